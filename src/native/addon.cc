@@ -1,15 +1,22 @@
 #include <nan.h>
 
 #include "call.h"
+#include "v8_versions.h"
 
 namespace clsort {
 
 namespace {
 
-/** Takes what only JavaScript can do: making errors, which it knows the names of, and protecting ArrayBuffers. */
+/**
+ * Takes what only JavaScript can do: make errors, which it knows the names of, protect ArrayBuffers, bind callbacks to their
+ * asynchronous context, and return, which a worker that is being terminated does not.
+ */
 NAN_METHOD(Initialize) {
-  EnvironmentOf(info)->make_error.Reset(info[0].As<v8::Function>());
-  EnvironmentOf(info)->foreign().SetProtect(info[1].As<v8::Function>());
+  Environment& environment = *EnvironmentOf(info);
+  environment.make_error.Reset(info[0].As<v8::Function>());
+  environment.foreign().SetProtect(info[1].As<v8::Function>());
+  environment.bind_callback.Reset(info[2].As<v8::Function>());
+  environment.do_nothing.Reset(info[3].As<v8::Function>());
 }
 
 NAN_METHOD(IsReleased) {
@@ -69,7 +76,7 @@ NAN_METHOD(SetCopyMappings) {
  */
 NAN_METHOD(ExternalBytes) {
   auto change = info[0]->IsNumber() ? static_cast<int64_t>(Nan::To<double>(info[0]).FromJust()) : 0;
-  int64_t bytes = EnvironmentOf(info)->isolate()->AdjustAmountOfExternalAllocatedMemory(change);
+  int64_t bytes = AdjustExternalBytes(EnvironmentOf(info)->isolate(), change);
   info.GetReturnValue().Set(static_cast<double>(bytes));
 }
 

@@ -153,9 +153,8 @@ class Reader {
     bool is_memory = HostMemory::Of(value, &memory);
     if (is_memory && argument_.takes == Takes::kGuessed && memory.bytes == sizeof(void*)) {
       call_.Fail(CL_INVALID_ARG_VALUE,
-                 Name() +
-                     " may be a value or an image, the driver does not tell: name the type, as in "
-                     "setKernelArg(k, i, 'ulong', bytes)");
+                 "the driver does not tell a value from an image here: name the type, as in "
+                 "setKernelArg(k, i, 'ulong', bytes)");
     } else if (is_memory) {
       Store(memory.data, memory.bytes, 0);
     } else {
@@ -185,7 +184,8 @@ class Reader {
   void Memory(v8::Local<v8::Value> value) {
     read_.kind = Takes::kBuffer;
     HostMemory memory;
-    bool shared = HostMemory::Of(value, &memory) && call_.environment().svm().Contains(memory.data);
+    bool shared = HostMemory::Of(value, &memory) && call_.Shared(memory.data);
+    if (!call_.ok()) return;
     if (value->IsNull() || shared) {
       if (!CheckOffer(call_, argument_, read_.index, Takes::kBuffer) || !shared) return;
       read_.pointer = call_.Memory(value, 1, CL_INVALID_MEM_OBJECT).data;
@@ -211,7 +211,9 @@ class Reader {
     const Scalar* scalar = ParseType(type, &width);
     if (!scalar) {  // a struct of the program's: only its bytes will do
       if (is_memory) return Store(memory.data, memory.bytes, 0);
-      return (void)call_.Fail(CL_INVALID_ARG_VALUE, "an argument of type " + type + " takes its bytes as a Buffer");
+      return (void)call_.Fail(CL_INVALID_ARG_VALUE,
+                              "expected its bytes as a Buffer, or, where " + type +
+                                  " is another name of a type, the value by that: setKernelArg(k, i, 'uint', 5)");
     }
     size_t bytes = scalar->bytes * Slots(width);
     if (is_memory) {
@@ -241,6 +243,15 @@ class Reader {
   ArgumentValue read_;
 };
 
+bool Set(Call& call, Object& kernel, ArgumentValue value) {
+  if (value.object) return SetObject(call, kernel, value.index, std::move(value.object));
+  switch (value.kind) {
+    case Takes::kLocal: return SetLocal(call, kernel, value.index, value.local);
+    case Takes::kBuffer: return SetPointer(call, kernel, value.index, value.pointer);
+    default: return SetBytes(call, kernel, value.index, value.bytes.size(), value.bytes.data());
+  }
+}
+
 }  // namespace
 
 size_t BytesOfType(const std::string& type) {
@@ -254,6 +265,7 @@ ArgumentValue ReadArgument(Call& call, Object& kernel, size_t index, const std::
   const KernelArgument* found = ArgumentOf(call, kernel, index);
   if (!found) return {};
   const KernelArgument& argument = *found;
+  call.SetSubject("kernel argument", index + 1);
   Reader reader(call, argument, index);
   if (!type.empty()) {
     reader.Typed(TakesOf(type), type, value);
@@ -262,16 +274,15 @@ ArgumentValue ReadArgument(Call& call, Object& kernel, size_t index, const std::
   } else {
     reader.Typed(argument.takes, argument.type, value);
   }
+  call.SetSubject();
   return reader.Take();
 }
 
 bool SetArgument(Call& call, Object& kernel, ArgumentValue value) {
-  if (value.object) return SetObject(call, kernel, value.index, std::move(value.object));
-  switch (value.kind) {
-    case Takes::kLocal: return SetLocal(call, kernel, value.index, value.local);
-    case Takes::kBuffer: return SetPointer(call, kernel, value.index, value.pointer);
-    default: return SetBytes(call, kernel, value.index, value.bytes.size(), value.bytes.data());
-  }
+  call.SetSubject("kernel argument", value.index + 1);
+  bool set = Set(call, kernel, std::move(value));
+  call.SetSubject();
+  return set;
 }
 
 }  // namespace clsort

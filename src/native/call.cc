@@ -1,6 +1,10 @@
 #include "call.h"
 
+#include <algorithm>
 #include <cmath>
+
+#include "info.h"
+#include "v8_versions.h"
 
 namespace clsort {
 
@@ -15,12 +19,19 @@ std::string VersionText(unsigned version) {
   return std::to_string(version / 100) + "." + std::to_string(version / 10 % 10);
 }
 
+/** The device that a device is a part of, or null. */
+cl_device_id ParentOf(cl_device_id device) {
+  cl_device_id parent = nullptr;
+  api.clGetDeviceInfo(device, CL_DEVICE_PARENT_DEVICE, sizeof parent, &parent, nullptr);
+  return parent;
+}
+
 v8::Local<v8::String> TextValue(const std::string& text) { return Nan::New(text).ToLocalChecked(); }
 
 }  // namespace
 
 Environment* EnvironmentOf(const Nan::FunctionCallbackInfo<v8::Value>& info) {
-  return static_cast<Environment*>(info.Data().As<v8::External>()->Value());
+  return static_cast<Environment*>(PointerOf(info.Data().As<v8::External>(), 0));
 }
 
 v8::Local<v8::Value> MakeError(Environment& environment, cl_int status, const char* call, const std::string& reason,
@@ -47,7 +58,11 @@ Call::Call(const Nan::FunctionCallbackInfo<v8::Value>& info, const char* name)
 bool Call::Fail(cl_int status, const std::string& reason, const std::string& log) {
   if (failed_) return false;
   failed_ = true;
-  auto error = MakeError(*environment_, status, name_, reason, log);
+  std::string subject = subject_ ? subject_ : "";
+  if (number_ > 0) subject += " " + std::to_string(number_);
+  bool named = reason.compare(0, subject.size(), subject) == 0;
+  auto error =
+      MakeError(*environment_, status, name_, named ? reason : subject + (reason.empty() ? "" : ": ") + reason, log);
   if (!error.IsEmpty()) Nan::ThrowError(error);
   return false;
 }
@@ -56,14 +71,44 @@ bool Call::FailVersion(unsigned have, unsigned need) {
   return Fail(kUnsupported, "it needs OpenCL " + VersionText(need) + "; the platform has OpenCL " + VersionText(have));
 }
 
-void Call::HandOut(const Object& object, cl_int status) {
-  if (!first_object_) first_object_ = &object;
-  if (object.platform != first_object_->platform) {
-    Fail(object.kind == Kind::kDevice ? CL_INVALID_DEVICE : CL_INVALID_CONTEXT,
-         std::string("the ") + NameOf(object.kind) + " is of another platform than the " + NameOf(first_object_->kind));
-    return;
+bool Call::FitsContext(Object& object) {
+  if (object.kind == Kind::kPlatform) return true;
+  if (!first_of_context_) {
+    if (object.kind != Kind::kDevice) first_of_context_ = &object;
+    return true;
   }
-  environment_->handed_out().push_back({&object, {}, 0, status});
+  if (&object == first_of_context_) return true;
+  cl_context context = first_of_context_->Context();
+  if (!context) return true;
+  if (object.kind != Kind::kDevice) return !object.Context() || object.Context() == context;
+  std::vector<cl_device_id> devices;
+  if (DevicesOf(context, &devices) != CL_SUCCESS) return true;
+  // PoCL lists the whole device in a context of a part of it.
+  auto device = object.As<cl_device_id>();
+  while (device && std::find(devices.begin(), devices.end(), device) == devices.end()) device = ParentOf(device);
+  return device != nullptr;
+}
+
+void Call::HandOut(Object& object, cl_int status) {
+  if (!first_object_) first_object_ = &object;
+  bool fits_platform = object.platform == first_object_->platform;
+  if (fits_platform && FitsContext(object)) return environment_->handed_out().push_back({&object, {}, 0, status});
+  bool device = object.kind == Kind::kDevice;
+  std::string name = NameOf(object.kind), other = NameOf((fits_platform ? first_of_context_ : first_object_)->kind);
+  Fail(device ? CL_INVALID_DEVICE : CL_INVALID_CONTEXT,
+       !fits_platform ? "the " + name + " is of another platform than the " + other
+       : device       ? "the Device is not in the context: expected one of the devices that the context was made for"
+                      : "the " + name + " is of another context than the " + other);
+}
+
+const SvmMemory* Call::Shared(const void* data) {
+  const SvmMemory* found = environment_->svm().Find(data);
+  if (!found || !first_of_context_) return found;
+  cl_context context = first_of_context_->Context();
+  if (!context || found->context() == context) return found;
+  Fail(CL_INVALID_CONTEXT,
+       std::string("the shared virtual memory is of another context than the ") + NameOf(first_of_context_->kind));
+  return nullptr;
 }
 
 bool Call::CheckAgain() {
@@ -163,7 +208,17 @@ std::string Call::Text(v8::Local<v8::Value> value, cl_int status) {
     return {};
   }
   Nan::Utf8String text(value);
-  return std::string(*text, text.length());
+  std::string read(*text, text.length());
+  // Drivers would take what stands before it for all.
+  if (read.find('\0') != std::string::npos) Fail(status, "expected a string without NUL characters");
+  return read;
+}
+
+cl_bitfield Call::Bits(int i) {
+  if (i < info_.Length() && info_[i]->IsUndefined()) {
+    Fail(CL_INVALID_VALUE, Ordinal(i) + ": expected flags but got undefined, as for a constant whose name is misspelt");
+  }
+  return Has(i) ? Unsigned(info_[i], CL_INVALID_VALUE) : 0;
 }
 
 cl_int Call::Int(v8::Local<v8::Value> value, cl_int status) {
@@ -267,6 +322,7 @@ HostMemory Call::Memory(v8::Local<v8::Value> value, size_t bytes, cl_int status)
          "the host memory has " + std::to_string(memory.bytes) + " bytes, the call uses " + std::to_string(bytes));
   }
   if (failed_) return {};
+  environment_->mappings().Claim(&memory);
   if (!memory.buffer.IsEmpty() && memory.bytes > 0) {
     size_t start = static_cast<char*>(memory.data) - static_cast<char*>(memory.store->Data());
     environment_->handed_out().push_back({nullptr, memory.buffer, start + memory.bytes, status});
@@ -334,7 +390,20 @@ v8::Local<v8::Function> Call::Callable(int i) {
     Fail(CL_INVALID_VALUE, Ordinal(i) + ": expected a function");
     return {};
   }
-  return info_[i].As<v8::Function>();
+  ran_javascript_ = true;  // hooks of async_hooks
+  v8::Local<v8::Value> arguments[] = {info_[i]}, bound;
+  if (!Nan::Call(Nan::New(environment_->bind_callback), Nan::New<v8::Object>(), 1, arguments).ToLocal(&bound)) {
+    failed_ = true;
+    return {};
+  }
+  return bound.As<v8::Function>();
+}
+
+cl_int Call::Await(const Platform& platform, const std::vector<cl_event>& events) {
+  bool terminated = false;
+  cl_int status = environment_->Await(platform, events, &terminated);
+  if (terminated) failed_ = true;
+  return status;
 }
 
 bool Call::CheckWait(cl_int status) {
@@ -363,7 +432,7 @@ void Call::ReturnEvent(cl_int status, bool wanted, cl_event event, Object& queue
 }
 
 Exports::Exports(Environment& environment, v8::Local<v8::Object> target)
-    : target_(target), environment_(Nan::New<v8::External>(&environment)) {}
+    : target_(target), environment_(NewExternal(environment.isolate(), &environment, 0)) {}
 
 void Exports::Set(const char* name, v8::FunctionCallback callback) {
   auto constructor = v8::FunctionTemplate::New(v8::Isolate::GetCurrent(), callback, environment_);
@@ -388,6 +457,8 @@ void ReleaseHandle(Call& call, Kind kind) {
   if (object->references > 1) {
     status = Release(kind, object->platform, object->raw);
     if (status == CL_SUCCESS) object->references--;
+  } else if (kind == Kind::kCommandQueue && call.environment().AwaitsItself(*object->platform)) {
+    object->ReleaseLater();  // drivers block until the queue is empty, and only this thread may have it go on
   } else {
     OwnedReference last = object->TakeReferences();
     if (last.count) status = Release(kind, last.platform, last.raw);

@@ -89,8 +89,8 @@ class Call {
   }
   /** As `Size`, but 0 where nothing is given. */
   size_t SizeOr0(int i) { return Has(i) ? Size(i) : 0; }
-  /** Flags: as `Unsigned`, nothing means none. */
-  cl_bitfield Bits(int i) { return Has(i) ? Unsigned(info_[i], CL_INVALID_VALUE) : 0; }
+  /** Flags: as `Unsigned`; null means none, and so does an argument that is left out. */
+  cl_bitfield Bits(int i);
   /** Whole numbers that may be negative. */
   int64_t Signed(v8::Local<v8::Value> value, cl_int status);
   bool Bool(int i) const { return info_[i]->BooleanValue(environment_->isolate()); }
@@ -132,8 +132,10 @@ class Call {
     for (uint64_t value : RawProperties(i, status)) list.push_back(static_cast<T>(value));
     return list;
   }
-  /** A function, or empty. */
+  /** A function that runs in the asynchronous context of this call, or empty. */
   v8::Local<v8::Function> Callable(int i);
+  /** The shared virtual memory that has this byte, or null; throws where it is of another context than what was read before. */
+  const SvmMemory* Shared(const void* data);
 
   /** Throws; always false. `reason` says what is wrong with which argument. */
   bool Fail(cl_int status, const std::string& reason = {}, const std::string& log = {});
@@ -141,6 +143,10 @@ class Call {
   bool Check(cl_int status, const std::string& log = {}) { return status == CL_SUCCESS ? ok() : Fail(status, {}, log); }
   /** `Check` for a call that has waited: host memory in flight may be free now, or turn out to be lost. */
   bool CheckWait(cl_int status);
+  /** Blocks until commands have ended; a worker that is being terminated does not wait for them, and nothing is returned. */
+  cl_int Await(const Platform& platform, const std::vector<cl_event>& events);
+  /** What the errors of this call are about, until it is set to nothing: their reasons begin with it, and with its number. */
+  void SetSubject(const char* subject = nullptr, size_t number = 0) { subject_ = subject, number_ = number; }
 
   void Return(v8::Local<v8::Value> value) { info_.GetReturnValue().Set(value); }
   /** CL_SUCCESS as a number. */
@@ -152,8 +158,8 @@ class Call {
   /** The event where one was asked for, CL_SUCCESS otherwise. */
   void ReturnEvent(cl_int status, bool wanted, cl_event event, Object& queue);
 
-  /** Handles that follow may be of another platform than those before: no call of the driver's gets both. */
-  void BeginOtherObjects() { first_object_ = nullptr; }
+  /** Handles that follow may be of another platform or context than those before: no call of the driver's gets both. */
+  void BeginOtherObjects() { first_object_ = first_of_context_ = nullptr; }
 
  private:
   bool FailVersion(unsigned have, unsigned need);
@@ -161,15 +167,21 @@ class Call {
   /** The array of an argument, or none. */
   v8::Local<v8::Array> Array(v8::Local<v8::Value> value, cl_int status, const std::string& what);
   bool Element(v8::Local<v8::Array> array, uint32_t k, v8::Local<v8::Value>* element);
-  /** Notes an object that the driver will see. Objects of two platforms in one call end most drivers. */
-  void HandOut(const Object& object, cl_int status);
+  /** Notes an object that the driver will see. Objects of two platforms or contexts in one call end most drivers. */
+  void HandOut(Object& object, cl_int status);
+  /** Whether an object and what was read before are of one context; for a device: whether it is one of that context. */
+  bool FitsContext(Object& object);
   bool CheckAgain();
 
   const Nan::FunctionCallbackInfo<v8::Value>& info_;
   Environment* environment_;
   const char* name_;
   size_t first_handed_out_;
-  const Object* first_object_ = nullptr;
+  Object* first_object_ = nullptr;
+  /** The first that belongs to a context. */
+  Object* first_of_context_ = nullptr;
+  const char* subject_ = nullptr;
+  size_t number_ = 0;
   bool failed_ = false;
   bool ran_javascript_ = false;
 };

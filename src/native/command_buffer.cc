@@ -296,7 +296,7 @@ bool CheckAllSet(Call& call, const Object& kernel) {
   if (!call.Check(api.clGetKernelInfo(raw, CL_KERNEL_NUM_ARGS, sizeof count, &count, nullptr))) return false;
   for (size_t i = 0; i < count; i++) {
     if (i >= kernel.arguments.size() || !kernel.arguments[i].set) {
-      return call.Fail(CL_INVALID_KERNEL_ARGS, "kernel argument " + std::to_string(i) + " is not set");
+      return call.Fail(CL_INVALID_KERNEL_ARGS, "kernel argument " + std::to_string(i + 1) + " is not set");
     }
   }
   return true;

@@ -96,13 +96,14 @@ NAN_METHOD(JoinAsync) {
   for (size_t i = 0; i < from.size(); i++) {
     HostMemory source;
     if (!HostMemory::Of(from[i], &source)) {
-      return (void)call.Fail(CL_INVALID_VALUE, "number " + std::to_string(i) +
+      return (void)call.Fail(CL_INVALID_VALUE, "number " + std::to_string(i + 1) +
                                                    " of the list: expected a Buffer, a typed array, a DataView or an "
                                                    "ArrayBuffer");
     }
+    call.environment().mappings().Claim(&source);
     if (source.bytes > left) {
       return (void)call.Fail(CL_INVALID_VALUE, "the memory to copy to has " + std::to_string(target.bytes) +
-                                                   " bytes, and numbers 0 to " + std::to_string(i) +
+                                                   " bytes, and numbers 1 to " + std::to_string(i + 1) +
                                                    " of the list have more");
     }
     if (source.bytes == 0) continue;

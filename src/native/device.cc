@@ -130,7 +130,8 @@ v8::Local<v8::Array> WrapAll(Call& call, const std::vector<cl_device_id>& device
 NAN_METHOD(GetDeviceIDs) {
   Call call(info, "clGetDeviceIDs");
   auto platform = call.Handle(0, Kind::kPlatform);
-  cl_device_type type = call.Has(1) ? call.Bits(1) : CL_DEVICE_TYPE_ALL;
+  cl_device_type type = call.Bits(1);
+  if (!call.Has(1)) type = CL_DEVICE_TYPE_ALL;
   if (!call.ok()) return;
   cl_uint count = 0;
   if (!call.Check(api.clGetDeviceIDs(platform->As<cl_platform_id>(), type, 0, nullptr, &count))) return;

@@ -1,5 +1,8 @@
 #include "environment.h"
 
+#include <algorithm>
+#include <chrono>
+
 #include "queue.h"
 
 namespace clsort {
@@ -8,6 +11,9 @@ namespace {
 
 /** Jobs that run at once: builds, releases and copies, many of which only wait for a driver. */
 constexpr size_t kMaxThreads = 64;
+
+/** Between two looks at commands that this thread waits for. */
+constexpr auto kShortestPause = std::chrono::microseconds(16), kLongestPause = std::chrono::microseconds(4096);
 
 }  // namespace
 
@@ -98,8 +104,7 @@ bool Environment::Exits() const {
   Nan::TryCatch caught;
   auto property = [&](v8::Local<v8::Object> object, const char* name) {
     v8::Local<v8::Value> value = Nan::Undefined();
-    (void)object->GetRealNamedProperty(context, Nan::New(name).ToLocalChecked()).ToLocal(&value);
-    return value;
+    return object->GetRealNamedProperty(context, Nan::New(name).ToLocalChecked()).FromMaybe(value);
   };
   auto process = property(context->Global(), "process");
   return !process->IsObject() || !property(process.As<v8::Object>(), "_exiting")->IsFalse();
@@ -128,12 +133,47 @@ void Environment::Deliver() {
   Nan::HandleScope scope;
   v8::Context::Scope context_scope(Nan::New(context_));
   objects_.Bury();
+  mappings_.Sweep();
   for (Letter& letter : mailbox_->Take()) {
     if (closed_) return;
     Nan::HandleScope each;
     node::CallbackScope callback_scope(isolate_, Nan::New<v8::Object>(), node::async_context{0, 0});
     letter(*this);
   }
+}
+
+bool Environment::IsTerminating() {
+  Nan::HandleScope scope;
+  v8::TryCatch caught(isolate_);
+  Nan::Call(Nan::New(do_nothing), Nan::New<v8::Object>(), 0, nullptr);
+  return PostponeTermination(caught);
+}
+
+bool Environment::PostponeTermination(const v8::TryCatch& caught) {
+  if (!caught.HasTerminated()) return false;
+  isolate_->CancelTerminateExecution();
+  isolate_->TerminateExecution();
+  return true;
+}
+
+cl_int Environment::Await(const Platform& platform, const std::vector<cl_event>& events, bool* terminated) {
+  auto wait = [&] { return api.clWaitForEvents(static_cast<cl_uint>(events.size()), events.data()); };
+  if (!AwaitsItself(platform)) return wait();
+  for (cl_event event : events) {
+    cl_command_queue queue = nullptr;
+    api.clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof queue, &queue, nullptr);
+    if (queue) api.clFlush(queue);
+  }
+  auto pause = kShortestPause;
+  while (!std::all_of(events.begin(), events.end(), Ended)) {
+    if (pause == kLongestPause && IsTerminating()) {
+      *terminated = true;
+      return CL_SUCCESS;
+    }
+    std::this_thread::sleep_for(pause);
+    pause = std::min(2 * pause, kLongestPause);
+  }
+  return wait();
 }
 
 void Environment::Hold() {
@@ -295,6 +335,8 @@ void Environment::BeginClose() {
   callbacks_.clear();
   for (auto& constructor : templates) constructor.Reset();
   make_error.Reset();
+  bind_callback.Reset();
+  do_nothing.Reset();
   foreign_.Reset();
   context_.Reset();
   waits_->Close();

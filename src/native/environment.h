@@ -96,6 +96,22 @@ class Environment : public std::enable_shared_from_this<Environment> {
   /** Whether JavaScript is over: nothing may be called any more. */
   bool closed() const { return closed_; }
 
+  /** Where the worker is being terminated: has that go on when the current call returns. @return whether it is */
+  bool PostponeTermination(const v8::TryCatch& caught);
+
+  void CountOpenUserEvents(int change) { open_user_events_ += change; }
+  /**
+   * Blocks until commands have ended, as clWaitForEvents does.
+   *
+   * A user event of this environment that is open can be completed by nobody but this thread. A worker that waits for one
+   * would never end, so the wait ends when the worker is being terminated. Until then the commands are asked for.
+   *
+   * @param terminated set where the wait has ended that way: the commands may still be running
+   */
+  cl_int Await(const Platform& platform, const std::vector<cl_event>& events, bool* terminated);
+  /** Whether a blocking call is to enqueue without blocking and to `Await` its event. */
+  bool AwaitsItself(const Platform& platform) const { return open_user_events_ > 0 && !platform.single_threaded; }
+
   /** Has the loop look after collected handles soon. Safe during garbage collection. */
   void Ring() {
     if (!closed_) uv_async_send(bell_);
@@ -113,6 +129,10 @@ class Environment : public std::enable_shared_from_this<Environment> {
   Nan::Persistent<v8::FunctionTemplate> templates[kKinds];
   /** Makes the error objects: (status, call, reason, log) => Error. */
   Nan::Persistent<v8::Function> make_error;
+  /** Binds a callback to the asynchronous context of its call: (function) => function. */
+  Nan::Persistent<v8::Function> bind_callback;
+  /** Returns at once, unless the worker is being terminated. */
+  Nan::Persistent<v8::Function> do_nothing;
   /** Where V8 forbids ArrayBuffers over foreign memory, mapped memory is copied. */
   bool copy_mappings = false;
 
@@ -152,6 +172,8 @@ class Environment : public std::enable_shared_from_this<Environment> {
   void Deliver();
   void Hold();
   void Unhold();
+  /** Whether the worker is being terminated, which then goes on when the current call returns. */
+  bool IsTerminating();
   /** Stops taking work and gives up everything of JavaScript's. On the loop thread. */
   void BeginClose();
   /** Waits for running jobs, finishes queues, releases what is left. On any thread. */
@@ -182,6 +204,7 @@ class Environment : public std::enable_shared_from_this<Environment> {
   void (*done_)(void*) = nullptr;
   void* done_data_ = nullptr;
 
+  int open_user_events_ = 0;
   uint64_t next_callback_ = 1;
   std::unordered_map<uint64_t, std::unique_ptr<Callback>> callbacks_;
   ObjectRegistry objects_;

@@ -28,9 +28,7 @@ NAN_METHOD(WaitForEvents) {
   if (events.empty()) return (void)call.Fail(CL_INVALID_VALUE, "argument 1: expected at least one event");
   std::vector<cl_event> list;
   for (auto& event : events) list.push_back(event->As<cl_event>());
-  if (call.CheckWait(api.clWaitForEvents(static_cast<cl_uint>(list.size()), list.data()))) {
-    call.ReturnSuccess();
-  }
+  if (call.CheckWait(call.Await(*events[0]->platform, list))) call.ReturnSuccess();
 }
 
 NAN_METHOD(WaitForEventsAsync) {
@@ -75,9 +73,7 @@ NAN_METHOD(GetEventProfilingInfo) {
  */
 void MarkQueues(Environment& environment, cl_context context) {
   for (const std::shared_ptr<Object>& queue : environment.objects().OfKind(Kind::kCommandQueue)) {
-    cl_context of = nullptr;
-    api.clGetCommandQueueInfo(queue->As<cl_command_queue>(), CL_QUEUE_CONTEXT, sizeof of, &of, nullptr);
-    if (of != context) continue;
+    if (queue->Context() != context) continue;
     Retained marker = MakeMarker(*queue);
     gate.EndsByItself(marker.As<cl_event>());
   }
@@ -91,7 +87,7 @@ NAN_METHOD(CreateUserEvent) {
   cl_event event = api.clCreateUserEvent(context->As<cl_context>(), &status);
   if (!call.Check(status)) return;
   auto handle = Wrap(call.environment(), Kind::kEvent, event, context->platform);
-  Unwrap(call.environment(), Kind::kEvent, handle)->open_user_event = true;
+  Unwrap(call.environment(), Kind::kEvent, handle)->SetOpenUserEvent(true);
   bool alone = context->platform->keeps_bare_waiters;
   bool first = gate.Open(event, context->As<cl_context>(), alone);
   if (first && alone) MarkQueues(call.environment(), context->As<cl_context>());
@@ -109,7 +105,7 @@ NAN_METHOD(SetUserEventStatus) {
                            "complete the event, or fail it when the command buffer has been executed");
   }
   if (!call.Check(gate.Settle(event->As<cl_event>(), status, event->platform->keeps_bare_waiters))) return;
-  event->open_user_event = false;
+  event->SetOpenUserEvent(false);
   call.environment().waits().AskSoon();
   call.ReturnSuccess();
 }

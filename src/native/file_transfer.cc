@@ -238,9 +238,9 @@ NAN_METHOD(AllocateFileAsync) {
   size_t bytes = call.Size(2);
   HostMemory told = call.LastingMemory(3, sizeof(int64_t));
   if (!call.ok()) return;
-  if (bytes > INT64_MAX - position) return (void)call.Fail(CL_INVALID_VALUE, "argument 1: no file is as long as that");
+  if (bytes > INT64_MAX - position) return (void)call.Fail(CL_INVALID_VALUE, "argument 2: no file is as long as that");
   File file(fd);
-  if (!file.open()) return (void)call.Fail(CL_INVALID_VALUE, "argument 0: expected the descriptor of an open file");
+  if (!file.open()) return (void)call.Fail(CL_INVALID_VALUE, "argument 1: expected the descriptor of an open file");
   auto job =
       std::make_unique<AllocateJob>(std::move(file), static_cast<off_t>(position), static_cast<off_t>(bytes), told);
   StartPromise(call, std::move(job), nullptr);
@@ -260,12 +260,12 @@ void StartTransfer(Call& call, bool write) {
   HostMemory told = call.LastingMemory(11, sizeof(Told));
   RingArguments arguments;
   if (!ReadRing(call, 6, write, bytes, &arguments)) return;
-  if (bytes > INT64_MAX - position) return (void)call.Fail(CL_INVALID_VALUE, "argument 4: no file is as long as that");
+  if (bytes > INT64_MAX - position) return (void)call.Fail(CL_INVALID_VALUE, "argument 5: no file is as long as that");
   if (reinterpret_cast<uintptr_t>(told.data) % alignof(Told) != 0) {
-    return (void)call.Fail(CL_INVALID_VALUE, "argument 11: expected seven words of 64 bits");
+    return (void)call.Fail(CL_INVALID_VALUE, "argument 12: expected seven words of 64 bits");
   }
   File file(fd);
-  if (!file.open()) return (void)call.Fail(CL_INVALID_VALUE, "argument 3: expected the descriptor of an open file");
+  if (!file.open()) return (void)call.Fail(CL_INVALID_VALUE, "argument 4: expected the descriptor of an open file");
   const Platform* platform = arguments.platform;
   StartPromise(call,
                std::make_unique<FileTransfer>(call.environment(), std::move(arguments), std::move(file),

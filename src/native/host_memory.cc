@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <mutex>
 #include <thread>
 
 #include "environment.h"
@@ -18,12 +19,49 @@ struct Lease {
   std::thread::id loop;
 };
 
+/** Keepers on their way to the loops that they may go on. */
+class Departures {
+ public:
+  using Keeper = std::shared_ptr<std::shared_ptr<void>>;
+
+  void Add(std::thread::id loop, const Keeper& keeper) {
+    std::lock_guard<std::mutex> lock(guard_);
+    keepers_.emplace_back(loop, keeper);
+  }
+  /** Lets go of those of this thread: a program that never comes back to its loop gets no letters. */
+  void Give() {
+    for (const Keeper& keeper : Take()) keeper->reset();
+  }
+
+ private:
+  std::vector<Keeper> Take() {
+    std::vector<Keeper> own;
+    std::lock_guard<std::mutex> lock(guard_);
+    auto taken = [&](const auto& entry) {
+      Keeper keeper = entry.second.lock();
+      bool mine = keeper && entry.first == std::this_thread::get_id();
+      if (mine) own.push_back(std::move(keeper));
+      return mine || entry.second.expired();
+    };
+    keepers_.erase(std::remove_if(keepers_.begin(), keepers_.end(), taken), keepers_.end());
+    return own;
+  }
+
+  std::mutex guard_;
+  std::vector<std::pair<std::thread::id, std::weak_ptr<std::shared_ptr<void>>>> keepers_;
+};
+
+/** Lives as long as the process: collectors may outlive everything else. */
+Departures& departures = *new Departures;
+
 void EndLease(void*, size_t, void* data) {
   std::unique_ptr<Lease> lease(static_cast<Lease*>(data));
-  if (std::this_thread::get_id() == lease->loop) return;
+  auto keeper = std::make_shared<std::shared_ptr<void>>(std::move(lease->keeper));
+  if (std::this_thread::get_id() == lease->loop) keeper->reset();
+  if (*keeper) departures.Add(lease->loop, keeper);
   // A thread that collects garbage and a driver's callback are no places to call a driver from: the letter takes the
   // keeper to the loop. Where that has ended, it goes here.
-  lease->mailbox->Post([keeper = std::move(lease->keeper)](Environment&) {});
+  lease->mailbox->Post([keeper = std::move(keeper)](Environment& environment) { environment.mappings().Sweep(); });
 }
 
 void CL_CALLBACK OnSurrenderedComplete(cl_event, cl_int, void* data) {
@@ -82,15 +120,10 @@ v8::Local<v8::ArrayBuffer> ForeignMemory::Wrap(void* pointer, size_t bytes, std:
   auto buffer = v8::ArrayBuffer::New(v8::Isolate::GetCurrent(), std::move(store));
   if (!protect_.IsEmpty()) {
     v8::Local<v8::Value> arguments[] = {buffer};
-    v8::Isolate* isolate = environment_.isolate();
-    v8::TryCatch caught(isolate);
+    v8::TryCatch caught(environment_.isolate());
     Nan::Call(Nan::New(protect_), Nan::New<v8::Object>(), 1, arguments);
-    if (caught.HasTerminated()) {
-      // The worker is being terminated. V8 would make no objects any more until it is; but what the driver gave needs its
-      // handles first, so that comes when the call returns.
-      isolate->CancelTerminateExecution();
-      isolate->TerminateExecution();
-    }
+    // V8 makes no objects while it terminates a worker; but what the driver gave needs its handles first.
+    environment_.PostponeTermination(caught);
   }
   return buffer;
 }
@@ -210,9 +243,26 @@ void InFlight::GiveSurrendered() {
   surrendered_.clear();
 }
 
+void Mappings::Add(Mapping mapping) {
+  Sweep();  // a program that never comes back to its loop gets no letters
+  mappings_.push_back(std::move(mapping));
+}
+
+void Mappings::Claim(HostMemory* memory) const {
+  for (const Mapping& mapping : mappings_) {
+    if (!memory->store || mapping.store.lock() != memory->store) continue;
+    v8::BackingStore* raw = memory->store.get();
+    memory->store = std::shared_ptr<v8::BackingStore>(
+        raw, [store = memory->store, use = mapping.region->use](v8::BackingStore*) {});
+    return;
+  }
+}
+
 const Mapping* Mappings::Find(const Object* object, const HostMemory& host) const {
   auto match = std::find_if(mappings_.begin(), mappings_.end(), [&](const Mapping& mapping) {
-    return mapping.object.get() == object && (mapping.store == host.store || mapping.buffer == host.buffer);
+    auto store = mapping.store.lock();
+    return mapping.object.get() == object &&
+           ((store && store.get() == host.store.get()) || mapping.buffer == host.buffer);
   });
   return match == mappings_.end() ? nullptr : &*match;
 }
@@ -232,23 +282,29 @@ void Mappings::Remove(const Mapping* mapping) {
   mappings_.erase(place);
 }
 
-void Mappings::Drop(const Object* object, ForeignMemory& foreign) {
-  auto first = std::stable_partition(mappings_.begin(), mappings_.end(),
-                                     [object](const Mapping& mapping) { return mapping.object.get() != object; });
-  if (first == mappings_.end()) return;
-  // Out of the list before they die: a mapping may be the last to hold its object, which comes back here.
-  std::vector<Mapping> dropped(std::make_move_iterator(first), std::make_move_iterator(mappings_.end()));
+template <typename Ends>
+std::vector<Mapping> Mappings::Take(Ends ends) {
+  auto first =
+      std::stable_partition(mappings_.begin(), mappings_.end(), [&](const Mapping& one) { return !ends(one); });
+  std::vector<Mapping> taken(std::make_move_iterator(first), std::make_move_iterator(mappings_.end()));
   mappings_.erase(first, mappings_.end());
-  Nan::HandleScope scope;
-  for (Mapping& mapping : dropped) {
-    if (!mapping.copied) foreign.Detach(Nan::New(mapping.buffer));
-  }
+  // PoCL would unmap another mapping of the same memory in the place of this one.
+  for (Mapping& one : taken) one.region->unmapped = one.region->unmapped || !At(one).empty();
+  return taken;
 }
 
-bool SvmMemory::IsOf(const Object& queue) const {
-  cl_context context = nullptr;
-  api.clGetCommandQueueInfo(queue.As<cl_command_queue>(), CL_QUEUE_CONTEXT, sizeof context, &context, nullptr);
-  return context == context_.As<cl_context>();
+void Mappings::Sweep() {
+  departures.Give();
+  if (!mappings_.empty()) Take([](const Mapping& mapping) { return mapping.store.expired(); });
+}
+
+void Mappings::Drop(const Object* object, ForeignMemory& foreign) {
+  if (mappings_.empty()) return;
+  auto dropped = Take([object](const Mapping& mapping) { return mapping.object.get() == object; });
+  Nan::HandleScope scope;
+  for (Mapping& mapping : dropped) {
+    if (!mapping.copied && !mapping.buffer.IsEmpty()) foreign.Detach(Nan::New(mapping.buffer));
+  }
 }
 
 void SvmRegistry::Add(std::shared_ptr<SvmMemory> memory, v8::Local<v8::ArrayBuffer> buffer) {
@@ -274,7 +330,7 @@ std::shared_ptr<SvmMemory> SvmRegistry::Take(const HostMemory& host) {
   environment_.foreign().Detach(Nan::New(taken.buffer));
   if (!host.buffer.IsEmpty()) environment_.foreign().Detach(host.buffer);
   for (const auto& queue : environment_.objects().OfKind(Kind::kCommandQueue)) {
-    if (taken.memory->IsOf(*queue)) environment_.in_flight().KeepBehind(*queue, taken.memory);
+    if (taken.memory->context() == queue->Context()) environment_.in_flight().KeepBehind(*queue, taken.memory);
   }
   environment_.in_flight().Sweep();
   return std::move(taken.memory);
@@ -291,10 +347,10 @@ std::vector<std::shared_ptr<SvmMemory>> SvmRegistry::TakeAll() {
   return all;
 }
 
-void SvmRegistry::KeepBehind(const Object& queue) {
+void SvmRegistry::KeepBehind(Object& queue) {
   auto all = std::make_shared<std::vector<std::shared_ptr<SvmMemory>>>();
   for (const Entry& entry : entries_) {
-    if (entry.memory->IsOf(queue)) all->push_back(entry.memory);
+    if (entry.memory->context() == queue.Context()) all->push_back(entry.memory);
   }
   if (!all->empty()) environment_.in_flight().KeepBehind(queue, std::move(all));
 }

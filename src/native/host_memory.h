@@ -128,8 +128,9 @@ class InFlight {
  * What the driver has of a mapping, for as long as anybody uses its memory.
  *
  * A driver for one thread, Clover, goes to the mapping's queue once more when the memory object goes, although the
- * program released that queue long before. So the region holds the queue there, and is unmapped when the last
- * that used it ends without a word. Elsewhere a queue is not kept: commands may still run on it at that time.
+ * program released that queue long before; and PoCL keeps memory for good that goes while it is mapped. So the region holds
+ * the queue there, and is unmapped when the last that used it ends without a word. Elsewhere a queue is not kept: commands may
+ * still run on it at that time.
  */
 class MappedRegion {
  public:
@@ -143,6 +144,8 @@ class MappedRegion {
   }
   MappedRegion(const MappedRegion&) = delete;
 
+  /** What of ours holds the memory has a copy: commands, jobs, memory objects. */
+  const std::shared_ptr<void> use = std::make_shared<char>();
   void* const pointer;
   /** The program has unmapped it. */
   bool unmapped = false;
@@ -153,7 +156,7 @@ class MappedRegion {
   Retained object_;
 };
 
-/** One mapped region of a memory object. */
+/** One mapped region of a memory object: for as long as its memory is held by anybody, the program's ArrayBuffer included. */
 struct Mapping {
   /** Mapped memory stays, even when nobody else holds the object. */
   std::shared_ptr<Object> object;
@@ -163,17 +166,22 @@ struct Mapping {
   /** `buffer` holds a copy of the region instead of the region itself. */
   bool copied;
   /** The memory of `buffer`, wherever it is now. */
-  std::shared_ptr<v8::BackingStore> store;
+  std::weak_ptr<v8::BackingStore> store;
+  /** Weak. */
   Nan::Global<v8::ArrayBuffer> buffer;
 
-  /** How many others hold the memory: ArrayBuffers, commands, jobs, memory objects. */
-  size_t Holders() const { return static_cast<size_t>(store.use_count()) - 1; }
+  /** How many of ours hold the memory. */
+  size_t Uses() const { return static_cast<size_t>(region->use.use_count()) - 1; }
+  /** Whether an ArrayBuffer of the program's holds the memory. */
+  bool HeldByProgram() const { return static_cast<size_t>(store.use_count()) > Uses(); }
 };
 
 /** The mapped regions of an environment, by memory object. */
 class Mappings {
  public:
-  void Add(Mapping mapping) { mappings_.push_back(std::move(mapping)); }
+  void Add(Mapping mapping);
+  /** Counts `memory` as a use for as long as its store is held, where it is mapped memory. */
+  void Claim(HostMemory* memory) const;
   /**
    * The mapping of `object` that `host` is: the ArrayBuffer that the map call returned, or the one that its memory was
    * carried to; null when there is none.
@@ -183,10 +191,16 @@ class Mappings {
   std::vector<const Mapping*> At(const Mapping& mapping) const;
   /** Forgets a mapping that `Find` has found. */
   void Remove(const Mapping* mapping);
+  /** Forgets the mappings whose memory nobody holds any more. */
+  void Sweep();
   /** Detaches every ArrayBuffer over the memory of `object`, which is about to go. */
   void Drop(const Object* object, ForeignMemory& foreign);
 
  private:
+  /** Takes the mappings out for which `ends` holds: one may be the last to hold its object, whose end comes back here. */
+  template <typename Ends>
+  std::vector<Mapping> Take(Ends ends);
+
   std::vector<Mapping> mappings_;
 };
 
@@ -207,9 +221,8 @@ class SvmMemory {
     }
   }
   bool Unified() const { return free_ != nullptr; }
+  cl_context context() const { return context_.As<cl_context>(); }
   SvmMemory(const SvmMemory&) = delete;
-  /** Whether the queue is one of the memory's context. */
-  bool IsOf(const Object& queue) const;
 
   void* const pointer;
   const size_t bytes;
@@ -242,7 +255,7 @@ class SvmRegistry {
   /** Takes all allocations out and detaches their ArrayBuffers. The queues of the environment are to end before them. */
   std::vector<std::shared_ptr<SvmMemory>> TakeAll();
   /** The queue is about to be released: what it was given keeps the memory from now on. */
-  void KeepBehind(const Object& queue);
+  void KeepBehind(Object& queue);
 
  private:
   struct Entry {

@@ -26,6 +26,15 @@ const std::vector<InfoRow> kImageInfo = {
     {CL_IMAGE_NUM_SAMPLES, Info::kUint},
 };
 
+/** A property of an image's format or description; throws where it stands under the name that C has for it. */
+v8::Local<v8::Value> ReadKey(Call& call, v8::Local<v8::Object> object, const char* name, const std::string& in_c,
+                             cl_int status) {
+  auto value = call.Property(object, name);
+  if (!call.ok() || !value->IsUndefined() || call.Property(object, in_c.c_str())->IsUndefined()) return value;
+  call.Fail(status, "expected " + std::string(name) + " but got " + in_c + ", its name in C");
+  return value;
+}
+
 cl_image_format ReadFormat(Call& call, int i) {
   cl_image_format format{};
   if (!call.ok()) return format;
@@ -35,11 +44,14 @@ cl_image_format ReadFormat(Call& call, int i) {
   }
   auto object = call[i].As<v8::Object>();
   auto read = [&](const char* name) {
-    return static_cast<cl_uint>(
-        call.Unsigned(call.Property(object, name), CL_INVALID_IMAGE_FORMAT_DESCRIPTOR, UINT32_MAX));
+    constexpr cl_int status = CL_INVALID_IMAGE_FORMAT_DESCRIPTOR;
+    auto value = ReadKey(call, object, name, std::string("image_") + name, status);
+    call.SetSubject(name);
+    return static_cast<cl_uint>(call.Unsigned(value, status, UINT32_MAX));
   };
   format.image_channel_order = read("channel_order");
   format.image_channel_data_type = read("channel_data_type");
+  call.SetSubject();
   return format;
 }
 
@@ -166,8 +178,12 @@ Shape ReadShape(Call& call, int i) {
   }
   auto object = call[i].As<v8::Object>();
   auto read = [&](const char* name, size_t max = SIZE_MAX) -> size_t {
-    auto value = call.Property(object, name);
-    return value->IsUndefined() || value->IsNull() ? 0 : call.Unsigned(value, CL_INVALID_IMAGE_DESCRIPTOR, max);
+    constexpr cl_int status = CL_INVALID_IMAGE_DESCRIPTOR;
+    bool counts = std::strncmp(name, "num_", 4) == 0;
+    auto value =
+        counts ? call.Property(object, name) : ReadKey(call, object, name, std::string("image_") + name, status);
+    call.SetSubject(name);
+    return value->IsUndefined() || value->IsNull() ? 0 : call.Unsigned(value, status, max);
   };
   shape.image_type = static_cast<cl_mem_object_type>(read("type", UINT32_MAX));
   shape.image_width = read("width");
@@ -178,7 +194,8 @@ Shape ReadShape(Call& call, int i) {
   shape.image_slice_pitch = read("slice_pitch");
   shape.num_mip_levels = static_cast<cl_uint>(read("num_mip_levels", UINT32_MAX));
   shape.num_samples = static_cast<cl_uint>(read("num_samples", UINT32_MAX));
-  auto buffer = call.Property(object, "buffer");
+  call.SetSubject();
+  auto buffer = ReadKey(call, object, "buffer", "mem_object", CL_INVALID_IMAGE_DESCRIPTOR);
   if (call.ok() && !buffer->IsUndefined() && !buffer->IsNull()) {
     made.source = call.Handle(buffer, Kind::kMemObject, CL_INVALID_MEM_OBJECT);
     if (made.source) shape.buffer = made.source->As<cl_mem>();

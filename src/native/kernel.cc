@@ -36,6 +36,24 @@ const std::vector<InfoRow> kSubGroupInfo = {
     {CL_KERNEL_COMPILE_NUM_SUB_GROUPS, Info::kSize},
 };
 
+/** Why a program has no such kernel, as far as the driver tells. */
+std::string ReasonForNoKernel(const Object& program, cl_int status, const std::string& name) {
+  if (status == CL_INVALID_PROGRAM_EXECUTABLE) {
+    return "the program is not built for a device of its context: call buildProgram or linkProgram first";
+  }
+  if (status != CL_INVALID_KERNEL_NAME) return {};
+  std::string reason = "the program has no kernel '" + name + "'";
+  size_t bytes = 0;
+  auto raw = program.As<cl_program>();
+  if (program.platform->version < 120 ||
+      api.clGetProgramInfo(raw, CL_PROGRAM_KERNEL_NAMES, 0, nullptr, &bytes) != CL_SUCCESS || bytes < 2) {
+    return reason;
+  }
+  std::string names(bytes, '\0');
+  api.clGetProgramInfo(raw, CL_PROGRAM_KERNEL_NAMES, bytes, names.data(), nullptr);
+  return reason + "; its kernels are: " + names.c_str();
+}
+
 NAN_METHOD(CreateKernel) {
   Call call(info, "clCreateKernel");
   auto program = call.Handle(0, Kind::kProgram);
@@ -43,6 +61,7 @@ NAN_METHOD(CreateKernel) {
   if (!call.ok()) return;
   cl_int status = CL_SUCCESS;
   cl_kernel kernel = api.clCreateKernel(program->As<cl_program>(), name.c_str(), &status);
+  if (status != CL_SUCCESS) return (void)call.Fail(status, ReasonForNoKernel(*program, status, name));
   call.ReturnHandle(status, Kind::kKernel, kernel, program->platform);
 }
 
@@ -51,7 +70,8 @@ NAN_METHOD(CreateKernelsInProgram) {
   auto program = call.Handle(0, Kind::kProgram);
   if (!call.ok()) return;
   cl_uint count = 0;
-  if (!call.Check(api.clCreateKernelsInProgram(program->As<cl_program>(), 0, nullptr, &count))) return;
+  cl_int status = api.clCreateKernelsInProgram(program->As<cl_program>(), 0, nullptr, &count);
+  if (status != CL_SUCCESS) return (void)call.Fail(status, ReasonForNoKernel(*program, status, {}));
   std::vector<cl_kernel> kernels(count);
   if (count && !call.Check(api.clCreateKernelsInProgram(program->As<cl_program>(), count, kernels.data(), nullptr))) {
     return;
@@ -117,7 +137,7 @@ NAN_METHOD(SetKernelArgSVMPointer) {
   cl_uint index = call.Uint(1, CL_INVALID_ARG_INDEX);
   HostMemory memory = call.Memory(2, 1, CL_INVALID_ARG_VALUE);
   if (!call.ok() || !call.Supported(api.clSetKernelArgSVMPointer, kernel->platform)) return;
-  const SvmMemory* found = call.environment().svm().Find(memory.data);
+  const SvmMemory* found = call.Shared(memory.data);
   if (!found || found->Unified()) {
     return (void)call.Fail(CL_INVALID_ARG_VALUE, "argument 3: expected memory of SVMAlloc that is not freed");
   }
@@ -137,7 +157,7 @@ NAN_METHOD(SetKernelExecInfo) {
     std::vector<void*> pointers;
     for (auto element : call.Elements(2)) {
       HostMemory memory = call.Memory(element, 1, CL_INVALID_VALUE);
-      if (call.ok() && !call.environment().svm().Contains(memory.data)) {
+      if (call.ok() && !call.Shared(memory.data)) {
         call.Fail(CL_INVALID_VALUE, "argument 3: expected memory of SVMAlloc that is not freed");
       }
       pointers.push_back(memory.data);

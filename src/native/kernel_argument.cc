@@ -172,7 +172,7 @@ KernelArgument* ArgumentOf(Call& call, Object& kernel, size_t index) {
 }
 
 std::string NameArgument(const KernelArgument& argument, size_t index) {
-  std::string name = "kernel argument " + std::to_string(index);
+  std::string name = "kernel argument " + std::to_string(index + 1);
   return argument.type.empty() ? name : name + " (" + argument.type + ")";
 }
 
@@ -253,7 +253,7 @@ bool CheckArguments(Call& call, const Object& kernel) {
     const KernelArgument& argument = kernel.arguments[i];
     if ((argument.object && (!argument.object->raw || argument.object->HostDetached())) ||
         (argument.svm && !call.environment().svm().Contains(argument.svm))) {
-      return call.Fail(CL_INVALID_KERNEL_ARGS, "kernel argument " + std::to_string(i) + " was released");
+      return call.Fail(CL_INVALID_KERNEL_ARGS, NameArgument(argument, i) + " was released");
     }
   }
   for (void* pointer : kernel.indirect_svm) {

@@ -50,7 +50,7 @@ std::vector<KernelArgument>& ArgumentsOf(Call& call, Object& kernel);
 /** One of them; null, which throws, where there are fewer. */
 KernelArgument* ArgumentOf(Call& call, Object& kernel, size_t index);
 
-/** "kernel argument 1 (uint)" */
+/** "kernel argument 1 (uint)", counted from 1. */
 std::string NameArgument(const KernelArgument& argument, size_t index);
 
 // Throw unless the argument takes the like.

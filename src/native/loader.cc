@@ -180,7 +180,7 @@ Platform* PlatformOf(cl_platform_id id) {
   }
   bool is_pocl = version.find("PoCL") != std::string::npos;
   platform.migrates_aside = platform.keeps_bare_waiters = platform.records_no_samplers = is_pocl;
-  platform.mixes_mappings = is_pocl;
+  platform.mixes_mappings = platform.builds_binaries = is_pocl;
   platform.records_no_null = version.find("PoCL 3.") != std::string::npos;
   platform.version = ParseVersion(version.c_str());
   platform.dispatch = DispatchOf(id, extensions);

@@ -228,6 +228,11 @@ struct Platform {
    * has yet to run, and memory that is another's is written then: Mesa's rusticl, to 22.3 at least.
    */
   bool drops_written_images = false;
+  /**
+   * Links, and builds of binaries, keep what kernels declare of their arguments where their own options ask for it; and a program
+   * of a binary is built once, the process ends the second time. PoCL.
+   */
+  bool builds_binaries = false;
   /** Recording a kernel retains what is no sampler in the place of one, and ends the process: PoCL, to 6 at least. */
   bool records_no_samplers = false;
   /** Recording a kernel retains a buffer also where there is a null pointer: PoCL 3. */

@@ -1,5 +1,7 @@
 #include "memory.h"
 
+#include <algorithm>
+
 #include "bounds.h"
 #include "info.h"
 #include "once.h"
@@ -52,6 +54,23 @@ NAN_METHOD(CreateBufferWithProperties) {
   ReturnMemObject(call, status, memory, context->platform, flags, host);
 }
 
+/** Whether a part of a buffer may begin there for a device of its context; throws otherwise. Not all drivers look. */
+bool CheckOrigin(Call& call, Object& buffer, size_t origin) {
+  std::vector<cl_device_id> devices;
+  size_t least = SIZE_MAX;
+  if (DevicesOf(buffer.Context(), &devices) != CL_SUCCESS) return call.ok();
+  for (cl_device_id device : devices) {
+    cl_uint bits = 0;
+    api.clGetDeviceInfo(device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, nullptr);
+    size_t bytes = std::max<size_t>(bits / 8, 1);
+    if (origin % bytes == 0) return call.ok();
+    least = std::min(least, bytes);
+  }
+  return call.Fail(CL_MISALIGNED_SUB_BUFFER_OFFSET, "argument 4: expected an origin at a multiple of " +
+                                                        std::to_string(least) + " bytes but got " +
+                                                        std::to_string(origin));
+}
+
 NAN_METHOD(CreateSubBuffer) {
   Call call(info, "clCreateSubBuffer");
   auto buffer = call.Handle(0, Kind::kMemObject);
@@ -68,7 +87,10 @@ NAN_METHOD(CreateSubBuffer) {
     return (void)call.Fail(CL_INVALID_VALUE, "argument 3: expected BUFFER_CREATE_TYPE_REGION");
   }
   if (info_region.size == 0) return (void)call.Fail(CL_INVALID_BUFFER_SIZE, "expected a size of at least one byte");
-  if (!CheckRange(call, *buffer, info_region.origin, info_region.size)) return;
+  if (!CheckRange(call, *buffer, info_region.origin, info_region.size) ||
+      !CheckOrigin(call, *buffer, info_region.origin)) {
+    return;
+  }
   cl_int status = CL_SUCCESS;
   cl_mem part = api.clCreateSubBuffer(buffer->As<cl_mem>(), flags, type, &info_region, &status);
   call.ReturnHandle(status, Kind::kMemObject, part, buffer->platform);

@@ -2,6 +2,7 @@
 
 #include "command_buffer.h"
 #include "environment.h"
+#include "v8_versions.h"
 
 namespace clsort {
 
@@ -115,7 +116,7 @@ OwnedReference Object::TakeReferences() {
   std::shared_ptr<Object> self = weak_from_this().lock();
   if (open_user_event) {
     // Nobody can complete it any more, so a wait for it would never end.
-    open_user_event = false;
+    SetOpenUserEvent(false);
     cl_int status = gate.MayFail(As<cl_event>()) ? CL_INVALID_EVENT : CL_COMPLETE;
     gate.Settle(As<cl_event>(), status, platform->keeps_bare_waiters);
     environment->waits().AskSoon();
@@ -135,11 +136,36 @@ OwnedReference Object::TakeReferences() {
   return taken;
 }
 
+cl_context Object::Context() {
+  if (context_ || !raw) return context_;
+  auto ask = [this](const auto& function, auto object, auto name) {
+    function(object, name, sizeof context_, &context_, nullptr);
+  };
+  switch (kind) {
+    case Kind::kPlatform:
+    case Kind::kDevice: break;
+    case Kind::kContext: context_ = As<cl_context>(); break;
+    case Kind::kCommandQueue: ask(api.clGetCommandQueueInfo, As<cl_command_queue>(), CL_QUEUE_CONTEXT); break;
+    case Kind::kMemObject: ask(api.clGetMemObjectInfo, As<cl_mem>(), CL_MEM_CONTEXT); break;
+    case Kind::kSampler: ask(api.clGetSamplerInfo, As<cl_sampler>(), CL_SAMPLER_CONTEXT); break;
+    case Kind::kProgram: ask(api.clGetProgramInfo, As<cl_program>(), CL_PROGRAM_CONTEXT); break;
+    case Kind::kKernel: ask(api.clGetKernelInfo, As<cl_kernel>(), CL_KERNEL_CONTEXT); break;
+    case Kind::kEvent: ask(api.clGetEventInfo, As<cl_event>(), CL_EVENT_CONTEXT); break;
+    case Kind::kCommandBuffer: context_ = recorded_on->Context(); break;
+  }
+  return context_;
+}
+
+void Object::SetOpenUserEvent(bool open) {
+  if (open == open_user_event) return;
+  open_user_event = open;
+  environment->CountOpenUserEvents(open ? 1 : -1);
+}
+
 void Object::TellMemory(size_t bytes) {
   auto now = static_cast<int64_t>(bytes);
   int64_t change = now - std::exchange(told_bytes_, now);
-  // Not by Nan::AdjustExternalMemory, which counts in 32 bits.
-  if (change != 0) environment->isolate()->AdjustAmountOfExternalAllocatedMemory(change);
+  if (change != 0) AdjustExternalBytes(environment->isolate(), change);
 }
 
 bool Object::HostDetached() const { return !host_buffer.IsEmpty() && Nan::New(host_buffer)->WasDetached(); }

@@ -117,14 +117,17 @@ class Object : public std::enable_shared_from_this<Object> {
   unsigned references;
   /** A platform or a root device: nobody releases it. */
   bool Permanent() const { return raw && references == 0; }
+  /** The context that the object belongs to; null for a platform or a device, and where the driver does not tell. */
+  cl_context Context();
   /** releaseAll() released it: the owner's own release, should it still come, is no mistake. */
   bool released_with_all = false;
   /** The queue of an event's command. */
   std::weak_ptr<Object> queue;
   /** The queue of a command buffer, of which the driver has but a pointer. */
   std::shared_ptr<Object> recorded_on;
-  /** A user event that nobody has completed. */
+  /** A user event that nobody has completed; counted in the environment, see `SetOpenUserEvent`. */
   bool open_user_event = false;
+  void SetOpenUserEvent(bool open);
   /** Of a kernel, once they are asked for. */
   std::vector<KernelArgument> arguments;
   /** Shared virtual memory that a kernel was told to be used through pointers: checked as its arguments are. */
@@ -142,6 +145,8 @@ class Object : public std::enable_shared_from_this<Object> {
   std::shared_ptr<void> error_callback;
 
  private:
+  /** Once the driver was asked. */
+  cl_context context_ = nullptr;
   /** What V8 was told of. */
   int64_t told_bytes_ = 0;
 };

@@ -102,7 +102,8 @@ NAN_METHOD(CreateProgramWithBinary) {
   for (size_t i = 0; i < count; i++) {
     std::string problem = ProblemOfBinary(*context->platform, pointers[i], lengths[i]);
     if (!problem.empty()) {
-      return (void)call.Fail(CL_INVALID_BINARY, "binary " + std::to_string(i) + " is damaged: " + problem);
+      return (void)call.Fail(CL_INVALID_BINARY,
+                             "argument 4: binary " + std::to_string(i + 1) + " is damaged: " + problem);
     }
   }
   cl_int status = CL_SUCCESS;
@@ -154,6 +155,20 @@ NAN_METHOD(ReleaseProgram) {
   ReleaseHandle(call, Kind::kProgram);
 }
 
+constexpr char kArgumentInfo[] = " -cl-kernel-arg-info";
+
+bool HasSource(const Object& program) {
+  size_t bytes = 0;
+  return api.clGetProgramInfo(program.As<cl_program>(), CL_PROGRAM_SOURCE, 0, nullptr, &bytes) == CL_SUCCESS &&
+         bytes > 1;
+}
+
+cl_build_status BuildStatusOf(const Object& program, cl_device_id device) {
+  cl_build_status status = CL_BUILD_NONE;
+  api.clGetProgramBuildInfo(program.As<cl_program>(), device, CL_PROGRAM_BUILD_STATUS, sizeof status, &status, nullptr);
+  return status;
+}
+
 /** What clBuildProgram and clCompileProgram work on, held for as long as they run. */
 struct BuildWork {
   bool compile = false;
@@ -164,8 +179,19 @@ struct BuildWork {
   std::vector<cl_program> headers;
   std::vector<std::string> header_names;
   std::string log;
+  /** All was built before, and of a binary comes the same. */
+  bool done = false;
+
+  /** Leaves out the devices that the program is built for. */
+  void LeaveOutBuilt(const Object& of) {
+    if (devices.empty()) devices = DevicesOf(of.As<cl_program>());
+    auto built = [&](cl_device_id device) { return BuildStatusOf(of, device) == CL_BUILD_SUCCESS; };
+    devices.erase(std::remove_if(devices.begin(), devices.end(), built), devices.end());
+    done = devices.empty();
+  }
 
   cl_int Run() {
+    if (done) return CL_SUCCESS;
     auto device_count = static_cast<cl_uint>(devices.size());
     const cl_device_id* device_list = devices.empty() ? nullptr : devices.data();
     cl_program raw = program.As<cl_program>();
@@ -184,19 +210,16 @@ struct BuildWork {
   }
 };
 
-constexpr char kArgumentInfo[] = " -cl-kernel-arg-info";
-
 /**
- * Has a compiler keep what kernels declare of their arguments, since `setKernelArg` checks against that: some drivers
- * take an integer for the address of an image otherwise.
+ * Has a compiler or linker keep what kernels declare of their arguments, since `setKernelArg` checks against that: some
+ * drivers take an integer for the address of an image otherwise. @return whether the option was added
  */
-void AskArgumentInfo(Object& program, std::string* options) {
-  size_t bytes = 0;
-  bool source =
-      api.clGetProgramInfo(program.As<cl_program>(), CL_PROGRAM_SOURCE, 0, nullptr, &bytes) == CL_SUCCESS && bytes > 1;
-  program.asked_argument_info = source && program.platform->version >= api.clGetKernelArgInfo.since &&
-                                options->find(kArgumentInfo + 1) == std::string::npos;
-  if (program.asked_argument_info) *options += kArgumentInfo;
+bool AskArgumentInfo(const Platform& platform, std::string* options) {
+  if (platform.version < api.clGetKernelArgInfo.since || options->find(kArgumentInfo + 1) != std::string::npos) {
+    return false;
+  }
+  *options += kArgumentInfo;
+  return true;
 }
 
 /** Whether nobody has a kernel of the program; throws otherwise. Oclgrind would use what the kernel was after a build. */
@@ -233,12 +256,16 @@ BuildWork ReadBuild(Call& call, bool compile) {
   }
   if (!call.ok() || !CheckNoKernels(call, *program)) return work;
   for (auto& header : headers) {
+    // PoCL ends the process.
+    if (!HasSource(*header)) call.Fail(CL_INVALID_PROGRAM, "argument 4: expected headers that were made from source");
     work.headers.push_back(header->As<cl_program>());
     work.held.push_back(call.Hold(*header));
   }
   work.devices = Distinct(devices);
   for (auto& device : devices) work.held.push_back(call.Hold(*device));
-  AskArgumentInfo(*program, &work.options);
+  bool source = HasSource(*program), binaries = program->platform->builds_binaries;
+  program->asked_argument_info = (source || binaries) && AskArgumentInfo(*program->platform, &work.options);
+  if (!source && !compile && binaries) work.LeaveOutBuilt(*program);
   work.program = call.Hold(*program);
   return work;
 }
@@ -338,6 +365,22 @@ void CallLater(Call& call, v8::Local<v8::Function> function, v8::Local<v8::Value
   });
 }
 
+/** Whether a program can be linked; throws otherwise. PoCL and Oclgrind end the process for what was not compiled. */
+bool CheckLinkable(Call& call, const Object& program, size_t position) {
+  for (cl_device_id device : DevicesOf(program.As<cl_program>())) {
+    cl_build_status status = BuildStatusOf(program, device);
+    // Of a program from a binary PoCL says that there is no build.
+    if (status == CL_BUILD_SUCCESS || (status == CL_BUILD_NONE && !HasSource(program))) continue;
+    std::string name = "argument 4: program " + std::to_string(position + 1);
+    return call.Fail(CL_INVALID_OPERATION,
+                     status == CL_BUILD_NONE    ? name + " is not compiled: call compileProgram"
+                     : status == CL_BUILD_ERROR ? name + " was not compiled: its build failed"
+                                                : name + " is being compiled: wait for it",
+                     status == CL_BUILD_ERROR ? BuildLog(program.As<cl_program>()) : std::string());
+  }
+  return call.ok();
+}
+
 NAN_METHOD(LinkProgram) {
   Call call(info, "clLinkProgram");
   auto context = call.Handle(0, Kind::kContext);
@@ -349,7 +392,11 @@ NAN_METHOD(LinkProgram) {
   if (inputs.empty()) return (void)call.Fail(CL_INVALID_VALUE, "argument 4: expected at least one program");
   std::vector<cl_device_id> ids = Distinct(devices);
   std::vector<cl_program> programs;
-  for (auto& input : inputs) programs.push_back(input->As<cl_program>());
+  for (size_t i = 0; i < inputs.size(); i++) {
+    if (!CheckLinkable(call, *inputs[i], i)) return;
+    programs.push_back(inputs[i]->As<cl_program>());
+  }
+  bool asked = context->platform->builds_binaries && AskArgumentInfo(*context->platform, &options);
   cl_int status = CL_SUCCESS;
   cl_program program = api.clLinkProgram(
       context->As<cl_context>(), static_cast<cl_uint>(ids.size()), ids.empty() ? nullptr : ids.data(), options.c_str(),
@@ -360,6 +407,7 @@ NAN_METHOD(LinkProgram) {
     return (void)call.Check(status, log);
   }
   auto handle = Wrap(call.environment(), Kind::kProgram, program, context->platform);
+  Unwrap(call.environment(), Kind::kProgram, handle)->asked_argument_info = asked;
   if (!function.IsEmpty()) CallLater(call, function, call[5], handle);
   call.Return(handle);
 }

@@ -115,10 +115,14 @@ NAN_METHOD(Finish) {
   Call call(info, "clFinish");
   auto queue = call.Handle(0, Kind::kCommandQueue);
   if (!call.ok()) return;
+  bool awaits_itself = call.environment().AwaitsItself(*queue->platform);
   Retained last;
-  if (queue->platform->finishes_early) last = MakeMarker(*queue);
+  if (queue->platform->finishes_early || awaits_itself) last = MakeMarker(*queue);
+  // Fails where a command has failed, which clFinish does not mind.
+  if (awaits_itself && last) call.Await(*queue->platform, {last.As<cl_event>()});
+  if (!call.ok()) return;
   cl_int status = api.clFinish(queue->As<cl_command_queue>());
-  if (status == CL_SUCCESS && last) {
+  if (status == CL_SUCCESS && queue->platform->finishes_early && last) {
     status = BlockUntilEnded(last.As<cl_event>());
     // Such a driver may tell of a marker before it tells of the commands in front of it.
     call.environment().in_flight().Await(queue->As<cl_command_queue>());

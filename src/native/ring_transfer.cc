@@ -22,7 +22,7 @@ bool ReadRing(Call& call, int ring, bool write, size_t bytes, RingArguments* arg
   size_t piece = call.Size(ring + 1);
   auto threads = static_cast<unsigned>(call.Unsigned(call[ring + 2], CL_INVALID_VALUE, kMaxCrew));
   if (!call.ok() || (bytes > 0 && !CheckRange(call, *buffer, offset, bytes))) return false;
-  auto argument = [](int i) { return "argument " + std::to_string(i); };
+  auto argument = [](int i) { return "argument " + std::to_string(i + 1); };
   if (piece == 0 || piece > memory.bytes) {
     return call.Fail(CL_INVALID_VALUE, argument(ring + 1) + ": expected pieces of 1 byte to those of the ring");
   }

@@ -150,7 +150,7 @@ NAN_METHOD(SplitToBuffersAsync) {
   if (!call.ok()) return;
   if (!CheckKeys(call, keys.bytes, source.width)) return;
   if (piece == 0 || piece % source.width != 0)
-    return (void)call.Fail(CL_INVALID_VALUE, "argument 11: expected pieces of whole keys");
+    return (void)call.Fail(CL_INVALID_VALUE, "argument 12: expected pieces of whole keys");
   TwoRings made;
   const bool writes[] = {true, true};
   auto *from = static_cast<uint64_t*>(offsets.data), *room = static_cast<uint64_t*>(rooms.data);

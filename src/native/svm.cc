@@ -19,7 +19,7 @@ struct SvmArgument {
 SvmArgument ReadSvm(Call& call, int i, bool blocking, size_t bytes) {
   SvmArgument argument;
   argument.memory = blocking ? call.Memory(i, bytes) : call.LastingMemory(i, bytes);
-  if (call.ok()) argument.shared = call.environment().svm().Contains(argument.memory.data);
+  if (call.ok()) argument.shared = call.Shared(argument.memory.data) != nullptr;
   return argument;
 }
 
@@ -38,7 +38,7 @@ bool HasSvm(cl_context context) {
 NAN_METHOD(SVMAlloc) {
   Call call(info, "clSVMAlloc");
   auto context = call.Handle(0, Kind::kContext);
-  cl_svm_mem_flags flags = call.Has(1) ? call.Bits(1) : 0;
+  cl_svm_mem_flags flags = call.Bits(1);
   size_t size = call.Size(2);
   cl_uint alignment = call.Has(3) ? call.Uint(3) : 0;
   if (!call.ok() || !call.Supported(api.clSVMAlloc, context->platform)) return;
@@ -65,9 +65,9 @@ NAN_METHOD(SVMFree) {
   HostMemory memory = call.Memory(1, 0);
   if (!call.ok() || !call.Supported(api.clSVMFree, context->platform)) return;
   // As in C, freeing what is no such memory, or no longer, does nothing.
-  SvmRegistry& svm = call.environment().svm();
-  const SvmMemory* found = svm.Find(memory.data);
-  if (found && !found->Unified()) svm.Take(memory);
+  const SvmMemory* found = call.Shared(memory.data);
+  if (!call.ok()) return;
+  if (found && !found->Unified()) call.environment().svm().Take(memory);
   call.ReturnSuccess();
 }
 
@@ -130,6 +130,27 @@ NAN_METHOD(EnqueueSVMFree) {
   call.ReturnEvent(status, wanted, event, *queue);
 }
 
+/** Whether a command blocks, and in what way. */
+struct Blocking {
+  bool wanted = false;
+  /** The driver's call does not block: this thread waits for the event. */
+  bool awaited = false;
+
+  cl_bool flag() const { return wanted && !awaited ? CL_TRUE : CL_FALSE; }
+};
+
+Blocking ReadBlocking(Call& call, int i, const std::shared_ptr<Object>& queue) {
+  bool wanted = call.Bool(i);
+  return {wanted, wanted && queue && call.environment().AwaitsItself(*queue->platform)};
+}
+
+/** Waits for a command that was to block; its event is only given to the program where it has ended well. */
+cl_int AwaitEnd(Call& call, const Object& queue, cl_event* event, bool wanted) {
+  cl_int status = call.Await(*queue.platform, {*event});
+  if (!wanted || status != CL_SUCCESS) api.clReleaseEvent(std::exchange(*event, nullptr));
+  return status;
+}
+
 /** Ends a command on memory that may be plain host memory. */
 void FinishSvm(Call& call, Object& queue, cl_int status, bool blocking, bool wanted, cl_event event,
                std::initializer_list<const SvmArgument*> arguments) {
@@ -161,7 +182,7 @@ NAN_METHOD(EnqueueSVMMemFill) {
 NAN_METHOD(EnqueueSVMMap) {
   Call call(info, "clEnqueueSVMMap");
   auto queue = call.Handle(0, Kind::kCommandQueue);
-  bool blocking = call.Bool(1);
+  Blocking blocking = ReadBlocking(call, 1, queue);
   cl_map_flags flags = call.Bits(2);
   size_t size = call.Size(4);
   HostMemory memory = ReadShared(call, call[3], size);
@@ -169,8 +190,9 @@ NAN_METHOD(EnqueueSVMMap) {
   bool wanted = call.Bool(6);
   if (!call.ok() || !call.Supported(api.clEnqueueSVMMap, queue->platform)) return;
   cl_event event = nullptr;
-  cl_int status = api.clEnqueueSVMMap(queue->As<cl_command_queue>(), blocking ? CL_TRUE : CL_FALSE, flags, memory.data,
-                                      size, waits.count(), waits.data(), wanted ? &event : nullptr);
+  cl_int status = api.clEnqueueSVMMap(queue->As<cl_command_queue>(), blocking.flag(), flags, memory.data, size,
+                                      waits.count(), waits.data(), wanted || blocking.awaited ? &event : nullptr);
+  if (status == CL_SUCCESS && blocking.awaited) status = AwaitEnd(call, *queue, &event, wanted);
   call.ReturnEvent(status, wanted, event, *queue);
 }
 
@@ -216,7 +238,7 @@ NAN_METHOD(EnqueueSVMMigrateMem) {
 HostMemory ReadShared(Call& call, v8::Local<v8::Value> value, size_t bytes, bool unified) {
   HostMemory memory = call.Memory(value, bytes, CL_INVALID_VALUE);
   if (!call.ok()) return memory;
-  const SvmMemory* found = call.environment().svm().Find(memory.data);
+  const SvmMemory* found = call.Shared(memory.data);
   if (!found || found->Unified() != unified) {
     call.Fail(CL_INVALID_VALUE, unified ? "expected unified shared memory that is not freed"
                                         : "expected memory of SVMAlloc that is not freed");
@@ -226,20 +248,25 @@ HostMemory ReadShared(Call& call, v8::Local<v8::Value> value, size_t bytes, bool
 
 void EnqueueMemcpy(Call& call, MemcpyFunction (*find)(Call& call, const Object& queue)) {
   auto queue = call.Handle(0, Kind::kCommandQueue);
-  bool blocking = call.Bool(1);
+  Blocking blocking = ReadBlocking(call, 1, queue);
   size_t size = call.Size(4);
-  SvmArgument to = ReadSvm(call, 2, blocking, size), from = ReadSvm(call, 3, blocking, size);
+  SvmArgument to = ReadSvm(call, 2, blocking.wanted, size), from = ReadSvm(call, 3, blocking.wanted, size);
   WaitList waits = call.Events(5);
   bool wanted = call.Bool(6);
   MemcpyFunction enqueue = call.ok() ? find(call, *queue) : nullptr;
   if (!enqueue) return;
   cl_event event = nullptr;
-  auto pass = blocking ? std::shared_lock<std::shared_mutex>() : gate.Pass();
-  cl_int status = enqueue(queue->As<cl_command_queue>(), blocking ? CL_TRUE : CL_FALSE, to.memory.data,
-                          from.memory.data, size, waits.count(), waits.data(), &event);
+  auto pass = blocking.flag() ? std::shared_lock<std::shared_mutex>() : gate.Pass();
+  cl_int status = enqueue(queue->As<cl_command_queue>(), blocking.flag(), to.memory.data, from.memory.data, size,
+                          waits.count(), waits.data(), &event);
   pass = {};
   if (status == CL_SUCCESS && gate.open()) gate.Hold(event, true);
-  FinishSvm(call, *queue, status, blocking, wanted, event, {&to, &from});
+  if (status == CL_SUCCESS && blocking.awaited) {
+    status = call.Await(*queue->platform, {event});
+    if (status != CL_SUCCESS) api.clReleaseEvent(event);
+  }
+  // The wait of a worker that is terminated ends before the command.
+  FinishSvm(call, *queue, status, blocking.wanted && call.ok(), wanted, event, {&to, &from});
 }
 
 void EnqueueMemFill(Call& call, bool unified, MemFillFunction (*find)(Call& call, const Object& queue)) {

@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <cstring>
 
 #include "bounds.h"
 #include "image.h"
+#include "info.h"
 #include "pattern.h"
 #include "wait.h"
 
@@ -9,20 +11,47 @@ namespace clsort {
 
 namespace {
 
-/** What every enqueue… call of this file ends with: a wait list and whether an event is wanted. */
+/**
+ * What every enqueue… call of this file ends with: a wait list and whether an event is wanted.
+ *
+ * Host memory that a command uses after the driver's call has returned has to stay until the event of the command. So it is one
+ * flag that asks the driver for the event and that has the memory kept.
+ */
 struct Command {
   std::shared_ptr<Object> queue;
   WaitList waits;
   bool wanted = false;
+  /** The driver's call does not block. */
+  bool lasting = false;
+  /** It was to block: this thread waits for the event instead. */
+  bool awaited = false;
   cl_event event = nullptr;
 
   cl_command_queue raw() const { return queue->As<cl_command_queue>(); }
+  cl_bool blocking_flag() const { return lasting ? CL_FALSE : CL_TRUE; }
+  cl_event* slot() { return wanted || lasting ? &event : nullptr; }
+
+  template <typename Function, typename... Arguments>
+  cl_int Enqueue(const Function& function, Arguments... arguments) {
+    return function(raw(), arguments..., waits.count(), waits.data(), slot());
+  }
+  template <typename Function, typename... Arguments>
+  void* Map(const Function& function, cl_int* status, Arguments... arguments) {
+    return function(raw(), arguments..., waits.count(), waits.data(), slot(), status);
+  }
 };
 
 Command ReadCommand(Call& call) {
   Command command;
   command.queue = call.Handle(0, Kind::kCommandQueue);
   return command;
+}
+
+/** Reads whether a command blocks. */
+void ReadBlocking(Call& call, int i, Command* command, bool always = false) {
+  bool blocks = always || call.Bool(i);
+  command->awaited = blocks && command->queue && call.environment().AwaitsItself(*command->queue->platform);
+  command->lasting = !blocks || command->awaited;
 }
 
 void ReadTail(Call& call, Command* command, int wait_list) {
@@ -36,43 +65,44 @@ void Finish(Call& call, Command& command, cl_int status) {
 }
 
 /** Ends a command that reads or writes host memory: without blocking, the memory has to stay. */
-void FinishHost(Call& call, Command& command, cl_int status, bool blocking, const HostMemory& memory) {
+void FinishHost(Call& call, Command& command, cl_int status, const HostMemory& memory) {
   InFlight& in_flight = call.environment().in_flight();
-  if (status == CL_SUCCESS && !blocking) {
-    if (command.wanted) {
-      in_flight.Share(memory, command.event);
-    } else {
-      in_flight.Add(memory, command.event);
-    }
+  bool awaited = status == CL_SUCCESS && command.awaited;
+  if (awaited) status = call.Await(*command.queue->platform, {command.event});
+  bool wanted = command.wanted && status == CL_SUCCESS && call.ok();
+  // The wait of a worker that is terminated ends before the command.
+  bool in_use = awaited ? !call.ok() : status == CL_SUCCESS && command.lasting;
+  if (in_use && wanted) {
+    in_flight.Share(memory, command.event);
+  } else if (in_use) {
+    in_flight.Add(memory, command.event);
+  } else if (awaited && !wanted) {
+    api.clReleaseEvent(command.event);
   }
-  if (blocking) {
-    in_flight.Sweep();
-  } else {
+  if (command.lasting && !awaited) {
     in_flight.SweepInPassing();
+  } else {
+    in_flight.Sweep();
   }
   Finish(call, command, status);
 }
 
-/** Where the driver puts the event: needed for host memory in flight even if JavaScript wants none. */
-cl_event* EventSlot(Command& command, bool needed) { return command.wanted || needed ? &command.event : nullptr; }
-
-HostMemory ReadHost(Call& call, int i, bool blocking, size_t bytes) {
-  return blocking ? call.Memory(i, bytes) : call.LastingMemory(i, bytes);
+HostMemory ReadHost(Call& call, int i, const Command& command, size_t bytes) {
+  return command.lasting && !command.awaited ? call.LastingMemory(i, bytes) : call.Memory(i, bytes);
 }
 
 template <typename Enqueue>
 void ReadOrWriteBuffer(Call& call, const Enqueue& enqueue) {
   Command command = ReadCommand(call);
   auto buffer = call.Handle(1, Kind::kMemObject);
-  bool blocking = call.Bool(2);
+  ReadBlocking(call, 2, &command);
   size_t offset = call.Size(3);
   size_t size = call.Size(4);
-  HostMemory host = ReadHost(call, 5, blocking, size);
+  HostMemory host = ReadHost(call, 5, command, size);
   ReadTail(call, &command, 6);
   if (!call.ok() || !CheckRange(call, *buffer, offset, size)) return;
-  cl_int status = enqueue(command.raw(), buffer->As<cl_mem>(), blocking ? CL_TRUE : CL_FALSE, offset, size, host.data,
-                          command.waits.count(), command.waits.data(), EventSlot(command, !blocking));
-  FinishHost(call, command, status, blocking, host);
+  cl_int status = command.Enqueue(enqueue, buffer->As<cl_mem>(), command.blocking_flag(), offset, size, host.data);
+  FinishHost(call, command, status, host);
 }
 
 NAN_METHOD(EnqueueReadBuffer) {
@@ -89,19 +119,19 @@ template <typename Enqueue>
 void ReadOrWriteRect(Call& call, const Enqueue& enqueue) {
   Command command = ReadCommand(call);
   auto buffer = call.Handle(1, Kind::kMemObject);
-  bool blocking = call.Bool(2);
+  ReadBlocking(call, 2, &command);
   auto buffer_origin = call.Origin(3), host_origin = call.Origin(4), region = call.Origin(5);
   size_t buffer_row = call.SizeOr0(6), buffer_slice = call.SizeOr0(7);
   size_t host_row = call.SizeOr0(8), host_slice = call.SizeOr0(9);
   size_t bytes = call.ok() ? BoxEnd(call, {host_origin, region, host_row, host_slice}) : 0;
-  HostMemory host = ReadHost(call, 10, blocking, bytes);
+  HostMemory host = ReadHost(call, 10, command, bytes);
   ReadTail(call, &command, 11);
   if (!call.ok() || !call.Supported(enqueue, command.queue->platform)) return;
   if (!CheckBox(call, *buffer, {buffer_origin, region, buffer_row, buffer_slice})) return;
-  cl_int status = enqueue(command.raw(), buffer->As<cl_mem>(), blocking ? CL_TRUE : CL_FALSE, buffer_origin.data(),
-                          host_origin.data(), region.data(), buffer_row, buffer_slice, host_row, host_slice, host.data,
-                          command.waits.count(), command.waits.data(), EventSlot(command, !blocking));
-  FinishHost(call, command, status, blocking, host);
+  cl_int status =
+      command.Enqueue(enqueue, buffer->As<cl_mem>(), command.blocking_flag(), buffer_origin.data(), host_origin.data(),
+                      region.data(), buffer_row, buffer_slice, host_row, host_slice, host.data);
+  FinishHost(call, command, status, host);
 }
 
 NAN_METHOD(EnqueueReadBufferRect) {
@@ -126,8 +156,7 @@ NAN_METHOD(EnqueueCopyBuffer) {
     return;
   }
   Finish(call, command,
-         api.clEnqueueCopyBuffer(command.raw(), from->As<cl_mem>(), to->As<cl_mem>(), from_offset, to_offset, size,
-                                 command.waits.count(), command.waits.data(), EventSlot(command, false)));
+         command.Enqueue(api.clEnqueueCopyBuffer, from->As<cl_mem>(), to->As<cl_mem>(), from_offset, to_offset, size));
 }
 
 NAN_METHOD(EnqueueCopyBufferRect) {
@@ -146,10 +175,10 @@ NAN_METHOD(EnqueueCopyBufferRect) {
     return;
   }
   const Extent &source = *ExtentOf(call, *from), &target = *ExtentOf(call, *to);
-  Finish(call, command,
-         api.clEnqueueCopyBufferRect(command.raw(), source.whole, target.whole, OriginInWhole(source, from_box).data(),
-                                     OriginInWhole(target, to_box).data(), region.data(), from_row, from_slice, to_row,
-                                     to_slice, command.waits.count(), command.waits.data(), EventSlot(command, false)));
+  Finish(
+      call, command,
+      command.Enqueue(api.clEnqueueCopyBufferRect, source.whole, target.whole, OriginInWhole(source, from_box).data(),
+                      OriginInWhole(target, to_box).data(), region.data(), from_row, from_slice, to_row, to_slice));
 }
 
 NAN_METHOD(EnqueueFillBuffer) {
@@ -162,28 +191,40 @@ NAN_METHOD(EnqueueFillBuffer) {
   if (!call.ok() || !call.Supported(api.clEnqueueFillBuffer, command.queue->platform)) return;
   if (!CheckRange(call, *buffer, offset, size) || !CheckPattern(call, pattern.size(), offset, size)) return;
   Finish(call, command,
-         api.clEnqueueFillBuffer(command.raw(), buffer->As<cl_mem>(), pattern.data(), pattern.size(), offset, size,
-                                 command.waits.count(), command.waits.data(), EventSlot(command, false)));
+         command.Enqueue(api.clEnqueueFillBuffer, buffer->As<cl_mem>(), pattern.data(), pattern.size(), offset, size));
+}
+
+/**
+ * Checks an image and the place within it; throws for a queue that cannot use images. PoCL ends the process where the queue's
+ * device is a part of the one that the context lists.
+ */
+bool CheckImage(Call& call, const Command& command, Object& image, const Triple& origin, const Triple& region) {
+  if (!CheckPixels(call, image, origin, region)) return false;
+  std::vector<cl_device_id> devices;
+  cl_device_id device = nullptr;
+  api.clGetCommandQueueInfo(command.raw(), CL_QUEUE_DEVICE, sizeof device, &device, nullptr);
+  bool listed = DevicesOf(command.queue->Context(), &devices) != CL_SUCCESS ||
+                std::find(devices.begin(), devices.end(), device) != devices.end();
+  return listed || call.Fail(kUnsupported, "its driver has no images for a queue of a part of a device");
 }
 
 template <typename Enqueue>
 void ReadOrWriteImage(Call& call, const Enqueue& enqueue) {
   Command command = ReadCommand(call);
   auto image = call.Handle(1, Kind::kMemObject);
-  bool blocking = call.Bool(2);
+  ReadBlocking(call, 2, &command);
   auto origin = call.Origin(3), region = call.Origin(4);
   size_t row = call.SizeOr0(5), slice = call.SizeOr0(6);
   size_t bytes = 0;
-  if (call.ok() && CheckPixels(call, *image, origin, region)) {
+  if (call.ok() && CheckImage(call, command, *image, origin, region)) {
     bytes = HostBytes(call, *ExtentOf(call, *image), region, row, slice);
   }
-  HostMemory host = ReadHost(call, 7, blocking, bytes);
+  HostMemory host = ReadHost(call, 7, command, bytes);
   ReadTail(call, &command, 8);
   if (!call.ok()) return;
-  cl_int status =
-      enqueue(command.raw(), image->As<cl_mem>(), blocking ? CL_TRUE : CL_FALSE, origin.data(), region.data(), row,
-              slice, host.data, command.waits.count(), command.waits.data(), EventSlot(command, !blocking));
-  FinishHost(call, command, status, blocking, host);
+  cl_int status = command.Enqueue(enqueue, image->As<cl_mem>(), command.blocking_flag(), origin.data(), region.data(),
+                                  row, slice, host.data);
+  FinishHost(call, command, status, host);
 }
 
 NAN_METHOD(EnqueueReadImage) {
@@ -204,10 +245,9 @@ NAN_METHOD(EnqueueFillImage) {
   auto origin = call.Origin(3), region = call.Origin(4);
   ReadTail(call, &command, 5);
   if (!call.ok() || !call.Supported(api.clEnqueueFillImage, command.queue->platform)) return;
-  if (!CheckPixels(call, *image, origin, region)) return;
+  if (!CheckImage(call, command, *image, origin, region)) return;
   Finish(call, command,
-         api.clEnqueueFillImage(command.raw(), image->As<cl_mem>(), color.data(), origin.data(), region.data(),
-                                command.waits.count(), command.waits.data(), EventSlot(command, false)));
+         command.Enqueue(api.clEnqueueFillImage, image->As<cl_mem>(), color.data(), origin.data(), region.data()));
 }
 
 NAN_METHOD(EnqueueCopyImage) {
@@ -217,14 +257,13 @@ NAN_METHOD(EnqueueCopyImage) {
   auto to = call.Handle(2, Kind::kMemObject);
   auto from_origin = call.Origin(3), to_origin = call.Origin(4), region = call.Origin(5);
   ReadTail(call, &command, 6);
-  if (!call.ok() || !CheckPixels(call, *from, from_origin, region) || !CheckPixels(call, *to, to_origin, region) ||
-      !CheckOverlap(call, *from, from_origin, *to, to_origin, region)) {
+  if (!call.ok() || !CheckImage(call, command, *from, from_origin, region) ||
+      !CheckPixels(call, *to, to_origin, region) || !CheckOverlap(call, *from, from_origin, *to, to_origin, region)) {
     return;
   }
-  Finish(
-      call, command,
-      api.clEnqueueCopyImage(command.raw(), from->As<cl_mem>(), to->As<cl_mem>(), from_origin.data(), to_origin.data(),
-                             region.data(), command.waits.count(), command.waits.data(), EventSlot(command, false)));
+  Finish(call, command,
+         command.Enqueue(api.clEnqueueCopyImage, from->As<cl_mem>(), to->As<cl_mem>(), from_origin.data(),
+                         to_origin.data(), region.data()));
 }
 
 NAN_METHOD(EnqueueCopyImageToBuffer) {
@@ -235,15 +274,14 @@ NAN_METHOD(EnqueueCopyImageToBuffer) {
   auto origin = call.Origin(3), region = call.Origin(4);
   size_t offset = call.Size(5);
   ReadTail(call, &command, 6);
-  if (!call.ok() || !CheckPixels(call, *image, origin, region) ||
+  if (!call.ok() || !CheckImage(call, command, *image, origin, region) ||
       !CheckRange(call, *buffer, offset, PackedBytes(*ExtentOf(call, *image), region))) {
     return;
   }
   const Extent& to = *ExtentOf(call, *buffer);
   Finish(call, command,
-         api.clEnqueueCopyImageToBuffer(command.raw(), image->As<cl_mem>(), to.whole, origin.data(), region.data(),
-                                        to.begin + offset, command.waits.count(), command.waits.data(),
-                                        EventSlot(command, false)));
+         command.Enqueue(api.clEnqueueCopyImageToBuffer, image->As<cl_mem>(), to.whole, origin.data(), region.data(),
+                         to.begin + offset));
 }
 
 NAN_METHOD(EnqueueCopyBufferToImage) {
@@ -254,15 +292,14 @@ NAN_METHOD(EnqueueCopyBufferToImage) {
   size_t offset = call.Size(3);
   auto origin = call.Origin(4), region = call.Origin(5);
   ReadTail(call, &command, 6);
-  if (!call.ok() || !CheckPixels(call, *image, origin, region) ||
+  if (!call.ok() || !CheckImage(call, command, *image, origin, region) ||
       !CheckRange(call, *buffer, offset, PackedBytes(*ExtentOf(call, *image), region))) {
     return;
   }
   const Extent& from = *ExtentOf(call, *buffer);
   Finish(call, command,
-         api.clEnqueueCopyBufferToImage(command.raw(), from.whole, image->As<cl_mem>(), from.begin + offset,
-                                        origin.data(), region.data(), command.waits.count(), command.waits.data(),
-                                        EventSlot(command, false)));
+         command.Enqueue(api.clEnqueueCopyBufferToImage, from.whole, image->As<cl_mem>(), from.begin + offset,
+                         origin.data(), region.data()));
 }
 
 /** What a mapping holds of the driver, to be taken before the memory is mapped. */
@@ -273,8 +310,18 @@ struct Keepers {
 
 Keepers HoldForMapping(Call& call, const Command& command, const Object& object) {
   Keepers keepers{call.Hold(object), {}};
-  if (call.ok() && object.platform->single_threaded) keepers.queue = call.Hold(*command.queue);
+  bool unmaps = object.platform->single_threaded || object.platform->mixes_mappings;
+  if (call.ok() && unmaps) keepers.queue = call.Hold(*command.queue);
   return keepers;
+}
+
+/** Waits for a map command that was to block. @return false, which throws, where it has failed */
+bool AwaitMapping(Call& call, Command* command) {
+  if (!command->awaited) return true;
+  command->lasting = false;
+  bool mapped = call.Check(call.Await(*command->queue->platform, {command->event}));
+  if (!mapped || !command->wanted) api.clReleaseEvent(std::exchange(command->event, nullptr));
+  return mapped;
 }
 
 /**
@@ -283,7 +330,7 @@ Keepers HoldForMapping(Call& call, const Command& command, const Object& object)
  */
 v8::MaybeLocal<v8::ArrayBuffer> ReturnMapping(Call& call, Command& command, std::shared_ptr<Object> object,
                                               Keepers keepers, void* pointer, size_t bytes, cl_map_flags flags,
-                                              bool copied, bool blocking) {
+                                              bool copied) {
   Environment& environment = call.environment();
   auto region = std::make_shared<MappedRegion>(std::move(keepers.object), std::move(keepers.queue), pointer);
   v8::Local<v8::ArrayBuffer> buffer;
@@ -301,10 +348,13 @@ v8::MaybeLocal<v8::ArrayBuffer> ReturnMapping(Call& call, Command& command, std:
   }
   Mapping mapping{std::move(object), std::move(region), bytes, flags, copied, buffer->GetBackingStore(), {}};
   mapping.buffer.Reset(buffer);
+  v8::Global<v8::ArrayBuffer>& weak = mapping.buffer;
+  weak.SetWeak();
   environment.mappings().Add(std::move(mapping));
-  if (!blocking) {
+  if (command.lasting) {
     HostMemory host;
     HostMemory::Of(buffer, &host);
+    environment.mappings().Claim(&host);
     environment.in_flight().Share(host, command.event);
     if (!command.wanted) api.clReleaseEvent(command.event);
   }
@@ -321,7 +371,7 @@ NAN_METHOD(EnqueueMapBuffer) {
   Command command = ReadCommand(call);
   auto buffer = call.Handle(1, Kind::kMemObject);
   bool copied = call.environment().copy_mappings;
-  bool blocking = call.Bool(2) || copied;  // there is nothing to copy before the command has run
+  ReadBlocking(call, 2, &command, copied);  // there is nothing to copy before the command has run
   cl_map_flags flags = call.Bits(3);
   size_t offset = call.Size(4), size = call.Size(5);
   ReadTail(call, &command, 6);
@@ -330,10 +380,10 @@ NAN_METHOD(EnqueueMapBuffer) {
   if (!call.ok()) return;
   cl_int status = CL_SUCCESS;
   void* pointer =
-      api.clEnqueueMapBuffer(command.raw(), buffer->As<cl_mem>(), blocking ? CL_TRUE : CL_FALSE, flags, offset, size,
-                             command.waits.count(), command.waits.data(), EventSlot(command, !blocking), &status);
-  if (call.Check(status))
-    ReturnMapping(call, command, buffer, std::move(keepers), pointer, size, flags, copied, blocking);
+      command.Map(api.clEnqueueMapBuffer, &status, buffer->As<cl_mem>(), command.blocking_flag(), flags, offset, size);
+  if (call.Check(status) && AwaitMapping(call, &command)) {
+    ReturnMapping(call, command, buffer, std::move(keepers), pointer, size, flags, copied);
+  }
 }
 
 void SetNumber(v8::Local<v8::Object> object, const char* name, size_t number) {
@@ -345,23 +395,21 @@ NAN_METHOD(EnqueueMapImage) {
   Command command = ReadCommand(call);
   auto image = call.Handle(1, Kind::kMemObject);
   bool copied = call.environment().copy_mappings;
-  bool blocking = call.Bool(2) || copied;
+  ReadBlocking(call, 2, &command, copied);
   cl_map_flags flags = call.Bits(3);
   auto origin = call.Origin(4), region = call.Origin(5);
   ReadTail(call, &command, 6);
-  if (!call.ok() || !CheckPixels(call, *image, origin, region)) return;
+  if (!call.ok() || !CheckImage(call, command, *image, origin, region)) return;
   Keepers keepers = HoldForMapping(call, command, *image);
   if (!call.ok()) return;
   size_t row = 0, slice = 0;
   cl_int status = CL_SUCCESS;
-  void* pointer = api.clEnqueueMapImage(command.raw(), image->As<cl_mem>(), blocking ? CL_TRUE : CL_FALSE, flags,
-                                        origin.data(), region.data(), &row, &slice, command.waits.count(),
-                                        command.waits.data(), EventSlot(command, false), &status);
-  if (!call.Check(status)) return;
+  void* pointer = command.Map(api.clEnqueueMapImage, &status, image->As<cl_mem>(), command.blocking_flag(), flags,
+                              origin.data(), region.data(), &row, &slice);
+  if (!call.Check(status) || !AwaitMapping(call, &command)) return;
   size_t bytes = HostBytes(call, *ExtentOf(call, *image), region, row, slice);
   v8::Local<v8::ArrayBuffer> mapped;
-  if (!ReturnMapping(call, command, image, std::move(keepers), pointer, bytes, flags, copied, blocking)
-           .ToLocal(&mapped)) {
+  if (!ReturnMapping(call, command, image, std::move(keepers), pointer, bytes, flags, copied).ToLocal(&mapped)) {
     return;
   }
   // Under our names and under those of node-opencl.
@@ -376,14 +424,14 @@ NAN_METHOD(EnqueueMapImage) {
  * ArrayBuffer that the program has carried the memory to.
  */
 bool CheckUnmappable(Call& call, const Mapping& mapping, const HostMemory& host, const std::vector<cl_event>& users) {
-  bool attached = !host.buffer->WasDetached();
-  size_t known = users.size() + (attached ? 1 : 0);
-  if (mapping.Holders() > known) {
+  if (mapping.Uses() > users.size()) {
     return call.Fail(CL_INVALID_OPERATION,
-                     attached
-                         ? "argument 3: its memory is still in use, by a transfer or checksum whose promise has not "
-                           "settled, or by a memory object that lives in it; wait for the one, release the other"
-                         : "argument 3: the ArrayBuffer was transferred; unmap the one that has its memory now");
+                     "argument 3: its memory is still in use, by a transfer or checksum whose promise has not "
+                     "settled, or by a memory object that lives in it; wait for the one, release the other");
+  }
+  if (host.buffer->WasDetached() && mapping.HeldByProgram()) {
+    return call.Fail(CL_INVALID_OPERATION,
+                     "argument 3: the ArrayBuffer was transferred; unmap the one that has its memory now");
   }
   if (mapping.copied && !users.empty()) {
     return call.Fail(CL_INVALID_OPERATION,
@@ -423,7 +471,7 @@ bool CheckMapsMade(Call& call, const Command& command, const Mapping& mapping) {
   cl_command_queue_properties properties = 0;
   api.clGetCommandQueueInfo(command.raw(), CL_QUEUE_PROPERTIES, sizeof properties, &properties, nullptr);
   for (const Mapping* other : environment.mappings().At(mapping)) {
-    for (cl_event user : environment.in_flight().UsersOf(other->store.get())) {
+    for (cl_event user : environment.in_flight().UsersOf(other->store.lock().get())) {
       cl_command_queue queue = nullptr;
       api.clGetEventInfo(user, CL_EVENT_COMMAND_QUEUE, sizeof queue, &queue, nullptr);
       if (queue == command.raw() && !(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)) continue;
@@ -450,16 +498,15 @@ NAN_METHOD(EnqueueUnmapMemObject) {
     return (void)call.Fail(CL_INVALID_VALUE, "argument 3: expected what a map call returned for this object");
   }
   host.store.reset();  // which would count as somebody who holds the memory
-  std::vector<cl_event> users = environment.in_flight().UsersOf(mapping->store.get());
+  std::vector<cl_event> users = environment.in_flight().UsersOf(mapping->store.lock().get());
   if (!CheckUnmappable(call, *mapping, host, users) || !CheckMapsMade(call, command, *mapping) ||
       !WaitAlso(call, &command, users)) {
     return;
   }
   if (mapping->copied && mapping->flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) {
-    std::memcpy(mapping->region->pointer, mapping->store->Data(), mapping->bytes);
+    if (auto store = mapping->store.lock()) std::memcpy(mapping->region->pointer, store->Data(), mapping->bytes);
   }
-  cl_int status = api.clEnqueueUnmapMemObject(command.raw(), object->As<cl_mem>(), mapping->region->pointer,
-                                              command.waits.count(), command.waits.data(), EventSlot(command, false));
+  cl_int status = command.Enqueue(api.clEnqueueUnmapMemObject, object->As<cl_mem>(), mapping->region->pointer);
   if (status == CL_SUCCESS) {
     mapping->region->unmapped = true;
     environment.foreign().Detach(host.buffer);
@@ -482,9 +529,8 @@ NAN_METHOD(EnqueueMigrateMemObjects) {
   if (command.queue->platform->migrates_aside)
     flags &= ~static_cast<cl_mem_migration_flags>(CL_MIGRATE_MEM_OBJECT_HOST);
   Finish(call, command,
-         api.clEnqueueMigrateMemObjects(command.raw(), static_cast<cl_uint>(list.size()),
-                                        list.empty() ? nullptr : list.data(), flags, command.waits.count(),
-                                        command.waits.data(), EventSlot(command, false)));
+         command.Enqueue(api.clEnqueueMigrateMemObjects, static_cast<cl_uint>(list.size()),
+                         list.empty() ? nullptr : list.data(), flags));
 }
 
 template <typename Enqueue>
@@ -492,7 +538,7 @@ void MarkerOrBarrier(Call& call, const Enqueue& enqueue) {
   Command command = ReadCommand(call);
   ReadTail(call, &command, 1);
   if (!call.ok() || !call.Supported(enqueue, command.queue->platform)) return;
-  Finish(call, command, enqueue(command.raw(), command.waits.count(), command.waits.data(), EventSlot(command, false)));
+  Finish(call, command, command.Enqueue(enqueue));
 }
 
 NAN_METHOD(EnqueueMarkerWithWaitList) {

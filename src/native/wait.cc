@@ -14,10 +14,13 @@ void Settle(Environment& environment, v8::Local<v8::Promise::Resolver> resolver,
     reason = kDetachedReason;
   }
   auto context = Nan::GetCurrentContext();
-  // Nothing comes of either only when the environment is being terminated.
-  if (status == CL_SUCCESS) return (void)resolver->Resolve(context, Nan::Undefined());
+  // Either fails only when the environment is being terminated.
+  if (status == CL_SUCCESS) {
+    resolver->Resolve(context, Nan::Undefined()).FromMaybe(false);
+    return;
+  }
   auto error = MakeError(environment, status, call, reason, log);
-  if (!error.IsEmpty()) (void)resolver->Reject(context, error);
+  if (!error.IsEmpty()) resolver->Reject(context, error).FromMaybe(false);
 }
 
 /** Makes a promise that the call returns; empty when the environment is being terminated. */

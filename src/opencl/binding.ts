@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { markAsUntransferable } from 'node:worker_threads';
@@ -9,6 +10,7 @@ import { errorOf } from './errors.js';
 import type { Native } from './native.js';
 import { classes } from './objects.js';
 import { isMusl, platformName, prebuilds, prebuiltAddon } from './prebuilt.js';
+import { rejecting } from './promises.js';
 
 let addon: Native | undefined;
 
@@ -35,6 +37,19 @@ function needsOtherNode(systems: readonly string[]): boolean {
   const [major] = process.versions.node.split('.');
   return systems.includes(platformName()) && !PREBUILT_NODES.includes(Number(major));
 }
+
+/** Node refuses all addons: under its permission model, and with --no-addons. */
+const isDisabled = (error: unknown): boolean =>
+  (error as NodeJS.ErrnoException).code === 'ERR_DLOPEN_DISABLED';
+
+const WITHOUT_ADDON = "  - sort without it: device 'host'";
+
+const PERMISSION = [
+  'Possible solutions:',
+  '  - start Node with --allow-addons, if it runs with --permission',
+  '  - start Node without --no-addons',
+  WITHOUT_ADDON,
+];
 
 /** What was to be had, and what to do where nothing of it fits. */
 function advice(): string[] {
@@ -67,17 +82,17 @@ function advice(): string[] {
       : []),
     `  - build it here${musl ? ', untested' : ''}: npx node-gyp rebuild, in ${named ? 'the folder of clsort' : packageFolder()}`,
     `    (needs a C++ compiler, Python 3 and the OpenCL headers; ${musl ? 'Alpine: apk add' : 'Debian, Ubuntu: apt install'} g++ make python3 opencl-headers)`,
-    HOST,
+    WITHOUT_ADDON,
   ];
 }
 
-function explain(failures: readonly string[]): string {
+function explain(failures: readonly string[], disabled: boolean): string {
   return [
     `clsort's native addon for ${runtime()} on ${platformName()} could not be loaded.`,
     ...(failures.length > 0
       ? failures
       : ['  None of these files is there:', ...[...candidates()].map((file) => `    ${file}`)]),
-    ...advice(),
+    ...(disabled ? PERMISSION : advice()),
   ].join('\n');
 }
 
@@ -90,15 +105,17 @@ function open(file: string): Native {
 
 function load(): Native {
   const failures: string[] = [];
+  let disabled = false;
   for (const file of candidates()) {
     if (!existsSync(file)) continue;
     try {
       return connect(open(file));
     } catch (error) {
+      disabled ||= isDisabled(error);
       failures.push(`  ${file}: ${(error as Error).message.split('\n')[0]}`);
     }
   }
-  throw new UnsupportedError(explain(failures), { details: { failures } });
+  throw new UnsupportedError(explain(failures, disabled), { details: { failures } });
 }
 
 function refuseTransfer(): never {
@@ -113,10 +130,27 @@ function protect(buffer: ArrayBuffer): void {
   }
 }
 
-/** Gives the addon what it cannot do itself, and its handles our classes. */
+type Callback = (...args: unknown[]) => unknown;
+
+/** Has a callback run in the asynchronous context in which it was handed over. */
+function bindCallback(callback: Callback): Callback {
+  // An AsyncResource leaves its domain before an error of the callback is reported.
+  const { domain } = process as { domain?: { bind(callback: Callback): Callback } | null };
+  return AsyncResource.bind(domain ? domain.bind(callback) : callback, 'OPENCL');
+}
+
+const doNothing = (): void => undefined;
+
+/** `releaseAsync` returns no promise. */
+const returnsPromise = (name: string): boolean => name.endsWith('Async') && name !== 'releaseAsync';
+
+/** Gives the addon what it cannot do itself, its handles our classes, and its promises all of its errors. */
 function connect(loaded: Native): Native {
   mendTransfer();
-  loaded.initialize(errorOf, protect);
+  loaded.initialize(errorOf, protect, bindCallback, doNothing);
+  for (const name of (Object.keys(loaded) as (keyof Native)[]).filter(returnsPromise)) {
+    loaded[name] = rejecting(loaded[name]);
+  }
   for (const [name, ours] of Object.entries(classes)) {
     const theirs = loaded[name as keyof Native] as unknown as { prototype: object };
     Object.setPrototypeOf(theirs.prototype, ours.prototype);

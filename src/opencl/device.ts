@@ -8,8 +8,8 @@ import type { Flags, HighLow, InfoValue, Properties } from './types.js';
  * @param type a sum of `DEVICE_TYPE_…`, by default all
  * @throws DEVICE_NOT_FOUND when it has none of these, INVALID_PLATFORM, INVALID_DEVICE_TYPE
  */
-export function getDeviceIDs(platform: Platform, type?: Flags): Device[] {
-  return native().getDeviceIDs(platform, type);
+export function getDeviceIDs(platform: Platform, ...type: [type?: Flags]): Device[] {
+  return native().getDeviceIDs(platform, ...type);
 }
 
 /**

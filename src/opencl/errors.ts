@@ -44,10 +44,9 @@ export class OpenCLError extends Error implements FailedCall {
 
 /** An error as a constant: without a call, and without a stack that would point nowhere. */
 export function errorConstant(name: string, code: number): OpenCLError {
-  const limit = Error.stackTraceLimit;
-  Error.stackTraceLimit = 0;
   const error = new OpenCLError(name, code);
-  Error.stackTraceLimit = limit;
+  // Not by Error.stackTraceLimit, which --frozen-intrinsics freezes.
+  error.stack = `${error.name}: ${error.message}`;
   // Where two names share a number, the first is the core's and the second an extension's.
   if (!constants.has(code)) constants.set(code, error);
   return error;

@@ -15,7 +15,7 @@ export function waitForEvents(events: readonly Event[]): 0 {
  * Flushes the events' queues and waits, on another thread. Calls clFlush and clWaitForEvents; when several waits are
  * pending already, clSetEventCallback instead, so that any number of them takes no more threads.
  *
- * @throws (rejects) EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
+ * @throws (rejects) INVALID_VALUE without events, INVALID_EVENT, EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
  */
 export function waitForEventsAsync(events: readonly Event[]): Promise<void> {
   return native().waitForEventsAsync(events);

@@ -96,7 +96,7 @@ export function buildProgram(
 /**
  * Compiles and links on another thread. Calls clBuildProgram.
  *
- * @throws (rejects) BUILD_PROGRAM_FAILURE with `log`, INVALID_BUILD_OPTIONS
+ * @throws (rejects) BUILD_PROGRAM_FAILURE with `log`, INVALID_PROGRAM, INVALID_DEVICE, INVALID_BUILD_OPTIONS
  */
 export function buildProgramAsync(
   program: Program,
@@ -127,7 +127,7 @@ export function compileProgram(
 /**
  * Compiles without linking, on another thread. Calls clCompileProgram (OpenCL 1.2).
  *
- * @throws (rejects) COMPILE_PROGRAM_FAILURE with `log`, INVALID_COMPILER_OPTIONS
+ * @throws (rejects) COMPILE_PROGRAM_FAILURE with `log`, INVALID_PROGRAM, INVALID_COMPILER_OPTIONS
  */
 export function compileProgramAsync(
   program: Program,

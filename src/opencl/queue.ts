@@ -8,8 +8,12 @@ import type { Flags, InfoValue, Properties } from './types.js';
  * @param properties a sum of `QUEUE_PROFILING_ENABLE` and `QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE`
  * @throws INVALID_CONTEXT, INVALID_DEVICE, INVALID_VALUE, INVALID_QUEUE_PROPERTIES
  */
-export function createCommandQueue(context: Context, device: Device, properties?: Flags): CommandQueue {
-  return native().createCommandQueue(context, device, properties);
+export function createCommandQueue(
+  context: Context,
+  device: Device,
+  ...properties: [properties?: Flags]
+): CommandQueue {
+  return native().createCommandQueue(context, device, ...properties);
 }
 
 /**
@@ -97,7 +101,7 @@ export function finish(queue: CommandQueue): 0 {
  * Waits until everything enqueued so far is done, on another thread. Enqueues a marker and waits for its event; calls
  * clFinish where that fails, or a driver gives no marker.
  *
- * @throws (rejects) OUT_OF_RESOURCES and what else a command may have ended with
+ * @throws (rejects) INVALID_COMMAND_QUEUE, OUT_OF_RESOURCES and what else a command may have ended with
  */
 export function finishAsync(queue: CommandQueue): Promise<void> {
   return native().finishAsync(queue);

@@ -12,7 +12,7 @@ import type { HostMemory, Size } from './types.js';
  * @param ring memory for one piece or more, such as a mapped buffer made with `MEM_ALLOC_HOST_PTR`
  * @param piece bytes that the device transfers at once
  * @param threads 1 to 64
- * @throws INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_VALUE; (rejects) what the transfers end with
+ * @throws (rejects) INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_VALUE, and what the transfers end with
  */
 export function writeBufferAsync(
   queue: CommandQueue,
@@ -50,7 +50,7 @@ export function readBufferAsync(
  * for the first time, which takes NVIDIA's half a millisecond a MiB. `enqueueMapBuffer` is quick afterwards.
  *
  * @param queue waits for what was enqueued before
- * @throws INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT; (rejects) what mapping ends with
+ * @throws (rejects) INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, and what mapping ends with
  */
 export function prepareMappingAsync(queue: CommandQueue, buffer: MemObject): Promise<void> {
   return native().prepareMappingAsync(queue, buffer);
@@ -82,7 +82,7 @@ export const FILE_TRANSFER = {
  * @param told `FILE_TRANSFER` words: if `STOP` is not 0 the transfer ends early; in the end `MOVED` has the bytes from the first
  * one on that were moved, fewer where it ended early or the file did, and `ERROR` what the system said (its errno) or 0; the
  * others have nanoseconds of all threads together: in which they read or wrote, hashed, waited for one another and for the device
- * @throws INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_VALUE, UnsupportedError; (rejects) what the transfers end with
+ * @throws (rejects) INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_VALUE, UnsupportedError, and what the transfers end with
  */
 export function writeBufferFromFileAsync(
   queue: CommandQueue,
@@ -121,7 +121,7 @@ export function writeBufferFromFileAsync(
  * @param fd a descriptor of a file that is open for writing; it may be closed meanwhile
  * @param position bytes from the file's start
  * @param told a word that gets what the system said (its errno) or 0
- * @throws INVALID_VALUE, UnsupportedError
+ * @throws (rejects) INVALID_VALUE, UnsupportedError
  */
 export function allocateFileAsync(
   fd: number,
@@ -185,7 +185,7 @@ export function allocateHostMemory(bytes: Size, threads = 0, used = false): Arra
  *
  * @param sum receives it in its first 8 bytes
  * @param threads 1 to 64
- * @throws INVALID_VALUE
+ * @throws (rejects) INVALID_VALUE
  */
 export function checksumAsync(host: HostMemory, sum: HostMemory, threads: number): Promise<void> {
   return native().checksumAsync(host, sum, threads);
@@ -195,7 +195,7 @@ export function checksumAsync(host: HostMemory, sum: HostMemory, threads: number
  * Adds bytes to an XXH64 hash (seed 0) of all that was added before, made by another thread.
  *
  * @param hash ten words, all zero at first; the first one is the hash of all so far
- * @throws INVALID_VALUE
+ * @throws (rejects) INVALID_VALUE
  */
 export function hashAsync(host: HostMemory, hash: BigUint64Array): Promise<void> {
   return native().hashAsync(host, hash);
@@ -210,7 +210,7 @@ export function hashAsync(host: HostMemory, hash: BigUint64Array): Promise<void>
  * @param points r and s of either product, 64 bits each, below the prime
  * @param products both, 64 bits each: read, multiplied and written
  * @param threads 1 to 64
- * @throws INVALID_VALUE
+ * @throws (rejects) INVALID_VALUE
  */
 export function multisetAsync(
   host: HostMemory,
@@ -231,7 +231,7 @@ export function multisetAsync(
  * @param codec what makes a code of a key, as `placeAsync` takes it
  * @param sorted receives 1, or 0 if it gave up, 32 bits
  * @param threads 1 to 64
- * @throws INVALID_VALUE
+ * @throws (rejects) INVALID_VALUE
  */
 export function nearSortAsync(
   keys: HostMemory,
@@ -250,7 +250,7 @@ export function nearSortAsync(
  * @param from copied as a whole
  * @param to as many, each with room for what is copied there; where they overlap they are left with anything
  * @param threads 1 to 64
- * @throws INVALID_VALUE, also for memory that is resizable
+ * @throws (rejects) INVALID_VALUE, also for memory that is resizable
  */
 export function copyAsync(
   from: readonly HostMemory[],
@@ -267,7 +267,7 @@ export function copyAsync(
  * @param from copied as a whole
  * @param to of as many bytes as all of them
  * @param threads 1 to 64
- * @throws INVALID_VALUE, also when `to` is resizable
+ * @throws (rejects) INVALID_VALUE, also when `to` is resizable
  */
 export function joinAsync(from: readonly HostMemory[], to: HostMemory, threads: number): Promise<void> {
   return native().joinAsync(from, to, threads);
@@ -287,7 +287,7 @@ export function joinAsync(from: readonly HostMemory[], to: HostMemory, threads: 
  * @param to receives the keys
  * @param counts receives how many keys each partition has, 32 bits each
  * @param threads 1 to 64
- * @throws INVALID_VALUE
+ * @throws (rejects) INVALID_VALUE
  */
 export function placeAsync(
   keys: HostMemory,
@@ -319,7 +319,7 @@ export function placeAsync(
  * @param toValues receive the values of each share; null where there are none
  * @param counts receives how many keys each share has, 32 bits each
  * @param threads 1 to 64
- * @throws INVALID_VALUE
+ * @throws (rejects) INVALID_VALUE
  */
 export function splitAsync(
   keys: HostMemory,
@@ -370,7 +370,7 @@ export const SPLIT_TRANSFER = { COUNT: 0, STATUS: 1, WORDS: 2 } as const;
  * @param piece bytes that a device transfers at once
  * @param told `SPLIT_TRANSFER` words for either share; a transfer that failed leaves its status here, and the other share whole
  * @param threads 1 to 64
- * @throws INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_VALUE
+ * @throws (rejects) INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_VALUE
  */
 export function splitToBuffersAsync(
   keys: HostMemory,
@@ -421,7 +421,7 @@ export function splitToBuffersAsync(
  * @param told a word of 64 bits for either side, which gets the status of its transfers; of the two that end when one fails, the
  * other one's is 0
  * @param threads that copy, 1 to 64
- * @throws INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_VALUE
+ * @throws (rejects) INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_VALUE
  */
 export function relayAsync(
   queues: readonly [CommandQueue, CommandQueue],

@@ -6,7 +6,7 @@ export type HighLow = [high: number, low: number];
 /** A size, offset or count: a whole number from 0 to 2^53 - 1, or a bigint up to 2^64 - 1. */
 export type Size = number | bigint;
 
-/** Flags: a sum of constants, or nothing for none. */
+/** Flags: a sum of constants, or null for none. Only an argument that is left out may be undefined: a misspelt constant is. */
 export type Flags = number | bigint | null | undefined;
 
 /**

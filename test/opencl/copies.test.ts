@@ -2,7 +2,7 @@
 import test from 'ava';
 import * as cl from '../../src/opencl/index.js';
 import { Random } from '../../src/util/random.js';
-import { thrown } from './devices.js';
+import { rejected } from './devices.js';
 
 const resizableBytes = (bytes: number): Uint8Array => {
   const Resizable = ArrayBuffer as unknown as new (bytes: number, options: object) => ArrayBuffer;
@@ -58,7 +58,7 @@ test('copyAsync accepts any memory but resizable, and rejects wrong arguments', 
     [[plain], [null], 1, /memory|Buffer/],
     [plain, null, 1, /list|array/i],
   ] as const) {
-    const error = thrown(() => cl.copyAsync(a as never, b as never, threads));
+    const error = await rejected(cl.copyAsync(a as never, b as never, threads));
     t.is(error.name, 'CL_INVALID_VALUE', String(message));
     t.regex(error.reason ?? '', message);
   }
@@ -108,17 +108,17 @@ test('joinAsync concatenates pieces of memory, and rejects wrong arguments', asy
   structuredClone(null, { transfer: [detached.buffer] });
   for (const [from, to, threads, message] of [
     [[plain], resizableBytes(8), 1, /resizable/],
-    [[plain], plain.subarray(1), 1, /has 7 bytes, and numbers 0 to 0/],
-    [[plain, plain], new Uint8Array(15), 1, /has 15 bytes, and numbers 0 to 1/],
+    [[plain], plain.subarray(1), 1, /has 7 bytes, and numbers 1 to 1/],
+    [[plain, plain], new Uint8Array(15), 1, /has 15 bytes, and numbers 1 to 2/],
     [[plain], new Uint8Array(9), 1, /1 bytes more/],
     [[detached], plain, 1, /8 bytes more/],
     [[plain], plain, 0, /at least one thread/],
     [[plain], plain, 65, /64/],
-    [[plain, null], plain, 1, /number 1 of the list/],
+    [[plain, null], plain, 1, /number 2 of the list/],
     [[plain], null, 1, /Buffer/],
     [plain, plain, 1, /list|array/i],
   ] as const) {
-    const error = thrown(() => cl.joinAsync(from as never, to as never, threads));
+    const error = await rejected(cl.joinAsync(from as never, to as never, threads));
     t.is(error.name, 'CL_INVALID_VALUE', String(message));
     t.regex(error.reason ?? '', message);
   }

@@ -85,6 +85,16 @@ export function kernel(
 /** [hi, lo] as a number. */
 export const toNumber = ([high, low]: cl.HighLow): number => high * 2 ** 32 + low;
 
+/** What a promise was rejected with. */
+export async function rejected(promise: Promise<unknown>): Promise<cl.OpenCLError & { code: unknown }> {
+  const error = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!error) throw new Error('nothing was rejected');
+  return error as cl.OpenCLError;
+}
+
 /** What a call threw. */
 export function thrown(call: () => unknown): cl.OpenCLError & { code: unknown } {
   try {

@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 import test from 'ava';
 import * as cl from '../../src/opencl/index.js';
 import { where } from '../where.js';
-import { kernel, opened, thrown } from './devices.js';
+import { kernel, opened, rejected, thrown } from './devices.js';
 import { run } from './run.js';
 
 const SOURCE =
@@ -130,7 +130,7 @@ for (const one of opened) {
     // One driver ended the process for an offset and a size whose sum wraps.
     for (const start of [cl.readBufferAsync, cl.writeBufferAsync]) {
       const wrapping = () => start(queue, buffer, 2n ** 64n - 64n, back, ring, 4096, 2);
-      t.is(thrown(wrapping).message, cl.INVALID_VALUE.message);
+      t.is((await rejected(wrapping())).message, cl.INVALID_VALUE.message);
     }
     await t.throwsAsync(async () => cl.readBufferAsync(queue, buffer, 11, back, ring, 4096, 2));
     const moved = new Uint8Array(50_000);
@@ -139,27 +139,30 @@ for (const one of opened) {
     await t.throwsAsync(transfer, { code: cl.INVALID_HOST_PTR.code });
     for (const threads of [0, 65, -1]) {
       t.is(
-        typeof thrown(() => cl.writeBufferAsync(queue, buffer, 0, data, ring, 4096, threads)).code,
+        typeof (await rejected(cl.writeBufferAsync(queue, buffer, 0, data, ring, 4096, threads))).code,
         'number',
       );
     }
     for (const piece of [0, ring.byteLength + 1, -1]) {
-      t.is(typeof thrown(() => cl.writeBufferAsync(queue, buffer, 0, data, ring, piece, 1)).code, 'number');
+      t.is(
+        typeof (await rejected(cl.writeBufferAsync(queue, buffer, 0, data, ring, piece, 1))).code,
+        'number',
+      );
     }
     const room = cl.createBuffer(context, cl.MEM_READ_WRITE, 2 ** 21);
     const many = new Uint8Array(2 ** 21);
-    const refusal = thrown(() => cl.writeBufferAsync(queue, room, 0, many, ring, 1, 1)) as Error & {
+    const refusal = (await rejected(cl.writeBufferAsync(queue, room, 0, many, ring, 1, 1))) as Error & {
       reason: string;
     };
     t.regex(refusal.reason, /at most 2\^20/);
     cl.releaseMemObject(room);
     t.is(
-      typeof thrown(() => cl.writeBufferAsync(queue, buffer, 0, 5 as never, ring, 4096, 1)).code,
+      typeof (await rejected(cl.writeBufferAsync(queue, buffer, 0, 5 as never, ring, 4096, 1))).code,
       'number',
     );
     cl.releaseMemObject(buffer);
     t.is(
-      thrown(() => cl.writeBufferAsync(queue, buffer, 0, data, ring, 4096, 1)).code,
+      (await rejected(cl.writeBufferAsync(queue, buffer, 0, data, ring, 4096, 1))).code,
       cl.INVALID_MEM_OBJECT.code,
     );
   });
