@@ -45,6 +45,7 @@ cl_image_format ReadFormat(Call& call, int i) {
   auto object = call[i].As<v8::Object>();
   auto read = [&](const char* name) {
     constexpr cl_int status = CL_INVALID_IMAGE_FORMAT_DESCRIPTOR;
+    call.SetSubject();
     auto value = ReadKey(call, object, name, std::string("image_") + name, status);
     call.SetSubject(name);
     return static_cast<cl_uint>(call.Unsigned(value, status, UINT32_MAX));
@@ -179,9 +180,10 @@ Shape ReadShape(Call& call, int i) {
   auto object = call[i].As<v8::Object>();
   auto read = [&](const char* name, size_t max = SIZE_MAX) -> size_t {
     constexpr cl_int status = CL_INVALID_IMAGE_DESCRIPTOR;
-    bool counts = std::strncmp(name, "num_", 4) == 0;
-    auto value =
-        counts ? call.Property(object, name) : ReadKey(call, object, name, std::string("image_") + name, status);
+    call.SetSubject();
+    // Programs for node-opencl give pitches under their names in C as well, which it does not read either.
+    bool told = std::strstr(name, "_pitch") == nullptr && std::strncmp(name, "num_", 4) != 0;
+    auto value = told ? ReadKey(call, object, name, std::string("image_") + name, status) : call.Property(object, name);
     call.SetSubject(name);
     return value->IsUndefined() || value->IsNull() ? 0 : call.Unsigned(value, status, max);
   };
