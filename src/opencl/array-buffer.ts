@@ -11,7 +11,8 @@ const V8_MAJOR = Number(process.versions.v8.split('.')[0]);
  * taken from the prototype before, or is that of another realm of `node:vm`, still does so.
  */
 export function mendTransfer(prototype: ArrayBuffer = ArrayBuffer.prototype): void {
-  if (V8_MAJOR > 12 || !('transfer' in prototype)) return;
+  // --frozen-intrinsics lets nobody mend it.
+  if (V8_MAJOR > 12 || !('transfer' in prototype) || Object.isFrozen(prototype)) return;
   for (const name of ['transfer', 'transferToFixedLength'] as const) {
     const original = (prototype as unknown as Record<Method, Transfer>)[name];
     // A method of an object literal is no constructor and has the right name, as the original.

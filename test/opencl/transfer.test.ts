@@ -80,10 +80,10 @@ for (const { name, context, device, queue, version, images, userEvents } of open
     cl.releaseMemObject(buffer);
   });
 
-  test(title('a sub-buffer can be used as a buffer'), (t) => {
-    const whole = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, 4096, bytes(4096));
-    const part = cl.createSubBuffer(whole, 0, cl.BUFFER_CREATE_TYPE_REGION, { origin: 2048, size: 16n });
-    t.is(cl.getMemObjectInfo(part, cl.MEM_OFFSET), 2048);
+  test(title('a part of a buffer is a buffer'), (t) => {
+    const whole = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, 8192, bytes(8192));
+    const part = cl.createSubBuffer(whole, 0, cl.BUFFER_CREATE_TYPE_REGION, { origin: 4096, size: 16n });
+    t.is(cl.getMemObjectInfo(part, cl.MEM_OFFSET), 4096);
     t.is(cl.getMemObjectInfo(part, cl.MEM_SIZE), 16);
     t.deepEqual(read(part, 3), [0, 1, 2]);
     cl.releaseMemObject(part);
@@ -232,16 +232,16 @@ for (const { name, context, device, queue, version, images, userEvents } of open
     for (const memory of [image, other]) cl.releaseMemObject(memory);
   });
 
-  test(title('boxes are copied from and to sub-buffers'), (t) => {
-    const whole = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, 4096, bytes(4096));
+  test(title('boxes are copied from and to parts of buffers'), (t) => {
+    const whole = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, 8192, bytes(8192));
     const other = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, 64, new Uint8Array(64));
-    const part = cl.createSubBuffer(whole, 0, cl.BUFFER_CREATE_TYPE_REGION, { origin: 2048, size: 512 });
+    const part = cl.createSubBuffer(whole, 0, cl.BUFFER_CREATE_TYPE_REGION, { origin: 4096, size: 512 });
     cl.enqueueCopyBufferRect(queue, part, other, [1, 2, 0], [3, 0, 0], [5, 2, 1], 20, 0, 16, 0);
     const [a, b] = [[...bytes(46).subarray(41)], [...bytes(66).subarray(61)]];
     t.deepEqual(read(other, 24), [0, 0, 0, ...a, ...Array<number>(11).fill(0), ...b]);
     cl.enqueueCopyBufferRect(queue, other, part, [3, 0, 0], [0, 0, 1], [5, 2, 1], 16, 0, 10, 100);
     t.deepEqual(read(part, 115).slice(100), [...a, 105, 106, 107, 108, 109, ...b]);
-    t.deepEqual(read(whole, 2048), [...bytes(2048)]);
+    t.deepEqual(read(whole, 4096), [...bytes(4096)]);
     for (const memory of [part, whole, other]) cl.releaseMemObject(memory);
   });
 
@@ -256,15 +256,15 @@ for (const { name, context, device, queue, version, images, userEvents } of open
       width: 4,
       height: 2,
     });
-    const whole = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, 4096, bytes(4096));
-    const part = cl.createSubBuffer(whole, 0, cl.BUFFER_CREATE_TYPE_REGION, { origin: 2048, size: 64 });
+    const whole = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, 8192, bytes(8192));
+    const part = cl.createSubBuffer(whole, 0, cl.BUFFER_CREATE_TYPE_REGION, { origin: 4096, size: 64 });
     cl.enqueueCopyBufferToImage(queue, part, image, 8, [0, 0, 0], [4, 2, 1]);
     const host = new Uint8Array(32);
     cl.enqueueReadImage(queue, image, true, [0, 0, 0], [4, 2, 1], 0, 0, host);
     t.deepEqual([...host], [...bytes(40).subarray(8)]);
     cl.enqueueCopyImageToBuffer(queue, image, part, [0, 0, 0], [4, 2, 1], 32);
     t.deepEqual(read(part, 64), [...bytes(32), ...bytes(40).subarray(8)]);
-    t.deepEqual(read(whole, 2048), [...bytes(2048)]);
+    t.deepEqual(read(whole, 4096), [...bytes(4096)]);
     const beyond = () => cl.enqueueCopyImageToBuffer(queue, image, part, [0, 0, 0], [4, 2, 1], 33);
     t.is(thrown(beyond).message, cl.INVALID_VALUE.message);
     for (const memory of [image, part, whole]) cl.releaseMemObject(memory);
