@@ -87,11 +87,11 @@ for (const { name, context, queue, version, images } of opened) {
   }
 
   const overlap = cl.MEM_COPY_OVERLAP;
-  reject('a copy over itself', overlap, (a) => cl.enqueueCopyBuffer(queue, a, a, 0, 8, 32));
-  reject('a copy between parts that overlap', overlap, (a) =>
+  reject('a copy onto itself', overlap, (a) => cl.enqueueCopyBuffer(queue, a, a, 0, 8, 32));
+  reject('a copy between sub-buffers that overlap', overlap, (a) =>
     cl.enqueueCopyBuffer(queue, part(a, 0, 8192), part(a, 4096, 8192), 4096, 0, 32),
   );
-  reject('a copy from a part over its whole', overlap, (a) =>
+  reject('a copy from a sub-buffer onto its own bytes in the parent', overlap, (a) =>
     cl.enqueueCopyBuffer(queue, part(a, 4096, 4096), a, 0, 4112, 32),
   );
   reject('a copy of a box onto itself', overlap, (a) =>
@@ -100,7 +100,7 @@ for (const { name, context, queue, version, images } of opened) {
   reject('a copy of a box onto the row below', overlap, (a) =>
     cl.enqueueCopyBufferRect(queue, a, a, [40, 0, 0], [0, 1, 0], [32, 2, 1], 64, 0, 64, 0),
   );
-  reject('a copy of a box over itself in a part', overlap, (a) =>
+  reject('a copy of a box onto itself through a sub-buffer', overlap, (a) =>
     cl.enqueueCopyBufferRect(queue, a, part(a, 4096, 4096), [0, 64, 0], [8, 0, 0], [16, 2, 1], 64, 0, 64, 0),
   );
 

@@ -156,7 +156,7 @@ for (const one of opened) {
     t.is(stdout.trim(), 'ended well');
   });
 
-  test.serial(title('arguments of transfers of files are checked'), async (t) => {
+  test.serial(title('invalid arguments of file transfers are rejected'), async (t) => {
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, BYTES);
     const fd = openSync(path('in'), 'r');
     const told = new BigInt64Array(WORDS);

@@ -121,7 +121,7 @@ where(opened.length > 1, 'there is one platform')(
 );
 
 for (const { name, context, queue } of opened) {
-  test.serial(`${name}: arguments that cannot be are refused`, async (t) => {
+  test.serial(`${name}: invalid arguments are rejected`, async (t) => {
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 64);
     const right: Parameters<typeof cl.relayAsync> = [
       ...([[queue, queue], [buffer, buffer], BigUint64Array.of(0n, 32n), 32] as const),

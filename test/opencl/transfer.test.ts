@@ -80,7 +80,7 @@ for (const { name, context, device, queue, version, images, userEvents } of open
     cl.releaseMemObject(buffer);
   });
 
-  test(title('a part of a buffer is a buffer'), (t) => {
+  test(title('a sub-buffer can be used as a buffer'), (t) => {
     const whole = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, 8192, bytes(8192));
     const part = cl.createSubBuffer(whole, 0, cl.BUFFER_CREATE_TYPE_REGION, { origin: 4096, size: 16n });
     t.is(cl.getMemObjectInfo(part, cl.MEM_OFFSET), 4096);
@@ -232,7 +232,7 @@ for (const { name, context, device, queue, version, images, userEvents } of open
     for (const memory of [image, other]) cl.releaseMemObject(memory);
   });
 
-  test(title('boxes are copied from and to parts of buffers'), (t) => {
+  test(title('boxes are copied from and to sub-buffers'), (t) => {
     const whole = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, 8192, bytes(8192));
     const other = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, 64, new Uint8Array(64));
     const part = cl.createSubBuffer(whole, 0, cl.BUFFER_CREATE_TYPE_REGION, { origin: 4096, size: 512 });
