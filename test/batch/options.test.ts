@@ -10,7 +10,9 @@ const OTHERWISE: Readonly<Record<string, string | undefined>> = {
   noHeader: 'header', // false
   outDir: 'out', // by a template: "sorted/{name}{ext}"
   memory: undefined, // one limit for the whole batch
+  type: 'types', // one for each column
   resume: undefined, // always
+  restart: undefined, // never: a batch resumes
   report: undefined, // of the whole batch, by --report
   json: undefined,
   values: undefined, // pairs are sorted one by one

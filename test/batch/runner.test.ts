@@ -1,4 +1,5 @@
 /** Assigns jobs to fake processes: order, limits, retries, timeouts and lost devices. */
+import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import type { BatchEvent, JobResult } from '../../src/batch/events.js';
 import type { Entry } from '../../src/batch/queue.js';
@@ -6,10 +7,13 @@ import { Runner, type RunOptions } from '../../src/batch/runner.js';
 import { IoError, MemoryError, NoDeviceError, TimeoutError, UsageError } from '../../src/util/errors.js';
 import { FakeLanes } from './fake-lanes.js';
 
+/** An input that exists: jobs without their inputs fail before they reach a process. */
+const INPUT = fileURLToPath(import.meta.url);
+
 /** A job of so many bytes, by which it is named. */
 const entry = (bytes: number, more: Partial<Entry> & { device?: string } = {}): Entry => {
   const { device, ...facts } = more;
-  const job = { name: String(bytes), in: '', out: '', ...(device !== undefined && { device }) };
+  const job = { name: String(bytes), in: INPUT, out: '', ...(device !== undefined && { device }) };
   return { job, index: 0, bytes, memory: 0, limit: 0, weight: 1, failures: 0, isSuspect: false, ...facts };
 };
 
