@@ -94,7 +94,7 @@ test('a raw key file that holds numbers as text causes a warning', async (t) => 
   t.deepEqual(await warnings('text.u8', Buffer.from('1\n2\n')), [], 'bytes may be meant');
   t.deepEqual(await warnings('keys.f64', Buffer.from(Float64Array.of(3, 1, 2).buffer)), []);
   t.deepEqual(await warnings('codes.u32', Buffer.from('ABCD')), []);
-  t.deepEqual(await warnings('none.f64', new Uint8Array(0)), []);
+  t.deepEqual(await warnings('blank.f64', new Uint8Array(0)), []);
 });
 
 test('sortFile reads and writes streams', async (t) => {
