@@ -41,11 +41,11 @@ test('another version of Node is advised only where it would help', (t) => {
 });
 
 test("the process of a reader gets the options of Yarn's Plug'n'Play, and no others", (t) => {
-  writeFileSync(join(folder, 'in.csv'), 'n\n2\n1\n');
+  writeFileSync(join(folder, 'in.f64'), Float64Array.of(2, 1));
   const marks = join(folder, 'marks');
   const mark = `if (/foreign/.test(process.argv[1])) require('node:fs').appendFileSync(${JSON.stringify(marks)}, 'x');`;
   const convert = (preload: string): void => {
-    const args = [MAIN, 'convert', join(folder, 'in.csv'), '-o', join(folder, 'out.f64'), '--dtype', 'f64'];
+    const args = [MAIN, 'convert', join(folder, 'in.f64'), '-o', join(folder, 'out.arrow')];
     const env = { ...process.env, NODE_OPTIONS: `--require ${preload}` };
     const ran = spawnSync(process.execPath, args, { env, encoding: 'utf8' });
     t.is(ran.status, 0, ran.stderr);
