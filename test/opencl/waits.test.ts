@@ -85,7 +85,10 @@ for (const device of opened) {
     const queue = cl.createCommandQueue(context, device.device);
     const gate = cl.createUserEvent(context);
     const events = enqueueGated(queue, gate, 100);
-    await cl.finishAsync(device.queue); // the driver's threads are there now
+    // The driver's threads are there now, and so are those that release what earlier tests have dropped.
+    collectGarbage();
+    await turn();
+    await cl.finishAsync(device.queue);
     const before = threads();
     const pending: Promise<unknown>[] = [];
     for (let i = 0; i < 10_000; i++) pending.push(cl.waitForEventsAsync([events[i % 100] as cl.Event]));
