@@ -18,7 +18,7 @@ import { rootlessEnv } from '../rootless.mjs';
 import { blocksOf, readPage, root, runBy, writtenPages } from './pages.mjs';
 
 /** What some pages have users install: taken from what the tests use. */
-const OPTIONAL = ['@duckdb', 'apache-arrow', 'yaml'];
+const OPTIONAL = ['@duckdb', 'apache-arrow', 'parquet-wasm', 'yaml'];
 
 const SECONDS = 120;
 

@@ -156,7 +156,7 @@ class FileOutput implements Output {
     const aside = join(dirname(target), asideName(basename(target)));
     asides?.add(aside);
     try {
-      const handle = await open(aside, 'wx', mode === undefined ? 0o666 : mode & 0o777);
+      const handle = await open(aside, 'wx+', mode === undefined ? 0o666 : mode & 0o777);
       const output = new FileOutput({ name, target, aside }, context, handle);
       // The umask does not apply to what was there.
       if (mode !== undefined) {

@@ -144,7 +144,8 @@ export async function sortFile(
       if (format !== 'raw') await warnOfText(reader, context);
       const to = job.to ?? (format === 'raw' ? 'raw' : 'auto');
       const model = { ...reader, dtypeSaid: dtype !== undefined };
-      const target = await keyTarget(out, { to, header, delimiter, signal: context.signal }, model);
+      const text = { header, delimiter, signal: context.signal };
+      const target = await keyTarget(out, { to, ...text, verify: job.verify }, model);
       const formats = [reader.format, target.format] as const;
       const told = { descending: job.descending ?? false, argsort: argsort ?? false, formats };
       return sortKeys({ sorter, reader, target, job, context, told, output }, parts);

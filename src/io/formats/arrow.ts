@@ -1,9 +1,9 @@
-import { createBy, type ForeignKind, openBy } from './foreign/foreign.js';
+import { type BinaryKind, createBy, openBy } from './foreign/foreign.js';
 import type { KeyFormat } from './key-file.js';
 import { latin } from './latin.js';
 
-const FILE: ForeignKind = { id: 'arrow', format: 'arrow', isText: false };
-const STREAM: ForeignKind = { id: 'arrows', format: 'arrows', isText: false };
+const FILE: BinaryKind = { id: 'arrow', format: 'arrow', isText: false };
+const STREAM: BinaryKind = { id: 'arrows', format: 'arrows', isText: false };
 
 /** Arrow IPC files, by `apache-arrow`. Streams are read as well, whatever they are called. */
 export const arrow: KeyFormat = {

@@ -106,5 +106,7 @@ export interface WriteOptions {
   readonly header?: boolean | undefined;
   /** What stands between columns; default that of the format. */
   readonly delimiter?: string | undefined;
+  /** Whether a file of Arrow or Parquet is read again and compared; default false. */
+  readonly verify?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }

@@ -1,11 +1,10 @@
-import { DtypeError } from '../../util/errors.js';
-import { createBy, type ForeignKind, openBy } from './foreign/foreign.js';
+import { type BinaryKind, createBy, openBy } from './foreign/foreign.js';
 import type { KeyFormat } from './key-file.js';
 import { latin } from './latin.js';
 
-const KIND: ForeignKind = { id: 'parquet', format: 'parquet', isText: false };
+const KIND: BinaryKind = { id: 'parquet', format: 'parquet', isText: false };
 
-/** Parquet, by DuckDB's reader and writer. Halves are read; DuckDB does not write them. */
+/** Parquet, by `parquet-wasm`, which decodes to Arrow. */
 export const parquet: KeyFormat = {
   id: KIND.id,
   foreign: KIND,
@@ -16,13 +15,5 @@ export const parquet: KeyFormat = {
     ['PAR1', 'PARE'].includes(latin(head, 0, 4)) &&
     (tail === undefined ? head[4] === 0x15 : /PAR[1E]$/.test(latin(tail))),
   open: openBy(KIND),
-  async create(output, facts, options) {
-    if (facts.dtype === 'f16') {
-      throw new DtypeError(
-        `f16 keys cannot be written to ${output.name}: DuckDB writes no halves to Parquet; write them as Arrow or as text`,
-        { details: { path: output.name, dtype: facts.dtype } },
-      );
-    }
-    return createBy(KIND)(output, facts, options);
-  },
+  create: createBy(KIND),
 };

@@ -2,14 +2,15 @@
 
 import { DtypeError } from '../../util/errors.js';
 import type { ForeignFormat } from '../formats/foreign/protocol.js';
-import { type TableField, type TableType, typeText } from './table-type.js';
+import { partsOf, type TableField, type TableType, typeText } from './table-type.js';
 
 /** The only zone that DuckDB has: its instants have none of their own. */
 const isUtc = (zone: string): boolean => ['UTC', 'Etc/UTC', 'GMT', 'Z', '+00:00'].includes(zone);
 
 const MOST_DIGITS = 38;
+const MOST_PARQUET_DIGITS = 76;
 
-const NEVER_IN_ARROW = ['i128', 'u128', 'time with zone', 'interval in us'];
+const NEVER_IN_ARROW = ['i128', 'u128', 'interval in us'];
 const NEVER_IN_DUCKDB = [
   'duration',
   'interval in ns',
@@ -17,23 +18,36 @@ const NEVER_IN_DUCKDB = [
   'interval of months',
   'date in ms',
 ];
-const NEVER_IN_PARQUET = ['i128', 'u128', 'f16', 'null'];
+const NEVER_IN_PARQUET = [
+  'i128',
+  'u128',
+  'interval in ns',
+  'interval of days',
+  'interval of months',
+  'date in ms',
+];
 const NEVER_IN_TEXT = ['bytes', 'bytes of fixed length'];
 const NEVER_IN_CSV = ['list', 'list of fixed length', 'map', 'struct'];
 
+/** Whether a type is a decimal of so many digits at most, some of them behind the point, or none at all. */
+const isDecimalOf = (type: TableType, digits: number): boolean =>
+  type.is !== 'decimal' || (type.precision <= digits && type.scale >= 0 && type.scale <= type.precision);
+
+/** Whether a type is a struct of nothing. */
+const isEmpty = (type: TableType): boolean => type.is === 'struct' && type.fields.length === 0;
+
 function isInDuckdb(type: TableType): boolean {
   if (NEVER_IN_DUCKDB.includes(type.is)) return false;
-  if (type.is === 'decimal') {
-    return type.precision <= MOST_DIGITS && type.scale >= 0 && type.scale <= type.precision;
-  }
+  if (!isDecimalOf(type, MOST_DIGITS)) return false;
+  if (type.is === 'time' && type.isUtc) return type.unit !== 'ns';
   return type.is !== 'timestamp' || type.zone === undefined || (isUtc(type.zone) && type.unit !== 'ns');
 }
 
 const HOLDS: Readonly<Record<ForeignFormat, (type: TableType) => boolean>> = {
-  arrow: (type) => !NEVER_IN_ARROW.includes(type.is),
+  arrow: (type) => !NEVER_IN_ARROW.includes(type.is) && !(type.is === 'time' && type.isUtc),
   arrows: (type) => HOLDS.arrow(type),
   parquet: (type) =>
-    isInDuckdb(type) && !NEVER_IN_PARQUET.includes(type.is) && !(type.is === 'time' && type.unit === 'ns'),
+    !NEVER_IN_PARQUET.includes(type.is) && isDecimalOf(type, MOST_PARQUET_DIGITS) && !isEmpty(type),
   ndjson: (type) =>
     isInDuckdb(type) &&
     !NEVER_IN_TEXT.includes(type.is) &&
@@ -48,15 +62,10 @@ const isByDouble = (precision: number): boolean => precision > 15 && precision <
 const hasTextKeys = ({ item: { type } }: Extract<TableType, { is: 'map' }>): boolean =>
   type.is === 'struct' && type.fields[0]?.type.is === 'text';
 
-function partsOf(type: TableType): readonly TableField[] {
-  if ('item' in type) return [type.item];
-  return type.is === 'struct' ? type.fields : [];
-}
-
 /** The first type, of a column or of a part of it, that a format does not hold. */
 function unheld(type: TableType, format: ForeignFormat, isPart = false): TableType | undefined {
   // DuckDB would write JSON inside of something else as a text.
-  if (!HOLDS[format](type) || (isPart && type.is === 'json')) return type;
+  if (!HOLDS[format](type) || (isPart && type.is === 'json' && format !== 'parquet')) return type;
   for (const part of partsOf(type)) {
     const found = unheld(part.type, format, true);
     if (found) return found;
@@ -81,16 +90,18 @@ export function assertHeld(
     );
   }
   if (format === 'arrow' || format === 'arrows') return;
+  // DuckDB takes names for the same that differ in capitals only.
+  const told = (column: string): string => (format === 'parquet' ? column : column.toLowerCase());
   const seen = new Map<string, string>();
   for (const { name: column } of fields) {
-    const same = seen.get(column.toLowerCase());
+    const same = seen.get(told(column));
     if (same !== undefined || column === '') {
       const why = column === '' ? 'a column has no name' : `two columns are called ${same} and ${column}`;
       throw new DtypeError(
-        `the table cannot be written to ${name}: ${why}, which DuckDB would rename; write Arrow, or leave one out with --columns`,
+        `the table cannot be written to ${name}: ${why}, which readers would rename; write Arrow, or leave one out with --columns`,
         { details: { path: name, column } },
       );
     }
-    seen.set(column.toLowerCase(), column);
+    seen.set(told(column), column);
   }
 }

@@ -60,9 +60,8 @@ async function sortTables(
   context: FileContext,
   output: Output,
 ): Promise<FileReport> {
-  const [first] = tables;
-  if (!first) throw new UsageError('no file was named');
   const plan = await planOf(tables, job, context);
+  const [first] = tables;
   const rows = new TableRows(sorter, { plan, job, context });
   try {
     const [, readSeconds] = await timed(() => rows.read(tables));
@@ -71,7 +70,7 @@ async function sortTables(
       ...made,
       descending: false,
       argsort: false,
-      formats: [first.kind.id, plan.target.id],
+      formats: [first?.kind.id ?? plan.target.id, plan.target.id],
       readSeconds,
       table: { ...plan.told, ...rows.facts },
     };

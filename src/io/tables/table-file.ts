@@ -1,9 +1,17 @@
 /** Files of tables: read as rows with codes, and written from rows. */
 import { DtypeError, FormatError, UsageError } from '../../util/errors.js';
-import type { ForeignKind } from '../formats/foreign/foreign.js';
+import type { BinaryKind, ForeignKind } from '../formats/foreign/foreign.js';
 import { type Reading, startReading } from '../formats/foreign/foreign-reader.js';
 import { Writing } from '../formats/foreign/foreign-writer.js';
-import type { Batch, FoundField, RowsMessage, TableMessage } from '../formats/foreign/protocol.js';
+import type {
+  Batch,
+  FoundField,
+  RowsMessage,
+  TableMessage,
+  TextOptions,
+  WriteTableMessage,
+} from '../formats/foreign/protocol.js';
+import { ReadBack } from '../formats/foreign/read-back.js';
 import type { KeyFormat } from '../formats/key-file.js';
 import { READABLE } from '../formats/readable.js';
 import { inputFormat, outputFormat } from '../keys.js';
@@ -13,7 +21,7 @@ import { CsvTable } from '../text/csv-table.js';
 import { NdjsonTable } from '../text/ndjson-table.js';
 import { type TextReadOptions, textOptionsOf } from '../text/text-options.js';
 import type { TextTable } from '../text/text-table.js';
-import type { TableField } from './table-type.js';
+import { leavesOf, type TableField } from './table-type.js';
 
 /** How texts are, or are to be. */
 export interface TableTextOptions {
@@ -50,30 +58,32 @@ export async function openTable(
   const { format: found, inner } = await inputFormat(source, path, { format, signal });
   const kind = kindOf(found, source.name);
   const text = { ...textOptionsOf(options), signal };
-  if (kind.format === 'csv') return CsvTable.open(kind, inner, text);
-  if (kind.format === 'ndjson') return NdjsonTable.open(kind, inner, text);
-  return TableFile.open(kind, inner, signal);
+  if (!kind.isText) return TableFile.open(kind, inner, signal);
+  return (kind.format === 'csv' ? CsvTable : NdjsonTable).open(kind, inner, text);
 }
 
 /** A table that another process reads. */
 export class TableFile {
   readonly name: string;
-  readonly kind: ForeignKind;
+  readonly kind: BinaryKind;
   readonly fields: readonly FoundField[];
   /** Rows in all; undefined where that is known at the end only. */
   readonly rows: number | undefined;
+  /** What the file says besides, by keys. */
+  readonly metadata: Readonly<Record<string, string>> | undefined;
   readonly #reading: Reading<TableMessage>;
 
-  private constructor(name: string, kind: ForeignKind, reading: Reading<TableMessage>) {
+  private constructor(name: string, kind: BinaryKind, reading: Reading<TableMessage>) {
     this.name = name;
     this.kind = kind;
     this.fields = reading.answer.fields;
     this.rows = reading.answer.rows ?? undefined;
+    this.metadata = reading.answer.metadata;
     this.#reading = reading;
   }
 
   /** @throws FormatError, IoError, MemoryError, UnsupportedError */
-  static async open(kind: ForeignKind, source: Source, signal: AbortSignal | undefined): Promise<TableFile> {
+  static async open(kind: BinaryKind, source: Source, signal: AbortSignal | undefined): Promise<TableFile> {
     return new TableFile(source.name, kind, await startReading('read-table', kind, source, signal));
   }
 
@@ -100,8 +110,8 @@ export class TableFile {
 /** The columns as they are to be written. @throws DtypeError that names the first one whose type is not known */
 export function knownFields(fields: readonly FoundField[], name: string): TableField[] {
   return fields.map((field) => {
-    const { name: column, type, metadata, text } = field;
-    if (type) return { name: column, type, ...(metadata && { metadata }) };
+    const { name: column, type, text, ...rest } = field;
+    if (type) return { ...rest, name: column, type };
     throw new DtypeError(
       `the column ${column} of ${name} holds ${text}, which cannot be passed on as it is: leave it out with --columns`,
       { details: { path: name, column, type: text } },
@@ -117,34 +127,51 @@ export async function tableTarget(
   return kindOf((await outputFormat(path, to, input)).format, path);
 }
 
+const hasSeconds = ({ type }: TableField): boolean => 'unit' in type && type.unit === 's';
+
+/** How all columns are read again; undefined where rows would come back changed: Parquet has no seconds. */
+function readBackOf({ format }: BinaryKind, fields: readonly TableField[]): ReadBack | undefined {
+  if (format === 'parquet' && fields.flatMap(leavesOf).some(hasSeconds)) return undefined;
+  return new ReadBack({
+    open: { is: 'read-table', format },
+    ask: { is: 'rows', columns: [...fields.keys()], keys: [], distinct: null },
+    buffer: 3,
+    fields,
+  });
+}
+
 /** Rows on their way into a file. */
 export class TableWriter {
   readonly #writing: Writing;
+  readonly #readBack: ReadBack | undefined;
   #rows = 0;
 
-  private constructor(writing: Writing) {
+  private constructor(writing: Writing, readBack: ReadBack | undefined) {
     this.#writing = writing;
+    this.#readBack = readBack;
   }
 
   static async create(
     kind: ForeignKind,
     output: Output,
-    fields: readonly TableField[],
-    { header, delimiter = kind.delimiter, signal }: TableTextOptions,
+    { fields, metadata }: Omit<WriteTableMessage, 'is' | 'format' | keyof TextOptions>,
+    { header, delimiter = kind.delimiter, signal, verify = false }: TableTextOptions & { verify?: boolean },
   ): Promise<TableWriter> {
+    const readBack = verify && !kind.isText ? readBackOf(kind, fields) : undefined;
     const { format } = kind;
     const text = { header, delimiter };
     const writing = await Writing.start(
-      (compression) => ({ is: 'write-table', format, fields, ...text, compression }),
+      (compression) => ({ is: 'write-table', format, fields, metadata, ...text, compression }),
       kind,
       output,
-      signal,
+      { signal, readBack },
     );
-    return new TableWriter(writing);
+    return new TableWriter(writing, readBack);
   }
 
   /** @param bytes of so many rows; may be used again when this is fulfilled */
   async write(rows: number, bytes: Uint8Array): Promise<void> {
+    this.#readBack?.add(bytes);
     await this.#writing.send({ rows, buffers: [bytes] });
     this.#rows += rows;
   }

@@ -1,7 +1,7 @@
 /** What is to be done with tables, as far as it can be known before rows are read. */
 import { InputError, UsageError } from '../../util/errors.js';
 import type { ForeignKind } from '../formats/foreign/foreign.js';
-import type { RowsMessage } from '../formats/foreign/protocol.js';
+import type { FoundField, RowsMessage } from '../formats/foreign/protocol.js';
 import type { FileContext, FileReport } from '../sort-file.js';
 import { pathOf } from '../text/json-lines.js';
 import { NdjsonTable } from '../text/ndjson-table.js';
@@ -17,6 +17,8 @@ import type { TableField } from './table-type.js';
 export interface TablePlan {
   readonly wanted: Omit<RowsMessage, 'is'>;
   readonly fields: readonly TableField[];
+  /** What the first table says besides, by keys. */
+  readonly metadata: TableFile['metadata'];
   readonly target: ForeignKind;
   /** Where the tables are texts. */
   readonly text: { readonly first: TextTable; readonly plan: TextPlan } | undefined;
@@ -29,13 +31,16 @@ export async function planOf(
   job: TableJob,
   context: Pick<FileContext, 'onWarning' | 'onNote'>,
 ): Promise<TablePlan> {
+  if (tables.length === 0) throw new UsageError('no file was named');
   const texts = tables.filter(isTextTable);
   if (texts.length === tables.length) return planOfTexts(texts, job, context);
   assertAlike(tables);
-  return planOfForeign(tables[0] as TableFile, job);
+  // Tables of one format are all texts, or none is.
+  return planOfForeign(tables as readonly TableFile[], job);
 }
 
-async function planOfForeign(table: TableFile, job: TableJob): Promise<TablePlan> {
+async function planOfForeign(tables: readonly TableFile[], job: TableJob): Promise<TablePlan> {
+  const table = tables[0] as TableFile;
   const { by, columns, uniqueBy, out, to = 'auto', nan } = job;
   const { fields, name, kind } = table;
   const keys = tableKeys(by);
@@ -52,7 +57,7 @@ async function planOfForeign(table: TableFile, job: TableJob): Promise<TablePlan
   const target = await tableTarget(out, { to, input: kind.id });
   const fieldsOf = (indexes: readonly number[]): TableField[] =>
     knownFields(
-      indexes.map((i) => fields[i] as (typeof fields)[number]),
+      indexes.map((i) => asRequired(fields[i] as FoundField, tables, i)),
       name,
     );
   const written = fieldsOf(kept);
@@ -60,12 +65,18 @@ async function planOfForeign(table: TableFile, job: TableJob): Promise<TablePlan
   if (distinct) fieldsOf(distinct);
   const wanted = {
     columns: kept,
-    as: 'values' as const,
     keys: found.map(({ kind: _, ...key }) => key),
     distinct,
   };
   const told = toldOf(fields, { found, kept, distinct: distinct ?? undefined }, job);
-  return { wanted, fields: written, target, text: undefined, told };
+  return { wanted, fields: written, metadata: table.metadata, target, text: undefined, told };
+}
+
+/** A column that has no nulls has none in any of the tables. */
+function asRequired(field: FoundField, tables: readonly TableFile[], index: number): FoundField {
+  if (tables.every(({ fields }) => fields[index]?.isRequired)) return field;
+  const { isRequired: _, ...nullable } = field;
+  return nullable;
 }
 
 async function planOfTexts(
@@ -119,7 +130,7 @@ async function planOfTexts(
     },
   };
   const wanted = { columns: kept, keys: found, distinct: distinct ?? null };
-  return { wanted, fields: values, target, text: { first, plan }, told };
+  return { wanted, fields: values, metadata: undefined, target, text: { first, plan }, told };
 }
 
 /** What a report says of it. */

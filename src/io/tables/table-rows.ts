@@ -193,12 +193,13 @@ export class TableRows {
   }
 
   #writer(output: Output): Promise<TableWriter | TextWriter> {
-    const { text, target, fields } = this.#plan;
-    const { header, delimiter, out } = this.#job;
+    const { text, target, fields, metadata } = this.#plan;
+    const { header, delimiter, out, verify = false } = this.#job;
     if (text && text.plan.to.as !== 'values') {
       return TextWriter.create(output, { out, table: text.first, plan: text.plan, header });
     }
-    return TableWriter.create(target, output, fields, { header, delimiter, signal: this.#context.signal });
+    const options = { header, delimiter, verify, signal: this.#context.signal };
+    return TableWriter.create(target, output, { fields, metadata }, options);
   }
 
   async close(): Promise<void> {

@@ -23,8 +23,6 @@ const FIXED = {
   date: 4,
   /** Milliseconds since 1970, of whole days. */
   'date in ms': 8,
-  /** A time of day with an offset, as DuckDB packs it. */
-  'time with zone': 8,
   /** The 16 bytes, the first one first. */
   uuid: 16,
   /** Months and days (4 bytes each), microseconds (8). */
@@ -42,7 +40,9 @@ type FixedName = keyof typeof FIXED;
 export interface TableField {
   readonly name: string;
   readonly type: TableType;
-  /** What an Arrow file says of it besides, by names. */
+  /** Whether it has no nulls, by what the file says. */
+  readonly isRequired?: true;
+  /** What the file says of it besides, by names. */
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
@@ -50,8 +50,8 @@ export type TableType =
   | { readonly is: FixedName }
   /** A number of `precision` digits, `scale` of them behind the point; 16 bytes, or 32 from 39 digits on. */
   | { readonly is: 'decimal'; readonly precision: number; readonly scale: number }
-  /** Since midnight; 8 bytes. */
-  | { readonly is: 'time'; readonly unit: Unit }
+  /** Since midnight, in UTC or wherever; 8 bytes. */
+  | { readonly is: 'time'; readonly unit: Unit; readonly isUtc?: true }
   /** Since 1970, in UTC where there is a zone; 8 bytes. */
   | { readonly is: 'timestamp'; readonly unit: Unit; readonly zone?: string }
   | { readonly is: 'duration'; readonly unit: Unit }
@@ -86,14 +86,27 @@ export function fixedBytes(type: TableType): number | undefined {
   }
 }
 
+/** The fields of a type: of a struct, or the item of a list or map. */
+export function partsOf(type: TableType): readonly TableField[] {
+  if ('item' in type) return [type.item];
+  return type.is === 'struct' ? type.fields : [];
+}
+
+/** The fields that have values of their own, in the order of their columns in Parquet. */
+export function leavesOf(field: TableField): readonly TableField[] {
+  const parts = partsOf(field.type);
+  return parts.length === 0 ? [field] : parts.flatMap(leavesOf);
+}
+
 /** The type in words: 'decimal(18, 3)', 'list of text', … */
 export function typeText(type: TableType): string {
   switch (type.is) {
     case 'decimal':
       return `decimal(${type.precision}, ${type.scale})`;
     case 'time':
+      return `time in ${type.unit}${type.isUtc ? ' (UTC)' : ''}`;
     case 'duration':
-      return `${type.is} in ${type.unit}`;
+      return `duration in ${type.unit}`;
     case 'timestamp':
       return `timestamp in ${type.unit}${type.zone === undefined ? '' : ` (${type.zone})`}`;
     case 'bytes of fixed length':

@@ -18,17 +18,23 @@ const list = (type: TableType): TableType => ({ is: 'list', item: { name: 'item'
 for (const [type, arrow, parquet, csv, ndjson] of [
   [{ is: 'i64' }, true, true, true, true],
   [{ is: 'i128' }, false, false, true, true],
-  [{ is: 'f16' }, true, false, true, true],
+  [{ is: 'f16' }, true, true, true, true],
   [{ is: 'bytes' }, true, true, false, false],
   [{ is: 'decimal', precision: 38, scale: 2 }, true, true, true, true],
   [{ is: 'decimal', precision: 17, scale: 2 }, true, true, true, false],
-  [{ is: 'decimal', precision: 50, scale: 2 }, true, false, false, false],
+  [{ is: 'decimal', precision: 50, scale: 2 }, true, true, false, false],
+  [{ is: 'decimal', precision: 5, scale: 7 }, true, false, false, false],
+  [{ is: 'time', unit: 'ns' }, true, true, true, true],
+  [{ is: 'time', unit: 'us', isUtc: true }, false, true, true, true],
+  [{ is: 'timestamp', unit: 'ns', zone: 'UTC' }, true, true, false, false],
   [{ is: 'timestamp', unit: 'us', zone: 'UTC' }, true, true, true, true],
-  [{ is: 'timestamp', unit: 'us', zone: 'Asia/Tokyo' }, true, false, false, false],
-  [{ is: 'duration', unit: 's' }, true, false, false, false],
+  [{ is: 'timestamp', unit: 'us', zone: 'Asia/Tokyo' }, true, true, false, false],
+  [{ is: 'duration', unit: 's' }, true, true, false, false],
+  [{ is: 'date in ms' }, true, false, false, false],
+  [{ is: 'struct', fields: [] }, true, false, false, true],
   [list({ is: 'text' }), true, true, false, true],
   [list({ is: 'u128' }), false, false, false, true],
-  [list({ is: 'json' }), false, false, false, false],
+  [list({ is: 'json' }), false, true, false, false],
 ] as const) {
   test(`${JSON.stringify(type)} is accepted by exactly the formats that support it`, (t) => {
     t.deepEqual(

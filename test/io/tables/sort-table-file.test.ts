@@ -295,9 +295,9 @@ test('types that only Arrow supports pass from Arrow to Arrow and are refused el
     sorted.schema.fields.slice(2).map(({ type }) => `${type}`),
     table.schema.fields.slice(2).map(({ type }) => `${type}`),
   );
-  for (const column of ['zoned', 'half', 'span']) {
+  for (const column of ['zoned', 'span']) {
     await t.throwsAsync(
-      sort({ in: path('only.arrow'), out: path('x.parquet'), by: 'id', columns: ['id', column] }),
+      sort({ in: path('only.arrow'), out: path('x.csv'), by: 'id', columns: ['id', column] }),
       {
         instanceOf: DtypeError,
         message: new RegExp(`column ${column} cannot be written`),
@@ -314,12 +314,9 @@ test('types that only Arrow supports pass from Arrow to Arrow and are refused el
   ]);
 });
 
-test('DuckDB only reads and writes: no statement of ours orders rows', (t) => {
-  const files = ['duckdb-table-reader', 'duckdb-table-writer', 'parquet-source'];
-  for (const file of files) {
-    t.notRegex(
-      readFileSync(join(packageRoot, 'src/io/tables/child', `${file}.ts`), 'utf8'),
-      /ORDER\s+BY|GROUP\s+BY|SELECT\s+DISTINCT|LIMIT [1-9]/i,
-    );
-  }
+test('DuckDB only writes: no statement of ours orders rows', (t) => {
+  t.notRegex(
+    readFileSync(join(packageRoot, 'src/io/tables/child/duckdb-table-writer.ts'), 'utf8'),
+    /ORDER\s+BY|GROUP\s+BY|SELECT\s+DISTINCT|LIMIT [1-9]/i,
+  );
 });

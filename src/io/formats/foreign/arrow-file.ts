@@ -2,13 +2,12 @@
  * The messages of an Arrow file or stream: metadata by apache-arrow, bodies by their places, so that of a column in a
  * batch of any size only what is asked for is read. Runs in the child.
  */
-import { fstatSync, readSync } from 'node:fs';
 import type * as Arrow from 'apache-arrow';
 import { FormatError, PackageError } from '../../../util/errors.js';
 import { optionalPackage } from '../../../util/optional-package.js';
 import { isBigEndian, SCHEMA_FIELD } from './arrow-endianness.js';
 import { guardDecoder } from './arrow-guard.js';
-import { FD } from './protocol.js';
+import { type ByteSource, fileSource } from './byte-source.js';
 
 /** The package, with what stands at the end of files, which it does not name itself. */
 export type ArrowPackage = typeof Arrow & Pick<typeof import('apache-arrow/ipc/metadata/file'), 'Footer'>;
@@ -50,8 +49,10 @@ export const broken = (what: string): FormatError => new FormatError(what);
 export class Body {
   readonly begin: number;
   readonly length: number;
+  readonly #source: ByteSource;
 
-  constructor(begin: number, length: number) {
+  constructor(source: ByteSource, begin: number, length: number) {
+    this.#source = source;
     this.begin = begin;
     this.length = length;
   }
@@ -61,34 +62,26 @@ export class Body {
     if (!(offset >= 0 && length >= 0 && offset + length <= this.length)) {
       throw broken('a buffer goes beyond the body of its message');
     }
-    return new Body(this.begin + offset, length);
+    return new Body(this.#source, this.begin + offset, length);
   }
 
   /** The bytes from `begin` to `end`, in memory of their own. */
   bytes(begin = 0, end = this.length): Uint8Array<ArrayBuffer> {
-    return bytesAt(this.begin + begin, this.part(begin, end - begin).length);
+    return this.#source.bytes(this.begin + begin, this.part(begin, end - begin).length);
   }
-}
-
-function bytesAt(position: number, length: number): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(length);
-  for (let at = 0; at < length; ) {
-    const read = readSync(FD.file, bytes, at, length - at, position + at);
-    if (read === 0) throw broken('the file was cut meanwhile');
-    at += read;
-  }
-  return bytes;
 }
 
 /** An Arrow file or stream. */
 export class ArrowFile {
   readonly #arrow: ArrowPackage;
-  readonly #bytes = fstatSync(FD.file).size;
+  readonly #source: ByteSource;
 
-  constructor(arrow: ArrowPackage) {
+  /** @param source by default the file of the child */
+  constructor(arrow: ArrowPackage, source: ByteSource = fileSource()) {
     const { Footer, Schema } = arrow;
     guardDecoder(() => Footer.decode(Footer.encode(new Footer(new Schema([]), undefined, [], []))));
     this.#arrow = arrow;
+    this.#source = source;
   }
 
   /** The schema, dictionaries and batches, in an order that lets each be read when it comes. */
@@ -98,15 +91,15 @@ export class ArrowFile {
 
   /** By its end, which lists what there is: dictionaries may stand behind what uses them. */
   *#ofFile(): Generator<Found> {
-    const end = this.#bytes - MAGIC.length;
+    const end = this.#source.size - MAGIC.length;
     if (end < FILE_BEGIN + LENGTH_BYTES || this.#text(end) !== MAGIC) {
       throw broken('it does not end as an Arrow file does: is it complete?');
     }
-    const [length = 0] = new Int32Array(bytesAt(end - LENGTH_BYTES, LENGTH_BYTES).buffer);
+    const [length = 0] = new Int32Array(this.#source.bytes(end - LENGTH_BYTES, LENGTH_BYTES).buffer);
     const begin = end - LENGTH_BYTES - length;
     if (length <= 0 || begin < FILE_BEGIN) throw broken('its end has an impossible length');
     const { schema, dictionaries, records } = this.#decoded(() => {
-      const metadata = bytesAt(begin, length);
+      const metadata = this.#source.bytes(begin, length);
       assertLittleEndian(metadata, SCHEMA_FIELD.footer);
       const footer = this.#arrow.Footer.decode(metadata);
       const dictionaries = [...footer.dictionaryBatches()];
@@ -114,7 +107,7 @@ export class ArrowFile {
     });
     const blocks = [...dictionaries, ...records];
     const sum = blocks.reduce((all, block) => all + block.metaDataLength + block.bodyLength, 0);
-    if (!(sum <= this.#bytes)) throw broken('its end lists more than there is');
+    if (!(sum <= this.#source.size)) throw broken('its end lists more than there is');
     yield { schema };
     for (const { offset } of blocks) {
       const found = this.#messageAt(offset)?.found;
@@ -123,7 +116,7 @@ export class ArrowFile {
   }
 
   *#ofStream(): Generator<Found> {
-    for (let at = 0; at < this.#bytes; ) {
+    for (let at = 0; at < this.#source.size; ) {
       const message = this.#messageAt(at);
       if (!message) return;
       if (message.found) yield message.found;
@@ -133,33 +126,36 @@ export class ArrowFile {
 
   /** A message and where it ends; undefined for the end of a stream. */
   #messageAt(at: number): { readonly found: Found | undefined; readonly end: number } | undefined {
-    if (!(at >= 0 && at + LENGTH_BYTES <= this.#bytes)) throw broken('it ends inside a message');
-    const prefix = bytesAt(at, Math.min(2 * LENGTH_BYTES, (this.#bytes - at) & -LENGTH_BYTES));
+    if (!(at >= 0 && at + LENGTH_BYTES <= this.#source.size)) throw broken('it ends inside a message');
+    const prefix = this.#source.bytes(
+      at,
+      Math.min(2 * LENGTH_BYTES, (this.#source.size - at) & -LENGTH_BYTES),
+    );
     const [first = 0, second = 0] = new Int32Array(prefix.buffer);
     const length = first === CONTINUATION ? second : first;
     const begin = at + (first === CONTINUATION ? 2 : 1) * LENGTH_BYTES;
     if (length === 0) return undefined;
-    if (length < 0 || begin + length > this.#bytes) {
+    if (length < 0 || begin + length > this.#source.size) {
       throw broken('it is neither an Arrow file nor a stream, or ends inside a message');
     }
     const message = this.#decoded(() => {
-      const metadata = bytesAt(begin, length);
+      const metadata = this.#source.bytes(begin, length);
       const decoded = this.#arrow.Message.decode(metadata);
       decoded.header(); // which decodes it
       if (decoded.isSchema()) assertLittleEndian(metadata, SCHEMA_FIELD.message);
       return decoded;
     });
-    const body = new Body(begin + length, message.bodyLength);
+    const body = new Body(this.#source, begin + length, message.bodyLength);
     const end = body.begin + body.length;
-    if (!Number.isSafeInteger(end) || body.length < 0 || end > this.#bytes) {
+    if (!Number.isSafeInteger(end) || body.length < 0 || end > this.#source.size) {
       throw broken('it ends inside a message');
     }
     return { found: foundIn(message, body), end };
   }
 
   #text(position: number): string {
-    if (position + MAGIC.length > this.#bytes) return '';
-    return Buffer.from(bytesAt(position, MAGIC.length)).toString('latin1');
+    if (position + MAGIC.length > this.#source.size) return '';
+    return Buffer.from(this.#source.bytes(position, MAGIC.length)).toString('latin1');
   }
 
   #decoded<T>(decode: () => T): T {

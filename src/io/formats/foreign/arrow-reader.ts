@@ -48,7 +48,7 @@ interface Reading {
   readonly dictionary?: { readonly id: number; readonly indexBytes: 1 | 2 | 4 | 8; values: ArrowDictionary };
 }
 
-function* batchesOf(
+export function* batchesOf(
   arrow: ArrowPackage,
   file: ArrowFile,
   fields: readonly Field[],

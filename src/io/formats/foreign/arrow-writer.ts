@@ -1,6 +1,6 @@
 /** Arrow IPC files and streams, by apache-arrow. Runs in the child. */
 import { writeSync } from 'node:fs';
-import type { DataType, RecordBatchWriter, Schema } from 'apache-arrow';
+import type { DataType, RecordBatch, RecordBatchWriter, Schema } from 'apache-arrow';
 import type { Dtype } from '../../../keys/dtype.js';
 import { type ArrowPackage, loadArrow } from './arrow-file.js';
 import type { ColumnSource } from './column-reader.js';
@@ -42,30 +42,40 @@ export function arrowWriter(arrow: ArrowPackage, format: ForeignFormat, schema: 
 /** Writes all batches in their order, and says how many rows those were. */
 export async function writeArrow({ format }: WriteMessage, source: ColumnSource): Promise<number> {
   const arrow = await loadArrow();
+  const { schema, next } = keyBatches(arrow, source);
+  const writer = arrowWriter(arrow, format, schema);
+  let rows = 0;
+  for (let batch = next(); batch; batch = next()) {
+    writer.write(batch);
+    rows += batch.numRows;
+  }
+  writer.finish();
+  return rows;
+}
+
+/** Batches of keys as record batches, one by one. */
+export function keyBatches(
+  arrow: ArrowPackage,
+  source: ColumnSource,
+): { readonly schema: Schema; next(): RecordBatch | undefined } {
   const types: DataType[] = source.columns.map(({ dtype }) => new arrow[TYPES[dtype]]());
   const schema = new arrow.Schema(
     source.columns.map(({ name }, i) =>
       arrow.Field.new({ name, type: types[i] as DataType, nullable: false }),
     ),
   );
-  const writer = arrowWriter(arrow, format, schema);
-  let rows = 0;
-  for (let batch = source.next(); batch; batch = source.next()) {
+  const next = (): RecordBatch | undefined => {
+    const batch = source.next();
+    if (!batch) return undefined;
     const { rows: length, buffers } = batch;
     const children = types.map((type, i) => {
       const bytes = buffers[i * BUFFERS_PER_COLUMN + 1] as Uint8Array;
       const data = new type.ArrayType(bytes.buffer, bytes.byteOffset, length);
       return arrow.makeData({ type, length, nullCount: 0, data } as never);
     });
-    const data = arrow.makeData({
-      type: new arrow.Struct(schema.fields),
-      length,
-      nullCount: 0,
-      children,
-    } as never);
-    writer.write(new arrow.RecordBatch(schema, data as never));
-    rows += length;
-  }
-  writer.finish();
-  return rows;
+    const type = new arrow.Struct(schema.fields);
+    const data = arrow.makeData({ type, length, nullCount: 0, children } as never);
+    return new arrow.RecordBatch(schema, data as never);
+  };
+  return { schema, next };
 }

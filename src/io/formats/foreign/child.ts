@@ -7,19 +7,18 @@ import { Socket } from 'node:net';
 import { ClsortError, FormatError } from '../../../util/errors.js';
 import { openArrowTable } from '../../tables/child/arrow-table-reader.js';
 import { writeArrowTable } from '../../tables/child/arrow-table-writer.js';
-import { openDuckdbTable } from '../../tables/child/duckdb-table-reader.js';
 import { writeDuckdbTable } from '../../tables/child/duckdb-table-writer.js';
+import { openParquet, openParquetTable } from '../../tables/child/parquet-table.js';
+import { writeParquet, writeParquetTable } from '../../tables/child/parquet-writer.js';
 import { openArrow } from './arrow-reader.js';
 import { writeArrow } from './arrow-writer.js';
 import type { ColumnSource } from './column-reader.js';
 import { duckdbError } from './duckdb.js';
-import { openDuckdb } from './duckdb-reader.js';
 import { writeDuckdb } from './duckdb-writer.js';
 import { readFrame, writeFrame } from './frames.js';
 import {
   type Batch,
   FD,
-  type ForeignFormat,
   type Message,
   type ReadMessage,
   type ReadTableMessage,
@@ -47,7 +46,7 @@ function message<Is extends Message['is']>(is: readonly Is[]): Extract<Message, 
 }
 
 async function read(request: ReadMessage): Promise<void> {
-  const { columns, rows, batches } = isArrow(request) ? await openArrow() : await openDuckdb();
+  const { columns, rows, batches } = await READERS[request.format].columns();
   say({ is: 'schema', columns, rows });
   let sent = 0;
   for await (const batch of batches(message(['columns']).columns)) {
@@ -57,12 +56,28 @@ async function read(request: ReadMessage): Promise<void> {
   say({ is: 'end', rows: sent });
 }
 
-const isArrow = ({ format }: { readonly format: ForeignFormat }): boolean =>
-  format === 'arrow' || format === 'arrows';
+const ARROW = { columns: openArrow, table: openArrowTable };
+
+const READERS = {
+  arrow: ARROW,
+  arrows: ARROW,
+  parquet: { columns: openParquet, table: openParquetTable },
+};
+
+const ARROW_WRITER = { columns: writeArrow, table: writeArrowTable };
+const TEXT_WRITER = { columns: writeDuckdb, table: writeDuckdbTable };
+
+const WRITERS = {
+  arrow: ARROW_WRITER,
+  arrows: ARROW_WRITER,
+  parquet: { columns: writeParquet, table: writeParquetTable },
+  csv: TEXT_WRITER,
+  ndjson: TEXT_WRITER,
+};
 
 async function readTable(request: ReadTableMessage): Promise<void> {
-  const { fields, rows, batches } = isArrow(request) ? await openArrowTable() : await openDuckdbTable();
-  say({ is: 'table', fields, rows });
+  const { fields, rows, metadata, batches } = await READERS[request.format].table();
+  say({ is: 'table', fields, rows, metadata });
   let sent = 0;
   for await (const batch of batches(message(['rows']))) {
     writeFrame(FD.out, { batch });
@@ -78,13 +93,13 @@ function next(): Batch | undefined {
 }
 
 async function writeTable(request: WriteTableMessage): Promise<void> {
-  say({ is: 'end', rows: await (isArrow(request) ? writeArrowTable : writeDuckdbTable)(request, next) });
+  say({ is: 'end', rows: await WRITERS[request.format].table(request, next) });
 }
 
 async function write(request: WriteMessage): Promise<void> {
   const { columns } = request;
   const source: ColumnSource = { ...request, columns, next };
-  say({ is: 'end', rows: await (isArrow(request) ? writeArrow : writeDuckdb)(request, source) });
+  say({ is: 'end', rows: await WRITERS[request.format].columns(request, source) });
 }
 
 /** An error as the parent takes it: one of ours as it is, any other as what the file has brought about. */

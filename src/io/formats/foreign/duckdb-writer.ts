@@ -1,4 +1,4 @@
-/** Parquet and texts, by DuckDB. Runs in the child. */
+/** Texts, by DuckDB. Runs in the child. */
 import type { DuckDBDataChunk } from '@duckdb/node-api';
 import type { Dtype } from '../../../keys/dtype.js';
 import type { ColumnSource } from './column-reader.js';
@@ -67,7 +67,6 @@ export function copyOptions({
 }: TextOptions & Pick<WriteMessage, 'format'>): string[] {
   // Without the first DuckDB writes to another name, and renames.
   const options = ['USE_TMP_FILE false', `FORMAT ${format === 'ndjson' ? 'json' : format}`];
-  if (format === 'parquet') return options;
   if (compression) options.push(`COMPRESSION ${compression}`);
   if (format === 'csv') options.push(`HEADER ${header}`, `DELIMITER ${literal(delimiter ?? ',')}`);
   return options;

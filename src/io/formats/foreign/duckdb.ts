@@ -1,4 +1,4 @@
-/** DuckDB as a reader and writer of one file, and nothing else. Runs in the child. */
+/** DuckDB as a writer of one file, and nothing else. Runs in the child. */
 import { availableParallelism } from 'node:os';
 import type { DuckDBConnection, DuckDBType } from '@duckdb/node-api';
 import type { Dtype } from '../../../keys/dtype.js';
@@ -35,15 +35,6 @@ export const SQL_TYPES: Readonly<Record<Dtype, string>> = {
   i64: 'BIGINT',
   f64: 'DOUBLE',
 };
-
-const DTYPES = new Map(
-  Object.entries(SQL_TYPES)
-    .filter(([dtype]) => dtype !== 'f16')
-    .map(([dtype, type]) => [type, dtype as Dtype]),
-);
-
-/** What a column of DuckDB is as keys; null for one that is none. */
-export const dtypeOfSql = (type: string): Dtype | null => DTYPES.get(type) ?? null;
 
 /** @throws PackageError when the package is not installed */
 export const loadDuckdb = (): Promise<DuckDB> =>

@@ -4,7 +4,7 @@ import { FormatError } from '../../../util/errors.js';
 import type { Source } from '../../raw.js';
 import type { KeyReader, ReadRequest } from '../key-file.js';
 import { chooseColumn } from './choose-column.js';
-import type { ForeignKind } from './foreign.js';
+import type { BinaryKind } from './foreign.js';
 import { ForeignProcess } from './foreign-process.js';
 import type { SchemaMessage, TableMessage, WantedColumn } from './protocol.js';
 import { spooled } from './spool.js';
@@ -22,7 +22,7 @@ type FirstAnswer = { readonly read: SchemaMessage; readonly 'read-table': TableM
 /** Starts a child on a file, or on what a stream gives, which is put down first. @throws as `openForeign` */
 export async function startReading<Is extends keyof FirstAnswer>(
   is: Is,
-  { format }: ForeignKind,
+  { format }: BinaryKind,
   source: Source,
   signal: AbortSignal | undefined,
 ): Promise<Reading<FirstAnswer[Is]>> {
@@ -47,7 +47,7 @@ export async function startReading<Is extends keyof FirstAnswer>(
 
 /** Opens a foreign file. @throws DtypeError, FormatError, IoError, MemoryError, PackageError, UsageError */
 export async function openForeign(
-  kind: ForeignKind,
+  kind: BinaryKind,
   source: Source,
   request: ReadRequest,
 ): Promise<KeyReader> {

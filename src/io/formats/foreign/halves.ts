@@ -29,13 +29,6 @@ export function halfBits(single: number): number {
   return sign | ((magnitude - 0x38000000 + 0xfff + ((magnitude >> 13) & 1)) >> 13);
 }
 
-/** Halves of so many singles, as their bits. */
-export function halvesOf(singles: Uint32Array): Uint16Array<ArrayBuffer> {
-  const halves = new Uint16Array(singles.length);
-  for (let i = 0; i < halves.length; i++) halves[i] = halfBits(singles[i] ?? 0);
-  return halves;
-}
-
 /** Singles of so many halves, as their bits. */
 export function singlesOf(halves: Uint16Array): Uint32Array<ArrayBuffer> {
   const singles = new Uint32Array(halves.length);

@@ -3,8 +3,13 @@ import type { Dtype } from '../../../keys/dtype.js';
 import type { KeyOrder } from '../../tables/key-codes.js';
 import type { TableField, TableType } from '../../tables/table-type.js';
 
-/** Formats that a child knows. */
-export type ForeignFormat = 'arrow' | 'arrows' | 'parquet' | 'csv' | 'ndjson';
+/** Formats that a child reads and writes. */
+export type BinaryFormat = 'arrow' | 'arrows' | 'parquet';
+
+/** Formats that a child writes, and that this process reads. */
+export type TextFormat = 'csv' | 'ndjson';
+
+export type ForeignFormat = BinaryFormat | TextFormat;
 
 /** What texts may be compressed with. */
 export type Compression = 'gzip' | 'zstd';
@@ -40,7 +45,7 @@ export interface NamedColumn {
 /** Opens the file for reading; answered by a `schema`. */
 export interface ReadMessage {
   readonly is: 'read';
-  readonly format: ForeignFormat;
+  readonly format: BinaryFormat;
 }
 
 /** Asks for columns; answered by batches and an `end`. */
@@ -66,7 +71,7 @@ export interface SchemaMessage {
 /** Opens the file as a table; answered by a `table`. */
 export interface ReadTableMessage {
   readonly is: 'read-table';
-  readonly format: ForeignFormat;
+  readonly format: BinaryFormat;
 }
 
 /** A column of a table as a file has it. */
@@ -82,6 +87,8 @@ export interface TableMessage {
   readonly fields: readonly FoundField[];
   /** Rows in all; null where that is known at the end only. */
   readonly rows: number | null;
+  /** What the file says besides, by keys. */
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
 /** A column that rows are ordered by, by its place in the file. */
@@ -104,6 +111,8 @@ export interface WriteTableMessage extends TextOptions {
   readonly is: 'write-table';
   readonly format: ForeignFormat;
   readonly fields: readonly TableField[];
+  /** What the file says besides, by keys; of formats that have such. */
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
 /** All batches have come, or have been written. */

@@ -6,6 +6,7 @@ import type { Place } from '../../formats/foreign/arrow-layout.js';
 import type { Cells } from '../row-layout.js';
 import { fixedBytes, type TableType } from '../table-type.js';
 import { isShort } from './arrow-types.js';
+import { intervalsOf, timesOfInt96 } from './parquet-values.js';
 
 /** Values that dictionaries have, by their ids. */
 export type Dictionaries = ReadonlyMap<number, Cells>;
@@ -60,25 +61,43 @@ export class ArrowBatch {
       }
       case 'list of fixed length': {
         const { length: each } = type;
+        if (!this.#arrow.DataType.isFixedSizeList(field.type)) {
+          const cells = this.#list(field, type, isNull, rows);
+          for (let i = 0; i < rows; i++) {
+            if (!isNull(i) && cells.count?.(i) !== each) throw broken(`a list does not have ${each} items`);
+          }
+          return cells;
+        }
         const item = this.cells(field.type.children[0] as Field, type.item.type, rows * each);
         return { type, isNull, item, begin: (i) => i * each, count: () => each };
       }
       case 'list':
-      case 'map': {
-        const ends = this.#offsets(rows, type.is === 'list' && type.isLarge === true);
-        const item = this.cells(field.type.children[0] as Field, type.item.type, ends[rows] ?? 0);
-        const begin = (i: number): number => ends[i] as number;
-        return { type, isNull, item, begin, count: (i) => (ends[i + 1] as number) - begin(i) };
-      }
+      case 'map':
+        return this.#list(field, type, isNull, rows);
       case 'text':
+      case 'json':
       case 'bytes': {
-        const ends = this.#offsets(rows, type.isLarge === true);
+        const { DataType: is } = this.#arrow;
+        const ends = this.#offsets(rows, is.isLargeUtf8(field.type) || is.isLargeBinary(field.type));
         const data = this.#bytes(ends[rows] ?? 0);
         return { type, isNull, bytes: (i) => data.subarray(ends[i], ends[i + 1]) };
       }
       default:
-        return { type, isNull, ...this.#values(field.type, type, rows) };
+        return { type, isNull, ...this.#values(field.type, type, isNull, rows) };
     }
+  }
+
+  /** Lists whose places are told, however they are counted. */
+  #list(
+    field: Field,
+    type: Extract<TableType, { is: 'list' | 'list of fixed length' | 'map' }>,
+    isNull: (i: number) => boolean,
+    rows: number,
+  ): Cells {
+    const ends = this.#offsets(rows, this.#arrow.DataType.isLargeList(field.type));
+    const item = this.cells(field.type.children[0] as Field, type.item.type, ends[rows] ?? 0);
+    const begin = (i: number): number => ends[i] as number;
+    return { type, isNull, item, begin, count: (i) => (ends[i + 1] as number) - begin(i) };
   }
 
   /** The next buffer, of which so many bytes are wanted. */
@@ -108,8 +127,17 @@ export class ArrowBatch {
     return offsets;
   }
 
-  #values(arrowType: DataType, type: TableType, rows: number): Pick<Cells, 'memory' | 'offset'> {
+  #values(
+    arrowType: DataType,
+    type: TableType,
+    isNull: (i: number) => boolean,
+    rows: number,
+  ): Pick<Cells, 'memory' | 'offset'> {
     const width = fixedBytes(type) ?? 0;
+    if (this.#arrow.DataType.isFixedSizeBinary(arrowType) && arrowType.byteWidth !== width) {
+      const values = this.#bytes(rows * arrowType.byteWidth);
+      return { memory: type.is === 'timestamp' ? timesOfInt96(values, isNull) : intervalsOf(values) };
+    }
     if (type.is === 'bool') {
       const bits = this.#bytes(Math.ceil(rows / 8));
       return { memory: Uint8Array.from({ length: rows }, (_, i) => Number(bit(bits, i))) };

@@ -1,5 +1,5 @@
 /** Tables in Arrow IPC files and streams. Runs in the child. */
-import type { Field } from 'apache-arrow';
+import type { Field, Schema } from 'apache-arrow';
 import { ArrowFile, type ArrowPackage, broken, loadArrow } from '../../formats/foreign/arrow-file.js';
 import { beginOf } from '../../formats/foreign/arrow-layout.js';
 import type { Batch, FoundField, RowsMessage } from '../../formats/foreign/protocol.js';
@@ -17,24 +17,29 @@ const MOST_BARE_ROWS = 2 ** 24;
 export async function openArrowTable(): Promise<TableSource> {
   const arrow = await loadArrow();
   const file = new ArrowFile(arrow);
-  let schema: readonly Field[] | undefined;
+  let schema: Schema | undefined;
   let rows = 0;
   for (const found of file.messages()) {
-    if ('schema' in found) schema ??= found.schema.fields;
+    if ('schema' in found) schema ??= found.schema;
     else if (!schema) throw broken('its first message is no schema');
     else if ('record' in found) rows += found.record.length;
   }
   if (!schema) throw broken('it has no schema');
   if (!Number.isSafeInteger(rows)) throw broken('it has an impossible number of rows');
-  const columns = schema;
+  const { fields: columns, metadata } = schema;
   const fields = columns.map((field): FoundField => {
     const text = `${field.type}`;
     return { name: field.name, ...tableField(arrow, field), text };
   });
-  return { fields, rows, batches: (wanted) => batchesOf(arrow, file, columns, fields, wanted) };
+  return {
+    fields,
+    rows,
+    metadata: Object.fromEntries(metadata),
+    batches: (wanted) => batchesOf(arrow, file, columns, fields, wanted),
+  };
 }
 
-function* batchesOf(
+export function* batchesOf(
   arrow: ArrowPackage,
   file: ArrowFile,
   schema: readonly Field[],

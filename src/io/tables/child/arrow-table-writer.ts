@@ -1,35 +1,49 @@
 /** Tables as Arrow IPC files and streams. Runs in the child. */
-import type { Data, DataType } from 'apache-arrow';
+import type { Data, DataType, RecordBatch, Schema } from 'apache-arrow';
 import { type ArrowPackage, loadArrow } from '../../formats/foreign/arrow-file.js';
 import { arrowWriter } from '../../formats/foreign/arrow-writer.js';
-import type { WriteTableMessage } from '../../formats/foreign/protocol.js';
+import type { Batch, WriteTableMessage } from '../../formats/foreign/protocol.js';
 import { ColumnBuilder } from '../column-builder.js';
-import { fixedBytes } from '../table-type.js';
+import { fixedBytes, type TableField } from '../table-type.js';
 import { arrowField, isShort } from './arrow-types.js';
+import { parquetIntervals, secondsAsMs } from './parquet-values.js';
 import type { NextBatch } from './table-source.js';
 
 /** Writes all rows in their order, a record batch for each batch, and says how many those were. */
 export async function writeArrowTable(
-  { format, fields }: WriteTableMessage,
+  { format, fields, metadata }: WriteTableMessage,
   next: NextBatch,
 ): Promise<number> {
   const arrow = await loadArrow();
-  const schema = new arrow.Schema(fields.map((field) => arrowField(arrow, field)));
+  const schema = new arrow.Schema(
+    fields.map((field) => arrowField(arrow, field)),
+    new Map(Object.entries(metadata ?? {})),
+  );
   const writer = arrowWriter(arrow, format, schema);
   let rows = 0;
   for (let batch = next(); batch; batch = next()) {
-    const columns = fields.map(({ type }) => new ColumnBuilder(type));
-    const [bytes = new Uint8Array(0)] = batch.buffers;
-    let at = 0;
-    for (let i = 0; i < batch.rows; i++) for (const column of columns) at = column.take(bytes, at);
-    const children = columns.map((column, k) => dataOf(arrow, schema.fields[k]?.type as DataType, column));
-    const type = new arrow.Struct(schema.fields);
-    const data = arrow.makeData({ type, length: batch.rows, nullCount: 0, children } as never);
-    writer.write(new arrow.RecordBatch(schema, data as never));
+    writer.write(recordBatch(arrow, schema, fields, batch));
     rows += batch.rows;
   }
   writer.finish();
   return rows;
+}
+
+/** Rows as a record batch. */
+export function recordBatch(
+  arrow: ArrowPackage,
+  schema: Schema,
+  fields: readonly TableField[],
+  { rows: length, buffers }: Batch,
+): RecordBatch {
+  const columns = fields.map(({ type }) => new ColumnBuilder(type));
+  const [bytes = new Uint8Array(0)] = buffers;
+  let at = 0;
+  for (let i = 0; i < length; i++) for (const column of columns) at = column.take(bytes, at);
+  const children = columns.map((column, k) => dataOf(arrow, schema.fields[k]?.type as DataType, column));
+  const type = new arrow.Struct(schema.fields);
+  const data = arrow.makeData({ type, length, nullCount: 0, children } as never);
+  return new arrow.RecordBatch(schema, data as never);
 }
 
 function dataOf(arrow: ArrowPackage, type: DataType, column: ColumnBuilder): Data {
@@ -54,20 +68,30 @@ function contentsOf(arrow: ArrowPackage, type: DataType, column: ColumnBuilder) 
     const end = column.offsets.at(-1) ?? 0;
     return { valueOffsets: offsetsOf(column), data: column.data.subarray(0, end) };
   }
-  return { data: valuesOf(type, column) };
+  return { data: valuesOf(arrow, type, column) };
 }
 
 const offsetsOf = ({ offsets, type }: ColumnBuilder): Int32Array | BigInt64Array =>
   'isLarge' in type && type.isLarge ? BigInt64Array.from(offsets, BigInt) : Int32Array.from(offsets);
 
 /** Values as Arrow has them. */
-function valuesOf(type: DataType, { type: of, data, rows }: ColumnBuilder): ArrayBufferView {
+function valuesOf(
+  { DataType: is }: ArrowPackage,
+  type: DataType,
+  { type: of, data, rows }: ColumnBuilder,
+): ArrayBufferView {
   if (of.is === 'bool') {
     const bits = new Uint8Array(Math.ceil(rows / 8));
     for (let i = 0; i < rows; i++) if (data[i]) bits[i >> 3] = (bits[i >> 3] as number) | (1 << (i & 7));
     return bits;
   }
-  const plain = data.slice(0, rows * (fixedBytes(of) ?? 0));
+  let plain: Uint8Array = data.slice(0, rows * (fixedBytes(of) ?? 0));
+  if (of.is === 'interval in us') plain = parquetIntervals(plain, rows);
+  // Parquet has no seconds, so that its milliseconds stand for them.
+  if (of.is === 'timestamp' || of.is === 'time') {
+    if (of.unit === 's' && (is.isTimestamp(type) || is.isTime(type)) && type.unit === 1)
+      plain = secondsAsMs(plain, rows);
+  }
   if (of.is === 'time' && isShort(of.unit)) {
     return Int32Array.from(new BigInt64Array(plain.buffer, 0, rows), Number);
   }

@@ -21,7 +21,8 @@ const metadataOf = ({ metadata }: Field): TableField['metadata'] =>
 export function tableField(arrow: ArrowPackage, field: Field): TableField | undefined {
   const metadata = metadataOf(field);
   const type = typeOf(arrow, field.type, metadata);
-  return type && { name: field.name, type, ...(metadata && { metadata }) };
+  const isRequired = field.nullable ? {} : { isRequired: true as const };
+  return type && { name: field.name, type, ...isRequired, ...(metadata && { metadata }) };
 }
 
 function typeOf(
@@ -97,13 +98,13 @@ const INTS = {
 } as const;
 
 /** The field of Arrow that holds a field, which holds.ts has let pass. */
-export function arrowField(arrow: ArrowPackage, { name, type, metadata }: TableField): Field {
+export function arrowField(arrow: ArrowPackage, { name, type, isRequired, metadata }: TableField): Field {
   const isUuid = type.is === 'uuid';
   const told = { ...metadata, ...(isUuid && { [EXTENSION]: UUID, 'ARROW:extension:metadata': '' }) };
   return arrow.Field.new({
     name,
     type: arrowType(arrow, type),
-    nullable: true,
+    nullable: !isRequired,
     metadata: new Map(Object.entries(told)),
   });
 }
@@ -160,9 +161,19 @@ function mapType(arrow: ArrowPackage, { item, isSorted }: Extract<TableType, { i
   const [key, value] = item.type.is === 'struct' ? item.type.fields : [];
   if (!key || !value) throw new Error('a map without keys and values');
   const ofKey = arrowField(arrow, key);
-  const keys = arrow.Field.new({ name: ofKey.name, type: ofKey.type, nullable: false });
+  const keys = arrow.Field.new({
+    name: ofKey.name,
+    type: ofKey.type,
+    nullable: false,
+    metadata: ofKey.metadata,
+  });
   const entries = new arrow.Struct([keys, arrowField(arrow, value)]);
-  const field = arrow.Field.new({ name: item.name, type: entries, nullable: false });
+  const field = arrow.Field.new({
+    name: item.name,
+    type: entries,
+    nullable: false,
+    metadata: new Map(Object.entries(item.metadata ?? {})),
+  });
   return new arrow.Map_(field as never, isSorted ?? false);
 }
 

@@ -1,4 +1,4 @@
-/** Tables as Parquet and texts, by DuckDB, which only writes. Runs in the child. */
+/** Tables as texts, by DuckDB, which only writes. Runs in the child. */
 import type { DuckDBDataChunk } from '@duckdb/node-api';
 import { connect, FILE, loadDuckdb, quoted } from '../../formats/foreign/duckdb.js';
 import { CHUNK_ROWS, copyOptions } from '../../formats/foreign/duckdb-writer.js';

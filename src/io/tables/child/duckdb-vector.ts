@@ -30,27 +30,17 @@ export function memoryOf({ items, dataView }: Vector): Uint8Array {
   return new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
 }
 
-/** Bits of rows that are no null; undefined when none is. */
-export function validityOf(vector: Vector): Uint8Array | undefined {
-  const { validity } = vector.listVector ?? vector;
-  if (!validity) throw unknownVector();
-  const { data } = validity;
-  return data ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : undefined;
-}
-
 /** Texts as the bytes that they are: what blobs do works for them, too, since they are kept alike. */
 export interface ByteAccess {
-  bytes(vector: Vector, i: number): Uint8Array;
   set(vector: Vector, i: number, bytes: Uint8Array): void;
   flush(vector: Vector): void;
 }
 
 /** @throws Error when the package does it otherwise */
 export function byteAccess({ DuckDBBlobVector }: DuckDB): ByteAccess {
-  const { getItemBytes, setItem, flush } = DuckDBBlobVector.prototype;
-  if (typeof getItemBytes !== 'function') throw unknownVector();
+  const { setItem, flush } = DuckDBBlobVector.prototype;
+  if (typeof setItem !== 'function') throw unknownVector();
   return {
-    bytes: (vector, i) => getItemBytes.call(vector as never, i) ?? new Uint8Array(0),
     set: (vector, i, bytes) => setItem.call(vector as never, i, { bytes } as never),
     flush: (vector) => flush.call(vector as never),
   };

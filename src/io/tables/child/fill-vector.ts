@@ -83,7 +83,8 @@ function valuesOf({ type, data, rows }: ColumnBuilder, width: number): Uint8Arra
     return new Uint8Array(singlesOf(new Uint16Array(data.slice().buffer)).buffer);
   }
   const factor = factorOf(type);
-  return factor === 1n ? data : scaled(data, factor);
+  const scaledData = factor === 1n ? data : scaled(data, factor);
+  return type.is === 'time' && type.isUtc ? utcTimes(scaledData) : scaledData;
 }
 
 /** What a time is multiplied by, as DuckDB has fewer units. */
@@ -101,6 +102,13 @@ function scaled(data: Uint8Array, factor: bigint): Uint8Array {
       throw new RangeError('a time is too far away for microseconds of 64 bits');
     values[i] = more;
   }
+  return new Uint8Array(values.buffer);
+}
+
+/** Times of day in UTC as DuckDB packs them: microseconds, and behind them how much the zone is short of 15:59:59. */
+function utcTimes(data: Uint8Array): Uint8Array {
+  const values = new BigInt64Array(data.slice().buffer);
+  for (const [i, value] of values.entries()) values[i] = (value << 24n) | 57_599n;
   return new Uint8Array(values.buffer);
 }
 

@@ -6,6 +6,8 @@ export interface TableSource {
   readonly fields: readonly FoundField[];
   /** Rows in all; null where that is known at the end only. */
   readonly rows: number | null;
+  /** What the file says besides, by keys. */
+  readonly metadata?: Readonly<Record<string, string>>;
   batches(wanted: RowsMessage): AsyncIterable<Batch> | Iterable<Batch>;
 }
 

@@ -4,6 +4,7 @@ import { Readable, Writable } from 'node:stream';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { ForeignProcess } from '../../../../src/io/formats/foreign/foreign-process.js';
 import type {
+  BinaryFormat,
   ForeignFormat,
   NamedColumn,
   SchemaMessage,
@@ -128,7 +129,7 @@ export async function writeColumns(
 
 /** Reads all columns of a file by one process; `as` gives their dtypes where the file does not. */
 export async function readColumns(
-  format: ForeignFormat,
+  format: BinaryFormat,
   path: string,
   as?: readonly Dtype[],
 ): Promise<{ schema: SchemaMessage; columns: Buffer[] }> {

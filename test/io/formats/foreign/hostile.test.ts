@@ -29,25 +29,34 @@ for (const [format, count] of [
 ] as const) {
   test(`${format}: mutated files are read or refused without a crash or a hang`, async (t) => {
     const name = path(`mutant.${format}`);
-    await writeColumns(format, name, columnsOf(300, true, format === 'parquet' ? ['f16'] : []));
-    const fd = openSync(name, 'r+');
+    await writeColumns(format, name, columnsOf(300, true));
     const mutants = FULL ? 50 * count : count;
-    const child = spawn(
-      process.execPath,
-      ['--max-old-space-size=256', PROGRAM, format, `${SEED}`, `${mutants}`],
-      {
-        stdio: ['ignore', 'pipe', 'pipe', fd],
-        timeout: FULL ? 600_000 : 100_000, // which ends it by SIGTERM
-      },
-    );
-    closeSync(fd);
-    const [stdout, stderr, [, signal]] = await Promise.all([
-      text(child.stdout as Readable),
-      text(child.stderr as Readable),
-      once(child, 'close'),
-    ]);
-    t.is(signal, 'SIGKILL', stderr); // its own
-    const { read: taken, refused, whole } = JSON.parse(stdout);
+    const original = readFileSync(name);
+    let [taken, refused, whole, done] = [0, 0, 0, 0];
+    while (done < mutants) {
+      writeFileSync(name, original);
+      const fd = openSync(name, 'r+');
+      const child = spawn(
+        process.execPath,
+        ['--max-old-space-size=256', PROGRAM, format, `${SEED + done}`, `${mutants - done}`],
+        {
+          stdio: ['ignore', 'pipe', 'pipe', fd],
+          timeout: FULL ? 600_000 : 100_000, // which ends it by SIGTERM
+        },
+      );
+      closeSync(fd);
+      const [stdout, stderr, [, signal]] = await Promise.all([
+        text(child.stdout as Readable),
+        text(child.stderr as Readable),
+        once(child, 'close'),
+      ]);
+      t.is(signal, 'SIGKILL', stderr); // its own
+      const seen = JSON.parse(stdout);
+      taken += seen.read;
+      refused += seen.refused;
+      whole += seen.whole;
+      done += seen.done;
+    }
     t.log({ taken, refused, whole });
     t.is(taken + refused, mutants);
     t.true(refused > 0);
@@ -57,7 +66,7 @@ for (const [format, count] of [
 
 test('a truncated file or a file of another format is a FormatError', async (t) => {
   await writeColumns('arrow', path('whole.arrow'), columnsOf(100, true));
-  await writeColumns('parquet', path('whole.parquet'), columnsOf(100, true, ['f16']));
+  await writeColumns('parquet', path('whole.parquet'), columnsOf(100, true));
   for (const [format, name, bytes] of [
     [arrow, 'cut.arrow', readFileSync(path('whole.arrow')).subarray(0, -9)],
     [arrow, 'cut.arrows', readFileSync(path('whole.arrow')).subarray(8, 3000)],

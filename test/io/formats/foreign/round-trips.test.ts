@@ -7,7 +7,6 @@ import { csv, tsv } from '../../../../src/io/formats/csv.js';
 import { BATCH_ROWS, type ForeignFormat } from '../../../../src/io/formats/foreign/protocol.js';
 import { ndjson } from '../../../../src/io/formats/ndjson.js';
 import { parquet } from '../../../../src/io/formats/parquet.js';
-import { DtypeError } from '../../../../src/util/errors.js';
 import { scratchFolder } from '../../../cli/cli.js';
 import { columnsOf, read, readColumns, someKeys, write, writeColumns } from './files.js';
 
@@ -20,7 +19,7 @@ const ROWS = 3001;
 for (const [format, except] of [
   ['arrow', []],
   ['arrows', []],
-  ['parquet', ['f16']],
+  ['parquet', []],
 ] as const) {
   test(`${format}: every dtype round-trips bit for bit, including NaN payloads`, async (t) => {
     const columns = columnsOf(ROWS, true, except);
@@ -110,12 +109,4 @@ test('compressed text files round-trip, and a damaged one is a FormatError', asy
   const unpacked = read(csv, path('t.csv.zst'), { dtype: 'u16' });
   if ('createZstdDecompress' in (await import('node:zlib'))) t.true((await unpacked).keys.equals(keys));
   else await t.throwsAsync(unpacked, { code: 'ERR_CLSORT_FORMAT', message: /zstd.*Node from 22/ });
-});
-
-test('writing f16 to Parquet is an error that suggests Arrow', async (t) => {
-  const keys = someKeys('f16', 3);
-  await t.throwsAsync(write(parquet, path('half.parquet'), { dtype: 'f16', keys }), {
-    instanceOf: DtypeError,
-    message: /f16.*Arrow/,
-  });
 });

@@ -1,0 +1,282 @@
+/** The metadata at the end of a Parquet file: its schema and its texts by keys. Runs in the child. */
+import { FormatError } from '../../../util/errors.js';
+import type { ByteSource } from '../../formats/foreign/byte-source.js';
+import { decodeStruct, encodeStruct, type Struct, THRIFT, type ThriftValue } from './thrift.js';
+
+/** Physical types. */
+export const PHYSICAL = [
+  'BOOLEAN',
+  'INT32',
+  'INT64',
+  'INT96',
+  'FLOAT',
+  'DOUBLE',
+  'BYTE_ARRAY',
+  'FIXED_LEN_BYTE_ARRAY',
+] as const;
+export type Physical = (typeof PHYSICAL)[number];
+
+/** Numbers of fields. */
+const FILE = { schema: 2, rows: 3, rowGroups: 4, keyValues: 5 } as const;
+const ELEMENT = {
+  type: 1,
+  bytes: 2,
+  name: 4,
+  children: 5,
+  converted: 6,
+  scale: 7,
+  precision: 8,
+  logical: 10,
+} as const;
+const GROUP = { columns: 1 } as const;
+const CHUNK = { metadata: 3, offsetIndex: 4, columnIndexLength: 7 } as const;
+const COLUMN = { type: 1, statistics: 12 } as const;
+const KEY_VALUE = { key: 1, value: 2 } as const;
+const TIME = { isUtc: 1, unit: 2 } as const;
+
+/** Names of logical types by their numbers in the union. */
+const LOGICAL: Readonly<Record<number, string>> = {
+  1: 'STRING',
+  2: 'MAP',
+  3: 'LIST',
+  4: 'ENUM',
+  5: 'DECIMAL',
+  6: 'DATE',
+  7: 'TIME',
+  8: 'TIMESTAMP',
+  10: 'INTEGER',
+  11: 'UNKNOWN',
+  12: 'JSON',
+  13: 'BSON',
+  14: 'UUID',
+  15: 'FLOAT16',
+  16: 'VARIANT',
+  17: 'GEOMETRY',
+  18: 'GEOGRAPHY',
+};
+const UNITS: Readonly<Record<number, string>> = { 1: 'MILLIS', 2: 'MICROS', 3: 'NANOS' };
+
+/** Names of the types that files had before logical types. */
+const CONVERTED = [
+  'STRING',
+  'MAP',
+  'MAP',
+  'LIST',
+  'ENUM',
+  'DECIMAL',
+  'DATE',
+  'TIME(MILLIS)',
+  'TIME(MICROS)',
+  'TIMESTAMP(MILLIS)',
+  'TIMESTAMP(MICROS)',
+  'UINT_8',
+  'UINT_16',
+  'UINT_32',
+  'UINT_64',
+  'INT_8',
+  'INT_16',
+  'INT_32',
+  'INT_64',
+  'JSON',
+  'BSON',
+  'INTERVAL',
+];
+
+/** Logical types that a leaf is given; UTC is a property of times. */
+export type Annotation = 'UUID' | 'JSON' | 'ENUM' | 'BSON' | 'INTERVAL' | 'UTC';
+
+const MAGIC = 'PAR1';
+const ENCRYPTED = 'PARE';
+/** Length of the metadata, and the magic. */
+const END_BYTES = 8;
+/** Of INT96 and of INTERVAL. */
+export const WIDE_BYTES = 12;
+
+const i32 = (number: number | undefined): ThriftValue => ({
+  type: THRIFT.i32,
+  number: BigInt(number ?? 0),
+});
+const binary = (text: string): ThriftValue => ({ type: THRIFT.binary, bytes: Buffer.from(text) });
+
+function numberAt(struct: Struct, id: number): number | undefined {
+  const value = struct.get(id);
+  return value && 'number' in value ? Number(value.number) : undefined;
+}
+
+function structAt(struct: Struct | undefined, id: number): Struct | undefined {
+  const value = struct?.get(id);
+  return value && 'fields' in value ? value.fields : undefined;
+}
+
+function structsAt(struct: Struct, id: number): readonly Struct[] {
+  const value = struct.get(id);
+  if (!value || !('items' in value)) return [];
+  return value.items.flatMap((item) => ('fields' in item ? [item.fields] : []));
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+function textAt(struct: Struct, id: number): string {
+  const value = struct.get(id);
+  try {
+    return value && 'bytes' in value ? decoder.decode(value.bytes) : '';
+  } catch {
+    throw new FormatError('a name in its metadata is not UTF-8');
+  }
+}
+
+/** A column, or a part of one, that has values of its own. */
+export interface Leaf {
+  readonly physical: Physical;
+  /** Of FIXED_LEN_BYTE_ARRAY. */
+  readonly bytes: number;
+  /** The logical type, as 'TIMESTAMP(NANOS, UTC)'; undefined where there is none. */
+  readonly logical: string | undefined;
+  readonly element: Struct;
+}
+
+export interface ParquetColumn {
+  readonly name: string;
+  readonly leaves: readonly Leaf[];
+}
+
+/** @param group the logical type of a group around it, where that is neither a list nor a map */
+function leafOf(element: Struct, logical: string | undefined, group: string | undefined): Leaf {
+  const physical = PHYSICAL[numberAt(element, ELEMENT.type) ?? -1];
+  if (!physical) throw new FormatError('a column has an unknown physical type');
+  return { element, physical, bytes: numberAt(element, ELEMENT.bytes) ?? 0, logical: group ?? logical };
+}
+
+function logicalOf(element: Struct): string | undefined {
+  const [entry] = structAt(element, ELEMENT.logical) ?? [];
+  const converted = numberAt(element, ELEMENT.converted);
+  const old = converted === undefined ? undefined : (CONVERTED[converted] ?? `type ${converted}`);
+  const name = entry === undefined ? old : (LOGICAL[entry[0]] ?? `type ${entry[0]}`);
+  if (name === 'DECIMAL') {
+    return `DECIMAL(${numberAt(element, ELEMENT.precision) ?? 0},${numberAt(element, ELEMENT.scale) ?? 0})`;
+  }
+  const of = entry && 'fields' in entry[1] ? entry[1].fields : undefined;
+  if (!of || (name !== 'TIME' && name !== 'TIMESTAMP')) return name;
+  const [unit] = [...(structAt(of, TIME.unit)?.keys() ?? [])].map((id) => UNITS[id]);
+  return `${name}(${unit}${of.get(TIME.isUtc)?.type === THRIFT.true ? ', UTC' : ''})`;
+}
+
+/** The metadata of a file. */
+export class ParquetFooter {
+  readonly #file: Struct;
+
+  /** @throws FormatError */
+  constructor(bytes: Uint8Array) {
+    this.#file = decodeStruct(bytes);
+  }
+
+  /** Reads it, and says where it begins. @throws FormatError */
+  static read(source: ByteSource): { readonly footer: ParquetFooter; readonly begin: number } {
+    const { size } = source;
+    const end =
+      size < MAGIC.length + END_BYTES ? undefined : Buffer.from(source.bytes(size - END_BYTES, END_BYTES));
+    const magic = end?.subarray(4).toString('latin1');
+    if (magic === ENCRYPTED) throw new FormatError('its metadata are encrypted');
+    const length = end?.readUInt32LE(0) ?? 0;
+    const begin = size - END_BYTES - length;
+    if (magic !== MAGIC || begin < MAGIC.length) {
+      throw new FormatError('it does not end as a Parquet file does: is it complete?');
+    }
+    return { footer: new ParquetFooter(source.bytes(begin, length)), begin };
+  }
+
+  /** What stands at the end of a file: the metadata, their length and the magic. */
+  get ending(): Uint8Array {
+    const bytes = encodeStruct(this.#file);
+    const length = new Uint8Array(Uint32Array.of(bytes.length).buffer);
+    return Buffer.concat([bytes, length, Buffer.from(MAGIC)]);
+  }
+
+  /** @throws FormatError for an impossible number */
+  get rows(): number {
+    const rows = numberAt(this.#file, FILE.rows) ?? -1;
+    if (Number.isSafeInteger(rows) && rows >= 0) return rows;
+    throw new FormatError('it has an impossible number of rows');
+  }
+
+  /** The columns, each with its leaves. */
+  get columns(): readonly ParquetColumn[] {
+    const [root, ...elements] = structsAt(this.#file, FILE.schema);
+    let at = 0;
+    const leavesOf = (group?: string): Leaf[] => {
+      const element = elements[at++];
+      if (!element) throw new FormatError('its schema ends too early');
+      const logical = logicalOf(element);
+      const physical = numberAt(element, ELEMENT.type);
+      if (physical !== undefined) return [leafOf(element, logical, group)];
+      const isKnown = logical === undefined || logical === 'LIST' || logical === 'MAP';
+      return parts(element).flatMap(() => leavesOf(isKnown ? group : logical));
+    };
+    const parts = (element: Struct | undefined): readonly unknown[] => {
+      const count = (element && numberAt(element, ELEMENT.children)) ?? 0;
+      if (count < 0 || count > elements.length) throw new FormatError('its schema has an impossible length');
+      return Array.from({ length: count });
+    };
+    return parts(root).map(() => {
+      const name = elements[at] ? textAt(elements[at] as Struct, ELEMENT.name) : '';
+      return { name, leaves: leavesOf() };
+    });
+  }
+
+  get metadata(): Readonly<Record<string, string>> {
+    const entries = structsAt(this.#file, FILE.keyValues);
+    return Object.fromEntries(
+      entries.map((entry) => [textAt(entry, KEY_VALUE.key), textAt(entry, KEY_VALUE.value)]),
+    );
+  }
+
+  set metadata(texts: Readonly<Record<string, string>>) {
+    const items = Object.entries(texts).map(([key, value]): ThriftValue => {
+      const fields = new Map([
+        [KEY_VALUE.key, binary(key)],
+        [KEY_VALUE.value, binary(value)],
+      ]);
+      return { type: THRIFT.struct, fields };
+    });
+    this.#file.delete(FILE.keyValues);
+    if (items.length > 0) this.#file.set(FILE.keyValues, { type: THRIFT.list, of: THRIFT.struct, items });
+  }
+
+  /** Takes the logical type from a leaf. */
+  strip({ element }: Leaf): void {
+    for (const id of [ELEMENT.converted, ELEMENT.logical, ELEMENT.scale, ELEMENT.precision])
+      element.delete(id);
+  }
+
+  /** Makes a leaf 12 bytes without a meaning, which is how INT96 and INTERVAL lie in the file. */
+  asBytes(leaf: Leaf): void {
+    const physical = i32(PHYSICAL.indexOf('FIXED_LEN_BYTE_ARRAY'));
+    const at = this.columns
+      .flatMap(({ leaves }) => leaves)
+      .findIndex(({ element }) => element === leaf.element);
+    leaf.element.set(ELEMENT.type, physical).set(ELEMENT.bytes, i32(WIDE_BYTES));
+    this.strip(leaf);
+    for (const group of structsAt(this.#file, FILE.rowGroups)) {
+      const chunk = structsAt(group, GROUP.columns)[at];
+      const column = structAt(chunk, CHUNK.metadata);
+      column?.set(COLUMN.type, physical).delete(COLUMN.statistics);
+      for (let id: number = CHUNK.offsetIndex; id <= CHUNK.columnIndexLength; id++) chunk?.delete(id);
+    }
+  }
+
+  /** Gives a leaf a logical type that has no parameters, or says of a time that it is in UTC. */
+  annotate(leaf: Leaf, as: Annotation): void {
+    if (as === 'UTC') {
+      const [time] = structAt(leaf.element, ELEMENT.logical)?.values() ?? [];
+      if (time && 'fields' in time) time.fields.set(TIME.isUtc, { type: THRIFT.true });
+      return;
+    }
+    this.strip(leaf);
+    const converted = CONVERTED.indexOf(as);
+    if (converted >= 0) leaf.element.set(ELEMENT.converted, i32(converted));
+    const id = Object.keys(LOGICAL).find((number) => LOGICAL[Number(number)] === as);
+    if (id === undefined) return;
+    const union: Struct = new Map([[Number(id), { type: THRIFT.struct, fields: new Map() }]]);
+    leaf.element.set(ELEMENT.logical, { type: THRIFT.struct, fields: union });
+  }
+}

@@ -1,0 +1,172 @@
+/** Columns of Parquet: what parquet-wasm makes of them in Arrow, and what they are. Runs in the child. */
+import type { Field } from 'apache-arrow';
+import type { ArrowPackage } from '../../formats/foreign/arrow-file.js';
+import type { FoundField } from '../../formats/foreign/protocol.js';
+import { leavesOf, type TableField, type TableType, typeText } from '../table-type.js';
+import { tableField } from './arrow-types.js';
+import {
+  type Annotation,
+  type Leaf,
+  type ParquetColumn,
+  type ParquetFooter,
+  WIDE_BYTES,
+} from './parquet-footer.js';
+
+/** Metadata of a field that has a logical type which Arrow does not have. */
+const LOGICAL_TYPE = 'PARQUET:logical_type';
+/** Logical types that say no more of texts and bytes than their names. */
+const NAMED = ['ENUM', 'BSON'] as const;
+
+const MAX_DIGITS = 76;
+
+/** What Parquet calls a leaf. */
+function leafText({ logical, physical, bytes }: Leaf): string {
+  if (logical !== undefined) return logical;
+  return physical === 'FIXED_LEN_BYTE_ARRAY' ? `${physical}(${bytes})` : physical;
+}
+
+const isInterval = ({ logical, physical, bytes }: Leaf): boolean =>
+  logical === 'INTERVAL' && physical === 'FIXED_LEN_BYTE_ARRAY' && bytes === WIDE_BYTES;
+
+/** Whether values of a leaf come out as they are. */
+function isKept(leaf: Leaf): boolean {
+  const { logical = '' } = leaf;
+  const [, precision, scale] = /^DECIMAL\((-?\d+),(-?\d+)\)$/.exec(logical)?.map(Number) ?? [];
+  if (precision !== undefined && scale !== undefined) {
+    return precision > 0 && precision <= MAX_DIGITS && scale >= 0 && scale <= precision;
+  }
+  if (logical === 'INTERVAL') return isInterval(leaf);
+  return !/^(type|VARIANT|GEOMETRY|GEOGRAPHY)/.test(logical);
+}
+
+/** Changes what parquet-wasm would change, or what it refuses together with the whole file, to plain bytes. */
+export function prepareSchema(footer: ParquetFooter): void {
+  for (const leaf of footer.columns.flatMap(({ leaves }) => leaves)) {
+    if (leaf.physical === 'INT96' || isInterval(leaf)) footer.asBytes(leaf);
+    else if (!isKept(leaf)) footer.strip(leaf);
+  }
+}
+
+/** A column as it is in the file; its type is undefined where it cannot be passed on. */
+export function parquetField(
+  arrow: ArrowPackage,
+  { name, leaves }: ParquetColumn,
+  field: Field,
+  hint: Field | undefined,
+): FoundField {
+  const known = tableField(arrow, field);
+  const lost = leaves.find((leaf) => !isKept(leaf));
+  const [only] = leaves;
+  const isNested = field.type.children?.length > 0;
+  const whole = isNested || !only ? (known ? typeText(known.type) : `${field.type}`) : leafText(only);
+  if (!known || lost) return { name, text: lost && isNested ? `${whole}, with ${leafText(lost)}` : whole };
+  const rest = [...leaves];
+  const exact = refined(known, rest);
+  const hinted = hint && tableField(arrow, hint);
+  return { ...(hinted ? withHint(exact, hinted) : exact), name, text: whole };
+}
+
+/** A field whose leaves are what Parquet says; takes them from the front. */
+function refined(field: TableField, leaves: Leaf[]): TableField {
+  const { type } = field;
+  if (type.is === 'struct') {
+    return { ...field, type: { ...type, fields: type.fields.map((part) => refined(part, leaves)) } };
+  }
+  if ('item' in type) return { ...field, type: { ...type, item: refined(type.item, leaves) } };
+  const leaf = leaves.shift();
+  if (!leaf) throw new Error('a column with fewer leaves than its type');
+  const named = NAMED.find((name) => name === leaf.logical);
+  const metadata = named && { metadata: { ...field.metadata, [LOGICAL_TYPE]: named } };
+  return { ...field, ...metadata, type: leafType(type, leaf) };
+}
+
+function leafType(type: TableType, leaf: Leaf): TableType {
+  const { physical, logical = '' } = leaf;
+  if (physical === 'INT96') return { is: 'timestamp', unit: 'ns' };
+  if (isInterval(leaf)) return { is: 'interval in us' };
+  if (logical === 'UUID' && leaf.bytes === 16) return { is: 'uuid' };
+  if (logical === 'JSON') return { is: 'json' };
+  if (logical === 'ENUM') return { is: 'text' };
+  return type.is === 'time' && logical.endsWith(', UTC)') ? { ...type, isUtc: true } : type;
+}
+
+/** A field with what the schema of Arrow that a file may have says of it besides. */
+function withHint(field: TableField, hint: TableField): TableField {
+  const metadata = { ...field.metadata, ...hint.metadata };
+  const isBare = Object.keys(metadata).length === 0;
+  return { ...field, ...(!isBare && { metadata }), type: typeWithHint(field.type, hint.type) };
+}
+
+function typeWithHint(type: TableType, hint: TableType): TableType {
+  if (type.is === 'i64' && hint.is === 'duration') return hint;
+  if (type.is === 'list' && hint.is === 'list of fixed length') {
+    return { ...hint, item: withHint(type.item, hint.item) };
+  }
+  if (type.is === 'timestamp' && hint.is === 'timestamp') {
+    return type.zone !== undefined && hint.zone !== undefined ? { ...type, zone: hint.zone } : type;
+  }
+  if (type.is === 'struct' && hint.is === 'struct' && type.fields.length === hint.fields.length) {
+    const fields = type.fields.map((field, i) => withHint(field, hint.fields[i] as TableField));
+    return { ...type, fields };
+  }
+  if ((type.is === 'text' || type.is === 'bytes') && hint.is === type.is) return hint;
+  if (type.is === 'list' && hint.is === 'list') return { ...hint, item: withHint(type.item, hint.item) };
+  if (type.is === 'map' && hint.is === 'map') return { ...hint, item: withHint(type.item, hint.item) };
+  return type;
+}
+
+/** A type as parquet-wasm writes it. */
+export function storedField(field: TableField): TableField {
+  return { ...field, type: storedType(field.type) };
+}
+
+function storedType(type: TableType): TableType {
+  switch (type.is) {
+    case 'uuid':
+      return { is: 'bytes of fixed length', bytes: 16 };
+    case 'interval in us':
+      return { is: 'bytes of fixed length', bytes: WIDE_BYTES };
+    case 'json':
+      return { is: 'text' };
+    case 'time':
+      return { is: 'time', unit: type.unit === 's' ? 'ms' : type.unit };
+    case 'timestamp':
+      return type.unit === 's' ? { ...type, unit: 'ms' } : type;
+    case 'struct':
+      return { ...type, fields: type.fields.map(storedField) };
+    case 'list':
+    case 'list of fixed length':
+    case 'map':
+      return { ...type, item: storedField(type.item) };
+    default:
+      return type;
+  }
+}
+
+function annotationOf({ type, metadata }: TableField): Annotation | undefined {
+  if (type.is === 'uuid') return 'UUID';
+  if (type.is === 'json') return 'JSON';
+  if (type.is === 'interval in us') return 'INTERVAL';
+  if (type.is === 'time') return type.isUtc ? 'UTC' : undefined;
+  const named = type.is === 'text' ? 'ENUM' : type.is === 'bytes' ? 'BSON' : undefined;
+  return metadata?.[LOGICAL_TYPE] === named ? named : undefined;
+}
+
+/** Gives the columns of a file that was written the types that parquet-wasm does not write. */
+export function annotateSchema(footer: ParquetFooter, fields: readonly TableField[]): void {
+  const written = footer.columns.flatMap(({ leaves }) => leaves);
+  for (const [i, field] of fields.flatMap(leavesOf).entries()) {
+    const as = annotationOf(field);
+    if (as) footer.annotate(written[i] as Leaf, as);
+  }
+}
+
+/** Whether a field is more than the schema of Parquet tells, so that the file has to have the schema of Arrow as well. */
+export function needsArrowSchema({ type, metadata = {} }: TableField): boolean {
+  const isBare = Object.keys(metadata).every((key) => key === 'PARQUET:field_id' || key === LOGICAL_TYPE);
+  if (!isBare || type.is === 'duration' || type.is === 'list of fixed length') return true;
+  if (type.is === 'timestamp') return type.zone !== undefined && type.zone !== 'UTC';
+  if ('isLarge' in type || 'isSorted' in type) return true;
+  if (type.is === 'struct') return type.fields.some(needsArrowSchema);
+  return 'item' in type && needsArrowSchema(type.item);
+}

@@ -1,0 +1,141 @@
+/** Parquet by parquet-wasm, of tables and of keys. Runs in the child. */
+import { ftruncateSync, writeSync } from 'node:fs';
+import type { RecordBatch, Schema } from 'apache-arrow';
+import { type ArrowPackage, loadArrow } from '../../formats/foreign/arrow-file.js';
+import { keyBatches } from '../../formats/foreign/arrow-writer.js';
+import { fileSource } from '../../formats/foreign/byte-source.js';
+import type { ColumnSource } from '../../formats/foreign/column-reader.js';
+import { FD, type WriteMessage, type WriteTableMessage } from '../../formats/foreign/protocol.js';
+import { leavesOf, type TableField } from '../table-type.js';
+import { recordBatch } from './arrow-table-writer.js';
+import { arrowField } from './arrow-types.js';
+import { ARROW_SCHEMA, decoded, loadParquet, type ParquetPackage } from './parquet-file.js';
+import { ParquetFooter } from './parquet-footer.js';
+import { annotateSchema, needsArrowSchema, storedField } from './parquet-schema.js';
+import type { NextBatch } from './table-source.js';
+
+/** Rows of a group at most, which are in memory until the group is written. */
+const GROUP_ROWS = 2 ** 17;
+
+/** What is written, beside rows. */
+interface Contents {
+  readonly fields: readonly TableField[];
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
+  readonly schema: Schema;
+}
+
+/** Writes all rows in their order, and says how many those were. */
+export async function writeParquetTable(
+  { fields, metadata }: WriteTableMessage,
+  next: NextBatch,
+): Promise<number> {
+  const arrow = await loadArrow();
+  const schema = new arrow.Schema(fields.map((field) => arrowField(arrow, storedField(field))));
+  return writeBatches(arrow, { fields, metadata, schema }, () => {
+    const batch = next();
+    return batch && recordBatch(arrow, schema, fields, batch);
+  });
+}
+
+/** Writes all keys in their order, and says how many those were. */
+export async function writeParquet(_: WriteMessage, source: ColumnSource): Promise<number> {
+  const arrow = await loadArrow();
+  const fields = source.columns.map(
+    ({ name, dtype }): TableField => ({ name, type: { is: dtype }, isRequired: true }),
+  );
+  const { schema, next } = keyBatches(arrow, source);
+  return writeBatches(arrow, { fields, schema }, next);
+}
+
+/** @param next the next batch; undefined behind the last one */
+async function writeBatches(
+  arrow: ArrowPackage,
+  contents: Contents,
+  next: () => RecordBatch | undefined,
+): Promise<number> {
+  const parquet = await loadParquet();
+  const { schema, fields } = contents;
+  let rows = 0;
+  let failure: { readonly cause: unknown } | undefined;
+  /** The schema is that of the first batch, which is there also where there are no rows. */
+  let isBegun = false;
+  let isOver = false;
+  const pull = (controller: ReadableStreamDefaultController): void => {
+    try {
+      const batch = isOver ? undefined : next();
+      isOver ||= !batch; // nothing more is said, so that nothing more may be waited for
+      if (isOver && isBegun) {
+        controller.close();
+        return;
+      }
+      isBegun = true;
+      rows += batch?.numRows ?? 0;
+      const bytes = streamOf(arrow, schema, batch ?? emptyBatch(arrow, schema));
+      for (const one of parquet.Table.fromIPCStream(bytes).recordBatches()) controller.enqueue(one);
+    } catch (cause) {
+      failure = { cause };
+      controller.error(cause);
+    }
+  };
+  try {
+    await decoded(async () => {
+      const batches = new ReadableStream({ pull }, { highWaterMark: 0 });
+      const written = await parquet.transformParquetStream(batches, propertiesOf(parquet, fields));
+      for await (const chunk of written) {
+        for (let at = 0; at < chunk.length; ) at += writeSync(FD.file, chunk, at);
+      }
+    });
+  } catch (error) {
+    throw failure ? failure.cause : error;
+  }
+  finish(contents);
+  return rows;
+}
+
+function propertiesOf(
+  { WriterPropertiesBuilder, Compression }: ParquetPackage,
+  fields: readonly TableField[],
+): object {
+  let builder = new WriterPropertiesBuilder()
+    .setCompression(Compression.SNAPPY)
+    .setMaxRowGroupSize(GROUP_ROWS);
+  // A dictionary tells values apart as numbers are, so that 0 and −0 might become one.
+  const isFloat = ({ type }: TableField): boolean => ['f16', 'f32', 'f64'].includes(type.is);
+  const floats = fields.filter((field) => leavesOf(field).some(isFloat));
+  if (!floats.every(isFloat)) return builder.setDictionaryEnabled(false).build();
+  for (const { name } of floats) builder = builder.setColumnDictionaryEnabled(name, false);
+  return builder.build();
+}
+
+function streamOf(arrow: ArrowPackage, schema: Schema, batch: RecordBatch): Uint8Array {
+  const writer = new arrow.RecordBatchStreamWriter();
+  writer.reset(undefined, schema);
+  writer.write(batch);
+  writer.finish();
+  return writer.toUint8Array(true);
+}
+
+function emptyBatch(arrow: ArrowPackage, schema: Schema): RecordBatch {
+  const children = schema.fields.map(({ type }) => arrow.makeData({ type, length: 0 } as never));
+  const data = arrow.makeData({
+    type: new arrow.Struct(schema.fields),
+    length: 0,
+    nullCount: 0,
+    children,
+  } as never);
+  return new arrow.RecordBatch(schema, data as never);
+}
+
+/** Puts the types and the texts into the metadata that parquet-wasm has written, which stand at the end. */
+function finish({ fields, metadata = {} }: Contents): void {
+  const { footer, begin } = ParquetFooter.read(fileSource());
+  const { [ARROW_SCHEMA]: schema } = footer.metadata;
+  annotateSchema(footer, fields);
+  footer.metadata = {
+    ...metadata,
+    ...(schema !== undefined && fields.some(needsArrowSchema) && { [ARROW_SCHEMA]: schema }),
+  };
+  const { ending } = footer;
+  for (let at = 0; at < ending.length; ) at += writeSync(FD.file, ending, at, ending.length - at, begin + at);
+  ftruncateSync(FD.file, begin + ending.length);
+}
