@@ -2,65 +2,12 @@ import test from 'ava';
 import * as cl from '../../src/opencl/index.js';
 import { where } from '../where.js';
 import { type Opened, opened, thrown } from './devices.js';
+import { bytes, FORMAT, ORIGIN, PIXELS, SOURCE, World } from './world.js';
 
-const SOURCE = `
-  kernel void put(global uint* out, uint n) { out[0] = n; }
-  kernel void sample(read_only image2d_t from, sampler_t how, global uint4* out) {
-    *out = read_imageui(from, how, (int2)(0, 0));
-  }`;
-const FORMAT = { channel_order: cl.RGBA, channel_data_type: cl.UNSIGNED_INT8 };
-const ORIGIN = [0, 0, 0];
-const PIXELS = [4, 4, 1];
 const BOX = [64, 1, 1];
-
-/** One object of each kind, all of one context. */
-class World {
-  readonly context: cl.Context;
-  readonly queue: cl.CommandQueue;
-  readonly buffer: cl.MemObject;
-  readonly program: cl.Program;
-  readonly put: cl.Kernel;
-  readonly event: cl.Event;
-
-  constructor(readonly device: cl.Device) {
-    this.context = cl.createContext(null, [device]);
-    this.queue = cl.createCommandQueue(this.context, device);
-    this.buffer = cl.createBuffer(this.context, cl.MEM_READ_WRITE, 1024);
-    this.program = cl.createProgramWithSource(this.context, SOURCE);
-    cl.buildProgram(this.program);
-    this.put = cl.createKernel(this.program, 'put');
-    cl.setKernelArg(this.put, 0, 'uint*', this.buffer);
-    cl.setKernelArg(this.put, 1, 'uint', 7);
-    this.event = cl.enqueueMarker(this.queue, true);
-    cl.finish(this.queue);
-  }
-
-  image(): cl.MemObject {
-    return cl.createImage2D(this.context, cl.MEM_READ_WRITE, FORMAT, 4, 4, 0, null);
-  }
-  sampler(): cl.Sampler {
-    return cl.createSampler(this.context, false, cl.ADDRESS_CLAMP, cl.FILTER_NEAREST);
-  }
-  sample(): cl.Kernel {
-    return cl.createKernel(this.program, 'sample');
-  }
-  compiled(): cl.Program {
-    const program = cl.createProgramWithSource(this.context, SOURCE);
-    cl.compileProgram(program);
-    return program;
-  }
-  end(): void {
-    cl.finish(this.queue);
-    for (const made of [this.event, this.put, this.program, this.buffer, this.queue, this.context]) {
-      made[Symbol.dispose]();
-    }
-  }
-}
 
 type Mix = (mine: World, theirs: World) => unknown;
 type Mixes = Readonly<Record<string, Mix>>;
-
-const bytes = () => new Uint8Array(1024);
 
 const EVERYWHERE: Mixes = {
   enqueueNDRangeKernel: (m, o) => cl.enqueueNDRangeKernel(m.queue, o.put, 1, null, [1], null),
@@ -180,7 +127,7 @@ function mixesOf(opening: Opened): Mixes {
 }
 
 for (const opening of opened) {
-  const { name, device, platform, version } = opening;
+  const { name, device, platform } = opening;
 
   for (const [call, mix] of Object.entries(mixesOf(opening))) {
     test.serial(`${name}: ${call} refuses objects of two contexts`, (t) => {
@@ -232,48 +179,5 @@ for (const opening of opened) {
     }
     cl.releaseProgram(source);
     world.end();
-  });
-
-  const canPart = version >= 120 && cl.getDeviceInfo(device, cl.DEVICE_PARTITION_MAX_SUB_DEVICES) > 1;
-  where(
-    canPart,
-    'the device has no parts',
-    test.serial,
-  )(`${name}: queues of a part of a device work, but for images where the driver has none for them`, (t) => {
-    const [part] = cl.createSubDevices(device, [cl.DEVICE_PARTITION_EQUALLY, 1]) as [cl.Device];
-    const own = cl.createContext(null, [part]);
-    for (const world of [new World(device), undefined]) {
-      const context = world?.context ?? own;
-      let queue: cl.CommandQueue;
-      try {
-        queue = cl.createCommandQueue(context, part);
-      } catch (error) {
-        t.is((error as cl.OpenCLError).code, cl.INVALID_DEVICE.code); // as OpenCL has it; PoCL tells no part from the whole
-        t.truthy(world);
-        continue;
-      }
-      const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 1024);
-      const image = cl.createImage2D(context, cl.MEM_READ_WRITE, FORMAT, 4, 4, 0, null);
-      t.is(cl.enqueueWriteBuffer(queue, buffer, true, 0, 1024, bytes()), 0);
-      for (const use of [
-        () => cl.enqueueFillImage(queue, image, [1, 2, 3, 4], ORIGIN, PIXELS),
-        () => cl.enqueueReadImage(queue, image, true, ORIGIN, PIXELS, 0, 0, bytes()),
-        () => cl.enqueueCopyImage(queue, image, image, ORIGIN, [0, 2, 0], [4, 2, 1]),
-        () => cl.enqueueCopyImageToBuffer(queue, image, buffer, ORIGIN, PIXELS, 0),
-        () => cl.enqueueCopyBufferToImage(queue, buffer, image, 0, ORIGIN, PIXELS),
-        () => cl.enqueueMapImage(queue, image, true, cl.MAP_READ, ORIGIN, PIXELS),
-      ]) {
-        try {
-          const made = use();
-          t.true(made === 0 || made instanceof ArrayBuffer);
-        } catch (error) {
-          t.is((error as cl.OpenCLError).code as unknown, 'ERR_CLSORT_UNSUPPORTED', `${use}`);
-        }
-      }
-      t.is(cl.finish(queue), 0);
-      for (const made of [image, buffer, queue]) made[Symbol.dispose]();
-      world?.end();
-    }
-    for (const made of [own, part]) made[Symbol.dispose]();
   });
 }
