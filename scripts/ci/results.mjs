@@ -129,10 +129,10 @@ export class Results {
     if (unnamed > 0) this.skip('declared in the test', unnamed);
     if (!ok && failed === 0 && crashed.length > 0 && !isRepeat) {
       this.#repeated.push([name, failedTests(output)]);
-      const options_ = files.filter((file) => file.startsWith('--'));
+      const avaOptions = files.filter((file) => file.startsWith('--'));
       await this.tests(
         `${name}, files that crashed, once more`,
-        [...crashed, ...options_],
+        [...crashed, ...avaOptions],
         { ava, ...options },
         true,
       );

@@ -148,39 +148,21 @@ test('a job suspected of a crash is retried alone, on another device if there is
   t.deepEqual(seen, ['9 on a', '9 on b', '9 on a']);
 });
 
-test('a job that exceeds the timeout is cancelled, and the jobs after it complete', async (t) => {
-  const lanes = new FakeLanes();
-  lanes.fateOf = ({ name }) => (name === '9' ? 'wait' : 'ok');
-  const { results, outcomes } = await ran(
-    lanes,
-    [9, 5, 4].map((bytes) => entry(bytes)),
-    {
-      timeout: 0.05,
-      retries: 0,
-    },
-  );
-  t.deepEqual(outcomes, { 4: 'ok', 5: 'ok', 9: 'error' });
-  const late = results.get('9');
-  t.true(late?.outcome === 'error' && late.error instanceof TimeoutError);
-  t.deepEqual(lanes.opened, ['a'], 'its process keeps running');
-});
-
-test('a process is killed if its job ignores the cancellation, and only that job fails', async (t) => {
-  const lanes = new FakeLanes();
-  lanes.fateOf = ({ name }) => (name === '9' ? 'hang' : 'ok');
-  const { results, outcomes } = await ran(
-    lanes,
-    [9, 5, 4].map((bytes) => entry(bytes)),
-    {
-      timeout: 0.05,
-      retries: 0,
-    },
-  );
-  t.deepEqual(outcomes, { 4: 'ok', 5: 'ok', 9: 'error' });
-  const late = results.get('9');
-  t.true(late?.outcome === 'error' && late.error instanceof TimeoutError);
-  t.deepEqual(lanes.opened, ['a', 'a']);
-});
+for (const [fate, claim, opened] of [
+  ['wait', 'a job that exceeds the timeout is cancelled, and its process keeps running', ['a']],
+  ['hang', 'a process is killed if its job ignores the cancellation', ['a', 'a']],
+] as const) {
+  test(`${claim}; only that job fails`, async (t) => {
+    const lanes = new FakeLanes();
+    lanes.fateOf = ({ name }) => (name === '9' ? fate : 'ok');
+    const entries = [9, 5, 4].map((bytes) => entry(bytes));
+    const { results, outcomes } = await ran(lanes, entries, { timeout: 0.05, retries: 0 });
+    t.deepEqual(outcomes, { 4: 'ok', 5: 'ok', 9: 'error' });
+    const late = results.get('9');
+    t.true(late?.outcome === 'error' && late.error instanceof TimeoutError);
+    t.deepEqual(lanes.opened, opened);
+  });
+}
 
 test('a failed job is retried after all others, unless its error is permanent', async (t) => {
   const lanes = new FakeLanes();

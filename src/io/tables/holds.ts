@@ -8,7 +8,8 @@ import { partsOf, type TableField, type TableType, typeText } from './table-type
 const isUtc = (zone: string): boolean => ['UTC', 'Etc/UTC', 'GMT', 'Z', '+00:00'].includes(zone);
 
 const MOST_DIGITS = 38;
-const MOST_PARQUET_DIGITS = 76;
+/** Decimal digits of Arrow's widest decimal, by way of which Parquet is read and written. */
+export const MAX_PARQUET_DIGITS = 76;
 
 const NEVER_IN_ARROW = ['i128', 'u128', 'interval in us'];
 const NEVER_IN_DUCKDB = [
@@ -47,7 +48,7 @@ const HOLDS: Readonly<Record<ForeignFormat, (type: TableType) => boolean>> = {
   arrow: (type) => !NEVER_IN_ARROW.includes(type.is) && !(type.is === 'time' && type.isUtc),
   arrows: (type) => HOLDS.arrow(type),
   parquet: (type) =>
-    !NEVER_IN_PARQUET.includes(type.is) && isDecimalOf(type, MOST_PARQUET_DIGITS) && !isEmpty(type),
+    !NEVER_IN_PARQUET.includes(type.is) && isDecimalOf(type, MAX_PARQUET_DIGITS) && !isEmpty(type),
   ndjson: (type) =>
     isInDuckdb(type) &&
     !NEVER_IN_TEXT.includes(type.is) &&

@@ -1,10 +1,10 @@
 /** How a CSV is written: as users say, and else as its first records show. The rules are in docs/files.md. */
 import { FormatError } from '../../util/errors.js';
-import { unquoted } from './csv-field.js';
+import { QUOTE, unquoted } from './csv-field.js';
 import { CsvSplitter, type SplitOptions } from './csv-splitter.js';
 import { NumberScanner } from './number-style.js';
 import { shownDelimiter, type TextReadOptions } from './text-options.js';
-import type { TextSource } from './text-source.js';
+import { MAX_RECORD_BYTES, type TextSource } from './text-source.js';
 import { isoDate, isoTime, isoTimestamp } from './time-text.js';
 import { FORM, textOf, type Values } from './values.js';
 
@@ -25,9 +25,8 @@ export interface CsvDialect {
 
 const DELIMITERS = [',', ';', '\t', '|'];
 
-/** Bytes that are looked at at first, and at most. */
+/** Bytes of the first look. */
 const FIRST_BYTES = 2 ** 20;
-const MOST_BYTES = 2 ** 30;
 /** Bytes that one record is enough of. */
 const ENOUGH_BYTES = 2 ** 26;
 /** Records that are looked at. */
@@ -59,9 +58,9 @@ export async function csvDialect(text: TextSource, options: TextReadOptions): Pr
     const head = await text.head(most);
     const found = dialectOf(text.name, head, options);
     if (found) return found;
-    if (most >= MOST_BYTES) {
+    if (most >= MAX_RECORD_BYTES) {
       throw new FormatError(
-        `cannot read ${text.name}: its first record has more than ${MOST_BYTES} bytes; is a quote left open?`,
+        `cannot read ${text.name}: its first record has more than ${MAX_RECORD_BYTES} bytes; is a quote left open?`,
       );
     }
   }
@@ -191,8 +190,6 @@ export const emptyValues = (bytes: Uint8Array, rows: number): Values => ({
   forms: new Uint8Array(rows),
   lines: new Float64Array(rows),
 });
-
-const QUOTE = 0x22;
 
 /** Says what a field is. A field that ends where it begins is missing. */
 export function putField(

@@ -1,6 +1,6 @@
 /** Fields of a CSV, between quotes and without. */
 
-const QUOTE = 0x22;
+export const QUOTE = 0x22;
 const ENDS_OF_LINES = [0x0a, 0x0d];
 
 /** What a quoted field holds. @param bytes between its quotes */

@@ -7,8 +7,8 @@ import { assertGoing, ioError, PIECE_BYTES, type Source } from '../raw.js';
 
 /** Bytes of text that are looked at at a time; more where a record is longer. */
 const WINDOW_BYTES = 2 ** 21;
-/** Longest record. */
-const MOST_BYTES = 2 ** 30;
+/** Bytes of the longest record that is read. */
+export const MAX_RECORD_BYTES = 2 ** 30;
 
 const BOM = [0xef, 0xbb, 0xbf];
 
@@ -103,7 +103,7 @@ export class TextSource {
       filled -= done;
       done = 0;
       if (2 * filled <= window.length) return;
-      if (filled >= MOST_BYTES) throw this.#tooLong();
+      if (filled >= MAX_RECORD_BYTES) throw this.#tooLong();
       const more = Buffer.allocUnsafe(2 * window.length);
       window.copy(more, 0, 0, filled);
       window = more;
@@ -127,9 +127,9 @@ export class TextSource {
 
   #tooLong(): MemoryError {
     return new MemoryError(
-      `cannot read ${this.name}: a record has more than ${MOST_BYTES} bytes; is a quote left open?`,
+      `cannot read ${this.name}: a record has more than ${MAX_RECORD_BYTES} bytes; is a quote left open?`,
       {
-        details: { path: this.name, bytes: MOST_BYTES },
+        details: { path: this.name, bytes: MAX_RECORD_BYTES },
       },
     );
   }

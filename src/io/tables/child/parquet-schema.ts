@@ -2,6 +2,7 @@
 import type { Field } from 'apache-arrow';
 import type { ArrowPackage } from '../../formats/foreign/arrow-file.js';
 import type { FoundField } from '../../formats/foreign/protocol.js';
+import { MAX_PARQUET_DIGITS } from '../holds.js';
 import { leavesOf, type TableField, type TableType, typeText } from '../table-type.js';
 import { tableField } from './arrow-types.js';
 import {
@@ -17,8 +18,6 @@ const LOGICAL_TYPE = 'PARQUET:logical_type';
 /** Logical types that say no more of texts and bytes than their names. */
 const NAMED = ['ENUM', 'BSON'] as const;
 
-const MAX_DIGITS = 76;
-
 /** What Parquet calls a leaf. */
 function leafText({ logical, physical, bytes }: Leaf): string {
   if (logical !== undefined) return logical;
@@ -33,7 +32,7 @@ function isKept(leaf: Leaf): boolean {
   const { logical = '' } = leaf;
   const [, precision, scale] = /^DECIMAL\((-?\d+),(-?\d+)\)$/.exec(logical)?.map(Number) ?? [];
   if (precision !== undefined && scale !== undefined) {
-    return precision > 0 && precision <= MAX_DIGITS && scale >= 0 && scale <= precision;
+    return precision > 0 && precision <= MAX_PARQUET_DIGITS && scale >= 0 && scale <= precision;
   }
   if (logical === 'INTERVAL') return isInterval(leaf);
   return !/^(type|VARIANT|GEOMETRY|GEOGRAPHY)/.test(logical);
