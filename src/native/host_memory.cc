@@ -295,7 +295,7 @@ std::vector<Mapping> Mappings::Take(Ends ends) {
 
 void Mappings::Sweep() {
   departures.Give();
-  if (!mappings_.empty()) Take([](const Mapping& mapping) { return mapping.store.expired(); });
+  if (!mappings_.empty()) Take([](const Mapping& mapping) { return mapping.Ended(); });
 }
 
 void Mappings::Drop(const Object* object, ForeignMemory& foreign) {
@@ -303,7 +303,7 @@ void Mappings::Drop(const Object* object, ForeignMemory& foreign) {
   auto dropped = Take([object](const Mapping& mapping) { return mapping.object.get() == object; });
   Nan::HandleScope scope;
   for (Mapping& mapping : dropped) {
-    if (!mapping.copied && !mapping.buffer.IsEmpty()) foreign.Detach(Nan::New(mapping.buffer));
+    if (!mapping.copy && !mapping.buffer.IsEmpty()) foreign.Detach(Nan::New(mapping.buffer));
   }
 }
 

@@ -163,8 +163,11 @@ struct Mapping {
   std::shared_ptr<MappedRegion> region;
   size_t bytes;
   cl_map_flags flags;
-  /** `buffer` holds a copy of the region instead of the region itself. */
-  bool copied;
+  /**
+   * The memory of `buffer` where that is a copy of the region, null where it is the region itself. It is held, since an unmap writes
+   * it back even after the program has transferred the ArrayBuffer to another length, which V8 does by a copy of its own.
+   */
+  std::shared_ptr<v8::BackingStore> copy;
   /** The memory of `buffer`, wherever it is now. */
   std::weak_ptr<v8::BackingStore> store;
   /** Weak. */
@@ -173,7 +176,9 @@ struct Mapping {
   /** How many of ours hold the memory. */
   size_t Uses() const { return static_cast<size_t>(region->use.use_count()) - 1; }
   /** Whether an ArrayBuffer of the program's holds the memory. */
-  bool HeldByProgram() const { return static_cast<size_t>(store.use_count()) > Uses(); }
+  bool HeldByProgram() const { return static_cast<size_t>(store.use_count()) > Uses() + (copy ? 1 : 0); }
+  /** Whether nobody can unmap it any more or uses its memory. */
+  bool Ended() const { return copy ? buffer.IsEmpty() && Uses() == 0 && !HeldByProgram() : store.expired(); }
 };
 
 /** The mapped regions of an environment, by memory object. */

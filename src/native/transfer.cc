@@ -346,7 +346,9 @@ v8::MaybeLocal<v8::ArrayBuffer> ReturnMapping(Call& call, Command& command, std:
     call.Fail(CL_OUT_OF_HOST_MEMORY, "no " + std::to_string(bytes) + " bytes for a copy of the mapped memory");
     return {};
   }
-  Mapping mapping{std::move(object), std::move(region), bytes, flags, copied, buffer->GetBackingStore(), {}};
+  auto store = buffer->GetBackingStore();
+  auto copy = copied ? store : nullptr;
+  Mapping mapping{std::move(object), std::move(region), bytes, flags, std::move(copy), store, {}};
   mapping.buffer.Reset(buffer);
   v8::Global<v8::ArrayBuffer>& weak = mapping.buffer;
   weak.SetWeak();
@@ -433,7 +435,7 @@ bool CheckUnmappable(Call& call, const Mapping& mapping, const HostMemory& host,
     return call.Fail(CL_INVALID_OPERATION,
                      "argument 3: the ArrayBuffer was transferred; unmap the one that has its memory now");
   }
-  if (mapping.copied && !users.empty()) {
+  if (mapping.copy && !users.empty()) {
     return call.Fail(CL_INVALID_OPERATION,
                      "argument 3: a command still uses the copy that this driver's memory was mapped to; wait for it");
   }
@@ -503,8 +505,8 @@ NAN_METHOD(EnqueueUnmapMemObject) {
       !WaitAlso(call, &command, users)) {
     return;
   }
-  if (mapping->copied && mapping->flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) {
-    if (auto store = mapping->store.lock()) std::memcpy(mapping->region->pointer, store->Data(), mapping->bytes);
+  if (mapping->copy && mapping->flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) {
+    std::memcpy(mapping->region->pointer, mapping->copy->Data(), mapping->bytes);
   }
   cl_int status = command.Enqueue(api.clEnqueueUnmapMemObject, object->As<cl_mem>(), mapping->region->pointer);
   if (status == CL_SUCCESS) {
