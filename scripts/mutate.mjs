@@ -173,6 +173,7 @@ async function test(folder, { files, match = [], races = false, oclgrind = races
       ...rootlessEnv(join(root, '.setup')),
       CLSORT_CACHE_DIR: join(folder, 'cache'), // a faulty kernel's self-test record is used nowhere else
       CLSORT_TEST_CACHE: '',
+      CLSORT_TEST_MAIN: join(folder, 'dist/src/cli/main.js'), // the bundle has no faults
       CLSORT_TEST_TIMES: '',
       POCL_CACHE_DIR: join(folder, 'pocl'),
       ...(oclgrind && { ...OCLGRIND, OCLGRIND_LOG: log, OCLGRIND_CHECK_API: '1' }),

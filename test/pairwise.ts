@@ -45,3 +45,21 @@ export function pairwise(sizes: readonly number[], seed: bigint): number[][] {
     combinations.push(sizes.map((_, axis) => chosen.get(axis) ?? 0));
   }
 }
+
+/** Whether the whole products are tested. */
+export const FULL = process.env.CLSORT_TEST_FULL === '1';
+
+/** Values of axes to test together: the whole product with CLSORT_TEST_FULL=1, else pairwise. */
+export function combinations<A extends readonly (readonly unknown[])[]>(
+  axes: A,
+  seed = 1n,
+): { [I in keyof A]: A[I][number] }[] {
+  const sizes = axes.map(({ length }) => length);
+  const whole = (): number[][] =>
+    sizes.reduce<number[][]>(
+      (all, size) => all.flatMap((one) => Array.from({ length: size }, (_, i) => [...one, i])),
+      [[]],
+    );
+  const chosen = FULL ? whole() : pairwise(sizes, seed);
+  return chosen.map((one) => one.map((i, axis) => axes[axis]?.[i]) as { [I in keyof A]: A[I][number] });
+}

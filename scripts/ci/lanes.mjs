@@ -70,7 +70,7 @@ const COMPILING = [
 /** Lane B is bound by processes: most of its time goes to starting commands and waiting for them. */
 const PROCESSES = [
   ...inFolders('.', 'batch', 'cli', 'docs', 'engines', 'io', 'scripts', 'util'),
-  ...bindingFiles(NOT_SANITIZED),
+  ...bindingFiles(NOT_SANITIZED.filter((name) => name !== 'leaks')),
 ];
 
 /** What tests of pages, NumPy and queues need is installed here, so they must not be skipped. */
@@ -284,6 +284,7 @@ function ROTATION() {
     slice('Clover', [{ name: 'small sizes on Clover', tests: MATRIX, env: on('clover') }], kernels),
     slice('Oclgrind', OCLGRIND_STEPS, kernels),
     slice('the binding on other drivers', [
+      { name: 'the binding releases what it makes', tests: bindingFiles(['leaks']) },
       {
         name: "the binding on PoCL's basic device",
         tests: bindingFiles(OF_THREADS),
@@ -311,7 +312,7 @@ function ROTATION() {
     ]),
     slice('faults', [{ name: 'faults of every call', tests: inFolders('faults') }]),
     slice('all combinations', [
-      full(['full/cross-product', 'full/properties', 'algorithms/every-algorithm']),
+      full(['full/cross-product', 'full/properties', 'algorithms/every-algorithm', 'io/text/property']),
     ]),
     slice('fuzz and soaks', [
       [
@@ -335,6 +336,7 @@ function ROTATION() {
         name: 'the same on a device with memory of its own',
         command: soak(...SERVING, '--own-memory', '--dtypes', 'u8,f64'),
       },
+      { name: 'short soaks', tests: inFolders('soaks') },
       { name: 'a soak of two devices', command: soak('devices', '--minutes', '0.2', '--seed', '1000') },
     ]),
     slice('mutants and compilers of vendors', [

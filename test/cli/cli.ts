@@ -5,8 +5,11 @@ import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packageRoot } from '../../src/util/paths.js';
 
-/** The compiled command. */
-export const MAIN = join(packageRoot, 'dist/src/cli/main.js');
+/** The compiled command, module by module. */
+export const COMPILED = join(packageRoot, 'dist/src/cli/main.js');
+
+/** The command as npm installs it. The mutation run names the compiled one instead, whose modules it changes. */
+export const MAIN = process.env.CLSORT_TEST_MAIN || join(packageRoot, 'dist/bin/clsort.js');
 
 /** Working directory of the command; files that it wrongly writes under a relative name are removed with it. */
 const NOWHERE = mkdtempSync(join(tmpdir(), 'clsort-test-nowhere-'));

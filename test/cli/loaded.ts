@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { packageRoot } from '../../src/util/paths.js';
-import { clsort, type Ran, type RunOptions } from './cli.js';
+import { COMPILED, clsort, type Ran, type RunOptions } from './cli.js';
 
 /** Records every loaded module on every thread. */
 const HOOKS = `
@@ -14,7 +14,7 @@ export async function load(url, context, next) {
 }`;
 
 /**
- * Runs the command.
+ * Runs the compiled command, or that of `main`.
  *
  * @param path names a file in a folder for scratch
  * @returns the result, the modules (files of src without their extension, names of packages and of Node's modules) and on
@@ -23,7 +23,7 @@ export async function load(url, context, next) {
 export async function loadedBy(
   args: readonly string[],
   path: (name: string) => string,
-  { env, ...options }: RunOptions = {},
+  { env, main = COMPILED, ...options }: RunOptions = {},
 ): Promise<{ ran: Ran; modules: string[]; threads: number }> {
   const list = path('loaded');
   writeFileSync(list, '');
@@ -31,7 +31,7 @@ export async function loadedBy(
   const register = `import { register } from 'node:module'; register('${pathToFileURL(path('hooks.mjs'))}')`;
   writeFileSync(path('register.mjs'), register);
   const NODE_OPTIONS = `--import ${pathToFileURL(path('register.mjs'))}`;
-  const ran = await clsort(args, { ...options, env: { ...env, NODE_OPTIONS, LOADED: list } });
+  const ran = await clsort(args, { ...options, main, env: { ...env, NODE_OPTIONS, LOADED: list } });
   const loaded = readFileSync(list, 'utf8').split('\n').filter(Boolean).map(nameOf);
   const modules = [...new Set(loaded)].filter((name) => name !== 'register');
   return { ran, modules, threads: loaded.filter((name) => name === 'cli/main').length };

@@ -29,7 +29,7 @@ interface Report {
 
 test('tune searches, verifies and reports its candidates, and a dry run stores nothing', async (t) => {
   const source = path('my-cpu.ts');
-  const ran = await tune('--time', '6', '--algorithm', 'serial', '--json', '--dry-run', '--write', source);
+  const ran = await tune('--time', '3', '--algorithm', 'serial', '--json', '--dry-run', '--write', source);
   t.is(ran.code, 0, ran.err);
   const report: Report = JSON.parse(ran.out);
   t.is(report.schema, 'clsort.tune/1');
@@ -57,7 +57,7 @@ test('an output file that cannot be written is an error', async (t) => {
 test('tune searches only the requested shapes', async (t) => {
   const ran = await tune(
     '--time',
-    '12',
+    '5',
     '--shape',
     'i16+8,u16+8',
     '--algorithm',
@@ -89,7 +89,7 @@ test('stored tuning applies to later sorts until it is reset', async (t) => {
   };
   t.is(await passes(), 8);
   // Sorts use the stored parameters, whether or not this short search improves them.
-  const ran = await tune('--time', '8', '--algorithm', 'serial');
+  const ran = await tune('--time', '3', '--algorithm', 'serial');
   t.is(ran.code, 0, ran.err);
   const [stored] = Object.values(readCache('tuning.sealed')) as [
     { rows: { which: object; tuning: { radixBits: number } }[] },

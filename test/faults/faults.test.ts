@@ -1,9 +1,9 @@
 import test from 'ava';
+import { FULL } from '../pairwise.js';
 import { type Case, type Outcome, problemOf, type Run, runCases, STATUSES, type Task } from './faults.js';
 
 const DEVICE = 'Portable Computing Language';
 const OPERATIONS = ['sort', 'argsort', 'sortPairs'];
-const FULL = process.env.CLSORT_TEST_FULL === '1';
 
 /** Failing calls for each status and kind of sort; all of them with CLSORT_TEST_FULL=1. */
 const SAMPLES = 12;

@@ -9,10 +9,9 @@ import { Sorter } from '../../src/index.js';
 import { DTYPES, type Dtype, dtypeInfo, type KeyArray } from '../../src/keys/dtype.js';
 import { bitWindows, DISTRIBUTIONS, keysOf, SEED } from '../distributions.js';
 import { forEachSorter } from '../each-sorter.js';
-import { pairwise } from '../pairwise.js';
+import { combinations, pairwise } from '../pairwise.js';
 import { pick, type ReferenceOrder, referenceArgsort } from '../reference.js';
 
-const FULL = process.env.CLSORT_TEST_FULL === '1';
 /** Of the pairwise combinations simulators and slow drivers test one of so many. */
 const SHARE_SMALL = 6;
 
@@ -47,16 +46,6 @@ async function sortsRight(
   return same(pairs.keys, sorted) && same(pairs.values, positions);
 }
 
-/** Indices into the axes: the whole product with CLSORT_TEST_FULL=1, else pairwise. */
-function combinations(axes: readonly (readonly unknown[])[], seed: bigint): number[][] {
-  const sizes = axes.map(({ length }) => length);
-  if (!FULL) return pairwise(sizes, seed);
-  return sizes.reduce<number[][]>(
-    (all, size) => all.flatMap((one) => Array.from({ length: size }, (_, i) => [...one, i])),
-    [[]],
-  );
-}
-
 forEachSorter((title, open, small) => {
   for (const dtype of DTYPES) {
     test.serial(
@@ -68,16 +57,15 @@ forEachSorter((title, open, small) => {
         const windows = bitWindows(dtype);
         const wrong: string[] = [];
         const chosen = combinations(
-          [ORDERS, SIZES, DISTRIBUTIONS, windows, FORMS],
+          [ORDERS, SIZES, DISTRIBUTIONS, windows, FORMS] as const,
           SEED + BigInt(DTYPES.indexOf(dtype)),
         ).filter((_, i) => !small || i % SHARE_SMALL === 0);
-        for (const [o = 0, s = 0, d = 0, w = 0, f = 0] of chosen) {
-          const keys = keysOf(dtype, DISTRIBUTIONS[d] ?? 'uniform', SIZES[s] ?? 0);
-          const options = { ...ORDERS[o], bits: windows[w] ?? ([0, 0] as const), dtype };
+        for (const [order, size, distribution, window, form] of chosen) {
+          const keys = keysOf(dtype, distribution, size);
+          const options = { ...order, bits: window, dtype };
           const positions = Uint32Array.from(referenceArgsort(bytesOf(keys), dtype, options));
-          const form = FORMS[f] ?? 'keys';
           if (!(await sortsRight(sorter, keys, form, options, positions))) {
-            wrong.push(`${form} of ${keys.length} ${DISTRIBUTIONS[d]} ${JSON.stringify(options)}`);
+            wrong.push(`${form} of ${keys.length} ${distribution} ${JSON.stringify(options)}`);
           }
         }
         t.deepEqual(wrong, []);

@@ -9,9 +9,9 @@ import { emptyLike } from '../../src/keys/array.js';
 import { DTYPES, type Dtype, dtypeInfo, type KeyArray } from '../../src/keys/dtype.js';
 import { keysOf, SEED } from '../distributions.js';
 import { forEachSorter } from '../each-sorter.js';
+import { FULL } from '../pairwise.js';
 import { patterns, type ReferenceOrder, referenceCode, sameMultiset } from '../reference.js';
 
-const FULL = process.env.CLSORT_TEST_FULL === '1';
 const bytesOf = (array: ArrayBufferView) => new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 const same = (a: ArrayBufferView, b: ArrayBufferView) => Buffer.compare(bytesOf(a), bytesOf(b)) === 0;
 

@@ -9,6 +9,7 @@ import { sortParts } from '../../src/io/sort-parts.js';
 import { type Dtype, dtypeInfo } from '../../src/keys/dtype.js';
 import { DtypeError } from '../../src/util/errors.js';
 import { scratchFolder } from '../cli/cli.js';
+import { combinations } from '../pairwise.js';
 import { type ReferenceOrder, referenceArgsort } from '../reference.js';
 import { hostSorter } from './host-sorter.js';
 
@@ -32,48 +33,46 @@ function sort(job: LargeFileJob, piped?: Uint8Array) {
 const COUNT = 20_000;
 const TIMES = 60;
 
-for (const dtype of ['u8', 'i16', 'f32', 'u64', 'f64'] as const) {
-  test(`${dtype}: an external argsort is correct from a file and a pipe, with u32 and u64 positions`, async (t) => {
+/** Dtype; descending by a window of bits; from a pipe; the number of keys from which positions take 64 bits. */
+const AXES = [
+  ['u8', 'i16', 'f32', 'u64', 'f64'],
+  [false, true],
+  [false, true],
+  [undefined, 1000],
+] as const;
+
+test('an external argsort is correct from a file and a pipe, with u32 and u64 positions', async (t) => {
+  for (const [dtype, isWindowed, piped, wideFrom] of combinations(AXES)) {
     const unit = dtypeInfo(dtype).bytes;
+    const order: ReferenceOrder = isWindowed
+      ? { descending: true, nan: 'first', bits: [2, unit * 8 - 1] }
+      : {};
     const some = generate({ dtype, count: COUNT, distribution: 'special', seed: 5 });
     const keys = Buffer.concat(Array(TIMES).fill(some));
-    const orders: ReferenceOrder[] = [{}, { descending: true, nan: 'first', bits: [2, unit * 8 - 1] }];
-    for (const order of orders) {
-      const of = referenceArgsort(some, dtype, order);
-      const codes = groupsOf(some, dtype, order, of);
-      // Equal keys of one copy stand before those of the next one only within their group.
-      const expected = codes.flatMap((group) =>
-        Array.from({ length: TIMES }, (_, copy) => group.map((i) => copy * COUNT + i)).flat(),
-      );
-      const ways = [
-        [false, undefined],
-        [true, 1000],
-        [true, undefined],
-        [false, 1000],
-      ] as const;
-      for (const [piped, wideFrom] of order.bits ? ways.slice(0, 2) : ways) {
-        const from = piped ? '-' : path(`in.${dtype}`);
-        if (!piped) writeFileSync(from, keys);
-        const out = path(`${dtype}.npy`);
-        const job = { in: from, out, argsort: true, dtype, wideFrom, memory: 2 ** 24, ...order };
-        const report = await sort({ ...job, verify: true }, piped ? keys : undefined);
-        t.truthy(report.external, 'in partitions');
-        t.is(report.n, COUNT * TIMES);
-        const made = readFileSync(out);
-        const isWide = wideFrom !== undefined;
-        const header = npyHeader(isWide ? 'u64' : 'u32', [COUNT * TIMES]);
-        t.true(made.subarray(0, header.length).equals(header));
-        const words = new Uint8Array(made.subarray(header.length)).buffer;
-        const positions = isWide
-          ? Float64Array.from(new BigUint64Array(words), Number)
-          : Float64Array.from(new Uint32Array(words));
-        const wrong = positions.findIndex((position, i) => position !== expected[i]);
-        t.is(wrong, -1, `${piped} ${wideFrom} ${JSON.stringify(order)}`);
-        t.is(positions.length, expected.length);
-      }
-    }
-  });
-}
+    // Equal keys of one copy stand before those of the next one only within their group.
+    const expected = groupsOf(some, dtype, order, referenceArgsort(some, dtype, order)).flatMap((group) =>
+      Array.from({ length: TIMES }, (_, copy) => group.map((i) => copy * COUNT + i)).flat(),
+    );
+    const from = piped ? '-' : path(`in.${dtype}`);
+    if (!piped) writeFileSync(from, keys);
+    const out = path(`${dtype}.npy`);
+    const job = { in: from, out, argsort: true, dtype, wideFrom, memory: 2 ** 24, ...order };
+    const report = await sort({ ...job, verify: true }, piped ? keys : undefined);
+    t.truthy(report.external, 'in partitions');
+    t.is(report.n, COUNT * TIMES);
+    const made = readFileSync(out);
+    const isWide = wideFrom !== undefined;
+    const header = npyHeader(isWide ? 'u64' : 'u32', [COUNT * TIMES]);
+    t.true(made.subarray(0, header.length).equals(header));
+    const words = new Uint8Array(made.subarray(header.length)).buffer;
+    const positions = isWide
+      ? Float64Array.from(new BigUint64Array(words), Number)
+      : Float64Array.from(new Uint32Array(words));
+    const wrong = positions.findIndex((position, i) => position !== expected[i]);
+    t.is(wrong, -1, `${dtype} ${piped} ${wideFrom} ${JSON.stringify(order)}`);
+    t.is(positions.length, expected.length);
+  }
+});
 
 /** Positions in order, those of equal keys together. */
 function groupsOf(

@@ -8,11 +8,11 @@ import { type WalkTuning, walkTuning } from '../../src/primitives/walk.js';
 import { UnsupportedError } from '../../src/util/errors.js';
 import { keysOf, SEED } from '../distributions.js';
 import { forEachDevice } from '../each-device.js';
+import { FULL } from '../pairwise.js';
 import { patterns, referenceCode } from '../reference.js';
 
 const bytesOf = (array: ArrayBufferView) => new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 /** CLSORT_TEST_FULL tests every form with every dtype. */
-const FULL = process.env.CLSORT_TEST_FULL === '1';
 const isFloat = (dtype: Dtype) => dtypeInfo(dtype).kind === 'float';
 
 /** Bit patterns of the smallest and the largest number, infinities among them. */

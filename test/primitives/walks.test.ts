@@ -13,11 +13,11 @@ import { WALKS, walkTuningFor } from '../../src/sort/operations/walk-tuning.js';
 import { knownDevice, PROFILES } from '../device/profiles.js';
 import { keysOf, SEED } from '../distributions.js';
 import { forEachDevice } from '../each-device.js';
+import { FULL } from '../pairwise.js';
 import { patterns, pick, referenceCode, referenceSort } from '../reference.js';
 
 const bytesOf = (array: ArrayBufferView) => new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 /** CLSORT_TEST_FULL tests every shape with every dtype. */
-const FULL = process.env.CLSORT_TEST_FULL === '1';
 const WIDTHS = ['u8', 'f16', 'i32', 'f64'] as const;
 
 /** Kernel shapes by name: groups of one or several work-items, with and without look-back. */

@@ -10,6 +10,7 @@ import type { Sorter } from '../../../src/sort/api/sorter.js';
 import { MemoryError } from '../../../src/util/errors.js';
 import { Random } from '../../../src/util/random.js';
 import { scratchFolder } from '../../cli/cli.js';
+import { combinations } from '../../pairwise.js';
 
 const { path, remove } = scratchFolder();
 test.after.always(remove);
@@ -83,14 +84,15 @@ async function byRuns(
 for (const distinct of [undefined, 'groups', 'rows'] as const) {
   test(`distinct ${distinct}: an external sort equals the sort in memory, for all run lengths and heads`, async (t) => {
     const rows = rowsOf(1500, 3);
-    for (const each of [1500, 400, 37]) {
-      for (const head of [undefined, 0, 1, 25, 5000]) {
-        for (const verify of [true, false]) {
-          const { text, runs } = await byRuns(rows, each, distinct, { head, verify });
-          t.is(text, await inMemory(rows, distinct, head), `${each} ${head} ${verify}`);
-          t.is(runs, Math.ceil(rows.length / each));
-        }
-      }
+    const axes = [
+      [1500, 400, 37],
+      [undefined, 0, 1, 25, 5000],
+      [true, false],
+    ] as const;
+    for (const [each, head, verify] of combinations(axes)) {
+      const { text, runs } = await byRuns(rows, each, distinct, { head, verify });
+      t.is(text, await inMemory(rows, distinct, head), `${each} ${head} ${verify}`);
+      t.is(runs, Math.ceil(rows.length / each));
     }
   });
 }
