@@ -291,7 +291,7 @@ export const KERNELS = [
     find: `for (; at < stop; at++)
         sum = (key_t)COMBINE(sum, (key_t)operand_of(in[at], codec));`,
     replace: '',
-    tests: [scansInLanes],
+    tests: [tests('primitives/prefix-scan')],
   },
   {
     name: 'scan in lanes: an exclusive one begins with its own keys',
@@ -1019,7 +1019,7 @@ export const KERNELS = [
     file: 'cl/look_back.clh',
     find: 'before = COMBINE(worked_out_, before);',
     replace: 'before = COMBINE(IDENTITY, before);',
-    tests: [tests('primitives/prefix-scan', '*u32*')],
+    tests: [tests('primitives/prefix-scan')],
   },
   {
     name: 'top-k: threshold in the wrong bin',

@@ -133,11 +133,13 @@ forEachDevice((title, device, small) => {
         await queue.finish();
         const expected = Array.from({ length: 8 }, (_, i) => BigInt(7 - i) << 33n);
         for (const [i, elements] of made.entries()) t.deepEqual([...elements], expected, `gather ${i}`);
-        // A gather that reads the output of another is launched after it.
-        gather(outputs[0] as Buffer);
-        gather(outputs[1] as Buffer, outputs[0]);
+        // A gather that reads the output of another is launched after it, also while the device is busy.
+        const [first, second, third] = outputs as [Buffer, Buffer, Buffer];
+        gather(first);
+        gather(second, first);
+        gather(third, second);
         await queue.finish();
-        t.deepEqual(names.splice(0), ['gather', 'gather']);
+        t.deepEqual(names.splice(0), ['gather', 'gather', 'gather']);
         // While a profile is recorded, each gather has its own launch.
         queue.startProfile(false);
         for (const output of outputs.slice(0, 3)) gather(output);

@@ -173,6 +173,7 @@ forEachSorter((title, open, small) => {
         t.deepEqual(await moved.values.read(), pairs.values, what);
         for (const k of [0, 1, 5, each + 1]) {
           const top = await sorter.topKSegments(keys, offsets, k, { dtype });
+          t.is(top.keys.length, rows * Math.min(k, each), what);
           t.deepEqual(await sorter.topKSegments(keys, each, k, { dtype }), top, what);
           const first = await sorter.topKSegments(there, each, k);
           t.true(same(await first.keys.read(), top.keys), what);
