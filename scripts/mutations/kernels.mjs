@@ -970,7 +970,7 @@ export const KERNELS = [
     file: 'cl/select_segments.cl',
     find: '(mine && equal_before < missing)',
     replace: '(mine && equal_before <= missing)',
-    tests: [tests('sort/operations/choices', '*selected from long*')],
+    tests: [tests('primitives/select-segments')],
   },
   {
     name: 'top-k of segments: threshold in the wrong bin',
