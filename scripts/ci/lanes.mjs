@@ -330,6 +330,7 @@ function ROTATION() {
           command: node('scripts/sanitize.mjs', '--', ...fuzz('rusticl', 15)),
         },
       ],
+      { name: 'random calls on spread arrays', command: node('scripts/fuzz-spread.mjs', '--replay', '2') },
       { name: 'a soak of the binding', command: soak('binding', '--scale', '0.02') },
       { name: 'a soak of a Sorter that serves 64 clients', command: soak(...SERVING) },
       {

@@ -195,7 +195,7 @@ await forEachOpened((title, device, small) => {
         for (const each of [1, 2, 8, 9, 31, 32, 33, 64, 65, 128, 130, 256, 512, 600, 1024, 2048].filter(
           (each) => each <= longest,
         )) {
-          for (const rows of small ? [1, 5] : [1, 5, each > 600 ? 70 : 700]) {
+          for (const rows of small ? [1, 5] : [1, 5, each > 600 ? 20 : 130]) {
             const lengths = Array(rows).fill(each);
             await expectSegments(t, device, tuning, { lengths, areRows: true });
             const own = { bits: [7, 31], inPlace: true, fromSegment: true, values: 300 } as const;

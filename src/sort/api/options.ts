@@ -538,5 +538,5 @@ export function bitWindow(
 
 /** @throws AbortedError when the caller's signal has fired */
 export function throwIfAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw new AbortedError('the sort was aborted', { cause: signal.reason });
+  if (signal?.aborted) throw new AbortedError('the sort was interrupted', { cause: signal.reason });
 }

@@ -1,15 +1,13 @@
 import test from 'ava';
 import { hunt } from './hunt.js';
 
-/** For how long rounds are begun; `scripts/fuzz-spread.mjs` goes on for longer. */
-const SECONDS = 15;
-
 test('random calls on several devices match the host engine despite failures, aborts and disposals', async (t) => {
-  const seed = Number(process.env.CLSORT_FUZZ_SEED ?? 1);
+  // A round with most kinds of calls and errors; `scripts/fuzz-spread.mjs` plays others.
+  const seed = Number(process.env.CLSORT_FUZZ_SEED ?? 5);
   const { played, failures, tally } = await hunt({
     seed,
-    seconds: SECONDS,
-    rounds: Number.POSITIVE_INFINITY,
+    seconds: Number.POSITIVE_INFINITY,
+    rounds: 1,
   });
   t.deepEqual(failures, []);
   t.log(played, tally);
