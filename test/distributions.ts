@@ -1,10 +1,15 @@
 import { DISTRIBUTIONS, type Distribution, generate } from '../src/io/gen.js';
-import { type Dtype, dtypeInfo, type KeyArray } from '../src/keys/dtype.js';
+import { DTYPES, type Dtype, dtypeInfo, type KeyArray } from '../src/keys/dtype.js';
+import { FULL } from './pairwise.js';
 
 export { DISTRIBUTIONS, type Distribution };
 
 /** Seed of a run; printed with failures, and given by CLSORT_TEST_SEED to repeat one. */
 export const SEED = BigInt(process.env.CLSORT_TEST_SEED ?? 20_250_101);
+
+/** All dtypes, or on slow devices one of each width: programs differ by the width. */
+export const dtypesOn = (small: boolean): readonly Dtype[] =>
+  small && !FULL ? ['u8', 'f16', 'i32', 'f64'] : DTYPES;
 
 type Keys = new (buffer: ArrayBuffer) => KeyArray;
 

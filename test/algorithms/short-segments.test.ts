@@ -1,17 +1,16 @@
 /** Segments of up to 64 keys, which rows of work-items sort: each dtype and order, every width of values, windows of bits. */
+import test from 'ava';
 import { segmentedSort } from '../../src/algorithms/segmented.js';
 import { DTYPES, type Dtype, dtypeInfo } from '../../src/keys/dtype.js';
 import type { Order } from '../../src/keys/key-codec.js';
 import { Random } from '../../src/util/random.js';
-import { bitWindows, keysOf, SEED } from '../distributions.js';
-import { forEachOpened, testIf } from '../each-device.js';
+import { bitWindows, dtypesOn, keysOf, SEED } from '../distributions.js';
+import { forEachOpened } from '../each-device.js';
 import { FULL } from '../pairwise.js';
 import { pick, referenceArgsort } from '../reference.js';
 import { bytesOf, positionBytes, type SortCase, sortBytes } from './sorts.js';
 
 const ORDERS: readonly Order[] = [{}, { descending: true }, { descending: true, nan: 'first' }];
-/** Where everything takes long. */
-const FEW_TYPES: readonly Dtype[] = ['u8', 'f16', 'i32', 'f64'];
 /** Bytes of values. */
 const WIDTHS = [1, 2, 4, 8];
 /** Most keys of a segment. A few segments are too long for a row and need the smallest tile. */
@@ -41,10 +40,9 @@ await forEachOpened((title, device, small) => {
   const starts = lengths.map((_, s) => lengths.slice(0, s).reduce((sum, length) => sum + length, 0));
   const own = lengths.flatMap((length, s) => Array<number>(length).fill(starts[s] ?? 0));
 
-  for (const dtype of DTYPES) {
+  for (const dtype of dtypesOn(small)) {
     const unit = dtypeInfo(dtype).bytes;
-    const able = !small || FEW_TYPES.includes(dtype) || 'one dtype of each width is enough on slow devices';
-    testIf(able, title(`rows of work-items sort short segments of ${dtype}`), async (t) => {
+    test.serial(title(`rows of work-items sort short segments of ${dtype}`), async (t) => {
       for (const [o, order] of ORDERS.entries()) {
         // A third of the windows, another one for each dtype.
         const some = bitWindows(dtype).filter((_, i) => FULL || (i + DTYPES.indexOf(dtype)) % 3 === 0);
