@@ -44,12 +44,18 @@ struct source_location {
 }  // namespace std
 `;
 
+const wanted = process.argv.slice(2);
+const named = PLATFORMS.filter((platform) => wanted.includes(platform));
+const platforms = named.length > 0 ? named : PLATFORMS;
+const versions = wanted.filter((name) => !named.includes(name));
+const buildsForArm = platforms.includes('linux-arm64');
+
 /** The old Debian with its compilers. */
 const debian = await makeDebian('debian-11', {
   suite: 'bullseye',
-  packages: ['g++', 'make', 'python3', 'g++-aarch64-linux-gnu'],
+  packages: ['g++', 'make', 'python3', ...(buildsForArm ? ['g++-aarch64-linux-gnu'] : [])],
   prepare(folder) {
-    for (const headers of ['usr/include', 'usr/aarch64-linux-gnu/include']) {
+    for (const headers of ['usr/include', ...(buildsForArm ? ['usr/aarch64-linux-gnu/include'] : [])]) {
       writeFileSync(join(folder, headers, 'c++/10/source_location'), SOURCE_LOCATION);
     }
     // Headers only, and newer than Debian 11's own.
@@ -133,10 +139,7 @@ function build(platform, version) {
   writeRecord(root, { platform, version }, join(debian, 'addon'));
 }
 
-const wanted = process.argv.slice(2);
-const platforms = PLATFORMS.filter((platform) => wanted.includes(platform));
-const versions = wanted.filter((name) => !platforms.includes(name));
 copySources();
-for (const platform of platforms.length > 0 ? platforms : PLATFORMS) {
+for (const platform of platforms) {
   for (const version of versions.length > 0 ? versions : VERSIONS) build(platform, version);
 }

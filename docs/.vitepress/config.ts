@@ -158,7 +158,7 @@ export default defineConfig({
   head: [['link', { rel: 'icon', type: 'image/svg+xml', href: `${base}favicon.svg` }]],
   base,
   outDir: join(docs, 'site'),
-  srcExclude: ['api/**'],
+  srcExclude: ['api/**', 'contributing/**'],
   rewrites: { 'matrix/README.md': 'matrix/reports.md' },
   cleanUrls: false,
   transformPageData: ({ relativePath, frontmatter }) =>

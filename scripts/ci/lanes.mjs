@@ -90,13 +90,13 @@ const CALLS_OF_SORTS = [
   'dist/test/sort/calls/on-device.test.js',
   'dist/test/sort/{operations,transfer}/*.test.js',
 ];
-/** Test files that run on every driver, at small sizes. */
-const MATRIX = [
+/** Test files that run on every driver, at small sizes, beside the calls of sorts. */
+const MATRIX_WITHOUT_CALLS = [
   ...inFolders('algorithms', 'primitives', 'full'),
   'dist/test/explain/explain.test.js',
   'dist/test/bench/ladder/steps.test.js',
-  ...CALLS_OF_SORTS,
 ];
+const MATRIX = [...MATRIX_WITHOUT_CALLS, ...CALLS_OF_SORTS];
 const on = (device) => ({ ...MESA, CLSORT_TEST_DEVICES: device });
 
 /** With every check on, the simulator sorts a few hundred keys a second: few tests, all kernels. */
@@ -183,6 +183,12 @@ const soak = (...args) => node('scripts/soak.mjs', ...args);
 const SERVING = ['server', '--minutes', '0.17'];
 
 const NODES = ['20', '22', '24', '26'];
+const OLDEST_AND_NEWEST = ['20', '26'];
+/** Test files about what a version of Node may do differently. */
+const ON_NODES = [
+  ...bindingFiles(OF_NODE),
+  ...['compression', 'zstd-frames'].map((name) => `dist/test/io/${name}.test.js`),
+];
 /** Slices of the tests with CLSORT_TEST_FULL that fit one run each; what is missing runs with --full. */
 const full = (files, ...options) => ({
   name: `all combinations: ${files.join(' ')}`,
@@ -266,11 +272,8 @@ export const lanes = () => [
         command: node('scripts/compile-vendors.mjs', '--fetch', '--require', '--all'),
         minutes: 600,
       },
-      {
-        name: 'addons for Linux arm64',
-        command: node('scripts/prebuild.mjs', 'linux-arm64', ...NODES),
-        minutes: 60,
-      },
+      { name: 'all prebuilt addons', command: node('scripts/prebuild.mjs', ...NODES), minutes: 60 },
+      { name: 'the packed package with all of them', command: node('scripts/pack-test.mjs', ...NODES) },
     ],
   },
 ];
@@ -280,7 +283,14 @@ function ROTATION() {
   const slice = (name, steps, reads) => ({ name, when: 'rotation', steps, ...(reads && { reads }) });
   const kernels = ['cl/', 'src/native/'];
   return [
-    slice('rusticl', [{ name: 'small sizes on rusticl', tests: MATRIX, env: on('rusticl') }], kernels),
+    slice('rusticl, and Node 22 and 24', [
+      { name: 'more sizes on rusticl', tests: MATRIX_WITHOUT_CALLS, env: on('rusticl') },
+      {
+        name: 'the binding on Node 22 and 24',
+        tests: ON_NODES,
+        ava: node('scripts/node-versions.mjs', '22', '24'),
+      },
+    ]),
     slice('Clover', [{ name: 'small sizes on Clover', tests: MATRIX, env: on('clover') }], kernels),
     slice('Oclgrind', OCLGRIND_STEPS, kernels),
     slice('the binding on other drivers', [
@@ -295,22 +305,25 @@ function ROTATION() {
       { name: 'the binding on Oclgrind', tests: bindingFilesWithout(ONCE), env: OCLGRIND },
     ]),
     slice('the package', [
-      { name: 'prebuilt addons for Linux x64', command: node('scripts/prebuild.mjs', 'linux-x64', ...NODES) },
-      { name: 'the packed package, installed', command: node('scripts/pack-test.mjs', ...NODES) },
       {
-        name: 'the binding on other versions of Node',
-        tests: [
-          ...bindingFiles(OF_NODE),
-          ...['compression', 'zstd-frames'].map((name) => `dist/test/io/${name}.test.js`),
-        ],
-        ava: node('scripts/node-versions.mjs', '--prebuilt', '22', '24', '26'),
+        name: 'prebuilt addons for Linux x64',
+        command: node('scripts/prebuild.mjs', 'linux-x64', ...OLDEST_AND_NEWEST),
+      },
+      {
+        name: 'the packed package, installed',
+        command: node('scripts/pack-test.mjs', ...OLDEST_AND_NEWEST),
+      },
+      {
+        name: 'the binding on the newest Node',
+        tests: ON_NODES,
+        ava: node('scripts/node-versions.mjs', '--prebuilt', '26'),
       },
     ]),
-    slice('many machines and the site', [
+    slice('the site', [{ name: 'the site', command: node('scripts/docs.mjs', '--check') }]),
+    slice('faults and many machines', [
+      { name: 'faults of every call', tests: inFolders('faults') },
       { name: 'many machines', command: node('scripts/many-machines.mjs') },
-      { name: 'the site', command: node('scripts/docs.mjs', '--check') },
     ]),
-    slice('faults', [{ name: 'faults of every call', tests: inFolders('faults') }]),
     slice('all combinations', [
       full(['full/cross-product', 'full/properties', 'algorithms/every-algorithm', 'io/text/property']),
     ]),
@@ -320,16 +333,15 @@ function ROTATION() {
         { name: 'fuzz on Clover', command: node(...fuzz('clover', 25, ...AGAIN)) },
         { name: 'fuzz on Oclgrind', command: node(...fuzz('oclgrind', 20, ...AGAIN)) },
       ],
-      [
-        {
-          name: 'fuzz on PoCL under ASan and UBSan',
-          command: node('scripts/sanitize.mjs', '--', ...fuzz('pocl', 15)),
-        },
-        {
-          name: 'fuzz on rusticl under ASan and UBSan',
-          command: node('scripts/sanitize.mjs', '--', ...fuzz('rusticl', 15)),
-        },
-      ],
+      // One after the other: the first builds the addon where it is not kept.
+      {
+        name: 'fuzz on PoCL under ASan and UBSan',
+        command: node('scripts/sanitize.mjs', '--', ...fuzz('pocl', 15)),
+      },
+      {
+        name: 'fuzz on rusticl under ASan and UBSan',
+        command: node('scripts/sanitize.mjs', '--', ...fuzz('rusticl', 15)),
+      },
       { name: 'random calls on spread arrays', command: node('scripts/fuzz-spread.mjs', '--replay', '2') },
       { name: 'a soak of the binding', command: soak('binding', '--scale', '0.02') },
       { name: 'a soak of a Sorter that serves 64 clients', command: soak(...SERVING) },

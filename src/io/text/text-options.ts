@@ -5,9 +5,17 @@ import { UsageError } from '../../util/errors.js';
 export type Ragged = 'error' | 'fill' | 'skip';
 
 export interface NumberStyle {
-  /** What stands in front of a fraction. Default `'.'`. */
+  /**
+   * The character in front of a fraction.
+   *
+   * @defaultValue '.'
+   */
   readonly decimal?: string | undefined;
-  /** What stands between groups of three digits. Default none. */
+  /**
+   * The character between groups of three digits.
+   *
+   * @defaultValue none
+   */
   readonly thousands?: string | undefined;
 }
 
