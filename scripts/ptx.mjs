@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** What ptxas takes of shared memory whose size is fixed, whatever the card. */
-const MOST_STATIC = 48 * 1024;
+const MAX_STATIC = 48 * 1024;
 
 const SHARED = /^(\s*(?:\.visible\s+|\.weak\s+)?\.shared\s+\.align\s+\d+\s+\.b8\s+)([\w$]+)\[(\d+)\];/gm;
 
@@ -53,7 +53,7 @@ export function sharedBytes(ptx) {
 /** The same with no array larger than ptxas takes in all: for looking at everything but the sizes. */
 export function withSharedCutDown(ptx) {
   const arrays = [...ptx.matchAll(SHARED)].length || 1;
-  const most = Math.floor(MOST_STATIC / arrays / 1024) * 1024;
+  const most = Math.floor(MAX_STATIC / arrays / 1024) * 1024;
   return ptx.replace(SHARED, (line, before, name, bytes) =>
     Number(bytes) > most ? `${before}${name}[${most}];` : line,
   );

@@ -33,8 +33,8 @@ const DEVICES = { POCL_DEVICES: 'basic pthread' };
 /** Statuses that a device comes back from: it has no resources, or is lost. */
 const STATUSES = [-4, -5, -6, -36];
 /** Failures that are told one by one. */
-const MOST_TOLD = 20;
-const MOST_RUINS = 3;
+const MAX_TOLD = 20;
+const MAX_RUINS = 3;
 /** What a disk has room for; while it is full, up to so much. */
 const DISK_BYTES = 2 ** 30;
 const FULL_DISK_BYTES = 2 ** 20;
@@ -171,7 +171,7 @@ class Soak {
   rss = 0;
 
   fail(what) {
-    if (++this.failures <= MOST_TOLD) console.log(`FAILED: ${what}`);
+    if (++this.failures <= MAX_TOLD) console.log(`FAILED: ${what}`);
   }
 }
 
@@ -231,7 +231,7 @@ async function round(soak, seed, end) {
     };
     /** Results whose inputs are other ones than they were. */
     const changed = new Set();
-    for (let ruins = random.below(MOST_RUINS + 1); ruins > 0 && Date.now() < end; ruins--) {
+    for (let ruins = random.below(MAX_RUINS + 1); ruins > 0 && Date.now() < end; ruins--) {
       const { outs, mend } = cutInputs(folder, random.below(2) === 0 ? good : [], random);
       for (const out of outs) changed.add(out);
       soak.cuts += outs.length;
@@ -310,7 +310,7 @@ function check(folder, { good, bad, ran, before }, wrong) {
 
 /** Jobs that each wait for their turn in a stream. */
 const STREAMED_FILES = 40;
-const MOST_WAITING = 60;
+const MAX_WAITING = 60;
 
 /** A batch that gets jobs until it is time to end. */
 async function stream(soak, seed, end, samples) {
@@ -332,7 +332,7 @@ async function stream(soak, seed, end, samples) {
         onStart: (child) => {
           const feed = async () => {
             while (Date.now() < end && child.exitCode === null) {
-              if (started - ended >= MOST_WAITING) await sleep(20);
+              if (started - ended >= MAX_WAITING) await sleep(20);
               else {
                 const { job, files } = kinds[random.below(kinds.length)];
                 const out = join(folder, 'out', `${started++}${job.out.slice(job.out.lastIndexOf('.'))}`);
@@ -374,7 +374,7 @@ async function stream(soak, seed, end, samples) {
 }
 
 /** Shorter runs tell nothing of memory: processes have only just begun. */
-const LEAST_MINUTES = 3;
+const MIN_MINUTES = 3;
 
 const mebibytes = (bytes) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 
@@ -407,7 +407,7 @@ export async function soakBatches({ minutes, seed, mostGrowth }) {
     clearInterval(telling);
   }
   tell();
-  if (minutes < LEAST_MINUTES) console.log(`batches: memory is judged from ${LEAST_MINUTES} minutes on`);
+  if (minutes < MIN_MINUTES) console.log(`batches: memory is judged from ${MIN_MINUTES} minutes on`);
   else {
     // Caches fill for the more kinds of jobs the longer, most of all on a machine that has other things to do.
     const growth = growthOf(samples, samples.at(-1).seconds / 3);

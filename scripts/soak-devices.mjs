@@ -21,18 +21,18 @@ const FAULTY_CALLS = 80;
 /** Sorters are opened anew after so many rounds: what has failed twice is left alone for as long as one lives. */
 const ROUNDS = 12;
 /** What memory may grow by over all of the run, and by its tendency: drivers compile in this process, some programs late. */
-const MOST_GROWTH = 256 * 2 ** 20;
-const MOST_TENDENCY = 96 * 2 ** 20;
+const MAX_GROWTH = 256 * 2 ** 20;
+const MAX_TENDENCY = 96 * 2 ** 20;
 /**
  * From when on memory is judged, and no earlier than that: until then programs come for the first time, which drivers keep,
  * and on a busy machine five minutes are few rounds.
  */
 const JUDGED_FROM = { seconds: 300, rounds: 800 };
 /** A run is judged when no more than this share of it has passed by then. */
-const MOST_WARM_UP = 0.7;
+const MAX_WARM_UP = 0.7;
 /** Seconds after which a round counts as hung: on a machine that is busy with others, the start of a process takes minutes. */
 const ROUND_SECONDS = 900;
-const MOST_TOLD = 10;
+const MAX_TOLD = 10;
 
 /** Keeps two PoCL devices apart, has the layer between them and the caller, and has a cache that nobody else uses. */
 async function environment(folder) {
@@ -57,7 +57,7 @@ class Soak {
   }
 
   fail(what) {
-    if (++this.failures <= MOST_TOLD) console.log(`FAILED: ${what}`);
+    if (++this.failures <= MAX_TOLD) console.log(`FAILED: ${what}`);
   }
 
   count(what) {
@@ -265,10 +265,10 @@ export async function soakDevices({ minutes, seed }) {
   // What failed while it was made, or released, may leave what the driver did not tell of: once for a fault, not more.
   const objects = Object.values(left).reduce((sum, count) => sum + count, 0);
   console.log(`devices: ${objects} objects are left when all is closed: ${JSON.stringify(left)}`);
-  const isJudged = judgedFrom <= samples.at(-1).seconds * MOST_WARM_UP;
+  const isJudged = judgedFrom <= samples.at(-1).seconds * MAX_WARM_UP;
   const growth = isJudged ? growthOf(samples, judgedFrom) : 0;
   const tendency = isJudged ? tendencyOf(samples, judgedFrom) : 0;
-  const flat = growth <= MOST_GROWTH && tendency <= MOST_TENDENCY;
+  const flat = growth <= MAX_GROWTH && tendency <= MAX_TENDENCY;
   const mebibytes = (bytes) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
   const grown = `${mebibytes(growth)} more after the first ${judgedFrom.toFixed(0)} s, ${mebibytes(tendency)} by tendency: ${flat ? 'flat' : 'GROWS'}`;
   const memory = isJudged ? grown : 'too short a run to judge memory by';

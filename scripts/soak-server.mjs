@@ -10,7 +10,7 @@ const ARRAYS = {
 };
 /** Arrays of each dtype that clients draw from: their order is known before anything is sorted. */
 const JOBS_PER_DTYPE = 8;
-const MOST_KEYS = 2 ** 18;
+const MAX_KEYS = 2 ** 18;
 
 /** Random keys, often equal ones; floats come with zeros of both signs and infinities, without NaN. */
 function keysOf(dtype, n, random) {
@@ -38,7 +38,7 @@ export function jobOf(dtype, index, random) {
   const n =
     index === 0
       ? random.below(3)
-      : Math.floor(MOST_KEYS ** ((index + random.u32() / 2 ** 32) / JOBS_PER_DTYPE));
+      : Math.floor(MAX_KEYS ** ((index + random.u32() / 2 ** 32) / JOBS_PER_DTYPE));
   const keys = keysOf(dtype, n, random);
   const ranks = Array.from(keys, (key) => rankOf(dtype, key));
   const descending = random.below(2) === 1;
@@ -132,10 +132,10 @@ export function tendencyOf(samples, warmUp) {
 const milliseconds = (seconds) => `${(seconds * 1000).toFixed(1)} ms`;
 const mebibytes = (bytes) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 /** Rounds of all sorts at once before the first client comes: so many with little more memory each, and at most. */
-const [STEADY_ROUNDS, MOST_ROUNDS] = [8, 200];
+const [STEADY_ROUNDS, MAX_ROUNDS] = [8, 200];
 const STEADY_BYTES = 2 ** 20;
 /** Failures that are told one by one. */
-const MOST_TOLD = 10;
+const MAX_TOLD = 10;
 
 /**
  * Clients that each ask for one sort after the other, of arrays of mixed sizes and dtypes, through one Sorter. Every
@@ -159,7 +159,7 @@ export async function soakServer({ device, minutes, clients, mostGrowth, dtypes 
   const samples = [];
   let failures = 0;
   const fail = (what) => {
-    if (++failures <= MOST_TOLD) console.log(`FAILED: ${what}`);
+    if (++failures <= MAX_TOLD) console.log(`FAILED: ${what}`);
   };
   const call = async ([name, request], job) => {
     const what = () => `${name} of ${job.keys.length} ${job.dtype} keys, ${JSON.stringify(job.options)}`;
@@ -175,7 +175,7 @@ export async function soakServer({ device, minutes, clients, mostGrowth, dtypes 
   // Programs are compiled, and pass their self-tests, before the first client comes.
   for (const job of jobs) for (const request of requests) await call(request, job);
   // So are those of sorts that are made together, for which nobody waits: until memory stays as it is.
-  for (let round = 0, steady = 0; round < MOST_ROUNDS && steady < STEADY_ROUNDS; round++) {
+  for (let round = 0, steady = 0; round < MAX_ROUNDS && steady < STEADY_ROUNDS; round++) {
     const before = process.memoryUsage.rss();
     await Promise.all(jobs.map((job) => call(requests[random.below(requests.length)], job)));
     steady = process.memoryUsage.rss() - before < STEADY_BYTES ? steady + 1 : 0;

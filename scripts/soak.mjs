@@ -53,7 +53,7 @@ const WARM_UP = 15;
  * of a driver is larger than that; so are 168 bytes for each of 100,000 buffers, or 1.7 KiB for each of 10,000
  * contexts. At a smaller scale the bound finds larger leaks only.
  */
-const MOST_GROWTH = 16 * 2 ** 20;
+const MAX_GROWTH = 16 * 2 ** 20;
 
 const mebibytes = (bytes) => (bytes / 2 ** 20).toFixed(1);
 const median = (numbers) => numbers.toSorted((a, b) => a - b)[numbers.length >> 1];
@@ -95,9 +95,9 @@ async function soak(name, count, operate) {
   }
   const each = slope(samples.slice(WARM_UP));
   const growth = each * total;
-  const flat = growth <= MOST_GROWTH;
+  const flat = growth <= MAX_GROWTH;
   if (!flat) failed++;
-  const verdict = flat ? 'flat' : `GROWS, more than ${mebibytes(MOST_GROWTH)} MiB over the run`;
+  const verdict = flat ? 'flat' : `GROWS, more than ${mebibytes(MAX_GROWTH)} MiB over the run`;
   console.log(`${name}: ${each.toFixed(1)} bytes each, ${mebibytes(growth)} MiB in all: ${verdict}`);
 }
 
@@ -158,7 +158,7 @@ async function binding() {
  * What memory may grow by while a Sorter serves: arrays of results wait for the collector in numbers that change, of up
  * to 2 MiB each.
  */
-const MOST_SERVER_GROWTH = 64 * 2 ** 20;
+const MAX_SERVER_GROWTH = 64 * 2 ** 20;
 
 async function server() {
   const { soakServer } = await import('./soak-server.mjs');
@@ -168,7 +168,7 @@ async function server() {
       device,
       minutes: minutes * scale,
       clients,
-      mostGrowth: MOST_SERVER_GROWTH,
+      mostGrowth: MAX_SERVER_GROWTH,
       ...(values.dtypes && { dtypes: values.dtypes.split(',') }),
     });
   failed += await (values['own-memory'] ? withOwnMemory(soak) : soak());
@@ -195,11 +195,11 @@ async function withOwnMemory(soak) {
 }
 
 /** The same of a batch, whose processes have heaps of their own, and arrays that wait for the next job. */
-const MOST_BATCH_GROWTH = 96 * 2 ** 20;
+const MAX_BATCH_GROWTH = 96 * 2 ** 20;
 
 async function batches() {
   const { soakBatches } = await import('./soak-batches.mjs');
-  failed += await soakBatches({ minutes: minutes * scale, seed, mostGrowth: MOST_BATCH_GROWTH });
+  failed += await soakBatches({ minutes: minutes * scale, seed, mostGrowth: MAX_BATCH_GROWTH });
 }
 
 const devices = async () => {

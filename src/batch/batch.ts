@@ -194,7 +194,7 @@ const PLAIN: readonly FileFormat[] = [raw, npy];
 const MEMORY_OF_BYTE = 4.5;
 /** What is behind the bytes of a compressed file may be more. */
 const MEMORY_OF_COMPRESSED = 16;
-const LEAST_MEMORY = 64 * 2 ** 20;
+const MIN_MEMORY = 64 * 2 ** 20;
 
 /** Of files of so few bytes */
 const SMALL_BYTES = 2 ** 18;
@@ -205,17 +205,17 @@ const SMALL_MEMORY = 4 * 2 ** 20;
 /** Bytes of memory that a job is given: what it takes, so that as many run beside it as there is room for. */
 function memoryOf(bytes: number, isPlain: boolean, share: number): number {
   const taken = bytes * (isPlain ? MEMORY_OF_BYTE : MEMORY_OF_COMPRESSED);
-  return Math.max(LEAST_MEMORY, isPlain && bytes > 0 ? taken : Math.max(taken, share));
+  return Math.max(MIN_MEMORY, isPlain && bytes > 0 ? taken : Math.max(taken, share));
 }
 
 /** Most names of jobs in a message. */
-const MOST_NAMES = 5;
+const MAX_NAMES = 5;
 
 /** Adds to an error of a journal what is done and stands in none. */
 function untoldError(error: IoError, jobs: readonly Job[]): IoError {
   if (jobs.length === 0) return error;
   const names = jobs.map(({ name }) => name);
-  const some = `${names.slice(0, MOST_NAMES).join(', ')}${names.length > MOST_NAMES ? ', …' : ''}`;
+  const some = `${names.slice(0, MAX_NAMES).join(', ')}${names.length > MAX_NAMES ? ', …' : ''}`;
   const what = names.length === 1 ? '1 job that is done' : `${names.length} jobs that are done`;
   return new IoError(`${error.message}; it does not tell of ${what}, and the next run does again: ${some}`, {
     cause: error.cause,

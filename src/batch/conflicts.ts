@@ -123,7 +123,7 @@ const named = ({ job, path }: Use, field: Conflict['field'], other: string): str
   `jobs[${job}].${field}${path === other ? '' : ` (${path})`}`;
 
 /** Most symbolic links that are followed from one name to the next, as systems do. */
-const MOST_LINKS = 40;
+const MAX_LINKS = 40;
 
 /**
  * Tells files apart: names of the same file, through links, mounts or another case, have an identity in common, and so
@@ -142,7 +142,7 @@ function identities(): (path: string) => string[] {
   return (path) => {
     let at = path;
     let stats: BigIntStats | undefined;
-    for (let link = 0; link < MOST_LINKS; link++) {
+    for (let link = 0; link < MAX_LINKS; link++) {
       stats = looked(lstatSync, at);
       if (!stats?.isSymbolicLink()) break;
       at = resolve(dirname(at), readlinkSync(at));

@@ -15,7 +15,7 @@ import {
 import { isObject } from './rules.js';
 
 /** Most errors that are told at once. */
-const MOST_ERRORS = 10;
+const MAX_ERRORS = 10;
 
 export interface ManifestFacts {
   /** For messages. */
@@ -104,9 +104,9 @@ export function jobsOf(
 function assertNone(faults: readonly Fault[], name: string, { at }: Document, isList: boolean): void {
   if (faults.length === 0) return;
   const shown = faults
-    .slice(0, MOST_ERRORS)
+    .slice(0, MAX_ERRORS)
     .map(({ path, text }) => `\n  ${at(isList ? path.slice(1) : path)}: ${text}`);
-  const more = faults.length > MOST_ERRORS ? `\n  and ${faults.length - MOST_ERRORS} more` : '';
+  const more = faults.length > MAX_ERRORS ? `\n  and ${faults.length - MAX_ERRORS} more` : '';
   throw new UsageError(`${name} is no batch that can be run:${shown.join('')}${more}`, {
     details: { errors: faults.map(({ text }) => text) },
   });

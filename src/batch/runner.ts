@@ -14,13 +14,13 @@ import { Station } from './station.js';
  * Jobs at once on a device where nobody has said how many: one that is sorted and one that is read or written. With two processors
  * a third one only makes the others wait, and has memory of its own made for it.
  */
-const LEAST_PARALLEL = 2;
+const MIN_PARALLEL = 2;
 /** Where there are the processors for it there are more, since a device may sort faster than one file after the other is read. */
-const MOST_PARALLEL = 8;
+const MAX_PARALLEL = 8;
 
 /** Jobs at once on a device: half as many as there are processors, and one. */
 export const defaultParallel = (): number =>
-  Math.max(LEAST_PARALLEL, Math.min(MOST_PARALLEL, Math.floor(availableParallelism() / 2) + 1));
+  Math.max(MIN_PARALLEL, Math.min(MAX_PARALLEL, Math.floor(availableParallelism() / 2) + 1));
 
 export interface RunOptions {
   /** Jobs that are under way at once on a device; many small ones count as one. */

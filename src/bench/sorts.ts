@@ -68,7 +68,7 @@ export type SortRunner = (
 ) => Promise<{ result: Uint8Array; report: SortReport }>;
 
 /** Most keys that the host engine sorts for comparison: more would take it longer than all repetitions. */
-const MOST_COMPARED = 2 ** 22;
+const MAX_COMPARED = 2 ** 22;
 
 /** Keys of every case come from this seed, so that runs and peers sort the same ones. */
 export const SEED = 1;
@@ -129,7 +129,7 @@ export async function measureSort(
   sort: SortCase,
   engine: SortRunner,
   reference: SortRunner,
-  { repeats, copyBytesPerSecond = null, mostCompared = MOST_COMPARED }: MeasureOptions,
+  { repeats, copyBytesPerSecond = null, mostCompared = MAX_COMPARED }: MeasureOptions,
 ): Promise<SortRow> {
   const { dtype, distribution, n } = sort;
   const checked = n <= mostCompared ? 'reference' : 'device';

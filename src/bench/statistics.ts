@@ -20,7 +20,7 @@ export function timing(seconds: readonly number[]): Timing {
 }
 
 /** Changes below this share are never called changes: clocks and caches alone do as much. */
-const LEAST_CHANGE = 0.05;
+const MIN_CHANGE = 0.05;
 
 /** Deviations that a change must exceed. */
 const DEVIATIONS = 3;
@@ -30,7 +30,7 @@ const DEVIATIONS = 3;
  *
  * @param least share of the time that a change has to exceed in any case
  */
-export function isSlower(before: Timing, now: Timing, least: number = LEAST_CHANGE): boolean {
+export function isSlower(before: Timing, now: Timing, least: number = MIN_CHANGE): boolean {
   const noise = Math.max(least * before.median, DEVIATIONS * Math.hypot(before.mad, now.mad));
   return now.median - before.median > noise;
 }

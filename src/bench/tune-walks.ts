@@ -27,7 +27,7 @@ const WARM_UPS = 3;
 const REPEATS = 15;
 
 /** Distinct keys, at most, of those that are looked for, and bytes of where one is. */
-const MOST_DISTINCT = 1000;
+const MAX_DISTINCT = 1000;
 const PLACE_BYTES = 4;
 
 /** A digit, as many bits as most histograms have. */
@@ -180,7 +180,7 @@ const uniform = (dtype: Dtype, n: number): KeyWords =>
 function few(dtype: Dtype, n: number): KeyWords {
   const info = dtypeInfo(dtype);
   const keys = keyWords(newArray(dtype, n), info);
-  const distinct = Math.min(MOST_DISTINCT, 2 ** info.width);
+  const distinct = Math.min(MAX_DISTINCT, 2 ** info.width);
   const each = Math.ceil(n / distinct);
   for (let i = 0; i < distinct; i++)
     keys.fill((info.bytes === 8 ? BigInt(i) : i) as never, i * each, (i + 1) * each);

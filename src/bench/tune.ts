@@ -110,7 +110,7 @@ export interface Found {
 }
 
 /** Share of the time that a gain has to exceed, besides the noise. */
-const LEAST_GAIN = 0.02;
+const MIN_GAIN = 0.02;
 
 /** Share of the time that is saved. */
 export const gain = ({ before, after }: Pick<Found, 'before' | 'after'>): number =>
@@ -161,7 +161,7 @@ export async function search(
   const takeIfBetter = async (next: Tuning): Promise<boolean> => {
     if (seen.has(JSON.stringify(next))) return false;
     const time = await timeOf(next);
-    if (!time || !isSlower(time, after, LEAST_GAIN)) return false;
+    if (!time || !isSlower(time, after, MIN_GAIN)) return false;
     [tuning, after] = [next, time];
     return true;
   };
@@ -185,7 +185,7 @@ export async function search(
   if (tuning === start) return { tuning, before: first, after: first, ...tried };
   // What was measured long ago, or was the luckiest of many, has to show again side by side.
   const [before, again] = [await timeOf(start), await timeOf(tuning)];
-  if (!before || !again || !isSlower(again, before, LEAST_GAIN)) {
+  if (!before || !again || !isSlower(again, before, MIN_GAIN)) {
     return { tuning: start, before: first, after: first, ...tried };
   }
   return { tuning, before, after: again, ...tried };

@@ -48,7 +48,7 @@ export type ServeEvent =
 
 const DEFAULT_STALLED = 30;
 /** How often a task may lose its worker before it is to blame itself. */
-const MOST_STALLED = 4;
+const MAX_STALLED = 4;
 /** Between two signs of life. */
 const BEAT_MS = 2000;
 /** Between two words about how a task goes. */
@@ -100,7 +100,7 @@ class QueueWorker {
       concurrency: 1,
       lockDuration: stalled * 1000,
       stalledInterval: stalled * 1000,
-      maxStalledCount: MOST_STALLED,
+      maxStalledCount: MAX_STALLED,
       name: this.#name,
     });
     worker.on('error', (error) => {

@@ -69,7 +69,7 @@ const KEPT_SECONDS = 7 * 24 * 3600;
 /** Looks at which a task that a worker said to be done may lack its record: folders of a network may lag. */
 const LATE_LOOKS = 5;
 /** So many records may be missing for good before it is told. */
-const MOST_UNSEEN = 2;
+const MAX_UNSEEN = 2;
 
 export class BullEngine implements Engine {
   readonly name = 'bullmq';
@@ -360,7 +360,7 @@ class RunningTasks {
         const isSaid = this.#words.get(id)?.is === 'done';
         if (looks < (isSaid ? LATE_LOOKS : 2)) continue;
         this.#late.delete(id);
-        if (isSaid && ++this.#unseen > MOST_UNSEEN) throw unseen(task);
+        if (isSaid && ++this.#unseen > MAX_UNSEEN) throw unseen(task);
         await this.add([task]);
       } else this.#late.delete(id);
     }

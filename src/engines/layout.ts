@@ -60,7 +60,7 @@ export interface Layout {
 }
 
 /** A partition of equal units is cut where it has more than so many times the bytes of an average one. */
-const MOST_OF_SINGLE = 1.5;
+const MAX_OF_SINGLE = 1.5;
 
 /** @throws IoError where a stage before has no records yet */
 export async function layoutOf(job: SortJob, folder: JobFolder): Promise<Layout> {
@@ -75,7 +75,7 @@ export async function layoutOf(job: SortJob, folder: JobFolder): Promise<Layout>
     const sizes = shards.map((shard) => shard.sizes[partition] ?? 0);
     const all = sizes.reduce((sum, size) => sum + size, 0);
     if (all === 0) continue;
-    const pieces = isSingle && all > MOST_OF_SINGLE * average ? Math.ceil(all / average) : 1;
+    const pieces = isSingle && all > MAX_OF_SINGLE * average ? Math.ceil(all / average) : 1;
     const cut = (i: number): number => Math.floor(((all / unit) * i) / pieces) * unit;
     for (let i = 0; i < pieces; i++) {
       parts.push({ partition, begin: cut(i), end: cut(i + 1), single: isSingle, sizes });

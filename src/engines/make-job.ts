@@ -4,7 +4,7 @@ import { dirname, extname } from 'node:path';
 import { Readable } from 'node:stream';
 import { assertRoom, occupied } from '../io/external/disk.js';
 import { identityOf, isRegular } from '../io/external/input.js';
-import { MOST_PARTITIONS } from '../io/external/splitters.js';
+import { MAX_PARTITIONS } from '../io/external/splitters.js';
 import type { KeyReader } from '../io/formats/key-file.js';
 import { formatNamed, type InputOptions, keyTarget, openKeys } from '../io/keys.js';
 import { randomPoints } from '../io/multiset.js';
@@ -51,15 +51,15 @@ export interface SortRequest {
 /** Bytes of a partition on the average: it is sorted in three or four times as much memory. */
 const PARTITION_BYTES = 384 * 2 ** 20;
 /** Fewer are made only where there is little: then they have some mebibytes each. */
-const LEAST_PARTITIONS = 16;
-const LEAST_PARTITION_BYTES = 4 * 2 ** 20;
+const MIN_PARTITIONS = 16;
+const MIN_PARTITION_BYTES = 4 * 2 ** 20;
 /** Partitions of what has no size that is known. */
 const UNKNOWN_PARTITIONS = 64;
 
-const LEAST_SHARD_BYTES = 16 * 2 ** 20;
+const MIN_SHARD_BYTES = 16 * 2 ** 20;
 const SHARD_BYTES = 256 * 2 ** 20;
 /** Each shard has a file for each partition. */
-const MOST_SHARDS = 1024;
+const MAX_SHARDS = 1024;
 /** More shards than that are worth larger ones, as long as these are not large. */
 const ENOUGH_SHARDS = 64;
 
@@ -84,8 +84,8 @@ export async function makeJob(
   signal: AbortSignal,
 ): Promise<SortJob> {
   const { inputs, out, records, how } = request;
-  assertCount('partitions', request.partitions, MOST_PARTITIONS);
-  assertCount('shards', request.shards, MOST_SHARDS * 64);
+  assertCount('partitions', request.partitions, MAX_PARTITIONS);
+  assertCount('shards', request.shards, MAX_SHARDS * 64);
   for (const path of inputs) {
     if (isStdin(path) || !(await isRegular(path))) {
       throw new UsageError(`${path} is no file that many hosts can read: an engine sorts files`);
@@ -239,15 +239,15 @@ const safe = (extension: string): string => (/^\.\w{1,16}$/.test(extension) ? ex
 /** Into how many partitions so many bytes are cut where nobody says it. */
 export function partitionsFor(bytes: number | undefined): number {
   if (bytes === undefined) return UNKNOWN_PARTITIONS;
-  const few = Math.min(LEAST_PARTITIONS, Math.ceil(bytes / LEAST_PARTITION_BYTES));
-  return Math.max(1, Math.min(MOST_PARTITIONS, Math.max(few, Math.ceil(bytes / PARTITION_BYTES))));
+  const few = Math.min(MIN_PARTITIONS, Math.ceil(bytes / MIN_PARTITION_BYTES));
+  return Math.max(1, Math.min(MAX_PARTITIONS, Math.max(few, Math.ceil(bytes / PARTITION_BYTES))));
 }
 
 /** Bytes of a shard, about. */
 function shardBytes(total: number, wanted: number | undefined): number {
   if (wanted !== undefined) return total / wanted;
-  const most = Math.max(SHARD_BYTES, total / MOST_SHARDS);
-  return Math.min(most, Math.max(LEAST_SHARD_BYTES, total / ENOUGH_SHARDS));
+  const most = Math.max(SHARD_BYTES, total / MAX_SHARDS);
+  return Math.min(most, Math.max(MIN_SHARD_BYTES, total / ENOUGH_SHARDS));
 }
 
 /** Into how many shards a file of so many bytes is cut. */

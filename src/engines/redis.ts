@@ -51,7 +51,7 @@ const loadRedis = () => optional('ioredis', () => import('ioredis'));
 const CONNECT_MS = 20_000;
 /** Nobody waits longer for an answer: a cable that was cut tells nothing. Blocking calls take 10 s at most. */
 const SILENCE_MS = 30_000;
-const MOST_WAIT_MS = 2000;
+const MAX_WAIT_MS = 2000;
 
 /** Hears that a connection is gone, and that it is there again. */
 export type ConnectionListener = (message: string) => void;
@@ -69,7 +69,7 @@ export async function connect(url: URL, onLost: ConnectionListener = () => undef
     connectTimeout: CONNECT_MS,
     keepAlive: CONNECT_MS,
     socketTimeout: SILENCE_MS,
-    retryStrategy: (times) => Math.min(100 * times, MOST_WAIT_MS),
+    retryStrategy: (times) => Math.min(100 * times, MAX_WAIT_MS),
   });
   let last: unknown;
   let isUp = false;

@@ -12,12 +12,12 @@ export const STEPS = [...STAGES, 'finish', 'batch'] as const;
 export type Step = (typeof STEPS)[number];
 
 /** Most workers of a stage: schedulers have limits of their own (Slurm's MaxArraySize is 1001 by default). */
-const MOST_SHARES = 1000;
+const MAX_SHARES = 1000;
 
 /** Into how many shares a stage is cut: known before its tasks are, which for parts follow from the stages before. */
 export function sharesOf({ shards, partitions }: SortJob, stage: Stage): number {
   if (stage === 'splitters') return 1;
-  return Math.min(MOST_SHARES, stage === 'sort' || stage === 'verify' ? partitions : shards.length);
+  return Math.min(MAX_SHARES, stage === 'sort' || stage === 'verify' ? partitions : shards.length);
 }
 
 /** The shares that have something to do, as far as that is known. */
@@ -53,7 +53,7 @@ export async function runShare(
 }
 
 /** Into how many shares the jobs of a batch are cut. */
-export const batchSharesOf = ({ jobs }: BatchJobs): number => Math.min(MOST_SHARES, jobs.length);
+export const batchSharesOf = ({ jobs }: BatchJobs): number => Math.min(MAX_SHARES, jobs.length);
 
 /** The shares that have some of these tasks. */
 export function batchSharesWith(batch: BatchJobs, open: readonly number[]): number[] {

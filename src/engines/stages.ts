@@ -6,7 +6,7 @@ import { mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { writeAside } from '../io/aside-file.js';
 import { Partitioner } from '../io/external/partition.js';
-import { MOST_PLACED_UNITS } from '../io/external/place.js';
+import { MAX_PLACED_UNITS } from '../io/external/place.js';
 import { SAMPLES_EACH, sampleOf } from '../io/external/sample.js';
 import { FileSpill } from '../io/external/spill.js';
 import { Splitters } from '../io/external/splitters.js';
@@ -32,14 +32,14 @@ export interface StageWork {
 const SPARE = 4;
 
 /** Most bytes of all samples, which one task holds; the same for all workers, whatever memory they have. */
-const MOST_SAMPLE_BYTES = 128 * 2 ** 20;
+const MAX_SAMPLE_BYTES = 128 * 2 ** 20;
 
 /** Most bytes of a piece: larger ones gain nothing. */
-const MOST_PIECE_BYTES = 32 * 2 ** 20;
+const MAX_PIECE_BYTES = 32 * 2 ** 20;
 
 /** Memory for pieces that are read and placed, in four parts of whole units that words may stand in. */
 function roomFor(order: UnitOrder, memory: number): Uint8Array {
-  const most = Math.min(MOST_PIECE_BYTES, MOST_PLACED_UNITS * order.unit, Math.floor(memory / 8));
+  const most = Math.min(MAX_PIECE_BYTES, MAX_PLACED_UNITS * order.unit, Math.floor(memory / 8));
   const units = Math.max(1, Math.floor(most / order.unit));
   return new Uint8Array((units < 8 ? units : units - (units % 8)) * order.unit * 4);
 }
@@ -51,7 +51,7 @@ const sampleName = (shard: number): string => `sample-${String(shard).padStart(6
 
 /** Units of all samples together. @param unit bytes of one */
 export const sampleSize = (partitions: number, unit: number): number =>
-  Math.min(SPARE * SAMPLES_EACH * partitions, Math.floor(MOST_SAMPLE_BYTES / unit));
+  Math.min(SPARE * SAMPLES_EACH * partitions, Math.floor(MAX_SAMPLE_BYTES / unit));
 
 /** Units of a shard from all over it, into a file. */
 export async function sample({ job, folder, context }: StageWork, shard: number): Promise<void> {

@@ -18,7 +18,7 @@ import {
 import type { View } from './view.js';
 
 /** Rows of a table that are shown. */
-const MOST_ROWS = 16;
+const MAX_ROWS = 16;
 const RADIX_BITS = 8;
 /** Work-items that walk a block, and bins that a work-item of the additions has. */
 const BINS_PER_ITEM = 4;
@@ -100,7 +100,7 @@ function gridOf(
   return {
     name: buffer,
     columns: bins.map((bin) => `bin ${bin}`),
-    rows: Array.from({ length: Math.min(count, MOST_ROWS) }, (_, row) =>
+    rows: Array.from({ length: Math.min(count, MAX_ROWS) }, (_, row) =>
       line(
         rows === 'bins' ? 'all' : `${rows === 'blocks' ? 'block' : 'run'} ${row}`,
         bins.map((bin) => at(row, bin)),

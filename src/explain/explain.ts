@@ -52,10 +52,10 @@ const VIEWS: Readonly<Record<Explained, View>> = {
 };
 
 /** Most keys that a view takes, and most of which all are shown. */
-export const MOST_KEYS = 2 ** 16;
-export const MOST_SHOWN = 256;
+export const MAX_KEYS = 2 ** 16;
+export const MAX_SHOWN = 256;
 /** A launch, and a step, for each key. */
-const MOST_ODD_EVEN = 1024;
+const MAX_ODD_EVEN = 1024;
 const HISTOGRAM_BITS = 4;
 
 /** @throws UsageError */
@@ -114,7 +114,7 @@ function assertOptions(
 /** @throws UsageError */
 function assertCount(algorithm: Explained, n: number): void {
   if (n === 0) throw new UsageError('no keys: name them, such as 7 14 4 1, or have some drawn: --random 16');
-  const most = algorithm === 'odd-even' ? MOST_ODD_EVEN : MOST_KEYS;
+  const most = algorithm === 'odd-even' ? MAX_ODD_EVEN : MAX_KEYS;
   if (n > most) {
     throw new UsageError(`${n} keys are too many to be walked through: ${algorithm} takes at most ${most}`);
   }
@@ -155,12 +155,12 @@ export async function explain(
   if (isSort) assertSorted(subject, result, step === 'alternating');
   const { steps, sources } = withSources(pairs ? withValues(seen.steps, words.length) : seen.steps);
   const [first = null] = EXPLAINED[algorithm] as readonly string[];
-  const shown = <T>(values: readonly T[]): readonly T[] => values.slice(0, MOST_SHOWN);
+  const shown = <T>(values: readonly T[]): readonly T[] => values.slice(0, MAX_SHOWN);
   return {
     schema: 'clsort.explain/2',
     ...{ algorithm, step: step ?? first, device: device.info.name, dtype, descending, bits, n: words.length },
     ...{ keys: shown(keys), ...(isSort && { sorted: shown(result) }), result: shown(result) },
-    steps: words.length > MOST_SHOWN ? steps.map(summedUp) : steps,
+    steps: words.length > MAX_SHOWN ? steps.map(summedUp) : steps,
     sources,
   };
 }

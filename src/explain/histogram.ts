@@ -13,7 +13,7 @@ import type { View } from './view.js';
 const MOST_ITEMS = 32;
 const KEYS_PER_ITEM = 4;
 /** Columns and rows of a table that are shown. */
-const MOST_SHOWN = 32;
+const MAX_SHOWN = 32;
 /** The count of a tagged counter is below its tag. */
 const COUNT_MASK = 2 ** 27 - 1;
 const ROW = 32;
@@ -139,7 +139,7 @@ export const explainHistogram: View = async (device, subject, { step: named = 'p
       note: 'A work-item for each bin adds up what the groups have, one after the other; or a group for each bin does, in a tree. Both are run.',
       lines: [
         line('bin', [...counts.keys()]),
-        ...perGroup.slice(0, MOST_SHOWN).map((own, group) => line(`group ${group}`, own)),
+        ...perGroup.slice(0, MAX_SHOWN).map((own, group) => line(`group ${group}`, own)),
         line('counts', counts),
       ],
       before: partials.map(String),
@@ -190,7 +190,7 @@ function countersOf(
   const read = unit === 1 ? [...bytes] : fromBytes(bytes, 4).map(Number);
   const values = lab.step === 'tagged' ? read.map((word) => word & COUNT_MASK) : read;
   agree('counters', values, model.flat());
-  const shown = Array.from({ length: Math.min(bins, MOST_SHOWN) }, (_, bin) => bin);
+  const shown = Array.from({ length: Math.min(bins, MAX_SHOWN) }, (_, bin) => bin);
   return model.slice(0, 2).map((_, group): Grid => {
     const own = values.slice(group * length, (group + 1) * length);
     if (unit === 1) {

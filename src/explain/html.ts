@@ -7,10 +7,10 @@ const escapeHtml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
 /** Keys of which a paragraph tells all. */
-const MOST_TOLD = 64;
+const MAX_TOLD = 64;
 
 function told(values: readonly string[], n: number): string {
-  const shown = values.slice(0, MOST_TOLD);
+  const shown = values.slice(0, MAX_TOLD);
   return `${shown.join(' ')}${n > shown.length ? ' …' : ''}`;
 }
 

@@ -5,13 +5,13 @@ import { MemoryError } from '../util/errors.js';
 import { powerAtMost } from '../util/powers.js';
 
 /** Fewer bytes are had from V8 as soon. */
-const FEWEST_BYTES = 2 ** 19;
+const MIN_BYTES = 2 ** 19;
 /** More are not kept: pinning as much takes long, and nobody may ever ask for it again. */
 const MOST_BYTES = 2 ** 30;
 /** A room that is larger than so many times what is asked for is left to who needs it. */
-const MOST_TIMES = 2;
+const MAX_TIMES = 2;
 /** One that was of no use for so many arrays is given back when there is to be another one. */
-const MOST_AGE = 64;
+const MAX_AGE = 64;
 /** Rooms are as large as one of so many sizes between two powers of two, so that files of about one size share them. */
 const STEPS = 8;
 
@@ -38,7 +38,7 @@ export class ArrayPool {
   /** An array whose contents are undefined. @throws InputError for more than an array can have */
   take(dtype: Dtype, length: number): KeyArray {
     const bytes = length * dtypeInfo(dtype).bytes;
-    if (bytes < FEWEST_BYTES || bytes > MOST_BYTES) return newArray(dtype, length);
+    if (bytes < MIN_BYTES || bytes > MOST_BYTES) return newArray(dtype, length);
     this.#taken++;
     const room = this.#fitting(bytes) ?? this.#made(bytes);
     if (!room) return newArray(dtype, length);
@@ -48,7 +48,7 @@ export class ArrayPool {
 
   /** A new room; undefined where there is no such memory left. */
   #made(bytes: number): Uint8Array<ArrayBuffer> | undefined {
-    while (this.#idle[0] && this.#idle[0].givenAt < this.#taken - MOST_AGE) this.#drop();
+    while (this.#idle[0] && this.#idle[0].givenAt < this.#taken - MAX_AGE) this.#drop();
     try {
       return this.#sorter.alloc('u8', roomOf(bytes)) as Uint8Array<ArrayBuffer>;
     } catch (error) {
@@ -61,7 +61,7 @@ export class ArrayPool {
   /** The smallest room that is large enough. */
   #fitting(bytes: number): Uint8Array<ArrayBuffer> | undefined {
     let found = -1;
-    let least = MOST_TIMES * bytes + 1;
+    let least = MAX_TIMES * bytes + 1;
     for (const [i, { room }] of this.#idle.entries()) {
       if (room.length >= bytes && room.length < least) [found, least] = [i, room.length];
     }

@@ -6,7 +6,7 @@ const AHEAD = 32;
 const LINE_BYTES = 64;
 
 /** Most bytes that are fetched ahead of each unit; the rest of a longer one the processor foresees by itself. */
-const MOST_AHEAD = 4 * LINE_BYTES;
+const MAX_AHEAD = 4 * LINE_BYTES;
 
 /** Bytes that are copied in a step. */
 const STEP_BYTES = 2 ** 22;
@@ -52,7 +52,7 @@ const words32 = (bytes: Uint8Array): Uint32Array =>
 const touched = new Uint32Array(1);
 
 function touch(from: Uint8Array, unit: number, positions: Uint32Array, first: number, last: number): void {
-  const length = Math.min(unit, MOST_AHEAD);
+  const length = Math.min(unit, MAX_AHEAD);
   let sum = 0;
   for (let i = first; i < last; i++) {
     const at = (positions[i] as number) * unit;

@@ -35,7 +35,7 @@ export async function* columnOf(
 /** Bytes of the rows that are put together at a time. */
 const BAND_BYTES = 4 * PIECE_BYTES;
 /** Reading fewer bytes at a place takes longer than reading all that is there. */
-const LEAST_BYTES = 4096;
+const MIN_BYTES = 4096;
 
 /**
  * The keys of a matrix row by row, of a source that has them column by column: in bands of rows, whose keys are read
@@ -57,7 +57,7 @@ export async function* rowByRow(
   for (let first = 0; first < rows; first += inBand) {
     const count = Math.min(inBand, rows - first);
     const band = new Band(info, count, columns);
-    if (source && count * bytes >= LEAST_BYTES) {
+    if (source && count * bytes >= MIN_BYTES) {
       for (let column = 0; column < columns; column++) {
         const part = new Uint8Array(count * bytes);
         await source(part, (column * rows + first) * bytes);

@@ -16,7 +16,7 @@ const SPARED_BITS = 2;
 /** Passes that have to be spared, since the walk takes as long as one. */
 const SPARED_PASSES = 2;
 /** Sorts in vain after which it is not tried any more. */
-const MOST_FAILURES = 3;
+const MAX_FAILURES = 3;
 
 /** Sorts the partitions of one order. */
 export class NearSort {
@@ -32,7 +32,7 @@ export class NearSort {
    * the rest of it is left to `finish`; `begin` where all are.
    */
   firstBit(sorter: Sorter, n: number, [begin, end]: readonly [begin: number, end: number]): number {
-    if (this.#failures >= MOST_FAILURES || sorter.device?.type !== 'cpu') return begin;
+    if (this.#failures >= MAX_FAILURES || sorter.device?.type !== 'cpu') return begin;
     const wanted = Math.log2(Math.max(2, n)) - SPARED_BITS;
     const passes = digitsOf([begin, end], DIGIT_BITS).length;
     for (let few = 1; few + SPARED_PASSES <= passes; few++) {

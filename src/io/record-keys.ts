@@ -39,7 +39,7 @@ export interface RecordLayout {
 }
 
 /** Most bytes of a record: as many as files are read at a time. */
-const MOST_RECORD_BYTES = 2 ** 24;
+const MAX_RECORD_BYTES = 2 ** 24;
 
 const EXPECTED = 'expected OFFSET:LENGTH or OFFSET:TYPE, and :desc if wanted, such as 0:10 or 16:u64be:desc';
 
@@ -80,9 +80,9 @@ export function keyText(key: RecordKey): string {
  * @throws UsageError when the layout is impossible, such as for a key that reaches beyond the record; DtypeError
  */
 export function recordKeys({ record, keys, nan }: RecordLayout): RecordKey[] {
-  if (!Number.isInteger(record) || record < 1 || record > MOST_RECORD_BYTES) {
+  if (!Number.isInteger(record) || record < 1 || record > MAX_RECORD_BYTES) {
     throw new UsageError(
-      `a record of ${record} bytes: expected a whole number from 1 to ${MOST_RECORD_BYTES}`,
+      `a record of ${record} bytes: expected a whole number from 1 to ${MAX_RECORD_BYTES}`,
     );
   }
   if (!Array.isArray(keys) || keys.length === 0) {

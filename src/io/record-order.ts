@@ -10,7 +10,7 @@ import { type RecordLayout, recordKeys } from './record-keys.js';
 import type { UnitOrder, UnitSortOptions } from './unit-order.js';
 
 /** Records that 32-bit positions can tell apart. */
-export const MOST_RECORDS = 2 ** 32 - 1;
+export const MAX_RECORDS = 2 ** 32 - 1;
 
 /** Bytes for each record where one sort is enough: a word and a position. */
 const EXACT_BYTES = WORD_BYTES + 4;
@@ -68,8 +68,8 @@ export function assertRecords(bytes: number, record: number): void {
     );
   }
   const n = bytes / record;
-  if (n <= MOST_RECORDS) return;
+  if (n <= MAX_RECORDS) return;
   throw new UnsupportedError(`positions have 32 bits: at most 2^32 - 1 records in memory, not ${n}`, {
-    details: { records: n, most: MOST_RECORDS },
+    details: { records: n, most: MAX_RECORDS },
   });
 }

@@ -37,10 +37,10 @@ const WHOLE_MEMORY_ASIDE = 2.1;
  * Most bytes that are sorted as a whole where that takes `WHOLE_MEMORY`: partitions in memory take half of it, and what is
  * larger is sorted in them as fast, since it is read and written meanwhile.
  */
-const MOST_WHOLE_BYTES = 64 * 2 ** 20;
+const MAX_WHOLE_BYTES = 64 * 2 ** 20;
 
 /** The same where arrays are had from a pool, and one file is read and another written while this one is sorted. */
-const MOST_POOLED_BYTES = 2 ** 29;
+const MAX_POOLED_BYTES = 2 ** 29;
 
 interface Limits {
   readonly memory: number;
@@ -58,7 +58,7 @@ const heldFor = ({ argsort, unit }: Limits): number => (argsort ? (unit + 4) / u
 export function mostForWhole(limits: Limits, isPipe: boolean): number {
   const times = (isPipe ? WHOLE_MEMORY_OF_PIPES : WHOLE_MEMORY) * heldFor(limits);
   const fitting = Math.floor(limits.memory / times);
-  const most = limits.pooled ? MOST_POOLED_BYTES : MOST_WHOLE_BYTES;
+  const most = limits.pooled ? MAX_POOLED_BYTES : MAX_WHOLE_BYTES;
   return Math.min(limits.argsort ? constants.MAX_LENGTH : most, fitting);
 }
 

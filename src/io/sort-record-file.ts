@@ -16,7 +16,7 @@ import { positionDtype } from './positions.js';
 import { assertGoing, PIECE_BYTES, type Source } from './raw.js';
 import { assertRecordOutput, openRecords } from './record-file.js';
 import { keyText, type RecordLayout, recordKeys } from './record-keys.js';
-import { assertRecords, MOST_RECORDS, type RecordOrder, recordOrder } from './record-order.js';
+import { assertRecords, MAX_RECORDS, type RecordOrder, recordOrder } from './record-order.js';
 import { RecordPositions } from './record-positions.js';
 import {
   assertDistinct,
@@ -181,7 +181,7 @@ async function fits(
   const most = Math.min(constants.MAX_LENGTH, Math.floor(memory / each) * unit);
   const bytes = source.bytes ?? (await source.head(most + 1)).length;
   if (argsort && positionDtype(bytes / unit, wideFrom) === 'u64') return false; // in memory they are u32
-  return bytes <= most && bytes / unit <= MOST_RECORDS;
+  return bytes <= most && bytes / unit <= MAX_RECORDS;
 }
 
 /** Of a sort as a whole. */

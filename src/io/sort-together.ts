@@ -8,7 +8,7 @@ import type { SorterOperations } from '../sort/api/sorter-operations.js';
 /** Larger arrays keep a device busy by themselves. */
 const MOST_BYTES = 2 ** 18;
 /** Most bytes of one go. */
-const MOST_TOGETHER = 2 ** 24;
+const MAX_TOGETHER = 2 ** 24;
 
 type Engine = Pick<SorterOperations, 'sort' | 'segmentedSort'>;
 
@@ -95,7 +95,7 @@ export class SortsTogether {
       let bytes = 0;
       const most = waiting.findIndex(({ keys }) => {
         bytes += keys.byteLength;
-        return bytes > MOST_TOGETHER;
+        return bytes > MAX_TOGETHER;
       });
       const taken = waiting.splice(0, most < 0 ? waiting.length : most);
       if (waiting.length === 0) this.#waiting.delete(name);

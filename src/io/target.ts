@@ -2,7 +2,7 @@ import { lstat, readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute } from 'node:path';
 
 /** Links in a row that systems follow before they call it a circle. */
-const MOST_LINKS = 40;
+const MAX_LINKS = 40;
 
 /**
  * The file that a name stands for: what it is linked to, also where that does not exist (yet).
@@ -11,7 +11,7 @@ const MOST_LINKS = 40;
  */
 export async function targetOf(path: string): Promise<string> {
   let at = path;
-  for (let links = 0; links < MOST_LINKS; links++) {
+  for (let links = 0; links < MAX_LINKS; links++) {
     const stat = await lstat(at).catch(() => undefined);
     if (!stat?.isSymbolicLink()) return at;
     const next = await readlink(at);

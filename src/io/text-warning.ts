@@ -6,7 +6,7 @@ import type { KeyReader } from './formats/key-file.js';
 /** Bytes at the beginning of a file that are looked at. */
 const LOOKED_AT = 4096;
 /** Keys of fewer bits may well look like text. */
-const LEAST_WIDTH = 32;
+const MIN_WIDTH = 32;
 
 const NUMBERS = /^[\d\s.,;+\-eE]*$/;
 
@@ -22,7 +22,7 @@ export async function warnOfText(
   { onWarning }: Pick<SortOptions, 'onWarning'>,
 ): Promise<void> {
   const { bytes, width } = dtypeInfo(dtype);
-  if (!onWarning || format !== 'raw' || width < LEAST_WIDTH || n === undefined || n === 0 || !readAt) return;
+  if (!onWarning || format !== 'raw' || width < MIN_WIDTH || n === undefined || n === 0 || !readAt) return;
   const head = new Uint8Array(Math.min(LOOKED_AT, n * bytes));
   await readAt(head, 0);
   if (!isText(head)) return;

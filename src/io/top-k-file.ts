@@ -43,7 +43,7 @@ export interface TopKReport {
 }
 
 /** Keys that one call looks at: more gain nothing. */
-const MOST_KEYS = 2 ** 24;
+const MAX_KEYS = 2 ** 24;
 /** What a call takes for each byte of a key: its pieces, the array, and twice as much where it is sorted. */
 const TAKEN_FOR = 6;
 /** Bytes of a position, as long as it is one of some among others. */
@@ -117,7 +117,7 @@ async function topOf(
   const k = Math.min(job.k, reader.n ?? Number.POSITIVE_INFINITY);
   const most = mostKept(job.memory, unit);
   if (most < 1 || (reader.n !== undefined && k > most)) throw tooMany(k, job, unit);
-  const count = Math.max(Math.min(MOST_KEYS, most), Math.min(k, most));
+  const count = Math.max(Math.min(MAX_KEYS, most), Math.min(k, most));
   const options = { ...sortOptions({ nan, bits, verify }, context), dtype, largest } as TopKOptions;
   const best = async (keys: KeyArray): Promise<{ keys: KeyArray; indices: Uint32Array }> => {
     const found = await sorter.topK<KeyArray>(keys, k, options);

@@ -127,8 +127,8 @@ export class CaseRunner {
 const secondsSince = (started: number): number => Math.round((performance.now() - started) * 1000) / 1e6;
 
 /** The log of a compiler fills pages. */
-const MOST_LINES = 3;
-const firstLines = (text: string): string => text.split('\n').slice(0, MOST_LINES).join('\n');
+const MAX_LINES = 3;
+const firstLines = (text: string): string => text.split('\n').slice(0, MAX_LINES).join('\n');
 
 function optionsOf(
   { dtype, algorithm, order }: MatrixCase,

@@ -1,5 +1,5 @@
 /** Most letters of a value that are shown. */
-const MOST_LETTERS = 200;
+const MAX_LETTERS = 200;
 
 /**
  * A value as a message shows it, or how it begins: as JSON where that can hold it, so that words stand in quotes. Never throws,
@@ -7,7 +7,7 @@ const MOST_LETTERS = 200;
  */
 export function shown(value: unknown): string {
   const all = allOf(value);
-  return all.length > MOST_LETTERS ? `${all.slice(0, MOST_LETTERS)}…` : all;
+  return all.length > MAX_LETTERS ? `${all.slice(0, MAX_LETTERS)}…` : all;
 }
 
 function allOf(value: unknown): string {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import { type ExplainOptions, explain, MOST_KEYS } from '../../src/explain/explain.js';
+import { type ExplainOptions, explain, MAX_KEYS } from '../../src/explain/explain.js';
 import { EXPLAINED, EXPLAINED_NAMES, EXPLAINED_SORTS, type Explained } from '../../src/explain/explained.js';
 import { agree } from '../../src/explain/explanation.js';
 import { guessDtype, keyText, parseKey } from '../../src/explain/keys.js';
@@ -217,7 +217,7 @@ forEachDevice((title, device, small) => {
       [WORDS, { algorithm: 'split', scan: 5 }],
       [WORDS, { algorithm: 'split', op: 'min' }],
       [['256'], { dtype: 'u8' }],
-      [new Array<string>(MOST_KEYS + 1).fill('1'), {}],
+      [new Array<string>(MAX_KEYS + 1).fill('1'), {}],
       [new Array<string>(1025).fill('1'), { algorithm: 'odd-even' }],
     ];
     for (const [words, options] of wrong) {

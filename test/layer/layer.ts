@@ -47,8 +47,8 @@ const KINDS = [
   'commands',
 ] as const;
 /** Behind the counts of kinds. */
-const MOST_LOCAL_BYTES = WORD.live + KINDS.length;
-const REFUSED_LOCAL = MOST_LOCAL_BYTES + 1;
+const MAX_LOCAL_BYTES = WORD.live + KINDS.length;
+const REFUSED_LOCAL = MAX_LOCAL_BYTES + 1;
 const WORDS = REFUSED_LOCAL + 1;
 const NAMES_OFFSET = 256;
 const FILE_BYTES = 8192;
@@ -193,7 +193,7 @@ export class LayerControl {
   /** Most local memory that a kernel declared under a profile, and how often one declared more than there is. */
   get local(): { most: number; refused: number } {
     const words = this.#read();
-    return { most: words[MOST_LOCAL_BYTES] ?? 0, refused: words[REFUSED_LOCAL] ?? 0 };
+    return { most: words[MAX_LOCAL_BYTES] ?? 0, refused: words[REFUSED_LOCAL] ?? 0 };
   }
 
   /** References to live objects, by kinds that have any. */

@@ -42,7 +42,7 @@ code { overflow-wrap: anywhere; }
 const [WIDTH, LEFT, ROW, GAP] = [1100, 150, 14, 12];
 
 /** Most spans that are drawn: more are no more to be seen, and make a page slow. */
-const MOST_SPANS = 20_000;
+const MAX_SPANS = 20_000;
 
 export function htmlReport(report: BatchReport): string {
   const { name, rows } = report;
@@ -96,7 +96,7 @@ function timeline(tracks: readonly Track[]): string {
   const x = (seconds: number): number => LEFT + (seconds / end) * (WIDTH - LEFT - 10);
   let y = 20;
   const parts: string[] = [];
-  let left = MOST_SPANS;
+  let left = MAX_SPANS;
   for (const { name, rows } of tracks) {
     parts.push(`<text x="0" y="${y + 11}">${escaped(shortened(name))}<title>${escaped(name)}</title></text>`);
     for (const row of rows) {
@@ -119,7 +119,7 @@ ${bound(tracks)}
 ${threadsOf(spans)}
 <p class="legend">${legend.map((kind) => `<span><i style="background:${COLOURS[kind]}"></i>${kind}</span>`).join('')}</p>
 <figure><svg viewBox="0 0 ${WIDTH} ${y}" role="img" aria-label="Timeline">${ticks.join('')}${parts.join('\n')}</svg>
-${left === 0 ? `<figcaption>The first ${MOST_SPANS} stretches of time.</figcaption>` : ''}</figure>`;
+${left === 0 ? `<figcaption>The first ${MAX_SPANS} stretches of time.</figcaption>` : ''}</figure>`;
 }
 
 /** What was at work for which part of the time: whatever was nearly all of it is what binds. */

@@ -74,7 +74,7 @@ const TASKS: Readonly<Record<LadderName, (keys: Uint32Array) => Task[]>> = {
 };
 
 /** A step that would take longer, by what it took for fewer keys, is left out. */
-const MOST_SECONDS = 20;
+const MAX_SECONDS = 20;
 const COPY_BYTES = 256 * 2 ** 20;
 
 const NO_TIMES = {
@@ -159,7 +159,7 @@ async function climb({
     const key = `${device.info.id} ${task.ladder} ${task.task} ${maker.step}`;
     const before = last.get(key);
     const expected = before ? (before.seconds * n) / before.n : 0;
-    if (expected > MOST_SECONDS) {
+    if (expected > MAX_SECONDS) {
       const reason = `would take about ${Math.round(expected)} s, by what ${before?.n} keys took`;
       add({ ...row, result: 'skipped', reason, ...NO_TIMES });
       continue;

@@ -88,7 +88,7 @@ async function assertWritable(file: string): Promise<void> {
 type ReadOptions = Omit<BatchOptions, 'devices' | 'keepAll' | 'signal' | 'asides' | 'onEvent'>;
 
 /** Most whole seconds of a timer. */
-const MOST_SECONDS = Math.floor(MOST_TIMER_SECONDS);
+const MAX_SECONDS = Math.floor(MOST_TIMER_SECONDS);
 
 /** Is a manifest a file, which may have a journal beside it, and not stdin or another pipe? */
 const isOfFile = (jobs: string): boolean => !isStdin(jobs) && fileState(jobs) !== undefined;
@@ -101,8 +101,8 @@ function readOptions(args: BatchArguments): ReadOptions {
   }
   assertNumber('parallel', parallel, Number.isInteger(parallel) && parallel >= 1, 'a whole number from 1 on');
   assertNumber('retries', retries, Number.isInteger(retries) && retries >= 0, 'a whole number from 0 on');
-  const isTimeout = timeout === undefined || (timeout > 0 && timeout <= MOST_SECONDS);
-  assertNumber('timeout', timeout, isTimeout, `seconds, more than 0 and up to ${MOST_SECONDS}`);
+  const isTimeout = timeout === undefined || (timeout > 0 && timeout <= MAX_SECONDS);
+  assertNumber('timeout', timeout, isTimeout, `seconds, more than 0 and up to ${MAX_SECONDS}`);
   return {
     ...{ parallel, retries, timeout, force, failFast: args['fail-fast'] },
     memory: memory === undefined ? defaultMemory() : readSize(memory),

@@ -13,8 +13,8 @@ import type { DemoArguments } from '../options/demo.js';
 import { grouped, secondsText } from '../table.js';
 
 /** Keys that a line shows. */
-const MOST_SHOWN = 64;
-const MOST_KEYS = 2 ** 28;
+const MAX_SHOWN = 64;
+const MAX_KEYS = 2 ** 28;
 const RUNS = 5;
 
 interface Timed {
@@ -45,8 +45,8 @@ async function timed(sorter: SorterOperations, keys: Uint32Array, algorithm: str
 
 export async function run(args: DemoArguments, console: Console): Promise<ExitCode> {
   const [count, max] = [readCount(args.count), readCount(args.max, '--max')];
-  if (count < 1 || count > MOST_KEYS)
-    throw new UsageError(`--count is ${args.count}: expected 1 to ${MOST_KEYS} keys`);
+  if (count < 1 || count > MAX_KEYS)
+    throw new UsageError(`--count is ${args.count}: expected 1 to ${MAX_KEYS} keys`);
   if (max < 1 || max > 2 ** 32) throw new UsageError(`--max is ${args.max}: expected 1 to 2^32`);
   const seed = args.seed === undefined ? BigInt(Date.now()) : readSeed(args.seed);
   const { algorithm } = args;
@@ -86,7 +86,7 @@ function tell(
   console: Console,
   { seed, name, keys, onDevice, onHost }: Shown,
 ): void {
-  const shown = (array: Uint32Array): number[] => [...array.subarray(0, MOST_SHOWN)];
+  const shown = (array: Uint32Array): number[] => [...array.subarray(0, MAX_SHOWN)];
   if (json) {
     const { seconds, kernelSeconds } = onDevice;
     const facts = { schema: 'clsort.demo/1', seed: String(seed), n: keys.length, algorithm };
@@ -94,7 +94,7 @@ function tell(
     print(console, JSON.stringify({ ...facts, keys: shown(keys), sorted: shown(onDevice.sorted), ...times }));
     return;
   }
-  const more = keys.length > MOST_SHOWN ? ['...'] : [];
+  const more = keys.length > MAX_SHOWN ? ['...'] : [];
   print(console, [...shown(keys), ...more].join('\t'));
   print(console, [...shown(onDevice.sorted), ...more].join('\t'));
   const kernels = onDevice.kernelSeconds === null ? 'n/a' : secondsText(onDevice.kernelSeconds);

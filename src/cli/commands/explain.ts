@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { Device } from '../../device/device.js';
-import { explain, MOST_KEYS } from '../../explain/explain.js';
+import { explain, MAX_KEYS } from '../../explain/explain.js';
 import type { Explained } from '../../explain/explained.js';
 import { explanationHtml } from '../../explain/html.js';
 import { randomWords } from '../../explain/random.js';
@@ -31,9 +31,9 @@ function readWords({ keys = [], random, max, seed, dtype }: ExplainArguments): r
   }
   if (keys.length > 0) throw new UsageError('there are keys, and --random draws others: give one of them');
   const count = readCount(random, '--random');
-  if (count > MOST_KEYS) {
+  if (count > MAX_KEYS) {
     throw new UsageError(
-      `--random is ${random}: too many to be walked through, expected at most ${MOST_KEYS}`,
+      `--random is ${random}: too many to be walked through, expected at most ${MAX_KEYS}`,
     );
   }
   const most = max === undefined ? undefined : readCount(max, '--max');

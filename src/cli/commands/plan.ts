@@ -9,7 +9,7 @@ import {
 import { readByteRate, readBytes, readNetworkRate } from '../../engines/forecast/quantity.js';
 import type { Rates } from '../../engines/forecast/rates.js';
 import { FORECAST_SCHEMA } from '../../engines/forecast/report.js';
-import { MOST_PARTITIONS } from '../../io/external/splitters.js';
+import { MAX_PARTITIONS } from '../../io/external/splitters.js';
 import { keyText } from '../../io/record-keys.js';
 import { recordOrder } from '../../io/record-order.js';
 import { keyOrder } from '../../io/unit-order.js';
@@ -33,7 +33,7 @@ export async function run(args: PlanArguments, console: Console): Promise<ExitCo
   const units = readUnits(args);
   const sizes = readSizes(args);
   const clusters = readNodes(args.nodes).map((nodes) => readCluster(args, nodes));
-  assertCount('partitions', args.partitions, MOST_PARTITIONS);
+  assertCount('partitions', args.partitions, MAX_PARTITIONS);
   assertCount('shards', args.shards, Number.MAX_SAFE_INTEGER);
   const { rates, notes } = await ratesFor(args, units, console);
   const plans: (readonly [plan: Forecast, best: Forecast])[] = [];

@@ -4,7 +4,7 @@
  * nodes, networks and disks can do is what the user says of them.
  */
 import { mostMemory } from '../../io/external/budget.js';
-import { MOST_PARTITIONS } from '../../io/external/splitters.js';
+import { MAX_PARTITIONS } from '../../io/external/splitters.js';
 import type { UnitOrder } from '../../io/unit-order.js';
 import type { Stage } from '../engine.js';
 import { partitionsFor, shardsFor } from '../make-job.js';
@@ -202,7 +202,7 @@ const AS_GOOD = 1.01;
 
 /** With which number of partitions it would take the least time. */
 export function bestForecast(request: ForecastRequest): Forecast {
-  const all = Array.from({ length: MOST_PARTITIONS }, (_, i) => forecast({ ...request, partitions: i + 1 }));
+  const all = Array.from({ length: MAX_PARTITIONS }, (_, i) => forecast({ ...request, partitions: i + 1 }));
   const least = Math.min(...all.map(({ seconds }) => seconds));
   return all.find(({ seconds }) => seconds <= AS_GOOD * least) as Forecast;
 }

@@ -1,15 +1,15 @@
 /** What a sort does with the memory that it may take. */
 import { UsageError } from '../../util/errors.js';
 import type { UnitOrder } from '../unit-order.js';
-import { MOST_PARTITIONS } from './splitters.js';
+import { MAX_PARTITIONS } from './splitters.js';
 
 /** Least memory that a sort is made with: a mebibyte to gather what goes to partitions, and some to sort them. */
-const LEAST_BYTES = 16 * 2 ** 20;
+const MIN_BYTES = 16 * 2 ** 20;
 /** Units that the least memory holds of large ones. */
-const LEAST_UNITS = 64;
+const MIN_UNITS = 64;
 
 /** Larger partitions gain nothing, and all buffers together are one array. */
-const MOST_PARTITION_BYTES = 2 ** 29;
+const MAX_PARTITION_BYTES = 2 ** 29;
 
 /** How full partitions are on the average, so that most that come out larger than that still fit. */
 const FILL = 0.75;
@@ -45,11 +45,11 @@ export interface Budget {
 const takenFor = ({ unit, sortBytes }: UnitOrder): number => 2 + (4 * sortBytes) / unit;
 
 /** Most memory that is made use of: partitions are no larger. */
-export const mostMemory = (order: UnitOrder): number => MOST_PARTITION_BYTES * takenFor(order);
+export const mostMemory = (order: UnitOrder): number => MAX_PARTITION_BYTES * takenFor(order);
 
 /** Least memory that units of an order are sorted with, in bytes. */
 export const leastMemory = (order: UnitOrder): number =>
-  Math.max(LEAST_BYTES, Math.ceil(LEAST_UNITS * order.unit * takenFor(order)));
+  Math.max(MIN_BYTES, Math.ceil(MIN_UNITS * order.unit * takenFor(order)));
 
 /**
  * How partitions are made with so much memory.
@@ -67,19 +67,19 @@ export function budgetOf(memory: number, order: UnitOrder): Budget {
   }
   return {
     memory,
-    partitionBytes: whole(Math.min(MOST_PARTITION_BYTES, memory / takenFor(order)), order),
+    partitionBytes: whole(Math.min(MAX_PARTITION_BYTES, memory / takenFor(order)), order),
     shardBytes: SHARD_BYTES,
     // Some units of each are gathered in a part of the memory.
-    mostPartitions: Math.min(MOST_PARTITIONS, Math.floor(memory / (16 * order.unit))),
+    mostPartitions: Math.min(MAX_PARTITIONS, Math.floor(memory / (16 * order.unit))),
   };
 }
 
 /** How so many bytes are sorted in memory; undefined when they do not fit with what their sort takes. */
 export function memoryBudget(memory: number, order: UnitOrder, bytes: number): Budget | undefined {
-  const partitionBytes = whole(bytes / MEMORY_PARTITIONS / FILL + LEAST_UNITS * order.unit, order);
-  const needed = bytes + partitionBytes * takenFor(order) + LEAST_BYTES;
+  const partitionBytes = whole(bytes / MEMORY_PARTITIONS / FILL + MIN_UNITS * order.unit, order);
+  const needed = bytes + partitionBytes * takenFor(order) + MIN_BYTES;
   if (needed > memory) return undefined;
-  return { memory, partitionBytes, shardBytes: Number.POSITIVE_INFINITY, mostPartitions: MOST_PARTITIONS };
+  return { memory, partitionBytes, shardBytes: Number.POSITIVE_INFINITY, mostPartitions: MAX_PARTITIONS };
 }
 
 /**
@@ -91,7 +91,7 @@ export function memoryBudget(memory: number, order: UnitOrder, bytes: number): B
 export function inCaches(budget: Budget, order: UnitOrder, bytes: number | undefined): Budget {
   if (bytes === undefined) return budget;
   const fewest = bytes / (FILL * budget.mostPartitions * CACHED_SHARE);
-  const wanted = Math.max(CACHED_BYTES, LEAST_UNITS * order.unit, fewest);
+  const wanted = Math.max(CACHED_BYTES, MIN_UNITS * order.unit, fewest);
   return { ...budget, partitionBytes: Math.min(budget.partitionBytes, whole(wanted, order)) };
 }
 

@@ -17,7 +17,7 @@ import { HELD, Pipeline } from './pipeline.js';
 import { PlacedOutput, partPath } from './placed-output.js';
 import { Reading } from './reading.js';
 import { openSession, type Session, unfinished } from './session.js';
-import { MOST_UNSETTLED, type SortedOutput } from './sort.js';
+import { MAX_UNSETTLED, type SortedOutput } from './sort.js';
 import { FileSpill, MemorySpill, type Spill } from './spill.js';
 import { lastShard, sortedTask, type Tasks } from './stages.js';
 import { State } from './state.js';
@@ -57,7 +57,7 @@ export async function externalSort(
 }
 
 /** Partitions whose files may be there beside their places in the result: one is read, one written, others settle. */
-const KEPT_PARTITIONS = MOST_UNSETTLED + 3;
+const KEPT_PARTITIONS = MAX_UNSETTLED + 3;
 
 /** A task that is not recorded is made again. */
 const NO_TASKS: Tasks = { get: async () => undefined, put: async () => undefined };

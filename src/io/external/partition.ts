@@ -1,11 +1,11 @@
 /** The stage that brings units to their partitions, in the order of the input. */
 import type { UnitOrder } from '../unit-order.js';
-import { MOST_PLACED_UNITS, Placer } from './place.js';
+import { MAX_PLACED_UNITS, Placer } from './place.js';
 import type { Spill } from './spill.js';
 import type { Splitters } from './splitters.js';
 
 /** Writes in flight; a thread is left for what is read meanwhile. */
-const MOST_WRITES = 3;
+const MAX_WRITES = 3;
 
 /** Brings units to partitions: what goes to each of a piece is written from where it was placed. */
 export class Partitioner {
@@ -41,7 +41,7 @@ export class Partitioner {
     this.#names = to.names;
     this.#unit = unit;
     this.#sizes = Float64Array.from(to.sizes ?? new Array(splitters.partitions).fill(0));
-    const units = Math.min(MOST_PLACED_UNITS, Math.floor(to.room.length / 2 / unit));
+    const units = Math.min(MAX_PLACED_UNITS, Math.floor(to.room.length / 2 / unit));
     const bytes = Math.max(1, units) * unit;
     const room = units === 0 ? new Uint8Array(2 * bytes) : to.room;
     this.#rooms = [room.subarray(0, bytes), room.subarray(bytes, 2 * bytes)];
@@ -97,6 +97,6 @@ export class Partitioner {
         this.#failure ??= error;
       }
     };
-    await Promise.all(Array.from({ length: MOST_WRITES }, some));
+    await Promise.all(Array.from({ length: MAX_WRITES }, some));
   }
 }

@@ -11,10 +11,10 @@ import type { Splitters, SplitterTable } from './splitters.js';
 
 /** Bytes of units that are placed in a step. */
 const SLICE_BYTES = 2 ** 19;
-const MOST_SLICE_UNITS = 2 ** 15;
+const MAX_SLICE_UNITS = 2 ** 15;
 
 /** Most units of a piece: what is known of each takes two bytes beside it. */
-export const MOST_PLACED_UNITS = 2 ** 22;
+export const MAX_PLACED_UNITS = 2 ** 22;
 
 export class Placer {
   readonly #order: UnitOrder;
@@ -27,7 +27,7 @@ export class Placer {
   constructor(order: UnitOrder, splitters: Splitters, { native = true } = {}) {
     this.#order = order;
     this.#splitters = splitters;
-    this.#slice = Math.max(1, Math.min(MOST_SLICE_UNITS, Math.floor(SLICE_BYTES / order.unit)));
+    this.#slice = Math.max(1, Math.min(MAX_SLICE_UNITS, Math.floor(SLICE_BYTES / order.unit)));
     const { codes } = order;
     if (native && codes) {
       this.#native = { codec: codecWords(codes.codec, codes.mask), ...splitters.table };
@@ -35,7 +35,7 @@ export class Placer {
   }
 
   /**
-   * @param piece whole units, `MOST_PLACED_UNITS` at most
+   * @param piece whole units, `MAX_PLACED_UNITS` at most
    * @param to gets them; as long, and where words may stand when units are made of whole ones
    * @returns how many units go to each partition
    */

@@ -12,7 +12,7 @@ import type { Spill } from './spill.js';
 import type { SortedRecord } from './state.js';
 
 /** Partitions that are written and wait for the disk: their files stay as long. */
-export const MOST_UNSETTLED = 3;
+export const MAX_UNSETTLED = 3;
 
 /** A partition that is to be sorted: one that fits, or one of equal units, which needs no sort. */
 export interface Leaf {
@@ -79,7 +79,7 @@ export async function sortPartitions(leaves: readonly Leaf[], work: SortWork): P
     const settled = written.then(() => output.done(name, own)).then(() => work.onDone(own.bytes, false));
     settled.catch(() => undefined); // it is awaited, perhaps after another failure
     settling.push(settled);
-    if (settling.length > MOST_UNSETTLED) await settling.shift();
+    if (settling.length > MAX_UNSETTLED) await settling.shift();
   };
   let position = 0;
   try {

@@ -5,10 +5,10 @@
 import type { UnitOrder } from '../unit-order.js';
 
 /** Most partitions that one pass makes: each has a file open, and room to gather what goes there. */
-export const MOST_PARTITIONS = 512;
+export const MAX_PARTITIONS = 512;
 
 /** Most cells of the table that tells between which thresholds a prefix is. */
-const MOST_CELLS = 2 ** 16;
+const MAX_CELLS = 2 ** 16;
 
 /** Cells from a threshold to the next: with so many, few units are in one that has a threshold. */
 const CELLS_BETWEEN = 32n;
@@ -78,7 +78,7 @@ export class Splitters {
     this.#low = Uint32Array.from(firsts, (first) => Number(first & 0xffff_ffffn));
     const [least = 0n, most = 0n] = [firsts[0], firsts.at(-1)];
     let shift = 0n;
-    while ((most >> shift) - (least >> shift) >= BigInt(MOST_CELLS)) shift++;
+    while ((most >> shift) - (least >> shift) >= BigInt(MAX_CELLS)) shift++;
     // A table that is smaller stays in a core's nearest cache; thresholds may be far apart, and most be near each other.
     const gaps = firsts.slice(1).map((first, i) => first - (firsts[i] ?? 0n));
     const typical = gaps.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))[gaps.length >> 2] ?? 0n;

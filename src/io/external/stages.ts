@@ -5,7 +5,7 @@ import type { UnitOrder } from '../unit-order.js';
 import { type Budget, partitionsOf } from './budget.js';
 import { piecesOf } from './input.js';
 import { Partitioner } from './partition.js';
-import { MOST_PLACED_UNITS } from './place.js';
+import { MAX_PLACED_UNITS } from './place.js';
 import { type ReadAt, SAMPLES_EACH, sampleOf } from './sample.js';
 import type { Leaf } from './sort.js';
 import type { Spill } from './spill.js';
@@ -13,7 +13,7 @@ import { Splitters } from './splitters.js';
 import type { ShardRecord, SplitRecord } from './state.js';
 
 /** Most bytes of a piece: larger ones gain nothing. */
-const MOST_PIECE_BYTES = 32 * 2 ** 20;
+const MAX_PIECE_BYTES = 32 * 2 ** 20;
 
 /** Records of tasks, where they are kept. */
 export interface Tasks {
@@ -34,7 +34,7 @@ export interface StageWork {
 
 /** The parts of the memory: for two pieces that are read, and for two that are placed. */
 function roomsOf({ room, order }: StageWork): { reading: Uint8Array; placing: Uint8Array } {
-  const most = Math.min(MOST_PIECE_BYTES, MOST_PLACED_UNITS * order.unit, Math.floor(room.length / 4));
+  const most = Math.min(MAX_PIECE_BYTES, MAX_PLACED_UNITS * order.unit, Math.floor(room.length / 4));
   const units = Math.max(1, Math.floor(most / order.unit));
   // Pieces begin where words may stand.
   const bytes = (units < 8 ? units : units - (units % 8)) * order.unit;

@@ -13,7 +13,7 @@ const u16 = (bytes: Uint8Array, at: number): number => (bytes[at] ?? 0) | ((byte
 const HDF5_PLACES = [0, 512, 1024, 2048];
 
 /** Most that 'version needed to extract' says, in tenths. */
-const MOST_ZIP_VERSION = 63;
+const MAX_ZIP_VERSION = 63;
 /** Methods that archives are compressed with; 99 is encryption. */
 const ZIP_METHODS = [0, 8, 9, 12, 14, 93, 95, 97, 98, 99];
 
@@ -21,7 +21,7 @@ function isZip(head: Uint8Array): boolean {
   if (beginsWith('PK\x05\x06')(head)) return head.length >= 22 && u16(head, 4) === 0; // an empty one
   if (!beginsWith('PK\x03\x04')(head) || head.length < 30) return false;
   const [version, method, nameLength] = [u16(head, 4) & 0xff, u16(head, 8), u16(head, 26)];
-  return version <= MOST_ZIP_VERSION && ZIP_METHODS.includes(method) && nameLength > 0;
+  return version <= MAX_ZIP_VERSION && ZIP_METHODS.includes(method) && nameLength > 0;
 }
 
 /** The magic has two bytes only, so that the method, flags, level and system have to be right as well. */

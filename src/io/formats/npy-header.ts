@@ -27,7 +27,7 @@ const MAGIC = '\x93NUMPY';
 const MOST_BYTES = 2 ** 16;
 
 /** Keys of 8 bytes whose places are still whole numbers. */
-const MOST_KEYS = BigInt(Number.MAX_SAFE_INTEGER) / 8n;
+const MAX_KEYS = BigInt(Number.MAX_SAFE_INTEGER) / 8n;
 
 /** @throws FormatError, DtypeError, IoError */
 export async function readHeader(source: Source): Promise<NpyHeader> {
@@ -77,7 +77,7 @@ function shapeOf(shape: Literal | undefined, name: string): number[] {
   }
   const lengths = shape as bigint[];
   // A dimension of 0 counts 1 here, since the other one is to be a number all the same.
-  if (lengths.reduce((all, length) => all * (length || 1n), 1n) > MOST_KEYS) {
+  if (lengths.reduce((all, length) => all * (length || 1n), 1n) > MAX_KEYS) {
     throw wrong(name, `its shape (${lengths.join(', ')}) is beyond any file`);
   }
   return lengths.map(Number);

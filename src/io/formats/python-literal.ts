@@ -6,7 +6,7 @@ export type Literal = string | boolean | null | bigint | readonly Literal[] | Re
 const TOKEN = /\s*(?:'([^'\\\n]*)'|"([^"\\\n]*)"|(\d+)L?|(True|False|None)|([{}()[\],:]))/y;
 
 /** Nesting beyond which a literal is no header. */
-const MOST_DEPTH = 8;
+const MAX_DEPTH = 8;
 
 /** What a text stands for; undefined where it is no literal, or more than one. */
 export function parseLiteral(text: string): Literal | undefined {
@@ -43,7 +43,7 @@ class Parser {
 
   #literal(depth: number): Literal | undefined {
     const [, single, double, number, name] = this.#token ?? [];
-    if (depth > MOST_DEPTH) return undefined;
+    if (depth > MAX_DEPTH) return undefined;
     if (this.#takes('{')) return this.#dictionary(depth);
     if (this.#takes('(')) return this.#list(')', depth);
     if (this.#takes('[')) return this.#list(']', depth);

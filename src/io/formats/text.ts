@@ -1,7 +1,7 @@
 /** Bytes from which on text is no chance: of random ones, four in ten would be right each time. */
-const LEAST_BYTES = 32;
+const MIN_BYTES = 32;
 /** The same for numbers with something between them, for which one byte in twelve would be right. */
-const LEAST_NUMBER_BYTES = 12;
+const MIN_NUMBER_BYTES = 12;
 
 /** Control characters that text has none of, apart from tabs, ends of lines and form feeds. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it is about
@@ -14,7 +14,7 @@ const NUMBERS = /^[\d\s+\-.,;:eE_"'|]+$/;
  * to be printable characters and nothing else, as names of a fixed length are, are not taken for text.
  */
 export function looksLikeText(head: Uint8Array): boolean {
-  if (head.length < LEAST_NUMBER_BYTES) return false;
+  if (head.length < MIN_NUMBER_BYTES) return false;
   let text: string;
   try {
     // As a stream, since the last character may have been cut.
@@ -24,6 +24,6 @@ export function looksLikeText(head: Uint8Array): boolean {
   }
   if (CONTROL.test(text) || !/\S/.test(text)) return false;
   if (NUMBERS.test(text) && /\d[\s,;:|]+["'+\-.]*\d/.test(text)) return true;
-  if (head.length < LEAST_BYTES) return false;
+  if (head.length < MIN_BYTES) return false;
   return /[\r\n]/.test(text) || /^\s*(\{\s*["}]|\[\s*[[{"\d\-\]])/.test(text);
 }

@@ -58,7 +58,7 @@ const BEST_BYTES = 2 ** 28;
 /** Bytes of a window that reading is worth while for: of many inputs all windows are larger together. */
 const GOOD_WINDOW = 2 ** 20;
 /** Units of a window at least. */
-const LEAST_UNITS = 4;
+const MIN_UNITS = 4;
 
 /** Memory for each byte of a window: the window, what is taken from it, two results by turns, and what sorting takes. */
 const takenFor = ({ unit, sortBytes }: UnitOrder): number => 4 + (4 * sortBytes) / unit;
@@ -68,8 +68,8 @@ function windowBytes(inputs: number, order: UnitOrder, memory: number): number {
   const each = inputs * takenFor(order);
   const wanted = Math.min(memory, Math.max(BEST_BYTES, GOOD_WINDOW * each));
   const units = Math.floor(wanted / each / order.unit);
-  if (units >= LEAST_UNITS) return units * order.unit;
-  const least = Math.ceil(LEAST_UNITS * order.unit * each);
+  if (units >= MIN_UNITS) return units * order.unit;
+  const least = Math.ceil(MIN_UNITS * order.unit * each);
   throw new UsageError(
     `${memory} bytes of memory are too little to merge ${inputs} files of ${order.units}: the least is ${least} ` +
       `(--memory ${Math.ceil(least / 2 ** 20)}M)`,

@@ -144,7 +144,7 @@ export function columnNames(names: ColumnNames): readonly (string | number)[] {
 }
 
 /** Columns that a message names at most. */
-const MOST_NAMED = 20;
+const MAX_NAMED = 20;
 
 /**
  * Where a column is.
@@ -163,16 +163,16 @@ export function columnIndex(
   if (named.length === 1 && only !== undefined) return only;
   if (named.length === 0 && fields[number]) return number;
   const names = fields.map((field) => field.name);
-  const details = { path: name, column: wanted, columns: names.slice(0, MOST_NAMED) };
+  const details = { path: name, column: wanted, columns: names.slice(0, MAX_NAMED) };
   if (named.length > 1) {
     throw new UsageError(
       `${named.length} columns of ${name} are called ${wanted}: say which one by its number, one of ${named.join(' ')}`,
       { details },
     );
   }
-  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
+  const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : '';
   const known =
-    names.length === 0 ? 'it has none' : `its columns are ${names.slice(0, MOST_NAMED).join(', ')}${more}`;
+    names.length === 0 ? 'it has none' : `its columns are ${names.slice(0, MAX_NAMED).join(', ')}${more}`;
   throw new UsageError(`${name} has no column ${wanted}: ${known}${suggestion(String(wanted), names)}`, {
     details,
   });

@@ -7,7 +7,7 @@ import { partsOf, type TableField, type TableType, typeText } from './table-type
 /** The only zone that DuckDB has: its instants have none of their own. */
 const isUtc = (zone: string): boolean => ['UTC', 'Etc/UTC', 'GMT', 'Z', '+00:00'].includes(zone);
 
-const MOST_DIGITS = 38;
+const MAX_DIGITS = 38;
 /** Decimal digits of Arrow's widest decimal, by way of which Parquet is read and written. */
 export const MAX_PARQUET_DIGITS = 76;
 
@@ -39,7 +39,7 @@ const isEmpty = (type: TableType): boolean => type.is === 'struct' && type.field
 
 function isInDuckdb(type: TableType): boolean {
   if (NEVER_IN_DUCKDB.includes(type.is)) return false;
-  if (!isDecimalOf(type, MOST_DIGITS)) return false;
+  if (!isDecimalOf(type, MAX_DIGITS)) return false;
   if (type.is === 'time' && type.isUtc) return type.unit !== 'ns';
   return type.is !== 'timestamp' || type.zone === undefined || (isUtc(type.zone) && type.unit !== 'ns');
 }

@@ -21,8 +21,8 @@ import { type Run, RunWriter } from './run-file.js';
 import { tablePositions, verifyOrder } from './table-order.js';
 
 /** Least and most bytes that are read of a run at a time. */
-const LEAST_WINDOW = 2 ** 16;
-const MOST_WINDOW = 2 ** 22;
+const MIN_WINDOW = 2 ** 16;
+const MAX_WINDOW = 2 ** 22;
 
 /** Parts of the memory that rows have, with all that their sort takes, and the windows of a merge. */
 const ROWS_PART = 1 / 2;
@@ -140,7 +140,7 @@ export class RowRuns {
 
   /** Merges runs until all that are left can be merged at once. */
   async #reduce(): Promise<void> {
-    const most = Math.max(2, Math.floor((this.#how.memory * WINDOWS_PART) / LEAST_WINDOW));
+    const most = Math.max(2, Math.floor((this.#how.memory * WINDOWS_PART) / MIN_WINDOW));
     while (this.#runs.length > most) {
       const some = this.#runs.splice(0, most);
       const writer = await this.#create();
@@ -161,7 +161,7 @@ export class RowRuns {
 
   #mergeOptions(runs: number) {
     const share = (this.#how.memory * WINDOWS_PART) / Math.max(1, runs);
-    const window = Math.floor(Math.max(LEAST_WINDOW, Math.min(MOST_WINDOW, share)));
+    const window = Math.floor(Math.max(MIN_WINDOW, Math.min(MAX_WINDOW, share)));
     return { window, signal: this.#how.signal, seeds: this.#seeds };
   }
 

@@ -9,7 +9,7 @@ import { distinctOf } from './distinct.js';
 import { firstPositions } from './first-positions.js';
 
 /** Rows that 32-bit positions can tell apart. */
-const MOST_ROWS = 2 ** 32 - 1;
+const MAX_ROWS = 2 ** 32 - 1;
 
 /** Which rows are wanted of those in order. */
 export interface RowChoice {
@@ -30,9 +30,9 @@ export async function tablePositions(
   { head, distinct }: RowChoice,
   options: Omit<SortOptions, 'dtype' | 'descending' | 'nan' | 'bits' | 'device'>,
 ): Promise<Uint32Array> {
-  if (codes.n > MOST_ROWS) {
+  if (codes.n > MAX_ROWS) {
     throw new UnsupportedError(`positions have 32 bits: at most 2^32 - 1 rows in memory, not ${codes.n}`, {
-      details: { rows: codes.n, most: MOST_ROWS },
+      details: { rows: codes.n, most: MAX_ROWS },
     });
   }
   const rows =

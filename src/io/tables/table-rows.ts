@@ -21,7 +21,7 @@ import type { TablePlan } from './table-plan.js';
 const ORDER_BYTES = 64;
 
 /** Least memory that is sorted in by way of the disk. */
-const LEAST_BYTES = 16 * 2 ** 20;
+const MIN_BYTES = 16 * 2 ** 20;
 
 /** What is known of a sort when its rows have been read. */
 export type Made = Omit<FileReport, 'descending' | 'argsort' | 'formats' | 'readSeconds' | 'table'>;
@@ -118,11 +118,11 @@ export class TableRows {
   async #openRuns(): Promise<RowRuns> {
     const { memory = 0, out, tmp, head, verify = false } = this.#job;
     const { signal, asides, onNote } = this.#context;
-    if (memory < LEAST_BYTES) {
+    if (memory < MIN_BYTES) {
       throw new UsageError(
-        `${memory} bytes of memory are too little to sort this table: the least is ${LEAST_BYTES} ` +
-          `(--memory ${LEAST_BYTES / 2 ** 20}M)`,
-        { details: { memory, least: LEAST_BYTES } },
+        `${memory} bytes of memory are too little to sort this table: the least is ${MIN_BYTES} ` +
+          `(--memory ${MIN_BYTES / 2 ** 20}M)`,
+        { details: { memory, least: MIN_BYTES } },
       );
     }
     const folder = await temporaryFolder({ name: 'rows', out, tmp }, asides);

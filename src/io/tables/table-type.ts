@@ -68,13 +68,13 @@ export type TableType =
   | { readonly is: 'map'; readonly item: TableField; readonly isSorted?: true }
   | { readonly is: 'struct'; readonly fields: readonly TableField[] };
 
-const MOST_DIGITS_OF_16_BYTES = 38;
+const MAX_DIGITS_OF_16_BYTES = 38;
 
 /** Bytes of a value that is no null; undefined where values differ in length. */
 export function fixedBytes(type: TableType): number | undefined {
   switch (type.is) {
     case 'decimal':
-      return type.precision > MOST_DIGITS_OF_16_BYTES ? 32 : 16;
+      return type.precision > MAX_DIGITS_OF_16_BYTES ? 32 : 16;
     case 'time':
     case 'timestamp':
     case 'duration':

@@ -15,7 +15,7 @@ const I64_DIGITS = 18;
 const I128_DIGITS = 38;
 
 /** Characters of a value that a message shows. */
-const MOST_SHOWN = 40;
+const MAX_SHOWN = 40;
 
 const [TWO_63, TWO_64] = [1n << 63n, 1n << 64n];
 
@@ -247,7 +247,7 @@ export class ColumnSurvey {
 
 /** A value in a message. */
 export const shortened = (text: string): string =>
-  text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text;
+  text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 
 /** Whether the double that is nearest gives the digits of a number back. */
 function isKept(number: ScannedNumber, bytes: Uint8Array): boolean {

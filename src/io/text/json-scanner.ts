@@ -4,7 +4,7 @@ const [QUOTE, BACKSLASH, COMMA, COLON, MINUS, PLUS, POINT] = [0x22, 0x5c, 0x2c, 
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /** Lists and objects in each other. */
-const MOST_DEPTH = 1000;
+const MAX_DEPTH = 1000;
 
 /** What is wrong, and where. */
 export class JsonFault extends Error {
@@ -112,7 +112,7 @@ export class JsonScanner {
   }
 
   #list(at: number, depth: number): number {
-    if (depth > MOST_DEPTH) throw new JsonFault(`lists and objects are more than ${MOST_DEPTH} deep`, at);
+    if (depth > MAX_DEPTH) throw new JsonFault(`lists and objects are more than ${MAX_DEPTH} deep`, at);
     at = this.blanks(at + 1);
     if (this.#is(at, CLOSE_LIST)) return at + 1;
     for (;;) {
@@ -134,7 +134,7 @@ export class JsonScanner {
     found: (nameBegin: number, nameEnd: number, begin: number, end: number) => void,
     depth = 0,
   ): number {
-    if (depth > MOST_DEPTH) throw new JsonFault(`lists and objects are more than ${MOST_DEPTH} deep`, at);
+    if (depth > MAX_DEPTH) throw new JsonFault(`lists and objects are more than ${MAX_DEPTH} deep`, at);
     at = this.blanks(at + 1);
     if (this.#is(at, CLOSE_OBJECT)) return at + 1;
     for (;;) {

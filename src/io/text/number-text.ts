@@ -38,7 +38,7 @@ const scanned: ScannedNumber = {
 /** Digits that a double holds, whichever they are. */
 export const SAFE_DIGITS = 15;
 /** Largest exponent. */
-const MOST_EXPONENT = 2 ** 30;
+const MAX_EXPONENT = 2 ** 30;
 
 const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= ZERO && byte <= NINE;
 
@@ -121,7 +121,7 @@ function exponentOf(bytes: Uint8Array, at: number, end: number): number | undefi
   for (; at < end; at++) {
     if (!isDigit(bytes[at])) return undefined;
     power = power * 10 + (bytes[at] as number) - ZERO;
-    if (power > MOST_EXPONENT) return undefined;
+    if (power > MAX_EXPONENT) return undefined;
   }
   return isNegative ? -power : power;
 }

@@ -99,16 +99,16 @@ export const textOptionsOf = (options: TextReadOptions): TextReadOptions =>
   );
 
 /** Longest delimiter, in bytes. */
-const MOST_DELIMITER_BYTES = 4;
+const MAX_DELIMITER_BYTES = 4;
 
 /** @throws UsageError for what cannot stand between columns */
 export function assertDelimiter(delimiter: string | undefined): void {
   if (delimiter === undefined) return;
   const bytes = Buffer.byteLength(delimiter);
-  if (bytes >= 1 && bytes <= MOST_DELIMITER_BYTES && !/[\0\r\n"]/.test(delimiter)) return;
+  if (bytes >= 1 && bytes <= MAX_DELIMITER_BYTES && !/[\0\r\n"]/.test(delimiter)) return;
   throw new UsageError(
     `the delimiter ${JSON.stringify(delimiter)} cannot stand between columns: expected one to ` +
-      `${MOST_DELIMITER_BYTES} bytes, without quotes and ends of lines`,
+      `${MAX_DELIMITER_BYTES} bytes, without quotes and ends of lines`,
   );
 }
 

@@ -79,7 +79,7 @@ export interface MatrixReport {
 }
 
 /** Cases that went wrong that are told of a cell. */
-const MOST_BAD = 8;
+const MAX_BAD = 8;
 
 /** Collects the rows of a device. */
 export class DeviceRows {
@@ -142,7 +142,7 @@ function cellOf(rows: readonly MatrixRow[], isPart: boolean): CellReport {
   const timed = well.find(({ again }) => again !== undefined) ?? well[0];
   const skipped = rows.find(({ outcome }) => outcome === 'skipped')?.reason;
   const plan = timed?.plan ?? rows.find((row) => row.plan !== undefined)?.plan;
-  const bad = rows.filter(isBad).slice(0, MOST_BAD).map(badOf);
+  const bad = rows.filter(isBad).slice(0, MAX_BAD).map(badOf);
   return {
     ...{ operation, algorithm, dtype },
     status: worstOf(rows.map(({ outcome }) => outcome)),

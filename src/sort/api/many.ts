@@ -26,7 +26,7 @@ const JOINED_BYTES = 2 ** 10;
 const ROOM_BYTES = 2 ** 24;
 const PART_BYTES = (ROOM_BYTES / 8) * 7;
 /** Smaller parts get memory of their own, which costs less than to keep a room. */
-const LEAST_ROOM_BYTES = 2 ** 20;
+const MIN_ROOM_BYTES = 2 ** 20;
 /** Parts that are under way at a time, each in memory of its own. */
 const PARTS_AT_A_TIME = 2;
 
@@ -254,7 +254,7 @@ async function inParts<A>(
       throwIfAborted(signal);
       const elements = (part.offsets.at(-1) as number) * perKey;
       const bytes = elements * first.BYTES_PER_ELEMENT;
-      const room = bytes >= LEAST_ROOM_BYTES && bytes <= rooms.bytes ? rooms.take(memory) : undefined;
+      const room = bytes >= MIN_ROOM_BYTES && bytes <= rooms.bytes ? rooms.take(memory) : undefined;
       const keys = emptyLike(first, elements, room ? () => room : memory).subarray(0, elements);
       const joined = await inTurns(copySteps(measured, keys, part, join), signal);
       results ??= makeRoom();

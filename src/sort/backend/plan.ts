@@ -62,12 +62,12 @@ export function hostPlan({ n, dtype, bits, valueBytes }: PlanRequest, reason: st
 }
 
 /** Fewest keys of a segment, on average, that the host engine sorts one by one: a sort of few takes it as long as one of these. */
-const FEWEST_OF_SEGMENT = 16;
+const MIN_OF_SEGMENT = 16;
 
 /** The plans of the host engine: none for many short segments. */
 export function hostPlans(request: PlanRequest, reason: string): Plan[] {
   const { n, segments = 0 } = request;
-  return n < segments * FEWEST_OF_SEGMENT ? [] : [hostPlan(request, reason)];
+  return n < segments * MIN_OF_SEGMENT ? [] : [hostPlan(request, reason)];
 }
 
 /** A plan in words, a line for each fact. */

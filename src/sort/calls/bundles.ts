@@ -19,12 +19,12 @@ const FEWEST = 4;
 /** Bytes that the sorts of a bundle read and make at most. The device works on it while the next one is copied. */
 const BUNDLE_BYTES = 2 ** 22;
 /** Sorts in a bundle at most. */
-const MOST_SORTS = 1023;
+const MAX_SORTS = 1023;
 /** Bytes of a passage: where each sort begins comes first. */
-const OFFSET_BYTES = (MOST_SORTS + 1) * 4;
+const OFFSET_BYTES = (MAX_SORTS + 1) * 4;
 const PASSAGE_BYTES = OFFSET_BYTES + BUNDLE_BYTES;
 /** Bundles that are under way at a time, each in a passage of its own. */
-const MOST_BUNDLES = 8;
+const MAX_BUNDLES = 8;
 /** What a bundle reads and makes begins on its multiples: on lines of the cache. */
 const LINE = 64;
 
@@ -88,7 +88,7 @@ class Bundle {
 
   hasRoomFor({ keys: { n } }: SortJob): boolean {
     const bytes = this.#units.reduce<number>((sum, unit = 0) => sum + onLines((this.#n + n) * unit), 0);
-    return bytes <= BUNDLE_BYTES && this.jobs.length < MOST_SORTS;
+    return bytes <= BUNDLE_BYTES && this.jobs.length < MAX_SORTS;
   }
 
   add(job: SortJob): void {
@@ -191,7 +191,7 @@ export class Bundles {
   readonly #onWarning: (warning: ClsortError) => void;
   /** Bundles that others may join. */
   readonly #open = new Set<Bundle>();
-  readonly #underWay = new Admission(Number.POSITIVE_INFINITY, MOST_BUNDLES);
+  readonly #underWay = new Admission(Number.POSITIVE_INFINITY, MAX_BUNDLES);
   /** Whose passages were made last, and those that no bundle uses. */
   #backend: Backend | undefined;
   #idle: Passage[] = [];
@@ -286,8 +286,8 @@ export class Bundles {
     if (backend !== this.#backend) {
       this.#backend = backend;
       this.#idle = [];
-      const all = backend.memory.passage(MOST_BUNDLES * PASSAGE_BYTES);
-      for (let i = MOST_BUNDLES - 1; i >= 0; i--) {
+      const all = backend.memory.passage(MAX_BUNDLES * PASSAGE_BYTES);
+      for (let i = MAX_BUNDLES - 1; i >= 0; i--) {
         this.#idle.push({ backend, memory: new Uint8Array(all, i * PASSAGE_BYTES, PASSAGE_BYTES) });
       }
     }

@@ -6,8 +6,8 @@ import { after, promised, type Soon } from '../../util/soon.js';
 export type Completion<T> = () => Soon<T>;
 
 /** Most calls that are made side by side, and most keys of theirs: beyond, nothing more overlaps. */
-const MOST_CALLS = 256;
-const MOST_KEYS = 2 ** 24;
+const MAX_CALLS = 256;
+const MAX_KEYS = 2 ** 24;
 
 /** The order of calls: each begins when those before it have enqueued all they do, or are done. */
 export class Turns {
@@ -20,7 +20,7 @@ export class Turns {
   /** What is under way beside all calls. */
   readonly #apart = new Set<Promise<unknown>>();
   #closed = false;
-  readonly #besides = new Admission(MOST_KEYS, MOST_CALLS);
+  readonly #besides = new Admission(MAX_KEYS, MAX_CALLS);
 
   /** Nothing runs or waits. */
   get idle(): boolean {

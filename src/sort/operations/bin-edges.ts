@@ -7,8 +7,8 @@ import type { HistogramBins } from '../api/options.js';
 /** Bins of one histogram. */
 const MAX_BINS = 65_536;
 /** Even bins that are kept, and of how many at most: the edges of more take much memory, and a small part of the time that counting takes. */
-const MOST_KEPT = 32;
-const MOST_KEPT_BINS = 4096;
+const MAX_KEPT = 32;
+const MAX_KEPT_BINS = 4096;
 
 type Edge = number | bigint;
 
@@ -48,8 +48,8 @@ export class BinEdges {
     const known = BinEdges.#kept.get(name);
     if (known) return known;
     const even = new BinEdges(evenly(bins, from, to));
-    if (bins > MOST_KEPT_BINS) return even;
-    if (BinEdges.#kept.size >= MOST_KEPT) BinEdges.#kept.clear();
+    if (bins > MAX_KEPT_BINS) return even;
+    if (BinEdges.#kept.size >= MAX_KEPT) BinEdges.#kept.clear();
     BinEdges.#kept.set(name, even);
     return even;
   }

@@ -10,7 +10,7 @@ const SELECT_SHARE = 1 / 4;
 /** Segments that have fewer keys on average are sorted in less time than the digits of their keys are counted. */
 const SHORTEST_SELECTED = 512;
 /** A segment is selected from by one group, which longer ones would keep for too long. */
-const LONGEST_SELECTED = 2 ** 18;
+const MAX_SELECTED = 2 ** 18;
 
 /** Columns that results go to; positions and offsets are u32. */
 interface Results {
@@ -58,7 +58,7 @@ export async function topSegments<R extends Results>(
     isWhole &&
     total > 0 &&
     total <= n * SELECT_SHARE &&
-    longest <= LONGEST_SELECTED &&
+    longest <= MAX_SELECTED &&
     n >= SHORTEST_SELECTED * (offsets.n - 1) &&
     columns.selects(n) &&
     isKnown;

@@ -29,7 +29,7 @@ const DTYPES = { 8: 'u8', 16: 'u16', 32: 'u32', 64: 'u64' } as const satisfies R
 
 /** Parameters that were asked for, by device and by what was asked: finding them takes as long as a small walk. */
 const found = new WeakMap<KnownDevice, Map<string, WalkTuning>>();
-const MOST_FOUND = 256;
+const MAX_FOUND = 256;
 
 /** Parameters for a walk over n keys. */
 export function walkTuningFor(device: KnownDevice, walk: Walk, dtype: Dtype, n: number): WalkTuning {
@@ -38,7 +38,7 @@ export function walkTuningFor(device: KnownDevice, walk: Walk, dtype: Dtype, n: 
   const name = `${walk} ${dtype} ${n}`;
   const known = all.get(name);
   if (known) return known;
-  if (all.size >= MOST_FOUND) all.clear();
+  if (all.size >= MAX_FOUND) all.clear();
   const tuning = find(device, walk, dtype, n);
   all.set(name, tuning);
   return tuning;

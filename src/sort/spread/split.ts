@@ -35,7 +35,7 @@ const SAMPLES = 2 ** 13;
 const PIECE_BYTES = 2 ** 25;
 
 /** Threads that split a piece. */
-const MOST_THREADS = 32;
+const MAX_THREADS = 32;
 
 /** Bytes of keys that are divided between two devices until a signal is looked at, bytes that a device takes at a time, and of a ring. */
 const STRETCH_BYTES = 2 ** 30;
@@ -47,8 +47,8 @@ const DIVIDED_RING_BYTES = 2 ** 25;
  * sorting, but no fewer than a sort is worth, and no more than scratch has room for.
  */
 const STRETCHES = 4;
-const FEWEST_EXCHANGED = 2 ** 22;
-const MOST_EXCHANGED = 2 ** 26;
+const MIN_EXCHANGED = 2 ** 22;
+const MAX_EXCHANGED = 2 ** 26;
 
 /** Where keys of a share go, and what travels with them. */
 export interface Room {
@@ -148,7 +148,7 @@ export class Split {
     }
     const step = pieceKeys(this.#job);
     const totals = sinks.map(() => 0);
-    const threads = Math.min(availableParallelism(), MOST_THREADS);
+    const threads = Math.min(availableParallelism(), MAX_THREADS);
     const pieceFrom = async (start: number): Promise<Uint32Array> => {
       const end = Math.min(start + step, keys.n);
       const rooms = await Promise.all(sinks.map((sink) => sink?.room()));
@@ -229,7 +229,7 @@ export class Split {
 
   #stretchFor(devices: number): number {
     const stretch = Math.ceil(this.#job.keys.n / (STRETCHES * devices));
-    return Math.min(MOST_EXCHANGED, Math.max(FEWEST_EXCHANGED, stretch));
+    return Math.min(MAX_EXCHANGED, Math.max(MIN_EXCHANGED, stretch));
   }
 
   /** Has threads divide the keys and bring them to two devices; undefined for more, and where one has no way. */
@@ -241,7 +241,7 @@ export class Split {
     const step = STRETCH_BYTES / bytes;
     const totals = [0, 0];
     const statuses = [0, 0];
-    const threads = Math.min(availableParallelism(), MOST_THREADS);
+    const threads = Math.min(availableParallelism(), MAX_THREADS);
     const [code, position] = [this.#codes[0] as bigint, this.#positions[0] as bigint];
     const divide = async (feeds: readonly [Feed, Feed]): Promise<void> => {
       for (let start = 0; start < keys.n; start += step) {

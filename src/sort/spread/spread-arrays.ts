@@ -30,7 +30,7 @@ import { cutRunsOfDevices, Run } from './runs.js';
 import { allSettled } from './settled.js';
 
 /** Positions and samples of a part have 32 bits. */
-const MOST_OF_PART = 2 ** 32;
+const MAX_OF_PART = 2 ** 32;
 
 /** What a sort of a spread array makes. */
 interface Wanted {
@@ -135,7 +135,7 @@ export class SpreadArrays implements SpreadOwner {
 
   async argsort(keys: SpreadArray, settings: SortSettings): Promise<SpreadArray<'u32'>> {
     const columns = this.#columnsOf(keys);
-    if (keys.length >= MOST_OF_PART) {
+    if (keys.length >= MAX_OF_PART) {
       throw new UnsupportedError(`positions have 32 bits: at most 2^32 - 1 keys, not ${keys.length}`);
     }
     return this.#inTurn([columns], async () => {
@@ -268,7 +268,7 @@ export class SpreadArrays implements SpreadOwner {
     try {
       for (const [m, { arrays }] of this.#members.entries()) {
         const n = (starts[m + 1] as number) - (starts[m] as number);
-        if (n >= MOST_OF_PART) {
+        if (n >= MAX_OF_PART) {
           throw new UnsupportedError(`a part of ${n} elements: at most 2^32 - 1 are on one device`);
         }
         made.push(new DeviceArray(arrays, dtype, arrays.take(dtype, n)));

@@ -1,7 +1,7 @@
 import type { MemorySource } from '../../keys/array.js';
 
 /** Rooms that are kept for the next ones to come. */
-const MOST_IDLE = 4;
+const MAX_IDLE = 4;
 
 /**
  * Memory of the host, in rooms of one size, for what only passes through it: V8 has nothing to collect, and the system no pages to
@@ -23,7 +23,7 @@ export class Rooms {
 
   /** Takes a room back that nobody reads or writes any more. */
   give(room: ArrayBuffer): void {
-    if (this.#idle.length < MOST_IDLE) this.#idle.push(room);
+    if (this.#idle.length < MAX_IDLE) this.#idle.push(room);
   }
 
   /** Leaves idle rooms to V8. */

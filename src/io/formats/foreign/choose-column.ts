@@ -4,7 +4,7 @@ import { suggestion } from '../../../util/suggest.js';
 import type { ForeignColumn, WantedColumn } from './protocol.js';
 
 /** Columns that a message names at most. */
-const MOST_NAMED = 20;
+const MAX_NAMED = 20;
 
 const TEXT_ADVICE = '; if these are numbers, say of which dtype';
 
@@ -22,7 +22,7 @@ export interface Choice {
 
 function listed(columns: readonly ForeignColumn[]): string {
   if (columns.length === 0) return 'it has no columns';
-  const named = columns.slice(0, MOST_NAMED).map(({ name, type, dtype }) => `${name} (${dtype ?? type})`);
+  const named = columns.slice(0, MAX_NAMED).map(({ name, type, dtype }) => `${name} (${dtype ?? type})`);
   const rest = columns.length - named.length;
   return `its columns are ${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }
@@ -62,7 +62,7 @@ function indexOf({ name, columns }: Choice, wanted: string | number): number {
   const names = columns.map((column) => column.name);
   throw new UsageError(
     `${name} has no column ${wanted}: ${listed(columns)}${suggestion(String(wanted), names)}`,
-    { details: { path: name, columns: names.slice(0, MOST_NAMED) } },
+    { details: { path: name, columns: names.slice(0, MAX_NAMED) } },
   );
 }
 
@@ -71,7 +71,7 @@ function onlyOne({ name, columns, dtype, isText }: Choice): number {
   const [only] = numbers;
   if (numbers.length === 1 && only !== undefined) return only;
   if (numbers.length === 0 && isText && dtype && columns.length === 1) return 0;
-  const details = { path: name, columns: columns.slice(0, MOST_NAMED).map((column) => column.name) };
+  const details = { path: name, columns: columns.slice(0, MAX_NAMED).map((column) => column.name) };
   if (numbers.length === 0) {
     const advice = isText ? TEXT_ADVICE : '';
     throw new DtypeError(`${name} has no column of numbers: ${listed(columns)}${advice}`, { details });

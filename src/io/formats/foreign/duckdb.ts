@@ -10,7 +10,7 @@ export type DuckDB = typeof import('@duckdb/node-api');
 
 /** Memory that DuckDB takes for its buffers; what it cannot do in that it refuses. */
 const MEMORY_LIMIT = '384MB';
-const MOST_THREADS = 4;
+const MAX_THREADS = 4;
 
 /** The file, by the only name that statements have for it: names that users give never get here. */
 export const FILE = `'/dev/fd/${FD.file}'`;
@@ -43,7 +43,7 @@ export const loadDuckdb = (): Promise<DuckDB> =>
 /** A database in memory that sees the file and nothing else, loads nothing, and cannot be told otherwise. */
 export async function connect({ DuckDBInstance }: DuckDB): Promise<DuckDBConnection> {
   const instance = await DuckDBInstance.create(':memory:', {
-    threads: String(Math.min(MOST_THREADS, availableParallelism())),
+    threads: String(Math.min(MAX_THREADS, availableParallelism())),
     memory_limit: MEMORY_LIMIT,
     temp_directory: '',
     autoinstall_known_extensions: 'false',
@@ -62,7 +62,7 @@ export async function connect({ DuckDBInstance }: DuckDB): Promise<DuckDBConnect
 const ASIDES =
   /\n\s*LINE \d+:|\nPossible |\n\s*Column \S+ is being converted|\nThis can be due|\n?Try |; Suggestion/;
 /** Characters of DuckDB's words that are passed on: it quotes lines of any length. */
-const MOST_SAID = 600;
+const MAX_SAID = 600;
 
 /** What DuckDB says, as an error of ours where it is one of memory or of the disk. */
 export function duckdbError(cause: unknown): unknown {
@@ -71,7 +71,7 @@ export function duckdbError(cause: unknown): unknown {
   if (kind === undefined) return cause;
   const [said = ''] = text.split(ASIDES);
   const line = said.trim().replaceAll(/\s*\n\s*/g, '; ');
-  const short = line.length > MOST_SAID ? `${line.slice(0, MOST_SAID)}…` : line;
+  const short = line.length > MAX_SAID ? `${line.slice(0, MAX_SAID)}…` : line;
   if (kind === 'Out of Memory') return new MemoryError(`too little memory: ${short}`, { cause });
   const isFull = kind === 'IO' && /No space left|File too large|Disk quota/i.test(text);
   return isFull ? new IoError(short, { cause }) : new Error(short, { cause });

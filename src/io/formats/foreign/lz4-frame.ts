@@ -17,7 +17,7 @@ const VERSION = 0x40;
 const STORED = 0x8000_0000;
 
 /** Lengths of matches begin with this. */
-const LEAST_MATCH = 4;
+const MIN_MATCH = 4;
 /** A length that is that long goes on in the next byte. */
 const LONG = 15;
 
@@ -143,7 +143,7 @@ function blockOf(block: Uint8Array, start: number, out: Growing): void {
     const distance = byte() | (byte() << 8);
     if (distance === 0 || distance > out.length - start)
       throw new RangeError('it repeats what was not there');
-    out.repeat(distance, lengthFrom(token & LONG) + LEAST_MATCH);
+    out.repeat(distance, lengthFrom(token & LONG) + MIN_MATCH);
   }
   throw new RangeError('a block ends without literals');
 }

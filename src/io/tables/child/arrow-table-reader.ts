@@ -12,7 +12,7 @@ import { rowBatches } from './row-batches.js';
 import type { TableSource } from './table-source.js';
 
 /** Rows of a batch that need not be backed by any bytes, as those of columns of nulls are not. */
-const MOST_BARE_ROWS = 2 ** 24;
+const MAX_BARE_ROWS = 2 ** 24;
 
 export async function openArrowTable(): Promise<TableSource> {
   const arrow = await loadArrow();
@@ -70,7 +70,7 @@ export function* batchesOf(
       distinct: (wanted.distinct ?? []).map(cells),
     };
     // There is a bit for each row at least, or there may be as many as anybody says.
-    if (record.length > MOST_BARE_ROWS && 8 * taken < record.length) {
+    if (record.length > MAX_BARE_ROWS && 8 * taken < record.length) {
       throw broken(`a batch says that it has ${record.length} rows, of which ${taken} bytes are there`);
     }
     yield* rowBatches(record.length, all, wanted);

@@ -12,7 +12,7 @@ const EXTENSION = 'ARROW:extension:name';
 const UUID = 'arrow.uuid';
 const UUID_BYTES = 16;
 const DECIMAL_BITS = [128, 256];
-const MOST_DIGITS = 76;
+const MAX_DIGITS = 76;
 
 const metadataOf = ({ metadata }: Field): TableField['metadata'] =>
   metadata.size === 0 ? undefined : Object.fromEntries(metadata);
@@ -49,7 +49,7 @@ function typeOf(
   }
   if (is.isDecimal(type)) {
     const { precision, scale, bitWidth } = type;
-    const isKnown = DECIMAL_BITS.includes(bitWidth) && precision > 0 && precision <= MOST_DIGITS;
+    const isKnown = DECIMAL_BITS.includes(bitWidth) && precision > 0 && precision <= MAX_DIGITS;
     return isKnown ? { is: 'decimal', precision, scale } : undefined;
   }
   return timeType(arrow, type) ?? nestedType(arrow, type);
