@@ -91,12 +91,11 @@ const CALLS_OF_SORTS = [
   'dist/test/sort/{operations,transfer}/*.test.js',
 ];
 /** Test files that run on every driver, at small sizes, beside the calls of sorts. */
-const MATRIX_WITHOUT_CALLS = [
+const MATRIX = [
   ...inFolders('algorithms', 'primitives', 'full'),
   'dist/test/explain/explain.test.js',
   'dist/test/bench/ladder/steps.test.js',
 ];
-const MATRIX = [...MATRIX_WITHOUT_CALLS, ...CALLS_OF_SORTS];
 const on = (device) => ({ ...MESA, CLSORT_TEST_DEVICES: device });
 
 /** With every check on, the simulator sorts a few hundred keys a second: few tests, all kernels. */
@@ -284,7 +283,7 @@ function ROTATION() {
   const kernels = ['cl/', 'src/native/'];
   return [
     slice('rusticl, and Node 22 and 24', [
-      { name: 'more sizes on rusticl', tests: MATRIX_WITHOUT_CALLS, env: on('rusticl') },
+      { name: 'more sizes on rusticl', tests: MATRIX, env: on('rusticl') },
       {
         name: 'the binding on Node 22 and 24',
         tests: ON_NODES,
@@ -304,7 +303,7 @@ function ROTATION() {
       { name: 'the binding on Clover', tests: bindingFilesWithout(ONCE), env: on('clover') },
       { name: 'the binding on Oclgrind', tests: bindingFilesWithout(ONCE), env: OCLGRIND },
     ]),
-    slice('the package', [
+    slice('the package, and sorts on Clover', [
       {
         name: 'prebuilt addons for Linux x64',
         command: node('scripts/prebuild.mjs', 'linux-x64', ...OLDEST_AND_NEWEST),
@@ -318,6 +317,7 @@ function ROTATION() {
         tests: ON_NODES,
         ava: node('scripts/node-versions.mjs', '--prebuilt', '26'),
       },
+      { name: 'the calls of sorts on Clover', tests: CALLS_OF_SORTS, env: on('clover') },
     ]),
     slice('the site', [{ name: 'the site', command: node('scripts/docs.mjs', '--check') }]),
     slice('faults and many machines', [

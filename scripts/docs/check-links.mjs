@@ -14,9 +14,11 @@ export const builtPages = () =>
     .filter((path) => path.endsWith('.html'))
     .sort();
 
-function linksOfMarkdown(file) {
+/** Targets of a page's relative links and images, without anchors. @param file below the root */
+export function linksOfMarkdown(file) {
   const text = readFileSync(join(root, file), 'utf8').replaceAll(/^```[\s\S]*?^```/gm, '');
-  const targets = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target.split('#')[0]);
+  const links = [...text.matchAll(/\]\(([^)\s]+)\)|(?:src|href|srcset)="([^"{}]+)"/g)];
+  const targets = links.map(([, link, attribute]) => (link ?? attribute).split('#')[0]);
   return targets.filter((target) => target !== '' && !/^[a-z]+:/.test(target));
 }
 

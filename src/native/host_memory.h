@@ -177,7 +177,7 @@ struct Mapping {
   size_t Uses() const { return static_cast<size_t>(region->use.use_count()) - 1; }
   /** Whether an ArrayBuffer of the program's holds the memory. */
   bool HeldByProgram() const { return static_cast<size_t>(store.use_count()) > Uses() + (copy ? 1 : 0); }
-  /** Whether nobody can unmap it any more or uses its memory. */
+  /** Whether no program can unmap it any more and nothing uses its memory. */
   bool Ended() const { return copy ? buffer.IsEmpty() && Uses() == 0 && !HeldByProgram() : store.expired(); }
 };
 

@@ -9,9 +9,9 @@ import { keyCodec } from '../../src/keys/key-codec.js';
 import { Random } from '../../src/util/random.js';
 import { SEED } from '../distributions.js';
 import { forEachOpened, testIf } from '../each-device.js';
+import { FULL } from '../pairwise.js';
 import { offsetsOf } from './sorts.js';
 
-const FULL = process.env.CLSORT_TEST_FULL === '1';
 const POISON = 0xa5a5a5a5;
 
 /** Tiles of 32 keys, runs of 256: a few hundred keys are work for every kernel. */

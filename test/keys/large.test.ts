@@ -4,6 +4,7 @@ import test from 'ava';
 import { Sorter } from '../../src/index.js';
 import { clearBytes, copyBytes, dtypeOf, keyColumn, part, room } from '../../src/keys/array.js';
 import { deviceNames, PLATFORMS } from '../each-device.js';
+import { FULL } from '../pairwise.js';
 import { where } from '../where.js';
 
 /** 4 GiB and 8 bytes. Pages that are never written take no memory. */
@@ -38,7 +39,7 @@ where(freemem() > 10 * 2 ** 30, 'needs 4 GiB')('clearBytes clears memory of 4 Gi
 });
 
 /** Is so much memory free that a test can take these bytes without ending other processes? */
-const enough = (bytes: number): boolean => process.env.CLSORT_TEST_FULL === '1' && freemem() > bytes;
+const enough = (bytes: number): boolean => FULL && freemem() > bytes;
 
 for (const device of ['host', ...deviceNames()]) {
   where(

@@ -12,7 +12,6 @@ import { FULL } from '../pairwise.js';
 import { patterns, referenceCode } from '../reference.js';
 
 const bytesOf = (array: ArrayBufferView) => new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
-/** CLSORT_TEST_FULL tests every form with every dtype. */
 const isFloat = (dtype: Dtype) => dtypeInfo(dtype).kind === 'float';
 
 /** Bit patterns of the smallest and the largest number, infinities among them. */

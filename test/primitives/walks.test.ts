@@ -17,7 +17,6 @@ import { FULL } from '../pairwise.js';
 import { patterns, pick, referenceCode, referenceSort } from '../reference.js';
 
 const bytesOf = (array: ArrayBufferView) => new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
-/** CLSORT_TEST_FULL tests every shape with every dtype. */
 const WIDTHS = ['u8', 'f16', 'i32', 'f64'] as const;
 
 /** Kernel shapes by name: groups of one or several work-items, with and without look-back. */

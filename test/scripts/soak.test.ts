@@ -1,13 +1,10 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import ava from 'ava';
-import { packageRoot } from '../../src/util/paths.js';
 import { LayerControl, underLayer } from '../layer/layer.js';
+import { SHORT, soak } from '../soaks/short.js';
 
 const test = ava.serial; // each takes all of the processor
-const soak = (name: string) => join(packageRoot, 'scripts', name);
-const SHORT = ['server', '--minutes', '0.5', '--scale', '0.1', '--clients', '8', '--dtypes', 'i16,f32']; // 3 seconds
 
 interface Sample {
   readonly seconds: number;

@@ -1,12 +1,9 @@
 /** Short soaks, which end without failures. */
 import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
 import ava from 'ava';
-import { packageRoot } from '../../src/util/paths.js';
+import { SHORT, soak } from './short.js';
 
 const test = ava.serial; // each takes all of the processor
-const soak = (name: string) => join(packageRoot, 'scripts', name);
-const SHORT = ['server', '--minutes', '0.5', '--scale', '0.1', '--clients', '8', '--dtypes', 'i16,f32']; // 3 seconds
 
 test('a Sorter serves several clients with correct results, flat memory and reported latencies', (t) => {
   const { status, stdout, stderr } = spawnSync(process.execPath, [soak('soak.mjs'), ...SHORT], {

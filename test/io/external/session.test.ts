@@ -11,6 +11,7 @@ import { InputError, IoError, UsageError } from '../../../src/util/errors.js';
 import { packageRoot } from '../../../src/util/paths.js';
 import { scratchFolder } from '../../cli/cli.js';
 import { keysOf } from '../../distributions.js';
+import { FULL } from '../../pairwise.js';
 import { referenceSort } from '../../reference.js';
 import { killedAfter } from './fail-points.js';
 import { contextOf, jobOf, orderOf, type SmallSort, TINY } from './small.js';
@@ -30,7 +31,7 @@ function small(name: string, count = 4000): SmallSort & { sorted: Uint8Array } {
 }
 
 /** Distance between the steps at which sorts are killed. */
-const STRIDE = process.env.CLSORT_TEST_FULL === '1' ? 1 : 7;
+const STRIDE = FULL ? 1 : 7;
 
 for (const verify of [false, true]) {
   test.serial(

@@ -7,6 +7,7 @@ import { hostSorter } from '../../../src/sort/api/host-sorter.js';
 import type { Sorter } from '../../../src/sort/api/sorter.js';
 import { Random } from '../../../src/util/random.js';
 import { scratchFolder } from '../../cli/cli.js';
+import { FULL } from '../../pairwise.js';
 import { nowhere } from '../context.js';
 
 const test = ava.serial; // each starts processes
@@ -15,7 +16,7 @@ ava.after.always(remove);
 const sorter = hostSorter(() => undefined) as Sorter;
 
 const SEED = Number(process.env.CLSORT_TEST_SEED ?? 1);
-const ROUNDS = process.env.CLSORT_TEST_FULL === '1' ? 20 : 2;
+const ROUNDS = FULL ? 20 : 2;
 const ROWS = 97;
 
 type Make = (random: Random) => unknown;

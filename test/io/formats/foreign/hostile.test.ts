@@ -12,13 +12,13 @@ import { residentBytes, watchMemory } from '../../../../src/io/formats/foreign/m
 import { parquet } from '../../../../src/io/formats/parquet.js';
 import { packageRoot } from '../../../../src/util/paths.js';
 import { scratchFolder } from '../../../cli/cli.js';
+import { FULL } from '../../../pairwise.js';
 import { where } from '../../../where.js';
 import { columnsOf, read, writeColumns } from './files.js';
 
 const { path, remove } = scratchFolder();
 test.after.always(remove);
 
-const FULL = process.env.CLSORT_TEST_FULL === '1';
 const SEED = Number(process.env.CLSORT_TEST_SEED ?? 1);
 const PROGRAM = join(packageRoot, 'dist/test/io/formats/foreign/mutant-reader.js');
 

@@ -8,12 +8,12 @@ import { BATCH_ROWS, type ForeignFormat } from '../../../../src/io/formats/forei
 import { ndjson } from '../../../../src/io/formats/ndjson.js';
 import { parquet } from '../../../../src/io/formats/parquet.js';
 import { scratchFolder } from '../../../cli/cli.js';
+import { FULL } from '../../../pairwise.js';
 import { columnsOf, read, readColumns, someKeys, write, writeColumns } from './files.js';
 
 const { path, remove } = scratchFolder();
 test.after.always(remove);
 
-const FULL = process.env.CLSORT_TEST_FULL === '1';
 const ROWS = 3001;
 
 for (const [format, except] of [

@@ -6,6 +6,7 @@ import { ndjson } from '../../../../src/io/formats/ndjson.js';
 import type { Dtype } from '../../../../src/keys/dtype.js';
 import { ClsortError } from '../../../../src/util/errors.js';
 import { scratchFolder } from '../../../cli/cli.js';
+import { FULL } from '../../../pairwise.js';
 import { columnsOf, otherDuckdb, read, someKeys, write, writeColumns } from './files.js';
 
 const { path, remove } = scratchFolder();
@@ -32,8 +33,6 @@ async function keysIn(
   const values = new ARRAYS[dtype as keyof typeof ARRAYS](new Uint8Array(keys).buffer);
   return [dtype, column, ...values];
 }
-
-const FULL = process.env.CLSORT_TEST_FULL === '1';
 
 /** A text, the request, and the expected keys or error. */
 type Case = readonly [text: string, request: ReadRequest, expected: readonly unknown[] | RegExp];
