@@ -52,13 +52,15 @@ const OF_NODE = [
 // ---------------------------------------------------------------- the suites of npm test
 
 const PROFILES = 'dist/test/device/profiles.test.js';
-/** Lane A is bound by compilers: most of its time goes to building kernels. */
+/** Lane A is bound by compilers: most of its time goes to building kernels. Batches and engines balance the two lanes. */
 const COMPILING = [
   ...inFolders(
     'algorithms',
+    'batch',
     'bench',
     'cl',
     'device',
+    'engines',
     'explain',
     'full',
     'keys',
@@ -69,7 +71,7 @@ const COMPILING = [
 ].filter((file) => file !== PROFILES);
 /** Lane B is bound by processes: most of its time goes to starting commands and waiting for them. */
 const PROCESSES = [
-  ...inFolders('.', 'batch', 'cli', 'docs', 'engines', 'io', 'scripts', 'util'),
+  ...inFolders('.', 'cli', 'docs', 'io', 'scripts', 'util'),
   ...bindingFiles(NOT_SANITIZED.filter((name) => name !== 'leaks')),
 ];
 
@@ -78,8 +80,8 @@ const REQUIRED = { CLSORT_REQUIRE_BROWSER: '1', CLSORT_REQUIRE_NUMPY: '1', CLSOR
 
 /** The lanes of `npm test`, with two test files at a time each: when one lane is done, the other still has both processors. */
 export const TEST_LANES = [
-  { name: 'A: algorithms, primitives, sort', tests: COMPILING },
-  { name: 'B: files, batches, the command, docs', tests: PROCESSES },
+  { name: 'A: algorithms, sort, batches', tests: COMPILING },
+  { name: 'B: files, the command, docs', tests: PROCESSES },
 ];
 
 // ---------------------------------------------------------------- other drivers

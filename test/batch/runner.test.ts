@@ -111,8 +111,13 @@ test('a job runs on the device that it names, whose process is started if necess
 test('a process that exits is restarted, and only the job that crashed it fails', async (t) => {
   const lanes = new FakeLanes();
   let crashes = 0;
+  // The other jobs run until the first crash, so the job that crashed was not alone.
+  const untilCrash = async () => {
+    while (crashes === 0) await new Promise(setImmediate);
+    await new Promise(setImmediate); // the process ends in between
+  };
   lanes.fateOf = ({ name }) => {
-    if (name !== '5') return new Promise(setImmediate).then(() => new Promise(setImmediate));
+    if (name !== '5') return untilCrash();
     crashes++;
     return 'crash';
   };
