@@ -24,7 +24,7 @@ import { randomFill } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs, promisify } from 'node:util';
-import { deviceSpecs, ranked, selectDevices } from '../src/device/select.js';
+import { deviceSpecs, rankDevices, selectDevices } from '../src/device/select-device.js';
 import { type DeviceInfo, devices, type KeyArray, Sorter, type SortReport } from '../src/index.js';
 import * as cl from '../src/opencl/index.js';
 
@@ -202,7 +202,7 @@ const isLate = (): boolean =>
   (performance.now() - began) / 1000 > Number(options.until ?? Number.POSITIVE_INFINITY);
 const repeats = Number(options.repeats);
 const ways = options.ways.split(',');
-const named = ranked(
+const named = rankDevices(
   selectDevices(
     deviceSpecs([options.devices]),
     devices().map((info) => ({ info })),

@@ -185,9 +185,9 @@ async function withOwnMemory(soak) {
       const control = new LayerControl(env.CLSORT_LAYER_CONTROL);
       control.fail({ at: 2 ** 32 - 1, function: 'clCreateSubBuffer' }, 0); // is only counted
       const failures = await soak();
-      const berths = control.calls.all;
-      console.log(`server: ${berths} berths were made for arrays that cross with others`);
-      return berths > 0 ? failures : failures + 1;
+      const slots = control.calls.all;
+      console.log(`server: ${slots} staging slots were made for transfers that share a command`);
+      return slots > 0 ? failures : failures + 1;
     },
     { ownMemory: true },
   );

@@ -9,7 +9,7 @@ import { knownTunings } from '../src/algorithms/tuning.js';
 import type { Capabilities } from '../src/device/capabilities.js';
 import type { Device } from '../src/device/device.js';
 import type { DeviceInfo } from '../src/device/platform.js';
-import { programOptions, programSource } from '../src/device/source.js';
+import { programOptions, programSource } from '../src/device/program-source.js';
 import { DTYPES, dtypeInfo } from '../src/keys/dtype.js';
 import { buildCompaction } from '../src/primitives/compact.js';
 import { createGather } from '../src/primitives/gather.js';

@@ -656,17 +656,17 @@ export const KERNELS = [
   },
   {
     name: 'board: a launch gets words of the one before',
-    file: 'src/device/board.ts',
-    find: 'this.#taken += count;',
-    replace: 'this.#taken += 1;',
-    tests: [tests('device/board')],
+    file: 'src/device/status-words.ts',
+    find: 'this.#usedWords += count;',
+    replace: 'this.#usedWords += 1;',
+    tests: [tests('device/status-words')],
   },
   {
     name: 'board: words are not zero again',
-    file: 'src/device/board.ts',
-    find: "if (this.#before === 'zero' && this.#words && !this.#words.areZero)",
-    replace: "if (this.#before === 'written')",
-    tests: [tests('device/board')],
+    file: 'src/device/status-words.ts',
+    find: "if (this.#initial === 'zero' && this.#readback && !this.#readback.isZero)",
+    replace: "if (this.#initial === 'uninitialized')",
+    tests: [tests('device/status-words')],
   },
   // --- turns, serial
   {
@@ -918,8 +918,9 @@ export const KERNELS = [
   {
     name: 'queue: what was put off comes behind what follows',
     file: 'src/device/queue.ts',
-    find: '    this.emit();\n    this.#progress.enqueue();',
-    replace: '    this.#progress.enqueue();',
+    find: `    this.enqueueDeferred();
+    this.#timeline.enqueue();`,
+    replace: '    this.#timeline.enqueue();',
     tests: [tests('primitives/gathers')],
   },
   {

@@ -6,7 +6,7 @@ const codec = tests('keys/key-codec');
 const hostSort = tests('sort/host/host-sort');
 const chunked = tests('sort/calls/chunked');
 const bundles = tests('sort/calls/bundles');
-const tray = tests('device/tray');
+const tray = tests('device/staging-ring');
 const journal = tests('batch/journal');
 const forecast = tests('engines/forecast/forecast');
 const engineSort = tests('engines/sort');
@@ -162,38 +162,38 @@ export const LIBRARY = [
   },
   {
     name: 'tray: places are free before the queue has come past them',
-    file: 'src/device/tray.ts',
-    find: 'this.#places?.free(taken);',
-    replace: 'this.#places?.free(this.#places.taken);',
+    file: 'src/device/staging-ring.ts',
+    find: 'this.#allocator?.free(endPosition);',
+    replace: 'this.#allocator?.free(this.#allocator.endPosition);',
     tests: [tray],
   },
   {
     name: 'tray: brought although it failed',
-    file: 'src/device/tray.ts',
-    find: 'if (well) for (const landing of landings) land(landing);',
-    replace: 'for (const landing of landings) land(landing);',
+    file: 'src/device/staging-ring.ts',
+    find: 'if (succeeded) for (const pendingCopy of pendingCopies) completeCopy(pendingCopy);',
+    replace: 'for (const pendingCopy of pendingCopies) completeCopy(pendingCopy);',
     tests: [tray],
   },
   {
     name: 'ferry: berths are free before the queue has come past them',
-    file: 'src/device/quay.ts',
-    find: 'if (left === undefined || !this.#progress.hasPassed(left)) break;',
-    replace: 'if (left === undefined) break;',
-    tests: [tests('device/ferry')],
+    file: 'src/device/staging-arena.ts',
+    find: 'if (releasedAt === undefined || !this.#timeline.hasPassed(releasedAt)) break;',
+    replace: 'if (releasedAt === undefined) break;',
+    tests: [tests('device/coalesced-transfers')],
   },
   {
     name: 'ferry: of neighbours only the first crosses',
-    file: 'src/device/ferry.ts',
-    find: 'berth.begin <= range.last.begin + berth.room;',
-    replace: 'berth.begin <= range.last.begin;',
-    tests: [tests('device/ferry')],
+    file: 'src/device/coalesced-transfers.ts',
+    find: 'slot.begin <= range.last.begin + slot.size;',
+    replace: 'slot.begin <= range.last.begin;',
+    tests: [tests('device/coalesced-transfers')],
   },
   {
     name: 'quay: each berth has a part of its own, over that of the one before',
-    file: 'src/device/quay.ts',
+    file: 'src/device/staging-arena.ts',
     find: 'if (known) return known;',
     replace: '',
-    tests: [tests('device/ferry')],
+    tests: [tests('device/coalesced-transfers')],
   },
   {
     name: 'bundles: sorts in either direction together',
@@ -239,24 +239,24 @@ export const LIBRARY = [
   },
   {
     name: 'losses: told to those behind them only',
-    file: 'src/device/losses.ts',
-    find: 'loss.from < to && loss.to > from',
-    replace: 'loss.to <= from',
-    tests: [tests('device/losses')],
+    file: 'src/device/failed-ranges.ts',
+    find: 'range.from < to && range.to > from',
+    replace: 'range.to <= from',
+    tests: [tests('device/failed-ranges')],
   },
   {
     name: 'lookout: what did not arrive is told to nobody',
-    file: 'src/device/lookout.ts',
-    find: 'if (landings.length > 0) this.#queue.lose(',
-    replace: 'if (landings.length < 0) this.#queue.lose(',
-    tests: [tests('device/lookout')],
+    file: 'src/device/completion-poller.ts',
+    find: 'if (pendingCopies.length > 0) this.#queue.markFailed(',
+    replace: 'if (pendingCopies.length < 0) this.#queue.markFailed(',
+    tests: [tests('device/completion-poller')],
   },
   {
     name: 'lookout: who awaits call after call leaves the loop to nobody',
-    file: 'src/device/lookout.ts',
-    find: 'start - this.#turnedAt > TURN_MILLISECONDS',
-    replace: 'start - this.#turnedAt < 0',
-    tests: [tests('device/lookout')],
+    file: 'src/device/completion-poller.ts',
+    find: 'start - this.#yieldedAt > MAX_MILLISECONDS_BETWEEN_YIELDS',
+    replace: 'start - this.#yieldedAt < 0',
+    tests: [tests('device/completion-poller')],
   },
   {
     name: 'run: a sort with other scratch is recorded each time',
@@ -303,8 +303,8 @@ export const LIBRARY = [
   {
     name: 'pool: lent to another queue while it is used',
     file: 'src/device/buffer-pool.ts',
-    find: '(!atRest || rests(buffer))',
-    replace: '(!atRest || buffer.bytes > 0)',
+    find: '(!requireIdle || isIdle(buffer))',
+    replace: '(!requireIdle || buffer.bytes > 0)',
     tests: [tests('device/buffer-pool')],
   },
   {
@@ -351,10 +351,11 @@ export const LIBRARY = [
   },
   {
     name: 'milestones: whoever comes later is told too early',
-    file: 'src/device/milestones.ts',
-    find: 'this.#next ??= this.#behind(this.#current);',
-    replace: 'if (this.#current) return this.#current;\n    this.#next ??= this.#behind(undefined);',
-    tests: [tests('device/milestones')],
+    file: 'src/device/wait-coalescer.ts',
+    find: 'this.#next ??= this.#createWait(this.#current);',
+    replace: `if (this.#current) return this.#current;
+    this.#next ??= this.#createWait(undefined);`,
+    tests: [tests('device/wait-coalescer')],
   },
   {
     name: 'link: an input that is made once more is not noticed',
@@ -375,7 +376,7 @@ export const LIBRARY = [
     equivalent:
       'the seal covers the name of the file too, which is half of the key: a file under another name is not read at all',
     file: 'src/device/program-cache.ts',
-    find: 'return named && binary.length > 0 ? binary : undefined;',
+    find: 'return hasKey && binary.length > 0 ? binary : undefined;',
     replace: 'return binary.length > 0 ? binary : undefined;',
     tests: [tests('device/program-cache')],
   },
@@ -417,7 +418,8 @@ export const LIBRARY = [
   {
     name: "keeper: what was pinned for a lost device is nobody's any more",
     file: 'src/sort/backend/device-keeper.ts',
-    find: '      device.staging.inherit(staging);\n',
+    find: `      device.staging.adoptOrphans(staging);
+`,
     replace: '',
     tests: [tests('faults/recovery', 'pinned memory of a lost device*')],
   },
@@ -691,10 +693,10 @@ export const LIBRARY = [
   },
   {
     name: 'lookout: a timer runs however long the deadline is',
-    file: 'src/device/lookout.ts',
+    file: 'src/device/completion-poller.ts',
     find: 'deadlineSeconds <= MOST_TIMER_SECONDS ?',
     replace: 'deadlineSeconds < Number.POSITIVE_INFINITY ?',
-    tests: [tests('device/lookout', '*beyond the maximum of a timer*')],
+    tests: [tests('device/completion-poller', '*beyond the maximum of a timer*')],
   },
   {
     name: 'lent: elements lie in place wherever they stand',
@@ -803,31 +805,31 @@ export const LIBRARY = [
   },
   {
     name: 'milestones: the end of all waits comes before that of the next one',
-    file: 'src/device/milestones.ts',
-    find: 'return this.#next?.reached ?? this.#current;',
+    file: 'src/device/wait-coalescer.ts',
+    find: 'return this.#next?.wait ?? this.#current;',
     replace: 'return this.#current;',
-    tests: [tests('device/milestones')],
+    tests: [tests('device/wait-coalescer')],
   },
   {
     name: 'milestones: a chain that takes long is completed when all of it is done',
-    file: 'src/device/milestones.ts',
-    find: 'if (this.#now() - since >= this.#patience) ask();',
+    file: 'src/device/wait-coalescer.ts',
+    find: 'if (this.#now() - since >= this.#maxDelay) start();',
     replace: '',
-    tests: [tests('device/milestones')],
+    tests: [tests('device/wait-coalescer')],
   },
   {
     name: 'lookout: a wait ends before the one in front of it',
-    file: 'src/device/lookout.ts',
+    file: 'src/device/completion-poller.ts',
     find: 'if (before) await before.catch(() => undefined); // what is in the tray is taken out in turn',
     replace: '',
-    tests: [tests('device/lookout')],
+    tests: [tests('device/completion-poller')],
   },
   {
     name: 'scraps: two get the same words',
-    file: 'src/device/scraps.ts',
+    file: 'src/device/host-word-arena.ts',
     find: 'this.#used += count;',
     replace: 'this.#used += count >> 1;',
-    tests: [tests('device/scraps')],
+    tests: [tests('device/host-word-arena')],
   },
   {
     name: 'rooms: one goes to two at a time',
@@ -846,8 +848,9 @@ export const LIBRARY = [
   {
     name: 'queue: what is to start soon never starts',
     file: 'src/device/queue.ts',
-    find: 'this.#startsSoon = false;\n        this.#flushForLater();',
-    replace: 'this.#startsSoon = false;',
+    find: `this.#flushScheduled = false;
+        this.#tryFlush();`,
+    replace: 'this.#flushScheduled = false;',
     tests: [tests('device/queue')],
   },
   {

@@ -1,7 +1,7 @@
-import type { Slot } from '../device/board.js';
 import type { Buffer } from '../device/buffer.js';
 import type { Device, KnownDevice } from '../device/device.js';
 import type { Queue } from '../device/queue.js';
+import type { StatusSlot } from '../device/status-words.js';
 import type { Dtype } from '../keys/dtype.js';
 import type { KeyCodec } from '../keys/key-codec.js';
 import { checkTuning, type Parameters, type Tuning, type Value } from './parameters.js';
@@ -49,7 +49,7 @@ export interface Segments extends SegmentCount {
    */
   readonly offsets?: Buffer;
   /** Gets the complement of the number of the first offset that is wrong, if one is: the output must not be used then. */
-  readonly slot?: Slot;
+  readonly slot?: StatusSlot;
   /** The positions that an argsort makes are counted from the beginning of each segment. */
   readonly fromSegment?: boolean;
 }

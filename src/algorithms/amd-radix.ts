@@ -1,6 +1,6 @@
 import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
-import { buildFitting, type Fitted } from '../device/fitted.js';
+import { buildFittedProgram, type FittedProgram } from '../device/fitted-program.js';
 import { type KernelArgument, type Queue, u32, u64 } from '../device/queue.js';
 import type {
   Algorithm,
@@ -49,9 +49,9 @@ class AmdRadix implements Algorithm {
   readonly name = 'amd';
   readonly device: Device;
   readonly shape: AlgorithmShape;
-  readonly #fitted: Fitted;
+  readonly #fitted: FittedProgram;
 
-  constructor(device: Device, shape: AlgorithmShape, fitted: Fitted) {
+  constructor(device: Device, shape: AlgorithmShape, fitted: FittedProgram) {
     this.device = device;
     this.shape = shape;
     this.#fitted = fitted;
@@ -181,7 +181,7 @@ export const amdRadix: AlgorithmFactory = {
     const { localBytes, type } = device.capabilities;
     const wanted = Number(shape.tuning?.localSize ?? (type === 'cpu' ? CPU_LOCAL_SIZE : GPU_LOCAL_SIZE));
     const most = Math.min(wanted, localBytes / LOCAL_BYTES_PER_ITEM);
-    const fitted = await buildFitting(device, 'amd_radix.cl', KERNELS, most, (groupSize) => ({
+    const fitted = await buildFittedProgram(device, 'amd_radix.cl', KERNELS, most, (groupSize) => ({
       KEY_BITS: shape.keyBits,
       VALUE_BYTES: shape.valueBytes,
       GROUP_SIZE: groupSize,

@@ -1,6 +1,11 @@
 import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
-import { buildFitting, type Fitted, localElements, wholeGroups } from '../device/fitted.js';
+import {
+  buildFittedProgram,
+  type FittedProgram,
+  localElements,
+  roundUpToGroups,
+} from '../device/fitted-program.js';
 import { type KernelArgument, type Queue, u32, u64 } from '../device/queue.js';
 import { powerAtLeast } from '../util/powers.js';
 import type {
@@ -19,7 +24,7 @@ import { carriesValues, passBuffers, passInPlace, passOutputs, scratchOf } from 
 const GROUP_SIZE = 256;
 const BLOCK = 1024;
 
-interface Variant extends Fitted {
+interface Variant extends FittedProgram {
   readonly block: number;
 }
 
@@ -98,7 +103,7 @@ class Bitonic implements Algorithm {
     const across = (blockSize: number, stride: number) => {
       const values: KernelArgument[] = outputValues ? [outputValues] : [];
       const args = [output, ...values, ...order, ...range, u64(blockSize), u64(stride)];
-      const global = wholeGroups(Math.ceil(size / 2), groupSize);
+      const global = roundUpToGroups(Math.ceil(size / 2), groupSize);
       queue.run(program.kernel('bitonic_step'), args, { global, local: groupSize, pass });
       const buffers = { keys: output, ...(outputValues && { values: outputValues }) };
       work.onStage?.({ kernel: 'bitonic_step', pass, buffers });
@@ -120,7 +125,7 @@ class Bitonic implements Algorithm {
 async function build(device: Device, shape: AlgorithmShape, ties: boolean): Promise<Variant> {
   const bytesEach = shape.keyBits / 8 + shape.valueBytes + (ties ? 4 : 0);
   const block = localElements(device, bytesEach, Number(shape.tuning?.block ?? BLOCK));
-  const fitted = await buildFitting(
+  const fitted = await buildFittedProgram(
     device,
     'bitonic.cl',
     ['bitonic_step', 'bitonic_block'],

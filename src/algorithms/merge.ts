@@ -1,7 +1,12 @@
 import type { Buffer } from '../device/buffer.js';
 import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
-import { buildFitting, type Fitted, localElements, wholeGroups } from '../device/fitted.js';
+import {
+  buildFittedProgram,
+  type FittedProgram,
+  localElements,
+  roundUpToGroups,
+} from '../device/fitted-program.js';
 import { type KernelArgument, type Queue, u32, u64 } from '../device/queue.js';
 import type {
   Algorithm,
@@ -50,11 +55,11 @@ class Merge implements Algorithm {
   readonly name = 'merge';
   readonly device: Device;
   readonly shape: AlgorithmShape;
-  readonly #fitted: Fitted;
+  readonly #fitted: FittedProgram;
   readonly #tile: number;
   readonly #short: number;
 
-  constructor(device: Device, shape: AlgorithmShape, fitted: Fitted, tile: number) {
+  constructor(device: Device, shape: AlgorithmShape, fitted: FittedProgram, tile: number) {
     this.device = device;
     this.shape = shape;
     this.#fitted = fitted;
@@ -90,7 +95,7 @@ class Merge implements Algorithm {
         work.onStage?.({ kernel, pass, buffers: wrote });
       };
       if (width <= this.#short) {
-        const pairs = wholeGroups(Math.ceil(n / (2 * width)), groupSize);
+        const pairs = roundUpToGroups(Math.ceil(n / (2 * width)), groupSize);
         run('merge_pairs', [...elements, ...order, u32(width), ...last], pairs, passOutputs(buffers));
       } else if (2 * width <= this.#tile) {
         const args = [...elements, ...order, u32(width), ...last];
@@ -98,7 +103,7 @@ class Merge implements Algorithm {
       } else {
         const splits = scratchOf(work, 'splits');
         const cut = [buffers.from, splits, ...order, u64(width), u64(tiles)];
-        run('merge_split', cut, wholeGroups(tiles, groupSize), { splits });
+        run('merge_split', cut, roundUpToGroups(tiles, groupSize), { splits });
         const args = [...elements, splits, ...order, u64(width), ...last];
         run('merge_tiles', args, tiles * groupSize, passOutputs(buffers));
       }
@@ -117,7 +122,7 @@ export const merge: AlgorithmFactory = {
   async create(device, shape) {
     const wanted = Number(shape.tuning?.tile ?? TILE);
     const tile = localElements(device, shape.keyBits / 8, wanted);
-    const fitted = await buildFitting(
+    const fitted = await buildFittedProgram(
       device,
       'merge.cl',
       KERNELS,

@@ -1,6 +1,6 @@
 import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
-import { buildFitting, type Fitted, wholeGroups } from '../device/fitted.js';
+import { buildFittedProgram, type FittedProgram, roundUpToGroups } from '../device/fitted-program.js';
 import { type Queue, u32, u64 } from '../device/queue.js';
 import type {
   Algorithm,
@@ -32,9 +32,9 @@ class OddEven implements Algorithm {
   readonly name = 'odd-even';
   readonly device: Device;
   readonly shape: AlgorithmShape;
-  readonly #fitted: Fitted;
+  readonly #fitted: FittedProgram;
 
-  constructor(device: Device, shape: AlgorithmShape, fitted: Fitted) {
+  constructor(device: Device, shape: AlgorithmShape, fitted: FittedProgram) {
     this.device = device;
     this.shape = shape;
     this.#fitted = fitted;
@@ -61,7 +61,7 @@ class OddEven implements Algorithm {
       const order = [u32(n), u32(parity), window, codecWords, u32(pass.flags)];
       const pairs = Math.ceil((n + parity) / 2);
       queue.run(kernel, [...passBuffers(pass), ...order], {
-        global: wholeGroups(pairs, groupSize),
+        global: roundUpToGroups(pairs, groupSize),
         local: groupSize,
         pass: phase,
       });
@@ -78,7 +78,7 @@ export const oddEven: AlgorithmFactory = {
   available: (_device, shape) => carriesValues(shape),
 
   async create(device, shape) {
-    const fitted = await buildFitting(device, 'odd_even.cl', ['odd_even_phase'], 256, (groupSize) => ({
+    const fitted = await buildFittedProgram(device, 'odd_even.cl', ['odd_even_phase'], 256, (groupSize) => ({
       KEY_BITS: shape.keyBits,
       VALUE_BYTES: shape.valueBytes,
       GROUP_SIZE: groupSize,

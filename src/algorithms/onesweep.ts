@@ -141,7 +141,7 @@ class Onesweep implements Algorithm {
     this.shape = shape;
     this.#programs = programs;
     this.#tuning = tuning;
-    this.#control = device.keep(CONTROL_BYTES);
+    this.#control = device.allocatePersistent(CONTROL_BYTES);
   }
 
   supports({ n, valueBytes }: SortRequest): true | string {

@@ -90,7 +90,7 @@ class PersistentRadix implements Algorithm {
     this.#programs = programs;
     this.#tuning = tuning;
     // Each launch leaves it as it found it: clearing it would be a command more.
-    this.#control = device.keep(CONTROL_BYTES);
+    this.#control = device.allocatePersistent(CONTROL_BYTES);
   }
 
   supports({ n, valueBytes }: SortRequest): true | string {

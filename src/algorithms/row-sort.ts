@@ -1,7 +1,7 @@
 import type { Buffer } from '../device/buffer.js';
 import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
-import { buildFitting, type Fitted } from '../device/fitted.js';
+import { buildFittedProgram, type FittedProgram } from '../device/fitted-program.js';
 import { type Queue, u32, u64 } from '../device/queue.js';
 import type { KeyCodec } from '../keys/key-codec.js';
 import { UsageError } from '../util/errors.js';
@@ -53,11 +53,11 @@ export class RowSort implements Algorithm {
   readonly name = 'row';
   readonly device: Device;
   readonly shape: AlgorithmShape;
-  readonly #fitted: Fitted;
+  readonly #fitted: FittedProgram;
   /** Most keys of a row as compiled: 32 or 64. */
   readonly row: number;
 
-  constructor(device: Device, shape: AlgorithmShape, fitted: Fitted, row: number) {
+  constructor(device: Device, shape: AlgorithmShape, fitted: FittedProgram, row: number) {
     this.device = device;
     this.shape = shape;
     this.#fitted = fitted;
@@ -117,7 +117,7 @@ function voteOf({ capabilities }: Device, wanted: unknown): keyof typeof VOTES {
 export async function createRowSort(device: Device, shape: AlgorithmShape): Promise<RowSort> {
   const row = shape.tuning?.row === 32 ? 32 : ROW_MAX;
   const vote = VOTES[voteOf(device, shape.tuning?.vote)];
-  const fitted = await buildFitting(device, 'row_sort.cl', ['row_sort'], 128, (groupSize) => ({
+  const fitted = await buildFittedProgram(device, 'row_sort.cl', ['row_sort'], 128, (groupSize) => ({
     KEY_BITS: shape.keyBits,
     VALUE_BYTES: shape.valueBytes,
     GROUP_SIZE: groupSize,

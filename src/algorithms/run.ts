@@ -52,7 +52,7 @@ export function enqueueWithScratch(
   try {
     const { n, bits, segments } = work;
     // What is told of segments goes to another word each time. What waits with others is handed over with them.
-    const isReplayed = !segments && !queue.gathers;
+    const isReplayed = !segments && !queue.hasPendingUploads;
     const known = isReplayed ? recall(algorithm, work) : undefined;
     const options = { inPlace: work.input === work.output, bits, ...(segments && { segments }) };
     const sizes = known?.sizes ?? algorithm.scratch(n, options);

@@ -1,7 +1,7 @@
 import type { Buffer } from '../device/buffer.js';
 import { codecArgument } from '../device/codec-argument.js';
 import type { Device, KnownDevice } from '../device/device.js';
-import { buildFitting, type Fitted } from '../device/fitted.js';
+import { buildFittedProgram, type FittedProgram } from '../device/fitted-program.js';
 import type { Program } from '../device/program.js';
 import { type KernelArgument, type Queue, u32, vector } from '../device/queue.js';
 import { UnsupportedError } from '../util/errors.js';
@@ -81,7 +81,7 @@ export class SegmentsInGroups {
   readonly #shape: AlgorithmShape;
   /** No segment has more keys; left out where nothing is known. */
   readonly longest: number | undefined;
-  readonly #rows: Fitted;
+  readonly #rows: FittedProgram;
   /** The only ones where no segment is longer. */
   readonly #small: Tiles;
   readonly #tiles: Tiles;
@@ -90,7 +90,7 @@ export class SegmentsInGroups {
   private constructor(
     device: Device,
     shape: AlgorithmShape,
-    programs: { rows: Fitted; small: Tiles; tiles: Tiles; sweep?: Sweep | undefined },
+    programs: { rows: FittedProgram; small: Tiles; tiles: Tiles; sweep?: Sweep | undefined },
     longest?: number,
   ) {
     this.longest = longest;
@@ -105,7 +105,7 @@ export class SegmentsInGroups {
   /** @throws BuildError, UnsupportedError */
   static async create(device: Device, shape: AlgorithmShape, tuning: Tuning): Promise<SegmentsInGroups> {
     const { inlinePtx } = device.capabilities.quirks;
-    const rows = await buildFitting(device, 'segment_rows.cl', [CLASSES], ROWS_GROUP, (groupSize) => ({
+    const rows = await buildFittedProgram(device, 'segment_rows.cl', [CLASSES], ROWS_GROUP, (groupSize) => ({
       KEY_BITS: shape.keyBits,
       VALUE_BYTES: shape.valueBytes,
       GROUP_SIZE: groupSize,
@@ -395,5 +395,5 @@ async function sweepOf(device: Device, shape: AlgorithmShape, tuning: Tuning): P
     LOOK_BACK: lookBack,
     SPIN_LIMIT: numberOf(tuning, 'spinLimit', 2 ** 21),
   });
-  return { program, tile, lookBack, control: device.keep(CONTROL_BYTES) };
+  return { program, tile, lookBack, control: device.allocatePersistent(CONTROL_BYTES) };
 }

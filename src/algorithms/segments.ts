@@ -84,7 +84,7 @@ export function beginSegments(
   if (also) queue.fill(state, 0, { bytes: also.bytes });
   else if (!work.segments || work.segments.offsets) queue.fill(state, 0, { bytes: STATE_WORDS * 4 });
   const { slot } = work.segments ?? {};
-  const told = slot ? [slot.board, u32(slot.at)] : [state, u32(STATE_WORDS - 1)];
+  const told = slot ? [slot.buffer, u32(slot.firstWord)] : [state, u32(STATE_WORDS - 1)];
   if (work.segments) return { segments: work.segments, state, told };
   const whole = scratchOf(work, 'whole');
   queue.fill(whole, 0, { bytes: 4 });

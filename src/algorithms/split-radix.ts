@@ -1,7 +1,7 @@
 import type { Buffer } from '../device/buffer.js';
 import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
-import { buildFitting, type Fitted, wholeGroups } from '../device/fitted.js';
+import { buildFittedProgram, type FittedProgram, roundUpToGroups } from '../device/fitted-program.js';
 import { type KernelArgument, type Queue, u32, u64 } from '../device/queue.js';
 import type {
   Algorithm,
@@ -45,10 +45,10 @@ class SplitRadix implements Algorithm {
   readonly name = 'split';
   readonly device: Device;
   readonly shape: AlgorithmShape;
-  readonly #fitted: Fitted;
+  readonly #fitted: FittedProgram;
   readonly #radixBits: number;
 
-  constructor(device: Device, shape: AlgorithmShape, fitted: Fitted, radixBits: number) {
+  constructor(device: Device, shape: AlgorithmShape, fitted: FittedProgram, radixBits: number) {
     this.device = device;
     this.shape = shape;
     this.#fitted = fitted;
@@ -85,7 +85,7 @@ class SplitRadix implements Algorithm {
       // An empty window is one pass on a digit of no bits, at a shift that a code still has.
       const digit = [u64(n), codecWords, u32(buffers.flags), u32(width > 0 ? shift : 0), u32(width)];
       const run = (kernel: string, args: KernelArgument[], wrote: Record<string, Buffer>, single = false) => {
-        const global = single ? groupSize : wholeGroups(n, groupSize);
+        const global = single ? groupSize : roundUpToGroups(n, groupSize);
         queue.run(program.kernel(kernel), args, { global, local: groupSize, pass });
         work.onStage?.({ kernel, pass, buffers: wrote });
       };
@@ -116,7 +116,7 @@ export const splitRadix: AlgorithmFactory = {
 
   async create(device, shape) {
     const radixBits = Number(shape.tuning?.radixBits ?? 1);
-    const fitted = await buildFitting(device, 'split_radix.cl', KERNELS, GROUP_SIZE, (groupSize) => ({
+    const fitted = await buildFittedProgram(device, 'split_radix.cl', KERNELS, GROUP_SIZE, (groupSize) => ({
       KEY_BITS: shape.keyBits,
       VALUE_BYTES: shape.valueBytes,
       GROUP_SIZE: groupSize,

@@ -25,7 +25,7 @@ export class BusyWork {
    */
   static open(device: Device): BusyWork | undefined {
     const { type, maxAllocation, quirks } = device.capabilities;
-    return type === 'cpu' || !quirks.profiles
+    return type === 'cpu' || !quirks.reportsTimes
       ? undefined
       : new BusyWork(device, device.buffer(Math.min(BYTES, maxAllocation - (maxAllocation % 4))));
   }

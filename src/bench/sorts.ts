@@ -1,6 +1,6 @@
 import { Device } from '../device/device.js';
 import { findDevices } from '../device/platform.js';
-import { selectDevice } from '../device/select.js';
+import { selectDevice } from '../device/select-device.js';
 import { type Distribution, generate } from '../io/gen.js';
 import { bytesOf, keyWords } from '../keys/array.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';

@@ -1,7 +1,7 @@
 /** How the text of arguments about devices and what runs on them is read: these bring what belongs to devices along. */
 import { ALGORITHMS } from '../algorithms/registry.js';
 import { type DeviceInfo, devices } from '../device/platform.js';
-import { deviceSpecs, matchingDevices, ranked, selectDevices } from '../device/select.js';
+import { deviceSpecs, matchingDevices, rankDevices, selectDevices } from '../device/select-device.js';
 import { distinct } from '../util/distinct.js';
 import { driverCacheHint } from '../util/driver-cache.js';
 import { NoDeviceError, UsageError } from '../util/errors.js';
@@ -46,7 +46,7 @@ export function readDevice(given: Names, who: string): DeviceInfo {
       `${who} works on one device, and --device names ${named.length}: ${list}; name one of them`,
     );
   }
-  return (ranked(named)[0] as { readonly info: DeviceInfo }).info; // there is one at least
+  return (rankDevices(named)[0] as { readonly info: DeviceInfo }).info; // there is one at least
 }
 
 const isOne = (spec: string): boolean => spec === 'auto' || spec === 'host' || /^\d+:\d+$/.test(spec);

@@ -1,5 +1,5 @@
 /** `clsort sort --engine`: a sort over many machines. */
-import { deviceSpecs } from '../device/select.js';
+import { deviceSpecs } from '../device/select-device.js';
 import { BullEngine } from '../engines/bullmq.js';
 import { sortChain } from '../engines/chain.js';
 import { runSort } from '../engines/coordinator.js';

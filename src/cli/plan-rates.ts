@@ -1,6 +1,6 @@
 /** What a forecast rests on: what was measured before, here, or by a run. */
 import { readFile } from 'node:fs/promises';
-import { deviceSpecs } from '../device/select.js';
+import { deviceSpecs } from '../device/select-device.js';
 import { engineRatesOf, hostRatesOf, type RunReport } from '../engines/forecast/fit.js';
 import { measureRates } from '../engines/forecast/measure.js';
 import { DEVICE_RATES, ENGINE_RATES, HOST_RATES } from '../engines/forecast/measured.js';

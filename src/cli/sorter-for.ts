@@ -1,4 +1,4 @@
-import { deviceSpecs } from '../device/select.js';
+import { deviceSpecs } from '../device/select-device.js';
 import { mostKeysOf } from '../io/keys.js';
 import { dtypeInfo } from '../keys/dtype.js';
 import { namedDtype } from '../keys/dtype-name.js';

@@ -12,11 +12,11 @@ export class BufferPool {
   #budget: number;
   readonly #idle: Buffer[] = [];
   #idleBytes = 0;
-  #lentBytes = 0;
+  #usedBytes = 0;
   #peakBytes = 0;
   readonly #queue: Pick<Queue, 'position' | 'hasPassed'>;
   /** Where the queue was when idle buffers were given back. */
-  readonly #given = new WeakMap<Buffer, number>();
+  readonly #releasedAt = new WeakMap<Buffer, number>();
 
   /** @param queue whose commands use the buffers */
   constructor(
@@ -32,26 +32,26 @@ export class BufferPool {
   /**
    * A buffer of at least `bytes` bytes.
    *
-   * @param wanted taken if it is idle: launches that were bound to it need not be made anew
-   * @param atRest whether no command that is enqueued may use it any more, for use by another queue
+   * @param preferred taken if it is idle: launches that were bound to it need not be made anew
+   * @param requireIdle whether no command that is enqueued may use it any more, for use by another queue
    * @throws MemoryError
    */
-  take(bytes: number, wanted?: Buffer, atRest = false): Buffer {
-    const rests = (buffer: Buffer) => this.#queue.hasPassed(this.#given.get(buffer) ?? 0);
+  take(bytes: number, preferred?: Buffer, requireIdle = false): Buffer {
+    const isIdle = (buffer: Buffer) => this.#queue.hasPassed(this.#releasedAt.get(buffer) ?? 0);
     const fits = (buffer: Buffer) =>
-      buffer.bytes >= bytes && buffer.bytes <= 2 * Math.max(bytes, 4096) && (!atRest || rests(buffer));
-    const same = wanted ? this.#idle.indexOf(wanted) : -1;
+      buffer.bytes >= bytes && buffer.bytes <= 2 * Math.max(bytes, 4096) && (!requireIdle || isIdle(buffer));
+    const same = preferred ? this.#idle.indexOf(preferred) : -1;
     // The one that was used last, so that repeated calls get the same few buffers.
     const found = same >= 0 ? same : this.#idle.findLastIndex(fits);
     const buffer = found >= 0 ? this.#idle.splice(found, 1)[0] : undefined;
     if (buffer) this.#idleBytes -= buffer.bytes;
-    const taken = buffer ?? this.#allocateAnew(bytes);
-    this.#lentBytes += taken.bytes;
-    this.#peakBytes = Math.max(this.#peakBytes, this.#lentBytes + this.#idleBytes);
+    const taken = buffer ?? this.#allocateWithRetry(bytes);
+    this.#usedBytes += taken.bytes;
+    this.#peakBytes = Math.max(this.#peakBytes, this.#usedBytes + this.#idleBytes);
     return taken;
   }
 
-  #allocateAnew(bytes: number): Buffer {
+  #allocateWithRetry(bytes: number): Buffer {
     try {
       return this.#allocate(bytes);
     } catch (error) {
@@ -63,12 +63,12 @@ export class BufferPool {
 
   /** Takes a buffer back. */
   give(buffer: Buffer): void {
-    this.#lentBytes -= buffer.bytes;
+    this.#usedBytes -= buffer.bytes;
     if (buffer.bytes > this.#budget) {
       buffer.release();
       return;
     }
-    this.#given.set(buffer, this.#queue.position);
+    this.#releasedAt.set(buffer, this.#queue.position);
     this.#idle.push(buffer);
     this.#idleBytes += buffer.bytes;
     while (this.#idleBytes > this.#budget) {
@@ -85,7 +85,7 @@ export class BufferPool {
    *
    * @throws MemoryError
    */
-  lend<const S extends readonly number[], T>(
+  withBuffers<const S extends readonly number[], T>(
     sizes: S,
     enqueue: (...buffers: { -readonly [I in keyof S]: Buffer }) => T,
   ): T {
@@ -111,7 +111,7 @@ export class BufferPool {
   }
 
   /** Bytes that wait for use, bytes in use, and the most of both together that there ever were. */
-  get usage(): { idle: number; lent: number; peak: number } {
-    return { idle: this.#idleBytes, lent: this.#lentBytes, peak: this.#peakBytes };
+  get usage(): { idle: number; used: number; peak: number } {
+    return { idle: this.#idleBytes, used: this.#usedBytes, peak: this.#peakBytes };
   }
 }

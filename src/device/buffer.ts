@@ -22,14 +22,14 @@ export class Buffer {
    * @throws MemoryError
    */
   static create(context: cl.Context, bytes: number, options: BufferOptions = {}): Buffer {
-    const { flags = 0, over, beforeRelease } = options;
+    const { flags = 0, hostMemory, beforeRelease } = options;
     if (!Number.isSafeInteger(bytes) || bytes < 0) {
       throw new MemoryError(`a buffer of ${bytes} bytes cannot be: expected a whole number of bytes`);
     }
     const size = Math.max(bytes, 4);
     try {
-      const handle = over
-        ? cl.createBuffer(context, cl.MEM_READ_WRITE | cl.MEM_USE_HOST_PTR | flags, size, over)
+      const handle = hostMemory
+        ? cl.createBuffer(context, cl.MEM_READ_WRITE | cl.MEM_USE_HOST_PTR | flags, size, hostMemory)
         : cl.createBuffer(context, cl.MEM_READ_WRITE | flags, size);
       return new Buffer(size, handle, beforeRelease);
     } catch (error) {
@@ -56,7 +56,7 @@ export class Buffer {
 
 export interface BufferOptions {
   readonly flags?: number;
-  readonly over?: ArrayBufferView;
+  readonly hostMemory?: ArrayBufferView;
   /** Called once, right before the memory goes. */
   readonly beforeRelease?: () => void;
 }

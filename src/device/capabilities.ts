@@ -2,7 +2,7 @@ import * as cl from '../opencl/index.js';
 import { UsageError } from '../util/errors.js';
 import { amdHardware } from './amd.js';
 import { generalHardware } from './general.js';
-import { type Ask, type Hardware, numberFrom } from './hardware.js';
+import { type DeviceQuery, type Hardware, numberFrom } from './hardware.js';
 import { intelHardware } from './intel.js';
 import { nvidiaHardware } from './nvidia.js';
 import { type DeviceInfo, toNumber } from './platform.js';
@@ -59,8 +59,8 @@ export function localBudgetOf({
   groupLocalBytes,
   quirks,
 }: Pick<Capabilities, 'localBytes' | 'groupLocalBytes' | 'quirks'>): number {
-  const moreThanTold = groupLocalBytes > localBytes * quirks.countsLocalBytes;
-  return moreThanTold || quirks.inlinePtx ? groupLocalBytes - COMPILER_BYTES : localBytes;
+  const exceedsReported = groupLocalBytes > localBytes * quirks.localBytesFactor;
+  return exceedsReported || quirks.inlinePtx ? groupLocalBytes - COMPILER_BYTES : localBytes;
 }
 
 /** Who is asked what, by the extension that says that it may be asked. */
@@ -72,9 +72,9 @@ const VENDORS = [
 ] as const;
 
 /** Asks a device what it can do. @throws UsageError when CLSORT_LOCAL_BYTES is no number of bytes */
-export function capabilitiesOf(info: DeviceInfo, ask: Ask): Capabilities {
+export function capabilitiesOf(info: DeviceInfo, query: DeviceQuery): Capabilities {
   const extensions = new Set(
-    String(ask(cl.DEVICE_EXTENSIONS) ?? '')
+    String(query(cl.DEVICE_EXTENSIONS) ?? '')
       .replaceAll('\0', '')
       .split(/\s+/)
       .filter(Boolean),
@@ -82,14 +82,14 @@ export function capabilitiesOf(info: DeviceInfo, ask: Ask): Capabilities {
   const version = Number(info.version);
   const driver = quirksOf(info);
   // A driver that calls itself 3.0 and does not know the question has no such atomics.
-  const scope = version >= 3 ? toNumber(ask(cl.DEVICE_ATOMIC_MEMORY_CAPABILITIES) ?? 0) : 0;
+  const scope = version >= 3 ? toNumber(query(cl.DEVICE_ATOMIC_MEMORY_CAPABILITIES) ?? 0) : 0;
   const words = `${info.platform} ${info.vendor} ${info.name}`;
-  const hardware = lessened(hardwareOf(info, extensions, ask));
+  const hardware = limitLocalMemory(hardwareOf(info, extensions, query));
   const { architecture, computeUnits, groupLocalBytes, unit, subGroupSizes, sharesMemory } = hardware;
   // What the driver takes is one thing, what the device has another.
   const ptx = driver.inlinePtx && process.env.CLSORT_INLINE_PTX !== 'off' ? hardware.ptx : undefined;
   const quirks = { ...driver, inlinePtx: ptx !== undefined };
-  const localBytes = Math.floor(Math.min(info.localBytes, groupLocalBytes) / quirks.countsLocalBytes);
+  const localBytes = Math.floor(Math.min(info.localBytes, groupLocalBytes) / quirks.localBytesFactor);
   return {
     type: info.type,
     version,
@@ -108,30 +108,30 @@ export function capabilitiesOf(info: DeviceInfo, ask: Ask): Capabilities {
     fp64: extensions.has('cl_khr_fp64'),
     int64Atomics: extensions.has('cl_khr_int64_base_atomics'),
     unifiedMemory:
-      info.type === 'cpu' || sharesMemory || numberFrom(ask(cl.DEVICE_HOST_UNIFIED_MEMORY)) === 1,
+      info.type === 'cpu' || sharesMemory || numberFrom(query(cl.DEVICE_HOST_UNIFIED_MEMORY)) === 1,
     deviceScopeAtomics:
       hardware.unlistedAtomics ||
       (version >= 2 && version < 3) ||
       (scope & cl.DEVICE_ATOMIC_SCOPE_DEVICE) !== 0,
-    vectorWords: numberFrom(ask(cl.DEVICE_NATIVE_VECTOR_WIDTH_INT)) || 1,
+    vectorWords: numberFrom(query(cl.DEVICE_NATIVE_VECTOR_WIDTH_INT)) || 1,
     family: FAMILIES.find(([pattern]) => pattern.test(words))?.[1] ?? 'other',
     ptx,
     quirks,
   };
 }
 
-function hardwareOf(info: DeviceInfo, extensions: ReadonlySet<string>, ask: Ask): Hardware {
-  const general = generalHardware(info, ask);
+function hardwareOf(info: DeviceInfo, extensions: ReadonlySet<string>, query: DeviceQuery): Hardware {
+  const general = generalHardware(info, query);
   // CPU devices list extensions of GPUs, too.
   const vendor = info.type === 'gpu' && VENDORS.find(([extension]) => extensions.has(extension));
-  return vendor ? vendor[1](general, info, ask) : general;
+  return vendor ? vendor[1](general, info, query) : general;
 }
 
 /**
  * The device as one whose groups have less local memory, where CLSORT_LOCAL_BYTES says so: for measuring what that costs.
  * Its units keep what they have, since as many groups as before run on one.
  */
-function lessened(hardware: Hardware): Hardware {
+function limitLocalMemory(hardware: Hardware): Hardware {
   const wanted = process.env.CLSORT_LOCAL_BYTES;
   if (wanted === undefined || wanted === '') return hardware;
   const bytes = Number(wanted);

@@ -2,37 +2,37 @@ import * as cl from '../opencl/index.js';
 import { Buffer, type BufferOptions } from './buffer.js';
 import { BufferPool } from './buffer-pool.js';
 import { type Capabilities, capabilitiesOf } from './capabilities.js';
-import { askOf, type DeviceInfo, type FoundDevice, findDevices } from './platform.js';
+import { type DeviceInfo, type FoundDevice, findDevices, queryOf } from './platform.js';
 import { Program } from './program.js';
 import { ProgramCache } from './program-cache.js';
+import { programOptions, programSource } from './program-source.js';
 import { Queue, type SmallTransfers } from './queue.js';
-import { type DeviceSpec, selectDevice } from './select.js';
-import { programOptions, programSource } from './source.js';
-import { COPY_THREADS, STAGED_BYTES, Staging, type Ways } from './staging.js';
+import { type DeviceSpec, selectDevice } from './select-device.js';
+import { COPY_THREADS, STAGED_BYTES, Staging, type TransferQueues } from './staging.js';
+import { StagingRing } from './staging-ring.js';
 import { typedError } from './status.js';
-import { Tray } from './tray.js';
 
 /** Share of device memory that idle pooled buffers may hold. */
 const POOL_SHARE = 0.25;
 
 /** Pinned memory for small transfers. */
-const TRAY_BYTES = 16 * 2 ** 20;
+const STAGING_RING_BYTES = 16 * 2 ** 20;
 
 /** Host memory of fewer bytes comes from V8. */
 const LARGE_BYTES = 2 ** 20;
 /** Likewise when it is for one result, for which the memory of a collected one will do: its pages are there. */
 const LARGE_RESULT_BYTES = 2 ** 15;
 
-const newQueue = (
+const createQueue = (
   context: cl.Context,
   handle: cl.Device,
   capabilities: Capabilities,
-  small?: SmallTransfers,
+  smallTransfers?: SmallTransfers,
 ): Queue =>
   new Queue(
     (timed) => cl.createCommandQueue(context, handle, timed ? cl.QUEUE_PROFILING_ENABLE : 0),
     capabilities,
-    small,
+    smallTransfers,
   );
 
 /** A device as far as plans and parameters depend on it, open or not. */
@@ -53,8 +53,8 @@ export class Device {
   readonly staging: Staging;
   readonly handle: cl.Device;
   readonly context: cl.Context;
-  #ways: Ways | undefined;
-  readonly #kept: Buffer[] = [];
+  #transferQueues: TransferQueues | undefined;
+  readonly #persistentBuffers: Buffer[] = [];
   readonly #programCache: ProgramCache | undefined;
   readonly #programs = new Map<string, Promise<Program>>();
   #closed = false;
@@ -64,18 +64,18 @@ export class Device {
     this.handle = handle;
     let context: cl.Context | undefined;
     try {
-      this.capabilities = capabilitiesOf(info, askOf(handle));
+      this.capabilities = capabilitiesOf(info, queryOf(handle));
       if (this.capabilities.quirks.singleThreaded) cl.setSingleThreaded(platform, true);
       context = cl.createContext([cl.CONTEXT_PLATFORM, platform], [handle], null, null);
-      const small = this.transfersBeside ? this.#smallTransfers() : undefined;
-      this.queue = newQueue(context, handle, this.capabilities, small);
+      const smallTransfers = this.hasDedicatedMemory ? this.#smallTransfers() : undefined;
+      this.queue = createQueue(context, handle, this.capabilities, smallTransfers);
     } catch (error) {
       if (context) cl.releaseAsync(context);
       throw typedError(error, `opening ${info.name}`);
     }
     this.context = context;
     this.#programCache = ProgramCache.of(info, this.capabilities.quirks);
-    this.staging = new Staging(this.context, this.queue, () => this.ways);
+    this.staging = new Staging(this.context, this.queue, () => this.transferQueues);
     const budget = poolBytes ?? info.globalBytes * POOL_SHARE;
     this.pool = new BufferPool((bytes) => this.buffer(bytes), budget, this.queue);
   }
@@ -104,8 +104,8 @@ export class Device {
     const key = `${file} ${all}`;
     let program = this.#programs.get(key);
     if (!program) {
-      const place = { context: this.context, device: this.handle, cache: this.#programCache };
-      program = Program.build(place, { source: programSource(file), options: all }, `cl/${file}`);
+      const target = { context: this.context, device: this.handle, cache: this.#programCache };
+      program = Program.build(target, { source: programSource(file), options: all }, `cl/${file}`);
       program.catch(() => this.#programs.delete(key)); // a failure is reported to its caller, not kept
       this.#programs.set(key, program);
     }
@@ -113,26 +113,26 @@ export class Device {
   }
 
   /** For transfers that run beside what `queue` does; who uses one waits for it. */
-  get ways(): Ways {
-    const open = () => newQueue(this.context, this.handle, this.capabilities);
-    this.#ways ??= { up: open(), down: open() };
-    return this.#ways;
+  get transferQueues(): TransferQueues {
+    const open = () => createQueue(this.context, this.handle, this.capabilities);
+    this.#transferQueues ??= { up: open(), down: open() };
+    return this.#transferQueues;
   }
 
   /** Has the device memory of its own, so that transfers and sorts of different calls are worth doing side by side? */
-  get transfersBeside(): boolean {
+  get hasDedicatedMemory(): boolean {
     const { unifiedMemory, quirks } = this.capabilities;
     return !unifiedMemory && !quirks.singleThreaded;
   }
 
   #smallTransfers(): SmallTransfers {
     return {
-      tray: new Tray(() => this.staging.passage(TRAY_BYTES)),
-      shores: (bytes) => {
+      stagingRing: new StagingRing(() => this.staging.allocateStaging(STAGING_RING_BYTES)),
+      allocatePair: (bytes) => {
         const device = this.buffer(bytes);
         try {
-          const host = this.staging.passage(bytes);
-          return { host, device, beforeRelease: () => this.queue.submitForLater() };
+          const host = this.staging.allocateStaging(bytes);
+          return { host, device, beforeRelease: () => this.queue.trySubmit() };
         } catch (error) {
           device.release();
           throw error;
@@ -143,7 +143,7 @@ export class Device {
 
   /** Lends a second queue, whose commands run beside those of `queue`; who uses it waits for them. */
   async withSecondQueue<T>(use: (second: Queue) => Promise<T>): Promise<T> {
-    const second = newQueue(this.context, this.handle, this.capabilities);
+    const second = createQueue(this.context, this.handle, this.capabilities);
     try {
       return await use(second);
     } finally {
@@ -155,24 +155,24 @@ export class Device {
   buffer(bytes: number, options?: BufferOptions): Buffer {
     // Launches that use the buffer may still wait to be handed over.
     return Buffer.create(this.context, bytes, {
-      beforeRelease: () => this.queue.submitForLater(),
+      beforeRelease: () => this.queue.trySubmit(),
       ...options,
     });
   }
 
   /** Is this pinned memory, which a device with memory of its own reads and writes by itself? */
-  reaches({ buffer }: ArrayBufferView): boolean {
-    return this.staging.has(buffer) || this.staging.isPassage(buffer);
+  isPinned({ buffer }: ArrayBufferView): boolean {
+    return this.staging.has(buffer) || this.staging.isStaging(buffer);
   }
 
   /** Is it pinned memory that small arrays pass through, with whatever is to cross beside them? */
-  passes({ buffer }: ArrayBufferView): boolean {
-    return this.staging.isPassage(buffer);
+  isStaging({ buffer }: ArrayBufferView): boolean {
+    return this.staging.isStaging(buffer);
   }
 
   /** Does a transfer of so many bytes pass through pinned memory, copied by several threads? */
-  stages(view: ArrayBufferView): boolean {
-    return view.byteLength >= STAGED_BYTES && this.transfersBeside && !this.reaches(view);
+  needsStaging(view: ArrayBufferView): boolean {
+    return view.byteLength >= STAGED_BYTES && this.hasDedicatedMemory && !this.isPinned(view);
   }
 
   /**
@@ -182,19 +182,19 @@ export class Device {
    * @param used whether memory that was used before will do; else it is all zero
    * @throws MemoryError
    */
-  hostMemory(bytes: number, { used = false } = {}): ArrayBuffer {
-    if (bytes < (used ? LARGE_RESULT_BYTES : LARGE_BYTES)) return new ArrayBuffer(bytes);
+  hostMemory(bytes: number, { used: mayReuse = false } = {}): ArrayBuffer {
+    if (bytes < (mayReuse ? LARGE_RESULT_BYTES : LARGE_BYTES)) return new ArrayBuffer(bytes);
     try {
-      return cl.allocateHostMemory(bytes, this.capabilities.unifiedMemory ? 0 : COPY_THREADS, used);
+      return cl.allocateHostMemory(bytes, this.capabilities.unifiedMemory ? 0 : COPY_THREADS, mayReuse);
     } catch (error) {
       throw typedError(error, `allocating ${bytes} bytes of host memory`);
     }
   }
 
   /** A few bytes of device memory that begin as zeros and live as long as the device. @throws MemoryError */
-  keep(bytes: number): Buffer {
+  allocatePersistent(bytes: number): Buffer {
     const buffer = this.buffer(bytes);
-    this.#kept.push(buffer);
+    this.#persistentBuffers.push(buffer);
     this.queue.fill(buffer, 0);
     return buffer;
   }
@@ -204,7 +204,10 @@ export class Device {
   }
 
   get #queues(): Queue[] {
-    return [this.queue, ...(this.#ways ? [this.#ways.up, this.#ways.down] : [])];
+    return [
+      this.queue,
+      ...(this.#transferQueues ? [this.#transferQueues.up, this.#transferQueues.down] : []),
+    ];
   }
 
   /** Waits for the queues, then releases everything of this device. May be called twice, and after `abandon`. */
@@ -225,11 +228,11 @@ export class Device {
     this.staging.orphan();
     await this.#release();
     // Who waits for the device may have results yet, out of memory that they pass through. It stays where no wait ever ends.
-    Promise.all(this.#queues.map((queue) => queue.waitsEnded())).then(() => this.staging.abandon());
+    Promise.all(this.#queues.map((queue) => queue.waitsSettled())).then(() => this.staging.abandon());
   }
 
   async #release(): Promise<void> {
-    for (const buffer of this.#kept.splice(0)) buffer.release();
+    for (const buffer of this.#persistentBuffers.splice(0)) buffer.release();
     this.pool.close();
     for (const program of await Promise.allSettled(this.#programs.values())) {
       if (program.status === 'fulfilled') program.value.release();

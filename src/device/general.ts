@@ -1,5 +1,5 @@
 import * as cl from '../opencl/index.js';
-import { type Ask, type Basics, countFrom, type Hardware } from './hardware.js';
+import { type BasicHardware, countFrom, type DeviceQuery, type Hardware } from './hardware.js';
 
 /** Registers of a unit where nobody tells: as many as most GPUs of the last ten years have. */
 const REGISTERS = 65_536;
@@ -7,8 +7,11 @@ const REGISTERS = 65_536;
 const ITEMS = 1024;
 
 /** What can be said of a device of any maker (ARM, Qualcomm, Apple and others) by OpenCL alone. */
-export function generalHardware({ computeUnits, localBytes, maxWorkGroup }: Basics, ask: Ask): Hardware {
-  const multiple = countFrom(ask(cl.DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE));
+export function generalHardware(
+  { computeUnits, localBytes, maxWorkGroup }: BasicHardware,
+  query: DeviceQuery,
+): Hardware {
+  const multiple = countFrom(query(cl.DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE));
   return {
     architecture: undefined,
     computeUnits,

@@ -6,10 +6,10 @@
  * @param name  a constant of clGetDeviceInfo, of OpenCL or of an extension
  * @returns as the binding returns it: text, a number, a truth value, `[high, low]` of 64 bits, or bytes
  */
-export type Ask = (name: number) => unknown;
+export type DeviceQuery = (name: number) => unknown;
 
 /** What the groups that run on a compute unit at the same time share. */
-export interface Unit {
+export interface ComputeUnit {
   /** Bytes of local memory. */
   readonly localBytes: number;
   /** Bytes of it that each group takes besides its own. */
@@ -35,7 +35,7 @@ export interface Hardware {
   readonly computeUnits: number;
   /** Bytes of local memory that the kernel of a group may declare: at least what the driver admits. */
   readonly groupLocalBytes: number;
-  readonly unit: Unit;
+  readonly unit: ComputeUnit;
   /** Work-items of sub-groups that a kernel can have, in ascending order; none where nobody tells. */
   readonly subGroupSizes: readonly number[];
   /** Device and host share memory, as the vendor says besides OpenCL. */
@@ -47,7 +47,7 @@ export interface Hardware {
 }
 
 /** What OpenCL itself tells of a device, which is where every vendor's file begins. */
-export interface Basics {
+export interface BasicHardware {
   readonly name: string;
   readonly computeUnits: number;
   readonly localBytes: number;

@@ -8,7 +8,7 @@ export interface Scalar {
   readonly value: number | bigint;
 }
 /** Bytes of local memory. */
-export interface Local {
+export interface LocalMemory {
   readonly localBytes: number;
 }
 /** A vector or struct by value. */
@@ -16,7 +16,7 @@ export interface Vector {
   readonly bytes: Uint8Array;
 }
 
-export type KernelArgument = Buffer | Scalar | Local | Vector;
+export type KernelArgument = Buffer | Scalar | LocalMemory | Vector;
 
 export const u32 = (value: number): KernelArgument => ({ type: 'uint', value });
 export const i32 = (value: number): KernelArgument => ({ type: 'int', value });
@@ -56,7 +56,7 @@ export class LaunchList {
   #kernels: Kernel[] = [];
   #memory: Buffer[] = [];
   /** Set all arguments of the launches that follow, also those that are set already. */
-  complete = false;
+  setsAllArguments = false;
 
   /** Number of launches. */
   get length(): number {
@@ -80,7 +80,7 @@ export class LaunchList {
     let changed = 0;
     for (let i = 0; i < args.length; i++) {
       const arg = args[i] as KernelArgument;
-      if (!this.complete && same(arg, kernel.bound[i])) continue;
+      if (!this.setsAllArguments && isSameArgument(arg, kernel.bound[i])) continue;
       kernel.bound[i] = arg;
       changed++;
       words[at++] = i;
@@ -96,7 +96,7 @@ export class LaunchList {
       } else {
         words[at++] = ARGUMENT.bytes;
         words[at++] = this.#used;
-        words[at++] = this.#put(arg);
+        words[at++] = this.#writeValue(arg);
       }
     }
     words[argumentCount] = changed;
@@ -141,14 +141,14 @@ export class LaunchList {
   }
 
   /** Copies an argument by value. @returns its length in bytes */
-  #put(arg: Scalar | Vector): number {
+  #writeValue(arg: Scalar | Vector): number {
     const at = this.#used;
     this.#used += 'bytes' in arg ? Math.ceil(arg.bytes.length / 8) * 8 : 8;
     if ('bytes' in arg) {
       new Uint8Array(this.#bytes.buffer, at).set(arg.bytes);
       return arg.bytes.length;
     }
-    return putScalar(this.#bytes, at, arg);
+    return writeScalar(this.#bytes, at, arg);
   }
 
   /** Makes room for one more launch. */
@@ -169,7 +169,7 @@ export class LaunchList {
 }
 
 /** OpenCL hosts that we know are little-endian. */
-function putScalar(view: DataView, at: number, { type, value }: Scalar): number {
+function writeScalar(view: DataView, at: number, { type, value }: Scalar): number {
   switch (type) {
     case 'uint':
       view.setUint32(at, Number(value), true);
@@ -184,12 +184,12 @@ function putScalar(view: DataView, at: number, { type, value }: Scalar): number 
       view.setFloat64(at, Number(value), true);
       return 8;
     default:
-      put64(view, at, value);
+      write64(view, at, value);
       return 8;
   }
 }
 
-function put64(view: DataView, at: number, value: number | bigint): void {
+function write64(view: DataView, at: number, value: number | bigint): void {
   if (typeof value === 'bigint') {
     view.setBigInt64(at, BigInt.asIntN(64, value), true);
   } else {
@@ -200,14 +200,14 @@ function put64(view: DataView, at: number, value: number | bigint): void {
 }
 
 /** Would setting `arg` change what `before` has set? */
-function same(arg: KernelArgument, before: unknown): boolean {
+function isSameArgument(arg: KernelArgument, before: unknown): boolean {
   if (arg === before) return true;
   if (arg instanceof Buffer || before === undefined || before instanceof Buffer) return false;
   if ('value' in arg) {
     const last = before as Partial<Scalar>;
     return last.type === arg.type && last.value === arg.value;
   }
-  if ('localBytes' in arg) return (before as Partial<Local>).localBytes === arg.localBytes;
+  if ('localBytes' in arg) return (before as Partial<LocalMemory>).localBytes === arg.localBytes;
   const last = (before as Partial<Vector>).bytes;
   return last?.length === arg.bytes.length && arg.bytes.every((byte, i) => byte === last[i]);
 }

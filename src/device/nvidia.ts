@@ -1,5 +1,5 @@
 import * as cl from '../opencl/index.js';
-import { type Ask, type Basics, countFrom, type Hardware, numberFrom } from './hardware.js';
+import { type BasicHardware, countFrom, type DeviceQuery, type Hardware, numberFrom } from './hardware.js';
 
 /** A multiprocessor of one compute capability: KiB of local memory of a group and of the unit, and work-items. */
 interface Multiprocessor {
@@ -36,16 +36,20 @@ const MULTIPROCESSORS: Readonly<Record<string, Multiprocessor>> = {
 };
 
 /** From Ampere on a multiprocessor keeps so much of its local memory for each group. */
-const KEPT_BYTES = 1024;
+const RESERVED_GROUP_BYTES = 1024;
 
 /**
  * What the driver says by cl_nv_device_attribute_query.
  *
  * @param general  what OpenCL tells; it stays where the compute capability is one that nobody knew when this was written
  */
-export function nvidiaHardware(general: Hardware, { localBytes }: Basics, ask: Ask): Hardware {
-  const major = numberFrom(ask(cl.DEVICE_COMPUTE_CAPABILITY_MAJOR_NV));
-  const minor = numberFrom(ask(cl.DEVICE_COMPUTE_CAPABILITY_MINOR_NV));
+export function nvidiaHardware(
+  general: Hardware,
+  { localBytes }: BasicHardware,
+  query: DeviceQuery,
+): Hardware {
+  const major = numberFrom(query(cl.DEVICE_COMPUTE_CAPABILITY_MAJOR_NV));
+  const minor = numberFrom(query(cl.DEVICE_COMPUTE_CAPABILITY_MINOR_NV));
   if (major === undefined || minor === undefined) return general;
   const known = MULTIPROCESSORS[`${major}.${minor}`];
   const groupLocalBytes = Math.max(localBytes, (known?.group ?? 0) * 1024);
@@ -55,12 +59,12 @@ export function nvidiaHardware(general: Hardware, { localBytes }: Basics, ask: A
     groupLocalBytes,
     unit: {
       localBytes: Math.max(groupLocalBytes, (known?.unit ?? 0) * 1024),
-      groupBytes: major >= 8 ? KEPT_BYTES : 0,
-      registers: countFrom(ask(cl.DEVICE_REGISTERS_PER_BLOCK_NV)) ?? general.unit.registers,
+      groupBytes: major >= 8 ? RESERVED_GROUP_BYTES : 0,
+      registers: countFrom(query(cl.DEVICE_REGISTERS_PER_BLOCK_NV)) ?? general.unit.registers,
       items: known?.items ?? general.unit.items,
     },
-    subGroupSizes: [countFrom(ask(cl.DEVICE_WARP_SIZE_NV)) ?? 32],
-    sharesMemory: numberFrom(ask(cl.DEVICE_INTEGRATED_MEMORY_NV)) === 1,
+    subGroupSizes: [countFrom(query(cl.DEVICE_WARP_SIZE_NV)) ?? 32],
+    sharesMemory: numberFrom(query(cl.DEVICE_INTEGRATED_MEMORY_NV)) === 1,
     // Loads and stores of a scope, which look-back and meetings want, are Volta's and later.
     ptx: major >= 7 ? { match: true, redux: major >= 8 } : undefined,
     unlistedAtomics: major >= 7,

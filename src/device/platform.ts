@@ -1,7 +1,7 @@
 import { isMainThread } from 'node:worker_threads';
 import * as cl from '../opencl/index.js';
 import { provideDriverCache } from '../util/driver-cache.js';
-import type { Ask } from './hardware.js';
+import type { DeviceQuery } from './hardware.js';
 import { statusOf, typedError } from './status.js';
 
 export type DeviceType = 'cpu' | 'gpu' | 'accelerator' | 'other';
@@ -43,8 +43,8 @@ export function toNumber(value: unknown): number {
 }
 
 /** Asks a device what it may not know. What its function throws is a failure of the driver. */
-export const askOf =
-  (handle: cl.Device): Ask =>
+export const queryOf =
+  (handle: cl.Device): DeviceQuery =>
   (name) => {
     try {
       return cl.getDeviceInfo(handle, name);
@@ -65,20 +65,20 @@ function deviceType(bits: number): DeviceType {
 const text = (value: unknown): string => String(value).replaceAll('\0', '').trim();
 
 function describe(id: string, platform: cl.Platform, device: cl.Device): DeviceInfo {
-  const ask = (name: number): unknown => cl.getDeviceInfo(device, name);
+  const query = (name: number): unknown => cl.getDeviceInfo(device, name);
   return {
     id,
     platform: text(cl.getPlatformInfo(platform, cl.PLATFORM_NAME)),
-    name: text(ask(cl.DEVICE_NAME)),
-    vendor: text(ask(cl.DEVICE_VENDOR)),
-    type: deviceType(toNumber(ask(cl.DEVICE_TYPE))),
-    version: /OpenCL (\d+\.\d+)/.exec(text(ask(cl.DEVICE_VERSION)))?.[1] ?? '1.0',
-    driver: text(ask(cl.DRIVER_VERSION)),
-    computeUnits: toNumber(ask(cl.DEVICE_MAX_COMPUTE_UNITS)),
-    globalBytes: toNumber(ask(cl.DEVICE_GLOBAL_MEM_SIZE)),
-    maxAllocation: toNumber(ask(cl.DEVICE_MAX_MEM_ALLOC_SIZE)),
-    localBytes: toNumber(ask(cl.DEVICE_LOCAL_MEM_SIZE)),
-    maxWorkGroup: toNumber(ask(cl.DEVICE_MAX_WORK_GROUP_SIZE)),
+    name: text(query(cl.DEVICE_NAME)),
+    vendor: text(query(cl.DEVICE_VENDOR)),
+    type: deviceType(toNumber(query(cl.DEVICE_TYPE))),
+    version: /OpenCL (\d+\.\d+)/.exec(text(query(cl.DEVICE_VERSION)))?.[1] ?? '1.0',
+    driver: text(query(cl.DRIVER_VERSION)),
+    computeUnits: toNumber(query(cl.DEVICE_MAX_COMPUTE_UNITS)),
+    globalBytes: toNumber(query(cl.DEVICE_GLOBAL_MEM_SIZE)),
+    maxAllocation: toNumber(query(cl.DEVICE_MAX_MEM_ALLOC_SIZE)),
+    localBytes: toNumber(query(cl.DEVICE_LOCAL_MEM_SIZE)),
+    maxWorkGroup: toNumber(query(cl.DEVICE_MAX_WORK_GROUP_SIZE)),
   };
 }
 

@@ -17,13 +17,13 @@ export interface StageName {
 }
 
 /** A command with its event; without one, if the host timed it or nobody did. */
-type Recorded = StageName & ({ readonly event: cl.Event } | { readonly seconds: number | null });
+type RecordedCommand = StageName & ({ readonly event: cl.Event } | { readonly seconds: number | null });
 
 /** The commands of a queue, in their order, and what each cost. */
 export class Profile {
   /** Does each command keep an event? Without them only names are recorded. */
   readonly timed: boolean;
-  readonly #recorded: Recorded[] = [];
+  readonly #recorded: RecordedCommand[] = [];
 
   constructor(timed: boolean) {
     this.timed = timed;
@@ -35,21 +35,21 @@ export class Profile {
   }
 
   /** Adds a stage that the host timed. */
-  note(stage: string, seconds: number): void {
+  addHostStage(stage: string, seconds: number): void {
     this.#recorded.push({ stage, seconds: this.timed ? seconds : null });
   }
 
   /**
    * Tells the times of all commands, when they are done, and forgets them.
    *
-   * @param told whether the driver tells real times
+   * @param isReliable whether the driver tells real times
    */
-  take(told: boolean): StageTime[] {
+  take(isReliable: boolean): StageTime[] {
     let first: number | undefined;
     return this.#recorded.splice(0).map((one) => {
       if ('seconds' in one) return one;
       const { event, ...name } = one;
-      const times = told ? timesOf(event) : null;
+      const times = isReliable ? timesOf(event) : null;
       cl.releaseAsync(event);
       first ??= times?.start;
       return {
@@ -73,7 +73,7 @@ function timesOf(event: cl.Event): { start: number; end: number } | null {
 }
 
 /** When a command ended, in nanoseconds of the device's clock; null where the device does not tell. */
-export function endOf(event: cl.Event): number | null {
+export function endTimeOf(event: cl.Event): number | null {
   try {
     return toNumber(cl.getEventProfilingInfo(event, cl.PROFILING_COMMAND_END));
   } catch {

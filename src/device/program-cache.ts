@@ -61,21 +61,21 @@ export class ProgramCache {
   async load<T>(text: ProgramText, use: (binary: Uint8Array) => Promise<T>): Promise<T | undefined> {
     const key = this.#key(text);
     const path = join(cacheFolder(), this.#file(key));
-    const aside = `${path}.loading`;
+    const loadingPath = `${path}.loading`;
     const file = readCacheFile(this.#file(key));
-    const binary = file && binaryIn(file, key);
+    const binary = file && readBinary(file, key);
     if (!binary) return undefined;
     try {
-      renameSync(path, aside);
+      renameSync(path, loadingPath);
     } catch {
       return undefined; // another process is trying it
     }
     const result = await use(binary).catch(() => undefined);
     try {
-      if (result === undefined) rmSync(aside, { force: true });
+      if (result === undefined) rmSync(loadingPath, { force: true });
       else {
-        utimesSync(aside, new Date(), new Date());
-        renameSync(aside, path);
+        utimesSync(loadingPath, new Date(), new Date());
+        renameSync(loadingPath, path);
       }
     } catch {
       // Somebody else has the file, or has cleared the cache.
@@ -85,12 +85,12 @@ export class ProgramCache {
 
   save(text: ProgramText, binary: Uint8Array): void {
     const key = this.#key(text);
-    if (writeCacheFile(this.#file(key), Buffer.concat([Buffer.from(key), binary]))) forgetUnused();
+    if (writeCacheFile(this.#file(key), Buffer.concat([Buffer.from(key), binary]))) removeUnused();
   }
 }
 
 /** Removes files of programs that were not used for long, such as those of drivers that are gone. */
-function forgetUnused(): void {
+function removeUnused(): void {
   const folder = join(cacheFolder(), 'programs');
   try {
     const files = readdirSync(folder);
@@ -104,8 +104,8 @@ function forgetUnused(): void {
 }
 
 /** The binary in a file, if it is that of this key. */
-function binaryIn(file: Uint8Array, key: string): Uint8Array | undefined {
+function readBinary(file: Uint8Array, key: string): Uint8Array | undefined {
   const binary = new Uint8Array(file.subarray(key.length)); // a copy, on an aligned address
-  const named = Buffer.from(file.subarray(0, key.length)).toString('latin1') === key;
-  return named && binary.length > 0 ? binary : undefined;
+  const hasKey = Buffer.from(file.subarray(0, key.length)).toString('latin1') === key;
+  return hasKey && binary.length > 0 ? binary : undefined;
 }

@@ -20,10 +20,10 @@ export class Kernel {
     this.name = name;
     this.#device = device;
     this.handle = cl.createKernel(program, name);
-    const ask = (what: number) => toNumber(cl.getKernelWorkGroupInfo(this.handle, device, what));
+    const query = (what: number) => toNumber(cl.getKernelWorkGroupInfo(this.handle, device, what));
     try {
-      this.workGroupLimit = ask(cl.KERNEL_WORK_GROUP_SIZE);
-      this.localBytes = ask(cl.KERNEL_LOCAL_MEM_SIZE);
+      this.workGroupLimit = query(cl.KERNEL_WORK_GROUP_SIZE);
+      this.localBytes = query(cl.KERNEL_LOCAL_MEM_SIZE);
     } catch (error) {
       cl.releaseAsync(this.handle);
       throw error;
@@ -44,7 +44,7 @@ export class Kernel {
 }
 
 /** Where programs are built, and kept. */
-export interface ProgramPlace {
+export interface ProgramTarget {
   readonly context: cl.Context;
   readonly device: cl.Device;
   readonly cache?: ProgramCache | undefined;
@@ -71,7 +71,7 @@ export class Program {
    * @throws BuildError with `details.log`
    */
   static async build(
-    { context, device, cache }: ProgramPlace,
+    { context, device, cache }: ProgramTarget,
     { source, options }: ProgramText,
     name: string,
   ): Promise<Program> {

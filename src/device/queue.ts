@@ -2,19 +2,19 @@ import * as cl from '../opencl/index.js';
 import { allCaughtUp } from '../util/caught-up.js';
 import { UnsupportedError } from '../util/errors.js';
 import { promised } from '../util/soon.js';
-import type { ArrivingWords } from './arriving-words.js';
 import type { Buffer } from './buffer.js';
 import type { Capabilities } from './capabilities.js';
-import { Ferry } from './ferry.js';
+import { CoalescedTransfers } from './coalesced-transfers.js';
+import { CompletionPoller } from './completion-poller.js';
+import type { DeferredReadback } from './deferred-readback.js';
+import { FailedRanges } from './failed-ranges.js';
 import { type KernelArgument, LaunchList } from './launch-list.js';
-import { Lookout } from './lookout.js';
-import { Losses } from './losses.js';
-import { endOf, Profile, type StageName, type StageTime } from './profile.js';
+import { endTimeOf, Profile, type StageName, type StageTime } from './profile.js';
 import type { Kernel } from './program.js';
-import { Progress } from './progress.js';
-import type { Berth, Shores } from './quay.js';
+import type { StagingPair, StagingSlot } from './staging-arena.js';
+import type { StagingRing } from './staging-ring.js';
 import { typedError } from './status.js';
-import type { Tray } from './tray.js';
+import { Timeline } from './timeline.js';
 
 export { f32, f64, i32, i64, type KernelArgument, local, u32, u64, vector } from './launch-list.js';
 
@@ -30,22 +30,22 @@ export interface Launch {
 }
 
 /** Launches that are handed to the driver together: enough to pay, few enough for the device not to idle. */
-const LONGEST_LIST = 8;
+const MAX_LAUNCHES = 8;
 /** While small arrays wait to cross, more launches wait with them: so many, or those of so many bytes. */
-const LONGEST_GATHERING = 64;
-const GATHERED_BYTES = 2 ** 20;
+const MAX_COALESCED_LAUNCHES = 64;
+const MAX_COALESCED_BYTES = 2 ** 20;
 /** Sorts of more launches are long enough not to need it. */
-const LONGEST_RECORDING = 16;
+const MAX_RECORDED_LAUNCHES = 16;
 
 /** What small arrays and other small transfers pass through, between the host and a device with memory of its own. */
 export interface SmallTransfers {
-  readonly tray: Tray;
+  readonly stagingRing: StagingRing;
   /** Makes memory of so many bytes on both sides for those of one direction. @throws MemoryError */
-  shores(bytes: number): Shores;
+  allocatePair(bytes: number): StagingPair;
 }
 
 /** Launches that wait for others, to be made together with them. */
-export interface Deferred {
+export interface DeferredLaunches {
   /** Enqueues them, by `run`. */
   emit(): void;
 }
@@ -68,46 +68,53 @@ const product = (range: readonly number[]): number => range.reduce((a, b) => a *
  */
 export class Queue {
   /** Gets all commands but those that are timed, where that is dear. */
-  readonly #plain: cl.CommandQueue;
+  readonly #untimedQueue: cl.CommandQueue;
   /** Made when it is first wanted; `#plain` where that times its commands. */
-  #timing: cl.CommandQueue | undefined;
-  readonly #openTiming: () => cl.CommandQueue;
+  #timedQueue: cl.CommandQueue | undefined;
+  readonly #openTimedQueue: () => cl.CommandQueue;
   #handle: cl.CommandQueue;
   readonly #capabilities: Capabilities;
   readonly #launches = new LaunchList();
   /** Of the launches that wait. */
   #stages: StageName[] = [];
   /** They come behind those. */
-  #deferred: Deferred | undefined;
+  #deferred: DeferredLaunches | undefined;
   #profile: Profile | undefined;
   #recording = false;
   #failure: unknown;
-  readonly #losses = new Losses();
-  readonly #progress = new Progress();
+  readonly #failedRanges = new FailedRanges();
+  readonly #timeline = new Timeline();
   /** The driver is to be told to start so soon. */
-  #startsSoon = false;
+  #flushScheduled = false;
   /** Pinned memory for small transfers; undefined where they go the driver's own way. */
-  readonly #tray: Tray | undefined;
-  readonly #ferries: { readonly up: Ferry; readonly down: Ferry } | undefined;
-  readonly #lookout: Lookout;
+  readonly #stagingRing: StagingRing | undefined;
+  readonly #coalesced: { readonly up: CoalescedTransfers; readonly down: CoalescedTransfers } | undefined;
+  readonly #poller: CompletionPoller;
 
   /**
    * @param open makes a queue of the driver's, one that times its commands or not
-   * @param small left out where small transfers go the driver's own way
+   * @param smallTransfers left out where small transfers go the driver's own way
    */
-  constructor(open: (timed: boolean) => cl.CommandQueue, capabilities: Capabilities, small?: SmallTransfers) {
-    const timed = !capabilities.quirks.timesDearly;
-    this.#plain = open(timed);
-    if (timed) this.#timing = this.#plain;
-    this.#openTiming = () => open(true);
-    this.#handle = this.#plain;
+  constructor(
+    open: (timed: boolean) => cl.CommandQueue,
+    capabilities: Capabilities,
+    smallTransfers?: SmallTransfers,
+  ) {
+    const timed = !capabilities.quirks.slowProfiling;
+    this.#untimedQueue = open(timed);
+    if (timed) this.#timedQueue = this.#untimedQueue;
+    this.#openTimedQueue = () => open(true);
+    this.#handle = this.#untimedQueue;
     this.#capabilities = capabilities;
-    this.#tray = small?.tray;
-    const ferry = (make: (bytes: number) => Shores) => new Ferry(this.#progress, make);
-    this.#ferries = small && { up: ferry(small.shores), down: ferry(small.shores) };
-    this.#lookout = new Lookout(this, capabilities, this.#progress, {
-      tray: small?.tray,
-      ferry: this.#ferries?.down,
+    this.#stagingRing = smallTransfers?.stagingRing;
+    const transfers = (make: (bytes: number) => StagingPair) => new CoalescedTransfers(this.#timeline, make);
+    this.#coalesced = smallTransfers && {
+      up: transfers(smallTransfers.allocatePair),
+      down: transfers(smallTransfers.allocatePair),
+    };
+    this.#poller = new CompletionPoller(this, capabilities, this.#timeline, {
+      stagingRing: smallTransfers?.stagingRing,
+      transfers: this.#coalesced?.down,
     });
   }
 
@@ -118,20 +125,20 @@ export class Queue {
 
   /** Gives the driver's queue back, without waiting. */
   release(): void {
-    this.#ferries?.up.release();
-    this.#ferries?.down.release();
-    for (const one of new Set([this.#plain, this.#timing])) if (one) cl.releaseAsync(one);
+    this.#coalesced?.up.release();
+    this.#coalesced?.down.release();
+    for (const one of new Set([this.#untimedQueue, this.#timedQueue])) if (one) cl.releaseAsync(one);
   }
 
   /** Resolves when nobody waits for the queue any more, however their waits ended. */
-  waitsEnded(): Promise<void> {
-    return this.#lookout.waitsEnded();
+  waitsSettled(): Promise<void> {
+    return this.#poller.waitsSettled();
   }
 
   /** Has commands timed from now on, or no longer; what is enqueued later comes behind all that was before. */
-  #time(timed: boolean): void {
-    if (timed) this.#timing ??= this.#openTiming();
-    const next = timed && this.#timing ? this.#timing : this.#plain;
+  #setTiming(timed: boolean): void {
+    if (timed) this.#timedQueue ??= this.#openTimedQueue();
+    const next = timed && this.#timedQueue ? this.#timedQueue : this.#untimedQueue;
     if (next === this.#handle) return;
     this.submit();
     const mark = this.mark();
@@ -142,21 +149,21 @@ export class Queue {
   /** Ends timing; where that fails the device has, and what comes next is told. */
   #endTiming(): void {
     try {
-      this.#time(false);
+      this.#setTiming(false);
     } catch (error) {
-      this.#handle = this.#plain;
+      this.#handle = this.#untimedQueue;
       this.#failure ??= error;
     }
   }
 
   /** The place of what is enqueued next. */
   get position(): number {
-    return this.#progress.enqueued;
+    return this.#timeline.enqueued;
   }
 
   /** Is everything in front of that place done? */
   hasPassed(position: number): boolean {
-    return this.#progress.hasPassed(position);
+    return this.#timeline.hasPassed(position);
   }
 
   /**
@@ -170,45 +177,49 @@ export class Queue {
     const localSize = local === undefined ? null : list(local);
     this.#check(kernel, args, localSize);
     if (globalSize.includes(0)) return;
-    this.emit();
-    this.#progress.enqueue();
+    this.enqueueDeferred();
+    this.#timeline.enqueue();
     this.#launches.add(kernel, args, globalSize, localSize);
     this.#stages.push({ stage: stage ?? kernel.name, ...(pass === undefined ? {} : { pass }) });
-    const longest = this.#recording ? LONGEST_RECORDING : this.gathers ? LONGEST_GATHERING : LONGEST_LIST;
-    if (this.#launches.length >= longest) this.handOn();
+    const maxLaunches = this.#recording
+      ? MAX_RECORDED_LAUNCHES
+      : this.hasPendingUploads
+        ? MAX_COALESCED_LAUNCHES
+        : MAX_LAUNCHES;
+    if (this.#launches.length >= maxLaunches) this.submitOrFlush();
   }
 
   /** How many launches are worth putting off: as many as the device has before them, so that it does not idle meanwhile. */
-  get patience(): number {
-    return Math.max(this.#progress.underWay, 1);
+  get maxDeferredLaunches(): number {
+    return Math.max(this.#timeline.inFlight, 1);
   }
 
   /** May launches be put off? Not where each is recorded by itself. */
-  get defers(): boolean {
+  get canDefer(): boolean {
     return !this.#recording && this.#profile === undefined;
   }
 
   /**
    * Puts off launches until anything else is enqueued, or is handed over: what is behind them in the queue stays there.
    *
-   * @param one that comes in place of all it was before, of which it is one more
+   * @param launches that comes in place of all it was before, of which it is one more
    */
-  defer(one: Deferred): void {
-    if (this.#deferred !== one) this.emit();
-    this.#deferred = one;
-    this.#progress.enqueue();
+  defer(launches: DeferredLaunches): void {
+    if (this.#deferred !== launches) this.enqueueDeferred();
+    this.#deferred = launches;
+    this.#timeline.enqueue();
   }
 
   /** Enqueues what was put off. */
-  emit(): void {
+  enqueueDeferred(): void {
     const deferred = this.#deferred;
     this.#deferred = undefined;
     deferred?.emit();
   }
 
   /** As `submit`, for who has enqueued as much as is worth waiting for: a device that is to start soon does so. */
-  handOn(): void {
-    if (this.#startsSoon) this.flush();
+  submitOrFlush(): void {
+    if (this.#flushScheduled) this.flush();
     else this.submit();
   }
 
@@ -219,31 +230,31 @@ export class Queue {
    * @throws DeviceLostError, MemoryError, …
    */
   submit(): void {
-    this.emit();
+    this.enqueueDeferred();
     this.#recording = false; // what was recorded so far is not all
-    const from = this.#progress.handed;
-    this.#cross(from);
+    const from = this.#timeline.submitted;
+    this.#enqueueUploads(from);
     if (this.#launches.length === 0) return;
     const stages = this.#stages;
     this.#stages = [];
-    this.#handOver(this.#launches.take(), stages, from);
+    this.#enqueueLaunches(this.#launches.take(), stages, from);
   }
 
   /** Brings across what waits. Where that fails, what was to read it must not run. */
-  #cross(from: number): void {
-    if (!this.gathers) return;
+  #enqueueUploads(from: number): void {
+    if (!this.hasPendingUploads) return;
     try {
-      for (const { buffer, offset, memory } of this.#ferries?.up.depart() ?? []) {
-        this.#progress.enqueue();
+      for (const { buffer, offset, memory } of this.#coalesced?.up.takePending() ?? []) {
+        this.#timeline.enqueue();
         const bytes = memory.length;
         cl.enqueueWriteBuffer(this.#handle, buffer.handle, false, offset, bytes, memory, null, false);
       }
     } catch (error) {
       this.#launches.take().forget();
       this.#stages = [];
-      throw this.lose(from, this.position, typedError(error, 'uploading small arrays'));
+      throw this.markFailed(from, this.position, typedError(error, 'uploading small arrays'));
     } finally {
-      this.#progress.hand();
+      this.#timeline.submit();
     }
   }
 
@@ -252,15 +263,15 @@ export class Queue {
    *
    * @returns why
    */
-  lose(from: number, to: number, why: unknown): unknown {
-    this.#losses.add(from, to, why);
-    return why;
+  markFailed(from: number, to: number, cause: unknown): unknown {
+    this.#failedRanges.add(from, to, cause);
+    return cause;
   }
 
   /** Has the driver start with what is enqueued, when nobody waits yet. */
   flush(): void {
     this.submit();
-    this.#progress.start();
+    this.#timeline.flush();
     try {
       cl.flush(this.#handle);
     } catch (error) {
@@ -274,18 +285,18 @@ export class Queue {
    */
   flushSoon(): void {
     const waiting = this.#launches.length > 0 || this.#deferred !== undefined;
-    if (!waiting && !this.#progress.rests) return;
-    if (!waiting || this.#progress.isIdle) this.#flushForLater();
-    else if (!this.#startsSoon) {
-      this.#startsSoon = true;
+    if (!waiting && !this.#timeline.hasUnflushed) return;
+    if (!waiting || this.#timeline.isIdle) this.#tryFlush();
+    else if (!this.#flushScheduled) {
+      this.#flushScheduled = true;
       allCaughtUp().then(() => {
-        this.#startsSoon = false;
-        this.#flushForLater();
+        this.#flushScheduled = false;
+        this.#tryFlush();
       });
     }
   }
 
-  #flushForLater(): void {
+  #tryFlush(): void {
     try {
       this.flush();
     } catch (error) {
@@ -293,8 +304,12 @@ export class Queue {
     }
   }
 
-  #handOver(launches: cl.Launches & { forget(): void }, stages: readonly StageName[], from: number): void {
-    this.#progress.hand();
+  #enqueueLaunches(
+    launches: cl.Launches & { forget(): void },
+    stages: readonly StageName[],
+    from: number,
+  ): void {
+    this.#timeline.submit();
     try {
       const profile = this.#profile;
       if (!profile?.timed) {
@@ -307,7 +322,7 @@ export class Queue {
     } catch (error) {
       launches.forget();
       const stage = stages[launches.words[0] ?? 0]?.stage ?? 'kernels';
-      throw this.lose(from, this.position, typedError(error, `enqueueing ${stage}`));
+      throw this.markFailed(from, this.position, typedError(error, `enqueueing ${stage}`));
     }
   }
 
@@ -319,7 +334,7 @@ export class Queue {
   record(enqueue: () => void): Recording | undefined {
     this.submit();
     this.#recording = true;
-    this.#launches.complete = true;
+    this.#launches.setsAllArguments = true;
     try {
       enqueue();
       if (!this.#recording || this.#launches.length === 0) return undefined;
@@ -328,20 +343,20 @@ export class Queue {
       return recording;
     } finally {
       this.#recording = false;
-      this.#launches.complete = false;
+      this.#launches.setsAllArguments = false;
     }
   }
 
   /** Enqueues the launches of a recording. The buffers that they use must still be there. */
   replay({ launches, stages }: Recording): void {
     this.submit();
-    this.#progress.enqueue();
-    this.#handOver(launches, stages, this.#progress.handed);
+    this.#timeline.enqueue();
+    this.#enqueueLaunches(launches, stages, this.#timeline.submitted);
     launches.forget(); // the arguments are not those that the last `run` has set
   }
 
   /** As `submit`, but a failure is told by the next wait: for who releases what the launches use, or waits itself. */
-  submitForLater(): void {
+  trySubmit(): void {
     try {
       this.submit();
     } catch (error) {
@@ -374,8 +389,8 @@ export class Queue {
 
   #record(stage: string, enqueue: (event: boolean) => unknown): void {
     this.submit();
-    this.#progress.enqueue();
-    this.#progress.hand();
+    this.#timeline.enqueue();
+    this.#timeline.submit();
     const profile = this.#profile;
     const timed = profile?.timed ?? false;
     let event: unknown;
@@ -392,7 +407,7 @@ export class Queue {
     const { offset = 0, bytes = buffer.bytes - offset, stage = 'fill' } = options;
     if (bytes === 0) return;
     // OpenCL 1.1 has no fill.
-    if (this.#capabilities.version < 1.2 || !this.#capabilities.quirks.fills) {
+    if (this.#capabilities.version < 1.2 || !this.#capabilities.quirks.supportsFill) {
       const words = new Uint32Array(bytes / 4).fill(word);
       this.#record(stage, (event) =>
         cl.enqueueWriteBuffer(this.#handle, buffer.handle, false, offset, bytes, words, null, event),
@@ -416,7 +431,7 @@ export class Queue {
   write(buffer: Buffer, view: ArrayBufferView, offset = 0): void {
     const bytes = view.byteLength;
     if (bytes === 0) return;
-    const from = this.#tray?.copyOf(view) ?? view;
+    const from = this.#stagingRing?.stageCopy(view) ?? view;
     this.#record('upload', (event) =>
       cl.enqueueWriteBuffer(this.#handle, buffer.handle, false, offset, bytes, from, null, event),
     );
@@ -426,15 +441,15 @@ export class Queue {
   read(buffer: Buffer, view: ArrayBufferView, offset = 0): void {
     const bytes = view.byteLength;
     if (bytes === 0) return;
-    const to = this.#tray?.placeFor(view) ?? view;
+    const to = this.#stagingRing?.reserve(view) ?? view;
     this.#record('download', (event) =>
       cl.enqueueReadBuffer(this.#handle, buffer.handle, false, offset, bytes, to, null, event),
     );
   }
 
   /** Do small arrays wait to cross, with the launches that are to read them? */
-  get gathers(): boolean {
-    return (this.#ferries?.up.waitingBytes ?? 0) > 0;
+  get hasPendingUploads(): boolean {
+    return (this.#coalesced?.up.pendingBytes ?? 0) > 0;
   }
 
   /**
@@ -442,30 +457,30 @@ export class Queue {
    *
    * @returns undefined where it is to be written by itself: for want of room, or when each transfer is recorded
    */
-  gather(view: ArrayBufferView): Berth | undefined {
-    const up = this.#profile ? undefined : this.#ferries?.up;
+  coalesceUpload(view: ArrayBufferView): StagingSlot | undefined {
+    const up = this.#profile ? undefined : this.#coalesced?.up;
     if (!up) return undefined;
     // Here the launches that read what waits are there as well. A refusal concerns calls before this one.
-    if (up.waitingBytes >= GATHERED_BYTES) {
-      if (this.#startsSoon) this.#flushForLater();
-      else this.submitForLater();
+    if (up.pendingBytes >= MAX_COALESCED_BYTES) {
+      if (this.#flushScheduled) this.#tryFlush();
+      else this.trySubmit();
     }
-    return up.carry(view);
+    return up.enqueue(view);
   }
 
   /** A buffer that small results are written to, for `bring`. @returns undefined likewise */
-  berth(bytes: number): Berth | undefined {
-    return this.#profile ? undefined : this.#ferries?.down.take(bytes);
+  readbackSlot(bytes: number): StagingSlot | undefined {
+    return this.#profile ? undefined : this.#coalesced?.down.allocate(bytes);
   }
 
   /** Has a result of `berth` brought to `view` with others. `view` holds it after the next `finish()`. */
-  bring(berth: Berth, view: ArrayBufferView): void {
-    this.#lookout.bring(berth, view);
+  readSlot(readbackSlot: StagingSlot, view: ArrayBufferView): void {
+    this.#poller.readSlot(readbackSlot, view);
   }
 
   /** As of `Lookout`. */
-  readAtWait(buffer: Buffer, offset: number, words = 1): ArrivingWords {
-    return this.#lookout.readAtWait(buffer, offset, words);
+  readAtWait(buffer: Buffer, offset: number, words = 1): DeferredReadback {
+    return this.#poller.readAtWait(buffer, offset, words);
   }
 
   /**
@@ -479,11 +494,12 @@ export class Queue {
     this.flushSoon();
     const position = this.position;
     // A refusal is told after the wait: what the driver took before still uses memory that the caller has back then.
-    return this.#lookout.reached(deadlineSeconds).then(
+    return this.#poller.wait(deadlineSeconds).then(
       () => {
         const failure = this.#takeFailure();
-        this.#assertKept(since, position);
-        if (failure !== undefined && !(since !== undefined && this.#losses.has(failure))) throw failure;
+        this.#assertNotFailed(since, position);
+        if (failure !== undefined && !(since !== undefined && this.#failedRanges.hasCause(failure)))
+          throw failure;
       },
       (error) => {
         this.#takeFailure();
@@ -499,23 +515,23 @@ export class Queue {
   }
 
   /** @throws why commands between two places were lost */
-  #assertKept(since: number | undefined, position: number): void {
-    const why = since === undefined ? undefined : this.#losses.between(since, position);
-    if (why !== undefined) throw why;
+  #assertNotFailed(since: number | undefined, position: number): void {
+    const cause = since === undefined ? undefined : this.#failedRanges.causeBetween(since, position);
+    if (cause !== undefined) throw cause;
   }
 
   /** As `finish`, but asks nobody when all that was enqueued is known to be done. */
   settle(deadlineSeconds?: number, since?: number): Promise<void> {
-    const known = this.#failure === undefined && this.#lookout.hasNothing && this.hasPassed(this.position);
+    const known = this.#failure === undefined && this.#poller.hasNoReads && this.hasPassed(this.position);
     if (!known) return this.finish(deadlineSeconds, since);
-    return promised(() => this.#assertKept(since, this.position));
+    return promised(() => this.#assertNotFailed(since, this.position));
   }
 
   /** A point behind all that was enqueued, for another queue of the device to wait for: once. */
   mark(): cl.Event {
     this.submit();
     try {
-      const mark = this.#lookout.mark();
+      const mark = this.#poller.mark();
       cl.flush(this.#handle);
       return mark;
     } catch (error) {
@@ -526,7 +542,7 @@ export class Queue {
   /** What is enqueued from now on begins when another queue has come to a mark. */
   waitFor(mark: cl.Event): void {
     this.submit();
-    this.#progress.enqueue();
+    this.#timeline.enqueue();
     try {
       if (this.#capabilities.version < 1.2) cl.enqueueWaitForEvents(this.#handle, [mark]);
       else cl.enqueueBarrierWithWaitList(this.#handle, [mark]);
@@ -541,21 +557,23 @@ export class Queue {
    * Times what `enqueue` enqueues as a whole, between two markers: an event for each command, as a profile
    * takes them, makes short commands take longer.
    *
-   * @param ahead enqueues what keeps the device busy until all is enqueued: then the host's part is not in the time
+   * @param enqueueBefore enqueues what keeps the device busy until all is enqueued: then the host's part is not in the time
    * @returns device seconds, after waiting for it; null where the device does not tell
    */
-  async measure(enqueue: () => void | Promise<void>, ahead?: () => void): Promise<number | null> {
+  async measure(enqueue: () => void | Promise<void>, enqueueBefore?: () => void): Promise<number | null> {
     await this.finish();
-    this.#time(true);
-    ahead?.();
-    const begin = this.#lookout.mark();
+    this.#setTiming(true);
+    enqueueBefore?.();
+    const begin = this.#poller.mark();
     await enqueue();
     this.submit();
-    const end = this.#lookout.mark();
+    const end = this.#poller.mark();
     this.#endTiming();
     try {
       await this.finish();
-      const [from, to] = this.#capabilities.quirks.profiles ? [endOf(begin), endOf(end)] : [null, null];
+      const [from, to] = this.#capabilities.quirks.reportsTimes
+        ? [endTimeOf(begin), endTimeOf(end)]
+        : [null, null];
       return from === null || to === null || to <= from ? null : (to - from) * 1e-9;
     } finally {
       cl.releaseAsync(begin);
@@ -571,13 +589,13 @@ export class Queue {
    */
   startProfile(timed = true): void {
     this.submit();
-    if (timed) this.#time(true);
+    if (timed) this.#setTiming(true);
     this.#profile = new Profile(timed);
   }
 
   /** Adds a stage that the host timed to the profile. */
-  note(stage: string, seconds: number): void {
-    this.#profile?.note(stage, seconds);
+  addHostStage(stage: string, seconds: number): void {
+    this.#profile?.addHostStage(stage, seconds);
   }
 
   /**
@@ -590,7 +608,7 @@ export class Queue {
     if (profile) this.submit();
     this.#profile = undefined;
     this.#endTiming();
-    return () => profile?.take(this.#capabilities.quirks.profiles) ?? [];
+    return () => profile?.take(this.#capabilities.quirks.reportsTimes) ?? [];
   }
 
   /** Ends the record after `finish()`. @returns the times of its commands, in order */

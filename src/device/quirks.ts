@@ -7,9 +7,9 @@ export interface Quirks {
   /** Values of `-cl-std` may be given. */
   readonly acceptsClStd: boolean;
   /** Event profiling returns real times. */
-  readonly profiles: boolean;
+  readonly reportsTimes: boolean;
   /** How often the compiler counts a byte of local memory that a kernel declares. */
-  readonly countsLocalBytes: number;
+  readonly localBytesFactor: number;
   /** All host calls must come from one thread. */
   readonly singleThreaded: boolean;
   /** A simulator, which sorts a few thousand keys a second. */
@@ -19,43 +19,43 @@ export interface Quirks {
   /** The compiler takes inline PTX in OpenCL C. Of capabilities: and the device has what our PTX uses. */
   readonly inlinePtx: boolean;
   /** clEnqueueFillBuffer may be used. */
-  readonly fills: boolean;
+  readonly supportsFill: boolean;
   /** Buffers over host memory work in place, without copies. */
   readonly zeroCopy: boolean;
   /** clFinish waits for everything and tells how it ended, whatever thread it is called from. */
-  readonly finishTells: boolean;
+  readonly finishIsReliable: boolean;
   /** Seconds for which the end of a command is asked for again and again before a thread waits for it. */
-  readonly polls: number;
+  readonly pollSeconds: number;
   /** What is pinned in a context of its platform is reached directly by devices of the others, too. */
   readonly sharesPinned: boolean;
   /** Commands of a queue that times them take much longer to enqueue, whether anybody asks for the times or not. */
-  readonly timesDearly: boolean;
+  readonly slowProfiling: boolean;
 }
 
-interface Row {
+interface QuirkRow {
   readonly matches: (device: DeviceInfo) => boolean;
   readonly quirks: Partial<Quirks>;
   readonly reason: string;
 }
 
-const NONE: Quirks = {
+const NO_QUIRKS: Quirks = {
   maxLoopIterations: Number.POSITIVE_INFINITY,
   acceptsClStd: true,
-  profiles: true,
-  countsLocalBytes: 1,
+  reportsTimes: true,
+  localBytesFactor: 1,
   singleThreaded: false,
   simulated: false,
   cachesPrograms: false,
   inlinePtx: false,
-  fills: true,
+  supportsFill: true,
   zeroCopy: false,
-  finishTells: false,
-  polls: 0,
+  finishIsReliable: false,
+  pollSeconds: 0,
   sharesPinned: false,
-  timesDearly: false,
+  slowProfiling: false,
 };
 
-const ROWS: readonly Row[] = [
+const QUIRK_ROWS: readonly QuirkRow[] = [
   {
     matches: ({ platform }) => /portable computing language/i.test(platform),
     quirks: { cachesPrograms: true },
@@ -68,13 +68,13 @@ const ROWS: readonly Row[] = [
   },
   {
     matches: ({ platform }) => /rusticl/i.test(platform),
-    quirks: { maxLoopIterations: 65_535, profiles: false },
+    quirks: { maxLoopIterations: 65_535, reportsTimes: false },
     reason:
       'llvmpipe ends a loop after 65,535 iterations of a work-item; rusticl 22 reports all times as zero',
   },
   {
     matches: ({ platform, driver }) => /rusticl/i.test(platform) && Number.parseInt(driver, 10) < 25,
-    quirks: { countsLocalBytes: 2 },
+    quirks: { localBytesFactor: 2 },
     reason:
       'rusticl 22 tells, and takes, twice the local memory that a kernel declares; rusticl 25 does not, and those ' +
       'between were not asked',
@@ -88,7 +88,7 @@ const ROWS: readonly Row[] = [
   },
   {
     matches: ({ platform }) => /oclgrind/i.test(platform),
-    quirks: { singleThreaded: true, simulated: true, fills: false },
+    quirks: { singleThreaded: true, simulated: true, supportsFill: false },
     reason:
       'a simulator that is not thread-safe; its check of uninitialised reads keeps what it knows of a buffer as ' +
       'large as the last write from the host, and a fill is many writes of one word to it',
@@ -98,10 +98,10 @@ const ROWS: readonly Row[] = [
     quirks: {
       cachesPrograms: true,
       inlinePtx: true,
-      finishTells: true,
-      polls: 1e-3,
+      finishIsReliable: true,
+      pollSeconds: 1e-3,
       sharesPinned: true,
-      timesDearly: true,
+      slowProfiling: true,
     },
     reason:
       'the driver compiles OpenCL C to PTX, takes inline PTX and keeps a cache in ~/.nv; a marker with an ' +
@@ -112,5 +112,9 @@ const ROWS: readonly Row[] = [
 
 /** The quirks of a device: all rows that match it, where rows disagree the later one. */
 export function quirksOf(device: DeviceInfo): Quirks {
-  return Object.assign({}, NONE, ...ROWS.filter((row) => row.matches(device)).map((row) => row.quirks));
+  return Object.assign(
+    {},
+    NO_QUIRKS,
+    ...QUIRK_ROWS.filter((row) => row.matches(device)).map((row) => row.quirks),
+  );
 }

@@ -5,19 +5,19 @@ import * as cl from '../opencl/index.js';
 import { DeviceLostError } from '../util/errors.js';
 import type { Soon } from '../util/soon.js';
 import type { Buffer } from './buffer.js';
-import { type Pinned, pin, pinAside, unpin } from './pinned.js';
+import { type PinnedMemory, pin, pinAsync, unpin } from './pinned-memory.js';
 import type { Queue } from './queue.js';
-import { GIVEN_UP, RING_BYTES, Ring } from './ring.js';
 import { typedError } from './status.js';
+import { DEVICE_ABANDONED, RING_BYTES, TransferRing } from './transfer-ring.js';
 
 /** Transfers of fewer bytes go the driver's own way, which costs a thread less. */
 export const STAGED_BYTES = 2 ** 20;
 
 /** A transfer is cut into so many pieces at least, so that copying one and transferring another overlap, */
-const FEWEST_PIECES = 4;
+const MIN_PIECES = 4;
 /** but not into smaller ones than these bytes, since each costs the driver some time, nor into larger ones. */
-const SMALLEST_PIECE = 2 * 2 ** 20;
-const LARGEST_PIECE = 8 * 2 ** 20;
+const MIN_PIECE_BYTES = 2 * 2 ** 20;
+const MAX_PIECE_BYTES = 8 * 2 ** 20;
 /** So many bytes are not in the caches when they are there, however they are written. */
 const UNCACHED_BYTES = 64 * 2 ** 20;
 /** More threads than that gain nothing: the memory is busy. */
@@ -26,7 +26,7 @@ const MAX_THREADS = 16;
 export const COPY_THREADS = Math.min(availableParallelism(), MAX_THREADS);
 
 /** Fewer bytes are copied from array to array by the thread that asks for it: to wake others takes as long. */
-const SHARED_BYTES = 2 ** 18;
+const MIN_PARALLEL_COPY_BYTES = 2 ** 18;
 /** Threads that copy small arrays: others go on with other ones meanwhile. */
 const ARRAY_THREADS = Math.min(COPY_THREADS, 4);
 
@@ -39,7 +39,7 @@ export function copyArrays(from: readonly Uint8Array[], to: readonly Uint8Array[
   let bytes = 0;
   for (const { byteLength } of from) bytes += byteLength;
   // Memory that can shrink is copied while nothing else of the program's runs.
-  if (bytes < SHARED_BYTES || ARRAY_THREADS < 2 || [...from, ...to].some(isResizable)) {
+  if (bytes < MIN_PARALLEL_COPY_BYTES || ARRAY_THREADS < 2 || [...from, ...to].some(isResizable)) {
     return copyEach(from, to);
   }
   return cl.copyAsync(from, to, ARRAY_THREADS).catch((error: unknown) => {
@@ -53,7 +53,10 @@ export function copyArrays(from: readonly Uint8Array[], to: readonly Uint8Array[
  * @param to of as many bytes as all of them
  * @throws MemoryError
  */
-export async function joinArrays(from: readonly ArrayBufferView[], to: ArrayBufferView): Promise<void> {
+export async function concatenateArrays(
+  from: readonly ArrayBufferView[],
+  to: ArrayBufferView,
+): Promise<void> {
   try {
     await cl.joinAsync(from, to, COPY_THREADS);
   } catch (error) {
@@ -61,16 +64,16 @@ export async function joinArrays(from: readonly ArrayBufferView[], to: ArrayBuff
   }
 }
 
-function pieceOf(bytes: number): number {
-  const piece = Math.ceil(bytes / FEWEST_PIECES / 4096) * 4096;
-  return Math.min(Math.max(piece, SMALLEST_PIECE), LARGEST_PIECE);
+function pieceBytesFor(bytes: number): number {
+  const piece = Math.ceil(bytes / MIN_PIECES / 4096) * 4096;
+  return Math.min(Math.max(piece, MIN_PIECE_BYTES), MAX_PIECE_BYTES);
 }
 
 /** Files that go in one direction at once, and bytes of each that are under way. */
 const FILE_LANES = 8;
 const FILE_BYTES = 4 * 2 ** 20;
 /** Bytes that the device transfers at once, and threads, */
-const FILE_WAYS = {
+const FILE_TRANSFERS = {
   /**
    * of files that are hashed: one moves a piece while the other one hashes another, which is near the processor yet, and others
    * are on their way;
@@ -83,7 +86,7 @@ const FILE_WAYS = {
 };
 
 /** A stretch of an open file that goes to a buffer, or comes from one. */
-export interface FileStretch {
+export interface FileRange {
   /** May be closed meanwhile. */
   readonly fd: number;
   /** Bytes from the file's start. */
@@ -107,7 +110,7 @@ export interface ThreadSeconds {
 }
 
 /** What became of a stretch. */
-export interface FileMoved {
+export interface FileTransferResult {
   /** Bytes from the first one on: fewer where the file ends before, something failed or the signal fired. */
   readonly moved: number;
   /** What the system said. */
@@ -116,24 +119,24 @@ export interface FileMoved {
 }
 
 /** What brings bytes to a buffer, or away from it, by whoever it is lent to. */
-export interface Way {
+export interface TransferTarget {
   readonly queue: cl.CommandQueue;
   readonly buffer: cl.MemObject;
 }
 
 /** The same, and what they pass through. */
-export interface Feed extends Way {
+export interface StagedTransferTarget extends TransferTarget {
   /** Memory that the device reaches directly. */
   readonly ring: Uint8Array;
 }
 
 /** @throws DeviceLostError when the device was given up while somebody else was waited for, and the memory has gone with it */
-export function assertThere({ ring }: Feed): void {
-  if (isDetached(ring)) throw new DeviceLostError(GIVEN_UP);
+export function assertNotAbandoned({ ring }: StagedTransferTarget): void {
+  if (isDetached(ring)) throw new DeviceLostError(DEVICE_ABANDONED);
 }
 
 /** The queues of large transfers: those in one direction pass those in the other. */
-export interface Ways {
+export interface TransferQueues {
   readonly up: Queue;
   readonly down: Queue;
 }
@@ -154,25 +157,30 @@ function systemError(errno: number): NodeJS.ErrnoException | undefined {
 export class Staging {
   readonly #context: cl.Context;
   readonly #queue: Queue;
-  readonly #ways: () => Ways;
+  readonly #transferQueues: () => TransferQueues;
   readonly #threads: number;
-  readonly #allocated = new Map<ArrayBufferLike, Pinned>();
+  readonly #allocated = new Map<ArrayBufferLike, PinnedMemory>();
   /** What was allocated for a device that was given up: nobody maps it any more, it has its data until it is freed. */
-  readonly #orphans = new Map<ArrayBufferLike, Pinned>();
+  readonly #orphans = new Map<ArrayBufferLike, PinnedMemory>();
   /** What small arrays pass through. */
-  readonly #passages: Pinned[] = [];
-  readonly #rings: { up?: Ring; down?: Ring } = {};
-  readonly #fileRings: { up?: Promise<Ring>; down?: Promise<Ring> } = {};
+  readonly #stagingMemory: PinnedMemory[] = [];
+  readonly #rings: { up?: TransferRing; down?: TransferRing } = {};
+  readonly #fileRings: { up?: Promise<TransferRing>; down?: Promise<TransferRing> } = {};
 
   /**
    * @param queue on which the device works
-   * @param ways whose commands run beside its own
+   * @param transferQueues whose commands run beside its own
    * @param threads most that copy at once
    */
-  constructor(context: cl.Context, queue: Queue, ways: () => Ways, threads = COPY_THREADS) {
+  constructor(
+    context: cl.Context,
+    queue: Queue,
+    transferQueues: () => TransferQueues,
+    threads = COPY_THREADS,
+  ) {
     this.#context = context;
     this.#queue = queue;
-    this.#ways = ways;
+    this.#transferQueues = transferQueues;
     this.#threads = threads;
   }
 
@@ -187,23 +195,23 @@ export class Staging {
   }
 
   async #transfer(
-    way: 'up' | 'down',
+    direction: 'up' | 'down',
     { handle }: Buffer,
     view: ArrayBufferView,
     offset: number,
   ): Promise<void> {
     const bytes = view.byteLength;
     const [start, doing] =
-      way === 'up'
+      direction === 'up'
         ? ([cl.writeBufferAsync, 'uploading'] as const)
         : ([cl.readBufferAsync, 'downloading'] as const);
     try {
-      this.#rings[way] ??= new Ring(this.#pin(RING_BYTES));
-      await this.#rings[way].run(bytes, ({ memory, threads, crowded }) => {
-        const { handle: queue } = this.#ways()[way];
+      this.#rings[direction] ??= new TransferRing(this.#pin(RING_BYTES));
+      await this.#rings[direction].run(bytes, ({ memory, threads, isContended }) => {
+        const { handle: queue } = this.#transferQueues()[direction];
         const copiers = Math.min(threads, this.#threads);
-        const past = crowded || bytes >= UNCACHED_BYTES;
-        return start(queue, handle, offset, view, memory, pieceOf(bytes), copiers, past);
+        const bypassesCaches = isContended || bytes >= UNCACHED_BYTES;
+        return start(queue, handle, offset, view, memory, pieceBytesFor(bytes), copiers, bypassesCaches);
       });
     } catch (error) {
       throw typedError(error, `${doing} ${bytes} bytes`);
@@ -211,60 +219,64 @@ export class Staging {
   }
 
   /** Lends what brings bytes to the buffer. Nothing that is enqueued may use the buffer. */
-  feed(buffer: Buffer, use: (feed: Feed) => Promise<void>): Promise<void> {
-    return this.#lend('up', buffer, use);
+  feed(buffer: Buffer, use: (feed: StagedTransferTarget) => Promise<void>): Promise<void> {
+    return this.#withRing('up', buffer, use);
   }
 
   /** Lends what brings bytes away from the buffer. Nothing that is enqueued may write the buffer. */
-  drain(buffer: Buffer, use: (feed: Feed) => Promise<void>): Promise<void> {
-    return this.#lend('down', buffer, use);
+  drain(buffer: Buffer, use: (feed: StagedTransferTarget) => Promise<void>): Promise<void> {
+    return this.#withRing('down', buffer, use);
   }
 
   /** Lends what brings bytes to the buffer from memory of who it is lent to. Nothing that is enqueued may use the buffer. */
-  reach({ handle }: Buffer, use: (way: Way) => Promise<void>): Promise<void> {
-    return use({ queue: this.#ways().up.handle, buffer: handle });
+  feedUnstaged({ handle }: Buffer, use: (direction: TransferTarget) => Promise<void>): Promise<void> {
+    return use({ queue: this.#transferQueues().up.handle, buffer: handle });
   }
 
-  async #lend(way: 'up' | 'down', { handle }: Buffer, use: (feed: Feed) => Promise<void>): Promise<void> {
-    this.#rings[way] ??= new Ring(this.#pin(RING_BYTES));
-    await this.#rings[way].run(RING_BYTES, ({ memory: ring }) =>
-      use({ queue: this.#ways()[way].handle, buffer: handle, ring }),
+  async #withRing(
+    direction: 'up' | 'down',
+    { handle }: Buffer,
+    use: (feed: StagedTransferTarget) => Promise<void>,
+  ): Promise<void> {
+    this.#rings[direction] ??= new TransferRing(this.#pin(RING_BYTES));
+    await this.#rings[direction].run(RING_BYTES, ({ memory: ring }) =>
+      use({ queue: this.#transferQueues()[direction].handle, buffer: handle, ring }),
     );
   }
 
   /** Copies a stretch of a file into the buffer from `offset` on. Nothing that is enqueued may use the buffer. */
-  writeFrom(buffer: Buffer, file: FileStretch, offset = 0): Promise<FileMoved> {
+  writeFromFile(buffer: Buffer, file: FileRange, offset = 0): Promise<FileTransferResult> {
     return this.#transferFile('up', buffer, file, offset);
   }
 
   /** Copies the buffer from `offset` on into a stretch of a file. Nothing that is enqueued may write the buffer. */
-  readTo(buffer: Buffer, file: FileStretch, offset = 0): Promise<FileMoved> {
+  readToFile(buffer: Buffer, file: FileRange, offset = 0): Promise<FileTransferResult> {
     return this.#transferFile('down', buffer, file, offset);
   }
 
   async #transferFile(
-    way: 'up' | 'down',
+    direction: 'up' | 'down',
     { handle }: Buffer,
-    { fd, position, bytes, hash, signal }: FileStretch,
+    { fd, position, bytes, hash, signal }: FileRange,
     offset: number,
-  ): Promise<FileMoved> {
+  ): Promise<FileTransferResult> {
     const [start, doing] =
-      way === 'up'
+      direction === 'up'
         ? ([cl.writeBufferFromFileAsync, 'uploading'] as const)
         : ([cl.readBufferToFileAsync, 'downloading'] as const);
     const { STOP, MOVED, ERROR, FILING, HASHING, WAITING, TRANSFERRING, WORDS } = cl.FILE_TRANSFER;
-    const told = new BigInt64Array(WORDS);
+    const state = new BigInt64Array(WORDS);
     const stop = (): void => {
-      told[STOP] = 1n;
+      state[STOP] = 1n;
     };
     signal?.addEventListener('abort', stop);
     try {
-      const ring = await this.#fileRing(way);
+      const ring = await this.#fileRing(direction);
       await ring.runInLane(({ memory }) => {
-        const { handle: queue } = this.#ways()[way];
+        const { handle: queue } = this.#transferQueues()[direction];
         const { words = null, skipped = 0 } = hash ?? {};
-        const { piece, threads } = FILE_WAYS[hash ? 'hashed' : way];
-        const how = [memory, piece, Math.min(threads, this.#threads), words, skipped, told] as const;
+        const { piece, threads } = FILE_TRANSFERS[hash ? 'hashed' : direction];
+        const how = [memory, piece, Math.min(threads, this.#threads), words, skipped, state] as const;
         return start(queue, handle, offset, fd, position, bytes, ...how);
       });
     } catch (error) {
@@ -272,10 +284,10 @@ export class Staging {
     } finally {
       signal?.removeEventListener('abort', stop);
     }
-    const seconds = (word: number): number => Number(told[word]) / 1e9;
+    const seconds = (word: number): number => Number(state[word]) / 1e9;
     return {
-      moved: Number(told[MOVED]),
-      error: systemError(Number(told[ERROR])),
+      moved: Number(state[MOVED]),
+      error: systemError(Number(state[ERROR])),
       threads: {
         file: seconds(FILING),
         hash: seconds(HASHING),
@@ -286,23 +298,23 @@ export class Staging {
   }
 
   /** Makes the memory that files pass through, which is made else when the first one comes. @throws MemoryError */
-  async prepareFiles(): Promise<void> {
+  async prepareFileRings(): Promise<void> {
     await Promise.all([this.#fileRing('up'), this.#fileRing('down')]);
   }
 
-  #fileRing(way: 'up' | 'down'): Promise<Ring> {
+  #fileRing(direction: 'up' | 'down'): Promise<TransferRing> {
     const rings = this.#fileRings;
-    const make = async (): Promise<Ring> => {
+    const make = async (): Promise<TransferRing> => {
       try {
-        const queue = this.#ways()[way].handle;
-        return new Ring(await pinAside(this.#context, queue, FILE_BYTES * FILE_LANES), FILE_LANES);
+        const queue = this.#transferQueues()[direction].handle;
+        return new TransferRing(await pinAsync(this.#context, queue, FILE_BYTES * FILE_LANES), FILE_LANES);
       } catch (error) {
-        delete rings[way]; // there may be room for it another time
+        delete rings[direction]; // there may be room for it another time
         throw error;
       }
     };
-    rings[way] ??= make();
-    return rings[way];
+    rings[direction] ??= make();
+    return rings[direction];
   }
 
   /** Pinned memory of zeros, until `free` or `release`. @throws MemoryError */
@@ -314,9 +326,9 @@ export class Staging {
   }
 
   /** Pinned memory for small arrays to pass through, until `release` or `abandon`. @throws MemoryError */
-  passage(bytes: number): ArrayBuffer {
+  allocateStaging(bytes: number): ArrayBuffer {
     const pinned = this.#pin(bytes);
-    this.#passages.push(pinned);
+    this.#stagingMemory.push(pinned);
     return pinned.memory;
   }
 
@@ -326,8 +338,8 @@ export class Staging {
   }
 
   /** Is this memory of `passage`? */
-  isPassage(memory: ArrayBufferLike): boolean {
-    return this.#passages.some((pinned) => pinned.memory === memory);
+  isStaging(memory: ArrayBufferLike): boolean {
+    return this.#stagingMemory.some((pinned) => pinned.memory === memory);
   }
 
   /** Gives pinned memory back and detaches it. @returns false for any other memory */
@@ -350,15 +362,15 @@ export class Staging {
   }
 
   /** Takes over what was allocated for the device before it was given up. */
-  inherit(before: Staging): void {
-    for (const [memory, pinned] of before.#orphans) this.#orphans.set(memory, pinned);
-    before.#orphans.clear();
+  adoptOrphans(predecessor: Staging): void {
+    for (const [memory, pinned] of predecessor.#orphans) this.#orphans.set(memory, pinned);
+    predecessor.#orphans.clear();
   }
 
   /** Gives everything back; arrays in pinned memory are detached. */
   release(): void {
     this.freeAll();
-    this.#releasePassages((pinned) => this.#unpin(pinned));
+    this.#releaseStaging((pinned) => this.#unpin(pinned));
   }
 
   /**
@@ -366,26 +378,26 @@ export class Staging {
    * their data. Nothing is unmapped, since the queue has gone. A command that is under way all the same keeps the memory until it ends.
    */
   abandon(): void {
-    this.#releasePassages(({ buffer }) => buffer.release());
+    this.#releaseStaging(({ buffer }) => buffer.release());
   }
 
-  #releasePassages(release: (pinned: Pinned) => void): void {
-    for (const pinned of this.#passages.splice(0)) release(pinned);
-    for (const way of ['up', 'down'] as const) {
-      const ring = this.#rings[way];
+  #releaseStaging(release: (pinned: PinnedMemory) => void): void {
+    for (const pinned of this.#stagingMemory.splice(0)) release(pinned);
+    for (const direction of ['up', 'down'] as const) {
+      const ring = this.#rings[direction];
       if (ring) release(ring.pinned);
-      delete this.#rings[way];
+      delete this.#rings[direction];
       // One that is being made goes when it is there.
-      this.#fileRings[way]?.then(({ pinned }) => release(pinned)).catch(() => undefined);
-      delete this.#fileRings[way];
+      this.#fileRings[direction]?.then(({ pinned }) => release(pinned)).catch(() => undefined);
+      delete this.#fileRings[direction];
     }
   }
 
-  #pin(bytes: number): Pinned {
+  #pin(bytes: number): PinnedMemory {
     return pin(this.#context, this.#queue.handle, bytes);
   }
 
-  #unpin(pinned: Pinned): void {
+  #unpin(pinned: PinnedMemory): void {
     unpin(this.#queue.handle, pinned);
   }
 }

@@ -1,9 +1,9 @@
 import { BuildError, ClsortError, DeviceLostError, MemoryError, UnsupportedError } from '../util/errors.js';
 
 /** OpenCL statuses that mean: not enough memory, whichever call returned them. */
-const MEMORY = new Set([-4, -5, -6, -61]);
+const MEMORY_STATUSES = new Set([-4, -5, -6, -61]);
 /** Statuses after which a context is not to be trusted. */
-const LOST = new Set([-14, -36]);
+const LOST_STATUSES = new Set([-14, -36]);
 
 /** OpenCL status of an error that the binding threw, if it has one. */
 export function statusOf(error: unknown): number | undefined {
@@ -18,19 +18,19 @@ export function typedError(error: unknown, doing: string): ClsortError {
   const status = statusOf(error);
   const { reason } = error as { reason?: unknown };
   const message = error instanceof Error ? error.message : String(error);
-  const said = typeof reason === 'string' ? `${message}: ${reason}` : message;
+  const description = typeof reason === 'string' ? `${message}: ${reason}` : message;
   const details = { cause: error, details: { status, doing } };
-  if (status !== undefined && MEMORY.has(status)) {
-    return new MemoryError(`the device ran out of memory while ${doing} (${said})`, details);
+  if (status !== undefined && MEMORY_STATUSES.has(status)) {
+    return new MemoryError(`the device ran out of memory while ${doing} (${description})`, details);
   }
-  if (status !== undefined && LOST.has(status)) {
-    return new DeviceLostError(`the device failed while ${doing} (${said}); reopen it`, details);
+  if (status !== undefined && LOST_STATUSES.has(status)) {
+    return new DeviceLostError(`the device failed while ${doing} (${description}); reopen it`, details);
   }
   if (status === -11 || status === -15 || status === -17) {
-    return new BuildError(`an OpenCL program did not build while ${doing} (${said})`, details);
+    return new BuildError(`an OpenCL program did not build while ${doing} (${description})`, details);
   }
   if (status === -54 || status === -55 || status === -59 || status === -1001) {
-    return new UnsupportedError(`the device cannot do this: ${said}, while ${doing}`, details);
+    return new UnsupportedError(`the device cannot do this: ${description}, while ${doing}`, details);
   }
-  return new DeviceLostError(`unexpected OpenCL error while ${doing}: ${said}`, details);
+  return new DeviceLostError(`unexpected OpenCL error while ${doing}: ${description}`, details);
 }

@@ -2,7 +2,7 @@
 import { bitonic } from '../algorithms/bitonic.js';
 import { windowMask } from '../algorithms/comparison.js';
 import type { Device } from '../device/device.js';
-import { buildFitting, wholeGroups } from '../device/fitted.js';
+import { buildFittedProgram, roundUpToGroups } from '../device/fitted-program.js';
 import { u64 } from '../device/queue.js';
 import { UnsupportedError } from '../util/errors.js';
 import { fromBytes, toBytes } from './keys.js';
@@ -42,7 +42,7 @@ async function explainAlternating(device: Device, subject: Subject): Promise<See
       `the alternating form sorts powers of two, and there are ${n} keys: take another number, or the form 'flip'`,
     );
   }
-  const { program, groupSize } = await buildFitting(
+  const { program, groupSize } = await buildFittedProgram(
     device,
     'bitonic_lab.cl',
     ['bitonic_alternating'],
@@ -63,7 +63,7 @@ async function explainAlternating(device: Device, subject: Subject): Promise<See
     queue.startProfile();
     for (const [i, { size, stride }] of steps.entries()) {
       const args = [keys, values, u64(n), u64(windowMask(bits)), u64(size), u64(stride)];
-      const global = wholeGroups(Math.ceil(n / 2), groupSize);
+      const global = roundUpToGroups(Math.ceil(n / 2), groupSize);
       queue.run(program.kernel('bitonic_alternating'), args, { global, local: groupSize });
       const to = read[i] as (typeof read)[number];
       queue.read(keys, to.codes);

@@ -1,5 +1,5 @@
 /** Stretches of files that somebody else reads or writes, and hashes on the way. */
-import type { FileMoved, FileStretch, ThreadSeconds } from '../device/staging.js';
+import type { FileRange, FileTransferResult, ThreadSeconds } from '../device/staging.js';
 import { IoError } from '../util/errors.js';
 import type { FileHash } from './file-hash.js';
 import { assertGoing, ioError } from './raw.js';
@@ -31,15 +31,15 @@ export interface MovedFile {
 export async function moveFile(
   what: 'read' | 'write',
   { name, fd, position, bytes, hash, signal, partBytes = PART_BYTES }: MovedFile,
-  move: (file: FileStretch, at: number) => Promise<FileMoved>,
+  move: (file: FileRange, at: number) => Promise<FileTransferResult>,
   onMoved: (bytes: number) => void,
 ): Promise<ThreadSeconds> {
   let threads: ThreadSeconds = { file: 0, hash: 0, turn: 0, device: 0 };
   for (let at = 0; at < bytes; at += partBytes) {
     assertGoing(signal);
     const part = { fd, position: position + at, bytes: Math.min(partBytes, bytes - at), signal };
-    let made: FileMoved = { moved: 0, error: undefined, threads };
-    const go = async (state?: FileStretch['hash']): Promise<number> => {
+    let made: FileTransferResult = { moved: 0, error: undefined, threads };
+    const go = async (state?: FileRange['hash']): Promise<number> => {
       made = await move({ ...part, hash: state }, at);
       return made.moved;
     };

@@ -1,8 +1,8 @@
-import { Board } from '../device/board.js';
 import type { Buffer } from '../device/buffer.js';
 import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
 import { type KernelArgument, u32, u64 } from '../device/queue.js';
+import { StatusWords } from '../device/status-words.js';
 import { bytesOf } from '../keys/array.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { keyCodec } from '../keys/key-codec.js';
@@ -134,8 +134,8 @@ export class Compaction {
     const { input = keys, positions = keys } = ('places' in to && to.moved) || {};
     const places: KernelArgument[] =
       'places' in to ? [to.keys, input, positions, to.places] : [to, keys, keys, to];
-    const slot = Board.written(device, 1);
-    const told: KernelArgument[] = [slot.board, u32(slot.at)];
+    const slot = StatusWords.uninitialized(device, 1);
+    const told: KernelArgument[] = [slot.buffer, u32(slot.firstWord)];
     if (this.#once && !rest) {
       const tiles = Math.ceil(n / tileKeys);
       const { control, launch } = LookBack.of(device).next(tiles, 4);
@@ -144,7 +144,7 @@ export class Compaction {
     } else {
       const { parts, tiles } = partsOf(device, n, this.#walk);
       const launch = { global: parts * local, local };
-      pool.lend([parts * 4], (counts) => {
+      pool.withBuffers([parts * 4], (counts) => {
         queue.run(program.kernel('compact_part_counts'), [...chooses, counts, u32(tiles)], launch);
         const args = [...chooses, ...places, counts, u32(tiles), u32(rest ? 1 : 0), ...told];
         queue.run(program.kernel('compact_parts'), args, launch);
@@ -171,7 +171,7 @@ async function selfTest(compaction: Compaction): Promise<boolean> {
   const givesPlaces = definesOf(shape).GIVE > 1;
   const results = [false, true].map(() => ({ keys: new Uint8Array(n * bytes), places: new Uint32Array(n) }));
   const counts: (() => number)[] = [];
-  pool.lend([n * bytes, n * 4, n * bytes, n * 4], (input, positions, output, places) => {
+  pool.withBuffers([n * bytes, n * 4, n * bytes, n * 4], (input, positions, output, places) => {
     queue.write(input, keys);
     queue.write(positions, backwards);
     const by: Record<CompactShape['by'], Choice> = {

@@ -1,8 +1,8 @@
-import type { Slot } from '../device/board.js';
 import type { Buffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
-import { wholeGroups } from '../device/fitted.js';
+import { roundUpToGroups } from '../device/fitted-program.js';
 import { type KernelArgument, u32, u64, vector } from '../device/queue.js';
+import type { StatusSlot } from '../device/status-words.js';
 import { unitOf } from './gather.js';
 import { buildForGroups } from './group.js';
 
@@ -27,7 +27,7 @@ export interface GatherColumnsWork {
   readonly n: number;
   readonly length: number;
   /** Gets by how much more than `length` - 1 the largest index is, should one not be inside. */
-  readonly slot: Slot;
+  readonly slot: StatusSlot;
 }
 
 /**
@@ -44,7 +44,7 @@ export async function createGatherColumns(device: Device): Promise<(work: Gather
   const { program, groupSize } = await buildForGroups(device, 'gather_columns.cl', ['gather_columns'], shape);
   return ({ columns, indices, n, length, slot }) => {
     const units = columns.map(({ elementBytes }) => unitOf(elementBytes));
-    const rows = wholeGroups(n, groupSize);
+    const rows = roundUpToGroups(n, groupSize);
     for (let first = 0; first < columns.length; first += MOST_COLUMNS) {
       const count = Math.min(MOST_COLUMNS, columns.length - first);
       const shapes = new Uint32Array(MOST_COLUMNS);
@@ -58,7 +58,7 @@ export async function createGatherColumns(device: Device): Promise<(work: Gather
         buffers.push(input, output);
       }
       const how = [u64(n), u64(length), u32(count), vector(shapes)];
-      const args = [indices, ...how, slot.board, u32(slot.at), ...buffers];
+      const args = [indices, ...how, slot.buffer, u32(slot.firstWord), ...buffers];
       const launch = { global: rows * count, local: groupSize };
       device.queue.run(program.kernel('gather_columns'), args, launch);
     }

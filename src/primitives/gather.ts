@@ -1,6 +1,6 @@
 import type { Buffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
-import { wholeGroups } from '../device/fitted.js';
+import { roundUpToGroups } from '../device/fitted-program.js';
 import { u64 } from '../device/queue.js';
 import { UsageError } from '../util/errors.js';
 import { Kept } from '../util/kept.js';
@@ -59,7 +59,7 @@ async function create(device: Device, { elementBytes, indexBits }: Required<Gath
   const { program, groupSize } = await buildForGroups(device, 'gather.cl', ['gather'], defines);
   const kernel = program.kernel('gather');
   return ({ input, indices, output, n, length }) => {
-    const global = wholeGroups(n, groupSize);
+    const global = roundUpToGroups(n, groupSize);
     device.queue.run(kernel, [input, indices, output, u64(n), u64(length)], { global, local: groupSize });
   };
 }

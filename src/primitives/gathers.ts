@@ -1,7 +1,7 @@
-import type { Slot } from '../device/board.js';
 import type { Device } from '../device/device.js';
-import { type Fitted, wholeGroups } from '../device/fitted.js';
-import { type Deferred, type KernelArgument, u32, u64, vector } from '../device/queue.js';
+import { type FittedProgram, roundUpToGroups } from '../device/fitted-program.js';
+import { type DeferredLaunches, type KernelArgument, u32, u64, vector } from '../device/queue.js';
+import type { StatusSlot } from '../device/status-words.js';
 import { Kept } from '../util/kept.js';
 import type { Soon } from '../util/soon.js';
 import { type GatherWork, gatherDefines } from './gather.js';
@@ -15,7 +15,7 @@ const MOST_ITEMS = 2 ** 31;
 /** A gather by indices of 32 bits, each of which is checked. */
 export interface CheckedGather extends GatherWork {
   /** Gets by how much more than `length` - 1 the largest index is, should one not be inside. */
-  readonly slot: Slot;
+  readonly slot: StatusSlot;
 }
 
 const created = new Kept<Gathers>();
@@ -26,14 +26,14 @@ const created = new Kept<Gathers>();
  *
  * Complexity: as `createGather`.
  */
-export class Gathers implements Deferred {
+export class Gathers implements DeferredLaunches {
   readonly #device: Device;
-  readonly #built: Fitted;
+  readonly #built: FittedProgram;
   /** Those that wait for others. */
   #works: CheckedGather[] = [];
   #items = 0;
 
-  private constructor(device: Device, built: Fitted) {
+  private constructor(device: Device, built: FittedProgram) {
     this.#device = device;
     this.#built = built;
   }
@@ -49,16 +49,17 @@ export class Gathers implements Deferred {
 
   enqueue(work: CheckedGather): void {
     const { queue } = this.#device;
-    const items = wholeGroups(work.n, this.#built.groupSize);
-    if (!queue.defers || Math.max(items, work.length) >= MOST_ITEMS) {
+    const items = roundUpToGroups(work.n, this.#built.groupSize);
+    if (!queue.canDefer || Math.max(items, work.length) >= MOST_ITEMS) {
       this.#run(work);
       return;
     }
-    if (this.#items + items > MOST_ITEMS || this.#works.some((other) => !areApart(other, work))) queue.emit();
+    if (this.#items + items > MOST_ITEMS || this.#works.some((other) => !areApart(other, work)))
+      queue.enqueueDeferred();
     this.#works.push(work);
     this.#items += items;
     queue.defer(this);
-    if (this.#works.length >= Math.min(queue.patience, MOST)) queue.handOn();
+    if (this.#works.length >= Math.min(queue.maxDeferredLaunches, MOST)) queue.submitOrFlush();
   }
 
   emit(): void {
@@ -72,8 +73,8 @@ export class Gathers implements Deferred {
 
   #run({ input, indices, output, n, length, slot }: CheckedGather): void {
     const { program, groupSize } = this.#built;
-    const args = [input, indices, output, u64(n), u64(length), slot.board, u32(slot.at)];
-    const launch = { global: wholeGroups(n, groupSize), local: groupSize };
+    const args = [input, indices, output, u64(n), u64(length), slot.buffer, u32(slot.firstWord)];
+    const launch = { global: roundUpToGroups(n, groupSize), local: groupSize };
     this.#device.queue.run(program.kernel('gather'), args, launch);
   }
 
@@ -86,10 +87,10 @@ export class Gathers implements Deferred {
     for (let i = 0; i < MOST; i++) {
       const work = works[Math.min(i, works.length - 1)] as CheckedGather;
       if (i < works.length) groups += Math.ceil(work.n / groupSize);
-      how.set([work.n, work.length, work.slot.at, groups], 4 * i);
+      how.set([work.n, work.length, work.slot.firstWord, groups], 4 * i);
       arrays.push(work.input, work.indices, work.output);
     }
-    const board = (works[0] as CheckedGather).slot.board;
+    const board = (works[0] as CheckedGather).slot.buffer;
     const args = [board, vector(how.subarray(0, 16)), vector(how.subarray(16)), ...arrays];
     const launch = { global: groups * groupSize, local: groupSize, stage: 'gather' };
     this.#device.queue.run(program.kernel('gather_each'), args, launch);
@@ -100,5 +101,5 @@ export class Gathers implements Deferred {
 function areApart(a: CheckedGather, b: CheckedGather): boolean {
   const writes = ({ output }: CheckedGather, { input, indices }: CheckedGather): boolean =>
     output === input || output === indices;
-  return !writes(a, b) && !writes(b, a) && a.output !== b.output && a.slot.board === b.slot.board;
+  return !writes(a, b) && !writes(b, a) && a.output !== b.output && a.slot.buffer === b.slot.buffer;
 }

@@ -1,5 +1,5 @@
 import type { Device } from '../device/device.js';
-import { buildFitting, type Fitted } from '../device/fitted.js';
+import { buildFittedProgram, type FittedProgram } from '../device/fitted-program.js';
 import { Kept } from '../util/kept.js';
 import type { Soon } from '../util/soon.js';
 
@@ -17,7 +17,7 @@ export interface LabOptions {
 }
 
 /** Programs that were asked for. */
-const built = new Kept<Fitted>();
+const built = new Kept<FittedProgram>();
 
 /** As `buildFitting`, once for each device. @throws BuildError */
 export function buildForGroups(
@@ -27,7 +27,7 @@ export function buildForGroups(
   defines: Readonly<Record<string, number>>,
   { groupSize: most = GROUP_SIZE, trace = false }: LabOptions = {},
   options: readonly string[] = [],
-): Soon<Fitted> {
+): Soon<FittedProgram> {
   const chosen = [most, trace, ...options];
   const name = `${file} ${kernels} ${Object.keys(defines)} ${Object.values(defines)} ${chosen}`;
   const definesFor = (groupSize: number) => ({
@@ -35,7 +35,7 @@ export function buildForGroups(
     ...(trace && { TRACE: 1 }),
     GROUP_SIZE: groupSize,
   });
-  return built.of(device, name, () => buildFitting(device, file, kernels, most, definesFor, options));
+  return built.of(device, name, () => buildFittedProgram(device, file, kernels, most, definesFor, options));
 }
 
 /** Groups for a walk over n keys: enough to fill the device, and so many that no work-item loops too long. */

@@ -1,8 +1,8 @@
-import { Board } from '../device/board.js';
 import type { Buffer as DeviceBuffer } from '../device/buffer.js';
 import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
 import { local, u32, u64 } from '../device/queue.js';
+import { StatusWords } from '../device/status-words.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { keyCodec } from '../keys/key-codec.js';
 import { Kept } from '../util/kept.js';
@@ -87,7 +87,7 @@ const BY = { bits: 0, even: 1, edges: 2 } as const;
 const Sums = {
   all: new WeakMap<Device, DeviceBuffer>(),
   of(device: Device): DeviceBuffer {
-    const made = Sums.all.get(device) ?? device.keep(4 * (MARGIN + Board.MOST));
+    const made = Sums.all.get(device) ?? device.allocatePersistent(4 * (MARGIN + StatusWords.MAX));
     Sums.all.set(device, made);
     return made;
   },
@@ -172,7 +172,7 @@ function enqueueAs(
   // A work-item that counts alone has as many columns as it takes for neighbours not to wait for each other.
   const columns = Math.min(powerAtMost(most), tuned.groupSize === 1 ? 4 : MOST_COLUMNS);
   const by = byEdges ? (even ? 'even' : 'edges') : 'bits';
-  const handsOver = mayHandOver && bins <= Board.MOST;
+  const handsOver = mayHandOver && bins <= StatusWords.MAX;
   const shape = { dtype, by, columns, handsOver, tuning: tuned } as const;
   const count = (walk: WalkProgram) =>
     enqueue(device, work, walk, { bins, columns, even, edgeBytes, handsOver });
@@ -211,12 +211,12 @@ function enqueue(
   };
   if (handsOver) {
     const sums = Sums.of(device);
-    const told = Board.written(device, bins);
-    device.pool.lend([edgeBytes], (edges) => run(sums, edges, told.board, told.at));
+    const told = StatusWords.uninitialized(device, bins);
+    device.pool.withBuffers([edgeBytes], (edges) => run(sums, edges, told.buffer, told.firstWord));
     return () => told.words();
   }
   const result = new Uint32Array(bins);
-  device.pool.lend([bins * 4, edgeBytes], (counts, edges) => {
+  device.pool.withBuffers([bins * 4, edgeBytes], (counts, edges) => {
     queue.fill(counts, 0, { bytes: bins * 4 });
     run(counts, edges, counts, 0);
     queue.read(counts, result);

@@ -3,7 +3,7 @@
 import type { Buffer } from '../device/buffer.js';
 import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
-import { wholeGroups } from '../device/fitted.js';
+import { roundUpToGroups } from '../device/fitted-program.js';
 import type { Program } from '../device/program.js';
 import { type Queue, u32, u64 } from '../device/queue.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
@@ -183,7 +183,7 @@ export class HistogramLab {
     if (merge === 'parallel') {
       queue.run(this.#program.kernel('histogram_merge_parallel'), args, { global: bins * local, local });
     } else {
-      const global = wholeGroups(bins, local);
+      const global = roundUpToGroups(bins, local);
       queue.run(this.#program.kernel('histogram_merge'), args, { global, local });
     }
   }

@@ -1,7 +1,7 @@
 import type { Buffer } from '../device/buffer.js';
 import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
-import { wholeGroups } from '../device/fitted.js';
+import { roundUpToGroups } from '../device/fitted-program.js';
 import type { Program } from '../device/program.js';
 import { type Queue, u32, u64 } from '../device/queue.js';
 import { type Dtype, type DtypeInfo, dtypeInfo } from '../keys/dtype.js';
@@ -118,7 +118,7 @@ export class Histogram {
     const kernel = this.#step === 'waves' ? 'histogram_waves' : 'histogram_private';
     const args = [keys, partials, edges, ...how, codec];
     queue.run(this.#program.kernel(kernel), args, { global: groups * local, local });
-    const global = wholeGroups(bins, local);
+    const global = roundUpToGroups(bins, local);
     const merge = [partials, counts, u32(bins), u32(groups)];
     queue.run(this.#program.kernel('histogram_merge'), merge, { global, local });
   }
@@ -153,7 +153,7 @@ export async function enqueueHistogram(
   const made = await Histogram.create(device, { dtype, step: step ?? (bins <= 256 ? 'waves' : 'global') });
   const sizes = made.scratch(n, binning);
   const result = new Uint32Array(bins);
-  device.pool.lend([bins * 4, sizes.partials, sizes.edges], (counts, partials, edges) => {
+  device.pool.withBuffers([bins * 4, sizes.partials, sizes.edges], (counts, partials, edges) => {
     if ('edges' in binning) device.queue.write(edges, codeWords(binning.edges, dtypeInfo(dtype)));
     made.enqueue(device.queue, binning, { keys, n, counts, partials, edges });
     device.queue.read(counts, result);

@@ -38,7 +38,7 @@ export class LookBack {
     const bytes = 4 * (MARGIN + tiles * Math.ceil(operandBytes / 2));
     if (!this.#control || this.#control.bytes < bytes) {
       // The smaller ones are kept, too: launches may be using them. Together they take as much.
-      this.#control = this.#device.keep(powerAtLeast(bytes));
+      this.#control = this.#device.allocatePersistent(powerAtLeast(bytes));
       this.#launch = 0;
     } else if (this.#launch === LAUNCHES - 1) {
       this.#device.queue.fill(this.#control, 0);

@@ -119,7 +119,7 @@ export class PrefixScan {
     }
     const { parts, tiles } = partsOf(device, n, this.#walk);
     const launch = { global: parts * local, local };
-    pool.lend([parts * this.#operandBytes], (totals) => {
+    pool.withBuffers([parts * this.#operandBytes], (totals) => {
       if (parts > 1) {
         queue.run(program.kernel('scan_part_totals'), [input, totals, u64(n), u32(tiles), codec], launch);
       }
@@ -156,7 +156,7 @@ async function selfTest(scan: PrefixScan): Promise<boolean> {
   const keys = Uint8Array.from({ length: n * bytes }, (_, i) => (i * 0x9e3779b1) >>> 23);
   const [once, parts] = [new Uint8Array(n * bytes), new Uint8Array(n * bytes)];
   const size = n * bytes;
-  pool.lend([size, size], (input, output) => {
+  pool.withBuffers([size, size], (input, output) => {
     queue.write(input, keys);
     scan.enqueue({ input, output, n, inclusive: false });
     queue.read(output, once);

@@ -1,8 +1,8 @@
-import { Board } from '../device/board.js';
 import type { Buffer } from '../device/buffer.js';
 import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
 import { u32, u64 } from '../device/queue.js';
+import { StatusWords } from '../device/status-words.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { keyCodec } from '../keys/key-codec.js';
 import { Kept } from '../util/kept.js';
@@ -71,9 +71,9 @@ function enqueue(
   const local = tuning.groupSize;
   const groups = groupsByTurns(device, work, tuning, tuning.rounds);
   const codec = codecArgument(keyCodec(dtype, { nan: op === 'min' ? 'first' : 'last' }));
-  const told = Board.written(device, 2);
+  const told = StatusWords.uninitialized(device, 2);
   const { control, launch } = LookBack.of(device).next(groups, 8);
-  const args = [keys, control, u64(n), u32(launch), codec, told.board, u32(told.at)];
+  const args = [keys, control, u64(n), u32(launch), codec, told.buffer, u32(told.firstWord)];
   device.queue.run(program.kernel('reduce_once'), args, { global: groups * local, local });
   return () => {
     RESULT.set(told.words());

@@ -45,7 +45,7 @@ export async function enqueueReduceRuns(device: Device, work: ReduceRunsWork): P
   const tiles = Math.ceil(n / (groupSize * ITEMS));
   const codec = codecArgument(keyCodec(dtype, { nan: op === 'min' ? 'first' : 'last' }));
   const local = groupSize;
-  device.pool.lend([tiles * 8, tiles * 8, tiles * 4], (firsts, lasts, closed) => {
+  device.pool.withBuffers([tiles * 8, tiles * 8, tiles * 4], (firsts, lasts, closed) => {
     const { queue } = device;
     const args = [values, places, results, firsts, lasts, closed, u64(n), u32(runs), codec];
     queue.run(program.kernel('reduce_run_tiles'), args, { global: tiles * local, local });

@@ -201,7 +201,7 @@ export async function enqueueReduce(
   const reduction = await Reduction.create(device, { dtype, op });
   const result = new Uint8Array(8);
   const bytes = reduction.partialBytes(n, step);
-  device.pool.lend([bytes, bytes], (from, to) => {
+  device.pool.withBuffers([bytes, bytes], (from, to) => {
     device.queue.read(reduction.enqueue(device.queue, { keys, n, partials: [from, to] }, step), result);
   });
   return () => reduction.value(result);

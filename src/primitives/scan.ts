@@ -1,6 +1,6 @@
 import type { Buffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
-import { wholeGroups } from '../device/fitted.js';
+import { roundUpToGroups } from '../device/fitted-program.js';
 import type { Program } from '../device/program.js';
 import { type Queue, u32, u64 } from '../device/queue.js';
 import type { Dtype } from '../keys/dtype.js';
@@ -134,7 +134,7 @@ export class Scan {
     queue.run(this.#program.kernel(`scan_${this.#step}`), args, { global: tiles * local, local });
     if (tiles === 1) return;
     this.enqueue(queue, { input: own, output: own, n: tiles, sums: above, traces: tracesAbove });
-    const global = wholeGroups(n, local);
+    const global = roundUpToGroups(n, local);
     queue.run(this.#program.kernel('scan_add'), [output, own, u64(n), u32(this.#tile)], { global, local });
   }
 }
@@ -148,7 +148,7 @@ export type ScanRequest = Omit<ScanWork, 'sums' | 'traces'> & {
 /** Enqueues a scan of values in device memory, with memory of the pool for the sums. */
 async function enqueueScan(device: Device, { dtype, step, ...work }: ScanRequest): Promise<void> {
   const made = await Scan.create(device, { dtype, ...(step && { step }) });
-  device.pool.lend(made.sumBytes(work.n), (...sums) => made.enqueue(device.queue, { ...work, sums }));
+  device.pool.withBuffers(made.sumBytes(work.n), (...sums) => made.enqueue(device.queue, { ...work, sums }));
 }
 
 /** As `enqueueScan`, waiting for the result. */

@@ -1,7 +1,7 @@
 import type { Buffer } from '../device/buffer.js';
 import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
-import { type Fitted, wholeGroups } from '../device/fitted.js';
+import { type FittedProgram, roundUpToGroups } from '../device/fitted-program.js';
 import { u32, u64 } from '../device/queue.js';
 import type { KeyCodec } from '../keys/key-codec.js';
 import { Kept } from '../util/kept.js';
@@ -22,7 +22,7 @@ export interface SearchSortedWork {
   readonly places: Buffer;
 }
 
-const built = new Kept<Fitted>();
+const built = new Kept<FittedProgram>();
 
 /**
  * Enqueues a binary search for each key.
@@ -37,7 +37,7 @@ export function enqueueSearchSorted(device: Device, work: SearchSortedWork): Soo
   );
   return after(program, ({ program, groupSize }) => {
     const args = [sorted, keys, places, u64(length), u64(n), u32(right ? 1 : 0), codecArgument(codec)];
-    const global = wholeGroups(n, groupSize);
+    const global = roundUpToGroups(n, groupSize);
     device.queue.run(program.kernel('search_sorted'), args, { global, local: groupSize });
   });
 }

@@ -1,6 +1,6 @@
 /** How the groups of a launch walk over keys: in tiles of their own order, or each over its part. */
 import type { Device, KnownDevice } from '../device/device.js';
-import { buildFitting } from '../device/fitted.js';
+import { buildFittedProgram } from '../device/fitted-program.js';
 import type { Program } from '../device/program.js';
 import type { Dtype } from '../keys/dtype.js';
 import { dtypeInfo } from '../keys/dtype.js';
@@ -144,7 +144,7 @@ async function build(
   const options = maxRegisters > 0 ? [`-cl-nv-maxrregcount=${maxRegisters}`] : [];
   // NVIDIA's driver tells 256 for every kernel of open group size.
   const isTold = !quirks.inlinePtx;
-  const { program, groupSize } = await buildFitting(
+  const { program, groupSize } = await buildFittedProgram(
     device,
     file,
     kernels,

@@ -12,8 +12,8 @@ import { buildTile, fitTile, tileBytes, tileDefines } from '../../src/algorithms
 import { tiledRadix } from '../../src/algorithms/tiled-radix.js';
 import type { Device } from '../../src/device/device.js';
 import { Program } from '../../src/device/program.js';
+import { defineOptions, programSource } from '../../src/device/program-source.js';
 import { u32 } from '../../src/device/queue.js';
-import { defineOptions, programSource } from '../../src/device/source.js';
 import { keyCodec } from '../../src/keys/key-codec.js';
 import { keysOf } from '../distributions.js';
 import { deviceNames, forEachOpened, PLATFORMS, testIf } from '../each-device.js';

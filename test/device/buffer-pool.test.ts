@@ -4,12 +4,12 @@ import { BufferPool } from '../../src/device/buffer-pool.js';
 import { MemoryError } from '../../src/util/errors.js';
 
 /** A pool of buffers without memory, and a queue whose position the test sets. */
-function poolOf(budget: number, most = Number.POSITIVE_INFINITY) {
+function poolOf(budget: number, maxBytes = Number.POSITIVE_INFINITY) {
   const released: Buffer[] = [];
   const queue = { position: 0, passed: 0, hasPassed: (position: number) => position <= queue.passed };
   let allocated = 0;
   const allocate = (bytes: number): Buffer => {
-    if (allocated + bytes > most) throw new MemoryError('no memory');
+    if (allocated + bytes > maxBytes) throw new MemoryError('no memory');
     allocated += bytes;
     const buffer = {
       bytes,

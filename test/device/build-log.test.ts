@@ -70,8 +70,8 @@ for (const name of deviceNames()) {
       const { files, logs } = JSON.parse(stdout) as { files: string[]; logs: string[] };
       // NVIDIA's compiler remarks for each kernel that it may be inlined where it is called, but no kernel is called.
       const inlined = /Warning: Function \w+ is a kernel, so overriding noinline attribute\./;
-      const telling = logs.filter((log) => !log.split('\n').every((line) => inlined.test(line)));
-      t.deepEqual(telling, []);
+      const warnings = logs.filter((log) => !log.split('\n').every((line) => inlined.test(line)));
+      t.deepEqual(warnings, []);
       t.notRegex(stderr, /warning/);
       for (const file of [
         'group_radix.cl',

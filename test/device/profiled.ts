@@ -60,7 +60,7 @@ export async function runProfiled(profile: Profile, cases: readonly Case[]): Pro
   const folder = mkdtempSync(join(tmpdir(), 'clsort-profile-'));
   const env = { ...process.env, ...profileEnvironment(profile, folder) };
   const control = new LayerControl(join(folder, 'control'));
-  const told = await tellingFixture<Profiled['outcomes'][number]>(
+  const output = await tellingFixture<Profiled['outcomes'][number]>(
     fixture,
     { cases },
     { env, silenceSeconds: SILENCE_SECONDS },
@@ -69,5 +69,5 @@ export async function runProfiled(profile: Profile, cases: readonly Case[]): Pro
   control.close();
   shareCache(env.CLSORT_CACHE_DIR);
   rmSync(folder, { recursive: true, force: true });
-  return { ...told, local };
+  return { ...output, local };
 }

@@ -23,7 +23,7 @@ delete process.env.CLSORT_LOCAL_BYTES;
 const FULL = process.env.CLSORT_TEST_FULL !== undefined;
 
 /** Does the driver report the local memory that the layer compares with the limits of a profile? */
-const tells = await tellsLocalMemory(PLATFORMS.pocl ?? '');
+const reportsLocalMemory = await tellsLocalMemory(PLATFORMS.pocl ?? '');
 
 test('there are device profiles of every vendor, each with its sources and valid property names', (t) => {
   t.true(PROFILES.length >= 24);
@@ -276,14 +276,14 @@ for (const [number, profile] of PROFILES.entries()) {
       }
       t.is(outcomes.length, cases.length);
       t.true(local.most <= profile.limits.groupLocalBytes, `${local.most} bytes of local memory`);
-      t.is(local.most > 0, tells === true, `${tells}`);
+      t.is(local.most > 0, reportsLocalMemory === true, `${reportsLocalMemory}`);
       t.is(local.refused, 0);
     },
   );
 }
 
 testIf(
-  tells,
+  reportsLocalMemory,
   'a kernel that needs more local memory than the device has fails to build and is counted',
   async (t) => {
     t.timeout(60 * 60_000);

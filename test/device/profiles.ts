@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Capabilities, capabilitiesOf, localBudgetOf } from '../../src/device/capabilities.js';
 import type { KnownDevice } from '../../src/device/device.js';
-import type { Ask } from '../../src/device/hardware.js';
+import type { DeviceQuery } from '../../src/device/hardware.js';
 import type { DeviceInfo, DeviceType } from '../../src/device/platform.js';
 import * as cl from '../../src/opencl/index.js';
 import { packageRoot } from '../../src/util/paths.js';
@@ -46,7 +46,7 @@ const sizeBytes = (sizes: readonly number[]): Buffer => {
 };
 
 /** Answers as the driver would, through the binding. */
-function askOf({ device }: Profile): Ask {
+function queryOf({ device }: Profile): DeviceQuery {
   const answers = new Map(Object.entries(device).map(([name, value]) => [constantNamed(name), value]));
   return (name) => {
     const answer = answers.get(name);
@@ -73,7 +73,7 @@ export function knownDevice(profile: Profile): KnownDevice {
     localBytes: number('DEVICE_LOCAL_MEM_SIZE'),
     maxWorkGroup: number('DEVICE_MAX_WORK_GROUP_SIZE'),
   };
-  return { info, capabilities: capabilitiesOf(info, askOf(profile)) };
+  return { info, capabilities: capabilitiesOf(info, queryOf(profile)) };
 }
 
 /** The same device with other limits, and what follows from them. */

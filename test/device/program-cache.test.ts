@@ -136,8 +136,8 @@ test.serial('a cached binary applies to one platform, device, driver, source and
   // Nor under the file name of the other one.
   const other = cacheOf({ ...info, driver: '2' });
   other.save(text, binary);
-  const [own = '', foreign = ''] = files();
-  renameSync(join(programs, own), join(programs, foreign));
+  const [own = '', otherFile = ''] = files();
+  renameSync(join(programs, own), join(programs, otherFile));
   t.is([await load(cacheOf()), await load(other)].filter((found) => found !== undefined).length, 0);
 });
 

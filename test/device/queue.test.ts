@@ -32,12 +32,12 @@ forEachDevice((title, open) => {
     queue.run(kernel, [a, indices, b, u64(N), u64(N)], { global: N, local: 1 });
     queue.fill(a, 7, { bytes: N * 4 });
     queue.run(kernel, [b, indices, a, u64(N), u64(N)], { global: N / 2, local: 1 });
-    const [there, back] = [new Uint32Array(N), new Uint32Array(N)];
-    queue.read(b, there);
+    const [forward, back] = [new Uint32Array(N), new Uint32Array(N)];
+    queue.read(b, forward);
     queue.read(a, back);
     await queue.finish();
     t.deepEqual(
-      [...there],
+      [...forward],
       Array.from({ length: N }, (_, i) => N - 1 - i),
     );
     t.deepEqual(
@@ -88,7 +88,7 @@ forEachDevice((title, open) => {
       }
       const out = new Uint32Array(N);
       queue.read(a, out);
-      queue.note('by hand', 1.5);
+      queue.addHostStage('by hand', 1.5);
       await queue.finish();
       t.deepEqual(
         [...out],
@@ -133,10 +133,10 @@ forEachDevice((title, open) => {
       queue.write(indices, one);
       queue.write(a, one);
       await queue.finish();
-      let handed = 0;
+      let submissions = 0;
       const submit = queue.submit.bind(queue);
       queue.submit = () => {
-        handed++;
+        submissions++;
         submit();
       };
       try {
@@ -145,12 +145,12 @@ forEachDevice((title, open) => {
           queue.flushSoon();
         };
         launch(a, b);
-        t.is(handed, 1);
+        t.is(submissions, 1);
         launch(b, a);
         launch(a, b);
-        t.is(handed, 1);
+        t.is(submissions, 1);
         await new Promise(setImmediate);
-        t.is(handed, 2, 'without a wait');
+        t.is(submissions, 2, 'without a wait');
       } finally {
         Object.assign(queue, { submit });
       }
@@ -193,13 +193,13 @@ forEachDevice((title, open) => {
   test.serial(title('measure returns the time of all its launches'), async (t) => {
     const { device, queue } = await mover();
     const buffer = device.buffer(2 ** 20);
-    const ahead = device.buffer(2 ** 20);
-    for (const busy of [undefined, () => queue.fill(ahead, 8)]) {
+    const busyBuffer = device.buffer(2 ** 20);
+    for (const busy of [undefined, () => queue.fill(busyBuffer, 8)]) {
       const seconds = await queue.measure(() => queue.fill(buffer, 9), busy);
       t.true(seconds === null || (seconds > 0 && seconds < 60), `${seconds}`);
     }
     const out = new Uint32Array(4);
-    for (const [written, word] of [[buffer, 9] as const, [ahead, 8] as const]) {
+    for (const [written, word] of [[buffer, 9] as const, [busyBuffer, 8] as const]) {
       queue.read(written, out);
       await queue.finish();
       t.deepEqual([...out], [word, word, word, word]);

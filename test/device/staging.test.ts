@@ -47,7 +47,7 @@ forEachDevice((title, open, small, name) => {
           [45 * MI + 4097, 3],
           [70 * MI + 1, 16],
         ] as const)) {
-      const staging = new Staging(device.context, device.queue, () => device.ways, threads);
+      const staging = new Staging(device.context, device.queue, () => device.transferQueues, threads);
       const data = pattern(bytes);
       const buffer = device.buffer(bytes + 12);
       device.queue.fill(buffer, 0, { bytes: 12 });
@@ -67,7 +67,7 @@ forEachDevice((title, open, small, name) => {
 
   staged(title('many staged transfers of any size may run concurrently in both directions'), async (t) => {
     const device = await open();
-    const staging = new Staging(device.context, device.queue, () => device.ways);
+    const staging = new Staging(device.context, device.queue, () => device.transferQueues);
     const sizes = small ? [MI, 17 * MI, 5] : [MI, 3 * MI + 1, 17 * MI, 5, 20 * MI, 2 * MI, MI, 4097, 16 * MI];
     const transfers = sizes.map(async (bytes) => {
       const data = pattern(bytes);
@@ -84,7 +84,7 @@ forEachDevice((title, open, small, name) => {
 
   test.serial(title('pinned memory is zeroed when it is allocated'), async (t) => {
     const device = await open();
-    const staging = new Staging(device.context, device.queue, () => device.ways);
+    const staging = new Staging(device.context, device.queue, () => device.transferQueues);
     for (let round = 0; round < 20; round++) {
       const bytes = new Uint8Array(staging.allocate(1000 + round));
       t.true(bytes.every((byte) => byte === 0));
@@ -96,14 +96,14 @@ forEachDevice((title, open, small, name) => {
 
   test.serial(title('pinned memory has exactly the requested size, also for a few bytes'), async (t) => {
     const device = await open();
-    const staging = new Staging(device.context, device.queue, () => device.ways);
+    const staging = new Staging(device.context, device.queue, () => device.transferQueues);
     for (const bytes of [1, 2, 3, 4, 5, 4097]) t.is(staging.allocate(bytes).byteLength, bytes);
     staging.release();
   });
 
   test.serial(title('pinned memory is transferred directly, and detached when freed'), async (t) => {
     const device = await open();
-    const staging = new Staging(device.context, device.queue, () => device.ways);
+    const staging = new Staging(device.context, device.queue, () => device.transferQueues);
     const memory = staging.allocate(8192);
     const words = new Uint32Array(memory);
     t.is(words.length, 2048);
@@ -127,15 +127,15 @@ forEachDevice((title, open, small, name) => {
 
   staged(title('abandoning a device releases its staging memory but not pinned arrays'), async (t) => {
     const device = await open();
-    const staging = new Staging(device.context, device.queue, () => device.ways);
+    const staging = new Staging(device.context, device.queue, () => device.transferQueues);
     const array = staging.allocate(64);
-    const passage = staging.passage(MI);
+    const stagingMemory = staging.allocateStaging(MI);
     const buffer = device.buffer(2 * MI);
     const data = pattern(2 * MI);
     await staging.write(buffer, data);
-    device.queue.write(buffer, new Uint8Array(passage).fill(7)); // pending when its memory is released
+    device.queue.write(buffer, new Uint8Array(stagingMemory).fill(7)); // pending when its memory is released
     staging.abandon();
-    t.is(passage.byteLength, 0);
+    t.is(stagingMemory.byteLength, 0);
     t.is(array.byteLength, 64);
     const back = new Uint8Array(2 * MI);
     device.queue.read(buffer, back);
@@ -162,7 +162,7 @@ forEachDevice((title, open, small, name) => {
       t.true(first.staging.free(freed));
       t.is(freed.byteLength, 0);
       const second = await Device.open(info.id);
-      second.staging.inherit(first.staging);
+      second.staging.adoptOrphans(first.staging);
       await first.close();
       t.is(kept.byteLength, 64);
       await second.abandon();

@@ -235,7 +235,7 @@ test('many concurrent small sorts run as segments of a few sorts and settle inde
   }
   t.true((rounds.get('a thousand')?.kernels ?? 1000) < 300);
   // Only the first one, which starts at once, has a slot of its own.
-  t.true((rounds.get('berths')?.outcomes.made ?? 9) <= 2, JSON.stringify(rounds.get('berths')));
+  t.true((rounds.get('slots')?.outcomes.made ?? 9) <= 2, JSON.stringify(rounds.get('slots')));
   for (const name of ['clEnqueueWriteBuffer', 'clEnqueueReadBuffer', 'clEnqueueNDRangeKernel']) {
     for (const [status, code] of [
       [-36, 'ERR_CLSORT_DEVICE_LOST'],

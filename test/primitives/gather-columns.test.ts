@@ -1,6 +1,6 @@
 /** Gathers of several columns at once, checked against the host. */
 import test from 'ava';
-import { Board } from '../../src/device/board.js';
+import { StatusWords } from '../../src/device/status-words.js';
 import { createGatherColumns } from '../../src/primitives/gather-columns.js';
 import { UsageError } from '../../src/util/errors.js';
 import { keysOf } from '../distributions.js';
@@ -39,7 +39,7 @@ forEachDevice((title, device, small) => {
           queue.write(input, inputs[i] as Uint8Array);
           queue.fill(output, POISON);
         }
-        const slot = Board.slot(opened);
+        const slot = StatusWords.zeroed(opened);
         gather({ columns, indices: by, n: indices.length, length: n, slot });
         const made = sizes.map((size) => new Uint8Array(size));
         for (const [i, { output }] of columns.entries()) queue.read(output, made[i] as Uint8Array);
@@ -56,7 +56,7 @@ forEachDevice((title, device, small) => {
     }
     const buffer = opened.buffer(16);
     const wide = { input: buffer, output: buffer, elementBytes: 17 };
-    const work = { columns: [wide], indices: buffer, n: 1, length: 1, slot: Board.slot(opened) };
+    const work = { columns: [wide], indices: buffer, n: 1, length: 1, slot: StatusWords.zeroed(opened) };
     t.throws(() => gather(work), { instanceOf: UsageError });
     buffer.release();
   });

@@ -1,8 +1,8 @@
 /** Queued gathers, checked against the host. */
 import test from 'ava';
-import { Board } from '../../src/device/board.js';
 import type { Buffer } from '../../src/device/buffer.js';
 import { Queue } from '../../src/device/queue.js';
+import { StatusWords } from '../../src/device/status-words.js';
 import { createGather } from '../../src/primitives/gather.js';
 import { Gathers } from '../../src/primitives/gathers.js';
 import { UsageError } from '../../src/util/errors.js';
@@ -46,13 +46,13 @@ forEachDevice((title, device, small) => {
           return buffer;
         });
         await queue.finish();
-        const told: [slot: ReturnType<typeof Board.slot>, expected: number][] = [];
+        const told: [slot: ReturnType<typeof StatusWords.zeroed>, expected: number][] = [];
         for (let i = 0; i < 25; i++) {
           const [input, indices] = [random.below(arrays), random.below(arrays)];
           const output = (Math.max(input, indices) + 1 + random.below(arrays - 1)) % arrays;
           if (output === input || output === indices) continue;
           const [n, among] = [1 + random.below(length), 1 + random.below(length)];
-          const slot = Board.slot(opened);
+          const slot = StatusWords.zeroed(opened);
           const [from, by, to] = [input, indices, output].map((at) => buffers[at]) as [
             Buffer,
             Buffer,
@@ -112,7 +112,7 @@ forEachDevice((title, device, small) => {
       const outputs = Array.from({ length: 19 }, () => opened.buffer(64));
       const names = kernelsOf(queue);
       const gather = (output: Buffer, from = input): void =>
-        gathers.enqueue({ input: from, indices, output, n: 8, length: 8, slot: Board.slot(opened) });
+        gathers.enqueue({ input: from, indices, output, n: 8, length: 8, slot: StatusWords.zeroed(opened) });
       try {
         for (const output of outputs) gather(output);
         await queue.finish();

@@ -21,7 +21,7 @@ test('with dedicated device memory, a Sorter gathers small transfers of several 
   const args = [soak('soak.mjs'), ...SHORT, '--own-memory'];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   t.is(status, 0, stdout + stderr);
-  t.regex(stdout, /server: 0 failures; .*: flat\nserver: [1-9]\d* berths were made/);
+  t.regex(stdout, /server: 0 failures; .*: flat\nserver: [1-9]\d* staging slots were made/);
 });
 
 test('killed batches resume without failures while another batch streams jobs', (t) => {

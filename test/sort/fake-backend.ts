@@ -6,7 +6,7 @@ import test from 'ava';
 import { Buffer } from '../../src/device/buffer.js';
 import type { KnownDevice } from '../../src/device/device.js';
 import type { DeviceInfo } from '../../src/device/platform.js';
-import { joinArrays } from '../../src/device/staging.js';
+import { concatenateArrays } from '../../src/device/staging.js';
 import { bytesOf, copyBytes, isResizable, newArray } from '../../src/keys/array.js';
 import type { Dtype } from '../../src/keys/dtype.js';
 import { sooner } from '../../src/sort/api/host-sorter.js';
@@ -76,7 +76,7 @@ class FakeQueue {
 
 /** Memory of the fake device. */
 class FakeMemory extends HostMemory {
-  readonly joinArrays = joinArrays;
+  readonly joinArrays = concatenateArrays;
   readonly #queue: FakeQueue;
   #used = 0;
   #peak = 0;

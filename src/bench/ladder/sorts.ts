@@ -7,7 +7,7 @@ import type { Tuning } from '../../algorithms/parameters.js';
 import { createRowSort } from '../../algorithms/row-sort.js';
 import { codecArgument } from '../../device/codec-argument.js';
 import type { Device } from '../../device/device.js';
-import { buildFitting, wholeGroups } from '../../device/fitted.js';
+import { buildFittedProgram, roundUpToGroups } from '../../device/fitted-program.js';
 import { u32, u64 } from '../../device/queue.js';
 import { keyCodec } from '../../keys/key-codec.js';
 import { UnsupportedError } from '../../util/errors.js';
@@ -58,7 +58,7 @@ function alternating(n: number, expected: Uint32Array): StepMaker {
     async make(device) {
       if (2 ** Math.round(Math.log2(n)) !== n)
         throw new UnsupportedError(`sorts powers of two, not ${n} keys`);
-      const { program, groupSize } = await buildFitting(
+      const { program, groupSize } = await buildFittedProgram(
         device,
         'bitonic_lab.cl',
         ['bitonic_alternating'],
@@ -74,7 +74,7 @@ function alternating(n: number, expected: Uint32Array): StepMaker {
           for (let size = 2; size <= n; size *= 2) {
             for (let stride = size / 2; stride >= 1; stride /= 2) {
               const args = [output, u64(n), u64(0xffff_ffff), u64(size), u64(stride)];
-              const global = wholeGroups(Math.ceil(n / 2), groupSize);
+              const global = roundUpToGroups(Math.ceil(n / 2), groupSize);
               device.queue.run(program.kernel('bitonic_alternating'), args, { global, local: groupSize });
             }
           }
@@ -105,9 +105,15 @@ function merging(regime: MergeRegime, n: number, expected: Uint32Array): StepMak
     async make(device) {
       if (device.capabilities.localBytes < TILE * 4)
         throw new UnsupportedError(`tiles of ${TILE} keys do not fit local memory`);
-      const { program, groupSize } = await buildFitting(device, 'merge.cl', MERGE_KERNELS, 256, (size) => ({
-        ...{ KEY_BITS: 32, VALUE_BYTES: 0, GROUP_SIZE: size, TILE },
-      }));
+      const { program, groupSize } = await buildFittedProgram(
+        device,
+        'merge.cl',
+        MERGE_KERNELS,
+        256,
+        (size) => ({
+          ...{ KEY_BITS: 32, VALUE_BYTES: 0, GROUP_SIZE: size, TILE },
+        }),
+      );
       const tiles = Math.ceil(n / TILE);
       return {
         ...{ resultBytes: n * 4, scratchBytes: [(tiles + 1) * 8] },
@@ -119,7 +125,7 @@ function merging(regime: MergeRegime, n: number, expected: Uint32Array): StepMak
           const run = (kernel: string, args: Parameters<typeof queue.run>[1], global: number) =>
             queue.run(program.kernel(kernel), args, { global, local: groupSize });
           if (regime === 'short') {
-            const pairs = wholeGroups(Math.ceil(n / TILE), groupSize);
+            const pairs = roundUpToGroups(Math.ceil(n / TILE), groupSize);
             run('merge_pairs', [input, output, ...order, u32(RUN_KEYS), ...last], pairs);
           } else if (regime === 'middle') {
             run('merge_local', [input, output, ...order, u32(RUN_KEYS), ...last], tiles * groupSize);
@@ -127,7 +133,7 @@ function merging(regime: MergeRegime, n: number, expected: Uint32Array): StepMak
             run(
               'merge_split',
               [input, splits, ...order, u64(RUN_KEYS), u64(tiles)],
-              wholeGroups(tiles, groupSize),
+              roundUpToGroups(tiles, groupSize),
             );
             run('merge_tiles', [input, output, splits, ...order, u64(RUN_KEYS), ...last], tiles * groupSize);
           }
@@ -172,7 +178,7 @@ const AMD_KERNELS = ['ScanArraysdim2', 'ScanArraysdim2_one_bin', 'permute', 'per
 const MOST_AMD_KEYS = 2 ** 26;
 
 const buildAmd = (device: Device) =>
-  buildFitting(
+  buildFittedProgram(
     device,
     'amd_lab.cl',
     AMD_KERNELS,

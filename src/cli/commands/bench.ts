@@ -23,7 +23,7 @@ import {
   type SortBenches,
   type SortCase,
 } from '../../bench/sorts.js';
-import { deviceSpecs } from '../../device/select.js';
+import { deviceSpecs } from '../../device/select-device.js';
 import { DISTRIBUTIONS, type Distribution } from '../../io/gen.js';
 import { dtypeInfo } from '../../keys/dtype.js';
 import { IoError, UsageError } from '../../util/errors.js';

@@ -1,7 +1,7 @@
 import { plannedOn } from '../../algorithms/registry.js';
 import { basisFor } from '../../algorithms/tuning.js';
 import type { KnownDevice } from '../../device/device.js';
-import { knownDevices } from '../../device/known.js';
+import { knownDevices } from '../../device/known-devices.js';
 import { type DeviceInfo, devices } from '../../index.js';
 import {
   type CertificateRow,

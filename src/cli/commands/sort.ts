@@ -1,5 +1,5 @@
 import type { Job } from '../../batch/jobs.js';
-import { deviceSpecs } from '../../device/select.js';
+import { deviceSpecs } from '../../device/select-device.js';
 import { mostKeysOf } from '../../io/keys.js';
 import { isStdout } from '../../io/raw.js';
 import { type FileReport, type LargeFileJob, sortFile } from '../../io/sort-file.js';

@@ -1,5 +1,5 @@
 import { codeOf } from '../../batch/failures.js';
-import { deviceSpecs } from '../../device/select.js';
+import { deviceSpecs } from '../../device/select-device.js';
 import { BATCH_SCHEMA } from '../../engines/batch-job.js';
 import { type ServeEvent, serve } from '../../engines/bullmq-worker.js';
 import { type Task, taskText } from '../../engines/engine.js';

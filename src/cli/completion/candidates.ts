@@ -1,6 +1,6 @@
 /** What may stand where a value is expected, as far as that is known before anything is opened. */
 import { ALGORITHMS } from '../../algorithms/registry.js';
-import { DEVICE_WORDS } from '../../device/select.js';
+import { DEVICE_WORDS } from '../../device/select-device.js';
 import { DISTRIBUTIONS } from '../../io/gen.js';
 import { KEY_FORMATS } from '../../io/keys.js';
 import { DTYPES } from '../../keys/dtype.js';

@@ -1,6 +1,7 @@
 /** A matrix as it is kept: what came of each cell of each device, and how to have it once more. */
+
+import { deviceSpecOf, driverEnvironment } from '../../device/device-spec.js';
 import type { DeviceInfo } from '../../device/platform.js';
-import { driverEnvironment, specOf } from '../../device/spec.js';
 import { DTYPES } from '../../keys/dtype.js';
 import { VERSION } from '../../util/package.js';
 import { algorithmNames, type Keys, type Level, type Order } from '../axes.js';
@@ -93,7 +94,7 @@ export class DeviceRows {
       ...{ platform: info.platform, name: info.name, driver: info.driver, type: info.type },
       ...{ opencl: info.version, clsort: VERSION, date: new Date().toISOString().slice(0, 10), seed, level },
       ...(filters.length > 0 && { only: filters.map(filterText) }),
-      spec: specOf(info, all),
+      spec: deviceSpecOf(info, all),
       environment: driverEnvironment(),
     };
   }

@@ -1,4 +1,4 @@
-import type { FileMoved, FileStretch } from '../../device/staging.js';
+import type { FileRange, FileTransferResult } from '../../device/staging.js';
 import { type ArrayOf, keyColumn, newArray } from '../../keys/array.js';
 import type { Dtype, KeyArray } from '../../keys/dtype.js';
 import { DeviceLostError, UsageError } from '../../util/errors.js';
@@ -14,9 +14,9 @@ export interface ArrayOwner {
   /** Copies elements of the column from `offset` on into `view`. */
   load(column: Column, view: ArrayBufferView, offset: number): Promise<void>;
   /** As `fill`, of a stretch of a file. */
-  fillFrom(column: Column, file: FileStretch, offset: number): Promise<FileMoved>;
+  fillFrom(column: Column, file: FileRange, offset: number): Promise<FileTransferResult>;
   /** Copies elements that are there, and that no call overwrites, into a stretch of a file, whatever else is under way. */
-  loadTo(column: Column, file: FileStretch, offset: number): Promise<FileMoved>;
+  loadTo(column: Column, file: FileRange, offset: number): Promise<FileTransferResult>;
   /** Discards the column when the array, which is not disposed of, is collected. */
   watch(array: DeviceArray, column: Column): void;
   /** Ends `watch`. */
@@ -102,14 +102,14 @@ export class DeviceArray<D extends Dtype = Dtype> implements Disposable {
   }
 
   /** @internal As `fill`, of a stretch of a file that holds elements. */
-  async fillFrom(file: FileStretch, offset: number): Promise<FileMoved> {
+  async fillFrom(file: FileRange, offset: number): Promise<FileTransferResult> {
     const column = this.#live();
     assertElements('device array', this.length, offset, file.bytes / column.info.bytes);
     return this.#owner.fillFrom(column, file, offset);
   }
 
   /** @internal Copies elements into a stretch of a file, whatever else is under way: of an array that a call has made. */
-  async readTo(file: FileStretch, offset: number): Promise<FileMoved> {
+  async readTo(file: FileRange, offset: number): Promise<FileTransferResult> {
     const column = this.#live();
     assertElements('device array', this.length, offset, file.bytes / column.info.bytes);
     return this.#owner.loadTo(column, file, offset);

@@ -1,7 +1,7 @@
 import { crossoversFor } from '../../algorithms/tuning.js';
 import type { DeviceOptions } from '../../device/device.js';
 import { findDevices } from '../../device/platform.js';
-import { ranked, selectDevices } from '../../device/select.js';
+import { rankDevices, selectDevices } from '../../device/select-device.js';
 import {
   type ClsortError,
   NoDeviceError,
@@ -81,7 +81,7 @@ export class Sorter extends SorterOperations {
     if (specs.some((spec) => spec.trim() === 'host')) {
       throw new UsageError("'host' sorts without any device: expected it alone, or devices");
     }
-    const ids = ranked(selectDevices(specs, findDevices())).map(({ info }) => info.id);
+    const ids = rankDevices(selectDevices(specs, findDevices())).map(({ info }) => info.id);
     const keepers: DeviceKeeper[] = [];
     try {
       for (const id of ids) keepers.push(await DeviceKeeper.open(id, options, onWarning));

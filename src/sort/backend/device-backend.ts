@@ -75,7 +75,7 @@ export class DeviceBackend implements Backend {
   }
 
   get overlaps(): boolean {
-    return this.device.transfersBeside;
+    return this.device.hasDedicatedMemory;
   }
 
   get sharesPinned(): boolean {
@@ -201,7 +201,9 @@ export class DeviceBackend implements Backend {
     if (tuning.parts !== undefined) return Math.min(tuning.parts, most);
     const bytes = keys.n * (keys.info.bytes + (values?.bytes ?? 0));
     if (algorithm !== 'auto' || bytes < STREAMED_BYTES) return 1;
-    const reached = [keys.view, sorted, values?.view, moved].every((one) => !one || this.device.reaches(one));
+    const reached = [keys.view, sorted, values?.view, moved].every(
+      (one) => !one || this.device.isPinned(one),
+    );
     return reached ? most : 1;
   }
 

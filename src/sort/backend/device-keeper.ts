@@ -119,7 +119,7 @@ export class DeviceKeeper implements Keeper {
     if (!closed) return;
     try {
       const device = await Device.open(info.id, this.#options);
-      device.staging.inherit(staging);
+      device.staging.adoptOrphans(staging);
       this.#backend = new DeviceBackend(device);
     } catch (cause) {
       const message = `${info.name} was given up after a failure and cannot be opened again`;

@@ -1,9 +1,9 @@
 import { type Algorithm, type Enqueued, type Segments, whyGaveUp } from '../../algorithms/algorithm.js';
 import { algorithmNamed } from '../../algorithms/registry.js';
 import { enqueueWithScratch } from '../../algorithms/run.js';
-import { Board, type Slot } from '../../device/board.js';
 import type { Device } from '../../device/device.js';
 import type { StageTime } from '../../device/profile.js';
+import { type StatusSlot, StatusWords } from '../../device/status-words.js';
 import { keyCodec } from '../../keys/key-codec.js';
 import { InputError, TimeoutError } from '../../util/errors.js';
 import { after, rescued, type Soon } from '../../util/soon.js';
@@ -45,7 +45,7 @@ export class DeviceSort implements PendingSort {
   #gaveUp: (() => string | undefined) | undefined;
   #verdict: (() => Verified) | undefined;
   /** What the device tells of wrong offsets. */
-  #slot: Slot | undefined;
+  #slot: StatusSlot | undefined;
   #times: (() => StageTime[]) | undefined;
 
   private constructor(device: Device, plan: Plan, job: SortJob, needs: Needs) {
@@ -148,7 +148,7 @@ export class DeviceSort implements PendingSort {
     );
     const unit = values?.bytes ?? POSITION_BYTES;
     const outputValues = moved && this.#keep(lendOutput(this.#device, moved, unit));
-    this.#slot = inputs.offsets && Board.slot(this.#device); // nobody waits between this and what writes on it
+    this.#slot = inputs.offsets && StatusWords.zeroed(this.#device); // nobody waits between this and what writes on it
     const work = {
       n: this.#plan.n,
       bits: this.#bits,
@@ -233,7 +233,7 @@ const CHANGED = 'does not hold the same data as the host';
 const segmentsOf = (
   { offsets, longest, fromSegment }: JobSegments,
   buffer: Lent['buffer'] | undefined,
-  slot: Slot | undefined,
+  slot: StatusSlot | undefined,
 ): Segments => ({
   ...(buffer && { offsets: buffer }),
   count: offsets.n - 1,

@@ -1,4 +1,9 @@
-import type { Feed, FileMoved, FileStretch, Way } from '../../device/staging.js';
+import type {
+  FileRange,
+  FileTransferResult,
+  StagedTransferTarget,
+  TransferTarget,
+} from '../../device/staging.js';
 import {
   type ArrayOf,
   copyBytes,
@@ -182,27 +187,27 @@ export class ArrayStore implements ArrayOwner {
   }
 
   /** As `fill`, of a stretch of a file. */
-  fillFrom(to: Column, file: FileStretch, offset: number): Promise<FileMoved> {
+  fillFrom(to: Column, file: FileRange, offset: number): Promise<FileTransferResult> {
     return this.#turns.apart(() => this.#transfer([to], (memory) => memory.storeFile(to, file, offset)));
   }
 
   /** Lends what brings bytes into a column that nobody knows of yet, whatever else is under way. */
-  feed(to: Column, use: (feed: Feed) => Promise<void>): Promise<void> {
+  feed(to: Column, use: (feed: StagedTransferTarget) => Promise<void>): Promise<void> {
     return this.#turns.apart(() => this.#transfer([to], (memory) => memory.feed(to, use)));
   }
 
   /** The same for who brings them from memory of its own. */
-  reach(to: Column, use: (way: Way) => Promise<void>): Promise<void> {
+  reach(to: Column, use: (way: TransferTarget) => Promise<void>): Promise<void> {
     return this.#turns.apart(() => this.#transfer([to], (memory) => memory.reach(to, use)));
   }
 
   /** Lends what brings bytes away from a column that no call overwrites and that is complete. */
-  drain(from: Column, use: (feed: Feed) => Promise<void>): Promise<void> {
+  drain(from: Column, use: (feed: StagedTransferTarget) => Promise<void>): Promise<void> {
     return this.#turns.apart(() => this.#transfer([from], (memory) => memory.drain(from, use)));
   }
 
   /** As `load`, into a stretch of a file, of a column that no call overwrites and that is complete. */
-  loadTo(from: Column, file: FileStretch, offset: number): Promise<FileMoved> {
+  loadTo(from: Column, file: FileRange, offset: number): Promise<FileTransferResult> {
     return this.#turns.apart(() => this.#transfer([from], (memory) => memory.loadFile(from, file, offset)));
   }
 

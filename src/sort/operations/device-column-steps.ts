@@ -1,9 +1,9 @@
-import { Board, type Slot } from '../../device/board.js';
 import type { Buffer } from '../../device/buffer.js';
 import { codecArgument } from '../../device/codec-argument.js';
 import type { Device } from '../../device/device.js';
-import { wholeGroups } from '../../device/fitted.js';
+import { roundUpToGroups } from '../../device/fitted-program.js';
 import { type KernelArgument, u32, u64 } from '../../device/queue.js';
+import { type StatusSlot, StatusWords } from '../../device/status-words.js';
 import { infinityBits } from '../../keys/dtype.js';
 import type { KeyCodec } from '../../keys/key-codec.js';
 import { Compaction } from '../../primitives/compact.js';
@@ -38,7 +38,7 @@ const LONG_SEGMENT = 8192;
 const NO_WALK: Partial<WalkTuning> = {};
 
 /** The largest index that was not inside, as a gather tells it. */
-const outsideOf = (slot: Slot, length: number): number | undefined => {
+const outsideOf = (slot: StatusSlot, length: number): number | undefined => {
   const beyond = slot.word();
   return beyond === 0 ? undefined : length - 1 + beyond;
 };
@@ -85,8 +85,8 @@ export class DeviceColumnSteps implements ColumnSteps {
   ): Soon<() => number | undefined> {
     const [first, out] = [from[0] as Column, to[0] as Column];
     const where = { indices: bufferOf(positions), n: out.n, length: first.n };
-    const checked = (gather: (slot: Slot) => void): (() => number | undefined) => {
-      const slot = Board.slot(this.#device); // nobody waits between this and what writes on it
+    const checked = (gather: (slot: StatusSlot) => void): (() => number | undefined) => {
+      const slot = StatusWords.zeroed(this.#device); // nobody waits between this and what writes on it
       gather(slot);
       return () => outsideOf(slot, first.n);
     };
@@ -236,9 +236,9 @@ export class DeviceColumnSteps implements ColumnSteps {
       ['top_counts'],
       {},
     );
-    const slot = Board.slot(this.#device); // nobody waits between this and what writes on it
-    const how = [u64(offsets.n - 1), u32(Math.min(k, 2 ** 32 - 1)), u64(n), slot.board, u32(slot.at)];
-    const global = wholeGroups(offsets.n, local);
+    const slot = StatusWords.zeroed(this.#device); // nobody waits between this and what writes on it
+    const how = [u64(offsets.n - 1), u32(Math.min(k, 2 ** 32 - 1)), u64(n), slot.buffer, u32(slot.firstWord)];
+    const global = roundUpToGroups(offsets.n, local);
     const args = [bufferOf(offsets), bufferOf(to), ...how];
     this.#device.queue.run(program.kernel('top_counts'), args, { global, local });
     return () => slot.word() === 0;
@@ -304,7 +304,7 @@ export class DeviceColumnSteps implements ColumnSteps {
     args: readonly KernelArgument[],
   ): Promise<void> {
     const { program, groupSize } = await buildForGroups(this.#device, file, [kernel], shape);
-    const global = wholeGroups(n, groupSize);
+    const global = roundUpToGroups(n, groupSize);
     this.#device.queue.run(program.kernel(kernel), args, { global, local: groupSize });
   }
 

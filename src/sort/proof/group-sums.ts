@@ -1,6 +1,6 @@
 import type { Buffer } from '../../device/buffer.js';
 import type { Device } from '../../device/device.js';
-import { buildFitting, type Fitted } from '../../device/fitted.js';
+import { buildFittedProgram, type FittedProgram } from '../../device/fitted-program.js';
 import type { Program } from '../../device/program.js';
 import { type KernelArgument, u64 } from '../../device/queue.js';
 
@@ -17,7 +17,7 @@ export class GroupSums {
   readonly #name: string;
   readonly #localSize: number;
 
-  private constructor(device: Device, { program, groupSize }: Fitted, name: string) {
+  private constructor(device: Device, { program, groupSize }: FittedProgram, name: string) {
     this.#device = device;
     this.#program = program;
     this.#name = name;
@@ -32,7 +32,7 @@ export class GroupSums {
   ): Promise<GroupSums> {
     const most = device.capabilities.type === 'cpu' ? 1 : 256;
     const definesFor = (localSize: number) => ({ ...defines, LOCAL_SIZE: localSize });
-    const fitted = await buildFitting(device, `${name}.cl`, [name], most, definesFor);
+    const fitted = await buildFittedProgram(device, `${name}.cl`, [name], most, definesFor);
     return new GroupSums(device, fitted, name);
   }
 

@@ -1,4 +1,9 @@
-import { assertThere, COPY_THREADS, type Feed, type Way } from '../../device/staging.js';
+import {
+  assertNotAbandoned,
+  COPY_THREADS,
+  type StagedTransferTarget,
+  type TransferTarget,
+} from '../../device/staging.js';
 import { typedError } from '../../device/status.js';
 import * as cl from '../../opencl/index.js';
 import type { Sending } from './exchange.js';
@@ -39,8 +44,8 @@ export async function relay({ sender, run, span: [from, end], receiver, to, star
   let failure: { readonly error: unknown } | undefined;
   // Each takes the ring in which it sends before any in which another one gets, so none waits in a circle.
   await sender.arrays.drain(run, async (out) => {
-    const take = async (into: Way | Feed): Promise<void> => {
-      assertThere(out);
+    const take = async (into: TransferTarget | StagedTransferTarget): Promise<void> => {
+      assertNotAbandoned(out);
       const own = out.ring.subarray(0, ring);
       await cl.relayAsync(
         [out.queue, into.queue],

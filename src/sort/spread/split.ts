@@ -5,7 +5,7 @@
  * share is in the order of the input.
  */
 import { availableParallelism } from 'node:os';
-import { assertThere, type Feed } from '../../device/staging.js';
+import { assertNotAbandoned, type StagedTransferTarget } from '../../device/staging.js';
 import { typedError } from '../../device/status.js';
 import {
   emptyLike,
@@ -63,7 +63,7 @@ export interface Direct {
   /** Most keys that there is room for. */
   readonly most: number;
   /** Lends what brings them there; what this or `use` fails with is the sink's failure. */
-  feed(use: (feed: Feed) => Promise<void>): Promise<void>;
+  feed(use: (feed: StagedTransferTarget) => Promise<void>): Promise<void>;
   /** So many have come. */
   came(count: number): void;
 }
@@ -243,10 +243,10 @@ export class Split {
     const statuses = [0, 0];
     const threads = Math.min(availableParallelism(), MAX_THREADS);
     const [code, position] = [this.#codes[0] as bigint, this.#positions[0] as bigint];
-    const divide = async (feeds: readonly [Feed, Feed]): Promise<void> => {
+    const divide = async (feeds: readonly [StagedTransferTarget, StagedTransferTarget]): Promise<void> => {
       for (let start = 0; start < keys.n; start += step) {
         throwIfAborted(settings.signal);
-        feeds.forEach(assertThere);
+        feeds.forEach(assertNotAbandoned);
         const end = Math.min(start + step, keys.n);
         const told = new BigInt64Array(2 * cl.SPLIT_TRANSFER.WORDS);
         const offsets = totals.map((total) => total * bytes);
@@ -297,7 +297,7 @@ export class Split {
         }
         check(inner);
       });
-      if (!divided) assertThere(own);
+      if (!divided) assertNotAbandoned(own);
       check(outer);
     });
     if (failure) throw failure.error;

@@ -1,12 +1,12 @@
 import type { Buffer } from '../../device/buffer.js';
 import type { Device } from '../../device/device.js';
 import {
+  concatenateArrays,
   copyArrays,
-  type Feed,
-  type FileMoved,
-  type FileStretch,
-  joinArrays,
-  type Way,
+  type FileRange,
+  type FileTransferResult,
+  type StagedTransferTarget,
+  type TransferTarget,
 } from '../../device/staging.js';
 import { type ArrayOf, fixed, type MemorySource, newArray } from '../../keys/array.js';
 import type { Dtype } from '../../keys/dtype.js';
@@ -60,15 +60,15 @@ export interface ColumnMemory {
   /** Makes what files pass through, before the first one comes. @throws MemoryError */
   prepareFiles(): Promise<void>;
   /** As `store`, of a stretch of a file. @throws UnsupportedError where the memory is the host's */
-  storeFile(column: Column, file: FileStretch, offset: number): Promise<FileMoved>;
+  storeFile(column: Column, file: FileRange, offset: number): Promise<FileTransferResult>;
   /** As `load`, into a stretch of a file, of a column that is complete. @throws as `storeFile` */
-  loadFile(column: Column, file: FileStretch, offset: number): Promise<FileMoved>;
+  loadFile(column: Column, file: FileRange, offset: number): Promise<FileTransferResult>;
   /** Lends what brings bytes into a column that nobody knows of yet. @throws as `storeFile` */
-  feed(column: Column, use: (feed: Feed) => Promise<void>): Promise<void>;
+  feed(column: Column, use: (feed: StagedTransferTarget) => Promise<void>): Promise<void>;
   /** The same for who brings them from memory of its own. @throws as `storeFile` */
-  reach(column: Column, use: (way: Way) => Promise<void>): Promise<void>;
+  reach(column: Column, use: (way: TransferTarget) => Promise<void>): Promise<void>;
   /** Lends what brings bytes away from a column that is complete. @throws as `storeFile` */
-  drain(column: Column, use: (feed: Feed) => Promise<void>): Promise<void>;
+  drain(column: Column, use: (feed: StagedTransferTarget) => Promise<void>): Promise<void>;
   /** Copies `count` elements from `offset` of one column on to where they begin in another, and waits for it. */
   copy(from: Column, offset: number, to: Column, start: number, count: number): Promise<void>;
 }
@@ -114,7 +114,7 @@ export class DeviceMemory implements ColumnMemory {
   }
 
   get usage(): MemoryUsage {
-    const { lent, idle, peak } = this.#device.pool.usage;
+    const { used: lent, idle, peak } = this.#device.pool.usage;
     return { used: lent, idle, peak };
   }
 
@@ -131,14 +131,14 @@ export class DeviceMemory implements ColumnMemory {
   }
 
   passage(bytes: number): ArrayBuffer {
-    return this.#device.staging.passage(bytes);
+    return this.#device.staging.allocateStaging(bytes);
   }
 
   copyArrays(from: readonly Uint8Array[], to: readonly Uint8Array[]): Soon<void> {
     return copyArrays(from, to);
   }
 
-  readonly joinArrays = joinArrays;
+  readonly joinArrays = concatenateArrays;
 
   async store({ place, info }: Column, view: ArrayBufferView, offset: number): Promise<void> {
     await upload(this.#device, bufferOf(place), fixed(view), { offset: offset * info.bytes });
@@ -151,29 +151,29 @@ export class DeviceMemory implements ColumnMemory {
   }
 
   prepareFiles(): Promise<void> {
-    return this.#device.staging.prepareFiles();
+    return this.#device.staging.prepareFileRings();
   }
 
-  async storeFile({ place, info }: Column, file: FileStretch, offset: number): Promise<FileMoved> {
+  async storeFile({ place, info }: Column, file: FileRange, offset: number): Promise<FileTransferResult> {
     await this.#device.queue.settle(); // whoever had the memory before may still use it
-    return this.#device.staging.writeFrom(bufferOf(place), file, offset * info.bytes);
+    return this.#device.staging.writeFromFile(bufferOf(place), file, offset * info.bytes);
   }
 
-  async loadFile({ place, info }: Column, file: FileStretch, offset: number): Promise<FileMoved> {
-    return this.#device.staging.readTo(bufferOf(place), file, offset * info.bytes);
+  async loadFile({ place, info }: Column, file: FileRange, offset: number): Promise<FileTransferResult> {
+    return this.#device.staging.readToFile(bufferOf(place), file, offset * info.bytes);
   }
 
-  async feed({ place }: Column, use: (feed: Feed) => Promise<void>): Promise<void> {
+  async feed({ place }: Column, use: (feed: StagedTransferTarget) => Promise<void>): Promise<void> {
     await this.#device.queue.settle(); // as for a file
     await this.#device.staging.feed(bufferOf(place), use);
   }
 
-  async reach({ place }: Column, use: (way: Way) => Promise<void>): Promise<void> {
+  async reach({ place }: Column, use: (way: TransferTarget) => Promise<void>): Promise<void> {
     await this.#device.queue.settle(); // as for a file
-    await this.#device.staging.reach(bufferOf(place), use);
+    await this.#device.staging.feedUnstaged(bufferOf(place), use);
   }
 
-  async drain({ place }: Column, use: (feed: Feed) => Promise<void>): Promise<void> {
+  async drain({ place }: Column, use: (feed: StagedTransferTarget) => Promise<void>): Promise<void> {
     await this.#device.staging.drain(bufferOf(place), use);
   }
 

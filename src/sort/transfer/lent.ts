@@ -29,7 +29,7 @@ const inPlace = (device: Device, view: ArrayBufferView, unit: number): boolean =
   device.capabilities.quirks.zeroCopy && view.byteLength >= ZERO_COPY_BYTES && view.byteOffset % unit === 0;
 
 function lend(device: Device, view: ArrayBufferView): Lent {
-  const buffer = device.buffer(view.byteLength, { over: view });
+  const buffer = device.buffer(view.byteLength, { hostMemory: view });
   return { buffer, release: () => buffer.release() };
 }
 
@@ -55,7 +55,7 @@ export function upload(
   view: ArrayBufferView,
   { offset = 0, atRest = false } = {},
 ): Soon<void> {
-  if (device.stages(view)) return uploadStaged(device, buffer, view, { offset, atRest });
+  if (device.needsStaging(view)) return uploadStaged(device, buffer, view, { offset, atRest });
   device.queue.write(buffer, view, offset);
 }
 
@@ -68,7 +68,7 @@ async function uploadStaged(
   if (!atRest) await device.queue.settle();
   const started = performance.now();
   await device.staging.write(buffer, view, offset);
-  device.queue.note('upload', (performance.now() - started) / 1000);
+  device.queue.addHostStage('upload', (performance.now() - started) / 1000);
 }
 
 /** Copies from a buffer to host memory, in the order of the queue; complete after the next wait. */
@@ -78,7 +78,7 @@ export function download(
   view: ArrayBufferView,
   { offset = 0, deadlineSeconds }: { offset?: number; deadlineSeconds?: number | undefined } = {},
 ): Soon<void> {
-  if (device.stages(view)) return downloadStaged(device, buffer, view, offset, deadlineSeconds);
+  if (device.needsStaging(view)) return downloadStaged(device, buffer, view, offset, deadlineSeconds);
   device.queue.read(buffer, view, offset);
 }
 
@@ -93,7 +93,7 @@ async function downloadStaged(
   await device.queue.settle(deadlineSeconds);
   const started = performance.now();
   await device.staging.read(buffer, view, offset);
-  device.queue.note('download', (performance.now() - started) / 1000);
+  device.queue.addHostStage('download', (performance.now() - started) / 1000);
 }
 
 /** Makes data, elements of `unit` bytes, readable on the device: in place on a CPU device, else by an upload. */
@@ -101,7 +101,7 @@ export function lendInput(device: Device, place: Place, unit: number): Soon<Lent
   if (isOnDevice(place)) return there(place);
   const view = fixed(place);
   if (inPlace(device, view, unit)) return lend(device, view);
-  const berth = device.passes(view) ? undefined : device.queue.gather(view);
+  const berth = device.isStaging(view) ? undefined : device.queue.coalesceUpload(view);
   if (berth) return { buffer: berth.buffer, copy: view, release: () => berth.release() };
   const lent = borrow(device, view.byteLength, true);
   return rescued(
@@ -117,9 +117,9 @@ export function lendInput(device: Device, place: Place, unit: number): Soon<Lent
 export function lendOutput(device: Device, place: Place, unit: number): LentOutput {
   if (isOnDevice(place)) return { ...there(place), collect: nothing };
   if (inPlace(device, place, unit)) return { ...lend(device, place), collect: nothing };
-  const berth = device.passes(place) ? undefined : device.queue.berth(place.byteLength);
+  const berth = device.isStaging(place) ? undefined : device.queue.readbackSlot(place.byteLength);
   if (berth) {
-    const collect = () => device.queue.bring(berth, place);
+    const collect = () => device.queue.readSlot(berth, place);
     return { buffer: berth.buffer, copy: place, collect, release: () => berth.release() };
   }
   const lent = borrow(device, place.byteLength);

@@ -1,7 +1,7 @@
 import type { Buffer } from '../../device/buffer.js';
 import { codecArgument } from '../../device/codec-argument.js';
 import type { Device } from '../../device/device.js';
-import { wholeGroups } from '../../device/fitted.js';
+import { roundUpToGroups } from '../../device/fitted-program.js';
 import type { Program } from '../../device/program.js';
 import { u32, u64 } from '../../device/queue.js';
 import type { KeyCodec } from '../../keys/key-codec.js';
@@ -84,6 +84,6 @@ export class RunCutter {
     const kernel = program.kernel('take_slices');
     const local = Math.min(256, powerAtMost(kernel.workGroupLimit));
     const args = [...asArguments(runs), cuts, slices, u32(part), u64(count)];
-    this.#device.queue.run(kernel, args, { global: wholeGroups(count, local), local });
+    this.#device.queue.run(kernel, args, { global: roundUpToGroups(count, local), local });
   }
 }

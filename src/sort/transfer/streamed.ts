@@ -80,14 +80,14 @@ export async function sortStreamed(by: PartSort, job: HostJob): Promise<boolean>
     const gaveUp = new Uint32Array(2 * parts.length);
     queue.read(statuses, gaveUp);
     await queue.finish(timeout);
-    for (const way of [device.ways.up, device.ways.down]) await way.finish(timeout);
+    for (const way of [device.transferQueues.up, device.transferQueues.down]) await way.finish(timeout);
     return gaveUp.every((status) => status === 0);
   } catch (error) {
     hung = error instanceof TimeoutError; // the device is given up
     throw error;
   } finally {
     // Nothing may be in flight on memory that others get; what fails here has failed before.
-    for (const one of hung ? [] : [device.ways.up, device.ways.down, queue])
+    for (const one of hung ? [] : [device.transferQueues.up, device.transferQueues.down, queue])
       await one.finish().catch(() => undefined);
     for (const buffer of taken) pool.give(buffer);
   }
@@ -103,7 +103,7 @@ interface Work {
 
 function enqueueAll(by: PartSort, { keys, settings }: HostJob, work: Work): void {
   const { device, algorithm, cutter, plan } = by;
-  const { queue, ways } = device;
+  const { queue, transferQueues: ways } = device;
   const { parts, streams, statuses, cuts } = work;
   const { bits, n: partKeys } = plan;
   const codec = keyCodec(keys.dtype, settings);

@@ -1,91 +1,96 @@
 import * as cl from '../opencl/index.js';
 import { TimeoutError } from '../util/errors.js';
 import { MOST_TIMER_SECONDS } from '../util/timer.js';
-import { ArrivingWords } from './arriving-words.js';
 import type { Buffer } from './buffer.js';
 import type { Capabilities } from './capabilities.js';
-import type { Ferry } from './ferry.js';
-import { Milestones } from './milestones.js';
-import type { Progress } from './progress.js';
-import type { Berth } from './quay.js';
-import { Scraps } from './scraps.js';
+import type { CoalescedTransfers } from './coalesced-transfers.js';
+import { DeferredReadback } from './deferred-readback.js';
+import { HostWordArena } from './host-word-arena.js';
+import type { StagingSlot } from './staging-arena.js';
+import { completeCopy, type PendingCopy, type StagingRing } from './staging-ring.js';
 import { typedError } from './status.js';
-import { type Landing, land, type Tray } from './tray.js';
+import type { Timeline } from './timeline.js';
+import { WaitCoalescer } from './wait-coalescer.js';
 
 /**
  * How long this thread looks for the end of a wait in one turn of the loop: as long as a small call takes where nothing else
  * happened in the turn before, since a turn takes longer than what is left of the call, and else for a moment only.
  */
-const LOOK_MICROSECONDS = { quiet: 200, busy: 50 };
+const POLL_MICROSECONDS = { quiet: 200, busy: 50 };
 /** A turn that took longer was not only ours. */
 const BUSY_TURN_MILLISECONDS = 0.1;
 /** A program that awaits call after call leaves the loop to others at least so often. */
-const TURN_MILLISECONDS = 1;
+const MAX_MILLISECONDS_BETWEEN_YIELDS = 1;
 
 /**
  * A program that enqueues for so long at once has what it has enqueued waited for, where waits cost little: a long chain of calls is
  * then completed piece by piece while the device works on, and not all of it when that is done.
  */
-const PATIENCE_MILLISECONDS = 0.75;
+const MAX_START_DELAY_MILLISECONDS = 0.75;
 
 /** A queue, as far as its end is looked for. */
-export interface Watched {
+export interface PolledQueue {
   /** What commands are given to now. */
   readonly handle: cl.CommandQueue;
   /** Hands over what waits to be. */
-  submitForLater(): void;
+  trySubmit(): void;
   /** Notes that commands between two places are lost. */
-  lose(from: number, to: number, why: unknown): void;
+  markFailed(from: number, to: number, cause: unknown): void;
 }
 
 /** What small transfers pass through, where they do. */
-interface Passages {
-  readonly tray: Tray | undefined;
+interface SmallReadPaths {
+  readonly stagingRing: StagingRing | undefined;
   /** For what comes from the device. */
-  readonly ferry: Ferry | undefined;
+  readonly transfers: CoalescedTransfers | undefined;
 }
 
 /** What is read with a wait. */
-interface Read {
+interface BufferRead {
   readonly buffer: Buffer;
   readonly offset: number;
   readonly view: ArrayBufferView;
 }
 
 /** Words that are on their way, and where they will be. */
-interface WordRead extends Read {
-  readonly words: ArrivingWords;
+interface DeferredRead extends BufferRead {
+  readonly readback: DeferredReadback;
 }
 
 /** Looks for the end of what a queue was given, and brings what is to be there then. */
-export class Lookout {
-  readonly #queue: Watched;
+export class CompletionPoller {
+  readonly #queue: PolledQueue;
   readonly #capabilities: Capabilities;
-  readonly #progress: Progress;
-  readonly #tray: Tray | undefined;
-  readonly #ferry: Ferry | undefined;
-  readonly #milestones: Milestones;
-  readonly #scraps = new Scraps();
-  #words: ArrivingWords[] = [];
+  readonly #timeline: Timeline;
+  readonly #stagingRing: StagingRing | undefined;
+  readonly #transfers: CoalescedTransfers | undefined;
+  readonly #waitCoalescer: WaitCoalescer;
+  readonly #hostWords = new HostWordArena();
+  #words: DeferredReadback[] = [];
   /** What the ferry is to bring. */
-  #landings: Landing[] = [];
+  #pendingCopies: PendingCopy[] = [];
   /** Where the queue was when it was waited for the last time. */
   #waitedAt = 0;
   /** The last wait was short: the next one may be. */
-  #brief = true;
+  #wasShort = true;
   /** When the loop had its last turn within a wait, and whether that was ours alone. */
-  #turnedAt = Number.NEGATIVE_INFINITY;
-  #quiet = false;
+  #yieldedAt = Number.NEGATIVE_INFINITY;
+  #isLoopIdle = false;
 
-  constructor(queue: Watched, capabilities: Capabilities, progress: Progress, { tray, ferry }: Passages) {
+  constructor(
+    queue: PolledQueue,
+    capabilities: Capabilities,
+    timeline: Timeline,
+    { stagingRing, transfers }: SmallReadPaths,
+  ) {
     this.#queue = queue;
     this.#capabilities = capabilities;
-    this.#progress = progress;
-    this.#tray = tray;
-    this.#ferry = ferry;
-    this.#milestones = new Milestones(
-      (before) => this.#allDone(before),
-      capabilities.quirks.polls > 0 ? PATIENCE_MILLISECONDS : undefined,
+    this.#timeline = timeline;
+    this.#stagingRing = stagingRing;
+    this.#transfers = transfers;
+    this.#waitCoalescer = new WaitCoalescer(
+      (before) => this.#waitForAll(before),
+      capabilities.quirks.pollSeconds > 0 ? MAX_START_DELAY_MILLISECONDS : undefined,
     );
   }
 
@@ -94,108 +99,117 @@ export class Lookout {
    *
    * @returns has them after the next wait; until that begins more may be asked for
    */
-  readAtWait(buffer: Buffer, offset: number, count: number): ArrivingWords {
+  readAtWait(buffer: Buffer, offset: number, count: number): DeferredReadback {
     for (const known of this.#words) {
       if (known.buffer !== buffer || known.offset !== offset) continue;
-      known.want(count);
+      known.request(count);
       return known;
     }
-    const words = new ArrivingWords(buffer, offset);
-    words.want(count);
-    this.#words.push(words);
-    return words;
+    const readback = new DeferredReadback(buffer, offset);
+    readback.request(count);
+    this.#words.push(readback);
+    return readback;
   }
 
   /** Is there nothing to be read with the next wait? */
-  get hasNothing(): boolean {
-    return this.#words.length === 0 && this.#landings.length === 0;
+  get hasNoReads(): boolean {
+    return this.#words.length === 0 && this.#pendingCopies.length === 0;
   }
 
   /** Has what is in a berth of the ferry brought to `view` with the next wait. */
-  bring(berth: Berth, view: ArrayBufferView): void {
-    this.#ferry?.board(berth);
-    this.#landings.push({ from: berth.memory, to: view });
+  readSlot(slot: StagingSlot, view: ArrayBufferView): void {
+    this.#transfers?.enqueueSlot(slot);
+    this.#pendingCopies.push({ from: slot.memory, to: view });
   }
 
   /** Waits until everything enqueued so far is done. @throws TimeoutError after so many seconds; what the driver says */
-  reached(deadlineSeconds: number): Promise<void> {
-    const done = this.#milestones.reached();
+  wait(deadlineSeconds: number): Promise<void> {
+    const done = this.#waitCoalescer.wait();
     // Who would wait for longer than a timer runs just waits.
     return deadlineSeconds <= MOST_TIMER_SECONDS ? withDeadline(done, deadlineSeconds) : done;
   }
 
   /** Resolves when nobody waits any more, however their waits ended. */
-  waitsEnded(): Promise<void> {
-    return this.#milestones.ended();
+  waitsSettled(): Promise<void> {
+    return this.#waitCoalescer.settled();
   }
 
   /** An event for all that was enqueued so far. */
   mark(): cl.Event {
-    this.#progress.enqueue();
+    this.#timeline.enqueue();
     return this.#capabilities.version < 1.2
       ? cl.enqueueMarker(this.#queue.handle, true)
       : cl.enqueueMarkerWithWaitList(this.#queue.handle, null, true);
   }
 
   /** Waits for all that is enqueued. @param before a wait that is to end first */
-  async #allDone(before: Promise<void> | undefined): Promise<void> {
-    this.#queue.submitForLater();
-    const landings = this.#landings;
-    this.#landings = [];
+  async #waitForAll(before: Promise<void> | undefined): Promise<void> {
+    this.#queue.trySubmit();
+    const pendingCopies = this.#pendingCopies;
+    this.#pendingCopies = [];
     const from = this.#waitedAt;
-    const to = this.#progress.enqueued;
+    const to = this.#timeline.enqueued;
     this.#waitedAt = to;
     try {
-      await (this.#capabilities.quirks.polls > 0 ? this.#looked(before) : this.#waited());
+      await (this.#capabilities.quirks.pollSeconds > 0 ? this.#poll(before) : this.#waitOnThread());
     } catch (error) {
       // Who waits for it later is told as well: the next wait may succeed.
-      if (landings.length > 0) this.#queue.lose(from, to, typedError(error, 'downloading small arrays'));
+      if (pendingCopies.length > 0)
+        this.#queue.markFailed(from, to, typedError(error, 'downloading small arrays'));
       throw error;
     }
-    for (const landing of landings) land(landing);
+    for (const pendingCopy of pendingCopies) completeCopy(pendingCopy);
   }
 
   /**
    * A wait for the event of a marker rather than clFinish, but for drivers known for better: rusticl's may
    * return, when it is called from another thread than the enqueues, before the last commands are done.
    */
-  async #waited(): Promise<void> {
-    const { finishTells } = this.#capabilities.quirks;
-    const words = this.#departing(undefined);
-    const last = this.#read([...this.#crossing(), ...words]) ?? (finishTells ? undefined : this.mark());
-    const passed = this.#pass();
-    let well = false;
+  async #waitOnThread(): Promise<void> {
+    const { finishIsReliable: finishTells } = this.#capabilities.quirks;
+    const reads = this.#takeDeferredReads(undefined);
+    const last =
+      this.#enqueueReads([...this.#takeTransfers(), ...reads]) ?? (finishTells ? undefined : this.mark());
+    const onPassed = this.#markPosition();
+    let succeeded = false;
     try {
       await (last ? cl.waitForEventsAsync([last]) : cl.finishAsync(this.#queue.handle));
-      arrived(words);
-      well = true;
+      deliver(reads);
+      succeeded = true;
     } finally {
       if (last) cl.releaseAsync(last);
-      passed(well);
+      onPassed(succeeded);
     }
   }
 
-  /** @param tray what they are to pass through: into ordinary memory a driver copies by a thread of its own, which has to be woken */
-  #departing(tray: Tray | undefined): WordRead[] {
-    return this.#words.splice(0).map((words) => {
-      const { buffer, offset, count } = words;
-      return { words, buffer, offset, view: tray?.room(4 * count) ?? this.#scraps.take(count) };
+  /** @param stagingRing what they are to pass through: into ordinary memory a driver copies by a thread of its own, which has to be woken */
+  #takeDeferredReads(stagingRing: StagingRing | undefined): DeferredRead[] {
+    return this.#words.splice(0).map((readback) => {
+      const { buffer, offset, count } = readback;
+      return {
+        readback,
+        buffer,
+        offset,
+        view: stagingRing?.allocate(4 * count) ?? this.#hostWords.allocate(count),
+      };
     });
   }
 
   /** What the ferry brings with this wait, to pinned memory of its own. */
-  #crossing(): Read[] {
+  #takeTransfers(): BufferRead[] {
     return (
-      this.#ferry?.depart().map(({ buffer, offset, memory }) => ({ buffer, offset, view: memory })) ?? []
+      this.#transfers
+        ?.takePending()
+        .map(({ buffer, offset, memory }) => ({ buffer, offset, view: memory })) ?? []
     );
   }
 
   /** @returns the event of the last command, behind all others, if there is one */
-  #read(reads: readonly Read[]): cl.Event | undefined {
+  #enqueueReads(reads: readonly BufferRead[]): cl.Event | undefined {
     let last: cl.Event | undefined;
     const { handle } = this.#queue;
     for (const [i, { buffer, offset, view }] of reads.entries()) {
-      this.#progress.enqueue();
+      this.#timeline.enqueue();
       const ends = i === reads.length - 1;
       const bytes = view.byteLength;
       const event = cl.enqueueReadBuffer(handle, buffer.handle, false, offset, bytes, view, null, ends);
@@ -208,33 +222,33 @@ export class Lookout {
    * A wait that looks for the end by itself at first, in each turn of the loop for a while, since waking this thread
    * may take longer than small work. After a wait that was not small the next one is left to another thread at once.
    */
-  async #looked(before: Promise<void> | undefined): Promise<void> {
-    const words = this.#departing(this.#tray);
-    const reads: Read[] = [...this.#crossing(), ...words];
-    this.#progress.enqueue(Math.max(1, reads.length));
-    const passed = this.#pass();
+  async #poll(before: Promise<void> | undefined): Promise<void> {
+    const deferredReads = this.#takeDeferredReads(this.#stagingRing);
+    const reads: BufferRead[] = [...this.#takeTransfers(), ...deferredReads];
+    this.#timeline.enqueue(Math.max(1, reads.length));
+    const onPassed = this.#markPosition();
     let start = performance.now();
-    const most = this.#brief ? this.#capabilities.quirks.polls * 1e3 : 0;
-    const isDue = start - this.#turnedAt > TURN_MILLISECONDS;
-    const atOnce = !isDue && !before;
-    let well = false;
+    const maxMilliseconds = this.#wasShort ? this.#capabilities.quirks.pollSeconds * 1e3 : 0;
+    const mustYield = start - this.#yieldedAt > MAX_MILLISECONDS_BETWEEN_YIELDS;
+    const pollsAtOnce = !mustYield && !before;
+    let succeeded = false;
     let event: cl.Event | undefined;
     try {
       const buffers = reads.map(({ buffer }) => buffer.handle);
       const offsets = reads.map(({ offset }) => offset);
       const views = reads.map(({ view }) => view);
-      const first = most > 0 && atOnce ? this.#moment : 0;
+      const first = maxMilliseconds > 0 && pollsAtOnce ? this.#pollMicroseconds : 0;
       try {
         event = cl.readAndLook(this.#queue.handle, buffers, offsets, views, first);
       } finally {
         if (before) await before.catch(() => undefined); // what is in the tray is taken out in turn
       }
       if (before) start = performance.now();
-      else if (isDue) await this.#turn();
-      for (let looked = atOnce; event; looked = true) {
-        const isLate = performance.now() - start >= most;
-        if (looked && !isLate) await this.#turn();
-        const state = cl.lookAt(event, isLate ? 0 : this.#moment);
+      else if (mustYield) await this.#yieldToEventLoop();
+      for (let poll = pollsAtOnce; event; poll = true) {
+        const isLate = performance.now() - start >= maxMilliseconds;
+        if (poll && !isLate) await this.#yieldToEventLoop();
+        const state = cl.lookAt(event, isLate ? 0 : this.#pollMicroseconds);
         if (state === cl.COMPLETE) {
           cl.releaseEvent(event); // at once: it is no work for another thread
           event = undefined;
@@ -243,53 +257,53 @@ export class Lookout {
           break;
         }
       }
-      arrived(words); // before their places in the tray are free
-      well = true;
+      deliver(deferredReads); // before their places in the tray are free
+      succeeded = true;
     } finally {
       if (event) cl.releaseAsync(event);
-      this.#brief = performance.now() - start < 2e3 * this.#capabilities.quirks.polls;
-      passed(well);
+      this.#wasShort = performance.now() - start < 2e3 * this.#capabilities.quirks.pollSeconds;
+      onPassed(succeeded);
     }
   }
 
   /** Microseconds to look for in this turn of the loop. */
-  get #moment(): number {
-    return this.#quiet ? LOOK_MICROSECONDS.quiet : LOOK_MICROSECONDS.busy;
+  get #pollMicroseconds(): number {
+    return this.#isLoopIdle ? POLL_MICROSECONDS.quiet : POLL_MICROSECONDS.busy;
   }
 
   /** Leaves the loop to others for a turn. */
-  async #turn(): Promise<void> {
-    const left = performance.now();
+  async #yieldToEventLoop(): Promise<void> {
+    const yieldStart = performance.now();
     await new Promise((resolve) => setImmediate(resolve));
-    this.#turnedAt = performance.now();
-    this.#quiet = this.#turnedAt - left < BUSY_TURN_MILLISECONDS;
+    this.#yieldedAt = performance.now();
+    this.#isLoopIdle = this.#yieldedAt - yieldStart < BUSY_TURN_MILLISECONDS;
   }
 
   /** Notes where the queue is. @returns to be called when it has come to that point, or has failed to */
-  #pass(): (well: boolean) => void {
-    const passed = this.#progress.mark();
-    const landed = this.#tray?.mark();
-    return (well) => {
-      if (well) passed();
-      landed?.(well);
+  #markPosition(): (succeeded: boolean) => void {
+    const onPassed = this.#timeline.mark();
+    const releaseRing = this.#stagingRing?.mark();
+    return (succeeded) => {
+      if (succeeded) onPassed();
+      releaseRing?.(succeeded);
     };
   }
 }
 
-function arrived(reads: readonly WordRead[]): void {
-  for (const { words, view } of reads) words.arrive(view);
+function deliver(reads: readonly DeferredRead[]): void {
+  for (const { readback, view } of reads) readback.deliver(view);
 }
 
 async function withDeadline(done: Promise<void>, seconds: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
+  const deadline = new Promise<never>((_, reject) => {
     timer = setTimeout(
       () => reject(new TimeoutError(`the device did not finish within ${seconds} s; it is given up`)),
       seconds * 1000,
     );
   });
   try {
-    await Promise.race([done, late]);
+    await Promise.race([done, deadline]);
   } finally {
     clearTimeout(timer);
     done.catch(() => undefined); // a late failure of a device that was given up concerns nobody any more

@@ -1,8 +1,8 @@
 import test from 'ava';
+import { driverEnvironment } from '../../src/device/device-spec.js';
 import type { DeviceInfo } from '../../src/device/platform.js';
 import { quirksOf } from '../../src/device/quirks.js';
-import { deviceSpecs, matchingDevices, selectDevice, selectDevices } from '../../src/device/select.js';
-import { driverEnvironment } from '../../src/device/spec.js';
+import { deviceSpecs, matchingDevices, selectDevice, selectDevices } from '../../src/device/select-device.js';
 import { NoDeviceError, UsageError } from '../../src/util/errors.js';
 
 const device = (id: string, over: Partial<DeviceInfo>): { info: DeviceInfo } => ({
@@ -99,7 +99,7 @@ test('quirks follow the platform: rusticl ends long loops, and PoCL uses host me
   t.is(rusticl.maxLoopIterations, 65_535);
   t.false(rusticl.zeroCopy);
   const localMemory = (driver: string) =>
-    quirksOf(device('0:0', { platform: 'rusticl', driver }).info).countsLocalBytes;
+    quirksOf(device('0:0', { platform: 'rusticl', driver }).info).localBytesFactor;
   t.deepEqual(['22.3.6', '25.0.7-2', 'unknown'].map(localMemory), [2, 1, 1]);
   t.true(quirksOf(found[0]?.info ?? device('', {}).info).zeroCopy);
 });

@@ -11,13 +11,13 @@ export const DEVICE_WORDS = ['auto', 'cpu', 'gpu', 'host', 'all'] as const;
 
 const EXPECTED = "'auto', 'cpu', 'gpu', 'host', 'all', 'P:D' or a part of a name";
 
-const byId = /^\d+:\d+$/;
+const ID_PATTERN = /^\d+:\d+$/;
 
 /** GPUs before accelerators before CPUs; among those, the one with more units. */
 const RANK = { gpu: 0, accelerator: 1, cpu: 2, other: 3 } as const;
 
 /** The best first. */
-export function ranked<D extends { info: DeviceInfo }>(candidates: readonly D[]): D[] {
+export function rankDevices<D extends { info: DeviceInfo }>(candidates: readonly D[]): D[] {
   return candidates.toSorted(
     ({ info: a }, { info: b }) => RANK[a.type] - RANK[b.type] || b.computeUnits - a.computeUnits,
   );
@@ -34,10 +34,10 @@ export function deviceSpecs(texts: readonly string[]): DeviceSpec[] {
   return specs;
 }
 
-const isKnownAs = ({ id, platform, name, type }: DeviceInfo, wanted: string): boolean => {
+const matchesSpec = ({ id, platform, name, type }: DeviceInfo, wanted: string): boolean => {
   if (wanted === 'all') return true;
   if (wanted === 'cpu' || wanted === 'gpu') return type === wanted;
-  if (byId.test(wanted)) return id === wanted;
+  if (ID_PATTERN.test(wanted)) return id === wanted;
   return `${platform}\n${name}`.toLowerCase().includes(wanted.toLowerCase());
 };
 
@@ -57,7 +57,9 @@ export function matchingDevices<D extends { info: DeviceInfo }>(spec: DeviceSpec
     );
   }
   const matching =
-    wanted === 'auto' ? ranked(found).slice(0, 1) : found.filter(({ info }) => isKnownAs(info, wanted));
+    wanted === 'auto'
+      ? rankDevices(found).slice(0, 1)
+      : found.filter(({ info }) => matchesSpec(info, wanted));
   if (matching.length > 0) return matching;
   const list = found.map(({ info }) => `${info.id} ${info.name} (${info.type}, ${info.platform})`);
   throw new NoDeviceError(
@@ -91,5 +93,5 @@ export function selectDevices<D extends { info: DeviceInfo }>(
  * @throws as `matchingDevices` does
  */
 export function selectDevice<D extends { info: DeviceInfo }>(spec: DeviceSpec, found: readonly D[]): D {
-  return ranked(matchingDevices(spec, found))[0] as D; // there is at least one
+  return rankDevices(matchingDevices(spec, found))[0] as D; // there is at least one
 }

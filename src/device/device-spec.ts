@@ -4,26 +4,26 @@ import type { DeviceInfo } from './platform.js';
 /** Characters that stand between names of devices. */
 const SEPARATORS = /[,\n]/;
 
-const wordsOf = ({ platform, name }: Named): string => `${platform}\n${name}`.toLowerCase();
+const searchText = ({ platform, name }: NamedDevice): string => `${platform}\n${name}`.toLowerCase();
 
-type Named = Pick<DeviceInfo, 'id' | 'platform' | 'name'>;
+type NamedDevice = Pick<DeviceInfo, 'id' | 'platform' | 'name'>;
 
 /**
  * What `--device` takes for this device and no other of `all`: its platform, its name, a part of that, or its number where
  * names tell nothing apart.
  */
-export function specOf(device: Named, all: readonly Named[]): string {
+export function deviceSpecOf(device: NamedDevice, all: readonly NamedDevice[]): string {
   const { id, platform, name } = device;
   const candidates = [platform, name, ...name.split(SEPARATORS)].map((part) => part.trim());
   const isUnique = (part: string): boolean =>
     part !== '' &&
     !SEPARATORS.test(part) &&
-    all.filter((one) => wordsOf(one).includes(part.toLowerCase())).length === 1;
+    all.filter((one) => searchText(one).includes(part.toLowerCase())).length === 1;
   return candidates.find(isUnique) ?? id;
 }
 
 /** Variables that select drivers and devices or change how these work; folders of compiled kernels do neither. */
-const OF_DRIVERS =
+const DRIVER_VARIABLES =
   /^(OCL_ICD_(VENDORS|FILENAMES)|(RUSTICL|LP|CLOVER|POCL|OCLGRIND|GALLIUM|CUDA|ROCR|HIP|ZE|SYCL)_(?!CACHE_)\w+|UV_THREADPOOL_SIZE)$/;
 
 /** The variables of this process that its drivers heed. */
@@ -33,7 +33,7 @@ export const driverEnvironment = (
   Object.fromEntries(
     Object.entries(env)
       .flatMap(([name, value]) =>
-        value !== undefined && OF_DRIVERS.test(name) ? [[name, value] as const] : [],
+        value !== undefined && DRIVER_VARIABLES.test(name) ? [[name, value] as const] : [],
       )
       .toSorted(([a], [b]) => (a < b ? -1 : 1)),
   );

@@ -1,10 +1,10 @@
 /** Words that a driver writes, many in one piece of memory. */
 import test from 'ava';
-import { Scraps } from '../../src/device/scraps.js';
+import { HostWordArena } from '../../src/device/host-word-arena.js';
 
 test('words are zero and never overlap, and many share one piece of memory', (t) => {
-  const scraps = new Scraps();
-  const all = Array.from({ length: 5000 }, (_, i) => scraps.take(i % 150));
+  const arena = new HostWordArena();
+  const all = Array.from({ length: 5000 }, (_, i) => arena.allocate(i % 150));
   for (const [i, words] of all.entries()) {
     t.is(words.length, i % 150);
     t.true(words.every((word) => word === 0));

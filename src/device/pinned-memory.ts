@@ -3,13 +3,13 @@ import { Buffer } from './buffer.js';
 import { typedError } from './status.js';
 
 /** Host memory that the device reaches directly, and its buffer. */
-export interface Pinned {
+export interface PinnedMemory {
   readonly memory: ArrayBuffer;
   readonly buffer: Buffer;
 }
 
 /** @param queue maps it @throws MemoryError */
-export function pin(context: cl.Context, queue: cl.CommandQueue, bytes: number): Pinned {
+export function pin(context: cl.Context, queue: cl.CommandQueue, bytes: number): PinnedMemory {
   const buffer = Buffer.create(context, bytes, { flags: cl.MEM_ALLOC_HOST_PTR });
   try {
     return map(queue, buffer, bytes);
@@ -20,7 +20,11 @@ export function pin(context: cl.Context, queue: cl.CommandQueue, bytes: number):
 }
 
 /** As `pin`, while this thread goes on: the driver makes the memory on another one. @throws MemoryError */
-export async function pinAside(context: cl.Context, queue: cl.CommandQueue, bytes: number): Promise<Pinned> {
+export async function pinAsync(
+  context: cl.Context,
+  queue: cl.CommandQueue,
+  bytes: number,
+): Promise<PinnedMemory> {
   const buffer = Buffer.create(context, bytes, { flags: cl.MEM_ALLOC_HOST_PTR });
   try {
     await cl.prepareMappingAsync(queue, buffer.handle);
@@ -32,13 +36,13 @@ export async function pinAside(context: cl.Context, queue: cl.CommandQueue, byte
 }
 
 /** @param bytes of the buffer, which has more than were asked for where these are few */
-function map(queue: cl.CommandQueue, buffer: Buffer, bytes: number): Pinned {
+function map(queue: cl.CommandQueue, buffer: Buffer, bytes: number): PinnedMemory {
   const flags = cl.MAP_READ | cl.MAP_WRITE;
   return { buffer, memory: cl.enqueueMapBuffer(queue, buffer.handle, true, flags, 0, bytes) };
 }
 
 /** Gives it back, and detaches it. @param queue that has mapped it */
-export function unpin(queue: cl.CommandQueue, { buffer, memory }: Pinned): void {
+export function unpin(queue: cl.CommandQueue, { buffer, memory }: PinnedMemory): void {
   try {
     cl.enqueueUnmapMemObject(queue, buffer.handle, memory);
   } catch (error) {

@@ -1,6 +1,6 @@
 import { capabilitiesOf } from './capabilities.js';
 import type { KnownDevice } from './device.js';
-import { askOf, findDevices } from './platform.js';
+import { findDevices, queryOf } from './platform.js';
 import { typedError } from './status.js';
 
 /**
@@ -11,7 +11,7 @@ import { typedError } from './status.js';
 export function knownDevices(): KnownDevice[] {
   return findDevices().map(({ info, handle }) => {
     try {
-      return { info, capabilities: capabilitiesOf(info, askOf(handle)) };
+      return { info, capabilities: capabilitiesOf(info, queryOf(handle)) };
     } catch (error) {
       throw typedError(error, `asking ${info.name}`);
     }

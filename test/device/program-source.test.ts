@@ -1,5 +1,5 @@
 import test from 'ava';
-import { defineOptions, programSource } from '../../src/device/source.js';
+import { defineOptions, programSource } from '../../src/device/program-source.js';
 
 test('each include is inserted once, with #line directives that name the original file', (t) => {
   const source = programSource('amd_radix.cl');

@@ -1,39 +1,39 @@
 /** How far a queue has come, in numbers of commands since the beginning. */
-export class Progress {
+export class Timeline {
   #enqueued = 0;
   /** What of it the driver has, and with what of that it was told to start. */
-  #handed = 0;
-  #started = 0;
+  #submitted = 0;
+  #flushed = 0;
   /** What is done for sure. */
-  #passed = 0;
+  #completed = 0;
 
   get enqueued(): number {
     return this.#enqueued;
   }
 
   /** What of it the driver has. */
-  get handed(): number {
-    return this.#handed;
+  get submitted(): number {
+    return this.#submitted;
   }
 
   /** Of what the driver has, what is not known to be done. */
-  get underWay(): number {
-    return this.#handed - this.#passed;
+  get inFlight(): number {
+    return this.#submitted - this.#completed;
   }
 
   /** Is everything in front of that place done? */
   hasPassed(position: number): boolean {
-    return position <= this.#passed;
+    return position <= this.#completed;
   }
 
   /** Does the driver have commands that it was not told to start with? */
-  get rests(): boolean {
-    return this.#handed > this.#started;
+  get hasUnflushed(): boolean {
+    return this.#submitted > this.#flushed;
   }
 
   /** Is all done that the driver was told to start with? */
   get isIdle(): boolean {
-    return this.#started <= this.#passed;
+    return this.#flushed <= this.#completed;
   }
 
   /** Counts commands. */
@@ -42,22 +42,22 @@ export class Progress {
   }
 
   /** The driver gets all that was counted so far. */
-  hand(): void {
-    this.#handed = this.#enqueued;
+  submit(): void {
+    this.#submitted = this.#enqueued;
   }
 
   /** The driver is told to start with what it has. */
-  start(): void {
-    this.#started = this.#handed;
+  flush(): void {
+    this.#flushed = this.#submitted;
   }
 
   /** Notes where the queue is, for who waits, and so has the driver start. @returns to be called when it has come to that point */
   mark(): () => void {
     const position = this.#enqueued;
-    this.hand();
-    this.start();
+    this.submit();
+    this.flush();
     return () => {
-      this.#passed = Math.max(this.#passed, position);
+      this.#completed = Math.max(this.#completed, position);
     };
   }
 }
