@@ -5,7 +5,7 @@
 #include "key_codec.clh"
 
 #ifndef GROUP_SIZE
-# error "GROUP_SIZE: work-items of a work-group, set by src/sort/backend/survey.ts"
+# error "GROUP_SIZE: work-items of a work-group, set by src/sort/backend/key-range-probe.ts"
 #endif
 
 /* @param all    and of all codes: low word, high word; all ones before the launch

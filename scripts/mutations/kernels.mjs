@@ -925,10 +925,10 @@ export const KERNELS = [
   },
   {
     name: 'plans: one that gained nothing is waited for by the next',
-    file: 'src/sort/calls/plan-choice.ts',
-    find: 'if (gainless || !isReady) return isReady ? plan : gainless;',
-    replace: 'if (gainless || !isReady) return isReady ? plan : undefined;',
-    tests: [tests('sort/calls/plan-choice')],
+    file: 'src/sort/calls/plan-selector.ts',
+    find: 'if (unprofitable || !isReady) return isReady ? plan : unprofitable;',
+    replace: 'if (unprofitable || !isReady) return isReady ? plan : undefined;',
+    tests: [tests('sort/calls/plan-selector')],
   },
   {
     name: 'wide: a plan tells of passes that it has, not of those it saves',
@@ -1121,7 +1121,7 @@ export const KERNELS = [
     file: 'cl/survey.cl',
     find: 'i < n; i += get_global_size(0)) {',
     replace: 'i + 1 < n; i += get_global_size(0)) {',
-    tests: [tests('sort/backend/survey-kernel')],
+    tests: [tests('sort/backend/key-range-probe-kernel')],
   },
   {
     name: 'cuts: a key too few before the cut',

@@ -4,8 +4,8 @@ import { sorts, tests } from './tests.mjs';
 
 const codec = tests('keys/key-codec');
 const hostSort = tests('sort/host/host-sort');
-const chunked = tests('sort/calls/chunked');
-const bundles = tests('sort/calls/bundles');
+const chunked = tests('sort/calls/sort-in-chunks');
+const bundles = tests('sort/calls/sort-batcher');
 const tray = tests('device/staging-ring');
 const journal = tests('batch/journal');
 const forecast = tests('engines/forecast/forecast');
@@ -139,14 +139,14 @@ export const LIBRARY = [
   },
   {
     name: 'chunks: each part begins where the runs do',
-    file: 'src/sort/calls/chunked.ts',
+    file: 'src/sort/calls/sort-in-chunks.ts',
     find: '    from = to;\n',
     replace: '',
     tests: [chunked],
   },
   {
     name: 'chunks: equal keys taken from every run',
-    file: 'src/sort/calls/chunked.ts',
+    file: 'src/sort/calls/sort-in-chunks.ts',
     find: '    left -= equal;\n',
     replace: '',
     tests: [chunked],
@@ -155,7 +155,7 @@ export const LIBRARY = [
     name: 'chunks: cut below the rank',
     equivalent:
       'where so many keys lie below a digit, those of the largest smaller digit are all taken: the cuts are the same',
-    file: 'src/sort/calls/chunked.ts',
+    file: 'src/sort/calls/sort-in-chunks.ts',
     find: 'if (total(below(middle)) <= rank) low = middle;',
     replace: 'if (total(below(middle)) < rank) low = middle;',
     tests: [chunked],
@@ -197,43 +197,43 @@ export const LIBRARY = [
   },
   {
     name: 'bundles: sorts in either direction together',
-    file: 'src/sort/calls/bundles.ts',
+    file: 'src/sort/calls/sort-batcher.ts',
     find: 'settings.descending === own.descending &&',
     replace: '',
     tests: [bundles],
   },
   {
     name: 'bundles: fuller than their memory',
-    file: 'src/sort/calls/bundles.ts',
-    find: 'if (bundle.hasRoomFor(job)) {',
-    replace: 'if (bundle.hasRoomFor(job) || bundle.jobs.length < 64) {',
+    file: 'src/sort/calls/sort-batcher.ts',
+    find: 'if (batch.hasRoomFor(job)) {',
+    replace: 'if (batch.hasRoomFor(job) || batch.jobs.length < 64) {',
     tests: [bundles],
   },
   {
     name: 'bundles: memory that went with its device is read',
-    file: 'src/sort/calls/bundles.ts',
+    file: 'src/sort/calls/sort-batcher.ts',
     find: 'after(step(), () => !backend.lost)',
     replace: 'after(step(), () => true)',
     tests: [bundles],
   },
   {
     name: 'bundles: an array that was taken away is told to nobody',
-    file: 'src/sort/calls/bundles.ts',
-    find: 'assertIntact(spans);',
+    file: 'src/sort/calls/sort-batcher.ts',
+    find: 'assertNotDetached(spans);',
     replace: '',
     tests: [bundles],
   },
   {
     name: 'bundles: positions are counted from the beginning of all',
-    file: 'src/sort/calls/bundles.ts',
+    file: 'src/sort/calls/sort-batcher.ts',
     find: 'fromSegment: moved !== undefined && values === undefined,',
     replace: 'fromSegment: false,',
     tests: [bundles],
   },
   {
     name: 'bundles: what does not work is compiled again and again',
-    file: 'src/sort/calls/ahead.ts',
-    find: 'begun.add(variant);',
+    file: 'src/sort/calls/background-compiler.ts',
+    find: 'started.add(variant);',
     replace: '',
     tests: [bundles],
   },
@@ -275,16 +275,16 @@ export const LIBRARY = [
   {
     name: 'call: a refusal that is thrown is not noted for those that took the result',
     file: 'src/sort/calls/call.ts',
-    find: 'failed?.(final);',
-    replace: 'void failed;',
-    tests: [tests('sort/calls/link')],
+    find: 'onFailure?.(final);',
+    replace: 'void onFailure;',
+    tests: [tests('sort/calls/dependency')],
   },
   {
     name: 'plans: those of keys alone for keys with values, where they were asked for last',
-    file: 'src/sort/backend/plan-lists.ts',
+    file: 'src/sort/backend/plan-cache.ts',
     find: 'a.valueBytes === b.valueBytes &&',
     replace: '',
-    tests: [tests('sort/backend/plan-lists')],
+    tests: [tests('sort/backend/plan-cache')],
   },
   {
     name: 'plans: a variant that failed twice is tried again',
@@ -295,10 +295,10 @@ export const LIBRARY = [
   },
   {
     name: 'plans: a failure is not told again, where it was told last',
-    file: 'src/sort/backend/plan-lists.ts',
+    file: 'src/sort/backend/plan-cache.ts',
     find: 'this.#last = undefined;',
     replace: '',
-    tests: [tests('sort/backend/plan-lists')],
+    tests: [tests('sort/backend/plan-cache')],
   },
   {
     name: 'pool: lent to another queue while it is used',
@@ -359,10 +359,10 @@ export const LIBRARY = [
   },
   {
     name: 'link: an input that is made once more is not noticed',
-    file: 'src/sort/calls/link.ts',
+    file: 'src/sort/calls/dependency.ts',
     find: 'repeated ||= input.repeated;',
     replace: 'repeated &&= input.repeated;',
-    tests: [tests('sort/calls/link')],
+    tests: [tests('sort/calls/dependency')],
   },
   {
     name: 'verify: order alone',
@@ -417,7 +417,7 @@ export const LIBRARY = [
   },
   {
     name: "keeper: what was pinned for a lost device is nobody's any more",
-    file: 'src/sort/backend/device-keeper.ts',
+    file: 'src/sort/backend/device-session.ts',
     find: `      device.staging.adoptOrphans(staging);
 `,
     replace: '',
@@ -609,30 +609,30 @@ export const LIBRARY = [
   },
   {
     name: 'turns: who is alone waits for what stands apart',
-    file: 'src/sort/calls/turns.ts',
-    find: 'const before = Promise.all(this.#underWay);',
-    replace: 'const before = this.settled();',
-    tests: [tests('sort/calls/turns')],
+    file: 'src/sort/calls/call-scheduler.ts',
+    find: 'const before = Promise.all(this.#active);',
+    replace: 'const before = this.waitForAll();',
+    tests: [tests('sort/calls/call-scheduler')],
   },
   {
     name: 'turns: a call begins while another has the turn',
-    file: 'src/sort/calls/turns.ts',
-    find: 'this.#taken > 0 ? this.#last.then(enqueue)',
-    replace: 'this.#taken > 1 ? this.#last.then(enqueue)',
-    tests: [tests('sort/calls/turns')],
+    file: 'src/sort/calls/call-scheduler.ts',
+    find: 'this.#queued > 0 ? this.#tail.then(enqueue)',
+    replace: 'this.#queued > 1 ? this.#tail.then(enqueue)',
+    tests: [tests('sort/calls/call-scheduler')],
   },
   {
     name: 'turns: a call beside others begins while one runs alone',
-    file: 'src/sort/calls/turns.ts',
-    find: 'this.#taken > 0 ? this.#last.then(begin)',
-    replace: 'this.#taken > 1 ? this.#last.then(begin)',
-    tests: [tests('sort/calls/turns')],
+    file: 'src/sort/calls/call-scheduler.ts',
+    find: 'this.#queued > 0 ? this.#tail.then(begin)',
+    replace: 'this.#queued > 1 ? this.#tail.then(begin)',
+    tests: [tests('sort/calls/call-scheduler')],
   },
   {
     name: 'spread arrays: their calls are none of the Sorter',
     file: 'src/sort/api/sorter-operations.ts',
     find: 'new SpreadArrays(members(), this.#turns);',
-    replace: 'new SpreadArrays(members(), new Turns());',
+    replace: 'new SpreadArrays(members(), new CallScheduler());',
     tests: [tests('sort/spread/spread-arrays', 'free and close wait*')],
   },
   {
@@ -647,26 +647,27 @@ export const LIBRARY = [
     file: 'src/sort/calls/array-store.ts',
     find: 'const to = isResizable(view) ? room(view.byteLength) : view;',
     replace: 'const to = view;',
-    tests: [tests('sort/calls/intact', '*resizable memory*')],
+    tests: [tests('sort/calls/assert-not-detached', '*resizable memory*')],
   },
   {
     name: 'calls: one is made a turn after the promise that it takes',
     file: 'src/sort/calls/calls.ts',
-    find: '(isKnown ? make(link) : awaited(unknown, link, make))',
-    replace: '(isKnown ? make(link) : awaited(unknown, link, async () => link).then(make))',
-    tests: [tests('sort/calls/link', '*as soon as it is available')],
+    find: '(isResolved ? execute(dependency) : executeAfterInputs(unresolved, dependency, execute))',
+    replace:
+      '(isResolved ? execute(dependency) : executeAfterInputs(unresolved, dependency, async () => dependency).then(execute))',
+    tests: [tests('sort/calls/dependency', '*as soon as it is available')],
   },
   {
     name: 'loop yield: no call waits for a turn',
-    file: 'src/sort/calls/loop-yield.ts',
-    find: 'return this.#next ? this.#next.then(() => made) : made;',
-    replace: 'return made;',
-    tests: [tests('sort/calls/loop-yield')],
+    file: 'src/sort/calls/event-loop-yield.ts',
+    find: 'return this.#pendingTurn ? this.#pendingTurn.then(() => result) : result;',
+    replace: 'return result;',
+    tests: [tests('sort/calls/event-loop-yield')],
   },
   {
     name: 'into: an array of any dtype will do',
     file: 'src/sort/calls/array-store.ts',
-    find: 'given !== wanted || ',
+    find: 'given !== expected || ',
     replace: '',
     tests: [tests('sort/api/reuse')],
   },
@@ -700,7 +701,7 @@ export const LIBRARY = [
   },
   {
     name: 'lent: elements lie in place wherever they stand',
-    file: 'src/sort/transfer/lent.ts',
+    file: 'src/sort/transfer/bind-host-memory.ts',
     find: ' && view.byteOffset % unit === 0;',
     replace: ';',
     tests: [tests('sort/api/alignment', '*multiples of their own size')],
@@ -708,9 +709,9 @@ export const LIBRARY = [
   {
     name: 'loop yield: what is disposed of counts',
     file: 'src/sort/calls/array-store.ts',
-    find: 'this.#loop.shrink(bytes);',
+    find: 'this.#loopYield.shrink(bytes);',
     replace: '',
-    tests: [tests('sort/calls/loop-yield')],
+    tests: [tests('sort/calls/event-loop-yield')],
   },
   {
     name: 'device split: keys at the border are all below it',
@@ -777,24 +778,24 @@ export const LIBRARY = [
   },
   {
     name: 'held bytes: V8 is never made to collect',
-    file: 'src/sort/calls/held-bytes.ts',
+    file: 'src/sort/calls/gc-pressure.ts',
     find: 'this.#collect();',
     replace: '',
-    tests: [tests('sort/calls/held-bytes')],
+    tests: [tests('sort/calls/gc-pressure')],
   },
   {
     name: 'held bytes: what is given back counts on',
     file: 'src/sort/calls/array-store.ts',
-    find: 'this.#held.shrink(bytes, collected);',
+    find: 'this.#gcPressure.shrink(bytes, collected);',
     replace: '',
-    tests: [tests('sort/calls/loop-yield')],
+    tests: [tests('sort/calls/event-loop-yield')],
   },
   {
     name: 'held bytes: V8 is made to collect in each round of results that are disposed of',
-    file: 'src/sort/calls/held-bytes.ts',
-    find: 'this.#step = 4 * grown;',
+    file: 'src/sort/calls/gc-pressure.ts',
+    find: 'this.#threshold = 4 * growth;',
     replace: '{}',
-    tests: [tests('sort/calls/held-bytes')],
+    tests: [tests('sort/calls/gc-pressure')],
   },
   {
     name: 'device: one that is given up keeps its pinned memory',
@@ -833,10 +834,10 @@ export const LIBRARY = [
   },
   {
     name: 'rooms: one goes to two at a time',
-    file: 'src/sort/transfer/rooms.ts',
+    file: 'src/sort/transfer/host-buffer-pool.ts',
     find: 'this.#idle.pop() ??',
     replace: 'this.#idle[0] ??',
-    tests: [tests('sort/transfer/rooms')],
+    tests: [tests('sort/transfer/host-buffer-pool')],
   },
   {
     name: 'many: a room goes to the next part before this one is sorted',

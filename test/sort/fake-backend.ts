@@ -12,13 +12,13 @@ import type { Dtype } from '../../src/keys/dtype.js';
 import { sooner } from '../../src/sort/api/host-sorter.js';
 import type { SortSettings } from '../../src/sort/api/options.js';
 import { SorterOperations } from '../../src/sort/api/sorter-operations.js';
-import type { Backend, Keeper, Outcome, PendingSort } from '../../src/sort/backend/backend.js';
+import type { Backend, Outcome, PendingSort, Session } from '../../src/sort/backend/backend.js';
 import { byteLengthOf, type Column, column, isOnDevice, type Place } from '../../src/sort/backend/column.js';
-import type { Columns, ThereColumn } from '../../src/sort/backend/columns.js';
+import type { Columns, HostColumnAccess } from '../../src/sort/backend/columns.js';
 import { HostBackend, sortOnHost } from '../../src/sort/backend/host-backend.js';
 import { type HostJob, hostJob, type SortJob } from '../../src/sort/backend/job.js';
 import { hostPlan, hostPlans, type Plan, type PlanRequest, variantOf } from '../../src/sort/backend/plan.js';
-import { PlanLists } from '../../src/sort/backend/plan-lists.js';
+import { PlanCache } from '../../src/sort/backend/plan-cache.js';
 import { chunkLimit } from '../../src/sort/backend/planner.js';
 import { VariantTrust } from '../../src/sort/backend/variant-trust.js';
 import { HostColumnChecks } from '../../src/sort/operations/host-column-checks.js';
@@ -76,7 +76,7 @@ class FakeQueue {
 
 /** Memory of the fake device. */
 class FakeMemory extends HostMemory {
-  readonly joinArrays = concatenateArrays;
+  readonly concatenateArrays = concatenateArrays;
   readonly #queue: FakeQueue;
   #used = 0;
   #peak = 0;
@@ -122,8 +122,8 @@ class FakeMemory extends HostMemory {
 
 /** The columns of one call. Host columns are copied to the device and back, as for a device with dedicated memory. */
 class FakeColumns implements Columns {
-  readonly steps = this.#enqueuing(new HostColumnSteps(undefined));
-  readonly checks = this.#enqueuing(new HostColumnChecks(undefined));
+  readonly kernels = this.#enqueuing(new HostColumnSteps(undefined));
+  readonly verifier = this.#enqueuing(new HostColumnChecks(undefined));
   readonly #backend: FakeBackend;
   readonly #settings: SortSettings;
   readonly #temporary: FakeBuffer[] = [];
@@ -135,24 +135,24 @@ class FakeColumns implements Columns {
   }
 
   /** Enqueues the methods of `there`. Each returns a function that returns the result after the wait. */
-  #enqueuing<T extends object>(there: T): T {
+  #enqueuing<T extends object>(target: T): T {
     const methodNamed = (name: string | symbol) => {
-      const method = Reflect.get(there, name);
-      return typeof method === 'function' ? method.bind(there) : undefined;
+      const method = Reflect.get(target, name);
+      return typeof method === 'function' ? method.bind(target) : undefined;
     };
     const get = (_: T, name: string | symbol) => {
       const method = methodNamed(name);
       const enqueue = (...args: unknown[]) => {
-        let told: () => unknown = () => undefined;
+        let result: () => unknown = () => undefined;
         this.#enqueue(async () => {
-          told = await method(...args.map(onHost));
+          result = await method(...args.map(onHost));
         });
-        const tell = () => told();
-        return there instanceof HostColumnChecks ? Promise.resolve(tell) : tell;
+        const resultOf = () => result();
+        return target instanceof HostColumnChecks ? Promise.resolve(resultOf) : resultOf;
       };
       return method && enqueue;
     };
-    return new Proxy(there, { get });
+    return new Proxy(target, { get });
   }
 
   /** Enqueues a command of this call. Only this call rejects if the command fails. */
@@ -172,18 +172,18 @@ class FakeColumns implements Columns {
     return column(dtype, n, buffer);
   }
 
-  bring(from: Column): Column {
+  bindInput(from: Column): Column {
     if (isOnDevice(from.place)) return from;
-    const there = this.temporary(from.dtype, from.n);
-    this.#copy(from, there);
-    return there;
+    const onDevice = this.temporary(from.dtype, from.n);
+    this.#copy(from, onDevice);
+    return onDevice;
   }
 
-  into(to: Column, write: (to: Column) => Soon<void>): Soon<void> {
+  bindOutput(to: Column, write: (to: Column) => Soon<void>): Soon<void> {
     if (isOnDevice(to.place)) return write(to);
-    const there = this.temporary(to.dtype, to.n);
-    const written = write(there);
-    const copy = () => this.#copy(there, to);
+    const onDevice = this.temporary(to.dtype, to.n);
+    const written = write(onDevice);
+    const copy = () => this.#copy(onDevice, to);
     return written instanceof Promise ? written.then(copy) : copy();
   }
 
@@ -205,18 +205,22 @@ class FakeColumns implements Columns {
     return false;
   }
 
-  async onHost(keys: Column): Promise<ThereColumn> {
-    const there = column(keys.dtype, keys.n, newArray(keys.dtype, keys.n));
-    this.#copy(keys, there);
+  async copyToHost(keys: Column): Promise<HostColumnAccess> {
+    const hostCopy = column(keys.dtype, keys.n, newArray(keys.dtype, keys.n));
+    this.#copy(keys, hostCopy);
     await this.finish();
-    return { keys: there, steps: new HostColumnSteps(undefined), checks: new HostColumnChecks(undefined) };
+    return {
+      keys: hostCopy,
+      kernels: new HostColumnSteps(undefined),
+      verifier: new HostColumnChecks(undefined),
+    };
   }
 
-  selects(n: number): boolean {
+  prefersSelect(n: number): boolean {
     return n > (this.#settings.tuning.select ?? Number.POSITIVE_INFINITY);
   }
 
-  selectsShort(): boolean {
+  prefersShortSelect(): boolean {
     return false;
   }
 
@@ -267,14 +271,14 @@ export class FakeBackend implements Backend {
   /** How the next sort goes wrong, if it does. */
   faultOf: (plan: Plan, job: SortJob) => Fault | undefined = () => undefined;
   readonly #device: KnownDevice;
-  readonly #plans: PlanLists;
+  readonly #plans: PlanCache;
   readonly #trust = new VariantTrust();
   readonly #ready = new Set<string>();
 
   constructor(device = knownDevice(profileNamed('a10'))) {
     this.#device = device;
     this.info = device.info;
-    this.#plans = new PlanLists(device);
+    this.#plans = new PlanCache(device);
   }
 
   plans(request: PlanRequest): Iterable<Plan> {
@@ -320,23 +324,24 @@ export class FakeBackend implements Backend {
     this.queue.enqueue(async () => {
       try {
         if (fails) throw fails;
-        const there = hostJob(onHost(job)) as HostJob;
-        const { verified } = await sortOnHost(hostPlan(plan, plan.reason), there);
-        if (spoils) for (const made of [there.sorted, there.moved]) if (made) bytesOf(made).fill(POISON);
+        const hostCopy = hostJob(onHost(job)) as HostJob;
+        const { verified } = await sortOnHost(hostPlan(plan, plan.reason), hostCopy);
+        if (spoils)
+          for (const made of [hostCopy.sorted, hostCopy.moved]) if (made) bytesOf(made).fill(POISON);
         outcome = { plan, stages: [{ stage: 'fake sort', seconds: null }], ...(verified && { verified }) };
       } catch (error) {
         failure = { error };
       }
     });
-    const told = async (): Promise<Outcome | string> => {
+    const outcomeOf = async (): Promise<Outcome | string> => {
       await until;
       if (failure) throw failure.error;
       return spoils ?? (outcome as Outcome);
     };
-    return { outcome: told, release: () => undefined };
+    return { outcome: outcomeOf, release: () => undefined };
   }
 
-  partsOf(): number {
+  partCount(): number {
     return 1;
   }
 
@@ -348,9 +353,9 @@ export class FakeBackend implements Backend {
 }
 
 /** Keeps a fake backend until a test loses it. */
-export class FakeKeeper implements Keeper {
+export class FakeSession implements Session {
   backend: FakeBackend;
-  readonly #givenUp: (() => void)[] = [];
+  readonly #giveUpListeners: (() => void)[] = [];
 
   constructor(backend = new FakeBackend()) {
     this.backend = backend;
@@ -359,7 +364,7 @@ export class FakeKeeper implements Keeper {
   /** Loses the device with its memory, and opens another one. */
   lose(): void {
     this.backend.lost = true;
-    for (const then of this.#givenUp) then();
+    for (const callback of this.#giveUpListeners) callback();
     this.backend = new FakeBackend();
   }
 
@@ -371,24 +376,24 @@ export class FakeKeeper implements Keeper {
     return use();
   }
 
-  onGiveUp(then: () => void): void {
-    this.#givenUp.push(then);
+  onGiveUp(callback: () => void): void {
+    this.#giveUpListeners.push(callback);
   }
 
   async close(): Promise<void> {}
 }
 
 /**
- * A Sorter of a fake device, with its keeper and its warnings.
+ * A Sorter of a fake device, with its session and its warnings.
  *
  * @param below break-even size below which the host sorts; omitted for a device that the user requested
  */
 export function fakeSorter(below?: number) {
-  const keeper = new FakeKeeper();
+  const session = new FakeSession();
   const warnings: ClsortError[] = [];
-  const few = below === undefined ? undefined : { keeper: new HostBackend(sooner(below)), below };
-  const sorter = new SorterOperations(keeper, (warning) => warnings.push(warning), few);
-  return { sorter, keeper, warnings };
+  const breakEvenHost = below === undefined ? undefined : { session: new HostBackend(sooner(below)), below };
+  const sorter = new SorterOperations(session, (warning) => warnings.push(warning), breakEvenHost);
+  return { sorter, session, warnings };
 }
 
 /**

@@ -9,7 +9,7 @@ import { shown } from '../../util/shown.js';
 import { type Column, column, type Place } from '../backend/column.js';
 import type { ArrayStore, Keys } from '../calls/array-store.js';
 import type { Task } from '../calls/calls.js';
-import type { Link } from '../calls/link.js';
+import type { Dependency } from '../calls/dependency.js';
 import { DeviceArray } from './device-array.js';
 import {
   type CheckedOptions,
@@ -105,11 +105,11 @@ export const taskOf = (
   { n }: Column,
   settings: SortSettings,
   keys: Keys,
-  link: Link,
+  link: Dependency,
   into?: unknown,
 ): Task => {
   const onHost = !(keys instanceof DeviceArray);
-  return { n, settings, link, onHost, again: onHost, overwrites: into !== undefined };
+  return { n, settings, dependency: link, onHost, again: onHost, overwrites: into !== undefined };
 };
 
 /** Options, checked, without those that the operation has no use for. */

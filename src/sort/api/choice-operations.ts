@@ -52,19 +52,19 @@ export class ChoiceOperations {
     by: Awaitable<Mask<K>> | Predicate,
     options?: CheckedOptions,
   ): Promise<K> {
-    return this.#calls.linked([keys, by], async (link) => {
-      const array = link.array(keys);
+    return this.#calls.runWithInputs([keys, by], async (link) => {
+      const array = link.resolveInput(keys);
       const settings = parseChecked(options);
       const input = readKeys(this.#arrays, array, settings);
       assertIndexable(input.n);
-      const choice = this.#choice(input, array, link.array(by as Awaitable<Keys>) as Keys | Predicate);
-      return this.#arrays.making(async (make) => {
+      const choice = this.#choice(input, array, link.resolveInput(by as Awaitable<Keys>) as Keys | Predicate);
+      return this.#arrays.withResults(async (make) => {
         const results = (chosen: number) => {
-          const found = make.like(array, input.dtype, chosen);
+          const found = make.allocateLike(array, input.dtype, chosen);
           return { keys: column(input.dtype, chosen, found.place), result: found.result };
         };
         if (input.n === 0) return results(0).result;
-        return this.#calls.operate(taskOf(input, settings, array, link), async (call) => {
+        return this.#calls.execute(taskOf(input, settings, array, link), async (call) => {
           const { result } = await filter(call, input, choice, results);
           return () => result;
         });
@@ -77,19 +77,19 @@ export class ChoiceOperations {
     by: Awaitable<Mask<K>> | Predicate,
     options?: CheckedOptions & Into<K>,
   ): Promise<{ keys: K; count: number }> {
-    return this.#calls.linked([keys, by], async (link) => {
+    return this.#calls.runWithInputs([keys, by], async (link) => {
       const { into, ...rest } = given(options);
-      const array = link.array(keys);
+      const array = link.resolveInput(keys);
       const settings = parseChecked(rest);
       const input = readKeys(this.#arrays, array, settings);
       assertIndexable(input.n);
       assertApart(array, into);
-      const choice = this.#choice(input, array, link.array(by as Awaitable<Keys>) as Keys | Predicate);
-      return this.#arrays.making(async (make) => {
-        const parted = make.like(array, input.dtype, input.n, into);
+      const choice = this.#choice(input, array, link.resolveInput(by as Awaitable<Keys>) as Keys | Predicate);
+      return this.#arrays.withResults(async (make) => {
+        const parted = make.allocateLike(array, input.dtype, input.n, into);
         const to = column(input.dtype, input.n, parted.place);
         const task = taskOf(input, settings, array, link, into);
-        const count = await this.#calls.operate(task, (call) => partition(call, input, choice, to));
+        const count = await this.#calls.execute(task, (call) => partition(call, input, choice, to));
         return { keys: parted.result, count };
       });
     });
@@ -100,12 +100,12 @@ export class ChoiceOperations {
     keys: Awaitable<K>,
     options?: SearchSortedOptions & Into<Positions<K>>,
   ): Promise<Positions<K>> {
-    return this.#calls.linked([sorted, keys], (link) => {
+    return this.#calls.runWithInputs([sorted, keys], (link) => {
       const { side = 'left', into, descending, nan, ...rest } = given(options);
       if (side !== 'left' && side !== 'right') {
         throw new UsageError(`option 'side' is ${shown(side)}: expected left or right`);
       }
-      const [among, array] = [link.array(sorted), link.array(keys)];
+      const [among, array] = [link.resolveInput(sorted), link.resolveInput(keys)];
       const settings = parsePrimitive(rest);
       const order = orderOf({ descending, nan });
       const [from, input] = this.#alike(
@@ -116,13 +116,13 @@ export class ChoiceOperations {
       );
       assertIndexable(from.n);
       for (const one of [among, array]) assertApart(one, into);
-      return this.#arrays.making((make) => {
-        const places = make.beside(array, 'u32', input.n, into);
-        link.makes(places.result);
+      return this.#arrays.withResults((make) => {
+        const places = make.allocateBeside(array, 'u32', input.n, into);
+        link.setResult(places.result);
         const to = column('u32', input.n, places.place);
         const search = { ...order, right: side === 'right' };
         const made = () => places.result as Positions<K>;
-        return this.#calls.operate(taskOf(input, settings, array, link, into), (call) =>
+        return this.#calls.execute(taskOf(input, settings, array, link, into), (call) =>
           after(searchSorted(call, from, input, search, to), () => made),
         );
       });
@@ -130,19 +130,19 @@ export class ChoiceOperations {
   }
 
   merge<K extends Keys>(a: Awaitable<K>, b: Awaitable<K>, options?: MergeOptions & Into<K>): Promise<K> {
-    return this.#calls.linked([a, b], async (link) => {
+    return this.#calls.runWithInputs([a, b], async (link) => {
       const { into, descending, nan, ...rest } = given(options);
-      const [first, second] = [link.array(a), link.array(b)];
+      const [first, second] = [link.resolveInput(a), link.resolveInput(b)];
       const settings = parsePrimitive(rest);
       const order = orderOf({ descending, nan });
       const [from, other] = this.#alike(first, second, settings, 'two arrays that are merged');
       for (const one of [first, second]) assertApart(one, into);
-      return this.#arrays.making(async (make) => {
+      return this.#arrays.withResults(async (make) => {
         const n = from.n + other.n;
-        const merged = make.like(first, from.dtype, n, into);
-        link.makes(merged.result);
+        const merged = make.allocateLike(first, from.dtype, n, into);
+        link.setResult(merged.result);
         const to = column(from.dtype, n, merged.place);
-        await this.#calls.operate({ ...taskOf(from, settings, first, link, into), n }, async (call) => {
+        await this.#calls.execute({ ...taskOf(from, settings, first, link, into), n }, async (call) => {
           await merge(call, from, other, order, to);
           return () => undefined;
         });

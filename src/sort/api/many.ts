@@ -10,7 +10,7 @@ import {
 import type { DtypeInfo, KeyArray } from '../../keys/dtype.js';
 import { DtypeError, InputError } from '../../util/errors.js';
 import { inTurns, type Steps } from '../host/steps.js';
-import { Rooms } from '../transfer/rooms.js';
+import { HostBufferPool } from '../transfer/host-buffer-pool.js';
 import { assertIndexable, parse } from './arguments.js';
 import { type SortOptions, throwIfAborted } from './options.js';
 import type { SegmentedArgsortOptions } from './segment-operations.js';
@@ -31,7 +31,7 @@ const MIN_ROOM_BYTES = 2 ** 20;
 const PARTS_AT_A_TIME = 2;
 
 /** What arrays pass through on their way. */
-export const partRooms = (): Rooms => new Rooms(ROOM_BYTES);
+export const partRooms = (): HostBufferPool => new HostBufferPool(ROOM_BYTES);
 
 /** Memory that is written, and that nobody has seen before. */
 type New<R> = { readonly into: R };
@@ -41,7 +41,7 @@ interface Segmented {
   /** Where large arrays come from, of which every byte is written before anybody sees it. */
   readonly memory: MemorySource | undefined;
   /** Of `partRooms`. */
-  readonly rooms: Rooms;
+  readonly rooms: HostBufferPool;
   /** Copies arrays to where they lie one behind the other, while this thread does other things; where somebody can. */
   readonly join: ((from: readonly ArrayBufferView[], to: ArrayBufferView) => Promise<void>) | undefined;
   segmentedSort(

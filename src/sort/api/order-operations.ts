@@ -4,7 +4,7 @@ import { shown } from '../../util/shown.js';
 import { column } from '../backend/column.js';
 import type { ArrayStore, Keys } from '../calls/array-store.js';
 import type { Calls } from '../calls/calls.js';
-import { isPromise } from '../calls/link.js';
+import { isPromise } from '../calls/dependency.js';
 import { type LexColumn, lexsort } from '../operations/lexsort.js';
 import { reduceByKey } from '../operations/reduce-by-key.js';
 import { topK } from '../operations/top-k.js';
@@ -55,12 +55,12 @@ export class OrderOperations {
   lexsort(columns: readonly RowColumn<Keys>[], options?: LexsortOptions): Promise<Positions<Keys>> {
     // What is no list of columns is told of in the promise, as everything is.
     const all = Array.isArray(columns) ? columns.map(columnOf) : undefined;
-    return this.#calls.linked(all?.map(({ keys }) => keys) ?? [], async (link) => {
+    return this.#calls.runWithInputs(all?.map(({ keys }) => keys) ?? [], async (link) => {
       if (!all) throw new InputError(`columns are ${shown(columns)}: expected a list of arrays`);
       const settings = parse(options, ['bits', 'dtype']);
       const parsed = all.map(({ keys, ...own }): { like: Keys; column: LexColumn } => {
         const order = parse({ ...pick(settings), ...parseColumnOptions(own) });
-        const like = link.array(keys);
+        const like = link.resolveInput(keys);
         return { like, column: { keys: readKeys(this.#arrays, like, order), order: pick(order) } };
       });
       const [first] = parsed;
@@ -72,16 +72,19 @@ export class OrderOperations {
         }
       }
       assertIndexable(n);
-      return this.#arrays.making(async (make) => {
-        const moved = make.beside(first.like, 'u32', n);
-        link.makes(moved.result);
+      return this.#arrays.withResults(async (make) => {
+        const moved = make.allocateBeside(first.like, 'u32', n);
+        link.setResult(moved.result);
         if (n > 0) {
           const onHost = !parsed.some((one) => one.like instanceof DeviceArray);
           const rows = parsed.map((one) => one.column);
-          await this.#calls.operate({ n, settings, link, onHost, again: onHost }, async (call) => {
-            await lexsort(call, rows, column('u32', n, moved.place));
-            return () => undefined;
-          });
+          await this.#calls.execute(
+            { n, settings, dependency: link, onHost, again: onHost },
+            async (call) => {
+              await lexsort(call, rows, column('u32', n, moved.place));
+              return () => undefined;
+            },
+          );
         }
         return moved.result as Positions<Keys>;
       });
@@ -93,8 +96,8 @@ export class OrderOperations {
     k: number,
     options?: TopKOptions,
   ): Promise<{ keys: Keys; indices: Positions<Keys> }> {
-    return this.#calls.linked<{ keys: Keys; indices: Positions<Keys> }>([keys], async (link) => {
-      const array = link.array(keys);
+    return this.#calls.runWithInputs<{ keys: Keys; indices: Positions<Keys> }>([keys], async (link) => {
+      const array = link.resolveInput(keys);
       const { largest = true, ...rest } = given(options);
       assertTop(k, largest);
       const settings = parse({ ...rest, descending: largest });
@@ -105,9 +108,9 @@ export class OrderOperations {
       const input = readKeys(this.#arrays, array, settings);
       assertIndexable(input.n);
       const count = Math.min(k, input.n);
-      return this.#arrays.making(async (make) => {
-        const top = make.like(array, input.dtype, count);
-        const indices = make.beside(array, 'u32', count);
+      return this.#arrays.withResults(async (make) => {
+        const top = make.allocateLike(array, input.dtype, count);
+        const indices = make.allocateBeside(array, 'u32', count);
         if (count > 0) {
           const out = {
             keys: column(input.dtype, count, top.place),
@@ -117,7 +120,7 @@ export class OrderOperations {
             ...taskOf(input, settings, array, link),
             shared: this.#team?.topK(input, out, settings),
           };
-          await this.#calls.operate(task, async (call) => {
+          await this.#calls.execute(task, async (call) => {
             await topK(call, input, out);
             return () => undefined;
           });
@@ -131,15 +134,15 @@ export class OrderOperations {
     keys: Awaitable<K>,
     options?: UniqueOptions,
   ): Promise<{ keys: K; counts: Positions<K> }> {
-    return this.#calls.linked([keys], async (link) => {
-      const array = link.array(keys);
+    return this.#calls.runWithInputs([keys], async (link) => {
+      const array = link.resolveInput(keys);
       const settings = parse(options, ['bits']);
       const input = readKeys(this.#arrays, array, settings);
       assertIndexable(input.n);
-      return this.#arrays.making(async (make) => {
+      return this.#arrays.withResults(async (make) => {
         const results = (distinct: number) => {
-          const found = make.like(array, input.dtype, distinct);
-          const counts = make.beside(array, 'u32', distinct);
+          const found = make.allocateLike(array, input.dtype, distinct);
+          const counts = make.allocateBeside(array, 'u32', distinct);
           return {
             keys: column(input.dtype, distinct, found.place),
             counts: column('u32', distinct, counts.place),
@@ -147,7 +150,7 @@ export class OrderOperations {
           };
         };
         if (input.n === 0) return results(0).result;
-        return this.#calls.operate(taskOf(input, settings, array, link), async (call) => {
+        return this.#calls.execute(taskOf(input, settings, array, link), async (call) => {
           const { result } = await unique(call, input, results);
           return () => result;
         });
@@ -161,8 +164,8 @@ export class OrderOperations {
     op: ReduceOp,
     options?: UniqueOptions,
   ): Promise<{ keys: K; values: Keys }> {
-    return this.#calls.linked([keys, values], async (link) => {
-      const [array, beside] = [link.array(keys), link.array(values)];
+    return this.#calls.runWithInputs([keys, values], async (link) => {
+      const [array, beside] = [link.resolveInput(keys), link.resolveInput(values)];
       if (!REDUCE_OPS.includes(op)) {
         throw new UsageError(`unknown reduction ${shown(op)}: expected ${REDUCE_OPS.join(', ')}`);
       }
@@ -178,10 +181,10 @@ export class OrderOperations {
         throw new InputError(`${own.n} values do not fit ${input.n} keys: expected one for each key`);
       }
       const dtype = runsDtype(own.dtype, op);
-      return this.#arrays.making(async (make) => {
+      return this.#arrays.withResults(async (make) => {
         const results = (distinct: number) => {
-          const found = make.like(array, input.dtype, distinct);
-          const reduced = make.beside(array, dtype, distinct);
+          const found = make.allocateLike(array, input.dtype, distinct);
+          const reduced = make.allocateBeside(array, dtype, distinct);
           return {
             keys: column(input.dtype, distinct, found.place),
             values: column(dtype, distinct, reduced.place),
@@ -189,7 +192,7 @@ export class OrderOperations {
           };
         };
         if (input.n === 0) return results(0).result;
-        return this.#calls.operate(taskOf(input, settings, array, link), async (call) => {
+        return this.#calls.execute(taskOf(input, settings, array, link), async (call) => {
           const { result } = await reduceByKey(call, input, own, op, results);
           return () => result;
         });

@@ -3,9 +3,9 @@ import { InputError, UsageError } from '../../util/errors.js';
 import { shown } from '../../util/shown.js';
 import { column, type Place, type Values } from '../backend/column.js';
 import { areOffsetsOnDevice } from '../backend/job.js';
-import type { ArrayStore, Keys, Maker } from '../calls/array-store.js';
+import type { ArrayStore, Keys, ResultAllocator } from '../calls/array-store.js';
 import type { Calls } from '../calls/calls.js';
-import type { Link } from '../calls/link.js';
+import type { Dependency } from '../calls/dependency.js';
 import { gatherSteps } from '../host/host-sort.js';
 import { inTurns } from '../host/steps.js';
 import {
@@ -77,14 +77,14 @@ export class SegmentOperations {
     options?: SortOptions & Into<K>,
     { isOwn = false } = {},
   ): Promise<K> {
-    return this.#calls.linked([keys, offsets], async (link) => {
+    return this.#calls.runWithInputs([keys, offsets], async (link) => {
       const { into, ...rest } = given(options);
-      const array = link.array(keys);
+      const array = link.resolveInput(keys);
       assertApart(array, into);
       const settings = parse(rest);
       return this.#call(array, offsets, { settings, link, into, isOwn }, (make, { n, dtype }) => {
-        const sorted = make.like(array, dtype, n, into);
-        link.makes(sorted.result);
+        const sorted = make.allocateLike(array, dtype, n, into);
+        link.setResult(sorted.result);
         return { result: sorted.result, to: { sorted: sorted.place } };
       });
     });
@@ -97,15 +97,15 @@ export class SegmentOperations {
     options?: SegmentedArgsortOptions & Into<Positions<K>>,
     { isOwn = false } = {},
   ): Promise<Positions<K>> {
-    return this.#calls.linked([keys, offsets], async (link) => {
+    return this.#calls.runWithInputs([keys, offsets], async (link) => {
       const { into, positions = 'array', ...rest } = given(options);
       assertPositions(positions);
-      const array = link.array(keys);
+      const array = link.resolveInput(keys);
       assertApart(array, into);
       const settings = parse(rest);
       return this.#call(array, offsets, { settings, link, into, isOwn }, (make, { n }) => {
-        const moved = make.beside(array, 'u32', n, into);
-        link.makes(moved.result);
+        const moved = make.allocateBeside(array, 'u32', n, into);
+        link.setResult(moved.result);
         const fromSegment = positions === 'segment';
         return { result: moved.result as Positions<K>, to: { moved: moved.place, fromSegment } };
       });
@@ -118,15 +118,15 @@ export class SegmentOperations {
     offsets: Awaitable<SegmentOffsets>,
     options?: SortOptions,
   ): Promise<{ keys: K; values: V }> {
-    return this.#calls.linked([keys, values, offsets], async (link) => {
-      const [array, beside] = [link.array(keys), link.array(values)];
+    return this.#calls.runWithInputs([keys, values, offsets], async (link) => {
+      const [array, beside] = [link.resolveInput(keys), link.resolveInput(values)];
       const settings = parse(options);
       /** Where values go that no kernel carries along, by these positions. */
       let gathered: { from: Place; bytes: number; to: Place; by: Uint32Array } | undefined;
       const result = await this.#call(array, offsets, { settings, link }, (make, input) => {
         const own = readValues(this.#arrays, array, beside, input);
-        const sorted = make.like(array, input.dtype, input.n);
-        const moved = make.like(beside, dtypeOfValues(beside), beside.length);
+        const sorted = make.allocateLike(array, input.dtype, input.n);
+        const moved = make.allocateLike(beside, dtypeOfValues(beside), beside.length);
         const made = { keys: sorted.result, values: moved.result };
         if (CARRIED.has(own.bytes)) {
           const values: Values = own;
@@ -154,25 +154,25 @@ export class SegmentOperations {
     k: number,
     options?: TopKSegmentsOptions,
   ): Promise<TopSegments<K>> {
-    return this.#calls.linked([keys, offsets], async (link) => {
+    return this.#calls.runWithInputs([keys, offsets], async (link) => {
       const { largest = true, positions = 'array', ...rest } = given(options);
       assertPositions(positions);
       assertTop(k, largest);
       if ('descending' in rest) throw new UsageError("topKSegments takes 'largest', not 'descending'");
-      const array = link.array(keys);
+      const array = link.resolveInput(keys);
       const settings = parse({ ...rest, descending: largest });
       const input = readKeys(this.#arrays, array, settings);
       assertIndexable(input.n);
       const segments = {
-        ...this.#read(link.array(offsets), input.n),
+        ...this.#read(link.resolveInput(offsets), input.n),
         k,
         fromSegment: positions === 'segment',
       };
-      return this.#arrays.making(async (make) => {
+      return this.#arrays.withResults(async (make) => {
         const results = (total: number) => {
-          const found = make.like(array, input.dtype, total);
-          const indices = make.beside(array, 'u32', total);
-          const begins = make.beside(array, 'u32', segments.offsets.n);
+          const found = make.allocateLike(array, input.dtype, total);
+          const indices = make.allocateBeside(array, 'u32', total);
+          const begins = make.allocateBeside(array, 'u32', segments.offsets.n);
           return {
             keys: column(input.dtype, total, found.place),
             positions: column('u32', total, indices.place),
@@ -186,7 +186,7 @@ export class SegmentOperations {
         };
         const task = taskOf(input, settings, array, link);
         const onHost = task.onHost && !areOffsetsOnDevice(segments);
-        return this.#calls.operate({ ...task, onHost, again: onHost }, async (call) => {
+        return this.#calls.execute({ ...task, onHost, again: onHost }, async (call) => {
           const { result } = await topSegments(call, input, segments, results);
           return () => result;
         });
@@ -203,20 +203,20 @@ export class SegmentOperations {
       link,
       into,
       isOwn = false,
-    }: { settings: SortSettings; link: Link; into?: unknown; isOwn?: boolean },
+    }: { settings: SortSettings; link: Dependency; into?: unknown; isOwn?: boolean },
     prepare: (
-      make: Maker,
+      make: ResultAllocator,
       input: SegmentedJob['keys'],
     ) => { result: R; to: Omit<SegmentedJob, 'keys' | keyof SegmentColumn> },
   ): Promise<R> {
     const input = readKeys(this.#arrays, array, settings);
     assertIndexable(input.n);
-    const segments = this.#read(link.array(offsets), input.n, isOwn);
-    return this.#arrays.making(async (make) => {
+    const segments = this.#read(link.resolveInput(offsets), input.n, isOwn);
+    return this.#arrays.withResults(async (make) => {
       const { result, to } = prepare(make, input);
       const task = taskOf(input, settings, array, link, isOwn ? undefined : into);
       const onHost = task.onHost && !areOffsetsOnDevice(segments);
-      await this.#calls.operate({ ...task, onHost, again: onHost }, async (call) => {
+      await this.#calls.execute({ ...task, onHost, again: onHost }, async (call) => {
         await segmentedSort(call, { keys: input, ...segments, ...to });
         return () => undefined;
       });

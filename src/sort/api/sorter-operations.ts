@@ -12,13 +12,13 @@ import { type Dtype, dtypeInfo, type KeyArray } from '../../keys/dtype.js';
 import type { ReduceOp } from '../../primitives/possible.js';
 import { type ClsortError, InputError, UnsupportedError, UsageError } from '../../util/errors.js';
 import { shown } from '../../util/shown.js';
-import type { Backend, Keeper } from '../backend/backend.js';
+import type { Backend, Session } from '../backend/backend.js';
 import { explainPlan, type Plan, type PlanRequest } from '../backend/plan.js';
 import { ArrayStore, type Keys } from '../calls/array-store.js';
-import { Calls, type Few } from '../calls/calls.js';
-import { assertIntact } from '../calls/intact.js';
-import { Link } from '../calls/link.js';
-import { Turns } from '../calls/turns.js';
+import { assertNotDetached } from '../calls/assert-not-detached.js';
+import { CallScheduler } from '../calls/call-scheduler.js';
+import { type BreakEvenHost, Calls } from '../calls/calls.js';
+import { Dependency } from '../calls/dependency.js';
 import { gatherSteps } from '../host/host-sort.js';
 import { inTurns } from '../host/steps.js';
 import type { Predicate } from '../operations/predicate.js';
@@ -80,8 +80,8 @@ export type ExplainedPlan = Plan & { explain(): string };
 
 /** What every Sorter does, on the backend that it was made with. */
 export class SorterOperations implements AsyncDisposable {
-  readonly #keeper: Keeper;
-  readonly #turns = new Turns();
+  readonly #keeper: Session;
+  readonly #turns = new CallScheduler();
   readonly #calls: Calls;
   readonly #arrays: ArrayStore;
   readonly #segments: SegmentOperations;
@@ -100,7 +100,7 @@ export class SorterOperations implements AsyncDisposable {
    * @param few what makes calls of few keys, where that is not the device
    * @param team of whose devices the first is that of `keeper`: those that share large arrays
    */
-  constructor(keeper: Keeper, onWarning: (warning: ClsortError) => void, few?: Few, team?: Team) {
+  constructor(keeper: Session, onWarning: (warning: ClsortError) => void, few?: BreakEvenHost, team?: Team) {
     this.#keeper = keeper;
     this.#team = team;
     this.#onWarning = onWarning;
@@ -138,8 +138,8 @@ export class SorterOperations implements AsyncDisposable {
     const settings = parse(options);
     const input = readKeys(this.#arrays, keys, settings);
     const result = positions ? { moved: input.place } : { sorted: input.place };
-    const task = { n: input.n, settings, link: new Link(), onHost: false, again: false };
-    await this.#calls.operate(task, async (call) => {
+    const task = { n: input.n, settings, dependency: new Dependency(), onHost: false, again: false };
+    await this.#calls.execute(task, async (call) => {
       await call.canSort({ keys: input, ...result });
       return () => undefined;
     });
@@ -158,17 +158,17 @@ export class SorterOperations implements AsyncDisposable {
    */
   sort<K extends Spreadable>(keys: Awaitable<K>, options?: SortOptions & Into<K>): Promise<K>;
   sort(keys: Awaitable<Spreadable>, options?: SortOptions & Into<Keys>): Promise<Spreadable> {
-    return this.#calls.linked<Spreadable>([keys], (link) => {
-      const array = link.array(keys);
+    return this.#calls.runWithInputs<Spreadable>([keys], (link) => {
+      const array = link.resolveInput(keys);
       const { into, ...rest } = given(options);
       const settings = parse(rest);
       if (array instanceof SpreadArray)
         return this.#spread.sort(array, spreadSettings(settings, array, into));
       const input = readKeys(this.#arrays, array, settings);
       assertApart(array, into);
-      return this.#arrays.making((make) => {
-        const sorted = make.like(array, input.dtype, input.n, into);
-        link.makes(sorted.result);
+      return this.#arrays.withResults((make) => {
+        const sorted = make.allocateLike(array, input.dtype, input.n, into);
+        link.setResult(sorted.result);
         const job = { keys: input, settings, sorted: sorted.place };
         return this.#calls.sort(job, link, sorted.result, into);
       });
@@ -183,8 +183,8 @@ export class SorterOperations implements AsyncDisposable {
    * @throws as `sort`
    */
   sortInPlace<K extends Keys>(keys: Awaitable<K>, options?: SortOptions): Promise<K> {
-    return this.#calls.linked([keys], async (link) => {
-      const array = link.array(keys);
+    return this.#calls.runWithInputs([keys], async (link) => {
+      const array = link.resolveInput(keys);
       const settings = parse(options);
       const input = readKeys(this.#arrays, array, settings);
       const onHost = !(array instanceof DeviceArray);
@@ -192,13 +192,13 @@ export class SorterOperations implements AsyncDisposable {
       if (onHost && (isResizable(array) || isShared)) {
         // A device must not hold memory that may shrink, and what several devices write is to be whole first.
         const sorted = await this.sort<KeyArray>(array, options);
-        assertIntact([[array, sorted.byteLength]]);
+        assertNotDetached([[array, sorted.byteLength]]);
         copyBytes(sorted, array);
         return array;
       }
-      link.makes(array);
-      const task = { n: input.n, settings, link, onHost, again: onHost, overwrites: true };
-      await this.#calls.operate(task, async (call) => {
+      link.setResult(array);
+      const task = { n: input.n, settings, dependency: link, onHost, again: onHost, overwrites: true };
+      await this.#calls.execute(task, async (call) => {
         const sorted = call.columns.temporary(input.dtype, input.n);
         await call.sort({ keys: input, sorted: sorted.place });
         await call.settle();
@@ -223,8 +223,8 @@ export class SorterOperations implements AsyncDisposable {
     keys: Awaitable<Spreadable>,
     options?: SortOptions & Into<Positions<Keys>>,
   ): Promise<Positions<Spreadable>> {
-    return this.#calls.linked<Positions<Spreadable>>([keys], (link) => {
-      const array = link.array(keys);
+    return this.#calls.runWithInputs<Positions<Spreadable>>([keys], (link) => {
+      const array = link.resolveInput(keys);
       const { into, ...rest } = given(options);
       const settings = parse(rest);
       if (array instanceof SpreadArray)
@@ -232,9 +232,9 @@ export class SorterOperations implements AsyncDisposable {
       const input = readKeys(this.#arrays, array, settings);
       assertIndexable(input.n);
       assertApart(array, into);
-      return this.#arrays.making((make) => {
-        const moved = make.beside(array, 'u32', input.n, into);
-        link.makes(moved.result);
+      return this.#arrays.withResults((make) => {
+        const moved = make.allocateBeside(array, 'u32', input.n, into);
+        link.setResult(moved.result);
         const job = { keys: input, settings, moved: moved.place };
         return this.#calls.sort(job, link, moved.result as Positions<Keys>, into);
       });
@@ -257,39 +257,42 @@ export class SorterOperations implements AsyncDisposable {
     values: Awaitable<Spreadable>,
     options?: SortOptions & Into<{ keys: Keys; values: Keys }>,
   ): Promise<{ keys: Spreadable; values: Spreadable }> {
-    return this.#calls.linked<{ keys: Spreadable; values: Spreadable }>([keys, values], async (link) => {
-      const [array, beside] = [link.array(keys), link.array(values)];
-      const { into, ...rest } = given(options);
-      const settings = parse(rest);
-      if (array instanceof SpreadArray || beside instanceof SpreadArray) {
-        if (array instanceof SpreadArray && beside instanceof SpreadArray) {
-          return this.#spread.sortPairs(array, beside, spreadSettings(settings, array, into));
+    return this.#calls.runWithInputs<{ keys: Spreadable; values: Spreadable }>(
+      [keys, values],
+      async (link) => {
+        const [array, beside] = [link.resolveInput(keys), link.resolveInput(values)];
+        const { into, ...rest } = given(options);
+        const settings = parse(rest);
+        if (array instanceof SpreadArray || beside instanceof SpreadArray) {
+          if (array instanceof SpreadArray && beside instanceof SpreadArray) {
+            return this.#spread.sortPairs(array, beside, spreadSettings(settings, array, into));
+          }
+          throw new InputError('keys and values are in different places: spread both or none');
         }
-        throw new InputError('keys and values are in different places: spread both or none');
-      }
-      const input = readKeys(this.#arrays, array, settings);
-      const { place, bytes } = readValues(this.#arrays, array, beside, input);
-      assertPairsApart([array, beside], into);
-      return this.#arrays.making(async (make) => {
-        const sorted = make.like(array, input.dtype, input.n, into?.keys);
-        const moved = make.like(beside, dtypeOfValues(beside), beside.length, into?.values);
-        if (CARRIED_VALUE_BYTES.has(bytes)) {
-          const job = { keys: input, settings, sorted: sorted.place, values: { place, bytes } };
-          await this.#calls.sort({ ...job, moved: moved.place }, link, undefined, into);
-        } else {
-          // No dtype has such a width, so these are typed arrays.
-          const positions = new Uint32Array(input.n);
-          await this.#calls.sort(
-            { keys: input, settings, sorted: sorted.place, moved: positions },
-            link,
-            undefined,
-          );
-          const [from, to] = [place as ArrayBufferView, moved.place as ArrayBufferView];
-          await inTurns(gatherSteps(from, positions, bytes, to), settings.signal);
-        }
-        return { keys: sorted.result, values: moved.result };
-      });
-    });
+        const input = readKeys(this.#arrays, array, settings);
+        const { place, bytes } = readValues(this.#arrays, array, beside, input);
+        assertPairsApart([array, beside], into);
+        return this.#arrays.withResults(async (make) => {
+          const sorted = make.allocateLike(array, input.dtype, input.n, into?.keys);
+          const moved = make.allocateLike(beside, dtypeOfValues(beside), beside.length, into?.values);
+          if (CARRIED_VALUE_BYTES.has(bytes)) {
+            const job = { keys: input, settings, sorted: sorted.place, values: { place, bytes } };
+            await this.#calls.sort({ ...job, moved: moved.place }, link, undefined, into);
+          } else {
+            // No dtype has such a width, so these are typed arrays.
+            const positions = new Uint32Array(input.n);
+            await this.#calls.sort(
+              { keys: input, settings, sorted: sorted.place, moved: positions },
+              link,
+              undefined,
+            );
+            const [from, to] = [place as ArrayBufferView, moved.place as ArrayBufferView];
+            await inTurns(gatherSteps(from, positions, bytes, to), settings.signal);
+          }
+          return { keys: sorted.result, values: moved.result };
+        });
+      },
+    );
   }
 
   /**
@@ -691,7 +694,7 @@ export class SorterOperations implements AsyncDisposable {
     const { algorithm, tuning } = settings;
     const parameters = chosenParameters(settings);
     const request = { n, dtype: info.name, bits, valueBytes, algorithm, parameters };
-    const { backend } = this.#calls.keeperFor(n, settings, true);
+    const { backend } = this.#calls.sessionFor(n, settings, true);
     const plan = planOf(backend, request, tuning.chunk);
     // Plans are compared and printed as data: the method is none of it.
     return Object.defineProperty({ ...plan }, 'explain', { value: () => explainPlan(plan) }) as ExplainedPlan;
@@ -699,7 +702,7 @@ export class SorterOperations implements AsyncDisposable {
 
   /** What sorts of many arrays are made of. */
   get #segmented(): Parameters<typeof sortMany>[0] {
-    const { results: memory, joinArrays: join } = this.#keeper.backend.memory;
+    const { results: memory, concatenateArrays: join } = this.#keeper.backend.memory;
     const isOwn = true;
     return {
       memory,

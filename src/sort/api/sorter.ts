@@ -10,7 +10,7 @@ import {
   UnsupportedError,
   UsageError,
 } from '../../util/errors.js';
-import { DeviceKeeper } from '../backend/device-keeper.js';
+import { DeviceSession } from '../backend/device-session.js';
 import { HostBackend } from '../backend/host-backend.js';
 import { Member } from '../spread/member.js';
 import { Team } from '../spread/team.js';
@@ -58,11 +58,11 @@ export class Sorter extends SorterOperations {
       return Sorter.#openAll(devices, { poolBytes }, onWarning);
     if (device === 'host') return new Sorter(new HostBackend(), onWarning);
     try {
-      const keeper = await DeviceKeeper.open(device, { poolBytes }, onWarning);
+      const keeper = await DeviceSession.open(device, { poolBytes }, onWarning);
       if (device !== 'auto') return new Sorter(keeper, onWarning);
       const below = crossoversFor(keeper.device).host;
       const host = new HostBackend(sooner(below));
-      return new Sorter(keeper, onWarning, { keeper: host, below });
+      return new Sorter(keeper, onWarning, { session: host, below });
     } catch (error) {
       if (device !== 'auto' || !isAbsence(error)) throw error;
       onWarning(
@@ -82,14 +82,14 @@ export class Sorter extends SorterOperations {
       throw new UsageError("'host' sorts without any device: expected it alone, or devices");
     }
     const ids = rankDevices(selectDevices(specs, findDevices())).map(({ info }) => info.id);
-    const keepers: DeviceKeeper[] = [];
+    const keepers: DeviceSession[] = [];
     try {
-      for (const id of ids) keepers.push(await DeviceKeeper.open(id, options, onWarning));
+      for (const id of ids) keepers.push(await DeviceSession.open(id, options, onWarning));
     } catch (error) {
       for (const keeper of keepers) await keeper.close();
       throw error;
     }
-    const [first, ...others] = keepers as [DeviceKeeper, ...DeviceKeeper[]];
+    const [first, ...others] = keepers as [DeviceSession, ...DeviceSession[]];
     if (others.length === 0) return new Sorter(first, onWarning);
     const members = keepers.map((keeper) => new Member(keeper, onWarning));
     return new Sorter(first, onWarning, undefined, new Team(members, onWarning));

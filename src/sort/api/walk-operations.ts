@@ -6,7 +6,7 @@ import { after, type Soon } from '../../util/soon.js';
 import { type Column, column } from '../backend/column.js';
 import type { ArrayStore, Keys } from '../calls/array-store.js';
 import type { Calls } from '../calls/calls.js';
-import type { Link } from '../calls/link.js';
+import type { Dependency } from '../calls/dependency.js';
 import { BinEdges } from '../operations/bin-edges.js';
 import { digitHistogram, gather, histogram, reduce, scan } from '../operations/walks.js';
 import type { SpreadArrays } from '../spread/spread-arrays.js';
@@ -51,8 +51,8 @@ export class WalkOperations {
   }
 
   reduce(keys: Awaitable<Spreadable>, op: ReduceOp, options?: PrimitiveOptions): Promise<number | bigint> {
-    return this.#calls.linked<number | bigint>([keys], (link) => {
-      const array = link.array(keys);
+    return this.#calls.runWithInputs<number | bigint>([keys], (link) => {
+      const array = link.resolveInput(keys);
       if (!REDUCE_OPS.includes(op)) {
         throw new UsageError(`unknown reduction ${shown(op)}: expected ${REDUCE_OPS.join(', ')}`);
       }
@@ -62,13 +62,13 @@ export class WalkOperations {
       const input = readKeys(this.#arrays, array, settings);
       const task = taskOf(input, settings, array, link);
       if (this.#team) task.shared = this.#team.reduce(input, op, settings);
-      return this.#calls.operate(task, (call) => reduce(call, input, op));
+      return this.#calls.execute(task, (call) => reduce(call, input, op));
     });
   }
 
   scan<K extends Keys>(keys: Awaitable<K>, options?: ScanOptions & Into<K>): Promise<K> {
-    return this.#calls.linked([keys], (link) => {
-      const narrow = link.array(keys);
+    return this.#calls.runWithInputs([keys], (link) => {
+      const narrow = link.resolveInput(keys);
       const { op = 'sum', inclusive = false, into, resultDtype, ...rest } = given(options);
       if (typeof inclusive !== 'boolean') throw new UsageError("option 'inclusive': expected true or false");
       if (!SCAN_OPS.includes(op)) {
@@ -79,12 +79,12 @@ export class WalkOperations {
       const settings = resultDtype === undefined ? own : { ...own, dtype: resultDtype };
       const input = readKeys(this.#arrays, array, settings);
       assertApart(array, into);
-      return this.#arrays.making((make) => {
-        const sums = make.like(array, input.dtype, input.n, into);
-        link.makes(sums.result);
+      return this.#arrays.withResults((make) => {
+        const sums = make.allocateLike(array, input.dtype, input.n, into);
+        link.setResult(sums.result);
         const to = column(input.dtype, input.n, sums.place);
         const made = () => sums.result;
-        return this.#calls.operate(taskOf(input, settings, array, link, into), (call) =>
+        return this.#calls.execute(taskOf(input, settings, array, link, into), (call) =>
           after(scan(call, input, to, { op, inclusive }), () => made),
         );
       });
@@ -92,8 +92,8 @@ export class WalkOperations {
   }
 
   histogram(keys: Awaitable<Keys>, options?: HistogramOptions): Promise<Uint32Array> {
-    return this.#calls.linked([keys], (link) => {
-      const array = link.array(keys);
+    return this.#calls.runWithInputs([keys], (link) => {
+      const array = link.resolveInput(keys);
       const { bins, range, edges, bits, ...rest } = given(options);
       const settings = parsePrimitive(rest);
       const input = readKeys(this.#arrays, array, settings);
@@ -106,7 +106,7 @@ export class WalkOperations {
       if (input.n >= MAX_INDICES) {
         throw new UnsupportedError(`counts have 32 bits: at most 2^32 - 1 keys, not ${input.n}`);
       }
-      return this.#calls.operate(taskOf(input, settings, array, link), (call) =>
+      return this.#calls.execute(taskOf(input, settings, array, link), (call) =>
         all ? histogram(call, input, all) : digitHistogram(call, input, digits),
       );
     });
@@ -117,7 +117,7 @@ export class WalkOperations {
     indices: Awaitable<Positions<V>>,
     options?: PrimitiveOptions & Into<V>,
   ): Promise<V> {
-    return this.#calls.linked([values, indices], (link) => {
+    return this.#calls.runWithInputs([values, indices], (link) => {
       const { into, ...rest } = given(options);
       const to = into === undefined ? undefined : [into];
       return this.#gather(link, [values], indices, rest, to, ([gathered]) => gathered as V);
@@ -130,7 +130,7 @@ export class WalkOperations {
     options?: PrimitiveOptions & Into<readonly Keys[]>,
   ): Promise<Keys[]> {
     const all = [...columns];
-    return this.#calls.linked<Keys[]>([...all, indices], (link) => {
+    return this.#calls.runWithInputs<Keys[]>([...all, indices], (link) => {
       const { into, ...rest } = given(options);
       if (rest.dtype !== undefined) throw new UsageError("option 'dtype' has no meaning for several columns");
       if (into !== undefined && !(Array.isArray(into) && into.length === all.length)) {
@@ -145,15 +145,15 @@ export class WalkOperations {
    * @param give what the caller gets of the results
    */
   #gather<R>(
-    link: Link,
+    link: Dependency,
     columns: readonly Awaitable<Keys>[],
     indices: Awaitable<Positions<Keys>>,
     options: PrimitiveOptions,
     into: readonly Keys[] | undefined,
     give: (results: readonly Keys[]) => R,
   ): Soon<R> {
-    const arrays = columns.map((one) => link.array(one));
-    const at = link.array(indices);
+    const arrays = columns.map((one) => link.resolveInput(one));
+    const at = link.resolveInput(indices);
     const settings = parsePrimitive(options);
     const inputs = arrays.map((array) => readKeys(this.#arrays, array, settings));
     const by = readKeys(this.#arrays, at, {});
@@ -173,14 +173,16 @@ export class WalkOperations {
     for (const [i, one] of into?.entries() ?? []) {
       for (const other of [...arrays, at, ...(into ?? []).slice(0, i)]) assertApart(other, one);
     }
-    return this.#arrays.making((make) => {
-      const made = arrays.map((array, i) => make.like(array, (inputs[i] as Column).dtype, by.n, into?.[i]));
-      if (made.length === 1) link.makes(made[0]?.result);
+    return this.#arrays.withResults((make) => {
+      const made = arrays.map((array, i) =>
+        make.allocateLike(array, (inputs[i] as Column).dtype, by.n, into?.[i]),
+      );
+      if (made.length === 1) link.setResult(made[0]?.result);
       const results = made.map(({ result }) => result);
       if (!first) return give(results);
       const to = made.map(({ place }, i) => column((inputs[i] as Column).dtype, by.n, place));
       const task = taskOf(first, settings, arrays[0] as Keys, link, into);
-      return this.#calls.operate(task, (call) =>
+      return this.#calls.execute(task, (call) =>
         after(gather(call, inputs, by, to), (check) => () => {
           check();
           return give(results);

@@ -77,7 +77,7 @@ export interface Backend {
   sort(plan: Plan, job: SortJob): Soon<PendingSort>;
 
   /** In how many parts a job is best sorted while its data are on the way; 1 for as a whole. */
-  partsOf(job: HostJob): number;
+  partCount(job: HostJob): number;
 
   /**
    * Sorts in parts while the data are on the way, and waits for it.
@@ -92,7 +92,7 @@ export interface Backend {
 }
 
 /** What a keeper has to know of a call. */
-export interface KeptCall {
+export interface SessionCall {
   /**
    * May it be run once more when the device was lost? It reads and writes only memory of the host then, and has
    * not begun to write what it reads.
@@ -103,7 +103,7 @@ export interface KeptCall {
 }
 
 /** Keeps a backend in order, for those who use it one after the other. */
-export interface Keeper {
+export interface Session {
   readonly backend: Backend;
 
   /**
@@ -111,13 +111,13 @@ export interface Keeper {
    *
    * @throws what `use` throws; DeviceLostError when the device cannot be opened again
    */
-  run<T>(use: (backend: Backend) => Soon<T>, call: KeptCall): Soon<T>;
+  run<T>(use: (backend: Backend) => Soon<T>, call: SessionCall): Soon<T>;
 
   /** Runs the second half of a call that `run` began on `backend`. */
-  complete<T>(backend: Backend, use: () => Soon<T>, call: KeptCall): Soon<T>;
+  complete<T>(backend: Backend, use: () => Soon<T>, call: SessionCall): Soon<T>;
 
   /** Calls `then` when a device is given up: what it held is gone. */
-  onGiveUp(then: () => void): void;
+  onGiveUp(callback: () => void): void;
 
   /** Waits for what is running, and gives everything back. */
   close(): Promise<void>;

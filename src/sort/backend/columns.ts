@@ -5,26 +5,26 @@ import type { ColumnSteps } from '../operations/column-steps.js';
 import type { Column } from './column.js';
 
 /** A column of the host, and what works there. */
-export interface ThereColumn {
+export interface HostColumnAccess {
   readonly keys: Column;
-  readonly steps: ColumnSteps;
-  readonly checks: ColumnChecks;
+  readonly kernels: ColumnSteps;
+  readonly verifier: ColumnChecks;
 }
 
 /** The columns of one operation, temporary ones among them, which end with it. */
 export interface Columns {
-  readonly steps: ColumnSteps;
+  readonly kernels: ColumnSteps;
   /** Of results where steps make them. */
-  readonly checks: ColumnChecks;
+  readonly verifier: ColumnChecks;
 
   /** A column until the end of the operation. @throws MemoryError */
   temporary(dtype: Dtype, n: number): Column;
 
   /** The column where steps can read it. @throws MemoryError */
-  bring(from: Column): Soon<Column>;
+  bindInput(from: Column): Soon<Column>;
 
   /** Lets `write` fill a column where steps can, and brings the result to where `to` is. */
-  into(to: Column, write: (to: Column) => Soon<void>): Soon<void>;
+  bindOutput(to: Column, write: (to: Column) => Soon<void>): Soon<void>;
 
   /** Copies as many keys as `to` has from the front of `from`, a temporary column. */
   copy(from: Column, to: Column): Promise<void>;
@@ -33,13 +33,13 @@ export interface Columns {
   lacksDoubles(dtype: Dtype): boolean;
 
   /** The keys in host memory, after a wait, and the steps and checks that work there. */
-  onHost(keys: Column): Promise<ThereColumn>;
+  copyToHost(keys: Column): Promise<HostColumnAccess>;
 
   /** Does it pay to select the first keys of so many before they are sorted? */
-  selects(n: number): boolean;
+  prefersSelect(n: number): boolean;
 
   /** Can the first k keys of segments, none longer than that, be selected in one go, and does it pay with n keys in all? */
-  selectsShort(n: number, longest: number, k: number): boolean;
+  prefersShortSelect(n: number, longest: number, k: number): boolean;
 
   /** Has the device start with what is enqueued, soon. */
   flush(): void;

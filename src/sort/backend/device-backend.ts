@@ -14,18 +14,18 @@ import { Verifier } from '../proof/verify.js';
 import { CheckedTransfers } from '../transfer/checked-transfers.js';
 import { type ColumnMemory, DeviceMemory } from '../transfer/column-memory.js';
 import { MAX_RUNS, RunCutter } from '../transfer/run-cutter.js';
-import { sortStreamed } from '../transfer/streamed.js';
+import { sortStreamed } from '../transfer/sort-streamed.js';
 import type { Backend, Outcome, PendingSort } from './backend.js';
 import { byteLengthOf, type Column, isOnDevice, type Place } from './column.js';
 import type { Columns } from './columns.js';
 import { DeviceColumns } from './device-columns.js';
 import { DeviceSort } from './device-sort.js';
-import { done, sortOnHost } from './host-backend.js';
+import { completedSort, sortOnHost } from './host-backend.js';
 import { type HostJob, hostJob, type SortJob, valueBytesOf } from './job.js';
+import { KeyRangeProbe } from './key-range-probe.js';
 import { hostPlan, hostPlans, type Plan, type PlanRequest, variantOf } from './plan.js';
-import { PlanLists } from './plan-lists.js';
+import { PlanCache } from './plan-cache.js';
 import { chunkLimit } from './planner.js';
-import { Survey } from './survey.js';
 import { VariantTrust } from './variant-trust.js';
 
 /**
@@ -33,7 +33,7 @@ import { VariantTrust } from './variant-trust.js';
  * u32 keys in pinned memory, as a whole and in 8 parts: 2^26 keys 11.6 and 11.7 ms, 2^27 22.3 and 21.5, 2^28
  * 44.0 and 41.5, of which 38.7 are transfers. Through staging, parts take longer.
  */
-const STREAMED_BYTES = 2 ** 29;
+const MIN_STREAMED_BYTES = 2 ** 29;
 
 /** Of calls that are not verified: nothing is kept of them. */
 const UNCHECKED = new CheckedTransfers();
@@ -42,13 +42,13 @@ const UNCHECKED = new CheckedTransfers();
 export class DeviceBackend implements Backend {
   readonly device: Device;
   readonly memory: ColumnMemory;
-  readonly #plans: PlanLists;
-  readonly #survey: Survey;
-  readonly #steps: DeviceColumnSteps;
+  readonly #plans: PlanCache;
+  readonly #probe: KeyRangeProbe;
+  readonly #kernels: DeviceColumnSteps;
   readonly #trust = new VariantTrust();
-  readonly #algorithms = new Map<string, Promise<{ algorithm: Algorithm; certificate: Certificate }>>();
+  readonly #algorithms = new Map<string, Promise<{ algorithm: Algorithm; record: Certificate }>>();
   /** Of variants that are compiled and certified, and of plans that can be run as they are. */
-  readonly #certified = new Map<string, Algorithm>();
+  readonly #selfTested = new Map<string, Algorithm>();
   readonly #ready = new WeakMap<Plan, Algorithm>();
   readonly #verifiers = new Map<string, Promise<Verifier>>();
   readonly #cutters = new Map<string, Promise<RunCutter>>();
@@ -57,9 +57,9 @@ export class DeviceBackend implements Backend {
   constructor(device: Device) {
     this.device = device;
     this.memory = new DeviceMemory(device);
-    this.#survey = new Survey(device);
-    this.#steps = new DeviceColumnSteps(device);
-    this.#plans = new PlanLists(device);
+    this.#probe = new KeyRangeProbe(device);
+    this.#kernels = new DeviceColumnSteps(device);
+    this.#plans = new PlanCache(device);
   }
 
   get info(): DeviceInfo {
@@ -111,22 +111,22 @@ export class DeviceBackend implements Backend {
 
   isReady(plan: Plan): boolean {
     if (plan.engine !== 'device' || this.#ready.has(plan)) return true;
-    const algorithm = this.#certified.get(variantOf(plan));
+    const algorithm = this.#selfTested.get(variantOf(plan));
     if (algorithm?.supports(plan) !== true) return false;
     this.#ready.set(plan, algorithm);
     return true;
   }
 
   columns(settings: SortSettings): Columns {
-    return new DeviceColumns(this.device, settings, this.#transfersOf(settings), this.#steps);
+    return new DeviceColumns(this.device, settings, this.#transfersOf(settings), this.#kernels);
   }
 
   sort(plan: Plan, job: SortJob): Soon<PendingSort> {
     if (plan.engine === 'host') return this.#sortOnHost(plan, job);
     const algorithm = job.settings.verify ? undefined : this.#ready.get(plan);
     if (!algorithm) return this.#sortPrepared(plan, job);
-    const needs = { algorithm, verifier: undefined, transfers: UNCHECKED, survey: this.#survey };
-    return DeviceSort.enqueue(this.device, plan, job, needs);
+    const resources = { algorithm, verifier: undefined, transfers: UNCHECKED, probe: this.#probe };
+    return DeviceSort.enqueue(this.device, plan, job, resources);
   }
 
   /** Compiles what a sort needs first, and what its verification does. */
@@ -140,46 +140,46 @@ export class DeviceBackend implements Backend {
       algorithm,
       verifier,
       transfers,
-      survey: this.#survey,
+      probe: this.#probe,
     });
   }
 
   /** Sorts copies in host memory, and waits for the transfers there and back. */
   async #sortOnHost(plan: Plan, job: SortJob): Promise<PendingSort> {
-    const there = hostJob(job);
-    if (there) return done(await sortOnHost(plan, there));
+    const hostInput = hostJob(job);
+    if (hostInput) return completedSort(await sortOnHost(plan, hostInput));
     const { keys, settings, sorted, values, moved, segments } = job;
     const { queue } = this.device;
-    const fetched: Copy[] = [];
-    const fetch = (place: Place, bytes: number): ArrayBufferView => {
+    const downloads: Copy[] = [];
+    const download = (place: Place, bytes: number): ArrayBufferView => {
       if (!isOnDevice(place)) return part(place, 0, bytes);
       const view = room(bytes);
       queue.read(place, view);
-      fetched.push({ buffer: place, copy: view });
+      downloads.push({ buffer: place, copy: view });
       return view;
     };
-    const fetchColumn = (from: Column) => ({ ...from, place: fetch(from.place, byteLengthOf(from)) });
+    const downloadColumn = (from: Column) => ({ ...from, place: download(from.place, byteLengthOf(from)) });
     const valueBytes = valueBytesOf(job);
     const host: HostJob = {
-      keys: { ...keys, view: keyWords(fetch(keys.place, byteLengthOf(keys)), keys.info) },
+      keys: { ...keys, view: keyWords(download(keys.place, byteLengthOf(keys)), keys.info) },
       settings,
       ...(sorted && { sorted: room(byteLengthOf(keys)) }),
-      ...(values && { values: { view: fetch(values.place, valueBytes), bytes: values.bytes } }),
+      ...(values && { values: { view: download(values.place, valueBytes), bytes: values.bytes } }),
       ...(moved && { moved: room(valueBytes) }),
-      ...(segments && { segments: { ...segments, offsets: fetchColumn(segments.offsets) } }),
+      ...(segments && { segments: { ...segments, offsets: downloadColumn(segments.offsets) } }),
     };
-    await this.#finishTransfers(settings, fetched);
+    await this.#finishTransfers(settings, downloads);
     const outcome = await sortOnHost(plan, host);
-    const brought: Copy[] = [];
+    const uploads: Copy[] = [];
     for (const [to, from] of [[sorted, host.sorted] as const, [moved, host.moved] as const]) {
       if (!to || !from) continue;
       if (isOnDevice(to)) {
         queue.write(to, from);
-        brought.push({ buffer: to, copy: from });
+        uploads.push({ buffer: to, copy: from });
       } else copyBytes(from, to);
     }
-    await this.#finishTransfers(settings, brought);
-    return done(outcome);
+    await this.#finishTransfers(settings, uploads);
+    return completedSort(outcome);
   }
 
   /** Waits for transfers. @throws MismatchError when they are checked and changed something */
@@ -192,19 +192,19 @@ export class DeviceBackend implements Backend {
     throw new MismatchError('data changed on the way between the host and the device: it is not used');
   }
 
-  partsOf({ keys, settings, sorted, values, moved }: HostJob): number {
+  partCount({ keys, settings, sorted, values, moved }: HostJob): number {
     const { verify, tuning, algorithm } = settings;
     const { singleThreaded } = this.device.capabilities.quirks;
     // Each part would be verified, but not that the parts make the whole; positions would be those in a part.
     if (verify || !sorted || (moved && !values) || singleThreaded || algorithm === 'host') return 1;
-    const most = Math.min(MAX_RUNS, keys.n);
-    if (tuning.parts !== undefined) return Math.min(tuning.parts, most);
+    const maxParts = Math.min(MAX_RUNS, keys.n);
+    if (tuning.parts !== undefined) return Math.min(tuning.parts, maxParts);
     const bytes = keys.n * (keys.info.bytes + (values?.bytes ?? 0));
-    if (algorithm !== 'auto' || bytes < STREAMED_BYTES) return 1;
-    const reached = [keys.view, sorted, values?.view, moved].every(
+    if (algorithm !== 'auto' || bytes < MIN_STREAMED_BYTES) return 1;
+    const areReachable = [keys.view, sorted, values?.view, moved].every(
       (one) => !one || this.device.isPinned(one),
     );
-    return reached ? most : 1;
+    return areReachable ? maxParts : 1;
   }
 
   async sortInParts(plan: Plan, job: HostJob): Promise<Outcome | undefined> {
@@ -227,17 +227,17 @@ export class DeviceBackend implements Backend {
   async #algorithm(plan: Plan): Promise<Algorithm> {
     const { shape, algorithm: name } = plan;
     if (!shape) throw new UnsupportedError(`a plan for the ${plan.engine} engine cannot run on a device`);
-    const { algorithm, certificate } = await cached(this.#algorithms, variantOf(plan), async () => {
+    const { algorithm, record } = await memoized(this.#algorithms, variantOf(plan), async () => {
       const made = await algorithmNamed(name).create(this.device, shape);
-      return { algorithm: made, certificate: await certify(made) };
+      return { algorithm: made, record: await certify(made) };
     });
-    if (!certificate.ok) {
+    if (!record.ok) {
       throw new MismatchError(
-        `algorithm '${name}' failed its self-test on ${this.info.name} and is left out: ${certificate.reason}`,
-        { details: { certificate } },
+        `algorithm '${name}' failed its self-test on ${this.info.name} and is left out: ${record.reason}`,
+        { details: { selfTestRecord: record } },
       );
     }
-    this.#certified.set(variantOf(plan), algorithm);
+    this.#selfTested.set(variantOf(plan), algorithm);
     const supported = algorithm.supports(plan);
     if (supported !== true) {
       throw new UnsupportedError(`algorithm '${name}' cannot sort this on ${this.info.name}: ${supported}`);
@@ -249,7 +249,7 @@ export class DeviceBackend implements Backend {
   /** @throws BuildError */
   #verifier({ shape, valueBytes }: Plan, bySegments: boolean): Promise<Verifier> {
     const keyBits = shape?.keyBits ?? 32;
-    return cached(this.#verifiers, `${keyBits} ${valueBytes} ${bySegments}`, () =>
+    return memoized(this.#verifiers, `${keyBits} ${valueBytes} ${bySegments}`, () =>
       Verifier.create(this.device, { keyBits, valueBytes, bySegments }),
     );
   }
@@ -257,19 +257,19 @@ export class DeviceBackend implements Backend {
   /** @throws BuildError */
   #cutter({ shape, valueBytes }: Plan): Promise<RunCutter> {
     const keyBits = shape?.keyBits ?? 32;
-    return cached(this.#cutters, `${keyBits} ${valueBytes}`, () =>
+    return memoized(this.#cutters, `${keyBits} ${valueBytes}`, () =>
       RunCutter.create(this.device, { keyBits, valueBytes }),
     );
   }
 
   #transfersOf({ verify }: SortSettings): CheckedTransfers {
     if (!verify) return UNCHECKED;
-    return new CheckedTransfers(() => cached(this.#checksums, '', () => Checksums.create(this.device)));
+    return new CheckedTransfers(() => memoized(this.#checksums, '', () => Checksums.create(this.device)));
   }
 }
 
 /** One promise for each key; a failure is not kept. */
-function cached<T>(map: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> {
+function memoized<T>(map: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> {
   let promise = map.get(key);
   if (!promise) {
     promise = make();

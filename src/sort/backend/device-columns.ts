@@ -12,73 +12,84 @@ import { DeviceColumnChecks } from '../operations/device-column-checks.js';
 import { HostColumnChecks } from '../operations/host-column-checks.js';
 import { HostColumnSteps } from '../operations/host-column-steps.js';
 import type { Copy } from '../proof/checksum.js';
+import {
+  type BoundMemory,
+  bindInput,
+  bindOutput,
+  download,
+  takeFromPool,
+  upload,
+} from '../transfer/bind-host-memory.js';
 import type { CheckedTransfers } from '../transfer/checked-transfers.js';
-import { borrow, download, type Lent, lendInput, lendOutput, upload } from '../transfer/lent.js';
 import { byteLengthOf, type Column, column, isOnDevice } from './column.js';
-import type { Columns, ThereColumn } from './columns.js';
+import type { Columns, HostColumnAccess } from './columns.js';
 
 /** Columns of the device; those of the host are copied there and back. */
 export class DeviceColumns implements Columns {
-  readonly steps: ColumnSteps;
-  #checks: ColumnChecks | undefined;
+  readonly kernels: ColumnSteps;
+  #verifier: ColumnChecks | undefined;
   readonly #device: Device;
   readonly #settings: SortSettings;
   readonly #transfers: CheckedTransfers;
-  #lent: Lent[] | undefined;
+  #bound: BoundMemory[] | undefined;
   /** Where the queue was before this call enqueued something, or when it waited the last time. */
   #since: number;
 
-  /** @param steps those of the device, which all calls have */
-  constructor(device: Device, settings: SortSettings, transfers: CheckedTransfers, steps: ColumnSteps) {
+  /** @param kernels those of the device, which all calls have */
+  constructor(device: Device, settings: SortSettings, transfers: CheckedTransfers, kernels: ColumnSteps) {
     this.#device = device;
     this.#settings = settings;
     this.#transfers = transfers;
-    this.steps = steps;
+    this.kernels = kernels;
     this.#since = device.queue.position;
   }
 
-  get checks(): ColumnChecks {
-    const fetch = async (from: Column) => (await this.onHost(from)).keys;
-    this.#checks ??= new DeviceColumnChecks(this.#device, fetch, this.#settings.signal);
-    return this.#checks;
+  get verifier(): ColumnChecks {
+    const fetch = async (from: Column) => (await this.copyToHost(from)).keys;
+    this.#verifier ??= new DeviceColumnChecks(this.#device, fetch, this.#settings.signal);
+    return this.#verifier;
   }
 
   temporary(dtype: Dtype, n: number): Column {
-    const lent = this.#keep(borrow(this.#device, byteLengthOf({ n, dtype })));
-    return column(dtype, n, lent.buffer);
+    const bound = this.#track(takeFromPool(this.#device, byteLengthOf({ n, dtype })));
+    return column(dtype, n, bound.buffer);
   }
 
-  bring(from: Column): Soon<Column> {
-    if (!isOnDevice(from.place)) return this.#brought(from, from.place);
+  bindInput(from: Column): Soon<Column> {
+    if (!isOnDevice(from.place)) return this.#bindHostInput(from, from.place);
     return from.origin === undefined ? from : column(from.dtype, from.n, from.place);
   }
 
-  #brought(from: Column, origin: ArrayBufferView): Soon<Column> {
-    return after(lendInput(this.#device, origin, from.info.bytes), (lent) => {
-      const { buffer, copy } = this.#keep(lent);
-      return after(this.#watched(buffer, copy), () => ({ ...from, place: buffer, origin }));
+  #bindHostInput(from: Column, origin: ArrayBufferView): Soon<Column> {
+    return after(bindInput(this.#device, origin, from.info.bytes), (bound) => {
+      const { buffer, copy } = this.#track(bound);
+      return after(this.#watchTransfer(buffer, copy), () => ({ ...from, place: buffer, origin }));
     });
   }
 
-  into(to: Column, write: (to: Column) => Soon<void>): Soon<void> {
-    return isOnDevice(to.place) ? write(to) : this.#collected(to, to.place, write);
+  bindOutput(to: Column, write: (to: Column) => Soon<void>): Soon<void> {
+    return isOnDevice(to.place) ? write(to) : this.#bindHostOutput(to, to.place, write);
   }
 
-  #collected(to: Column, place: ArrayBufferView, write: (to: Column) => Soon<void>): Soon<void> {
-    const lent = this.#keep(lendOutput(this.#device, place, to.info.bytes));
-    const { buffer, copy } = lent;
-    const collect = () => lent.collect(this.#settings.timeout);
-    const written = () =>
+  #bindHostOutput(to: Column, place: ArrayBufferView, write: (to: Column) => Soon<void>): Soon<void> {
+    const bound = this.#track(bindOutput(this.#device, place, to.info.bytes));
+    const { buffer, copy } = bound;
+    const copyBack = () => bound.copyBack(this.#settings.timeout);
+    const onWritten = () =>
       after(
-        this.#watched(buffer, copy, () => this.#again(collect)),
-        collect,
+        this.#watchTransfer(buffer, copy, () => this.#retry(copyBack)),
+        copyBack,
       );
-    return after(write({ ...to, place: buffer }), written);
+    return after(write({ ...to, place: buffer }), onWritten);
   }
 
   /** Has a transfer checked where that is wanted. @param copy in host memory, if there is one */
-  #watched(buffer: Copy['buffer'], copy: Copy['copy'] | undefined, again?: () => Promise<void>): Soon<void> {
-    return copy && this.#settings.verify ? this.#transfers.watch([{ buffer, copy }], again) : undefined;
+  #watchTransfer(
+    buffer: Copy['buffer'],
+    copy: Copy['copy'] | undefined,
+    retry?: () => Promise<void>,
+  ): Soon<void> {
+    return copy && this.#settings.verify ? this.#transfers.watch([{ buffer, copy }], retry) : undefined;
   }
 
   async copy(from: Column, to: Column): Promise<void> {
@@ -94,7 +105,7 @@ export class DeviceColumns implements Columns {
     if (isOnDevice(to.place)) return device.queue.copy(from.place, to.place, { bytes });
     const [buffer, copy] = [from.place, to.place];
     const fetch = () => download(device, buffer, copy, { deadlineSeconds: this.#settings.timeout });
-    await this.#transfers.watch([{ buffer, copy }], () => this.#again(fetch));
+    await this.#transfers.watch([{ buffer, copy }], () => this.#retry(fetch));
     await fetch();
   }
 
@@ -102,21 +113,21 @@ export class DeviceColumns implements Columns {
     return dtype === 'f64' && !this.#device.capabilities.fp64;
   }
 
-  async onHost(keys: Column): Promise<ThereColumn> {
+  async copyToHost(keys: Column): Promise<HostColumnAccess> {
     const { signal } = this.#settings;
-    const there = { steps: new HostColumnSteps(signal), checks: new HostColumnChecks(signal) };
-    if (!isOnDevice(keys.place)) return { keys, ...there };
+    const host = { kernels: new HostColumnSteps(signal), verifier: new HostColumnChecks(signal) };
+    if (!isOnDevice(keys.place)) return { keys, ...host };
     const copy = column(keys.dtype, keys.n, newArray(keys.dtype, keys.n));
     await this.copy(keys, copy);
     await this.finish();
-    return { keys: copy, ...there };
+    return { keys: copy, ...host };
   }
 
-  selects(n: number): boolean {
+  prefersSelect(n: number): boolean {
     return n > (this.#settings.tuning.select ?? crossoversFor(this.#device).select);
   }
 
-  selectsShort(n: number, longest: number, k: number): boolean {
+  prefersShortSelect(n: number, longest: number, k: number): boolean {
     if (!isShortTop(longest, k)) return false;
     const { select } = this.#settings.tuning;
     // One launch instead of many pays for any number of keys, unless the device is one that sorts segments sooner.
@@ -143,18 +154,18 @@ export class DeviceColumns implements Columns {
   }
 
   release(): void {
-    const lent = this.#lent;
-    this.#lent = undefined;
-    for (const one of lent ?? []) one.release();
+    const bound = this.#bound;
+    this.#bound = undefined;
+    for (const one of bound ?? []) one.release();
   }
 
-  #keep<L extends Lent>(lent: L): L {
-    this.#lent ??= [];
-    this.#lent.push(lent);
-    return lent;
+  #track<L extends BoundMemory>(bound: L): L {
+    this.#bound ??= [];
+    this.#bound.push(bound);
+    return bound;
   }
 
-  async #again(transfer: () => Soon<void>): Promise<void> {
+  async #retry(transfer: () => Soon<void>): Promise<void> {
     await transfer();
     await this.finish();
   }

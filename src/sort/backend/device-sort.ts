@@ -9,28 +9,34 @@ import { InputError, TimeoutError } from '../../util/errors.js';
 import { after, rescued, type Soon } from '../../util/soon.js';
 import type { Copy } from '../proof/checksum.js';
 import { type Verified, type Verifier, verdict } from '../proof/verify.js';
+import {
+  type BoundMemory,
+  type BoundOutput,
+  bindInput,
+  bindOutput,
+  takeFromPool,
+} from '../transfer/bind-host-memory.js';
 import type { CheckedTransfers } from '../transfer/checked-transfers.js';
-import { borrow, type Lent, type LentOutput, lendInput, lendOutput } from '../transfer/lent.js';
 import type { Outcome, PendingSort } from './backend.js';
 import { byteLengthOf, isOnDevice, type Place } from './column.js';
 import type { JobSegments, SortJob } from './job.js';
+import type { Bits, KeyRangeProbe } from './key-range-probe.js';
 import type { Plan } from './plan.js';
-import type { Bits, Survey } from './survey.js';
 
 /** What a sort takes besides its keys: compiled, certified and there. */
-export interface Needs {
+export interface SortResources {
   readonly algorithm: Algorithm;
   /** Of a sort that is verified. */
   readonly verifier: Verifier | undefined;
   readonly transfers: CheckedTransfers;
-  readonly survey: Survey;
+  readonly probe: KeyRangeProbe;
 }
 
 /** What it reads, on the device. */
 interface Inputs {
-  readonly keys: Lent;
-  readonly values: Lent | undefined;
-  readonly offsets: Lent | undefined;
+  readonly keys: BoundMemory;
+  readonly values: BoundMemory | undefined;
+  readonly offsets: BoundMemory | undefined;
 }
 
 /** One sort on a device: what it has borrowed, and what is asked of it after the wait. */
@@ -38,8 +44,8 @@ export class DeviceSort implements PendingSort {
   readonly #device: Device;
   readonly #plan: Plan;
   readonly #job: SortJob;
-  readonly #needs: Needs;
-  readonly #lent: { release(): void }[] = [];
+  readonly #resources: SortResources;
+  readonly #acquired: { release(): void }[] = [];
   /** Window of the keys' codes that differ. */
   #bits: Bits;
   #gaveUp: (() => string | undefined) | undefined;
@@ -48,44 +54,44 @@ export class DeviceSort implements PendingSort {
   #slot: StatusSlot | undefined;
   #times: (() => StageTime[]) | undefined;
 
-  private constructor(device: Device, plan: Plan, job: SortJob, needs: Needs) {
+  private constructor(device: Device, plan: Plan, job: SortJob, resources: SortResources) {
     this.#device = device;
     this.#plan = plan;
     this.#job = job;
-    this.#needs = needs;
+    this.#resources = resources;
     this.#bits = plan.bits;
   }
 
   /** Enqueues a sort: at once, where its keys need not be waited for. @throws MemoryError, DeviceLostError, TimeoutError */
-  static enqueue(device: Device, plan: Plan, job: SortJob, needs: Needs): Soon<DeviceSort> {
-    const sort = new DeviceSort(device, plan, job, needs);
+  static enqueue(device: Device, plan: Plan, job: SortJob, resources: SortResources): Soon<DeviceSort> {
+    const sort = new DeviceSort(device, plan, job, resources);
     const { settings } = job;
     if (settings.onReport) device.queue.startProfile(settings.profile);
     return rescued(
-      () => after(sort.#reach(), (inputs) => after(sort.#narrow(inputs), () => sort.#run(inputs))),
+      () => after(sort.#bind(), (inputs) => after(sort.#narrowBits(inputs), () => sort.#run(inputs))),
       (error) => sort.#failed(error),
     );
   }
 
   outcome(): Soon<Outcome | string> {
     const { settings, segments } = this.#job;
-    const { transfers } = this.#needs;
+    const { transfers } = this.#resources;
     const wrongAt = this.#slot?.word() ?? 0;
     if (segments && wrongAt !== 0) {
       return transfers.same().then((same) => {
         if (!same) return CHANGED;
-        throw wrongOffset(~wrongAt >>> 0, segments, this.#job.keys.n);
+        throw offsetError(~wrongAt >>> 0, segments, this.#job.keys.n);
       });
     }
     const verified = this.#verdict?.();
-    const wrong = this.#gaveUp?.() ?? (verified && wrongIn(verified));
+    const wrong = this.#gaveUp?.() ?? (verified && verificationFailure(verified));
     if (wrong !== undefined) return wrong;
     if (!settings.verify) return this.#made(verified);
     return transfers.same().then((same) => (same ? this.#made(verified) : CHANGED));
   }
 
   release(): void {
-    for (const one of this.#lent.splice(0)) one.release();
+    for (const one of this.#acquired.splice(0)) one.release();
   }
 
   #made(verified: Verified | undefined): Outcome {
@@ -96,14 +102,14 @@ export class DeviceSort implements PendingSort {
   }
 
   /** Brings what the sort reads. */
-  #reach(): Soon<Inputs> {
+  #bind(): Soon<Inputs> {
     const { keys, values, segments } = this.#job;
-    const reach = (place: Place, unit: number) =>
-      after(lendInput(this.#device, place, unit), (one) => this.#keep(one));
-    return after(reach(keys.place, keys.info.bytes), (keys) =>
-      after(values && reach(values.place, values.bytes), (values) =>
+    const bind = (place: Place, unit: number) =>
+      after(bindInput(this.#device, place, unit), (one) => this.#track(one));
+    return after(bind(keys.place, keys.info.bytes), (keys) =>
+      after(values && bind(values.place, values.bytes), (values) =>
         after(
-          this.#reads(segments) ? reach(segments.offsets.place, POSITION_BYTES) : undefined,
+          this.#needsOffsets(segments) ? bind(segments.offsets.place, POSITION_BYTES) : undefined,
           (offsets) => ({
             keys,
             values,
@@ -115,13 +121,13 @@ export class DeviceSort implements PendingSort {
   }
 
   /** Does anybody have to be told where segments begin? */
-  #reads(segments: JobSegments | undefined): segments is JobSegments {
-    if (!segments?.isRows || !segments.longest || this.#needs.verifier) return segments !== undefined;
-    return !this.#needs.algorithm.sortsRows?.(this.#plan.n, segments.longest);
+  #needsOffsets(segments: JobSegments | undefined): segments is JobSegments {
+    if (!segments?.isRows || !segments.longest || this.#resources.verifier) return segments !== undefined;
+    return !this.#resources.algorithm.sortsRows?.(this.#plan.n, segments.longest);
   }
 
   /** Leaves constant digits of the keys out, where the host is to do so. What was asked for is done as asked. */
-  #narrow(inputs: Inputs): Soon<void> {
+  #narrowBits(inputs: Inputs): Soon<void> {
     const { keys, settings } = this.#job;
     const { bits, algorithm, shape } = this.#plan;
     const { byDigits, skipsConstantDigits } = algorithmNamed(algorithm);
@@ -130,24 +136,27 @@ export class DeviceSort implements PendingSort {
     if (isOnDevice(keys.place) && keys.origin === undefined) return undefined;
     const radixBits = Number(shape?.tuning?.radixBits ?? 8);
     const codec = keyCodec(keys.dtype, settings);
-    return after(this.#needs.survey.narrow(keys, inputs.keys.buffer, { bits, codec, radixBits }), (left) => {
-      this.#bits = left;
-    });
+    return after(
+      this.#resources.probe.narrow(keys, inputs.keys.buffer, { bits, codec, radixBits }),
+      (left) => {
+        this.#bits = left;
+      },
+    );
   }
 
   /** Enqueues the sort, and what is to be read of it with the wait. */
   #run(inputs: Inputs): Soon<this> {
     const { keys, settings, values, moved, sorted, segments } = this.#job;
-    const { algorithm, verifier } = this.#needs;
+    const { algorithm, verifier } = this.#resources;
     const { queue } = this.#device;
     // The keys of an argsort are sorted too, but stay on the device.
-    const output = this.#keep<LentOutput>(
+    const output = this.#track<BoundOutput>(
       sorted
-        ? lendOutput(this.#device, sorted, keys.info.bytes)
-        : { ...borrow(this.#device, byteLengthOf(keys)), collect: () => undefined },
+        ? bindOutput(this.#device, sorted, keys.info.bytes)
+        : { ...takeFromPool(this.#device, byteLengthOf(keys)), copyBack: () => undefined },
     );
     const unit = values?.bytes ?? POSITION_BYTES;
-    const outputValues = moved && this.#keep(lendOutput(this.#device, moved, unit));
+    const outputValues = moved && this.#track(bindOutput(this.#device, moved, unit));
     this.#slot = inputs.offsets && StatusWords.zeroed(this.#device); // nobody waits between this and what writes on it
     const work = {
       n: this.#plan.n,
@@ -162,29 +171,31 @@ export class DeviceSort implements PendingSort {
     };
     const verification = verifier && { ...work, bits: this.#plan.bits };
     const before = verification && verifier.input(elements(work.input, work.inputValues), verification);
-    const run = this.#keep(enqueueWithScratch(algorithm, queue, work));
+    const run = this.#track(enqueueWithScratch(algorithm, queue, work));
     const sums = verification && verifier.output(elements(work.output, work.outputValues), verification);
     if (before && sums) this.#verdict = () => verdict(before, sums);
     this.#gaveUp = this.#statusOf(run);
-    return after(this.#watched([inputs.keys, inputs.values, inputs.offsets, output, outputValues]), () =>
-      after(this.#fetched(output), () =>
-        after(this.#fetched(outputValues), () => {
-          if (settings.onReport) this.#times = queue.takeProfile();
-          return this;
-        }),
-      ),
+    return after(
+      this.#watchTransfers([inputs.keys, inputs.values, inputs.offsets, output, outputValues]),
+      () =>
+        after(this.#copyBack(output), () =>
+          after(this.#copyBack(outputValues), () => {
+            if (settings.onReport) this.#times = queue.takeProfile();
+            return this;
+          }),
+        ),
     );
   }
 
   /** Has transfers checked where that is wanted. */
-  #watched(lent: readonly (Lent | undefined)[]): Soon<void> {
+  #watchTransfers(acquired: readonly (BoundMemory | undefined)[]): Soon<void> {
     if (!this.#job.settings.verify) return undefined;
-    return this.#needs.transfers.watch(lent.flatMap(copyOf));
+    return this.#resources.transfers.watch(acquired.flatMap(copiesOf));
   }
 
   /** Brings a result to where it belongs with the wait. */
-  #fetched(output: LentOutput | undefined): Soon<void> {
-    return output?.copy ? output.collect(this.#job.settings.timeout) : undefined;
+  #copyBack(output: BoundOutput | undefined): Soon<void> {
+    return output?.copy ? output.copyBack(this.#job.settings.timeout) : undefined;
   }
 
   /** Has the status of a sort read. @returns why it gave up, if it did, to be asked after the wait */
@@ -196,7 +207,7 @@ export class DeviceSort implements PendingSort {
       queue.read(status, word);
       return () => whyGaveUp(word[0] ?? 0);
     }
-    const { algorithm } = this.#needs;
+    const { algorithm } = this.#resources;
     const words = queue.readAtWait(status, anyAt, algorithm.learn ? 2 : 1);
     return () => {
       const why = whyGaveUp(words.word(0));
@@ -218,8 +229,8 @@ export class DeviceSort implements PendingSort {
     throw error;
   }
 
-  #keep<L extends { release(): void }>(one: L): L {
-    this.#lent.push(one);
+  #track<L extends { release(): void }>(one: L): L {
+    this.#acquired.push(one);
     return one;
   }
 }
@@ -232,7 +243,7 @@ const CHANGED = 'does not hold the same data as the host';
 /** Segments as an algorithm takes them. */
 const segmentsOf = (
   { offsets, longest, fromSegment }: JobSegments,
-  buffer: Lent['buffer'] | undefined,
+  buffer: BoundMemory['buffer'] | undefined,
   slot: StatusSlot | undefined,
 ): Segments => ({
   ...(buffer && { offsets: buffer }),
@@ -243,21 +254,21 @@ const segmentsOf = (
 });
 
 /** What is said of an offset that the device found to be wrong. */
-function wrongOffset(at: number, { offsets }: JobSegments, n: number): InputError {
+function offsetError(at: number, { offsets }: JobSegments, n: number): InputError {
   const expected = `expected where each segment begins, from 0 on and never falling, and at last ${n}`;
   return new InputError(`offset ${at} of ${offsets.n} is wrong: ${expected}`, { details: { offset: at } });
 }
 
-const elements = (keys: Lent['buffer'], values: Lent['buffer'] | undefined) => ({
+const elements = (keys: BoundMemory['buffer'], values: BoundMemory['buffer'] | undefined) => ({
   keys,
   ...(values && { values }),
 });
 
-const copyOf = (lent: Lent | undefined): Copy[] =>
-  lent?.copy ? [{ buffer: lent.buffer, copy: lent.copy }] : [];
+const copiesOf = (memory: BoundMemory | undefined): Copy[] =>
+  memory?.copy ? [{ buffer: memory.buffer, copy: memory.copy }] : [];
 
 /** What is wrong with a result, in words. */
-function wrongIn({ order, permutation }: Verified): string | undefined {
+function verificationFailure({ order, permutation }: Verified): string | undefined {
   if (!order) return 'left keys out of order';
   return permutation ? undefined : 'lost or changed elements';
 }

@@ -8,40 +8,40 @@ import { inTurns } from '../host/steps.js';
 import type { Verified } from '../proof/verify.js';
 import type { ColumnMemory } from '../transfer/column-memory.js';
 import { HostMemory } from '../transfer/host-memory.js';
-import type { Backend, Keeper, Outcome, PendingSort } from './backend.js';
+import type { Backend, Outcome, PendingSort, Session } from './backend.js';
 import type { Columns } from './columns.js';
 import { HostColumns } from './host-columns.js';
 import { type HostJob, hostJob, type SortJob } from './job.js';
 import { hostPlan, hostPlans, type Plan, type PlanRequest } from './plan.js';
 
 /** The host engine. It keeps itself: nothing of it can be lost. */
-export class HostBackend implements Backend, Keeper {
+export class HostBackend implements Backend, Session {
   readonly info = undefined;
   readonly hasDedicatedMemory = false;
   readonly lost = false;
   readonly overlaps = false;
   readonly sharesPinned = false;
   readonly memory: ColumnMemory = new HostMemory();
-  readonly #why: string | Error;
+  readonly #reason: string | Error;
 
-  /** @param why the host sorts: an error if no device could be opened */
-  constructor(why: string | Error = 'asked for') {
-    this.#why = why;
+  /** @param reason the host sorts: an error if no device could be opened */
+  constructor(reason: string | Error = 'asked for') {
+    this.#reason = reason;
   }
 
   /** @throws UnsupportedError when an algorithm of a device was asked for */
   plans(request: PlanRequest): Plan[] {
     const { algorithm, n } = request;
-    const absence = this.#why instanceof Error ? this.#why : undefined;
+    const openError = this.#reason instanceof Error ? this.#reason : undefined;
     if (algorithm !== 'host' && algorithm !== 'auto') {
       throw new UnsupportedError(
-        `algorithm '${algorithm}' needs an OpenCL device; ${absence ? `none was opened: ${absence.message}` : "'host' is none"}`,
-        { cause: absence },
+        `algorithm '${algorithm}' needs an OpenCL device; ${openError ? `none was opened: ${openError.message}` : "'host' is none"}`,
+        { cause: openError },
       );
     }
     if (n === 0) return [hostPlan(request, 'nothing to sort')];
     if (algorithm === 'host') return hostPlans(request, 'asked for');
-    return hostPlans(request, typeof this.#why === 'string' ? this.#why : 'no OpenCL device');
+    return hostPlans(request, typeof this.#reason === 'string' ? this.#reason : 'no OpenCL device');
   }
 
   chunkLimit(): number {
@@ -67,10 +67,10 @@ export class HostBackend implements Backend, Keeper {
   async sort(plan: Plan, job: SortJob): Promise<PendingSort> {
     const host = hostJob(job);
     if (!host) throw new UnsupportedError('a column on the device, among those of the host');
-    return done(await sortOnHost(plan, host));
+    return completedSort(await sortOnHost(plan, host));
   }
 
-  partsOf(): number {
+  partCount(): number {
     return 1;
   }
 
@@ -98,7 +98,7 @@ export class HostBackend implements Backend, Keeper {
 }
 
 /** A sort that is done. */
-export const done = (outcome: Outcome): PendingSort => ({
+export const completedSort = (outcome: Outcome): PendingSort => ({
   outcome: () => outcome,
   release: () => undefined,
 });
@@ -125,13 +125,13 @@ export async function sortOnHost(plan: Plan, job: HostJob): Promise<Outcome> {
 /**
  * Checks a result in host memory.
  *
- * @param who made it
+ * @param producer made it
  * @throws MismatchError, AbortedError
  */
-export async function verifyOnHost(job: HostJob, who: string): Promise<Verified> {
+export async function verifyOnHost(job: HostJob, producer: string): Promise<Verified> {
   const { keys, settings, segments } = job;
   const steps = segments ? verifySegmentSteps(job, segments) : verifySteps(keys, settings, job);
   const verified = await inTurns(steps, settings.signal);
   if (verified.order && verified.permutation) return verified;
-  throw new MismatchError(`${who} made a wrong result: please report this`, { details: { verified } });
+  throw new MismatchError(`${producer} made a wrong result: please report this`, { details: { verified } });
 }

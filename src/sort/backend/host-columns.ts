@@ -8,20 +8,20 @@ import type { ColumnSteps } from '../operations/column-steps.js';
 import { HostColumnChecks } from '../operations/host-column-checks.js';
 import { HostColumnSteps, viewOf } from '../operations/host-column-steps.js';
 import { byteLengthOf, type Column, column } from './column.js';
-import type { Columns, ThereColumn } from './columns.js';
+import type { Columns, HostColumnAccess } from './columns.js';
 
 /** Above so many keys they are selected first, by a sort of their positions. */
 const SELECT_ABOVE = 4096;
 
 /** Columns in host memory, where everything is done as soon as it is asked for. */
 export class HostColumns implements Columns {
-  readonly steps: ColumnSteps;
-  readonly checks: ColumnChecks;
+  readonly kernels: ColumnSteps;
+  readonly verifier: ColumnChecks;
   readonly #selectAbove: number;
 
   constructor({ signal, tuning }: SortSettings) {
-    this.steps = new HostColumnSteps(signal);
-    this.checks = new HostColumnChecks(signal);
+    this.kernels = new HostColumnSteps(signal);
+    this.verifier = new HostColumnChecks(signal);
     this.#selectAbove = tuning.select ?? SELECT_ABOVE;
   }
 
@@ -29,15 +29,15 @@ export class HostColumns implements Columns {
     return column(dtype, n, newArray(dtype, n));
   }
 
-  bring(from: Column): Column {
+  bindInput(from: Column): Column {
     return from;
   }
 
-  into(to: Column, write: (to: Column) => Soon<void>): Soon<void> {
+  bindOutput(to: Column, write: (to: Column) => Soon<void>): Soon<void> {
     if (viewOf(to).byteOffset % to.info.bytes === 0) return write(to);
     // Steps write whole words, which stand on multiples of their size.
-    const aside = this.temporary(to.dtype, to.n);
-    return after(write(aside), () => this.copy(aside, to));
+    const aligned = this.temporary(to.dtype, to.n);
+    return after(write(aligned), () => this.copy(aligned, to));
   }
 
   /** Copies to the end: half of it would spoil both. */
@@ -49,15 +49,15 @@ export class HostColumns implements Columns {
     return false;
   }
 
-  async onHost(keys: Column): Promise<ThereColumn> {
-    return { keys, steps: this.steps, checks: this.checks };
+  async copyToHost(keys: Column): Promise<HostColumnAccess> {
+    return { keys, kernels: this.kernels, verifier: this.verifier };
   }
 
-  selects(n: number): boolean {
+  prefersSelect(n: number): boolean {
     return n > this.#selectAbove;
   }
 
-  selectsShort(): boolean {
+  prefersShortSelect(): boolean {
     return false;
   }
 

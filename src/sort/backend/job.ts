@@ -13,7 +13,7 @@ export interface JobSegments {
   /** No segment has more keys; left out where nobody knows. */
   readonly longest?: number;
   /** They are sorted by what sorts segments of any length, and nothing is compiled for these alone. */
-  readonly byAny?: boolean;
+  readonly forAnyLength?: boolean;
   /** Every segment has as many: nobody has to be told where one begins. */
   readonly isRows?: boolean;
   /** The positions that are made are counted from the beginning of each segment. */
@@ -25,11 +25,11 @@ export const areOffsetsOnDevice = ({ offsets, isRows }: JobSegments): boolean =>
   !isRows && isOnDevice(offsets.place);
 
 /** What segments of about the same length are planned by: the same for all of them. */
-const boundOf = ({ longest, byAny }: JobSegments): Pick<PlanRequest, 'longest'> =>
-  longest && !byAny ? { longest: powerAtLeast(longest) } : {};
+const lengthBoundOf = ({ longest, forAnyLength }: JobSegments): Pick<PlanRequest, 'longest'> =>
+  longest && !forAnyLength ? { longest: powerAtLeast(longest) } : {};
 
 /** How many segments there are. */
-const segmentsIn = ({ offsets }: JobSegments): number => offsets.n - 1;
+const segmentCountOf = ({ offsets }: JobSegments): number => offsets.n - 1;
 
 /** One sort. Nothing in it may share memory. */
 export interface SortJob {
@@ -92,7 +92,7 @@ export const requestOf = ({ keys, settings, values, moved, segments }: SortJob):
   bits: bitWindow(settings.bits, keys.info),
   valueBytes: values?.bytes ?? (moved ? 4 : 0),
   algorithm: settings.algorithm,
-  ...(segments && { segments: segmentsIn(segments), ...boundOf(segments) }),
+  ...(segments && { segments: segmentCountOf(segments), ...lengthBoundOf(segments) }),
   parameters: chosenParameters(settings),
 });
 

@@ -62,25 +62,26 @@ export function hostPlan({ n, dtype, bits, valueBytes }: PlanRequest, reason: st
 }
 
 /** Fewest keys of a segment, on average, that the host engine sorts one by one: a sort of few takes it as long as one of these. */
-const MIN_OF_SEGMENT = 16;
+const MIN_KEYS_PER_SEGMENT = 16;
 
 /** The plans of the host engine: none for many short segments. */
 export function hostPlans(request: PlanRequest, reason: string): Plan[] {
   const { n, segments = 0 } = request;
-  return n < segments * MIN_OF_SEGMENT ? [] : [hostPlan(request, reason)];
+  return n < segments * MIN_KEYS_PER_SEGMENT ? [] : [hostPlan(request, reason)];
 }
 
 /** A plan in words, a line for each fact. */
 export function explainPlan(plan: Plan): string {
   const { engine, algorithm, n, dtype, bits, valueBytes, facts, chunk, shape, basis, reason } = plan;
-  const listed = (values: Facts = {}) => Object.entries(values).map(([name, value]) => `${name} ${value}`);
-  const tuning = listed(shape?.tuning);
+  const formatEntries = (values: Facts = {}) =>
+    Object.entries(values).map(([name, value]) => `${name} ${value}`);
+  const tuning = formatEntries(shape?.tuning);
   return [
     `${n} ${dtype} keys${valueBytes > 0 ? ` with values of ${valueBytes} bytes` : ''}, bits ${bits[0]} to ${bits[1]}`,
     `engine     ${engine}`,
     `algorithm  ${algorithm} (${reason})`,
     ...(tuning.length > 0 ? [`tuning     ${tuning.join(', ')}${basis ? ` (${basis})` : ''}`] : []),
-    ...(facts ? [`facts      ${listed(facts).join(', ')}`] : []),
+    ...(facts ? [`facts      ${formatEntries(facts).join(', ')}`] : []),
     ...(chunk ? [`chunks     ${Math.ceil(n / chunk)} of at most ${chunk} keys, merged afterwards`] : []),
   ].join('\n');
 }

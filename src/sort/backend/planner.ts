@@ -33,12 +33,12 @@ function candidates(
 ): readonly AlgorithmFactory[] {
   if (algorithm !== 'auto') return [algorithmNamed(algorithm)];
   if (segments !== undefined) return ALGORITHMS.filter(({ bySegments }) => bySegments);
-  const isTooMuch = (name: string) => name === 'group' && n > crossoversFor(device).group;
-  return plannedOn(device).filter(({ name, plannedFrom = 0 }) => n >= plannedFrom && !isTooMuch(name));
+  const isTooLarge = (name: string) => name === 'group' && n > crossoversFor(device).group;
+  return plannedOn(device).filter(({ name, plannedFrom = 0 }) => n >= plannedFrom && !isTooLarge(name));
 }
 
 /** Why the algorithm cannot have parameters that somebody chose, if so. */
-function refused({ parameters }: AlgorithmFactory, chosen: Tuning): string | undefined {
+function parameterError({ parameters }: AlgorithmFactory, chosen: Tuning): string | undefined {
   for (const [name, value] of Object.entries(chosen)) {
     const reason = parameters[name]?.option
       ? refusal(parameters, name, value)
@@ -82,7 +82,7 @@ export function* devicePlans(device: KnownDevice, request: PlanRequest): Generat
     const reason =
       request.segments !== undefined && !factory.bySegments
         ? 'sorts arrays as a whole, not their segments'
-        : refused(factory, parameters);
+        : parameterError(factory, parameters);
     if (reason !== undefined && algorithm !== 'auto') {
       throw new UsageError(`algorithm '${factory.name}': ${reason}`);
     }

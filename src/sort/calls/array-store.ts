@@ -18,57 +18,57 @@ import { type Dtype, dtypeInfo, type KeyArray } from '../../keys/dtype.js';
 import { DeviceLostError, InputError } from '../../util/errors.js';
 import { after, guarded, promised, type Soon } from '../../util/soon.js';
 import { type ArrayOwner, DeviceArray } from '../api/device-array.js';
-import type { Keeper } from '../backend/backend.js';
+import type { Session } from '../backend/backend.js';
 import { byteLengthOf, type Column, column, isOnDevice, type Place } from '../backend/column.js';
 import type { ColumnMemory } from '../transfer/column-memory.js';
-import { HeldBytes } from './held-bytes.js';
-import { assertIntact, spanOf, whileIntact } from './intact.js';
-import { LoopYield } from './loop-yield.js';
-import type { Turns } from './turns.js';
+import { assertNotDetached, runWhileAttached, spanOf } from './assert-not-detached.js';
+import type { CallScheduler } from './call-scheduler.js';
+import { EventLoopYield } from './event-loop-yield.js';
+import { GcPressure } from './gc-pressure.js';
 
 /** Keys as operations take them: an array of the host, or one that stays on the device. */
 export type Keys = KeyArray | DeviceArray;
 
 /** A result in the making: where it is to be written, and what the caller gets. */
-export interface Made<R> {
+export interface ResultTarget<R> {
   readonly place: Place;
   readonly result: R;
 }
 
 /** Makes results: on the device for device arrays, else in new arrays of the host. */
-export interface Maker {
+export interface ResultAllocator {
   /** Room for n keys in an array of the type of `array`, or in `into`, an array for results of an earlier call. */
-  like<K extends Keys>(array: K, dtype: Dtype, n: number, into?: K): Made<K>;
+  allocateLike<K extends Keys>(array: K, dtype: Dtype, n: number, into?: K): ResultTarget<K>;
   /** Room for n elements of `dtype` where `beside` is. */
-  beside(beside: Keys, dtype: Dtype, n: number, into?: Keys): Made<Keys>;
+  allocateBeside(beside: Keys, dtype: Dtype, n: number, into?: Keys): ResultTarget<Keys>;
 }
 
 /** Results that stand aside until all is well, and where they belong. */
-interface Aside {
+interface StagedResult {
   readonly from: ArrayBufferView;
   readonly to: ArrayBufferView;
 }
 
 /** The memory of a Sorter's device arrays. */
 export class ArrayStore implements ArrayOwner {
-  readonly #keeper: Keeper;
-  readonly #turns: Turns;
+  readonly #session: Session;
+  readonly #scheduler: CallScheduler;
   /** Columns on the device that are not given back. */
   readonly #live = new Set<Column>();
   /** What is discarded by who took it, whatever happens. */
-  readonly #borrowed = new Set<Column>();
-  readonly #held = new HeldBytes(() => this.#memory.collect());
-  readonly #loop = new LoopYield(() => this.#held.check());
+  readonly #callerOwned = new Set<Column>();
+  readonly #gcPressure = new GcPressure(() => this.#memory.collectGarbage());
+  readonly #loopYield = new EventLoopYield(() => this.#gcPressure.check());
   readonly #collected = new FinalizationRegistry<Column>((dropped) => this.discard(dropped, true));
 
-  constructor(keeper: Keeper, turns: Turns) {
-    this.#keeper = keeper;
-    this.#turns = turns;
-    keeper.onGiveUp(() => this.clear());
+  constructor(session: Session, scheduler: CallScheduler) {
+    this.#session = session;
+    this.#scheduler = scheduler;
+    session.onGiveUp(() => this.clear());
   }
 
   get #memory(): ColumnMemory {
-    return this.#keeper.backend.memory;
+    return this.#session.backend.memory;
   }
 
   /** @throws MemoryError */
@@ -80,15 +80,15 @@ export class ArrayStore implements ArrayOwner {
   take(dtype: Dtype, n: number): Column {
     const taken = this.#take(dtype, n);
     const bytes = byteLengthOf(taken);
-    this.#loop.grow(bytes);
-    if (isOnDevice(taken.place)) this.#held.grow(bytes);
+    this.#loopYield.grow(bytes);
+    if (isOnDevice(taken.place)) this.#gcPressure.grow(bytes);
     return taken;
   }
 
   /** The same for who discards it in any case: V8 would find nothing to collect. @throws MemoryError */
   borrow(dtype: Dtype, n: number): Column {
     const taken = this.#take(dtype, n);
-    this.#borrowed.add(taken);
+    this.#callerOwned.add(taken);
     return taken;
   }
 
@@ -99,12 +99,12 @@ export class ArrayStore implements ArrayOwner {
   }
 
   assertOpen(): void {
-    this.#turns.assertOpen();
+    this.#scheduler.assertOpen();
   }
 
-  watch(array: DeviceArray, held: Column): void {
+  watch(array: DeviceArray, column: Column): void {
     // What is in host memory is collected with its array, unless somebody holds it.
-    if (isOnDevice(held.place)) this.#collected.register(array, held, array);
+    if (isOnDevice(column.place)) this.#collected.register(array, column, array);
   }
 
   unwatch(array: DeviceArray): void {
@@ -117,18 +117,18 @@ export class ArrayStore implements ArrayOwner {
    * @param collected whether V8 has collected the array
    */
   discard(discarded: Column, collected = false): void {
-    if (this.#turns.idle) this.#give(discarded, collected);
-    else this.#turns.settled().then(() => this.#give(discarded, collected));
+    if (this.#scheduler.isIdle) this.#give(discarded, collected);
+    else this.#scheduler.waitForAll().then(() => this.#give(discarded, collected));
   }
 
   #give(discarded: Column, collected: boolean): void {
-    const isOwn = !this.#borrowed.delete(discarded);
+    const isOwn = !this.#callerOwned.delete(discarded);
     const bytes = isOwn ? byteLengthOf(discarded) : 0;
     if (isOnDevice(discarded.place)) {
       if (!this.#live.delete(discarded)) return;
-      this.#held.shrink(bytes, collected);
+      this.#gcPressure.shrink(bytes, collected);
     }
-    this.#loop.shrink(bytes);
+    this.#loopYield.shrink(bytes);
     this.#memory.give(discarded.place, collected);
   }
 
@@ -148,13 +148,13 @@ export class ArrayStore implements ArrayOwner {
 
   /** Gives the memory of a `pinned` array back, when calls that were made before are done with it. */
   async unpin({ buffer }: ArrayBufferView): Promise<void> {
-    if (this.#turns.isClosed) return; // a Sorter that closes gives it back itself
-    await this.#turns.alone(async () => this.#memory.unpin(buffer));
+    if (this.#scheduler.isClosed) return; // a Sorter that closes gives it back itself
+    await this.#scheduler.runExclusive(async () => this.#memory.unpin(buffer));
   }
 
   store(to: Column, view: ArrayBufferView, offset: number): Promise<void> {
-    const store = this.#storing(to, view, offset);
-    return this.#turns.alone(() => this.#transfer([to], store));
+    const store = this.#prepareStore(to, view, offset);
+    return this.#scheduler.runExclusive(() => this.#transfer([to], store));
   }
 
   load(from: Column, view: ArrayBufferView, offset: number): Promise<void> {
@@ -164,56 +164,64 @@ export class ArrayStore implements ArrayOwner {
     // A device must not hold memory that may shrink.
     const to = isResizable(view) ? room(view.byteLength) : view;
     const load = (memory: ColumnMemory) =>
-      whileIntact(spans, async () => {
+      runWhileAttached(spans, async () => {
         await memory.load(from, to, offset);
         if (to === view) return;
-        assertIntact(spans);
+        assertNotDetached(spans);
         copyBytes(to, view);
       });
-    return this.#turns.beside(n, () => this.#transfer([from], load));
+    return this.#scheduler.runConcurrently(n, () => this.#transfer([from], load));
   }
 
   /** As `store`, into elements that nobody knows of yet, whatever else is under way. */
   fill(to: Column, view: ArrayBufferView, offset: number): Promise<void> {
     const n = view.byteLength / to.info.bytes;
-    const store = this.#storing(to, view, offset);
-    return this.#turns.beside(n, () => this.#transfer([to], store));
+    const store = this.#prepareStore(to, view, offset);
+    return this.#scheduler.runConcurrently(n, () => this.#transfer([to], store));
   }
 
   /** Stores what is in an array of the host, which is to stay there meanwhile. */
-  #storing(to: Column, view: ArrayBufferView, offset: number): (memory: ColumnMemory) => Promise<void> {
+  #prepareStore(to: Column, view: ArrayBufferView, offset: number): (memory: ColumnMemory) => Promise<void> {
     const spans = [spanOf(view)];
-    return (memory) => whileIntact(spans, () => memory.store(to, view, offset));
+    return (memory) => runWhileAttached(spans, () => memory.store(to, view, offset));
   }
 
   /** As `fill`, of a stretch of a file. */
   fillFrom(to: Column, file: FileRange, offset: number): Promise<FileTransferResult> {
-    return this.#turns.apart(() => this.#transfer([to], (memory) => memory.storeFile(to, file, offset)));
+    return this.#scheduler.runIndependently(() =>
+      this.#transfer([to], (memory) => memory.storeFile(to, file, offset)),
+    );
   }
 
   /** Lends what brings bytes into a column that nobody knows of yet, whatever else is under way. */
   feed(to: Column, use: (feed: StagedTransferTarget) => Promise<void>): Promise<void> {
-    return this.#turns.apart(() => this.#transfer([to], (memory) => memory.feed(to, use)));
+    return this.#scheduler.runIndependently(() => this.#transfer([to], (memory) => memory.feed(to, use)));
   }
 
   /** The same for who brings them from memory of its own. */
-  reach(to: Column, use: (way: TransferTarget) => Promise<void>): Promise<void> {
-    return this.#turns.apart(() => this.#transfer([to], (memory) => memory.reach(to, use)));
+  feedUnstaged(to: Column, use: (way: TransferTarget) => Promise<void>): Promise<void> {
+    return this.#scheduler.runIndependently(() =>
+      this.#transfer([to], (memory) => memory.feedUnstaged(to, use)),
+    );
   }
 
   /** Lends what brings bytes away from a column that no call overwrites and that is complete. */
   drain(from: Column, use: (feed: StagedTransferTarget) => Promise<void>): Promise<void> {
-    return this.#turns.apart(() => this.#transfer([from], (memory) => memory.drain(from, use)));
+    return this.#scheduler.runIndependently(() =>
+      this.#transfer([from], (memory) => memory.drain(from, use)),
+    );
   }
 
   /** As `load`, into a stretch of a file, of a column that no call overwrites and that is complete. */
   loadTo(from: Column, file: FileRange, offset: number): Promise<FileTransferResult> {
-    return this.#turns.apart(() => this.#transfer([from], (memory) => memory.loadFile(from, file, offset)));
+    return this.#scheduler.runIndependently(() =>
+      this.#transfer([from], (memory) => memory.loadFile(from, file, offset)),
+    );
   }
 
   /** Copies `count` elements from `offset` of one column on to `start` of another, which nobody knows of yet. */
   copy(from: Column, offset: number, to: Column, start: number, count: number): Promise<void> {
-    return this.#turns.beside(count, () =>
+    return this.#scheduler.runConcurrently(count, () =>
       this.#transfer([from, to], (memory) => memory.copy(from, offset, to, start, count)),
     );
   }
@@ -234,20 +242,20 @@ export class ArrayStore implements ArrayOwner {
   #transfer<T>(columns: readonly Column[], transfer: (memory: ColumnMemory) => Promise<T>): Promise<T> {
     const run = (): Soon<T> => {
       this.assertLive(columns, 'the memory of this transfer');
-      return this.#keeper.run(({ memory }) => transfer(memory), { again: false });
+      return this.#session.run(({ memory }) => transfer(memory), { again: false });
     };
-    return promised(() => after(run(), (transferred) => this.#loop.pass(transferred)));
+    return promised(() => after(run(), (transferred) => this.#loopYield.yieldIfDue(transferred)));
   }
 
   /** Runs `use` with a maker of results; those on the device are disposed of when it fails. */
-  making<T>(use: (make: Maker) => Soon<T>): Soon<T> {
+  withResults<T>(use: (allocator: ResultAllocator) => Soon<T>): Soon<T> {
     this.assertOpen(); // a call on nothing asks nobody else
     const results = new Results(this, this.#memory.results);
     return guarded(
       () => use(results),
       (result) => {
-        results.bring();
-        return this.#loop.pass(result);
+        results.copyStaged();
+        return this.#loopYield.yieldIfDue(result);
       },
       (error) => {
         results.dispose();
@@ -258,12 +266,12 @@ export class ArrayStore implements ArrayOwner {
 }
 
 /** The results of one call. */
-class Results implements Maker {
+class Results implements ResultAllocator {
   readonly #store: ArrayStore;
   readonly #memory: MemorySource | undefined;
   /** On the device. */
-  #made: DeviceArray[] | undefined;
-  #aside: Aside[] | undefined;
+  #arrays: DeviceArray[] | undefined;
+  #staged: StagedResult[] | undefined;
 
   /** @param memory where new arrays of the host come from */
   constructor(store: ArrayStore, memory: MemorySource | undefined) {
@@ -271,16 +279,16 @@ class Results implements Maker {
     this.#memory = memory;
   }
 
-  like<K extends Keys>(array: K, dtype: Dtype, n: number, into?: K): Made<K> {
-    if (into !== undefined) return this.#given(into, array, { dtype, n }) as Made<K>;
+  allocateLike<K extends Keys>(array: K, dtype: Dtype, n: number, into?: K): ResultTarget<K> {
+    if (into !== undefined) return this.#given(into, array, { dtype, n }) as ResultTarget<K>;
     // The kind of the array decides, which the compiler cannot follow.
-    if (array instanceof DeviceArray) return this.#onDevice(dtype, n) as unknown as Made<K>;
+    if (array instanceof DeviceArray) return this.#onDevice(dtype, n) as unknown as ResultTarget<K>;
     const length = (n * dtypeInfo(dtype).bytes) / array.BYTES_PER_ELEMENT;
     const result = emptyLike(array as KeyArray, length, this.#memory);
-    return { place: result, result } as unknown as Made<K>;
+    return { place: result, result } as unknown as ResultTarget<K>;
   }
 
-  beside(beside: Keys, dtype: Dtype, n: number, into?: Keys): Made<Keys> {
+  allocateBeside(beside: Keys, dtype: Dtype, n: number, into?: Keys): ResultTarget<Keys> {
     if (into !== undefined) {
       const kind = beside instanceof DeviceArray ? beside : new Uint32Array(0);
       return this.#given(into, kind, { dtype, n });
@@ -291,21 +299,21 @@ class Results implements Maker {
   }
 
   /** Copies what stands aside to where it belongs. @throws InputError when that has gone meanwhile */
-  bring(): void {
-    for (const { from, to } of this.#aside ?? []) {
-      assertIntact([[to, from.byteLength]]);
+  copyStaged(): void {
+    for (const { from, to } of this.#staged ?? []) {
+      assertNotDetached([[to, from.byteLength]]);
       copyBytes(from, to);
     }
   }
 
   dispose(): void {
-    for (const array of this.#made ?? []) array.dispose();
+    for (const array of this.#arrays ?? []) array.dispose();
   }
 
-  #onDevice(dtype: Dtype, n: number): Made<DeviceArray> {
+  #onDevice(dtype: Dtype, n: number): ResultTarget<DeviceArray> {
     const array = this.#store.allocate(dtype, n);
-    this.#made ??= [];
-    this.#made.push(array);
+    this.#arrays ??= [];
+    this.#arrays.push(array);
     return { place: array.columnFor(this.#store).place, result: array };
   }
 
@@ -314,20 +322,20 @@ class Results implements Maker {
    *
    * @throws InputError when it does not fit
    */
-  #given(into: Keys, like: Keys, { dtype, n }: Pick<Column, 'dtype' | 'n'>): Made<Keys> {
+  #given(into: Keys, like: Keys, { dtype, n }: Pick<Column, 'dtype' | 'n'>): ResultTarget<Keys> {
     const given = into instanceof DeviceArray ? `a device array of ${into.dtype}` : dtypeOf(into);
-    const wanted = like instanceof DeviceArray ? `a device array of ${dtype}` : dtypeOf(like);
-    if (given !== wanted || into.byteLength !== byteLengthOf({ dtype, n })) {
+    const expected = like instanceof DeviceArray ? `a device array of ${dtype}` : dtypeOf(like);
+    if (given !== expected || into.byteLength !== byteLengthOf({ dtype, n })) {
       throw new InputError(
-        `into is ${given} of ${into.byteLength} bytes: the result is ${wanted} of ` +
+        `into is ${given} of ${into.byteLength} bytes: the result is ${expected} of ` +
           `${byteLengthOf({ dtype, n })} bytes`,
       );
     }
     if (into instanceof DeviceArray) return { place: into.columnFor(this.#store).place, result: into };
     if (!isResizable(into)) return { place: into, result: into };
     const from = room(into.byteLength);
-    this.#aside ??= [];
-    this.#aside.push({ from, to: into });
+    this.#staged ??= [];
+    this.#staged.push({ from, to: into });
     return { place: from, result: into };
   }
 }

@@ -16,63 +16,70 @@ import { verifyOnHost } from '../backend/host-backend.js';
 import { type HostJob, hostJob, requestOf, type SortJob, sortJob } from '../backend/job.js';
 import type { Plan, PlanRequest } from '../backend/plan.js';
 import type { ColumnChecks, Found } from '../operations/column-checks.js';
-import type { Ahead } from './ahead.js';
-import { sortInChunks } from './chunked.js';
-import { addSpans, assertIntact, intactOr, type Span } from './intact.js';
-import { PlanChoice, Refusal } from './plan-choice.js';
+import { addSpans, assertNotDetached, detachErrorOr, type Span } from './assert-not-detached.js';
+import type { BackgroundCompiler } from './background-compiler.js';
+import { PlanSelector, Refusal } from './plan-selector.js';
+import { sortInChunks } from './sort-in-chunks.js';
 
 /** Chunks are not made smaller than this for want of memory: a device that has not even that is broken. */
-const SMALLEST_CHUNK = 4096;
+const MIN_CHUNK_KEYS = 4096;
 
 /** What a call is made with. */
-export interface By {
+export interface CallContext {
   readonly backend: Backend;
   readonly settings: SortSettings;
   /** Gets warnings when the settings name nobody. */
   readonly onWarning: (warning: ClsortError) => void;
   /** Compiles what nobody waits for; left out where there is no time for it. */
-  readonly ahead?: Pick<Ahead, 'prepare'>;
+  readonly compiler?: Pick<BackgroundCompiler, 'prepare'>;
 }
 
 /** A sort within a call, as an operation asks for it. */
 export type Sort = Omit<SortJob, 'settings'> & { readonly settings?: Partial<SortSettings> };
 
 /** Enqueues a call, without waiting where all that it needs is there. @returns its result, to be asked after the wait */
-export type Use<T> = (call: Call) => Soon<() => T>;
+export type ExecutionBody<T> = (call: Call) => Soon<() => T>;
 
 /** A call of which all is enqueued. */
-export interface Started<T> {
+export interface StartedCall<T> {
   /** Was it made once more, since a result could not be used? What read its results is to be made again then. */
   readonly repeated: boolean;
   /**
    * Waits, checks, and does it all another way where a result must not be used.
    *
    * @param inputs waits for what the call reads: was that made once more, after this call had read it?
-   * @param failed hears of a failure before anybody else, and throws it
+   * @param onFailure hears of a failure before anybody else, and throws it
    */
-  complete(inputs?: () => Promise<boolean>, failed?: (error: unknown) => never): Soon<T>;
+  complete(inputs?: () => Promise<boolean>, onFailure?: (error: unknown) => never): Soon<T>;
 }
 
 /** Says that a call has read what must not be used. */
-class Stale {}
+class StaleInput {}
 
 /**
  * Enqueues a call.
  *
- * @param leaves has the device start, and gives back what the commands have borrowed before they are done: for calls that
+ * @param releaseEarly has the device start, and gives back what the commands have borrowed before they are done: for calls that
  *   use nothing but memory of the device, which others get later in the queue
  * @throws what `use` throws
  */
-export function start<T>(by: By, use: Use<T>, leaves = false): Soon<Started<T>> {
-  const choice = new PlanChoice(by);
-  return after(attempt(by, choice, use, leaves), (first) => new Going(by, choice, use, leaves, first));
+export function startCall<T>(
+  context: CallContext,
+  body: ExecutionBody<T>,
+  releaseEarly = false,
+): Soon<StartedCall<T>> {
+  const selector = new PlanSelector(context);
+  return after(
+    startAttempt(context, selector, body, releaseEarly),
+    (first) => new Execution(context, selector, body, releaseEarly, first),
+  );
 }
 
 /** Makes a call, and waits for it. @throws what `use` throws; as `Started.complete` */
-export function make<T>(by: By, use: Use<T>): Soon<T> {
-  const choice = new PlanChoice(by);
-  return after(attempt(by, choice, use, false), (first) =>
-    new Going(by, choice, use, false, first).complete(),
+export function executeCall<T>(context: CallContext, body: ExecutionBody<T>): Soon<T> {
+  const selector = new PlanSelector(context);
+  return after(startAttempt(context, selector, body, false), (first) =>
+    new Execution(context, selector, body, false, first).complete(),
   );
 }
 
@@ -83,65 +90,76 @@ interface Attempt<T> {
 }
 
 /** Enqueues a call until no result is refused while it is being made: operations may wait in between. */
-function attempt<T>(by: By, choice: PlanChoice, use: Use<T>, leaves: boolean): Soon<Attempt<T>> {
-  const call = new Call(by, choice);
-  const made = (result: () => T): Attempt<T> => {
-    call.assertIntact();
-    if (leaves) call.leave();
+function startAttempt<T>(
+  context: CallContext,
+  selector: PlanSelector,
+  body: ExecutionBody<T>,
+  releaseEarly: boolean,
+): Soon<Attempt<T>> {
+  const call = new Call(context, selector);
+  const onEnqueued = (result: () => T): Attempt<T> => {
+    call.assertNotDetached();
+    if (releaseEarly) call.flushAndRelease();
     return { call, result };
   };
-  const failed = async (cause: unknown): Promise<Attempt<T>> => {
+  const onFailure = async (cause: unknown): Promise<Attempt<T>> => {
     const error = await call.failed(cause);
     if (!(error instanceof Refusal)) throw error;
-    choice.refuse(error);
-    return attempt(by, choice, use, leaves);
+    selector.refuse(error);
+    return startAttempt(context, selector, body, releaseEarly);
   };
-  return guarded(() => use(call), made, failed);
+  return guarded(() => body(call), onEnqueued, onFailure);
 }
 
 /** A call that is enqueued, and is made once more if need be. */
-class Going<T> implements Started<T> {
-  readonly #by: By;
-  readonly #choice: PlanChoice;
-  readonly #use: Use<T>;
-  readonly #leaves: boolean;
+class Execution<T> implements StartedCall<T> {
+  readonly #context: CallContext;
+  readonly #selector: PlanSelector;
+  readonly #body: ExecutionBody<T>;
+  readonly #releaseEarly: boolean;
   #current: Attempt<T>;
   #stale = false;
 
-  constructor(by: By, choice: PlanChoice, use: Use<T>, leaves: boolean, first: Attempt<T>) {
-    this.#by = by;
-    this.#choice = choice;
-    this.#use = use;
-    this.#leaves = leaves;
+  constructor(
+    context: CallContext,
+    selector: PlanSelector,
+    body: ExecutionBody<T>,
+    releaseEarly: boolean,
+    first: Attempt<T>,
+  ) {
+    this.#context = context;
+    this.#selector = selector;
+    this.#body = body;
+    this.#releaseEarly = releaseEarly;
     this.#current = first;
   }
 
   get repeated(): boolean {
-    return this.#stale || this.#choice.hasRefused;
+    return this.#stale || this.#selector.hasRefused;
   }
 
-  complete(inputs?: () => Promise<boolean>, failed?: (error: unknown) => never): Soon<T> {
-    const before = inputs?.();
-    before?.catch(() => undefined); // told below, when nothing is in flight any more
-    return this.#completed(before && (async () => !this.#stale && (await before)), failed);
+  complete(inputs?: () => Promise<boolean>, onFailure?: (error: unknown) => never): Soon<T> {
+    const inputsDone = inputs?.();
+    inputsDone?.catch(() => undefined); // told below, when nothing is in flight any more
+    return this.#finish(inputsDone && (async () => !this.#stale && (await inputsDone)), onFailure);
   }
 
-  #completed(isStale: (() => Promise<boolean>) | undefined, failed?: (error: unknown) => never): Soon<T> {
+  #finish(isStale: (() => Promise<boolean>) | undefined, onFailure?: (error: unknown) => never): Soon<T> {
     const { call, result } = this.#current;
-    const settled = (): T => {
-      call.assertIntact();
+    const onSettled = (): T => {
+      call.assertNotDetached();
       call.release();
       return result();
     };
     return guarded(
       () => call.settle(isStale),
-      settled,
+      onSettled,
       async (cause) => {
         const error = await call.failed(cause);
         try {
-          return await this.#again(error, isStale);
+          return await this.#retry(error, isStale);
         } catch (final) {
-          failed?.(final);
+          onFailure?.(final);
           throw final;
         }
       },
@@ -149,13 +167,13 @@ class Going<T> implements Started<T> {
   }
 
   /** Makes the call once more, where that is what an error says. @throws the error; MismatchError */
-  #again(error: unknown, isStale: (() => Promise<boolean>) | undefined): Soon<T> {
-    if (error instanceof Refusal) this.#choice.refuse(error);
-    else if (error instanceof Stale) this.#stale = true;
+  #retry(error: unknown, isStale: (() => Promise<boolean>) | undefined): Soon<T> {
+    if (error instanceof Refusal) this.#selector.refuse(error);
+    else if (error instanceof StaleInput) this.#stale = true;
     else throw error;
-    return after(attempt(this.#by, this.#choice, this.#use, this.#leaves), (next) => {
+    return after(startAttempt(this.#context, this.#selector, this.#body, this.#releaseEarly), (next) => {
       this.#current = next;
-      return this.#completed(isStale);
+      return this.#finish(isStale);
     });
   }
 }
@@ -167,44 +185,44 @@ class Going<T> implements Started<T> {
 export class Call {
   readonly columns: Columns;
   readonly settings: SortSettings;
-  readonly #by: By;
-  readonly #choice: PlanChoice;
+  readonly #context: CallContext;
+  readonly #selector: PlanSelector;
   readonly #sorts: { readonly plan: Plan; readonly pending: PendingSort; report(outcome: Outcome): void }[] =
     [];
-  readonly #lent: PendingSort[] = [];
+  readonly #pendingSorts: PendingSort[] = [];
   /** Memory of the caller that the call reads and writes. */
   readonly #spans: Span[] = [];
   /** What is asked after the wait. */
-  readonly #found: Found[] = [];
+  readonly #findings: Found[] = [];
   /** Keys of the largest sort. */
-  #most = 0;
+  #maxKeys = 0;
   /** Something was enqueued that nobody has waited for. */
   #inFlight = false;
 
-  constructor(by: By, choice: PlanChoice) {
-    this.#by = by;
-    this.#choice = choice;
-    this.settings = by.settings;
-    this.columns = by.backend.columns(by.settings);
+  constructor(context: CallContext, selector: PlanSelector) {
+    this.#context = context;
+    this.#selector = selector;
+    this.settings = context.settings;
+    this.columns = context.backend.columns(context.settings);
   }
 
   /** The column where steps can read it. @throws InputError when its memory has gone; MemoryError */
-  bring(from: Column): Soon<Column> {
-    this.#hold(from);
+  bindInput(from: Column): Soon<Column> {
+    this.#trackSpan(from);
     this.#inFlight = true;
-    return this.columns.bring(from);
+    return this.columns.bindInput(from);
   }
 
   /** Lets `write` fill a column where steps can, and brings the result to where `to` is. */
-  into(to: Column, write: (to: Column) => Soon<void>): Soon<void> {
-    this.#hold(to);
+  bindOutput(to: Column, write: (to: Column) => Soon<void>): Soon<void> {
+    this.#trackSpan(to);
     this.#inFlight = true;
-    return this.columns.into(to, write);
+    return this.columns.bindOutput(to, write);
   }
 
   /** Copies as many keys as `to` has from the front of `from`, a temporary column. */
   copy(from: Column, to: Column): Promise<void> {
-    this.#hold(to);
+    this.#trackSpan(to);
     this.#inFlight = true;
     return this.columns.copy(from, to);
   }
@@ -212,12 +230,12 @@ export class Call {
   /**
    * Does in host memory what the backend cannot do, and says why in a warning.
    *
-   * @param lacking what it cannot do, and what it would need
+   * @param limitation what it cannot do, and what it would need
    */
-  onHost(lacking: string, keys: Column): ReturnType<Columns['onHost']> {
-    const { info } = this.#by.backend;
-    this.#warn(new UnsupportedError(`${lacking}, which ${info?.name} does not have: the host makes them`));
-    return this.columns.onHost(keys);
+  fallBackToHost(limitation: string, keys: Column): ReturnType<Columns['copyToHost']> {
+    const { info } = this.#context.backend;
+    this.#warn(new UnsupportedError(`${limitation}, which ${info?.name} does not have: the host makes them`));
+    return this.columns.copyToHost(keys);
   }
 
   /**
@@ -232,9 +250,9 @@ export class Call {
     settings.onProgress?.({ phase: 'sort', done: 0, total: keys.n });
     const report = (outcome: Outcome): void => this.#report(job, started, outcome);
     addSpans(job, this.#spans);
-    assertIntact(this.#spans);
+    assertNotDetached(this.#spans);
     const host = hostJob(job);
-    if (host) return after(this.#fitting(job, host), report);
+    if (host) return after(this.#sortFitting(job, host), report);
     this.#inFlight = true;
     return after(this.#enqueue(job, requestOf(job)), ({ plan, pending }) => {
       this.#sorts.push({ plan, pending, report });
@@ -252,7 +270,7 @@ export class Call {
   #report({ keys: { n, dtype }, settings }: SortJob, started: number, outcome: Outcome): void {
     throwIfAborted(settings.signal);
     settings.onProgress?.({ phase: 'sort', done: n, total: n });
-    settings.onReport?.(reportOf({ n, dtype, started, outcome, info: this.#by.backend.info }));
+    settings.onReport?.(reportOf({ n, dtype, started, outcome, info: this.#context.backend.info }));
   }
 
   /**
@@ -260,11 +278,11 @@ export class Call {
    *
    * @param make enqueues a check of what the device holds, before that is copied elsewhere
    */
-  verify(make: (checks: ColumnChecks) => Promise<Found>): Soon<void> {
+  verify(make: (verifier: ColumnChecks) => Promise<Found>): Soon<void> {
     if (!this.settings.verify) return undefined;
     this.#inFlight = true;
-    return make(this.columns.checks).then((found) => {
-      this.#found.push(found);
+    return make(this.columns.verifier).then((findings) => {
+      this.#findings.push(findings);
     });
   }
 
@@ -272,7 +290,7 @@ export class Call {
   async canSort({ settings: own, ...rest }: Sort): Promise<boolean> {
     const settings = { ...this.settings, ...own };
     try {
-      return (await this.#choice.usable(requestOf({ ...rest, settings }), settings)) !== undefined;
+      return (await this.#selector.firstUsable(requestOf({ ...rest, settings }), settings)) !== undefined;
     } catch (error) {
       if (error instanceof UnsupportedError) return false;
       throw error;
@@ -288,19 +306,21 @@ export class Call {
   settle(isStale?: () => Promise<boolean>): Soon<void> {
     return after(this.#inFlight ? this.columns.finish() : undefined, () => {
       this.#inFlight = false;
-      const asks = isStale !== undefined || this.settings.verify;
-      return asks || this.#sorts.length > 0 || this.#found.length > 0 ? this.#checked(isStale) : undefined;
+      const needsCheck = isStale !== undefined || this.settings.verify;
+      return needsCheck || this.#sorts.length > 0 || this.#findings.length > 0
+        ? this.#checkResults(isStale)
+        : undefined;
     });
   }
 
   /** As `settle`, after the wait. */
-  #checked(isStale?: () => Promise<boolean>): Soon<void> {
+  #checkResults(isStale?: () => Promise<boolean>): Soon<void> {
     return after(isStale?.(), (stale) => {
-      if (stale) throw new Stale();
+      if (stale) throw new StaleInput();
       const reports: (() => void)[] = [];
-      return after(this.#askSorts(reports), () =>
+      return after(this.#checkSorts(reports), () =>
         after(this.settings.verify ? this.columns.check() : undefined, () => {
-          this.#askFound();
+          this.#checkFindings();
           for (const report of reports) report();
         }),
       );
@@ -308,94 +328,94 @@ export class Call {
   }
 
   /** Asks how each sort went. @param reports gets what is to be told of them when all is well @throws Refusal */
-  #askSorts(reports: (() => void)[]): Soon<void> {
+  #checkSorts(reports: (() => void)[]): Soon<void> {
     const next = this.#sorts.shift();
     if (!next) return undefined;
-    return after(accepted(next.plan, next.pending), (outcome) => {
+    return after(acceptedOutcome(next.plan, next.pending), (outcome) => {
       reports.push(() => next.report(outcome));
-      return this.#askSorts(reports);
+      return this.#checkSorts(reports);
     });
   }
 
   /** Asks what was found to be wrong with results. @throws MismatchError */
-  #askFound(): void {
-    for (const found of this.#found.splice(0)) {
-      const wrong = found();
+  #checkFindings(): void {
+    for (const findings of this.#findings.splice(0)) {
+      const wrong = findings();
       if (wrong === undefined) continue;
-      const who = this.#by.backend.info?.name ?? 'the host engine';
-      throw new MismatchError(`${who} made a wrong result, which is not used: ${wrong}`);
+      const engineName = this.#context.backend.info?.name ?? 'the host engine';
+      throw new MismatchError(`${engineName} made a wrong result, which is not used: ${wrong}`);
     }
   }
 
   /** @throws InputError when memory of the host that the call works on has gone */
-  assertIntact(): void {
-    assertIntact(this.#spans);
+  assertNotDetached(): void {
+    assertNotDetached(this.#spans);
   }
 
   /** Has the device start with what is enqueued, and gives everything back. */
-  leave(): void {
+  flushAndRelease(): void {
     this.columns.flush();
     this.release();
   }
 
   /** Gives everything back when nothing uses it any more. @returns what the call has failed of */
   async failed(cause: unknown): Promise<unknown> {
-    const error = intactOr(this.#spans, cause);
+    const error = detachErrorOr(this.#spans, cause);
     // Commands in flight may still write to host memory that the caller gets back; a device that hangs is given up.
     if (!(error instanceof TimeoutError)) await this.columns.finish().catch(() => undefined);
     this.release();
-    return error instanceof MemoryError ? this.#seen(error) : error;
+    return error instanceof MemoryError ? this.#classifyMemoryError(error) : error;
   }
 
   /** Gives back what was borrowed. May be called twice. */
   release(): void {
-    for (const pending of this.#lent.splice(0)) pending.release();
+    for (const pending of this.#pendingSorts.splice(0)) pending.release();
     this.columns.release();
   }
 
   /** Sorts whole, or in chunks of half the size as often as memory does not suffice. */
-  #fitting(job: SortJob, host: HostJob): Soon<Outcome> {
+  #sortFitting(job: SortJob, host: HostJob): Soon<Outcome> {
     const request = requestOf(job);
-    if (job.segments) return this.#whole(job, request); // chunks would cut them
-    const limit = this.#by.backend.chunkLimit(request);
+    if (job.segments) return this.#sortWhole(job, request); // chunks would cut them
+    const limit = this.#context.backend.chunkLimit(request);
     const chunk = Math.min(job.settings.tuning.chunk ?? Number.POSITIVE_INFINITY, limit);
-    return this.#chunked(job, host, request, chunk);
+    return this.#sortChunked(job, host, request, chunk);
   }
 
   /** Sorts in chunks of so many keys, or of half the size as often as memory does not suffice. */
-  #chunked(job: SortJob, host: HostJob, request: PlanRequest, chunk: number): Soon<Outcome> {
+  #sortChunked(job: SortJob, host: HostJob, request: PlanRequest, chunk: number): Soon<Outcome> {
     const { n } = job.keys;
     return rescued(
-      () => (chunk >= n ? this.#atOnce(job, host, request) : this.#inChunks(host, chunk)),
+      () => (chunk >= n ? this.#sortUnchunked(job, host, request) : this.#sortInChunks(host, chunk)),
       async (error) => {
         const next = Math.ceil(Math.min(chunk, n) / 2);
-        if (!(error instanceof MemoryError) || next < SMALLEST_CHUNK) throw error;
+        if (!(error instanceof MemoryError) || next < MIN_CHUNK_KEYS) throw error;
         await this.columns.finish().catch(() => undefined); // told below
-        this.#by.backend.memory.trim();
+        this.#context.backend.memory.trim();
         const message = `${error.message}; going on with chunks of ${next} keys`;
         this.#warn(new MemoryError(message, { cause: error }));
-        return this.#chunked(job, host, request, next);
+        return this.#sortChunked(job, host, request, next);
       },
     );
   }
 
   /** Sorts as a whole, in parts while the data are on the way where that is something for the job. */
-  #atOnce(job: SortJob, host: HostJob, request: PlanRequest): Soon<Outcome> {
-    const parts = this.#by.backend.partsOf(host);
-    if (parts < 2) return this.#whole(job, request);
-    return this.#inParts(host, parts).then((made) => made ?? this.#whole(job, request));
+  #sortUnchunked(job: SortJob, host: HostJob, request: PlanRequest): Soon<Outcome> {
+    const parts = this.#context.backend.partCount(host);
+    if (parts < 2) return this.#sortWhole(job, request);
+    return this.#sortInParts(host, parts).then((made) => made ?? this.#sortWhole(job, request));
   }
 
   /** Sorts as a whole, and waits for it. @throws Refusal */
-  #whole(job: SortJob, request: PlanRequest): Soon<Outcome> {
-    return after(this.#enqueue(job, request), (enqueued) => this.#waitedFor(enqueued));
+  #sortWhole(job: SortJob, request: PlanRequest): Soon<Outcome> {
+    return after(this.#enqueue(job, request), (enqueued) => this.#waitFor(enqueued));
   }
 
-  #waitedFor({ plan, pending }: { plan: Plan; pending: PendingSort }): Soon<Outcome> {
+  #waitFor({ plan, pending }: { plan: Plan; pending: PendingSort }): Soon<Outcome> {
     return guarded(
       () => this.columns.finish(),
       () =>
-        after(accepted(plan, pending), (outcome) => {
+        after(acceptedOutcome(plan, pending), (outcome) => {
           pending.release();
           return outcome;
         }),
@@ -408,13 +428,13 @@ export class Call {
   }
 
   /** @returns undefined where it went wrong in a way that a sort as a whole may not */
-  async #inParts(host: HostJob, parts: number): Promise<Outcome | undefined> {
+  async #sortInParts(host: HostJob, parts: number): Promise<Outcome | undefined> {
     const n = Math.ceil(host.keys.n / parts);
-    const plan = await this.#choice.usable({ ...requestOf(sortJob(host)), n }, host.settings);
-    return plan && this.#by.backend.sortInParts(plan, host);
+    const plan = await this.#selector.firstUsable({ ...requestOf(sortJob(host)), n }, host.settings);
+    return plan && this.#context.backend.sortInParts(plan, host);
   }
 
-  async #inChunks(host: HostJob, chunk: number): Promise<Outcome> {
+  async #sortInChunks(host: HostJob, chunk: number): Promise<Outcome> {
     const { keys, settings } = host;
     const outcomes: Outcome[] = [];
     const chunks = Math.ceil(keys.n / chunk);
@@ -422,13 +442,16 @@ export class Call {
     const { onProgress: _, onReport, ...own } = { ...settings, verify: false };
     await sortInChunks(host, chunk, async (part) => {
       throwIfAborted(settings.signal);
-      const by = { ...this.#by, settings: { ...own, ...(onReport && { onReport: () => undefined }) } };
-      const sort: Use<Outcome> = async (call) => {
-        const piece = sortJob({ ...part, settings: by.settings });
-        const outcome = await call.#whole(piece, requestOf(piece));
+      const context = {
+        ...this.#context,
+        settings: { ...own, ...(onReport && { onReport: () => undefined }) },
+      };
+      const sort: ExecutionBody<Outcome> = async (call) => {
+        const piece = sortJob({ ...part, settings: context.settings });
+        const outcome = await call.#sortWhole(piece, requestOf(piece));
         return () => outcome;
       };
-      outcomes.push(await (await start(by, sort)).complete());
+      outcomes.push(await (await startCall(context, sort)).complete());
       const done = Math.floor((keys.n * outcomes.length) / (2 * chunks)); // each is sorted and merged
       settings.onProgress?.({ phase: 'sort', done, total: keys.n });
     });
@@ -441,37 +464,37 @@ export class Call {
 
   /** Enqueues a sort by the best plan that is left, by the host engine when there is none. */
   #enqueue(job: SortJob, request: PlanRequest): Soon<{ plan: Plan; pending: PendingSort }> {
-    return after(this.#choice.plan(request, job.settings), (plan) => {
-      this.#most = Math.max(this.#most, request.n);
-      return after(this.#by.backend.sort(plan, job), (pending) => {
-        this.#lent.push(pending);
+    return after(this.#selector.plan(request, job.settings), (plan) => {
+      this.#maxKeys = Math.max(this.#maxKeys, request.n);
+      return after(this.#context.backend.sort(plan, job), (pending) => {
+        this.#pendingSorts.push(pending);
         return { plan, pending };
       });
     });
   }
 
-  #hold(column: Column): void {
+  #trackSpan(column: Column): void {
     const { place } = column;
     if (isOnDevice(place)) return;
     const span = [place, byteLengthOf(column)] as const;
-    assertIntact([span]);
+    assertNotDetached([span]);
     this.#spans.push(span);
   }
 
   #warn(warning: ClsortError): void {
-    (this.settings.onWarning ?? this.#by.onWarning)(warning);
+    (this.settings.onWarning ?? this.#context.onWarning)(warning);
   }
 
   /** A device that is out of resources (-5) even for a few keys does not lack memory: it is lost. */
-  #seen(error: MemoryError): ClsortError {
-    const few = this.#most > 0 && Math.ceil(this.#most / 2) < SMALLEST_CHUNK;
-    if (!few || error.details.status !== -5) return error;
+  #classifyMemoryError(error: MemoryError): ClsortError {
+    const hasFewKeys = this.#maxKeys > 0 && Math.ceil(this.#maxKeys / 2) < MIN_CHUNK_KEYS;
+    if (!hasFewKeys || error.details.status !== -5) return error;
     return new DeviceLostError(`the device fails even for a few keys: ${error.message}`, { cause: error });
   }
 }
 
 /** After the wait: how a sort went. @throws Refusal */
-const accepted = (plan: Plan, pending: PendingSort): Soon<Outcome> =>
+const acceptedOutcome = (plan: Plan, pending: PendingSort): Soon<Outcome> =>
   after(pending.outcome(), (outcome) => {
     if (typeof outcome === 'string') throw new Refusal(plan, outcome);
     return outcome;

@@ -4,7 +4,7 @@ import type { ColumnChoice } from './column-steps.js';
 
 /** The choice where steps can read it. */
 async function brought(call: Call, choice: ColumnChoice): Promise<ColumnChoice> {
-  return 'mask' in choice ? { mask: await call.bring(choice.mask) } : choice;
+  return 'mask' in choice ? { mask: await call.bindInput(choice.mask) } : choice;
 }
 
 /**
@@ -21,9 +21,9 @@ export async function filter<R extends { readonly keys: Column }>(
 ): Promise<R> {
   const { columns } = call;
   const by = await brought(call, choice);
-  const input = await call.bring(keys);
+  const input = await call.bindInput(keys);
   const all = columns.temporary(keys.dtype, keys.n);
-  const chosen = await columns.steps.compact(input, by, all, false);
+  const chosen = await columns.kernels.compact(input, by, all, false);
   await call.settle();
   const result = make(chosen());
   await call.verify((checks) => checks.compact(input, by, { ...all, n: result.keys.n }, false, chosen));
@@ -40,10 +40,10 @@ export async function partition(
 ): Promise<() => number> {
   if (keys.n === 0) return () => 0;
   const by = await brought(call, choice);
-  const input = await call.bring(keys);
+  const input = await call.bindInput(keys);
   let chosen = () => 0;
-  await call.into(to, async (out) => {
-    chosen = await call.columns.steps.compact(input, by, out, true);
+  await call.bindOutput(to, async (out) => {
+    chosen = await call.columns.kernels.compact(input, by, out, true);
     await call.verify((checks) => checks.compact(input, by, out, true, chosen));
   });
   return () => chosen();

@@ -30,7 +30,7 @@ export async function lexsort(call: Call, columns: readonly LexColumn[], moved: 
     let ordered = column;
     if (positions) {
       ordered = { ...call.columns.temporary(column.dtype, column.n), origin: column.origin };
-      await call.columns.steps.gather(column, positions, ordered);
+      await call.columns.kernels.gather(column, positions, ordered);
     }
     const next = index === 0 ? moved : call.columns.temporary('u32', column.n);
     await call.sort({
@@ -64,8 +64,8 @@ type Keyed = { readonly column: Column; readonly settings: NonNullable<Sort['set
 async function alone(call: Call, [only]: readonly LexColumn[]): Promise<Keyed> {
   const { keys, order } = only as LexColumn;
   const canonical = call.columns.temporary(keys.dtype, keys.n);
-  const input = await call.bring(keys);
-  await call.columns.steps.canonical(input, canonical);
+  const input = await call.bindInput(keys);
+  await call.columns.kernels.canonical(input, canonical);
   return { column: { ...canonical, origin: input.origin }, settings: order };
 }
 
@@ -77,8 +77,8 @@ async function joined(call: Call, together: readonly LexColumn[]): Promise<Keyed
   let shift = total;
   for (const [i, { keys, order }] of together.entries()) {
     shift -= keys.info.width;
-    const input = await call.bring(keys);
-    await call.columns.steps.appendCodes(input, keyCodec(keys.dtype, order), column, shift, i === 0);
+    const input = await call.bindInput(keys);
+    await call.columns.kernels.appendCodes(input, keyCodec(keys.dtype, order), column, shift, i === 0);
   }
   return { column, settings: { descending: false, nan: 'last', bits: [0, total] } };
 }

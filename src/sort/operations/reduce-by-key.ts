@@ -20,17 +20,17 @@ export async function reduceByKey<R extends { readonly keys: Column; readonly va
   make: (distinct: number) => R,
 ): Promise<R> {
   const { columns } = call;
-  const { steps } = columns;
+  const { kernels: steps } = columns;
   const { found, positions, places, distinct } = await groupInOrder(call, keys);
   const inOrder = columns.temporary(values.dtype, keys.n);
-  await steps.gather(await call.bring(values), positions, inOrder);
+  await steps.gather(await call.bindInput(values), positions, inOrder);
   await call.settle();
   const result = make(distinct());
   await call.copy(found, result.keys);
   if (op === 'sum' && columns.lacksDoubles(values.dtype)) {
     await reduceOnHost(call, inOrder, places, op, result.values);
   } else {
-    await call.into(result.values, (to) => steps.reduceRuns(inOrder, places, op, to));
+    await call.bindOutput(result.values, (to) => steps.reduceRuns(inOrder, places, op, to));
   }
   return result;
 }
@@ -42,11 +42,11 @@ async function reduceOnHost(
   op: ReduceOp,
   to: Column,
 ): Promise<void> {
-  const there = await call.onHost('sums of f64 need fp64', values);
+  const there = await call.fallBackToHost('sums of f64 need fp64', values);
   const begins = column('u32', to.n, newArray('u32', to.n));
   await call.copy(places, begins);
   await call.settle();
   const made = column(to.dtype, to.n, newArray(to.dtype, to.n));
-  await there.steps.reduceRuns(there.keys, begins, op, made);
+  await there.kernels.reduceRuns(there.keys, begins, op, made);
   await call.copy(made, to);
 }

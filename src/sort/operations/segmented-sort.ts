@@ -130,18 +130,18 @@ async function sortByNumbers(call: Call, job: SegmentedJob): Promise<void> {
   const { keys, fromSegment, sorted, values, moved } = job;
   const { n, dtype, info } = keys;
   const { columns } = call;
-  const { steps } = columns;
+  const { kernels: steps } = columns;
   const { bits: _, ...whole } = call.settings;
   const byNumber = (segments: number) => ({
     ...whole,
     descending: false,
     bits: [0, 32 - Math.clz32(segments - 1)] as const,
   });
-  const offsets = await call.bring(job.offsets);
+  const offsets = await call.bindInput(job.offsets);
   const segments = offsets.n - 1;
   const ids = columns.temporary('u32', n);
   await steps.segmentIds(offsets, ids);
-  const input = await call.bring(keys);
+  const input = await call.bindInput(keys);
   const idsByKey = columns.temporary('u32', n);
   if (!moved) {
     if (!sorted) return;
@@ -171,7 +171,7 @@ async function sortByNumbers(call: Call, job: SegmentedJob): Promise<void> {
     moved: order.place,
   });
   const beside = values && column(WORDS[values.bytes] ?? 'u32', n, values.place);
-  const from = [...(sorted ? [input] : []), ...(beside ? [await call.bring(beside)] : [])];
+  const from = [...(sorted ? [input] : []), ...(beside ? [await call.bindInput(beside)] : [])];
   const to = [
     ...(sorted ? [column(dtype, n, sorted)] : []),
     ...(beside ? [{ ...beside, place: moved }] : []),

@@ -14,16 +14,18 @@ export function searchSorted(
   places: Column,
 ): Soon<void> {
   if (keys.n === 0) return undefined;
-  const { steps } = call.columns;
+  const { kernels: steps } = call.columns;
   const search = { codec: keyCodec(keys.dtype, order), right };
   return after(bringAll(call, [sorted, keys]), ([among, input]) =>
-    call.into(places, (out) => steps.searchSorted(among as Column, input as Column, search, out)),
+    call.bindOutput(places, (out) => steps.searchSorted(among as Column, input as Column, search, out)),
   );
 }
 
 /** Both columns as one; of equal keys those of `a` come first. */
 export async function merge(call: Call, a: Column, b: Column, order: Order, to: Column): Promise<void> {
   if (to.n === 0) return;
-  const [first, second] = [await call.bring(a), await call.bring(b)];
-  await call.into(to, (out) => call.columns.steps.merge(first, second, keyCodec(a.dtype, order), out));
+  const [first, second] = [await call.bindInput(a), await call.bindInput(b)];
+  await call.bindOutput(to, (out) =>
+    call.columns.kernels.merge(first, second, keyCodec(a.dtype, order), out),
+  );
 }

@@ -19,7 +19,7 @@ export async function topK(
   const { n, dtype, info } = keys;
   const k = out.keys.n;
   const { columns, settings } = call;
-  const input = await call.bring(keys);
+  const input = await call.bindInput(keys);
   const bits = bitWindow(settings.bits, info);
   const whole = bits[0] === 0 && bits[1] === info.width;
   const codec = keyCodec(dtype, settings);
@@ -29,9 +29,9 @@ export async function topK(
     await call.copy(found.keys, out.keys);
     await call.copy(found.positions, out.positions);
   };
-  if (whole && k <= n * SELECT_SHARE && columns.selects(n)) {
+  if (whole && k <= n * SELECT_SHARE && columns.prefersSelect(n)) {
     const selected = { keys: columns.temporary(dtype, k), positions: columns.temporary('u32', k) };
-    await columns.steps.select(input, codec, selected);
+    await columns.kernels.select(input, codec, selected);
     const found = settings.verify
       ? { keys: columns.temporary(dtype, k), positions: columns.temporary('u32', k) }
       : out;

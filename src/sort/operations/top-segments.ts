@@ -35,17 +35,17 @@ export async function topSegments<R extends Results>(
 ): Promise<R> {
   const { n, dtype, info } = keys;
   const { columns, settings } = call;
-  const { steps } = columns;
+  const { kernels: steps } = columns;
   const { k, fromSegment, ...where } = segments;
   const codec = keyCodec(dtype, settings);
   const bits = bitWindow(settings.bits, info);
   const isWhole = bits[0] === 0 && bits[1] === info.width;
   const isShort = (longest: number): boolean =>
-    isWhole && n > 0 && k > 0 && columns.selectsShort(n, longest, k);
+    isWhole && n > 0 && k > 0 && columns.prefersShortSelect(n, longest, k);
   if (where.isRows && where.longest !== undefined && isShort(where.longest)) {
     return topOfRows(call, keys, { ...segments, longest: where.longest, codec, bits }, make);
   }
-  const offsets = await call.bring(where.offsets);
+  const offsets = await call.bindInput(where.offsets);
   const [counts, begins] = [columns.temporary('u32', offsets.n), columns.temporary('u32', offsets.n)];
   const rises = await steps.topCounts(offsets, k, n, counts);
   await steps.scan(counts, begins, 'sum', false);
@@ -60,7 +60,7 @@ export async function topSegments<R extends Results>(
     total <= n * SELECT_SHARE &&
     longest <= MAX_SELECTED &&
     n >= SHORTEST_SELECTED * (offsets.n - 1) &&
-    columns.selects(n) &&
+    columns.prefersSelect(n) &&
     isKnown;
   // Who sorts segments tells what is wrong with offsets.
   const sorts = n > 0 && !selects && !short;
@@ -81,8 +81,8 @@ export async function topSegments<R extends Results>(
     return result;
   }
   const positions = columns.temporary('u32', total);
-  const input = await call.bring(keys);
-  await call.into(result.keys, async (to) => {
+  const input = await call.bindInput(keys);
+  await call.bindOutput(result.keys, async (to) => {
     if (short) {
       const of = { keys: input, codec, offsets, longest, k, begins };
       await steps.topShort?.({ ...of, to: { keys: to, positions }, fromSegment });
@@ -129,13 +129,13 @@ async function topOfRows<R extends Results>(
   const { offsets, longest, k, fromSegment, codec, bits } = rows;
   const each = Math.min(k, longest);
   const result = make((offsets.n - 1) * each);
-  const input = await call.bring(keys);
+  const input = await call.bindInput(keys);
   await intoAll(call, [result.keys, result.positions, result.offsets], async (made) => {
     const [to, positions, begins] = made as [Column, Column, Column];
     const of = { keys: input, codec, offsets: undefined, longest, k, begins };
-    await call.columns.steps.topShort?.({ ...of, to: { keys: to, positions }, fromSegment });
+    await call.columns.kernels.topShort?.({ ...of, to: { keys: to, positions }, fromSegment });
     await call.verify(async (checks) => {
-      const segments = { offsets: await call.bring(offsets), begins, fromSegment };
+      const segments = { offsets: await call.bindInput(offsets), begins, fromSegment };
       return checks.top(input, { keys: to, positions, segments, k, codec, bits });
     });
   });
@@ -169,7 +169,7 @@ async function askedSizes(
   n: number,
 ): Promise<Sizes> {
   const { columns } = call;
-  const { steps } = columns;
+  const { kernels: steps } = columns;
   const sum = await steps.reduce(counts, 'sum');
   const lengths = columns.temporary('u32', offsets.n);
   await steps.topCounts(offsets, n, n, lengths);

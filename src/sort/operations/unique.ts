@@ -15,11 +15,11 @@ export async function unique<R extends { readonly keys: Column; readonly counts:
   keys: Column,
   make: (distinct: number) => R,
 ): Promise<R> {
-  const { steps } = call.columns;
+  const { kernels: steps } = call.columns;
   const { input, found, places, distinct } = await groupEqual(call, keys);
   await call.settle();
   const result = make(distinct());
-  await call.into(result.counts, async (counts) => {
+  await call.bindOutput(result.counts, async (counts) => {
     await steps.counts(places, keys.n, counts);
     const codec = keyCodec(keys.dtype, call.settings);
     await call.verify((checks) => checks.unique(input, { ...found, n: counts.n }, counts, codec));
@@ -39,7 +39,7 @@ interface Groups {
 /** Sorts keys by their numbers and enqueues what finds the runs of equals. Integers that are equal are the same. */
 async function groupEqual(call: Call, keys: Column): Promise<Groups> {
   if (keys.info.kind === 'float') return groupInOrder(call, keys);
-  const input = await call.bring(keys);
+  const input = await call.bindInput(keys);
   const sorted = call.columns.temporary(keys.dtype, keys.n);
   await call.sort({ keys: input, sorted: sorted.place });
   return { input, ...(await runsOf(call, sorted)) };
@@ -53,9 +53,9 @@ export async function groupInOrder(
   const { columns } = call;
   const { n, dtype } = keys;
   const isFloat = keys.info.kind === 'float';
-  const input = await call.bring(keys);
+  const input = await call.bindInput(keys);
   const canonical = isFloat ? { ...columns.temporary(dtype, n), origin: input.origin } : input;
-  if (isFloat) await columns.steps.canonical(input, canonical);
+  if (isFloat) await columns.kernels.canonical(input, canonical);
   const sorted = columns.temporary(dtype, n);
   const positions = columns.temporary('u32', n);
   await call.sort({ keys: canonical, sorted: sorted.place, moved: positions.place });
@@ -70,6 +70,6 @@ async function runsOf(
 ): Promise<Omit<Groups, 'input'>> {
   const found = columns.temporary(sorted.dtype, sorted.n);
   const places = columns.temporary('u32', sorted.n);
-  const distinct = await columns.steps.distinct(sorted, { keys: found, places }, moved);
+  const distinct = await columns.kernels.distinct(sorted, { keys: found, places }, moved);
   return { found, places, distinct };
 }

@@ -14,10 +14,10 @@ export function reduce(call: Call, keys: Column, op: ReduceOp): Soon<() => numbe
   assertReducible(keys.dtype, op, keys.n);
   if (keys.n === 0) return () => (keys.info.kind === 'float' ? 0 : 0n);
   if (op === 'sum' && columns.lacksDoubles(keys.dtype)) {
-    const there = call.onHost('sums of f64 need fp64', keys);
-    return there.then(({ steps, keys: copy }) => steps.reduce(copy, op));
+    const there = call.fallBackToHost('sums of f64 need fp64', keys);
+    return there.then(({ kernels: steps, keys: copy }) => steps.reduce(copy, op));
   }
-  return after(call.bring(keys), (input) => columns.steps.reduce(input, op));
+  return after(call.bindInput(keys), (input) => columns.kernels.reduce(input, op));
 }
 
 /** How `scan` goes about it. */
@@ -35,9 +35,9 @@ export function scan(call: Call, keys: Column, to: Column, by: ScanBy): Soon<voi
   if ((op === 'sum' || op === 'product') && columns.lacksDoubles(keys.dtype)) {
     return scanOnHost(call, keys, to, by);
   }
-  return after(call.bring(keys), (input) =>
-    call.into(to, (out) =>
-      after(columns.steps.scan(input, out, op, inclusive), () =>
+  return after(call.bindInput(keys), (input) =>
+    call.bindOutput(to, (out) =>
+      after(columns.kernels.scan(input, out, op, inclusive), () =>
         call.verify((checks) => checks.scan(input, out, op, inclusive)),
       ),
     ),
@@ -45,10 +45,10 @@ export function scan(call: Call, keys: Column, to: Column, by: ScanBy): Soon<voi
 }
 
 async function scanOnHost(call: Call, keys: Column, to: Column, { op, inclusive }: ScanBy): Promise<void> {
-  const there = await call.onHost('prefix sums and products of f64 need fp64', keys);
+  const there = await call.fallBackToHost('prefix sums and products of f64 need fp64', keys);
   const sums = { ...there.keys, place: new Uint8Array(byteLengthOf(keys)) };
-  await there.steps.scan(there.keys, sums, op, inclusive);
-  await call.verify(() => there.checks.scan(there.keys, sums, op, inclusive));
+  await there.kernels.scan(there.keys, sums, op, inclusive);
+  await call.verify(() => there.verifier.scan(there.keys, sums, op, inclusive));
   return call.copy(sums, to);
 }
 
@@ -60,7 +60,9 @@ export function histogram(call: Call, keys: Column, bins: BinEdges): Soon<() => 
   const codes = bins.codes(keys.dtype);
   if (keys.n === 0 || !codes) return () => new Uint32Array(bins.bins);
   // Bins that begin above every key are left out: no key has a code for their edges.
-  const counted = after(call.bring(keys), (input) => call.columns.steps.histogram(input, { edges: codes }));
+  const counted = after(call.bindInput(keys), (input) =>
+    call.columns.kernels.histogram(input, { edges: codes }),
+  );
   return after(counted, (inside) => () => {
     const counts = new Uint32Array(bins.bins);
     counts.set(inside());
@@ -80,7 +82,7 @@ export function digitHistogram(
     throw new UsageError(`a digit of ${width} bits: expected 1 to ${MAX_DIGIT_BITS}`);
   }
   if (keys.n === 0) return () => new Uint32Array(2 ** width);
-  return after(call.bring(keys), (input) => call.columns.steps.histogram(input, { bits }));
+  return after(call.bindInput(keys), (input) => call.columns.kernels.histogram(input, { bits }));
 }
 
 /**
@@ -99,7 +101,7 @@ export function gather(
   let outside: (() => number | undefined) | undefined;
   const gathered = after(bringAll(call, [indices, ...from]), ([positions, ...inputs]) =>
     intoAll(call, to, (out) =>
-      after(call.columns.steps.gatherRows(inputs, positions as Column, out), (told) => {
+      after(call.columns.kernels.gatherRows(inputs, positions as Column, out), (told) => {
         outside = told;
       }),
     ),
@@ -116,7 +118,7 @@ export function gather(
 export function bringAll(call: Call, columns: readonly Column[]): Soon<readonly Column[]> {
   const brought: Column[] = [];
   for (const [i, column] of columns.entries()) {
-    const one = call.bring(column);
+    const one = call.bindInput(column);
     if (one instanceof Promise) {
       return one.then((made) =>
         after(bringAll(call, columns.slice(i + 1)), (others) => [...brought, made, ...others]),
@@ -135,5 +137,5 @@ export function intoAll(
 ): Soon<void> {
   const [first, ...rest] = to;
   if (!first) return write([]);
-  return call.into(first, (there) => intoAll(call, rest, (others) => write([there, ...others])));
+  return call.bindOutput(first, (there) => intoAll(call, rest, (others) => write([there, ...others])));
 }

@@ -72,7 +72,7 @@ export async function splitOnDevices(
     ];
     member.arrays.assertLive([slot.come, slot.sorted], 'a stretch');
     await member.operate({ n: count, settings: own, onHost: false, again: false }, async (call) => {
-      await call.sort({ keys: await call.bring(come), sorted: sorted.place });
+      await call.sort({ keys: await call.bindInput(come), sorted: sorted.place });
       for (const [places, ofRight] of [
         [left, false],
         [right, true],

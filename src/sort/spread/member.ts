@@ -1,13 +1,13 @@
 import type { DeviceInfo } from '../../device/platform.js';
 import { part, room } from '../../keys/array.js';
 import type { ClsortError } from '../../util/errors.js';
-import type { Backend, Keeper } from '../backend/backend.js';
+import type { Backend, Session } from '../backend/backend.js';
 import type { SortJob } from '../backend/job.js';
 import { ArrayStore } from '../calls/array-store.js';
-import type { Use } from '../calls/call.js';
+import type { ExecutionBody } from '../calls/call.js';
+import { CallScheduler } from '../calls/call-scheduler.js';
 import { Calls, type Task } from '../calls/calls.js';
-import { Link } from '../calls/link.js';
-import { Turns } from '../calls/turns.js';
+import { Dependency } from '../calls/dependency.js';
 
 /** Pieces that are split at once where all sinks have room ahead, so that threads need not wait for what is between pieces. */
 export const PIECES_AT_ONCE = 2;
@@ -27,14 +27,14 @@ export class Member {
   static #made = 0;
   /** Of all that were made. */
   readonly number = Member.#made++;
-  readonly keeper: Keeper;
+  readonly keeper: Session;
   readonly arrays: ArrayStore;
-  readonly #turns = new Turns();
+  readonly #turns = new CallScheduler();
   readonly #calls: Calls;
   /** Slots that nobody uses; one at most. */
   #idle: Slots[] = [];
 
-  constructor(keeper: Keeper, onWarning: (warning: ClsortError) => void) {
+  constructor(keeper: Session, onWarning: (warning: ClsortError) => void) {
     this.keeper = keeper;
     this.#calls = new Calls(keeper, undefined, this.#turns, onWarning);
     this.arrays = new ArrayStore(keeper, this.#turns);
@@ -61,12 +61,12 @@ export class Member {
 
   /** Sorts with all the policy of a call, by itself. */
   sort(job: SortJob): Promise<void> {
-    return this.#calls.linked([], (link) => this.#calls.sort(job, link, undefined, true));
+    return this.#calls.runWithInputs([], (link) => this.#calls.sort(job, link, undefined, true));
   }
 
   /** Makes a call. */
-  operate<T>(task: Omit<Task, 'link'>, use: Use<T>): Promise<T> {
-    return this.#calls.operate({ ...task, link: new Link() }, use);
+  operate<T>(task: Omit<Task, 'dependency'>, use: ExecutionBody<T>): Promise<T> {
+    return this.#calls.execute({ ...task, dependency: new Dependency() }, use);
   }
 
   /** Host memory that is to be written before it is read. */

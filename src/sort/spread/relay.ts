@@ -60,7 +60,7 @@ export async function relay({ sender, run, span: [from, end], receiver, to, star
       check(1);
     };
     try {
-      await (shared ? receiver.arrays.reach(to, take) : receiver.arrays.feed(to, take));
+      await (shared ? receiver.arrays.feedUnstaged(to, take) : receiver.arrays.feed(to, take));
     } catch (error) {
       failure = { error }; // the receiver's, which is none of the sender's business
     }

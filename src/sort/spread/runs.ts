@@ -1,7 +1,7 @@
 import { type KeyWords, keyWords, newArray } from '../../keys/array.js';
 import type { SortSettings } from '../api/options.js';
 import { type Column, column } from '../backend/column.js';
-import type { WindowOrder } from '../calls/chunked.js';
+import type { WindowOrder } from '../calls/sort-in-chunks.js';
 import type { Member } from './member.js';
 
 /** Keys of a sample: what lies between two of them is fetched where a cut is. */
@@ -40,9 +40,9 @@ export class Run {
     const sample = newArray(dtype, positions.length);
     if (n > 0) {
       await member.operate({ n, settings, onHost: false, again: false }, async (call) => {
-        const at = await call.bring(column('u32', positions.length, positions));
+        const at = await call.bindInput(column('u32', positions.length, positions));
         const to = column(dtype, positions.length, sample);
-        await call.into(to, (out) => call.columns.steps.gather(sorted, at, out));
+        await call.bindOutput(to, (out) => call.columns.kernels.gather(sorted, at, out));
         return () => undefined;
       });
     }

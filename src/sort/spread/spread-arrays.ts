@@ -17,9 +17,9 @@ import { bitWindow, type SortSettings, throwIfAborted } from '../api/options.js'
 import { type SortReport, sharedReport } from '../api/report.js';
 import { SpreadArray, type SpreadOwner } from '../api/spread-array.js';
 import { type Column, column } from '../backend/column.js';
-import { WindowOrder } from '../calls/chunked.js';
-import { spanOf, whileIntact } from '../calls/intact.js';
-import type { Turns } from '../calls/turns.js';
+import { runWhileAttached, spanOf } from '../calls/assert-not-detached.js';
+import type { CallScheduler } from '../calls/call-scheduler.js';
+import { WindowOrder } from '../calls/sort-in-chunks.js';
 import { better } from '../host/host-primitives.js';
 import { hostSort } from '../host/host-sort.js';
 import { topK } from '../operations/top-k.js';
@@ -48,7 +48,7 @@ interface Parts {
 /** The spread arrays of a Sorter. */
 export class SpreadArrays implements SpreadOwner {
   readonly #members: readonly Member[];
-  readonly #turns: Turns;
+  readonly #turns: CallScheduler;
   /** Part of each member, of 1 in all: it stays, so that arrays of a length have the same parts. */
   #weights: Promise<readonly number[]> | undefined;
 
@@ -56,7 +56,7 @@ export class SpreadArrays implements SpreadOwner {
    * @param members one or more
    * @param turns of all calls of the Sorter: what it frees or closes waits for those on spread arrays, too
    */
-  constructor(members: readonly Member[], turns: Turns) {
+  constructor(members: readonly Member[], turns: CallScheduler) {
     this.#members = members;
     this.#turns = turns;
   }
@@ -90,7 +90,7 @@ export class SpreadArrays implements SpreadOwner {
       );
     };
     const spans = [spanOf(keys.view)];
-    return this.#turns.beside(0, () => whileIntact(spans, upload));
+    return this.#turns.runConcurrently(0, () => runWhileAttached(spans, upload));
   }
 
   load(parts: readonly DeviceArray[], view: ArrayBufferView, offset: number): Promise<void> {
@@ -116,11 +116,11 @@ export class SpreadArrays implements SpreadOwner {
       );
     };
     const spans = [spanOf(view)];
-    return this.#turns.beside(0, () => whileIntact(spans, load));
+    return this.#turns.runConcurrently(0, () => runWhileAttached(spans, load));
   }
 
   discard(parts: readonly DeviceArray[]): void {
-    this.#turns.settled().then(() => {
+    this.#turns.waitForAll().then(() => {
       for (const one of parts) one.dispose();
     });
   }
@@ -242,7 +242,7 @@ export class SpreadArrays implements SpreadOwner {
 
   /** Makes a call when it is its turn. @throws DeviceLostError when a part of an array has gone by then */
   #inTurn<T>(arrays: readonly (readonly Column[])[], call: () => Promise<T>): Promise<T> {
-    return this.#turns.alone(async () => {
+    return this.#turns.runExclusive(async () => {
       for (const [m, { arrays: store }] of this.#members.entries()) {
         store.assertLive(
           arrays.map((columns) => columns[m] as Column),
@@ -390,7 +390,7 @@ export class SpreadArrays implements SpreadOwner {
       if (first === end) return to;
       await member.operate({ n: to.n, settings, onHost: false, again: false }, (call) =>
         after(
-          call.into(to, (out) => call.columns.steps.positions(out, first)),
+          call.bindOutput(to, (out) => call.columns.kernels.positions(out, first)),
           () => () => undefined,
         ),
       );

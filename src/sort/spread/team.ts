@@ -6,7 +6,7 @@ import { type SortReport, sharedReport } from '../api/report.js';
 import { type Column, column } from '../backend/column.js';
 import { verifyOnHost } from '../backend/host-backend.js';
 import { type HostJob, hostJob, type SortJob, sortJob } from '../backend/job.js';
-import { spansOf, whileIntact } from '../calls/intact.js';
+import { runWhileAttached, spansOf } from '../calls/assert-not-detached.js';
 import { better } from '../host/host-primitives.js';
 import { topK } from '../operations/top-k.js';
 import { reduce } from '../operations/walks.js';
@@ -61,7 +61,7 @@ export class Team {
 
   /** Sorts by as many members as it takes least time with. @throws as `Sorter.sort` */
   sort(job: HostJob): Promise<void> {
-    return whileIntact(spansOf(sortJob(job)), () => this.#sort(job));
+    return runWhileAttached(spansOf(sortJob(job)), () => this.#sort(job));
   }
 
   async #sort(job: HostJob): Promise<void> {

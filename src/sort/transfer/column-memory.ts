@@ -14,7 +14,7 @@ import { collectNow, tellExternalBytes } from '../../opencl/external-bytes.js';
 import { UnsupportedError } from '../../util/errors.js';
 import type { Soon } from '../../util/soon.js';
 import { byteLengthOf, type Column, isOnDevice, type Place } from '../backend/column.js';
-import { download, upload } from './lent.js';
+import { download, upload } from './bind-host-memory.js';
 
 /** Bytes of device arrays and of what calls need besides; for the host engine, of device arrays alone. */
 export interface MemoryUsage {
@@ -39,7 +39,7 @@ export interface ColumnMemory {
    */
   give(place: Place, collected?: boolean): void;
   /** Has V8 collect now what holds such memory: it is told of it, but begins and ends a collection when it likes. */
-  collect(): void;
+  collectGarbage(): void;
   /** Gives back what nobody uses. */
   trim(): void;
   readonly usage: MemoryUsage;
@@ -48,11 +48,11 @@ export interface ColumnMemory {
   /** Gives the memory of a `pinned` array back. */
   unpin(buffer: ArrayBufferLike): void;
   /** Memory of the host that arrays pass through on their way, until the device goes, and the memory with it. @throws MemoryError */
-  passage(bytes: number): ArrayBuffer;
+  allocateStaging(bytes: number): ArrayBuffer;
   /** Copies arrays of the host to others of their lengths. */
   copyArrays(from: readonly Uint8Array[], to: readonly Uint8Array[]): Soon<void>;
   /** Copies arrays of the host to where they lie one behind the other, of as many bytes as all of them; not where only this thread could. */
-  readonly joinArrays?: (from: readonly ArrayBufferView[], to: ArrayBufferView) => Promise<void>;
+  readonly concatenateArrays?: (from: readonly ArrayBufferView[], to: ArrayBufferView) => Promise<void>;
   /** Copies `view` into the column from its element `offset` on, and waits for it. */
   store(column: Column, view: ArrayBufferView, offset: number): Promise<void>;
   /** Copies elements of the column from `offset` on into `view`, and waits for it. */
@@ -66,7 +66,7 @@ export interface ColumnMemory {
   /** Lends what brings bytes into a column that nobody knows of yet. @throws as `storeFile` */
   feed(column: Column, use: (feed: StagedTransferTarget) => Promise<void>): Promise<void>;
   /** The same for who brings them from memory of its own. @throws as `storeFile` */
-  reach(column: Column, use: (way: TransferTarget) => Promise<void>): Promise<void>;
+  feedUnstaged(column: Column, use: (way: TransferTarget) => Promise<void>): Promise<void>;
   /** Lends what brings bytes away from a column that is complete. @throws as `storeFile` */
   drain(column: Column, use: (feed: StagedTransferTarget) => Promise<void>): Promise<void>;
   /** Copies `count` elements from `offset` of one column on to where they begin in another, and waits for it. */
@@ -103,7 +103,7 @@ export class DeviceMemory implements ColumnMemory {
     else this.#slackBytes += buffer.bytes;
   }
 
-  collect(): void {
+  collectGarbage(): void {
     collectNow();
   }
 
@@ -130,7 +130,7 @@ export class DeviceMemory implements ColumnMemory {
     this.#device.staging.free(buffer);
   }
 
-  passage(bytes: number): ArrayBuffer {
+  allocateStaging(bytes: number): ArrayBuffer {
     return this.#device.staging.allocateStaging(bytes);
   }
 
@@ -138,7 +138,7 @@ export class DeviceMemory implements ColumnMemory {
     return copyArrays(from, to);
   }
 
-  readonly joinArrays = concatenateArrays;
+  readonly concatenateArrays = concatenateArrays;
 
   async store({ place, info }: Column, view: ArrayBufferView, offset: number): Promise<void> {
     await upload(this.#device, bufferOf(place), fixed(view), { offset: offset * info.bytes });
@@ -168,7 +168,7 @@ export class DeviceMemory implements ColumnMemory {
     await this.#device.staging.feed(bufferOf(place), use);
   }
 
-  async reach({ place }: Column, use: (way: TransferTarget) => Promise<void>): Promise<void> {
+  async feedUnstaged({ place }: Column, use: (way: TransferTarget) => Promise<void>): Promise<void> {
     await this.#device.queue.settle(); // as for a file
     await this.#device.staging.feedUnstaged(bufferOf(place), use);
   }

@@ -26,7 +26,7 @@ export class HostMemory implements ColumnMemory {
     if (this.#collected.unregister(array)) this.#used -= array.byteLength;
   }
 
-  collect(): void {} // V8 sees it
+  collectGarbage(): void {} // V8 sees it
 
   trim(): void {}
 
@@ -40,7 +40,7 @@ export class HostMemory implements ColumnMemory {
 
   unpin(): void {}
 
-  passage(bytes: number): ArrayBuffer {
+  allocateStaging(bytes: number): ArrayBuffer {
     return new ArrayBuffer(bytes);
   }
 
@@ -67,7 +67,7 @@ export class HostMemory implements ColumnMemory {
     throw new UnsupportedError('memory of the host is written as it is');
   }
 
-  async reach(): Promise<never> {
+  async feedUnstaged(): Promise<never> {
     throw new UnsupportedError('memory of the host is written as it is');
   }
 

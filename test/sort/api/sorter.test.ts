@@ -18,7 +18,7 @@ const random = (n: number): Uint32Array => {
   });
 };
 
-const { sorter, keeper } = fakeSorter();
+const { sorter, session } = fakeSorter();
 test.after.always(() => sorter.close());
 
 for (const n of [0, 1, 2, 1000, 100_003]) {
@@ -68,7 +68,7 @@ test('the report names device, algorithm, scan chain and what verification found
   await sorter.sort(random(9_000), { algorithm: 'amd', scan: 5, onReport });
   const [first, second] = reports;
   t.like(first, { algorithm: 'amd', n: 20_000, facts: { scan: 5, padded: 32_768 } });
-  t.is(first?.device.platform, keeper.backend.info.platform);
+  t.is(first?.device.platform, session.backend.info.platform);
   t.deepEqual(first?.verified, { order: true, permutation: true });
   t.deepEqual(first?.stages, [{ stage: 'fake sort', launches: 1, seconds: null }]);
   t.deepEqual(second?.facts, { scan: 5, padded: 16_384 });

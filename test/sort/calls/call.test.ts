@@ -18,53 +18,53 @@ const KEYS = random(900);
 const SORTED = KEYS.toSorted();
 
 /** Algorithms of the sorts that a fake device received, in order. */
-const sortsOf = ({ backend }: ReturnType<typeof fakeSorter>['keeper']): string[] =>
+const sortsOf = ({ backend }: ReturnType<typeof fakeSorter>['session']): string[] =>
   backend.sorts.map(({ plan }) => plan.algorithm);
 
 const codesOf = (warnings: readonly { code: string }[]): string[] => warnings.map(({ code }) => code);
 
 /** Names of the algorithms that a fake device plans, best first. */
-function planned({ backend }: ReturnType<typeof fakeSorter>['keeper'], n: number): string[] {
+function planned({ backend }: ReturnType<typeof fakeSorter>['session'], n: number): string[] {
   const request = { n, dtype: 'u32', bits: [0, 32], valueBytes: 0, algorithm: 'auto' } as const;
   return [...backend.plans(request)].map(({ algorithm }) => algorithm);
 }
 
 test('an algorithm is compiled once, by the first call that needs it', async (t) => {
-  const { sorter, keeper } = fakeSorter();
+  const { sorter, session } = fakeSorter();
   for (let i = 0; i < 3; i++) t.deepEqual(await sorter.sort(KEYS), SORTED);
-  const [best = ''] = planned(keeper, KEYS.length);
-  t.deepEqual(keeper.backend.compiled, [best]);
-  t.deepEqual(sortsOf(keeper), [best, best, best]);
+  const [best = ''] = planned(session, KEYS.length);
+  t.deepEqual(session.backend.compiled, [best]);
+  t.deepEqual(sortsOf(session), [best, best, best]);
 });
 
 test('an algorithm that does not compile is replaced by the next one, with one warning', async (t) => {
-  const { sorter, keeper, warnings } = fakeSorter();
-  const [first = '', second = ''] = planned(keeper, KEYS.length);
-  keeper.backend.broken.set(first, new BuildError('does not compile'));
+  const { sorter, session, warnings } = fakeSorter();
+  const [first = '', second = ''] = planned(session, KEYS.length);
+  session.backend.broken.set(first, new BuildError('does not compile'));
   t.deepEqual(await sorter.sort(KEYS), SORTED);
-  t.deepEqual(sortsOf(keeper), [second]);
+  t.deepEqual(sortsOf(session), [second]);
   t.deepEqual(codesOf(warnings), ['ERR_CLSORT_BUILD']);
   await t.throwsAsync(sorter.sort(KEYS, { algorithm: first }), { instanceOf: BuildError });
 });
 
 test('a device without an algorithm that compiles is an UnsupportedError that lists the causes', async (t) => {
-  const { sorter, keeper } = fakeSorter();
-  const names = planned(keeper, KEYS.length);
+  const { sorter, session } = fakeSorter();
+  const names = planned(session, KEYS.length);
   for (const name of names)
-    keeper.backend.broken.set(name, new MismatchError(`${name} failed its self-test`));
+    session.backend.broken.set(name, new MismatchError(`${name} failed its self-test`));
   const error = await t.throwsAsync(sorter.sort(KEYS), { instanceOf: UnsupportedError });
   for (const name of names) t.true(error?.message.includes(`${name} failed its self-test`), name);
-  t.deepEqual(sortsOf(keeper), []);
+  t.deepEqual(sortsOf(session), []);
 });
 
 test('after two refused results the host sorts and warns', async (t) => {
   for (const place of ['host', 'device'] as const) {
-    const { sorter, keeper, warnings } = fakeSorter();
-    keeper.backend.faultOf = ({ engine }) => (engine === 'host' ? undefined : { spoils: 'lost elements' });
+    const { sorter, session, warnings } = fakeSorter();
+    session.backend.faultOf = ({ engine }) => (engine === 'host' ? undefined : { spoils: 'lost elements' });
     const keys = place === 'host' ? KEYS : await sorter.upload(KEYS);
     const sorted = await sorter.sort(keys);
     t.deepEqual(sorted instanceof Uint32Array ? sorted : await sorted.read(), SORTED);
-    const names = sortsOf(keeper);
+    const names = sortsOf(session);
     t.is(names.length, 3);
     t.is(new Set(names).size, 3);
     t.is(names.at(-1), 'host');
@@ -74,45 +74,45 @@ test('after two refused results the host sorts and warns', async (t) => {
 });
 
 test("with onMismatch 'throw' a refused result rejects without a retry", async (t) => {
-  const { sorter, keeper, warnings } = fakeSorter();
-  keeper.backend.faultOf = () => ({ spoils: 'lost elements' });
+  const { sorter, session, warnings } = fakeSorter();
+  session.backend.faultOf = () => ({ spoils: 'lost elements' });
   await t.throwsAsync(sorter.sort(KEYS, { onMismatch: 'throw' }), {
     instanceOf: MismatchError,
     message: /lost elements: its result is not used/,
   });
-  t.is(keeper.backend.sorts.length, 1);
+  t.is(session.backend.sorts.length, 1);
   t.is(warnings.length, 0);
 });
 
 test('a sort that does not fit device memory is retried in chunks of half the size', async (t) => {
-  const { sorter, keeper, warnings } = fakeSorter();
+  const { sorter, session, warnings } = fakeSorter();
   const keys = random(20_000);
   const full = new MemoryError('no room');
-  keeper.backend.faultOf = ({ n }) => (n > 6000 ? { throws: full } : undefined);
+  session.backend.faultOf = ({ n }) => (n > 6000 ? { throws: full } : undefined);
   t.deepEqual(await sorter.sort(keys), keys.toSorted());
   t.deepEqual(
     warnings.map(({ message }) => message),
     [10_000, 5000].map((n) => `no room; going on with chunks of ${n} keys`),
   );
-  keeper.backend.faultOf = () => ({ throws: full });
+  session.backend.faultOf = () => ({ throws: full });
   await t.throwsAsync(sorter.sort(keys), { instanceOf: MemoryError });
 });
 
 test('a device that is out of resources for a few keys counts as lost', async (t) => {
-  const { sorter, keeper } = fakeSorter();
+  const { sorter, session } = fakeSorter();
   for (const [status, instanceOf] of [
     [-5, DeviceLostError],
     [-4, MemoryError],
   ] as const) {
     const throws = new MemoryError('out of resources', { details: { status } });
-    keeper.backend.faultOf = () => ({ throws });
+    session.backend.faultOf = () => ({ throws });
     await t.throwsAsync(sorter.sort(KEYS), { instanceOf });
   }
 });
 
 test('a device that was chosen by default falls back to the host when its memory is full', async (t) => {
-  const { sorter, keeper, warnings } = fakeSorter(100);
-  keeper.backend.faultOf = () => ({ throws: new MemoryError('no room') });
+  const { sorter, session, warnings } = fakeSorter(100);
+  session.backend.faultOf = () => ({ throws: new MemoryError('no room') });
   t.deepEqual(await sorter.sort(KEYS), SORTED);
   t.deepEqual(codesOf(warnings), ['ERR_CLSORT_MEMORY']);
   t.regex(warnings[0]?.message ?? '', /the host does without the device/);
@@ -121,11 +121,11 @@ test('a device that was chosen by default falls back to the host when its memory
 });
 
 test('device arrays and pending calls are lost with their device, and new arrays work', async (t) => {
-  const { sorter, keeper } = fakeSorter();
+  const { sorter, session } = fakeSorter();
   const array = await sorter.upload(KEYS);
   const [waiting, dependant] = [sorter.sort(array), sorter.sort(sorter.sort(array))];
   const gathered = sorter.gather(array, sorter.argsort(array));
-  keeper.lose();
+  session.lose();
   await t.throwsAsync(waiting, { instanceOf: DeviceLostError });
   await t.throwsAsync(dependant, { instanceOf: InputError, message: /result of a call that failed/ });
   await t.throwsAsync(gathered, { instanceOf: InputError, message: /result of a call that failed/ });
@@ -136,11 +136,11 @@ test('device arrays and pending calls are lost with their device, and new arrays
 });
 
 test('a failed call frees its memory', async (t) => {
-  const { sorter, keeper } = fakeSorter();
+  const { sorter, session } = fakeSorter();
   using array = await sorter.upload(KEYS);
   const { used } = sorter.memory();
   for (const fault of [{ throws: new TypeError('a bug') }, { fails: new TypeError('a bug') }]) {
-    keeper.backend.faultOf = () => fault;
+    session.backend.faultOf = () => fault;
     await t.throwsAsync(sorter.sort(array), { instanceOf: TypeError });
     await t.throwsAsync(sorter.topK(array, 3), { instanceOf: TypeError });
     await t.throwsAsync(sorter.sort(KEYS), { instanceOf: TypeError });
@@ -150,21 +150,21 @@ test('a failed call frees its memory', async (t) => {
 });
 
 test('each call of a chain is enqueued immediately and waits once', async (t) => {
-  const { sorter, keeper } = fakeSorter();
+  const { sorter, session } = fakeSorter();
   using array = await sorter.upload(KEYS);
   await sorter.argsort(array); // compiles
-  const { queue } = keeper.backend;
+  const { queue } = session.backend;
   const before = queue.waits;
   const chain = sorter.gather(array, sorter.argsort(array));
-  t.is(keeper.backend.sorts.length, 2, 'enqueued when the call returns');
+  t.is(session.backend.sorts.length, 2, 'enqueued when the call returns');
   await chain;
   t.is(queue.waits, before + 2);
 });
 
 test('a signal that fires during a sort aborts its call', async (t) => {
-  const { sorter, keeper } = fakeSorter();
+  const { sorter, session } = fakeSorter();
   const controller = new AbortController();
-  keeper.backend.faultOf = () => {
+  session.backend.faultOf = () => {
     controller.abort();
     return undefined;
   };

@@ -3,8 +3,8 @@ import type { SortReport } from '../../../src/index.js';
 import { fakeSorter } from '../fake-backend.js';
 
 test('a variant that failed verification twice is avoided unless requested by name', async (t) => {
-  const { sorter, keeper, warnings } = fakeSorter();
-  const { backend } = keeper;
+  const { sorter, session, warnings } = fakeSorter();
+  const { backend } = session;
   const keys = Uint32Array.from({ length: 900 }, (_, i) => Math.imul(i, 2654435761) >>> 8);
   /** The algorithms that a sort tries, the last of which made the result. */
   const tried = async (algorithm = 'auto'): Promise<string[]> => {

@@ -6,7 +6,7 @@ import { type ClsortError, type DeviceArray, Sorter, type SortReport } from '../
 import { parseSortOptions, type SortOptions } from '../../../src/sort/api/options.js';
 import { type Column, column } from '../../../src/sort/backend/column.js';
 import { DeviceBackend } from '../../../src/sort/backend/device-backend.js';
-import { type Call, start } from '../../../src/sort/calls/call.js';
+import { type Call, startCall } from '../../../src/sort/calls/call.js';
 import { lexsort } from '../../../src/sort/operations/lexsort.js';
 import { segmentColumn, segmentedSort } from '../../../src/sort/operations/segmented-sort.js';
 import { topK } from '../../../src/sort/operations/top-k.js';
@@ -83,7 +83,7 @@ forEachDevice((title, open, small) => {
           const onWarning = ({ message }: Error) => t.fail(message);
           const by = { backend, settings: parseSortOptions({ tuning: { select: 1 } }), onWarning };
           await (
-            await start(by, async (call) => {
+            await startCall(by, async (call) => {
               await use(call);
               return () => undefined;
             })
@@ -143,7 +143,7 @@ forEachDevice((title, open, small) => {
     const keys = Uint32Array.from({ length: 400 }, (_, i) => Math.imul(i, 2654435761) >>> 12);
     const sorted = new Uint32Array(400);
     const run = async () => {
-      const started = await start({ backend, settings: parseSortOptions(), onWarning }, async (call) => {
+      const started = await startCall({ backend, settings: parseSortOptions(), onWarning }, async (call) => {
         await call.sort({ keys: column('u32', 400, keys), sorted });
         return () => undefined;
       });
@@ -161,7 +161,7 @@ forEachDevice((title, open, small) => {
     const reported = async (options: SortOptions): Promise<SortReport> => {
       const reports: SortReport[] = [];
       const settings = parseSortOptions({ ...options, onReport: (report) => reports.push(report) });
-      const started = await start({ backend, settings, onWarning: () => undefined }, async (call) => {
+      const started = await startCall({ backend, settings, onWarning: () => undefined }, async (call) => {
         await call.sort({ keys: column('u32', 3000, keys), sorted: new Uint32Array(3000) });
         return () => undefined;
       });
@@ -202,7 +202,7 @@ forEachDevice((title, open, small) => {
       const onReport = ({ algorithm }: SortReport) => names.push(algorithm);
       const by = { backend, onWarning: ({ code }: ClsortError) => warnings.push(code) };
       const settings = parseSortOptions({ verify: true, onReport });
-      const started = await start({ ...by, settings }, async (call) => {
+      const started = await startCall({ ...by, settings }, async (call) => {
         await call.sort({ keys: column('u32', 900, keys), sorted });
         return () => undefined;
       });

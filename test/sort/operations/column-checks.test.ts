@@ -10,7 +10,7 @@ import type { Backend } from '../../../src/sort/backend/backend.js';
 import { type Column, column, isOnDevice } from '../../../src/sort/backend/column.js';
 import { DeviceBackend } from '../../../src/sort/backend/device-backend.js';
 import { HostBackend } from '../../../src/sort/backend/host-backend.js';
-import { type Call, start } from '../../../src/sort/calls/call.js';
+import { type Call, startCall } from '../../../src/sort/calls/call.js';
 import { filter, partition } from '../../../src/sort/operations/choices.js';
 import type { ColumnSteps, TopShort } from '../../../src/sort/operations/column-steps.js';
 import { HostColumnChecks } from '../../../src/sort/operations/host-column-checks.js';
@@ -57,13 +57,13 @@ const replacing = <T extends object>(target: T, member: string, by: unknown): T 
 function faulty(backend: Backend, step: Step, resultOf: (args: unknown[]) => Column, spoil: Spoil): Backend {
   const columnsOf: Backend['columns'] = (by) => {
     const columns = backend.columns(by);
-    const { steps } = columns;
+    const { kernels: steps } = columns;
     const wrong = async (...args: unknown[]) => {
       const told = await (steps[step] as (...all: unknown[]) => Promise<unknown>).apply(steps, args);
       await spoil(resultOf(args));
       return told;
     };
-    return replacing(columns, 'steps', replacing(steps, step, wrong));
+    return replacing(columns, 'kernels', replacing(steps, step, wrong));
   };
   return replacing(backend, 'columns', columnsOf);
 }
@@ -74,7 +74,7 @@ const SELECT = 100;
 async function run<T>(backend: Backend, use: (call: Call) => Soon<T>, select = SELECT): Promise<T> {
   const onWarning = () => undefined;
   const settings = parseSortOptions({ verify: true, tuning: { select } });
-  const started = await start({ backend, settings, onWarning }, async (call) => {
+  const started = await startCall({ backend, settings, onWarning }, async (call) => {
     const made = await use(call);
     return () => made;
   });

@@ -8,7 +8,7 @@ import type { DeviceArray } from '../../../src/sort/api/device-array.js';
 import { parseSortOptions } from '../../../src/sort/api/options.js';
 import { type Column, column, type Place } from '../../../src/sort/backend/column.js';
 import { DeviceBackend } from '../../../src/sort/backend/device-backend.js';
-import { type By, type Call, start, type Use } from '../../../src/sort/calls/call.js';
+import { type Call, type CallContext, type ExecutionBody, startCall } from '../../../src/sort/calls/call.js';
 import { reduce, scan } from '../../../src/sort/operations/walks.js';
 import { type ClsortError, InputError, UnsupportedError, UsageError } from '../../../src/util/errors.js';
 import { dtypesOn, keysOf, SEED } from '../../distributions.js';
@@ -481,12 +481,12 @@ forEachDevice((title, open) => {
     const device = await open();
     const { capabilities } = device;
     const warnings: ClsortError[] = [];
-    const by: By = {
+    const by: CallContext = {
       backend: new DeviceBackend(device),
       settings: parseSortOptions(),
       onWarning: (warning) => warnings.push(warning),
     };
-    const run = async <T>(use: Use<T>): Promise<T> => (await start(by, use)).complete();
+    const run = async <T>(use: ExecutionBody<T>): Promise<T> => (await startCall(by, use)).complete();
     const scanned = async (call: Call, keys: Column, place: Place, inclusive: boolean) => {
       await scan(call, keys, column('f64', 3, place), { op: 'sum', inclusive });
       return () => undefined;

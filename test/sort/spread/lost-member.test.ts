@@ -2,8 +2,8 @@ import './two-devices.js';
 import test from 'ava';
 import { findDevices } from '../../../src/device/platform.js';
 import { SorterOperations } from '../../../src/sort/api/sorter-operations.js';
-import type { Backend, Keeper, KeptCall } from '../../../src/sort/backend/backend.js';
-import { DeviceKeeper } from '../../../src/sort/backend/device-keeper.js';
+import type { Backend, Session, SessionCall } from '../../../src/sort/backend/backend.js';
+import { DeviceSession } from '../../../src/sort/backend/device-session.js';
 import { Member } from '../../../src/sort/spread/member.js';
 import { Team } from '../../../src/sort/spread/team.js';
 import { type ClsortError, DeviceLostError, MemoryError, TimeoutError } from '../../../src/util/errors.js';
@@ -11,12 +11,12 @@ import type { Soon } from '../../../src/util/soon.js';
 import { keysOf } from '../../distributions.js';
 
 /** A keeper whose device fails on demand. */
-class Failing implements Keeper {
-  readonly #keeper: DeviceKeeper;
+class Failing implements Session {
+  readonly #keeper: DeviceSession;
   /** Calls that go well from now on, and what the others fail with. */
   fault: { after: number; error: ClsortError } | undefined;
 
-  constructor(keeper: DeviceKeeper) {
+  constructor(keeper: DeviceSession) {
     this.#keeper = keeper;
   }
 
@@ -24,12 +24,12 @@ class Failing implements Keeper {
     return this.#keeper.backend;
   }
 
-  async run<T>(use: (backend: Backend) => Soon<T>, call: KeptCall): Promise<T> {
+  async run<T>(use: (backend: Backend) => Soon<T>, call: SessionCall): Promise<T> {
     if (this.fault && this.fault.after-- <= 0) throw this.fault.error;
     return this.#keeper.run(use, call);
   }
 
-  complete<T>(backend: Backend, use: () => Soon<T>, call: KeptCall): Soon<T> {
+  complete<T>(backend: Backend, use: () => Soon<T>, call: SessionCall): Soon<T> {
     return this.#keeper.complete(backend, use, call);
   }
 
@@ -58,7 +58,7 @@ test.before(async () => {
   const onWarning = ({ message }: Error) => warnings.push(message);
   keepers = [];
   for (const { info } of findDevices())
-    keepers.push(new Failing(await DeviceKeeper.open(info.id, {}, onWarning)));
+    keepers.push(new Failing(await DeviceSession.open(info.id, {}, onWarning)));
   const [first] = keepers as [Failing];
   const members = keepers.map((keeper) => new Member(keeper, onWarning));
   sorter = new SorterOperations(first, onWarning, undefined, new Team(members, onWarning));

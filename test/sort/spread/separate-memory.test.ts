@@ -31,7 +31,7 @@ test.before(async () => {
   ({ members, sorter } = await separateTeam(onWarning));
   for (const [i, member] of members.entries()) {
     const { arrays } = member;
-    const [feed, reach] = [arrays.feed.bind(arrays), arrays.reach.bind(arrays)];
+    const [feed, reach] = [arrays.feed.bind(arrays), arrays.feedUnstaged.bind(arrays)];
     const faulty = async (use: () => Promise<void>) => {
       const failing = fault?.member === i ? fault : undefined;
       if (failing?.before) throw new DeviceLostError('the bus has gone');
@@ -42,7 +42,7 @@ test.before(async () => {
       fed.set(member, (fed.get(member) ?? 0) + 1);
       return faulty(() => feed(to, use));
     };
-    arrays.reach = (to, use) => {
+    arrays.feedUnstaged = (to, use) => {
       reached.set(member, (reached.get(member) ?? 0) + 1);
       return faulty(() => reach(to, use));
     };

@@ -1,6 +1,6 @@
 import { findDevices } from '../../../src/device/platform.js';
 import { SorterOperations } from '../../../src/sort/api/sorter-operations.js';
-import { DeviceKeeper } from '../../../src/sort/backend/device-keeper.js';
+import { DeviceSession } from '../../../src/sort/backend/device-session.js';
 import { Member } from '../../../src/sort/spread/member.js';
 import { Team } from '../../../src/sort/spread/team.js';
 import type { ClsortError } from '../../../src/util/errors.js';
@@ -23,9 +23,9 @@ export class Separate extends Member {
 export async function separateTeam(
   onWarning: (warning: ClsortError) => void,
 ): Promise<{ members: Separate[]; sorter: SorterOperations }> {
-  const keepers: DeviceKeeper[] = [];
-  for (const { info } of findDevices()) keepers.push(await DeviceKeeper.open(info.id, {}, onWarning));
+  const keepers: DeviceSession[] = [];
+  for (const { info } of findDevices()) keepers.push(await DeviceSession.open(info.id, {}, onWarning));
   const members = keepers.map((keeper) => new Separate(keeper, onWarning));
   const team = new Team(members, onWarning);
-  return { members, sorter: new SorterOperations(keepers[0] as DeviceKeeper, onWarning, undefined, team) };
+  return { members, sorter: new SorterOperations(keepers[0] as DeviceSession, onWarning, undefined, team) };
 }

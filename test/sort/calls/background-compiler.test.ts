@@ -1,9 +1,9 @@
 /** Variants that are compiled in the background. */
 import test from 'ava';
-import type { Backend, Keeper } from '../../../src/sort/backend/backend.js';
+import type { Backend, Session } from '../../../src/sort/backend/backend.js';
 import type { Plan } from '../../../src/sort/backend/plan.js';
-import { Ahead } from '../../../src/sort/calls/ahead.js';
-import { Turns } from '../../../src/sort/calls/turns.js';
+import { BackgroundCompiler } from '../../../src/sort/calls/background-compiler.js';
+import { CallScheduler } from '../../../src/sort/calls/call-scheduler.js';
 import { BuildError } from '../../../src/util/errors.js';
 
 test('each variant is compiled once for each backend, even if it fails, before the Sorter closes', async (t) => {
@@ -17,19 +17,19 @@ test('each variant is compiled once for each backend, even if it fails, before t
       },
     }) as unknown as Backend;
   const [one, another] = [backendOf('one'), backendOf('another')];
-  const turns = new Turns();
-  const ahead = new Ahead(
-    { run: (use: (backend: Backend) => unknown) => use(one) } as unknown as Keeper,
-    turns,
+  const scheduler = new CallScheduler();
+  const compiler = new BackgroundCompiler(
+    { run: (use: (backend: Backend) => unknown) => use(one) } as unknown as Session,
+    scheduler,
   );
   const failures: unknown[] = [];
   for (const algorithm of ['good', 'broken', 'good', 'broken']) {
-    ahead.prepare(one, { algorithm, shape: { keyBits: 64, valueBytes: 0 } } as Plan, (error) =>
+    compiler.prepare(one, { algorithm, shape: { keyBits: 64, valueBytes: 0 } } as Plan, (error) =>
       failures.push(error),
     );
   }
-  ahead.prepare(another, { algorithm: 'broken' } as Plan);
-  await turns.close();
+  compiler.prepare(another, { algorithm: 'broken' } as Plan);
+  await scheduler.close();
   t.deepEqual(compiled, ['one good', 'one broken', 'another broken']);
   t.is(failures.length, 1);
   t.true(failures[0] instanceof BuildError);

@@ -3,10 +3,10 @@ import test from 'ava';
 import type { SortSettings } from '../../../src/sort/api/options.js';
 import type { Backend } from '../../../src/sort/backend/backend.js';
 import type { PlanRequest } from '../../../src/sort/backend/plan.js';
-import { PlanChoice } from '../../../src/sort/calls/plan-choice.js';
+import { PlanSelector } from '../../../src/sort/calls/plan-selector.js';
 import { MismatchError } from '../../../src/util/errors.js';
 
-interface Ways {
+interface Candidates {
   /** Names of algorithms: all there are, best first, and those that pay, are ready and can be prepared. */
   readonly all: readonly string[];
   readonly paying?: readonly string[];
@@ -15,7 +15,7 @@ interface Ways {
 }
 
 /** The chosen plan, how often plans were asked whether they pay, and those compiled in the background. */
-async function chosen({ all, paying = all, ready = all, good = all }: Ways, algorithm = 'auto') {
+async function selectPlan({ all, paying = all, ready = all, good = all }: Candidates, algorithm = 'auto') {
   let asked = 0;
   const later: string[] = [];
   const backend = {
@@ -32,30 +32,30 @@ async function chosen({ all, paying = all, ready = all, good = all }: Ways, algo
     },
   };
   const settings = { algorithm, onWarning: () => undefined } as unknown as SortSettings;
-  const choice = new PlanChoice({
+  const selector = new PlanSelector({
     backend: backend as unknown as Backend,
     settings,
     onWarning: () => undefined,
-    ahead: { prepare: (_, plan) => void backend.prepare(plan) },
+    compiler: { prepare: (_, plan) => void backend.prepare(plan) },
   });
-  const plan = await choice.plan({ n: 5, algorithm } as PlanRequest, settings);
+  const plan = await selector.plan({ n: 5, algorithm } as PlanRequest, settings);
   return { taken: plan.algorithm, asked, later };
 }
 
 test('a plan without a recent gain gives way to the next one once that is compiled', async (t) => {
   const all = ['first', 'second', 'third'];
-  t.deepEqual(await chosen({ all }), { taken: 'first', asked: 1, later: [] });
+  t.deepEqual(await selectPlan({ all }), { taken: 'first', asked: 1, later: [] });
   const paying = ['second', 'third'];
-  t.deepEqual(await chosen({ all, paying }), { taken: 'second', asked: 1, later: [] });
+  t.deepEqual(await selectPlan({ all, paying }), { taken: 'second', asked: 1, later: [] });
   // It is compiled in the background.
-  t.deepEqual(await chosen({ all, paying, ready: ['first'] }), {
+  t.deepEqual(await selectPlan({ all, paying, ready: ['first'] }), {
     taken: 'first',
     asked: 1,
     later: ['second'],
   });
-  t.deepEqual(await chosen({ all: ['first'], paying: [] }), { taken: 'first', asked: 1, later: [] });
+  t.deepEqual(await selectPlan({ all: ['first'], paying: [] }), { taken: 'first', asked: 1, later: [] });
   // No plan is asked whether it pays before it is compiled.
-  t.deepEqual(await chosen({ all, paying, ready: [], good: paying }), {
+  t.deepEqual(await selectPlan({ all, paying, ready: [], good: paying }), {
     taken: 'second',
     asked: 0,
     later: ['first', 'second'],
@@ -63,5 +63,9 @@ test('a plan without a recent gain gives way to the next one once that is compil
 });
 
 test('an algorithm that is requested by name is used even without a recent gain', async (t) => {
-  t.deepEqual(await chosen({ all: ['first'], paying: [] }, 'first'), { taken: 'first', asked: 0, later: [] });
+  t.deepEqual(await selectPlan({ all: ['first'], paying: [] }, 'first'), {
+    taken: 'first',
+    asked: 0,
+    later: [],
+  });
 });

@@ -5,44 +5,46 @@ import { after, rescued, type Soon } from '../../util/soon.js';
 import { isOnDevice, type Place } from '../backend/column.js';
 
 /** Below this a copy is cheaper than a buffer over host memory, and the 4-byte minimum would overrun. */
-const ZERO_COPY_BYTES = 4096;
+const MIN_ZERO_COPY_BYTES = 4096;
 
 /** Memory that a sort can read or write on the device; `release` after the wait. */
-export interface Lent {
+export interface BoundMemory {
   readonly buffer: Buffer;
   /** Host memory that it is a copy of, or is copied to. */
   readonly copy?: ArrayBufferView;
   release(): void;
 }
 
-export interface LentOutput extends Lent {
+export interface BoundOutput extends BoundMemory {
   /**
    * Brings the contents to where they belong: in place by the wait that follows.
    *
    * @param deadlineSeconds as of `Queue.finish`
    */
-  collect(deadlineSeconds?: number): Soon<void>;
+  copyBack(deadlineSeconds?: number): Soon<void>;
 }
 
 /** Kernels take elements of `unit` bytes, which end the process of a CPU device where they do not stand on a multiple of that. */
-const inPlace = (device: Device, view: ArrayBufferView, unit: number): boolean =>
-  device.capabilities.quirks.zeroCopy && view.byteLength >= ZERO_COPY_BYTES && view.byteOffset % unit === 0;
+const canBindInPlace = (device: Device, view: ArrayBufferView, unit: number): boolean =>
+  device.capabilities.quirks.zeroCopy &&
+  view.byteLength >= MIN_ZERO_COPY_BYTES &&
+  view.byteOffset % unit === 0;
 
-function lend(device: Device, view: ArrayBufferView): Lent {
+function bindHostMemory(device: Device, view: ArrayBufferView): BoundMemory {
   const buffer = device.buffer(view.byteLength, { hostMemory: view });
   return { buffer, release: () => buffer.release() };
 }
 
 /** Device memory from the pool. @param atRest as of `BufferPool.take` @throws MemoryError */
-export function borrow(device: Device, bytes: number, atRest = false): Lent {
+export function takeFromPool(device: Device, bytes: number, atRest = false): BoundMemory {
   const buffer = device.pool.take(bytes, undefined, atRest);
   return { buffer, release: () => device.pool.give(buffer) };
 }
 
-const nothing = (): void => undefined;
+const noop = (): void => undefined;
 
 /** Arrays that lie on the device already are not released here: their owner does that. */
-export const there = (buffer: Buffer): Lent => ({ buffer, release: () => undefined });
+export const unownedBuffer = (buffer: Buffer): BoundMemory => ({ buffer, release: () => undefined });
 
 /**
  * Copies host data into a buffer, in the order of the queue; the data must not change before the next wait.
@@ -97,35 +99,35 @@ async function downloadStaged(
 }
 
 /** Makes data, elements of `unit` bytes, readable on the device: in place on a CPU device, else by an upload. */
-export function lendInput(device: Device, place: Place, unit: number): Soon<Lent> {
-  if (isOnDevice(place)) return there(place);
+export function bindInput(device: Device, place: Place, unit: number): Soon<BoundMemory> {
+  if (isOnDevice(place)) return unownedBuffer(place);
   const view = fixed(place);
-  if (inPlace(device, view, unit)) return lend(device, view);
-  const berth = device.isStaging(view) ? undefined : device.queue.coalesceUpload(view);
-  if (berth) return { buffer: berth.buffer, copy: view, release: () => berth.release() };
-  const lent = borrow(device, view.byteLength, true);
+  if (canBindInPlace(device, view, unit)) return bindHostMemory(device, view);
+  const slot = device.isStaging(view) ? undefined : device.queue.coalesceUpload(view);
+  if (slot) return { buffer: slot.buffer, copy: view, release: () => slot.release() };
+  const pooled = takeFromPool(device, view.byteLength, true);
   return rescued(
-    () => after(upload(device, lent.buffer, view, { atRest: true }), () => ({ ...lent, copy: view })),
+    () => after(upload(device, pooled.buffer, view, { atRest: true }), () => ({ ...pooled, copy: view })),
     (error) => {
-      lent.release();
+      pooled.release();
       throw error;
     },
   );
 }
 
 /** Room on the device for the elements of `unit` bytes that will be at `place`; `collect` starts the way back. */
-export function lendOutput(device: Device, place: Place, unit: number): LentOutput {
-  if (isOnDevice(place)) return { ...there(place), collect: nothing };
-  if (inPlace(device, place, unit)) return { ...lend(device, place), collect: nothing };
-  const berth = device.isStaging(place) ? undefined : device.queue.readbackSlot(place.byteLength);
-  if (berth) {
-    const collect = () => device.queue.readSlot(berth, place);
-    return { buffer: berth.buffer, copy: place, collect, release: () => berth.release() };
+export function bindOutput(device: Device, place: Place, unit: number): BoundOutput {
+  if (isOnDevice(place)) return { ...unownedBuffer(place), copyBack: noop };
+  if (canBindInPlace(device, place, unit)) return { ...bindHostMemory(device, place), copyBack: noop };
+  const slot = device.isStaging(place) ? undefined : device.queue.readbackSlot(place.byteLength);
+  if (slot) {
+    const copyBack = () => device.queue.readSlot(slot, place);
+    return { buffer: slot.buffer, copy: place, copyBack, release: () => slot.release() };
   }
-  const lent = borrow(device, place.byteLength);
+  const pooled = takeFromPool(device, place.byteLength);
   return {
-    ...lent,
+    ...pooled,
     copy: place,
-    collect: (deadlineSeconds) => download(device, lent.buffer, place, { deadlineSeconds }),
+    copyBack: (deadlineSeconds) => download(device, pooled.buffer, place, { deadlineSeconds }),
   };
 }

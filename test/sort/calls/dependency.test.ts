@@ -37,7 +37,7 @@ forEachFakeSorter((title, open) => {
     const rows = sorter.lexsort([{ keys: again, descending: true }, order]);
     const top = sorter.topK(again, 3);
     const distinct = sorter.unique(inOrder);
-    const most = sorter.reduce(sorter.sort(uploaded), 'max');
+    const maximum = sorter.reduce(sorter.sort(uploaded), 'max');
     const counts = sorter.histogram(again, { bits: [0, 1] });
     const read = async <A>(array: Promise<{ read(): Promise<A> }>) => (await array).read();
 
@@ -51,7 +51,7 @@ forEachFakeSorter((title, open) => {
     t.deepEqual(await read(rows), await sorter.argsort(sorted, { descending: true }));
     t.deepEqual(await (await top).keys.read(), sorted.slice(-3).reverse());
     t.deepEqual(await (await distinct).keys.read(), Uint32Array.from(new Set(sorted)));
-    t.is(await most, sorted.at(-1) ?? 0);
+    t.is(await maximum, sorted.at(-1) ?? 0);
     const odd = keys.filter((key) => key & 1).length;
     t.deepEqual(await counts, Uint32Array.of(n - odd, odd));
     const inPlace = sorter.sortInPlace(sorter.upload(keys));
@@ -155,7 +155,7 @@ forEachFakeSorter((title, open) => {
 
 for (const onMismatch of ['retry', 'throw'] as const) {
   test.serial(`a result fails verification after other calls have read it: ${onMismatch}`, async (t) => {
-    const { sorter, keeper, warnings } = fakeSorter();
+    const { sorter, session, warnings } = fakeSorter();
     const keys = random(4000);
     const sorted = keys.toSorted();
     using array = await sorter.upload(keys);
@@ -166,7 +166,7 @@ for (const onMismatch of ['retry', 'throw'] as const) {
       tell = resolve;
     });
     let sorts = 0;
-    keeper.backend.faultOf = () => {
+    session.backend.faultOf = () => {
       sorts++;
       if (sorts === 3) tell();
       return sorts === 1 ? { spoils: 'left rubbish', until } : undefined;

@@ -1,10 +1,10 @@
 /** Calls whose waits end in the turn of the event loop in which they were made, as those on fast devices do. */
 import test from 'ava';
 import { DeviceArray } from '../../../src/sort/api/device-array.js';
-import type { Keeper } from '../../../src/sort/backend/backend.js';
+import type { Session } from '../../../src/sort/backend/backend.js';
 import { ArrayStore } from '../../../src/sort/calls/array-store.js';
-import { LoopYield } from '../../../src/sort/calls/loop-yield.js';
-import { Turns } from '../../../src/sort/calls/turns.js';
+import { CallScheduler } from '../../../src/sort/calls/call-scheduler.js';
+import { EventLoopYield } from '../../../src/sort/calls/event-loop-yield.js';
 
 const MIB = 2 ** 20;
 
@@ -35,44 +35,44 @@ function storeOf() {
     give: ({ bytes }: { bytes: number }) => {
       used.bytes -= bytes;
     },
-    collect: () => {
+    collectGarbage: () => {
       collected.times++;
     },
     store: async () => undefined,
   };
   const backend = { memory };
-  const keeper = { backend, run: (use: (on: object) => unknown) => use(backend), onGiveUp: () => undefined };
-  return { store: new ArrayStore(keeper as unknown as Keeper, new Turns()), used, collected };
+  const session = { backend, run: (use: (on: object) => unknown) => use(backend), onGiveUp: () => undefined };
+  return { store: new ArrayStore(session as unknown as Session, new CallScheduler()), used, collected };
 }
 
 /** Makes an array of 1 MiB where `like` is. */
 const call = (store: ArrayStore, like: DeviceArray): Promise<DeviceArray> =>
-  Promise.resolve(store.making((make) => make.like(like, 'u8', MIB).result));
+  Promise.resolve(store.withResults((make) => make.allocateLike(like, 'u8', MIB).result));
 
 test('results resolve at once up to 4 MiB, then after a turn of the event loop', async (t) => {
   let turns = 0;
-  const loop = new LoopYield(() => {
+  const loop = new EventLoopYield(() => {
     turns++;
   });
   for (let i = 0; i < 4; i++) {
     loop.grow(MIB);
-    t.is(loop.pass(i), i);
+    t.is(loop.yieldIfDue(i), i);
   }
   loop.grow(1);
-  const passed = loop.pass('made');
+  const passed = loop.yieldIfDue('made');
   t.true(passed instanceof Promise);
   await Promise.resolve();
   t.is(turns, 0);
   t.is(await passed, 'made');
   t.is(turns, 1);
   loop.grow(MIB);
-  t.is(loop.pass('next'), 'next');
+  t.is(loop.yieldIfDue('next'), 'next');
 });
 
 test('a single large result resolves at once', (t) => {
-  const loop = new LoopYield(() => undefined);
+  const loop = new EventLoopYield(() => undefined);
   loop.grow(1000 * MIB);
-  t.is(loop.pass('large'), 'large');
+  t.is(loop.yieldIfDue('large'), 'large');
 });
 
 test('a program that awaits only calls yields to the event loop', async (t) => {
@@ -108,7 +108,9 @@ test('a result that overwrites an array does not count as new memory', async (t)
   const into = store.allocate('u8', 8 * MIB);
   const { stop } = counted();
   for (let i = 0; i < 50; i++) {
-    const made = await store.making((make) => make.like<DeviceArray>(into, 'u8', 8 * MIB, into).result);
+    const made = await store.withResults(
+      (make) => make.allocateLike<DeviceArray>(into, 'u8', 8 * MIB, into).result,
+    );
     t.is(made, into);
   }
   t.is(stop(), 0);

@@ -4,40 +4,40 @@ import { allCaughtUp } from '../../util/caught-up.js';
 import { BuildError, ClsortError, MismatchError } from '../../util/errors.js';
 import { after, ended, promised, rescued, type Soon } from '../../util/soon.js';
 import { type SortSettings, throwIfAborted } from '../api/options.js';
-import type { Backend, Keeper } from '../backend/backend.js';
+import type { Backend, Session } from '../backend/backend.js';
 import { byteLengthOf, column, isOnDevice, type Place } from '../backend/column.js';
 import { requestOf, type SortJob } from '../backend/job.js';
 import type { PlanRequest } from '../backend/plan.js';
-import type { Ahead } from './ahead.js';
-import { make } from './call.js';
-import { assertIntact, spansOf } from './intact.js';
+import { assertNotDetached, spansOf } from './assert-not-detached.js';
+import type { BackgroundCompiler } from './background-compiler.js';
+import { executeCall } from './call.js';
 
 /** Arrays of more bytes are sorted by themselves: nothing is gained there, as the copies take this thread as long as they do without. */
-const MOST_BYTES = 2 ** 17;
+const MAX_SORT_BYTES = 2 ** 17;
 /** Fewer sorts are made one by one: that takes fewer launches. */
-const FEWEST = 4;
+const MIN_SORTS = 4;
 /** Bytes that the sorts of a bundle read and make at most. The device works on it while the next one is copied. */
-const BUNDLE_BYTES = 2 ** 22;
+const MAX_BATCH_BYTES = 2 ** 22;
 /** Sorts in a bundle at most. */
 const MAX_SORTS = 1023;
 /** Bytes of a passage: where each sort begins comes first. */
 const OFFSET_BYTES = (MAX_SORTS + 1) * 4;
-const PASSAGE_BYTES = OFFSET_BYTES + BUNDLE_BYTES;
+const STAGING_BYTES = OFFSET_BYTES + MAX_BATCH_BYTES;
 /** Bundles that are under way at a time, each in a passage of its own. */
-const MAX_BUNDLES = 8;
+const MAX_BATCHES = 8;
 /** What a bundle reads and makes begins on its multiples: on lines of the cache. */
-const LINE = 64;
+const CACHE_LINE_BYTES = 64;
 
 /** Memory of the host that a bundle passes through on its way to a device. */
-interface Passage {
+interface StagingMemory {
   readonly backend: Backend;
   readonly memory: Uint8Array;
 }
 
 /** What a sort reads and makes: keys, values, sorted keys, and values or positions that moved along. */
-type Four<T> = readonly [keys: T, values: T | undefined, sorted: T | undefined, moved: T | undefined];
+type JobColumns<T> = readonly [keys: T, values: T | undefined, sorted: T | undefined, moved: T | undefined];
 
-const placesOf = ({ keys, values, sorted, moved }: SortJob): Four<Place> => [
+const placesOf = ({ keys, values, sorted, moved }: SortJob): JobColumns<Place> => [
   keys.place,
   values?.place,
   sorted,
@@ -45,7 +45,7 @@ const placesOf = ({ keys, values, sorted, moved }: SortJob): Four<Place> => [
 ];
 
 /** Bytes of each for a key, where it is there. */
-const unitsOf = ({ keys: { info }, values, sorted, moved }: SortJob): Four<number> => [
+const elementBytesOf = ({ keys: { info }, values, sorted, moved }: SortJob): JobColumns<number> => [
   info.bytes,
   values?.bytes,
   sorted && info.bytes,
@@ -53,11 +53,11 @@ const unitsOf = ({ keys: { info }, values, sorted, moved }: SortJob): Four<numbe
 ];
 
 /** Sorts that are alike, to be made as one of segments. */
-class Bundle {
+class SortBatch {
   readonly jobs: SortJob[] = [];
-  readonly #units: Four<number>;
+  readonly #elementBytes: JobColumns<number>;
   #n = 0;
-  #longest = 0;
+  #maxSortKeys = 0;
   #end: (made: Soon<boolean>) => void = () => undefined;
   /** Were the sorts made together? Else each is to be made by itself. */
   readonly made = new Promise<boolean>((resolve) => {
@@ -65,7 +65,7 @@ class Bundle {
   });
 
   constructor(first: SortJob) {
-    this.#units = unitsOf(first);
+    this.#elementBytes = elementBytesOf(first);
     this.add(first);
   }
 
@@ -74,7 +74,7 @@ class Bundle {
   }
 
   /** Is a sort like these? */
-  isLike({ keys: { dtype }, settings, ...job }: SortJob): boolean {
+  isCompatible({ keys: { dtype }, settings, ...job }: SortJob): boolean {
     const { keys, settings: own, values, sorted, moved } = this.#first;
     return (
       dtype === keys.dtype &&
@@ -87,15 +87,18 @@ class Bundle {
   }
 
   hasRoomFor({ keys: { n } }: SortJob): boolean {
-    const bytes = this.#units.reduce<number>((sum, unit = 0) => sum + onLines((this.#n + n) * unit), 0);
-    return bytes <= BUNDLE_BYTES && this.jobs.length < MAX_SORTS;
+    const bytes = this.#elementBytes.reduce<number>(
+      (sum, elementBytes = 0) => sum + alignToCacheLine((this.#n + n) * elementBytes),
+      0,
+    );
+    return bytes <= MAX_BATCH_BYTES && this.jobs.length < MAX_SORTS;
   }
 
   add(job: SortJob): void {
     const { n } = job.keys;
     this.jobs.push(job);
     this.#n += n;
-    this.#longest = Math.max(this.#longest, n);
+    this.#maxSortKeys = Math.max(this.#maxSortKeys, n);
   }
 
   /** What is to be planned. */
@@ -109,19 +112,19 @@ class Bundle {
   }
 
   /** Copies what the sorts read. */
-  load({ backend, memory }: Passage): Soon<void> {
-    const { own, parts } = this.#pieces(memory, [0, 1]);
+  load({ backend, memory }: StagingMemory): Soon<void> {
+    const { own, parts } = this.#slices(memory, [0, 1]);
     return backend.memory.copyArrays(own, parts);
   }
 
   /** Copies what was made to where it belongs. */
-  unload({ backend, memory }: Passage): Soon<void> {
-    const { own, parts } = this.#pieces(memory, [2, 3]);
+  unload({ backend, memory }: StagingMemory): Soon<void> {
+    const { own, parts } = this.#slices(memory, [2, 3]);
     return backend.memory.copyArrays(parts, own);
   }
 
   /** The sort of all that was loaded, in the same memory. */
-  whole({ memory }: Passage): SortJob {
+  combined({ memory }: StagingMemory): SortJob {
     const { keys, settings, values } = this.#first;
     const { signal: _, ...order } = settings; // each has its own
     const all = this.#viewsOf(memory);
@@ -137,69 +140,69 @@ class Bundle {
       ...(moved && { moved }),
       segments: {
         offsets: column('u32', begins.length, begins),
-        longest: this.#longest,
-        byAny: true, // the next bundle may have longer ones
+        longest: this.#maxSortKeys,
+        forAnyLength: true, // the next bundle may have longer ones
         fromSegment: moved !== undefined && values === undefined,
       },
     };
   }
 
   /** Memory of each sort, and the part of all that it is. What has gone meanwhile is left out: its own call tells of it. */
-  #pieces(
+  #slices(
     memory: Uint8Array,
     columns: readonly (0 | 1 | 2 | 3)[],
   ): { readonly own: Uint8Array[]; readonly parts: Uint8Array[] } {
     const all = this.#viewsOf(memory);
     const [own, parts]: [Uint8Array[], Uint8Array[]] = [[], []];
-    for (const which of columns) {
-      const [unit = 0, whole] = [this.#units[which], all[which]];
+    for (const index of columns) {
+      const [elementBytes = 0, combined] = [this.#elementBytes[index], all[index]];
       let end = 0;
       for (const job of this.jobs) {
-        const place = placesOf(job)[which];
+        const place = placesOf(job)[index];
         const begin = end;
-        end += job.keys.n * unit;
-        if (!whole || !place || isOnDevice(place) || place.byteLength < end - begin) continue;
+        end += job.keys.n * elementBytes;
+        if (!combined || !place || isOnDevice(place) || place.byteLength < end - begin) continue;
         own.push(bytesOf(place, 0, end - begin));
-        parts.push(whole.subarray(begin, end));
+        parts.push(combined.subarray(begin, end));
       }
     }
     return { own, parts };
   }
 
   /** Memory for each of the four, one behind the other. */
-  #viewsOf(memory: Uint8Array): Four<Uint8Array> {
+  #viewsOf(memory: Uint8Array): JobColumns<Uint8Array> {
     let end = OFFSET_BYTES;
-    const next = (unit: number | undefined): Uint8Array | undefined => {
-      if (unit === undefined) return undefined;
+    const next = (elementBytes: number | undefined): Uint8Array | undefined => {
+      if (elementBytes === undefined) return undefined;
       const begin = end;
-      end += onLines(this.#n * unit);
-      return memory.subarray(begin, begin + this.#n * unit);
+      end += alignToCacheLine(this.#n * elementBytes);
+      return memory.subarray(begin, begin + this.#n * elementBytes);
     };
-    return this.#units.map(next) as unknown as Four<Uint8Array>;
+    return this.#elementBytes.map(next) as unknown as JobColumns<Uint8Array>;
   }
 }
 
-const onLines = (bytes: number): number => Math.ceil(bytes / LINE) * LINE;
+const alignToCacheLine = (bytes: number): number => Math.ceil(bytes / CACHE_LINE_BYTES) * CACHE_LINE_BYTES;
 
 /**
  * Small sorts of arrays of the host that are asked for at once, made together: as segments of one sort, whose launches, transfers and
  * wait they share. Those that are alike wait for each other until nothing else is to be done at once, or until there are many.
  */
-export class Bundles {
-  readonly #keeper: Keeper;
-  readonly #ahead: Ahead;
+export class SortBatcher {
+  readonly #session: Session;
+  readonly #compiler: BackgroundCompiler;
   readonly #onWarning: (warning: ClsortError) => void;
   /** Bundles that others may join. */
-  readonly #open = new Set<Bundle>();
-  readonly #underWay = new Admission(Number.POSITIVE_INFINITY, MAX_BUNDLES);
+  readonly #open = new Set<SortBatch>();
+  readonly #running = new Admission(Number.POSITIVE_INFINITY, MAX_BATCHES);
   /** Whose passages were made last, and those that no bundle uses. */
   #backend: Backend | undefined;
-  #idle: Passage[] = [];
+  #idle: StagingMemory[] = [];
 
   /** @param onWarning hears why sorts are made one by one after all */
-  constructor(keeper: Keeper, ahead: Ahead, onWarning: (warning: ClsortError) => void) {
-    this.#keeper = keeper;
-    this.#ahead = ahead;
+  constructor(session: Session, compiler: BackgroundCompiler, onWarning: (warning: ClsortError) => void) {
+    this.#session = session;
+    this.#compiler = compiler;
     this.#onWarning = onWarning;
   }
 
@@ -211,113 +214,117 @@ export class Bundles {
    * @throws AbortedError; InputError when memory of the sort has gone meanwhile; what `alone` throws
    */
   join<T>(job: SortJob, made: T, alone: () => Soon<T>): Promise<T> | undefined {
-    if (job.keys.n === 0 || byteLengthOf(job.keys) > MOST_BYTES || !isPlain(job.settings)) return undefined;
+    if (job.keys.n === 0 || byteLengthOf(job.keys) > MAX_SORT_BYTES || !hasOnlyOrderOptions(job.settings))
+      return undefined;
     const { signal } = job.settings;
     throwIfAborted(signal);
     const spans = spansOf(job);
-    return this.#bundleWith(job).made.then((together) => {
-      if (!together) return alone();
+    return this.#batchFor(job).made.then((wasBatched) => {
+      if (!wasBatched) return alone();
       throwIfAborted(signal);
-      assertIntact(spans);
+      assertNotDetached(spans);
       return made;
     });
   }
 
-  #bundleWith(job: SortJob): Bundle {
-    for (const bundle of this.#open) {
-      if (!bundle.isLike(job)) continue;
-      if (bundle.hasRoomFor(job)) {
-        bundle.add(job);
-        return bundle;
+  #batchFor(job: SortJob): SortBatch {
+    for (const batch of this.#open) {
+      if (!batch.isCompatible(job)) continue;
+      if (batch.hasRoomFor(job)) {
+        batch.add(job);
+        return batch;
       }
-      this.#depart(bundle);
+      this.#dispatch(batch);
       break;
     }
-    const bundle = new Bundle(job);
-    this.#open.add(bundle);
-    allCaughtUp().then(() => this.#depart(bundle));
-    return bundle;
+    const batch = new SortBatch(job);
+    this.#open.add(batch);
+    allCaughtUp().then(() => this.#dispatch(batch));
+    return batch;
   }
 
   /** Makes what is in a bundle, which is done once. */
-  #depart(bundle: Bundle): void {
-    if (!this.#open.delete(bundle)) return;
-    bundle.end(promised(() => this.#underWay.run(0, () => this.#make(bundle))));
+  #dispatch(batch: SortBatch): void {
+    if (!this.#open.delete(batch)) return;
+    batch.end(promised(() => this.#running.run(0, () => this.#sortBatch(batch))));
   }
 
   /** @returns whether it was made */
-  #make(bundle: Bundle): Soon<boolean> {
+  #sortBatch(batch: SortBatch): Soon<boolean> {
     return rescued(
       () => {
-        const passage = this.#isReady(bundle) ? this.#passage() : undefined;
-        return passage !== undefined && this.#makeIn(passage, bundle);
+        const staging = this.#isReady(batch) ? this.#staging() : undefined;
+        return staging !== undefined && this.#sortInStaging(staging, batch);
       },
       (error) => {
         if (!(error instanceof ClsortError)) throw error;
-        this.#tell(error);
+        this.#warn(error);
         return false;
       },
     );
   }
 
-  #makeIn(passage: Passage, bundle: Bundle): Soon<boolean> {
-    const { backend } = passage;
+  #sortInStaging(staging: StagingMemory, batch: SortBatch): Soon<boolean> {
+    const { backend } = staging;
     const sort = (): Soon<unknown> => {
-      const job = bundle.whole(passage);
+      const job = batch.combined(staging);
       const by = { backend, settings: job.settings, onWarning: this.#onWarning };
       const nothing = () => undefined;
-      return this.#keeper.run(() => make(by, (call) => after(call.sort(job), () => nothing)), ONCE);
+      return this.#session.run(
+        () => executeCall(by, (call) => after(call.sort(job), () => nothing)),
+        NO_RETRY,
+      );
     };
-    const steps = [() => bundle.load(passage), sort, () => bundle.unload(passage)];
+    const steps = [() => batch.load(staging), sort, () => batch.unload(staging)];
     // With a device that is lost its memory is, too: nothing is done in it any more.
-    const inTurn = (made: Soon<boolean>, step: () => Soon<unknown>): Soon<boolean> =>
+    const runNext = (made: Soon<boolean>, step: () => Soon<unknown>): Soon<boolean> =>
       after(made, (well) => well && after(step(), () => !backend.lost));
     return ended(
-      () => steps.reduce(inTurn, true),
+      () => steps.reduce(runNext, true),
       () => {
-        if (backend === this.#backend) this.#idle.push(passage);
+        if (backend === this.#backend) this.#idle.push(staging);
       },
     );
   }
 
   /** @returns undefined where there has been no memory for any @throws MemoryError the first time */
-  #passage(): Passage | undefined {
-    const { backend } = this.#keeper;
+  #staging(): StagingMemory | undefined {
+    const { backend } = this.#session;
     if (backend !== this.#backend) {
       this.#backend = backend;
       this.#idle = [];
-      const all = backend.memory.passage(MAX_BUNDLES * PASSAGE_BYTES);
-      for (let i = MAX_BUNDLES - 1; i >= 0; i--) {
-        this.#idle.push({ backend, memory: new Uint8Array(all, i * PASSAGE_BYTES, PASSAGE_BYTES) });
+      const all = backend.memory.allocateStaging(MAX_BATCHES * STAGING_BYTES);
+      for (let i = MAX_BATCHES - 1; i >= 0; i--) {
+        this.#idle.push({ backend, memory: new Uint8Array(all, i * STAGING_BYTES, STAGING_BYTES) });
       }
     }
     return this.#idle.pop();
   }
 
   /** Is it worth making, and is there all that it takes? What is to be compiled comes later: nobody waits for it. */
-  #isReady({ jobs, request }: Bundle): boolean {
-    const { backend } = this.#keeper;
-    if (jobs.length < FEWEST || backend.lost) return false;
+  #isReady({ jobs, request }: SortBatch): boolean {
+    const { backend } = this.#session;
+    if (jobs.length < MIN_SORTS || backend.lost) return false;
     const [plan] = backend.plans(request);
     if (plan?.engine !== 'device' || !backend.trusts(plan)) return false;
     if (backend.isReady(plan)) return true;
-    this.#ahead.prepare(backend, plan, (error) => {
-      if (error instanceof BuildError || error instanceof MismatchError) this.#tell(error);
+    this.#compiler.prepare(backend, plan, (error) => {
+      if (error instanceof BuildError || error instanceof MismatchError) this.#warn(error);
     });
     return false;
   }
 
-  #tell(cause: ClsortError): void {
+  #warn(cause: ClsortError): void {
     const Kind = cause.constructor as new (message: string, details: { cause: unknown }) => ClsortError;
     this.#onWarning(new Kind(`sorts are made one by one, and not together: ${cause.message}`, { cause }));
   }
 }
 
 /** What is made for a bundle is made once: each of its sorts has another go. */
-const ONCE = { again: false };
+const NO_RETRY = { again: false };
 
 /** Does a call ask for nothing that concerns how its keys are sorted, or what is told of it meanwhile? */
-function isPlain(settings: SortSettings): boolean {
+function hasOnlyOrderOptions(settings: SortSettings): boolean {
   const { algorithm, scan, radixBits, bits, tuning, verify, onMismatch, timeout } = settings;
   const { onProgress, onReport, onWarning } = settings;
   return (

@@ -32,7 +32,7 @@ interface Stream {
 }
 
 /** What sorts the parts: compiled for them, and sure to sort stably. */
-export interface PartSort {
+export interface PartSorter {
   readonly device: Device;
   readonly algorithm: Algorithm;
   readonly cutter: RunCutter;
@@ -47,14 +47,14 @@ export interface PartSort {
  * @returns false when the algorithm gave up: the output is not to be used
  * @throws MemoryError, DeviceLostError, TimeoutError
  */
-export async function sortStreamed(by: PartSort, job: HostJob): Promise<boolean> {
-  const { device, plan } = by;
+export async function sortStreamed(sorter: PartSorter, job: HostJob): Promise<boolean> {
+  const { device, plan } = sorter;
   const { queue, pool } = device;
   const { timeout } = job.settings;
-  const taken: Buffer[] = [];
+  const buffers: Buffer[] = [];
   const take = (bytes: number): Buffer => {
     const buffer = pool.take(bytes);
-    taken.push(buffer);
+    buffers.push(buffer);
     return buffer;
   };
   const parts = Array.from({ length: Math.ceil(job.keys.n / plan.n) }, (_, p) => p);
@@ -75,7 +75,7 @@ export async function sortStreamed(by: PartSort, job: HostJob): Promise<boolean>
     ];
     const statuses = take(4 * 2 * parts.length);
     const cuts = take(cutBytes({ n: keys.n, runKeys: plan.n }));
-    enqueueAll(by, job, { parts, streams, statuses, cuts });
+    enqueueAll(sorter, job, { parts, streams, statuses, cuts });
     await queue.finish(timeout);
     const gaveUp = new Uint32Array(2 * parts.length);
     queue.read(statuses, gaveUp);
@@ -89,7 +89,7 @@ export async function sortStreamed(by: PartSort, job: HostJob): Promise<boolean>
     // Nothing may be in flight on memory that others get; what fails here has failed before.
     for (const one of hung ? [] : [device.transferQueues.up, device.transferQueues.down, queue])
       await one.finish().catch(() => undefined);
-    for (const buffer of taken) pool.give(buffer);
+    for (const buffer of buffers) pool.give(buffer);
   }
 }
 
@@ -101,8 +101,8 @@ interface Work {
   readonly cuts: Buffer;
 }
 
-function enqueueAll(by: PartSort, { keys, settings }: HostJob, work: Work): void {
-  const { device, algorithm, cutter, plan } = by;
+function enqueueAll(sorter: PartSorter, { keys, settings }: HostJob, work: Work): void {
+  const { device, algorithm, cutter, plan } = sorter;
   const { queue, transferQueues: ways } = device;
   const { parts, streams, statuses, cuts } = work;
   const { bits, n: partKeys } = plan;

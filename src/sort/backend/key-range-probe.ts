@@ -16,29 +16,29 @@ import { type Column, isOnDevice } from './column.js';
 export type Bits = readonly [begin: number, end: number];
 
 /** A survey reads all keys once and waits for the answer: below this, sorting takes less than asking. */
-const SURVEY_FROM = { cpu: 2 ** 17, other: 2 ** 24 } as const;
+const MIN_PROBE_KEYS = { cpu: 2 ** 17, other: 2 ** 24 } as const;
 /** Keys of a sample, taken in so many places. */
-const SAMPLE_PLACES = 16;
-const SAMPLE_RUN = 4;
+const SAMPLE_COUNT = 16;
+const KEYS_PER_SAMPLE = 4;
 /** Bits of a digit where the algorithm does not say. */
 const RADIX_BITS = 8;
 
 /** The part of a window outside of which no code differs from another; empty when none does. */
-export function narrowed([begin, end]: Bits, differing: bigint): Bits {
+export function narrowBits([begin, end]: Bits, differing: bigint): Bits {
   let [low, high] = [begin, end];
   while (high > low && ((differing >> BigInt(high - 1)) & 1n) === 0n) high--;
   while (low < high && ((differing >> BigInt(low)) & 1n) === 0n) low++;
   return [low, high];
 }
 
-const passes = (bits: Bits, radixBits: number): number =>
+const passCount = (bits: Bits, radixBits: number): number =>
   bits[0] >= bits[1] ? 0 : digitsOf(bits, radixBits).length;
 
 /** Bits in which the codes of a few keys differ, bit patterns of a width; stops when no pass can be saved. */
-function sampled(
+function differingBits(
   keys: Iterable<number | bigint>,
   codec: KeyCodec,
-  enough: (bits: bigint) => boolean,
+  isEnough: (bits: bigint) => boolean,
 ): bigint {
   let first: bigint | undefined;
   let differing = 0n;
@@ -46,21 +46,21 @@ function sampled(
     const code = encode(codec, BigInt(key));
     first ??= code;
     differing |= first ^ code;
-    if (enough(differing)) break;
+    if (isEnough(differing)) break;
   }
   return differing;
 }
 
 /** A few keys from all over an array. */
-function sample(array: ArrayBufferView, { n, info }: Column): (number | bigint)[] {
-  const step = Math.floor(n / SAMPLE_PLACES);
-  return Array.from({ length: SAMPLE_PLACES }, (_, i) => i * step).flatMap((start) => [
-    ...keyWords(bytesOf(array, start * info.bytes, (start + SAMPLE_RUN) * info.bytes), info),
+function sampleKeys(array: ArrayBufferView, { n, info }: Column): (number | bigint)[] {
+  const step = Math.floor(n / SAMPLE_COUNT);
+  return Array.from({ length: SAMPLE_COUNT }, (_, i) => i * step).flatMap((start) => [
+    ...keyWords(bytesOf(array, start * info.bytes, (start + KEYS_PER_SAMPLE) * info.bytes), info),
   ]);
 }
 
 /** Tells which digits need no pass. */
-export class Survey {
+export class KeyRangeProbe {
   readonly #device: Device;
 
   constructor(device: Device) {
@@ -80,13 +80,13 @@ export class Survey {
     { bits, codec, radixBits = RADIX_BITS }: { bits: Bits; codec: KeyCodec; radixBits?: number },
   ): Soon<Bits> {
     const { type } = this.#device.capabilities;
-    const there = isOnDevice(keys.place) ? keys.origin : keys.place;
-    if (!there || keys.n < SURVEY_FROM[type === 'cpu' ? 'cpu' : 'other']) return bits;
-    const whole = passes(bits, radixBits);
-    const inVain = (differing: bigint) => passes(narrowed(bits, differing), radixBits) >= whole;
-    if (inVain(sampled(sample(there, keys), codec, inVain))) return bits;
+    const hostKeys = isOnDevice(keys.place) ? keys.origin : keys.place;
+    if (!hostKeys || keys.n < MIN_PROBE_KEYS[type === 'cpu' ? 'cpu' : 'other']) return bits;
+    const allPasses = passCount(bits, radixBits);
+    const savesNoPass = (differing: bigint) => passCount(narrowBits(bits, differing), radixBits) >= allPasses;
+    if (savesNoPass(differingBits(sampleKeys(hostKeys, keys), codec, savesNoPass))) return bits;
     return after(this.#differing(keys, buffer, codec), (differing) =>
-      inVain(differing) ? bits : narrowed(bits, differing),
+      savesNoPass(differing) ? bits : narrowBits(bits, differing),
     );
   }
 

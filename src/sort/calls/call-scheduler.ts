@@ -10,21 +10,21 @@ const MAX_CALLS = 256;
 const MAX_KEYS = 2 ** 24;
 
 /** The order of calls: each begins when those before it have enqueued all they do, or are done. */
-export class Turns {
+export class CallScheduler {
   /** The turn of the call that was asked for last. */
-  #last: Promise<unknown> = Promise.resolve();
+  #tail: Promise<unknown> = Promise.resolve();
   /** Calls that have the turn, or wait for it. */
-  #taken = 0;
+  #queued = 0;
   /** Calls that are not done, those that wait for their turn among them. */
-  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #active = new Set<Promise<unknown>>();
   /** What is under way beside all calls. */
-  readonly #apart = new Set<Promise<unknown>>();
+  readonly #runIndependently = new Set<Promise<unknown>>();
   #closed = false;
-  readonly #besides = new Admission(MAX_KEYS, MAX_CALLS);
+  readonly #concurrent = new Admission(MAX_KEYS, MAX_CALLS);
 
   /** Nothing runs or waits. */
-  get idle(): boolean {
-    return this.#underWay.size === 0 && this.#apart.size === 0;
+  get isIdle(): boolean {
+    return this.#active.size === 0 && this.#runIndependently.size === 0;
   }
 
   get isClosed(): boolean {
@@ -37,11 +37,11 @@ export class Turns {
   }
 
   /** Runs `use` when everything that was asked for before is done, and nothing beside it. */
-  async alone<T>(use: () => Soon<T>): Promise<T> {
+  async runExclusive<T>(use: () => Soon<T>): Promise<T> {
     this.assertOpen();
-    const before = Promise.all(this.#underWay);
-    const done = this.#last.then(() => before).then(use);
-    this.#take(done);
+    const before = Promise.all(this.#active);
+    const done = this.#tail.then(() => before).then(use);
+    this.#occupy(done);
     return this.#track(done);
   }
 
@@ -49,12 +49,12 @@ export class Turns {
    * Runs a call in two halves. The first one has the turn; the next call need not wait for the second one.
    * In an in-order queue its commands come later all the same. Where nobody has the turn, the first half runs at once.
    */
-  inOrder<T>(enqueue: () => Soon<Completion<T>>): Promise<T> {
+  runInOrder<T>(enqueue: () => Soon<Completion<T>>): Promise<T> {
     const begin = (): Soon<T> => {
       this.assertOpen();
-      const enqueued = this.#taken > 0 ? this.#last.then(enqueue) : enqueue();
-      if (enqueued instanceof Promise) this.#take(enqueued);
-      return after(enqueued, completed);
+      const enqueued = this.#queued > 0 ? this.#tail.then(enqueue) : enqueue();
+      if (enqueued instanceof Promise) this.#occupy(enqueued);
+      return after(enqueued, runCompletion);
     };
     return this.#track(promised(begin));
   }
@@ -63,55 +63,55 @@ export class Turns {
    * Runs a call of n keys that nobody's order matters to, as it uses memory of the host only: beside others like it, and
    * beside those that come later. Where nobody has the turn, and there is room, it runs at once.
    */
-  beside<T>(n: number, use: () => Soon<T>): Promise<T> {
-    const begin = (): Soon<T> => this.#besides.run(n, use);
+  runConcurrently<T>(n: number, use: () => Soon<T>): Promise<T> {
+    const begin = (): Soon<T> => this.#concurrent.run(n, use);
     return this.#track(
       promised(() => {
         this.assertOpen();
-        return this.#taken > 0 ? this.#last.then(begin) : begin();
+        return this.#queued > 0 ? this.#tail.then(begin) : begin();
       }),
     );
   }
 
   /** Runs at once what uses only memory that no call knows of, and what no call waits for. */
-  async apart<T>(use: () => Promise<T>): Promise<T> {
+  async runIndependently<T>(use: () => Promise<T>): Promise<T> {
     this.assertOpen();
-    return track(this.#apart, use());
+    return track(this.#runIndependently, use());
   }
 
   /** Waits for everything that was asked for up to now. */
-  async settled(): Promise<void> {
-    await Promise.all([...this.#underWay, ...this.#apart]);
+  async waitForAll(): Promise<void> {
+    await Promise.all([...this.#active, ...this.#runIndependently]);
   }
 
   /** Lets nothing more in, and waits for what is. */
   async close(): Promise<void> {
     this.#closed = true;
-    await this.settled();
+    await this.waitForAll();
   }
 
   /** Gives the turn to a call until it settles. */
-  #take(call: Promise<unknown>): void {
-    this.#taken++;
+  #occupy(call: Promise<unknown>): void {
+    this.#queued++;
     const end = () => {
-      this.#taken--;
+      this.#queued--;
     };
-    this.#last = call.then(end, end);
+    this.#tail = call.then(end, end);
   }
 
   #track<T>(call: Promise<T>): Promise<T> {
-    return track(this.#underWay, call);
+    return track(this.#active, call);
   }
 }
 
-const completed = <T>(complete: Completion<T>): Soon<T> => complete();
+const runCompletion = <T>(complete: Completion<T>): Soon<T> => complete();
 
 /** Has a call in a set until it is done. */
-function track<T>(under: Set<Promise<unknown>>, call: Promise<T>): Promise<T> {
+function track<T>(active: Set<Promise<unknown>>, call: Promise<T>): Promise<T> {
   const end = () => {
-    under.delete(done);
+    active.delete(done);
   };
   const done: Promise<unknown> = call.then(end, end);
-  under.add(done);
+  active.add(done);
   return call;
 }

@@ -2,10 +2,10 @@ import { BuildError, type ClsortError, MismatchError, UnsupportedError } from '.
 import { after, type Soon } from '../../util/soon.js';
 import type { SortSettings } from '../api/options.js';
 import { hostPlan, type Plan, type PlanRequest } from '../backend/plan.js';
-import type { By } from './call.js';
+import type { CallContext } from './call.js';
 
 /** A call whose results are refused is tried on this many algorithms before the host sorts. */
-const DEVICE_ATTEMPTS = 2;
+const MAX_DEVICE_ATTEMPTS = 2;
 
 /** Why a variant is not tried, when it is not the first time. */
 const FAILED_BEFORE = 'failed before';
@@ -15,11 +15,11 @@ const NONE: ReadonlySet<string> = new Set();
 /** Says that a result must not be used, and why. */
 export class Refusal {
   readonly plan: Plan;
-  readonly why: string;
+  readonly reason: string;
 
-  constructor(plan: Plan, why: string) {
+  constructor(plan: Plan, reason: string) {
     this.plan = plan;
-    this.why = why;
+    this.reason = reason;
   }
 }
 
@@ -27,15 +27,15 @@ export class Refusal {
  * Which plan a sort is made by: the best that is left, and the host when none is. What has been tried is remembered when the call
  * is made once more; most calls have nothing to remember.
  */
-export class PlanChoice {
-  readonly #by: By;
+export class PlanSelector {
+  readonly #context: CallContext;
   /** Names of algorithms whose result was refused. */
   #refused = NONE;
   /** Why algorithms were not used, in words. */
   #failures = NONE;
 
-  constructor(by: By) {
-    this.#by = by;
+  constructor(context: CallContext) {
+    this.#context = context;
   }
 
   /** Was a result refused? */
@@ -45,16 +45,16 @@ export class PlanChoice {
 
   /** @throws UnsupportedError when no algorithm was ever to be used; what compiling one throws, but for `auto` */
   plan(request: PlanRequest, settings: SortSettings): Soon<Plan> {
-    if (this.#refused.size >= DEVICE_ATTEMPTS) return this.#ofHost(request);
+    if (this.#refused.size >= MAX_DEVICE_ATTEMPTS) return this.#hostPlan(request);
     return (
-      this.#ready(request) ??
-      after(this.usable(request, settings), (usable) => usable ?? this.#ofHost(request))
+      this.#readyPlan(request) ??
+      after(this.firstUsable(request, settings), (firstUsable) => firstUsable ?? this.#hostPlan(request))
     );
   }
 
   /** The first plan that was not refused and compiles; under `auto` a failure is a warning, and the next is tried. */
-  async usable(request: PlanRequest, settings: SortSettings): Promise<Plan | undefined> {
-    const { backend } = this.#by;
+  async firstUsable(request: PlanRequest, settings: SortSettings): Promise<Plan | undefined> {
+    const { backend } = this.#context;
     const auto = settings.algorithm === 'auto';
     for (const plan of backend.plans(request)) {
       if (this.#refused.has(plan.algorithm)) continue;
@@ -77,12 +77,12 @@ export class PlanChoice {
   }
 
   /** Has another plan made the call once more. @throws MismatchError when nothing else is to be tried */
-  refuse({ plan, why }: Refusal): void {
-    const { backend, settings } = this.#by;
+  refuse({ plan, reason }: Refusal): void {
+    const { backend, settings } = this.#context;
     this.#refused = new Set([...this.#refused, plan.algorithm]);
-    this.#fail(`${plan.algorithm} ${why}`);
+    this.#fail(`${plan.algorithm} ${reason}`);
     backend.distrust(plan);
-    const message = `${plan.algorithm} on ${backend.info?.name} ${why}`;
+    const message = `${plan.algorithm} on ${backend.info?.name} ${reason}`;
     if (settings.onMismatch === 'throw') throw new MismatchError(`${message}: its result is not used`);
     this.#warn(new MismatchError(`${message}; another way is tried`));
   }
@@ -91,38 +91,38 @@ export class PlanChoice {
    * The first plan, where nothing stands against it and all that it needs is there. One that gained nothing lately is taken only until
    * the next one is there: nobody waits for that to be compiled.
    */
-  #ready(request: PlanRequest): Plan | undefined {
-    const { backend } = this.#by;
+  #readyPlan(request: PlanRequest): Plan | undefined {
+    const { backend } = this.#context;
     if (this.hasRefused) return undefined;
-    let gainless: Plan | undefined;
+    let unprofitable: Plan | undefined;
     for (const plan of backend.plans(request)) {
       const isReady = backend.trusts(plan) && backend.isReady(plan);
-      if (gainless && !isReady) this.#by.ahead?.prepare(backend, plan);
-      if (gainless || !isReady) return isReady ? plan : gainless;
+      if (unprofitable && !isReady) this.#context.compiler?.prepare(backend, plan);
+      if (unprofitable || !isReady) return isReady ? plan : unprofitable;
       if (request.algorithm !== 'auto' || backend.pays(plan)) return plan;
-      gainless = plan;
+      unprofitable = plan;
     }
-    return gainless;
+    return unprofitable;
   }
 
   /** What is left when no algorithm is. @throws UnsupportedError when none was ever to be used */
-  #ofHost(request: PlanRequest): Plan {
-    const name = this.#by.backend.info?.name;
+  #hostPlan(request: PlanRequest): Plan {
+    const name = this.#context.backend.info?.name;
     const failures = [...this.#failures];
-    const why = failures.join('; ');
+    const reason = failures.join('; ');
     if (!this.hasRefused && !failures.some((failure) => failure.endsWith(FAILED_BEFORE))) {
-      throw new UnsupportedError(`no algorithm could be used on ${name}: ${why}`);
+      throw new UnsupportedError(`no algorithm could be used on ${name}: ${reason}`);
     }
-    this.#warn(new MismatchError(`the host engine sorts, since on ${name}: ${why}`));
-    return hostPlan(request, why);
+    this.#warn(new MismatchError(`the host engine sorts, since on ${name}: ${reason}`));
+    return hostPlan(request, reason);
   }
 
-  #fail(why: string): void {
-    this.#failures = new Set([...this.#failures, why]);
+  #fail(reason: string): void {
+    this.#failures = new Set([...this.#failures, reason]);
   }
 
   #warn(warning: ClsortError): void {
-    const { settings, onWarning } = this.#by;
+    const { settings, onWarning } = this.#context;
     (settings.onWarning ?? onWarning)(warning);
   }
 }

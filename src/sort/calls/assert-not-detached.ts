@@ -7,9 +7,9 @@ import { type SortJob, valueBytesOf } from '../backend/job.js';
 export type Span = readonly [place: Place, bytes: number];
 
 /** @throws InputError when memory of the host has gone meanwhile */
-export function assertIntact(spans: readonly Span[], cause?: unknown): void {
+export function assertNotDetached(spans: readonly Span[], cause?: unknown): void {
   for (const [place, bytes] of spans) {
-    if (isOnDevice(place) || !hasGone(place, bytes)) continue;
+    if (isOnDevice(place) || !isDetachedOrShrunk(place, bytes)) continue;
     throw new InputError(
       `an array of ${bytes} bytes has ${place.byteLength} left: its buffer was transferred, detached or shrunk while ` +
         'the call was working on it. Leave arrays alone until the promise settles, or pass a copy',
@@ -19,7 +19,7 @@ export function assertIntact(spans: readonly Span[], cause?: unknown): void {
 }
 
 /** Has memory fewer bytes than it had? Of none at all it tells whether they can still be looked at. */
-const hasGone = (place: ArrayBufferView, bytes: number): boolean =>
+const isDetachedOrShrunk = (place: ArrayBufferView, bytes: number): boolean =>
   place.byteLength < bytes || (bytes === 0 && isDetached(place));
 
 /**
@@ -27,25 +27,25 @@ const hasGone = (place: ArrayBufferView, bytes: number): boolean =>
  *
  * @throws InputError when one of them did not, whatever `use` made of it; what `use` throws
  */
-export async function whileIntact<T>(spans: readonly Span[], use: () => Promise<T>): Promise<T> {
+export async function runWhileAttached<T>(spans: readonly Span[], use: () => Promise<T>): Promise<T> {
   try {
-    assertIntact(spans);
+    assertNotDetached(spans);
     const result = await use();
-    assertIntact(spans);
+    assertNotDetached(spans);
     return result;
   } catch (error) {
-    throw intactOr(spans, error);
+    throw detachErrorOr(spans, error);
   }
 }
 
 /** The InputError that tells of memory that has gone meanwhile, where some has; else `error` itself. */
-export function intactOr(spans: readonly Span[], error: unknown): unknown {
+export function detachErrorOr(spans: readonly Span[], error: unknown): unknown {
   if (error instanceof InputError) return error;
   try {
-    assertIntact(spans, error);
+    assertNotDetached(spans, error);
     return error;
-  } catch (gone) {
-    return gone;
+  } catch (detachError) {
+    return detachError;
   }
 }
 

@@ -11,20 +11,20 @@ import { newArray } from '../../../src/keys/array.js';
 import { parseSortOptions, type SortOptions } from '../../../src/sort/api/options.js';
 import type { PendingSort } from '../../../src/sort/backend/backend.js';
 import { column } from '../../../src/sort/backend/column.js';
-import { done, HostBackend, sortOnHost } from '../../../src/sort/backend/host-backend.js';
+import { completedSort, HostBackend, sortOnHost } from '../../../src/sort/backend/host-backend.js';
 import { type HostJob, hostJob, type SortJob } from '../../../src/sort/backend/job.js';
 import { hostPlan, type Plan, type PlanRequest } from '../../../src/sort/backend/plan.js';
-import { Ahead } from '../../../src/sort/calls/ahead.js';
-import { Bundles } from '../../../src/sort/calls/bundles.js';
-import { Turns } from '../../../src/sort/calls/turns.js';
+import { BackgroundCompiler } from '../../../src/sort/calls/background-compiler.js';
+import { CallScheduler } from '../../../src/sort/calls/call-scheduler.js';
+import { SortBatcher } from '../../../src/sort/calls/sort-batcher.js';
 
 /** A fake device that sorts on the host and records its sorts. */
-class Played extends HostBackend {
+class FakeDevice extends HostBackend {
   /** How many segments each had. */
   readonly sorts: number[] = [];
   prepared = 0;
   ready = true;
-  passages = 0;
+  stagingBlocks = 0;
   /** Runs in place of a sort. */
   instead: (() => Promise<PendingSort>) | undefined;
 
@@ -44,28 +44,30 @@ class Played extends HostBackend {
   override async sort(plan: Plan, job: SortJob): Promise<PendingSort> {
     this.sorts.push((job.segments?.offsets.n ?? 1) - 1);
     if (this.instead) return this.instead();
-    return done(await sortOnHost(plan, hostJob(job) as HostJob));
+    return completedSort(await sortOnHost(plan, hostJob(job) as HostJob));
   }
 }
 
-function played() {
-  const backend = new Played();
-  const passage = backend.memory.passage.bind(backend.memory);
-  backend.memory.passage = (bytes) => {
-    backend.passages++;
-    return passage(bytes);
+function fakeBatcher() {
+  const backend = new FakeDevice();
+  const allocateStaging = backend.memory.allocateStaging.bind(backend.memory);
+  backend.memory.allocateStaging = (bytes) => {
+    backend.stagingBlocks++;
+    return allocateStaging(bytes);
   };
-  const turns = new Turns();
+  const scheduler = new CallScheduler();
   const warnings: ClsortError[] = [];
-  const bundles = new Bundles(backend, new Ahead(backend, turns), (warning) => warnings.push(warning));
+  const batcher = new SortBatcher(backend, new BackgroundCompiler(backend, scheduler), (warning) =>
+    warnings.push(warning),
+  );
   /** Sorts that ran one by one. */
   const alone: SortJob[] = [];
   const join = (job: SortJob) =>
-    bundles.join(job, 'together', () => {
+    batcher.join(job, 'together', () => {
       alone.push(job);
       return 'alone';
     });
-  return { backend, turns, warnings, alone, join };
+  return { backend, scheduler, warnings, alone, join };
 }
 
 const words = (n: number, seed: number): Uint32Array =>
@@ -80,7 +82,7 @@ function sortOf(keys: Uint32Array, options: SortOptions = {}) {
 const sorts = (count: number, n = 100) => Array.from({ length: count }, (_, i) => sortOf(words(n + i, i)));
 
 test('sorts requested at once are combined into one, each with its own result array', async (t) => {
-  const { backend, join, alone } = played();
+  const { backend, join, alone } = fakeBatcher();
   const jobs = sorts(10);
   t.deepEqual(new Set(await Promise.all(jobs.map(join))), new Set(['together']));
   for (const { keys, sorted } of jobs) t.deepEqual(sorted, (keys.place as Uint32Array).toSorted());
@@ -88,11 +90,11 @@ test('sorts requested at once are combined into one, each with its own result ar
   t.is(alone.length, 0);
   t.deepEqual(await Promise.all(sorts(5).map(join)), new Array(5).fill('together'));
   t.deepEqual(backend.sorts, [10, 5]);
-  t.is(backend.passages, 1, 'the same memory again');
+  t.is(backend.stagingBlocks, 1, 'the same memory again');
 });
 
 test('only sorts with the same options are combined, and few of a kind run one by one', async (t) => {
-  const { backend, join, alone } = played();
+  const { backend, join, alone } = fakeBatcher();
   const positionsOf = (keys: Uint32Array) => {
     const { sorted: _, ...job } = sortOf(keys);
     return { ...job, moved: new Uint32Array(keys.length) };
@@ -127,7 +129,7 @@ test('only sorts with the same options are combined, and few of a kind run one b
 });
 
 test('sorts with other options than the order, of large arrays and of empty arrays are not combined', (t) => {
-  const { join } = played();
+  const { join } = fakeBatcher();
   const asks: SortOptions[] = [
     { algorithm: 'merge' },
     { scan: 3 },
@@ -148,13 +150,13 @@ test('sorts with other options than the order, of large arrays and of empty arra
 });
 
 test('sorts run one by one while the combined sort is compiled once in the background', async (t) => {
-  const { backend, turns, join, warnings } = played();
+  const { backend, scheduler, join, warnings } = fakeBatcher();
   backend.ready = false;
   t.deepEqual(new Set(await Promise.all(sorts(10).map(join))), new Set(['alone']));
-  await turns.settled();
+  await scheduler.waitForAll();
   t.is(backend.prepared, 1);
   t.deepEqual(new Set(await Promise.all(sorts(10).map(join))), new Set(['together']));
-  const broken = played();
+  const broken = fakeBatcher();
   broken.backend.ready = false;
   broken.backend.prepare = async () => {
     broken.backend.prepared++;
@@ -162,7 +164,7 @@ test('sorts run one by one while the combined sort is compiled once in the backg
   };
   for (let i = 0; i < 3; i++) {
     t.deepEqual(new Set(await Promise.all(sorts(10).map(broken.join))), new Set(['alone']));
-    await broken.turns.settled();
+    await broken.scheduler.waitForAll();
   }
   t.is(broken.backend.prepared, 1);
   t.deepEqual(
@@ -173,7 +175,7 @@ test('sorts run one by one while the combined sort is compiled once in the backg
 });
 
 test('a failed combined sort falls back to single sorts and warns', async (t) => {
-  const { backend, join, alone, warnings } = played();
+  const { backend, join, alone, warnings } = fakeBatcher();
   const released: string[] = [];
   backend.instead = async () => ({ outcome: () => 'gave up', release: () => released.push('yes') });
   t.deepEqual(new Set(await Promise.all(sorts(10).map(join))), new Set(['alone']));
@@ -204,8 +206,8 @@ test('a failed combined sort falls back to single sorts and warns', async (t) =>
 });
 
 test('without staging memory sorts run one by one, with one warning', async (t) => {
-  const { backend, join, warnings } = played();
-  backend.memory.passage = () => {
+  const { backend, join, warnings } = fakeBatcher();
+  backend.memory.allocateStaging = () => {
     throw new MemoryError('none');
   };
   for (let i = 0; i < 3; i++) {
@@ -218,7 +220,7 @@ test('without staging memory sorts run one by one, with one warning', async (t) 
 });
 
 test('memory of a lost device is not read', async (t) => {
-  const { backend, join } = played();
+  const { backend, join } = fakeBatcher();
   const jobs = sorts(10);
   const made = jobs.map(join);
   backend.instead = async () => {
@@ -234,12 +236,12 @@ test('memory of a lost device is not read', async (t) => {
 
 for (const [which, when] of ['during the upload', 'during the download'].entries()) {
   test(`arrays are sorted one by one if the device is lost ${when}`, async (t) => {
-    const { backend, join } = played();
-    const passages: ArrayBuffer[] = [];
-    const { passage } = backend.memory;
-    backend.memory.passage = (bytes) => {
-      const memory = passage.call(backend.memory, bytes);
-      passages.push(memory);
+    const { backend, join } = fakeBatcher();
+    const stagingBlocks: ArrayBuffer[] = [];
+    const { allocateStaging } = backend.memory;
+    backend.memory.allocateStaging = (bytes) => {
+      const memory = allocateStaging.call(backend.memory, bytes);
+      stagingBlocks.push(memory);
       return memory;
     };
     let copies = 0;
@@ -249,7 +251,7 @@ for (const [which, when] of ['during the upload', 'during the download'].entries
       await Promise.resolve();
       if (copies++ < which) return;
       Object.assign(backend, { lost: true });
-      structuredClone(0, { transfer: passages });
+      structuredClone(0, { transfer: stagingBlocks });
     };
     t.deepEqual(new Set(await Promise.all(sorts(10).map(join))), new Set(['alone']));
     t.is(copies, which + 1);
@@ -258,7 +260,7 @@ for (const [which, when] of ['during the upload', 'during the download'].entries
 }
 
 test('an array that is detached meanwhile rejects only its own call', async (t) => {
-  const { backend, join } = played();
+  const { backend, join } = fakeBatcher();
   const jobs = sorts(10);
   const take = (view: unknown): void => {
     structuredClone(0, { transfer: [(view as Uint32Array<ArrayBuffer>).buffer] });
@@ -282,7 +284,7 @@ test('an array that is detached meanwhile rejects only its own call', async (t) 
 });
 
 test('a signal aborts only its own call, before and during a combined sort', async (t) => {
-  const { backend, join } = played();
+  const { backend, join } = fakeBatcher();
   const [before, meanwhile, never] = [new AbortController(), new AbortController(), new AbortController()];
   before.abort();
   const signals = [meanwhile.signal, undefined, never.signal, undefined, undefined];
@@ -300,7 +302,7 @@ test('a signal aborts only its own call, before and during a combined sort', asy
 });
 
 test('a combined sort holds at most 1023 tiny sorts', async (t) => {
-  const { backend, join } = played();
+  const { backend, join } = fakeBatcher();
   const jobs = Array.from({ length: 1030 }, (_, i) => sortOf(words(1 + (i % 3), i)));
   t.deepEqual(new Set(await Promise.all(jobs.map(join))), new Set(['together']));
   t.deepEqual(backend.sorts, [1023, 7]);
@@ -308,12 +310,12 @@ test('a combined sort holds at most 1023 tiny sorts', async (t) => {
 });
 
 test('combined sorts start before the last arrays are added, and at most 8 run at once', async (t) => {
-  const { backend, join } = played();
+  const { backend, join } = fakeBatcher();
   let underWay = 0;
-  let most = 0;
+  let maxSorts = 0;
   const { sort } = backend;
   backend.sort = async (plan, job) => {
-    most = Math.max(most, ++underWay);
+    maxSorts = Math.max(maxSorts, ++underWay);
     await new Promise((resolve) => setImmediate(resolve));
     const pending = await sort.call(backend, plan, job);
     underWay--;
@@ -321,10 +323,10 @@ test('combined sorts start before the last arrays are added, and at most 8 run a
   };
   const jobs = Array.from({ length: 600 }, (_, i) => sortOf(words(2 ** 14 - (i % 7), i)));
   const made = jobs.map(join);
-  t.true(backend.sorts.length === 0 && most > 0, 'the first have started');
+  t.true(backend.sorts.length === 0 && maxSorts > 0, 'the first have started');
   t.deepEqual(new Set(await Promise.all(made)), new Set(['together']));
-  t.is(most, 8);
-  t.is(backend.passages, 1);
+  t.is(maxSorts, 8);
+  t.is(backend.stagingBlocks, 1);
   t.is(
     backend.sorts.reduce((sum, count) => sum + count, 0),
     600,
@@ -334,17 +336,17 @@ test('combined sorts start before the last arrays are added, and at most 8 run a
 
 for (const dtype of ['u8', 'f32', 'f64', 'u64'] as const) {
   test(`keys of ${dtype} fill a combined sort to its last byte, and further arrays start another`, async (t) => {
-    const { backend, join } = played();
+    const { backend, join } = fakeBatcher();
     const n = 2 ** 14;
     const made = (): SortJob => {
       const [keys, sorted] = [newArray(dtype, n), newArray(dtype, n)];
       return { keys: column(dtype, n, keys), settings: parseSortOptions(), sorted };
     };
-    const most = 2 ** 22 / (2 * n * made().keys.info.bytes);
+    const maxSorts = 2 ** 22 / (2 * n * made().keys.info.bytes);
     t.deepEqual(
-      new Set(await Promise.all(Array.from({ length: most + 4 }, made).map(join))),
+      new Set(await Promise.all(Array.from({ length: maxSorts + 4 }, made).map(join))),
       new Set(['together']),
     );
-    t.deepEqual(backend.sorts, [most, 4]);
+    t.deepEqual(backend.sorts, [maxSorts, 4]);
   });
 }

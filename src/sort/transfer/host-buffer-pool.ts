@@ -7,7 +7,7 @@ const MAX_IDLE = 4;
  * Memory of the host, in rooms of one size, for what only passes through it: V8 has nothing to collect, and the system no pages to
  * make, when the next one gets the room of one before.
  */
-export class Rooms {
+export class HostBufferPool {
   readonly bytes: number;
   readonly #idle: ArrayBuffer[] = [];
 
@@ -22,8 +22,8 @@ export class Rooms {
   }
 
   /** Takes a room back that nobody reads or writes any more. */
-  give(room: ArrayBuffer): void {
-    if (this.#idle.length < MAX_IDLE) this.#idle.push(room);
+  give(buffer: ArrayBuffer): void {
+    if (this.#idle.length < MAX_IDLE) this.#idle.push(buffer);
   }
 
   /** Leaves idle rooms to V8. */

@@ -3,16 +3,16 @@ import type { Plan, PlanRequest } from './plan.js';
 import { devicePlans } from './planner.js';
 
 /** Requests whose plans are kept. */
-const MOST = 256;
+const MAX_REQUESTS = 256;
 
-function nameOf(request: PlanRequest): string {
+function keyOf(request: PlanRequest): string {
   const { n, dtype, bits, valueBytes, algorithm, segments, longest, parameters = {} } = request;
   const words = [n, dtype, ...bits, valueBytes, algorithm, segments !== undefined, longest];
   return `${words.join(' ')} ${Object.entries(parameters)}`;
 }
 
 /** Are two requests alike, as far as that shows at a glance? */
-const isLike = (a: PlanRequest, b: PlanRequest): boolean =>
+const isSameRequest = (a: PlanRequest, b: PlanRequest): boolean =>
   a.n === b.n &&
   a.dtype === b.dtype &&
   a.bits[0] === b.bits[0] &&
@@ -24,18 +24,18 @@ const isLike = (a: PlanRequest, b: PlanRequest): boolean =>
   a.parameters === b.parameters;
 
 /** Plans that were made, and how the next ones are. */
-interface PlanList {
+interface CachedPlans {
   readonly request: PlanRequest;
   readonly made: Plan[];
   readonly rest: Generator<Plan, void, undefined>;
 }
 
 /** The plans of one device, each made once: small sorts take little longer than planning them. */
-export class PlanLists {
+export class PlanCache {
   readonly #device: KnownDevice;
-  readonly #lists = new Map<string, PlanList>();
+  readonly #entries = new Map<string, CachedPlans>();
   /** The one that was asked for last: calls that are made together are mostly alike. */
-  #last: PlanList | undefined;
+  #last: CachedPlans | undefined;
 
   constructor(device: KnownDevice) {
     this.#device = device;
@@ -43,36 +43,36 @@ export class PlanLists {
 
   /** As `devicePlans`. The same request gets the same plans, as long as it is not among the many forgotten ones. */
   *plansFor(request: PlanRequest): Generator<Plan, void, undefined> {
-    const list = this.#listFor(request);
+    const entry = this.#entryFor(request);
     for (let i = 0; ; i++) {
-      if (i === list.made.length) {
-        const next = this.#next(list);
+      if (i === entry.made.length) {
+        const next = this.#next(entry);
         if (!next) return;
-        list.made.push(next);
+        entry.made.push(next);
       }
-      yield list.made[i] as Plan;
+      yield entry.made[i] as Plan;
     }
   }
 
-  #listFor(request: PlanRequest): PlanList {
-    if (this.#last && isLike(this.#last.request, request)) return this.#last;
-    const name = nameOf(request);
-    this.#last = this.#lists.get(name) ?? this.#add(name, request);
+  #entryFor(request: PlanRequest): CachedPlans {
+    if (this.#last && isSameRequest(this.#last.request, request)) return this.#last;
+    const key = keyOf(request);
+    this.#last = this.#entries.get(key) ?? this.#add(key, request);
     return this.#last;
   }
 
-  #add(name: string, request: PlanRequest): PlanList {
-    if (this.#lists.size >= MOST) this.#lists.clear();
-    const list = { request, made: [], rest: devicePlans(this.#device, request) };
-    this.#lists.set(name, list);
-    return list;
+  #add(key: string, request: PlanRequest): CachedPlans {
+    if (this.#entries.size >= MAX_REQUESTS) this.#entries.clear();
+    const entry = { request, made: [], rest: devicePlans(this.#device, request) };
+    this.#entries.set(key, entry);
+    return entry;
   }
 
-  #next({ request, rest }: PlanList): Plan | undefined {
+  #next({ request, rest }: CachedPlans): Plan | undefined {
     try {
       return rest.next().value ?? undefined;
     } catch (error) {
-      this.#lists.delete(nameOf(request)); // the next call that asks is told again
+      this.#entries.delete(keyOf(request)); // the next call that asks is told again
       this.#last = undefined;
       throw error;
     }

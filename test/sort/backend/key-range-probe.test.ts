@@ -3,7 +3,7 @@ import { Sorter, type SortOptions, type SortReport } from '../../../src/index.js
 import { keyColumn } from '../../../src/keys/array.js';
 import { type Dtype, dtypeInfo, type KeyArray } from '../../../src/keys/dtype.js';
 import { keyCodec } from '../../../src/keys/key-codec.js';
-import { narrowed, Survey } from '../../../src/sort/backend/survey.js';
+import { KeyRangeProbe, narrowBits } from '../../../src/sort/backend/key-range-probe.js';
 import { forEachDevice } from '../../each-device.js';
 import { forEachSorter } from '../../each-sorter.js';
 
@@ -11,12 +11,12 @@ const bytesOf = (array: ArrayBufferView) => new Uint8Array(array.buffer, array.b
 const same = (a: ArrayBufferView, b: ArrayBufferView) => Buffer.compare(bytesOf(a), bytesOf(b)) === 0;
 
 test('a bit window is narrowed by constant bits at both ends, never in between', (t) => {
-  t.deepEqual(narrowed([0, 32], 0x0000_0ff0n), [4, 12]);
-  t.deepEqual(narrowed([0, 32], 0x8000_0001n), [0, 32]);
-  t.deepEqual(narrowed([0, 64], 1n << 63n), [63, 64]);
-  t.deepEqual(narrowed([8, 16], 0xff_00ffn), [8, 8]);
-  t.deepEqual(narrowed([8, 16], 0xff_10ffn), [12, 13]);
-  const [begin, end] = narrowed([0, 32], 0n);
+  t.deepEqual(narrowBits([0, 32], 0x0000_0ff0n), [4, 12]);
+  t.deepEqual(narrowBits([0, 32], 0x8000_0001n), [0, 32]);
+  t.deepEqual(narrowBits([0, 64], 1n << 63n), [63, 64]);
+  t.deepEqual(narrowBits([8, 16], 0xff_00ffn), [8, 8]);
+  t.deepEqual(narrowBits([8, 16], 0xff_10ffn), [12, 13]);
+  const [begin, end] = narrowBits([0, 32], 0n);
   t.is(begin, end);
 });
 
@@ -49,7 +49,7 @@ forEachDevice((title, device, small) => {
       const buffer = opened.buffer(keys.byteLength);
       opened.queue.write(buffer, keys);
       const asked = options.bits ?? ([0, dtypeInfo(dtype).width] as const);
-      const found = await new Survey(opened).narrow(column, buffer, {
+      const found = await new KeyRangeProbe(opened).narrow(column, buffer, {
         bits: asked,
         codec: keyCodec(dtype, options),
         radixBits: 8,

@@ -3,7 +3,7 @@ import { rescued, type Soon } from '../../util/soon.js';
 import { DeviceArray } from '../api/device-array.js';
 
 /** What is known of a call before it is done, for calls that take its result. */
-export class Link {
+export class Dependency {
   /** The array that its promise resolves to, where that is known already. */
   result: DeviceArray | undefined;
   /** It has failed. */
@@ -14,26 +14,26 @@ export class Link {
   /** What is under way of it. */
   #started: { readonly repeated: boolean } | undefined;
   #wasRepeated = false;
-  #inputs: Link[] | undefined;
+  #inputs: Dependency[] | undefined;
   #arrays: Map<unknown, unknown> | undefined;
 
   /** Takes a promise as an input: of a call whose result is known, or of what it has come to. */
-  takes(promise: PromiseLike<unknown>, from: Link | unknown): void {
-    if (from instanceof Link) {
+  addInput(promise: PromiseLike<unknown>, source: Dependency | unknown): void {
+    if (source instanceof Dependency) {
       this.#inputs ??= [];
-      this.#inputs.push(from);
+      this.#inputs.push(source);
     }
     this.#arrays ??= new Map();
-    this.#arrays.set(promise, from instanceof Link ? from.result : from);
+    this.#arrays.set(promise, source instanceof Dependency ? source.result : source);
   }
 
   /** Tells what the promise of the call will resolve to. */
-  makes(result: unknown): void {
+  setResult(result: unknown): void {
     if (result instanceof DeviceArray) this.result = result;
   }
 
   /** Notes that all of it is enqueued. */
-  starts(started: { readonly repeated: boolean }): void {
+  markEnqueued(started: { readonly repeated: boolean }): void {
     this.#started = started;
   }
 
@@ -48,7 +48,7 @@ export class Link {
   }
 
   /** An input as it is, or what its promise stands for. */
-  array<K>(input: K | PromiseLike<K>): K {
+  resolveInput<K>(input: K | PromiseLike<K>): K {
     return isPromise(input) ? (this.#arrays?.get(input) as K) : input;
   }
 
@@ -56,7 +56,7 @@ export class Link {
    * Lets go of all but what others may still ask for, when the call is done: V8 keeps what a WeakMap holds until it looks at all of
    * its memory.
    */
-  end(): void {
+  release(): void {
     this.#wasRepeated = this.repeated;
     this.#started = undefined;
     this.done = undefined;
@@ -65,19 +65,19 @@ export class Link {
   }
 
   /** Runs a half of the call, and notes that it failed before others have their turn. */
-  noting<T>(half: () => Soon<T>): Soon<T> {
-    return rescued(half, (error) => this.fails(error));
+  runStep<T>(step: () => Soon<T>): Soon<T> {
+    return rescued(step, (error) => this.recordFailure(error));
   }
 
   /** Notes that it failed. @throws the error */
-  fails(error: unknown): never {
+  recordFailure(error: unknown): never {
     this.failure = { error };
     throw error;
   }
 
   /** @throws InputError when a call whose result this one takes has failed by now */
   assertInputs(): void {
-    for (const { failure } of this.#inputs ?? []) if (failure) throw failedInput(failure.error);
+    for (const { failure } of this.#inputs ?? []) if (failure) throw failedInputError(failure.error);
   }
 
   /**
@@ -86,7 +86,7 @@ export class Link {
    * @returns whether one of them was made once more
    * @throws InputError when one of them has failed
    */
-  async inputsDone(): Promise<boolean> {
+  async waitForInputs(): Promise<boolean> {
     let repeated = false;
     for (const input of this.#inputs ?? []) {
       await input.done?.catch(() => undefined); // told below
@@ -101,7 +101,7 @@ export const isPromise = (input: unknown): input is PromiseLike<unknown> =>
   typeof (input as Partial<PromiseLike<unknown>> | null | undefined)?.then === 'function';
 
 /** What a call rejects with whose input is a promise that was rejected. */
-export function failedInput(cause: unknown): InputError {
-  const said = cause instanceof Error ? cause.message : String(cause);
-  return new InputError(`an input is the result of a call that failed: ${said}`, { cause });
+export function failedInputError(cause: unknown): InputError {
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return new InputError(`an input is the result of a call that failed: ${message}`, { cause });
 }

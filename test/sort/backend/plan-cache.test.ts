@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { PlanRequest } from '../../../src/sort/backend/plan.js';
-import { PlanLists } from '../../../src/sort/backend/plan-lists.js';
+import { PlanCache } from '../../../src/sort/backend/plan-cache.js';
 import { devicePlans } from '../../../src/sort/backend/planner.js';
 import { UnsupportedError } from '../../../src/util/errors.js';
 import { knownDevice, profileNamed } from '../../device/profiles.js';
@@ -16,9 +16,9 @@ const REQUEST: PlanRequest = {
 const device = knownDevice(profileNamed('a10'));
 
 test('plans are computed once for each request, complete and in order', (t) => {
-  const lists = new PlanLists(device);
-  const [first] = lists.plansFor(REQUEST);
-  const all = [...lists.plansFor(REQUEST)];
+  const cache = new PlanCache(device);
+  const [first] = cache.plansFor(REQUEST);
+  const all = [...cache.plansFor(REQUEST)];
   t.is(all[0], first, 'left off after the first one before');
   t.deepEqual(all, [...devicePlans(device, REQUEST)]);
   for (const other of [
@@ -32,22 +32,22 @@ test('plans are computed once for each request, complete and in order', (t) => {
     { segments: 3 },
   ] as const) {
     const request = { ...REQUEST, ...other };
-    t.is([...lists.plansFor(REQUEST)][0], first, 'what was asked for last is another');
-    const [plan] = lists.plansFor(request);
+    t.is([...cache.plansFor(REQUEST)][0], first, 'what was asked for last is another');
+    const [plan] = cache.plansFor(request);
     t.deepEqual(plan, devicePlans(device, request).next().value ?? undefined);
   }
-  const [small] = lists.plansFor({ ...REQUEST, n: 1 });
-  for (let n = 2; n < 60; n++) [...lists.plansFor({ ...REQUEST, n })]; // as many as are kept
-  t.is([...lists.plansFor(REQUEST)][0], first);
-  t.is([...lists.plansFor({ ...REQUEST, n: 1 })][0], small, 'one that is known pushes no other out');
-  for (let n = 1; n < 200; n++) [...lists.plansFor({ ...REQUEST, n })];
-  t.deepEqual([...lists.plansFor(REQUEST)], all, 'forgotten and made again');
+  const [small] = cache.plansFor({ ...REQUEST, n: 1 });
+  for (let n = 2; n < 60; n++) [...cache.plansFor({ ...REQUEST, n })]; // as many as are kept
+  t.is([...cache.plansFor(REQUEST)][0], first);
+  t.is([...cache.plansFor({ ...REQUEST, n: 1 })][0], small, 'one that is known pushes no other out');
+  for (let n = 1; n < 200; n++) [...cache.plansFor({ ...REQUEST, n })];
+  t.deepEqual([...cache.plansFor(REQUEST)], all, 'forgotten and made again');
 });
 
 test('a request that cannot be planned throws every time', (t) => {
-  const lists = new PlanLists(device);
+  const cache = new PlanCache(device);
   for (let i = 0; i < 2; i++) {
-    t.throws(() => [...lists.plansFor({ ...REQUEST, algorithm: 'tiled', valueBytes: 3 })], {
+    t.throws(() => [...cache.plansFor({ ...REQUEST, algorithm: 'tiled', valueBytes: 3 })], {
       instanceOf: UnsupportedError,
     });
   }

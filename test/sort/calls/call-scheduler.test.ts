@@ -1,20 +1,20 @@
 import test from 'ava';
-import { Turns } from '../../../src/sort/calls/turns.js';
+import { CallScheduler } from '../../../src/sort/calls/call-scheduler.js';
 import { UsageError } from '../../../src/util/errors.js';
 
 /** Calls that note when their halves begin, and end when the test says so. */
-function noted(turns: Turns) {
+function loggedCalls(scheduler: CallScheduler) {
   const log: string[] = [];
   const ends = new Map<string, () => void>();
   const end = (name: string) => new Promise<void>((resolve) => ends.set(name, resolve));
   const alone = (name: string) =>
-    turns.alone(async () => {
+    scheduler.runExclusive(async () => {
       log.push(name);
       await end(name);
       log.push(`${name} done`);
     });
   const inOrder = (name: string) =>
-    turns.inOrder(async () => {
+    scheduler.runInOrder(async () => {
       log.push(name);
       return async () => {
         await end(name);
@@ -23,66 +23,70 @@ function noted(turns: Turns) {
     });
   const finish = async (name: string) => {
     ends.get(name)?.();
-    await idle();
+    await nextTurn();
   };
   return { log, alone, inOrder, finish };
 }
 
-const idle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 test('calls in two halves start in order and do not wait for the second halves', async (t) => {
-  const turns = new Turns();
-  t.true(turns.idle);
-  const { log, inOrder, alone, finish } = noted(turns);
+  const scheduler = new CallScheduler();
+  t.true(scheduler.isIdle);
+  const { log, inOrder, alone, finish } = loggedCalls(scheduler);
   const calls = [inOrder('a'), inOrder('b'), alone('c'), inOrder('d')];
-  await idle();
+  await nextTurn();
   t.deepEqual(log, ['a', 'b'], 'an exclusive call waits for both, and later calls wait for it');
   await finish('b');
   t.deepEqual(log, ['a', 'b', 'b done']);
   await finish('a');
   t.deepEqual(log.slice(3), ['a done', 'c']);
-  t.false(turns.idle);
+  t.false(scheduler.isIdle);
   await finish('c');
   await finish('d');
   await Promise.all(calls);
   t.deepEqual(log.slice(5), ['c done', 'd', 'd done']);
-  await turns.settled();
-  t.true(turns.idle);
+  await scheduler.waitForAll();
+  t.true(scheduler.isIdle);
 });
 
 test('a call that fails in either half does not block later calls', async (t) => {
-  const turns = new Turns();
+  const scheduler = new CallScheduler();
   const fail = async (): Promise<never> => {
     throw new Error('no');
   };
-  const calls = [turns.inOrder(fail), turns.inOrder(async () => fail), turns.alone(fail)];
-  const last = turns.alone(async () => 'yes');
+  const calls = [
+    scheduler.runInOrder(fail),
+    scheduler.runInOrder(async () => fail),
+    scheduler.runExclusive(fail),
+  ];
+  const last = scheduler.runExclusive(async () => 'yes');
   for (const call of calls) await t.throwsAsync(call, { message: 'no' });
   t.is(await last, 'yes');
 });
 
 test('close waits for running calls and rejects new ones', async (t) => {
-  const turns = new Turns();
-  const { log, inOrder, finish } = noted(turns);
+  const scheduler = new CallScheduler();
+  const { log, inOrder, finish } = loggedCalls(scheduler);
   const call = inOrder('a');
-  const closed = turns.close().then(() => log.push('closed'));
+  const closed = scheduler.close().then(() => log.push('closed'));
   await t.throwsAsync(
-    turns.alone(async () => undefined),
+    scheduler.runExclusive(async () => undefined),
     { instanceOf: UsageError },
   );
   await t.throwsAsync(inOrder('b'), { instanceOf: UsageError });
-  await idle();
+  await nextTurn();
   await finish('a');
   await Promise.all([call, closed]);
   t.deepEqual(log, ['a', 'a done', 'closed']);
 });
 
 test('concurrent calls wait for exclusive calls, and only exclusive calls wait for them', async (t) => {
-  const turns = new Turns();
-  const { log, alone, inOrder, finish } = noted(turns);
+  const scheduler = new CallScheduler();
+  const { log, alone, inOrder, finish } = loggedCalls(scheduler);
   const beside = (name: string, n = 1) => {
     let end = (): void => undefined;
-    const call = turns.beside(n, async () => {
+    const call = scheduler.runConcurrently(n, async () => {
       log.push(name);
       await new Promise<void>((resolve) => {
         end = resolve;
@@ -93,14 +97,14 @@ test('concurrent calls wait for exclusive calls, and only exclusive calls wait f
       call,
       end: () => {
         end();
-        return idle();
+        return nextTurn();
       },
     };
   };
   const first = alone('alone');
   const [a, b] = [beside('a'), beside('b')];
   const ordered = inOrder('in order');
-  await idle();
+  await nextTurn();
   t.deepEqual(log, ['alone']);
   await finish('alone');
   t.deepEqual(log.slice(2).toSorted(), ['a', 'b', 'in order']);
@@ -115,11 +119,11 @@ test('concurrent calls wait for exclusive calls, and only exclusive calls wait f
 });
 
 test('an independent call starts at once, and only close waits for it', async (t) => {
-  const turns = new Turns();
-  const { log, alone, inOrder, finish } = noted(turns);
+  const scheduler = new CallScheduler();
+  const { log, alone, inOrder, finish } = loggedCalls(scheduler);
   const calls = [inOrder('a')];
   let end: () => void = () => undefined;
-  const apart = turns.apart(async () => {
+  const independent = scheduler.runIndependently(async () => {
     log.push('apart');
     await new Promise<void>((resolve) => {
       end = resolve;
@@ -127,45 +131,45 @@ test('an independent call starts at once, and only close waits for it', async (t
     return 7;
   });
   calls.push(alone('b'));
-  await idle();
+  await nextTurn();
   t.deepEqual(log.toSorted(), ['a', 'apart']);
   await finish('a');
   await finish('b');
   await Promise.all(calls);
   t.deepEqual(log.slice(2), ['a done', 'b', 'b done'], 'no call waits for it');
-  t.false(turns.idle);
+  t.false(scheduler.isIdle);
   let closed = false;
-  const closing = turns.close().then(() => {
+  const closing = scheduler.close().then(() => {
     closed = true;
   });
-  await idle();
+  await nextTurn();
   t.false(closed);
   end();
-  t.is(await apart, 7);
+  t.is(await independent, 7);
   await closing;
-  t.true(turns.idle);
+  t.true(scheduler.isIdle);
   await t.throwsAsync(
-    turns.apart(async () => 1),
+    scheduler.runIndependently(async () => 1),
     { instanceOf: UsageError },
   );
 });
 
 test('concurrent calls start in order, limited by their number and their total keys', async (t) => {
-  const turns = new Turns();
-  const most = { calls: 0, keys: 0 };
+  const scheduler = new CallScheduler();
+  const max = { calls: 0, keys: 0 };
   const now = { calls: 0, keys: 0 };
   const order: number[] = [];
   const sizes = Array.from({ length: 400 }, (_, i) =>
     i % 40 === 7 ? 2 ** 26 : i % 7 === 0 ? 2 ** 23 : 1000,
   );
   const calls = sizes.map((n, i) =>
-    turns.beside(n, async () => {
+    scheduler.runConcurrently(n, async () => {
       order.push(i);
       now.calls++;
       now.keys += n;
-      most.calls = Math.max(most.calls, now.calls);
-      if (now.calls > 1) most.keys = Math.max(most.keys, now.keys);
-      await idle();
+      max.calls = Math.max(max.calls, now.calls);
+      if (now.calls > 1) max.keys = Math.max(max.keys, now.keys);
+      await nextTurn();
       now.calls--;
       now.keys -= n;
       if (i % 50 === 3) throw new Error('no');
@@ -177,7 +181,7 @@ test('concurrent calls start in order, limited by their number and their total k
     order,
     sizes.map((_, i) => i),
   );
-  t.true(most.calls > 1 && most.calls <= 100, String(most.calls));
-  t.true(most.keys <= 2 ** 24, String(most.keys));
-  t.true(turns.idle);
+  t.true(max.calls > 1 && max.calls <= 100, String(max.calls));
+  t.true(max.keys <= 2 ** 24, String(max.keys));
+  t.true(scheduler.isIdle);
 });

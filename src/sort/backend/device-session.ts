@@ -2,17 +2,17 @@ import { Device, type DeviceOptions } from '../../device/device.js';
 import { takeCacheWarning } from '../../util/cache.js';
 import { type ClsortError, DeviceLostError, TimeoutError } from '../../util/errors.js';
 import { guarded, type Soon } from '../../util/soon.js';
-import type { Backend, Keeper, KeptCall } from './backend.js';
+import type { Backend, Session, SessionCall } from './backend.js';
 import { DeviceBackend } from './device-backend.js';
 
 /**
  * Keeps a device alive: gives it up when it fails in a call, or lets a deadline pass, opens it again for what
  * comes next, and tells.
  */
-export class DeviceKeeper implements Keeper {
+export class DeviceSession implements Session {
   #backend: DeviceBackend;
   #opening: Promise<void> | undefined;
-  readonly #givenUp: (() => void)[] = [];
+  readonly #giveUpListeners: (() => void)[] = [];
   readonly #options: DeviceOptions;
   readonly #onWarning: (warning: ClsortError) => void;
 
@@ -27,8 +27,8 @@ export class DeviceKeeper implements Keeper {
     spec: string,
     options: DeviceOptions,
     onWarning: (warning: ClsortError) => void,
-  ): Promise<DeviceKeeper> {
-    return new DeviceKeeper(await Device.open(spec, options), options, onWarning);
+  ): Promise<DeviceSession> {
+    return new DeviceSession(await Device.open(spec, options), options, onWarning);
   }
 
   get device(): Device {
@@ -40,18 +40,18 @@ export class DeviceKeeper implements Keeper {
     return this.#backend;
   }
 
-  onGiveUp(then: () => void): void {
-    this.#givenUp.push(then);
+  onGiveUp(callback: () => void): void {
+    this.#giveUpListeners.push(callback);
   }
 
-  run<T>(use: (backend: Backend) => Soon<T>, call: KeptCall): Soon<T> {
+  run<T>(use: (backend: Backend) => Soon<T>, call: SessionCall): Soon<T> {
     if (this.#backend.lost) return this.#reopen().then(() => this.#run(use, call));
     return this.#run(use, call);
   }
 
-  #run<T>(use: (backend: Backend) => Soon<T>, call: KeptCall): Soon<T> {
+  #run<T>(use: (backend: Backend) => Soon<T>, call: SessionCall): Soon<T> {
     const backend = this.#backend;
-    return this.#kept(
+    return this.#runReportingCache(
       () => use(backend),
       call,
       async (error) => {
@@ -65,31 +65,35 @@ export class DeviceKeeper implements Keeper {
     );
   }
 
-  complete<T>(backend: Backend, use: () => Soon<T>, call: KeptCall): Soon<T> {
-    return this.#kept(use, call, async (error) => {
+  complete<T>(backend: Backend, use: () => Soon<T>, call: SessionCall): Soon<T> {
+    return this.#runReportingCache(use, call, async (error) => {
       await this.#giveUpFor(error, backend);
       throw error;
     });
   }
 
   /** Runs `use`, and tells of the cache however it went; a failure goes to `failed`. */
-  #kept<T>(use: () => Soon<T>, call: KeptCall, failed: (error: unknown) => Promise<T>): Soon<T> {
-    const told = (made: T): T => {
-      this.#tellOfCache(call);
+  #runReportingCache<T>(
+    use: () => Soon<T>,
+    call: SessionCall,
+    onFailure: (error: unknown) => Promise<T>,
+  ): Soon<T> {
+    const onSuccess = (made: T): T => {
+      this.#reportCacheWarning(call);
       return made;
     };
-    return guarded(use, told, (error) => {
-      this.#tellOfCache(call);
-      return failed(error);
+    return guarded(use, onSuccess, (error) => {
+      this.#reportCacheWarning(call);
+      return onFailure(error);
     });
   }
 
-  #tellOfCache(call: KeptCall): void {
+  #reportCacheWarning(call: SessionCall): void {
     const warning = takeCacheWarning();
     if (warning) this.#warn(warning, call);
   }
 
-  #warn(warning: ClsortError, { settings }: KeptCall): void {
+  #warn(warning: ClsortError, { settings }: SessionCall): void {
     (settings?.onWarning ?? this.#onWarning)(warning);
   }
 
@@ -102,7 +106,7 @@ export class DeviceKeeper implements Keeper {
     if (!(error instanceof DeviceLostError || error instanceof TimeoutError)) return;
     const { device } = this.#backend;
     if (backend !== this.#backend || device.closed) return;
-    for (const then of this.#givenUp) then();
+    for (const notify of this.#giveUpListeners) notify();
     await device.abandon();
     await this.#reopen().catch(() => undefined); // what comes next tries again, and tells
   }
