@@ -2,11 +2,11 @@
  * shows. Every 32-bit word counts with an odd factor of its own, so a change of one word cannot go unnoticed;
  * the bytes behind the last whole word count as a word that zeros fill up. src/native/checksum.cc does the same.
  *
- * Set by src/sort/proof/group-sums.ts:
+ * Set by src/sort/verification/group-sums.ts:
  *   LOCAL_SIZE  work-items of a group, a power of two
  */
 #ifndef LOCAL_SIZE
-# error "LOCAL_SIZE: work-items of a group, a power of two, set by src/sort/proof/group-sums.ts"
+# error "LOCAL_SIZE: work-items of a group, a power of two, set by src/sort/verification/group-sums.ts"
 #endif
 
 /* Each group takes `per_group` neighbouring words.

@@ -26,7 +26,7 @@ typedef uint operand_t;
 #endif
 
 #ifndef IN_LANES
-# error "IN_LANES: 0 or 1, set by src/primitives/walk.ts"
+# error "IN_LANES: 0 or 1, set by src/primitives/primitive-program.ts"
 #endif
 #if IN_LANES
 # include "lanes.clh"

@@ -123,7 +123,7 @@ INLINE operand_t tile_total(__global const key_t *in, ulong start, ulong n, code
 #define ONLY_NEIGHBOURS (FLOAT_OPERANDS && OP == 3)
 
 #ifndef IN_LANES
-# error "IN_LANES: 0 or 1, set by src/primitives/walk.ts"
+# error "IN_LANES: 0 or 1, set by src/primitives/primitive-program.ts"
 #endif
 /* Operands of the keys' own width are scanned in lanes, modulo which integers wrap. */
 #define SCAN_IN_LANES (IN_LANES && !FLOAT_OPERANDS)

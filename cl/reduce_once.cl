@@ -25,7 +25,7 @@ typedef operand_t bits_t;
 #include "told_words.clh"
 
 #ifndef IN_LANES
-# error "IN_LANES: 0 or 1, set by src/primitives/walk.ts"
+# error "IN_LANES: 0 or 1, set by src/primitives/primitive-program.ts"
 #endif
 #if IN_LANES
 # include "combine_lanes.clh"

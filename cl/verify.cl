@@ -5,7 +5,7 @@
  * must agree on it; a lost, doubled or altered element changes it, and so does a value that moved to
  * another key.
  *
- * Set by src/sort/proof/verify.ts, besides the macros of common.clh:
+ * Set by src/sort/verification/verify.ts, besides the macros of common.clh:
  *   LOCAL_SIZE  work-items of a group, a power of two
  *   SEGMENTS    1: segments were to be sorted each by itself. Order is only asked for within them then, and the hash of an
  *               element depends on the segment that it is in, so that none may have gone to another
@@ -13,7 +13,7 @@
 #include "key_codec.clh"
 #include "group_sums.clh"
 #ifndef SEGMENTS
-# error "SEGMENTS: 0 or 1, set by src/sort/proof/verify.ts"
+# error "SEGMENTS: 0 or 1, set by src/sort/verification/verify.ts"
 #endif
 #if SEGMENTS
 # include "segment_of.clh"

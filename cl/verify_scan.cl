@@ -3,7 +3,7 @@
  * That defines a scan from its first result on, where a combination has no rounding: of integers, and of minima and maxima.
  * One pass over keys and results, in any order.
  *
- * Set by src/sort/operations/device-column-checks.ts: LOCAL_SIZE; OP, KIND and WIDE as combine.clh says.
+ * Set by src/sort/operations/device-column-verifier.ts: LOCAL_SIZE; OP, KIND and WIDE as combine.clh says.
  */
 #include "combine.clh"
 #include "group_sums.clh"

@@ -4,14 +4,14 @@
  * the other is the hash of the first times BASE to the length of the second, plus that of the second: so each work-item
  * begins where it likes, and input and result need not be cut alike.
  *
- * Set by src/sort/operations/device-column-checks.ts: LOCAL_SIZE; CHOOSE 0 where the byte of a mask is not 0, 1 keys whose codes are in
+ * Set by src/sort/operations/device-column-verifier.ts: LOCAL_SIZE; CHOOSE 0 where the byte of a mask is not 0, 1 keys whose codes are in
  * a range, 2 all of them.
  */
 #include "key_codec.clh"
 #include "group_sums.clh"
 
 #ifndef CHOOSE
-# error "CHOOSE: set by src/sort/operations/device-column-checks.ts"
+# error "CHOOSE: set by src/sort/operations/device-column-verifier.ts"
 #endif
 
 #define BASE 0xd1342543de82ef95UL /* odd, so that no power of it is 0 */

@@ -4,7 +4,7 @@
  * Keys in order, with rising positions among equal ones, are different ones; if no more of the input come before the last
  * of them, they are the first. An array is one segment.
  *
- * Set by src/sort/operations/device-column-checks.ts: LOCAL_SIZE.
+ * Set by src/sort/operations/device-column-verifier.ts: LOCAL_SIZE.
  */
 #include "key_codec.clh"
 #include "group_sums.clh"

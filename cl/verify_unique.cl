@@ -3,7 +3,7 @@
  * A sum of hashes over all keys of the input has to be the sum over the distinct ones of their hashes times their counts.
  * Keys are compared as numbers, so that the hash is that of the canonical key.
  *
- * Set by src/sort/operations/device-column-checks.ts: LOCAL_SIZE.
+ * Set by src/sort/operations/device-column-verifier.ts: LOCAL_SIZE.
  */
 #include "key_codec.clh"
 #include "canonical_key.clh"

@@ -20,19 +20,19 @@
 #include "wide_bucket.clh"
 
 #ifndef PLAN_SIZE
-# error "PLAN_SIZE: work-items of the group that plans, set by src/algorithms/wide.ts"
+# error "PLAN_SIZE: work-items of the group that plans, set by src/algorithms/hybrid-radix.ts"
 #endif
 #ifndef SAMPLE
-# error "SAMPLE: most keys of the sample, set by src/algorithms/wide.ts"
+# error "SAMPLE: most keys of the sample, set by src/algorithms/hybrid-radix.ts"
 #endif
 #ifndef FINISH_SIZE
-# error "FINISH_SIZE: work-items of a group of wide_finish, set by src/algorithms/wide.ts"
+# error "FINISH_SIZE: work-items of a group of wide_finish, set by src/algorithms/hybrid-radix.ts"
 #endif
 #ifndef FINISH_KEYS
-# error "FINISH_KEYS: keys that a work-item of wide_finish places, set by src/algorithms/wide.ts"
+# error "FINISH_KEYS: keys that a work-item of wide_finish places, set by src/algorithms/hybrid-radix.ts"
 #endif
 #ifndef BUCKET
-# error "BUCKET: most keys of a bucket whose keys are counted, set by src/algorithms/wide.ts"
+# error "BUCKET: most keys of a bucket whose keys are counted, set by src/algorithms/hybrid-radix.ts"
 #endif
 
 #define PASSES (KEY_BITS / RADIX_BITS)

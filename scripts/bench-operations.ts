@@ -26,7 +26,7 @@ import { BusyWork } from '../src/bench/busy-work.js';
 import { markdownOf, milliseconds } from '../src/bench/format.js';
 import { Device } from '../src/device/device.js';
 import { Sorter } from '../src/sort/api/sorter.js';
-import { WALK_PARAMETERS } from '../src/sort/operations/walk-tuning.js';
+import { PRIMITIVE_PARAMETERS } from '../src/sort/operations/primitive-tuning.js';
 import { UsageError } from '../src/util/errors.js';
 import { unknownName } from '../src/util/suggest.js';
 import {
@@ -81,7 +81,7 @@ const dtypes = list(options.dtypes).map((word): KeyDtype => {
   return word;
 });
 const walks = JSON.parse(options.walks) as Tuning[];
-for (const walk of walks) checkTuning({ name: 'walks', parameters: WALK_PARAMETERS }, walk);
+for (const walk of walks) checkTuning({ name: 'walks', parameters: PRIMITIVE_PARAMETERS }, walk);
 const operations = list(options.operations).flatMap((word) => {
   const found = OPERATIONS.filter(({ name }) => name === word || name.startsWith(`${word}-`));
   if (found.length > 0) return found;

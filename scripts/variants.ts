@@ -21,16 +21,16 @@ import { buildHistogramColumns } from '../src/primitives/histogram-columns.js';
 import { HISTOGRAM_LAB_STEPS, HistogramLab } from '../src/primitives/histogram-lab.js';
 import { KINDS, REDUCE_OPS, SCAN_OPS } from '../src/primitives/possible.js';
 import { buildScan } from '../src/primitives/prefix-scan.js';
+import { defaultPrimitiveTuning } from '../src/primitives/primitive-program.js';
 import { Reduction } from '../src/primitives/reduce.js';
 import { buildReduceOnce } from '../src/primitives/reduce-once.js';
 import { buildReduceRuns } from '../src/primitives/reduce-runs.js';
 import { SCAN_LAB_STEPS, SCAN_STEPS, Scan } from '../src/primitives/scan.js';
-import { walkTuning } from '../src/primitives/walk.js';
-import { SELECT_BITS } from '../src/sort/operations/device-column-steps.js';
-import { Checksums } from '../src/sort/proof/checksum.js';
-import { GroupSums } from '../src/sort/proof/group-sums.js';
-import { Verifier } from '../src/sort/proof/verify.js';
+import { SELECT_BITS } from '../src/sort/operations/device-column-kernels.js';
 import { RunCutter } from '../src/sort/transfer/run-cutter.js';
+import { Checksums } from '../src/sort/verification/checksum.js';
+import { GroupSums } from '../src/sort/verification/group-sums.js';
+import { Verifier } from '../src/sort/verification/verify.js';
 import { UnsupportedError, UsageError } from '../src/util/errors.js';
 
 /** A program as the driver's compiler gets it. */
@@ -215,7 +215,7 @@ async function walks(noting: NotingDevice, device: Device): Promise<void> {
     noting.purpose = `walks over ${dtype} keys`;
     const { kind, width } = dtypeInfo(dtype);
     const shape = { KEY_BITS: width, VALUE_BYTES: 0 };
-    const tuned = walkTuning(device, dtype);
+    const tuned = defaultPrimitiveTuning(device, dtype);
     // Where groups cannot wait for each other, and where they can.
     const tunings = [
       { ...tuned, lookBack: 0 },

@@ -11,8 +11,14 @@ export type { ValueArray } from './keys/array.js';
 export { DTYPES, type Dtype, type KeyArray } from './keys/dtype.js';
 export type { Order } from './keys/key-codec.js';
 export type { ReduceOp, ScanOp } from './primitives/possible.js';
-export type { Awaitable, Positions, Spreadable, TopOf } from './sort/api/arguments.js';
-export type { Mask, MergeOptions, SearchSortedOptions } from './sort/api/choice-operations.js';
+export type {
+  Awaitable,
+  Positions,
+  Shardable,
+  /** @deprecated `Shardable` */
+  Shardable as Spreadable,
+  TopOf,
+} from './sort/api/arguments.js';
 export {
   argsort,
   argsortMany,
@@ -62,13 +68,18 @@ export type {
   TopKSegmentsOptions,
   TopSegments,
 } from './sort/api/segment-operations.js';
+export type { Mask, MergeOptions, SearchSortedOptions } from './sort/api/select-operations.js';
+export {
+  ShardedArray,
+  /** @deprecated `ShardedArray` */
+  ShardedArray as SpreadArray,
+} from './sort/api/sharded-array.js';
 export { Sorter } from './sort/api/sorter.js';
 export type { ExplainedPlan } from './sort/api/sorter-operations.js';
-export { SpreadArray } from './sort/api/spread-array.js';
 export type { Plan } from './sort/backend/plan.js';
 export type { Keys } from './sort/calls/array-store.js';
 export type { Predicate } from './sort/operations/predicate.js';
 export type { Offsets } from './sort/operations/segmented-sort.js';
-export type { Verified } from './sort/proof/verify.js';
 export type { MemoryUsage } from './sort/transfer/column-memory.js';
+export type { Verified } from './sort/verification/verify.js';
 export * from './util/errors.js';

@@ -344,7 +344,10 @@ function ROTATION() {
         name: 'fuzz on rusticl under ASan and UBSan',
         command: node('scripts/sanitize.mjs', '--', ...fuzz('rusticl', 15)),
       },
-      { name: 'random calls on spread arrays', command: node('scripts/fuzz-spread.mjs', '--replay', '2') },
+      {
+        name: 'random calls on sharded arrays',
+        command: node('scripts/fuzz-multi-device.mjs', '--replay', '2'),
+      },
       { name: 'a soak of the binding', command: soak('binding', '--scale', '0.02') },
       { name: 'a soak of a Sorter that serves 64 clients', command: soak(...SERVING) },
       {

@@ -11,7 +11,7 @@ const file = tests('opencl/file-transfer');
 const onRusticl = { env: { ...MESA, CLSORT_TEST_DEVICES: 'rusticl' } };
 const waits = tests('opencl/waits');
 const multiset = tests('io/multiset');
-const checksum = tests('sort/proof/checksum', 'the host sums*');
+const checksum = tests('sort/verification/checksum', 'the host sums*');
 
 export const ADDON = [
   {
@@ -26,35 +26,35 @@ export const ADDON = [
     file: 'src/native/split.cc',
     find: 'size_t before = border.position <= first ? 0 : std::min<uint64_t>(border.position - first, keys);',
     replace: 'size_t before = 0;',
-    tests: [tests('sort/spread/split')],
+    tests: [tests('sort/multi-device/partition')],
   },
   {
     name: 'split: two shares are written behind the room that there is for them',
     file: 'src/native/split.cc',
     find: 'size_t begin = next_[2 * i + s], end',
     replace: 'size_t begin = next_[2 * i + s] + 1, end',
-    tests: [tests('sort/spread/split')],
+    tests: [tests('sort/multi-device/partition')],
   },
   {
     name: 'split: pieces of a share that come by chance are written over each other',
     file: 'src/native/split.cc',
     find: 'begin = counts[s].fetch_add(count);',
     replace: 'begin = counts[s].fetch_add(count / 2);',
-    tests: [tests('sort/spread/split')],
+    tests: [tests('sort/multi-device/partition')],
   },
   {
     name: 'split: what comes by chance is written behind the room that there is',
     file: 'src/native/split.cc',
     find: 'begin + count <= to.bytes / split_.width ?',
     replace: 'begin + count <= 100 * to.bytes / split_.width ?',
-    tests: [tests('sort/spread/split')],
+    tests: [tests('sort/multi-device/partition')],
   },
   {
     name: 'split: keys that differ outside of the bits that count come in any order',
     file: 'src/native/split.cc',
     find: 'if (IsDivided() && IsWhole())',
     replace: 'if (IsDivided())',
-    tests: [tests('sort/spread/split')],
+    tests: [tests('sort/multi-device/partition')],
   },
   {
     name: 'split transfer: the last piece, which is not full, stays',

@@ -7,16 +7,16 @@ const turns = tests('algorithms/turns');
 const several = (algorithm) => tests('algorithms/several-groups', `*${algorithm}*`);
 const primitives = (title) => tests('primitives/primitives', title);
 const operations = (title) => tests('sort/operations/operations', title);
-const verify = tests('sort/proof/verify');
-const columnChecks = tests('sort/operations/column-checks');
-const walks = tests('primitives/walks', '*compaction*');
-const held = tests('primitives/walks', '*compaction of i32*');
+const verify = tests('sort/verification/verify');
+const columnChecks = tests('sort/operations/column-verifier');
+const walks = tests('primitives/primitive-program', '*compaction*');
+const held = tests('primitives/primitive-program', '*compaction of i32*');
 const lanes = tests('algorithms/segments-serial');
 const scansInLanes = tests('primitives/prefix-scan', 'scans of u32*');
 const shortSegments = (dtype) => tests('algorithms/short-segments', `*of ${dtype}`);
 const sweeps = tests('algorithms/segmented', 'single-pass sweeps*');
 const checkedLanes = tests('algorithms/radix-sorts', 'onesweep by lanes*');
-const wide = (title) => tests('algorithms/wide', title);
+const wide = (title) => tests('algorithms/hybrid-radix', title);
 const dtypes = (algorithm) => tests('algorithms/radix-sorts', `${algorithm} argsorts every dtype*`);
 
 /** A barrier that is not there any more. */
@@ -630,14 +630,14 @@ export const KERNELS = [
     file: 'cl/histogram_columns.cl',
     find: '    if (vector < vectors) {',
     replace: '    if (false) {',
-    tests: [tests('primitives/walks', '*histogram*')],
+    tests: [tests('primitives/primitive-program', '*histogram*')],
   },
   {
     name: 'reduction: vectors that are fewer than all rounds are left out',
     file: 'cl/reduce_once.cl',
     find: '    if (at < vectors) {',
     replace: '    if (false) {',
-    tests: [tests('primitives/walks', '*histogram*')],
+    tests: [tests('primitives/primitive-program', '*histogram*')],
   },
   {
     name: 'reduction in lanes: keys behind the last lanes are left out',
@@ -645,14 +645,14 @@ export const KERNELS = [
     find: `for (; at < stop; at++)
         ADD_OPERAND(sum, operand_of(in[at], codec))`,
     replace: '',
-    tests: [tests('primitives/walks', '*histogram*')],
+    tests: [tests('primitives/primitive-program', '*histogram*')],
   },
   {
     name: 'reduction in lanes: a part begins where the one before does',
     file: 'cl/reduce_once.cl',
     find: 'ulong at = blocks * group / groups * (2 * LANES);',
     replace: 'ulong at = blocks * (group - (group > 0)) / groups * (2 * LANES);',
-    tests: [tests('primitives/walks', '*histogram*')],
+    tests: [tests('primitives/primitive-program', '*histogram*')],
   },
   {
     name: 'board: a launch gets words of the one before',
@@ -857,14 +857,14 @@ export const KERNELS = [
     file: 'cl/reduce.cl',
     find: 'const sum_t next = COMBINE(sum, (value) - lost);',
     replace: 'const sum_t next = COMBINE(sum, (value));',
-    tests: [tests('primitives/long-walks', 'reduce*')],
+    tests: [tests('primitives/long-inputs', 'reduce*')],
   },
   {
     name: 'histogram: bytes flushed a key too late',
     file: 'cl/histogram.cl',
     find: 'min(round + 255, rounds)',
     replace: 'min(round + 256, rounds)',
-    tests: [tests('primitives/long-walks', 'histogram*')],
+    tests: [tests('primitives/long-inputs', 'histogram*')],
   },
   {
     name: 'histogram: the last edge belongs to nobody',
@@ -899,7 +899,7 @@ export const KERNELS = [
     file: 'cl/gather.cl',
     find: 'if ((from) >= (length))',
     replace: 'if ((from) > (length))',
-    tests: [tests('sort/operations/walks', '*gather*')],
+    tests: [tests('sort/operations/column-primitives', '*gather*')],
   },
   {
     name: 'gathers: one that reads what another writes is made beside it',
@@ -935,7 +935,7 @@ export const KERNELS = [
     file: 'cl/wide.cl',
     find: 'control[CONTROL_SAVED] = passes - moves;',
     replace: 'control[CONTROL_SAVED] = moves;',
-    tests: [tests('algorithms/wide', '*by the expected plan')],
+    tests: [tests('algorithms/hybrid-radix', '*by the expected plan')],
   },
   {
     name: 'compaction: more chosen keys than there are are believed',
@@ -978,42 +978,42 @@ export const KERNELS = [
     file: 'cl/select_segments.cl',
     find: 'while (missing - before > bins[bin])',
     replace: 'while (missing - before >= bins[bin])',
-    tests: [tests('sort/operations/choices', '*selected from long*')],
+    tests: [tests('sort/operations/select', '*selected from long*')],
   },
   {
     name: 'top-k of short segments: one key equal to the threshold is missing',
     file: 'cl/top_short.cl',
     find: '(agrees[i] && equal < missing)',
     replace: '(agrees[i] && equal + 1 < missing)',
-    tests: [tests('sort/operations/choices', '*from short*')],
+    tests: [tests('sort/operations/select', '*from short*')],
   },
   {
     name: 'top-k of short segments: digits are counted no further when one too many agrees',
     file: 'cl/top_short.cl',
     find: 'shift > 0 && missing < candidates',
     replace: 'shift > 0 && missing + 1 < candidates',
-    tests: [tests('sort/operations/choices', '*from short*')],
+    tests: [tests('sort/operations/select', '*from short*')],
   },
   {
     name: 'top-k of short segments: equal keys stand in no order',
     file: 'cl/top_short.cl',
     find: '(chosen[other] == code && other < one)',
     replace: '(chosen[other] == code && other > one)',
-    tests: [tests('sort/operations/choices', '*from short*')],
+    tests: [tests('sort/operations/select', '*from short*')],
   },
   {
     name: 'top-k of short segments: what agreed with one digit agrees with the next',
     file: 'cl/top_short.cl',
     find: 'agrees[i] &= code_digit',
     replace: 'agrees[i] |= code_digit',
-    tests: [tests('sort/operations/choices', '*from short*')],
+    tests: [tests('sort/operations/select', '*from short*')],
   },
   {
     name: 'top-k of segments: offsets that fall are right',
     file: 'cl/top_segments.cl',
     find: '(end < begin ||',
     replace: '(false ||',
-    tests: [tests('sort/operations/choices', '*selected from long*')],
+    tests: [tests('sort/operations/select', '*selected from long*')],
   },
   {
     name: 'look-back: what a tile works out for another is left out',
@@ -1114,7 +1114,7 @@ export const KERNELS = [
     file: 'cl/checksum.cl',
     find: '<< (8 * (i & 3));',
     replace: '<< (4 * (i & 3));',
-    tests: [tests('sort/proof/checksum')],
+    tests: [tests('sort/verification/checksum')],
   },
   {
     name: 'survey: what is common to all is asked of one group',

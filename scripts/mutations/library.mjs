@@ -93,10 +93,10 @@ export const LIBRARY = [
   },
   {
     name: 'wide: what is sorted in place is moved any number of times',
-    file: 'src/algorithms/wide.ts',
+    file: 'src/algorithms/hybrid-radix.ts',
     find: "const parity = !keysInPlace && !valuesInPlace ? 'any' :",
     replace: "const parity = n > 0 ? 'any' :",
-    tests: [tests('algorithms/wide', '*plan*')],
+    tests: [tests('algorithms/hybrid-radix', '*plan*')],
   },
   {
     name: 'host: equal keys in reverse',
@@ -261,7 +261,7 @@ export const LIBRARY = [
   {
     name: 'run: a sort with other scratch is recorded each time',
     file: 'src/algorithms/run.ts',
-    find: 'if (known.missed <= MOST_MISSED) return false;',
+    find: 'if (known.missed <= MAX_MISSED) return false;',
     replace: 'if (known.missed <= 0) return false;',
     tests: [tests('algorithms/run')],
   },
@@ -366,10 +366,10 @@ export const LIBRARY = [
   },
   {
     name: 'verify: order alone',
-    file: 'src/sort/proof/verify.ts',
+    file: 'src/sort/verification/verify.ts',
     find: 'permutation: input.read().hash === after.hash',
     replace: 'permutation: true',
-    tests: [tests('sort/proof/verify')],
+    tests: [tests('sort/verification/verify')],
   },
   {
     name: 'cache: a binary of another program',
@@ -629,23 +629,23 @@ export const LIBRARY = [
     tests: [tests('sort/calls/call-scheduler')],
   },
   {
-    name: 'spread arrays: their calls are none of the Sorter',
+    name: 'sharded arrays: their calls are none of the Sorter',
     file: 'src/sort/api/sorter-operations.ts',
-    find: 'new SpreadArrays(members(), this.#turns);',
-    replace: 'new SpreadArrays(members(), new CallScheduler());',
-    tests: [tests('sort/spread/spread-arrays', 'free and close wait*')],
+    find: 'new ShardedArrays(workers(), this.#scheduler);',
+    replace: 'new ShardedArrays(workers(), new CallScheduler());',
+    tests: [tests('sort/multi-device/sharded-arrays', 'free and close wait*')],
   },
   {
     name: 'split: threads are handed memory that may shrink',
-    file: 'src/sort/spread/split.ts',
-    find: 'keys: { ...keys, view: keyWords(fixed(keys.view), keys.info) },',
+    file: 'src/sort/multi-device/partition.ts',
+    find: 'keys: { ...keys, view: keyWords(withFixedLength(keys.view), keys.info) },',
     replace: 'keys,',
-    tests: [tests('sort/spread/team', '*resizable memory*')],
+    tests: [tests('sort/multi-device/device-group', '*resizable memory*')],
   },
   {
     name: 'transfers: a device is handed memory that may shrink',
     file: 'src/sort/calls/array-store.ts',
-    find: 'const to = isResizable(view) ? room(view.byteLength) : view;',
+    find: 'const to = isResizable(view) ? newBytes(view.byteLength) : view;',
     replace: 'const to = view;',
     tests: [tests('sort/calls/assert-not-detached', '*resizable memory*')],
   },
@@ -683,7 +683,7 @@ export const LIBRARY = [
     file: 'src/sort/operations/bin-edges.ts',
     find: 'Number.isFinite(width * bins)',
     replace: 'true',
-    tests: [tests('sort/operations/walks', '*bins are even*')],
+    tests: [tests('sort/operations/column-primitives', '*bins are even*')],
   },
   {
     name: 'options: what is no object has none',
@@ -715,31 +715,31 @@ export const LIBRARY = [
   },
   {
     name: 'device split: keys at the border are all below it',
-    file: 'src/sort/spread/device-split.ts',
+    file: 'src/sort/multi-device/device-partition.ts',
     find: '(BigInt(start) < position ? right : left)[b]',
     replace: 'right[b]',
-    tests: [tests('sort/spread/device-split')],
+    tests: [tests('sort/multi-device/device-partition')],
   },
   {
     name: 'device split: a stretch may have keys on both sides of the border',
-    file: 'src/sort/spread/device-split.ts',
+    file: 'src/sort/multi-device/device-partition.ts',
     find: 'stop = Number(position);',
     replace: 'stop = end;',
-    tests: [tests('sort/spread/device-split')],
+    tests: [tests('sort/multi-device/device-partition')],
   },
   {
     name: 'device split: a stretch comes where another one is leaving',
-    file: 'src/sort/spread/device-split.ts',
-    find: 'await slot.sent;',
+    file: 'src/sort/multi-device/device-partition.ts',
+    find: 'await slot.sending;',
     replace: '',
-    tests: [tests('sort/spread/device-split')],
+    tests: [tests('sort/multi-device/device-partition')],
   },
   {
     name: 'device split: the host splits keys for three devices',
-    file: 'src/sort/spread/split.ts',
-    find: 'direct.length > 2 ? this.#stretchFor(direct.length) : 0',
+    file: 'src/sort/multi-device/partition.ts',
+    find: 'direct.length > 2 ? this.#chunkKeysFor(direct.length) : 0',
     replace: '0',
-    tests: [tests('sort/spread/device-split', 'three devices split keys unless*')],
+    tests: [tests('sort/multi-device/device-partition', 'three devices split keys unless*')],
   },
   {
     name: 'rows of one length: each begins one key behind the last one',
@@ -751,8 +751,8 @@ export const LIBRARY = [
   {
     name: 'segments: a tile is planned that the longest one does not fit',
     file: 'src/algorithms/segments-in-groups.ts',
-    find: 'if (!(longest <= most)) continue;',
-    replace: 'if (!(longest <= 2 * most)) continue;',
+    find: 'if (!(longest <= maxKeys)) continue;',
+    replace: 'if (!(longest <= 2 * maxKeys)) continue;',
     tests: [tests('device/profiles', 'segments are planned*')],
   },
   {
@@ -842,8 +842,10 @@ export const LIBRARY = [
   {
     name: 'many: a room goes to the next part before this one is sorted',
     file: 'src/sort/api/many.ts',
-    find: '        await into.sort(keys, part.offsets, start, end);\n        if (room) rooms.give(room);',
-    replace: '        if (room) rooms.give(room);\n        await into.sort(keys, part.offsets, start, end);',
+    find: `        await into.sort(keys, part.offsets, start, end);
+        if (buffer) pool.give(buffer);`,
+    replace: `        if (buffer) pool.give(buffer);
+        await into.sort(keys, part.offsets, start, end);`,
     tests: [tests('sort/api/many')],
   },
   {

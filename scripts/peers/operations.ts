@@ -7,10 +7,10 @@ import type { Device } from '../../src/device/device.js';
 import { generate } from '../../src/io/gen.js';
 import { bytesOf, newArray } from '../../src/keys/array.js';
 import { keyCodec } from '../../src/keys/key-codec.js';
-import type { WalkTuning } from '../../src/primitives/walk.js';
+import type { PrimitiveTuning } from '../../src/primitives/primitive-program.js';
 import type { Sorter } from '../../src/sort/api/sorter.js';
 import { type Column, column } from '../../src/sort/backend/column.js';
-import { DeviceColumnSteps } from '../../src/sort/operations/device-column-steps.js';
+import { DeviceColumnKernels } from '../../src/sort/operations/device-column-kernels.js';
 import { segmentColumn } from '../../src/sort/operations/segmented-sort.js';
 import { UnsupportedError } from '../../src/util/errors.js';
 import { Random } from '../../src/util/random.js';
@@ -52,7 +52,7 @@ export interface Operation {
     device: Device,
     inputs: OperationInputs,
     sizes: readonly number[],
-    walk?: Partial<WalkTuning>,
+    walk?: Partial<PrimitiveTuning>,
   ) => Promise<Prepared>;
 }
 
@@ -121,18 +121,18 @@ class Columns {
   };
 }
 
-type Steps = { readonly columns: Columns; readonly steps: DeviceColumnSteps; readonly keys: Column };
+type Steps = { readonly columns: Columns; readonly steps: DeviceColumnKernels; readonly keys: Column };
 
 /** Columns with the keys; what is made is released when it cannot be made in whole. */
 async function prepared(
   device: Device,
   { dtype, keys }: OperationInputs,
-  walk: Partial<WalkTuning> | undefined,
+  walk: Partial<PrimitiveTuning> | undefined,
   make: (with_: Steps) => Omit<Prepared, 'release'> | Promise<Omit<Prepared, 'release'>>,
 ): Promise<Prepared> {
   const columns = new Columns(device);
   try {
-    const steps = new DeviceColumnSteps(device, walk);
+    const steps = new DeviceColumnKernels(device, walk);
     const made = await make({ columns, steps, keys: columns.upload(dtype, keys) });
     await device.queue.finish();
     return { ...made, release: columns.release };

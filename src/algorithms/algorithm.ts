@@ -140,7 +140,7 @@ export interface SearchSizes {
   /** Widths of keys that it is for. Default: all. */
   readonly keyBits?: readonly number[];
   /** Numbers of keys that are measured, and for which numbers the result is: the first ones matter most. */
-  readonly sizes: readonly { readonly n: number; readonly over?: number; readonly most?: number }[];
+  readonly sizes: readonly { readonly n: number; readonly over?: number; readonly max?: number }[];
 }
 
 /** How an algorithm stands in the registry: all that others need to know of it. */

@@ -180,8 +180,8 @@ export const amdRadix: AlgorithmFactory = {
   async create(device, shape) {
     const { localBytes, type } = device.capabilities;
     const wanted = Number(shape.tuning?.localSize ?? (type === 'cpu' ? CPU_LOCAL_SIZE : GPU_LOCAL_SIZE));
-    const most = Math.min(wanted, localBytes / LOCAL_BYTES_PER_ITEM);
-    const fitted = await buildFittedProgram(device, 'amd_radix.cl', KERNELS, most, (groupSize) => ({
+    const maxGroupSize = Math.min(wanted, localBytes / LOCAL_BYTES_PER_ITEM);
+    const fitted = await buildFittedProgram(device, 'amd_radix.cl', KERNELS, maxGroupSize, (groupSize) => ({
       KEY_BITS: shape.keyBits,
       VALUE_BYTES: shape.valueBytes,
       GROUP_SIZE: groupSize,

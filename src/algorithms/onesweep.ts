@@ -252,9 +252,9 @@ export const onesweep: AlgorithmFactory = {
     on: ['gpu'],
     sizes: [
       { n: 2 ** 25, over: 2 ** 24 },
-      { n: 2 ** 24, over: 2 ** 22, most: 2 ** 24 },
-      { n: 2 ** 22, over: 2 ** 18, most: 2 ** 22 },
-      { n: 2 ** 18, most: 2 ** 18 },
+      { n: 2 ** 24, over: 2 ** 22, max: 2 ** 24 },
+      { n: 2 ** 22, over: 2 ** 18, max: 2 ** 22 },
+      { n: 2 ** 18, max: 2 ** 18 },
     ],
   },
 

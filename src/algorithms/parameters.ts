@@ -21,17 +21,17 @@ export interface ParameterUse {
 /** A whole number from `least` to `most`, or one of some values. */
 export type Parameter = ParameterUse &
   (
-    | { readonly kind: 'whole'; readonly least: number; readonly most: number }
+    | { readonly kind: 'whole'; readonly min: number; readonly max: number }
     | { readonly kind: 'choice'; readonly values: readonly Value[] }
   );
 
 /** An algorithm's parameters by name; a search varies them in this order. */
 export type Parameters = Readonly<Record<string, Parameter>>;
 
-export const whole = (least: number, most: number, use: ParameterUse = {}): Parameter => ({
+export const whole = (min: number, max: number, use: ParameterUse = {}): Parameter => ({
   kind: 'whole',
-  least,
-  most,
+  min,
+  max,
   ...use,
 });
 
@@ -47,12 +47,12 @@ export const onOff = (use: ParameterUse = {}): Parameter => choice([false, true]
 /** What a value of the parameter has to be, in words. */
 const expected = (parameter: Parameter): string =>
   parameter.kind === 'whole'
-    ? `a whole number from ${parameter.least} to ${parameter.most}`
+    ? `a whole number from ${parameter.min} to ${parameter.max}`
     : `one of ${parameter.values.join(' ')}`;
 
 const accepts = (parameter: Parameter, value: unknown): boolean =>
   parameter.kind === 'whole'
-    ? Number.isInteger(value) && Number(value) >= parameter.least && Number(value) <= parameter.most
+    ? Number.isInteger(value) && Number(value) >= parameter.min && Number(value) <= parameter.max
     : parameter.values.some((one) => one === value);
 
 /** What is wrong with a value for a parameter of that name, or undefined. */

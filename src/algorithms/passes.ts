@@ -50,8 +50,8 @@ export const passOutputs = ({ to, toValues }: Pick<Pass, 'to' | 'toValues'>): Re
 });
 
 /** True, or why values are not carried along: kernels know those of 1, 2, 4, 8 and, with `most` 16, 16 bytes. */
-export const carriesValues = ({ valueBytes }: AlgorithmShape, most: 8 | 16 = 16): true | string =>
-  ([0, 1, 2, 4, 8, 16].includes(valueBytes) && valueBytes <= most) ||
+export const carriesValues = ({ valueBytes }: AlgorithmShape, maxBytes: 8 | 16 = 16): true | string =>
+  ([0, 1, 2, 4, 8, 16].includes(valueBytes) && valueBytes <= maxBytes) ||
   `values of ${valueBytes} bytes need an argsort and a gather`;
 
 /** A scratch buffer. @throws UsageError when the caller left it out */

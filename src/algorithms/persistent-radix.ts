@@ -35,7 +35,7 @@ import { tuningFor } from './tuning.js';
 
 const KERNEL = 'persistent_radix';
 /** A tile needs two rows, which have at most 32 work-items. */
-const SMALLEST_GROUP = 64;
+const MIN_GROUP = 64;
 /** More keys than any device's groups hold at once. */
 const WIDE = 2 ** 31;
 /** `control` in cl/persistent_radix.cl, and where its word for all launches is. */
@@ -95,8 +95,8 @@ class PersistentRadix implements Algorithm {
 
   supports({ n, valueBytes }: SortRequest): true | string {
     if (valueBytes !== this.shape.valueBytes) return `compiled for values of ${this.shape.valueBytes} bytes`;
-    const most = capacity(this.device, this.#tuning);
-    return n <= most || `the groups that run at once hold at most ${most} keys`;
+    const maxKeys = capacity(this.device, this.#tuning);
+    return n <= maxKeys || `the groups that run at once hold at most ${maxKeys} keys`;
   }
 
   scratch(n: number): ScratchSizes {
@@ -151,15 +151,15 @@ export const persistentRadix: AlgorithmFactory = {
   search: {
     on: ['gpu'],
     sizes: [
-      { n: 2 ** 21, over: 2 ** 20, most: 2 ** 21 },
-      { n: 2 ** 20, over: 2 ** 19, most: 2 ** 20 },
-      { n: 2 ** 18, over: 2 ** 17, most: 2 ** 18 },
+      { n: 2 ** 21, over: 2 ** 20, max: 2 ** 21 },
+      { n: 2 ** 20, over: 2 ** 19, max: 2 ** 20 },
+      { n: 2 ** 18, over: 2 ** 17, max: 2 ** 18 },
     ],
   },
 
   available(device, shape) {
     const { quirks, deviceScopeAtomics, version, maxWorkGroup } = device.capabilities;
-    if (maxWorkGroup < SMALLEST_GROUP) return `needs groups of ${SMALLEST_GROUP} work-items`;
+    if (maxWorkGroup < MIN_GROUP) return `needs groups of ${MIN_GROUP} work-items`;
     if (!deviceScopeAtomics || version < 2) return 'needs the device-scope atomics of OpenCL C 2.0';
     if (Number.isFinite(quirks.maxLoopIterations))
       return 'the driver ends long loops without a word, waits among them';
@@ -193,8 +193,8 @@ export const persistentRadix: AlgorithmFactory = {
     const tile = tuned(device, shape, n);
     const fits = tileFits(device, shape, tile);
     if (fits !== true) return fits;
-    const most = capacity(device, tile);
-    if (n > most) return `the groups that run at once hold at most ${most} keys`;
+    const maxKeys = capacity(device, tile);
+    if (n > maxKeys) return `the groups that run at once hold at most ${maxKeys} keys`;
     return { ...shape, tuning: tuningFor(persistentRadix, device, shape, n) };
   },
 

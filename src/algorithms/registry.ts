@@ -5,7 +5,7 @@ import { unknownName } from '../util/suggest.js';
 import { type Algorithm, type AlgorithmFactory, type SortRequest, tunedShape } from './algorithm.js';
 import { amdRadix } from './amd-radix.js';
 import { bitonic } from './bitonic.js';
-import { groupRadix } from './group-radix.js';
+import { hybridRadix } from './hybrid-radix.js';
 import { merge } from './merge.js';
 import { oddEven } from './odd-even.js';
 import { onesweep } from './onesweep.js';
@@ -14,18 +14,18 @@ import { persistentRadix } from './persistent-radix.js';
 import { rowSort } from './row-sort.js';
 import { segmentedSort } from './segmented.js';
 import { serialRadix } from './serial-radix.js';
+import { singleWorkgroupRadix } from './single-workgroup-radix.js';
 import { splitRadix } from './split-radix.js';
 import { tiledRadix } from './tiled-radix.js';
-import { wide } from './wide.js';
 
 /**
  * Every sort that clsort has; bench, matrix, explain and `--algorithm` read this list. The planner tries those that are
  * for a device in this order.
  */
 export const ALGORITHMS: readonly AlgorithmFactory[] = [
-  groupRadix,
+  singleWorkgroupRadix,
   persistentRadix,
-  wide,
+  hybridRadix,
   onesweep,
   serialRadix,
   tiledRadix,

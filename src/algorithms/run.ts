@@ -23,7 +23,7 @@ interface Remembered {
 }
 
 /** Recording takes longer than a replay saves: where results of a chain take each other's scratch, it is seldom done anew. */
-const MOST_MISSED = 8;
+const MAX_MISSED = 8;
 
 /** Sorts that are remembered for each output: inputs may alternate. */
 const REMEMBERED = 4;
@@ -94,13 +94,13 @@ export function enqueueWithScratch(
 export async function measureWithScratch(
   queue: Queue,
   sort: () => { release(): void },
-  ahead?: () => void,
+  before?: () => void,
 ): Promise<number | null> {
   let enqueued: { release(): void } | undefined;
   try {
     return await queue.measure(() => {
       enqueued = sort();
-    }, ahead);
+    }, before);
   } finally {
     enqueued?.release();
   }
@@ -115,7 +115,7 @@ function recall(algorithm: Algorithm, work: Work): Remembered | undefined {
 function isToBeRecorded(known: Remembered): boolean {
   if (!known.recorded) return true;
   known.missed++;
-  if (known.missed <= MOST_MISSED) return false;
+  if (known.missed <= MAX_MISSED) return false;
   known.missed = 0;
   return true;
 }

@@ -46,7 +46,7 @@ const COUNTERS_PER_UNIT = 4;
 /** Copies of these counters, if they fit. */
 const COUNT_COLUMNS = 8;
 /** Most runs of one segment, where drivers end long loops: one group scans their counts. */
-const MOST_RUNS = 4096;
+const MAX_RUNS = 4096;
 
 /** Look-back of a sweep: bytes of `control` in cl/tile_look_back.clh, words before the rows in cl/segment_sweep.cl, and segments that are too long for it. */
 const CONTROL_BYTES = 80;
@@ -135,8 +135,7 @@ export class SegmentsInGroups {
   supports(n: number): true | string {
     const { maxLoopIterations } = this.#device.capabilities.quirks;
     if (this.#rows.groupSize < LANES) return `needs work-groups of ${LANES} work-items`;
-    const tooMany =
-      maxLoopIterations < Number.POSITIVE_INFINITY && n / this.#cut(n, n, n).runKeys > MOST_RUNS;
+    const tooMany = maxLoopIterations < Number.POSITIVE_INFINITY && n / this.#cut(n, n, n).runKeys > MAX_RUNS;
     return !tooMany || 'the driver ends the loops of a work-item';
   }
 
@@ -195,7 +194,7 @@ export class SegmentsInGroups {
         this.#rows.program.kernel(CLASSES),
         [
           ...[...only, offsets, state, list, owners, ...told, u32(count), u32(n), u32(each), u32(span)],
-          vector(Uint32Array.of(...this.#most(cut), 0)),
+          vector(Uint32Array.of(...this.#maxKeys(cut), 0)),
           vector(Uint32Array.of(...lists)),
           ...[u32(runs), u32(runKeys), ...compared, flags],
         ],
@@ -314,23 +313,23 @@ export class SegmentsInGroups {
   }
 
   /** Most keys of a segment of each kind: small tiles, tiles, passes of one group. What is longer is cut. */
-  #most({ whole }: Cut): readonly number[] {
+  #maxKeys({ whole }: Cut): readonly number[] {
     return [Math.max(ROW, keysOf(this.#small)), Math.max(ROW, keysOf(this.#tiles)), whole];
   }
 
   /** Which kind segments of so many keys are of; -1: rows of work-items sort them. */
   #kindOf(length: number, cut: Cut): number {
-    return length <= ROW ? -1 : this.#most(cut).findIndex((most) => length <= most);
+    return length <= ROW ? -1 : this.#maxKeys(cut).findIndex((maxKeys) => length <= maxKeys);
   }
 
   /** Where the list of each kind begins, and at last where they end: there cannot be more segments of a length. */
   #lists(n: number, count: number, longest: number): number[] {
-    const most = this.#most(this.#cut(n, count, longest));
+    const maxKeys = this.#maxKeys(this.#cut(n, count, longest));
     const ends: number[] = [0];
-    for (const [kind, keys] of most.entries()) {
-      const fewest = (most[kind - 1] ?? ROW) + 1;
-      const none = fewest > keys || fewest > Math.min(n, longest);
-      ends.push((ends.at(-1) ?? 0) + (none ? 0 : Math.min(count, Math.floor(n / fewest))));
+    for (const [kind, keys] of maxKeys.entries()) {
+      const minKeys = (maxKeys[kind - 1] ?? ROW) + 1;
+      const none = minKeys > keys || minKeys > Math.min(n, longest);
+      ends.push((ends.at(-1) ?? 0) + (none ? 0 : Math.min(count, Math.floor(n / minKeys))));
     }
     return ends;
   }
@@ -369,10 +368,10 @@ export function boundFor(
   longest: number,
 ): { readonly longest: number; readonly tile: TileTuning } | undefined {
   for (const bounded of BOUNDED) {
-    const most = bounded.groupSize * bounded.keysPerItem;
-    if (!(longest <= most)) continue;
+    const maxKeys = bounded.groupSize * bounded.keysPerItem;
+    if (!(longest <= maxKeys)) continue;
     const tile = fitTile(device, shape, { ...tuning, ...bounded });
-    return tile.groupSize * tile.keysPerItem === most ? { longest: most, tile } : undefined;
+    return tile.groupSize * tile.keysPerItem === maxKeys ? { longest: maxKeys, tile } : undefined;
   }
   return undefined;
 }

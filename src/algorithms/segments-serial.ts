@@ -36,11 +36,11 @@ const keysOfWord = ({ keyBits, valueBytes }: AlgorithmShape): number =>
   valueBytes === 0 ? 1 : keyBits === 8 ? 4 : 2;
 
 /** Keys of the runs that long segments are cut into: no work-item has more to do at a time than its share. */
-const SHORTEST_RUN = 2 ** 16;
-const LONGEST_RUN = 2 ** 20;
+const MIN_RUN_KEYS = 2 ** 16;
+const MAX_RUN_KEYS = 2 ** 20;
 /** How often a work-item takes segments, at least, so that all end at about the same time. */
 const TURNS = 64;
-const MOST_TAKEN = 1024;
+const MAX_TAKEN = 1024;
 
 /** The segmented sort of CPU devices, see cl/serial_segments.cl: a work-item alone sorts a segment. */
 export class SerialSegments {
@@ -101,7 +101,7 @@ export class SerialSegments {
     const sizes = [u32(count), u32(n), u32(runKeys), u32(runs)];
     queue.run(this.#program.kernel('serial_check'), [offsets, state, owners, ...told, ...sizes], items);
     onStage?.({ kernel: 'serial_check', buffers: { state, owners } });
-    const share = Math.min(MOST_TAKEN, Math.ceil(count / (this.#items * TURNS)));
+    const share = Math.min(MAX_TAKEN, Math.ceil(count / (this.#items * TURNS)));
     const step = n <= count * this.#lanesLongest ? Math.ceil(share / LANES) * LANES : share;
     queue.run(
       this.#program.kernel('serial_segments'),
@@ -145,7 +145,7 @@ export class SerialSegments {
 
   #cut(n: number, longest?: number): Cut {
     const share = Math.ceil(n / (4 * this.#items));
-    return cutOf(n, Math.min(LONGEST_RUN, Math.max(SHORTEST_RUN, share)), { longest });
+    return cutOf(n, Math.min(MAX_RUN_KEYS, Math.max(MIN_RUN_KEYS, share)), { longest });
   }
 
   get #lanesLongest(): number {
@@ -154,10 +154,10 @@ export class SerialSegments {
 
   /** Elements of a half of a work-item's own memory. */
   #half(n: number, longest = n): number {
-    const most = Math.max(1, Math.min(n, longest));
+    const maxKeys = Math.max(1, Math.min(n, longest));
     const vector = LANES * keysOfWord(this.#shape);
-    const inLanes = (Math.min(most + LANES, this.#lanesLongest) * vector) / 2;
-    const half = Math.max(inLanes, Math.min(most, this.#cut(n, longest).runKeys));
+    const inLanes = (Math.min(maxKeys + LANES, this.#lanesLongest) * vector) / 2;
+    const half = Math.max(inLanes, Math.min(maxKeys, this.#cut(n, longest).runKeys));
     return Math.ceil(half / vector) * vector;
   }
 }

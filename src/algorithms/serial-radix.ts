@@ -21,7 +21,7 @@ import { sortFlags, turnArrays, turnOutputs, turnsBytes } from './turns.js';
 /** Keys from which on places need 64 bits. */
 const WIDE = 2 ** 32;
 /** Fewest keys of a run: below that its private counters cost more than its keys. */
-const SHORTEST_RUN = 4096;
+const MIN_RUN_KEYS = 4096;
 /**
  * Turns of all its loops that a work-item makes at most: drivers that end loops count those of inner and outer
  * loops together. Measured by the first length of run that was too long for 65,535 turns, by width of digits:
@@ -137,7 +137,7 @@ class SerialRadix implements Algorithm {
 
   #runs(n: number): { runs: number; runKeys: number } {
     const wanted = this.device.capabilities.computeUnits * this.#tuning.runsPerUnit;
-    const runs = Math.max(1, Math.min(wanted, Math.floor(n / SHORTEST_RUN)));
+    const runs = Math.max(1, Math.min(wanted, Math.floor(n / MIN_RUN_KEYS)));
     return { runs, runKeys: Math.ceil(n / runs) };
   }
 
@@ -162,7 +162,7 @@ export const serialRadix: AlgorithmFactory = {
     on: ['cpu'],
     sizes: [
       { n: 2 ** 22, over: 2 ** 16 },
-      { n: 2 ** 16, most: 2 ** 16 },
+      { n: 2 ** 16, max: 2 ** 16 },
     ],
   },
 

@@ -39,7 +39,7 @@ const REGISTER_STEP = 8;
  */
 const VALUES_AFTER = 1.05;
 /** Ranking by masks unrolls three barriers for each key: compilers take long for many of them. */
-const MOST_MASKED = 20;
+const MAX_MASKED = 20;
 
 /** What a group of a tile takes, and how well it uses its unit. */
 export interface Occupancy {
@@ -138,7 +138,7 @@ function bestTile(
     .filter((groupSize) => groupSize <= capabilities.maxWorkGroup)
     .flatMap((groupSize) =>
       (keysPerItem ?? numbers(TILE_PARAMETERS.keysPerItem?.axis))
-        .filter((count) => count <= (rank === 'ptx' ? costsOf(shape).mostKeys : MOST_MASKED))
+        .filter((count) => count <= (rank === 'ptx' ? costsOf(shape).mostKeys : MAX_MASKED))
         .flatMap((count) =>
           (valuesAfter && shape.valueBytes > 0 ? [false, true] : [false]).map(
             (after): TileTuning => ({

@@ -104,7 +104,7 @@ export function crossoversFor(device: KnownDevice): Crossovers {
 }
 
 /** With fewer keys, in host memory, the host engine is done before every device of which anything is known. */
-export function fewestForDevices(): number {
+export function minKeysForDevices(): number {
   const shippedOnes = TUNINGS.map(({ crossovers }) => crossovers);
   return Math.min(
     ...[...shippedOnes, ...storedCrossovers()].map((one) => one?.host ?? Number.POSITIVE_INFINITY),

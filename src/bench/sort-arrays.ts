@@ -5,7 +5,7 @@ import type { Buffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { keyCodec } from '../keys/key-codec.js';
-import { Verifier } from '../sort/proof/verify.js';
+import { Verifier } from '../sort/verification/verify.js';
 
 /** What is sorted, and how many. */
 export interface SortArraysShape {
@@ -67,7 +67,7 @@ export class SortArrays {
 
   /** Sorts the keys that were uploaded, and checks the result; of values of 4 bytes that equal keys keep their order, too. */
   trial(algorithm: Algorithm): Promise<TrialOutcome> {
-    const check = this.#verifier.checkOf(this.#work, algorithm.shape.valueBytes === 4);
+    const check = this.#verifier.trialCheck(this.#work, algorithm.shape.valueBytes === 4);
     return runTrial(algorithm, this.#device.queue, this.#work, check);
   }
 

@@ -7,7 +7,7 @@ import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import type { SortOptions } from '../sort/api/options.js';
 import type { SortReport } from '../sort/api/report.js';
 import { Sorter } from '../sort/api/sorter.js';
-import { hostChecksum } from '../sort/proof/checksum.js';
+import { hostChecksum } from '../sort/verification/checksum.js';
 import { MismatchError, UnsupportedError } from '../util/errors.js';
 import type { Mode } from './modes.js';
 import { isSlower, type Timing, timing } from './statistics.js';

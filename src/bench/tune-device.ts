@@ -10,7 +10,7 @@ import { type Distribution, generate } from '../io/gen.js';
 import type { Dtype } from '../keys/dtype.js';
 import { Sorter } from '../sort/api/sorter.js';
 import { chunkLimit } from '../sort/backend/planner.js';
-import { certify } from '../sort/proof/certify.js';
+import { selfTest } from '../sort/verification/self-test.js';
 import { BuildError, MemoryError, UnsupportedError } from '../util/errors.js';
 import { BusyWork } from './busy-work.js';
 import { SortArrays } from './sort-arrays.js';
@@ -115,7 +115,7 @@ export class CaseBench {
   async selfTest(tuning: Tuning): Promise<string | undefined> {
     const algorithm = await compiled(this.#device, this.#one, tuning);
     if (typeof algorithm === 'string') return algorithm;
-    const { ok, reason } = await certify(algorithm);
+    const { ok, reason } = await selfTest(algorithm);
     return ok ? undefined : reason;
   }
 

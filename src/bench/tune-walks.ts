@@ -8,11 +8,17 @@ import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { Compaction } from '../primitives/compact.js';
 import { enqueueHistogramColumns } from '../primitives/histogram-columns.js';
 import { PrefixScan } from '../primitives/prefix-scan.js';
+import type { PrimitiveTuning } from '../primitives/primitive-program.js';
 import { enqueueReduceOnce, reducesOnce } from '../primitives/reduce-once.js';
-import type { WalkTuning } from '../primitives/walk.js';
 import { type Column, column } from '../sort/backend/column.js';
-import { HostColumnSteps } from '../sort/operations/host-column-steps.js';
-import { isTileWalk, isWalk, WALKS, type Walk, walkTuningFor } from '../sort/operations/walk-tuning.js';
+import { HostColumnKernels } from '../sort/operations/host-column-kernels.js';
+import {
+  isPrimitive,
+  isTilePrimitive,
+  PRIMITIVES,
+  type Primitive,
+  primitiveTuningFor,
+} from '../sort/operations/primitive-tuning.js';
 import { BuildError, MemoryError, UnsupportedError, UsageError } from '../util/errors.js';
 import { BusyWork } from './busy-work.js';
 import { SEED } from './sorts.js';
@@ -36,7 +42,7 @@ const DIGIT_BITS = 8;
 /** The searches for some walks, and for keys without values. */
 export function walkCases(
   { capabilities }: Pick<Device, 'capabilities'>,
-  walks: readonly Walk[],
+  walks: readonly Primitive[],
   shapes: readonly TuneShape[],
 ): TuneCase[] {
   const n = KEYS[capabilities.type === 'cpu' ? 'cpu' : 'gpu'];
@@ -49,14 +55,14 @@ export function walkCases(
 /** The walks of one case, on arrays that all tries share. */
 export class WalkBench {
   readonly #device: Device;
-  readonly #walk: Walk;
+  readonly #walk: Primitive;
   readonly #dtype: Dtype;
   readonly #n: number;
   readonly #busyWork: BusyWork | undefined;
   readonly #arrays: Buffer[] = [];
   readonly #expected: Uint8Array;
 
-  private constructor(device: Device, walk: Walk, keys: Column, expected: Uint8Array) {
+  private constructor(device: Device, walk: Primitive, keys: Column, expected: Uint8Array) {
     this.#device = device;
     this.#walk = walk;
     this.#dtype = keys.dtype;
@@ -76,7 +82,7 @@ export class WalkBench {
 
   /** The host engine says what is right. @throws UsageError for what is no walk; MemoryError */
   static async open(device: Device, { algorithm: walk, which, n }: TuneCase): Promise<WalkBench> {
-    if (!isWalk(walk)) throw new UsageError(`'${walk}' is none of ${WALKS.join(' ')}`);
+    if (!isPrimitive(walk)) throw new UsageError(`'${walk}' is none of ${PRIMITIVES.join(' ')}`);
     const dtype = DTYPES[which.keyBits];
     const keys = column(dtype, n, walk === 'unique' ? few(dtype, n) : uniform(dtype, n));
     const bench = new WalkBench(device, walk, keys, await expectedOf(walk, keys));
@@ -91,12 +97,12 @@ export class WalkBench {
 
   /** The present parameters. */
   get present(): Tuning {
-    return { ...walkTuningFor(this.#device, this.#walk, this.#dtype, this.#n) };
+    return { ...primitiveTuningFor(this.#device, this.#walk, this.#dtype, this.#n) };
   }
 
   /** Tries parameters: compiles, compares what is made, and times what is right. */
   async attempt(parameters: Tuning): Promise<Tried> {
-    const tuning = parameters as unknown as WalkTuning;
+    const tuning = parameters as unknown as PrimitiveTuning;
     try {
       const { queue } = this.#device;
       queue.fill(this.#output, 0);
@@ -124,7 +130,7 @@ export class WalkBench {
   }
 
   /** Enqueues a walk. @returns the bytes that it makes, to be asked after the wait */
-  async #enqueue(tuning: WalkTuning): Promise<() => Promise<Uint8Array>> {
+  async #enqueue(tuning: PrimitiveTuning): Promise<() => Promise<Uint8Array>> {
     const [device, dtype, n] = [this.#device, this.#dtype, this.#n];
     const [input, output] = [this.#input, this.#output];
     switch (this.#walk) {
@@ -198,10 +204,10 @@ const topDigit = (dtype: Dtype): readonly [number, number] => {
   return [width - DIGIT_BITS, width];
 };
 
-async function expectedOf(walk: Walk, keys: Column): Promise<Uint8Array> {
-  const steps = new HostColumnSteps(undefined);
+async function expectedOf(walk: Primitive, keys: Column): Promise<Uint8Array> {
+  const steps = new HostColumnKernels(undefined);
   const { dtype, n } = keys;
-  const made = newArray(dtype, isTileWalk(walk) ? n : 0);
+  const made = newArray(dtype, isTilePrimitive(walk) ? n : 0);
   const to = column(dtype, n, made);
   switch (walk) {
     case 'scan':

@@ -9,7 +9,7 @@ import type { Tuning, Value } from '../algorithms/parameters.js';
 import { ALGORITHMS } from '../algorithms/registry.js';
 import type { Which } from '../algorithms/tuning-rows.js';
 import type { Device } from '../device/device.js';
-import { isWalk, WALK_PARAMETERS } from '../sort/operations/walk-tuning.js';
+import { isPrimitive, PRIMITIVE_PARAMETERS } from '../sort/operations/primitive-tuning.js';
 import { isSlower, type Timing } from './statistics.js';
 
 /** What a sort is compiled for. */
@@ -48,7 +48,7 @@ export function searchedOn({ capabilities }: Pick<Device, 'capabilities'>): stri
 export function axesOf({ algorithm, which }: TuneCase): Axes {
   const form = which.valueBytes > 0 ? 'values' : 'keys';
   const factory = ALGORITHMS.find(({ name }) => name === algorithm);
-  const parameters = isWalk(algorithm) ? WALK_PARAMETERS : (factory?.parameters ?? {});
+  const parameters = isPrimitive(algorithm) ? PRIMITIVE_PARAMETERS : (factory?.parameters ?? {});
   return Object.fromEntries(
     Object.entries(parameters).flatMap(([name, { axis, onlyWith = form }]) =>
       axis && onlyWith === form ? [[name, axis]] : [],
@@ -81,7 +81,7 @@ export function tuneCases(algorithms: readonly string[], shapes: readonly TuneSh
         const size = sizes(algorithm)[rank];
         const { keyBits = [shape.keyBits] } = TUNABLE[algorithm] ?? {};
         if (!size || !keyBits.includes(shape.keyBits)) return [];
-        const { n, over, most } = size;
+        const { n, over, max: most } = size;
         return [
           {
             algorithm,

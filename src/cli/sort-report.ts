@@ -2,7 +2,7 @@ import type { FileReport } from '../io/sort-file.js';
 import { shownDelimiter } from '../io/text/text-options.js';
 import { dtypeInfo } from '../keys/dtype.js';
 import type { StageReport } from '../sort/api/report.js';
-import type { Verified } from '../sort/proof/verify.js';
+import type { Verified } from '../sort/verification/verify.js';
 import { grouped, secondsText, table } from './table.js';
 
 /** The report as `--json` prints it. A field that does not apply is null. */

@@ -2,7 +2,7 @@ import { deviceSpecs } from '../device/select-device.js';
 import { mostKeysOf } from '../io/keys.js';
 import { dtypeInfo } from '../keys/dtype.js';
 import { namedDtype } from '../keys/dtype-name.js';
-import { hostSorter, sorterOfFew } from '../sort/api/host-sorter.js';
+import { hostSorter, smallHostSorter } from '../sort/api/host-sorter.js';
 import type { OpenOptions } from '../sort/api/options.js';
 import type { SorterOperations } from '../sort/api/sorter-operations.js';
 import { type Console, ThreadNeeded } from './console.js';
@@ -38,7 +38,7 @@ export async function sorterFor(
   if (only === 'auto' && algorithm === 'auto' && scan === 'auto' && radixBits === undefined) {
     const keyBytes = record ?? (dtype === undefined ? undefined : dtypeInfo(namedDtype(dtype).dtype).bytes);
     const mostKeys = await mostKeysOf(inputs, keyBytes);
-    const sorter = mostKeys === undefined ? undefined : sorterOfFew(mostKeys, onWarning);
+    const sorter = mostKeys === undefined ? undefined : smallHostSorter(mostKeys, onWarning);
     if (sorter) return sorter;
   }
   if (!mayBlock) throw new ThreadNeeded();

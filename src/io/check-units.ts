@@ -1,5 +1,5 @@
 /** Files of units: are they in order, and which units do they hold? */
-import { atOnce, type Steps } from '../sort/host/steps.js';
+import { runSync, type Steps } from '../sort/host/steps.js';
 import type { Source } from './raw.js';
 import type { UnitMultiset } from './unit-multiset.js';
 import type { UnitOrder } from './unit-order.js';
@@ -36,7 +36,7 @@ export function* descentSteps(order: UnitOrder, piece: Uint8Array): Steps<number
 
 /** `descentSteps`, at once. */
 export const firstUnitDescent = (order: UnitOrder, piece: Uint8Array): number =>
-  atOnce(descentSteps(order, piece));
+  runSync(descentSteps(order, piece));
 
 /** Looks whether units that come in pieces are in order. */
 export class UnitOrderCheck {

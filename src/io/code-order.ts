@@ -12,7 +12,7 @@
  * need not be looked at again. Sorting by the last word first (lexsort) would take a sort of everything for each word.
  */
 import type { Sorter } from '../sort/api/sorter.js';
-import { inSlices, inTurns, type Steps } from '../sort/host/steps.js';
+import { inSlices, runYielding, type Steps } from '../sort/host/steps.js';
 import type { UnitSortOptions } from './unit-order.js';
 
 /** Bytes of codes that make a word: what is compared as one number. */
@@ -147,7 +147,7 @@ class Positions {
   }
 
   #inTurns<T>(steps: Steps<T>): Promise<T> {
-    return inTurns(steps, this.#options.signal);
+    return runYielding(steps, this.#options.signal);
   }
 }
 

@@ -1,7 +1,7 @@
 /** Which of sorted units are the first of their equals. */
 import { keyWords } from '../keys/array.js';
 import { type DtypeInfo, infinityBits } from '../keys/dtype.js';
-import { inTurns } from '../sort/host/steps.js';
+import { runYielding } from '../sort/host/steps.js';
 import type { KeyWriter } from './formats/key-file.js';
 import { gatherUnits } from './gather-units.js';
 import { PIECE_BYTES } from './raw.js';
@@ -127,7 +127,7 @@ export class DistinctWriter implements KeyWriter {
     if (firsts.length === n) await this.#outputs.to.write(part);
     else if (firsts.length > 0) {
       const picked = new Uint8Array(firsts.length * unit);
-      await inTurns(gatherUnits(part, unit, firsts, picked), this.#signal);
+      await runYielding(gatherUnits(part, unit, firsts, picked), this.#signal);
       await this.#outputs.to.write(picked);
     }
     if (counts.length > 0) await this.#outputs.counts?.write(new Uint8Array(counts.buffer));

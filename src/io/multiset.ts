@@ -16,7 +16,7 @@ import { availableParallelism } from 'node:os';
 import { keyWords } from '../keys/array.js';
 import type { DtypeInfo } from '../keys/dtype.js';
 import * as cl from '../opencl/index.js';
-import { inSlices, inTurns } from '../sort/host/steps.js';
+import { inSlices, runYielding } from '../sort/host/steps.js';
 import { UnsupportedError } from '../util/errors.js';
 
 const PRIME = 2n ** 61n - 1n;
@@ -71,7 +71,7 @@ export class Multiset {
     }
     for (const point of [0, 1] as const) {
       const product = new Product(this.#points.subarray(2 * point), this.#products[point] ?? 1n);
-      await inTurns(inSlices(keys.length, (start, end) => product.multiply(keys.subarray(start, end))));
+      await runYielding(inSlices(keys.length, (start, end) => product.multiply(keys.subarray(start, end))));
       this.#products[point] = product.value;
     }
   }

@@ -1,7 +1,7 @@
 /** The order of records, which is that of their codes (record-codes.ts, code-order.ts). */
 import { assertDisjoint } from '../keys/array.js';
 import type { Sorter } from '../sort/api/sorter.js';
-import { atOnce, inTurns } from '../sort/host/steps.js';
+import { runSync, runYielding } from '../sort/host/steps.js';
 import { InputError, UnsupportedError } from '../util/errors.js';
 import { codePositions, type Span, spanAt, WORD_BYTES } from './code-order.js';
 import { gatherUnits } from './gather-units.js';
@@ -34,7 +34,7 @@ export function recordOrder(layout: RecordLayout): RecordOrder {
     sortBytes: record + (codes.bytes <= WORD_BYTES ? EXACT_BYTES : MOST_BYTES),
     prefix(piece) {
       const words = new BigUint64Array(piece.length / record);
-      atOnce(codes.fill({ bytes: piece }, spanAt(0, codes.bytes), words));
+      runSync(codes.fill({ bytes: piece }, spanAt(0, codes.bytes), words));
       return words;
     },
     compare: (a, i, b, j) => codes.compare(a, i * record, b, j * record),
@@ -52,7 +52,7 @@ export function recordOrder(layout: RecordLayout): RecordOrder {
       if (into) assertDisjoint(bytes, into, 'into and the records');
       const positions = await order.positions(sorter, bytes, options);
       const sorted = into ?? new Uint8Array(bytes.length);
-      await inTurns(gatherUnits(bytes, record, positions, sorted), options.signal);
+      await runYielding(gatherUnits(bytes, record, positions, sorted), options.signal);
       return sorted;
     },
   };

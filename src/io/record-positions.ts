@@ -1,5 +1,5 @@
 /** Codes of records with where these stood, as units that are sorted in partitions: an argsort of more records than memory holds. */
-import { inTurns } from '../sort/host/steps.js';
+import { runYielding } from '../sort/host/steps.js';
 import { spanAt, WORD_BYTES } from './code-order.js';
 import { RecordCodes } from './record-codes.js';
 import { type RecordLayout, recordKeys } from './record-keys.js';
@@ -52,7 +52,7 @@ export class RecordPositions {
     for (let begin = 0; begin < this.#codes.bytes; begin += WORD_BYTES) {
       const span = spanAt(begin, this.#codes.bytes);
       const words = new BigUint64Array(n);
-      await inTurns(this.#codes.fill({ bytes: piece }, span, words));
+      await runYielding(this.#codes.fill({ bytes: piece }, span, words));
       const bytes = new Uint8Array(words.buffer);
       // The first byte of a code is the highest one of its word.
       for (let at = begin; at < span.end; at++) {

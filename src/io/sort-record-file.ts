@@ -2,7 +2,7 @@ import { constants } from 'node:buffer';
 import { bytesOf } from '../keys/array.js';
 import type { SortReport } from '../sort/api/report.js';
 import type { Sorter } from '../sort/api/sorter.js';
-import { inTurns } from '../sort/host/steps.js';
+import { runYielding } from '../sort/host/steps.js';
 import { MismatchError, UsageError } from '../util/errors.js';
 import { UnitOrderCheck } from './check-units.js';
 import type { DistinctWriter } from './distinct.js';
@@ -267,7 +267,7 @@ async function writeRecords(
     const some = positions.subarray(start, start + most);
     const [piece] = pieces.reverse() as [Uint8Array]; // the other one is being written
     const gathered = piece.subarray(0, some.length * unit);
-    await inTurns(gatherUnits(bytes, unit, some, gathered), signal);
+    await runYielding(gatherUnits(bytes, unit, some, gathered), signal);
     await proof?.add(bytes.subarray(start * unit, (start + some.length) * unit), gathered);
     await writing;
     writing = output.write(gathered);

@@ -11,7 +11,7 @@
 import { createHash } from 'node:crypto';
 import { bytesOf, keyWords } from '../keys/array.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
-import { inSlices, inTurns } from '../sort/host/steps.js';
+import { inSlices, runYielding } from '../sort/host/steps.js';
 import { Multiset, type Points, type StoredProducts } from './multiset.js';
 
 /** Units that are words, whose multisets need no hashing. */
@@ -41,7 +41,7 @@ export class UnitMultiset {
     const n = bytes.length / this.#unit;
     const numbers = new Uint32Array(2 * n);
     const words = hash.wordsOf(bytes);
-    await inTurns(inSlices(n, (start, end) => hash.numbers(words, start, end, numbers), SLICE));
+    await runYielding(inSlices(n, (start, end) => hash.numbers(words, start, end, numbers), SLICE));
     await this.#multiset.add(bytesOf(numbers));
   }
 

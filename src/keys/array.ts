@@ -57,7 +57,7 @@ const typeName = (value: unknown): string | undefined =>
     ? (value as unknown as { [Symbol.toStringTag]: string })[Symbol.toStringTag]
     : undefined;
 
-function described(value: unknown): string {
+function describeValue(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
   return (
@@ -76,7 +76,7 @@ export function dtypeOf(array: unknown, what = 'keys are'): Dtype {
   const dtype = name === undefined ? undefined : DTYPE_OF_ARRAY[name];
   if (!dtype) {
     throw new InputError(
-      `${what} ${described(array)}: expected a typed array or a Buffer, such as Uint32Array.from(numbers)`,
+      `${what} ${describeValue(array)}: expected a typed array or a Buffer, such as Uint32Array.from(numbers)`,
     );
   }
   return dtype;
@@ -96,7 +96,7 @@ export function keyColumn<K extends KeyArray>(keys: K, dtype?: Dtype): KeyColumn
   assertAttached(keys, 'keys');
   if (wanted.width !== own.width && own.width !== 8) {
     throw new DtypeError(
-      `dtype '${wanted.name}' does not fit ${described(keys)}, whose elements have ${own.width} bits: ` +
+      `dtype '${wanted.name}' does not fit ${describeValue(keys)}, whose elements have ${own.width} bits: ` +
         `use one of that width, or a Uint8Array over the same bytes`,
     );
   }
@@ -118,7 +118,7 @@ export function keyColumn<K extends KeyArray>(keys: K, dtype?: Dtype): KeyColumn
  */
 export function valueColumn<V extends ValueArray>(values: V, { n }: { readonly n: number }): ValueColumn<V> {
   if (DTYPE_OF_ARRAY[typeName(values) ?? ''] === undefined) {
-    throw new InputError(`values are ${described(values)}: expected a typed array or a Buffer`);
+    throw new InputError(`values are ${describeValue(values)}: expected a typed array or a Buffer`);
   }
   assertAttached(values, 'values');
   const { length, BYTES_PER_ELEMENT: element } = values;
@@ -207,8 +207,8 @@ const CONSTRUCTOR_NAMES: Readonly<Record<Dtype, string>> = {
 export function newArray<D extends Dtype>(dtype: D, length: number, memory?: MemorySource): ArrayOf<D> {
   const name = CONSTRUCTOR_NAMES[dtype] as 'Uint8Array'; // stands for all of them: they are constructed alike
   try {
-    const room = memory ? memory(length * dtypeInfo(dtype).bytes) : (length as never);
-    return new globalThis[name](room) as unknown as ArrayOf<D>;
+    const source = memory ? memory(length * dtypeInfo(dtype).bytes) : (length as never);
+    return new globalThis[name](source) as unknown as ArrayOf<D>;
   } catch (cause) {
     throw new InputError(`an array of ${length} ${dtype} elements cannot be had: take it in pieces`, {
       cause,
@@ -222,15 +222,15 @@ export function bytesOf(view: ArrayBufferView, start = 0, end: number = view.byt
 }
 
 /** Most bytes that plain bytes are made of: more are beyond Node 20. */
-const MOST_BYTES = 2 ** 32 - 1;
+const MAX_PLAIN_BYTES = 2 ** 32 - 1;
 
 /**
  * The bytes of a view from `start` to `end`: plain bytes, or as many as these cannot hold as words of 8 bytes, or
  * of fewer where it does not stand on a multiple of that.
  */
-export function part(view: ArrayBufferView, start = 0, end: number = view.byteLength): ArrayBufferView {
+export function byteRange(view: ArrayBufferView, start = 0, end: number = view.byteLength): ArrayBufferView {
   const bytes = end - start;
-  if (bytes <= MOST_BYTES) return bytesOf(view, start, end);
+  if (bytes <= MAX_PLAIN_BYTES) return bytesOf(view, start, end);
   const at = view.byteOffset + start;
   const unit = [8, 4, 2].find((width) => at % width === 0 && bytes % width === 0) ?? 1;
   const Words = { 8: BigUint64Array, 4: Uint32Array, 2: Uint16Array, 1: Uint8Array }[
@@ -240,8 +240,8 @@ export function part(view: ArrayBufferView, start = 0, end: number = view.byteLe
 }
 
 /** New memory of so many zero bytes, as `part` shows it. */
-export function room(bytes: number): ArrayBufferView {
-  return part(new DataView(new ArrayBuffer(bytes)));
+export function newBytes(bytes: number): ArrayBufferView {
+  return byteRange(new DataView(new ArrayBuffer(bytes)));
 }
 
 /** Bytes that are written at a time. */
@@ -292,13 +292,13 @@ export function isResizable({ buffer }: ArrayBufferView): boolean {
 }
 
 /** The same bytes in memory whose length is fixed: those of the array, or a copy of them. */
-export function fixed(view: ArrayBufferView): ArrayBufferView {
+export function withFixedLength(view: ArrayBufferView): ArrayBufferView {
   return isResizable(view) ? copyOf(view) : view;
 }
 
 /** The same bytes in memory of their own. */
 function copyOf(view: ArrayBufferView): ArrayBufferView {
-  const copy = room(view.byteLength);
+  const copy = newBytes(view.byteLength);
   copyBytes(view, copy);
   return copy;
 }

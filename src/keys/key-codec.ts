@@ -38,17 +38,17 @@ export interface KeyCodec {
 }
 
 /** Codecs that were asked for, by what else there is to an order. */
-const made = new Map<Dtype, KeyCodec[]>();
+const codecs = new Map<Dtype, KeyCodec[]>();
 
 /** @returns the same object for the same order @throws DtypeError when `dtype` is no dtype. */
 export function keyCodec(dtype: Dtype, { descending = false, nan = 'last' }: Order = {}): KeyCodec {
   const order = (descending ? 2 : 0) + (nan === 'first' ? 1 : 0);
-  const known = made.get(dtype)?.[order];
+  const known = codecs.get(dtype)?.[order];
   if (known) return known;
   const codec = Object.freeze(makeCodec(dtype, descending, nan));
-  const all = made.get(dtype) ?? [];
+  const all = codecs.get(dtype) ?? [];
   all[order] = codec;
-  made.set(dtype, all);
+  codecs.set(dtype, all);
   return codec;
 }
 

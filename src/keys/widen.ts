@@ -23,7 +23,7 @@ export function widens(from: Dtype, to: Dtype): boolean {
  *
  * @throws UsageError where the dtype does not hold every key
  */
-export function widened({ dtype, n, view }: Omit<KeyColumn, 'array'>, to: Dtype): KeyArray {
+export function widen({ dtype, n, view }: Omit<KeyColumn, 'array'>, to: Dtype): KeyArray {
   if (!widens(dtype, to)) {
     const wider = DTYPES.filter((one) => widens(dtype, one)).join(', ');
     throw new UsageError(

@@ -2,7 +2,7 @@ import { type AlgorithmFactory, type AlgorithmShape, tunedShape } from '../algor
 import { ALGORITHMS, algorithmNamed } from '../algorithms/registry.js';
 import { Device } from '../device/device.js';
 import type { DeviceInfo } from '../device/platform.js';
-import { certify } from '../sort/proof/certify.js';
+import { selfTest } from '../sort/verification/self-test.js';
 import { distinct } from '../util/distinct.js';
 import { BuildError, ClsortError, DeviceLostError, TimeoutError, UnsupportedError } from '../util/errors.js';
 
@@ -70,7 +70,7 @@ async function ruledOut(
   const shapes = shapesOf(factory, device, VARIANTS[variant]);
   if (typeof shapes === 'string') throw new UnsupportedError(shapes);
   for (const shape of shapes) {
-    const { ok, reason } = await certify(await factory.create(device, shape), { again: true });
+    const { ok, reason } = await selfTest(await factory.create(device, shape), { again: true });
     if (!ok) return reason ?? 'no reason is known';
   }
   return undefined;

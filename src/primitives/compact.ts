@@ -9,8 +9,15 @@ import { keyCodec } from '../keys/key-codec.js';
 import { MismatchError } from '../util/errors.js';
 import { Kept } from '../util/kept.js';
 import type { Soon } from '../util/soon.js';
-import { LookBack, passes } from './look-back.js';
-import { buildWalk, nameOfTuning, partsOf, tileTuning, type WalkProgram, type WalkTuning } from './walk.js';
+import { LookBack, passesSelfTest } from './look-back.js';
+import {
+  buildPrimitive,
+  defaultTileTuning,
+  nameOfTuning,
+  type PrimitiveProgram,
+  type PrimitiveTuning,
+  partsOf,
+} from './primitive-program.js';
 
 /** Keys whose codes, of the ascending order, are from `low` to `high`; with `not` all others. */
 export interface CodeRange {
@@ -20,14 +27,14 @@ export interface CodeRange {
 }
 
 /** What says which elements are chosen: bytes that are not 0, codes, or that a key differs from the one before. */
-export type Choice = { readonly mask: Buffer } | CodeRange | 'heads';
+export type Selection = { readonly mask: Buffer } | CodeRange | 'heads';
 
 /** One compaction of n keys in device memory. */
 export interface CompactWork {
   readonly keys: Buffer;
   /** Fewer than 2^32. */
   readonly n: number;
-  readonly choice: Choice;
+  readonly choice: Selection;
   /** Gets the chosen keys and, with `rest`, behind them the others; room for n. */
   readonly to: Buffer | Heads;
   readonly rest?: boolean;
@@ -45,7 +52,7 @@ export interface Heads {
 export interface CompactShape {
   readonly dtype: Dtype;
   readonly by: keyof typeof PROGRAMS;
-  readonly tuning?: WalkTuning;
+  readonly tuning?: PrimitiveTuning;
 }
 
 const PROGRAMS = {
@@ -59,14 +66,14 @@ const ANY_RANGE: CodeRange = { low: 1n, high: 0n, not: false };
 const definesOf = ({ by }: CompactShape) => PROGRAMS[by];
 
 /** The program of a compaction. @throws UnsupportedError, BuildError */
-export function buildCompaction(device: Device, shape: CompactShape): Soon<WalkProgram> {
+export function buildCompaction(device: Device, shape: CompactShape): Soon<PrimitiveProgram> {
   const {
     dtype,
     by,
-    tuning = tileTuning(device, by.endsWith('heads') ? 'unique' : 'compact', dtype),
+    tuning = defaultTileTuning(device, by.endsWith('heads') ? 'unique' : 'compact', dtype),
   } = shape;
   const kernels = ['compact_part_counts', 'compact_parts', 'compact_once'];
-  return buildWalk(device, 'compact.cl', kernels, dtype, definesOf(shape), tuning);
+  return buildPrimitive(device, 'compact.cl', kernels, dtype, definesOf(shape), tuning);
 }
 
 /**
@@ -80,12 +87,12 @@ export function buildCompaction(device: Device, shape: CompactShape): Soon<WalkP
 export class Compaction {
   readonly device: Device;
   readonly shape: CompactShape;
-  readonly #walk: WalkProgram;
+  readonly #built: PrimitiveProgram;
   readonly #once: boolean;
 
-  private constructor(device: Device, walk: WalkProgram, shape: CompactShape, once: boolean) {
+  private constructor(device: Device, built: PrimitiveProgram, shape: CompactShape, once: boolean) {
     this.device = device;
-    this.#walk = walk;
+    this.#built = built;
     this.shape = shape;
     this.#once = once;
   }
@@ -100,11 +107,11 @@ export class Compaction {
   }
 
   static async #create(device: Device, shape: CompactShape): Promise<Compaction> {
-    const walk = await buildCompaction(device, shape);
-    const name = JSON.stringify(['compact', shape.dtype, definesOf(shape), walk.tuning]);
-    const test = () => selfTest(new Compaction(device, walk, shape, true));
-    const once = walk.tuning.lookBack > 0 && (await passes(device, name, test));
-    return new Compaction(device, walk, shape, once);
+    const built = await buildCompaction(device, shape);
+    const name = JSON.stringify(['compact', shape.dtype, definesOf(shape), built.tuning]);
+    const test = () => selfTest(new Compaction(device, built, shape, true));
+    const once = built.tuning.lookBack > 0 && (await passesSelfTest(device, name, test));
+    return new Compaction(device, built, shape, once);
   }
 
   /** Are keys read once, where the others are not wanted? */
@@ -113,7 +120,7 @@ export class Compaction {
   }
 
   get tileKeys(): number {
-    return this.#walk.tileKeys;
+    return this.#built.tileKeys;
   }
 
   /**
@@ -125,7 +132,7 @@ export class Compaction {
     if (n === 0) return () => 0;
     const { device } = this;
     const { queue, pool } = device;
-    const { program, tuning, tileKeys } = this.#walk;
+    const { program, tuning, tileKeys } = this.#built;
     const local = tuning.groupSize;
     const mask = typeof choice === 'object' && 'mask' in choice ? choice.mask : keys;
     const { low, high, not } = typeof choice === 'object' && 'low' in choice ? choice : ANY_RANGE;
@@ -142,7 +149,7 @@ export class Compaction {
       const args = [...chooses, ...places, control, u32(launch), ...told];
       queue.run(program.kernel('compact_once'), args, { global: tiles * local, local });
     } else {
-      const { parts, tiles } = partsOf(device, n, this.#walk);
+      const { parts, tiles } = partsOf(device, n, this.#built);
       const launch = { global: parts * local, local };
       pool.withBuffers([parts * 4], (counts) => {
         queue.run(program.kernel('compact_part_counts'), [...chooses, counts, u32(tiles)], launch);
@@ -174,7 +181,7 @@ async function selfTest(compaction: Compaction): Promise<boolean> {
   pool.withBuffers([n * bytes, n * 4, n * bytes, n * 4], (input, positions, output, places) => {
     queue.write(input, keys);
     queue.write(positions, backwards);
-    const by: Record<CompactShape['by'], Choice> = {
+    const by: Record<CompactShape['by'], Selection> = {
       mask: { mask: input },
       range: { low: 0n, high: 1n << BigInt(width - 1), not: false },
       heads: 'heads',

@@ -7,7 +7,7 @@ import { unitOf } from './gather.js';
 import { buildForGroups } from './group.js';
 
 /** Columns of one launch: as many as the kernel has parameters for. */
-const MOST_COLUMNS = 8;
+const MAX_COLUMNS = 8;
 
 /** One column of a gather: its elements, and where they go. */
 export interface GatherColumn {
@@ -45,11 +45,11 @@ export async function createGatherColumns(device: Device): Promise<(work: Gather
   return ({ columns, indices, n, length, slot }) => {
     const units = columns.map(({ elementBytes }) => unitOf(elementBytes));
     const rows = roundUpToGroups(n, groupSize);
-    for (let first = 0; first < columns.length; first += MOST_COLUMNS) {
-      const count = Math.min(MOST_COLUMNS, columns.length - first);
-      const shapes = new Uint32Array(MOST_COLUMNS);
+    for (let first = 0; first < columns.length; first += MAX_COLUMNS) {
+      const count = Math.min(MAX_COLUMNS, columns.length - first);
+      const shapes = new Uint32Array(MAX_COLUMNS);
       const buffers: KernelArgument[] = [];
-      for (let i = 0; i < MOST_COLUMNS; i++) {
+      for (let i = 0; i < MAX_COLUMNS; i++) {
         // A parameter that no column is for takes the first one.
         const at = first + (i < count ? i : 0);
         const { input, output, elementBytes } = columns[at] as GatherColumn;

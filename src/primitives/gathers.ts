@@ -8,9 +8,9 @@ import { type GatherWork, gatherDefines } from './gather.js';
 import { buildForGroups } from './group.js';
 
 /** Gathers of one launch: as many as the kernel has parameters for. */
-const MOST = 8;
+const MAX_GATHERS = 8;
 /** Work-items of one launch, and what the kernel knows lengths by. */
-const MOST_ITEMS = 2 ** 31;
+const MAX_ITEMS = 2 ** 31;
 
 /** A gather by indices of 32 bits, each of which is checked. */
 export interface CheckedGather extends GatherWork {
@@ -50,16 +50,16 @@ export class Gathers implements DeferredLaunches {
   enqueue(work: CheckedGather): void {
     const { queue } = this.#device;
     const items = roundUpToGroups(work.n, this.#built.groupSize);
-    if (!queue.canDefer || Math.max(items, work.length) >= MOST_ITEMS) {
+    if (!queue.canDefer || Math.max(items, work.length) >= MAX_ITEMS) {
       this.#run(work);
       return;
     }
-    if (this.#items + items > MOST_ITEMS || this.#works.some((other) => !areApart(other, work)))
+    if (this.#items + items > MAX_ITEMS || this.#works.some((other) => !areApart(other, work)))
       queue.enqueueDeferred();
     this.#works.push(work);
     this.#items += items;
     queue.defer(this);
-    if (this.#works.length >= Math.min(queue.maxDeferredLaunches, MOST)) queue.submitOrFlush();
+    if (this.#works.length >= Math.min(queue.maxDeferredLaunches, MAX_GATHERS)) queue.submitOrFlush();
   }
 
   emit(): void {
@@ -81,17 +81,17 @@ export class Gathers implements DeferredLaunches {
   /** @pre there are at most `MOST` of them, whose slots are on one board */
   #runEach(works: readonly CheckedGather[]): void {
     const { program, groupSize } = this.#built;
-    const how = new Uint32Array(4 * MOST);
+    const how = new Uint32Array(4 * MAX_GATHERS);
     const arrays: KernelArgument[] = [];
     let groups = 0;
-    for (let i = 0; i < MOST; i++) {
+    for (let i = 0; i < MAX_GATHERS; i++) {
       const work = works[Math.min(i, works.length - 1)] as CheckedGather;
       if (i < works.length) groups += Math.ceil(work.n / groupSize);
       how.set([work.n, work.length, work.slot.firstWord, groups], 4 * i);
       arrays.push(work.input, work.indices, work.output);
     }
-    const board = (works[0] as CheckedGather).slot.buffer;
-    const args = [board, vector(how.subarray(0, 16)), vector(how.subarray(16)), ...arrays];
+    const statusWords = (works[0] as CheckedGather).slot.buffer;
+    const args = [statusWords, vector(how.subarray(0, 16)), vector(how.subarray(16)), ...arrays];
     const launch = { global: groups * groupSize, local: groupSize, stage: 'gather' };
     this.#device.queue.run(program.kernel('gather_each'), args, launch);
   }

@@ -25,21 +25,23 @@ export function buildForGroups(
   file: string,
   kernels: readonly string[],
   defines: Readonly<Record<string, number>>,
-  { groupSize: most = GROUP_SIZE, trace = false }: LabOptions = {},
+  { groupSize: maxGroupSize = GROUP_SIZE, trace = false }: LabOptions = {},
   options: readonly string[] = [],
 ): Soon<FittedProgram> {
-  const chosen = [most, trace, ...options];
+  const chosen = [maxGroupSize, trace, ...options];
   const name = `${file} ${kernels} ${Object.keys(defines)} ${Object.values(defines)} ${chosen}`;
   const definesFor = (groupSize: number) => ({
     ...defines,
     ...(trace && { TRACE: 1 }),
     GROUP_SIZE: groupSize,
   });
-  return built.of(device, name, () => buildFittedProgram(device, file, kernels, most, definesFor, options));
+  return built.of(device, name, () =>
+    buildFittedProgram(device, file, kernels, maxGroupSize, definesFor, options),
+  );
 }
 
 /** Groups for a walk over n keys: enough to fill the device, and so many that no work-item loops too long. */
-export function walkingGroups({ capabilities }: Device, n: number, groupSize: number): number {
+export function gridStrideGroups({ capabilities }: Device, n: number, groupSize: number): number {
   const needed = Math.ceil(n / (16 * groupSize));
   const filling = capabilities.computeUnits * 32;
   const loops = Math.min(capabilities.quirks.maxLoopIterations, 2 ** 16) / 2;

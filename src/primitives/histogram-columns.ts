@@ -9,23 +9,23 @@ import { Kept } from '../util/kept.js';
 import { powerAtMost } from '../util/powers.js';
 import { after, type Soon } from '../util/soon.js';
 import { type Binning, codeWords, enqueueHistogram } from './histogram.js';
-import { passes } from './look-back.js';
+import { passesSelfTest } from './look-back.js';
 import {
-  buildWalk,
-  groupsByTurns,
+  buildPrimitive,
+  defaultPrimitiveTuning,
+  gridStrideVectorGroups,
   nameOfTuning,
-  type WalkProgram,
-  type WalkTuning,
-  walkTuning,
-} from './walk.js';
+  type PrimitiveProgram,
+  type PrimitiveTuning,
+} from './primitive-program.js';
 
 /** Local memory for counters, of which several groups are to be resident on a unit. */
 const COLUMN_BYTES = 32 * 1024;
 /** Local memory that is left to what the kernel declares itself. */
 const DECLARED_BYTES = 1024;
-const MOST_COLUMNS = 32;
+const MAX_COLUMNS = 32;
 /** Vectors that a work-item has at least: more groups leave more to add. */
-const LEAST_VECTORS = 2;
+const MIN_VECTORS = 2;
 /** Words before the sums: CONTROL_MARGIN in cl/histogram_columns.cl. */
 const MARGIN = 32;
 
@@ -36,7 +36,7 @@ export interface HistogramColumnsWork {
   readonly n: number;
   readonly dtype: Dtype;
   readonly binning: Binning;
-  readonly tuning?: WalkTuning;
+  readonly tuning?: PrimitiveTuning;
 }
 
 /** Bins that begin at `low` and are 2^shift codes wide; the last one ends with `high`. */
@@ -78,7 +78,7 @@ export interface HistogramColumnsShape {
   readonly columns: number;
   /** Does the group that ends last hand over what all have added? */
   readonly handsOver: boolean;
-  readonly tuning: WalkTuning;
+  readonly tuning: PrimitiveTuning;
 }
 
 const BY = { bits: 0, even: 1, edges: 2 } as const;
@@ -93,16 +93,16 @@ const Sums = {
   },
 };
 
-const built = new Kept<WalkProgram>();
+const built = new Kept<PrimitiveProgram>();
 
 /** The program of a histogram. @throws BuildError */
 export function buildHistogramColumns(
   device: Device,
   { dtype, by, columns, handsOver, tuning }: HistogramColumnsShape,
-): Soon<WalkProgram> {
+): Soon<PrimitiveProgram> {
   return built.of(device, `${dtype} ${by} ${columns} ${handsOver} ${nameOfTuning(tuning)}`, async () => {
     const defines = { COLUMNS: columns, BY: BY[by], HAND_OVER: handsOver ? 1 : 0 };
-    return buildWalk(device, 'histogram_columns.cl', ['histogram_columns'], dtype, defines, tuning);
+    return buildPrimitive(device, 'histogram_columns.cl', ['histogram_columns'], dtype, defines, tuning);
   });
 }
 
@@ -123,13 +123,13 @@ const well = new Kept<boolean>();
 
 /** Is what the last group hands over what groups add to counts that are cleared before, and again in the next launch? */
 function handsOverWell(device: Device, work: HistogramColumnsWork): Soon<boolean> {
-  const { dtype, tuning = walkTuning(device, dtype) } = work;
+  const { dtype, tuning = defaultPrimitiveTuning(device, dtype) } = work;
   return well.of(device, `${dtype} ${nameOfTuning(tuning)}`, () => testHandingOver(device, dtype, tuning));
 }
 
-function testHandingOver(device: Device, dtype: Dtype, tuning: WalkTuning): Promise<boolean> {
+function testHandingOver(device: Device, dtype: Dtype, tuning: PrimitiveTuning): Promise<boolean> {
   const name = JSON.stringify(['histogram', dtype, tuning]);
-  return passes(device, name, async () => {
+  return passesSelfTest(device, name, async () => {
     const { bytes, width } = dtypeInfo(dtype);
     const n = 2 ** 21 + 3;
     const words = Uint32Array.from({ length: Math.ceil((n * bytes) / 4) }, (_, i) =>
@@ -165,17 +165,17 @@ function enqueueAs(
   const even = byEdges ? evenOf(binning.edges) : undefined;
   const edgeBytes = byEdges && !even ? (bins + 1) * info.bytes : 8;
   const room = Math.min(COLUMN_BYTES, device.capabilities.localBytes - DECLARED_BYTES) - edgeBytes;
-  const most = Math.floor(room / (bins * 4));
+  const maxColumns = Math.floor(room / (bins * 4));
   const { quirks } = device.capabilities;
-  if (most < 1 || Number.isFinite(quirks.maxLoopIterations)) return enqueueHistogram(device, work);
-  const tuned = work.tuning ?? walkTuning(device, dtype);
+  if (maxColumns < 1 || Number.isFinite(quirks.maxLoopIterations)) return enqueueHistogram(device, work);
+  const tuned = work.tuning ?? defaultPrimitiveTuning(device, dtype);
   // A work-item that counts alone has as many columns as it takes for neighbours not to wait for each other.
-  const columns = Math.min(powerAtMost(most), tuned.groupSize === 1 ? 4 : MOST_COLUMNS);
+  const columns = Math.min(powerAtMost(maxColumns), tuned.groupSize === 1 ? 4 : MAX_COLUMNS);
   const by = byEdges ? (even ? 'even' : 'edges') : 'bits';
   const handsOver = mayHandOver && bins <= StatusWords.MAX;
   const shape = { dtype, by, columns, handsOver, tuning: tuned } as const;
-  const count = (walk: WalkProgram) =>
-    enqueue(device, work, walk, { bins, columns, even, edgeBytes, handsOver });
+  const count = (program: PrimitiveProgram) =>
+    enqueue(device, work, program, { bins, columns, even, edgeBytes, handsOver });
   return after(buildHistogramColumns(device, shape), count);
 }
 
@@ -191,14 +191,14 @@ interface Counting {
 function enqueue(
   device: Device,
   work: HistogramColumnsWork,
-  { program, tuning }: WalkProgram,
+  { program, tuning }: PrimitiveProgram,
   { bins, columns, even, edgeBytes, handsOver }: Counting,
 ): () => Uint32Array {
   const { keys, n, dtype, binning } = work;
   const info = dtypeInfo(dtype);
   const byEdges = 'edges' in binning;
   const size = tuning.groupSize;
-  const groups = groupsByTurns(device, work, tuning, LEAST_VECTORS);
+  const groups = gridStrideVectorGroups(device, work, tuning, MIN_VECTORS);
   const [low, high] = byEdges ? [binning.edges[0] as bigint, binning.edges.at(-1) as bigint] : [0n, 0n];
   const shift = even?.shift ?? (byEdges ? 0 : binning.bits[0]);
   const { queue } = device;

@@ -46,7 +46,7 @@ const PRIVATE_BINS = 64;
 export const ROW_BINS = 256;
 const ROW = 32;
 /** Keys that a work-item counts at most: a byte counts to 255. */
-const MOST_KEYS_PER_ITEM = 240;
+const MAX_KEYS_PER_ITEM = 240;
 
 export interface HistogramLabOptions {
   readonly dtype: Dtype;
@@ -99,7 +99,7 @@ export class HistogramLab {
   /** @throws UnsupportedError, BuildError */
   static async create(
     device: Device,
-    { dtype, step, lab, keysPerItem = MOST_KEYS_PER_ITEM }: HistogramLabOptions,
+    { dtype, step, lab, keysPerItem = MAX_KEYS_PER_ITEM }: HistogramLabOptions,
   ): Promise<HistogramLab> {
     const { width } = dtypeInfo(dtype);
     if (step === 'bytes_vector' && width !== 8) {
@@ -119,7 +119,7 @@ export class HistogramLab {
   }
 
   /** Most bins. */
-  get mostBins(): number {
+  get maxBins(): number {
     if (this.step === 'global') return 65_536;
     return LAYOUTS[this.step] === undefined ? ROW_BINS : PRIVATE_BINS;
   }
@@ -152,10 +152,8 @@ export class HistogramLab {
   /** @throws UnsupportedError for more bins than the counters have */
   enqueue(queue: Queue, { keys, n, bits, partials, counts, merge = 'serial', trace }: LabWork): void {
     const bins = 2 ** (bits[1] - bits[0]);
-    if (bins > this.mostBins) {
-      throw new UnsupportedError(
-        `a histogram by ${this.step} has at most ${this.mostBins} bins, not ${bins}`,
-      );
+    if (bins > this.maxBins) {
+      throw new UnsupportedError(`a histogram by ${this.step} has at most ${this.maxBins} bins, not ${bins}`);
     }
     const local = this.groupSize;
     const groups = this.groups(n);

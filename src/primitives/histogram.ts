@@ -7,7 +7,7 @@ import { type Queue, u32, u64 } from '../device/queue.js';
 import { type Dtype, type DtypeInfo, dtypeInfo } from '../keys/dtype.js';
 import { type KeyCodec, keyCodec } from '../keys/key-codec.js';
 import { UnsupportedError, UsageError } from '../util/errors.js';
-import { buildForGroups, walkingGroups } from './group.js';
+import { buildForGroups, gridStrideGroups } from './group.js';
 
 /** Global atomics; private bytes, laid out by work-item and by bin; histograms of waves. */
 export const HISTOGRAM_STEPS = ['global', 'private_items', 'private_bins', 'waves'] as const;
@@ -76,7 +76,7 @@ export class Histogram {
   }
 
   #groups(n: number): number {
-    return walkingGroups(this.#device, n, this.#groupSize);
+    return gridStrideGroups(this.#device, n, this.#groupSize);
   }
 
   /** Bytes of the groups' histograms, and of the edges' codes. */
@@ -127,9 +127,9 @@ export class Histogram {
 const binsOf = (binning: Binning): number => {
   const byEdges = 'edges' in binning;
   const bins = byEdges ? binning.edges.length - 1 : 2 ** (binning.bits[1] - binning.bits[0]);
-  const fewest = byEdges ? 1 : 2;
-  if (bins < fewest || bins > MAX_BINS.global) {
-    throw new UsageError(`a histogram of ${bins} bins: expected ${fewest} to ${MAX_BINS.global}`);
+  const minBins = byEdges ? 1 : 2;
+  if (bins < minBins || bins > MAX_BINS.global) {
+    throw new UsageError(`a histogram of ${bins} bins: expected ${minBins} to ${MAX_BINS.global}`);
   }
   return bins;
 };

@@ -58,19 +58,23 @@ const found = new WeakMap<Device, Map<string, Promise<boolean>>>();
  *
  * @param test tells whether results were right; what it throws is told to whoever asked, and counts for nothing
  */
-export function passes(device: Device, name: string, test: () => Promise<boolean>): Promise<boolean> {
+export function passesSelfTest(device: Device, name: string, test: () => Promise<boolean>): Promise<boolean> {
   const known = found.get(device) ?? new Map<string, Promise<boolean>>();
   found.set(device, known);
   let verdict = known.get(name);
   if (!verdict) {
-    verdict = kept(device, name, test);
+    verdict = recordedSelfTest(device, name, test);
     verdict.catch(() => known.delete(name));
     known.set(name, verdict);
   }
   return verdict;
 }
 
-async function kept({ info }: Device, name: string, test: () => Promise<boolean>): Promise<boolean> {
+async function recordedSelfTest(
+  { info }: Device,
+  name: string,
+  test: () => Promise<boolean>,
+): Promise<boolean> {
   const parts = [info.platform, info.name, info.driver, 'look-back', name] as const;
   const known = certificateOf(parts);
   if (known) return known.ok;

@@ -6,9 +6,16 @@ import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { keyCodec } from '../keys/key-codec.js';
 import { Kept } from '../util/kept.js';
 import type { Soon } from '../util/soon.js';
-import { LookBack, passes } from './look-back.js';
+import { LookBack, passesSelfTest } from './look-back.js';
 import { assertArithmetic, assertScannable, KINDS, SCAN_OPS, type ScanOp } from './possible.js';
-import { buildWalk, nameOfTuning, partsOf, tileTuning, type WalkProgram, type WalkTuning } from './walk.js';
+import {
+  buildPrimitive,
+  defaultTileTuning,
+  nameOfTuning,
+  type PrimitiveProgram,
+  type PrimitiveTuning,
+  partsOf,
+} from './primitive-program.js';
 
 /** One scan of keys in device memory. */
 export interface PrefixScanWork {
@@ -23,7 +30,7 @@ export interface PrefixScanWork {
 export interface PrefixScanShape {
   readonly dtype: Dtype;
   readonly op: ScanOp;
-  readonly tuning?: WalkTuning;
+  readonly tuning?: PrimitiveTuning;
 }
 
 const definesOf = ({ dtype, op }: PrefixScanShape): Readonly<Record<string, number>> => ({
@@ -37,17 +44,17 @@ const rounds = ({ dtype, op }: PrefixScanShape): boolean =>
   dtypeInfo(dtype).kind === 'float' && (op === 'sum' || op === 'product');
 
 /** The program of a scan. @throws UnsupportedError, BuildError */
-export async function buildScan(device: Device, shape: PrefixScanShape): Promise<WalkProgram> {
+export async function buildScan(device: Device, shape: PrefixScanShape): Promise<PrimitiveProgram> {
   const { dtype, op } = shape;
   assertScannable(dtype, op);
   assertArithmetic(device, dtype, op);
-  const tuning = shape.tuning ?? tileTuning(device, 'scan', dtype);
+  const tuning = shape.tuning ?? defaultTileTuning(device, 'scan', dtype);
   const kernels = [
     'scan_part_totals',
     'scan_parts',
     ...(tuning.lookBack > 0 && !rounds(shape) ? ['scan_once'] : []),
   ];
-  return buildWalk(device, 'prefix_scan.cl', kernels, dtype, definesOf(shape), tuning);
+  return buildPrimitive(device, 'prefix_scan.cl', kernels, dtype, definesOf(shape), tuning);
 }
 
 /**
@@ -65,13 +72,13 @@ export async function buildScan(device: Device, shape: PrefixScanShape): Promise
  */
 export class PrefixScan {
   readonly #device: Device;
-  readonly #walk: WalkProgram;
+  readonly #built: PrimitiveProgram;
   readonly #shape: PrefixScanShape;
   readonly #once: boolean;
 
-  private constructor(device: Device, walk: WalkProgram, shape: PrefixScanShape, once: boolean) {
+  private constructor(device: Device, built: PrimitiveProgram, shape: PrefixScanShape, once: boolean) {
     this.#device = device;
-    this.#walk = walk;
+    this.#built = built;
     this.#shape = shape;
     this.#once = once;
   }
@@ -86,12 +93,13 @@ export class PrefixScan {
   }
 
   static async #create(device: Device, shape: PrefixScanShape): Promise<PrefixScan> {
-    const walk = await buildScan(device, shape);
-    const wanted = walk.tuning.lookBack > 0 && !rounds(shape);
-    const name = JSON.stringify(['scan', shape.dtype, definesOf(shape), walk.tuning]);
+    const built = await buildScan(device, shape);
+    const wanted = built.tuning.lookBack > 0 && !rounds(shape);
+    const name = JSON.stringify(['scan', shape.dtype, definesOf(shape), built.tuning]);
     const once =
-      wanted && (await passes(device, name, () => selfTest(new PrefixScan(device, walk, shape, true))));
-    return new PrefixScan(device, walk, shape, once);
+      wanted &&
+      (await passesSelfTest(device, name, () => selfTest(new PrefixScan(device, built, shape, true))));
+    return new PrefixScan(device, built, shape, once);
   }
 
   /** Are keys read once? */
@@ -104,7 +112,7 @@ export class PrefixScan {
     if (n === 0) return;
     const device = this.#device;
     const { queue, pool } = device;
-    const { program, tuning, tileKeys } = this.#walk;
+    const { program, tuning, tileKeys } = this.#built;
     const local = tuning.groupSize;
     const { dtype, op } = this.#shape;
     // A NaN wins: its code is the largest for a maximum, the smallest for a minimum.
@@ -117,7 +125,7 @@ export class PrefixScan {
       queue.run(program.kernel('scan_once'), args, { global: tiles * local, local });
       return;
     }
-    const { parts, tiles } = partsOf(device, n, this.#walk);
+    const { parts, tiles } = partsOf(device, n, this.#built);
     const launch = { global: parts * local, local };
     pool.withBuffers([parts * this.#operandBytes], (totals) => {
       if (parts > 1) {
@@ -138,7 +146,7 @@ export class PrefixScan {
 
   /** @internal */
   get tileKeys(): number {
-    return this.#walk.tileKeys;
+    return this.#built.tileKeys;
   }
 
   /** @internal */

@@ -9,15 +9,15 @@ import { Kept } from '../util/kept.js';
 import { after, type Soon } from '../util/soon.js';
 import { LookBack } from './look-back.js';
 import { assertArithmetic, KINDS, type ReduceOp, SCAN_OPS } from './possible.js';
-import { reducedValue } from './reduce.js';
 import {
-  buildWalk,
-  groupsByTurns,
+  buildPrimitive,
+  defaultPrimitiveTuning,
+  gridStrideVectorGroups,
   nameOfTuning,
-  type WalkProgram,
-  type WalkTuning,
-  walkTuning,
-} from './walk.js';
+  type PrimitiveProgram,
+  type PrimitiveTuning,
+} from './primitive-program.js';
+import { reducedValue } from './reduce.js';
 
 /** A reduction of keys in device memory, at least one. */
 export interface ReduceOnceWork {
@@ -25,24 +25,28 @@ export interface ReduceOnceWork {
   readonly n: number;
   readonly dtype: Dtype;
   readonly op: ReduceOp;
-  readonly tuning?: WalkTuning;
+  readonly tuning?: PrimitiveTuning;
 }
 
 /** Can the groups of a launch hand what they have to the one that is last? Not where loops are ended without a word. */
 export const reducesOnce = ({ capabilities: { quirks } }: Pick<Device, 'capabilities'>): boolean =>
   !Number.isFinite(quirks.maxLoopIterations);
 
-const built = new Kept<WalkProgram>();
+const built = new Kept<PrimitiveProgram>();
 
 /** The program of a reduction. @throws UnsupportedError, BuildError */
 export function buildReduceOnce(
   device: Device,
-  { dtype, op, tuning = walkTuning(device, dtype) }: Pick<ReduceOnceWork, 'dtype' | 'op' | 'tuning'>,
-): Soon<WalkProgram> {
+  {
+    dtype,
+    op,
+    tuning = defaultPrimitiveTuning(device, dtype),
+  }: Pick<ReduceOnceWork, 'dtype' | 'op' | 'tuning'>,
+): Soon<PrimitiveProgram> {
   return built.of(device, `${dtype} ${op} ${nameOfTuning(tuning)}`, async () => {
     assertArithmetic(device, dtype, op);
     const defines = { OP: SCAN_OPS.indexOf(op), KIND: KINDS[dtypeInfo(dtype).kind], WIDE: 1 };
-    return buildWalk(device, 'reduce_once.cl', ['reduce_once'], dtype, defines, tuning);
+    return buildPrimitive(device, 'reduce_once.cl', ['reduce_once'], dtype, defines, tuning);
   });
 }
 
@@ -55,7 +59,7 @@ export function buildReduceOnce(
  * @returns the result, to be asked after the next wait
  */
 export function enqueueReduceOnce(device: Device, work: ReduceOnceWork): Soon<() => number | bigint> {
-  return after(buildReduceOnce(device, work), (walk) => enqueue(device, walk, work));
+  return after(buildReduceOnce(device, work), (program) => enqueue(device, program, work));
 }
 
 /** Where a result is read: V8 makes memory for a small array only if that is asked for, and then takes long. */
@@ -64,12 +68,12 @@ const RESULT_VIEW = new DataView(RESULT.buffer);
 
 function enqueue(
   device: Device,
-  { program, tuning }: WalkProgram,
+  { program, tuning }: PrimitiveProgram,
   work: ReduceOnceWork,
 ): () => number | bigint {
   const { keys, n, dtype, op } = work;
   const local = tuning.groupSize;
-  const groups = groupsByTurns(device, work, tuning, tuning.rounds);
+  const groups = gridStrideVectorGroups(device, work, tuning, tuning.rounds);
   const codec = codecArgument(keyCodec(dtype, { nan: op === 'min' ? 'first' : 'last' }));
   const told = StatusWords.uninitialized(device, 2);
   const { control, launch } = LookBack.of(device).next(groups, 8);

@@ -7,7 +7,7 @@ import { type Dtype, type DtypeInfo, dtypeInfo } from '../keys/dtype.js';
 import { decode, type KeyCodec, keyCodec } from '../keys/key-codec.js';
 import { keyValue } from '../keys/value.js';
 import { UnsupportedError } from '../util/errors.js';
-import { buildForGroups, type LabOptions, walkingGroups } from './group.js';
+import { buildForGroups, gridStrideGroups, type LabOptions } from './group.js';
 import { assertArithmetic, assertReducible, type ReduceOp } from './possible.js';
 
 /** The ladder of the lectures from its first step on, and last the kernel that is used. */
@@ -95,7 +95,7 @@ export class Reduction {
   }
 
   #groups(n: number, step: ReduceStep): number {
-    if (step === 'grid') return walkingGroups(this.#device, n, this.#groupSize);
+    if (step === 'grid') return gridStrideGroups(this.#device, n, this.#groupSize);
     return Math.max(1, Math.ceil(n / (this.#groupSize * (LOADS[step] ?? 1))));
   }
 

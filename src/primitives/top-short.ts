@@ -73,13 +73,13 @@ export async function enqueueTopShort(device: Device, work: TopShortWork): Promi
     ...{ KEY_BITS: width, VALUE_BYTES: 0, FIRST: sizes.first, ROWS: isRows ? 1 : 0 },
     SEGMENT: Math.max(sizes.groupSize, powerAtLeast(longest)),
   };
-  const most = { groupSize: sizes.groupSize };
+  const options = { groupSize: sizes.groupSize };
   const { program, groupSize: local } = await buildForGroups(
     device,
     'top_short.cl',
     ['top_short'],
     defines,
-    most,
+    options,
   );
   const { begins } = segments;
   const where = isRows

@@ -11,13 +11,13 @@ import { forEachDevice } from '../each-device.js';
 import { bytesOf, sortBytes } from './sorts.js';
 
 /** More is not sorted here: it would take long, and every work-item of these has one tile or block. */
-const MOST = 2 ** 18 + 1;
+const MAX_KEYS = 2 ** 18 + 1;
 
 /** Algorithms whose groups wait for each other: not for drivers that end the wait. */
 const OPTIONAL = new Set(['onesweep', 'persistent', 'wide']);
 
 /** The most keys that an algorithm takes on; 0 for none. */
-async function mostKeys(
+async function maxSupportedKeys(
   factory: AlgorithmFactory,
   device: Device,
   { shape, bits }: { shape: AlgorithmShape; bits: readonly [number, number] },
@@ -30,8 +30,8 @@ async function mostKeys(
     const algorithm = await factory.create(device, tuned);
     return algorithm.supports({ dtype: 'u32', n, bits, valueBytes }) === true;
   };
-  let [low, high] = [0, MOST];
-  if (await supports(MOST)) return MOST;
+  let [low, high] = [0, MAX_KEYS];
+  if (await supports(MAX_KEYS)) return MAX_KEYS;
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2);
     if (await supports(middle)) low = middle;
@@ -50,7 +50,7 @@ forEachDevice((title, open, _small, name) => {
   for (const factory of ALGORITHMS.filter(({ stable }) => stable)) {
     const { radixBits } = factory.parameters;
     const isOpen = radixBits?.kind === 'whole' && radixBits.option === true;
-    const widths = isOpen ? [8, 11].filter((bits) => bits <= radixBits.most) : [8];
+    const widths = isOpen ? [8, 11].filter((bits) => bits <= radixBits.max) : [8];
     for (const width of widths) {
       for (const indices of [undefined, 4] as const) {
         const what = indices ? 'positions' : 'keys';
@@ -61,7 +61,7 @@ forEachDevice((title, open, _small, name) => {
             const bits = [0, width] as const;
             const tuning = isOpen && { radixBits: width };
             const shape = { keyBits: 32 as const, valueBytes: indices ?? 0, ...(tuning && { tuning }) };
-            const n = await mostKeys(factory, device, { shape, bits });
+            const n = await maxSupportedKeys(factory, device, { shape, bits });
             t.log(`${n} keys`);
             if (n === 0) {
               t.true(OPTIONAL.has(factory.name));

@@ -1,11 +1,11 @@
 /** Whole sorts by the radix algorithms, against the reference: order, permutation and stability. */
 import test from 'ava';
 import type { AlgorithmFactory, AlgorithmShape } from '../../src/algorithms/algorithm.js';
-import { groupRadix } from '../../src/algorithms/group-radix.js';
 import { onesweep } from '../../src/algorithms/onesweep.js';
 import type { Tuning } from '../../src/algorithms/parameters.js';
 import { persistentRadix } from '../../src/algorithms/persistent-radix.js';
 import { serialRadix } from '../../src/algorithms/serial-radix.js';
+import { singleWorkgroupRadix } from '../../src/algorithms/single-workgroup-radix.js';
 import { tiledRadix } from '../../src/algorithms/tiled-radix.js';
 import { tuningFor } from '../../src/algorithms/tuning.js';
 import { type Dtype, dtypeInfo } from '../../src/keys/dtype.js';
@@ -34,7 +34,7 @@ const sorts = (small: boolean): readonly Sort[] => [
   { factory: onesweep, most: 3001 },
   { factory: persistentRadix, most: 1024 },
   { factory: tiledRadix, most: 3001 },
-  { factory: groupRadix, most: small ? 100 : 1024 },
+  { factory: singleWorkgroupRadix, most: small ? 100 : 1024 },
   { factory: serialRadix, most: 10_007 },
   { factory: serialRadix, most: 10_007, form: ' with cache lines', tuning: { lines: true } },
 ];
@@ -190,7 +190,7 @@ await forEachOpened((title, device, small) => {
   }
 
   for (const subGroupSize of [16, 32, 64]) {
-    for (const factory of [tiledRadix, onesweep, groupRadix]) {
+    for (const factory of [tiledRadix, onesweep, singleWorkgroupRadix]) {
       const claim = `${factory.name} ranks by ballots in sub-groups of ${subGroupSize}, or throws if there are none`;
       // On most devices a group of so few work-items is one sub-group.
       const tuning = { rank: 'khr', subGroupSize, groupSize: subGroupSize, keysPerItem: 4 };
@@ -198,7 +198,7 @@ await forEachOpened((title, device, small) => {
         ? factory.available(device, { ...PAIRS, tuning })
         : 'the device has no ballots';
       testIf(able, title(claim), async (t) => {
-        const keys = keysOf('i32', 'uniform', factory === groupRadix ? 4 * subGroupSize - 3 : 1500);
+        const keys = keysOf('i32', 'uniform', factory === singleWorkgroupRadix ? 4 * subGroupSize - 3 : 1500);
         const positions = referenceArgsort(bytesOf(keys), 'i32');
         try {
           const sorted = await sortBytes(device, factory, bytesOf(keys), {

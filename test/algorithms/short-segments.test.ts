@@ -14,7 +14,7 @@ const ORDERS: readonly Order[] = [{}, { descending: true }, { descending: true, 
 /** Bytes of values. */
 const WIDTHS = [1, 2, 4, 8];
 /** Most keys of a segment. A few segments are too long for a row and need the smallest tile. */
-const LONGEST = 70;
+const MAX_LENGTH = 70;
 const TILE = 128;
 
 /** Positions in the array of the keys in order, segment by segment. */
@@ -35,7 +35,7 @@ function expectedPositions(
 
 await forEachOpened((title, device, small) => {
   const random = new Random(SEED);
-  const lengths = Array.from({ length: small ? 16 : 200 }, () => random.below(LONGEST + 1));
+  const lengths = Array.from({ length: small ? 16 : 200 }, () => random.below(MAX_LENGTH + 1));
   const n = lengths.reduce((sum, length) => sum + length, 0);
   const starts = lengths.map((_, s) => lengths.slice(0, s).reduce((sum, length) => sum + length, 0));
   const own = lengths.flatMap((length, s) => Array<number>(length).fill(starts[s] ?? 0));

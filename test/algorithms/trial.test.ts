@@ -6,7 +6,7 @@ import { enqueueTrial, runTrial, type TrialWork } from '../../src/algorithms/tri
 import type { Device } from '../../src/device/device.js';
 import type { Queue } from '../../src/device/queue.js';
 import { keyCodec } from '../../src/keys/key-codec.js';
-import { Verifier } from '../../src/sort/proof/verify.js';
+import { Verifier } from '../../src/sort/verification/verify.js';
 import { MemoryError } from '../../src/util/errors.js';
 import { forEachDevice } from '../each-device.js';
 
@@ -42,7 +42,7 @@ forEachDevice((title, device) => {
     const work: TrialWork = { n: N, input, output, outputValues, indices: true, codec, bits: [0, 32] };
     opened.queue.write(input, KEYS);
     try {
-      return await runTrial(await altered(opened, enqueue), opened.queue, work, verifier.checkOf(work));
+      return await runTrial(await altered(opened, enqueue), opened.queue, work, verifier.trialCheck(work));
     } finally {
       for (const buffer of new Set([input, output, outputValues])) buffer.release();
     }

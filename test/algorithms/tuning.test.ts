@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ava from 'ava';
 import { type AlgorithmShape, tunedShape } from '../../src/algorithms/algorithm.js';
+import { hybridRadix } from '../../src/algorithms/hybrid-radix.js';
 import { serialRadix } from '../../src/algorithms/serial-radix.js';
 import { crossoversFor, tuningFor } from '../../src/algorithms/tuning.js';
 import { forgetTuning, type StoredTuning, storeTuning } from '../../src/algorithms/tuning-store.js';
-import { wide } from '../../src/algorithms/wide.js';
 import { Device } from '../../src/device/device.js';
 import { devicePlans } from '../../src/sort/backend/planner.js';
 import { readCache, writeCacheFile } from '../../src/util/cache.js';
@@ -20,10 +20,12 @@ const file = join(folder, 'tuning.sealed');
 const shape = { keyBits: 32, valueBytes: 0 } as const;
 const wideShape = { keyBits: 64, valueBytes: 0 } as const;
 // Runs when the file is loaded, even if no test of it is selected or no device is a CPU.
-const takesWide = await opened(undefined, (device) => wide.available(device, wideShape)).catch((error) => {
-  if (error instanceof NoDeviceError) return error.message;
-  throw error;
-});
+const takesHybridRadix = await opened(undefined, (device) => hybridRadix.available(device, wideShape)).catch(
+  (error) => {
+    if (error instanceof NoDeviceError) return error.message;
+    throw error;
+  },
+);
 
 test.beforeEach(() => {
   process.env.CLSORT_CACHE_DIR = folder;
@@ -63,10 +65,11 @@ test('stored parameters override shipped ones for the sorts that they match', as
 });
 
 testIf(
-  takesWide,
+  takesHybridRadix,
   'wide uses the parameters stored for it, and for its passes those stored for onesweep',
   async (t) => {
-    const tuned = (device: Device, n: number) => tunedShape(wide, device, wideShape, n) as AlgorithmShape;
+    const tuned = (device: Device, n: number) =>
+      tunedShape(hybridRadix, device, wideShape, n) as AlgorithmShape;
     const shipped = await opened(undefined, (device) => tuned(device, 2 ** 25).tuning);
     const which = { keyBits: 64, valueBytes: 0, over: 2 ** 24, n: 2 ** 26 };
     const rows = [

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { wide } from '../../src/algorithms/wide.js';
+import { hybridRadix } from '../../src/algorithms/hybrid-radix.js';
 import { type TuneCase, variedOf } from '../../src/bench/tune.js';
 import { CaseBench, fitted, presentTuning } from '../../src/bench/tune-device.js';
 import { forEachDevice } from '../each-device.js';
@@ -13,7 +13,7 @@ forEachDevice((title, open) => {
     title('parameters of wide are tried on keys with equal prefixes and on random keys'),
     async (t) => {
       const device = await open();
-      const isThere = wide.available(device, { keyBits: 64, valueBytes: 0 });
+      const isThere = hybridRadix.available(device, { keyBits: 64, valueBytes: 0 });
       const bench = await CaseBench.open(device, WIDE);
       try {
         const present = presentTuning(device, WIDE);

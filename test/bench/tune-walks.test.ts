@@ -1,6 +1,6 @@
 import ava from 'ava';
 import { WalkBench, walkCases } from '../../src/bench/tune-walks.js';
-import { isWalk, WALKS } from '../../src/sort/operations/walk-tuning.js';
+import { isPrimitive, PRIMITIVES } from '../../src/sort/operations/primitive-tuning.js';
 import { UsageError } from '../../src/util/errors.js';
 import { forEachDevice } from '../each-device.js';
 
@@ -12,8 +12,8 @@ forEachDevice((title, open, small) => {
     async (t) => {
       const device = await open();
       const shapes = [KEYS, { keyBits: 64, valueBytes: 0 }, { keyBits: 32, valueBytes: 4 }] as const;
-      const cases = walkCases(device, WALKS, shapes);
-      t.true(cases.every(({ algorithm, which }) => isWalk(algorithm) && which.valueBytes === 0));
+      const cases = walkCases(device, PRIMITIVES, shapes);
+      t.true(cases.every(({ algorithm, which }) => isPrimitive(algorithm) && which.valueBytes === 0));
       for (const one of cases) {
         const bench = await WalkBench.open(device, { ...one, n: small ? 1000 : 20_000 });
         try {

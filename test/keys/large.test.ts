@@ -2,7 +2,7 @@
 import { freemem } from 'node:os';
 import test from 'ava';
 import { Sorter } from '../../src/index.js';
-import { clearBytes, copyBytes, dtypeOf, keyColumn, part, room } from '../../src/keys/array.js';
+import { byteRange, clearBytes, copyBytes, dtypeOf, keyColumn, newBytes } from '../../src/keys/array.js';
 import { deviceNames, PLATFORMS } from '../each-device.js';
 import { FULL } from '../pairwise.js';
 import { where } from '../where.js';
@@ -18,16 +18,16 @@ test('an array of 4 GiB and 8 bytes is read as keys, in parts and whole', (t) =>
   t.is(view.length, N);
   t.is(view[N - 1], 0x3ff0_0000_0000_0000n);
   t.false(copied);
-  const all = part(array);
+  const all = byteRange(array);
   t.is(all.byteLength, array.byteLength);
-  t.is(part(array, 8).byteLength, array.byteLength - 8);
-  const last = part(array, 8 * (N - 1));
+  t.is(byteRange(array, 8).byteLength, array.byteLength - 8);
+  const last = byteRange(array, 8 * (N - 1));
   t.is(dtypeOf(last), 'u8');
   t.deepEqual([...(last as Uint8Array)], [0, 0, 0, 0, 0, 0, 0xf0, 0x3f]);
-  copyBytes(last, part(array, 8 * 12));
+  copyBytes(last, byteRange(array, 8 * 12));
   t.is(array[12], 1);
-  t.is(part(new Uint32Array(array.buffer, 4, 2 * N - 2), 0).byteLength, array.byteLength - 8);
-  t.is(room(array.byteLength).byteLength, array.byteLength);
+  t.is(byteRange(new Uint32Array(array.buffer, 4, 2 * N - 2), 0).byteLength, array.byteLength - 8);
+  t.is(newBytes(array.byteLength).byteLength, array.byteLength);
 });
 
 where(freemem() > 10 * 2 ** 30, 'needs 4 GiB')('clearBytes clears memory of 4 GiB and 8 bytes', (t) => {

@@ -3,7 +3,7 @@ import { specialKeys } from '../../src/io/gen.js';
 import { keyColumn, keyWords, newArray } from '../../src/keys/array.js';
 import { DTYPES, type Dtype, dtypeInfo, type KeyArray } from '../../src/keys/dtype.js';
 import { keyValue } from '../../src/keys/value.js';
-import { widened, widens } from '../../src/keys/widen.js';
+import { widen, widens } from '../../src/keys/widen.js';
 import { UsageError } from '../../src/util/errors.js';
 
 /** The keys with awkward bits of a dtype. */
@@ -25,7 +25,7 @@ test('a wider dtype holds every value of a narrower one exactly', (t) => {
   for (const from of DTYPES) {
     for (const to of DTYPES.filter((one) => widens(from, one))) {
       const values = valuesOf(special(from), from);
-      const wide = valuesOf(widened(keyColumn(special(from), from), to), to);
+      const wide = valuesOf(widen(keyColumn(special(from), from), to), to);
       for (const [i, value] of values.entries()) {
         const other = wide[i] as number | bigint;
         const equal =
@@ -48,7 +48,7 @@ test('a dtype that loses values is refused', (t) => {
   ] as const;
   for (const [from, to] of lossy) {
     const keys = newArray(from, 3);
-    const error = t.throws(() => widened(keyColumn(keys, from), to), { instanceOf: UsageError });
+    const error = t.throws(() => widen(keyColumn(keys, from), to), { instanceOf: UsageError });
     t.regex(error?.message ?? '', new RegExp(`every ${from} key .* but got ${to}`));
   }
 });

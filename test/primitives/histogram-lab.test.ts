@@ -21,7 +21,7 @@ forEachDevice((title, device) => {
           lab: { groupSize: 32 },
           keysPerItem: 8,
         });
-        const { groupSize, counters, mostBins } = lab;
+        const { groupSize, counters, maxBins: mostBins } = lab;
         const own = new Set<number>();
         const perItem = counters.bytes === 1;
         for (let item = 0; item < groupSize; item++) {

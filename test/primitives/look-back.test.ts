@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import type { Device } from '../../src/device/device.js';
-import { passes } from '../../src/primitives/look-back.js';
+import { passesSelfTest } from '../../src/primitives/look-back.js';
 import { selfTestsIn } from '../self-tests.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'clsort-look-back-'));
@@ -20,12 +20,12 @@ test('the result of a look-back self-test is cached for the device and its drive
     tests++;
     return ok;
   };
-  t.true(await passes(opened(), 'sound', finds(true)));
-  t.true(await passes(opened(), 'sound', finds(false)), 'not tested again');
-  t.false(await passes(opened(), 'unsound', finds(false)));
-  t.false(await passes(opened(), 'unsound', finds(true)));
+  t.true(await passesSelfTest(opened(), 'sound', finds(true)));
+  t.true(await passesSelfTest(opened(), 'sound', finds(false)), 'not tested again');
+  t.false(await passesSelfTest(opened(), 'unsound', finds(false)));
+  t.false(await passesSelfTest(opened(), 'unsound', finds(true)));
   t.is(tests, 2);
-  t.false(await passes(opened('2'), 'sound', finds(false)), 'another driver');
+  t.false(await passesSelfTest(opened('2'), 'sound', finds(false)), 'another driver');
   t.is(tests, 3);
   t.regex(Object.keys(selfTestsIn(folder)).join(), /look-back/);
 });
@@ -35,6 +35,6 @@ test('a self-test in which the device fails rejects, and no result is cached', a
   const fail = async () => {
     throw new Error('lost');
   };
-  await t.throwsAsync(passes(device, 'failing', fail), { message: 'lost' });
-  t.true(await passes(device, 'failing', async () => true));
+  await t.throwsAsync(passesSelfTest(device, 'failing', fail), { message: 'lost' });
+  t.true(await passesSelfTest(device, 'failing', async () => true));
 });

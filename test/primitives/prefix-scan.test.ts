@@ -4,7 +4,7 @@ import type { Device } from '../../src/device/device.js';
 import { DTYPES, type Dtype, dtypeInfo, type KeyArray } from '../../src/keys/dtype.js';
 import { SCAN_OPS, type ScanOp } from '../../src/primitives/possible.js';
 import { PrefixScan } from '../../src/primitives/prefix-scan.js';
-import { type WalkTuning, walkTuning } from '../../src/primitives/walk.js';
+import { defaultPrimitiveTuning, type PrimitiveTuning } from '../../src/primitives/primitive-program.js';
 import { UnsupportedError } from '../../src/util/errors.js';
 import { keysOf, SEED } from '../distributions.js';
 import { forEachDevice } from '../each-device.js';
@@ -47,7 +47,7 @@ function expectedOf(keys: KeyArray, dtype: Dtype, op: ScanOp, inclusive: boolean
 
 async function scanned(
   device: Device,
-  shape: { readonly dtype: Dtype; readonly op: ScanOp; readonly tuning?: WalkTuning },
+  shape: { readonly dtype: Dtype; readonly op: ScanOp; readonly tuning?: PrimitiveTuning },
   keys: KeyArray,
   { inclusive, inPlace = false }: { inclusive: boolean; inPlace?: boolean },
 ): Promise<{ readonly bits: bigint[]; readonly once: boolean; readonly result: Uint8Array }> {
@@ -67,8 +67,8 @@ async function scanned(
 }
 
 /** Forms of the scan: as the device has it, in parts, by look-back, and by look-back with tiles that publish nothing. */
-const forms = (device: Device, dtype: Dtype, small: boolean): Record<string, WalkTuning> => {
-  const own = walkTuning(device, dtype);
+const forms = (device: Device, dtype: Dtype, small: boolean): Record<string, PrimitiveTuning> => {
+  const own = defaultPrimitiveTuning(device, dtype);
   const groups = { ...own, groupSize: small ? 4 : 16, rounds: 2, groupsPerUnit: 3 };
   const waits = Number.isFinite(device.capabilities.quirks.maxLoopIterations);
   return {
@@ -131,7 +131,7 @@ forEachDevice((title, device, small) => {
 
   test.serial(title('float sums and products take two launches where other scans take one'), async (t) => {
     const opened = await device();
-    const tuning = { ...walkTuning(opened, 'f32'), lookBack: 8 };
+    const tuning = { ...defaultPrimitiveTuning(opened, 'f32'), lookBack: 8 };
     const keys = Float32Array.from({ length: 600 }, (_, i) => i % 7);
     for (const op of ['sum', 'product'] as const) {
       t.false((await PrefixScan.create(opened, { dtype: 'f32', op, tuning })).once);
@@ -191,7 +191,7 @@ forEachDevice((title, device, small) => {
 
   test.serial(title('a scan by look-back stays correct after its launch numbers wrap around'), async (t) => {
     const opened = await device();
-    const tuning = forms(opened, 'u32', small).once ?? walkTuning(opened, 'u32');
+    const tuning = forms(opened, 'u32', small).once ?? defaultPrimitiveTuning(opened, 'u32');
     const scan = await PrefixScan.create(opened, { dtype: 'u32', op: 'sum', tuning });
     const keys = keysOf('u32', 'uniform', 300);
     const [input, output] = [opened.buffer(1200), opened.buffer(1200)];

@@ -9,7 +9,7 @@ import type { DeviceInfo } from '../../src/device/platform.js';
 import { concatenateArrays } from '../../src/device/staging.js';
 import { bytesOf, copyBytes, isResizable, newArray } from '../../src/keys/array.js';
 import type { Dtype } from '../../src/keys/dtype.js';
-import { sooner } from '../../src/sort/api/host-sorter.js';
+import { hostIsFaster } from '../../src/sort/api/host-sorter.js';
 import type { SortSettings } from '../../src/sort/api/options.js';
 import { SorterOperations } from '../../src/sort/api/sorter-operations.js';
 import type { Backend, Outcome, PendingSort, Session } from '../../src/sort/backend/backend.js';
@@ -21,8 +21,8 @@ import { hostPlan, hostPlans, type Plan, type PlanRequest, variantOf } from '../
 import { PlanCache } from '../../src/sort/backend/plan-cache.js';
 import { chunkLimit } from '../../src/sort/backend/planner.js';
 import { VariantTrust } from '../../src/sort/backend/variant-trust.js';
-import { HostColumnChecks } from '../../src/sort/operations/host-column-checks.js';
-import { HostColumnSteps } from '../../src/sort/operations/host-column-steps.js';
+import { HostColumnKernels } from '../../src/sort/operations/host-column-kernels.js';
+import { HostColumnVerifier } from '../../src/sort/operations/host-column-verifier.js';
 import type { MemoryUsage } from '../../src/sort/transfer/column-memory.js';
 import { HostMemory } from '../../src/sort/transfer/host-memory.js';
 import { type ClsortError, DeviceLostError } from '../../src/util/errors.js';
@@ -122,8 +122,8 @@ class FakeMemory extends HostMemory {
 
 /** The columns of one call. Host columns are copied to the device and back, as for a device with dedicated memory. */
 class FakeColumns implements Columns {
-  readonly kernels = this.#enqueuing(new HostColumnSteps(undefined));
-  readonly verifier = this.#enqueuing(new HostColumnChecks(undefined));
+  readonly kernels = this.#enqueuing(new HostColumnKernels(undefined));
+  readonly verifier = this.#enqueuing(new HostColumnVerifier(undefined));
   readonly #backend: FakeBackend;
   readonly #settings: SortSettings;
   readonly #temporary: FakeBuffer[] = [];
@@ -148,7 +148,7 @@ class FakeColumns implements Columns {
           result = await method(...args.map(onHost));
         });
         const resultOf = () => result();
-        return target instanceof HostColumnChecks ? Promise.resolve(resultOf) : resultOf;
+        return target instanceof HostColumnVerifier ? Promise.resolve(resultOf) : resultOf;
       };
       return method && enqueue;
     };
@@ -211,8 +211,8 @@ class FakeColumns implements Columns {
     await this.finish();
     return {
       keys: hostCopy,
-      kernels: new HostColumnSteps(undefined),
-      verifier: new HostColumnChecks(undefined),
+      kernels: new HostColumnKernels(undefined),
+      verifier: new HostColumnVerifier(undefined),
     };
   }
 
@@ -391,7 +391,8 @@ export class FakeSession implements Session {
 export function fakeSorter(below?: number) {
   const session = new FakeSession();
   const warnings: ClsortError[] = [];
-  const breakEvenHost = below === undefined ? undefined : { session: new HostBackend(sooner(below)), below };
+  const breakEvenHost =
+    below === undefined ? undefined : { session: new HostBackend(hostIsFaster(below)), below };
   const sorter = new SorterOperations(session, (warning) => warnings.push(warning), breakEvenHost);
   return { sorter, session, warnings };
 }

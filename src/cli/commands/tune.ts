@@ -28,7 +28,7 @@ import { WalkBench, walkCases } from '../../bench/tune-walks.js';
 import { tuningSource, whereOf } from '../../bench/tuning-source.js';
 import { Device } from '../../device/device.js';
 import { dtypeInfo } from '../../keys/dtype.js';
-import { isWalk, WALKS } from '../../sort/operations/walk-tuning.js';
+import { isPrimitive, PRIMITIVES } from '../../sort/operations/primitive-tuning.js';
 import { distinct } from '../../util/distinct.js';
 import { DeviceLostError, IoError, UsageError } from '../../util/errors.js';
 import { suggestion } from '../../util/suggest.js';
@@ -54,8 +54,8 @@ export async function run(args: TuneArguments, console: Console): Promise<ExitCo
   if (!(args.time > 0)) throw new UsageError(`--time is ${args.time}: expected seconds above 0`);
   const named = args.algorithm === undefined ? undefined : listed(args.algorithm);
   for (const name of named ?? []) {
-    if (!Object.hasOwn(TUNABLE, name) && !isWalk(name)) {
-      const known = [...Object.keys(TUNABLE), ...WALKS];
+    if (!Object.hasOwn(TUNABLE, name) && !isPrimitive(name)) {
+      const known = [...Object.keys(TUNABLE), ...PRIMITIVES];
       throw new UsageError(
         `nothing to tune in '${name}': expected of ${known.join(' ')}${suggestion(name, known)}`,
       );
@@ -69,8 +69,8 @@ export async function run(args: TuneArguments, console: Console): Promise<ExitCo
       print(console, `${device.info.name}: back to the parameters that clsort comes with`);
       return EXIT.ok;
     }
-    const algorithms = named?.filter((name) => !isWalk(name)) ?? searchedOn(device);
-    const walks = named?.filter(isWalk) ?? WALKS;
+    const algorithms = named?.filter((name) => !isPrimitive(name)) ?? searchedOn(device);
+    const walks = named?.filter(isPrimitive) ?? PRIMITIVES;
     const cases = [...tuneCases(algorithms, shapes), ...walkCases(device, walks, shapes ?? SHAPES)];
     return await tune(device, cases, args, console);
   } finally {
@@ -141,7 +141,7 @@ async function tune(
 /** @returns undefined when the algorithm does not work on the device as it is, or the keys do not fit it */
 async function tuneCase(device: Device, one: TuneCase, more: () => boolean): Promise<Row | undefined> {
   if (!fits(device, one)) return undefined;
-  if (isWalk(one.algorithm)) return tuneWalk(device, one, more);
+  if (isPrimitive(one.algorithm)) return tuneWalk(device, one, more);
   const bench = await CaseBench.open(device, one);
   try {
     const attempt = (tuning: Tuning) => bench.attempt(tuning);

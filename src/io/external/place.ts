@@ -4,7 +4,7 @@ import { keyWords } from '../../keys/array.js';
 import { dtypeInfo } from '../../keys/dtype.js';
 import { codecWords } from '../../keys/key-codec.js';
 import * as cl from '../../opencl/index.js';
-import { inSlices, inTurns } from '../../sort/host/steps.js';
+import { inSlices, runYielding } from '../../sort/host/steps.js';
 import { UnsupportedError } from '../../util/errors.js';
 import type { UnitOrder } from '../unit-order.js';
 import type { Splitters, SplitterTable } from './splitters.js';
@@ -67,7 +67,7 @@ export class Placer {
         partitions.subarray(start, end),
         counts,
       );
-    await inTurns(inSlices(n, tell, this.#slice));
+    await runYielding(inSlices(n, tell, this.#slice));
     const next = new Uint32Array(counts.length);
     for (let p = 1; p < next.length; p++) next[p] = (next[p - 1] as number) + (counts[p - 1] as number);
     // Words are moved quicker than bytes.
@@ -83,6 +83,6 @@ export class Placer {
         for (let w = place * words; w < (place + 1) * words; w++) moved[w] = from[at++] as number;
       }
     };
-    await inTurns(inSlices(n, move, this.#slice));
+    await runYielding(inSlices(n, move, this.#slice));
   }
 }

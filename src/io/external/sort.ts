@@ -1,6 +1,6 @@
 /** The stage that sorts partitions, one after the other: one is read and another written while one is sorted. */
 import type { Sorter } from '../../sort/api/sorter.js';
-import { inTurns } from '../../sort/host/steps.js';
+import { runYielding } from '../../sort/host/steps.js';
 import { MismatchError } from '../../util/errors.js';
 import { descentSteps } from '../check-units.js';
 import type { StoredProducts } from '../multiset.js';
@@ -132,7 +132,7 @@ async function proven(sorted: Uint8Array, work: SortWork): Promise<SortedRecord>
   if (!checksum) return { bytes };
   const counting = counted(sorted, work); // by other threads
   counting.catch(() => undefined); // it is awaited, perhaps after another failure
-  const fall = await inTurns(descentSteps(order, sorted), signal);
+  const fall = await runYielding(descentSteps(order, sorted), signal);
   const products = await counting;
   if (fall !== -1) {
     throw new MismatchError(`unit ${fall} of a sorted partition belongs before the one in front of it`);
@@ -169,7 +169,7 @@ async function copyPartition(
   for await (const piece of piecesOf(readAt, { begin: 0, end: bytes, unit: order.unit, room })) {
     assertGoing(signal);
     if (own) {
-      const fall = await inTurns(descentSteps(order, piece), signal);
+      const fall = await runYielding(descentSteps(order, piece), signal);
       if (fall !== -1) throw new MismatchError('a partition of equal units has others');
       last = base64(piece.subarray(-order.unit));
       const begin = base64(piece.subarray(0, order.unit));

@@ -1,6 +1,6 @@
 import type { SortOptions } from '../../sort/api/options.js';
 import type { Sorter } from '../../sort/api/sorter.js';
-import { inSlices, inTurns, type Steps } from '../../sort/host/steps.js';
+import { inSlices, runYielding, type Steps } from '../../sort/host/steps.js';
 import { type Codes, codePositions, spanAt, WORD_BYTES } from '../code-order.js';
 import { someCodes } from './byte-strings.js';
 
@@ -20,11 +20,11 @@ export async function firstPositions(
   const { signal } = options;
   const span = spanAt(codes.shared ?? 0, codes.bytes);
   const words = new BigUint64Array(codes.n);
-  await inTurns(codes.fill(span, words), signal);
+  await runYielding(codes.fill(span, words), signal);
   const { keys, indices } = await sorter.topK(words, k, { ...options, largest: false });
   const last = keys[k - 1];
   if (last === undefined || codes.bytes - span.begin <= WORD_BYTES) return indices;
-  const candidates = await inTurns(notBehind(words, last), signal);
+  const candidates = await runYielding(notBehind(words, last), signal);
   const { onReport: _, ...rest } = options; // what is reported is the selection from all
   const order = await codePositions(sorter, someCodes(codes, candidates), rest);
   return order.subarray(0, k).map((i) => candidates[i] as number);

@@ -8,7 +8,7 @@
 import { join } from 'node:path';
 import type { SortOptions } from '../../sort/api/options.js';
 import type { Sorter } from '../../sort/api/sorter.js';
-import { inTurns } from '../../sort/host/steps.js';
+import { runYielding } from '../../sort/host/steps.js';
 import { codePositions } from '../code-order.js';
 import type { ByteStrings } from './byte-strings.js';
 import { distinctOf } from './distinct.js';
@@ -98,7 +98,7 @@ export class RowRuns {
   async #addDistinct({ rows, codes }: Gathered, distinct: ByteStrings, first: number): Promise<void> {
     this.#isDistinct = true;
     const { options, signal } = this.#how;
-    const kept = await inTurns(
+    const kept = await runYielding(
       distinctOf(distinct, (i, j) => codes.compare(i, j)),
       signal,
     );

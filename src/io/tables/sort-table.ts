@@ -3,7 +3,7 @@ import { bytesOf, dtypeOf } from '../../keys/array.js';
 import type { KeyArray } from '../../keys/dtype.js';
 import { withSorter } from '../../sort/api/default-sorter.js';
 import type { SortOptions } from '../../sort/api/options.js';
-import { atOnce } from '../../sort/host/steps.js';
+import { runSync } from '../../sort/host/steps.js';
 import { InputError, UsageError } from '../../util/errors.js';
 import { gatherUnits } from '../gather-units.js';
 import { columnIndex, columnNames, type FoundKey, foundKeys, type TableBy, tableKeys } from './by.js';
@@ -141,6 +141,6 @@ function gathered(column: TableColumn, positions: Uint32Array): TableColumn {
   dtypeOf(from); // which refuses what is no array of keys
   const to = from.slice(0, positions.length) as KeyArray;
   // By bytes: a number that is moved as a number may lose bits of a NaN.
-  atOnce(gatherUnits(bytesOf(from), from.BYTES_PER_ELEMENT, positions, bytesOf(to)));
+  runSync(gatherUnits(bytesOf(from), from.BYTES_PER_ELEMENT, positions, bytesOf(to)));
   return to;
 }

@@ -1,7 +1,7 @@
 /** The order of rows, by their codes. */
 import type { SortOptions } from '../../sort/api/options.js';
 import type { Sorter } from '../../sort/api/sorter.js';
-import { inTurns } from '../../sort/host/steps.js';
+import { runYielding } from '../../sort/host/steps.js';
 import { MismatchError, UnsupportedError } from '../../util/errors.js';
 import { codePositions } from '../code-order.js';
 import { type ByteStrings, someCodes } from './byte-strings.js';
@@ -37,7 +37,7 @@ export async function tablePositions(
   }
   const rows =
     distinct &&
-    (await inTurns(
+    (await runYielding(
       distinctOf(distinct, (i, j) => codes.compare(i, j)),
       options.signal,
     ));

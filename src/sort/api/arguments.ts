@@ -3,7 +3,7 @@
 import type { ArrayOf } from '../../keys/array.js';
 import { assertDisjoint, dtypeOf, keyColumn, type ValueArray, valueColumn } from '../../keys/array.js';
 import type { Dtype, KeyArray } from '../../keys/dtype.js';
-import { widened } from '../../keys/widen.js';
+import { widen } from '../../keys/widen.js';
 import { InputError, UnsupportedError, UsageError } from '../../util/errors.js';
 import { shown } from '../../util/shown.js';
 import { type Column, column, type Place } from '../backend/column.js';
@@ -21,20 +21,20 @@ import {
   type SortSettings,
   throwIfAborted,
 } from './options.js';
-import { SpreadArray } from './spread-array.js';
+import { ShardedArray } from './sharded-array.js';
 
-/** Keys as operations take them that work on spread arrays, too. */
-export type Spreadable = Keys | SpreadArray;
+/** Keys as operations take them that work on sharded arrays, too. */
+export type Shardable = Keys | ShardedArray;
 
 /** Positions come as what the keys were: on the host, on the device, or on all devices. */
-export type Positions<K extends Spreadable> = K extends DeviceArray
+export type Positions<K extends Shardable> = K extends DeviceArray
   ? DeviceArray<'u32'>
-  : K extends SpreadArray
-    ? SpreadArray<'u32'>
+  : K extends ShardedArray
+    ? ShardedArray<'u32'>
     : Uint32Array;
 
-/** Where results of `topK` come: of spread arrays to the host. */
-export type TopOf<K extends Spreadable> = K extends SpreadArray<infer D> ? ArrayOf<D> : K;
+/** Where results of `topK` come: of sharded arrays to the host. */
+export type TopOf<K extends Shardable> = K extends ShardedArray<infer D> ? ArrayOf<D> : K;
 
 /** An array, or the promise of one: such as another call has returned, which need not be awaited then. */
 export type Awaitable<K> = K | PromiseLike<K>;
@@ -47,7 +47,7 @@ export const MAX_INDICES = 2 ** 32;
 
 /** Keys as a caller passes them, checked. */
 export function readKeys(arrays: ArrayStore, keys: Keys, { dtype }: Pick<SortSettings, 'dtype'>): Column {
-  if ((keys as unknown) instanceof SpreadArray) throw takesNoSpread();
+  if ((keys as unknown) instanceof ShardedArray) throw shardedUnsupportedError();
   if (keys instanceof DeviceArray) {
     if (dtype !== undefined && dtype !== keys.dtype) {
       throw new UsageError(`option 'dtype' is ${dtype}: this device array holds ${keys.dtype} keys`);
@@ -60,22 +60,26 @@ export function readKeys(arrays: ArrayStore, keys: Keys, { dtype }: Pick<SortSet
 
 /** Keys of the host as another dtype. @throws UsageError for device arrays, and where the dtype does not hold every key */
 export function widenKeys(keys: Keys, dtype: Dtype | undefined, to: Dtype): KeyArray {
-  if (!(keys instanceof DeviceArray)) return widened(keyColumn(keys, dtype), to);
+  if (!(keys instanceof DeviceArray)) return widen(keyColumn(keys, dtype), to);
   throw new UsageError(
     `option 'resultDtype' is ${to}: expected keys of the host but got a device array of ${keys.dtype}. Upload the keys as ${to}`,
   );
 }
 
-const takesNoSpread = () =>
+const shardedUnsupportedError = () =>
   new UnsupportedError(
-    'spread arrays are for sort, argsort, sortPairs, topK and reduce: read() it, or upload without spread, for others',
+    'sharded arrays are for sort, argsort, sortPairs, topK and reduce: read() it, or upload without spread, for others',
   );
 
-/** The settings of a call on a spread array. @throws UsageError for what has no meaning for one */
-export function spreadSettings(settings: SortSettings, { dtype }: SpreadArray, into?: unknown): SortSettings {
-  if (into !== undefined) throw new UsageError("option 'into' has no meaning for spread arrays");
+/** The settings of a call on a sharded array. @throws UsageError for what has no meaning for one */
+export function shardedSettings(
+  settings: SortSettings,
+  { dtype }: ShardedArray,
+  into?: unknown,
+): SortSettings {
+  if (into !== undefined) throw new UsageError("option 'into' has no meaning for sharded arrays");
   if (settings.dtype !== undefined && settings.dtype !== dtype) {
-    throw new UsageError(`option 'dtype' is ${settings.dtype}: this spread array holds ${dtype} keys`);
+    throw new UsageError(`option 'dtype' is ${settings.dtype}: this sharded array holds ${dtype} keys`);
   }
   return settings;
 }
@@ -105,11 +109,11 @@ export const taskOf = (
   { n }: Column,
   settings: SortSettings,
   keys: Keys,
-  link: Dependency,
+  dependency: Dependency,
   into?: unknown,
 ): Task => {
   const onHost = !(keys instanceof DeviceArray);
-  return { n, settings, dependency: link, onHost, again: onHost, overwrites: into !== undefined };
+  return { n, settings, dependency: dependency, onHost, again: onHost, overwrites: into !== undefined };
 };
 
 /** Options, checked, without those that the operation has no use for. */
@@ -118,32 +122,32 @@ export function parse(options: SortOptions = {}, without: readonly (keyof SortOp
   for (const name of without) {
     if (options[name] !== undefined) throw new UsageError(`option '${name}' has no meaning here`);
   }
-  if (options.device !== undefined || options.devices !== undefined) throw deviceIsOpen();
+  if (options.device !== undefined || options.devices !== undefined) throw deviceOptionError();
   throwIfAborted(settings.signal);
   return settings;
 }
 
 /** Options of operations that sort nothing, checked. */
 export function parsePrimitive(options?: PrimitiveOptions): SortSettings {
-  return ready(options, parsePrimitiveOptions(options));
+  return withoutDeviceOptions(options, parsePrimitiveOptions(options));
 }
 
 /** The same of operations whose results can be checked. */
 export function parseChecked(options?: CheckedOptions): SortSettings {
-  return ready(options, parseCheckedOptions(options));
+  return withoutDeviceOptions(options, parseCheckedOptions(options));
 }
 
-function ready(options: PrimitiveOptions = {}, settings: SortSettings): SortSettings {
-  if (options.device !== undefined || options.devices !== undefined) throw deviceIsOpen();
+function withoutDeviceOptions(options: PrimitiveOptions = {}, settings: SortSettings): SortSettings {
+  if (options.device !== undefined || options.devices !== undefined) throw deviceOptionError();
   throwIfAborted(settings.signal);
   return settings;
 }
 
-const deviceIsOpen = () =>
+const deviceOptionError = () =>
   new UsageError("options 'device' and 'devices' belong to Sorter.open: this Sorter has its device already");
 
 /** @throws InputError when a result would be written over what is still read, or into what is no array */
-export function assertApart(array: Keys | undefined, into: Keys | undefined): void {
+export function assertSeparateOutput(array: Keys | undefined, into: Keys | undefined): void {
   if (into === undefined) return;
   if (!isArray(into)) throw new InputError(`into is ${shown(into)}: expected an array for the result`);
   if (array === undefined || !isArray(array)) return;

@@ -4,7 +4,6 @@ import type { ReduceOp } from '../../primitives/possible.js';
 import { shown } from '../../util/shown.js';
 import type { Predicate } from '../operations/predicate.js';
 import type { Offsets } from '../operations/segmented-sort.js';
-import type { MergeOptions, SearchSortedOptions } from './choice-operations.js';
 import type {
   CheckedOptions,
   HistogramOptions,
@@ -18,8 +17,9 @@ import type {
   TopKOptions,
   UniqueOptions,
 } from './options.js';
-import { assertOneOfDevices, given } from './options.js';
+import { assertOneOfDevices, requireOptionsObject } from './options.js';
 import type { SegmentedArgsortOptions, TopKSegmentsOptions } from './segment-operations.js';
+import type { MergeOptions, SearchSortedOptions } from './select-operations.js';
 import { Sorter } from './sorter.js';
 
 /** One lazily opened Sorter for each device, or list of devices, that was asked for. */
@@ -42,7 +42,7 @@ export async function withSorter<T, O extends OpenOptions>(
   options: O | undefined,
   use: (sorter: Sorter, options: O) => Promise<T>,
 ): Promise<T> {
-  const all = given(options);
+  const all = requireOptionsObject(options);
   const { device: _, devices: __, ...rest } = all;
   assertOneOfDevices(all);
   return use(await sorterFor(options), rest as O);

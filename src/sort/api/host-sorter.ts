@@ -1,5 +1,5 @@
 /** Sorters without a device, for who would not even load what drives one. */
-import { fewestForDevices } from '../../algorithms/tuning.js';
+import { minKeysForDevices } from '../../algorithms/tuning.js';
 import type { ClsortError } from '../../util/errors.js';
 import { HostBackend } from '../backend/host-backend.js';
 import { SorterOperations } from './sorter-operations.js';
@@ -7,7 +7,7 @@ import { SorterOperations } from './sorter-operations.js';
 type Warn = (warning: ClsortError) => void;
 
 /** Why the host sorts few keys although there may be a device. */
-export const sooner = (below: number): string => `the host sorts fewer than ${below} keys sooner`;
+export const hostIsFaster = (below: number): string => `the host sorts fewer than ${below} keys sooner`;
 
 /** What `Sorter.open({ device: 'host' })` opens. */
 export const hostSorter = (onWarning: Warn): SorterOperations =>
@@ -17,7 +17,9 @@ export const hostSorter = (onWarning: Warn): SorterOperations =>
  * A Sorter for at most so many keys in host memory, which the host sorts sooner than every device that is known, and
  * sooner than one is opened; undefined where they are too many.
  */
-export function sorterOfFew(mostKeys: number, onWarning: Warn): SorterOperations | undefined {
-  const fewest = fewestForDevices();
-  return mostKeys < fewest ? new SorterOperations(new HostBackend(sooner(fewest)), onWarning) : undefined;
+export function smallHostSorter(maxKeys: number, onWarning: Warn): SorterOperations | undefined {
+  const minDeviceKeys = minKeysForDevices();
+  return maxKeys < minDeviceKeys
+    ? new SorterOperations(new HostBackend(hostIsFaster(minDeviceKeys)), onWarning)
+    : undefined;
 }

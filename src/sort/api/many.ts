@@ -9,7 +9,7 @@ import {
 } from '../../keys/array.js';
 import type { DtypeInfo, KeyArray } from '../../keys/dtype.js';
 import { DtypeError, InputError } from '../../util/errors.js';
-import { inTurns, type Steps } from '../host/steps.js';
+import { runYielding, type Steps } from '../host/steps.js';
 import { HostBufferPool } from '../transfer/host-buffer-pool.js';
 import { assertIndexable, parse } from './arguments.js';
 import { type SortOptions, throwIfAborted } from './options.js';
@@ -20,44 +20,44 @@ const STEP_BYTES = 2 ** 21;
 const STEP_ARRAYS = 2 ** 12;
 
 /** Arrays of fewer bytes, on the average, are copied by this thread: to tell others where each is takes as long. */
-const JOINED_BYTES = 2 ** 10;
+const MIN_THREADED_BYTES = 2 ** 10;
 
 /** Bytes of the memory that a part passes through, and bytes of a part, by and large: while one is sorted, the next one is copied. */
-const ROOM_BYTES = 2 ** 24;
-const PART_BYTES = (ROOM_BYTES / 8) * 7;
+const POOLED_BUFFER_BYTES = 2 ** 24;
+const PART_BYTES = (POOLED_BUFFER_BYTES / 8) * 7;
 /** Smaller parts get memory of their own, which costs less than to keep a room. */
-const MIN_ROOM_BYTES = 2 ** 20;
+const MIN_POOLED_BYTES = 2 ** 20;
 /** Parts that are under way at a time, each in memory of its own. */
-const PARTS_AT_A_TIME = 2;
+const MAX_CONCURRENT_PARTS = 2;
 
 /** What arrays pass through on their way. */
-export const partRooms = (): HostBufferPool => new HostBufferPool(ROOM_BYTES);
+export const createPartPool = (): HostBufferPool => new HostBufferPool(POOLED_BUFFER_BYTES);
 
 /** Memory that is written, and that nobody has seen before. */
-type New<R> = { readonly into: R };
+type OwnOutput<R> = { readonly into: R };
 
 /** Who sorts the segments of one array. */
-interface Segmented {
+interface SegmentSorter {
   /** Where large arrays come from, of which every byte is written before anybody sees it. */
   readonly memory: MemorySource | undefined;
   /** Of `partRooms`. */
-  readonly rooms: HostBufferPool;
+  readonly pool: HostBufferPool;
   /** Copies arrays to where they lie one behind the other, while this thread does other things; where somebody can. */
   readonly join: ((from: readonly ArrayBufferView[], to: ArrayBufferView) => Promise<void>) | undefined;
   segmentedSort(
     keys: KeyArray,
     offsets: Uint32Array,
-    options: SortOptions & New<KeyArray>,
+    options: SortOptions & OwnOutput<KeyArray>,
   ): Promise<KeyArray>;
   segmentedArgsort(
     keys: KeyArray,
     offsets: Uint32Array,
-    options: SegmentedArgsortOptions & New<Uint32Array>,
+    options: SegmentedArgsortOptions & OwnOutput<Uint32Array>,
   ): Promise<Uint32Array>;
 }
 
 /** Arrays as they would lie one behind the other. */
-interface Measured {
+interface ArrayLayout {
   readonly arrays: readonly KeyArray[];
   readonly first: KeyArray;
   readonly info: DtypeInfo;
@@ -69,48 +69,48 @@ interface Measured {
 
 /** See `SorterOperations.sortMany`. */
 export async function sortMany<K extends KeyArray>(
-  sorter: Segmented,
+  sorter: SegmentSorter,
   arrays: readonly K[],
   options: SortOptions = {},
 ): Promise<K[]> {
-  const measured = await measure(arrays, options);
-  if (!measured) return [];
-  const { first, offsets, perKey } = measured;
-  return inParts(measured, options, sorter, () => {
+  const layout = await measureLayout(arrays, options);
+  if (!layout) return [];
+  const { first, offsets, perKey } = layout;
+  return sortInParts(layout, options, sorter, () => {
     const sorted = emptyLike(first as K, (offsets.at(-1) as number) * perKey, sorter.memory);
     return {
       sort: (keys, begins, start, end) => {
         const into = sorted.subarray(start * perKey, end * perKey);
         return sorter.segmentedSort(keys, begins, { ...options, into });
       },
-      views: () => cut(sorted, offsets, perKey),
+      views: () => viewsOf(sorted, offsets, perKey),
     };
   });
 }
 
 /** See `SorterOperations.argsortMany`. */
 export async function argsortMany(
-  sorter: Segmented,
+  sorter: SegmentSorter,
   arrays: readonly KeyArray[],
   options: SortOptions = {},
 ): Promise<Uint32Array[]> {
-  const measured = await measure(arrays, options);
-  if (!measured) return [];
-  const { offsets } = measured;
-  return inParts(measured, options, sorter, () => {
+  const layout = await measureLayout(arrays, options);
+  if (!layout) return [];
+  const { offsets } = layout;
+  return sortInParts(layout, options, sorter, () => {
     const positions = newArray('u32', offsets.at(-1) as number, sorter.memory);
     return {
       sort: (keys, begins, start, end) => {
         const into = positions.subarray(start, end);
         return sorter.segmentedArgsort(keys, begins, { ...options, positions: 'segment', into });
       },
-      views: () => cut(positions, offsets, 1),
+      views: () => viewsOf(positions, offsets, 1),
     };
   });
 }
 
 /** Views of an array, one for each segment. */
-function cut<A extends KeyArray>(all: A, offsets: Uint32Array, perKey: number): A[] {
+function viewsOf<A extends KeyArray>(all: A, offsets: Uint32Array, perKey: number): A[] {
   const views: A[] = new Array(offsets.length - 1);
   // `subarray` takes five times as long as to make a view; of a Buffer only it makes a Buffer.
   const { buffer, byteOffset, BYTES_PER_ELEMENT: bytes } = all;
@@ -132,7 +132,10 @@ function cut<A extends KeyArray>(all: A, offsets: Uint32Array, perKey: number): 
  * @returns undefined when there are none
  * @throws UsageError, DtypeError, InputError, AbortedError, UnsupportedError
  */
-async function measure(arrays: readonly KeyArray[], options: SortOptions): Promise<Measured | undefined> {
+async function measureLayout(
+  arrays: readonly KeyArray[],
+  options: SortOptions,
+): Promise<ArrayLayout | undefined> {
   const { signal, dtype } = parse(options);
   if (!Array.isArray(arrays)) throw new InputError('expected an array of typed arrays, each to be sorted');
   if (arrays.length === 0) return undefined;
@@ -141,7 +144,7 @@ async function measure(arrays: readonly KeyArray[], options: SortOptions): Promi
   dtypeOf(first, 'array 0 is'); // refused by that name
   const { info } = keyColumn(first, dtype);
   const offsets = new Uint32Array(given.length + 1);
-  await inTurns(measureSteps(given, info, offsets), signal);
+  await runYielding(measureSteps(given, info, offsets), signal);
   return { arrays: given, first, info, offsets, perKey: info.bytes / first.BYTES_PER_ELEMENT };
 }
 
@@ -197,7 +200,7 @@ function partsOf(offsets: Uint32Array, count: number): Part[] {
 }
 
 /** Parts that are under way. */
-class UnderWay {
+class PendingParts {
   readonly #all: Promise<void>[] = [];
 
   get length(): number {
@@ -210,19 +213,19 @@ class UnderWay {
   }
 
   /** Waits for the first of them. */
-  async next(): Promise<void> {
+  async settleFirst(): Promise<void> {
     await this.#all.shift();
   }
 
   /** Waits for all, also where one of them fails: who is told of that may do anything with the memory. */
-  async done(): Promise<void> {
+  async settleAll(): Promise<void> {
     const ends = await Promise.allSettled(this.#all);
     for (const end of ends) if (end.status === 'rejected') throw end.reason;
   }
 }
 
 /** Memory for results, and what is made there. */
-interface Results<A> {
+interface OutputMemory<A> {
   /** Sorts a part, whose keys are those from `start` to `end` among all. */
   sort(keys: KeyArray, offsets: Uint32Array, start: number, end: number): Promise<unknown>;
   views(): A[];
@@ -235,43 +238,43 @@ interface Results<A> {
  * objects hold tens of megabytes. It would find the memory in use, each time, and hand it on to the old objects, which take
  * it much longer to collect. The memory of the call before is given back by a thread of V8's, a moment after it was collected.
  */
-async function inParts<A>(
-  measured: Measured,
+async function sortInParts<A>(
+  layout: ArrayLayout,
   options: SortOptions,
-  { memory, rooms, join }: Segmented,
-  makeRoom: () => Results<A>,
+  { memory, pool, join }: SegmentSorter,
+  createResults: () => OutputMemory<A>,
 ): Promise<A[]> {
-  const { offsets, info, first, perKey } = measured;
+  const { offsets, info, first, perKey } = layout;
   const { onReport, onProgress, timeout, signal } = options;
   const isWhole = onReport !== undefined || onProgress !== undefined || timeout !== undefined;
   const all = (offsets.at(-1) as number) * info.bytes;
   const parts = partsOf(offsets, isWhole ? 1 : Math.max(1, Math.ceil(all / PART_BYTES)));
-  let results: Results<A> | undefined;
-  const underWay = new UnderWay();
+  let results: OutputMemory<A> | undefined;
+  const pending = new PendingParts();
   try {
     for (const part of parts) {
-      if (underWay.length >= PARTS_AT_A_TIME) await underWay.next();
+      if (pending.length >= MAX_CONCURRENT_PARTS) await pending.settleFirst();
       throwIfAborted(signal);
       const elements = (part.offsets.at(-1) as number) * perKey;
       const bytes = elements * first.BYTES_PER_ELEMENT;
-      const room = bytes >= MIN_ROOM_BYTES && bytes <= rooms.bytes ? rooms.take(memory) : undefined;
-      const keys = emptyLike(first, elements, room ? () => room : memory).subarray(0, elements);
-      const joined = await inTurns(copySteps(measured, keys, part, join), signal);
-      results ??= makeRoom();
+      const buffer = bytes >= MIN_POOLED_BYTES && bytes <= pool.bytes ? pool.take(memory) : undefined;
+      const keys = emptyLike(first, elements, buffer ? () => buffer : memory).subarray(0, elements);
+      const joined = await runYielding(copySteps(layout, keys, part, join), signal);
+      results ??= createResults();
       const into = results;
       const sort = async () => {
         await Promise.all(joined);
         const [start, end] = [offsets[part.begin] as number, offsets[part.end] as number];
         await into.sort(keys, part.offsets, start, end);
-        if (room) rooms.give(room);
+        if (buffer) pool.give(buffer);
       };
-      underWay.add(sort());
+      pending.add(sort());
     }
     const views = results?.views() ?? []; // while the last parts are sorted
-    await underWay.done();
+    await pending.settleAll();
     return views;
   } catch (error) {
-    await underWay.done().catch(() => undefined);
+    await pending.settleAll().catch(() => undefined);
     throw error;
   }
 }
@@ -283,10 +286,10 @@ async function inParts<A>(
  * @throws InputError when one is no longer as long as it was
  */
 function* copySteps(
-  { arrays, offsets, perKey }: Measured,
+  { arrays, offsets, perKey }: ArrayLayout,
   to: KeyArray,
   { begin, end }: Part,
-  join: Segmented['join'],
+  join: SegmentSorter['join'],
 ): Steps<Promise<void>[]> {
   const at = (i: number): number => ((offsets[i] as number) - (offsets[begin] as number)) * perKey;
   const joined: Promise<void>[] = [];
@@ -299,28 +302,28 @@ function* copySteps(
         `array ${i + j} has changed its length, or was transferred, while arrays were read`,
       );
     }
-    const room = to.subarray(at(i), at(stop));
-    if (join && room.byteLength >= some.length * JOINED_BYTES) {
-      const copied = join(some, room);
+    const target = to.subarray(at(i), at(stop));
+    if (join && target.byteLength >= some.length * MIN_THREADED_BYTES) {
+      const copied = join(some, target);
       copied.catch(() => undefined); // told when it is awaited
       joined.push(copied);
-    } else yield* setSteps(some, room);
+    } else yield* concatenateSteps(some, target);
     yield;
   }
   return joined;
 }
 
 /** Copies arrays one behind the other, by this thread. */
-function* setSteps(arrays: readonly KeyArray[], to: KeyArray): Steps {
+function* concatenateSteps(arrays: readonly KeyArray[], to: KeyArray): Steps {
   let at = 0;
-  let since = 0;
+  let bytesSinceYield = 0;
   for (const array of arrays) {
     // All are of one type, which the compiler cannot know.
     to.set(array as never, at);
     at += array.length;
-    since += array.byteLength;
-    if (since < STEP_BYTES) continue;
-    since = 0;
+    bytesSinceYield += array.byteLength;
+    if (bytesSinceYield < STEP_BYTES) continue;
+    bytesSinceYield = 0;
     yield;
   }
 }

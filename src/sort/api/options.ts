@@ -384,7 +384,7 @@ const NONE = Object.freeze({});
  *
  * @throws UsageError for what is no object
  */
-export function given<O extends object>(options: O | undefined): O {
+export function requireOptionsObject<O extends object>(options: O | undefined): O {
   if (options === undefined) return NONE as O;
   if (typeof options === 'object' && options !== null && !Array.isArray(options)) return options;
   throw new UsageError(`options are ${shown(options)}: expected an object such as { descending: true }`);
@@ -426,9 +426,9 @@ function checkTuning(tuning: unknown): void {
     throw new UsageError(unknownName('tuning', unknown, TUNING_NAMES), { details: { option: 'tuning' } });
   }
   for (const [name, value] of Object.entries(tuning ?? {})) {
-    const [least, most] = TUNING_BOUNDS[name] as readonly [number, number];
-    if (Number.isSafeInteger(value) && value >= least && value <= most) continue;
-    const bounds = most === Number.MAX_SAFE_INTEGER ? `from ${least} on` : `from ${least} to ${most}`;
+    const [min, max] = TUNING_BOUNDS[name] as readonly [number, number];
+    if (Number.isSafeInteger(value) && value >= min && value <= max) continue;
+    const bounds = max === Number.MAX_SAFE_INTEGER ? `from ${min} on` : `from ${min} to ${max}`;
     throw new UsageError(`tuning '${name}' is ${shown(value)}: expected a whole number ${bounds}`, {
       details: { option: 'tuning' },
     });
@@ -442,9 +442,9 @@ function checkTuning(tuning: unknown): void {
  */
 export function parseSortOptions(options?: SortOptions): SortSettings {
   if (options === undefined) return DEFAULTS;
-  check(given(options), SORT_OPTIONS);
-  const said = Object.entries(options).filter(([, value]) => value !== undefined);
-  return said.length === 0 ? DEFAULTS : { ...DEFAULTS, ...Object.fromEntries(said) };
+  check(requireOptionsObject(options), SORT_OPTIONS);
+  const present = Object.entries(options).filter(([, value]) => value !== undefined);
+  return present.length === 0 ? DEFAULTS : { ...DEFAULTS, ...Object.fromEntries(present) };
 }
 
 const SORT_OPTIONS = Object.keys(SORT_CHECKS);
@@ -468,19 +468,19 @@ const DEFAULTS: SortSettings = Object.freeze({
  * @throws UsageError for an unknown name or an impossible value
  */
 export function parseCheckedOptions(options?: CheckedOptions): SortSettings {
-  check(given(options), CHECKED_OPTIONS);
+  check(requireOptionsObject(options), CHECKED_OPTIONS);
   return parseSortOptions(options);
 }
 
 /** As `parseCheckedOptions`, where there is nothing to check. */
 export function parsePrimitiveOptions(options?: PrimitiveOptions): SortSettings {
-  check(given(options), PRIMITIVE_OPTIONS);
+  check(requireOptionsObject(options), PRIMITIVE_OPTIONS);
   return parseSortOptions(options);
 }
 
 /** What a device array is made of. @throws UsageError for an unknown name or an impossible value */
 export function parseUploadOptions<O extends UploadOptions>(options: O | undefined): O {
-  const all = given(options);
+  const all = requireOptionsObject(options);
   check(all, UPLOAD_OPTIONS);
   return all;
 }
@@ -498,7 +498,7 @@ export function parseOpenOptions(options: OpenOptions = {}): Required<
   readonly devices: readonly string[] | undefined;
   readonly poolBytes: number | undefined;
 } {
-  check(given(options), OPEN_OPTIONS);
+  check(requireOptionsObject(options), OPEN_OPTIONS);
   const { device, devices, onWarning, poolBytes } = options;
   assertOneOfDevices(options);
   return { device: device ?? 'auto', devices, onWarning: onWarning ?? warn, poolBytes };

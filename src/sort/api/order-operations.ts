@@ -5,12 +5,12 @@ import { column } from '../backend/column.js';
 import type { ArrayStore, Keys } from '../calls/array-store.js';
 import type { Calls } from '../calls/calls.js';
 import { isPromise } from '../calls/dependency.js';
+import type { DeviceGroup } from '../multi-device/device-group.js';
+import type { ShardedArrays } from '../multi-device/sharded-arrays.js';
 import { type LexColumn, lexsort } from '../operations/lexsort.js';
 import { reduceByKey } from '../operations/reduce-by-key.js';
 import { topK } from '../operations/top-k.js';
 import { unique } from '../operations/unique.js';
-import type { SpreadArrays } from '../spread/spread-arrays.js';
-import type { Team } from '../spread/team.js';
 import {
   type Awaitable,
   assertIndexable,
@@ -18,22 +18,22 @@ import {
   type Positions,
   parse,
   readKeys,
-  type Spreadable,
-  spreadSettings,
+  type Shardable,
+  shardedSettings,
   taskOf,
 } from './arguments.js';
 import { DeviceArray } from './device-array.js';
-import type { MadeWith } from './made-with.js';
+import type { OperationContext } from './operation-context.js';
 import {
-  given,
   type LexsortColumn,
   type LexsortOptions,
   parseColumnOptions,
+  requireOptionsObject,
   type SortSettings,
   type TopKOptions,
   type UniqueOptions,
 } from './options.js';
-import { SpreadArray } from './spread-array.js';
+import { ShardedArray } from './sharded-array.js';
 
 /** A column of rows, with an order of its own or as the options say. */
 export type RowColumn<K extends Keys> = Awaitable<K> | LexsortColumn<Awaitable<K>>;
@@ -42,25 +42,25 @@ export type RowColumn<K extends Keys> = Awaitable<K> | LexsortColumn<Awaitable<K
 export class OrderOperations {
   readonly #calls: Calls;
   readonly #arrays: ArrayStore;
-  readonly #team: Team | undefined;
-  readonly #spread: () => SpreadArrays;
+  readonly #group: DeviceGroup | undefined;
+  readonly #shardedArrays: () => ShardedArrays;
 
-  constructor({ calls, arrays, team, spread }: MadeWith) {
+  constructor({ calls, arrays, group, shardedArrays }: OperationContext) {
     this.#calls = calls;
     this.#arrays = arrays;
-    this.#team = team;
-    this.#spread = spread;
+    this.#group = group;
+    this.#shardedArrays = shardedArrays;
   }
 
   lexsort(columns: readonly RowColumn<Keys>[], options?: LexsortOptions): Promise<Positions<Keys>> {
     // What is no list of columns is told of in the promise, as everything is.
     const all = Array.isArray(columns) ? columns.map(columnOf) : undefined;
-    return this.#calls.runWithInputs(all?.map(({ keys }) => keys) ?? [], async (link) => {
+    return this.#calls.runWithInputs(all?.map(({ keys }) => keys) ?? [], async (dependency) => {
       if (!all) throw new InputError(`columns are ${shown(columns)}: expected a list of arrays`);
       const settings = parse(options, ['bits', 'dtype']);
       const parsed = all.map(({ keys, ...own }): { like: Keys; column: LexColumn } => {
         const order = parse({ ...pick(settings), ...parseColumnOptions(own) });
-        const like = link.resolveInput(keys);
+        const like = dependency.resolveInput(keys);
         return { like, column: { keys: readKeys(this.#arrays, like, order), order: pick(order) } };
       });
       const [first] = parsed;
@@ -74,12 +74,12 @@ export class OrderOperations {
       assertIndexable(n);
       return this.#arrays.withResults(async (make) => {
         const moved = make.allocateBeside(first.like, 'u32', n);
-        link.setResult(moved.result);
+        dependency.setResult(moved.result);
         if (n > 0) {
           const onHost = !parsed.some((one) => one.like instanceof DeviceArray);
           const rows = parsed.map((one) => one.column);
           await this.#calls.execute(
-            { n, settings, dependency: link, onHost, again: onHost },
+            { n, settings, dependency: dependency, onHost, again: onHost },
             async (call) => {
               await lexsort(call, rows, column('u32', n, moved.place));
               return () => undefined;
@@ -92,18 +92,18 @@ export class OrderOperations {
   }
 
   topK(
-    keys: Awaitable<Spreadable>,
+    keys: Awaitable<Shardable>,
     k: number,
     options?: TopKOptions,
   ): Promise<{ keys: Keys; indices: Positions<Keys> }> {
-    return this.#calls.runWithInputs<{ keys: Keys; indices: Positions<Keys> }>([keys], async (link) => {
-      const array = link.resolveInput(keys);
-      const { largest = true, ...rest } = given(options);
+    return this.#calls.runWithInputs<{ keys: Keys; indices: Positions<Keys> }>([keys], async (dependency) => {
+      const array = dependency.resolveInput(keys);
+      const { largest = true, ...rest } = requireOptionsObject(options);
       assertTop(k, largest);
       const settings = parse({ ...rest, descending: largest });
       if ('descending' in rest) throw new UsageError("topK takes 'largest', not 'descending'");
-      if (array instanceof SpreadArray) {
-        return this.#spread().topK(array, k, spreadSettings(settings, array));
+      if (array instanceof ShardedArray) {
+        return this.#shardedArrays().topK(array, k, shardedSettings(settings, array));
       }
       const input = readKeys(this.#arrays, array, settings);
       assertIndexable(input.n);
@@ -117,8 +117,8 @@ export class OrderOperations {
             positions: column('u32', count, indices.place),
           };
           const task = {
-            ...taskOf(input, settings, array, link),
-            shared: this.#team?.topK(input, out, settings),
+            ...taskOf(input, settings, array, dependency),
+            shared: this.#group?.topK(input, out, settings),
           };
           await this.#calls.execute(task, async (call) => {
             await topK(call, input, out);
@@ -134,8 +134,8 @@ export class OrderOperations {
     keys: Awaitable<K>,
     options?: UniqueOptions,
   ): Promise<{ keys: K; counts: Positions<K> }> {
-    return this.#calls.runWithInputs([keys], async (link) => {
-      const array = link.resolveInput(keys);
+    return this.#calls.runWithInputs([keys], async (dependency) => {
+      const array = dependency.resolveInput(keys);
       const settings = parse(options, ['bits']);
       const input = readKeys(this.#arrays, array, settings);
       assertIndexable(input.n);
@@ -150,7 +150,7 @@ export class OrderOperations {
           };
         };
         if (input.n === 0) return results(0).result;
-        return this.#calls.execute(taskOf(input, settings, array, link), async (call) => {
+        return this.#calls.execute(taskOf(input, settings, array, dependency), async (call) => {
           const { result } = await unique(call, input, results);
           return () => result;
         });
@@ -164,8 +164,8 @@ export class OrderOperations {
     op: ReduceOp,
     options?: UniqueOptions,
   ): Promise<{ keys: K; values: Keys }> {
-    return this.#calls.runWithInputs([keys, values], async (link) => {
-      const [array, beside] = [link.resolveInput(keys), link.resolveInput(values)];
+    return this.#calls.runWithInputs([keys, values], async (dependency) => {
+      const [array, beside] = [dependency.resolveInput(keys), dependency.resolveInput(values)];
       if (!REDUCE_OPS.includes(op)) {
         throw new UsageError(`unknown reduction ${shown(op)}: expected ${REDUCE_OPS.join(', ')}`);
       }
@@ -192,7 +192,7 @@ export class OrderOperations {
           };
         };
         if (input.n === 0) return results(0).result;
-        return this.#calls.execute(taskOf(input, settings, array, link), async (call) => {
+        return this.#calls.execute(taskOf(input, settings, array, dependency), async (call) => {
           const { result } = await reduceByKey(call, input, own, op, results);
           return () => result;
         });
@@ -202,7 +202,7 @@ export class OrderOperations {
 }
 
 const isArray = (one: unknown): one is Keys =>
-  ArrayBuffer.isView(one) || one instanceof DeviceArray || one instanceof SpreadArray;
+  ArrayBuffer.isView(one) || one instanceof DeviceArray || one instanceof ShardedArray;
 
 /** A column with its order, also where it is an array alone; what is none has no keys. */
 const columnOf = (one: RowColumn<Keys> | null | undefined): LexsortColumn<Awaitable<Keys>> =>

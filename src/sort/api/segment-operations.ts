@@ -7,7 +7,7 @@ import type { ArrayStore, Keys, ResultAllocator } from '../calls/array-store.js'
 import type { Calls } from '../calls/calls.js';
 import type { Dependency } from '../calls/dependency.js';
 import { gatherSteps } from '../host/host-sort.js';
-import { inTurns } from '../host/steps.js';
+import { runYielding } from '../host/steps.js';
 import {
   type Offsets,
   type SegmentColumn,
@@ -18,8 +18,8 @@ import {
 import { topSegments } from '../operations/top-segments.js';
 import {
   type Awaitable,
-  assertApart,
   assertIndexable,
+  assertSeparateOutput,
   assertTop,
   dtypeOfValues,
   type Positions,
@@ -29,7 +29,13 @@ import {
   taskOf,
 } from './arguments.js';
 import { DeviceArray } from './device-array.js';
-import { given, type Into, type SortOptions, type SortSettings, type TopKOptions } from './options.js';
+import {
+  type Into,
+  requireOptionsObject,
+  type SortOptions,
+  type SortSettings,
+  type TopKOptions,
+} from './options.js';
 
 /**
  * Where segments begin, and at last where the last one ends: in an array of the host or on the device. Or a number: every segment
@@ -77,14 +83,14 @@ export class SegmentOperations {
     options?: SortOptions & Into<K>,
     { isOwn = false } = {},
   ): Promise<K> {
-    return this.#calls.runWithInputs([keys, offsets], async (link) => {
-      const { into, ...rest } = given(options);
-      const array = link.resolveInput(keys);
-      assertApart(array, into);
+    return this.#calls.runWithInputs([keys, offsets], async (dependency) => {
+      const { into, ...rest } = requireOptionsObject(options);
+      const array = dependency.resolveInput(keys);
+      assertSeparateOutput(array, into);
       const settings = parse(rest);
-      return this.#call(array, offsets, { settings, link, into, isOwn }, (make, { n, dtype }) => {
+      return this.#call(array, offsets, { settings, dependency, into, isOwn }, (make, { n, dtype }) => {
         const sorted = make.allocateLike(array, dtype, n, into);
-        link.setResult(sorted.result);
+        dependency.setResult(sorted.result);
         return { result: sorted.result, to: { sorted: sorted.place } };
       });
     });
@@ -97,15 +103,15 @@ export class SegmentOperations {
     options?: SegmentedArgsortOptions & Into<Positions<K>>,
     { isOwn = false } = {},
   ): Promise<Positions<K>> {
-    return this.#calls.runWithInputs([keys, offsets], async (link) => {
-      const { into, positions = 'array', ...rest } = given(options);
+    return this.#calls.runWithInputs([keys, offsets], async (dependency) => {
+      const { into, positions = 'array', ...rest } = requireOptionsObject(options);
       assertPositions(positions);
-      const array = link.resolveInput(keys);
-      assertApart(array, into);
+      const array = dependency.resolveInput(keys);
+      assertSeparateOutput(array, into);
       const settings = parse(rest);
-      return this.#call(array, offsets, { settings, link, into, isOwn }, (make, { n }) => {
+      return this.#call(array, offsets, { settings, dependency, into, isOwn }, (make, { n }) => {
         const moved = make.allocateBeside(array, 'u32', n, into);
-        link.setResult(moved.result);
+        dependency.setResult(moved.result);
         const fromSegment = positions === 'segment';
         return { result: moved.result as Positions<K>, to: { moved: moved.place, fromSegment } };
       });
@@ -118,12 +124,12 @@ export class SegmentOperations {
     offsets: Awaitable<SegmentOffsets>,
     options?: SortOptions,
   ): Promise<{ keys: K; values: V }> {
-    return this.#calls.runWithInputs([keys, values, offsets], async (link) => {
-      const [array, beside] = [link.resolveInput(keys), link.resolveInput(values)];
+    return this.#calls.runWithInputs([keys, values, offsets], async (dependency) => {
+      const [array, beside] = [dependency.resolveInput(keys), dependency.resolveInput(values)];
       const settings = parse(options);
       /** Where values go that no kernel carries along, by these positions. */
       let gathered: { from: Place; bytes: number; to: Place; by: Uint32Array } | undefined;
-      const result = await this.#call(array, offsets, { settings, link }, (make, input) => {
+      const result = await this.#call(array, offsets, { settings, dependency }, (make, input) => {
         const own = readValues(this.#arrays, array, beside, input);
         const sorted = make.allocateLike(array, input.dtype, input.n);
         const moved = make.allocateLike(beside, dtypeOfValues(beside), beside.length);
@@ -139,7 +145,7 @@ export class SegmentOperations {
       if (gathered) {
         const { from, bytes, to, by } = gathered;
         // No dtype has such a width, so these are typed arrays.
-        await inTurns(
+        await runYielding(
           gatherSteps(from as ArrayBufferView, by, bytes, to as ArrayBufferView),
           settings.signal,
         );
@@ -154,17 +160,17 @@ export class SegmentOperations {
     k: number,
     options?: TopKSegmentsOptions,
   ): Promise<TopSegments<K>> {
-    return this.#calls.runWithInputs([keys, offsets], async (link) => {
-      const { largest = true, positions = 'array', ...rest } = given(options);
+    return this.#calls.runWithInputs([keys, offsets], async (dependency) => {
+      const { largest = true, positions = 'array', ...rest } = requireOptionsObject(options);
       assertPositions(positions);
       assertTop(k, largest);
       if ('descending' in rest) throw new UsageError("topKSegments takes 'largest', not 'descending'");
-      const array = link.resolveInput(keys);
+      const array = dependency.resolveInput(keys);
       const settings = parse({ ...rest, descending: largest });
       const input = readKeys(this.#arrays, array, settings);
       assertIndexable(input.n);
       const segments = {
-        ...this.#read(link.resolveInput(offsets), input.n),
+        ...this.#read(dependency.resolveInput(offsets), input.n),
         k,
         fromSegment: positions === 'segment',
       };
@@ -184,7 +190,7 @@ export class SegmentOperations {
             },
           };
         };
-        const task = taskOf(input, settings, array, link);
+        const task = taskOf(input, settings, array, dependency);
         const onHost = task.onHost && !areOffsetsOnDevice(segments);
         return this.#calls.execute({ ...task, onHost, again: onHost }, async (call) => {
           const { result } = await topSegments(call, input, segments, results);
@@ -200,10 +206,10 @@ export class SegmentOperations {
     offsets: Awaitable<SegmentOffsets>,
     {
       settings,
-      link,
+      dependency,
       into,
       isOwn = false,
-    }: { settings: SortSettings; link: Dependency; into?: unknown; isOwn?: boolean },
+    }: { settings: SortSettings; dependency: Dependency; into?: unknown; isOwn?: boolean },
     prepare: (
       make: ResultAllocator,
       input: SegmentedJob['keys'],
@@ -211,10 +217,10 @@ export class SegmentOperations {
   ): Promise<R> {
     const input = readKeys(this.#arrays, array, settings);
     assertIndexable(input.n);
-    const segments = this.#read(link.resolveInput(offsets), input.n, isOwn);
+    const segments = this.#read(dependency.resolveInput(offsets), input.n, isOwn);
     return this.#arrays.withResults(async (make) => {
       const { result, to } = prepare(make, input);
-      const task = taskOf(input, settings, array, link, isOwn ? undefined : into);
+      const task = taskOf(input, settings, array, dependency, isOwn ? undefined : into);
       const onHost = task.onHost && !areOffsetsOnDevice(segments);
       await this.#calls.execute({ ...task, onHost, again: onHost }, async (call) => {
         await segmentedSort(call, { keys: input, ...segments, ...to });

@@ -20,51 +20,46 @@ import { CallScheduler } from '../calls/call-scheduler.js';
 import { type BreakEvenHost, Calls } from '../calls/calls.js';
 import { Dependency } from '../calls/dependency.js';
 import { gatherSteps } from '../host/host-sort.js';
-import { inTurns } from '../host/steps.js';
+import { runYielding } from '../host/steps.js';
+import type { DeviceGroup } from '../multi-device/device-group.js';
+import { DeviceWorker } from '../multi-device/device-worker.js';
+import { ShardedArrays } from '../multi-device/sharded-arrays.js';
 import type { Predicate } from '../operations/predicate.js';
-import { Member } from '../spread/member.js';
-import { SpreadArrays } from '../spread/spread-arrays.js';
-import type { Team } from '../spread/team.js';
 import type { MemoryUsage } from '../transfer/column-memory.js';
 import {
   type Awaitable,
-  assertApart,
   assertIndexable,
+  assertSeparateOutput,
   CARRIED_VALUE_BYTES,
   dtypeOfValues,
   type Positions,
   parse,
   readKeys,
   readValues,
-  type Spreadable,
-  spreadSettings,
+  type Shardable,
+  shardedSettings,
   type TopOf,
 } from './arguments.js';
-import {
-  ChoiceOperations,
-  type Mask,
-  type MergeOptions,
-  type SearchSortedOptions,
-} from './choice-operations.js';
 import { DeviceArray } from './device-array.js';
-import { argsortMany, partRooms, sortMany } from './many.js';
+import { argsortMany, createPartPool, sortMany } from './many.js';
 import {
   bitWindow,
   type CheckedOptions,
   chosenParameters,
-  given,
   type HistogramOptions,
   type Into,
   type LexsortOptions,
   type PlanOptions,
   type PrimitiveOptions,
   parseUploadOptions,
+  requireOptionsObject,
   type ScanOptions,
   type SortOptions,
   type TopKOptions,
   type UniqueOptions,
 } from './options.js';
 import { OrderOperations, type RowColumn } from './order-operations.js';
+import { PrimitiveOperations } from './primitive-operations.js';
 import {
   type SegmentedArgsortOptions,
   type SegmentOffsets,
@@ -72,61 +67,71 @@ import {
   type TopKSegmentsOptions,
   type TopSegments,
 } from './segment-operations.js';
-import { SpreadArray } from './spread-array.js';
-import { WalkOperations } from './walk-operations.js';
+import {
+  type Mask,
+  type MergeOptions,
+  type SearchSortedOptions,
+  SelectOperations,
+} from './select-operations.js';
+import { ShardedArray } from './sharded-array.js';
 
 /** A plan, and what it says in words. */
 export type ExplainedPlan = Plan & { explain(): string };
 
 /** What every Sorter does, on the backend that it was made with. */
 export class SorterOperations implements AsyncDisposable {
-  readonly #keeper: Session;
-  readonly #turns = new CallScheduler();
+  readonly #session: Session;
+  readonly #scheduler = new CallScheduler();
   readonly #calls: Calls;
   readonly #arrays: ArrayStore;
   readonly #segments: SegmentOperations;
   readonly #orders: OrderOperations;
-  readonly #walks: WalkOperations;
-  readonly #choices: ChoiceOperations;
-  readonly #team: Team | undefined;
-  #spreads: SpreadArrays | undefined;
+  readonly #primitives: PrimitiveOperations;
+  readonly #selections: SelectOperations;
+  readonly #group: DeviceGroup | undefined;
+  #openedShardedArrays: ShardedArrays | undefined;
   /** Of `sortMany`. */
-  readonly #rooms = partRooms();
+  readonly #partPool = createPartPool();
   readonly #onWarning: (warning: ClsortError) => void;
 
   /**
    * @internal `Sorter.open` makes them.
    *
    * @param few what makes calls of few keys, where that is not the device
-   * @param team of whose devices the first is that of `keeper`: those that share large arrays
+   * @param group of whose devices the first is that of `keeper`: those that share large arrays
    */
-  constructor(keeper: Session, onWarning: (warning: ClsortError) => void, few?: BreakEvenHost, team?: Team) {
-    this.#keeper = keeper;
-    this.#team = team;
+  constructor(
+    session: Session,
+    onWarning: (warning: ClsortError) => void,
+    few?: BreakEvenHost,
+    group?: DeviceGroup,
+  ) {
+    this.#session = session;
+    this.#group = group;
     this.#onWarning = onWarning;
-    this.#calls = new Calls(keeper, few, this.#turns, onWarning, team);
-    this.#arrays = new ArrayStore(keeper, this.#turns);
-    const by = { calls: this.#calls, arrays: this.#arrays, team, spread: () => this.#spread };
+    this.#calls = new Calls(session, few, this.#scheduler, onWarning, group);
+    this.#arrays = new ArrayStore(session, this.#scheduler);
+    const by = { calls: this.#calls, arrays: this.#arrays, group, shardedArrays: () => this.#shardedArrays };
     this.#segments = new SegmentOperations(this.#calls, this.#arrays);
     this.#orders = new OrderOperations(by);
-    this.#walks = new WalkOperations(by);
-    this.#choices = new ChoiceOperations(by);
+    this.#primitives = new PrimitiveOperations(by);
+    this.#selections = new SelectOperations(by);
   }
 
   /** The opened device, the best one of several; undefined when the host engine sorts. */
   get device(): DeviceInfo | undefined {
-    return this.#keeper.backend.info;
+    return this.#session.backend.info;
   }
 
   /** @internal Has the device memory of its own, beside that of the host? */
   get hasDedicatedMemory(): boolean {
-    return this.#keeper.backend.hasDedicatedMemory;
+    return this.#session.backend.hasDedicatedMemory;
   }
 
   /** @internal Makes what files pass through on their way to a device aside, before the first one comes. @throws MemoryError */
   async prepareFiles(): Promise<void> {
     if (this.hasDedicatedMemory)
-      await this.#keeper.run(({ memory }) => memory.prepareFiles(), { again: false });
+      await this.#session.run(({ memory }) => memory.prepareFiles(), { again: false });
   }
 
   /** @internal Compiles what a sort of such an array takes, which it would do else: for who has yet to fill it. */
@@ -148,7 +153,7 @@ export class SorterOperations implements AsyncDisposable {
   /** All opened devices, the best one first; none when the host engine sorts. */
   get devices(): readonly DeviceInfo[] {
     const { device } = this;
-    return this.#team ? this.#team.members.map(({ info }) => info) : device ? [device] : [];
+    return this.#group ? this.#group.workers.map(({ info }) => info) : device ? [device] : [];
   }
 
   /**
@@ -156,21 +161,21 @@ export class SorterOperations implements AsyncDisposable {
    *
    * @throws UsageError, DtypeError, InputError, AbortedError, MemoryError, UnsupportedError, MismatchError, …
    */
-  sort<K extends Spreadable>(keys: Awaitable<K>, options?: SortOptions & Into<K>): Promise<K>;
-  sort(keys: Awaitable<Spreadable>, options?: SortOptions & Into<Keys>): Promise<Spreadable> {
-    return this.#calls.runWithInputs<Spreadable>([keys], (link) => {
-      const array = link.resolveInput(keys);
-      const { into, ...rest } = given(options);
+  sort<K extends Shardable>(keys: Awaitable<K>, options?: SortOptions & Into<K>): Promise<K>;
+  sort(keys: Awaitable<Shardable>, options?: SortOptions & Into<Keys>): Promise<Shardable> {
+    return this.#calls.runWithInputs<Shardable>([keys], (dependency) => {
+      const array = dependency.resolveInput(keys);
+      const { into, ...rest } = requireOptionsObject(options);
       const settings = parse(rest);
-      if (array instanceof SpreadArray)
-        return this.#spread.sort(array, spreadSettings(settings, array, into));
+      if (array instanceof ShardedArray)
+        return this.#shardedArrays.sort(array, shardedSettings(settings, array, into));
       const input = readKeys(this.#arrays, array, settings);
-      assertApart(array, into);
+      assertSeparateOutput(array, into);
       return this.#arrays.withResults((make) => {
         const sorted = make.allocateLike(array, input.dtype, input.n, into);
-        link.setResult(sorted.result);
+        dependency.setResult(sorted.result);
         const job = { keys: input, settings, sorted: sorted.place };
-        return this.#calls.sort(job, link, sorted.result, into);
+        return this.#calls.sort(job, dependency, sorted.result, into);
       });
     });
   }
@@ -183,12 +188,12 @@ export class SorterOperations implements AsyncDisposable {
    * @throws as `sort`
    */
   sortInPlace<K extends Keys>(keys: Awaitable<K>, options?: SortOptions): Promise<K> {
-    return this.#calls.runWithInputs([keys], async (link) => {
-      const array = link.resolveInput(keys);
+    return this.#calls.runWithInputs([keys], async (dependency) => {
+      const array = dependency.resolveInput(keys);
       const settings = parse(options);
       const input = readKeys(this.#arrays, array, settings);
       const onHost = !(array instanceof DeviceArray);
-      const isShared = this.#team?.takes(input.n * input.info.bytes, settings) ?? false;
+      const isShared = this.#group?.isWorthSharing(input.n * input.info.bytes, settings) ?? false;
       if (onHost && (isResizable(array) || isShared)) {
         // A device must not hold memory that may shrink, and what several devices write is to be whole first.
         const sorted = await this.sort<KeyArray>(array, options);
@@ -196,8 +201,8 @@ export class SorterOperations implements AsyncDisposable {
         copyBytes(sorted, array);
         return array;
       }
-      link.setResult(array);
-      const task = { n: input.n, settings, dependency: link, onHost, again: onHost, overwrites: true };
+      dependency.setResult(array);
+      const task = { n: input.n, settings, dependency: dependency, onHost, again: onHost, overwrites: true };
       await this.#calls.execute(task, async (call) => {
         const sorted = call.columns.temporary(input.dtype, input.n);
         await call.sort({ keys: input, sorted: sorted.place });
@@ -215,28 +220,28 @@ export class SorterOperations implements AsyncDisposable {
    *
    * @throws as `sort`; UnsupportedError for 2^32 keys and more
    */
-  argsort<K extends Spreadable>(
+  argsort<K extends Shardable>(
     keys: Awaitable<K>,
     options?: SortOptions & Into<Positions<K>>,
   ): Promise<Positions<K>>;
   argsort(
-    keys: Awaitable<Spreadable>,
+    keys: Awaitable<Shardable>,
     options?: SortOptions & Into<Positions<Keys>>,
-  ): Promise<Positions<Spreadable>> {
-    return this.#calls.runWithInputs<Positions<Spreadable>>([keys], (link) => {
-      const array = link.resolveInput(keys);
-      const { into, ...rest } = given(options);
+  ): Promise<Positions<Shardable>> {
+    return this.#calls.runWithInputs<Positions<Shardable>>([keys], (dependency) => {
+      const array = dependency.resolveInput(keys);
+      const { into, ...rest } = requireOptionsObject(options);
       const settings = parse(rest);
-      if (array instanceof SpreadArray)
-        return this.#spread.argsort(array, spreadSettings(settings, array, into));
+      if (array instanceof ShardedArray)
+        return this.#shardedArrays.argsort(array, shardedSettings(settings, array, into));
       const input = readKeys(this.#arrays, array, settings);
       assertIndexable(input.n);
-      assertApart(array, into);
+      assertSeparateOutput(array, into);
       return this.#arrays.withResults((make) => {
         const moved = make.allocateBeside(array, 'u32', input.n, into);
-        link.setResult(moved.result);
+        dependency.setResult(moved.result);
         const job = { keys: input, settings, moved: moved.place };
-        return this.#calls.sort(job, link, moved.result as Positions<Keys>, into);
+        return this.#calls.sort(job, dependency, moved.result as Positions<Keys>, into);
       });
     });
   }
@@ -247,47 +252,47 @@ export class SorterOperations implements AsyncDisposable {
    *
    * @throws as `sort`; InputError when the lengths do not fit
    */
-  sortPairs<K extends Spreadable, V extends ValueArray | DeviceArray | SpreadArray>(
+  sortPairs<K extends Shardable, V extends ValueArray | DeviceArray | ShardedArray>(
     keys: Awaitable<K>,
     values: Awaitable<V>,
     options?: SortOptions & Into<{ keys: K; values: V }>,
   ): Promise<{ keys: K; values: V }>;
   sortPairs(
-    keys: Awaitable<Spreadable>,
-    values: Awaitable<Spreadable>,
+    keys: Awaitable<Shardable>,
+    values: Awaitable<Shardable>,
     options?: SortOptions & Into<{ keys: Keys; values: Keys }>,
-  ): Promise<{ keys: Spreadable; values: Spreadable }> {
-    return this.#calls.runWithInputs<{ keys: Spreadable; values: Spreadable }>(
+  ): Promise<{ keys: Shardable; values: Shardable }> {
+    return this.#calls.runWithInputs<{ keys: Shardable; values: Shardable }>(
       [keys, values],
-      async (link) => {
-        const [array, beside] = [link.resolveInput(keys), link.resolveInput(values)];
-        const { into, ...rest } = given(options);
+      async (dependency) => {
+        const [array, beside] = [dependency.resolveInput(keys), dependency.resolveInput(values)];
+        const { into, ...rest } = requireOptionsObject(options);
         const settings = parse(rest);
-        if (array instanceof SpreadArray || beside instanceof SpreadArray) {
-          if (array instanceof SpreadArray && beside instanceof SpreadArray) {
-            return this.#spread.sortPairs(array, beside, spreadSettings(settings, array, into));
+        if (array instanceof ShardedArray || beside instanceof ShardedArray) {
+          if (array instanceof ShardedArray && beside instanceof ShardedArray) {
+            return this.#shardedArrays.sortPairs(array, beside, shardedSettings(settings, array, into));
           }
           throw new InputError('keys and values are in different places: spread both or none');
         }
         const input = readKeys(this.#arrays, array, settings);
         const { place, bytes } = readValues(this.#arrays, array, beside, input);
-        assertPairsApart([array, beside], into);
+        assertSeparatePairOutput([array, beside], into);
         return this.#arrays.withResults(async (make) => {
           const sorted = make.allocateLike(array, input.dtype, input.n, into?.keys);
           const moved = make.allocateLike(beside, dtypeOfValues(beside), beside.length, into?.values);
           if (CARRIED_VALUE_BYTES.has(bytes)) {
             const job = { keys: input, settings, sorted: sorted.place, values: { place, bytes } };
-            await this.#calls.sort({ ...job, moved: moved.place }, link, undefined, into);
+            await this.#calls.sort({ ...job, moved: moved.place }, dependency, undefined, into);
           } else {
             // No dtype has such a width, so these are typed arrays.
             const positions = new Uint32Array(input.n);
             await this.#calls.sort(
               { keys: input, settings, sorted: sorted.place, moved: positions },
-              link,
+              dependency,
               undefined,
             );
             const [from, to] = [place as ArrayBufferView, moved.place as ArrayBufferView];
-            await inTurns(gatherSteps(from, positions, bytes, to), settings.signal);
+            await runYielding(gatherSteps(from, positions, bytes, to), settings.signal);
           }
           return { keys: sorted.result, values: moved.result };
         });
@@ -316,13 +321,13 @@ export class SorterOperations implements AsyncDisposable {
    *
    * @throws as `sort`; UsageError when k is no whole number
    */
-  topK<K extends Spreadable>(
+  topK<K extends Shardable>(
     keys: Awaitable<K>,
     k: number,
     options?: TopKOptions,
   ): Promise<{ keys: TopOf<K>; indices: TopOf<Positions<K>> }>;
   topK(
-    keys: Awaitable<Spreadable>,
+    keys: Awaitable<Shardable>,
     k: number,
     options?: TopKOptions,
   ): Promise<{ keys: Keys; indices: Positions<Keys> }> {
@@ -402,7 +407,7 @@ export class SorterOperations implements AsyncDisposable {
    *   and more in all
    */
   sortMany<K extends KeyArray>(arrays: readonly K[], options?: SortOptions): Promise<K[]> {
-    return sortMany(this.#segmented, arrays, options);
+    return sortMany(this.#segmentSorter, arrays, options);
   }
 
   /**
@@ -413,7 +418,7 @@ export class SorterOperations implements AsyncDisposable {
    * @throws as `sortMany`
    */
   argsortMany(arrays: readonly KeyArray[], options?: SortOptions): Promise<Uint32Array[]> {
-    return argsortMany(this.#segmented, arrays, options);
+    return argsortMany(this.#segmentSorter, arrays, options);
   }
 
   /**
@@ -442,7 +447,7 @@ export class SorterOperations implements AsyncDisposable {
     by: Awaitable<Mask<K>> | Predicate,
     options?: CheckedOptions,
   ): Promise<K> {
-    return this.#choices.filter(keys, by, options);
+    return this.#selections.filter(keys, by, options);
   }
 
   /**
@@ -456,7 +461,7 @@ export class SorterOperations implements AsyncDisposable {
     by: Awaitable<Mask<K>> | Predicate,
     options?: CheckedOptions & Into<K>,
   ): Promise<{ keys: K; count: number }> {
-    return this.#choices.partition(keys, by, options);
+    return this.#selections.partition(keys, by, options);
   }
 
   /**
@@ -472,7 +477,7 @@ export class SorterOperations implements AsyncDisposable {
     keys: Awaitable<K>,
     options?: SearchSortedOptions & Into<Positions<K>>,
   ): Promise<Positions<K>> {
-    return this.#choices.searchSorted(sorted, keys, options);
+    return this.#selections.searchSorted(sorted, keys, options);
   }
 
   /**
@@ -482,7 +487,7 @@ export class SorterOperations implements AsyncDisposable {
    * @throws as `searchSorted`
    */
   merge<K extends Keys>(a: Awaitable<K>, b: Awaitable<K>, options?: MergeOptions & Into<K>): Promise<K> {
-    return this.#choices.merge(a, b, options);
+    return this.#selections.merge(a, b, options);
   }
 
   /**
@@ -514,8 +519,8 @@ export class SorterOperations implements AsyncDisposable {
    *
    * @throws as `sort`; InputError for the minimum or maximum of no keys; UnsupportedError for sums of f16
    */
-  reduce(keys: Awaitable<Spreadable>, op: ReduceOp, options?: PrimitiveOptions): Promise<number | bigint> {
-    return this.#walks.reduce(keys, op, options);
+  reduce(keys: Awaitable<Shardable>, op: ReduceOp, options?: PrimitiveOptions): Promise<number | bigint> {
+    return this.#primitives.reduce(keys, op, options);
   }
 
   /**
@@ -534,7 +539,7 @@ export class SorterOperations implements AsyncDisposable {
   ): Promise<ArrayOf<D>>;
   scan<K extends Keys>(keys: Awaitable<K>, options?: ScanOptions & Into<K>): Promise<K>;
   scan<K extends Keys>(keys: Awaitable<K>, options?: ScanOptions & Into<K>): Promise<K> {
-    return this.#walks.scan(keys, options);
+    return this.#primitives.scan(keys, options);
   }
 
   /**
@@ -546,7 +551,7 @@ export class SorterOperations implements AsyncDisposable {
    * @throws as `sort`; UsageError when the options do not make bins; UnsupportedError for 2^32 keys and more
    */
   histogram(keys: Awaitable<Keys>, options?: HistogramOptions): Promise<Uint32Array> {
-    return this.#walks.histogram(keys, options);
+    return this.#primitives.histogram(keys, options);
   }
 
   /**
@@ -578,13 +583,13 @@ export class SorterOperations implements AsyncDisposable {
     options?: PrimitiveOptions & Into<never>,
   ): Promise<Keys | Keys[]> {
     return Array.isArray(values)
-      ? this.#walks.gatherColumns(values, indices, options)
-      : this.#walks.gather(values as Awaitable<Keys>, indices, options);
+      ? this.#primitives.gatherColumns(values, indices, options)
+      : this.#primitives.gather(values as Awaitable<Keys>, indices, options);
   }
 
   /**
    * Copies `keys` into a device array, which operations then use without another transfer; with `spread` into one that
-   * lies on all devices of the Sorter (see `SpreadArray`), each part on its own, by the speed of the devices as it was
+   * lies on all devices of the Sorter (see `ShardedArray`), each part on its own, by the speed of the devices as it was
    * measured when the first one was made.
    *
    * @throws UsageError, DtypeError, InputError; MemoryError when the device has no room
@@ -592,11 +597,11 @@ export class SorterOperations implements AsyncDisposable {
   async upload<K extends KeyArray>(
     keys: K,
     options: { readonly spread: true },
-  ): Promise<SpreadArray<DtypeOf<K>>>;
+  ): Promise<ShardedArray<DtypeOf<K>>>;
   async upload<D extends Dtype>(
     keys: KeyArray,
     options: { readonly dtype: D; readonly spread: true },
-  ): Promise<SpreadArray<D>>;
+  ): Promise<ShardedArray<D>>;
   async upload<K extends KeyArray>(
     keys: K,
     options?: { readonly spread?: false },
@@ -608,14 +613,14 @@ export class SorterOperations implements AsyncDisposable {
   async upload(
     keys: KeyArray,
     options?: { readonly dtype?: Dtype; readonly spread?: boolean },
-  ): Promise<DeviceArray | SpreadArray> {
+  ): Promise<DeviceArray | ShardedArray> {
     const { spread, dtype = dtypeOf(keys) } = parseUploadOptions(options);
     const host = keyColumn(keys, dtype);
     const { n } = host;
     if (spread) {
-      this.#turns.assertOpen();
-      const team = this.#team;
-      return this.#spread.upload(host, dtype, async () => team?.weigh(host, parse()) ?? [1]);
+      this.#scheduler.assertOpen();
+      const group = this.#group;
+      return this.#shardedArrays.upload(host, dtype, async () => group?.weigh(host, parse()) ?? [1]);
     }
     const array = this.allocate(dtype, n);
     try {
@@ -634,7 +639,7 @@ export class SorterOperations implements AsyncDisposable {
    */
   allocate<D extends Dtype>(dtype: D, length: number): DeviceArray<D> {
     assertLength(dtype, length);
-    this.#turns.assertOpen();
+    this.#scheduler.assertOpen();
     return this.#arrays.allocate(dtype, length);
   }
 
@@ -649,7 +654,7 @@ export class SorterOperations implements AsyncDisposable {
    */
   alloc<D extends Dtype>(dtype: D, length: number): ArrayOf<D> {
     assertLength(dtype, length);
-    this.#turns.assertOpen();
+    this.#scheduler.assertOpen();
     return this.#arrays.pinned(dtype, length);
   }
 
@@ -666,15 +671,15 @@ export class SorterOperations implements AsyncDisposable {
 
   /** Bytes of the memory, of all devices together, that device arrays and calls take now, that is kept for the next ones, and took at most. */
   memory(): MemoryUsage {
-    const { usage } = this.#keeper.backend.memory;
-    return this.#team?.usage ?? usage;
+    const { usage } = this.#session.backend.memory;
+    return this.#group?.usage ?? usage;
   }
 
   /** Gives back the memory that is kept for the next calls, of which at most `poolBytes` are. */
   trim(): void {
-    this.#keeper.backend.memory.trim();
-    this.#rooms.clear();
-    this.#team?.trim();
+    this.#session.backend.memory.trim();
+    this.#partPool.clear();
+    this.#group?.trim();
   }
 
   /**
@@ -685,7 +690,7 @@ export class SorterOperations implements AsyncDisposable {
    * @throws UsageError, UnsupportedError
    */
   plan(n: number, options?: PlanOptions): ExplainedPlan {
-    const { valueBytes = 0, ...rest } = given(options);
+    const { valueBytes = 0, ...rest } = requireOptionsObject(options);
     const settings = parse(rest);
     const info = dtypeInfo(settings.dtype ?? 'u32');
     if (!Number.isSafeInteger(n) || n < 0)
@@ -701,12 +706,12 @@ export class SorterOperations implements AsyncDisposable {
   }
 
   /** What sorts of many arrays are made of. */
-  get #segmented(): Parameters<typeof sortMany>[0] {
-    const { results: memory, concatenateArrays: join } = this.#keeper.backend.memory;
+  get #segmentSorter(): Parameters<typeof sortMany>[0] {
+    const { results: memory, concatenateArrays: join } = this.#session.backend.memory;
     const isOwn = true;
     return {
       memory,
-      rooms: this.#rooms,
+      pool: this.#partPool,
       join,
       segmentedSort: (keys, offsets, options) => this.#segments.sort(keys, offsets, options, { isOwn }),
       segmentedArgsort: (keys, offsets, options) => this.#segments.argsort(keys, offsets, options, { isOwn }),
@@ -715,29 +720,29 @@ export class SorterOperations implements AsyncDisposable {
 
   /** Waits for what is running, then releases the device and all device arrays. May be called twice. */
   async close(): Promise<void> {
-    await this.#turns.close();
-    await this.#spreads?.close();
-    await this.#team?.close();
+    await this.#scheduler.close();
+    await this.#openedShardedArrays?.close();
+    await this.#group?.close();
     this.#arrays.clear();
-    await this.#keeper.close();
+    await this.#session.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
-  /** The spread arrays, which lie on one device where there are no others. */
-  get #spread(): SpreadArrays {
-    const members = () => this.#team?.members ?? [new Member(this.#keeper, this.#onWarning)];
-    this.#spreads ??= new SpreadArrays(members(), this.#turns);
-    return this.#spreads;
+  /** The sharded arrays, which lie on one device where there are no others. */
+  get #shardedArrays(): ShardedArrays {
+    const workers = () => this.#group?.workers ?? [new DeviceWorker(this.#session, this.#onWarning)];
+    this.#openedShardedArrays ??= new ShardedArrays(workers(), this.#scheduler);
+    return this.#openedShardedArrays;
   }
 }
 
 /** The plan that is tried first. @throws UnsupportedError, UsageError */
-function planOf(backend: Backend, request: PlanRequest, most = Number.POSITIVE_INFINITY): Plan {
+function planOf(backend: Backend, request: PlanRequest, maxChunk = Number.POSITIVE_INFINITY): Plan {
   const { n } = request;
-  const chunk = Math.min(most, backend.chunkLimit(request));
+  const chunk = Math.min(maxChunk, backend.chunkLimit(request));
   for (const plan of backend.plans({ ...request, n: Math.min(n, chunk) })) {
     if (plan.engine === 'host' || chunk >= n) return { ...plan, n };
     return { ...plan, n, chunk, reason: `${plan.reason}, in chunks that fit the device` };
@@ -746,13 +751,16 @@ function planOf(backend: Backend, request: PlanRequest, most = Number.POSITIVE_I
 }
 
 /** @throws InputError when results would be written over each other or over what is still read, or `into` is no pair */
-function assertPairsApart(inputs: readonly Keys[], into: { keys?: Keys; values?: Keys } | undefined): void {
+function assertSeparatePairOutput(
+  inputs: readonly Keys[],
+  into: { keys?: Keys; values?: Keys } | undefined,
+): void {
   if (into === undefined) return;
   if (typeof into !== 'object' || into === null || (into.keys ?? into.values) === undefined) {
     throw new InputError(`into is ${shown(into)}: expected { keys, values }, or one of them`);
   }
-  for (const one of inputs) for (const to of [into.keys, into.values]) assertApart(one, to);
-  assertApart(into.keys, into.values);
+  for (const one of inputs) for (const to of [into.keys, into.values]) assertSeparateOutput(one, to);
+  assertSeparateOutput(into.keys, into.values);
 }
 
 /** @throws DtypeError, UsageError */

@@ -12,9 +12,9 @@ import {
 } from '../../util/errors.js';
 import { DeviceSession } from '../backend/device-session.js';
 import { HostBackend } from '../backend/host-backend.js';
-import { Member } from '../spread/member.js';
-import { Team } from '../spread/team.js';
-import { sooner } from './host-sorter.js';
+import { DeviceGroup } from '../multi-device/device-group.js';
+import { DeviceWorker } from '../multi-device/device-worker.js';
+import { hostIsFaster } from './host-sorter.js';
 import { type OpenOptions, parseOpenOptions } from './options.js';
 import { SorterOperations } from './sorter-operations.js';
 
@@ -28,7 +28,7 @@ import { SorterOperations } from './sorter-operations.js';
  * is made when that has come to something. A result that is found to be wrong when others have read it already is made
  * again, and so are theirs.
  *
- * Calls on typed arrays and spread arrays, those that sort in place, and those with `into`, `timeout` or `onReport`, run by themselves,
+ * Calls on typed arrays and sharded arrays, those that sort in place, and those with `into`, `timeout` or `onReport`, run by themselves,
  * one after the other.
  * `close()` (or `await using`) waits for all calls and gives everything back.
  *
@@ -58,13 +58,13 @@ export class Sorter extends SorterOperations {
       return Sorter.#openAll(devices, { poolBytes }, onWarning);
     if (device === 'host') return new Sorter(new HostBackend(), onWarning);
     try {
-      const keeper = await DeviceSession.open(device, { poolBytes }, onWarning);
-      if (device !== 'auto') return new Sorter(keeper, onWarning);
-      const below = crossoversFor(keeper.device).host;
-      const host = new HostBackend(sooner(below));
-      return new Sorter(keeper, onWarning, { session: host, below });
+      const session = await DeviceSession.open(device, { poolBytes }, onWarning);
+      if (device !== 'auto') return new Sorter(session, onWarning);
+      const below = crossoversFor(session.device).host;
+      const host = new HostBackend(hostIsFaster(below));
+      return new Sorter(session, onWarning, { session: host, below });
     } catch (error) {
-      if (device !== 'auto' || !isAbsence(error)) throw error;
+      if (device !== 'auto' || !isNoDeviceError(error)) throw error;
       onWarning(
         new NoDeviceError(`no OpenCL device, so the host engine sorts: ${error.message}`, { cause: error }),
       );
@@ -82,20 +82,20 @@ export class Sorter extends SorterOperations {
       throw new UsageError("'host' sorts without any device: expected it alone, or devices");
     }
     const ids = rankDevices(selectDevices(specs, findDevices())).map(({ info }) => info.id);
-    const keepers: DeviceSession[] = [];
+    const sessions: DeviceSession[] = [];
     try {
-      for (const id of ids) keepers.push(await DeviceSession.open(id, options, onWarning));
+      for (const id of ids) sessions.push(await DeviceSession.open(id, options, onWarning));
     } catch (error) {
-      for (const keeper of keepers) await keeper.close();
+      for (const session of sessions) await session.close();
       throw error;
     }
-    const [first, ...others] = keepers as [DeviceSession, ...DeviceSession[]];
+    const [first, ...others] = sessions as [DeviceSession, ...DeviceSession[]];
     if (others.length === 0) return new Sorter(first, onWarning);
-    const members = keepers.map((keeper) => new Member(keeper, onWarning));
-    return new Sorter(first, onWarning, undefined, new Team(members, onWarning));
+    const workers = sessions.map((session) => new DeviceWorker(session, onWarning));
+    return new Sorter(first, onWarning, undefined, new DeviceGroup(workers, onWarning));
   }
 }
 
 /** There is no OpenCL here: no loader, driver or device, or no addon for this Node and system. */
-const isAbsence = (error: unknown): error is Error =>
+const isNoDeviceError = (error: unknown): error is Error =>
   [NoLoaderError, NoPlatformError, NoDeviceError, UnsupportedError].some((type) => error instanceof type);

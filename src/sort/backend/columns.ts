@@ -1,21 +1,21 @@
 import type { Dtype } from '../../keys/dtype.js';
 import type { Soon } from '../../util/soon.js';
-import type { ColumnChecks } from '../operations/column-checks.js';
-import type { ColumnSteps } from '../operations/column-steps.js';
+import type { ColumnKernels } from '../operations/column-kernels.js';
+import type { ColumnVerifier } from '../operations/column-verifier.js';
 import type { Column } from './column.js';
 
 /** A column of the host, and what works there. */
 export interface HostColumnAccess {
   readonly keys: Column;
-  readonly kernels: ColumnSteps;
-  readonly verifier: ColumnChecks;
+  readonly kernels: ColumnKernels;
+  readonly verifier: ColumnVerifier;
 }
 
 /** The columns of one operation, temporary ones among them, which end with it. */
 export interface Columns {
-  readonly kernels: ColumnSteps;
+  readonly kernels: ColumnKernels;
   /** Of results where steps make them. */
-  readonly verifier: ColumnChecks;
+  readonly verifier: ColumnVerifier;
 
   /** A column until the end of the operation. @throws MemoryError */
   temporary(dtype: Dtype, n: number): Column;

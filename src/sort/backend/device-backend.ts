@@ -2,19 +2,19 @@ import type { Algorithm } from '../../algorithms/algorithm.js';
 import { algorithmNamed } from '../../algorithms/registry.js';
 import type { Device } from '../../device/device.js';
 import type { DeviceInfo } from '../../device/platform.js';
-import { copyBytes, keyWords, part, room } from '../../keys/array.js';
+import { byteRange, copyBytes, keyWords, newBytes } from '../../keys/array.js';
 import type { Certificate } from '../../util/certificates.js';
 import { MismatchError, UnsupportedError } from '../../util/errors.js';
 import type { Soon } from '../../util/soon.js';
 import type { SortSettings } from '../api/options.js';
-import { DeviceColumnSteps } from '../operations/device-column-steps.js';
-import { certify } from '../proof/certify.js';
-import { Checksums, type Copy } from '../proof/checksum.js';
-import { Verifier } from '../proof/verify.js';
+import { DeviceColumnKernels } from '../operations/device-column-kernels.js';
 import { CheckedTransfers } from '../transfer/checked-transfers.js';
 import { type ColumnMemory, DeviceMemory } from '../transfer/column-memory.js';
 import { MAX_RUNS, RunCutter } from '../transfer/run-cutter.js';
 import { sortStreamed } from '../transfer/sort-streamed.js';
+import { Checksums, type CopiedBuffer } from '../verification/checksum.js';
+import { selfTest } from '../verification/self-test.js';
+import { Verifier } from '../verification/verify.js';
 import type { Backend, Outcome, PendingSort } from './backend.js';
 import { byteLengthOf, type Column, isOnDevice, type Place } from './column.js';
 import type { Columns } from './columns.js';
@@ -44,7 +44,7 @@ export class DeviceBackend implements Backend {
   readonly memory: ColumnMemory;
   readonly #plans: PlanCache;
   readonly #probe: KeyRangeProbe;
-  readonly #kernels: DeviceColumnSteps;
+  readonly #kernels: DeviceColumnKernels;
   readonly #trust = new VariantTrust();
   readonly #algorithms = new Map<string, Promise<{ algorithm: Algorithm; record: Certificate }>>();
   /** Of variants that are compiled and certified, and of plans that can be run as they are. */
@@ -58,7 +58,7 @@ export class DeviceBackend implements Backend {
     this.device = device;
     this.memory = new DeviceMemory(device);
     this.#probe = new KeyRangeProbe(device);
-    this.#kernels = new DeviceColumnSteps(device);
+    this.#kernels = new DeviceColumnKernels(device);
     this.#plans = new PlanCache(device);
   }
 
@@ -150,10 +150,10 @@ export class DeviceBackend implements Backend {
     if (hostInput) return completedSort(await sortOnHost(plan, hostInput));
     const { keys, settings, sorted, values, moved, segments } = job;
     const { queue } = this.device;
-    const downloads: Copy[] = [];
+    const downloads: CopiedBuffer[] = [];
     const download = (place: Place, bytes: number): ArrayBufferView => {
-      if (!isOnDevice(place)) return part(place, 0, bytes);
-      const view = room(bytes);
+      if (!isOnDevice(place)) return byteRange(place, 0, bytes);
+      const view = newBytes(bytes);
       queue.read(place, view);
       downloads.push({ buffer: place, copy: view });
       return view;
@@ -163,14 +163,14 @@ export class DeviceBackend implements Backend {
     const host: HostJob = {
       keys: { ...keys, view: keyWords(download(keys.place, byteLengthOf(keys)), keys.info) },
       settings,
-      ...(sorted && { sorted: room(byteLengthOf(keys)) }),
+      ...(sorted && { sorted: newBytes(byteLengthOf(keys)) }),
       ...(values && { values: { view: download(values.place, valueBytes), bytes: values.bytes } }),
-      ...(moved && { moved: room(valueBytes) }),
+      ...(moved && { moved: newBytes(valueBytes) }),
       ...(segments && { segments: { ...segments, offsets: downloadColumn(segments.offsets) } }),
     };
     await this.#finishTransfers(settings, downloads);
     const outcome = await sortOnHost(plan, host);
-    const uploads: Copy[] = [];
+    const uploads: CopiedBuffer[] = [];
     for (const [to, from] of [[sorted, host.sorted] as const, [moved, host.moved] as const]) {
       if (!to || !from) continue;
       if (isOnDevice(to)) {
@@ -183,7 +183,7 @@ export class DeviceBackend implements Backend {
   }
 
   /** Waits for transfers. @throws MismatchError when they are checked and changed something */
-  async #finishTransfers(settings: SortSettings, copies: readonly Copy[]): Promise<void> {
+  async #finishTransfers(settings: SortSettings, copies: readonly CopiedBuffer[]): Promise<void> {
     if (copies.length === 0) return;
     const transfers = this.#transfersOf(settings);
     await transfers.watch(copies);
@@ -229,7 +229,7 @@ export class DeviceBackend implements Backend {
     if (!shape) throw new UnsupportedError(`a plan for the ${plan.engine} engine cannot run on a device`);
     const { algorithm, record } = await memoized(this.#algorithms, variantOf(plan), async () => {
       const made = await algorithmNamed(name).create(this.device, shape);
-      return { algorithm: made, record: await certify(made) };
+      return { algorithm: made, record: await selfTest(made) };
     });
     if (!record.ok) {
       throw new MismatchError(

@@ -1,17 +1,16 @@
 import { crossoversFor } from '../../algorithms/tuning.js';
 import type { Device } from '../../device/device.js';
-import { copyBytes, newArray, part } from '../../keys/array.js';
+import { byteRange, copyBytes, newArray } from '../../keys/array.js';
 import type { Dtype } from '../../keys/dtype.js';
 import { isShortTop } from '../../primitives/top-short.js';
 import { MismatchError } from '../../util/errors.js';
 import { after, type Soon } from '../../util/soon.js';
 import type { SortSettings } from '../api/options.js';
-import type { ColumnChecks } from '../operations/column-checks.js';
-import type { ColumnSteps } from '../operations/column-steps.js';
-import { DeviceColumnChecks } from '../operations/device-column-checks.js';
-import { HostColumnChecks } from '../operations/host-column-checks.js';
-import { HostColumnSteps } from '../operations/host-column-steps.js';
-import type { Copy } from '../proof/checksum.js';
+import type { ColumnKernels } from '../operations/column-kernels.js';
+import type { ColumnVerifier } from '../operations/column-verifier.js';
+import { DeviceColumnVerifier } from '../operations/device-column-verifier.js';
+import { HostColumnKernels } from '../operations/host-column-kernels.js';
+import { HostColumnVerifier } from '../operations/host-column-verifier.js';
 import {
   type BoundMemory,
   bindInput,
@@ -21,13 +20,14 @@ import {
   upload,
 } from '../transfer/bind-host-memory.js';
 import type { CheckedTransfers } from '../transfer/checked-transfers.js';
+import type { CopiedBuffer } from '../verification/checksum.js';
 import { byteLengthOf, type Column, column, isOnDevice } from './column.js';
 import type { Columns, HostColumnAccess } from './columns.js';
 
 /** Columns of the device; those of the host are copied there and back. */
 export class DeviceColumns implements Columns {
-  readonly kernels: ColumnSteps;
-  #verifier: ColumnChecks | undefined;
+  readonly kernels: ColumnKernels;
+  #verifier: ColumnVerifier | undefined;
   readonly #device: Device;
   readonly #settings: SortSettings;
   readonly #transfers: CheckedTransfers;
@@ -36,7 +36,7 @@ export class DeviceColumns implements Columns {
   #since: number;
 
   /** @param kernels those of the device, which all calls have */
-  constructor(device: Device, settings: SortSettings, transfers: CheckedTransfers, kernels: ColumnSteps) {
+  constructor(device: Device, settings: SortSettings, transfers: CheckedTransfers, kernels: ColumnKernels) {
     this.#device = device;
     this.#settings = settings;
     this.#transfers = transfers;
@@ -44,9 +44,9 @@ export class DeviceColumns implements Columns {
     this.#since = device.queue.position;
   }
 
-  get verifier(): ColumnChecks {
+  get verifier(): ColumnVerifier {
     const fetch = async (from: Column) => (await this.copyToHost(from)).keys;
-    this.#verifier ??= new DeviceColumnChecks(this.#device, fetch, this.#settings.signal);
+    this.#verifier ??= new DeviceColumnVerifier(this.#device, fetch, this.#settings.signal);
     return this.#verifier;
   }
 
@@ -85,8 +85,8 @@ export class DeviceColumns implements Columns {
 
   /** Has a transfer checked where that is wanted. @param copy in host memory, if there is one */
   #watchTransfer(
-    buffer: Copy['buffer'],
-    copy: Copy['copy'] | undefined,
+    buffer: CopiedBuffer['buffer'],
+    copy: CopiedBuffer['copy'] | undefined,
     retry?: () => Promise<void>,
   ): Soon<void> {
     return copy && this.#settings.verify ? this.#transfers.watch([{ buffer, copy }], retry) : undefined;
@@ -97,7 +97,7 @@ export class DeviceColumns implements Columns {
     const bytes = byteLengthOf(to);
     if (!isOnDevice(from.place)) {
       // What onHost made, on its way back.
-      const copy = part(from.place, 0, bytes);
+      const copy = byteRange(from.place, 0, bytes);
       if (!isOnDevice(to.place)) return copyBytes(copy, to.place);
       await upload(device, to.place, copy);
       return this.#transfers.watch([{ buffer: to.place, copy }]);
@@ -115,7 +115,7 @@ export class DeviceColumns implements Columns {
 
   async copyToHost(keys: Column): Promise<HostColumnAccess> {
     const { signal } = this.#settings;
-    const host = { kernels: new HostColumnSteps(signal), verifier: new HostColumnChecks(signal) };
+    const host = { kernels: new HostColumnKernels(signal), verifier: new HostColumnVerifier(signal) };
     if (!isOnDevice(keys.place)) return { keys, ...host };
     const copy = column(keys.dtype, keys.n, newArray(keys.dtype, keys.n));
     await this.copy(keys, copy);

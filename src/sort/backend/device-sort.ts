@@ -7,8 +7,6 @@ import { type StatusSlot, StatusWords } from '../../device/status-words.js';
 import { keyCodec } from '../../keys/key-codec.js';
 import { InputError, TimeoutError } from '../../util/errors.js';
 import { after, rescued, type Soon } from '../../util/soon.js';
-import type { Copy } from '../proof/checksum.js';
-import { type Verified, type Verifier, verdict } from '../proof/verify.js';
 import {
   type BoundMemory,
   type BoundOutput,
@@ -17,6 +15,8 @@ import {
   takeFromPool,
 } from '../transfer/bind-host-memory.js';
 import type { CheckedTransfers } from '../transfer/checked-transfers.js';
+import type { CopiedBuffer } from '../verification/checksum.js';
+import { compareDigests, type Verified, type Verifier } from '../verification/verify.js';
 import type { Outcome, PendingSort } from './backend.js';
 import { byteLengthOf, isOnDevice, type Place } from './column.js';
 import type { JobSegments, SortJob } from './job.js';
@@ -173,7 +173,7 @@ export class DeviceSort implements PendingSort {
     const before = verification && verifier.input(elements(work.input, work.inputValues), verification);
     const run = this.#track(enqueueWithScratch(algorithm, queue, work));
     const sums = verification && verifier.output(elements(work.output, work.outputValues), verification);
-    if (before && sums) this.#verdict = () => verdict(before, sums);
+    if (before && sums) this.#verdict = () => compareDigests(before, sums);
     this.#gaveUp = this.#statusOf(run);
     return after(
       this.#watchTransfers([inputs.keys, inputs.values, inputs.offsets, output, outputValues]),
@@ -264,7 +264,7 @@ const elements = (keys: BoundMemory['buffer'], values: BoundMemory['buffer'] | u
   ...(values && { values }),
 });
 
-const copiesOf = (memory: BoundMemory | undefined): Copy[] =>
+const copiesOf = (memory: BoundMemory | undefined): CopiedBuffer[] =>
   memory?.copy ? [{ buffer: memory.buffer, copy: memory.copy }] : [];
 
 /** What is wrong with a result, in words. */

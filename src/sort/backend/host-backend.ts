@@ -4,10 +4,10 @@ import type { SortSettings } from '../api/options.js';
 import { segmentSteps, verifySegmentSteps } from '../host/host-segments.js';
 import { sortSteps } from '../host/host-sort.js';
 import { verifySteps } from '../host/host-verify.js';
-import { inTurns } from '../host/steps.js';
-import type { Verified } from '../proof/verify.js';
+import { runYielding } from '../host/steps.js';
 import type { ColumnMemory } from '../transfer/column-memory.js';
 import { HostMemory } from '../transfer/host-memory.js';
+import type { Verified } from '../verification/verify.js';
 import type { Backend, Outcome, PendingSort, Session } from './backend.js';
 import type { Columns } from './columns.js';
 import { HostColumns } from './host-columns.js';
@@ -112,7 +112,7 @@ export async function sortOnHost(plan: Plan, job: HostJob): Promise<Outcome> {
   const { settings } = job;
   const started = performance.now();
   const steps = job.segments ? segmentSteps(job, job.segments) : sortSteps(job.keys, settings, job);
-  await inTurns(steps, settings.signal);
+  await runYielding(steps, settings.signal);
   const seconds = (performance.now() - started) / 1000;
   const verified = settings.verify ? await verifyOnHost(job, 'the host engine') : undefined;
   return {
@@ -131,7 +131,7 @@ export async function sortOnHost(plan: Plan, job: HostJob): Promise<Outcome> {
 export async function verifyOnHost(job: HostJob, producer: string): Promise<Verified> {
   const { keys, settings, segments } = job;
   const steps = segments ? verifySegmentSteps(job, segments) : verifySteps(keys, settings, job);
-  const verified = await inTurns(steps, settings.signal);
+  const verified = await runYielding(steps, settings.signal);
   if (verified.order && verified.permutation) return verified;
   throw new MismatchError(`${producer} made a wrong result: please report this`, { details: { verified } });
 }

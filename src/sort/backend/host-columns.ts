@@ -1,12 +1,12 @@
-import { newArray, part } from '../../keys/array.js';
+import { byteRange, newArray } from '../../keys/array.js';
 import type { Dtype } from '../../keys/dtype.js';
 import { after, type Soon } from '../../util/soon.js';
 import type { SortSettings } from '../api/options.js';
-import { copySteps, inTurns } from '../host/steps.js';
-import type { ColumnChecks } from '../operations/column-checks.js';
-import type { ColumnSteps } from '../operations/column-steps.js';
-import { HostColumnChecks } from '../operations/host-column-checks.js';
-import { HostColumnSteps, viewOf } from '../operations/host-column-steps.js';
+import { copySteps, runYielding } from '../host/steps.js';
+import type { ColumnKernels } from '../operations/column-kernels.js';
+import type { ColumnVerifier } from '../operations/column-verifier.js';
+import { HostColumnKernels, viewOf } from '../operations/host-column-kernels.js';
+import { HostColumnVerifier } from '../operations/host-column-verifier.js';
 import { byteLengthOf, type Column, column } from './column.js';
 import type { Columns, HostColumnAccess } from './columns.js';
 
@@ -15,13 +15,13 @@ const SELECT_ABOVE = 4096;
 
 /** Columns in host memory, where everything is done as soon as it is asked for. */
 export class HostColumns implements Columns {
-  readonly kernels: ColumnSteps;
-  readonly verifier: ColumnChecks;
+  readonly kernels: ColumnKernels;
+  readonly verifier: ColumnVerifier;
   readonly #selectAbove: number;
 
   constructor({ signal, tuning }: SortSettings) {
-    this.kernels = new HostColumnSteps(signal);
-    this.verifier = new HostColumnChecks(signal);
+    this.kernels = new HostColumnKernels(signal);
+    this.verifier = new HostColumnVerifier(signal);
     this.#selectAbove = tuning.select ?? SELECT_ABOVE;
   }
 
@@ -42,7 +42,7 @@ export class HostColumns implements Columns {
 
   /** Copies to the end: half of it would spoil both. */
   copy(from: Column, to: Column): Promise<void> {
-    return inTurns(copySteps(part(viewOf(from), 0, byteLengthOf(to)), viewOf(to)));
+    return runYielding(copySteps(byteRange(viewOf(from), 0, byteLengthOf(to)), viewOf(to)));
   }
 
   lacksDoubles(): boolean {

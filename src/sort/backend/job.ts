@@ -1,4 +1,4 @@
-import { type HostColumn, type KeyWords, keyWords, part } from '../../keys/array.js';
+import { byteRange, type HostColumn, type KeyWords, keyWords } from '../../keys/array.js';
 
 import { powerAtLeast } from '../../util/powers.js';
 import { bitWindow, chosenParameters, type SortSettings } from '../api/options.js';
@@ -76,7 +76,7 @@ export function hostJob({ keys, settings, sorted, values, moved, segments }: Sor
 /** The keys of a column, in host memory. */
 function wordsOf(keys: Column, place: ArrayBufferView): KeyWords {
   const bytes = byteLengthOf(keys);
-  return keyWords(place.byteLength === bytes ? place : part(place, 0, bytes), keys.info);
+  return keyWords(place.byteLength === bytes ? place : byteRange(place, 0, bytes), keys.info);
 }
 
 /** The same job as any backend takes it. */

@@ -8,7 +8,7 @@ import type { Device } from '../../device/device.js';
 import { u64 } from '../../device/queue.js';
 import { bytesOf, keyWords } from '../../keys/array.js';
 import { encode, type KeyCodec } from '../../keys/key-codec.js';
-import { buildForGroups, walkingGroups } from '../../primitives/group.js';
+import { buildForGroups, gridStrideGroups } from '../../primitives/group.js';
 import { after, type Soon } from '../../util/soon.js';
 import { type Column, isOnDevice } from './column.js';
 
@@ -95,7 +95,7 @@ export class KeyRangeProbe {
     const { queue, pool } = this.#device;
     const shape = { KEY_BITS: info.width, VALUE_BYTES: 0 };
     const { program, groupSize } = await buildForGroups(this.#device, 'survey.cl', ['survey'], shape);
-    const groups = walkingGroups(this.#device, n, groupSize);
+    const groups = gridStrideGroups(this.#device, n, groupSize);
     const [all, any] = [pool.take(8), pool.take(8)];
     try {
       queue.fill(all, 0xffff_ffff, { bytes: 8 });

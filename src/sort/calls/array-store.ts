@@ -12,7 +12,7 @@ import {
   isResizable,
   type MemorySource,
   newArray,
-  room,
+  newBytes,
 } from '../../keys/array.js';
 import { type Dtype, dtypeInfo, type KeyArray } from '../../keys/dtype.js';
 import { DeviceLostError, InputError } from '../../util/errors.js';
@@ -162,7 +162,7 @@ export class ArrayStore implements ArrayOwner {
     const n = view.byteLength / from.info.bytes;
     const spans = [spanOf(view)];
     // A device must not hold memory that may shrink.
-    const to = isResizable(view) ? room(view.byteLength) : view;
+    const to = isResizable(view) ? newBytes(view.byteLength) : view;
     const load = (memory: ColumnMemory) =>
       runWhileAttached(spans, async () => {
         await memory.load(from, to, offset);
@@ -333,7 +333,7 @@ class Results implements ResultAllocator {
     }
     if (into instanceof DeviceArray) return { place: into.columnFor(this.#store).place, result: into };
     if (!isResizable(into)) return { place: into, result: into };
-    const from = room(into.byteLength);
+    const from = newBytes(into.byteLength);
     this.#staged ??= [];
     this.#staged.push({ from, to: into });
     return { place: from, result: into };

@@ -15,7 +15,7 @@ import type { Columns } from '../backend/columns.js';
 import { verifyOnHost } from '../backend/host-backend.js';
 import { type HostJob, hostJob, requestOf, type SortJob, sortJob } from '../backend/job.js';
 import type { Plan, PlanRequest } from '../backend/plan.js';
-import type { ColumnChecks, Found } from '../operations/column-checks.js';
+import type { ColumnVerifier, DeferredVerdict } from '../operations/column-verifier.js';
 import { addSpans, assertNotDetached, detachErrorOr, type Span } from './assert-not-detached.js';
 import type { BackgroundCompiler } from './background-compiler.js';
 import { PlanSelector, Refusal } from './plan-selector.js';
@@ -193,7 +193,7 @@ export class Call {
   /** Memory of the caller that the call reads and writes. */
   readonly #spans: Span[] = [];
   /** What is asked after the wait. */
-  readonly #findings: Found[] = [];
+  readonly #findings: DeferredVerdict[] = [];
   /** Keys of the largest sort. */
   #maxKeys = 0;
   /** Something was enqueued that nobody has waited for. */
@@ -278,7 +278,7 @@ export class Call {
    *
    * @param make enqueues a check of what the device holds, before that is copied elsewhere
    */
-  verify(make: (verifier: ColumnChecks) => Promise<Found>): Soon<void> {
+  verify(make: (verifier: ColumnVerifier) => Promise<DeferredVerdict>): Soon<void> {
     if (!this.settings.verify) return undefined;
     this.#inFlight = true;
     return make(this.columns.verifier).then((findings) => {

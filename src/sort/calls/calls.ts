@@ -17,10 +17,10 @@ export interface BreakEvenHost {
   readonly below: number;
 }
 
-/** Several devices, of which as many as it takes least time with do what is in host memory. */
+/** Several devices that sort host arrays together: as many of them as are fastest. */
 export interface MultiDeviceSorter {
-  /** The job, where they are to be asked for it. */
-  jobOf(job: SortJob): HostJob | undefined;
+  /** The job of host memory to share, or undefined if one device sorts it. */
+  sharedJob(job: SortJob): HostJob | undefined;
   sort(job: HostJob): Promise<void>;
 }
 
@@ -93,7 +93,7 @@ export class Calls {
     const places = [job.keys.place, job.sorted, job.values?.place, job.moved];
     const onHost = !places.some((place) => place && isOnDevice(place));
     const { keys, settings } = job;
-    const host = this.#multiDevice?.jobOf(job);
+    const host = this.#multiDevice?.sharedJob(job);
     const share = async (all: HostJob): Promise<T> => {
       await this.#multiDevice?.sort(all);
       return made;

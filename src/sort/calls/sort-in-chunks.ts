@@ -7,7 +7,7 @@
  * for each key, however many runs there are. Slices stand in the order of their runs, and equal keys are
  * taken from earlier runs first, so the whole is as stable as the sort of a chunk.
  */
-import { copyBytes, emptyLike, type KeyWords, part, room } from '../../keys/array.js';
+import { byteRange, copyBytes, emptyLike, type KeyWords, newBytes } from '../../keys/array.js';
 import { encode, type KeyCodec, keyCodec } from '../../keys/key-codec.js';
 import type { HostJob } from '../backend/job.js';
 import type { HostValues } from '../host/host-sort.js';
@@ -26,7 +26,7 @@ export async function sortInChunks(
   const { n, info } = keys;
   const values = moved && (job.values ?? positionsOf(n));
   const runKeys = emptyLike(keys.view, n);
-  const runValues = values && room(n * values.bytes);
+  const runValues = values && newBytes(n * values.bytes);
   const starts = Array.from({ length: Math.ceil(n / chunk) }, (_, i) => i * chunk);
 
   for (const start of starts) {
@@ -43,7 +43,7 @@ export async function sortInChunks(
   const runs = starts.map((start) => runKeys.subarray(start, start + chunk));
   const order = new WindowOrder(keyCodec(keys.dtype, settings), settings.bits ?? [0, info.width]);
   const partKeys = emptyLike(keys.view, Math.min(chunk, n));
-  const partValues = values && room(partKeys.length * values.bytes);
+  const partValues = values && newBytes(partKeys.length * values.bytes);
   let from = starts.map(() => 0);
   for (const start of starts) {
     const end = Math.min(start + chunk, n);
@@ -55,7 +55,7 @@ export async function sortInChunks(
       if (values && runValues && partValues) {
         const base = starts[r] ?? 0;
         const slice = elements(runValues, values.bytes, base + first, base + last);
-        copyBytes(slice, part(partValues, filled * values.bytes));
+        copyBytes(slice, byteRange(partValues, filled * values.bytes));
       }
       filled += last - first;
     });
@@ -143,7 +143,7 @@ function positionsOf(n: number): HostValues {
 }
 
 const elements = (view: ArrayBufferView, unit: number, start: number, end: number): ArrayBufferView =>
-  part(view, start * unit, end * unit);
+  byteRange(view, start * unit, end * unit);
 
 const sliceOf = ({ view, bytes }: HostValues, start: number, end: number): HostValues => ({
   view: elements(view, bytes, start, end),

@@ -53,7 +53,7 @@ export function* hostReduce(
     let found: number | bigint | undefined;
     yield* inSlices(n, (start, end) => {
       const slice = extremeOf(dtype, words.subarray(start, end), op);
-      found = found === undefined ? slice : better(op, found, slice);
+      found = found === undefined ? slice : combineExtremes(op, found, slice);
     });
     return found as number | bigint;
   }
@@ -92,39 +92,39 @@ function wideSum(words: Uint32Array): bigint {
 /** Carries the rounding error along (W. Kahan, 1965); at infinity there is none. */
 class RunningSum {
   value = 0;
-  #lost = 0;
+  #compensation = 0;
 
   add(keys: Floats): void {
     let sum = this.value;
-    let lost = this.#lost;
+    let compensation = this.#compensation;
     for (let i = 0; i < keys.length; i++) {
-      const value = (keys[i] as number) - lost;
+      const value = (keys[i] as number) - compensation;
       const next = sum + value;
-      lost = Number.isFinite(next) ? next - sum - value : 0;
+      compensation = Number.isFinite(next) ? next - sum - value : 0;
       sum = next;
     }
     this.value = sum;
-    this.#lost = lost;
+    this.#compensation = compensation;
   }
 
   /** Puts the sum before each key, or with its own, into `to`, which may be the keys. */
   scan(keys: Floats, to: Floats, inclusive: boolean): void {
     let sum = this.value;
-    let lost = this.#lost;
+    let compensation = this.#compensation;
     for (let i = 0; i < keys.length; i++) {
-      const value = (keys[i] as number) - lost;
+      const value = (keys[i] as number) - compensation;
       const next = sum + value;
       to[i] = inclusive ? next : sum;
-      lost = Number.isFinite(next) ? next - sum - value : 0;
+      compensation = Number.isFinite(next) ? next - sum - value : 0;
       sum = next;
     }
     this.value = sum;
-    this.#lost = lost;
+    this.#compensation = compensation;
   }
 }
 
 /** Of two minima or maxima that of both. NaN wins, and −0 is below +0. */
-export function better<V extends number | bigint>(op: 'min' | 'max', a: V, b: V): V {
+export function combineExtremes<V extends number | bigint>(op: 'min' | 'max', a: V, b: V): V {
   if (typeof a === 'number') return Math[op](a, b as number) as V;
   return (op === 'min' ? b < a : b > a) ? b : a;
 }

@@ -74,8 +74,8 @@ function* scanExtremes(
   const codec = keyCodec(dtype, { nan: op === 'min' ? 'first' : 'last' });
   const stride = codeWordsOf(info);
   const codes = new Uint32Array(Math.min(BLOCK, n) * stride);
-  const least = op === 'min' ? 2 ** Math.min(32, info.width) - 1 : 0;
-  let [low, high] = [least, stride === 2 ? least : 0];
+  const initial = op === 'min' ? 2 ** Math.min(32, info.width) - 1 : 0;
+  let [low, high] = [initial, stride === 2 ? initial : 0];
   const scan = (start: number, end: number): void => {
     encodeRecords(view.subarray(start, end), codes, stride, codec);
     for (let at = 0; at < (end - start) * stride; at += stride) {

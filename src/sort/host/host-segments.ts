@@ -1,5 +1,5 @@
 /** Segments of an array in host memory, each sorted and checked by itself. */
-import { type HostColumn, part } from '../../keys/array.js';
+import { byteRange, type HostColumn } from '../../keys/array.js';
 import { InputError } from '../../util/errors.js';
 import { shown } from '../../util/shown.js';
 import { type HostOrder, type HostResult, sortSteps } from './host-sort.js';
@@ -55,7 +55,7 @@ const offsetsOf = ({ offsets }: HostSegments): Uint32Array => {
 };
 
 /** Segments that are so short that a step would take longer than they. */
-const SHORT = 2 ** 12;
+const MIN_STEP_KEYS = 2 ** 12;
 
 /**
  * Sorts each segment.
@@ -68,7 +68,7 @@ export function* segmentSteps(job: SegmentJob, segments: HostSegments): Steps {
   assertOffsets(offsets, keys.n);
   const positions =
     moved && !job.values ? new Uint32Array(moved.buffer, moved.byteOffset, keys.n) : undefined;
-  for (let s = 0, since = 0; s + 1 < offsets.length; s++) {
+  for (let s = 0, keysSinceYield = 0; s + 1 < offsets.length; s++) {
     const [first, last] = [offsets[s] as number, offsets[s + 1] as number];
     if (first === last) continue;
     yield* sortSteps(...partOf(job, first, last));
@@ -77,9 +77,9 @@ export function* segmentSteps(job: SegmentJob, segments: HostSegments): Steps {
         for (let i = first + start; i < first + end; i++) positions[i] = (positions[i] as number) + first;
       });
     }
-    since += last - first;
-    if (since >= SHORT) {
-      since = 0;
+    keysSinceYield += last - first;
+    if (keysSinceYield >= MIN_STEP_KEYS) {
+      keysSinceYield = 0;
       yield;
     }
   }
@@ -118,9 +118,9 @@ function partOf(
     { ...keys, n: last - first, view: keys.view.subarray(first, last) },
     settings,
     {
-      sorted: sorted && part(sorted, first * unit, last * unit),
-      values: values && { ...values, view: part(values.view, first * width, last * width) },
-      moved: moved && part(moved, first * width, last * width),
+      sorted: sorted && byteRange(sorted, first * unit, last * unit),
+      values: values && { ...values, view: byteRange(values.view, first * width, last * width) },
+      moved: moved && byteRange(moved, first * width, last * width),
     },
   ];
 }

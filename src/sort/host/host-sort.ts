@@ -10,7 +10,7 @@ import { type HostColumn, type KeyWords, keyWords } from '../../keys/array.js';
 import { codec32, codeWordsOf, decode32, decodeRecords, encodeRecords } from '../../keys/codec-records.js';
 import { type KeyCodec, keyCodec, type Order } from '../../keys/key-codec.js';
 import { InputError } from '../../util/errors.js';
-import { atOnce, copySteps, inSlices, SLICE, type Steps } from './steps.js';
+import { copySteps, inSlices, runSync, SLICE, type Steps } from './steps.js';
 
 /** Order of a sort, and the window of the code's bits that it compares. */
 export interface HostOrder extends Order {
@@ -36,11 +36,11 @@ export interface HostResult {
 const MAX_WORDS = 2 ** 32 - 1;
 
 /** Equal keys that are written in one step. */
-const FILL_AT_ONCE = 2 ** 22;
+const FILL_STEP_KEYS = 2 ** 22;
 
 /** Below this many keys, clearing and summing the bins of wide digits would cost more than passes save. */
-const WIDE_DIGITS_FROM = 2048;
-const COUNT_WORDS_FROM = 65_536;
+const MIN_WIDE_DIGIT_KEYS = 2048;
+const MIN_COUNT_WORDS_KEYS = 65_536;
 const NARROW_DIGIT = 8;
 const WIDE_DIGIT = 11;
 
@@ -50,7 +50,7 @@ const WIDE_DIGIT = 11;
  * @throws InputError for more keys than 32-bit positions can tell apart
  */
 export function hostSort(keys: HostColumn, order: HostOrder, result: HostResult): void {
-  atOnce(sortSteps(keys, order, result));
+  runSync(sortSteps(keys, order, result));
 }
 
 /** `hostSort` in steps. */
@@ -62,11 +62,11 @@ export function* sortSteps(keys: HostColumn, order: HostOrder, { sorted, values,
   if (output && !moved && end - begin === info.width && isCountable(keys.view)) {
     yield* countingSort(keys.view, output, codec);
   } else {
-    const alone = !moved && end - begin === info.width;
+    const keysOnly = !moved && end - begin === info.width;
     yield* sortByDigits(
       keys,
       codec,
-      { digits: hostDigitWindows(begin, end, n), alone },
+      { digits: hostDigitWindows(begin, end, n), keysOnly },
       { output, values, moved },
     );
   }
@@ -82,8 +82,8 @@ function* sortByDigits(
   const codeWords = codeWordsOf(info);
   const stride = codeWords + (moved ? 1 : 0);
   if (n * stride > MAX_WORDS) {
-    const most = Math.floor(MAX_WORDS / stride);
-    throw new InputError(`the host engine sorts at most ${most} such keys, not ${n}: sort them in parts`);
+    const maxKeys = Math.floor(MAX_WORDS / stride);
+    throw new InputError(`the host engine sorts at most ${maxKeys} such keys, not ${n}: sort them in parts`);
   }
   // Codes of keys alone that fill whole words are made where the result will be.
   const inOutput = output && stride * 4 === info.bytes;
@@ -168,12 +168,12 @@ interface Digit {
 interface Comparison {
   readonly digits: readonly Digit[];
   /** The digits are all that a record holds: equal ones are the same. */
-  readonly alone: boolean;
+  readonly keysOnly: boolean;
 }
 
 /** Digits of the window, least significant first. None crosses a word, which costs a pass at most. */
 function hostDigitWindows(begin: number, end: number, n: number): Digit[] {
-  const widest = n < WIDE_DIGITS_FROM ? NARROW_DIGIT : WIDE_DIGIT;
+  const widest = n < MIN_WIDE_DIGIT_KEYS ? NARROW_DIGIT : WIDE_DIGIT;
   return [0, 1].flatMap((word) => {
     const first = Math.max(begin - 32 * word, 0);
     const last = Math.min(end - 32 * word, 32);
@@ -201,15 +201,20 @@ function* sortRecords(
   records: Uint32Array,
   n: number,
   stride: number,
-  { digits, alone }: Comparison,
+  { digits, keysOnly }: Comparison,
 ): Steps<Uint32Array> {
   const low = digits.filter(({ word }) => word === 0);
   const high = digits.filter(({ word }) => word === 1);
   if (yield* areInOrder(records, stride, maskOf(low), maskOf(high))) return records;
-  if (alone && n >= WIDE_DIGITS_FROM && n <= BUILT_IN_UP_TO && isPredictable(records, stride)) {
+  if (keysOnly && n >= MIN_WIDE_DIGIT_KEYS && n <= MAX_BUILT_IN_KEYS && isPredictable(records, stride)) {
     return builtInSort(records, stride);
   }
-  if (low.length > 1 && high.length > 1 && n >= WIDE_DIGITS_FROM && differ(records, stride, maskOf(high))) {
+  if (
+    low.length > 1 &&
+    high.length > 1 &&
+    n >= MIN_WIDE_DIGIT_KEYS &&
+    allDiffer(records, stride, maskOf(high))
+  ) {
     records = yield* sortByPasses(records, n, stride, high);
     if (yield* insertByLowWord(records, stride, maskOf(low), maskOf(high))) return records;
   }
@@ -280,10 +285,10 @@ function isSliceInOrder(records: Uint32Array, stride: number, lowMask: number, h
 /** Records that are looked at to see whether high words differ. */
 const SAMPLE = 64;
 /** Records with equal high words, side by side, up to which insertion takes less than passes. */
-const LONGEST_RUN = 32;
+const MAX_INSERTION_RUN = 32;
 
 /** Most codes for the built-in sort, which nothing can interrupt: some ten milliseconds. */
-const BUILT_IN_UP_TO = 2 ** 17;
+const MAX_BUILT_IN_KEYS = 2 ** 17;
 
 /** Is each code of a sample mostly the same as the one before, or mostly above it, or mostly below? */
 function isPredictable(records: Uint32Array, stride: number): boolean {
@@ -309,7 +314,7 @@ function builtInSort(records: Uint32Array, stride: number): Uint32Array {
 }
 
 /** Do the high words of a sample all differ? */
-function differ(records: Uint32Array, stride: number, mask: number): boolean {
+function allDiffer(records: Uint32Array, stride: number, mask: number): boolean {
   const step = Math.floor(records.length / stride / SAMPLE) * stride;
   const seen = new Set<number>();
   for (let i = 0; i < SAMPLE; i++) seen.add((records[i * step + 1] as number) & mask);
@@ -355,7 +360,7 @@ function insertRecords(
       start = at;
       continue;
     }
-    if (at - start >= LONGEST_RUN * stride) return -1;
+    if (at - start >= MAX_INSERTION_RUN * stride) return -1;
     const low = ((records[at] as number) & lowMask) >>> 0;
     let place = at;
     while (place > start && ((records[place - stride] as number) & lowMask) >>> 0 > low) place -= stride;
@@ -511,7 +516,7 @@ function takeLastWord(
 
 /** Whether counting each possible key beats passes: always for 8 bits, from some thousands on for 16. */
 const isCountable = (view: KeyWords): view is Uint8Array | Uint16Array =>
-  view.BYTES_PER_ELEMENT === 1 || (view.BYTES_PER_ELEMENT === 2 && view.length >= COUNT_WORDS_FROM);
+  view.BYTES_PER_ELEMENT === 1 || (view.BYTES_PER_ELEMENT === 2 && view.length >= MIN_COUNT_WORDS_KEYS);
 
 /** Keys alone with few possible values: equal codes are equal keys, so counting them is enough. */
 function* countingSort(keys: Uint8Array | Uint16Array, sorted: KeyWords, codec: KeyCodec): Steps {
@@ -525,11 +530,11 @@ function* countingSort(keys: Uint8Array | Uint16Array, sorted: KeyWords, codec: 
     const key = decode32(numbers, code);
     const count = counts[key] as number;
     if (count === 0) continue;
-    if (count <= FILL_AT_ONCE) output.fill(key, place, place + count);
-    else yield* inSlices(count, (from, to) => output.fill(key, place + from, place + to), FILL_AT_ONCE);
+    if (count <= FILL_STEP_KEYS) output.fill(key, place, place + count);
+    else yield* inSlices(count, (from, to) => output.fill(key, place + from, place + to), FILL_STEP_KEYS);
     place += count;
     since += count;
-    if (since < FILL_AT_ONCE) continue;
+    if (since < FILL_STEP_KEYS) continue;
     since = 0;
     yield;
   }

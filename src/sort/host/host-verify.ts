@@ -3,7 +3,7 @@ import { codeWordsOf, encodeRecords } from '../../keys/codec-records.js';
 import type { DtypeInfo } from '../../keys/dtype.js';
 import { type KeyCodec, keyCodec } from '../../keys/key-codec.js';
 import type { HostOrder, HostResult } from './host-sort.js';
-import { atOnce, inSlices, SLICE, type Steps } from './steps.js';
+import { inSlices, runSync, SLICE, type Steps } from './steps.js';
 
 /** Bytes that are compared in one step. */
 const COMPARE_BYTES = 2 ** 22;
@@ -18,7 +18,7 @@ export function hostVerify(
   order: HostOrder,
   result: HostResult,
 ): { order: boolean; permutation: boolean } {
-  return atOnce(verifySteps(keys, order, result));
+  return runSync(verifySteps(keys, order, result));
 }
 
 /** `hostVerify` in steps. */
@@ -105,7 +105,7 @@ export function firstDescent(
   window: readonly [begin: number, end: number],
   positions?: Uint32Array,
 ): number {
-  return atOnce(descentSteps(words, codec, window, positions));
+  return runSync(descentSteps(words, codec, window, positions));
 }
 
 /** `firstDescent` in steps. */

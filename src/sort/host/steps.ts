@@ -12,7 +12,7 @@ export const SLICE = 2 ** 16;
 const COPY_BYTES = 2 ** 22;
 
 /** How long the work keeps the thread before others may have it. */
-const TURN_MS = 5;
+const YIELD_INTERVAL_MS = 5;
 
 /** Does `work` for the elements from `start` to `end`, slice by slice. */
 export function* inSlices(n: number, work: (start: number, end: number) => void, slice = SLICE): Steps {
@@ -30,7 +30,7 @@ export function* copySteps(from: ArrayBufferView, to: ArrayBufferView): Steps {
 }
 
 /** All of it, without a stop. */
-export function atOnce<T>(steps: Steps<T>): T {
+export function runSync<T>(steps: Steps<T>): T {
   for (;;) {
     const { done, value } = steps.next();
     if (done) return value;
@@ -42,13 +42,13 @@ export function atOnce<T>(steps: Steps<T>): T {
  *
  * @throws AbortedError, with the work half done, when `signal` fires
  */
-export async function inTurns<T>(steps: Steps<T>, signal?: AbortSignal): Promise<T> {
-  for (let turn = performance.now(); ; ) {
+export async function runYielding<T>(steps: Steps<T>, signal?: AbortSignal): Promise<T> {
+  for (let sliceStarted = performance.now(); ; ) {
     const { done, value } = steps.next();
     if (done) return value;
-    if (performance.now() - turn < TURN_MS) continue;
+    if (performance.now() - sliceStarted < YIELD_INTERVAL_MS) continue;
     await setImmediate();
     throwIfAborted(signal);
-    turn = performance.now();
+    sliceStarted = performance.now();
   }
 }

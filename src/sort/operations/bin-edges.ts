@@ -7,8 +7,8 @@ import type { HistogramBins } from '../api/options.js';
 /** Bins of one histogram. */
 const MAX_BINS = 65_536;
 /** Even bins that are kept, and of how many at most: the edges of more take much memory, and a small part of the time that counting takes. */
-const MAX_KEPT = 32;
-const MAX_KEPT_BINS = 4096;
+const MAX_CACHED = 32;
+const MAX_CACHED_BINS = 4096;
 
 type Edge = number | bigint;
 
@@ -22,7 +22,7 @@ export class BinEdges {
   }
 
   /** Even bins that were asked for: working them out takes longer than a small histogram. */
-  static readonly #kept = new Map<string, BinEdges>();
+  static readonly #cache = new Map<string, BinEdges>();
 
   /**
    * The edges of bins: as given, or evenly over a range.
@@ -34,7 +34,7 @@ export class BinEdges {
       if (bins !== undefined || range !== undefined) {
         throw new UsageError("option 'edges' says all of the bins: leave out 'bins' and 'range'");
       }
-      return new BinEdges(rising(edges));
+      return new BinEdges(assertRising(edges));
     }
     if (bins === undefined || range === undefined) {
       throw new UsageError("no bins: expected the options 'bins' and 'range', or 'edges', or 'bits'");
@@ -45,12 +45,12 @@ export class BinEdges {
     }
     assertBins(bins);
     const name = `${bins} ${typeof from} ${from} ${typeof to} ${to}`;
-    const known = BinEdges.#kept.get(name);
+    const known = BinEdges.#cache.get(name);
     if (known) return known;
-    const even = new BinEdges(evenly(bins, from, to));
-    if (bins > MAX_KEPT_BINS) return even;
-    if (BinEdges.#kept.size >= MAX_KEPT) BinEdges.#kept.clear();
-    BinEdges.#kept.set(name, even);
+    const even = new BinEdges(evenEdges(bins, from, to));
+    if (bins > MAX_CACHED_BINS) return even;
+    if (BinEdges.#cache.size >= MAX_CACHED) BinEdges.#cache.clear();
+    BinEdges.#cache.set(name, even);
     return even;
   }
 
@@ -72,21 +72,21 @@ function codesOf(dtype: Dtype, edges: readonly Edge[]): readonly bigint[] | unde
   return lower.length === 0 || last === undefined ? undefined : [...lower, last];
 }
 
-function rising(edges: Iterable<Edge>): Edge[] {
+function assertRising(edges: Iterable<Edge>): Edge[] {
   const all = isIterable(edges) ? Array.from<Edge>(edges) : [];
   const other = all.find((edge) => !isEdge(edge));
   if (all.length < 2 || other !== undefined) {
     throw new UsageError(`edges are ${shown(other ?? edges)}: expected two numbers or BigInts, or more`);
   }
   assertBins(all.length - 1);
-  const rise = all.every(
+  const isRising = all.every(
     (edge, i) => i === 0 || (typeof edge === typeof all[0] && edge > (all[i - 1] as Edge)),
   );
-  if (!rise) throw new UsageError('edges do not rise: expected numbers, each above the one before');
+  if (!isRising) throw new UsageError('edges do not rise: expected numbers, each above the one before');
   return all;
 }
 
-function evenly(bins: number, from: Edge, to: Edge): Edge[] {
+function evenEdges(bins: number, from: Edge, to: Edge): Edge[] {
   if (typeof from === 'bigint' && typeof to === 'bigint' && from < to) {
     const count = BigInt(bins);
     // Keys are whole: an edge between two of them is as good as the upper one.

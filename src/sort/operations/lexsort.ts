@@ -11,7 +11,7 @@ export interface LexColumn {
 }
 
 /** Bits of the widest key that is sorted. */
-const WIDEST = 64;
+const MAX_PACKED_BITS = 64;
 
 /**
  * Sorts rows by several columns: stable sorts of positions, from the last columns to the first. Neighbours that fit into one
@@ -24,9 +24,11 @@ const WIDEST = 64;
  */
 export async function lexsort(call: Call, columns: readonly LexColumn[], moved: Column): Promise<void> {
   let positions: Column | undefined;
-  const keys = packed(columns);
-  for (const [index, together] of [...keys.entries()].reverse()) {
-    const { column, settings } = await (together.length > 1 ? joined(call, together) : alone(call, together));
+  const keys = packColumns(columns);
+  for (const [index, packedColumns] of [...keys.entries()].reverse()) {
+    const { column, settings } = await (packedColumns.length > 1
+      ? concatenateCodes(call, packedColumns)
+      : canonicalColumn(call, packedColumns));
     let ordered = column;
     if (positions) {
       ordered = { ...call.columns.temporary(column.dtype, column.n), origin: column.origin };
@@ -44,12 +46,12 @@ export async function lexsort(call: Call, columns: readonly LexColumn[], moved: 
 }
 
 /** Neighbours that have up to 64 bits together: as few groups as they make. */
-export function packed(columns: readonly LexColumn[]): LexColumn[][] {
+export function packColumns(columns: readonly LexColumn[]): LexColumn[][] {
   const groups: LexColumn[][] = [];
-  let bits = WIDEST + 1;
+  let bits = MAX_PACKED_BITS + 1;
   for (const one of columns) {
     const { width } = one.keys.info;
-    if (bits + width > WIDEST) {
+    if (bits + width > MAX_PACKED_BITS) {
       groups.push([]);
       bits = 0;
     }
@@ -59,9 +61,9 @@ export function packed(columns: readonly LexColumn[]): LexColumn[][] {
   return groups;
 }
 
-type Keyed = { readonly column: Column; readonly settings: NonNullable<Sort['settings']> };
+type SortPass = { readonly column: Column; readonly settings: NonNullable<Sort['settings']> };
 
-async function alone(call: Call, [only]: readonly LexColumn[]): Promise<Keyed> {
+async function canonicalColumn(call: Call, [only]: readonly LexColumn[]): Promise<SortPass> {
   const { keys, order } = only as LexColumn;
   const canonical = call.columns.temporary(keys.dtype, keys.n);
   const input = await call.bindInput(keys);
@@ -70,12 +72,12 @@ async function alone(call: Call, [only]: readonly LexColumn[]): Promise<Keyed> {
 }
 
 /** Codes of several columns side by side, the first one on top. */
-async function joined(call: Call, together: readonly LexColumn[]): Promise<Keyed> {
-  const total = together.reduce((sum, { keys }) => sum + keys.info.width, 0);
-  const { n } = (together[0] as LexColumn).keys;
+async function concatenateCodes(call: Call, packedColumns: readonly LexColumn[]): Promise<SortPass> {
+  const total = packedColumns.reduce((sum, { keys }) => sum + keys.info.width, 0);
+  const { n } = (packedColumns[0] as LexColumn).keys;
   const column = call.columns.temporary(total > 32 ? 'u64' : 'u32', n);
   let shift = total;
-  for (const [i, { keys, order }] of together.entries()) {
+  for (const [i, { keys, order }] of packedColumns.entries()) {
     shift -= keys.info.width;
     const input = await call.bindInput(keys);
     await call.columns.kernels.appendCodes(input, keyCodec(keys.dtype, order), column, shift, i === 0);

@@ -44,36 +44,36 @@ export function rangeOf(predicate: Predicate, { dtype, info }: Column): CodeRang
   const { nan, not = false } = predicate;
   if (typeof not !== 'boolean') throw new UsageError("'not' of a predicate: expected true or false");
   if (nan !== undefined && nan !== true) throw new UsageError("'nan' of a predicate: expected true");
-  const said = EDGES.filter((name) => predicate[name] !== undefined);
-  if (said.length === 0 && !nan)
+  const conditions = EDGES.filter((name) => predicate[name] !== undefined);
+  if (conditions.length === 0 && !nan)
     throw new UsageError(`the predicate says nothing: expected one of ${NAMES.join(', ')}`);
   const { lastNumber } = keyCodec(dtype);
   if (nan) {
-    if (said.length > 0) throw new UsageError("'nan' of a predicate goes with no number: filter twice");
+    if (conditions.length > 0) throw new UsageError("'nan' of a predicate goes with no number: filter twice");
     // Integers have no code for one.
     if (info.kind !== 'float') return { low: 1n, high: 0n, not };
     return { low: lastNumber + 1n, high: (1n << BigInt(info.width)) - 1n, not };
   }
   const edges = new CodeEdges(info);
   let [low, high] = [0n, lastNumber];
-  const nothing = { low: 1n, high: 0n, not };
-  for (const name of said) {
+  const emptyRange = { low: 1n, high: 0n, not };
+  for (const name of conditions) {
     const value = predicate[name] as number | bigint;
     assertNumber(name, value, info.kind === 'float');
     const first = edges.from(value);
     const last = edges.upTo(value);
     if (name === 'from' || name === 'equal') {
-      if (first === undefined) return nothing;
+      if (first === undefined) return emptyRange;
       if (first > low) low = first;
     }
     if (name === 'upTo' || name === 'equal') {
-      if (last === undefined) return nothing;
+      if (last === undefined) return emptyRange;
       if (last < high) high = last;
     }
     if (name === 'above' && last !== undefined && last >= low) low = last + 1n;
     if (name === 'below' && first !== undefined && first <= high) high = first - 1n;
   }
-  return low <= high ? { low, high, not } : nothing;
+  return low <= high ? { low, high, not } : emptyRange;
 }
 
 function assertNumber(name: string, value: number | bigint, isFloat: boolean): void {

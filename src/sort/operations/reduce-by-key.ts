@@ -2,7 +2,7 @@ import { newArray } from '../../keys/array.js';
 import type { ReduceOp } from '../../primitives/possible.js';
 import { type Column, column } from '../backend/column.js';
 import type { Call } from '../calls/call.js';
-import { groupInOrder } from './unique.js';
+import { sortAndGroup } from './unique.js';
 
 /**
  * The distinct keys, sorted, and what the values of each come to.
@@ -20,17 +20,17 @@ export async function reduceByKey<R extends { readonly keys: Column; readonly va
   make: (distinct: number) => R,
 ): Promise<R> {
   const { columns } = call;
-  const { kernels: steps } = columns;
-  const { found, positions, places, distinct } = await groupInOrder(call, keys);
+  const { kernels } = columns;
+  const { found, positions, places, distinct } = await sortAndGroup(call, keys);
   const inOrder = columns.temporary(values.dtype, keys.n);
-  await steps.gather(await call.bindInput(values), positions, inOrder);
+  await kernels.gather(await call.bindInput(values), positions, inOrder);
   await call.settle();
   const result = make(distinct());
   await call.copy(found, result.keys);
   if (op === 'sum' && columns.lacksDoubles(values.dtype)) {
     await reduceOnHost(call, inOrder, places, op, result.values);
   } else {
-    await call.bindOutput(result.values, (to) => steps.reduceRuns(inOrder, places, op, to));
+    await call.bindOutput(result.values, (to) => kernels.reduceRuns(inOrder, places, op, to));
   }
   return result;
 }
@@ -42,11 +42,11 @@ async function reduceOnHost(
   op: ReduceOp,
   to: Column,
 ): Promise<void> {
-  const there = await call.fallBackToHost('sums of f64 need fp64', values);
+  const host = await call.fallBackToHost('sums of f64 need fp64', values);
   const begins = column('u32', to.n, newArray('u32', to.n));
   await call.copy(places, begins);
   await call.settle();
-  const made = column(to.dtype, to.n, newArray(to.dtype, to.n));
-  await there.kernels.reduceRuns(there.keys, begins, op, made);
-  await call.copy(made, to);
+  const reduced = column(to.dtype, to.n, newArray(to.dtype, to.n));
+  await host.kernels.reduceRuns(host.keys, begins, op, reduced);
+  await call.copy(reduced, to);
 }

@@ -6,23 +6,23 @@ export class RowOffsets implements Column {
   readonly dtype = 'u32';
   readonly info = dtypeInfo('u32');
   readonly n: number;
-  readonly #each: number;
+  readonly #rowLength: number;
   #words: Uint32Array | undefined;
 
   /**
-   * @param each keys of a row
+   * @param rowLength keys of a row
    * @param words where they begin, if somebody has made that already
    */
-  constructor(rows: number, each: number, words?: Uint32Array) {
+  constructor(rows: number, rowLength: number, words?: Uint32Array) {
     this.n = rows + 1;
-    this.#each = each;
+    this.#rowLength = rowLength;
     this.#words = words;
   }
 
   get place(): Uint32Array {
     if (this.#words) return this.#words;
     const words = new Uint32Array(this.n);
-    for (let i = 0; i < words.length; i++) words[i] = i * this.#each;
+    for (let i = 0; i < words.length; i++) words[i] = i * this.#rowLength;
     this.#words = words;
     return words;
   }

@@ -5,8 +5,8 @@ import { shown } from '../../util/shown.js';
 import { type Column, column, isOnDevice, type Place, type Values } from '../backend/column.js';
 import type { Call } from '../calls/call.js';
 import { assertOffsets } from '../host/host-segments.js';
+import { intoAll } from './column-primitives.js';
 import { RowOffsets } from './row-offsets.js';
-import { intoAll } from './walks.js';
 
 /** Where segments begin, and at last where the last one ends; or how many keys every segment has. */
 export type Offsets = Uint32Array | readonly number[] | number;
@@ -22,12 +22,12 @@ export interface SegmentColumn {
 }
 
 /** Up to so many offsets are looked at here; of more, who sorts finds what is wrong with them. */
-const FEW_OFFSETS = 2 ** 16;
+const MAX_CHECKED_OFFSETS = 2 ** 16;
 /**
  * The same where segments have so many keys on average: tiles that are no larger than the longest one spare the device more
  * than the look takes.
  */
-const MORE_OFFSETS = { most: 2 ** 20, keysEach: 64 };
+const LONG_SEGMENT_LIMITS = { most: 2 ** 20, keysEach: 64 };
 
 /**
  * Offsets of segments of n elements, as they are now.
@@ -44,34 +44,34 @@ export function segmentColumn(offsets: Offsets, n: number, isOwn = false): Segme
     );
   }
   const isTyped = offsets instanceof Uint32Array;
-  const { most, keysEach } = MORE_OFFSETS;
-  const few = n >= keysEach * offsets.length ? most : FEW_OFFSETS;
-  if (isTyped && offsets.length > few) {
+  const { most: maxOffsets, keysEach: minKeysEach } = LONG_SEGMENT_LIMITS;
+  const maxChecked = n >= minKeysEach * offsets.length ? maxOffsets : MAX_CHECKED_OFFSETS;
+  if (isTyped && offsets.length > maxChecked) {
     return { offsets: column('u32', offsets.length, isOwn ? offsets : offsets.slice()) };
   }
   if (!isTyped) assertOffsets(offsets, n); // words would be other numbers than these
   const words = isTyped && isOwn ? offsets : Uint32Array.from(offsets);
   let longest = 0;
-  let isRight = words[0] === 0 && words[words.length - 1] === n;
+  let isValid = words[0] === 0 && words[words.length - 1] === n;
   for (let i = 1; i < words.length; i++) {
     const length = (words[i] as number) - (words[i - 1] as number);
     if (length > longest) longest = length;
-    else if (length < 0) isRight = false;
+    else if (length < 0) isValid = false;
   }
-  if (!isRight) assertOffsets(words, n);
+  if (!isValid) assertOffsets(words, n);
   // All are as long as the longest then: rows, of which the device needs to be told nothing else.
   if (n > 0 && longest * (words.length - 1) === n) return rowsOf(longest, n, words);
   return { offsets: column('u32', words.length, words), longest };
 }
 
 /** @throws InputError when n keys are no rows of so many */
-function rowsOf(each: number, n: number, words?: Uint32Array): SegmentColumn {
-  if (!Number.isSafeInteger(each) || each < 1 || n % each !== 0) {
+function rowsOf(rowLength: number, n: number, words?: Uint32Array): SegmentColumn {
+  if (!Number.isSafeInteger(rowLength) || rowLength < 1 || n % rowLength !== 0) {
     throw new InputError(
-      `offsets are ${each}, as the keys of each segment: expected a whole number from 1 on that divides the ${n} keys`,
+      `offsets are ${rowLength}, as the keys of each segment: expected a whole number from 1 on that divides the ${n} keys`,
     );
   }
-  return { offsets: new RowOffsets(n / each, each, words), longest: each, isRows: true };
+  return { offsets: new RowOffsets(n / rowLength, rowLength, words), longest: rowLength, isRows: true };
 }
 
 /** A sort of segments, as an operation of its own. */
@@ -102,16 +102,16 @@ export async function segmentedSort(call: Call, job: SegmentedJob): Promise<void
     ...(fromSegment && { fromSegment }),
   };
   const sort = { keys, ...to, segments };
-  if (WAYS_FOR_SEGMENTS.has(algorithm) && keys.n > 0 && (await call.canSort(sort))) return call.sort(sort);
-  if (!known) assertOffsets(await onHost(call, offsets), keys.n);
-  if (keys.n > 0) await sortByNumbers(call, job);
+  if (SEGMENT_ALGORITHMS.has(algorithm) && keys.n > 0 && (await call.canSort(sort))) return call.sort(sort);
+  if (!known) assertOffsets(await offsetsOnHost(call, offsets), keys.n);
+  if (keys.n > 0) await sortBySegmentNumber(call, job);
 }
 
 /** Algorithms that sort segments. The registry, which knows as much, brings all others along, also where the host sorts. */
-export const WAYS_FOR_SEGMENTS: ReadonlySet<string> = new Set(['auto', 'host', 'segmented']);
+export const SEGMENT_ALGORITHMS: ReadonlySet<string> = new Set(['auto', 'host', 'segmented']);
 
 /** Offsets in host memory, wherever they are. */
-async function onHost(call: Call, offsets: Column): Promise<Uint32Array> {
+async function offsetsOnHost(call: Call, offsets: Column): Promise<Uint32Array> {
   if (!isOnDevice(offsets.place)) return offsets.place as Uint32Array;
   const copy = column('u32', offsets.n, newArray('u32', offsets.n));
   await call.copy(offsets, copy);
@@ -126,13 +126,13 @@ const WORDS: Readonly<Record<number, Dtype>> = { 1: 'u8', 2: 'u16', 4: 'u32', 8:
  * Sorts by key, with the number of the segment as a value, then stably by that number, on as many bits as it takes. So
  * the cost depends on the keys and hardly on the segments, be they millions of tiny ones or few huge ones.
  */
-async function sortByNumbers(call: Call, job: SegmentedJob): Promise<void> {
+async function sortBySegmentNumber(call: Call, job: SegmentedJob): Promise<void> {
   const { keys, fromSegment, sorted, values, moved } = job;
   const { n, dtype, info } = keys;
   const { columns } = call;
-  const { kernels: steps } = columns;
+  const { kernels } = columns;
   const { bits: _, ...whole } = call.settings;
-  const byNumber = (segments: number) => ({
+  const segmentNumberSettings = (segments: number) => ({
     ...whole,
     descending: false,
     bits: [0, 32 - Math.clz32(segments - 1)] as const,
@@ -140,7 +140,7 @@ async function sortByNumbers(call: Call, job: SegmentedJob): Promise<void> {
   const offsets = await call.bindInput(job.offsets);
   const segments = offsets.n - 1;
   const ids = columns.temporary('u32', n);
-  await steps.segmentIds(offsets, ids);
+  await kernels.segmentIds(offsets, ids);
   const input = await call.bindInput(keys);
   const idsByKey = columns.temporary('u32', n);
   if (!moved) {
@@ -154,32 +154,32 @@ async function sortByNumbers(call: Call, job: SegmentedJob): Promise<void> {
     });
     return call.sort({
       keys: idsByKey,
-      settings: byNumber(segments),
+      settings: segmentNumberSettings(segments),
       values: { place: byKey.place, bytes: info.bytes },
       moved: sorted,
     });
   }
   const byKey = columns.temporary('u32', n);
   await call.sort({ keys: input, moved: byKey.place });
-  await steps.gather(ids, byKey, idsByKey);
+  await kernels.gather(ids, byKey, idsByKey);
   const [order, idsInOrder] = [columns.temporary('u32', n), columns.temporary('u32', n)];
   await call.sort({
     keys: idsByKey,
-    settings: byNumber(segments),
+    settings: segmentNumberSettings(segments),
     sorted: idsInOrder.place,
     values: { place: byKey.place, bytes: 4 },
     moved: order.place,
   });
-  const beside = values && column(WORDS[values.bytes] ?? 'u32', n, values.place);
-  const from = [...(sorted ? [input] : []), ...(beside ? [await call.bindInput(beside)] : [])];
+  const carriedValues = values && column(WORDS[values.bytes] ?? 'u32', n, values.place);
+  const from = [...(sorted ? [input] : []), ...(carriedValues ? [await call.bindInput(carriedValues)] : [])];
   const to = [
     ...(sorted ? [column(dtype, n, sorted)] : []),
-    ...(beside ? [{ ...beside, place: moved }] : []),
+    ...(carriedValues ? [{ ...carriedValues, place: moved }] : []),
   ];
   await intoAll(call, to, async (out) => {
-    if (out.length > 0) await steps.gatherRows(from, order, out);
+    if (out.length > 0) await kernels.gatherRows(from, order, out);
   });
-  if (beside) return;
-  if (fromSegment) await steps.subtractBegins(order, idsInOrder, offsets);
+  if (carriedValues) return;
+  if (fromSegment) await kernels.subtractBegins(order, idsInOrder, offsets);
   await call.copy(order, column('u32', n, moved));
 }

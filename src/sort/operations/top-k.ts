@@ -24,8 +24,11 @@ export async function topK(
   const whole = bits[0] === 0 && bits[1] === info.width;
   const codec = keyCodec(dtype, settings);
   /** What is to be checked has to be where the device can read it. */
-  const checked = async (found: { readonly keys: Column; readonly positions: Column }): Promise<void> => {
-    await call.verify((checks) => checks.top(input, { ...found, k, codec, bits }));
+  const verifyAndCopy = async (found: {
+    readonly keys: Column;
+    readonly positions: Column;
+  }): Promise<void> => {
+    await call.verify((verifier) => verifier.top(input, { ...found, k, codec, bits }));
     await call.copy(found.keys, out.keys);
     await call.copy(found.positions, out.positions);
   };
@@ -41,10 +44,10 @@ export async function topK(
       values: { place: selected.positions.place, bytes: 4 },
       moved: found.positions.place,
     });
-    return found === out ? undefined : checked(found);
+    return found === out ? undefined : verifyAndCopy(found);
   }
   const sorted = columns.temporary(dtype, n);
   const positions = columns.temporary('u32', n);
   await call.sort({ keys: input, sorted: sorted.place, moved: positions.place });
-  await checked({ keys: { ...sorted, n: k }, positions: { ...positions, n: k } });
+  await verifyAndCopy({ keys: { ...sorted, n: k }, positions: { ...positions, n: k } });
 }

@@ -2,40 +2,40 @@ import { type KeyCodec, keyCodec } from '../../keys/key-codec.js';
 import { bitWindow } from '../api/options.js';
 import type { Column } from '../backend/column.js';
 import type { Call } from '../calls/call.js';
+import { intoAll } from './column-primitives.js';
 import { type SegmentColumn, segmentedSort } from './segmented-sort.js';
-import { intoAll } from './walks.js';
 
 /** Of a larger share of the keys, sorting all takes less than selecting first. */
 const SELECT_SHARE = 1 / 4;
 /** Segments that have fewer keys on average are sorted in less time than the digits of their keys are counted. */
-const SHORTEST_SELECTED = 512;
+const MIN_SELECTED = 512;
 /** A segment is selected from by one group, which longer ones would keep for too long. */
 const MAX_SELECTED = 2 ** 18;
 
 /** Columns that results go to; positions and offsets are u32. */
-interface Results {
+interface TopSegmentsOutput {
   readonly keys: Column;
   readonly positions: Column;
   readonly offsets: Column;
 }
 
 /** Segments, and what is wanted of each. */
-type Wanted = SegmentColumn & { readonly k: number; readonly fromSegment: boolean };
+type TopSegmentsRequest = SegmentColumn & { readonly k: number; readonly fromSegment: boolean };
 
 /**
  * The first keys of each segment in order, at most k of each, and where they stood.
  *
  * @param make makes the columns of the results, once their length is known
  */
-export async function topSegments<R extends Results>(
+export async function topSegments<R extends TopSegmentsOutput>(
   call: Call,
   keys: Column,
-  segments: Wanted,
+  segments: TopSegmentsRequest,
   make: (total: number) => R,
 ): Promise<R> {
   const { n, dtype, info } = keys;
   const { columns, settings } = call;
-  const { kernels: steps } = columns;
+  const { kernels } = columns;
   const { k, fromSegment, ...where } = segments;
   const codec = keyCodec(dtype, settings);
   const bits = bitWindow(settings.bits, info);
@@ -47,10 +47,10 @@ export async function topSegments<R extends Results>(
   }
   const offsets = await call.bindInput(where.offsets);
   const [counts, begins] = [columns.temporary('u32', offsets.n), columns.temporary('u32', offsets.n)];
-  const rises = await steps.topCounts(offsets, k, n, counts);
-  await steps.scan(counts, begins, 'sum', false);
+  const rises = await kernels.topCounts(offsets, k, n, counts);
+  await kernels.scan(counts, begins, 'sum', false);
   const known = knownSizes(where, k); // then the offsets have been looked at
-  const { total, longest } = known ?? (await askedSizes(call, { offsets, counts }, n));
+  const { total, longest } = known ?? (await readSizes(call, { offsets, counts }, n));
   const isKnown = known !== undefined || rises();
   const short = isKnown && total > 0 && isShort(longest);
   const selects =
@@ -59,7 +59,7 @@ export async function topSegments<R extends Results>(
     total > 0 &&
     total <= n * SELECT_SHARE &&
     longest <= MAX_SELECTED &&
-    n >= SHORTEST_SELECTED * (offsets.n - 1) &&
+    n >= MIN_SELECTED * (offsets.n - 1) &&
     columns.prefersSelect(n) &&
     isKnown;
   // Who sorts segments tells what is wrong with offsets.
@@ -85,10 +85,10 @@ export async function topSegments<R extends Results>(
   await call.bindOutput(result.keys, async (to) => {
     if (short) {
       const of = { keys: input, codec, offsets, longest, k, begins };
-      await steps.topShort?.({ ...of, to: { keys: to, positions }, fromSegment });
+      await kernels.topShort?.({ ...of, to: { keys: to, positions }, fromSegment });
     } else if (selects) {
       const selected = { keys: columns.temporary(dtype, total), positions: columns.temporary('u32', total) };
-      await steps.selectSegments(input, codec, { offsets, begins }, selected);
+      await kernels.selectSegments(input, codec, { offsets, begins }, selected);
       await segmentedSort(call, {
         keys: selected.keys,
         offsets: begins,
@@ -98,17 +98,17 @@ export async function topSegments<R extends Results>(
         moved: positions.place,
       });
     } else {
-      await steps.topPositions(order, offsets, begins, positions);
-      await steps.gather(input, positions, to);
+      await kernels.topPositions(order, offsets, begins, positions);
+      await kernels.gather(input, positions, to);
     }
     if (fromSegment && !short) {
       const ids = columns.temporary('u32', total);
-      await steps.segmentIds(begins, ids);
-      await steps.subtractBegins(positions, ids, offsets);
+      await kernels.segmentIds(begins, ids);
+      await kernels.subtractBegins(positions, ids, offsets);
     }
-    await call.verify((checks) => {
+    await call.verify((verifier) => {
       const segments = { offsets, begins, fromSegment };
-      return checks.top(input, { keys: to, positions, segments, k, codec, bits });
+      return verifier.top(input, { keys: to, positions, segments, k, codec, bits });
     });
   });
   await call.copy(positions, result.positions);
@@ -116,10 +116,10 @@ export async function topSegments<R extends Results>(
 }
 
 /** The same of short segments of one length, by one launch. */
-async function topOfRows<R extends Results>(
+async function topOfRows<R extends TopSegmentsOutput>(
   call: Call,
   keys: Column,
-  rows: Wanted & {
+  rows: TopSegmentsRequest & {
     readonly longest: number;
     readonly codec: KeyCodec;
     readonly bits: readonly [number, number];
@@ -130,13 +130,13 @@ async function topOfRows<R extends Results>(
   const each = Math.min(k, longest);
   const result = make((offsets.n - 1) * each);
   const input = await call.bindInput(keys);
-  await intoAll(call, [result.keys, result.positions, result.offsets], async (made) => {
-    const [to, positions, begins] = made as [Column, Column, Column];
+  await intoAll(call, [result.keys, result.positions, result.offsets], async (outputs) => {
+    const [to, positions, begins] = outputs as [Column, Column, Column];
     const of = { keys: input, codec, offsets: undefined, longest, k, begins };
     await call.columns.kernels.topShort?.({ ...of, to: { keys: to, positions }, fromSegment });
-    await call.verify(async (checks) => {
+    await call.verify(async (verifier) => {
       const segments = { offsets: await call.bindInput(offsets), begins, fromSegment };
-      return checks.top(input, { keys: to, positions, segments, k, codec, bits });
+      return verifier.top(input, { keys: to, positions, segments, k, codec, bits });
     });
   });
   return result;
@@ -163,17 +163,17 @@ function knownSizes({ offsets, longest, isRows }: SegmentColumn, k: number): Siz
 }
 
 /** Asks for sizes, and waits for what was enqueued. @param counts of first keys of each segment */
-async function askedSizes(
+async function readSizes(
   call: Call,
   { offsets, counts }: { offsets: Column; counts: Column },
   n: number,
 ): Promise<Sizes> {
   const { columns } = call;
-  const { kernels: steps } = columns;
-  const sum = await steps.reduce(counts, 'sum');
+  const { kernels } = columns;
+  const sum = await kernels.reduce(counts, 'sum');
   const lengths = columns.temporary('u32', offsets.n);
-  await steps.topCounts(offsets, n, n, lengths);
-  const most = await steps.reduce(lengths, 'max');
+  await kernels.topCounts(offsets, n, n, lengths);
+  const maxLength = await kernels.reduce(lengths, 'max');
   await call.settle();
-  return { total: Number(sum()), longest: Number(most()) };
+  return { total: Number(sum()), longest: Number(maxLength()) };
 }

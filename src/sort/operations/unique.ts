@@ -15,21 +15,21 @@ export async function unique<R extends { readonly keys: Column; readonly counts:
   keys: Column,
   make: (distinct: number) => R,
 ): Promise<R> {
-  const { kernels: steps } = call.columns;
+  const { kernels } = call.columns;
   const { input, found, places, distinct } = await groupEqual(call, keys);
   await call.settle();
   const result = make(distinct());
   await call.bindOutput(result.counts, async (counts) => {
-    await steps.counts(places, keys.n, counts);
+    await kernels.counts(places, keys.n, counts);
     const codec = keyCodec(keys.dtype, call.settings);
-    await call.verify((checks) => checks.unique(input, { ...found, n: counts.n }, counts, codec));
+    await call.verify((verifier) => verifier.unique(input, { ...found, n: counts.n }, counts, codec));
   });
   await call.copy(found, result.keys);
   return result;
 }
 
 /** Keys where steps can read them, and of them the distinct ones: `distinct()` of `found`, and where their runs begin when sorted. */
-interface Groups {
+interface DistinctKeys {
   readonly input: Column;
   readonly found: Column;
   readonly places: Column;
@@ -37,8 +37,8 @@ interface Groups {
 }
 
 /** Sorts keys by their numbers and enqueues what finds the runs of equals. Integers that are equal are the same. */
-async function groupEqual(call: Call, keys: Column): Promise<Groups> {
-  if (keys.info.kind === 'float') return groupInOrder(call, keys);
+async function groupEqual(call: Call, keys: Column): Promise<DistinctKeys> {
+  if (keys.info.kind === 'float') return sortAndGroup(call, keys);
   const input = await call.bindInput(keys);
   const sorted = call.columns.temporary(keys.dtype, keys.n);
   await call.sort({ keys: input, sorted: sorted.place });
@@ -46,10 +46,10 @@ async function groupEqual(call: Call, keys: Column): Promise<Groups> {
 }
 
 /** The same, and where each key of the runs stood. Floats are sorted by one pattern for all that are equal. */
-export async function groupInOrder(
+export async function sortAndGroup(
   call: Call,
   keys: Column,
-): Promise<Groups & { readonly positions: Column }> {
+): Promise<DistinctKeys & { readonly positions: Column }> {
   const { columns } = call;
   const { n, dtype } = keys;
   const isFloat = keys.info.kind === 'float';
@@ -67,7 +67,7 @@ async function runsOf(
   { columns }: Call,
   sorted: Column,
   moved?: { readonly input: Column; readonly positions: Column },
-): Promise<Omit<Groups, 'input'>> {
+): Promise<Omit<DistinctKeys, 'input'>> {
   const found = columns.temporary(sorted.dtype, sorted.n);
   const places = columns.temporary('u32', sorted.n);
   const distinct = await columns.kernels.distinct(sorted, { keys: found, places }, moved);

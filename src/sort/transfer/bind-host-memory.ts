@@ -1,6 +1,6 @@
 import type { Buffer } from '../../device/buffer.js';
 import type { Device } from '../../device/device.js';
-import { fixed } from '../../keys/array.js';
+import { withFixedLength } from '../../keys/array.js';
 import { after, rescued, type Soon } from '../../util/soon.js';
 import { isOnDevice, type Place } from '../backend/column.js';
 
@@ -101,7 +101,7 @@ async function downloadStaged(
 /** Makes data, elements of `unit` bytes, readable on the device: in place on a CPU device, else by an upload. */
 export function bindInput(device: Device, place: Place, unit: number): Soon<BoundMemory> {
   if (isOnDevice(place)) return unownedBuffer(place);
-  const view = fixed(place);
+  const view = withFixedLength(place);
   if (canBindInPlace(device, view, unit)) return bindHostMemory(device, view);
   const slot = device.isStaging(view) ? undefined : device.queue.coalesceUpload(view);
   if (slot) return { buffer: slot.buffer, copy: view, release: () => slot.release() };

@@ -1,4 +1,4 @@
-import type { Checksums, Copy } from '../proof/checksum.js';
+import type { Checksums, CopiedBuffer } from '../verification/checksum.js';
 
 /** A transfer whose two sides are to be compared after the wait. */
 interface Transfer {
@@ -28,9 +28,9 @@ export class CheckedTransfers {
    * @param again does them once more, where that is possible, and waits for it
    * @throws BuildError, MemoryError
    */
-  async watch(copies: readonly Copy[], again?: () => Promise<void>): Promise<void> {
+  async watch(copies: readonly CopiedBuffer[], again?: () => Promise<void>): Promise<void> {
     if (!this.#checksums || copies.length === 0) return;
-    const same = (await this.#checksums()).watch(copies);
+    const same = (await this.#checksums()).enqueueComparison(copies);
     this.#transfers.push({ same, ...(again && { again }) });
   }
 

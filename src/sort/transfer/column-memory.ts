@@ -8,7 +8,7 @@ import {
   type StagedTransferTarget,
   type TransferTarget,
 } from '../../device/staging.js';
-import { type ArrayOf, fixed, type MemorySource, newArray } from '../../keys/array.js';
+import { type ArrayOf, type MemorySource, newArray, withFixedLength } from '../../keys/array.js';
 import type { Dtype } from '../../keys/dtype.js';
 import { collectNow, tellExternalBytes } from '../../opencl/external-bytes.js';
 import { UnsupportedError } from '../../util/errors.js';
@@ -141,7 +141,7 @@ export class DeviceMemory implements ColumnMemory {
   readonly concatenateArrays = concatenateArrays;
 
   async store({ place, info }: Column, view: ArrayBufferView, offset: number): Promise<void> {
-    await upload(this.#device, bufferOf(place), fixed(view), { offset: offset * info.bytes });
+    await upload(this.#device, bufferOf(place), withFixedLength(view), { offset: offset * info.bytes });
     await this.#device.queue.finish();
   }
 

@@ -1,4 +1,4 @@
-import { type ArrayOf, copyBytes, copyEach, newArray, part } from '../../keys/array.js';
+import { type ArrayOf, byteRange, copyBytes, copyEach, newArray } from '../../keys/array.js';
 import type { Dtype } from '../../keys/dtype.js';
 import { UnsupportedError } from '../../util/errors.js';
 import { type Column, isOnDevice, type Place } from '../backend/column.js';
@@ -49,12 +49,12 @@ export class HostMemory implements ColumnMemory {
   }
 
   async store({ place, info }: Column, view: ArrayBufferView, offset: number): Promise<void> {
-    copyBytes(view, part(viewOf(place), offset * info.bytes));
+    copyBytes(view, byteRange(viewOf(place), offset * info.bytes));
   }
 
   async load({ place, info }: Column, view: ArrayBufferView, offset: number): Promise<void> {
     const start = offset * info.bytes;
-    copyBytes(part(viewOf(place), start, start + view.byteLength), view);
+    copyBytes(byteRange(viewOf(place), start, start + view.byteLength), view);
   }
 
   async prepareFiles(): Promise<void> {}
@@ -82,8 +82,8 @@ export class HostMemory implements ColumnMemory {
   async copy(from: Column, offset: number, to: Column, start: number, count: number): Promise<void> {
     const { bytes } = from.info;
     copyBytes(
-      part(viewOf(from.place), offset * bytes, (offset + count) * bytes),
-      part(viewOf(to.place), start * bytes),
+      byteRange(viewOf(from.place), offset * bytes, (offset + count) * bytes),
+      byteRange(viewOf(to.place), start * bytes),
     );
   }
 }

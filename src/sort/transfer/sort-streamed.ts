@@ -12,7 +12,7 @@ import type { Algorithm } from '../../algorithms/algorithm.js';
 import { enqueueWithScratch } from '../../algorithms/run.js';
 import type { Buffer } from '../../device/buffer.js';
 import type { Device } from '../../device/device.js';
-import { part } from '../../keys/array.js';
+import { byteRange } from '../../keys/array.js';
 import { keyCodec } from '../../keys/key-codec.js';
 import { TimeoutError } from '../../util/errors.js';
 import type { HostJob } from '../backend/job.js';
@@ -109,7 +109,7 @@ function enqueueAll(sorter: PartSorter, { keys, settings }: HostJob, work: Work)
   const codec = keyCodec(keys.dtype, settings);
   const count = (p: number): number => Math.min(partKeys, keys.n - p * partKeys);
   const slice = ({ bytes }: Stream, array: ArrayBufferView, p: number): ArrayBufferView =>
-    part(array, p * partKeys * bytes, (p * partKeys + count(p)) * bytes);
+    byteRange(array, p * partKeys * bytes, (p * partKeys + count(p)) * bytes);
 
   queue.fill(statuses, 0, { bytes: 4 * 2 * parts.length });
   /** Sort number i, of part p, from and to buffers of each stream. */

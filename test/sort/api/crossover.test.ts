@@ -1,6 +1,6 @@
 import test from 'ava';
-import { fewestForDevices } from '../../../src/algorithms/tuning.js';
-import { sorterOfFew } from '../../../src/sort/api/host-sorter.js';
+import { minKeysForDevices } from '../../../src/algorithms/tuning.js';
+import { smallHostSorter } from '../../../src/sort/api/host-sorter.js';
 import type { SortReport } from '../../../src/sort/api/report.js';
 import { Sorter } from '../../../src/sort/api/sorter.js';
 import type { SorterOperations } from '../../../src/sort/api/sorter-operations.js';
@@ -40,16 +40,16 @@ test('without a requested device, the host sorts few keys and reports the reason
 });
 
 test('no device is opened for fewer keys than any device would sort', async (t) => {
-  const fewest = fewestForDevices();
-  t.true(fewest > 1 && Number.isFinite(fewest));
+  const minDeviceKeys = minKeysForDevices();
+  t.true(minDeviceKeys > 1 && Number.isFinite(minDeviceKeys));
   const unwarned = (warning: Error) => t.fail(warning.message);
-  await using few = sorterOfFew(fewest - 1, unwarned);
+  await using few = smallHostSorter(minDeviceKeys - 1, unwarned);
   t.is(few?.device, undefined);
   t.deepEqual(await few?.sort(falling(1000)), rising(1000));
-  t.regex(few?.plan(1000).reason ?? '', new RegExp(`fewer than ${fewest} keys sooner`));
-  t.is(sorterOfFew(fewest, unwarned), undefined);
+  t.regex(few?.plan(1000).reason ?? '', new RegExp(`fewer than ${minDeviceKeys} keys sooner`));
+  t.is(smallHostSorter(minDeviceKeys, unwarned), undefined);
   await using many = await Sorter.open();
-  t.true(fewest <= crossover(many));
+  t.true(minDeviceKeys <= crossover(many));
 });
 
 test('few keys are sorted on a device if the caller names a device, algorithm, digit width or scan, or if they are on it', async (t) => {

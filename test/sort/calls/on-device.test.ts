@@ -7,11 +7,11 @@ import { parseSortOptions, type SortOptions } from '../../../src/sort/api/option
 import { type Column, column } from '../../../src/sort/backend/column.js';
 import { DeviceBackend } from '../../../src/sort/backend/device-backend.js';
 import { type Call, startCall } from '../../../src/sort/calls/call.js';
+import { digitHistogram, gather, reduce, scan } from '../../../src/sort/operations/column-primitives.js';
 import { lexsort } from '../../../src/sort/operations/lexsort.js';
 import { segmentColumn, segmentedSort } from '../../../src/sort/operations/segmented-sort.js';
 import { topK } from '../../../src/sort/operations/top-k.js';
 import { unique } from '../../../src/sort/operations/unique.js';
-import { digitHistogram, gather, reduce, scan } from '../../../src/sort/operations/walks.js';
 import { forEachDevice } from '../../each-device.js';
 
 const random = (n: number): Uint32Array =>

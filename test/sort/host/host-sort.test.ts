@@ -3,7 +3,7 @@ import { bytesOf, emptyLike, keyColumn } from '../../../src/keys/array.js';
 import { DTYPES, type Dtype, dtypeInfo, type KeyArray } from '../../../src/keys/dtype.js';
 import { type HostOrder, hostSort, sortSteps } from '../../../src/sort/host/host-sort.js';
 import { verifySteps } from '../../../src/sort/host/host-verify.js';
-import { inTurns, type Steps } from '../../../src/sort/host/steps.js';
+import { runYielding, type Steps } from '../../../src/sort/host/steps.js';
 import { AbortedError } from '../../../src/util/errors.js';
 import { bitWindows, DISTRIBUTIONS, keysOf, SEED } from '../../distributions.js';
 import { pick, referenceArgsort, referenceSort, sameMultiset } from '../../reference.js';
@@ -205,7 +205,7 @@ test('a sort in turns gives the same result and lets other work run in between',
   const sorted = emptyLike(keys);
   let turns = 0;
   const others = setInterval(() => turns++, 1);
-  await inTurns(sortSteps(keyColumn(keys), {}, { sorted }));
+  await runYielding(sortSteps(keyColumn(keys), {}, { sorted }));
   clearInterval(others);
   t.true(turns > 3, `${turns} turns`);
   t.true(same(sorted, sortKeys(keys, 'f64')));
@@ -215,7 +215,7 @@ test('a signal aborts a sort in turns', async (t) => {
   const keys = keysOf('u64', 'uniform', 3_000_000);
   const controller = new AbortController();
   setTimeout(() => controller.abort('enough'), 1);
-  const running = inTurns(sortSteps(keyColumn(keys), {}, { sorted: emptyLike(keys) }), controller.signal);
+  const running = runYielding(sortSteps(keyColumn(keys), {}, { sorted: emptyLike(keys) }), controller.signal);
   const error = await t.throwsAsync(running, { instanceOf: AbortedError });
   t.is(error?.cause, 'enough');
 });

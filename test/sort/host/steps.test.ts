@@ -1,7 +1,7 @@
 /** Every operation of the host engine yields to the event loop and can be aborted. */
 import ava from 'ava';
 import { Sorter } from '../../../src/sort/api/sorter.js';
-import { atOnce, copySteps, inSlices, inTurns } from '../../../src/sort/host/steps.js';
+import { copySteps, inSlices, runSync, runYielding } from '../../../src/sort/host/steps.js';
 import { AbortedError } from '../../../src/util/errors.js';
 import { keysOf } from '../../distributions.js';
 
@@ -63,13 +63,13 @@ test('steps visit each element once and return their result', async (t) => {
       );
       return n;
     };
-    t.is(atOnce(steps()), n);
-    t.is(await inTurns(steps()), n);
+    t.is(runSync(steps()), n);
+    t.is(await runYielding(steps()), n);
     const once = Array.from({ length: n }, (_, i) => i);
     t.deepEqual(seen, [...once, ...once]);
   }
   const from = Uint8Array.from({ length: 9_000_000 }, (_, i) => i % 251);
   const to = new Uint8Array(from.length);
-  atOnce(copySteps(from, to));
+  runSync(copySteps(from, to));
   t.is(Buffer.compare(from, to), 0);
 });

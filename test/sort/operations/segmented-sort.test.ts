@@ -1,13 +1,13 @@
 /** Which algorithms sort segments, and checks of segment offsets before a sort. */
 import test from 'ava';
 import { ALGORITHMS } from '../../../src/algorithms/registry.js';
-import { segmentColumn, WAYS_FOR_SEGMENTS } from '../../../src/sort/operations/segmented-sort.js';
+import { SEGMENT_ALGORITHMS, segmentColumn } from '../../../src/sort/operations/segmented-sort.js';
 import { InputError } from '../../../src/util/errors.js';
 
 test('the algorithms for segments are those that declare support for them', (t) => {
   const saying = ALGORITHMS.filter(({ bySegments }) => bySegments).map(({ name }) => name);
   t.deepEqual(
-    [...WAYS_FOR_SEGMENTS].filter((name) => name !== 'auto' && name !== 'host'),
+    [...SEGMENT_ALGORITHMS].filter((name) => name !== 'auto' && name !== 'host'),
     saying,
   );
 });

@@ -1,0 +1,403 @@
+import type { Buffer } from '../device/buffer.js';
+import { codecArgument } from '../device/codec-argument.js';
+import type { Device, KnownDevice } from '../device/device.js';
+import type { Program } from '../device/program.js';
+import { type Queue, u32, u64 } from '../device/queue.js';
+import { powerAtMost } from '../util/powers.js';
+import type {
+  Algorithm,
+  AlgorithmFactory,
+  AlgorithmShape,
+  Enqueued,
+  ScratchSizes,
+  SortRequest,
+  SortWork,
+} from './algorithm.js';
+import { digitsOf } from './digits.js';
+import {
+  ANY_AT,
+  BINS,
+  buildOnesweep,
+  CONTROL_BYTES,
+  enqueueDigitHistogram,
+  histogramGroups,
+  type OnesweepTuning,
+  onesweep,
+  passGroups,
+  RADIX_BITS,
+  stateVectors,
+  WIDE,
+} from './onesweep.js';
+import { type Parameters, type Tuning, whole } from './parameters.js';
+import { FLAG_ENCODE, passBuffers, passFlags, passOutputs, scratchOf, valuesOf } from './passes.js';
+import { buildTile, fitTile, numberOf, type RankedPrograms, rankedFor } from './tile.js';
+import { tuningFor } from './tuning.js';
+
+/** Fewer keys are sorted before it is known that few of their digits are enough. */
+const PLANNED_FROM = 2 ** 24;
+/** Words of the plan: cl/wide_plan.clh. */
+const PLAN_WORDS = 16;
+/** Most work-items of the group that plans. */
+const PLAN_SIZE = 1024;
+/** Keys beside a tile of `wide_finish` that its group sees: FINISH_MARGIN of cl/wide.cl. */
+const MARGIN = 32;
+/** What a number of moves has to be, as cl/wide.cl has it. */
+const PARITY = { any: 0, odd: 1, even: 2 } as const;
+/** Twice as many sorts as before are given to another algorithm for each that gained nothing, up to about 2 to this power. */
+const MAX_MISSES = 5;
+/** Repeats that a sample of keys may have by chance, and the share of it beyond which it is told apart badly. */
+const CHANCE_REPEATS = 4;
+const MAX_REPEATED = 1 / 8;
+/** Tile of the groups that sort large buckets, and how many of them a unit is given. */
+const REST_TILE = { groupSize: 256, keysPerItem: 16 };
+const REST_GROUPS = 4;
+
+interface HybridRadixTuning {
+  readonly sweep: OnesweepTuning;
+  readonly sample: number;
+  readonly crowd: number;
+  readonly fewestDigits: number;
+  readonly mostDigits: number;
+  readonly planSize: number;
+  readonly finishSize: number;
+  readonly finishKeys: number;
+  readonly finishGroups: number;
+  readonly bucket: number;
+  readonly restSize: number;
+}
+
+interface Programs {
+  readonly passes: RankedPrograms;
+  readonly hybrid: Program;
+  readonly rest: Program;
+}
+
+/**
+ * Wide keys by as few of their digits as tell them apart, and the rest of each key where it lies then.
+ *
+ * Idea: of 64-bit keys a few of the highest digits are nearly always enough. Passes of `onesweep` sort by these alone;
+ * then keys that have them in common stand side by side, in buckets, and each key finds its place by counting those of
+ * its bucket that come before it. How many digits that takes, the device finds out with a sample of the keys; of
+ * digits that do not vary it leaves out the passes. Where no few digits tell the keys apart, it sorts by all that vary.
+ *
+ * Source: partly sorting by the highest digits and finishing in local memory is the idea of Stehle and Jacobsen,
+ * "A Memory Bandwidth-Efficient Hybrid Radix Sort on GPUs" (2017).
+ *
+ * A plan that saves nothing costs two to five per cent of a sort of 2^24 keys: for a while after that the planner takes another
+ * algorithm for such keys.
+ *
+ * Complexity: keys are moved 4 times instead of 8, if they are spread like random ones; never more often than by
+ * `onesweep`. Counting takes as many steps a key as its bucket has keys, up to `bucket`; larger ones, which the sample
+ * has missed, are sorted by one group each. Limit: as `onesweep`.
+ */
+class HybridRadix implements Algorithm {
+  readonly name = 'wide';
+  readonly device: Device;
+  readonly shape: AlgorithmShape;
+  readonly #programs: Programs;
+  readonly #tuning: HybridRadixTuning;
+  /** Kept, as that of `onesweep` is. */
+  readonly #control: Buffer;
+  /** Sorts in turn that gained nothing, and how many that follow are to be given to another algorithm. */
+  #misses = 0;
+  #skips = 0;
+
+  constructor(device: Device, shape: AlgorithmShape, programs: Programs, tuning: HybridRadixTuning) {
+    this.device = device;
+    this.shape = shape;
+    this.#programs = programs;
+    this.#tuning = tuning;
+    this.#control = device.allocatePersistent(CONTROL_BYTES);
+  }
+
+  supports({ n, valueBytes }: SortRequest): true | string {
+    if (valueBytes !== this.shape.valueBytes) return `compiled for values of ${this.shape.valueBytes} bytes`;
+    return n < WIDE || 'for fewer than 2^30 keys';
+  }
+
+  scratch(n: number, { bits }: { bits: readonly [number, number] }): ScratchSizes {
+    const { keyBits, valueBytes } = this.shape;
+    const { sweep } = this.#tuning;
+    return {
+      alternateKeys: (n * keyBits) / 8,
+      ...(valueBytes > 0 && { alternateValues: n * valueBytes }),
+      counts: (keyBits / RADIX_BITS) * histogramGroups(this.device, sweep, n) * BINS * 4,
+      state: stateVectors(sweep, n, digitsOf(bits, RADIX_BITS).length) * 16,
+      plan: PLAN_WORDS * 4,
+      list: listLength(this.#tuning, n) * 8,
+    };
+  }
+
+  /** Keys that need all of their digits are mostly followed by others that do: the plan for them costs, and saves nothing. */
+  pays(): boolean {
+    if (this.#skips === 0) return true;
+    this.#skips--;
+    return false;
+  }
+
+  /** @param saved passes that the plan has left out */
+  learn(saved: number): void {
+    this.#misses = saved === 0 ? Math.min(this.#misses + 1, MAX_MISSES) : 0;
+    this.#skips = 2 ** this.#misses - 1;
+  }
+
+  enqueue(queue: Queue, work: SortWork): Enqueued {
+    const { n, bits, codec, input, output, indices, onStage } = work;
+    if (n === 0) return {};
+    const { sweep } = this.#tuning;
+    const passes = digitsOf(bits, RADIX_BITS).length;
+    const values = valuesOf(this.shape, work);
+    const alternate = scratchOf(work, 'alternateKeys');
+    const alternateValues = values && scratchOf(work, 'alternateValues');
+    const [counts, state] = [scratchOf(work, 'counts'), scratchOf(work, 'state')];
+    const [plan, list] = [scratchOf(work, 'plan'), scratchOf(work, 'list')];
+    const control = this.#control;
+    const codecWords = codecArgument(codec);
+    const groups = histogramGroups(this.device, sweep, n);
+    const firstFlags = passFlags(work, { first: true, last: false });
+    const lastFlags = passFlags(work, { first: false, last: true });
+
+    // What is sorted in place has to be moved an even number of times, unless it is copied before.
+    const isOdd = passes % 2 === 1;
+    const keysInPlace = input === output;
+    const valuesInPlace = values !== undefined && !indices && values.input === values.output;
+    const parity = !keysInPlace && !valuesInPlace ? 'any' : isOdd ? 'odd' : 'even';
+    const copies = (isInPlace: boolean) => isInPlace && isOdd;
+    if (copies(keysInPlace)) queue.copy(input, alternate, { bytes: n * codec.dtype.bytes });
+    if (alternateValues && copies(valuesInPlace)) {
+      queue.copy(values.input, alternateValues, { bytes: n * this.shape.valueBytes });
+    }
+    const from = copies(keysInPlace) ? alternate : input;
+    const elements: Buffer[] = [from, output, alternate];
+    if (alternateValues) {
+      elements.push(copies(valuesInPlace) ? alternateValues : values.input, values.output, alternateValues);
+    }
+
+    enqueueDigitHistogram(queue, this.#programs.passes, sweep, work, {
+      from,
+      control,
+      groups,
+      flags: firstFlags,
+    });
+    this.#plan(queue, work, { from, counts, plan, passes, groups, parity, firstFlags });
+
+    const program = rankedFor(this.#programs.passes, this.shape, bits);
+    for (let pass = 0; pass < passes; pass++) {
+      queue.run(
+        program.kernel('onesweep_pass'),
+        [
+          ...[...elements, counts, state, control, plan, u64(n), u32(pass), u32(passes), u32(groups)],
+          ...[codecWords, u32(firstFlags), u32(lastFlags)],
+        ],
+        { global: passGroups(sweep, n) * sweep.groupSize, local: sweep.groupSize, pass },
+      );
+      onStage?.({
+        kernel: 'onesweep_pass',
+        pass,
+        buffers: {
+          output,
+          alternate,
+          ...(alternateValues && { outputValues: values.output, alternateValues }),
+        },
+      });
+    }
+    if (this.#leaves(bits)) this.#finish(queue, work, { alternate, alternateValues, plan, list, lastFlags });
+    return { status: control, anyAt: ANY_AT };
+  }
+
+  /** May passes leave something to do? They have to know the whole code: keys that differ elsewhere are not to be told apart. */
+  #leaves([begin, end]: readonly [number, number]): boolean {
+    return begin === 0 && end === this.shape.keyBits;
+  }
+
+  #plan(
+    queue: Queue,
+    { n, bits, codec, onStage }: SortWork,
+    made: {
+      readonly from: Buffer;
+      readonly counts: Buffer;
+      readonly plan: Buffer;
+      readonly passes: number;
+      readonly groups: number;
+      readonly parity: keyof typeof PARITY;
+      readonly firstFlags: number;
+    },
+  ): void {
+    const { fewestDigits, mostDigits, planSize, sample, crowd } = this.#tuning;
+    const sampled = Math.min(n, sample);
+    // Of so many keys, where a bucket has `crowd` keys: n is large, and each pair of them has the same chance.
+    const crowded = (sampled * sampled * crowd) / (2 * n);
+    const repeats = Math.floor(Math.min(CHANCE_REPEATS + crowded, sampled * MAX_REPEATED));
+    queue.run(
+      this.#programs.hybrid.kernel('wide_plan'),
+      [
+        ...[made.from, made.counts, made.plan, this.#control],
+        ...[u64(n), u32(bits[0]), u32(bits[1]), u32(made.passes)],
+        ...[u32(made.groups), u32(PARITY[made.parity]), u32(fewestDigits)],
+        ...[u32(this.#leaves(bits) ? mostDigits : 0), u32(sampled), u32(repeats), u32(crowd)],
+        ...[codecArgument(codec), u32(made.firstFlags & FLAG_ENCODE)],
+      ],
+      { global: planSize, local: planSize },
+    );
+    onStage?.({ kernel: 'wide_plan', buffers: { plan: made.plan, control: this.#control } });
+  }
+
+  #finish(
+    queue: Queue,
+    { n, output, outputValues, codec, onStage }: SortWork,
+    made: {
+      readonly alternate: Buffer;
+      readonly alternateValues: Buffer | undefined;
+      readonly plan: Buffer;
+      readonly list: Buffer;
+      readonly lastFlags: number;
+    },
+  ): void {
+    const { alternate, alternateValues, plan, list } = made;
+    const { finishSize, finishKeys, finishGroups, restSize } = this.#tuning;
+    const { computeUnits } = this.device.capabilities;
+    const step = {
+      from: alternate,
+      to: output,
+      ...(alternateValues && outputValues && { fromValues: alternateValues, toValues: outputValues }),
+    };
+    const [codecWords, flags] = [codecArgument(codec), u32(made.lastFlags)];
+    const tiles = Math.ceil(n / (finishSize * finishKeys));
+    queue.run(
+      this.#programs.hybrid.kernel('wide_finish'),
+      [...passBuffers(step), plan, list, u32(n), codecWords, flags],
+      { global: Math.min(tiles, computeUnits * finishGroups) * finishSize, local: finishSize },
+    );
+    onStage?.({ kernel: 'wide_finish', buffers: { ...passOutputs(step), plan, list } });
+    queue.run(
+      this.#programs.rest.kernel('wide_rest'),
+      [...passBuffers(step), plan, list, codecWords, flags],
+      {
+        global: Math.min(listLength(this.#tuning, n), computeUnits * REST_GROUPS) * restSize,
+        local: restSize,
+      },
+    );
+    onStage?.({ kernel: 'wide_rest', buffers: passOutputs(step) });
+  }
+}
+
+/** Buckets that are too large for counting. */
+const listLength = ({ bucket }: HybridRadixTuning, n: number): number =>
+  Math.max(1, Math.floor(n / (bucket + 1)));
+
+/** Bytes of local memory that `wide_plan` takes, and `wide_finish`. */
+const sampleBytes = (sample: number): number => 3 * sample * 4 + 128;
+const finishBytes = (tile: number): number => (tile + 2 * MARGIN) * (4 + 1 / 8);
+
+/** Those of its passes, which are searched for `onesweep`. */
+const PASS_PARAMETERS: Parameters = Object.fromEntries(
+  Object.entries(onesweep.parameters).map(([name, { axis: _, ...parameter }]) => [name, parameter]),
+);
+
+export const hybridRadix: AlgorithmFactory = {
+  name: 'wide',
+  stable: true,
+  waits: true,
+  plannedOn: ['gpu'],
+  plannedFrom: PLANNED_FROM,
+  byDigits: true,
+  skipsConstantDigits: true,
+  parameters: {
+    ...PASS_PARAMETERS,
+    finishSize: whole(1, 2 ** 16, { axis: [64, 128, 256, 512, 1024] }),
+    finishKeys: whole(1, 2 ** 12, { axis: [2, 4, 8, 16, 32] }),
+    finishGroups: whole(1, 2 ** 16, { axis: [4, 8, 16, 32] }),
+    mostDigits: whole(0, 7, { axis: [3, 4, 5, 6] }),
+    fewestDigits: whole(1, 7, { axis: [2, 3, 4] }),
+    crowd: whole(1, 2 ** 16, { axis: [4, 8, 16, 32] }),
+    sample: whole(1, 2 ** 16, { axis: [2048, 4096, 8192, 16384] }),
+    bucket: whole(1, 2 ** 16, { axis: [256, 512, 1024, 2048] }),
+  },
+  // Of more keys a sample has to be larger than one of these tells, and is as it is shipped.
+  search: {
+    on: ['gpu'],
+    keyBits: [64],
+    sizes: [
+      { n: 2 ** 25, over: 2 ** 24, max: 2 ** 26 },
+      { n: PLANNED_FROM, max: PLANNED_FROM },
+    ],
+  },
+
+  available(device, shape) {
+    if (shape.keyBits !== 64) return 'for keys of 64 bits';
+    if (device.capabilities.maxWorkGroup < 32) return 'needs work-groups of at least 32 work-items';
+    if (shape.tuning?.offsetBits === 64) return 'for fewer than 2^30 keys';
+    return onesweep.available(device, shape);
+  },
+
+  // Its passes have what onesweep has for them, which may be from a model; a model here would go before what is stored for that.
+  modelled: () => ({}),
+
+  fit(device, shape, own) {
+    const tuning = { ...tuningFor(onesweep, device, { ...shape, tuning: {} }), ...own };
+    const { capabilities } = device;
+    const budget = capabilities.localBudget;
+    const largest = powerAtMost(capabilities.maxWorkGroup);
+    let sample = powerAtMost(numberOf(tuning, 'sample'));
+    while (sample > 1 && sampleBytes(sample) > budget) sample /= 2;
+    const finishSize = Math.min(numberOf(tuning, 'finishSize'), largest);
+    let finishKeys = numberOf(tuning, 'finishKeys');
+    while (finishKeys > 1 && finishBytes(finishSize * finishKeys) > budget) finishKeys--;
+    return { ...tuning, ...onesweep.fit?.(device, shape, tuning), sample, finishSize, finishKeys };
+  },
+
+  tune(device, shape, n) {
+    if (n >= WIDE) return 'for fewer than 2^30 keys';
+    return onesweep.tune?.(device, { ...shape, tuning: tuningOf(device, shape, n) }, n) ?? shape;
+  },
+
+  async create(device, shape) {
+    const wanted = tuningOf(device, shape);
+    const { programs: passes, tuning: sweep } = await buildOnesweep(device, shape, wanted, true);
+    const planSize = Math.min(PLAN_SIZE, powerAtMost(device.capabilities.maxWorkGroup));
+    const [sample, finishSize] = [numberOf(wanted, 'sample'), numberOf(wanted, 'finishSize')];
+    const finishKeys = numberOf(wanted, 'finishKeys');
+    const bucket = numberOf(wanted, 'bucket');
+    const wideProgram = await device.program('wide.cl', {
+      KEY_BITS: shape.keyBits,
+      VALUE_BYTES: shape.valueBytes,
+      RADIX_BITS,
+      PLAN_SIZE: planSize,
+      SAMPLE: sample,
+      FINISH_SIZE: finishSize,
+      FINISH_KEYS: finishKeys,
+      BUCKET: bucket,
+      INLINE_PTX: sweep.inlinePtx ? 1 : 0,
+    });
+    const restTile = { ...fitTile(device, shape, { ...REST_TILE, rank: sweep.rank }), radixBits: RADIX_BITS };
+    const rest = await buildTile(device, 'wide_rest.cl', shape, restTile, ['wide_rest']);
+    return new HybridRadix(
+      device,
+      shape,
+      { passes, hybrid: wideProgram, rest: rest.program },
+      {
+        sweep,
+        sample,
+        crowd: numberOf(wanted, 'crowd'),
+        fewestDigits: numberOf(wanted, 'fewestDigits'),
+        mostDigits: numberOf(wanted, 'mostDigits'),
+        planSize,
+        finishSize,
+        finishKeys,
+        finishGroups: numberOf(wanted, 'finishGroups'),
+        bucket,
+        restSize: rest.tile.groupSize,
+      },
+    );
+  },
+};
+
+/** Parameters of the passes and its own, as the device can hold them. */
+function tuningOf(device: KnownDevice, shape: AlgorithmShape, n?: number): Tuning {
+  const { fit: _, ...own } = hybridRadix;
+  const tuning = {
+    ...tuningFor(onesweep, device, { ...shape, tuning: {} }, n),
+    ...tuningFor(own, device, shape, n),
+  };
+  return { ...tuning, ...hybridRadix.fit?.(device, shape, tuning) };
+}

@@ -1,0 +1,139 @@
+import { codecArgument } from '../device/codec-argument.js';
+import type { Device, KnownDevice } from '../device/device.js';
+import type { Program } from '../device/program.js';
+import { type Queue, u32 } from '../device/queue.js';
+import type {
+  Algorithm,
+  AlgorithmFactory,
+  AlgorithmShape,
+  Enqueued,
+  ScratchSizes,
+  SortRequest,
+  SortWork,
+} from './algorithm.js';
+import { whole } from './parameters.js';
+import { onlyPass, passBuffers, passOutputs } from './passes.js';
+import {
+  buildTile,
+  fitTile,
+  fittedTuning,
+  TILE_PARAMETERS,
+  type TileTuning,
+  tileAvailable,
+  tileFits,
+} from './tile.js';
+import { modelledTile } from './tile-model.js';
+import { tuningFor } from './tuning.js';
+
+const KERNEL = 'group_radix';
+
+const tileOf = (device: KnownDevice, shape: AlgorithmShape, n?: number): TileTuning => ({
+  ...fitTile(device, shape, tuningFor(singleWorkgroupRadix, device, shape, n)),
+  valuesAfter: false, // both stay in the group for all passes
+});
+
+/** Keys that a tile by the model is to hold, and those of a small one. */
+const [MANY, FEW] = [4096, 1024] as const;
+
+const keysOf = ({ groupSize, keysPerItem }: TileTuning): number => groupSize * keysPerItem;
+
+/**
+ * Sort of a small array by one work-group in a single launch.
+ *
+ * Idea: the whole array is one tile of the radix sort; its keys stay in private and local memory for all
+ * passes, so that launches, which cost more than the work, come down to one.
+ *
+ * Source: the local sorts of Stehle and Jacobsen, "A Memory Bandwidth-Efficient Hybrid Radix Sort on GPUs" (2017).
+ *
+ * Complexity: 1 launch, every key and value read and written once, no scratch. Limit: one tile, that is 1024 to
+ * 4096 keys by the device's groups and local memory.
+ *
+ * The planner picks it first wherever the array fits.
+ */
+class SingleWorkgroupRadix implements Algorithm {
+  readonly name = 'group';
+  readonly device: Device;
+  readonly shape: AlgorithmShape;
+  readonly #program: Program;
+  readonly #tile: TileTuning;
+
+  constructor(device: Device, shape: AlgorithmShape, program: Program, tile: TileTuning) {
+    this.device = device;
+    this.shape = shape;
+    this.#program = program;
+    this.#tile = tile;
+  }
+
+  supports({ n, valueBytes }: SortRequest): true | string {
+    if (valueBytes !== this.shape.valueBytes) return `compiled for values of ${this.shape.valueBytes} bytes`;
+    return n <= keysOf(this.#tile) || `one work-group sorts at most ${keysOf(this.#tile)} keys`;
+  }
+
+  scratch(): ScratchSizes {
+    return {};
+  }
+
+  enqueue(queue: Queue, work: SortWork): Enqueued {
+    const { n, codec, bits, onStage } = work;
+    if (n === 0) return {};
+    const pass = onlyPass(this.shape, work);
+    queue.run(
+      this.#program.kernel(KERNEL),
+      [...passBuffers(pass), u32(n), u32(bits[0]), u32(bits[1]), codecArgument(codec), u32(pass.flags)],
+      { global: this.#tile.groupSize, local: this.#tile.groupSize },
+    );
+    onStage?.({ kernel: KERNEL, buffers: passOutputs(pass) });
+    return {};
+  }
+}
+
+export const singleWorkgroupRadix: AlgorithmFactory = {
+  name: 'group',
+  stable: true,
+  plannedOn: ['cpu', 'gpu'],
+  parameters: { ...TILE_PARAMETERS, radixBits: whole(1, 8, { axis: [4, 5, 6, 8] }) },
+  search: {
+    on: ['cpu', 'gpu'],
+    sizes: [
+      { n: 2 ** 12, over: 2 ** 10 },
+      { n: 2 ** 10, over: 2 ** 8, max: 2 ** 10 },
+    ],
+  },
+
+  available: tileAvailable,
+
+  modelled(device, shape, n) {
+    const wanted = n <= FEW ? FEW : MANY;
+    const { valuesAfter: _, ...tile } = modelledTile(device, shape, {
+      name: `group of ${wanted}`,
+      keysPerItem: [1, 2, 3, 4, 6, 8, 12, 16],
+      alone: true,
+      // As many keys as wanted, if they fit; among equal ones, the groups that are fastest on an H200.
+      score: (tile) => {
+        const keys = keysOf(tile);
+        const best = tile.rank === 'ptx' && wanted === MANY ? 1024 : 256;
+        return keys > wanted ? -keys : keys - Math.abs(Math.log2(tile.groupSize / best));
+      },
+    });
+    return tile;
+  },
+
+  fit: (device, shape, tuning) =>
+    fittedTuning(tuning, fitTile(device, shape, { ...tuning, valuesAfter: false })),
+
+  tune(device, shape, n) {
+    const tile = tileOf(device, shape);
+    const fits = tileFits(device, shape, tile);
+    if (fits !== true) return fits;
+    const maxKeys = keysOf(tile);
+    if (n > maxKeys) return `one work-group sorts at most ${maxKeys} keys`;
+    return { ...shape, tuning: tuningFor(singleWorkgroupRadix, device, shape, n) };
+  },
+
+  async create(device, shape) {
+    const { program, tile } = await buildTile(device, 'group_radix.cl', shape, tileOf(device, shape), [
+      KERNEL,
+    ]);
+    return new SingleWorkgroupRadix(device, shape, program, tile);
+  },
+};

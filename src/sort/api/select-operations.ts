@@ -1,0 +1,201 @@
+import type { Order } from '../../keys/key-codec.js';
+import { InputError, UsageError } from '../../util/errors.js';
+import { shown } from '../../util/shown.js';
+import { after } from '../../util/soon.js';
+import { type Column, column } from '../backend/column.js';
+import type { ArrayStore, Keys } from '../calls/array-store.js';
+import type { Calls } from '../calls/calls.js';
+import type { ColumnSelection } from '../operations/column-kernels.js';
+import { type Predicate, rangeOf } from '../operations/predicate.js';
+import { merge, searchSorted } from '../operations/search-and-merge.js';
+import { filter, partition } from '../operations/select.js';
+import {
+  type Awaitable,
+  assertIndexable,
+  assertSeparateOutput,
+  type Positions,
+  parse,
+  parseChecked,
+  parsePrimitive,
+  readKeys,
+  taskOf,
+} from './arguments.js';
+import { DeviceArray } from './device-array.js';
+import type { OperationContext } from './operation-context.js';
+import { type CheckedOptions, type Into, type PrimitiveOptions, requireOptionsObject } from './options.js';
+
+/** One byte for each key: those where it is not 0 are chosen. */
+export type Mask<K extends Keys> = K extends DeviceArray ? DeviceArray<'u8'> : Uint8Array;
+
+/** What `merge` takes: the order that both arrays are in, and how to run. */
+export type MergeOptions = PrimitiveOptions & Order;
+
+/** What `searchSorted` takes. */
+export type SearchSortedOptions = PrimitiveOptions &
+  Order & {
+    /** Among keys that are equal, the place in front of all (`left`) or behind them. Default `left`. */
+    readonly side?: 'left' | 'right';
+  };
+
+/** Operations that choose among keys, and those on keys that are in order. */
+export class SelectOperations {
+  readonly #calls: Calls;
+  readonly #arrays: ArrayStore;
+
+  constructor({ calls, arrays }: OperationContext) {
+    this.#calls = calls;
+    this.#arrays = arrays;
+  }
+
+  filter<K extends Keys>(
+    keys: Awaitable<K>,
+    by: Awaitable<Mask<K>> | Predicate,
+    options?: CheckedOptions,
+  ): Promise<K> {
+    return this.#calls.runWithInputs([keys, by], async (dependency) => {
+      const array = dependency.resolveInput(keys);
+      const settings = parseChecked(options);
+      const input = readKeys(this.#arrays, array, settings);
+      assertIndexable(input.n);
+      const selection = this.#selection(
+        input,
+        array,
+        dependency.resolveInput(by as Awaitable<Keys>) as Keys | Predicate,
+      );
+      return this.#arrays.withResults(async (make) => {
+        const results = (chosen: number) => {
+          const found = make.allocateLike(array, input.dtype, chosen);
+          return { keys: column(input.dtype, chosen, found.place), result: found.result };
+        };
+        if (input.n === 0) return results(0).result;
+        return this.#calls.execute(taskOf(input, settings, array, dependency), async (call) => {
+          const { result } = await filter(call, input, selection, results);
+          return () => result;
+        });
+      });
+    });
+  }
+
+  partition<K extends Keys>(
+    keys: Awaitable<K>,
+    by: Awaitable<Mask<K>> | Predicate,
+    options?: CheckedOptions & Into<K>,
+  ): Promise<{ keys: K; count: number }> {
+    return this.#calls.runWithInputs([keys, by], async (dependency) => {
+      const { into, ...rest } = requireOptionsObject(options);
+      const array = dependency.resolveInput(keys);
+      const settings = parseChecked(rest);
+      const input = readKeys(this.#arrays, array, settings);
+      assertIndexable(input.n);
+      assertSeparateOutput(array, into);
+      const selection = this.#selection(
+        input,
+        array,
+        dependency.resolveInput(by as Awaitable<Keys>) as Keys | Predicate,
+      );
+      return this.#arrays.withResults(async (make) => {
+        const partitioned = make.allocateLike(array, input.dtype, input.n, into);
+        const to = column(input.dtype, input.n, partitioned.place);
+        const task = taskOf(input, settings, array, dependency, into);
+        const count = await this.#calls.execute(task, (call) => partition(call, input, selection, to));
+        return { keys: partitioned.result, count };
+      });
+    });
+  }
+
+  searchSorted<K extends Keys>(
+    sorted: Awaitable<K>,
+    keys: Awaitable<K>,
+    options?: SearchSortedOptions & Into<Positions<K>>,
+  ): Promise<Positions<K>> {
+    return this.#calls.runWithInputs([sorted, keys], (dependency) => {
+      const { side = 'left', into, descending, nan, ...rest } = requireOptionsObject(options);
+      if (side !== 'left' && side !== 'right') {
+        throw new UsageError(`option 'side' is ${shown(side)}: expected left or right`);
+      }
+      const [sortedArray, array] = [dependency.resolveInput(sorted), dependency.resolveInput(keys)];
+      const settings = parsePrimitive(rest);
+      const order = orderOf({ descending, nan });
+      const [from, input] = this.#readMatching(
+        sortedArray,
+        array,
+        settings,
+        'keys and those among which they are looked for',
+      );
+      assertIndexable(from.n);
+      for (const one of [sortedArray, array]) assertSeparateOutput(one, into);
+      return this.#arrays.withResults((make) => {
+        const places = make.allocateBeside(array, 'u32', input.n, into);
+        dependency.setResult(places.result);
+        const to = column('u32', input.n, places.place);
+        const search = { ...order, right: side === 'right' };
+        const getResult = () => places.result as Positions<K>;
+        return this.#calls.execute(taskOf(input, settings, array, dependency, into), (call) =>
+          after(searchSorted(call, from, input, search, to), () => getResult),
+        );
+      });
+    });
+  }
+
+  merge<K extends Keys>(a: Awaitable<K>, b: Awaitable<K>, options?: MergeOptions & Into<K>): Promise<K> {
+    return this.#calls.runWithInputs([a, b], async (dependency) => {
+      const { into, descending, nan, ...rest } = requireOptionsObject(options);
+      const [first, second] = [dependency.resolveInput(a), dependency.resolveInput(b)];
+      const settings = parsePrimitive(rest);
+      const order = orderOf({ descending, nan });
+      const [from, other] = this.#readMatching(first, second, settings, 'two arrays that are merged');
+      for (const one of [first, second]) assertSeparateOutput(one, into);
+      return this.#arrays.withResults(async (make) => {
+        const n = from.n + other.n;
+        const merged = make.allocateLike(first, from.dtype, n, into);
+        dependency.setResult(merged.result);
+        const to = column(from.dtype, n, merged.place);
+        await this.#calls.execute({ ...taskOf(from, settings, first, dependency, into), n }, async (call) => {
+          await merge(call, from, other, order, to);
+          return () => undefined;
+        });
+        return merged.result;
+      });
+    });
+  }
+
+  /** Two arrays of one dtype in one place, checked. */
+  #readMatching(
+    a: Keys,
+    b: Keys,
+    settings: Parameters<typeof readKeys>[2],
+    what: string,
+  ): readonly [Column, Column] {
+    if (a instanceof DeviceArray !== b instanceof DeviceArray) {
+      throw new InputError(`${what} are in different places: upload both or none`);
+    }
+    const columns = [readKeys(this.#arrays, a, settings), readKeys(this.#arrays, b, settings)] as const;
+    const [one, other] = columns;
+    if (one.dtype !== other.dtype) {
+      throw new InputError(`${what} are ${one.dtype} and ${other.dtype}: expected one dtype`);
+    }
+    return columns;
+  }
+
+  #selection(input: Column, array: Keys, by: Keys | Predicate): ColumnSelection {
+    if (!(ArrayBuffer.isView(by) || by instanceof DeviceArray)) return rangeOf(by as Predicate, input);
+    if (array instanceof DeviceArray !== by instanceof DeviceArray) {
+      throw new InputError('keys and mask are in different places: upload both or none');
+    }
+    const mask = readKeys(this.#arrays, by, {});
+    if (mask.dtype !== 'u8') throw new InputError(`the mask is ${mask.dtype}: expected a Uint8Array or u8`);
+    if (mask.n !== input.n) {
+      throw new InputError(
+        `a mask of ${mask.n} bytes does not fit ${input.n} keys: expected one for each key`,
+      );
+    }
+    return { mask };
+  }
+}
+
+/** @throws UsageError for a direction or place of NaNs that there is not */
+function orderOf({ descending, nan }: { [Name in keyof Order]: Order[Name] | undefined }): Required<Order> {
+  const given = { ...(descending !== undefined && { descending }), ...(nan !== undefined && { nan }) };
+  const settings = parse(given);
+  return { descending: settings.descending, nan: settings.nan };
+}

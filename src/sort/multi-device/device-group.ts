@@ -1,0 +1,434 @@
+import { byteRange, copyBytes, type HostColumn, newBytes } from '../../keys/array.js';
+import type { ReduceOp } from '../../primitives/possible.js';
+import { type ClsortError, errorOfCode } from '../../util/errors.js';
+import { type SortSettings, throwIfAborted } from '../api/options.js';
+import { type SortReport, sharedReport } from '../api/report.js';
+import { type Column, column } from '../backend/column.js';
+import { verifyOnHost } from '../backend/host-backend.js';
+import { type HostJob, hostJob, type SortJob, sortJob } from '../backend/job.js';
+import { runWhileAttached, spansOf } from '../calls/assert-not-detached.js';
+import { combineExtremes } from '../host/host-primitives.js';
+import { reduce } from '../operations/column-primitives.js';
+import { topK } from '../operations/top-k.js';
+import type { MemoryUsage } from '../transfer/column-memory.js';
+import type { DeviceWorker } from './device-worker.js';
+import { type Measurements, measure, sortWorkKind, type WorkKind } from './measurements.js';
+import { carriedBytes, Partitioner } from './partition.js';
+import { divideWork, PROBE_KEYS, STREAMED_PROBE_KEYS, type WorkDivision } from './rates.js';
+import { isRetryableElsewhere } from './retryable-elsewhere.js';
+import { settleAll } from './settle-all.js';
+import { HostShardWriter, type Shard, type ShardWriter, shardWriterFor } from './shard-writer.js';
+
+/** Of fewer bytes of keys and values no share is worth a device of its own. */
+const MIN_SHARED_BYTES = 2 ** 22;
+
+/** Part of all keys that a share may have beyond what is expected of it. */
+const SHARD_SLACK = 0.02;
+
+/** Of a larger part of the keys, topK takes all in order. */
+const MAX_TOP_FRACTION = 1 / 4;
+
+/** Where results of topK go. */
+export interface TopKOutput {
+  readonly keys: Column;
+  readonly positions: Column;
+}
+
+/** Several devices that share what is in arrays of the host. */
+export class DeviceGroup {
+  readonly workers: readonly DeviceWorker[];
+  readonly #onWarning: (warning: ClsortError) => void;
+  readonly #measured = new Map<string, Promise<Measurements>>();
+
+  /** @param workers two or more, the one that does what is not shared first */
+  constructor(workers: readonly DeviceWorker[], onWarning: (warning: ClsortError) => void) {
+    this.workers = workers;
+    this.#onWarning = onWarning;
+  }
+
+  /** Is so much worth asking who is to do it? */
+  isWorthSharing(bytes: number, { tuning, algorithm }: SortSettings): boolean {
+    if (algorithm === 'host') return false;
+    return tuning.spread !== undefined || bytes >= MIN_SHARED_BYTES;
+  }
+
+  /** Does the team sort this, and not one device that nobody else need be asked for? @returns the job if so */
+  sharedJob(job: SortJob): HostJob | undefined {
+    const { keys, values, moved, settings } = job;
+    const bytes = keys.n * (keys.info.bytes + (moved ? (values?.bytes ?? 4) : 0));
+    return keys.n > 0 && this.isWorthSharing(bytes, settings) ? hostJob(job) : undefined;
+  }
+
+  /** Sorts by as many members as it takes least time with. @throws as `Sorter.sort` */
+  sort(job: HostJob): Promise<void> {
+    return runWhileAttached(spansOf(sortJob(job)), () => this.#sort(job));
+  }
+
+  async #sort(job: HostJob): Promise<void> {
+    const { keys, settings } = job;
+    const started = performance.now();
+    throwIfAborted(settings.signal);
+    settings.onProgress?.({ phase: 'sort', done: 0, total: keys.n });
+    const kind = sortWorkKind(job, this.workers);
+    const division = await this.#division(kind, keys.n, settings);
+    const sortStarted = performance.now();
+    const shares = await this.#sortDivided(job, division, kind);
+    const isShared = division.workers.length > 1;
+    if (isShared)
+      await this.#updateOverrun(kind, (performance.now() - sortStarted) / 1000 / division.seconds);
+    const verified = settings.verify && isShared ? await verifyOnHost(job, 'the sort by shares') : undefined;
+    throwIfAborted(settings.signal);
+    settings.onProgress?.({ phase: 'sort', done: keys.n, total: keys.n });
+    if (!settings.onReport) return;
+    const seconds = (performance.now() - started) / 1000;
+    const whole = { n: keys.n, seconds, reason: division.reason, ...(verified && { verified }) };
+    settings.onReport(
+      sharedReport(
+        shares.flatMap((report) => report ?? []),
+        whole,
+      ),
+    );
+  }
+
+  /** Notes how many times as long as expected several members took. */
+  async #updateOverrun(kind: WorkKind, times: number): Promise<void> {
+    const measured = await this.#measured.get(kind.name);
+    if (measured) measured.overrun *= (1 + times) / 2;
+  }
+
+  async #sortDivided(
+    job: HostJob,
+    { workers, weights }: WorkDivision<DeviceWorker>,
+    kind: WorkKind,
+  ): Promise<(SortReport | undefined)[]> {
+    const { keys, settings } = job;
+    const [first] = workers;
+    if (!first || workers.length === 1) {
+      const whole = { job: sortJob(job), kind, count: keys.n, alone: true };
+      const attempts = this.#candidateWorkers(first).map(
+        (worker) => [worker, () => this.#sortOnWorker(worker, whole)] as const,
+      );
+      return [await this.#firstSuccessful(attempts, settings)];
+    }
+    const partitioner = new Partitioner(job, weights);
+    const writers: (ShardWriter | undefined)[] = [];
+    try {
+      workers.forEach((worker, s) => {
+        const maxKeys = Math.min(keys.n, Math.ceil(keys.n * ((weights[s] as number) + SHARD_SLACK)));
+        writers.push(this.#shardWriterFor(worker, job, maxKeys));
+      });
+      const counts = await partitioner.partitionInto(writers);
+      let start = 0;
+      const shares = workers.map((worker, s) => {
+        const at = start;
+        start += counts[s] as number;
+        return { worker, s, at, count: counts[s] as number };
+      });
+      const sorted = await settleAll(
+        shares
+          .filter(({ count }) => count > 0)
+          .map((share) => this.#sortShard(job, { partitioner, writer: writers[share.s], kind, ...share })),
+      );
+      return sorted;
+    } finally {
+      for (const writer of writers) writer?.release();
+    }
+  }
+
+  /** Where a member gathers its share; undefined where it has no room for it, and takes it later as it can. */
+  #shardWriterFor(worker: DeviceWorker, job: HostJob, maxKeys: number): ShardWriter | undefined {
+    try {
+      return shardWriterFor(worker, job, maxKeys);
+    } catch (error) {
+      if (!isRetryableElsewhere(error, job.settings)) throw error;
+      return undefined;
+    }
+  }
+
+  /** Sorts a share by its member, or if that fails by another one, which takes it from the input again. */
+  async #sortShard(
+    job: HostJob,
+    {
+      partitioner,
+      writer,
+      worker,
+      s,
+      at,
+      count,
+      kind,
+    }: {
+      partitioner: Partitioner;
+      writer: ShardWriter | undefined;
+      worker: DeviceWorker;
+      s: number;
+      at: number;
+      count: number;
+      kind: WorkKind;
+    },
+  ): Promise<SortReport | undefined> {
+    const { keys, sorted, moved, settings } = job;
+    const carried = carriedBytes(job);
+    const end = at + count;
+    const jobFor = (share: Shard): SortJob => ({
+      ...share,
+      settings,
+      ...(sorted && { sorted: byteRange(sorted, at * keys.info.bytes, end * keys.info.bytes) }),
+      ...(moved && { moved: byteRange(moved, at * carried, end * carried) }),
+    });
+    const sort = (by: DeviceWorker, share: Shard) =>
+      this.#sortOnWorker(by, { job: jobFor(share), kind, count, alone: false });
+    const attempts: (readonly [DeviceWorker, () => Promise<SortReport | undefined>])[] = [];
+    if (writer) {
+      attempts.push([worker, async () => sort(worker, await writer.finish())]);
+    }
+    let repartitioned: Promise<Shard> | undefined;
+    const repartition = async (by: DeviceWorker): Promise<Shard> => {
+      const retryWriter = new HostShardWriter(by, job, count);
+      await partitioner.partitionInto(
+        Array.from({ length: partitioner.shardCount }, (_, i) => (i === s ? retryWriter : undefined)),
+      );
+      return retryWriter.finish();
+    };
+    const [own, ...others] = this.#candidateWorkers(worker) as [DeviceWorker, ...DeviceWorker[]];
+    for (const by of writer ? [...others, own] : [own, ...others]) {
+      attempts.push([
+        by,
+        async () => {
+          repartitioned ??= repartition(by);
+          return sort(by, await repartitioned);
+        },
+      ]);
+    }
+    return this.#firstSuccessful(attempts, settings);
+  }
+
+  async #sortOnWorker(
+    worker: DeviceWorker,
+    { job, kind, count, alone }: { job: SortJob; kind: WorkKind; count: number; alone: boolean },
+  ): Promise<SortReport | undefined> {
+    let report: SortReport | undefined;
+    const { onProgress: _, onReport, ...settings } = job.settings;
+    const started = performance.now();
+    await worker.sort({
+      ...job,
+      settings: {
+        ...settings,
+        ...(onReport && {
+          onReport: (made: SortReport) => {
+            report = made;
+          },
+        }),
+      },
+    });
+    const seconds = (performance.now() - started) / 1000;
+    const measured = await this.#measured.get(kind.name);
+    // A share of a device with memory of its own was there before; what another one took, it took with all at work.
+    const slowdown = alone ? 1 : (measured?.slowdown.get(worker) ?? 1);
+    if (alone || !worker.overlapsTransfers) measured?.rates.get(worker)?.observe(count, seconds / slowdown);
+    return report;
+  }
+
+  /**
+   * Reduces slices of the keys, each on its member; undefined where one device is to do it: sums of floats depend on the
+   * order in which they are made.
+   */
+  reduce(keys: Column, op: ReduceOp, settings: SortSettings): (() => Promise<number | bigint>) | undefined {
+    const { n, info, dtype, place } = keys;
+    const summed = op === 'sum' && info.kind === 'float';
+    if (n < this.workers.length || summed || !ArrayBuffer.isView(place)) return undefined;
+    if (!this.isWorthSharing(n * info.bytes, settings)) return undefined;
+    const one = (worker: DeviceWorker, start: number, count: number) => {
+      const slice = column(dtype, count, byteRange(place, start * info.bytes, (start + count) * info.bytes));
+      return worker.operate({ n: count, settings, onHost: true, again: true }, (call) =>
+        reduce(call, slice, op),
+      );
+    };
+    const kind: WorkKind = { name: `reduce ${dtype} ${op}`, probe: (worker, count) => one(worker, 0, count) };
+    return async () => {
+      const found = await this.#bySlices(kind, n, settings, one);
+      if (op !== 'sum') return found.reduce((a, b) => combineExtremes(op, a as bigint, b as bigint));
+      const sum = found.reduce<bigint>((a, b) => a + BigInt(b), 0n);
+      return info.kind === 'signed' ? BigInt.asIntN(64, sum) : BigInt.asUintN(64, sum);
+    };
+  }
+
+  /** The first keys of the order, from those of slices; undefined where one device is to do it. */
+  topK(keys: Column, out: TopKOutput, settings: SortSettings): (() => Promise<void>) | undefined {
+    const { n, info, dtype, place } = keys;
+    const k = out.keys.n;
+    if (!ArrayBuffer.isView(place) || !this.isWorthSharing(n * info.bytes, settings)) return undefined;
+    if (k > (n * MAX_TOP_FRACTION) / this.workers.length) return () => this.#topOfAll(keys, out, settings);
+    const one = async (worker: DeviceWorker, start: number, count: number) => {
+      const slice = column(dtype, count, byteRange(place, start * info.bytes, (start + count) * info.bytes));
+      const few = Math.min(k, count);
+      const top = { keys: newBytes(few * info.bytes), positions: new Uint32Array(few) };
+      const { onProgress: _, onReport: __, ...own } = settings;
+      await worker.operate({ n: count, settings: own, onHost: true, again: true }, async (call) => {
+        await topK(call, slice, {
+          keys: column(dtype, few, top.keys),
+          positions: column('u32', few, top.positions),
+        });
+        return () => undefined;
+      });
+      for (let i = 0; i < few; i++) top.positions[i] = (top.positions[i] as number) + start;
+      return top;
+    };
+    const kind: WorkKind = {
+      name: `topK ${info.bytes} ${Math.ceil(Math.log2(k + 1))}`,
+      probe: (worker, count) => one(worker, 0, count),
+    };
+    return async () => {
+      const tops = await this.#bySlices(kind, n, settings, one);
+      const candidates = tops.reduce((sum, { positions }) => sum + positions.length, 0);
+      const all = { keys: newBytes(candidates * info.bytes), positions: new Uint32Array(candidates) };
+      let at = 0;
+      for (const top of tops) {
+        copyBytes(top.keys, byteRange(all.keys, at * info.bytes));
+        all.positions.set(top.positions, at);
+        at += top.positions.length;
+      }
+      await this.#firstOf({ ...keys, n: candidates, place: all.keys }, all.positions, out, settings);
+    };
+  }
+
+  /** Sorts them all, for the first ones. */
+  #topOfAll(keys: Column, out: TopKOutput, settings: SortSettings): Promise<void> {
+    return this.#firstOf(keys, undefined, out, settings);
+  }
+
+  /** The first of a sort of keys with their positions, or of those that are given. */
+  async #firstOf(
+    keys: Column,
+    positions: Uint32Array | undefined,
+    out: TopKOutput,
+    settings: SortSettings,
+  ): Promise<void> {
+    const sorted = newBytes(keys.n * keys.info.bytes);
+    const moved = new Uint32Array(keys.n);
+    const values = positions && { place: positions, bytes: 4 };
+    const job = { keys, settings, sorted, moved, ...(values && { values }) };
+    const shared = this.sharedJob(job);
+    if (shared) await this.#sort(shared);
+    else {
+      const attempts = this.#candidateWorkers().map((worker) => [worker, () => worker.sort(job)] as const);
+      await this.#firstSuccessful(attempts, settings);
+    }
+    const [bytes, k] = [keys.info.bytes, out.keys.n];
+    copyBytes(byteRange(sorted, 0, k * bytes), out.keys.place as ArrayBufferView);
+    copyBytes(byteRange(moved, 0, k * 4), out.positions.place as ArrayBufferView);
+  }
+
+  /** Has slices of the keys worked on, each where its turn is, and gives what comes of them in order. */
+  async #bySlices<T>(
+    kind: WorkKind,
+    n: number,
+    settings: SortSettings,
+    one: (worker: DeviceWorker, start: number, count: number) => Promise<T>,
+  ): Promise<T[]> {
+    throwIfAborted(settings.signal);
+    const { workers, weights } = await this.#division(kind, n, settings);
+    let [weight, start] = [0, 0];
+    const slices = workers.map((worker, i) => {
+      weight += weights[i] as number;
+      const end = i === workers.length - 1 ? n : Math.min(n, Math.round(weight * n));
+      const slice = { member: worker, start, count: end - start };
+      start = end;
+      return slice;
+    });
+    return settleAll(
+      slices
+        .filter(({ count }) => count > 0)
+        .map(({ member: worker, start: from, count }) => {
+          const attempts = this.#candidateWorkers(worker).map(
+            (by) => [by, () => one(by, from, count)] as const,
+          );
+          return this.#firstSuccessful(attempts, settings);
+        }),
+    );
+  }
+
+  /** Members that there are, the given one first. */
+  #candidateWorkers(first?: DeviceWorker): DeviceWorker[] {
+    const available = this.workers.filter((worker) => !worker.lost);
+    const all = available.length > 0 ? available : this.workers; // which are opened again, or tell why not
+    return first ? [first, ...all.filter((worker) => worker !== first)] : [...all];
+  }
+
+  /** Until one succeeds. @throws what the first failed with, when none does; what another member would fail with, too */
+  async #firstSuccessful<T>(
+    attempts: readonly (readonly [DeviceWorker, () => Promise<T>])[],
+    settings: SortSettings,
+  ): Promise<T> {
+    let failure: unknown;
+    for (const [i, [worker, attempt]] of attempts.entries()) {
+      try {
+        return await attempt();
+      } catch (error) {
+        if (!isRetryableElsewhere(error, settings)) throw error;
+        failure ??= error;
+        if (i === attempts.length - 1) break;
+        throwIfAborted(settings.signal);
+        const next = attempts[i + 1]?.[0];
+        const who = next === worker ? 'is tried again' : `goes to ${next?.info.name}`;
+        const message = `${worker.info.name} failed: ${error.message}; its share ${who}`;
+        (settings.onWarning ?? this.#onWarning)(errorOfCode(error.code, message, { cause: error }));
+      }
+    }
+    throw failure;
+  }
+
+  get #probeKeys(): number {
+    return this.workers.every(({ overlapsTransfers: streams }) => streams) ? STREAMED_PROBE_KEYS : PROBE_KEYS;
+  }
+
+  /** Who does what part of n keys. */
+  async #division(kind: WorkKind, n: number, settings: SortSettings): Promise<WorkDivision<DeviceWorker>> {
+    let measured = this.#measured.get(kind.name);
+    if (!measured) {
+      const warn = settings.onWarning ?? this.#onWarning;
+      measured = measure(this.#candidateWorkers(), kind, { n: Math.min(n, this.#probeKeys), settings, warn });
+      this.#measured.set(kind.name, measured);
+      measured.catch(() => this.#measured.delete(kind.name));
+    }
+    const { rates, slowdown, splitSecondsPerKey, overrun } = await measured;
+    const speeds = [...rates]
+      .filter(([worker]) => !worker.lost)
+      .map(([worker, own]) => ({ worker, rates: own, slowdown: slowdown.get(worker) ?? 1 }));
+    if (speeds.length === 0)
+      return {
+        workers: this.#candidateWorkers().slice(0, 1),
+        weights: [1],
+        seconds: 0,
+        reason: 'all are lost',
+      };
+    // Transfers hide behind it rather than it behind them: two H100 take 4 GiB in 40 ms, which take the host 240 to split.
+    const splitSeconds = splitSecondsPerKey * n;
+    return divideWork(speeds, n, { splitSeconds, overrun, deviceCount: settings.tuning.spread });
+  }
+
+  /** What part of keys like these each member is to have where all take part, by what it takes them to sort. */
+  async weigh(keys: HostColumn, settings: SortSettings): Promise<number[]> {
+    const job = { keys, settings, sorted: keys.view };
+    const all = { ...settings, tuning: { spread: this.workers.length } };
+    const { workers, weights } = await this.#division(sortWorkKind(job, this.workers), keys.n, all);
+    return this.workers.map((worker) => weights[workers.indexOf(worker)] ?? 0);
+  }
+
+  /** Of all members together; the most of each need not have been at one time. */
+  get usage(): MemoryUsage {
+    const all = this.workers.map(({ session }) => session.backend.memory.usage);
+    const sum = (of: keyof MemoryUsage) => all.reduce((bytes, usage) => bytes + usage[of], 0);
+    return { used: sum('used'), idle: sum('idle'), peak: sum('peak') };
+  }
+
+  /** Gives back the memory that members keep for the next calls. */
+  trim(): void {
+    for (const { session } of this.workers) session.backend.memory.trim();
+  }
+
+  /** Waits for what is running, and closes all but the first member's device. */
+  async close(): Promise<void> {
+    for (const worker of this.workers) await worker.close();
+    for (const { session } of this.workers.slice(1)) await session.close();
+  }
+}

@@ -1,0 +1,110 @@
+import { byteRange, newBytes } from '../../keys/array.js';
+import { type ClsortError, errorOfCode } from '../../util/errors.js';
+import { type SortSettings, throwIfAborted } from '../api/options.js';
+import { type HostJob, sortJob } from '../backend/job.js';
+import type { DeviceWorker } from './device-worker.js';
+import { carriedBytes, Partitioner } from './partition.js';
+import { Rates } from './rates.js';
+import { isRetryableElsewhere } from './retryable-elsewhere.js';
+import { HostShardWriter } from './shard-writer.js';
+
+/** Something that is measured, to know who does how much of it. */
+export interface WorkKind {
+  readonly name: string;
+  /** Does it for the first n keys, to be measured. */
+  probe(worker: DeviceWorker, n: number): Promise<unknown>;
+  /** Does what the host does for n keys before any device can begin. */
+  partition?(n: number): Promise<unknown>;
+}
+
+/** What was measured of a kind. */
+export interface Measurements {
+  readonly rates: ReadonlyMap<DeviceWorker, Rates>;
+  readonly slowdown: ReadonlyMap<DeviceWorker, number>;
+  readonly splitSecondsPerKey: number;
+  /** How many times as long it took several members as was expected of them. */
+  overrun: number;
+}
+
+/**
+ * Measures each member, alone and with all others at work. A member that fails takes no part.
+ *
+ * @throws what the last one failed with, when all do; what would fail on any
+ */
+export async function measure(
+  workers: readonly DeviceWorker[],
+  kind: WorkKind,
+  { n, settings, warn }: { n: number; settings: SortSettings; warn: (warning: ClsortError) => void },
+): Promise<Measurements> {
+  const rates = new Map<DeviceWorker, Rates>();
+  const slowdown = new Map<DeviceWorker, number>();
+  const secondsOf = async (operation: () => Promise<unknown>): Promise<number> => {
+    throwIfAborted(settings.signal);
+    const started = performance.now();
+    await operation();
+    return Math.max((performance.now() - started) / 1000, 1e-6);
+  };
+  let failure: unknown;
+  for (const worker of workers) {
+    try {
+      await kind.probe(worker, n); // programs are compiled and checked
+      const own = new Rates();
+      own.observe(n, await secondsOf(() => kind.probe(worker, n)));
+      rates.set(worker, own);
+    } catch (error) {
+      if (!isRetryableElsewhere(error, settings)) throw error;
+      failure = error;
+      const message = `${worker.info.name} takes no part: ${error.message}`;
+      warn(errorOfCode(error.code, message, { cause: error }));
+    }
+  }
+  if (rates.size === 0) throw failure;
+  const together = await Promise.allSettled(
+    [...rates].map(async ([worker, own]) => {
+      const seconds = await secondsOf(() => kind.probe(worker, n));
+      slowdown.set(worker, Math.max(1, seconds / own.secondsFor(n)));
+    }),
+  );
+  for (const one of together) {
+    if (one.status === 'rejected' && !isRetryableElsewhere(one.reason, settings)) throw one.reason;
+  }
+  await kind.partition?.(n);
+  const splitSeconds = kind.partition ? await secondsOf(async () => kind.partition?.(n)) : 0;
+  return { rates, slowdown, splitSecondsPerKey: splitSeconds / n, overrun: 1 };
+}
+
+/** Sorting jobs of this shape. */
+export function sortWorkKind(job: HostJob, [firstWorker]: readonly DeviceWorker[]): WorkKind {
+  const { keys, values, sorted, moved } = job;
+  const { onProgress: _, onReport: __, ...own } = job.settings;
+  const settings = { ...own, verify: false };
+  const carried = carriedBytes(job);
+  const { bytes } = keys.info;
+  const makeJob = (n: number): HostJob => ({
+    keys: { ...keys, n, view: keys.view.subarray(0, n) },
+    settings,
+    ...(sorted && { sorted: newBytes(n * bytes) }),
+    ...(values && { values: { ...values, view: byteRange(values.view, 0, n * values.bytes) } }),
+    ...(moved && { moved: newBytes(n * carried) }),
+  });
+  /** Results go where those of the first time went: the pages of new memory take several times as long as a device. */
+  const jobs = new Map<DeviceWorker, HostJob>();
+  const jobFor = (worker: DeviceWorker, n: number): HostJob => {
+    const known = jobs.get(worker);
+    const job = known?.keys.n === n ? known : makeJob(n);
+    jobs.set(worker, job);
+    return job;
+  };
+  return {
+    name: `sort ${bytes} ${carried} ${sorted ? 'keys' : ''} ${settings.algorithm}`,
+    probe: (worker, n) => worker.sort(sortJob(jobFor(worker, n))),
+    partition: async (n) => {
+      if (!firstWorker) return;
+      const two = makeJob(n);
+      await new Partitioner(two, [1, 1]).partitionInto([
+        new HostShardWriter(firstWorker, two, n),
+        new HostShardWriter(firstWorker, two, n),
+      ]);
+    },
+  };
+}

@@ -1,0 +1,335 @@
+import type { Buffer } from '../../device/buffer.js';
+import { codecArgument } from '../../device/codec-argument.js';
+import type { Device } from '../../device/device.js';
+import { roundUpToGroups } from '../../device/fitted-program.js';
+import { type KernelArgument, u32, u64 } from '../../device/queue.js';
+import { type StatusSlot, StatusWords } from '../../device/status-words.js';
+import { infinityBits } from '../../keys/dtype.js';
+import type { KeyCodec } from '../../keys/key-codec.js';
+import { Compaction } from '../../primitives/compact.js';
+import { createGather } from '../../primitives/gather.js';
+import { createGatherColumns } from '../../primitives/gather-columns.js';
+import { Gathers } from '../../primitives/gathers.js';
+import { buildForGroups, gridStrideGroups } from '../../primitives/group.js';
+import type { Binning } from '../../primitives/histogram.js';
+import { enqueueHistogramColumns } from '../../primitives/histogram-columns.js';
+import { enqueueMerge } from '../../primitives/merge-arrays.js';
+import type { ReduceOp, ScanOp } from '../../primitives/possible.js';
+import { PrefixScan } from '../../primitives/prefix-scan.js';
+import type { PrimitiveTuning } from '../../primitives/primitive-program.js';
+import { enqueueReduce } from '../../primitives/reduce.js';
+import { enqueueReduceOnce, reducesOnce } from '../../primitives/reduce-once.js';
+import { enqueueReduceRuns } from '../../primitives/reduce-runs.js';
+import { Scan } from '../../primitives/scan.js';
+import { enqueueSearchSorted } from '../../primitives/search-sorted.js';
+import { enqueueTopShort } from '../../primitives/top-short.js';
+import { UnsupportedError } from '../../util/errors.js';
+import { after, type Soon } from '../../util/soon.js';
+import { type Column, isOnDevice } from '../backend/column.js';
+import type { ColumnKernels, ColumnSelection, Search, TopShort } from './column-kernels.js';
+import { type Primitive, primitiveTuningFor } from './primitive-tuning.js';
+
+/** Bits of a digit of the radix select: keys are read once for each. */
+export const SELECT_BITS = 11;
+
+/** Keys of a segment of which a group of 1024 selects in less time than one of 256. */
+const LONG_SEGMENT = 8192;
+
+const NO_OVERRIDES: Partial<PrimitiveTuning> = {};
+
+/** The largest index that was not inside, as a gather tells it. */
+const indexOutOfRange = (slot: StatusSlot, length: number): number | undefined => {
+  const beyond = slot.word();
+  return beyond === 0 ? undefined : length - 1 + beyond;
+};
+
+/** The steps as kernels: cl/canonical.cl, gather.cl, segment.cl, unique.cl, top_k.cl, top_segments.cl, select_segments.cl and those of primitives. */
+export class DeviceColumnKernels implements ColumnKernels {
+  readonly #device: Device;
+  readonly #tuningOverrides: Partial<PrimitiveTuning>;
+
+  /** @param tuningOverrides for measurements: parameters of walks instead of those that suit the device; default none */
+  constructor(device: Device, tuningOverrides: Partial<PrimitiveTuning> = NO_OVERRIDES) {
+    this.#device = device;
+    this.#tuningOverrides = tuningOverrides;
+  }
+
+  async canonical(from: Column, to: Column): Promise<void> {
+    const shape = { KEY_BITS: from.info.width, VALUE_BYTES: 0 };
+    const args = [bufferOf(from), bufferOf(to), u64(from.n), u64(infinityBits(from.info))];
+    await this.#runPerElement('canonical.cl', 'canonical', shape, from.n, args);
+  }
+
+  async appendCodes(from: Column, codec: KeyCodec, to: Column, shift: number, first: boolean): Promise<void> {
+    const shape = { KEY_BITS: from.info.width, VALUE_BYTES: 0, PACKED_BITS: to.info.width };
+    const how = [u64(infinityBits(from.info)), u32(shift), u32(first ? 1 : 0), codecArgument(codec)];
+    const args = [bufferOf(from), bufferOf(to), u64(from.n), ...how];
+    await this.#runPerElement('append_code.cl', 'append_code', shape, from.n, args);
+  }
+
+  async gather(from: Column, positions: Column, to: Column): Promise<void> {
+    const gather = await createGather(this.#device, { elementBytes: from.info.bytes });
+    gather({
+      input: bufferOf(from),
+      indices: bufferOf(positions),
+      output: bufferOf(to),
+      n: to.n,
+      length: from.n,
+    });
+  }
+
+  gatherRows(
+    from: readonly Column[],
+    positions: Column,
+    to: readonly Column[],
+  ): Soon<() => number | undefined> {
+    const [first, out] = [from[0] as Column, to[0] as Column];
+    const where = { indices: bufferOf(positions), n: out.n, length: first.n };
+    const checked = (gather: (slot: StatusSlot) => void): (() => number | undefined) => {
+      const slot = StatusWords.zeroed(this.#device); // nobody waits between this and what writes on it
+      gather(slot);
+      return () => indexOutOfRange(slot, first.n);
+    };
+    if (from.length === 1) {
+      // What moves one column is compiled in less time.
+      const gathersReady = Gathers.of(this.#device, first.info.bytes);
+      const [input, output] = [bufferOf(first), bufferOf(out)];
+      return after(gathersReady, (gathers) =>
+        checked((slot) => gathers.enqueue({ input, output, ...where, slot })),
+      );
+    }
+    const columns = from.map((one, i) => ({
+      input: bufferOf(one),
+      output: bufferOf(to[i] as Column),
+      elementBytes: one.info.bytes,
+    }));
+    return createGatherColumns(this.#device).then((gather) =>
+      checked((slot) => gather({ columns, ...where, slot })),
+    );
+  }
+
+  async segmentIds(offsets: Column, ids: Column): Promise<void> {
+    const args = [bufferOf(offsets), bufferOf(ids), u64(ids.n), u32(offsets.n - 1)];
+    await this.#runPerElement('segment.cl', 'segment_ids', {}, ids.n, args);
+  }
+
+  async subtractBegins(positions: Column, ids: Column, offsets: Column): Promise<void> {
+    const args = [bufferOf(positions), bufferOf(ids), bufferOf(offsets), u64(ids.n)];
+    await this.#runPerElement('segment.cl', 'subtract_begins', {}, ids.n, args);
+  }
+
+  async distinct(
+    sorted: Column,
+    { keys, places }: { readonly keys: Column; readonly places: Column },
+    moved?: { readonly input: Column; readonly positions: Column },
+  ): Promise<() => number> {
+    const { n } = sorted;
+    const heads = await Compaction.create(this.#device, {
+      dtype: sorted.dtype,
+      by: moved ? 'moved heads' : 'heads',
+      tuning: this.#tuning('unique', sorted),
+    });
+    const to = {
+      keys: bufferOf(keys),
+      places: bufferOf(places),
+      ...(moved && { moved: { input: bufferOf(moved.input), positions: bufferOf(moved.positions) } }),
+    };
+    return heads.enqueue({ keys: bufferOf(sorted), n, choice: 'heads', to });
+  }
+
+  async counts(places: Column, n: number, to: Column): Promise<void> {
+    const args = [bufferOf(places), bufferOf(to), u64(to.n), u64(n)];
+    await this.#runPerElement('unique.cl', 'unique_counts', { KEY_BITS: 32, VALUE_BYTES: 0 }, to.n, args);
+  }
+
+  async select(
+    keys: Column,
+    codec: KeyCodec,
+    to: { readonly keys: Column; readonly positions: Column },
+  ): Promise<void> {
+    const { n, info } = keys;
+    const { queue } = this.#device;
+    const kernels = ['select_count', 'select_digit', 'select_sums', 'select_write'];
+    const shape = { KEY_BITS: info.width, VALUE_BYTES: 0, SELECT_BITS };
+    const { program, groupSize } = await buildForGroups(this.#device, 'top_k.cl', kernels, shape);
+    const groups = gridStrideGroups(this.#device, n, groupSize);
+    const perGroup = Math.ceil(n / (groups * groupSize)) * groupSize;
+    const launch = { global: groups * groupSize, local: groupSize };
+    const scan = await Scan.create(this.#device, { dtype: 'u32' });
+    const sizes = [16, 4 << SELECT_BITS, groups * 8, ...scan.sumBytes(groups * 2)];
+    await this.#withScratch(sizes, async ([state, counts, sums, ...scanSums]) => {
+      if (!state || !counts || !sums) throw new UnsupportedError('no scratch');
+      const input = bufferOf(keys);
+      const code = codecArgument(codec);
+      queue.write(state, BigUint64Array.of(0n, BigInt(to.keys.n - 1)));
+      queue.fill(counts, 0, { bytes: 4 << SELECT_BITS });
+      for (let end = info.width; end > 0; end -= SELECT_BITS) {
+        const shift = Math.max(0, end - SELECT_BITS);
+        const args = [input, state, counts, u64(n), u32(shift), u32(end - shift), code];
+        queue.run(program.kernel('select_count'), args, launch);
+        const one = { global: groupSize, local: groupSize };
+        queue.run(program.kernel('select_digit'), [state, counts, u32(shift)], one);
+      }
+      queue.run(program.kernel('select_sums'), [input, state, sums, u64(n), u64(perGroup), code], launch);
+      scan.enqueue(queue, { input: sums, output: sums, n: groups * 2, sums: scanSums });
+      const selected = [bufferOf(to.keys), bufferOf(to.positions)];
+      const args = [input, state, sums, ...selected, u64(n), u64(perGroup), code];
+      queue.run(program.kernel('select_write'), args, launch);
+    });
+  }
+
+  reduce(keys: Column, op: ReduceOp): Soon<() => number | bigint> {
+    const device = this.#device;
+    const { n, dtype } = keys;
+    if (!reducesOnce(device)) return enqueueReduce(device, { keys: bufferOf(keys), n, dtype, op });
+    const tuning = this.#tuning('reduce', keys);
+    return enqueueReduceOnce(device, { keys: bufferOf(keys), n, dtype, op, tuning });
+  }
+
+  positions(to: Column, first: number): Soon<void> {
+    const { queue } = this.#device;
+    queue.fill(bufferOf(to), 1, { bytes: to.n * 4 });
+    queue.fill(bufferOf(to), first, { bytes: 4 });
+    return this.scan(to, to, 'sum', true);
+  }
+
+  scan(from: Column, to: Column, op: ScanOp, inclusive: boolean): Soon<void> {
+    const { n, dtype } = from;
+    const scanReady = PrefixScan.create(this.#device, { dtype, op, tuning: this.#tuning('scan', from) });
+    return after(scanReady, (scan) =>
+      scan.enqueue({ input: bufferOf(from), output: bufferOf(to), n, inclusive }),
+    );
+  }
+
+  compact(keys: Column, selection: ColumnSelection, to: Column, rest: boolean): Soon<() => number> {
+    const { n, dtype } = keys;
+    const byMask = 'mask' in selection;
+    const tuning = this.#tuning('compact', keys);
+    const shape = { dtype, by: byMask ? 'mask' : 'range', tuning } as const;
+    const by = byMask ? { mask: bufferOf(selection.mask) } : selection;
+    const work = { keys: bufferOf(keys), n, choice: by, to: bufferOf(to), rest };
+    return after(Compaction.create(this.#device, shape), (compaction) => compaction.enqueue(work));
+  }
+
+  searchSorted(sorted: Column, keys: Column, search: Search, places: Column): Soon<void> {
+    return enqueueSearchSorted(this.#device, {
+      sorted: bufferOf(sorted),
+      length: sorted.n,
+      keys: bufferOf(keys),
+      n: keys.n,
+      ...search,
+      places: bufferOf(places),
+    });
+  }
+
+  merge(a: Column, b: Column, codec: KeyCodec, to: Column): Promise<void> {
+    const inputs = { a: bufferOf(a), aLength: a.n, b: bufferOf(b), bLength: b.n };
+    return enqueueMerge(this.#device, { ...inputs, output: bufferOf(to), codec });
+  }
+
+  reduceRuns(values: Column, places: Column, op: ReduceOp, to: Column): Promise<void> {
+    const { n, dtype } = values;
+    const runs = { places: bufferOf(places), runs: to.n, results: bufferOf(to) };
+    return enqueueReduceRuns(this.#device, { values: bufferOf(values), n, dtype, op, ...runs });
+  }
+
+  async topCounts(offsets: Column, k: number, n: number, to: Column): Promise<() => boolean> {
+    const { program, groupSize: local } = await buildForGroups(
+      this.#device,
+      'top_segments.cl',
+      ['top_counts'],
+      {},
+    );
+    const slot = StatusWords.zeroed(this.#device); // nobody waits between this and what writes on it
+    const how = [u64(offsets.n - 1), u32(Math.min(k, 2 ** 32 - 1)), u64(n), slot.buffer, u32(slot.firstWord)];
+    const global = roundUpToGroups(offsets.n, local);
+    const args = [bufferOf(offsets), bufferOf(to), ...how];
+    this.#device.queue.run(program.kernel('top_counts'), args, { global, local });
+    return () => slot.word() === 0;
+  }
+
+  async selectSegments(
+    keys: Column,
+    codec: KeyCodec,
+    { offsets, begins }: { readonly offsets: Column; readonly begins: Column },
+    to: { readonly keys: Column; readonly positions: Column },
+  ): Promise<void> {
+    const { type, quirks } = this.#device.capabilities;
+    const segments = offsets.n - 1;
+    // A CPU's work-items are turns of a loop; long segments want as many as there can be.
+    const isAlone = type === 'cpu' && !Number.isFinite(quirks.maxLoopIterations);
+    const maxGroupSize = isAlone ? 1 : keys.n / segments < LONG_SEGMENT ? 256 : 1024;
+    const { program, groupSize: local } = await buildForGroups(
+      this.#device,
+      'select_segments.cl',
+      ['select_segments'],
+      { KEY_BITS: keys.info.width, VALUE_BYTES: 0 },
+      { groupSize: maxGroupSize },
+    );
+    const buffers = [keys, offsets, begins, to.keys, to.positions].map(bufferOf);
+    const args = [...buffers, u64(keys.n), codecArgument(codec)];
+    this.#device.queue.run(program.kernel('select_segments'), args, { global: segments * local, local });
+  }
+
+  topShort({ keys, codec, offsets, longest, k, begins, to, ...how }: TopShort): Promise<void> {
+    const segments = begins.n - 1;
+    const where = offsets
+      ? { offsets: bufferOf(offsets), begins: bufferOf(begins), segments, longest }
+      : { row: longest, begins: bufferOf(begins), segments };
+    return enqueueTopShort(this.#device, {
+      ...{ keys: bufferOf(keys), n: keys.n, width: keys.info.width, codec, segments: where, k },
+      ...{ first: bufferOf(to.keys), positions: bufferOf(to.positions), ...how },
+    });
+  }
+
+  async topPositions(order: Column, offsets: Column, begins: Column, to: Column): Promise<void> {
+    const buffers = [order, offsets, begins, to].map(bufferOf);
+    const args = [...buffers, u64(to.n), u64(order.n), u32(offsets.n - 1)];
+    await this.#runPerElement('top_segments.cl', 'top_positions', {}, to.n, args);
+  }
+
+  histogram(keys: Column, binning: Binning): Soon<() => Uint32Array> {
+    const { n, dtype } = keys;
+    const tuning = this.#tuning('histogram', keys);
+    return enqueueHistogramColumns(this.#device, { keys: bufferOf(keys), n, dtype, binning, tuning });
+  }
+
+  #tuning(primitive: Primitive, { dtype, n }: Pick<Column, 'dtype' | 'n'>): PrimitiveTuning {
+    const tuning = primitiveTuningFor(this.#device, primitive, dtype, n);
+    return this.#tuningOverrides === NO_OVERRIDES ? tuning : { ...tuning, ...this.#tuningOverrides };
+  }
+
+  /** Enqueues a kernel with a work-item for each of n elements. */
+  async #runPerElement(
+    file: string,
+    kernel: string,
+    shape: Readonly<Record<string, number>>,
+    n: number,
+    args: readonly KernelArgument[],
+  ): Promise<void> {
+    const { program, groupSize } = await buildForGroups(this.#device, file, [kernel], shape);
+    const global = roundUpToGroups(n, groupSize);
+    this.#device.queue.run(program.kernel(kernel), args, { global, local: groupSize });
+  }
+
+  /** Scratch of these sizes; the pool may lend it again while commands that use it are in flight. */
+  async #withScratch<T>(
+    sizes: readonly number[],
+    use: (buffers: readonly Buffer[]) => Promise<T>,
+  ): Promise<T> {
+    const { pool } = this.#device;
+    const taken: Buffer[] = [];
+    try {
+      for (const bytes of sizes) taken.push(pool.take(bytes));
+      return await use(taken);
+    } finally {
+      for (const buffer of taken) pool.give(buffer);
+    }
+  }
+}
+
+/** The memory of a column of the device. */
+export function bufferOf({ place }: Pick<Column, 'place'>): Buffer {
+  if (!isOnDevice(place)) throw new UnsupportedError('a column on the host, among those of the device');
+  return place;
+}

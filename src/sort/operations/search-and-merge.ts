@@ -1,0 +1,33 @@
+/** Operations on keys that are in order already. */
+import { keyCodec, type Order } from '../../keys/key-codec.js';
+import { after, type Soon } from '../../util/soon.js';
+import type { Column } from '../backend/column.js';
+import type { Call } from '../calls/call.js';
+import { bringAll } from './column-primitives.js';
+
+/** How many of `sorted` come before each key: with `right` those that are equal to it, too. @param places u32 */
+export function searchSorted(
+  call: Call,
+  sorted: Column,
+  keys: Column,
+  { right, ...order }: Order & { readonly right: boolean },
+  places: Column,
+): Soon<void> {
+  if (keys.n === 0) return undefined;
+  const { kernels } = call.columns;
+  const search = { codec: keyCodec(keys.dtype, order), right };
+  return after(bringAll(call, [sorted, keys]), ([sortedInput, input]) =>
+    call.bindOutput(places, (out) =>
+      kernels.searchSorted(sortedInput as Column, input as Column, search, out),
+    ),
+  );
+}
+
+/** Both columns as one; of equal keys those of `a` come first. */
+export async function merge(call: Call, a: Column, b: Column, order: Order, to: Column): Promise<void> {
+  if (to.n === 0) return;
+  const [first, second] = [await call.bindInput(a), await call.bindInput(b)];
+  await call.bindOutput(to, (out) =>
+    call.columns.kernels.merge(first, second, keyCodec(a.dtype, order), out),
+  );
+}

@@ -1,6 +1,0 @@
-/** All results, once nobody works any more. @throws what the first failed with */
-export async function allSettled<T>(promises: readonly Promise<T>[]): Promise<T[]> {
-  const settled = await Promise.allSettled(promises);
-  for (const one of settled) if (one.status === 'rejected') throw one.reason;
-  return settled.map((one) => (one as PromiseFulfilledResult<T>).value);
-}

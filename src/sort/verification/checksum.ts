@@ -1,0 +1,72 @@
+import type { Buffer } from '../../device/buffer.js';
+import type { Device } from '../../device/device.js';
+import { u64 } from '../../device/queue.js';
+import { COPY_THREADS } from '../../device/staging.js';
+import { typedError } from '../../device/status.js';
+import * as cl from '../../opencl/index.js';
+import { GroupSums, total } from './group-sums.js';
+
+/** A buffer, and the host memory that it was copied from, or is copied to. */
+export interface CopiedBuffer {
+  readonly buffer: Buffer;
+  readonly copy: ArrayBufferView;
+}
+
+/**
+ * Tells whether transfers between host and device changed nothing: sums over a buffer on the device and over
+ * the host memory that it came from, or went to, have to agree. See cl/checksum.cl.
+ */
+export class Checksums {
+  readonly #groupSums: GroupSums;
+
+  private constructor(sums: GroupSums) {
+    this.#groupSums = sums;
+  }
+
+  /** @throws BuildError */
+  static async create(device: Device): Promise<Checksums> {
+    return new Checksums(await GroupSums.create(device, 'checksum'));
+  }
+
+  /**
+   * Enqueues sums over buffers, as they are at this place in the queue.
+   *
+   * @returns whether both hold the same, to be asked when the queue has finished
+   * @throws MemoryError
+   */
+  enqueueComparison(copies: readonly CopiedBuffer[]): () => Promise<boolean> {
+    const sums = copies.map(({ buffer, copy }) => this.enqueue(buffer, copy.byteLength));
+    return async () => {
+      for (const [i, { copy }] of copies.entries()) {
+        if (sums[i]?.() !== (await hostChecksum(copy))) return false;
+      }
+      return true;
+    };
+  }
+
+  /**
+   * Enqueues the sum over the first bytes of a buffer.
+   *
+   * @returns the sum, once the queue has finished
+   * @throws MemoryError
+   */
+  enqueue(buffer: Buffer, bytes: number): () => bigint {
+    const sums = this.#groupSums.enqueue(
+      Math.floor(bytes / 4),
+      (partials, perGroup) => [buffer, partials, u64(bytes), perGroup],
+      { sumsPerGroup: 1, stage: 'checksum' },
+    );
+    return () => total(sums);
+  }
+}
+
+/** The same sum over host memory, made by threads; the memory must not change meanwhile. */
+export async function hostChecksum(view: ArrayBufferView): Promise<bigint> {
+  const sum = new BigUint64Array(1);
+  try {
+    await cl.checksumAsync(view, sum, COPY_THREADS);
+  } catch (error) {
+    throw typedError(error, 'checking a transfer');
+  }
+  return sum[0] ?? 0n;
+}

@@ -1,0 +1,349 @@
+import type { Algorithm } from '../../algorithms/algorithm.js';
+import { algorithmNamed } from '../../algorithms/registry.js';
+import { enqueueTrial, type Trial } from '../../algorithms/trial.js';
+import type { Buffer as DeviceBuffer } from '../../device/buffer.js';
+import type { Device } from '../../device/device.js';
+import type { Queue } from '../../device/queue.js';
+import { keyColumn } from '../../keys/array.js';
+import { type Dtype, dtypeInfo } from '../../keys/dtype.js';
+import { keyCodec, type Order } from '../../keys/key-codec.js';
+import {
+  type Certificate,
+  type CertificateParts,
+  certificateOf,
+  keepCertificate,
+} from '../../util/certificates.js';
+import { ClsortError, DeviceLostError, MemoryError, TimeoutError } from '../../util/errors.js';
+import { Random } from '../../util/random.js';
+import { segmentSteps } from '../host/host-segments.js';
+import { hostSort } from '../host/host-sort.js';
+import { runSync } from '../host/steps.js';
+
+/** Numbers of keys, in the order in which they are tried: until one is too many or time is up. */
+const SIZES = [1, 2, 32, 64, 257, 1_000, 4_000, 8_192, 70_001, 300_007];
+
+/** Sorts of the largest size that follow, for variants whose work-groups hand data to each other. */
+const STRESS_ROUNDS = 8;
+const STRESS_PATTERNS: readonly Pattern[] = ['constant', 'random', 'runs'];
+
+/** Seconds that a self-test may take before it ends with what it has seen; sizes up to 257 always run. */
+const BUDGET_SECONDS = 1;
+
+/**
+ * Seconds after which a self-test counts as hung, and the device is given up with all that lies on it. A CPU device compiles when a
+ * kernel is first launched, which took rusticl more than a minute beside other work.
+ */
+const DEADLINE_SECONDS = 60;
+const CPU_DEADLINE_SECONDS = 300;
+
+const deadlineOf = ({ info }: Device): number =>
+  info.type === 'cpu' ? CPU_DEADLINE_SECONDS : DEADLINE_SECONDS;
+
+const UNSIGNED = { 8: 'u8', 16: 'u16', 32: 'u32', 64: 'u64' } as const satisfies Record<number, Dtype>;
+const NON_IDENTITY_CODEC = { 8: 'i8', 16: 'f16', 32: 'f32', 64: 'f64' } as const satisfies Record<
+  number,
+  Dtype
+>;
+
+function partsOf({ name, shape, device }: Algorithm): CertificateParts {
+  const { platform, name: deviceName, driver } = device.info;
+  const tuning = JSON.stringify(Object.entries(shape.tuning ?? {}).toSorted());
+  return [platform, deviceName, driver, name, shape.keyBits, shape.valueBytes, tuning];
+}
+
+/** Variants in whose self-test the device failed, in this process. */
+const failedOnce = new Set<string>();
+
+/**
+ * Says whether a compiled variant may be used on its device: by the certificate on disk, else by a
+ * self-test against the host engine whose result is kept.
+ *
+ * Other libraries lose keys on some drivers; here a variant has to show that it works before a user's
+ * data passes through it. That the device fails meanwhile is a verdict on the variant only the second time.
+ *
+ * @param again test even when there is a certificate
+ * @throws DeviceLostError when the device failed, or let the deadline of the self-test pass
+ */
+export async function selfTest(algorithm: Algorithm, { again = false } = {}): Promise<Certificate> {
+  const parts = partsOf(algorithm);
+  const key = parts.join(' | ');
+  const known = certificateOf(parts);
+  if (known && !again) return known;
+  const store = (reason: string | undefined): Certificate => {
+    failedOnce.delete(key);
+    return keepCertificate(parts, reason);
+  };
+  for (;;) {
+    try {
+      return store(await runSelfTest(algorithm));
+    } catch (error) {
+      if (!(error instanceof DeviceLostError || error instanceof MemoryError)) throw error;
+      const lost = error instanceof DeviceLostError || !(await isResponsive(algorithm.device));
+      if (failedOnce.has(key)) {
+        const record = store(`the device failed in it twice: ${error.message}`);
+        if (!lost) return record;
+      } else {
+        failedOnce.add(key);
+      }
+      if (lost) {
+        const message = `in the self-test of '${algorithm.name}': ${error.message}`;
+        throw new DeviceLostError(message, { cause: error });
+      }
+    }
+  }
+}
+
+/** Does the device still do anything? Some drivers say that they are out of resources when they are lost. */
+async function isResponsive(device: Device): Promise<boolean> {
+  const { queue, pool } = device;
+  try {
+    const buffer = pool.take(4);
+    const [asked, answered] = [Uint32Array.of(0x600df00d), new Uint32Array(1)];
+    queue.write(buffer, asked);
+    queue.read(buffer, answered);
+    await queue.finish(deadlineOf(device));
+    pool.give(buffer);
+    return answered[0] === asked[0];
+  } catch {
+    return false;
+  }
+}
+
+/** @returns what went wrong, or undefined. @throws DeviceLostError, MemoryError when it was the device */
+async function runSelfTest(algorithm: Algorithm): Promise<string | undefined> {
+  const started = performance.now();
+  const isOverBudget = () => performance.now() - started > BUDGET_SECONDS * 1000;
+  const { keyBits, valueBytes } = algorithm.shape;
+  const plain = UNSIGNED[keyBits];
+  const odd = NON_IDENTITY_CODEC[keyBits];
+  const sizes = SIZES.filter(
+    (n) => algorithm.supports({ dtype: plain, n, bits: [0, keyBits], valueBytes }) === true,
+  );
+  const cases: SortCase[] = sizes.flatMap((n): SortCase[] => [
+    { dtype: odd, order: { descending: true, nan: 'first' }, n, pattern: 'random' },
+    { dtype: plain, order: {}, n, pattern: 'few' },
+  ]);
+  const { bySegments, waits } = algorithmNamed(algorithm.name);
+  if (bySegments) {
+    // First, should time not suffice for all: an array as a whole is the lesser part of it.
+    const { longest } = algorithm;
+    if (longest !== undefined) cases.length = 0;
+    cases.unshift(
+      ...sizes.flatMap((n): SortCase[] => [
+        { dtype: odd, order: { descending: true }, n, pattern: 'random', ends: mixedEnds(n, n, longest) },
+        { dtype: plain, order: {}, n, pattern: 'few', ends: mixedEnds(n, n + 1, longest) },
+      ]),
+    );
+  }
+  const largest = sizes.at(-1) ?? 0;
+  const rounds = algorithm.longest === undefined ? STRESS_ROUNDS : 0; // of arrays as a whole
+  const stress = Array.from({ length: rounds }, (_, round): SortCase => {
+    const n = largest - round * Math.floor(largest / (2 * STRESS_ROUNDS));
+    return {
+      dtype: plain,
+      order: {},
+      n,
+      pattern: STRESS_PATTERNS[round % STRESS_PATTERNS.length] ?? 'random',
+    };
+  });
+  try {
+    for (const [i, testCase] of [...cases, ...stress].entries()) {
+      if (testCase.n > 257 && isOverBudget()) break;
+      const wrong = await testAlone(algorithm, testCase, i + 1);
+      if (wrong) return `${testCase.n} ${testCase.pattern} ${testCase.dtype} keys: ${wrong}`;
+    }
+    return waits && stress.length > 0 ? await testConcurrently(algorithm, stress, isOverBudget) : undefined;
+  } catch (error) {
+    if (error instanceof TimeoutError) throw new DeviceLostError(error.message, { cause: error });
+    if (!(error instanceof ClsortError)) throw error;
+    if (error instanceof DeviceLostError || error instanceof MemoryError) throw error;
+    return error.message;
+  }
+}
+
+/** Sorts and checks. @returns what went wrong, or undefined */
+async function testAlone(
+  algorithm: Algorithm,
+  testCase: SortCase,
+  seed: number,
+): Promise<string | undefined> {
+  const { device } = algorithm;
+  const { queue } = device;
+  const trial = enqueueCase(algorithm, queue, testCase, seed);
+  try {
+    await queue.finish(deadlineOf(device));
+    return trial.gaveUp ?? trial.wrong();
+  } finally {
+    trial.release();
+  }
+}
+
+/**
+ * Sorts in two queues at a time, whose work-groups get in each other's way. Who waits too long for the others
+ * may give up then, which says that another algorithm is to sort; but not end wrong, nor hang.
+ */
+async function testConcurrently(
+  algorithm: Algorithm,
+  cases: readonly SortCase[],
+  isOverBudget: () => boolean,
+): Promise<string | undefined> {
+  const { device, name, shape } = algorithm;
+  const rival = await algorithmNamed(name).create(device, shape);
+  await device.queue.finish(deadlineOf(device)); // what the rival's buffers begin with
+  return device.withSecondQueue(async (second) => {
+    for (const [i, testCase] of cases.entries()) {
+      if (i > 0 && isOverBudget()) break;
+      const sides = [
+        { algorithm, queue: device.queue },
+        { algorithm: rival, queue: second },
+      ];
+      const trials: Trial[] = [];
+      try {
+        for (const [side, { algorithm: own, queue }] of sides.entries()) {
+          trials.push(enqueueCase(own, queue, testCase, 1000 + 2 * i + side));
+          queue.submit(); // both queues set the arguments of the same kernels
+        }
+        await Promise.all(sides.map(({ queue }) => queue.finish(deadlineOf(device))));
+        const wrong = trials.find((trial) => !trial.gaveUp && trial.wrong())?.wrong();
+        if (wrong)
+          return `${testCase.n} ${testCase.pattern} ${testCase.dtype} keys beside another sort: ${wrong}`;
+      } finally {
+        // The pool would lend to one queue what the other is still using.
+        await second.finish(deadlineOf(device)).catch(() => undefined);
+        for (const trial of trials) trial.release();
+      }
+    }
+    return undefined;
+  });
+}
+
+interface SortCase {
+  readonly dtype: Dtype;
+  readonly order: Order;
+  readonly n: number;
+  readonly pattern: Pattern;
+  /** Where segments end that are sorted each by itself; left out for the array as a whole. */
+  readonly ends?: readonly number[];
+}
+
+/** Lengths of segments around which one kernel leaves them to the next, on one device or another. */
+const SEGMENT_BOUNDS = [8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192];
+
+/** Segments of lengths as they may come: none, few, those around each bound, and one of the rest where any may be as long as that. */
+function mixedEnds(n: number, seed: number, longest = n): number[] {
+  const random = new Random(seed);
+  const mix = [0, 1, 0, 2, ...SEGMENT_BOUNDS.flatMap((bound) => [bound, bound + 1, random.below(bound), 0])];
+  const lengths = mix.filter((length) => length <= longest);
+  const ends: number[] = [];
+  for (let end = 0, i = 0; end < n; i = (i + 1) % lengths.length) {
+    end = Math.min(n, end + (lengths[i] as number));
+    ends.push(end);
+    if (end > n / 2 && n - end <= longest) break;
+  }
+  return [...ends, n];
+}
+
+type Pattern = 'random' | 'few' | 'constant' | 'runs';
+
+/** Bytes side by side that are equal in 'runs'. */
+const RUN_BYTES = 256;
+
+function testBytes(length: number, pattern: Pattern, seed: number): Uint8Array {
+  if (pattern === 'constant') return new Uint8Array(length).fill(0xff);
+  const bytes = new Random(seed).bytes(length);
+  if (pattern === 'runs') return bytes.map((_, i) => bytes[i - (i % RUN_BYTES)] ?? 0);
+  return pattern === 'few' ? bytes.map((byte) => byte & 1) : bytes;
+}
+
+/** Uploads and sorts, and checks against the host engine. */
+function enqueueCase(
+  algorithm: Algorithm,
+  queue: Queue,
+  { dtype, order, n, pattern, ends }: SortCase,
+  seed: number,
+): Trial {
+  const { device, shape, longest } = algorithm;
+  const { bytes, width } = dtypeInfo(dtype);
+  const { pool } = device;
+  const keys = keyColumn(testBytes(n * bytes, pattern, seed), dtype);
+  const values = testBytes(n * shape.valueBytes, 'random', seed + 99);
+  const sorted = new Uint8Array(n * bytes);
+  const moved = new Uint8Array(values.length);
+  const offsets = ends && Uint32Array.of(0, ...ends);
+  const releases: (() => void)[] = [];
+  const take = (view: ArrayBufferView): DeviceBuffer => {
+    const buffer = pool.take(Math.max(4, view.byteLength));
+    releases.push(() => pool.give(buffer));
+    return buffer;
+  };
+  const release = () => {
+    for (const give of releases.splice(0)) give();
+  };
+  const wrong = () => {
+    const expected = new Uint8Array(sorted.length);
+    const expectedValues = new Uint8Array(moved.length);
+    const result = {
+      sorted: expected,
+      ...(shape.valueBytes > 0 && {
+        values: { view: values, bytes: shape.valueBytes },
+        moved: expectedValues,
+      }),
+    };
+    if (!offsets) hostSort(keys, order, result);
+    else
+      runSync(
+        segmentSteps(
+          { ...result, keys, settings: order },
+          { offsets: { n: offsets.length, place: offsets } },
+        ),
+      );
+    if (Buffer.compare(sorted, expected) !== 0) return 'keys are wrong';
+    const { stable } = algorithmNamed(algorithm.name);
+    const same = stable
+      ? Buffer.compare(moved, expectedValues) === 0
+      : samePairs(n, [sorted, moved], [expected, expectedValues]);
+    return same ? undefined : 'values do not stand beside their keys';
+  };
+  try {
+    const [input, output] = [take(keys.view), take(sorted)];
+    const [inputValues, outputValues] = [take(values), take(moved)];
+    queue.write(input, keys.view);
+    queue.write(inputValues, values);
+    const begins = offsets && take(offsets);
+    if (begins && offsets) queue.write(begins, offsets);
+    const after = () => {
+      queue.read(output, sorted);
+      queue.read(outputValues, moved);
+    };
+    const work = {
+      n,
+      input,
+      output,
+      ...(shape.valueBytes > 0 && { inputValues, outputValues }),
+      codec: keyCodec(dtype, order),
+      bits: [0, width] as const,
+      ...(begins &&
+        ends && { segments: { offsets: begins, count: ends.length, ...(longest && { longest }) } }),
+    };
+    return enqueueTrial(algorithm, queue, work, { after, wrong, release });
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+/** Does each key have the same values beside it, in whatever order? */
+function samePairs(
+  n: number,
+  a: readonly [Uint8Array, Uint8Array],
+  b: readonly [Uint8Array, Uint8Array],
+): boolean {
+  const pairs = (columns: readonly Uint8Array[]) =>
+    Array.from({ length: n }, (_, i) =>
+      columns
+        .map((bytes) => bytes.subarray((i * bytes.length) / n, ((i + 1) * bytes.length) / n).join())
+        .join('|'),
+    ).toSorted();
+  const others = pairs(b);
+  return pairs(a).every((pair, i) => pair === others[i]);
+}

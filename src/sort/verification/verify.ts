@@ -1,0 +1,146 @@
+import type { Segments } from '../../algorithms/algorithm.js';
+import { offsetsOf } from '../../algorithms/segments.js';
+import type { Check, TrialWork } from '../../algorithms/trial.js';
+import type { Buffer } from '../../device/buffer.js';
+import { codecArgument } from '../../device/codec-argument.js';
+import type { Device } from '../../device/device.js';
+import { u32, u64 } from '../../device/queue.js';
+import type { KeyCodec } from '../../keys/key-codec.js';
+import { UnsupportedError } from '../../util/errors.js';
+import { GroupSums, total } from './group-sums.js';
+
+/** What a check of a sort's result found. */
+export interface Verified {
+  /** No key stands before a smaller one (and, for an argsort, equal keys keep their input order). */
+  readonly order: boolean;
+  /** The output holds the elements of the input, each as often, values beside their keys. */
+  readonly permutation: boolean;
+}
+
+/** Keys, and the values beside them, on the device. */
+export interface Elements {
+  readonly keys: Buffer;
+  /** Left out for keys alone, and on the input of an argsort, whose values are the positions. */
+  readonly values?: Buffer;
+}
+
+export interface VerifyWork {
+  readonly n: number;
+  readonly codec: KeyCodec;
+  readonly bits: readonly [begin: number, end: number];
+  readonly indices: boolean;
+  /** Segments that were sorted each by itself, of a verifier that is made for them. */
+  readonly segments?: Segments | undefined;
+}
+
+/** What a verifier is compiled for. */
+export interface VerifierShape {
+  readonly keyBits: number;
+  readonly valueBytes: number;
+  /** Were segments sorted, each by itself? */
+  readonly bySegments?: boolean;
+}
+
+/** Sums of one pass; to be read after the queue has finished. */
+export interface Digest {
+  read(): { hash: bigint; inversions: bigint };
+}
+
+const ORDER = 1;
+const INDICES = 2;
+const FROM_SEGMENT = 4;
+
+/** Turns of loops for an element whose segment has to be found. */
+const SEARCH_ITERATIONS = 33;
+
+/** Device-side verification: see cl/verify.cl. */
+export class Verifier {
+  readonly #groupSums: GroupSums;
+  readonly #valueBytes: number;
+  readonly #bySegments: boolean;
+
+  private constructor(sums: GroupSums, { valueBytes, bySegments = false }: VerifierShape) {
+    this.#groupSums = sums;
+    this.#valueBytes = valueBytes;
+    this.#bySegments = bySegments;
+  }
+
+  /** @throws BuildError */
+  static async create(device: Device, shape: VerifierShape): Promise<Verifier> {
+    const { keyBits, valueBytes, bySegments } = shape;
+    const defines = { KEY_BITS: keyBits, VALUE_BYTES: valueBytes, SEGMENTS: bySegments ? 1 : 0 };
+    return new Verifier(await GroupSums.create(device, 'verify', defines), shape);
+  }
+
+  /** Enqueues the sum over the input. */
+  input(elements: Elements, work: VerifyWork): Digest {
+    return this.#enqueue(elements, work, work.indices ? INDICES : 0, 'verify input');
+  }
+
+  /** Enqueues the sum over the output and the check of its order. */
+  output(elements: Elements, work: VerifyWork): Digest {
+    return this.#enqueue(elements, work, ORDER | (work.indices ? INDICES : 0), 'verify output');
+  }
+
+  /**
+   * The check of a trial in the device's own queue.
+   *
+   * @param positions the values are the positions of the keys, whether the sort makes them or is given them: equal keys
+   *   have to keep their order then
+   */
+  trialCheck(work: TrialWork, positions = work.indices === true): Check {
+    const { input, output, inputValues, outputValues } = work;
+    const checked = { ...work, indices: positions };
+    let before: Digest | undefined;
+    let after: Digest | undefined;
+    return {
+      before: () => {
+        before = this.input({ keys: input, ...(inputValues && { values: inputValues }) }, checked);
+      },
+      after: () => {
+        after = this.output({ keys: output, ...(outputValues && { values: outputValues }) }, checked);
+      },
+      wrong: () => {
+        if (!before || !after) return 'nothing was enqueued';
+        const { order, permutation } = compareDigests(before, after);
+        if (!order) return 'not in order';
+        return permutation ? undefined : 'elements were lost or changed';
+      },
+    };
+  }
+
+  #enqueue({ keys, values = keys }: Elements, work: VerifyWork, flags: number, stage: string): Digest {
+    // Positions are 32-bit words; only for them may the values be left out, since the kernel makes them.
+    if (this.#valueBytes > 0 && values === keys && !(work.indices && this.#valueBytes === 4)) {
+      throw new UnsupportedError(
+        `values of ${this.#valueBytes} bytes cannot be checked without their buffer`,
+      );
+    }
+    const { n, codec, bits } = work;
+    const segments = this.#bySegments ? work.segments : undefined;
+    if (this.#bySegments && !segments) throw new UnsupportedError('there are no segments to check');
+    const sums = this.#groupSums.enqueue(
+      n,
+      (partials, perGroup) => [
+        keys,
+        ...(this.#valueBytes > 0 ? [values] : []),
+        ...(segments ? [offsetsOf(segments), u32(segments.count)] : []),
+        partials,
+        u64(n),
+        perGroup,
+        codecArgument(codec),
+        u32(bits[0]),
+        u32(bits[1] - bits[0]),
+        u32(flags | (segments?.fromSegment ? FROM_SEGMENT : 0)),
+      ],
+      { sumsPerGroup: 2, stage, ...(segments && { iterations: SEARCH_ITERATIONS }) },
+    );
+    return { read: () => ({ hash: total(sums, 0, 2), inversions: total(sums, 1, 2) }) };
+  }
+}
+
+/** Compares the sums of input and output. */
+export function compareDigests(input: Digest, output: Digest): Verified {
+  const after = output.read();
+  return { order: after.inversions === 0n, permutation: input.read().hash === after.hash };
+}

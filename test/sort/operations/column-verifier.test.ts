@@ -1,0 +1,300 @@
+/** Verification of results on devices and on the host: correct results pass, and wrong ones are found. */
+import ava, { type ExecutionContext } from 'ava';
+import type { Device } from '../../../src/device/device.js';
+import { bytesOf, newArray } from '../../../src/keys/array.js';
+import { DTYPES, type Dtype, dtypeInfo } from '../../../src/keys/dtype.js';
+import { keyCodec } from '../../../src/keys/key-codec.js';
+import { SCAN_OPS, type ScanOp } from '../../../src/primitives/possible.js';
+import { parseSortOptions } from '../../../src/sort/api/options.js';
+import type { Backend } from '../../../src/sort/backend/backend.js';
+import { type Column, column, isOnDevice } from '../../../src/sort/backend/column.js';
+import { DeviceBackend } from '../../../src/sort/backend/device-backend.js';
+import { HostBackend } from '../../../src/sort/backend/host-backend.js';
+import { type Call, startCall } from '../../../src/sort/calls/call.js';
+import type { ColumnKernels, TopShort } from '../../../src/sort/operations/column-kernels.js';
+import { scan } from '../../../src/sort/operations/column-primitives.js';
+import { HostColumnVerifier } from '../../../src/sort/operations/host-column-verifier.js';
+import { segmentColumn } from '../../../src/sort/operations/segmented-sort.js';
+import { filter, partition } from '../../../src/sort/operations/select.js';
+import { topK } from '../../../src/sort/operations/top-k.js';
+import { topSegments } from '../../../src/sort/operations/top-segments.js';
+import { unique } from '../../../src/sort/operations/unique.js';
+import { MismatchError } from '../../../src/util/errors.js';
+import type { Soon } from '../../../src/util/soon.js';
+import { keysOf } from '../../distributions.js';
+import { forEachDevice } from '../../each-device.js';
+
+type Step = keyof ColumnKernels;
+type Spoil = (result: Column) => Promise<void>;
+
+/** Changes one key of a column: the result of one step, as if the step had been wrong. */
+async function changeKey(device: Device | undefined, { place, n, info }: Column, at: number): Promise<void> {
+  const { bytes } = info;
+  if (!isOnDevice(place)) {
+    const view = bytesOf(place, at * bytes, at * bytes + 1);
+    view[0] = (view[0] as number) ^ 1;
+    return;
+  }
+  const all = new Uint8Array(n * bytes);
+  device?.queue.read(place, all);
+  await device?.queue.finish();
+  all[at * bytes] = (all[at * bytes] as number) ^ 1;
+  device?.queue.write(place, all);
+  await device?.queue.finish();
+}
+
+/** The same object with another member. */
+const replacing = <T extends object>(target: T, member: string, by: unknown): T =>
+  new Proxy(target, {
+    get: (_, name) => {
+      if (name === member) return by;
+      const value = Reflect.get(target, name, target) as unknown;
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+
+/** A backend one of whose steps is followed by `spoil`, with the column that the step fills. */
+function faulty(backend: Backend, step: Step, resultOf: (args: unknown[]) => Column, spoil: Spoil): Backend {
+  const columnsOf: Backend['columns'] = (by) => {
+    const columns = backend.columns(by);
+    const { kernels: steps } = columns;
+    const wrong = async (...args: unknown[]) => {
+      const told = await (steps[step] as (...all: unknown[]) => Promise<unknown>).apply(steps, args);
+      await spoil(resultOf(args));
+      return told;
+    };
+    return replacing(columns, 'kernels', replacing(steps, step, wrong));
+  };
+  return replacing(backend, 'columns', columnsOf);
+}
+
+/** More keys than those are selected from. */
+const SELECT = 100;
+
+async function run<T>(backend: Backend, use: (call: Call) => Soon<T>, select = SELECT): Promise<T> {
+  const onWarning = () => undefined;
+  const settings = parseSortOptions({ verify: true, tuning: { select } });
+  const started = await startCall({ backend, settings, onWarning }, async (call) => {
+    const made = await use(call);
+    return () => made;
+  });
+  return started.complete();
+}
+
+const newColumn = (dtype: Dtype, n: number): Column => column(dtype, n, newArray(dtype, n));
+
+/** An operation on keys, the step whose result is spoiled, and where that is among what the step takes. */
+interface Checked {
+  readonly what: string;
+  readonly step: Step;
+  readonly result: (args: unknown[]) => Column;
+  readonly use: (call: Call, keys: Column) => unknown;
+  readonly select?: number;
+}
+
+const selection = (dtype: Dtype) => {
+  const { width } = dtypeInfo(dtype);
+  return { low: 0n, high: (1n << BigInt(width - 1)) + 5n, not: false };
+};
+
+const scanned = (op: ScanOp, inclusive: boolean): Checked => ({
+  what: `${inclusive ? 'inclusive' : 'exclusive'} scan by ${op}`,
+  step: 'scan',
+  result: (args) => args[1] as Column,
+  use: (call, keys) => scan(call, keys, newColumn(keys.dtype, keys.n), { op, inclusive }),
+});
+
+const results = (dtype: Dtype, n: number, second: 'counts' | 'positions') => ({
+  keys: newColumn(dtype, n),
+  [second]: newColumn('u32', n),
+});
+
+function checkedOf(dtype: Dtype): Checked[] {
+  const isScanned = (op: ScanOp) => dtype !== 'f16' || op === 'min' || op === 'max';
+  return [
+    ...SCAN_OPS.filter(isScanned).flatMap((op) => [scanned(op, false), scanned(op, true)]),
+    {
+      what: 'filter',
+      step: 'compact',
+      result: (args) => args[2] as Column,
+      use: (call, keys) =>
+        filter(call, keys, selection(dtype), (chosen) => ({ keys: newColumn(dtype, chosen) })),
+    },
+    {
+      what: 'filter by mask',
+      step: 'compact',
+      result: (args) => args[2] as Column,
+      use: (call, keys) => {
+        const mask = column(
+          'u8',
+          keys.n,
+          Uint8Array.from({ length: keys.n }, (_, i) => (i % 3 === 0 ? 0 : 7)),
+        );
+        return filter(call, keys, { mask }, (chosen) => ({ keys: newColumn(dtype, chosen) }));
+      },
+    },
+    {
+      what: 'partition',
+      step: 'compact',
+      result: (args) => args[2] as Column,
+      use: (call, keys) => partition(call, keys, selection(dtype), newColumn(dtype, keys.n)),
+    },
+    {
+      what: 'unique, its keys',
+      step: 'distinct',
+      result: (args) => (args[1] as { keys: Column }).keys,
+      use: (call, keys) =>
+        unique(call, keys, (n) => results(dtype, n, 'counts') as { keys: Column; counts: Column }),
+    },
+    {
+      what: 'unique, its counts',
+      step: 'counts',
+      result: (args) => args[2] as Column,
+      use: (call, keys) =>
+        unique(call, keys, (n) => results(dtype, n, 'counts') as { keys: Column; counts: Column }),
+    },
+    {
+      what: 'topK',
+      step: 'select',
+      result: (args) => (args[2] as { keys: Column }).keys,
+      use: (call, keys) =>
+        topK(call, keys, results(dtype, 9, 'positions') as { keys: Column; positions: Column }),
+    },
+    {
+      what: 'topK, its positions',
+      step: 'select',
+      result: (args) => (args[2] as { positions: Column }).positions,
+      use: (call, keys) =>
+        topK(call, keys, results(dtype, 9, 'positions') as { keys: Column; positions: Column }),
+    },
+    ...[false, true].flatMap((fromSegment) => {
+      const top = (share: number, isShort: boolean) => (call: Call, keys: Column) => {
+        const { n } = keys;
+        const where = segmentColumn([0, 0, 7, 7, isShort ? Math.floor(n / 2) : 8, n - 1, n, n], n);
+        return topSegments(call, keys, { ...where, k: Math.ceil(n * share), fromSegment }, (total) => ({
+          ...(results(dtype, total, 'positions') as { keys: Column; positions: Column }),
+          offsets: newColumn('u32', 8),
+        }));
+      };
+      const positions = `positions ${fromSegment ? 'of segments' : 'of all'}`;
+      return [
+        {
+          what: `topSegments of most, ${positions}`,
+          step: 'topPositions' as const,
+          result: (args: unknown[]) => args[3] as Column,
+          use: top(1 / 3, false),
+          select: 2 ** 20, // short ones would be selected from, too
+        },
+        {
+          what: `topSegments of few, ${positions}`,
+          step: 'selectSegments' as const,
+          result: (args: unknown[]) => (args[3] as { positions: Column }).positions,
+          use: top(1 / 1000, false),
+        },
+        {
+          what: `topSegments of few short ones, ${positions}`,
+          step: 'topShort' as const,
+          result: (args: unknown[]) => (args[0] as TopShort).to.positions,
+          use: top(1 / 1000, true),
+        },
+      ];
+    }),
+  ];
+}
+
+async function passesAndFinds(
+  t: ExecutionContext,
+  backend: Backend,
+  device: Device | undefined,
+  { dtypes, n }: { readonly dtypes: readonly Dtype[]; readonly n: number },
+) {
+  for (const dtype of dtypes) {
+    for (const { what, step, result, use, select } of checkedOf(dtype)) {
+      if (step === 'selectSegments' && n < 4200) continue; // short segments go another way
+      if (step === 'topShort' && !device) continue; // or are selected from like any others
+      const keys = column(dtype, n, keysOf(dtype, 'uniform', n));
+      await t.notThrowsAsync(
+        run(backend, (call) => use(call, keys), select),
+        `${dtype} ${what}`,
+      );
+      const isRounded = dtypeInfo(dtype).kind === 'float' && /sum|product/.test(what);
+      if (isRounded) continue; // one bit is within the bounds
+      const spoil: Spoil = (made) => changeKey(device, made, Math.min(made.n - 1, 2));
+      const error = await t.throwsAsync(
+        run(faulty(backend, step, result, spoil), (call) => use(call, keys), select),
+        { instanceOf: MismatchError },
+        `${dtype} ${what}`,
+      );
+      t.regex(error?.message ?? '', /which is not used|lost or changed|is wrong/, what);
+    }
+  }
+}
+
+ava.serial('the host engine: correct results pass, and wrong ones are found', async (t) => {
+  await passesAndFinds(t, new HostBackend(), undefined, { dtypes: DTYPES, n: 5000 });
+});
+
+forEachDevice((title, open, small) => {
+  ava.serial(title('correct results pass, and wrong ones are found'), async (t) => {
+    const device = await open();
+    const dtypes: readonly Dtype[] = small ? ['f32'] : ['u16', 'f32', 'i64'];
+    const request = { dtypes, n: small ? 300 : 5000 };
+    await passesAndFinds(t, new DeviceBackend(device), device, request);
+  });
+});
+
+ava.serial('float sums and products outside of their error bounds are found', async (t) => {
+  const checks = new HostColumnVerifier(undefined);
+  const n = 10_000;
+  for (const dtype of ['f32', 'f64'] as const) {
+    const Floats = dtype === 'f32' ? Float32Array : Float64Array;
+    const near = new Floats(Array.from({ length: n }, (_, i) => 1 + ((i * 7919) % 1000) * 1e-6 - 5e-4));
+    const special = near.slice();
+    special[50] = Number.POSITIVE_INFINITY;
+    for (const op of ['sum', 'product'] as const) {
+      for (const keys of [near, special]) {
+        let value = op === 'sum' ? 0 : 1;
+        const right = new Floats(n);
+        for (const [i, key] of keys.entries()) {
+          value = op === 'sum' ? value + key : value * key;
+          right[i] = value;
+        }
+        const check = async (to: Float32Array | Float64Array) =>
+          (await checks.scan(column(dtype, n, keys), column(dtype, n, to), op, true))();
+        t.is(await check(right), undefined, `${dtype} ${op}`);
+        const wrong = right.slice();
+        wrong[20] = (wrong[20] as number) * 1.01;
+        t.regex((await check(wrong)) ?? '', /result 20 of 10000/, `${dtype} ${op}`);
+      }
+    }
+    // Neither an overflow nor the results after it are errors.
+    const most = dtype === 'f32' ? 3e38 : 1.7e308;
+    const large = Floats.of(most, most, -most);
+    const from = column(dtype, 3, large);
+    const infinite = column(dtype, 3, Floats.of(large[0] as number, Number.POSITIVE_INFINITY, Number.NaN));
+    t.is((await checks.scan(from, infinite, 'sum', true))(), undefined);
+  }
+});
+
+ava.serial('missing keys are found, not only changed ones', async (t) => {
+  const checks = new HostColumnVerifier(undefined);
+  const u32 = (...keys: number[]) => column('u32', keys.length, Uint32Array.from(keys));
+  const keys = u32(5, 1, 5, 9, 1);
+  const codec = keyCodec('u32');
+  const all = { low: 0n, high: 4n, not: true };
+  t.is((await checks.compact(keys, all, u32(5, 5, 9), false, () => 3))(), undefined);
+  t.regex(
+    (await checks.compact(keys, all, u32(5, 9), false, () => 2))() ?? '',
+    /2 keys were chosen instead of 3/,
+  );
+  t.regex((await checks.compact(keys, all, u32(5, 9, 5), false, () => 3))() ?? '', /in their order/);
+  t.is((await checks.unique(keys, u32(1, 5, 9), u32(2, 2, 1), codec))(), undefined);
+  t.regex((await checks.unique(keys, u32(1, 9), u32(2, 1), codec))() ?? '', /not those of the input/);
+  t.regex((await checks.unique(keys, u32(5, 1, 9), u32(2, 2, 1), codec))() ?? '', /out of order/);
+  const top = (found: Column, positions: Column) =>
+    checks.top(keys, { keys: found, positions, k: 2, codec, bits: [0, 32] });
+  t.is((await top(u32(1, 1), u32(1, 4)))(), undefined);
+  t.regex((await top(u32(1, 5), u32(1, 0)))() ?? '', /3 keys come no later than the last of 2/);
+  t.regex((await top(u32(1, 1), u32(4, 1)))() ?? '', /out of order/);
+  t.regex((await top(u32(1, 1), u32(1, 1)))() ?? '', /out of order/);
+});
