@@ -2,12 +2,12 @@
 // Reads files of every format with bytes changed at random, and stops at the first one that crashes a reader, is read
 // differently from a file and from a pipe, or takes memory by what it claims:
 //
-//   node scripts/fuzz-files.mjs [--seconds N] [--seed S] [--only NAME] [--replay SEED [--foreign]]
+//   node scripts/fuzz-files.mjs [--seconds N] [--seed S] [--only NAME] [--replay SEED [--subprocess]]
 //
 //   --seconds  how long; default 60
 //   --seed     the first case's; default: another one each time, which is printed
 //   --only     only files whose names have this in them, such as npy
-//   --replay   one case again, with the stack of what was thrown; with --foreign one of the foreign files
+//   --replay   one case again, with the stack of what was thrown; with --subprocess one of the files that a subprocess reads
 //
 // Needs `npm run build`. What files there are is in test/io/fuzz/subjects.ts.
 
@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { attempt } from '../dist/test/io/fuzz/hunt.js';
-import { foreignSubjects, subjects } from '../dist/test/io/fuzz/subjects.js';
+import { subjects, subprocessSubjects } from '../dist/test/io/fuzz/subjects.js';
 
 const { values } = parseArgs({
   options: {
@@ -25,17 +25,17 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     only: { type: 'string', default: '' },
     replay: { type: 'string' },
-    foreign: { type: 'boolean', default: false },
+    subprocess: { type: 'boolean', default: false },
   },
 });
 
 const named = ({ name }) => name.includes(values.only);
 const own = (await subjects()).filter(named);
-const foreign = (await foreignSubjects()).filter(named);
+const subprocess = (await subprocessSubjects()).filter(named);
 const folder = mkdtempSync(join(tmpdir(), 'clsort-fuzz-files-'));
 const tally = { cases: 0, read: 0, refused: 0 };
 const first = Number(values.replay ?? values.seed ?? randomInt(2 ** 31));
-const groups = [own, foreign].filter(({ length }) => length > 0);
+const groups = [own, subprocess].filter(({ length }) => length > 0);
 if (groups.length === 0) throw new Error(`no file has '${values.only}' in its name`);
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
@@ -47,10 +47,10 @@ async function hunt(group) {
 }
 
 console.log(
-  `seed ${first}, ${own.length + foreign.length} kinds of files, ${foreign.length} of them foreign`,
+  `seed ${first}, ${own.length + subprocess.length} kinds of files, ${subprocess.length} of them read by a subprocess`,
 );
 try {
-  if (values.replay) await attempt(values.foreign ? foreign : own, first, folder, tally);
+  if (values.replay) await attempt(values.subprocess ? subprocess : own, first, folder, tally);
   else for (const group of groups) await hunt(group);
 } catch (error) {
   console.error(error.message);

@@ -267,7 +267,7 @@ export const LIBRARY = [
   },
   {
     name: 'inflated: what follows behind the data is padding',
-    file: 'src/io/inflated.ts',
+    file: 'src/io/decompress-stream.ts',
     find: 'unused.some((byte) => byte !== 0)',
     replace: 'unused.some((byte) => byte > 255)',
     tests: [tests('io/compression')],
@@ -560,17 +560,17 @@ export const LIBRARY = [
   },
   {
     name: 'rooms: a piece is made in a room that is not free',
-    file: 'src/io/through-rooms.ts',
-    find: 'for (let i = 0; i < ahead; i++) begin();',
-    replace: 'for (let i = 0; i <= ahead; i++) begin();',
-    tests: [tests('io/through-rooms')],
+    file: 'src/io/buffered-pipeline.ts',
+    find: 'for (let i = 0; i < concurrency; i++) begin();',
+    replace: 'for (let i = 0; i <= concurrency; i++) begin();',
+    tests: [tests('io/buffered-pipeline')],
   },
   {
     name: 'rooms: a failure does not wait for those who use them',
-    file: 'src/io/through-rooms.ts',
-    find: 'await Promise.allSettled(made);',
-    replace: 'void Promise.allSettled(made);',
-    tests: [tests('io/through-rooms')],
+    file: 'src/io/buffered-pipeline.ts',
+    find: 'await Promise.allSettled(produced);',
+    replace: 'void Promise.allSettled(produced);',
+    tests: [tests('io/buffered-pipeline')],
   },
   {
     name: 'output: a disk that has no room ahead is not told of',
@@ -582,8 +582,8 @@ export const LIBRARY = [
   {
     name: 'sort on device: the last piece is as long as any',
     file: 'src/io/sort-on-device.ts',
-    find: 'room.subarray(0, bytes - piece * length);',
-    replace: 'room;',
+    find: 'buffer.subarray(0, bytes - piece * length);',
+    replace: 'buffer;',
     tests: [tests('io/sort-on-device')],
   },
   {

@@ -13,7 +13,7 @@ import {
 import { dirname, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { ioError } from '../io/raw.js';
-import { targetOf } from '../io/target.js';
+import { resolveTarget } from '../io/resolve-target.js';
 import { UsageError } from '../util/errors.js';
 import { type FileState, fileState, isSameState, type SummedState } from './file-state.js';
 import { inputsOf, type Job, oneOrAll } from './jobs.js';
@@ -82,7 +82,7 @@ export class Journal {
    * @throws UsageError for a file that is none, or while another process has it; IoError
    */
   static async open(name: string): Promise<Journal> {
-    const path = await targetOf(name).catch((error) => {
+    const path = await resolveTarget(name).catch((error) => {
       throw ioError('write', name, error);
     });
     const release = await lock(path);
@@ -105,7 +105,7 @@ export class Journal {
 
   /** What a journal says, without taking it. @throws as `open` */
   static async look(name: string): Promise<Pick<Journal, 'isDone'>> {
-    const path = await targetOf(name).catch((error) => {
+    const path = await resolveTarget(name).catch((error) => {
       throw ioError('read', name, error);
     });
     const folder = dirname(resolve(path));

@@ -3,8 +3,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { removeOrphans } from '../io/aside.js';
-import type { Asides } from '../io/output.js';
+import type { TemporaryFiles } from '../io/output.js';
+import { removeOrphans } from '../io/temporary-files.js';
 import type { Progress } from '../sort/api/options.js';
 import { DeviceLostError } from '../util/errors.js';
 import { TOO_FEW_FILES, tellsOfTooFewFiles } from '../util/open-files.js';
@@ -23,7 +23,7 @@ const CLOSE_MS = 2000;
 export class LaneLostError extends DeviceLostError {}
 
 export interface LaneHooks {
-  readonly asides?: Asides | undefined;
+  readonly asides?: TemporaryFiles | undefined;
   readonly onWarning: (message: string) => void;
   /** The process has ended by itself. */
   readonly onLost: (error: LaneLostError) => void;

@@ -6,8 +6,8 @@ import { closeSync, openSync, unlinkSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { asideName, isGone, ownerOf } from '../io/aside.js';
 import { ioError } from '../io/raw.js';
+import { hasOwnerExited, ownerOf, temporaryName } from '../io/temporary-files.js';
 import { UsageError } from '../util/errors.js';
 
 /** Two that begin at once see each other; each steps back for up to so long before it looks again. */
@@ -24,7 +24,7 @@ export async function lock(path: string): Promise<() => void> {
   const folder = dirname(path);
   const name = `${basename(path)}.lock`;
   for (let tries = 1; ; tries++) {
-    const own = asideName(name);
+    const own = temporaryName(name);
     try {
       closeSync(openSync(join(folder, own), 'wx'));
     } catch (error) {
@@ -57,7 +57,7 @@ async function otherOwner(
     if (file === own || !file.startsWith(prefix)) continue;
     const owner = ownerOf(file);
     if (!owner) continue;
-    if (!isGone(owner)) return { pid: owner.pid, file };
+    if (!hasOwnerExited(owner)) return { pid: owner.pid, file };
     await rm(join(folder, file), { force: true });
   }
   return undefined;

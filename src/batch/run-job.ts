@@ -3,10 +3,10 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type FileHash, FileHashes } from '../io/file-hash.js';
 import { makeFolder } from '../io/folder.js';
+import { partitionedSort } from '../io/partitioned-sort.js';
 import { type FileContext, type FileReport, sortFile } from '../io/sort-file.js';
-import { sortParts } from '../io/sort-parts.js';
 import { sortRecordFile } from '../io/sort-record-file.js';
-import { now, spanned, type WorkSpan } from '../io/spans.js';
+import { measureSpan, now, type WorkSpan } from '../io/spans.js';
 import { sortTableFile } from '../io/tables/sort-table-file.js';
 import type { Sorter } from '../sort/api/sorter.js';
 import { type FileState, fileState, isSameState, type SummedState, stateOf } from './file-state.js';
@@ -36,13 +36,13 @@ export async function runJob(sorter: Sorter, job: Job, memory: number, outer: Fi
       const input: SummedState[] = [];
       for (const [i, path] of inputs.entries()) {
         const file = path === job.out ? replaced : path;
-        input.push(...(await summed(hashes.ofInput(path), file ?? path, before[i], context.signal)));
+        input.push(...(await summed(hashes.forInput(path), file ?? path, before[i], context.signal)));
       }
-      const output = await summed(hashes.ofOutput(job.out), job.out, fileState(job.out), context.signal);
+      const output = await summed(hashes.forOutput(job.out), job.out, fileState(job.out), context.signal);
       return { input, output };
     };
     const counts = job.counts === undefined ? undefined : fileState(job.counts);
-    const { input, output } = await spanned('checksum', context.onSpan, hashing);
+    const { input, output } = await measureSpan('checksum', context.onSpan, hashing);
     return {
       report,
       spans,
@@ -66,7 +66,7 @@ function sorted(
   const how = { memory, resume: true };
   if ('by' in job) return sortTableFile(sorter, { ...job, memory }, context);
   if ('record' in job) return sortRecordFile(sorter, { ...job, ...how }, context);
-  return sortFile(sorter, { ...job, ...how }, context, sortParts);
+  return sortFile(sorter, { ...job, ...how }, context, partitionedSort);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import type { Asides } from '../io/output.js';
+import type { TemporaryFiles } from '../io/output.js';
 import { ioError } from '../io/raw.js';
 import { AbortedError, TimeoutError } from '../util/errors.js';
 import type { JobResult, Listener } from './events.js';
@@ -34,7 +34,7 @@ export interface RunOptions {
   /** Bytes of memory that all jobs under way may take together. */
   readonly memory: number;
   readonly signal: AbortSignal;
-  readonly asides?: Asides | undefined;
+  readonly asides?: TemporaryFiles | undefined;
   /** Starts the worker process of a device; `Lane.open` by default. */
   readonly openLane?: OpenLane | undefined;
   readonly onEvent: Listener;

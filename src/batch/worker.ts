@@ -2,8 +2,8 @@
 import { Readable, Writable } from 'node:stream';
 import { parentPort } from 'node:worker_threads';
 import { ArrayPool } from '../io/array-pool.js';
+import { FileSortBatcher } from '../io/file-sort-batcher.js';
 import type { FileContext } from '../io/sort-file.js';
-import { SortsTogether } from '../io/sort-together.js';
 import { Sorter } from '../sort/api/sorter.js';
 import { UsageError } from '../util/errors.js';
 import { type FromChild, type ToChild, toldError } from './protocol.js';
@@ -17,7 +17,7 @@ const PROGRESS_MS = 100;
 const running = new Map<number, AbortController>();
 let sorter: Sorter | undefined;
 let arrays: ArrayPool | undefined;
-let together: SortsTogether | undefined;
+let together: FileSortBatcher | undefined;
 
 const noStream = (): UsageError => new UsageError('a batch has no stdin and no stdout: name a file');
 
@@ -26,14 +26,14 @@ function contextOf(id: number, signal: AbortSignal): FileContext {
   return {
     signal,
     arrays,
-    together,
+    batcher: together,
     stdin: new Readable({
       read: (): never => {
         throw noStream();
       },
     }),
     stdout: new Writable({ write: (_, __, done) => done(noStream()) }),
-    asides: {
+    temporaryFiles: {
       add: (aside) => say({ is: 'aside', change: 'add', aside }),
       delete: (aside) => say({ is: 'aside', change: 'delete', aside }),
     },
@@ -52,7 +52,7 @@ async function open({ device, idleBytes }: Extract<ToChild, { is: 'open' }>): Pr
     sorter = await Sorter.open({ device, onWarning: ({ message }) => say({ is: 'warning', message }) });
     arrays = new ArrayPool(sorter, idleBytes);
     // Where nobody asked for a device, few keys make no trip to it.
-    together = device !== 'auto' && sorter.device ? new SortsTogether(sorter) : undefined;
+    together = device !== 'auto' && sorter.device ? new FileSortBatcher(sorter) : undefined;
     await sorter.prepareFiles().catch(() => undefined); // whoever needs it will be told
     say({ is: 'opened' });
   } catch (error) {

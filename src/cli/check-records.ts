@@ -1,10 +1,10 @@
-import { addUnits, checkUnits, UnitOrderCheck } from '../io/check-units.js';
+import { layoutOrdering } from '../io/layout-ordering.js';
 import { randomPoints } from '../io/multiset.js';
 import { isStdin } from '../io/raw.js';
 import { openRecords } from '../io/record-file.js';
 import { keyText, type RecordLayout, recordKeys } from '../io/record-keys.js';
-import { recordOrder } from '../io/record-order.js';
-import { UnitMultiset } from '../io/unit-multiset.js';
+import { RecordMultiset } from '../io/record-multiset.js';
+import { countRecords, RecordOrderChecker, scanRecordOrder } from '../io/scan-record-order.js';
 import { type Console, print } from './console.js';
 import { EXIT, type ExitCode } from './exit-code.js';
 import { grouped } from './table.js';
@@ -27,15 +27,15 @@ export async function checkRecords(
   console: Console,
 ): Promise<ExitCode> {
   const { stdin, signal } = console;
-  const order = recordOrder(layout);
+  const order = layoutOrdering(layout);
   const points = randomPoints();
-  const multiset = () => new UnitMultiset(order.unit, points);
+  const multiset = () => new RecordMultiset(order.recordBytes, points);
   const records = against === undefined ? undefined : multiset();
   const open = async (path: string) => openRecords(path, stdin, { format, signal });
-  const check = new UnitOrderCheck(order);
+  const check = new RecordOrderChecker(order);
   for (const path of files) {
     const opened = await open(path);
-    await checkUnits(opened, order, records, check).finally(() => opened.close());
+    await scanRecordOrder(opened, order, records, check).finally(() => opened.close());
   }
   const { n, descent } = check;
   let permutation: boolean | null = null;
@@ -43,7 +43,7 @@ export async function checkRecords(
     const others = multiset();
     for (const path of otherFiles ?? [against]) {
       const other = await open(path);
-      await addUnits(other, order.unit, others).finally(() => other.close());
+      await countRecords(other, order.recordBytes, others).finally(() => other.close());
     }
     permutation = records.equals(others);
   }
@@ -60,7 +60,10 @@ export async function checkRecords(
       }),
     );
   } else {
-    print(console, `${isStdin(file) ? 'stdin' : file}: ${grouped(n)} ${order.units}, by ${keys.join(', ')}`);
+    print(
+      console,
+      `${isStdin(file) ? 'stdin' : file}: ${grouped(n)} ${order.description}, by ${keys.join(', ')}`,
+    );
     print(
       console,
       sorted ? 'order: right' : `order: WRONG, record ${descent} belongs before the one in front of it`,

@@ -17,7 +17,7 @@ import { readRatesFile } from '../engines/forecast/report.js';
 import type { SortRequest } from '../engines/make-job.js';
 import { defaultMemory } from '../io/external/free-memory.js';
 import { ioError } from '../io/raw.js';
-import type { UnitOrder } from '../io/unit-order.js';
+import type { RecordOrdering } from '../io/record-ordering.js';
 import { Sorter } from '../sort/api/sorter.js';
 import { UsageError } from '../util/errors.js';
 import { type Console, say } from './console.js';
@@ -25,7 +25,7 @@ import type { PlanArguments } from './options/plan.js';
 
 export interface Units {
   readonly kind: UnitKind;
-  readonly order: UnitOrder;
+  readonly order: RecordOrdering;
   readonly request: Pick<SortRequest, 'keys' | 'records'>;
 }
 

@@ -30,7 +30,7 @@ export async function sortEach(
   { devices, memory, bar, onWarning, onDone }: SortEach,
   console: Console,
 ): Promise<unknown> {
-  const { signal, asides } = console;
+  const { signal, temporaryFiles: asides } = console;
   let ended = 0;
   const reports = new Map<Job, FileReport>();
   const { results } = await runBatch(

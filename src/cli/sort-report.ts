@@ -1,5 +1,5 @@
 import type { FileReport } from '../io/sort-file.js';
-import { shownDelimiter } from '../io/text/text-options.js';
+import { formatDelimiter } from '../io/text/text-options.js';
 import { dtypeInfo } from '../keys/dtype.js';
 import type { StageReport } from '../sort/api/report.js';
 import type { Verified } from '../sort/verification/verify.js';
@@ -93,7 +93,7 @@ function textText(text: NonNullable<FileReport['table']>['text']): string {
   const csv =
     delimiter === undefined
       ? ''
-      : `${delimiter === '' ? 'one column' : `delimiter '${shownDelimiter(delimiter)}'`}, ${header ? 'a' : 'no'} header; `;
+      : `${delimiter === '' ? 'one column' : `delimiter '${formatDelimiter(delimiter)}'`}, ${header ? 'a' : 'no'} header; `;
   return `\ntext       ${csv}compared as ${types.join(', ') || 'nothing'}`;
 }
 

@@ -1,5 +1,5 @@
 import { deviceSpecs } from '../device/select-device.js';
-import { mostKeysOf } from '../io/keys.js';
+import { maxKeyCount } from '../io/keys.js';
 import { dtypeInfo } from '../keys/dtype.js';
 import { namedDtype } from '../keys/dtype-name.js';
 import { hostSorter, smallHostSorter } from '../sort/api/host-sorter.js';
@@ -37,7 +37,7 @@ export async function sorterFor(
   if (only === 'host') return hostSorter(onWarning);
   if (only === 'auto' && algorithm === 'auto' && scan === 'auto' && radixBits === undefined) {
     const keyBytes = record ?? (dtype === undefined ? undefined : dtypeInfo(namedDtype(dtype).dtype).bytes);
-    const mostKeys = await mostKeysOf(inputs, keyBytes);
+    const mostKeys = await maxKeyCount(inputs, keyBytes);
     const sorter = mostKeys === undefined ? undefined : smallHostSorter(mostKeys, onWarning);
     if (sorter) return sorter;
   }

@@ -33,7 +33,7 @@ export async function work(argv: readonly string[], supervision?: Supervision): 
     stdout: writableOf(1),
     stderr: writableOf(2),
     signal,
-    asides: { add: change('add'), delete: change('delete') },
+    temporaryFiles: { add: change('add'), delete: change('delete') },
     mayBlock: supervision === undefined,
   };
   // What cannot be told any more is not worth doing: the command ends as by an interruption.

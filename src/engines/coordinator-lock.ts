@@ -4,8 +4,8 @@
  */
 import { open, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { isGone, type Owner, thisProcess } from '../io/aside.js';
 import { ioError } from '../io/raw.js';
+import { hasOwnerExited, type Owner, thisProcess } from '../io/temporary-files.js';
 import { UsageError } from '../util/errors.js';
 import type { JobFolder } from './job-folder.js';
 
@@ -57,7 +57,7 @@ async function takeIfGone(folder: JobFolder, path: string): Promise<Coordinator 
   const other = parsed(text);
   // One that was killed before it said who it is has left an empty file.
   const isDead = other
-    ? isGone(other) || (await isSilent(folder, path, other))
+    ? hasOwnerExited(other) || (await isSilent(folder, path, other))
     : await isSilent(folder, path);
   if (!isDead) return other ?? { ...thisProcess(), name: 'another host' };
   const aside = folder.aside(NAME);

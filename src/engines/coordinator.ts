@@ -1,6 +1,6 @@
 /** Runs the stages of a job one after the other, on any engine: what has a record is done, and anything else is a task. */
 
-import { assertGoing } from '../io/raw.js';
+import { assertNotAborted } from '../io/raw.js';
 import { AbortedError, MismatchError } from '../util/errors.js';
 import { CancelledError, type Engine, isCancelled, STAGES, type Task, type TaskEvent } from './engine.js';
 import type { JobFolder } from './job-folder.js';
@@ -32,7 +32,7 @@ export async function runSort(work: StageWork, engine: Engine, listen: JobListen
   const { signal, stop } = watch(folder, context.signal);
   try {
     for (const stage of STAGES) {
-      assertGoing(signal);
+      assertNotAborted(signal);
       const count = await tasksOf(job, folder, stage);
       await runTasks({ folder, engine, kind: stage, count, signal }, listen);
     }
@@ -96,7 +96,7 @@ async function runTasks(
     if (event.is === 'failed') throw event.error;
     if (event.is === 'done') await engine.tell({ stage: kind, done: ++ended, tasks: count });
   }
-  assertGoing(signal);
+  assertNotAborted(signal);
   const left = tasks.length - [...(await folder.done(kind))].filter((index) => !done.has(index)).length;
   if (left > 0) throw new AbortedError(`${left} tasks of ${kind} were given up`);
 }

@@ -6,10 +6,10 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { asideName } from '../io/aside.js';
-import { writeAside } from '../io/aside-file.js';
 import { makeFolder } from '../io/folder.js';
 import { ioError } from '../io/raw.js';
+import { temporaryName } from '../io/temporary-files.js';
+import { writeFileAtomic } from '../io/write-file-atomic.js';
 import { IoError, UsageError } from '../util/errors.js';
 import type { Task, TaskKind } from './engine.js';
 import type { SharedFolder } from './shared-folder.js';
@@ -111,7 +111,7 @@ export class JobFolder {
 
   /** A name that no other process writes to. */
   aside(name: string): string {
-    return join(this.path, ASIDES, asideName(name));
+    return join(this.path, ASIDES, temporaryName(name));
   }
 
   get asides(): string {
@@ -151,6 +151,6 @@ export class JobFolder {
   }
 
   #put(name: string, value: object): Promise<void> {
-    return writeAside(this.file(name), JSON.stringify(value), this.aside(name));
+    return writeFileAtomic(this.file(name), JSON.stringify(value), this.aside(name));
   }
 }

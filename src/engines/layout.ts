@@ -68,7 +68,7 @@ export async function layoutOf(job: SortJob, folder: JobFolder): Promise<Layout>
   const shards: PartitionRecord[] = [];
   for (const i of job.shards.keys()) shards.push(await folder.expect<PartitionRecord>('partition', i));
   const bytes = shards.reduce((sum, shard) => sum + shard.bytes, 0);
-  const { unit } = orderOf(job.units);
+  const { recordBytes: unit } = orderOf(job.units);
   const average = Math.max(unit, bytes / job.partitions);
   const parts: Omit<Part, 'name'>[] = [];
   for (const [partition, isSingle] of single.entries()) {

@@ -2,7 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import { dirname, extname } from 'node:path';
 import { Readable } from 'node:stream';
-import { assertRoom, occupied } from '../io/external/disk.js';
+import { assertFreeSpace, diskUsage } from '../io/external/disk.js';
 import { identityOf, isRegular } from '../io/external/input.js';
 import { MAX_PARTITIONS } from '../io/external/splitters.js';
 import type { KeyReader } from '../io/formats/key-file.js';
@@ -102,7 +102,7 @@ export async function makeJob(
       throw new UsageError(`${input.name} is in the folder that the result replaces: name another output`);
     }
   }
-  const { unit } = orderOf(units);
+  const { recordBytes: unit } = orderOf(units);
   const sizes = opened.map(({ bytes }) => bytes);
   const all = sizes.some((bytes) => bytes === undefined)
     ? undefined
@@ -308,25 +308,25 @@ export function assertSameJob(found: SortJob, asked: SortJob, request: SortReque
 
 /** Asks disks for room for what is between two stages, and for the result. @throws IoError */
 export async function assertJobRoom(job: SortJob, folder: JobFolder, out: string): Promise<number> {
-  const { unit } = orderOf(job.units);
+  const { recordBytes: unit } = orderOf(job.units);
   const bytes = job.shards.reduce(
     (sum, { input, begin, end }) => sum + (end === null ? (job.inputs[input]?.bytes ?? 0) : end - begin),
     0,
   );
-  const there = (await occupied(folder.file('parts'))) + (await piecesBytes(folder));
+  const there = (await diskUsage(folder.file('parts'))) + (await piecesBytes(folder));
   const wanted = [
     { folder: folder.path, bytes: Math.max(0, bytes - there), what: 'pieces of partitions' },
     { folder: dirname(out), bytes, what: 'the result' },
   ];
   // A piece goes when its partition is sorted: some of them are there twice.
-  await assertRoom(wanted, Math.max(0, bytes - (4 * bytes) / job.partitions - unit));
+  await assertFreeSpace(wanted, Math.max(0, bytes - (4 * bytes) / job.partitions - unit));
   return bytes;
 }
 
 async function piecesBytes(folder: JobFolder): Promise<number> {
   let bytes = 0;
   for (const name of await readdir(folder.file('pieces')).catch(() => [])) {
-    bytes += await occupied(folder.file('pieces', name));
+    bytes += await diskUsage(folder.file('pieces', name));
   }
   return bytes;
 }

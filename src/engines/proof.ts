@@ -1,23 +1,24 @@
 /** What units on their way prove: that they are in order, which they are, and with what they begin and end. */
-import { UnitOrderCheck } from '../io/check-units.js';
-import { UnitMultiset } from '../io/unit-multiset.js';
-import type { UnitOrder } from '../io/unit-order.js';
+
+import { RecordMultiset } from '../io/record-multiset.js';
+import type { RecordOrdering } from '../io/record-ordering.js';
+import { RecordOrderChecker } from '../io/scan-record-order.js';
 import { MismatchError } from '../util/errors.js';
 import type { SortedPartRecord } from './layout.js';
 
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
 
 export class Proof {
-  readonly #order: UnitOrder;
-  readonly #check: UnitOrderCheck;
-  readonly #products: UnitMultiset;
+  readonly #order: RecordOrdering;
+  readonly #check: RecordOrderChecker;
+  readonly #products: RecordMultiset;
   #first: string | undefined;
   #last = '';
 
-  constructor(order: UnitOrder, points: BigUint64Array) {
+  constructor(order: RecordOrdering, points: BigUint64Array) {
     this.#order = order;
-    this.#check = new UnitOrderCheck(order);
-    this.#products = new UnitMultiset(order.unit, points);
+    this.#check = new RecordOrderChecker(order);
+    this.#products = new RecordMultiset(order.recordBytes, points);
   }
 
   /** @param piece whole units, which must not change until this is fulfilled */
@@ -26,7 +27,7 @@ export class Proof {
     const counted = this.#products.add(piece);
     counted.catch(() => undefined); // it is awaited, perhaps after another failure
     this.#check.add(piece);
-    const { unit } = this.#order;
+    const { recordBytes: unit } = this.#order;
     this.#first ??= base64(piece.subarray(0, unit));
     this.#last = base64(piece.subarray(-unit));
     await counted;

@@ -2,13 +2,13 @@
 import { constants } from 'node:buffer';
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { budgetOf } from '../io/external/budget.js';
+import { partitionBudget } from '../io/external/budget.js';
 import { externalSort } from '../io/external/external-sort.js';
 import { openFile, piecesOf } from '../io/external/input.js';
 import type { KeyWriter } from '../io/formats/key-file.js';
 import { type Output, withOutput } from '../io/output.js';
-import { assertGoing, PIECE_BYTES } from '../io/raw.js';
-import type { UnitOrder, UnitSortOptions } from '../io/unit-order.js';
+import { assertNotAborted, PIECE_BYTES } from '../io/raw.js';
+import type { OrderingSortOptions, RecordOrdering } from '../io/record-ordering.js';
 import { IoError, MismatchError } from '../util/errors.js';
 import { type Layout, layoutOf, PARTS, type Part, pieceName, type SortedPartRecord } from './layout.js';
 import { Proof } from './proof.js';
@@ -20,7 +20,7 @@ import { fileContext } from './worker-context.js';
 const DEVICE_BYTES = 40;
 
 /** Bytes of memory that a part of so many bytes is sorted in. */
-export const partMemory = (bytes: number, { unit, sortBytes }: UnitOrder): number =>
+export const partMemory = (bytes: number, { recordBytes: unit, sortBytes }: RecordOrdering): number =>
   bytes + (bytes / unit) * (sortBytes + DEVICE_BYTES);
 
 export async function sortPart(work: StageWork, index: number): Promise<void> {
@@ -50,7 +50,7 @@ async function make(work: StageWork, part: Part, path: string, proof: Proof): Pr
   const { job, context } = work;
   const order = orderOf(job.units);
   const bytes = part.end - part.begin;
-  const n = bytes / order.unit;
+  const n = bytes / order.recordBytes;
   /** Hands on what is written when it has been looked at. */
   const writerTo = async (output: Output): Promise<KeyWriter> => {
     const writer = await partWriter(job, path, n, output);
@@ -72,7 +72,7 @@ async function make(work: StageWork, part: Part, path: string, proof: Proof): Pr
       const writer = await writerTo(output);
       const units = part.single ? unitsOf(work, part) : sortedUnits(work, part, order);
       for await (const piece of units) {
-        assertGoing(context.signal);
+        assertNotAborted(context.signal);
         await writer.write(piece);
       }
       await writer.end();
@@ -86,7 +86,7 @@ async function make(work: StageWork, part: Part, path: string, proof: Proof): Pr
 
 /** The units of a part as they were, in the order of the shards. */
 async function* unitsOf({ job, folder, context }: StageWork, part: Part): AsyncGenerator<Uint8Array> {
-  const { unit } = orderOf(job.units);
+  const { recordBytes: unit } = orderOf(job.units);
   const most = Math.min(PIECE_BYTES, Math.max(unit, Math.floor(context.memory / 8)));
   const room = new Uint8Array(2 * Math.max(unit, most - (most % unit)));
   let position = 0;
@@ -97,7 +97,7 @@ async function* unitsOf({ job, folder, context }: StageWork, part: Part): AsyncG
     if (begin >= end) continue;
     const file = await openFile(folder.file(...pieceName(part.partition, shard)), 0, context.signal);
     try {
-      yield* piecesOf(file.readAt, { begin, end, unit, room });
+      yield* piecesOf(file.readAt, { begin, end, recordBytes: unit, buffer: room });
     } finally {
       await file.close();
     }
@@ -110,7 +110,7 @@ async function* copied(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
 }
 
 /** The same, sorted in memory. */
-async function* sortedUnits(work: StageWork, part: Part, order: UnitOrder): AsyncGenerator<Uint8Array> {
+async function* sortedUnits(work: StageWork, part: Part, order: RecordOrdering): AsyncGenerator<Uint8Array> {
   const { job, folder, context } = work;
   const { signal, onProgress } = context;
   const units = new Uint8Array(part.end - part.begin);
@@ -127,9 +127,9 @@ async function* sortedUnits(work: StageWork, part: Part, order: UnitOrder): Asyn
     onProgress?.({ phase: 'read', done: at, total: units.length });
   }
   if (units.length === 0) return;
-  const options: UnitSortOptions = { ...job.how, signal };
+  const options: OrderingSortOptions = { ...job.how, signal };
   const sorted = await order.sort(await context.sorter(), units, options);
-  const step = Math.max(1, Math.floor(PIECE_BYTES / order.unit)) * order.unit;
+  const step = Math.max(1, Math.floor(PIECE_BYTES / order.recordBytes)) * order.recordBytes;
   for (let begin = 0; begin < sorted.length; begin += step) yield sorted.subarray(begin, begin + step);
 }
 
@@ -153,8 +153,8 @@ async function sortLarge(
   await externalSort(
     await context.sorter(),
     {
-      ...{ input, order, orderName: order.units, out: path, writer },
-      budget: budgetOf(context.memory, order),
+      ...{ input, order, orderName: order.description, out: path, writer },
+      budget: partitionBudget(context.memory, order),
       tmp: context.tmp ?? folder.asides,
       options: job.how,
     },

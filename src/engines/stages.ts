@@ -4,15 +4,15 @@
  */
 import { mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { writeAside } from '../io/aside-file.js';
 import { Partitioner } from '../io/external/partition.js';
-import { MAX_PLACED_UNITS } from '../io/external/place.js';
-import { SAMPLES_EACH, sampleOf } from '../io/external/sample.js';
+import { MAX_PLACED_RECORDS } from '../io/external/place.js';
+import { SAMPLES_PER_PARTITION, takeSample } from '../io/external/sample.js';
 import { FileSpill } from '../io/external/spill.js';
 import { Splitters } from '../io/external/splitters.js';
-import { assertGoing, ioError } from '../io/raw.js';
-import { UnitMultiset } from '../io/unit-multiset.js';
-import type { UnitOrder } from '../io/unit-order.js';
+import { assertNotAborted, ioError } from '../io/raw.js';
+import { RecordMultiset } from '../io/record-multiset.js';
+import type { RecordOrdering } from '../io/record-ordering.js';
+import { writeFileAtomic } from '../io/write-file-atomic.js';
 import { MismatchError } from '../util/errors.js';
 import { Random } from '../util/random.js';
 import type { JobFolder } from './job-folder.js';
@@ -38,10 +38,10 @@ const MAX_SAMPLE_BYTES = 128 * 2 ** 20;
 const MAX_PIECE_BYTES = 32 * 2 ** 20;
 
 /** Memory for pieces that are read and placed, in four parts of whole units that words may stand in. */
-function roomFor(order: UnitOrder, memory: number): Uint8Array {
-  const most = Math.min(MAX_PIECE_BYTES, MAX_PLACED_UNITS * order.unit, Math.floor(memory / 8));
-  const units = Math.max(1, Math.floor(most / order.unit));
-  return new Uint8Array((units < 8 ? units : units - (units % 8)) * order.unit * 4);
+function roomFor(order: RecordOrdering, memory: number): Uint8Array {
+  const most = Math.min(MAX_PIECE_BYTES, MAX_PLACED_RECORDS * order.recordBytes, Math.floor(memory / 8));
+  const units = Math.max(1, Math.floor(most / order.recordBytes));
+  return new Uint8Array((units < 8 ? units : units - (units % 8)) * order.recordBytes * 4);
 }
 
 /** The points of a job's checksums. */
@@ -51,11 +51,11 @@ const sampleName = (shard: number): string => `sample-${String(shard).padStart(6
 
 /** Units of all samples together. @param unit bytes of one */
 export const sampleSize = (partitions: number, unit: number): number =>
-  Math.min(SPARE * SAMPLES_EACH * partitions, Math.floor(MAX_SAMPLE_BYTES / unit));
+  Math.min(SPARE * SAMPLES_PER_PARTITION * partitions, Math.floor(MAX_SAMPLE_BYTES / unit));
 
 /** Units of a shard from all over it, into a file. */
 export async function sample({ job, folder, context }: StageWork, shard: number): Promise<void> {
-  const { unit } = orderOf(job.units);
+  const { recordBytes: unit } = orderOf(job.units);
   const wanted = Math.ceil(sampleSize(job.partitions, unit) / job.shards.length);
   const seed = job.seed + shard;
   const reader = await openShard(job, shard, context.shared, context.signal);
@@ -65,7 +65,7 @@ export async function sample({ job, folder, context }: StageWork, shard: number)
     const { bytes, readAt } = reader;
     if (readAt && bytes !== undefined) {
       n = bytes / unit;
-      units = await sampleOf(readAt, { n, unit, count: wanted, seed });
+      units = await takeSample(readAt, { n, recordBytes: unit, count: wanted, seed });
     } else {
       [n, units] = await sampleInOrder(
         reader,
@@ -77,7 +77,7 @@ export async function sample({ job, folder, context }: StageWork, shard: number)
     await reader.close();
   }
   const name = sampleName(shard);
-  await writeAside(folder.file(name), units, folder.aside(name));
+  await writeFileAtomic(folder.file(name), units, folder.aside(name));
   const record: SampleRecord = { n, samples: units.length / unit };
   await folder.put('sample', shard, record);
 }
@@ -103,7 +103,7 @@ async function sampleInOrder(
 /** Splitters from the samples of all shards, each with the weight of its shard. */
 export async function splitters({ job, folder }: StageWork): Promise<void> {
   const order = orderOf(job.units);
-  const { unit } = order;
+  const { recordBytes: unit } = order;
   const records: SampleRecord[] = [];
   for (const i of job.shards.keys()) records.push(await folder.expect<SampleRecord>('sample', i));
   // As many of each unit of all shards as the scarcest sample has.
@@ -132,7 +132,7 @@ export async function partition({ job, folder, context }: StageWork, shard: numb
   const stored = await folder.expect<SplittersRecord>('splitters', 0);
   const found = new Splitters(order, stored.splitters);
   const room = roomFor(order, context.memory);
-  const products = new UnitMultiset(order.unit, pointsOf(job));
+  const products = new RecordMultiset(order.recordBytes, pointsOf(job));
   const reader = await openShard(job, shard, context.shared, signal);
   const aside = folder.aside(`partition-${shard}`);
   await mkdir(aside).catch((error) => {
@@ -140,11 +140,11 @@ export async function partition({ job, folder, context }: StageWork, shard: numb
   });
   const spill = new FileSpill(aside);
   const names = found.single.map((_, p) => String(p));
-  const partitioner = new Partitioner(order, found, { spill, names, room: room.subarray(room.length / 2) });
+  const partitioner = new Partitioner(order, found, { spill, names, buffer: room.subarray(room.length / 2) });
   let bytes = 0;
   try {
     for await (const piece of reader.pieces(room.subarray(0, room.length / 2))) {
-      assertGoing(signal);
+      assertNotAborted(signal);
       const counted = products.add(piece);
       counted.catch(() => undefined); // it is awaited, perhaps after another failure
       await partitioner.add(piece);

@@ -5,11 +5,11 @@ import { piecesOf } from '../io/external/input.js';
 import type { ReadAt } from '../io/external/sample.js';
 import type { KeyReader, KeyWriter } from '../io/formats/key-file.js';
 import { keyTarget, openKeys } from '../io/keys.js';
+import { layoutOrdering } from '../io/layout-ordering.js';
 import type { Output } from '../io/output.js';
 import { openSource } from '../io/raw.js';
 import { openRecords } from '../io/record-file.js';
-import { recordOrder } from '../io/record-order.js';
-import { keyOrder, type UnitOrder } from '../io/unit-order.js';
+import { keyOrdering, type RecordOrdering } from '../io/record-ordering.js';
 import { InputError } from '../util/errors.js';
 import type { SharedFolder } from './shared-folder.js';
 import type { JobInput, KeyUnits, RecordUnits, SortJob } from './sort-job.js';
@@ -28,8 +28,8 @@ export interface UnitReader {
 /** Stands where jobs have no stdin. */
 const noStdin = (): Readable => Readable.from([]);
 
-export const orderOf = (units: KeyUnits | RecordUnits): UnitOrder =>
-  units.is === 'records' ? recordOrder(units) : keyOrder(units);
+export const orderOf = (units: KeyUnits | RecordUnits): RecordOrdering =>
+  units.is === 'records' ? layoutOrdering(units) : keyOrdering(units);
 
 /** A whole file of units. @throws as `openKeys` and `openRecords` */
 async function openUnits(
@@ -41,7 +41,7 @@ async function openUnits(
     const source = await openSource(path, noStdin(), signal);
     try {
       const reader = await openKeys(source, path, { ...units.read, signal });
-      return ofKeys(reader, orderOf(units).unit, async () => {
+      return ofKeys(reader, orderOf(units).recordBytes, async () => {
         await reader.close();
         await source.close();
       });
@@ -58,7 +58,7 @@ async function openUnits(
     readAt,
     pieces: (room) =>
       readAt && bytes !== undefined
-        ? piecesOf(readAt, { begin: 0, end: bytes, unit: record, room })
+        ? piecesOf(readAt, { begin: 0, end: bytes, recordBytes: record, buffer: room })
         : source.pieces(record),
     close: () => source.close(),
   };
@@ -72,7 +72,7 @@ function ofKeys(reader: KeyReader, unit: number, close: UnitReader['close']): Un
     readAt,
     pieces: (room) =>
       readAt && bytes !== undefined
-        ? piecesOf(readAt, { begin: 0, end: bytes, unit, room })
+        ? piecesOf(readAt, { begin: 0, end: bytes, recordBytes: unit, buffer: room })
         : reader.pieces(),
     close,
   };
@@ -98,11 +98,11 @@ export async function openShard(
     await whole.close();
     throw new InputError(`${path} can be read in order only, and was cut when the job was made`);
   }
-  const { unit } = orderOf(job.units);
+  const { recordBytes: unit } = orderOf(job.units);
   return {
     bytes: end - begin,
     readAt: (into, position) => readAt(into, begin + position),
-    pieces: (room) => piecesOf(readAt, { begin, end, unit, room }),
+    pieces: (room) => piecesOf(readAt, { begin, end, recordBytes: unit, buffer: room }),
     close: () => whole.close(),
   };
 }

@@ -1,11 +1,11 @@
 /** The stage that reads a part of the result back, and the end of a sort: parts against each other, and all of them together. */
 import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { asideName } from '../io/aside.js';
 import { syncFolder } from '../io/output.js';
 import { PARTS_SCHEMA, type PartsManifest, readParts, writeParts } from '../io/parts.js';
 import { ioError } from '../io/raw.js';
-import { UnitMultiset } from '../io/unit-multiset.js';
+import { RecordMultiset } from '../io/record-multiset.js';
+import { temporaryName } from '../io/temporary-files.js';
 import { IoError, MismatchError, UsageError } from '../util/errors.js';
 import { VERSION } from '../util/package.js';
 import { layoutOf, PARTS, type PartitionRecord, type SortedPartRecord } from './layout.js';
@@ -32,7 +32,7 @@ export async function verifyPart(work: StageWork, index: number): Promise<void> 
   const order = orderOf(job.units);
   const path = folder.file(PARTS, part.name);
   const proof = new Proof(order, pointsOf(job));
-  const step = Math.max(1, Math.floor(PIECE_BYTES / order.unit)) * order.unit;
+  const step = Math.max(1, Math.floor(PIECE_BYTES / order.recordBytes)) * order.recordBytes;
   if (sorted.bytes > 0) {
     const reader = await openPart(job, path, context.signal);
     try {
@@ -73,9 +73,9 @@ export interface PartsReport {
 export async function finish({ job, folder, context }: StageWork): Promise<PartsReport> {
   const order = orderOf(job.units);
   const { parts, bytes } = await layoutOf(job, folder);
-  const [before, after] = [0, 1].map(() => new UnitMultiset(order.unit, pointsOf(job))) as [
-    UnitMultiset,
-    UnitMultiset,
+  const [before, after] = [0, 1].map(() => new RecordMultiset(order.recordBytes, pointsOf(job))) as [
+    RecordMultiset,
+    RecordMultiset,
   ];
   for (const i of job.shards.keys()) {
     before.include((await folder.expect<PartitionRecord>('partition', i)).products);
@@ -95,7 +95,7 @@ export async function finish({ job, folder, context }: StageWork): Promise<Parts
     last = end ?? last;
   }
   const n = records.reduce((sum, record) => sum + record.n, 0);
-  if (n * order.unit !== bytes || !before.equals(after)) {
+  if (n * order.recordBytes !== bytes || !before.equals(after)) {
     throw new MismatchError('the parts do not hold the units of the input: they are not used');
   }
   const made = folder.file(PARTS);
@@ -123,7 +123,7 @@ export async function finish({ job, folder, context }: StageWork): Promise<Parts
   const out = await context.shared.target(job.out);
   await place(made, out);
   await folder.remove();
-  return { out, n, units: order.units, bytes, parts: parts.length };
+  return { out, n, units: order.description, bytes, parts: parts.length };
 }
 
 /** Refuses an output that may not be replaced: anything but an empty folder, or one with parts. @throws UsageError, IoError */
@@ -147,7 +147,7 @@ export async function assertReplaceable(out: string): Promise<void> {
 async function place(made: string, out: string): Promise<void> {
   try {
     await assertReplaceable(out);
-    const old = join(dirname(out), asideName('replaced'));
+    const old = join(dirname(out), temporaryName('replaced'));
     const isThere = await rename(out, old).then(
       () => true,
       () => false,

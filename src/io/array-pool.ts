@@ -7,13 +7,13 @@ import { powerAtMost } from '../util/powers.js';
 /** Fewer bytes are had from V8 as soon. */
 const MIN_BYTES = 2 ** 19;
 /** More are not kept: pinning as much takes long, and nobody may ever ask for it again. */
-const MOST_BYTES = 2 ** 30;
+const MAX_BYTES = 2 ** 30;
 /** A room that is larger than so many times what is asked for is left to who needs it. */
-const MAX_TIMES = 2;
+const MAX_OVERSIZE = 2;
 /** One that was of no use for so many arrays is given back when there is to be another one. */
 const MAX_AGE = 64;
 /** Rooms are as large as one of so many sizes between two powers of two, so that files of about one size share them. */
-const STEPS = 8;
+const SIZE_CLASSES = 8;
 
 /**
  * Arrays for the keys of files that are sorted one after the other, in memory that the device reaches directly: pages that
@@ -21,86 +21,86 @@ const STEPS = 8;
  */
 export class ArrayPool {
   readonly #sorter: Pick<SorterOperations, 'alloc' | 'free'>;
-  readonly #mostIdle: number;
+  readonly #maxIdleBytes: number;
   /** Rooms that nobody uses, the one that was used last at the end. */
-  readonly #idle: { readonly room: Uint8Array<ArrayBuffer>; readonly givenAt: number }[] = [];
-  readonly #lent = new Map<ArrayBufferLike, Uint8Array<ArrayBuffer>>();
+  readonly #idle: { readonly memory: Uint8Array<ArrayBuffer>; readonly releasedAt: number }[] = [];
+  readonly #inUse = new Map<ArrayBufferLike, Uint8Array<ArrayBuffer>>();
   #idleBytes = 0;
   /** Arrays that were taken so far. */
   #taken = 0;
 
-  /** @param mostIdle bytes that may wait for use */
-  constructor(sorter: Pick<SorterOperations, 'alloc' | 'free'>, mostIdle: number) {
+  /** @param maxIdleBytes bytes that may wait for use */
+  constructor(sorter: Pick<SorterOperations, 'alloc' | 'free'>, maxIdleBytes: number) {
     this.#sorter = sorter;
-    this.#mostIdle = mostIdle;
+    this.#maxIdleBytes = maxIdleBytes;
   }
 
   /** An array whose contents are undefined. @throws InputError for more than an array can have */
   take(dtype: Dtype, length: number): KeyArray {
     const bytes = length * dtypeInfo(dtype).bytes;
-    if (bytes < MIN_BYTES || bytes > MOST_BYTES) return newArray(dtype, length);
+    if (bytes < MIN_BYTES || bytes > MAX_BYTES) return newArray(dtype, length);
     this.#taken++;
-    const room = this.#fitting(bytes) ?? this.#made(bytes);
-    if (!room) return newArray(dtype, length);
-    this.#lent.set(room.buffer, room);
-    return newArray(dtype, room.length / dtypeInfo(dtype).bytes, () => room.buffer).subarray(0, length);
+    const memory = this.#takeFitting(bytes) ?? this.#allocate(bytes);
+    if (!memory) return newArray(dtype, length);
+    this.#inUse.set(memory.buffer, memory);
+    return newArray(dtype, memory.length / dtypeInfo(dtype).bytes, () => memory.buffer).subarray(0, length);
   }
 
   /** A new room; undefined where there is no such memory left. */
-  #made(bytes: number): Uint8Array<ArrayBuffer> | undefined {
-    while (this.#idle[0] && this.#idle[0].givenAt < this.#taken - MAX_AGE) this.#drop();
+  #allocate(bytes: number): Uint8Array<ArrayBuffer> | undefined {
+    while (this.#idle[0] && this.#idle[0].releasedAt < this.#taken - MAX_AGE) this.#evictOldest();
     try {
-      return this.#sorter.alloc('u8', roomOf(bytes)) as Uint8Array<ArrayBuffer>;
+      return this.#sorter.alloc('u8', roundUpSize(bytes)) as Uint8Array<ArrayBuffer>;
     } catch (error) {
       if (!(error instanceof MemoryError)) throw error;
-      while (this.#idle.length > 0) this.#drop(); // what waits must never be the reason for a failure
+      while (this.#idle.length > 0) this.#evictOldest(); // what waits must never be the reason for a failure
       return undefined;
     }
   }
 
   /** The smallest room that is large enough. */
-  #fitting(bytes: number): Uint8Array<ArrayBuffer> | undefined {
+  #takeFitting(bytes: number): Uint8Array<ArrayBuffer> | undefined {
     let found = -1;
-    let least = MAX_TIMES * bytes + 1;
-    for (const [i, { room }] of this.#idle.entries()) {
-      if (room.length >= bytes && room.length < least) [found, least] = [i, room.length];
+    let smallest = MAX_OVERSIZE * bytes + 1;
+    for (const [i, { memory }] of this.#idle.entries()) {
+      if (memory.length >= bytes && memory.length < smallest) [found, smallest] = [i, memory.length];
     }
     if (found < 0) return undefined;
-    const [one] = this.#idle.splice(found, 1);
-    this.#idleBytes -= least;
-    return one?.room;
+    const [entry] = this.#idle.splice(found, 1);
+    this.#idleBytes -= smallest;
+    return entry?.memory;
   }
 
   /** Takes the memory of an array back, which nobody may use any more; others are left alone. */
-  give({ buffer }: ArrayBufferView): void {
-    const room = this.#lent.get(buffer);
-    if (!room) return;
-    this.#lent.delete(buffer);
-    this.#idle.push({ room, givenAt: this.#taken });
-    this.#idleBytes += room.length;
-    while (this.#idleBytes > this.#mostIdle) this.#drop();
+  release({ buffer }: ArrayBufferView): void {
+    const memory = this.#inUse.get(buffer);
+    if (!memory) return;
+    this.#inUse.delete(buffer);
+    this.#idle.push({ memory, releasedAt: this.#taken });
+    this.#idleBytes += memory.length;
+    while (this.#idleBytes > this.#maxIdleBytes) this.#evictOldest();
   }
 
   /** Forgets an array that a failed call may still use: its memory lasts as long as that. */
-  forget({ buffer }: ArrayBufferView): void {
-    const room = this.#lent.get(buffer);
-    this.#lent.delete(buffer);
-    if (room) this.#free(room);
+  abandon({ buffer }: ArrayBufferView): void {
+    const memory = this.#inUse.get(buffer);
+    this.#inUse.delete(buffer);
+    if (memory) this.#free(memory);
   }
 
-  #drop(): void {
-    const room = this.#idle.shift()?.room;
-    if (!room) return;
-    this.#idleBytes -= room.length;
-    this.#free(room);
+  #evictOldest(): void {
+    const memory = this.#idle.shift()?.memory;
+    if (!memory) return;
+    this.#idleBytes -= memory.length;
+    this.#free(memory);
   }
 
-  #free(room: Uint8Array<ArrayBuffer>): void {
-    this.#sorter.free(room).catch(() => undefined); // of a sorter that is closed it is free by that
+  #free(memory: Uint8Array<ArrayBuffer>): void {
+    this.#sorter.free(memory).catch(() => undefined); // of a sorter that is closed it is free by that
   }
 }
 
-function roomOf(bytes: number): number {
-  const step = powerAtMost(bytes) / STEPS;
+function roundUpSize(bytes: number): number {
+  const step = powerAtMost(bytes) / SIZE_CLASSES;
   return Math.ceil(bytes / step) * step;
 }

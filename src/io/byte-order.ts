@@ -10,7 +10,7 @@ export function swapBytes({ buffer, byteOffset, byteLength }: Uint8Array, { byte
 }
 
 /** Keys whose most significant byte comes first, as little-endian ones. */
-export async function* swapped(
+export async function* swapPieces(
   pieces: AsyncGenerator<Uint8Array>,
   info: DtypeInfo,
 ): AsyncGenerator<Uint8Array> {

@@ -18,13 +18,13 @@ type Keys = Pick<KeyReader, 'pieces'>;
  * @param keys counts the keys in on the way, since a pipe can be read only once
  */
 export async function checkOrder(
-  from: Keys,
+  reader: Keys,
   order: FileOrder,
-  { lines, keys }: { readonly lines?: Lines | undefined; readonly keys?: Multiset | undefined } = {},
+  { lines, multiset }: { readonly lines?: Lines | undefined; readonly multiset?: Multiset | undefined } = {},
 ): Promise<OrderResult> {
   const scan = new OrderScan(order, lines);
-  for await (const piece of from.pieces()) {
-    const added = keys?.add(piece);
+  for await (const piece of reader.pieces()) {
+    const added = multiset?.add(piece);
     scan.add(piece);
     await added;
   }
@@ -32,11 +32,11 @@ export async function checkOrder(
 }
 
 /** Counts keys in. */
-export async function addKeys(from: Keys, keys: Multiset): Promise<void> {
+export async function countKeys(reader: Keys, multiset: Multiset): Promise<void> {
   let added: Promise<void> | undefined;
-  for await (const piece of from.pieces()) {
+  for await (const piece of reader.pieces()) {
     await added; // while the next piece was read
-    added = keys.add(piece);
+    added = multiset.add(piece);
     added.catch(() => undefined); // it is awaited, perhaps after another failure
   }
   await added;

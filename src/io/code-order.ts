@@ -13,7 +13,7 @@
  */
 import type { Sorter } from '../sort/api/sorter.js';
 import { inSlices, runYielding, type Steps } from '../sort/host/steps.js';
-import type { UnitSortOptions } from './unit-order.js';
+import type { OrderingSortOptions } from './record-ordering.js';
 
 /** Bytes of codes that make a word: what is compared as one number. */
 export const WORD_BYTES = 8;
@@ -43,16 +43,16 @@ export interface Codes {
 }
 
 /** The positions of codes in order, as `Sorter.argsort` gives those of keys. */
-export const codePositions = (
+export const argsortCodes = (
   sorter: Sorter,
   codes: Codes,
-  options: Omit<UnitSortOptions, 'into'>,
-): Promise<Uint32Array> => new Positions(sorter, codes, options).make();
+  options: Omit<OrderingSortOptions, 'into'>,
+): Promise<Uint32Array> => new RadixRefinement(sorter, codes, options).argsort();
 
 /** As much of a code from `begin` on as fits a word. */
-export const spanAt = (begin: number, bytes: number, room = WORD_BYTES): Span => ({
+export const wordSpan = (begin: number, bytes: number, maxBytes = WORD_BYTES): Span => ({
   begin,
-  end: Math.min(begin + room, bytes),
+  end: Math.min(begin + maxBytes, bytes),
 });
 
 /** Codes that are equal so far, those of a group side by side. */
@@ -64,20 +64,20 @@ interface Ties {
 }
 
 /** One call. */
-class Positions {
+class RadixRefinement {
   readonly #sorter: Sorter;
   readonly #codes: Codes;
   readonly #begin: number;
-  readonly #options: Omit<UnitSortOptions, 'into'>;
+  readonly #options: Omit<OrderingSortOptions, 'into'>;
 
-  constructor(sorter: Sorter, codes: Codes, options: Omit<UnitSortOptions, 'into'>) {
+  constructor(sorter: Sorter, codes: Codes, options: Omit<OrderingSortOptions, 'into'>) {
     this.#sorter = sorter;
     this.#codes = codes;
     this.#begin = codes.shared ?? 0;
     this.#options = options;
   }
 
-  async make(): Promise<Uint32Array> {
+  async argsort(): Promise<Uint32Array> {
     if (this.#codes.bytes - this.#begin <= WORD_BYTES) {
       return this.#sorter.argsort(await this.#words(this.#firstSpan), this.#options);
     }
@@ -87,17 +87,17 @@ class Positions {
   }
 
   get #firstSpan(): Span {
-    return spanAt(this.#begin, this.#codes.bytes);
+    return wordSpan(this.#begin, this.#codes.bytes);
   }
 
   /** The order by the first word of codes, and what it leaves undecided. */
   async #byFirstWords(): Promise<{ readonly order: Uint32Array; readonly ties: Ties }> {
     const words = await this.#words(this.#firstSpan);
-    const positions = await this.#inTurns(each(words.length, (i) => i));
+    const positions = await this.#runSteps(fillSteps(words.length, (i) => i));
     const { keys, values } = await this.#sorter.sortPairs(words, positions, this.#options);
     return {
       order: values,
-      ties: this.#open(await this.#inTurns(tiesOf(keys)), values, this.#firstSpan.end),
+      ties: this.#dropFinished(await this.#runSteps(findTies(keys)), values, this.#firstSpan.end),
     };
   }
 
@@ -106,24 +106,29 @@ class Positions {
     const { onReport: _, ...options } = this.#options; // what is reported is the sort of all
     let { places, groups } = ties;
     for (let begin = this.#begin + WORD_BYTES; places.length > 0 && begin < this.#codes.bytes; ) {
-      const most = groups.at(-1) ?? 0;
-      const room = Math.floor((64 - (32 - Math.clz32(most))) / 8);
-      const span = spanAt(begin, this.#codes.bytes, room);
-      const at = await this.#inTurns(each(places.length, (i) => order[places[i] as number] as number));
+      const maxGroup = groups.at(-1) ?? 0;
+      const maxBytes = Math.floor((64 - (32 - Math.clz32(maxGroup))) / 8);
+      const span = wordSpan(begin, this.#codes.bytes, maxBytes);
+      const at = await this.#runSteps(fillSteps(places.length, (i) => order[places[i] as number] as number));
       let words = await this.#words(span, at);
-      if (most > 0) await this.#inTurns(addGroups(words, groups, Math.max(32, 8 * (span.end - span.begin))));
-      if (!(await this.#inTurns(isRising(words)))) {
+      if (maxGroup > 0)
+        await this.#runSteps(addGroups(words, groups, Math.max(32, 8 * (span.end - span.begin))));
+      if (!(await this.#runSteps(isSortedSteps(words)))) {
         const { keys, values } = await this.#sorter.sortPairs(words, at, options);
         words = keys;
-        await this.#inTurns(putAt(order, places, values));
+        await this.#runSteps(scatterSteps(order, places, values));
       }
-      ({ places, groups } = this.#open(await this.#inTurns(tiesOf(words, places)), order, span.end));
+      ({ places, groups } = this.#dropFinished(
+        await this.#runSteps(findTies(words, places)),
+        order,
+        span.end,
+      ));
       begin = span.end;
     }
   }
 
   /** Ties without those whose codes have ended: of these nothing more is to be found out. */
-  #open(ties: Ties, order: Uint32Array, end: number): Ties {
+  #dropFinished(ties: Ties, order: Uint32Array, end: number): Ties {
     const { isOver } = this.#codes;
     if (!isOver || ties.places.length === 0) return ties;
     let [n, group, last] = [0, -1, -1];
@@ -142,17 +147,17 @@ class Positions {
   /** The words of all codes, or of those at some positions. */
   async #words(span: Span, at?: Uint32Array): Promise<BigUint64Array> {
     const words = new BigUint64Array(at?.length ?? this.#codes.n);
-    await this.#inTurns(this.#codes.fill(span, words, at));
+    await this.#runSteps(this.#codes.fill(span, words, at));
     return words;
   }
 
-  #inTurns<T>(steps: Steps<T>): Promise<T> {
+  #runSteps<T>(steps: Steps<T>): Promise<T> {
     return runYielding(steps, this.#options.signal);
   }
 }
 
 /** `n` numbers. */
-function* each(n: number, number: (i: number) => number): Steps<Uint32Array> {
+function* fillSteps(n: number, number: (i: number) => number): Steps<Uint32Array> {
   const numbers = new Uint32Array(n);
   yield* inSlices(n, (start, end) => {
     for (let i = start; i < end; i++) numbers[i] = number(i);
@@ -160,12 +165,12 @@ function* each(n: number, number: (i: number) => number): Steps<Uint32Array> {
   return numbers;
 }
 
-const halves = (words: BigUint64Array): Uint32Array =>
+const wordsOf32 = (words: BigUint64Array): Uint32Array =>
   new Uint32Array(words.buffer, words.byteOffset, words.length * 2);
 
 /** Puts the numbers of groups above the lowest `bits` of words, 32 at least. */
 function* addGroups(words: BigUint64Array, groups: Uint32Array, bits: number): Steps {
-  const parts = halves(words);
+  const parts = wordsOf32(words);
   yield* inSlices(groups.length, (start, end) => {
     for (let i = start; i < end; i++) {
       parts[2 * i + 1] = ((parts[2 * i + 1] as number) | ((groups[i] as number) << (bits - 32))) >>> 0;
@@ -174,23 +179,23 @@ function* addGroups(words: BigUint64Array, groups: Uint32Array, bits: number): S
 }
 
 /** Puts values to their places. */
-function* putAt(to: Uint32Array, places: Uint32Array, values: Uint32Array): Steps {
+function* scatterSteps(to: Uint32Array, places: Uint32Array, values: Uint32Array): Steps {
   yield* inSlices(places.length, (start, end) => {
     for (let i = start; i < end; i++) to[places[i] as number] = values[i] as number;
   });
 }
 
-function* isRising(words: BigUint64Array): Steps<boolean> {
-  const parts = halves(words);
-  let rises = true;
+function* isSortedSteps(words: BigUint64Array): Steps<boolean> {
+  const parts = wordsOf32(words);
+  let isSorted = true;
   yield* inSlices(words.length - 1, (start, end) => {
-    for (let i = 2 * start; rises && i < 2 * end; i += 2) {
+    for (let i = 2 * start; isSorted && i < 2 * end; i += 2) {
       const [low, high] = [parts[i] as number, parts[i + 1] as number];
       const [nextLow, nextHigh] = [parts[i + 2] as number, parts[i + 3] as number];
-      rises = high < nextHigh || (high === nextHigh && low <= nextLow);
+      isSorted = high < nextHigh || (high === nextHigh && low <= nextLow);
     }
   });
-  return rises;
+  return isSorted;
 }
 
 /**
@@ -198,24 +203,24 @@ function* isRising(words: BigUint64Array): Steps<boolean> {
  *
  * @param places where the words stand; by default as they come
  */
-function* tiesOf(words: BigUint64Array, places?: Uint32Array): Steps<Ties> {
-  const parts = halves(words);
+function* findTies(words: BigUint64Array, places?: Uint32Array): Steps<Ties> {
+  const parts = wordsOf32(words);
   const n = words.length;
   /** Whether the word is that before it. */
-  const isLike = (i: number): boolean =>
+  const equalsPrevious = (i: number): boolean =>
     i > 0 && i < n && parts[2 * i] === parts[2 * i - 2] && parts[2 * i + 1] === parts[2 * i - 1];
   let count = 0;
   yield* inSlices(n, (start, end) => {
-    for (let i = start; i < end; i++) if (isLike(i) || isLike(i + 1)) count++;
+    for (let i = start; i < end; i++) if (equalsPrevious(i) || equalsPrevious(i + 1)) count++;
   });
   const ties = { places: new Uint32Array(count), groups: new Uint32Array(count) };
   let [at, group] = [0, -1];
   if (count === 0) return ties;
   yield* inSlices(n, (start, end) => {
     for (let i = start; i < end; i++) {
-      const goesOn = isLike(i);
-      if (!goesOn && !isLike(i + 1)) continue;
-      if (!goesOn) group++;
+      const continuesGroup = equalsPrevious(i);
+      if (!continuesGroup && !equalsPrevious(i + 1)) continue;
+      if (!continuesGroup) group++;
       ties.places[at] = places ? (places[i] as number) : i;
       ties.groups[at++] = group;
     }

@@ -3,7 +3,7 @@ import type { Transform } from 'node:stream';
 import zlib from 'node:zlib';
 import { ClsortError, FormatError } from '../util/errors.js';
 import { runtime } from '../util/runtime.js';
-import { type Decompressor, inflated } from './inflated.js';
+import { type Decompressor, decompressStream } from './decompress-stream.js';
 import type { Output } from './output.js';
 import { type Source, sourceOfChunks } from './raw.js';
 import { cutAtFrames } from './zstd-frames.js';
@@ -18,7 +18,7 @@ export interface Compression {
   /** @throws FormatError, naming what is missing */
   decompressor(): Promise<Decompressor>;
   /** Cuts what the decompressor has to get in pieces. */
-  cut?(pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>;
+  splitPieces?(pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>;
 }
 
 /** Bytes that come out at a time. */
@@ -39,7 +39,7 @@ interface ZstdOfNode {
 const { createZstdCompress, createZstdDecompress } = zlib as object as ZstdOfNode;
 
 /** Node before 22.15 has none. */
-const zstdIsNewer = (): FormatError =>
+const zstdUnavailable = (): FormatError =>
   new FormatError(
     `zstd is built into Node from 22.15 on, and this is ${runtime()}: use a newer Node, or gzip (.gz)`,
   );
@@ -48,37 +48,37 @@ const zstd: Compression = {
   name: 'zstd',
   extension: 'zst',
   async compressor() {
-    if (!createZstdCompress) throw zstdIsNewer();
+    if (!createZstdCompress) throw zstdUnavailable();
     return createZstdCompress({ chunkSize: CHUNK_BYTES });
   },
   async decompressor() {
-    if (!createZstdDecompress) throw zstdIsNewer();
+    if (!createZstdDecompress) throw zstdUnavailable();
     return createZstdDecompress({ chunkSize: CHUNK_BYTES });
   },
-  cut: cutAtFrames,
+  splitPieces: cutAtFrames,
 };
 
 /** All that there are, by the last part of names. */
 export const COMPRESSIONS: readonly Compression[] = [gzip, zstd];
 
 /** What a compressed source holds, as a source that can be had once. */
-export function decompressed(
+export function decompressedSource(
   source: Pick<Source, 'name' | 'pieces' | 'close'>,
   compression: Compression,
   signal: AbortSignal | undefined,
 ): Source {
   const { name, close } = source;
-  return sourceOfChunks(contents(source, compression), { name, signal, close });
+  return sourceOfChunks(decompressedPieces(source, compression), { name, signal, close });
 }
 
-async function* contents(
+async function* decompressedPieces(
   source: Pick<Source, 'name' | 'pieces'>,
-  { name, decompressor, cut }: Compression,
+  { name, decompressor, splitPieces }: Compression,
 ): AsyncGenerator<Uint8Array> {
   const stream = await decompressor();
   const pieces = source.pieces(1);
   try {
-    yield* inflated(stream, cut ? cut(pieces) : pieces);
+    yield* decompressStream(stream, splitPieces ? splitPieces(pieces) : pieces);
   } catch (error) {
     if (error instanceof ClsortError && !(error instanceof FormatError)) throw error;
     const why = (error as Error).message;
@@ -99,11 +99,14 @@ export interface CompressedOutput extends Output {
 }
 
 /** Compresses what goes to `output`. */
-export async function compressed(output: Output, { compressor }: Compression): Promise<CompressedOutput> {
+export async function compressedOutput(
+  output: Output,
+  { compressor }: Compression,
+): Promise<CompressedOutput> {
   const stream = await compressor();
   const written = drain(stream, output);
   written.catch(() => undefined); // told to who writes next, or finishes
-  const put = (bytes: Uint8Array) =>
+  const writeChunk = (bytes: Uint8Array) =>
     new Promise<void>((resolve, reject) => {
       const closed = (): void => reject(new Error('closed')); // without another word to the write under way
       stream.once('close', closed);
@@ -119,7 +122,7 @@ export async function compressed(output: Output, { compressor }: Compression): P
     async write(bytes) {
       if (bytes.length === 0) return;
       try {
-        await put(bytes);
+        await writeChunk(bytes);
       } catch (error) {
         await written; // why the stream has ended
         throw error;

@@ -3,7 +3,7 @@ import type { KeyReader } from './formats/key-file.js';
 import { withInputs } from './inputs.js';
 import { type InputOptions, keyTarget, type OutputOptions } from './keys.js';
 import { withOutput } from './output.js';
-import { assertGoing, openSource } from './raw.js';
+import { assertNotAborted, openSource } from './raw.js';
 import type { FileContext } from './sort-file.js';
 
 /** What was copied, and as what. */
@@ -41,7 +41,7 @@ export async function copyKeys(
       for await (const piece of reader.pieces()) {
         await writer.write(piece);
         n += piece.length / bytes;
-        assertGoing(signal);
+        assertNotAborted(signal);
         onProgress?.({ phase: 'copying', done: n, total: reader.n ?? n });
       }
       await writer.end();
@@ -56,7 +56,7 @@ export async function copyKeys(
 export async function copyBytes(
   inputs: readonly string[],
   out: string,
-  context: Pick<FileContext, 'stdin' | 'stdout' | 'signal' | 'asides'>,
+  context: Pick<FileContext, 'stdin' | 'stdout' | 'signal' | 'temporaryFiles'>,
 ): Promise<number> {
   let bytes = 0;
   await withOutput(out, context, async (output) => {
@@ -66,7 +66,7 @@ export async function copyBytes(
         for await (const piece of source.pieces(1)) {
           await output.write(piece);
           bytes += piece.length;
-          assertGoing(context.signal);
+          assertNotAborted(context.signal);
         }
       } finally {
         await source.close();

@@ -1,14 +1,20 @@
 /** Outputs that get of equal units only the first, and beside them a file of how often each was there. */
 import { dtypeInfo } from '../keys/dtype.js';
-import { type DistinctOutputs, DistinctWriter, type Firsts, keyFirsts, unitFirsts } from './distinct.js';
+import {
+  type DistinctOutputs,
+  DistinctWriter,
+  type FindFirsts,
+  firstKeys,
+  firstRecords,
+} from './distinct.js';
 import type { KeyReader, KeyWriter, WriteOptions } from './formats/key-file.js';
 import { keyTarget } from './keys.js';
 import { type OutputContext, withOutput } from './output.js';
-import type { KeyUnitOrder, UnitOrder } from './unit-order.js';
+import type { KeyOrdering, RecordOrdering } from './record-ordering.js';
 
 /** What is to be made of equal units. */
 export interface DistinctRequest {
-  readonly order: UnitOrder | KeyUnitOrder;
+  readonly order: RecordOrdering | KeyOrdering;
   /** Default false: all are written, and nothing is counted. */
   readonly unique?: boolean | undefined;
   /** File for the counts, as u64. */
@@ -50,14 +56,14 @@ export async function withDistinct(
 
 /** A writer that passes on of sorted units only the first of equal ones. */
 export const distinctWriter = (
-  order: UnitOrder | KeyUnitOrder,
+  order: RecordOrdering | KeyOrdering,
   outputs: DistinctOutputs,
   signal: AbortSignal,
-): DistinctWriter => new DistinctWriter(order.unit, firstsOf(order), outputs, signal);
+): DistinctWriter => new DistinctWriter(order.recordBytes, firstFinder(order), outputs, signal);
 
 /** How equals are told: keys by their numbers, unless only some bits of them count; other units by their order. */
-const firstsOf = (order: UnitOrder | KeyUnitOrder): Firsts =>
-  'wholeDtype' in order && order.wholeDtype ? keyFirsts(dtypeInfo(order.wholeDtype)) : unitFirsts(order);
+const firstFinder = (order: RecordOrdering | KeyOrdering): FindFirsts =>
+  'wholeDtype' in order && order.wholeDtype ? firstKeys(dtypeInfo(order.wholeDtype)) : firstRecords(order);
 
 /** Runs `write` with the writer of the counts, if there are to be some, and puts these in their place. */
 export async function withCounts(

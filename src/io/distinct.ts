@@ -3,15 +3,15 @@ import { keyWords } from '../keys/array.js';
 import { type DtypeInfo, infinityBits } from '../keys/dtype.js';
 import { runYielding } from '../sort/host/steps.js';
 import type { KeyWriter } from './formats/key-file.js';
-import { gatherUnits } from './gather-units.js';
+import { gatherRecords } from './gather-records.js';
 import { PIECE_BYTES } from './raw.js';
-import type { UnitOrder } from './unit-order.js';
+import type { RecordOrdering } from './record-ordering.js';
 
 /** Positions of the units of a piece that differ from the one before them, 0 among them. */
-export type Firsts = (piece: Uint8Array) => Uint32Array;
+export type FindFirsts = (piece: Uint8Array) => Uint32Array;
 
 /** Keys as numbers: all NaNs are equal, and so are the zeros. */
-export function keyFirsts(info: DtypeInfo): Firsts {
+export function firstKeys(info: DtypeInfo): FindFirsts {
   const { kind, width, bytes } = info;
   return (piece) => {
     const words = keyWords(piece, info);
@@ -19,7 +19,7 @@ export function keyFirsts(info: DtypeInfo): Firsts {
     if (kind === 'float') {
       if (width === 64) return firstNumbers(new Float64Array(buffer, byteOffset, length));
       if (width === 32) return firstNumbers(new Float32Array(buffer, byteOffset, length));
-      return firstWords(numbered(words as Uint16Array, Number(infinityBits(info))));
+      return firstWords(canonicalHalves(words as Uint16Array, Number(infinityBits(info))));
     }
     if (bytes === 8) return firstPairs(new Uint32Array(buffer, byteOffset, 2 * length));
     return firstWords(words as Uint32Array);
@@ -27,8 +27,8 @@ export function keyFirsts(info: DtypeInfo): Firsts {
 }
 
 /** Units that are equal in their order, whatever else they hold. */
-export const unitFirsts =
-  (order: UnitOrder): Firsts =>
+export const firstRecords =
+  (order: RecordOrdering): FindFirsts =>
   (piece) => {
     const prefixes = order.prefix(piece);
     const words = new Uint32Array(prefixes.buffer, prefixes.byteOffset, 2 * prefixes.length);
@@ -67,14 +67,14 @@ function firstPairs(words: Uint32Array, areEqual: (i: number) => boolean = () =>
   const firsts = new Uint32Array(words.length / 2);
   let count = 0;
   for (let i = 0; i < words.length; i += 2) {
-    const isLike = i > 0 && words[i] === words[i - 2] && words[i + 1] === words[i - 1];
-    if (!isLike || !areEqual(i / 2)) firsts[count++] = i / 2;
+    const equalsPrevious = i > 0 && words[i] === words[i - 2] && words[i + 1] === words[i - 1];
+    if (!equalsPrevious || !areEqual(i / 2)) firsts[count++] = i / 2;
   }
   return firsts.subarray(0, count);
 }
 
 /** Halves whose bits are equal exactly where their numbers are. */
-function numbered(halves: Uint16Array, infinity: number): Uint16Array {
+function canonicalHalves(halves: Uint16Array, infinity: number): Uint16Array {
   return halves.map((bits) => {
     const magnitude = bits & 0x7fff;
     if (magnitude === 0) return 0;
@@ -93,48 +93,49 @@ export interface DistinctOutputs {
 export class DistinctWriter implements KeyWriter {
   /** Units that were passed on. */
   n = 0;
-  readonly #unit: number;
-  readonly #firsts: Firsts;
+  readonly #recordBytes: number;
+  readonly #firsts: FindFirsts;
   readonly #outputs: DistinctOutputs;
   readonly #signal: AbortSignal | undefined;
   #last: Uint8Array | undefined;
   /** How often the last one that was passed on has been there so far. */
   #count = 0;
 
-  /** @param unit bytes of a unit */
-  constructor(unit: number, firsts: Firsts, outputs: DistinctOutputs, signal?: AbortSignal) {
-    this.#unit = unit;
+  /** @param recordBytes bytes of a unit */
+  constructor(recordBytes: number, firsts: FindFirsts, outputs: DistinctOutputs, signal?: AbortSignal) {
+    this.#recordBytes = recordBytes;
     this.#firsts = firsts;
     this.#outputs = outputs;
     this.#signal = signal;
   }
 
   async write(piece: Uint8Array): Promise<void> {
-    const most = Math.max(1, Math.floor(PIECE_BYTES / this.#unit)) * this.#unit;
-    for (let at = 0; at < piece.length; at += most) await this.#writePart(piece.subarray(at, at + most));
+    const maxBytes = Math.max(1, Math.floor(PIECE_BYTES / this.#recordBytes)) * this.#recordBytes;
+    for (let at = 0; at < piece.length; at += maxBytes)
+      await this.#writePart(piece.subarray(at, at + maxBytes));
   }
 
   async #writePart(part: Uint8Array): Promise<void> {
-    const unit = this.#unit;
+    const recordBytes = this.#recordBytes;
     const own = this.#firsts(part);
-    const edge = this.#last && Buffer.concat([this.#last, part.subarray(0, unit)]);
+    const edge = this.#last && Buffer.concat([this.#last, part.subarray(0, recordBytes)]);
     const goesOn = edge !== undefined && this.#firsts(edge).length === 1;
     const firsts = goesOn ? own.subarray(1) : own;
-    this.#last = part.slice(part.length - unit);
-    const n = part.length / unit;
-    const counts = this.#counted(firsts, n);
+    this.#last = part.slice(part.length - recordBytes);
+    const n = part.length / recordBytes;
+    const counts = this.#countFinished(firsts, n);
     this.n += firsts.length;
     if (firsts.length === n) await this.#outputs.to.write(part);
     else if (firsts.length > 0) {
-      const picked = new Uint8Array(firsts.length * unit);
-      await runYielding(gatherUnits(part, unit, firsts, picked), this.#signal);
+      const picked = new Uint8Array(firsts.length * recordBytes);
+      await runYielding(gatherRecords(part, recordBytes, firsts, picked), this.#signal);
       await this.#outputs.to.write(picked);
     }
     if (counts.length > 0) await this.#outputs.counts?.write(new Uint8Array(counts.buffer));
   }
 
   /** How often those were there of which that is certain now. */
-  #counted(firsts: Uint32Array, n: number): BigUint64Array {
+  #countFinished(firsts: Uint32Array, n: number): BigUint64Array {
     const counts: BigUint64Array = new BigUint64Array(
       this.#outputs.counts ? firsts.length - (this.n === 0 && firsts.length > 0 ? 1 : 0) : 0,
     );

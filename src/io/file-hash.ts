@@ -7,12 +7,12 @@ import { UnsupportedError } from '../util/errors.js';
 /** Bytes that are read at a time for the checksum alone. */
 const SLICE_BYTES = 4 * 2 ** 20;
 /** Fewer bytes wait for others, since it takes another thread to hash them. */
-const FEW_BYTES = 2 ** 16;
+const MIN_HASH_BYTES = 2 ** 16;
 
 /** The words that the addon keeps of a hash: the first one is the hash of all so far. */
 const HASH_WORDS = 10;
 
-interface State {
+interface HashState {
   readonly words: BigUint64Array<ArrayBuffer>;
   /** Where there is no addon. */
   crc: number | undefined;
@@ -23,12 +23,12 @@ interface State {
  * missing in the end is read.
  */
 export class FileHash {
-  #state: State = { words: new BigUint64Array(HASH_WORDS), crc: undefined };
+  #state: HashState = { words: new BigUint64Array(HASH_WORDS), crc: undefined };
   /** Bytes from the beginning that were taken. */
   #bytes = 0;
   /** Copies of those that are not hashed yet. */
-  #few: Uint8Array[] = [];
-  #fewBytes = 0;
+  #pending: Uint8Array[] = [];
+  #pendingBytes = 0;
   #adding: Promise<void> = Promise.resolve();
 
   /** Bytes from the beginning of the file that are known. */
@@ -46,16 +46,16 @@ export class FileHash {
     if (!isNext) return this.#adding;
     const bytes = piece.subarray(this.#bytes - position);
     this.#bytes = position + piece.length;
-    if (this.#fewBytes + bytes.length < FEW_BYTES) {
-      this.#few.push(bytes.slice());
-      this.#fewBytes += bytes.length;
+    if (this.#pendingBytes + bytes.length < MIN_HASH_BYTES) {
+      this.#pending.push(bytes.slice());
+      this.#pendingBytes += bytes.length;
       return this.#adding;
     }
-    const few = this.#takeFew();
+    const pending = this.#hashPending();
     const state = this.#state;
     this.#adding = this.#adding.then(async () => {
-      if (few) await take(few, state);
-      await take(bytes, state);
+      if (pending) await updateHash(pending, state);
+      await updateHash(bytes, state);
     });
     this.#adding.catch(() => undefined); // it is awaited, perhaps after another failure
     return this.#adding;
@@ -67,13 +67,13 @@ export class FileHash {
    * @param move gets the words of the hash and how many of the first bytes are in it already; nothing, where what comes before
    * is not known. It tells how many bytes from `position` on it has moved, which are in the words then.
    */
-  async along(
+  async hashWhileMoving(
     position: number,
     move: (hash?: { readonly words: BigUint64Array; readonly skipped: number }) => Promise<number>,
   ): Promise<number> {
     await this.#adding;
-    const few = this.#takeFew();
-    if (few) await take(few, this.#state);
+    const pending = this.#hashPending();
+    if (pending) await updateHash(pending, this.#state);
     const { words, crc } = this.#state;
     if (crc !== undefined || this.#bytes < position) return move();
     try {
@@ -81,15 +81,15 @@ export class FileHash {
       this.#bytes = Math.max(this.#bytes, position + moved);
       return moved;
     } catch (error) {
-      this.drop(); // who knows what is in the words
+      this.invalidate(); // who knows what is in the words
       throw error;
     }
   }
 
   /** Something was changed that was taken already: all is to be read again. */
-  drop(): void {
+  invalidate(): void {
     this.#state = { words: new BigUint64Array(HASH_WORDS), crc: undefined };
-    [this.#bytes, this.#few, this.#fewBytes] = [0, [], 0];
+    [this.#bytes, this.#pending, this.#pendingBytes] = [0, [], 0];
   }
 
   /**
@@ -99,12 +99,12 @@ export class FileHash {
    * @throws what reading throws
    */
   async end(bytes: number, file: string | FileHandle, signal: AbortSignal): Promise<string> {
-    if (this.#bytes > bytes) this.drop();
+    if (this.#bytes > bytes) this.invalidate();
     await this.#adding;
     if (this.#bytes < bytes) await this.#readRest(bytes, file, signal);
-    const few = this.#takeFew();
+    const pending = this.#hashPending();
     await this.#adding;
-    if (few || bytes === 0) await take(few ?? new Uint8Array(0), this.#state);
+    if (pending || bytes === 0) await updateHash(pending ?? new Uint8Array(0), this.#state);
     const { words, crc } = this.#state;
     if (crc !== undefined) return `crc32:${crc.toString(16).padStart(8, '0')}`;
     return `xxh64:${(words[0] ?? 0n).toString(16).padStart(16, '0')}`;
@@ -116,8 +116,8 @@ export class FileHash {
       const slice = new Uint8Array(Math.min(SLICE_BYTES, bytes - this.#bytes));
       while (this.#bytes < bytes) {
         signal.throwIfAborted();
-        const most = Math.min(slice.length, bytes - this.#bytes);
-        const { bytesRead } = await handle.read(slice, 0, most, this.#bytes);
+        const maxBytes = Math.min(slice.length, bytes - this.#bytes);
+        const { bytesRead } = await handle.read(slice, 0, maxBytes, this.#bytes);
         if (bytesRead === 0) return;
         await this.add(slice.subarray(0, bytesRead), this.#bytes);
       }
@@ -126,15 +126,15 @@ export class FileHash {
     }
   }
 
-  #takeFew(): Uint8Array | undefined {
-    if (this.#fewBytes === 0) return undefined;
-    const few = Buffer.concat(this.#few, this.#fewBytes);
-    [this.#few, this.#fewBytes] = [[], 0];
-    return few;
+  #hashPending(): Uint8Array | undefined {
+    if (this.#pendingBytes === 0) return undefined;
+    const pending = Buffer.concat(this.#pending, this.#pendingBytes);
+    [this.#pending, this.#pendingBytes] = [[], 0];
+    return pending;
   }
 }
 
-async function take(bytes: Uint8Array, state: State): Promise<void> {
+async function updateHash(bytes: Uint8Array, state: HashState): Promise<void> {
   if (state.crc === undefined) {
     try {
       return await cl.hashAsync(bytes, state.words);
@@ -150,16 +150,16 @@ export class FileHashes {
   readonly #read = new Map<string, FileHash>();
   readonly #written = new Map<string, FileHash>();
 
-  ofInput(path: string): FileHash {
-    return hashOf(this.#read, path);
+  forInput(path: string): FileHash {
+    return hashFor(this.#read, path);
   }
 
-  ofOutput(path: string): FileHash {
-    return hashOf(this.#written, path);
+  forOutput(path: string): FileHash {
+    return hashFor(this.#written, path);
   }
 }
 
-function hashOf(hashes: Map<string, FileHash>, path: string): FileHash {
+function hashFor(hashes: Map<string, FileHash>, path: string): FileHash {
   const hash = hashes.get(path) ?? new FileHash();
   hashes.set(path, hash);
   return hash;

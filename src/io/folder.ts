@@ -9,20 +9,20 @@ import { ioError } from './raw.js';
  * @throws IoError
  */
 export async function makeFolder(folder: string, file = folder): Promise<void> {
-  await make(folder).catch((error) => {
+  await makeWithParents(folder).catch((error) => {
     throw ioError('write', file, error);
   });
 }
 
 /** Node's own way (`recursive`) never ends under /proc, and tells of a read-only disk that a folder is not there. */
-async function make(folder: string): Promise<void> {
+async function makeWithParents(folder: string): Promise<void> {
   try {
     await mkdir(folder);
   } catch (error) {
     const above = dirname(folder);
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' && above !== folder) {
-      await make(above);
+      await makeWithParents(above);
       await mkdir(folder).catch((again) => assertFolder(folder, again)); // another one may have been first
     } else await assertFolder(folder, error);
   }

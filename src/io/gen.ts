@@ -87,13 +87,13 @@ export class Generator {
   }
 
   /** Keys still to come. */
-  get left(): number {
+  get remaining(): number {
     return this.#request.count - this.#at;
   }
 
   /** The next keys, at most `most`, as bytes. */
-  next(most: number): Uint8Array {
-    const n = Math.min(most, this.left);
+  next(maxKeys: number): Uint8Array {
+    const n = Math.min(maxKeys, this.remaining);
     const bytes = new Uint8Array(n * this.#info.bytes);
     const words = keyWords(bytes, this.#info);
     const stride = codeWordsOf(this.#info);
@@ -105,7 +105,11 @@ export class Generator {
   }
 
   /** Numbers of a range, as bits. */
-  #within([low, high]: NonNullable<GenRequest['range']>): (at: number, out: Uint32Array, i: number) => void {
+  #drawInRange([low, high]: NonNullable<GenRequest['range']>): (
+    at: number,
+    out: Uint32Array,
+    i: number,
+  ) => void {
     const random = this.#random;
     const { width } = this.#info;
     const wide = () => (BigInt(random.u32()) << 32n) | BigInt(random.u32());
@@ -166,12 +170,12 @@ export class Generator {
       if (wide) out[i + 1] = Number(bits >> 32n);
     };
     const rising = (at: number, out: Uint32Array, i: number): void =>
-      placeCode((at + random.u32() / 2 ** 32) / this.#request.count, width, out, i);
+      codeAtShare((at + random.u32() / 2 ** 32) / this.#request.count, width, out, i);
     switch (distribution) {
       case 'random-bits':
         return uniform;
       case 'uniform':
-        return this.#request.range ? this.#within(this.#request.range) : uniform;
+        return this.#request.range ? this.#drawInRange(this.#request.range) : uniform;
       case 'constant':
         return oneOf([anyKey()]);
       case 'two':
@@ -216,12 +220,12 @@ export const unitRange = (info: DtypeInfo): readonly [number, number] => [0, 1 -
 
 /** @throws UsageError where the dtype does not hold the ends */
 function assertRange([low, high]: NonNullable<GenRequest['range']>, { name, kind, width }: DtypeInfo): void {
-  const least = kind === 'signed' ? -(2n ** BigInt(width - 1)) : 0n;
+  const minimum = kind === 'signed' ? -(2n ** BigInt(width - 1)) : 0n;
   const largest = { 16: 65_504, 32: 3.4028234663852886e38, 64: Number.MAX_VALUE, 8: 0 }[width];
   const fits =
     kind === 'float'
       ? Math.abs(Number(low)) <= largest && Math.abs(Number(high)) <= largest
-      : low >= least && high <= least + 2n ** BigInt(width) - 1n;
+      : low >= minimum && high <= minimum + 2n ** BigInt(width) - 1n;
   if (fits && low <= high) return;
   throw new UsageError(
     `a range from ${low} to ${high}: expected two numbers that ${name} holds, the smaller one first`,
@@ -258,7 +262,7 @@ export function specialKeys({ kind, width, negativeNaNs }: DtypeInfo): bigint[] 
 }
 
 /** The code at `share` (0 to 1) of all codes; never falls when `share` rises. */
-function placeCode(share: number, width: number, out: Uint32Array, i: number): void {
+function codeAtShare(share: number, width: number, out: Uint32Array, i: number): void {
   const scaled = Math.min(share, 1 - 2 ** -53) * 2 ** Math.min(width, 32);
   if (width < 64) {
     out[i] = Math.floor(scaled);

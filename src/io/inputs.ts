@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import { UsageError } from '../util/errors.js';
+import { concatenateReaders } from './concatenate-readers.js';
 import type { FileHashes } from './file-hash.js';
 import type { KeyReader } from './formats/key-file.js';
-import { joined } from './joined.js';
 import { type InputOptions, openKeys } from './keys.js';
 import { isStdin, openSource, type Source } from './raw.js';
 
@@ -34,7 +34,7 @@ export async function withReaders<T>(
   const sources: Source[] = [];
   const readers: KeyReader[] = [];
   try {
-    for (const path of paths) sources.push(await openSource(path, stdin, signal, hashes?.ofInput(path)));
+    for (const path of paths) sources.push(await openSource(path, stdin, signal, hashes?.forInput(path)));
     const open: OpenReaders = async (options) => {
       for (const [i, source] of sources.entries()) {
         readers.push(await openKeys(source, paths[i] ?? '', { ...options, signal }));
@@ -57,5 +57,5 @@ export const withInputs = <T>(
   use: (open: (options: InputOptions) => Promise<KeyReader>, areFiles: boolean) => Promise<T>,
 ): Promise<T> =>
   withReaders(paths, streams, (open, areFiles) =>
-    use(async (options) => joined(await open(options)), areFiles),
+    use(async (options) => concatenateReaders(await open(options)), areFiles),
   );

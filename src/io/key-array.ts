@@ -24,7 +24,7 @@ export async function readKeys(reader: KeyReader, arrays?: ArrayPool): Promise<K
         await readAt(bytesOf(keys, at, Math.min(at + READ_BYTES, keys.byteLength)), at);
       }
     } catch (error) {
-      arrays?.give(keys);
+      arrays?.release(keys);
       throw error;
     }
     return keys;
@@ -35,10 +35,10 @@ export async function readKeys(reader: KeyReader, arrays?: ArrayPool): Promise<K
     pieces.push(piece);
     bytes += piece.length;
   }
-  return joinedKeys(reader, pieces, bytes);
+  return concatenateKeys(reader, pieces, bytes);
 }
 
-function joinedKeys({ dtype }: KeyReader, pieces: Uint8Array[], bytes: number): KeyArray {
+function concatenateKeys({ dtype }: KeyReader, pieces: Uint8Array[], bytes: number): KeyArray {
   const keys = newArray(dtype, bytes / dtypeInfo(dtype).bytes);
   let at = 0;
   for (let piece = pieces.shift(); piece; piece = pieces.shift()) {
@@ -56,22 +56,22 @@ export async function writeKeys(writer: Pick<KeyWriter, 'write'>, keys: ArrayBuf
 }
 
 /** The same keys in arrays of `count` keys each; the last one may be shorter. */
-export async function* inGroups(reader: KeyReader, count: number): AsyncGenerator<KeyArray> {
+export async function* keyGroups(reader: KeyReader, count: number): AsyncGenerator<KeyArray> {
   const { dtype } = reader;
-  const most = count * dtypeInfo(dtype).bytes;
-  let kept: Uint8Array[] = [];
+  const maxBytes = count * dtypeInfo(dtype).bytes;
+  let pending: Uint8Array[] = [];
   let bytes = 0;
   for await (const piece of reader.pieces()) {
     for (let rest = piece; rest.length > 0; ) {
-      const part = rest.subarray(0, most - bytes);
+      const part = rest.subarray(0, maxBytes - bytes);
       rest = rest.subarray(part.length);
-      kept.push(part);
+      pending.push(part);
       bytes += part.length;
-      if (bytes < most) continue;
-      yield joinedKeys(reader, kept, bytes);
-      kept = [];
+      if (bytes < maxBytes) continue;
+      yield concatenateKeys(reader, pending, bytes);
+      pending = [];
       bytes = 0;
     }
   }
-  if (bytes > 0) yield joinedKeys(reader, kept, bytes);
+  if (bytes > 0) yield concatenateKeys(reader, pending, bytes);
 }

@@ -4,7 +4,7 @@ import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { type NamedDtype, namedDtype } from '../keys/dtype-name.js';
 import { DtypeError, FormatError, UsageError } from '../util/errors.js';
 import { unknownName } from '../util/suggest.js';
-import { compressed, decompressed } from './compression.js';
+import { compressedOutput, decompressedSource } from './compression.js';
 import { type NameFacts, nameFacts } from './formats/file-name.js';
 import { type FileFormat, formatOfBytes, HEAD_BYTES, isReadable, TAIL_BYTES } from './formats/format.js';
 import type {
@@ -88,10 +88,10 @@ export async function inputFormat(
   const wanted = formatNamed(format);
   const facts = await nameFacts(isStdin(path) ? '' : path);
   const { compression } = facts;
-  const inner = compression && wanted !== raw ? decompressed(source, compression, signal) : source;
+  const inner = compression && wanted !== raw ? decompressedSource(source, compression, signal) : source;
   const chosen = wanted ?? (await formatOf(inner, path, facts, dtype));
   if (inner !== source && !chosen.compressible) throw notCompressed(path, chosen);
-  return { format: chosen, inner: chosen.unpacksItself ? source : inner, facts };
+  return { format: chosen, inner: chosen.decompressesItself ? source : inner, facts };
 }
 
 /** What raw keys are: as it is said, else by the name, which also tells the order of the bytes where it has the same dtype. */
@@ -100,7 +100,7 @@ function rawDtype(said: NamedDtype | undefined, { named }: NameFacts): NamedDtyp
   return { dtype: said.dtype, bigEndian: said.bigEndian ?? named.bigEndian };
 }
 
-const ANYWAY = 'if it is raw keys all the same, say so: --format raw, or "format": "raw" in a batch\'s job';
+const RAW_HINT = 'if it is raw keys all the same, say so: --format raw, or "format": "raw" in a batch\'s job';
 
 /** @throws FormatError */
 async function formatOf(
@@ -110,25 +110,25 @@ async function formatOf(
   dtype: string | undefined,
 ): Promise<KeyFormat> {
   if (named && !isReadable(named))
-    throw refusal(path, named, `the name ${name} says that it is ${named.name}`);
+    throw refusedFormat(path, named, `the name ${name} says that it is ${named.name}`);
   if (named && named !== raw) return named;
   // Keys of one byte are not judged by what they are: any bytes may be meant.
-  const told = dtype ?? type?.dtype;
-  if (told !== undefined && dtypeInfo(told).bytes === 1) return raw;
+  const knownDtype = dtype ?? type?.dtype;
+  if (knownDtype !== undefined && dtypeInfo(knownDtype).bytes === 1) return raw;
   const found = formatOfBytes(await source.head(HEAD_BYTES), await source.tail(TAIL_BYTES));
   if (!found) return raw;
   // A name that says that it is raw keys is wrong then, or the bytes are chance: nobody but the user knows.
   if (named === raw || !isReadable(found)) {
-    throw refusal(source.name, found, `${source.name} begins as ${found.name} does`);
+    throw refusedFormat(source.name, found, `${source.name} begins as ${found.name} does`);
   }
   return found;
 }
 
-function refusal(path: string, found: FileFormat, why: string): FormatError {
+function refusedFormat(path: string, found: FileFormat, why: string): FormatError {
   const hint = isReadable(found)
     ? `Read it as what it is: --format ${found.id}`
     : `That is not read (but ${READABLE.map(({ id }) => id).join(', ')} are). Take the numbers out of it first`;
-  return new FormatError(`${why}. ${hint}; ${ANYWAY}`, {
+  return new FormatError(`${why}. ${hint}; ${RAW_HINT}`, {
     details: { path, found: found.name, expected: 'raw keys' },
   });
 }
@@ -138,7 +138,7 @@ function refusal(path: string, found: FileFormat, why: string): FormatError {
  *
  * @param keyBytes of a key; undefined where the names or the files themselves say it
  */
-export async function mostKeysOf(paths: readonly string[], keyBytes?: number): Promise<number | undefined> {
+export async function maxKeyCount(paths: readonly string[], keyBytes?: number): Promise<number | undefined> {
   let keys = 0;
   for (const path of paths) {
     const { compression, format, named } = await nameFacts(isStdin(path) ? '' : path);
@@ -234,8 +234,8 @@ export async function keyTarget(path: string, options: OutputOptions, model: Mod
     async create(output, written) {
       if (format === raw && !wanted && !model.dtypeSaid) assertNamed(facts, written);
       await output.reserve(bytes(written) ?? 0);
-      if (!compression || format.unpacksItself) return format.create(output, written, settings);
-      const smaller = await compressed(output, compression);
+      if (!compression || format.decompressesItself) return format.create(output, written, settings);
+      const smaller = await compressedOutput(output, compression);
       const writer = await format.create(smaller, written, settings);
       return { write: (piece) => writer.write(piece), end: () => writer.end().then(() => smaller.finish()) };
     },

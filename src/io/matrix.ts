@@ -53,7 +53,7 @@ export async function* rowByRow(
 ): AsyncGenerator<Uint8Array> {
   const { bytes } = info;
   const inBand = Math.min(rows, Math.max(1, Math.floor(bandBytes / (columns * bytes))));
-  const all = source ? pieces : await kept(pieces());
+  const all = source ? pieces : await replayable(pieces());
   for (let first = 0; first < rows; first += inBand) {
     const count = Math.min(inBand, rows - first);
     const band = new Band(info, count, columns);
@@ -80,7 +80,7 @@ export async function* rowByRow(
 }
 
 /** What comes once, as often as it is asked for. */
-async function kept(pieces: Pieces): Promise<() => Pieces> {
+async function replayable(pieces: Pieces): Promise<() => Pieces> {
   const list: Uint8Array[] = [];
   for await (const piece of pieces) list.push(piece);
   return async function* () {

@@ -2,7 +2,7 @@
 import type { FileRange, FileTransferResult, ThreadSeconds } from '../device/staging.js';
 import { IoError } from '../util/errors.js';
 import type { FileHash } from './file-hash.js';
-import { assertGoing, ioError } from './raw.js';
+import { assertNotAborted, ioError } from './raw.js';
 
 /** Bytes that are moved before it is told how far it is; tests have fewer. */
 const PART_BYTES = 128 * 2 ** 20;
@@ -36,15 +36,15 @@ export async function moveFile(
 ): Promise<ThreadSeconds> {
   let threads: ThreadSeconds = { file: 0, hash: 0, turn: 0, device: 0 };
   for (let at = 0; at < bytes; at += partBytes) {
-    assertGoing(signal);
+    assertNotAborted(signal);
     const part = { fd, position: position + at, bytes: Math.min(partBytes, bytes - at), signal };
     let made: FileTransferResult = { moved: 0, error: undefined, threads };
     const go = async (state?: FileRange['hash']): Promise<number> => {
       made = await move({ ...part, hash: state }, at);
       return made.moved;
     };
-    await (hash ? hash.along(part.position, go) : go());
-    assertGoing(signal);
+    await (hash ? hash.hashWhileMoving(part.position, go) : go());
+    assertNotAborted(signal);
     if (made.error) throw ioError(what, name, made.error);
     if (made.moved < part.bytes) {
       const end = part.position + part.bytes;

@@ -99,7 +99,7 @@ const PART = 2 ** 21;
 const HIGH_PART = 2 ** 19;
 type Parts = [low: number, middle: number, high: number];
 
-const partsOf = (number: bigint): Parts => [
+const splitNumber = (number: bigint): Parts => [
   Number(number & 0x1f_ffffn),
   Number((number >> 21n) & 0x1f_ffffn),
   Number(number >> 42n),
@@ -113,9 +113,9 @@ class Product {
   #value: Parts;
 
   constructor([r = 0n, s = 0n]: Points, value: bigint) {
-    this.#r = partsOf(r);
-    this.#high = Array.from({ length: 16 }, (_, bits) => partsOf((s * BigInt(bits)) % PRIME));
-    this.#value = partsOf(value);
+    this.#r = splitNumber(r);
+    this.#high = Array.from({ length: 16 }, (_, bits) => splitNumber((s * BigInt(bits)) % PRIME));
+    this.#value = splitNumber(value);
   }
 
   get value(): bigint {

@@ -7,23 +7,23 @@ import { digitsOf } from '../algorithms/digits.js';
 import { codecWords } from '../keys/key-codec.js';
 import type { Sorter } from '../sort/api/sorter.js';
 import { UnsupportedError } from '../util/errors.js';
-import type { UnitCodes } from './unit-order.js';
+import type { MaskedCodec } from './record-ordering.js';
 
 /** Bits of a digit as devices take them that these sorts are made on. */
 const DIGIT_BITS = 11;
 /** Bits that a place is left to insertion by: some keys for each value of what was sorted. */
-const SPARED_BITS = 2;
+const MIN_SAVED_BITS = 2;
 /** Passes that have to be spared, since the walk takes as long as one. */
-const SPARED_PASSES = 2;
+const MIN_SAVED_PASSES = 2;
 /** Sorts in vain after which it is not tried any more. */
 const MAX_FAILURES = 3;
 
 /** Sorts the partitions of one order. */
 export class NearSort {
-  readonly #codes: UnitCodes;
+  readonly #codes: MaskedCodec;
   #failures = 0;
 
-  constructor(codes: UnitCodes) {
+  constructor(codes: MaskedCodec) {
     this.#codes = codes;
   }
 
@@ -33,9 +33,9 @@ export class NearSort {
    */
   firstBit(sorter: Sorter, n: number, [begin, end]: readonly [begin: number, end: number]): number {
     if (this.#failures >= MAX_FAILURES || sorter.device?.type !== 'cpu') return begin;
-    const wanted = Math.log2(Math.max(2, n)) - SPARED_BITS;
+    const wanted = Math.log2(Math.max(2, n)) - MIN_SAVED_BITS;
     const passes = digitsOf([begin, end], DIGIT_BITS).length;
-    for (let few = 1; few + SPARED_PASSES <= passes; few++) {
+    for (let few = 1; few + MIN_SAVED_PASSES <= passes; few++) {
       let first = end;
       while (first > begin && digitsOf([first - 1, end], DIGIT_BITS).length <= few) first--;
       if (end - first >= wanted) return first;
@@ -48,13 +48,13 @@ export class NearSort {
    *
    * @returns false if they are too far from being in order: equal ones are as they were then
    */
-  async finish(keys: Uint8Array, unit: number): Promise<boolean> {
+  async finish(keys: Uint8Array, keyBytes: number): Promise<boolean> {
     const { nearSortAsync } = await import('../opencl/index.js');
     const sorted = new Uint32Array(1);
     try {
       await nearSortAsync(
         keys,
-        unit as 1,
+        keyBytes as 1,
         codecWords(this.#codes.codec, this.#codes.mask),
         sorted,
         availableParallelism(),

@@ -6,7 +6,7 @@ import { decode, type KeyCodec, keyCodec, type Order } from '../keys/key-codec.j
 import { keyValue } from '../keys/value.js';
 import { firstDescent, windowMask } from '../sort/host/host-verify.js';
 import type { Lines } from './axis.js';
-import { inPlainOrder } from './plain-order.js';
+import { isCertainlySorted } from './is-certainly-sorted.js';
 
 /** How the keys of a file are to stand. */
 export interface FileOrder extends Order {
@@ -63,8 +63,8 @@ export class OrderScan {
 
   #addRows(words: KeyWords): void {
     const inRow = this.n % this.#columns;
-    if (inRow > 0 && this.#last && this.#firstFall(pairOf(this.#last, words)) !== -1) {
-      this.#found(0, this.#last, words);
+    if (inRow > 0 && this.#last && this.#firstDescent(joinPair(this.#last, words)) !== -1) {
+      this.#recordDescent(0, this.#last, words);
       return;
     }
     for (
@@ -73,20 +73,20 @@ export class OrderScan {
       start = end, end += this.#columns
     ) {
       const row = words.subarray(start, end);
-      const at = this.#firstFall(row);
+      const at = this.#firstDescent(row);
       if (at === -1) continue;
-      this.#found(start + at, row.subarray(at - 1), row.subarray(at));
+      this.#recordDescent(start + at, row.subarray(at - 1), row.subarray(at));
       return;
     }
   }
 
   /** Position of the first key of a row that is below the one before it, −1 where there is none. */
-  #firstFall(row: KeyWords): number {
+  #firstDescent(row: KeyWords): number {
     const { bits, descending = false } = this.#order;
     const isPlain = bits[0] === 0 && bits[1] === this.#info.width;
     for (let start = 0; start < row.length - 1; start += SLICE) {
       const slice = row.subarray(start, start + SLICE + 1); // with the first one of the next
-      if (isPlain && inPlainOrder(slice, this.#info, descending)) continue;
+      if (isPlain && isCertainlySorted(slice, this.#info, descending)) continue;
       const at = firstDescent(slice, this.#codec, bits);
       if (at !== -1) return start + at;
     }
@@ -104,9 +104,9 @@ export class OrderScan {
       encodeRecords(slice, codes.subarray(0, slice.length * stride), stride, this.#codec);
       for (let i = 0, at = this.n + start; i < slice.length; i++, at++) {
         const cell = (at % this.#columns) * stride;
-        if (at >= this.#columns && isBelow(codes, i * stride, above, cell, masks)) {
+        if (at >= this.#columns && isCodeBelow(codes, i * stride, above, cell, masks)) {
           const before = decode(this.#codec, codeAt(above, cell, stride));
-          this.#found(start + i, [before], slice.subarray(i));
+          this.#recordDescent(start + i, [before], slice.subarray(i));
           return;
         }
         for (let word = 0; word < stride; word++) above[cell + word] = codes[i * stride + word] as number;
@@ -114,14 +114,14 @@ export class OrderScan {
     }
   }
 
-  #found(at: number, before: ArrayLike<number | bigint>, key: KeyWords): void {
-    const shown = (words: ArrayLike<number | bigint>) => keyValue(BigInt(words[0] ?? 0), this.#info);
-    this.descent = { at: this.n + at, before: shown(before), key: shown(key) };
+  #recordDescent(at: number, before: ArrayLike<number | bigint>, key: KeyWords): void {
+    const decodeKey = (words: ArrayLike<number | bigint>) => keyValue(BigInt(words[0] ?? 0), this.#info);
+    this.descent = { at: this.n + at, before: decodeKey(before), key: decodeKey(key) };
   }
 }
 
 /** The last key of one piece, and the first of the next. */
-function pairOf(last: KeyWords, words: KeyWords): KeyWords {
+function joinPair(last: KeyWords, words: KeyWords): KeyWords {
   const pair = new (words.constructor as typeof Uint32Array)(2); // stands for all four
   pair[0] = last[0] as number;
   pair[1] = words[0] as number;
@@ -132,7 +132,7 @@ const codeAt = (codes: Uint32Array, at: number, stride: number): bigint =>
   BigInt(codes[at] ?? 0) | (stride === 2 ? BigInt(codes[at + 1] ?? 0) << 32n : 0n);
 
 /** Whether one code is below another one, of what the masks of their low and high words leave. */
-function isBelow(
+function isCodeBelow(
   codes: Uint32Array,
   at: number,
   others: Uint32Array,

@@ -5,12 +5,12 @@ import { basename, dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AbortedError, IoError, UsageError } from '../util/errors.js';
-import { asideName, sweep } from './aside.js';
 import type { FileHash, FileHashes } from './file-hash.js';
-import { assertGoing, ioError, isStdin, isStdout, openFd, PIECE_BYTES, writeFully } from './raw.js';
-import { type OnSpan, spanned } from './spans.js';
+import { assertNotAborted, ioError, isStdin, isStdout, openFd, PIECE_BYTES, writeFully } from './raw.js';
+import { resolveTarget } from './resolve-target.js';
+import { measureSpan, type OnSpan } from './spans.js';
 import { writableOf } from './streams.js';
-import { targetOf } from './target.js';
+import { removeOrphansOnce, temporaryName } from './temporary-files.js';
 
 /** Where bytes go. Nothing is to be seen of them under the final name before `commit`. */
 export interface Output {
@@ -19,7 +19,7 @@ export interface Output {
   /** The file that is written aside, for a process that writes it by itself; undefined for streams. */
   readonly fd?: number | undefined;
   /** Fires with `discard`, for what else is at work for this output. */
-  readonly dropped?: AbortSignal | undefined;
+  readonly discardSignal?: AbortSignal | undefined;
   /**
    * Asks whether there is room for so many bytes in all, where the system can tell.
    *
@@ -56,7 +56,7 @@ export interface Output {
 }
 
 /** Hears which files are being written aside. */
-export interface Asides {
+export interface TemporaryFiles {
   add(path: string): unknown;
   delete(path: string): unknown;
 }
@@ -67,7 +67,7 @@ export interface OutputContext {
   /** Ends what waits, such as for a reader of a pipe. */
   readonly signal: AbortSignal;
   /** For who has to remove them should this thread hang. */
-  readonly asides?: Asides | undefined;
+  readonly temporaryFiles?: TemporaryFiles | undefined;
   /** Hears what took how long. */
   readonly onSpan?: OnSpan | undefined;
   /** Get what is written to files. */
@@ -103,46 +103,46 @@ export async function openOutput(path: string, context: OutputContext): Promise<
     if (existing?.isDirectory()) throw Object.assign(new Error('is a directory'), { code: 'EISDIR' });
     if (existing?.isFIFO()) return await pipeOutput(path, context.signal);
     if (existing && !existing.isFile()) return await deviceOutput(path); // /dev/null is never replaced
-    const target = existing ? await realpath(path) : await targetOf(path);
+    const target = existing ? await realpath(path) : await resolveTarget(path);
     if (existing) await access(target, constants.W_OK); // a rename would not ask
-    await sweep(dirname(target));
-    return await FileOutput.open(path, target, existing?.mode, context);
+    await removeOrphansOnce(dirname(target));
+    return await AtomicOutput.open(path, target, existing?.mode, context);
   } catch (error) {
-    assertGoing(context.signal);
+    assertNotAborted(context.signal);
     throw ioError('write', path, error);
   }
 }
 
 /** What the system says where there is no room, and what is told of it. */
-const FULL = new Map([
+const NO_SPACE_CODES = new Map([
   [os.errno.ENOSPC, 'ENOSPC'],
   [os.errno.EDQUOT, 'EDQUOT'],
 ]);
 
-class FileOutput implements Output {
+class AtomicOutput implements Output {
   readonly name: string;
   readonly #target: string;
-  readonly #aside: string;
-  readonly #asides: OutputContext['asides'];
+  readonly #temporary: string;
+  readonly #temporaryFiles: OutputContext['temporaryFiles'];
   readonly #handle: FileHandle;
-  readonly #dropped = new AbortController();
+  readonly #discardSignal = new AbortController();
   readonly #hash: FileHash | undefined;
   #allocated: Promise<void> | undefined;
   #position = 0;
   #open = true;
 
   private constructor(
-    { name, target, aside }: { name: string; target: string; aside: string },
-    { asides, hashes }: Pick<OutputContext, 'asides' | 'hashes'>,
+    { name, target, temporary }: { name: string; target: string; temporary: string },
+    { temporaryFiles, hashes }: Pick<OutputContext, 'temporaryFiles' | 'hashes'>,
     handle: FileHandle,
   ) {
     this.name = name;
     this.#target = target;
-    this.#aside = aside;
-    this.#asides = asides;
+    this.#temporary = temporary;
+    this.#temporaryFiles = temporaryFiles;
     this.#handle = handle;
-    this.#hash = hashes?.ofOutput(name);
-    this.#hash?.drop(); // it may be the second try
+    this.#hash = hashes?.forOutput(name);
+    this.#hash?.invalidate(); // it may be the second try
   }
 
   /** @param mode of the file that is to be replaced, if there is one */
@@ -150,24 +150,24 @@ class FileOutput implements Output {
     name: string,
     target: string,
     mode: number | undefined,
-    context: Pick<OutputContext, 'asides' | 'hashes'>,
-  ): Promise<FileOutput> {
-    const { asides } = context;
-    const aside = join(dirname(target), asideName(basename(target)));
-    asides?.add(aside);
+    context: Pick<OutputContext, 'temporaryFiles' | 'hashes'>,
+  ): Promise<AtomicOutput> {
+    const { temporaryFiles } = context;
+    const temporary = join(dirname(target), temporaryName(basename(target)));
+    temporaryFiles?.add(temporary);
     try {
-      const handle = await open(aside, 'wx+', mode === undefined ? 0o666 : mode & 0o777);
-      const output = new FileOutput({ name, target, aside }, context, handle);
+      const handle = await open(temporary, 'wx+', mode === undefined ? 0o666 : mode & 0o777);
+      const output = new AtomicOutput({ name, target, temporary }, context, handle);
       // The umask does not apply to what was there.
       if (mode !== undefined) {
-        await chmod(aside, mode & 0o7777).catch((error) => {
+        await chmod(temporary, mode & 0o7777).catch((error) => {
           output.discard();
           throw error;
         });
       }
       return output;
     } catch (error) {
-      asides?.delete(aside);
+      temporaryFiles?.delete(temporary);
       throw error;
     }
   }
@@ -176,8 +176,8 @@ class FileOutput implements Output {
     return this.#handle.fd;
   }
 
-  get dropped(): AbortSignal {
-    return this.#dropped.signal;
+  get discardSignal(): AbortSignal {
+    return this.#discardSignal.signal;
   }
 
   async reserve(bytes: number): Promise<void> {
@@ -203,9 +203,9 @@ class FileOutput implements Output {
     // Most outputs are written by who has no addon.
     const { allocateFileAsync } = await import('../opencl/index.js');
     if (!this.#open) return;
-    const told = new BigInt64Array(1);
-    await allocateFileAsync(this.#handle.fd, 0, bytes, told);
-    const code = FULL.get(Number(told[0])); // whatever else it is, a write will tell
+    const result = new BigInt64Array(1);
+    await allocateFileAsync(this.#handle.fd, 0, bytes, result);
+    const code = NO_SPACE_CODES.get(Number(result[0])); // whatever else it is, a write will tell
     if (code) throw outputError(this.name, Object.assign(new Error(code), { code }));
   }
 
@@ -224,7 +224,7 @@ class FileOutput implements Output {
   };
 
   async patch(bytes: Uint8Array, position: number): Promise<void> {
-    this.#hash?.drop();
+    this.#hash?.invalidate();
     await this.#handle.write(bytes, 0, bytes.length, position).catch((error) => {
       throw ioError('write', this.name, error);
     });
@@ -234,9 +234,9 @@ class FileOutput implements Output {
     try {
       await this.#handle.sync();
       await this.#handle.close();
-      await rename(this.#aside, this.#target);
+      await rename(this.#temporary, this.#target);
       this.#open = false;
-      this.#asides?.delete(this.#aside);
+      this.#temporaryFiles?.delete(this.#temporary);
       await syncFolder(dirname(this.#target));
     } catch (error) {
       this.discard();
@@ -248,12 +248,12 @@ class FileOutput implements Output {
     if (!this.#open) return;
     this.#open = false;
     try {
-      unlinkSync(this.#aside);
+      unlinkSync(this.#temporary);
     } catch {
       // gone already: there is nothing left to drop
     }
-    this.#asides?.delete(this.#aside);
-    this.#dropped.abort();
+    this.#temporaryFiles?.delete(this.#temporary);
+    this.#discardSignal.abort();
     this.#handle.close().catch(() => undefined);
   }
 }
@@ -267,27 +267,27 @@ export async function syncFolder(path: string): Promise<void> {
 
 async function deviceOutput(path: string): Promise<Output> {
   const handle = await open(path, 'w');
-  const dropped = new AbortController();
+  const discardSignal = new AbortController();
   return {
     name: path,
-    dropped: dropped.signal,
+    discardSignal: discardSignal.signal,
     reserve: async () => undefined,
     write: (bytes) => writeFully(handle, bytes, path),
     commit: () => handle.close(),
     discard() {
-      dropped.abort();
+      discardSignal.abort();
       handle.close().catch(() => undefined);
     },
   };
 }
 
 /** Milliseconds between two looks whether somebody reads a pipe by now. */
-const LOOK_MS = 20;
+const POLL_MS = 20;
 
 async function pipeOutput(path: string, signal: AbortSignal): Promise<Output> {
   const { O_WRONLY, O_NONBLOCK } = constants;
   for (;;) {
-    assertGoing(signal);
+    assertNotAborted(signal);
     try {
       // Without O_NONBLOCK the call waits for a reader, and nothing can end it.
       const stream = writableOf(await openFd(path, O_WRONLY | O_NONBLOCK));
@@ -301,18 +301,18 @@ async function pipeOutput(path: string, signal: AbortSignal): Promise<Output> {
       return { ...output, commit: () => output.commit().finally(end), discard };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENXIO') throw error;
-      await delay(LOOK_MS);
+      await delay(POLL_MS);
     }
   }
 }
 
 /** Bytes of a write that are looked at, and those that are no text: control characters but tabs and ends of lines. */
-const LOOKED_AT = 4096;
+const CHECKED_BYTES = 4096;
 const isControl = (byte: number): boolean => byte < 0x09 || (byte > 0x0d && byte < 0x20) || byte === 0x7f;
 
 /** @throws UsageError where a terminal would get bytes that are no text */
 function assertText(bytes: Uint8Array, stream: Writable & { readonly isTTY?: boolean }): void {
-  if (stream.isTTY !== true || !bytes.subarray(0, LOOKED_AT).some(isControl)) return;
+  if (stream.isTTY !== true || !bytes.subarray(0, CHECKED_BYTES).some(isControl)) return;
   throw new UsageError(
     'cannot write binary data to a terminal: name a file (-o FILE), redirect stdout (> FILE), or choose a text format (--to csv)',
   );
@@ -330,20 +330,20 @@ function streamOutput(name: string, stream: Writable, signal: AbortSignal): Outp
         else resolve();
       });
     });
-  const dropped = new AbortController();
+  const discardSignal = new AbortController();
   return {
     name,
-    dropped: dropped.signal,
+    discardSignal: discardSignal.signal,
     reserve: async () => undefined,
     async write(bytes) {
       for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
-        assertGoing(signal);
+        assertNotAborted(signal);
         assertText(bytes, stream);
         await put(bytes.subarray(at, at + PIECE_BYTES));
       }
     },
     commit: () => put(new Uint8Array(0)),
-    discard: () => dropped.abort(),
+    discard: () => discardSignal.abort(),
   };
 }
 
@@ -363,13 +363,13 @@ export async function withOutput(
   const drop = () => output.discard();
   signal.addEventListener('abort', drop);
   try {
-    assertGoing(signal);
+    assertNotAborted(signal);
     await write(output);
-    assertGoing(signal);
-    await spanned('sync', context.onSpan, () => output.commit());
+    assertNotAborted(signal);
+    await measureSpan('sync', context.onSpan, () => output.commit());
   } catch (error) {
     output.discard();
-    assertGoing(signal); // a write to a file that the interruption has closed is no failure of its own
+    assertNotAborted(signal); // a write to a file that the interruption has closed is no failure of its own
     throw error;
   } finally {
     signal.removeEventListener('abort', drop);

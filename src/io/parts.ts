@@ -3,8 +3,8 @@ import { readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Dtype } from '../keys/dtype.js';
 import { FormatError } from '../util/errors.js';
-import { writeAside } from './aside-file.js';
 import { ioError } from './raw.js';
+import { writeFileAtomic } from './write-file-atomic.js';
 
 export const PARTS_SCHEMA = 'clsort.parts/1';
 
@@ -36,7 +36,7 @@ const MANIFEST = 'manifest.json';
 
 /** Writes the manifest, which makes a folder one of parts. @throws IoError */
 export const writeParts = (folder: string, manifest: PartsManifest): Promise<void> =>
-  writeAside(join(folder, MANIFEST), `${JSON.stringify(manifest, undefined, 2)}\n`);
+  writeFileAtomic(join(folder, MANIFEST), `${JSON.stringify(manifest, undefined, 2)}\n`);
 
 /**
  * The manifest of a folder; undefined where the path is no folder, or has none.
@@ -51,7 +51,7 @@ export async function readParts(path: string): Promise<PartsManifest | undefined
     throw ioError('read', file, error);
   });
   if (text === undefined) return undefined;
-  const manifest = parsed(text);
+  const manifest = parseManifest(text);
   if (manifest?.schema !== PARTS_SCHEMA || !Array.isArray(manifest.parts)) {
     throw new FormatError(`${file} is no manifest of parts (${PARTS_SCHEMA})`, { details: { path: file } });
   }
@@ -65,7 +65,7 @@ export async function readParts(path: string): Promise<PartsManifest | undefined
   return manifest;
 }
 
-function parsed(text: string): PartsManifest | undefined {
+function parseManifest(text: string): PartsManifest | undefined {
   try {
     return JSON.parse(text) as PartsManifest;
   } catch {

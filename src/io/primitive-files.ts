@@ -8,10 +8,10 @@ import type { HistogramOptions, PrimitiveOptions } from '../sort/api/options.js'
 import type { Sorter } from '../sort/api/sorter.js';
 import type { KeyReader } from './formats/key-file.js';
 import { withInputs } from './inputs.js';
-import { inGroups, readKeys, writeKeys } from './key-array.js';
+import { keyGroups, readKeys, writeKeys } from './key-array.js';
 import { type InputOptions, inputOptionsOf, keyTarget } from './keys.js';
 import { withOutput } from './output.js';
-import { assertGoing } from './raw.js';
+import { assertNotAborted } from './raw.js';
 import type { FileContext } from './sort-file.js';
 import type { TextReadOptions } from './text/text-options.js';
 
@@ -24,18 +24,18 @@ export interface PrimitiveJob
   readonly in: readonly string[];
 }
 
-const optionsOf = (reader: KeyReader, { signal, onWarning }: FileContext): PrimitiveOptions =>
+const callOptions = (reader: KeyReader, { signal, onWarning }: FileContext): PrimitiveOptions =>
   ({ dtype: reader.dtype, signal, ...(onWarning && { onWarning }) }) as PrimitiveOptions;
 
 /** Hands the keys over in groups; once, without keys, where there are none. @returns how many there were */
-async function eachGroup(
+async function forEachGroup(
   reader: KeyReader,
   context: FileContext,
   take: (keys: KeyArray) => Promise<void>,
 ): Promise<number> {
   let n = 0;
-  for await (const keys of inGroups(reader, GROUP_KEYS)) {
-    assertGoing(context.signal);
+  for await (const keys of keyGroups(reader, GROUP_KEYS)) {
+    assertNotAborted(context.signal);
     await take(keys);
     n += keys.length;
     context.onProgress?.({ phase: 'looking', done: n, total: reader.n ?? Number.NaN });
@@ -68,16 +68,16 @@ export function reduceFiles(
   return withInputs(job.in, context, async (open) => {
     const reader = await open(inputOptionsOf(job));
     const { dtype } = reader;
-    const options = optionsOf(reader, context);
+    const options = callOptions(reader, context);
     const parts: (number | bigint)[] = [];
-    const n = await eachGroup(reader, context, async (keys) => {
+    const n = await forEachGroup(reader, context, async (keys) => {
       parts.push(await sorter.reduce(keys, op, options));
     });
-    return { n, dtype, result: joined(parts, op, dtypeInfo(dtype)) };
+    return { n, dtype, result: combinePartials(parts, op, dtypeInfo(dtype)) };
   });
 }
 
-function joined(
+function combinePartials(
   parts: readonly (number | bigint)[],
   op: ReduceOp,
   { kind, width }: ReturnType<typeof dtypeInfo>,
@@ -136,9 +136,9 @@ export async function scanFiles(
     let n = 0;
     await withOutput(out, context, async (output) => {
       const keys = await readKeys(reader);
-      assertGoing(context.signal);
+      assertNotAborted(context.signal);
       n = keys.length;
-      const how = { ...optionsOf(reader, context), inclusive, op, verify };
+      const how = { ...callOptions(reader, context), inclusive, op, verify };
       const wide = result === reader.dtype ? how : { ...how, resultDtype: result };
       const sums = await sorter.scan(keys as Uint32Array, wide);
       const facts = { dtype: result, n, shape: [n], column: reader.column };
@@ -162,9 +162,9 @@ export function histogramFiles(
 ): Promise<{ readonly n: number; readonly dtype: KeyReader['dtype']; readonly counts: number[] }> {
   return withInputs(job.in, context, async (open) => {
     const reader = await open(inputOptionsOf(job));
-    const options = { ...optionsOf(reader, context), ...job.how } as HistogramOptions;
+    const options = { ...callOptions(reader, context), ...job.how } as HistogramOptions;
     let counts: number[] = [];
-    const n = await eachGroup(reader, context, async (keys) => {
+    const n = await forEachGroup(reader, context, async (keys) => {
       const own = await sorter.histogram(keys, options);
       counts = Array.from(own, (count, bin) => count + (counts[bin] ?? 0));
     });

@@ -39,15 +39,15 @@ export interface Source {
   /** Gets what is read of the file, also by others. */
   readonly hash?: FileHash | undefined;
   /** The first `most` bytes, or all if there are fewer; they are read again by what follows. */
-  head(most: number): Promise<Uint8Array>;
+  head(maxBytes: number): Promise<Uint8Array>;
   /** The last `most` bytes; undefined where they cannot be had without reading all. */
-  tail(most: number): Promise<Uint8Array | undefined>;
+  tail(maxBytes: number): Promise<Uint8Array | undefined>;
   /** @throws IoError when it is known to hold no whole number of units */
-  assertWhole(unit: number): void;
+  assertWhole(recordBytes: number): void;
   /** The contents from byte `from` on, in order, in pieces of whole units of `unit` bytes. */
-  pieces(unit: number, from?: number): AsyncGenerator<Uint8Array>;
+  pieces(recordBytes: number, from?: number): AsyncGenerator<Uint8Array>;
   /** Everything, in memory of its own. */
-  read(unit: number): Promise<Uint8Array>;
+  read(recordBytes: number): Promise<Uint8Array>;
   /** Fills `into` from byte `position` on; there where any position can be read. */
   readonly readAt?: ((into: Uint8Array, position: number) => Promise<void>) | undefined;
   close(): Promise<void>;
@@ -77,17 +77,17 @@ export function ioError(what: 'read' | 'write', name: string, cause: unknown): I
 }
 
 /** @throws IoError when the length is no whole number of units */
-function assertWhole(bytes: number, unit: number, name: string): void {
-  if (bytes % unit === 0) return;
+function assertWhole(bytes: number, recordBytes: number, name: string): void {
+  if (bytes % recordBytes === 0) return;
   throw new IoError(
-    `${name} has ${bytes} bytes, which is no whole number of elements of ${unit} bytes ` +
-      `(${bytes % unit} too many): is the size of an element right, and the file complete?`,
-    { details: { path: name, bytes, unit } },
+    `${name} has ${bytes} bytes, which is no whole number of elements of ${recordBytes} bytes ` +
+      `(${bytes % recordBytes} too many): is the size of an element right, and the file complete?`,
+    { details: { path: name, bytes, unit: recordBytes } },
   );
 }
 
 /** @throws AbortedError when the signal has fired */
-export function assertGoing(signal: AbortSignal | undefined): void {
+export function assertNotAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw new AbortedError('interrupted', { cause: signal.reason });
 }
 
@@ -143,7 +143,7 @@ function fileSource(
 ): Source {
   const readInto = async (piece: Uint8Array, position: number): Promise<void> => {
     const move = async (at: number, length: number): Promise<number> => {
-      assertGoing(signal);
+      assertNotAborted(signal);
       const { bytesRead } = await handle.read(piece, at, length, position + at).catch((error) => {
         throw ioError('read', name, error);
       });
@@ -152,7 +152,7 @@ function fileSource(
         `cannot read ${name}: it ends at byte ${position + at} of ${bytes}; it was cut meanwhile`,
       );
     };
-    await inSlices(piece, { position, hash, most: PIECE_BYTES }, move);
+    await inSlices(piece, { position, hash, maxBytes: PIECE_BYTES }, move);
   };
   const part = async (begin: number, end: number): Promise<Uint8Array> => {
     const read = new Uint8Array(end - begin);
@@ -164,12 +164,12 @@ function fileSource(
     bytes,
     fd: handle.fd,
     hash,
-    head: (most) => part(0, Math.min(most, bytes)),
-    tail: (most) => part(Math.max(0, bytes - most), bytes),
-    assertWhole: (unit) => assertWhole(bytes, unit, name),
-    async *pieces(unit, from = 0) {
-      assertWhole(bytes - from, unit, name);
-      const length = Math.max(unit, PIECE_BYTES - (PIECE_BYTES % unit));
+    head: (maxBytes) => part(0, Math.min(maxBytes, bytes)),
+    tail: (maxBytes) => part(Math.max(0, bytes - maxBytes), bytes),
+    assertWhole: (recordBytes) => assertWhole(bytes, recordBytes, name),
+    async *pieces(recordBytes, from = 0) {
+      assertWhole(bytes - from, recordBytes, name);
+      const length = Math.max(recordBytes, PIECE_BYTES - (PIECE_BYTES % recordBytes));
       const piece = (position: number) => {
         const read = part(position, Math.min(position + length, bytes));
         read.catch(() => undefined); // told when it is its turn, if somebody still asks
@@ -183,8 +183,8 @@ function fileSource(
       }
     },
     readAt: readInto,
-    async read(unit) {
-      assertWhole(bytes, unit, name);
+    async read(recordBytes) {
+      assertWhole(bytes, recordBytes, name);
       const all = allocate(bytes, name);
       await readInto(all, 0);
       return all;
@@ -214,56 +214,60 @@ export function sourceOfChunks(
   { name, signal, close }: Pick<Source, 'name' | 'close'> & { readonly signal: AbortSignal | undefined },
 ): Source {
   let chunks: AsyncIterator<Uint8Array> | undefined;
-  const ahead: Uint8Array[] = []; // what was looked at and not yet read
+  const peekedChunks: Uint8Array[] = []; // what was looked at and not yet read
   /** The next bytes from the stream itself; undefined at its end. */
-  async function more(): Promise<Uint8Array | undefined> {
-    assertGoing(signal);
+  async function readMore(): Promise<Uint8Array | undefined> {
+    assertNotAborted(signal);
     try {
       chunks ??= stream[Symbol.asyncIterator]();
       const { value, done } = await chunks.next();
-      assertGoing(signal); // a destroyed stream ends, or fails, like one that has no more
+      assertNotAborted(signal); // a destroyed stream ends, or fails, like one that has no more
       return done ? undefined : value;
     } catch (error) {
-      assertGoing(signal);
+      assertNotAborted(signal);
       throw error instanceof ClsortError ? error : ioError('read', name, error);
     }
   }
-  async function* pieces(unit: number, from = 0): AsyncGenerator<Uint8Array> {
+  async function* pieces(recordBytes: number, from = 0): AsyncGenerator<Uint8Array> {
     let rest = new Uint8Array(0);
     let bytes = -from;
-    for (let chunk = ahead.shift() ?? (await more()); chunk; chunk = ahead.shift() ?? (await more())) {
+    for (
+      let chunk = peekedChunks.shift() ?? (await readMore());
+      chunk;
+      chunk = peekedChunks.shift() ?? (await readMore())
+    ) {
       const begin = Math.min(Math.max(0, -bytes), chunk.length);
       bytes += chunk.length;
-      const joined = concatenated([rest, chunk.subarray(begin)], rest.length + chunk.length - begin);
-      const whole = joined.length - (joined.length % unit);
+      const joined = concatenate([rest, chunk.subarray(begin)], rest.length + chunk.length - begin);
+      const whole = joined.length - (joined.length % recordBytes);
       rest = joined.slice(whole);
       if (whole > 0) yield joined.subarray(0, whole);
     }
-    assertWhole(Math.max(0, bytes), unit, name);
+    assertWhole(Math.max(0, bytes), recordBytes, name);
   }
   return {
     name,
     bytes: undefined,
-    async head(most) {
-      const length = () => ahead.reduce((sum, chunk) => sum + chunk.length, 0);
-      while (length() < most) {
-        const chunk = await more();
+    async head(maxBytes) {
+      const length = () => peekedChunks.reduce((sum, chunk) => sum + chunk.length, 0);
+      while (length() < maxBytes) {
+        const chunk = await readMore();
         if (!chunk) break;
-        ahead.push(chunk);
+        peekedChunks.push(chunk);
       }
-      return concatenated(ahead, length()).subarray(0, most);
+      return concatenate(peekedChunks, length()).subarray(0, maxBytes);
     },
     tail: async () => undefined,
     assertWhole: () => undefined,
     pieces,
-    async read(unit) {
+    async read(recordBytes) {
       const all: Uint8Array[] = [];
       let bytes = 0;
-      for await (const piece of pieces(unit)) {
+      for await (const piece of pieces(recordBytes)) {
         all.push(piece);
         bytes += piece.length;
       }
-      return concatenated(all, bytes);
+      return concatenate(all, bytes);
     },
     close,
   };
@@ -277,7 +281,7 @@ function allocate(bytes: number, name: string): Uint8Array<ArrayBuffer> {
   }
 }
 
-function concatenated(chunks: readonly Uint8Array[], bytes: number): Uint8Array<ArrayBuffer> {
+function concatenate(chunks: readonly Uint8Array[], bytes: number): Uint8Array<ArrayBuffer> {
   const all = allocate(bytes, 'the input');
   let at = 0;
   for (const chunk of chunks) {
@@ -288,7 +292,7 @@ function concatenated(chunks: readonly Uint8Array[], bytes: number): Uint8Array<
 }
 
 /** Where bytes are written to, and who gets them. */
-interface WrittenTo {
+interface WriteTarget {
   readonly position: number;
   readonly hash: FileHash | undefined;
 }
@@ -298,9 +302,9 @@ export async function writeFully(
   handle: FileHandle,
   bytes: Uint8Array,
   name: string,
-  to?: WrittenTo,
+  to?: WriteTarget,
 ): Promise<void> {
-  await inSlices(bytes, { position: 0, ...to, most: PIECE_BYTES }, async (at, length) => {
+  await inSlices(bytes, { position: 0, ...to, maxBytes: PIECE_BYTES }, async (at, length) => {
     const position = to && to.position + at;
     const { bytesWritten } = await handle.write(bytes, at, length, position).catch((error) => {
       throw ioError('write', name, error);

@@ -127,7 +127,7 @@ class NumberCoder {
   readonly stride: number;
   readonly #record: number;
   readonly #offset: number;
-  readonly #big: boolean;
+  readonly #isBigEndian: boolean;
   readonly #info: DtypeInfo;
   readonly #codec: KeyCodec;
   readonly #raw: Uint8Array;
@@ -139,7 +139,7 @@ class NumberCoder {
   constructor(record: number, { offset, dtype, endian, descending = false, nan = 'last' }: NumberKey) {
     this.#record = record;
     this.#offset = offset;
-    this.#big = endian === 'be';
+    this.#isBigEndian = endian === 'be';
     this.#info = dtypeInfo(dtype);
     this.#codec = keyCodec(dtype, { descending, nan });
     this.stride = codeWordsOf(this.#info);
@@ -154,7 +154,7 @@ class NumberCoder {
     const width = this.#info.bytes;
     const raw = this.#raw;
     for (let k = 0; k < width; k++) {
-      const offset = this.#offset + (this.#big ? width - 1 - k : k);
+      const offset = this.#offset + (this.#isBigEndian ? width - 1 - k : k);
       for (let i = start, j = k; i < end; i++, j += width) {
         raw[j] = bytes[(at ? (at[i] as number) : i) * this.#record + offset] as number;
       }
@@ -167,7 +167,7 @@ class NumberCoder {
   compare(a: Uint8Array, i: number, b: Uint8Array, j: number): number {
     const width = this.#info.bytes;
     for (let k = 0; k < width; k++) {
-      const at = this.#big ? width - 1 - k : k;
+      const at = this.#isBigEndian ? width - 1 - k : k;
       this.#raw[k] = a[i + at] as number;
       this.#raw[width + k] = b[j + at] as number;
     }

@@ -103,8 +103,8 @@ export function recordKeys({ record, keys, nan }: RecordLayout): RecordKey[] {
 
 const FIELDS = ['offset', 'length', 'dtype', 'endian', 'descending', 'nan'];
 
-const isCount = (value: unknown, least: number): boolean =>
-  Number.isSafeInteger(value) && Number(value) >= least;
+const isCount = (value: unknown, minimum: number): boolean =>
+  Number.isSafeInteger(value) && Number(value) >= minimum;
 
 /** @throws UsageError, DtypeError for what only JavaScript lets through */
 function checkedKey(key: RecordKey): RecordKey {

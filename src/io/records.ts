@@ -3,12 +3,14 @@ import { keyColumn } from '../keys/array.js';
 import { withSorter } from '../sort/api/default-sorter.js';
 import type { Into, SortOptions } from '../sort/api/options.js';
 import { UsageError } from '../util/errors.js';
+import { layoutOrdering } from './layout-ordering.js';
 import type { RecordLayout } from './record-keys.js';
-import { recordOrder } from './record-order.js';
-import type { UnitSortOptions } from './unit-order.js';
+import type { OrderingSortOptions } from './record-ordering.js';
 
 /** What `sortRecords` and `argsortRecords` take: the layout, and how to sort. */
-export type RecordSortOptions = RecordLayout & Omit<UnitSortOptions, 'into'> & Pick<SortOptions, 'device'>;
+export type RecordSortOptions = RecordLayout &
+  Omit<OrderingSortOptions, 'into'> &
+  Pick<SortOptions, 'device'>;
 
 /**
  * Sorts records of `record` bytes each, by one or more keys inside them.
@@ -28,9 +30,9 @@ export async function sortRecords(
   bytes: Uint8Array,
   options: RecordSortOptions & Into<Uint8Array>,
 ): Promise<Uint8Array> {
-  const { order, ...rest } = parsed(options);
+  const { order, ...rest } = parseLayout(options);
   const { view } = keyColumn(bytes, 'u8');
-  return withSorter(rest, (sorter, how) => order.sort(sorter, view as Uint8Array, how));
+  return withSorter(rest, (sorter, sortOptions) => order.sort(sorter, view as Uint8Array, sortOptions));
 }
 
 /**
@@ -39,15 +41,15 @@ export async function sortRecords(
  * @throws as `sortRecords`
  */
 export async function argsortRecords(bytes: Uint8Array, options: RecordSortOptions): Promise<Uint32Array> {
-  const { order, ...rest } = parsed(options, 'into');
+  const { order, ...rest } = parseLayout(options, 'into');
   const { view } = keyColumn(bytes, 'u8');
-  return withSorter(rest, (sorter, how) => order.positions(sorter, view as Uint8Array, how));
+  return withSorter(rest, (sorter, sortOptions) => order.positions(sorter, view as Uint8Array, sortOptions));
 }
 
 /** @throws UsageError, DtypeError; UsageError for options that only keys have, and for those in `without` */
-function parsed<O extends RecordSortOptions>(options: O = {} as O, ...without: readonly string[]) {
+function parseLayout<O extends RecordSortOptions>(options: O = {} as O, ...without: readonly string[]) {
   const { record, keys, nan, ...rest } = options;
-  const order = recordOrder({ record, keys, nan });
+  const order = layoutOrdering({ record, keys, nan });
   const wrong = ['dtype', 'descending', 'bits', ...without].find((name) => name in rest);
   if (wrong) {
     throw new UsageError(

@@ -12,16 +12,16 @@ const HASHED_BYTES = 4 * 2 ** 20;
  */
 export async function inSlices(
   bytes: Uint8Array,
-  { position, hash, most }: { position: number; hash?: FileHash | undefined; most: number },
+  { position, hash, maxBytes }: { position: number; hash?: FileHash | undefined; maxBytes: number },
   move: (at: number, length: number) => Promise<number>,
 ): Promise<void> {
-  const length = hash ? Math.min(most, HASHED_BYTES) : most;
+  const length = hash ? Math.min(maxBytes, HASHED_BYTES) : maxBytes;
   let hashing: Promise<void> | undefined;
   try {
     for (let at = 0; at < bytes.length; ) {
-      const moved = await move(at, Math.min(bytes.length - at, length));
-      hashing = hash?.add(bytes.subarray(at, at + moved), position + at);
-      at += moved;
+      const movedBytes = await move(at, Math.min(bytes.length - at, length));
+      hashing = hash?.add(bytes.subarray(at, at + movedBytes), position + at);
+      at += movedBytes;
     }
   } finally {
     await hashing; // the bytes are the caller's again

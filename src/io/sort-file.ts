@@ -7,16 +7,16 @@ import type { Sorter } from '../sort/api/sorter.js';
 import { UsageError } from '../util/errors.js';
 import type { ArrayPool } from './array-pool.js';
 import { type Lines, linesOf } from './axis.js';
+import type { FileSortBatcher } from './file-sort-batcher.js';
 import type { KeyFacts, KeyReader, KeyWriter } from './formats/key-file.js';
 import { withInputs } from './inputs.js';
 import { readKeys, writeKeys } from './key-array.js';
 import { type InputOptions, inputOptionsOf, type KeyTarget, keyTarget } from './keys.js';
 import { isSameFile, type Output, type OutputContext, withOutput } from './output.js';
 import { positionDtype } from './positions.js';
-import { assertGoing, isStdin, isStdout } from './raw.js';
+import { assertNotAborted, isStdin, isStdout } from './raw.js';
 import type { LargeOptions, LargeReport } from './sort-large.js';
-import type { SortsTogether } from './sort-together.js';
-import { now, type OnSpan, spanned, type WorkSpan } from './spans.js';
+import { measureSpan, now, type OnSpan, type WorkSpan } from './spans.js';
 import { warnOfText } from './text-warning.js';
 
 /** How files are sorted: what they hold, in what order, and as what the result is written. */
@@ -77,7 +77,7 @@ export interface FileContext extends Pick<SortOptions, 'onProgress' | 'onWarning
   /** Arrays that keys are read to and sorted to, for callers that sort one file after the other. */
   readonly arrays?: ArrayPool | undefined;
   /** Sorts the keys of small files together, for callers that sort many at once. */
-  readonly together?: SortsTogether | undefined;
+  readonly batcher?: FileSortBatcher | undefined;
   /** Gets what people may want to know meanwhile, such as where temporary files are. */
   readonly onNote?: ((text: string) => void) | undefined;
 }
@@ -128,7 +128,7 @@ export async function sortFile(
   sorter: Sorter,
   job: LargeFileJob,
   context: FileContext,
-  parts?: SortParts,
+  parts?: PartitionedSort,
 ): Promise<FileReport> {
   const inputs = inputsOf(job);
   const { dtype, format, header, delimiter, out, argsort, resume } = job;
@@ -147,8 +147,8 @@ export async function sortFile(
       const text = { header, delimiter, signal: context.signal };
       const target = await keyTarget(out, { to, ...text, verify: job.verify }, model);
       const formats = [reader.format, target.format] as const;
-      const told = { descending: job.descending ?? false, argsort: argsort ?? false, formats };
-      return sortKeys({ sorter, reader, target, job, context, told, output }, parts);
+      const reportBase = { descending: job.descending ?? false, argsort: argsort ?? false, formats };
+      return sortKeys({ sorter, reader, target, job, context, reportBase, output }, parts);
     };
     if (areFiles) return sortTo();
     // That the result cannot be written is told before anybody waits for a pipe.
@@ -168,20 +168,20 @@ export interface FileSort {
   readonly job: LargeFileJob;
   readonly context: FileContext;
   /** What is known of the report before. */
-  readonly told: Pick<FileReport, 'descending' | 'argsort' | 'formats'>;
+  readonly reportBase: Pick<FileReport, 'descending' | 'argsort' | 'formats'>;
   /** The output, where it is open already. */
   readonly output: Output | undefined;
 }
 
 /** Sorts in partitions what is not to be sorted as a whole: sort-parts.ts. */
-export interface SortParts {
+export interface PartitionedSort {
   /** The keys, or as many of a pipe as it takes to know what is to be done with them. */
-  looked(work: FileSort): Promise<KeyReader>;
+  prepare(work: FileSort): Promise<KeyReader>;
   /** @returns undefined where the keys are to be sorted as a whole */
   sort(work: FileSort): Promise<FileReport | undefined>;
 }
 
-async function sortKeys(work: FileSort, parts: SortParts | undefined): Promise<FileReport> {
+async function sortKeys(work: FileSort, parts: PartitionedSort | undefined): Promise<FileReport> {
   const lines = work.job.unique ? undefined : linesOf(work.reader, work.job.axis);
   if (lines) return sortLines(work, lines);
   if (work.sorter.hasDedicatedMemory) {
@@ -190,12 +190,12 @@ async function sortKeys(work: FileSort, parts: SortParts | undefined): Promise<F
     const report = await sortOnDevice(work);
     if (report) return report;
   }
-  const looked = parts ? { ...work, reader: await parts.looked(work) } : work;
-  return (await parts?.sort(looked)) ?? sortWhole(looked);
+  const prepare = parts ? { ...work, reader: await parts.prepare(work) } : work;
+  return (await parts?.sort(prepare)) ?? sortWhole(prepare);
 }
 
 /** Runs `write` with the output, which is committed by who opened it. */
-export const toOutput = (
+export const writeToOutput = (
   { output, job, context }: FileSort,
   write: (output: Output) => Promise<void>,
 ): Promise<void> => (output ? write(output) : withOutput(job.out, context, write));
@@ -205,7 +205,7 @@ export const inputsOf = ({ in: inputs }: FileJob): readonly string[] =>
 
 /** What is known of the result: keys, or positions. */
 export const factsOf = (
-  { reader: { dtype, column }, told: { argsort }, job }: FileSort,
+  { reader: { dtype, column }, reportBase: { argsort }, job }: FileSort,
   n: number | undefined,
   shape: KeyFacts['shape'] = n === undefined ? undefined : [n],
 ): KeyFacts => ({ dtype: argsort ? positionDtype(n, job.wideFrom) : dtype, n, shape, column });
@@ -217,113 +217,115 @@ async function sortLines(work: FileSort, lines: Lines): Promise<FileReport> {
     import('./sort-matrix.js'),
     import('./sort-reports.js'),
   ]);
-  const { sorter, reader, target, job, context, told } = work;
+  const { sorter, reader, target, job, context, reportBase } = work;
   const { dtype, n } = reader;
   const reports: SortReport[] = [];
   const options = sortOptions(job, context, (one) => reports.push(one));
   let done = 0;
   const onDone = (keys: number): void => {
-    assertGoing(context.signal);
+    assertNotAborted(context.signal);
     done += keys;
     context.onProgress?.({ phase: 'sorting', done, total: n ?? done });
   };
   let seconds = 0;
-  await toOutput(work, async (output) => {
+  await writeToOutput(work, async (output) => {
     const writer = await target.create(output, factsOf(work, n, reader.shape));
-    const matrix = { sorter, dtype, argsort: told.argsort, options, onDone };
-    [, seconds] = await timed(() => sortMatrix(reader, lines, matrix, writer));
+    const matrix = { sorter, dtype, argsort: reportBase.argsort, options, onDone };
+    [, seconds] = await measure(() => sortMatrix(reader, lines, matrix, writer));
     if (reports.length === 0) await sorter.sort(new Uint8Array(0), { ...options, dtype }); // to be told of no keys
     await writer.end();
   });
   const whole = addReports(reports, n ?? done, seconds);
-  return { ...whole, ...told, shape: reader.shape ?? [], readSeconds: 0, writeSeconds: 0 };
+  return { ...whole, ...reportBase, shape: reader.shape ?? [], readSeconds: 0, writeSeconds: 0 };
 }
 
 /** Sorts keys as a whole, in memory. */
 async function sortWhole(work: FileSort): Promise<FileReport> {
-  const { reader, target, job, context, told } = work;
+  const { reader, target, job, context, reportBase } = work;
   const { dtype, n } = reader;
   const reports: SortReport[] = [];
   const options = { ...sortOptions(job, context, (one) => reports.push(one)), dtype };
   let times = { readSeconds: 0, writeSeconds: 0 };
   let length = 0;
-  await toOutput(work, async (output) => {
+  await writeToOutput(work, async (output) => {
     // Whether there is room is known before much is read, where the length is.
     if (n !== undefined) await output.reserve(target.bytes(factsOf(work, n)) ?? 0);
     const { arrays, onSpan } = context;
-    const [keys, readSeconds] = await timed(() => spanned('read', onSpan, () => readKeys(reader, arrays)));
+    const [keys, readSeconds] = await measure(() =>
+      measureSpan('read', onSpan, () => readKeys(reader, arrays)),
+    );
     let result: KeyArray | undefined;
     try {
-      assertGoing(context.signal);
+      assertNotAborted(context.signal);
       const began = now();
       result = await sortedKeys(work, keys, options);
-      if (onSpan && reports[0]) tellSort(onSpan, began, reports[0]);
+      if (onSpan && reports[0]) reportSpans(onSpan, began, reports[0]);
     } catch (error) {
-      arrays?.forget(keys);
+      arrays?.abandon(keys);
       throw error;
     }
-    arrays?.give(keys);
+    arrays?.release(keys);
     try {
       const sorted = result;
       const write = async (): Promise<void> => {
-        length = job.unique ? await onlyDistinct(work, sorted) : sorted.length;
+        length = job.unique ? await compactDistinct(work, sorted) : sorted.length;
         const writer = await target.create(output, factsOf(work, length));
         await writeKeys(writer, sorted.subarray(0, length));
         await writer.end();
       };
-      const [, writeSeconds] = await timed(() => spanned('write', onSpan, write));
+      const [, writeSeconds] = await measure(() => measureSpan('write', onSpan, write));
       times = { readSeconds, writeSeconds };
     } finally {
-      arrays?.give(result);
+      arrays?.release(result);
     }
   });
   const [report] = reports;
   if (!report) throw new Error('the Sorter sorted without a report');
-  return { ...report, ...told, ...(job.unique && { distinct: length }), shape: [length], ...times };
+  return { ...report, ...reportBase, ...(job.unique && { distinct: length }), shape: [length], ...times };
 }
 
 /** The keys, or their positions, in order: where the pool has room for them, and few keys together with those of others. */
 async function sortedKeys(
-  { sorter, told, context }: FileSort,
+  { sorter, reportBase, context }: FileSort,
   keys: KeyArray,
   options: SortOptions & { readonly dtype: Dtype },
 ): Promise<KeyArray> {
-  const { arrays, together } = context;
-  if (!told.argsort && together?.takes(keys, options)) return together.sort(keys, options);
-  const into = arrays?.take(told.argsort ? 'u32' : options.dtype, keys.length);
+  const { arrays, batcher } = context;
+  if (!reportBase.argsort && batcher?.accepts(keys, options)) return batcher.sort(keys, options);
+  const into = arrays?.take(reportBase.argsort ? 'u32' : options.dtype, keys.length);
   try {
-    if (told.argsort)
+    if (reportBase.argsort)
       return await sorter.argsort(keys, into ? { ...options, into: into as Uint32Array } : options);
     return await sorter.sort(keys, into ? { ...options, into } : options);
   } catch (error) {
-    if (into) arrays?.forget(into);
+    if (into) arrays?.abandon(into);
     throw error;
   }
 }
 
 /** Tells when a sort took place, as far as it is known: transfers at its two ends, and before it the wait for its turn. */
-export function tellSort(onSpan: OnSpan, began: number, { stages, seconds }: SortReport): void {
+export function reportSpans(onSpan: OnSpan, began: number, { stages, seconds }: SortReport): void {
   const all = (now() - began) / 1000;
   const ofStage = (name: string): number =>
     stages.reduce((sum, { stage, seconds: took }) => sum + (stage === name ? (took ?? 0) : 0), 0);
   const [upload, download] = [ofStage('upload'), ofStage('download')];
   let at = began;
-  const tell = (kind: WorkSpan['kind'], took: number): void => {
+  const emitSpan = (kind: WorkSpan['kind'], took: number): void => {
     if (took > 0) onSpan({ kind, began: at, seconds: took });
     at += 1000 * Math.max(0, took);
   };
-  tell('wait', all - seconds);
-  tell('upload', upload);
-  tell('sort', seconds - upload - download);
-  tell('download', download);
+  emitSpan('wait', all - seconds);
+  emitSpan('upload', upload);
+  emitSpan('sort', seconds - upload - download);
+  emitSpan('download', download);
 }
 
 /** Brings the first ones of equal keys to the front of sorted ones, and writes the counts. @returns how many those are */
-async function onlyDistinct({ reader, job, context }: FileSort, sorted: KeyArray): Promise<number> {
+async function compactDistinct({ reader, job, context }: FileSort, sorted: KeyArray): Promise<number> {
   // Other sorts do without.
-  const [{ withDistinct }, { keyOrder }] = await Promise.all([
+  const [{ withDistinct }, { keyOrdering: keyOrder }] = await Promise.all([
     import('./distinct-output.js'),
-    import('./unit-order.js'),
+    import('./record-ordering.js'),
   ]);
   const { dtype } = reader;
   const { descending = false, nan = 'last' } = job;
@@ -346,7 +348,7 @@ async function onlyDistinct({ reader, job, context }: FileSort, sorted: KeyArray
     context,
     (writer) => writeKeys(writer, sorted),
   );
-  return end / order.unit;
+  return end / order.recordBytes;
 }
 
 /** Refuses what cannot be had of distinct keys. @throws UsageError */
@@ -373,13 +375,13 @@ export function assertFiles(inputs: readonly string[], out: string): void {
 }
 
 /** What may be said of a sort, of records as of keys. */
-type Said = {
+type SortSettings = {
   readonly [Name in keyof FileSortOptions]?: FileSortOptions[Name] | undefined;
 };
 
 /** What the Sorter takes of a job: names that are undefined are left out, since it knows of none. */
 export function sortOptions(
-  { descending, nan, bits, algorithm, scan, radixBits, verify }: Said,
+  { descending, nan, bits, algorithm, scan, radixBits, verify }: SortSettings,
   { signal, onProgress, onWarning }: FileContext,
   onReport?: (report: SortReport) => void,
 ): SortOptions {
@@ -389,7 +391,7 @@ export function sortOptions(
 }
 
 /** What `work` gives, and how long it took. */
-export async function timed<T>(work: () => Promise<T>): Promise<[result: T, seconds: number]> {
+export async function measure<T>(work: () => Promise<T>): Promise<[result: T, seconds: number]> {
   const started = performance.now();
   const result = await work();
   return [result, (performance.now() - started) / 1000];

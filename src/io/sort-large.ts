@@ -3,7 +3,7 @@ import { constants } from 'node:buffer';
 import type { SortOptions } from '../sort/api/options.js';
 import type { SortReport } from '../sort/api/report.js';
 import type { Sorter } from '../sort/api/sorter.js';
-import { budgetOf } from './external/budget.js';
+import { partitionBudget } from './external/budget.js';
 import { externalSort } from './external/external-sort.js';
 import type { ExternalJob, ExternalReport } from './external/job.js';
 import type { Output } from './output.js';
@@ -31,7 +31,7 @@ const WHOLE_MEMORY = 3.2;
 /** The same of a pipe, whose bytes come in pieces. */
 const WHOLE_MEMORY_OF_PIPES = 4.2;
 /** The same where the device has memory of its own, and the keys come from a file: keys and result. */
-const WHOLE_MEMORY_ASIDE = 2.1;
+const WHOLE_MEMORY_DEDICATED = 2.1;
 
 /**
  * Most bytes that are sorted as a whole where that takes `WHOLE_MEMORY`: partitions in memory take half of it, and what is
@@ -48,18 +48,19 @@ interface Limits {
   /** Whether arrays come from a pool. */
   readonly pooled?: boolean;
   /** Bytes of a key, beside which an argsort has four of a position. */
-  readonly unit: number;
+  readonly keyBytes: number;
 }
 
 /** What is in memory for each byte of keys: the keys, or with them their positions. */
-const heldFor = ({ argsort, unit }: Limits): number => (argsort ? (unit + 4) / unit : 1);
+const heldBytesPerKeyByte = ({ argsort, keyBytes }: Limits): number =>
+  argsort ? (keyBytes + 4) / keyBytes : 1;
 
 /** Most bytes that are sorted as a whole, wherever that may be; positions are, as long as they fit. */
-export function mostForWhole(limits: Limits, isPipe: boolean): number {
-  const times = (isPipe ? WHOLE_MEMORY_OF_PIPES : WHOLE_MEMORY) * heldFor(limits);
+export function maxWholeBytes(limits: Limits, isPipe: boolean): number {
+  const times = (isPipe ? WHOLE_MEMORY_OF_PIPES : WHOLE_MEMORY) * heldBytesPerKeyByte(limits);
   const fitting = Math.floor(limits.memory / times);
-  const most = limits.pooled ? MAX_POOLED_BYTES : MAX_WHOLE_BYTES;
-  return Math.min(limits.argsort ? constants.MAX_LENGTH : most, fitting);
+  const limit = limits.pooled ? MAX_POOLED_BYTES : MAX_WHOLE_BYTES;
+  return Math.min(limits.argsort ? constants.MAX_LENGTH : limit, fitting);
 }
 
 /**
@@ -70,8 +71,8 @@ export function mostForWhole(limits: Limits, isPipe: boolean): number {
  */
 export function fitsAsWhole(bytes: number | undefined, limits: Limits, hasDedicatedMemory: boolean): boolean {
   if (bytes === undefined) return false;
-  if (bytes <= mostForWhole(limits, false)) return true;
-  const needed = Math.ceil(bytes * WHOLE_MEMORY_ASIDE * heldFor(limits));
+  if (bytes <= maxWholeBytes(limits, false)) return true;
+  const needed = Math.ceil(bytes * WHOLE_MEMORY_DEDICATED * heldBytesPerKeyByte(limits));
   return hasDedicatedMemory && needed <= limits.memory && bytes <= constants.MAX_LENGTH;
 }
 
@@ -99,7 +100,7 @@ export async function sortLarge(
   const started = performance.now();
   const { sort, verified, ...external } = await externalSort(
     sorter,
-    { ...job, budget: budgetOf(memory, order), options: Object.fromEntries(given) },
+    { ...job, budget: partitionBudget(memory, order), options: Object.fromEntries(given) },
     context,
     output,
   );
@@ -110,7 +111,7 @@ export async function sortLarge(
   } as const;
   return {
     ...(sort ?? none),
-    n: external.bytes / order.unit,
+    n: external.bytes / order.recordBytes,
     stages: [], // those of one partition tell nothing of all
     seconds: (performance.now() - started) / 1000,
     ...(verified && { verified }),

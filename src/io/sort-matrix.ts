@@ -3,10 +3,10 @@ import { keyWords, newArray } from '../keys/array.js';
 import { type Dtype, dtypeInfo, type KeyArray } from '../keys/dtype.js';
 import type { SortOptions } from '../sort/api/options.js';
 import type { Sorter } from '../sort/api/sorter.js';
-import { ahead } from './ahead.js';
 import type { Lines } from './axis.js';
 import type { KeyReader, KeyWriter } from './formats/key-file.js';
-import { inGroups, readKeys, writeKeys } from './key-array.js';
+import { keyGroups, readKeys, writeKeys } from './key-array.js';
+import { readAhead } from './read-ahead.js';
 
 /** Keys that are sorted at a time, unless one row has more: what a matrix takes beside itself. */
 const GROUP_KEYS = 2 ** 24;
@@ -45,7 +45,7 @@ async function sortRows(
   let writing: Promise<void> = Promise.resolve();
   try {
     // The next group is read, and the last one written, while one is sorted.
-    for await (const keys of ahead(inGroups(reader, rows * columns))) {
+    for await (const keys of readAhead(keyGroups(reader, rows * columns))) {
       const sorted = await sortLines(keys, columns, sort);
       await writing;
       writing = writeKeys(writer, sorted);

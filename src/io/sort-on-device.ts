@@ -9,24 +9,24 @@ import type { DeviceArray } from '../sort/api/device-array.js';
 import type { SortReport } from '../sort/api/report.js';
 import { DeviceLostError, MemoryError } from '../util/errors.js';
 import { ArrayPool } from './array-pool.js';
-import { unfinished } from './external/session.js';
+import { runBufferedPipeline } from './buffered-pipeline.js';
+import { describeUnfinished } from './external/session.js';
 import type { KeyWriter } from './formats/key-file.js';
 import { moveFile } from './move-file.js';
 import { positionDtype } from './positions.js';
-import { assertGoing } from './raw.js';
+import { assertNotAborted } from './raw.js';
 import {
   type FileContext,
   type FileReport,
   type FileSort,
   factsOf,
   inputsOf,
+  measure,
+  reportSpans,
   sortOptions,
-  tellSort,
-  timed,
-  toOutput,
+  writeToOutput,
 } from './sort-file.js';
-import { now, spannedMove } from './spans.js';
-import { throughRooms } from './through-rooms.js';
+import { measureMove, now } from './spans.js';
 
 /** Bytes of a piece: far more than what a transfer costs by itself, and near enough to the processor to be copied from there. */
 const PIECE_BYTES = 8 * 2 ** 20;
@@ -58,11 +58,11 @@ export async function sortOnDevice(
 ): Promise<FileReport | undefined> {
   const { job, context } = work;
   if (!isForDevice(work, options)) return undefined;
-  const old = await unfinished(job.out, job.tmp);
+  const old = await describeUnfinished(job.out, job.tmp);
   if (old && job.resume) return undefined;
   if (old) context.onNote?.(old);
   try {
-    return await sorted(work, options);
+    return await sortKeysOnDevice(work, options);
   } catch (error) {
     if (error instanceof MemoryError || error instanceof DeviceLostError) return undefined;
     throw error;
@@ -70,7 +70,7 @@ export async function sortOnDevice(
 }
 
 function isForDevice(
-  { sorter, reader, job, told, output }: FileSort,
+  { sorter, reader, job, reportBase, output }: FileSort,
   { pieceBytes = PIECE_BYTES }: PieceOptions,
 ): boolean {
   const { device, devices } = sorter;
@@ -79,7 +79,7 @@ function isForDevice(
   if (job.verify || job.unique || output || inputsOf(job).length > 1) return false;
   const bytes = n * dtypeInfo(dtype).bytes;
   if (bytes < 2 * pieceBytes) return false;
-  if (!told.argsort) return fits(device, bytes, bytes);
+  if (!reportBase.argsort) return fits(device, bytes, bytes);
   return positionDtype(n, job.wideFrom) === 'u32' && fits(device, bytes, bytes + 4 * n);
 }
 
@@ -90,84 +90,91 @@ const fits = (
 ): boolean => largest <= maxAllocation && COPIES * all <= MEMORY_SHARE * globalBytes;
 
 /** Memory that keys pass through where JavaScript reads or writes them, made when it does. */
-class Rooms {
+class LazyBuffers {
   readonly #pool: ArrayPool;
   readonly #bytes: number;
   /** Pieces that are read at a time. */
-  readonly ahead: number;
-  #rooms: readonly Uint8Array[] = [];
+  readonly readAhead: number;
+  #buffers: readonly Uint8Array[] = [];
 
-  constructor(pool: ArrayPool, bytes: number, ahead: number) {
+  constructor(pool: ArrayPool, bytes: number, readAhead: number) {
     this.#pool = pool;
     this.#bytes = bytes;
-    this.ahead = ahead;
+    this.readAhead = readAhead;
   }
 
-  get all(): readonly Uint8Array[] {
-    if (this.#rooms.length === 0) {
+  get allocateAll(): readonly Uint8Array[] {
+    if (this.#buffers.length === 0) {
       const take = () => this.#pool.take('u8', this.#bytes) as Uint8Array;
-      this.#rooms = Array.from({ length: this.ahead + 1 }, take);
+      this.#buffers = Array.from({ length: this.readAhead + 1 }, take);
     }
-    return this.#rooms;
+    return this.#buffers;
   }
 
   /** @param isFree false after a failure: what is under way may still use them */
   end(isFree: boolean): void {
-    for (const room of this.#rooms) isFree ? this.#pool.give(room) : this.#pool.forget(room);
+    for (const buffer of this.#buffers) isFree ? this.#pool.release(buffer) : this.#pool.abandon(buffer);
   }
 }
 
-async function sorted(work: FileSort, options: PieceOptions): Promise<FileReport> {
-  const { sorter, reader, target, job, context, told } = work;
+async function sortKeysOnDevice(work: FileSort, options: PieceOptions): Promise<FileReport> {
+  const { sorter, reader, target, job, context, reportBase } = work;
   const n = reader.n as number;
   const { onSpan, signal } = context;
   const reports: SortReport[] = [];
   const how = sortOptions(job, context, (one) => reports.push(one));
   const pool = context.arrays ?? new ArrayPool(sorter, 0);
   // What is read in another order than the file's is read once more to be hashed.
-  const rooms = new Rooms(pool, options.pieceBytes ?? PIECE_BYTES, context.hashes ? 1 : READ_AHEAD);
+  const buffers = new LazyBuffers(pool, options.pieceBytes ?? PIECE_BYTES, context.hashes ? 1 : READ_AHEAD);
   let array: DeviceArray | undefined;
   let times = { readSeconds: 0, writeSeconds: 0 };
   let isFree = false;
   try {
-    await toOutput(work, async (output) => {
+    await writeToOutput(work, async (output) => {
       const facts = factsOf(work, n);
       const bytes = target.bytes(facts) ?? 0;
       await output.reserve(bytes);
       output.allocate?.(bytes);
       const keys = sorter.allocate(reader.dtype, n);
       array = keys;
-      const fill = () => upload(work, keys, rooms, options);
+      const fill = () => upload(work, keys, buffers, options);
       // Compiled while it is read; what goes wrong will be told by the sort.
       const { onReport: _, onProgress: __, ...plain } = how;
-      sorter.prepareSort(keys, plain, { positions: told.argsort }).catch(() => undefined);
-      const [, readSeconds] = await timed(() => spannedMove('read', onSpan, fill));
-      assertGoing(signal);
+      sorter.prepareSort(keys, plain, { positions: reportBase.argsort }).catch(() => undefined);
+      const [, readSeconds] = await measure(() => measureMove('read', onSpan, fill));
+      assertNotAborted(signal);
       const began = now();
-      const result = told.argsort ? await sorter.argsort(keys, how) : await sorter.sortInPlace(keys, how);
+      const result = reportBase.argsort
+        ? await sorter.argsort(keys, how)
+        : await sorter.sortInPlace(keys, how);
       if (result !== keys) keys.dispose();
       array = result;
-      if (onSpan && reports[0]) tellSort(onSpan, began, reports[0]);
+      if (onSpan && reports[0]) reportSpans(onSpan, began, reports[0]);
       const empty = async (): Promise<ThreadSeconds | undefined> => {
         const writer = await target.create(output, facts);
-        const threads = await download(work, result, { writer, name: output.name }, rooms, options);
+        const threads = await download(work, result, { writer, name: output.name }, buffers, options);
         await writer.end();
         return threads;
       };
-      const [, writeSeconds] = await timed(() => spannedMove('write', onSpan, empty));
+      const [, writeSeconds] = await measure(() => measureMove('write', onSpan, empty));
       times = { readSeconds, writeSeconds };
     });
     isFree = true;
   } finally {
     array?.dispose();
-    rooms.end(isFree);
+    buffers.end(isFree);
   }
   const [report] = reports;
   if (!report) throw new Error('the Sorter sorted without a report');
-  return { ...report, ...told, shape: [n], ...times };
+  return { ...report, ...reportBase, shape: [n], ...times };
 }
 
-function tell(context: FileContext, phase: string, { dtype, length }: DeviceArray, bytes: number): void {
+function reportProgress(
+  context: FileContext,
+  phase: string,
+  { dtype, length }: DeviceArray,
+  bytes: number,
+): void {
   context.onProgress?.({ phase, done: bytes / dtypeInfo(dtype).bytes, total: length });
 }
 
@@ -175,32 +182,32 @@ function tell(context: FileContext, phase: string, { dtype, length }: DeviceArra
 async function upload(
   { reader, context }: FileSort,
   keys: DeviceArray,
-  rooms: Rooms,
+  buffers: LazyBuffers,
   { byThreads = BY_THREADS, pieceBytes: partBytes }: PieceOptions,
 ): Promise<ThreadSeconds | undefined> {
-  const unit = dtypeInfo(keys.dtype).bytes;
+  const keyBytes = dtypeInfo(keys.dtype).bytes;
   const { name, plainAt, file } = reader;
-  const onMoved = (bytes: number): void => tell(context, 'reading', keys, bytes);
+  const onMoved = (bytes: number): void => reportProgress(context, 'reading', keys, bytes);
   if (byThreads && plainAt !== undefined && file?.fd !== undefined) {
     const { signal } = context;
     const { fd, hash } = file;
     const moved = { name, fd, position: plainAt, bytes: keys.byteLength, hash, signal, partBytes };
-    return moveFile('read', moved, (part, at) => keys.fillFrom(part, at / unit), onMoved);
+    return moveFile('read', moved, (part, at) => keys.fillFrom(part, at / keyBytes), onMoved);
   }
-  const { all } = rooms;
+  const { allocateAll: all } = buffers;
   const length = all[0]?.length as number;
-  const partOf = (piece: number, room: Uint8Array) => room.subarray(0, keys.byteLength - piece * length);
-  await throughRooms({
+  const partOf = (piece: number, buffer: Uint8Array) => buffer.subarray(0, keys.byteLength - piece * length);
+  await runBufferedPipeline({
     count: Math.ceil(keys.byteLength / length),
-    rooms: all,
-    ahead: rooms.ahead,
-    make: async (piece, room) => {
-      assertGoing(context.signal);
-      await reader.readAt?.(partOf(piece, room), piece * length);
+    buffers: all,
+    concurrency: buffers.readAhead,
+    produce: async (piece, buffer) => {
+      assertNotAborted(context.signal);
+      await reader.readAt?.(partOf(piece, buffer), piece * length);
     },
-    take: async (piece, room) => {
-      const part = partOf(piece, room);
-      await keys.fill(part, (piece * length) / unit);
+    consume: async (piece, buffer) => {
+      const part = partOf(piece, buffer);
+      await keys.fill(part, (piece * length) / keyBytes);
       onMoved(piece * length + part.length);
     },
   });
@@ -212,34 +219,34 @@ async function download(
   { context }: FileSort,
   array: DeviceArray,
   { writer, name }: { readonly writer: KeyWriter; readonly name: string },
-  rooms: Rooms,
+  buffers: LazyBuffers,
   { byThreads = BY_THREADS, pieceBytes: partBytes }: PieceOptions,
 ): Promise<ThreadSeconds | undefined> {
-  const unit = dtypeInfo(array.dtype).bytes;
-  const onMoved = (bytes: number): void => tell(context, 'writing', array, bytes);
+  const keyBytes = dtypeInfo(array.dtype).bytes;
+  const onMoved = (bytes: number): void => reportProgress(context, 'writing', array, bytes);
   const bytes = array.byteLength;
   if (byThreads && writer.writeBy) {
     const { signal } = context;
     let threads: ThreadSeconds | undefined;
     await writer.writeBy(bytes, async (file) => {
       const moved = { name, ...file, bytes, signal, partBytes };
-      threads = await moveFile('write', moved, (part, at) => array.readTo(part, at / unit), onMoved);
+      threads = await moveFile('write', moved, (part, at) => array.readTo(part, at / keyBytes), onMoved);
     });
     return threads;
   }
-  const { all } = rooms;
+  const { allocateAll: all } = buffers;
   const length = all[0]?.length as number;
-  const partOf = (piece: number, room: Uint8Array) => room.subarray(0, bytes - piece * length);
-  await throughRooms({
+  const partOf = (piece: number, buffer: Uint8Array) => buffer.subarray(0, bytes - piece * length);
+  await runBufferedPipeline({
     count: Math.ceil(bytes / length),
-    rooms: all,
-    ahead: 1,
-    make: async (piece, room) => {
-      assertGoing(context.signal);
-      await array.readInto(partOf(piece, room), (piece * length) / unit);
+    buffers: all,
+    concurrency: 1,
+    produce: async (piece, buffer) => {
+      assertNotAborted(context.signal);
+      await array.readInto(partOf(piece, buffer), (piece * length) / keyBytes);
     },
-    take: async (piece, room) => {
-      const part = partOf(piece, room);
+    consume: async (piece, buffer) => {
+      const part = partOf(piece, buffer);
       await writer.write(part);
       onMoved(piece * length + part.length);
     },

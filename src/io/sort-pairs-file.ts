@@ -8,8 +8,8 @@ import { withInputs } from './inputs.js';
 import { readKeys, writeKeys } from './key-array.js';
 import { inputOptionsOf, keyTarget } from './keys.js';
 import { isSameFile, withOutput } from './output.js';
-import { assertGoing, isStdout } from './raw.js';
-import { type FileContext, type FileJob, type FileReport, sortOptions, timed } from './sort-file.js';
+import { assertNotAborted, isStdout } from './raw.js';
+import { type FileContext, type FileJob, type FileReport, measure, sortOptions } from './sort-file.js';
 import { textOptionsOf } from './text/text-options.js';
 
 export interface PairsJob extends FileJob {
@@ -53,7 +53,7 @@ export async function sortPairsFile(
       const text = { header, delimiter, signal: context.signal };
       const target = await keyTarget(out, { to, ...text }, { ...reader, dtypeSaid: dtype !== undefined });
       const valueTarget = await keyTarget(valuesOut, text, { ...beside, dtypeSaid: false });
-      const [[keys, all], readSeconds] = await timed(
+      const [[keys, all], readSeconds] = await measure(
         async () => [await readKeys(reader), await readKeys(beside)] as const,
       );
       if (keys.length !== all.length) {
@@ -62,11 +62,11 @@ export async function sortPairsFile(
           { details: { keys: keys.length, values: all.length } },
         );
       }
-      assertGoing(context.signal);
+      assertNotAborted(context.signal);
       const options = { ...sortOptions(job, context, (one) => reports.push(one)), dtype: reader.dtype };
       const sorted = await sorter.sortPairs(keys, all, options);
       const n = keys.length;
-      const [, writeSeconds] = await timed(() =>
+      const [, writeSeconds] = await measure(() =>
         withOutput(out, context, (keyOutput) =>
           withOutput(valuesOut, context, async (valueOutput) => {
             const shape = { n, shape: [n] };

@@ -4,20 +4,21 @@ import type { SortReport } from '../sort/api/report.js';
 import type { Sorter } from '../sort/api/sorter.js';
 import { runYielding } from '../sort/host/steps.js';
 import { MismatchError, UsageError } from '../util/errors.js';
-import { UnitOrderCheck } from './check-units.js';
 import type { DistinctWriter } from './distinct.js';
 import { distinctWriter, withCounts, withDistinct } from './distinct-output.js';
-import { unfinished } from './external/session.js';
+import { describeUnfinished } from './external/session.js';
 import type { KeyWriter } from './formats/key-file.js';
-import { gatherUnits } from './gather-units.js';
+import { gatherRecords } from './gather-records.js';
+import { IndexedRecords } from './indexed-records.js';
+import { assertRecords, type LayoutOrdering, layoutOrdering, MAX_RECORDS } from './layout-ordering.js';
 import { randomPoints } from './multiset.js';
 import { isSameFile, type Output, withOutput } from './output.js';
 import { positionDtype } from './positions.js';
-import { assertGoing, PIECE_BYTES, type Source } from './raw.js';
+import { assertNotAborted, PIECE_BYTES, type Source } from './raw.js';
 import { assertRecordOutput, openRecords } from './record-file.js';
 import { keyText, type RecordLayout, recordKeys } from './record-keys.js';
-import { assertRecords, MAX_RECORDS, type RecordOrder, recordOrder } from './record-order.js';
-import { RecordPositions } from './record-positions.js';
+import { RecordMultiset } from './record-multiset.js';
+import { RecordOrderChecker } from './scan-record-order.js';
 import {
   assertDistinct,
   assertFiles,
@@ -25,11 +26,10 @@ import {
   type FileContext,
   type FileJob,
   type FileReport,
+  measure,
   sortOptions,
-  timed,
 } from './sort-file.js';
 import { type LargeOptions, sortLarge } from './sort-large.js';
-import { UnitMultiset } from './unit-multiset.js';
 
 /** Which records to sort, from where to where, and how. */
 export interface RecordJob
@@ -54,7 +54,7 @@ export async function sortRecordFile(
   context: FileContext,
 ): Promise<FileReport> {
   const { in: from, out, record, keys, nan, argsort = false, format, resume } = job;
-  const order = recordOrder({ record, keys, nan });
+  const order = layoutOrdering({ record, keys, nan });
   if (argsort && (await isSameFile(from, out))) {
     throw new UsageError('an argsort would replace the records by their positions: name another output');
   }
@@ -79,18 +79,18 @@ export async function sortRecordFile(
 async function sortSource(
   sorter: Sorter,
   source: Source,
-  order: RecordOrder,
+  order: LayoutOrdering,
   job: LargeRecordJob,
   context: FileContext,
   output?: Output,
 ): Promise<FileReport> {
   const { in: from, out, record, keys, nan, argsort = false, memory, tmp, resume } = job;
   const records = { record, keys: recordKeys({ record, keys }).map(keyText) };
-  const told = { descending: false, argsort, records, formats: ['raw', 'raw'] } as const;
-  const old = memory === undefined ? undefined : await unfinished(out, tmp);
-  if (memory === undefined || (!(old && resume) && (await fits(source, order, job, memory)))) {
+  const reportBase = { descending: false, argsort, records, formats: ['raw', 'raw'] } as const;
+  const old = memory === undefined ? undefined : await describeUnfinished(out, tmp);
+  if (memory === undefined || (!(old && resume) && (await fitsInMemory(source, order, job, memory)))) {
     if (old) context.onNote?.(old);
-    return { ...(await sortWhole(sorter, source, order, job, context, output)), ...told };
+    return { ...(await sortWhole(sorter, source, order, job, context, output)), ...reportBase };
   }
   source.assertWhole(record);
   const input = {
@@ -101,10 +101,10 @@ async function sortSource(
     pieces: () => source.pieces(record),
   };
   const { unique = false, wideFrom } = job;
-  const orderName = `${order.units} by ${records.keys.join(' ')}, NaN ${nan ?? 'last'}${unique ? ', distinct' : ''}`;
+  const orderName = `${order.description} by ${records.keys.join(' ')}, NaN ${nan ?? 'last'}${unique ? ', distinct' : ''}`;
   const large = { input, order, orderName, out, tmp, resume, verify: job.verify };
-  const how = { memory, how: sortOptions(howOf(job), context), output };
-  const facts = { dtype: 'u8', bits: [0, 8], readSeconds: 0, writeSeconds: 0, ...told } as const;
+  const how = { memory, how: sortOptions(recordSortOptions(job), context), output };
+  const facts = { dtype: 'u8', bits: [0, 8], readSeconds: 0, writeSeconds: 0, ...reportBase } as const;
   if (argsort) {
     const made = await sortLarge(sorter, withPositions(large, { record, keys, nan }, wideFrom), how, context);
     return { ...made, ...facts, shape: [made.n] };
@@ -131,7 +131,7 @@ type LargeJob = Parameters<typeof sortLarge>[1];
 
 /** The job of sorting where records stand, with the codes of their keys. */
 function withPositions(large: LargeJob, layout: RecordLayout, wideFrom: number | undefined): LargeJob {
-  const units = new RecordPositions(layout);
+  const indexed = new IndexedRecords(layout);
   const { bytes } = large.input;
   let total = bytes === undefined ? undefined : bytes / layout.record;
   const onTotal = (n: number): void => {
@@ -142,14 +142,14 @@ function withPositions(large: LargeJob, layout: RecordLayout, wideFrom: number |
     input: {
       ...large.input,
       plainAt: undefined,
-      bytes: bytes === undefined ? undefined : units.bytesOf(bytes),
-      pieces: () => units.of(large.input.pieces(), onTotal),
+      bytes: bytes === undefined ? undefined : indexed.bytesOf(bytes),
+      pieces: () => indexed.interleave(large.input.pieces(), onTotal),
     },
-    order: units.order,
+    order: indexed.order,
     orderName: `positions of ${large.orderName}`,
     // Nothing is written before all has been read, and with that it is known how many there are.
     writer: async (to) => ({
-      write: (piece) => to.write(units.positionsOf(piece, positionDtype(total, wideFrom))),
+      write: (piece) => to.write(indexed.positionsOf(piece, positionDtype(total, wideFrom))),
       end: async () => undefined,
     }),
   };
@@ -165,23 +165,28 @@ const bytesTo = (output: Output): KeyWriter => ({
 });
 
 /** What of a job is said of the sort: the order is the records' own. */
-const howOf = ({ algorithm, scan, radixBits, verify }: RecordJob) => ({ algorithm, scan, radixBits, verify });
+const recordSortOptions = ({ algorithm, scan, radixBits, verify }: RecordJob) => ({
+  algorithm,
+  scan,
+  radixBits,
+  verify,
+});
 
 /** Bytes that the device takes for each record, at most: keys and positions, and as many beside them. */
 const DEVICE_BYTES = 40;
 
 /** Is there memory for the records, what is sorted of them, and the result? More than 32-bit positions tell apart never fit. */
-async function fits(
+async function fitsInMemory(
   source: Source,
-  { unit, sortBytes }: RecordOrder,
+  { recordBytes, sortBytes }: LayoutOrdering,
   { argsort, wideFrom }: LargeRecordJob,
   memory: number,
 ): Promise<boolean> {
-  const each = unit + sortBytes + DEVICE_BYTES;
-  const most = Math.min(constants.MAX_LENGTH, Math.floor(memory / each) * unit);
-  const bytes = source.bytes ?? (await source.head(most + 1)).length;
-  if (argsort && positionDtype(bytes / unit, wideFrom) === 'u64') return false; // in memory they are u32
-  return bytes <= most && bytes / unit <= MAX_RECORDS;
+  const each = recordBytes + sortBytes + DEVICE_BYTES;
+  const maxRecords = Math.min(constants.MAX_LENGTH, Math.floor(memory / each) * recordBytes);
+  const bytes = source.bytes ?? (await source.head(maxRecords + 1)).length;
+  if (argsort && positionDtype(bytes / recordBytes, wideFrom) === 'u64') return false; // in memory they are u32
+  return bytes <= maxRecords && bytes / recordBytes <= MAX_RECORDS;
 }
 
 /** Of a sort as a whole. */
@@ -191,7 +196,7 @@ type WholeReport = SortReport & Pick<FileReport, 'shape' | 'distinct' | 'readSec
 async function sortWhole(
   sorter: Sorter,
   source: Source,
-  order: RecordOrder,
+  order: LayoutOrdering,
   job: LargeRecordJob,
   context: FileContext,
   opened?: Output,
@@ -205,20 +210,20 @@ async function sortWhole(
       if (source.bytes % record === 0) assertRecords(source.bytes, record); // before they are read
       await output.reserve(bytesOut(source.bytes));
     }
-    const [bytes, readSeconds] = await timed(() => source.read(record));
+    const [bytes, readSeconds] = await measure(() => source.read(record));
     assertRecords(bytes.length, record);
     if (source.bytes === undefined) await output.reserve(bytesOut(bytes.length));
-    assertGoing(signal);
+    assertNotAborted(signal);
     let made: SortReport | undefined;
     const onReport = (one: SortReport) => {
       made = one;
     };
-    const options = sortOptions(howOf(job), context, onReport);
-    const [positions, seconds] = await timed(() => order.positions(sorter, bytes, options));
+    const options = sortOptions(recordSortOptions(job), context, onReport);
+    const [positions, seconds] = await measure(() => order.positions(sorter, bytes, options));
     const sorted = { order, bytes, positions, verify, signal };
     let verified: SortReport['verified'];
     let distinct: number | undefined;
-    const [, writeSeconds] = await timed(async () => {
+    const [, writeSeconds] = await measure(async () => {
       if (argsort) return output.write(bytesOf(positions));
       const request = { order, unique: job.unique, counts: job.counts, ...AS_RECORDS };
       distinct = await withDistinct(
@@ -239,8 +244,8 @@ async function sortWhole(
   return report;
 }
 
-interface Sorted {
-  readonly order: RecordOrder;
+interface SortedRecords {
+  readonly order: LayoutOrdering;
   /** The records as they were. */
   readonly bytes: Uint8Array;
   readonly positions: Uint32Array;
@@ -255,39 +260,39 @@ interface Sorted {
  * @throws MismatchError when they are not what is to be written
  */
 async function writeRecords(
-  { order, bytes, positions, verify, signal }: Sorted,
+  { order, bytes, positions, verify, signal }: SortedRecords,
   output: Pick<KeyWriter, 'write'>,
 ): Promise<SortReport['verified']> {
-  const { unit } = order;
-  const most = Math.floor(PIECE_BYTES / unit);
-  const proof = verify ? new Proof(order) : undefined;
-  const pieces = [0, 1].map(() => new Uint8Array(Math.min(most, positions.length) * unit));
+  const { recordBytes } = order;
+  const maxRecords = Math.floor(PIECE_BYTES / recordBytes);
+  const verifier = verify ? new RecordVerifier(order) : undefined;
+  const pieces = [0, 1].map(() => new Uint8Array(Math.min(maxRecords, positions.length) * recordBytes));
   let writing: Promise<void> | undefined;
-  for (let start = 0; start < positions.length; start += most) {
-    const some = positions.subarray(start, start + most);
+  for (let start = 0; start < positions.length; start += maxRecords) {
+    const some = positions.subarray(start, start + maxRecords);
     const [piece] = pieces.reverse() as [Uint8Array]; // the other one is being written
-    const gathered = piece.subarray(0, some.length * unit);
-    await runYielding(gatherUnits(bytes, unit, some, gathered), signal);
-    await proof?.add(bytes.subarray(start * unit, (start + some.length) * unit), gathered);
+    const gathered = piece.subarray(0, some.length * recordBytes);
+    await runYielding(gatherRecords(bytes, recordBytes, some, gathered), signal);
+    await verifier?.add(bytes.subarray(start * recordBytes, (start + some.length) * recordBytes), gathered);
     await writing;
     writing = output.write(gathered);
     writing.catch(() => undefined); // it is awaited, perhaps after another failure
   }
   await writing;
-  return proof?.verified();
+  return verifier?.verified();
 }
 
 /** Proves that records are in order, and those that there were. */
-class Proof {
-  readonly #check: UnitOrderCheck;
-  readonly #before: UnitMultiset;
-  readonly #after: UnitMultiset;
+class RecordVerifier {
+  readonly #check: RecordOrderChecker;
+  readonly #before: RecordMultiset;
+  readonly #after: RecordMultiset;
 
-  constructor(order: RecordOrder) {
+  constructor(order: LayoutOrdering) {
     const points = randomPoints();
-    this.#check = new UnitOrderCheck(order);
-    this.#before = new UnitMultiset(order.unit, points);
-    this.#after = new UnitMultiset(order.unit, points);
+    this.#check = new RecordOrderChecker(order);
+    this.#before = new RecordMultiset(order.recordBytes, points);
+    this.#after = new RecordMultiset(order.recordBytes, points);
   }
 
   /** @param before as many records of the input, any of them */

@@ -17,7 +17,7 @@ export type OnSpan = (span: WorkSpan) => void;
 export const now = (): number => performance.timeOrigin + performance.now();
 
 /** As `spanned`, of files that are moved by threads, where they are: tells what these did. */
-export async function spannedMove(
+export async function measureMove(
   kind: 'read' | 'write',
   onSpan: OnSpan | undefined,
   move: () => Promise<ThreadSeconds | undefined>,
@@ -28,7 +28,7 @@ export async function spannedMove(
 }
 
 /** What `work` gives; tells how long it took. */
-export async function spanned<T>(
+export async function measureSpan<T>(
   kind: WorkSpan['kind'],
   onSpan: OnSpan | undefined,
   work: () => Promise<T>,

@@ -8,11 +8,11 @@ import type { Sorter } from '../sort/api/sorter.js';
 import { UsageError } from '../util/errors.js';
 import type { KeyReader } from './formats/key-file.js';
 import { withInputs } from './inputs.js';
-import { inGroups, writeKeys } from './key-array.js';
+import { keyGroups, writeKeys } from './key-array.js';
 import { inputOptionsOf, keyTarget } from './keys.js';
 import { isSameFile, withOutput } from './output.js';
 import { positionDtype } from './positions.js';
-import { assertGoing } from './raw.js';
+import { assertNotAborted } from './raw.js';
 import { type FileContext, type FileSortOptions, sortOptions } from './sort-file.js';
 import type { TextReadOptions } from './text/text-options.js';
 
@@ -45,23 +45,24 @@ export interface TopKReport {
 /** Keys that one call looks at: more gain nothing. */
 const MAX_KEYS = 2 ** 24;
 /** What a call takes for each byte of a key: its pieces, the array, and twice as much where it is sorted. */
-const TAKEN_FOR = 6;
+const MEMORY_FACTOR = 6;
 /** Bytes of a position, as long as it is one of some among others. */
 const POSITION_BYTES = 8;
 
 /** Bytes of memory that `k` keys of a group take. */
-const memoryFor = (k: number, unit: number): number => 2 * k * TAKEN_FOR * (unit + POSITION_BYTES);
+const memoryFor = (k: number, keyBytes: number): number =>
+  2 * k * MEMORY_FACTOR * (keyBytes + POSITION_BYTES);
 
 /** Most keys that may be kept. */
-const mostKept = (memory: number, unit: number): number =>
-  Math.min(Math.floor(memory / memoryFor(1, unit)), Math.floor(constants.MAX_LENGTH / unit));
+const maxKeys = (memory: number, keyBytes: number): number =>
+  Math.min(Math.floor(memory / memoryFor(1, keyBytes)), Math.floor(constants.MAX_LENGTH / keyBytes));
 
-const tooMany = (k: number, { memory }: TopKJob, unit: number): UsageError => {
-  const least = memoryFor(k, unit);
+const tooManyKeys = (k: number, { memory }: TopKJob, keyBytes: number): UsageError => {
+  const minBytes = memoryFor(k, keyBytes);
   return new UsageError(
-    `the ${k} first keys take ${least} bytes of memory, and may take ${memory}: give it more by --memory, or sort the ` +
+    `the ${k} first keys take ${minBytes} bytes of memory, and may take ${memory}: give it more by --memory, or sort the ` +
       'file and take its beginning',
-    { details: { memory, least } },
+    { details: { memory, least: minBytes } },
   );
 };
 
@@ -84,7 +85,7 @@ export async function topKFile(sorter: Sorter, job: TopKJob, context: FileContex
       const reader = await open(inputOptionsOf(job));
       const model = { ...reader, dtypeSaid: dtype !== undefined };
       const target = await keyTarget(out, { to: job.to, header, delimiter, signal: context.signal }, model);
-      const { n, top } = await topOf(sorter, reader, job, context);
+      const { n, top } = await selectTop(sorter, reader, job, context);
       const positions = positionDtype(n);
       const result = argsort ? positionsOf(top.positions, positions) : top.keys;
       const written = top.keys.length;
@@ -105,7 +106,7 @@ interface Top {
   readonly positions: Float64Array;
 }
 
-async function topOf(
+async function selectTop(
   sorter: Sorter,
   reader: KeyReader,
   job: TopKJob,
@@ -113,11 +114,11 @@ async function topOf(
 ): Promise<{ readonly n: number; readonly top: Top }> {
   const { dtype } = reader;
   const { largest = true, nan, bits, verify } = job;
-  const unit = dtypeInfo(dtype).bytes;
+  const keyBytes = dtypeInfo(dtype).bytes;
   const k = Math.min(job.k, reader.n ?? Number.POSITIVE_INFINITY);
-  const most = mostKept(job.memory, unit);
-  if (most < 1 || (reader.n !== undefined && k > most)) throw tooMany(k, job, unit);
-  const count = Math.max(Math.min(MAX_KEYS, most), Math.min(k, most));
+  const maxKept = maxKeys(job.memory, keyBytes);
+  if (maxKept < 1 || (reader.n !== undefined && k > maxKept)) throw tooManyKeys(k, job, keyBytes);
+  const count = Math.max(Math.min(MAX_KEYS, maxKept), Math.min(k, maxKept));
   const options = { ...sortOptions({ nan, bits, verify }, context), dtype, largest } as TopKOptions;
   const best = async (keys: KeyArray): Promise<{ keys: KeyArray; indices: Uint32Array }> => {
     const found = await sorter.topK<KeyArray>(keys, k, options);
@@ -142,10 +143,10 @@ async function topOf(
     const at = (i: number): number => (i < old.length ? old[i] : positions[i - old.length]) as number;
     top = { keys: kept, positions: Float64Array.from(indices, at) };
   };
-  for await (const keys of inGroups(reader, count)) {
+  for await (const keys of keyGroups(reader, count)) {
     // How many keys a pipe has shows when they come.
-    if (k > most && n + keys.length > most) throw tooMany(k, job, unit);
-    assertGoing(context.signal);
+    if (k > maxKept && n + keys.length > maxKept) throw tooManyKeys(k, job, keyBytes);
+    assertNotAborted(context.signal);
     await take(keys);
     context.onProgress?.({ phase: 'looking', done: n, total: reader.n ?? Number.NaN });
   }

@@ -16,7 +16,7 @@ import test from 'ava';
 import { fileState } from '../../src/batch/file-state.js';
 import type { Job } from '../../src/batch/jobs.js';
 import { Journal } from '../../src/batch/journal.js';
-import { asideName } from '../../src/io/aside.js';
+import { temporaryName } from '../../src/io/temporary-files.js';
 import { IoError, UsageError } from '../../src/util/errors.js';
 import { scratchFolder } from '../cli/cli.js';
 import { where } from '../where.js';
@@ -217,11 +217,11 @@ test('only one process at a time can open a journal, and the lock of a killed pr
 
   const child = spawn(process.execPath, ['-e', '']);
   await once(child, 'exit');
-  const { host, boot, space, start } = await import('../../src/io/aside.js').then((aside) =>
+  const { host, boot, space, start } = await import('../../src/io/temporary-files.js').then((aside) =>
     aside.thisProcess(),
   );
   writeFileSync(
-    path(asideName('locked.journal.lock', { host, boot, space, start, pid: child.pid as number })),
+    path(temporaryName('locked.journal.lock', { host, boot, space, start, pid: child.pid as number })),
     '',
   );
   await (await Journal.open(file)).close();

@@ -33,8 +33,8 @@ test('a returned array is reused for the next array that fits, of any dtype', (t
   t.true(first instanceof Uint32Array);
   const second = pool.take('u32', MIB);
   t.not(first.buffer, second.buffer, 'arrays do not share memory');
-  pool.give(first);
-  pool.give(second);
+  pool.release(first);
+  pool.release(second);
   const third = pool.take('f64', MIB / 2 - 7);
   t.true(third instanceof Float64Array);
   t.is(third.length, MIB / 2 - 7);
@@ -53,8 +53,8 @@ test('the smallest array that is large enough is reused', (t) => {
   const from = memory();
   const pool = new ArrayPool(from, 64 * MIB);
   const [large, small] = [pool.take('u8', 2 * MIB - 9), pool.take('u8', MIB)];
-  pool.give(small);
-  pool.give(large);
+  pool.release(small);
+  pool.release(large);
   t.is(pool.take('u8', MIB - 5).buffer, small.buffer);
   t.is(pool.take('u8', MIB).buffer, large.buffer);
 });
@@ -63,12 +63,12 @@ test('a much larger array is not reused for a small one, and an unused array is 
   const from = memory();
   const pool = new ArrayPool(from, 64 * MIB);
   const large = pool.take('u8', 16 * MIB);
-  pool.give(large);
+  pool.release(large);
   const small = pool.take('u8', 4 * MIB);
   t.not(small.buffer, large.buffer);
   t.is(pool.take('u8', 12 * MIB).buffer, large.buffer);
-  pool.give(large);
-  for (let i = 0; i < 70; i++) pool.give(pool.take('u8', MIB));
+  pool.release(large);
+  for (let i = 0; i < 70; i++) pool.release(pool.take('u8', MIB));
   t.true(from.live.has(large.buffer), 'until another array is allocated');
   pool.take('u8', 32 * MIB);
   t.false(from.live.has(large.buffer));
@@ -78,11 +78,11 @@ test('the pool stays within its limit and frees its oldest array first', async (
   const from = memory();
   const pool = new ArrayPool(from, 3 * MIB);
   const arrays = [1, 1, 1, 1].map((size) => pool.take('u8', size * MIB));
-  for (const array of arrays) pool.give(array);
+  for (const array of arrays) pool.release(array);
   t.is(from.live.size, 3);
   t.false(from.live.has(arrays[0]?.buffer as ArrayBuffer));
   const huge = pool.take('u8', 4 * MIB);
-  pool.give(huge);
+  pool.release(huge);
   t.is(from.live.size, 0, 'an array above the limit is freed at once');
 });
 
@@ -94,7 +94,7 @@ test('when allocation fails, the pool frees its arrays and returns ordinary memo
     return from.alloc(dtype, length);
   };
   const pool = new ArrayPool({ alloc, free: from.free }, 64 * MIB);
-  pool.give(pool.take('u8', MIB));
+  pool.release(pool.take('u8', MIB));
   isFull = true;
   t.is(pool.take('u32', MIB).length, MIB);
   t.is(from.live.size, 0);
@@ -104,10 +104,10 @@ test('a forgotten array is not reused, and arrays from elsewhere are ignored', (
   const from = memory();
   const pool = new ArrayPool(from, 64 * MIB);
   const array = pool.take('u32', MIB);
-  pool.forget(array);
+  pool.abandon(array);
   t.is(from.live.size, 0);
-  pool.give(array);
-  pool.give(new Uint8Array(4 * MIB));
+  pool.release(array);
+  pool.release(new Uint8Array(4 * MIB));
   t.not(pool.take('u32', MIB).buffer, array.buffer);
   t.is(from.made, 2);
 });

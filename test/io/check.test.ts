@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { PassThrough, Readable, Writable } from 'node:stream';
 import test from 'ava';
-import { addKeys, checkOrder } from '../../src/io/check.js';
+import { checkOrder, countKeys } from '../../src/io/check.js';
 import { raw } from '../../src/io/formats/raw.js';
 import { generate } from '../../src/io/gen.js';
 import { Multiset, randomPoints } from '../../src/io/multiset.js';
@@ -129,7 +129,7 @@ for (const [how, native] of [
     const multiset = async (name: string) => {
       const source = await openSource(path(name), nothing);
       const found = new Multiset(dtypeInfo('u64'), points, { native });
-      await addKeys(await raw.open(source, { dtype: 'u64' }), found);
+      await countKeys(await raw.open(source, { dtype: 'u64' }), found);
       await source.close();
       return found;
     };

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import zlib, { gunzipSync } from 'node:zlib';
 import test from 'ava';
-import { COMPRESSIONS, compressed, decompressed } from '../../src/io/compression.js';
+import { COMPRESSIONS, compressedOutput, decompressedSource } from '../../src/io/compression.js';
 import { copyKeys } from '../../src/io/copy.js';
 import { npyHeader } from '../../src/io/formats/npy-header.js';
 import { generate } from '../../src/io/gen.js';
@@ -52,7 +52,7 @@ for (const compression of COMPRESSIONS) {
     const one = readFileSync(path(`some.u8.${extension}`));
     const three = Buffer.concat([one, one, one]);
     for (const length of [1, 2, 3, 7, one.length - 1, one.length, one.length + 1, three.length]) {
-      const source = decompressed(await piped(three, length), compression, undefined);
+      const source = decompressedSource(await piped(three, length), compression, undefined);
       t.true(Buffer.concat([some, some, some]).equals(await source.read(1)), `${length}`);
     }
     const zeros = Buffer.alloc(99);
@@ -65,14 +65,14 @@ for (const compression of COMPRESSIONS) {
     for (const junk of junks) {
       const all = Buffer.concat([one, junk]);
       for (const length of [1, 7, one.length, one.length + 1, all.length]) {
-        const source = decompressed(await piped(all, length), compression, undefined);
+        const source = decompressedSource(await piped(all, length), compression, undefined);
         await t.throwsAsync(source.read(1), { instanceOf: FormatError }, `${junk.length} in ${length}`);
       }
     }
     if (name !== 'gzip') return;
     const padded = Buffer.concat([three, zeros]);
     for (const length of [1, 7, one.length, three.length, three.length + 1, padded.length]) {
-      const source = decompressed(await piped(padded, length), compression, undefined);
+      const source = decompressedSource(await piped(padded, length), compression, undefined);
       t.true(Buffer.concat([some, some, some]).equals(await source.read(1)), `padding in ${length}`);
     }
   });
@@ -82,7 +82,7 @@ for (const compression of COMPRESSIONS) {
     for (const cut of [1, 4, 9, 100, whole.length >> 1, whole.length - 9, whole.length - 1]) {
       const source = await openSource('-', Readable.from([whole.subarray(0, cut)]));
       const taken = async () => {
-        for await (const piece of decompressed(source, compression, undefined).pieces(1)) void piece;
+        for await (const piece of decompressedSource(source, compression, undefined).pieces(1)) void piece;
       };
       await t.throwsAsync(
         taken(),
@@ -103,7 +103,7 @@ for (const compression of COMPRESSIONS) {
 
   serial(`${name}: a full disk is an IoError`, async (t) => {
     const write = withOutput('/dev/full', nowhere, async (output) => {
-      const smaller = await compressed(output, compression);
+      const smaller = await compressedOutput(output, compression);
       for (let i = 0; i < 20; i++) await smaller.write(keys);
       await smaller.finish();
     });

@@ -24,7 +24,7 @@ for (const [key, ways] of [
   test(`files are sorted on ${key} as on a device with ${ways === SHARED ? 'shared' : 'dedicated'} memory`, async (t) => {
     mkdirSync(path(key));
     const env = { ...process.env, ...profileEnvironment(profileNamed(key), path(key)) };
-    const told = await tellingFixture(fixture, { folder: path(key) }, { env, silenceSeconds: 900 });
-    t.deepEqual(told, { outcomes: [ways] });
+    const output = await tellingFixture(fixture, { folder: path(key) }, { env, silenceSeconds: 900 });
+    t.deepEqual(output, { outcomes: [ways] });
   });
 }

@@ -98,7 +98,7 @@ test('bytes seen out of order, twice or never are read from the file for the che
     random(100_000).map((byte) => byte ^ 1),
     0,
   );
-  dropped.drop();
+  dropped.invalidate();
   t.is(await dropped.end(bytes.length, path('file'), signal), expected, 'dropped bytes are read again');
 });
 
@@ -108,7 +108,7 @@ test('a native copy may update the hash, and a failed copy does not spoil it', a
   writeFileSync(path('along'), bytes);
   const hash = new FileHash();
   await hash.add(bytes.subarray(0, 100), 0);
-  const moved = await hash.along(80, async (state) => {
+  const moved = await hash.hashWhileMoving(80, async (state) => {
     t.is(state?.skipped, 20);
     await cl.hashAsync(bytes.subarray(100, 200_000), state?.words as BigUint64Array);
     return 200_000 - 80;
@@ -118,14 +118,14 @@ test('a native copy may update the hash, and a failed copy does not spoil it', a
   await hash.add(bytes.subarray(200_000), 200_000);
   t.is(await hash.end(bytes.length, '/nonexistent', signal), expected);
   const unknown = new FileHash();
-  await unknown.along(1, async (state) => {
+  await unknown.hashWhileMoving(1, async (state) => {
     t.is(state, undefined, 'an earlier byte is missing');
     return 5;
   });
   t.is(unknown.bytes, 0);
   const spoilt = new FileHash();
   await spoilt.add(bytes.subarray(0, 70_000), 0);
-  const failing = spoilt.along(70_000, async (state) => {
+  const failing = spoilt.hashWhileMoving(70_000, async (state) => {
     await cl.hashAsync(bytes.subarray(0, 10), state?.words as BigUint64Array);
     throw new Error('on the way');
   });
@@ -138,19 +138,19 @@ test('sources and outputs hash the bytes that they read and write', async (t) =>
   const expected = xxh64(bytes);
   const hashes = new FileHashes();
   writeFileSync(path('in'), bytes);
-  const source = await openSource(path('in'), Readable.from([]), signal, hashes.ofInput('in'));
+  const source = await openSource(path('in'), Readable.from([]), signal, hashes.forInput('in'));
   await source.head(4096);
   await source.tail(4096);
   const into = new Uint8Array(bytes.length - 100);
   await source.readAt?.(into, 100);
   await source.close();
-  t.is(hashes.ofInput('in').bytes, bytes.length, 'all bytes were hashed');
-  t.is(await hashes.ofInput('in').end(bytes.length, '/nonexistent', signal), expected);
+  t.is(hashes.forInput('in').bytes, bytes.length, 'all bytes were hashed');
+  t.is(await hashes.forInput('in').end(bytes.length, '/nonexistent', signal), expected);
 
   const output = await openOutput(path('out'), { stdout, signal, hashes });
   for (let at = 0; at < bytes.length; at += 5_000_000) await output.write(bytes.subarray(at, at + 5_000_000));
   await output.commit();
-  const written = hashes.ofOutput(path('out'));
+  const written = hashes.forOutput(path('out'));
   t.is(written.bytes, bytes.length);
   t.is(await written.end(bytes.length, '/nonexistent', signal), expected);
 
@@ -158,6 +158,6 @@ test('sources and outputs hash the bytes that they read and write', async (t) =>
   await patched.write(bytes.map((byte, i) => (i < 8 ? 0 : byte)));
   await patched.patch?.(bytes.subarray(0, 8), 0);
   await patched.commit();
-  t.is(await hashes.ofOutput(path('patched')).end(bytes.length, path('patched'), signal), expected);
+  t.is(await hashes.forOutput(path('patched')).end(bytes.length, path('patched'), signal), expected);
   await finished(stdout.end()).catch(() => undefined);
 });

@@ -81,15 +81,15 @@ test('an argument that is no file raises a UsageError that says what is expected
 test('a raw key file that holds numbers as text causes a warning', async (t) => {
   const warnings = async (name: string, contents: Uint8Array) => {
     writeFileSync(path(name), contents);
-    const told: string[] = [];
-    const onWarning = ({ message }: Error) => told.push(message);
+    const messages: string[] = [];
+    const onWarning = ({ message }: Error) => messages.push(message);
     await sortFile(path(name), path('warned'), { device: 'host', onWarning });
-    return told;
+    return messages;
   };
   for (const name of ['text.f64', 'text.u32']) {
-    const told = await warnings(name, Buffer.from('1\n-2\n3.5'));
-    t.is(told.length, 1, name);
-    t.regex(told[0] ?? '', /begins with numbers as text.*--format csv/);
+    const messages = await warnings(name, Buffer.from('1\n-2\n3.5'));
+    t.is(messages.length, 1, name);
+    t.regex(messages[0] ?? '', /begins with numbers as text.*--format csv/);
   }
   t.deepEqual(await warnings('text.u8', Buffer.from('1\n2\n')), [], 'bytes may be meant');
   t.deepEqual(await warnings('keys.f64', Buffer.from(Float64Array.of(3, 1, 2).buffer)), []);

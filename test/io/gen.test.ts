@@ -13,7 +13,7 @@ test('keys do not depend on where pieces end', (t) => {
       const whole = generate({ ...request, dtype, distribution });
       const generator = new Generator({ ...request, dtype, distribution });
       const pieces: Uint8Array[] = [];
-      while (generator.left > 0) pieces.push(generator.next(777));
+      while (generator.remaining > 0) pieces.push(generator.next(777));
       t.deepEqual(Buffer.concat(pieces), Buffer.from(whole), `${dtype} ${distribution}`);
     }
   }

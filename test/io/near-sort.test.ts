@@ -1,7 +1,7 @@
 /** Insertion sort of nearly sorted keys: its result, when it gives up, and which digits are left to it. */
 import test from 'ava';
 import { NearSort } from '../../src/io/near-sort.js';
-import { keyOrder } from '../../src/io/unit-order.js';
+import { keyOrdering } from '../../src/io/record-ordering.js';
 import { bytesOf } from '../../src/keys/array.js';
 import { DTYPES, dtypeInfo } from '../../src/keys/dtype.js';
 import { codecWords, keyCodec } from '../../src/keys/key-codec.js';
@@ -19,12 +19,14 @@ const codesOf = (dtype: (typeof DTYPES)[number], { bits, ...order }: ReferenceOr
 const wordsOf = ({ codec, mask }: ReturnType<typeof codesOf>) => codecWords(codec, mask);
 
 /** Moves each element by up to `far` positions. */
-function disturbed(bytes: Uint8Array, unit: number, far: number): Uint8Array {
+function disturbed(bytes: Uint8Array, keyBytes: number, far: number): Uint8Array {
   const random = new Random(far);
-  const n = bytes.length / unit;
-  const units = Array.from({ length: n }, (_, i) => ({ i, at: i + random.below(far + 1) }));
-  units.sort((a, b) => a.at - b.at || a.i - b.i);
-  return new Uint8Array(Buffer.concat(units.map(({ i }) => bytes.subarray(i * unit, (i + 1) * unit))));
+  const n = bytes.length / keyBytes;
+  const moves = Array.from({ length: n }, (_, i) => ({ i, at: i + random.below(far + 1) }));
+  moves.sort((a, b) => a.at - b.at || a.i - b.i);
+  return new Uint8Array(
+    Buffer.concat(moves.map(({ i }) => bytes.subarray(i * keyBytes, (i + 1) * keyBytes))),
+  );
 }
 
 const ORDERS: readonly ReferenceOrder[] = [
@@ -36,15 +38,15 @@ const ORDERS: readonly ReferenceOrder[] = [
 
 for (const dtype of DTYPES) {
   test(`${dtype}: nearly sorted keys are sorted stably`, async (t) => {
-    const { bytes: unit } = dtypeInfo(dtype);
+    const { bytes: keyBytes } = dtypeInfo(dtype);
     for (const order of [...ORDERS, ...bitWindows(dtype).map((bits) => ({ bits }))]) {
       for (const distribution of DISTRIBUTIONS) {
         const sorted = referenceSort(bytesOf(keysOf(dtype, distribution, 400)), dtype, order);
         for (const far of [0, 1, 6]) {
-          const keys = disturbed(sorted, unit, far);
+          const keys = disturbed(sorted, keyBytes, far);
           const wanted = referenceSort(keys, dtype, order);
           const done = new Uint32Array(1);
-          await cl.nearSortAsync(keys, unit as 1, wordsOf(codesOf(dtype, order)), done, 2);
+          await cl.nearSortAsync(keys, keyBytes as 1, wordsOf(codesOf(dtype, order)), done, 2);
           t.deepEqual([...done], [1]);
           t.deepEqual(keys, wanted, `${JSON.stringify(order)} ${distribution} ${far}`);
         }
@@ -116,7 +118,7 @@ async function onCpu(body: (sorter: Sorter, windows: (readonly [number, number])
 test('a partition is sorted by its highest digits, and insertion sort does the rest', async (t) => {
   await onCpu(async (sorter, windows) => {
     for (const descending of [false, true]) {
-      const order = keyOrder({ dtype: 'f64', descending, nan: 'last', bits: [0, 64] });
+      const order = keyOrdering({ dtype: 'f64', descending, nan: 'last', bits: [0, 64] });
       const random = new Random(5);
       const keys = Float64Array.from({ length: 5000 }, () => 1 + random.u32() / 2 ** 32);
       const sorted = await order.sort(sorter, bytesOf(keys), { into: new Uint8Array(keys.byteLength) }, 52);
@@ -131,7 +133,7 @@ test('a partition is sorted by its highest digits, and insertion sort does the r
 
 test('keys with equal highest digits are sorted by all bits, and later attempts are skipped', async (t) => {
   await onCpu(async (sorter, windows) => {
-    const order = keyOrder({ dtype: 'u64', descending: false, nan: 'last', bits: [0, 64] });
+    const order = keyOrdering({ dtype: 'u64', descending: false, nan: 'last', bits: [0, 64] });
     const random = new Random(6);
     const keys = BigUint64Array.from(
       { length: 5000 },

@@ -28,9 +28,9 @@ function firstFall(bytes: Uint8Array, order: Case, lines?: Lines): number | unde
 
 function scan(bytes: Uint8Array, order: Case, lines: Lines | undefined, random: Random): number | undefined {
   const found = new OrderScan(order, lines);
-  const { bytes: unit } = dtypeInfo(order.dtype);
+  const { bytes: keyBytes } = dtypeInfo(order.dtype);
   for (let at = 0; at < bytes.length; ) {
-    const length = unit * (1 + random.below(200));
+    const length = keyBytes * (1 + random.below(200));
     found.add(bytes.slice(at, at + length));
     at += length;
   }
@@ -42,7 +42,7 @@ const SEED = 21;
 test('OrderScan finds the descent of a plain search, for every dtype, order, window, distribution and shape', (t) => {
   const random = new Random(SEED);
   for (const dtype of DTYPES) {
-    const { width, bytes: unit } = dtypeInfo(dtype);
+    const { width, bytes: keyBytes } = dtypeInfo(dtype);
     for (const descending of [false, true]) {
       for (const nan of ['last', 'first'] as const) {
         for (const distribution of ['special', 'uniform', 'constant', 'low-byte'] as const) {
@@ -56,8 +56,8 @@ test('OrderScan finds the descent of a plain search, for every dtype, order, win
             const whole = { dtype, bits, ...order };
             const sorted = referenceSort(keys, dtype, whole);
             const swapped = sorted.slice();
-            const [a, b] = [random.below(600) * unit, random.below(600) * unit];
-            swapped.copyWithin(a, b, b + unit);
+            const [a, b] = [random.below(600) * keyBytes, random.below(600) * keyBytes];
+            swapped.copyWithin(a, b, b + keyBytes);
             for (const made of [keys, sorted, swapped]) {
               t.is(scan(made, whole, undefined, random), firstFall(made, whole), `${dtype} ${SEED}`);
             }

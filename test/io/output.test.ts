@@ -144,21 +144,21 @@ onSmallDisk('a full disk is an error before anything is written', async (t) => {
 });
 
 ava('a listener hears of each temporary file before it exists and after it is gone', async (t) => {
-  const asides = new Map<string, boolean>();
-  const told = {
-    add: (aside: string) => asides.set(aside, existsSync(aside)),
-    delete: (aside: string) => asides.set(aside, existsSync(aside)),
+  const temporaryFiles = new Map<string, boolean>();
+  const recorder = {
+    add: (temporary: string) => temporaryFiles.set(temporary, existsSync(temporary)),
+    delete: (temporary: string) => temporaryFiles.set(temporary, existsSync(temporary)),
   };
-  const kept = await openOutput(path('told'), context({ asides: told }));
-  t.deepEqual([...asides.values()], [false]);
-  const [aside = ''] = asides.keys();
-  t.true(existsSync(aside));
-  asides.set(aside, true);
+  const kept = await openOutput(path('told'), context({ temporaryFiles: recorder }));
+  t.deepEqual([...temporaryFiles.values()], [false]);
+  const [temporary = ''] = temporaryFiles.keys();
+  t.true(existsSync(temporary));
+  temporaryFiles.set(temporary, true);
   await kept.commit();
-  t.deepEqual([...asides], [[aside, false]]);
-  const dropped = await openOutput(path('told'), context({ asides: told }));
+  t.deepEqual([...temporaryFiles], [[temporary, false]]);
+  const dropped = await openOutput(path('told'), context({ temporaryFiles: recorder }));
   dropped.discard();
-  t.is(asides.size, 2);
+  t.is(temporaryFiles.size, 2);
 });
 
 ava('concurrent writers of one output do not interfere, and the last commit stays', async (t) => {

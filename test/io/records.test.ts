@@ -1,8 +1,8 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { specialKeys } from '../../src/io/gen.js';
+import { assertRecords, layoutOrdering } from '../../src/io/layout-ordering.js';
 import { keyBytes, type NumberKey, type RecordKey, recordKeys } from '../../src/io/record-keys.js';
-import { assertRecords, recordOrder } from '../../src/io/record-order.js';
 import { argsortRecords, sortRecords } from '../../src/io/records.js';
 import { bytesOf } from '../../src/keys/array.js';
 import { DTYPES, dtypeInfo } from '../../src/keys/dtype.js';
@@ -76,7 +76,7 @@ const cases: fc.Arbitrary<Case> = fc
   );
 
 const sortedBy = async (sorter: Sorter, one: Case) => {
-  const order = recordOrder(one);
+  const order = layoutOrdering(one);
   const bytes = recordsOf(one);
   const positions = referencePositions(bytes, one.record, one.keys);
   return {
@@ -143,7 +143,7 @@ forEachSorter((title, open, small) => {
       bytes[i * record + 29] = random.below(3);
     }
     for (const keys of [[{ offset: 0, length: 30 }], [{ offset: 0, length: 29 }]]) {
-      const found = await recordOrder({ record, keys }).positions(sorter, bytes);
+      const found = await layoutOrdering({ record, keys }).positions(sorter, bytes);
       t.deepEqual([...found], referencePositions(bytes, record, keys));
     }
   });
@@ -187,7 +187,7 @@ forEachSorter((title, open, small) => {
 
 test('compare and prefix agree with the sorted order', (t) => {
   const property = fc.property(cases, (one) => {
-    const order = recordOrder(one);
+    const order = layoutOrdering(one);
     const bytes = recordsOf({ ...one, n: 12 });
     const prefixes = order.prefix(bytes);
     for (let i = 0; i < 12; i++) {

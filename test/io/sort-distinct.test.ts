@@ -3,9 +3,9 @@ import { PassThrough, Readable } from 'node:stream';
 import test from 'ava';
 import { npyHeader } from '../../src/io/formats/npy-header.js';
 import { generate } from '../../src/io/gen.js';
+import { partitionedSort } from '../../src/io/partitioned-sort.js';
 import { parseRecordKey } from '../../src/io/record-keys.js';
 import { type LargeFileJob, sortFile } from '../../src/io/sort-file.js';
-import { sortParts } from '../../src/io/sort-parts.js';
 import { type LargeRecordJob, sortRecordFile } from '../../src/io/sort-record-file.js';
 import { dtypeInfo } from '../../src/keys/dtype.js';
 import { keyValue } from '../../src/keys/value.js';
@@ -25,7 +25,8 @@ const context = (stdin: Readable = Readable.from([])) => ({
   stdout: new PassThrough().resume(),
   signal: new AbortController().signal,
 });
-const sort = (job: LargeFileJob, stdin?: Readable) => sortFile(sorter(), job, context(stdin), sortParts);
+const sort = (job: LargeFileJob, stdin?: Readable) =>
+  sortFile(sorter(), job, context(stdin), partitionedSort);
 const sortRecords = (job: LargeRecordJob) => sortRecordFile(sorter(), job, context());
 
 /** Positions where runs of equals begin, and how long they are. */

@@ -1,11 +1,11 @@
 import test from 'ava';
-import { fitsAsWhole, mostForWhole } from '../../src/io/sort-large.js';
+import { fitsAsWhole, maxWholeBytes } from '../../src/io/sort-large.js';
 
 const MIB = 2 ** 20;
 const GIB = 2 ** 30;
 
 test('small inputs are sorted as a whole, and larger ones only on a GPU with enough memory', (t) => {
-  const limits = { memory: 8 * GIB, argsort: false, unit: 8 };
+  const limits = { memory: 8 * GIB, argsort: false, keyBytes: 8 };
   for (const hasDedicatedMemory of [false, true]) {
     t.true(fitsAsWhole(64 * MIB, limits, hasDedicatedMemory));
     t.false(fitsAsWhole(64 * MIB, { ...limits, memory: 100 * MIB }, hasDedicatedMemory));
@@ -17,16 +17,16 @@ test('small inputs are sorted as a whole, and larger ones only on a GPU with eno
 });
 
 test('positions are computed as a whole while the memory also holds the positions', (t) => {
-  const limits = { memory: 8 * GIB, argsort: true, unit: 8 };
+  const limits = { memory: 8 * GIB, argsort: true, keyBytes: 8 };
   t.true(fitsAsWhole(GIB, limits, false));
   t.false(fitsAsWhole(2 * GIB, limits, false));
   t.true(fitsAsWhole(2 * GIB, limits, true));
-  t.false(fitsAsWhole(GIB, { ...limits, unit: 1 }, false), 'positions of four bytes beside keys of one');
+  t.false(fitsAsWhole(GIB, { ...limits, keyBytes: 1 }, false), 'positions of four bytes beside keys of one');
 });
 
 test('a pipe is buffered up to the size that is sorted as a whole', (t) => {
-  const limits = { memory: 8 * GIB, argsort: false, unit: 4 };
-  t.is(mostForWhole(limits, true), 64 * MIB);
-  t.true(mostForWhole({ ...limits, memory: 100 * MIB }, true) < 25 * MIB);
-  t.true(mostForWhole({ ...limits, memory: 100 * MIB, argsort: true }, true) < 13 * MIB);
+  const limits = { memory: 8 * GIB, argsort: false, keyBytes: 4 };
+  t.is(maxWholeBytes(limits, true), 64 * MIB);
+  t.true(maxWholeBytes({ ...limits, memory: 100 * MIB }, true) < 25 * MIB);
+  t.true(maxWholeBytes({ ...limits, memory: 100 * MIB, argsort: true }, true) < 13 * MIB);
 });

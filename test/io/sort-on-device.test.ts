@@ -12,7 +12,7 @@ import {
   type FileReport,
   type FileSort,
   type LargeFileJob,
-  type SortParts,
+  type PartitionedSort,
   sortFile,
 } from '../../src/io/sort-file.js';
 import { sortOnDevice } from '../../src/io/sort-on-device.js';
@@ -54,8 +54,8 @@ async function sortBy(
   context: Partial<FileContext> = {},
 ): Promise<FileReport | undefined> {
   let report: FileReport | undefined;
-  const asked: SortParts = {
-    looked: async ({ reader }) => reader,
+  const asked: PartitionedSort = {
+    prepare: async ({ reader }) => reader,
     sort: async (work: FileSort) => {
       reading.most = 0;
       const options = { pieceBytes: PIECE_BYTES, byThreads };
@@ -136,9 +136,9 @@ function sortsOf(title: (claim: string) => string, open: () => Promise<Sorter>, 
         const report = await sortSo(sorter, { in: npy, out }, { hashes, arrays: pool });
         t.truthy(report, name);
         t.deepEqual(readFileSync(out), bytes, name);
-        t.is(hashes.ofInput(npy).bytes, before, 'all bytes were hashed while reading');
+        t.is(hashes.forInput(npy).bytes, before, 'all bytes were hashed while reading');
         t.is(reading.most, byThreads ? 0 : 1, 'read in order, by threads or in JavaScript');
-        t.is(hashes.ofOutput(out).bytes, bytes.length, 'all bytes were hashed while writing');
+        t.is(hashes.forOutput(out).bytes, bytes.length, 'all bytes were hashed while writing');
       }
       const read = await sortSo(sorter, { in: path('big.f32be'), out: path('little.f32') });
       t.truthy(read);
@@ -219,7 +219,7 @@ function sortsOf(title: (claim: string) => string, open: () => Promise<Sorter>, 
     for (const phase of ['reading', 'writing']) {
       writeFileSync(out, 'as it was');
       const controller = new AbortController();
-      const onProgress = (told: { phase: string }) => told.phase === phase && controller.abort();
+      const onProgress = (reported: { phase: string }) => reported.phase === phase && controller.abort();
       await t.throwsAsync(sortSo(sorter, { in: from, out }, { signal: controller.signal, onProgress }), {
         instanceOf: AbortedError,
       });
@@ -257,7 +257,7 @@ function sortsOf(title: (claim: string) => string, open: () => Promise<Sorter>, 
       t.false(sorter.hasDedicatedMemory, 'it shares the memory of the host');
       Object.defineProperty(sorter, 'hasDedicatedMemory', { value: true, configurable: true });
       try {
-        const never: SortParts = { looked: () => t.fail() as never, sort: () => t.fail() as never };
+        const never: PartitionedSort = { prepare: () => t.fail() as never, sort: () => t.fail() as never };
         const report = await sortFile(sorter, { in: from, out, memory: 2 ** 20 }, nowhere, never);
         t.is(report.external, undefined);
       } finally {

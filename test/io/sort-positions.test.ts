@@ -3,9 +3,9 @@ import { PassThrough, Readable } from 'node:stream';
 import test from 'ava';
 import { npyHeader } from '../../src/io/formats/npy-header.js';
 import { generate } from '../../src/io/gen.js';
+import { partitionedSort } from '../../src/io/partitioned-sort.js';
 import { positionDtype } from '../../src/io/positions.js';
 import { type LargeFileJob, sortFile } from '../../src/io/sort-file.js';
-import { sortParts } from '../../src/io/sort-parts.js';
 import { type Dtype, dtypeInfo } from '../../src/keys/dtype.js';
 import { DtypeError } from '../../src/util/errors.js';
 import { scratchFolder } from '../cli/cli.js';
@@ -26,7 +26,7 @@ function sort(job: LargeFileJob, piped?: Uint8Array) {
   );
   const stdin = Readable.from(pieces);
   const context = { stdin, stdout: new PassThrough().resume(), signal: new AbortController().signal };
-  return sortFile(sorter(), job, context, sortParts);
+  return sortFile(sorter(), job, context, partitionedSort);
 }
 
 /** More keys than the least memory holds with their positions, few of them distinct. */
@@ -43,9 +43,9 @@ const AXES = [
 
 test('an external argsort is correct from a file and a pipe, with u32 and u64 positions', async (t) => {
   for (const [dtype, isWindowed, piped, wideFrom] of combinations(AXES)) {
-    const unit = dtypeInfo(dtype).bytes;
+    const keyBytes = dtypeInfo(dtype).bytes;
     const order: ReferenceOrder = isWindowed
-      ? { descending: true, nan: 'first', bits: [2, unit * 8 - 1] }
+      ? { descending: true, nan: 'first', bits: [2, keyBytes * 8 - 1] }
       : {};
     const some = generate({ dtype, count: COUNT, distribution: 'special', seed: 5 });
     const keys = Buffer.concat(Array(TIMES).fill(some));
@@ -81,16 +81,16 @@ function groupsOf(
   order: ReferenceOrder,
   positions: readonly number[],
 ): number[][] {
-  const unit = dtypeInfo(dtype).bytes;
+  const keyBytes = dtypeInfo(dtype).bytes;
   const groups: number[][] = [];
-  const pair = new Uint8Array(2 * unit);
+  const pair = new Uint8Array(2 * keyBytes);
   for (const position of positions) {
     const last = groups.at(-1);
-    const key = keys.subarray(position * unit, (position + 1) * unit);
+    const key = keys.subarray(position * keyBytes, (position + 1) * keyBytes);
     const before = last?.[0];
     // Stable: the later one comes first only where it is smaller, and the earlier one is not larger then.
     pair.set(key);
-    if (before !== undefined) pair.set(keys.subarray(before * unit, (before + 1) * unit), unit);
+    if (before !== undefined) pair.set(keys.subarray(before * keyBytes, (before + 1) * keyBytes), keyBytes);
     if (last && referenceArgsort(pair, dtype, order)[0] === 0) last.push(position);
     else groups.push([position]);
   }

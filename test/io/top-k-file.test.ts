@@ -21,10 +21,10 @@ const topK = (job: Omit<TopKJob, 'memory'> & { memory?: number }, stdin: Readabl
 
 for (const dtype of DTYPES) {
   test(`${dtype}: top-k keys and positions are correct at both ends, with NaNs first or last, in one group and in many`, async (t) => {
-    const unit = dtypeInfo(dtype).bytes;
+    const keyBytes = dtypeInfo(dtype).bytes;
     const special = generate({ dtype, count: 400, distribution: 'special', seed: 3 });
     const few = generate({ dtype, count: 400, distribution: 'and3', seed: 4 });
-    const keys = Buffer.concat([special.subarray(0, 150 * unit), few, special.subarray(150 * unit)]);
+    const keys = Buffer.concat([special.subarray(0, 150 * keyBytes), few, special.subarray(150 * keyBytes)]);
     const [from, to] = [path(`in.${dtype}`), path(`${dtype}.out`)];
     writeFileSync(from, keys);
     for (const largest of [true, false]) {
@@ -32,14 +32,14 @@ for (const dtype of DTYPES) {
         const order = referenceArgsort(keys, dtype, { descending: largest, nan });
         for (const [k, memory] of [
           [1, 2 ** 20],
-          [30, 12 * (unit + 8) * 37],
+          [30, 12 * (keyBytes + 8) * 37],
           [5000, 2 ** 20],
         ] as const) {
           const job = { in: [from], out: to, k, memory, largest, nan, dtype, to: 'raw' };
           const report = await topK(job);
           const first = order.slice(0, k);
           t.deepEqual(report, { n: 800, written: first.length, dtype, formats: ['raw', 'raw'] });
-          t.true(readFileSync(to).equals(pick(keys, unit, first)), `${k} ${largest} ${nan}`);
+          t.true(readFileSync(to).equals(pick(keys, keyBytes, first)), `${k} ${largest} ${nan}`);
           await topK({ ...job, argsort: true });
           t.true(
             readFileSync(to).equals(Buffer.from(Uint32Array.from(first).buffer)),

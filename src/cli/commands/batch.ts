@@ -57,7 +57,7 @@ async function runAll(
   const devices = readStations(args.device ?? (batch.devices.length > 0 ? batch.devices : ['auto']));
   // What is printed for a scheduler stands alone on stdout.
   const show = new Show(args, batch, args.print ? { ...console, stdout: console.stderr } : console);
-  const { signal, asides } = console;
+  const { signal, temporaryFiles: asides } = console;
   const { results, broken } = await runBatch(batch, {
     ...options,
     keepAll: reports.length > 0,

@@ -1,5 +1,5 @@
 import { linesOf } from '../../io/axis.js';
-import { addKeys, checkOrder } from '../../io/check.js';
+import { checkOrder, countKeys } from '../../io/check.js';
 import type { KeyReader } from '../../io/formats/key-file.js';
 import { withInputs } from '../../io/inputs.js';
 import { Multiset, randomPoints } from '../../io/multiset.js';
@@ -47,14 +47,14 @@ export async function run(given: CheckArguments, console: Console): Promise<Exit
     const points = randomPoints();
     const keys = against === undefined ? undefined : new Multiset(info, points);
     const wanted = { ...order, dtype, bits: bitWindow(order.bits, info) };
-    const { n, descent } = await checkOrder(reader, wanted, { lines, keys });
+    const { n, descent } = await checkOrder(reader, wanted, { lines, multiset: keys });
     const permutation =
       keys && against !== undefined
         ? await withInputs(others?.paths ?? [], console, async (openOther) => {
             const other = await openOther(manifest && !others?.manifest ? readInput(given) : input);
             assertSameDtype(reader, other);
             const multiset = new Multiset(info, points);
-            await addKeys(other, multiset);
+            await countKeys(other, multiset);
             return keys.equals(multiset);
           })
         : null;

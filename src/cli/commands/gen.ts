@@ -2,7 +2,7 @@ import { nameFacts } from '../../io/formats/file-name.js';
 import { type Distribution, Generator, type GenRequest, unitRange } from '../../io/gen.js';
 import { keyTarget } from '../../io/keys.js';
 import { withOutput } from '../../io/output.js';
-import { assertGoing, isStdout } from '../../io/raw.js';
+import { assertNotAborted, isStdout } from '../../io/raw.js';
 import { type Dtype, dtypeInfo } from '../../keys/dtype.js';
 import { type NamedDtype, namedDtype } from '../../keys/dtype-name.js';
 import { UsageError } from '../../util/errors.js';
@@ -37,10 +37,10 @@ export async function run(args: GenArguments, console: Console): Promise<ExitCod
   const bar = new ProgressBar(console);
   await withOutput(args.out, console, async (output) => {
     const writer = await target.create(output, { dtype, n: count, shape: [count] });
-    while (generator.left > 0) {
+    while (generator.remaining > 0) {
       await writer.write(generator.next(PIECE));
-      assertGoing(console.signal);
-      bar.update('making', count - generator.left, count);
+      assertNotAborted(console.signal);
+      bar.update('making', count - generator.remaining, count);
     }
     await writer.end();
     bar.clear();

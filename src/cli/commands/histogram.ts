@@ -1,7 +1,7 @@
+import { profileKeys } from '../../io/file-profile.js';
 import { withInputs } from '../../io/inputs.js';
 import { histogramFiles } from '../../io/primitive-files.js';
 import { isStdin } from '../../io/raw.js';
-import { surveyKeys } from '../../io/survey.js';
 import type { HistogramOptions } from '../../sort/api/options.js';
 import { BinEdges } from '../../sort/operations/bin-edges.js';
 import { InputError, UsageError } from '../../util/errors.js';
@@ -102,7 +102,7 @@ async function rangeOf(
     );
   }
   const { minimum, maximum } = await withInputs(args.in, console, async (open) =>
-    surveyKeys(await open(readInput(args)), undefined),
+    profileKeys(await open(readInput(args)), undefined),
   );
   const [low, high] = [Number(minimum), Number(maximum)];
   if (minimum === undefined || maximum === undefined || !Number.isFinite(low) || !Number.isFinite(high)) {

@@ -1,6 +1,6 @@
 import { linesOf } from '../../io/axis.js';
+import { type FileProfile, profileKeys } from '../../io/file-profile.js';
 import { withInputs } from '../../io/inputs.js';
-import { type KeySurvey, surveyKeys } from '../../io/survey.js';
 import { type Console, print } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { readInput } from '../key-files.js';
@@ -13,7 +13,7 @@ export async function run(args: InfoArguments, console: Console): Promise<ExitCo
   return withInputs([args.file], console, async (open) => {
     const reader = await open(input);
     const { name, format, dtype, bigEndian = false } = reader;
-    const survey = await surveyKeys(reader, linesOf(reader, args.axis));
+    const survey = await profileKeys(reader, linesOf(reader, args.axis));
     const shape = reader.shape ?? [survey.n];
     const { n, minimum, maximum, nans } = survey;
     if (args.json) {
@@ -41,7 +41,7 @@ const textOf = (number: number | bigint | undefined): string | null =>
   number === undefined ? null : numberText(number);
 
 /** Equal keys are in both orders, and are told to be in the usual one. */
-function orderOf({ ascending, descending }: KeySurvey): 'ascending' | 'descending' | null {
+function orderOf({ ascending, descending }: FileProfile): 'ascending' | 'descending' | null {
   if (ascending) return 'ascending';
   return descending ? 'descending' : null;
 }

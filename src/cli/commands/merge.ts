@@ -14,9 +14,12 @@ export async function run(args: MergeArguments, console: Console): Promise<ExitC
   const { unique, counts, in: inputs, out } = args;
   const keys = { ...readInput(args), ...readOrder(args), to: readTo(args) };
   const job = { ...keys, in: inputs, out, unique, counts, records, memory: readBudget(args) };
-  const { n, written, units, formats } = await runWithSorter(args, console, (sorter, context) =>
-    mergeFiles(sorter, job, context),
-  );
+  const {
+    n,
+    written,
+    recordCount: units,
+    formats,
+  } = await runWithSorter(args, console, (sorter, context) => mergeFiles(sorter, job, context));
   const [from, to] = formats;
   tellMade(args, console, {
     json: {

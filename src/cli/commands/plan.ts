@@ -10,9 +10,9 @@ import { readByteRate, readBytes, readNetworkRate } from '../../engines/forecast
 import type { Rates } from '../../engines/forecast/rates.js';
 import { FORECAST_SCHEMA } from '../../engines/forecast/report.js';
 import { MAX_PARTITIONS } from '../../io/external/splitters.js';
+import { layoutOrdering } from '../../io/layout-ordering.js';
 import { keyText } from '../../io/record-keys.js';
-import { recordOrder } from '../../io/record-order.js';
-import { keyOrder } from '../../io/unit-order.js';
+import { keyOrdering } from '../../io/record-ordering.js';
 import { dtypeInfo } from '../../keys/dtype.js';
 import { UsageError } from '../../util/errors.js';
 import { listed, readSeconds } from '../arguments.js';
@@ -57,8 +57,8 @@ export async function run(args: PlanArguments, console: Console): Promise<ExitCo
   const [cluster] = clusters as [Cluster];
   const [only] = plans.length === 1 ? plans : [];
   const lines = only
-    ? [`${decimalText(only[0].bytes, 'B')} of ${units.order.units}`, ...forecastLines(...only)]
-    : [units.order.units, forecastTable(plans.map(([plan]) => plan))];
+    ? [`${decimalText(only[0].bytes, 'B')} of ${units.order.description}`, ...forecastLines(...only)]
+    : [units.order.description, forecastTable(plans.map(([plan]) => plan))];
   for (const line of [...lines, ...restsOn(args, cluster, rates), ...notes]) print(console, line);
   return EXIT.ok;
 }
@@ -66,7 +66,7 @@ export async function run(args: PlanArguments, console: Console): Promise<ExitCo
 function readUnits(args: PlanArguments): Units {
   if (args.dtype !== undefined && args.record === undefined) {
     const { name: dtype, bytes: unit, width } = dtypeInfo(args.dtype);
-    const order = keyOrder({ dtype, descending: false, nan: 'last', bits: [0, width] });
+    const order = keyOrdering({ dtype, descending: false, nan: 'last', bits: [0, width] });
     return { kind: { of: 'keys', unit }, order, request: { keys: { dtype } } };
   }
   const { record, key = record === undefined ? ['0:10'] : undefined } = args;
@@ -76,7 +76,7 @@ function readUnits(args: PlanArguments): Units {
   const { keys, ...rest } = layout;
   return {
     kind: { of: 'records', unit: layout.record },
-    order: recordOrder(layout),
+    order: layoutOrdering(layout),
     request: {
       records: { ...rest, keys: keys.map((one) => (typeof one === 'string' ? one : keyText(one))) },
     },

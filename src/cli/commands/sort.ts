@@ -1,6 +1,6 @@
 import type { Job } from '../../batch/jobs.js';
 import { deviceSpecs } from '../../device/select-device.js';
-import { mostKeysOf } from '../../io/keys.js';
+import { maxKeyCount } from '../../io/keys.js';
 import { isStdout } from '../../io/raw.js';
 import { type FileReport, type LargeFileJob, sortFile } from '../../io/sort-file.js';
 import type { TableOptions } from '../../io/tables/table-options.js';
@@ -149,7 +149,7 @@ async function readTableOptions(args: SortArguments): Promise<TableOptions | und
 const SMALL_BYTES = 2 ** 20;
 
 async function isSmall({ in: inputs, resume }: LargeFileJob): Promise<boolean> {
-  const bytes = await mostKeysOf(typeof inputs === 'string' ? [inputs] : inputs, 1);
+  const bytes = await maxKeyCount(typeof inputs === 'string' ? [inputs] : inputs, 1);
   return !resume && bytes !== undefined && bytes <= SMALL_BYTES;
 }
 
@@ -157,7 +157,7 @@ async function isSmall({ in: inputs, resume }: LargeFileJob): Promise<boolean> {
 async function areFew({ in: inputs, device }: SortArguments): Promise<boolean> {
   const [spec, ...others] = deviceSpecs(device ?? ['auto']);
   if (others.length > 0 || (spec !== 'auto' && spec !== 'host')) return false;
-  const bytes = await mostKeysOf(inputs, 1);
+  const bytes = await maxKeyCount(inputs, 1);
   return bytes !== undefined && bytes <= SMALL_BYTES;
 }
 
@@ -165,7 +165,7 @@ async function areFew({ in: inputs, device }: SortArguments): Promise<boolean> {
 const asJob = (options: object): Job =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as unknown as Job;
 
-const loadParts = async () => (await import('../../io/sort-parts.js')).sortParts;
+const loadParts = async () => (await import('../../io/partitioned-sort.js')).partitionedSort;
 
 function tell(
   report: FileReport,

@@ -1,5 +1,5 @@
+import { partitionedSort } from '../../io/partitioned-sort.js';
 import { sortFile } from '../../io/sort-file.js';
-import { sortParts } from '../../io/sort-parts.js';
 import { sortRecordFile } from '../../io/sort-record-file.js';
 import { readOrder } from '../arguments.js';
 import type { Console } from '../console.js';
@@ -20,7 +20,7 @@ export async function run(args: UniqueArguments, console: Console): Promise<Exit
   const report = await runWithSorter(args, console, (sorter, context) =>
     records
       ? sortRecordFile(sorter, { ...records, ...how, format, in: onlyInput(inputs) }, context)
-      : sortFile(sorter, { ...keys, ...how, in: inputs }, context, sortParts),
+      : sortFile(sorter, { ...keys, ...how, in: inputs }, context, partitionedSort),
   );
   const { n, distinct = 0, dtype, formats } = report;
   const [from, to] = formats;

@@ -3,9 +3,9 @@
  * waves do, or as what all of them together want of cores, disks and networks. What the rates are was measured; what
  * nodes, networks and disks can do is what the user says of them.
  */
-import { mostMemory } from '../../io/external/budget.js';
+import { maxMemory } from '../../io/external/budget.js';
 import { MAX_PARTITIONS } from '../../io/external/splitters.js';
-import type { UnitOrder } from '../../io/unit-order.js';
+import type { RecordOrdering } from '../../io/record-ordering.js';
 import type { Stage } from '../engine.js';
 import { partitionsFor, shardsFor } from '../make-job.js';
 import { partMemory } from '../sort-part.js';
@@ -31,7 +31,7 @@ export interface Cluster {
 
 export interface ForecastRequest {
   readonly bytes: number;
-  readonly order: UnitOrder;
+  readonly order: RecordOrdering;
   readonly kind: UnitKind;
   readonly cluster: Cluster;
   readonly rates: Rates;
@@ -154,7 +154,7 @@ export function forecast(request: ForecastRequest): Forecast {
   const share = memory === undefined ? Number.POSITIVE_INFINITY : memory / gpus;
   const isTooLong = partBytes * LARGEST_PART > ARRAY_BYTES;
   const byDisk = isTooLong ? 'array' : needed > share ? 'memory' : undefined;
-  const taken = byDisk ? Math.min(share, mostMemory(order) + WORKER_BYTES) : needed;
+  const taken = byDisk ? Math.min(share, maxMemory(order) + WORKER_BYTES) : needed;
   const ofShard = bytes / shards;
   const { device, bus } = deviceCost(rates.device, kind);
   const inPart = partBytes / unit;

@@ -2,7 +2,7 @@
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ioError } from '../../io/raw.js';
-import type { UnitOrder } from '../../io/unit-order.js';
+import type { RecordOrdering } from '../../io/record-ordering.js';
 import type { SortReport } from '../../sort/api/report.js';
 import type { Sorter } from '../../sort/api/sorter.js';
 import { Random } from '../../util/random.js';
@@ -19,7 +19,7 @@ import { runReport } from './report.js';
 
 export interface MeasureRequest {
   readonly sorter: Sorter;
-  readonly order: UnitOrder;
+  readonly order: RecordOrdering;
   readonly kind: UnitKind;
   /** What is sorted, as a sort over engines takes it. */
   readonly units: Pick<SortRequest, 'keys' | 'records'>;
@@ -114,7 +114,7 @@ async function run(
 /** What the device and the bus take for units of a part; undefined where no device sorts them. */
 async function measureDevice(
   sorter: Sorter,
-  order: UnitOrder,
+  order: RecordOrdering,
   kind: UnitKind,
   bytes: number,
 ): Promise<DeviceRates | undefined> {

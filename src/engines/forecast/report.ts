@@ -17,7 +17,7 @@ export function runReport(
   { n, bytes, parts }: PartsReport,
   facts: RunFacts & { readonly engine: string },
 ): RunReport {
-  const { unit } = orderOf(job.units);
+  const { recordBytes: unit } = orderOf(job.units);
   return {
     ...facts,
     ...{ of: job.units.is, unit, n, bytes, parts },

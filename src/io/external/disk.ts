@@ -11,7 +11,7 @@ async function freeBytes(folder: string): Promise<number | undefined> {
 }
 
 /** Bytes that the files of a folder take on disk, 0 where there is none. */
-export async function occupied(folder: string): Promise<number> {
+export async function diskUsage(folder: string): Promise<number> {
   const names = await readdir(folder).catch(() => []);
   const sizes = await Promise.all(
     names.map(async (name) => ((await stat(join(folder, name)).catch(() => undefined))?.blocks ?? 0) * 512),
@@ -20,7 +20,7 @@ export async function occupied(folder: string): Promise<number> {
 }
 
 /** Bytes that are wanted in a folder, beside what is there already. */
-export interface Wanted {
+export interface SpaceRequest {
   readonly folder: string;
   readonly bytes: number;
   /** For messages: 'temporary files', 'the result'. */
@@ -33,9 +33,9 @@ export interface Wanted {
  * @param saved bytes that are given back on the way where all of it is on one disk
  * @throws IoError when it does not; `details` has `needed` and `free`, in bytes
  */
-export async function assertRoom(wanted: readonly Wanted[], saved: number): Promise<void> {
-  const disks = new Map<number, Wanted[]>();
-  for (const one of wanted) {
+export async function assertFreeSpace(requests: readonly SpaceRequest[], saved: number): Promise<void> {
+  const disks = new Map<number, SpaceRequest[]>();
+  for (const one of requests) {
     const { dev } = (await stat(one.folder).catch(() => undefined)) ?? {};
     if (dev !== undefined) disks.set(dev, [...(disks.get(dev) ?? []), one]);
   }

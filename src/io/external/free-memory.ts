@@ -24,15 +24,15 @@ const V1: Files = {
  * @param root where /proc and /sys are, for tests
  */
 export function freeMemory(root = '/', free = freemem()): number {
-  const told = (...path: string[]): string => {
+  const readText = (...path: string[]): string => {
     try {
       return readFileSync(join(root, ...path), 'utf8');
     } catch {
       return '';
     }
   };
-  let least = free;
-  for (const line of told('proc/self/cgroup').split('\n')) {
+  let minFree = free;
+  for (const line of readText('proc/self/cgroup').split('\n')) {
     const [, hierarchy, controllers = '', path = ''] = /^(\d+):([^:]*):(.*)$/.exec(line) ?? [];
     const isV2 = hierarchy === '0' && controllers === '';
     if (!isV2 && !controllers.split(',').includes('memory')) continue;
@@ -41,19 +41,19 @@ export function freeMemory(root = '/', free = freemem()): number {
     for (const mount of mounts) {
       // Each group above has its limit too; in a container the path may be one of the host's, and only the root is there.
       for (let group = path; ; group = dirname(group)) {
-        const number = (name: string): number => Number.parseInt(told(mount, group, name), 10);
+        const number = (name: string): number => Number.parseInt(readText(mount, group, name), 10);
         const limit = number(files.limit);
         const usage = number(files.usage);
         if (limit >= 0 && usage >= 0) {
-          const stat = told(mount, group, 'memory.stat');
+          const stat = readText(mount, group, 'memory.stat');
           const cache = Number(new RegExp(`^${files.cache} (\\d+)`, 'm').exec(stat)?.[1] ?? 0);
-          least = Math.min(least, Math.max(0, limit - usage + cache));
+          minFree = Math.min(minFree, Math.max(0, limit - usage + cache));
         }
         if (group === dirname(group)) break;
       }
     }
   }
-  return least;
+  return minFree;
 }
 
 /** What a sort takes where nothing else is said: half of what is free. */

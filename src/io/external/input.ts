@@ -2,11 +2,11 @@
 import { createHash } from 'node:crypto';
 import { open, stat } from 'node:fs/promises';
 import { Random } from '../../util/random.js';
-import { assertGoing, ioError } from '../raw.js';
+import { assertNotAborted, ioError } from '../raw.js';
 import { readFully } from './spill.js';
 
 /** Units on their way in. */
-export interface UnitInput {
+export interface RecordInput {
   /** For messages: the path, or `stdin`. */
   readonly name: string;
   /** The file behind it; undefined for what cannot be opened a second time, as a pipe. */
@@ -30,8 +30,8 @@ export interface InputIdentity {
 }
 
 /** Places of a file that its identity has bytes of, and how many of each. */
-const PLACES = 64;
-const PLACE_BYTES = 4096;
+const SAMPLE_PLACES = 64;
+const SAMPLE_BYTES = 4096;
 
 /** @throws IoError */
 export async function identityOf(path: string): Promise<InputIdentity> {
@@ -42,10 +42,10 @@ export async function identityOf(path: string): Promise<InputIdentity> {
       const bytes = Number(size);
       const hash = createHash('sha256');
       const random = new Random(bytes);
-      const place = new Uint8Array(Math.min(PLACE_BYTES, bytes));
-      for (let i = 0; i < PLACES && bytes > 0; i++) {
-        const room = bytes - place.length;
-        const at = i === 0 ? 0 : i === 1 ? room : Math.floor((random.u32() / 2 ** 32) * (room + 1));
+      const place = new Uint8Array(Math.min(SAMPLE_BYTES, bytes));
+      for (let i = 0; i < SAMPLE_PLACES && bytes > 0; i++) {
+        const buffer = bytes - place.length;
+        const at = i === 0 ? 0 : i === 1 ? buffer : Math.floor((random.u32() / 2 ** 32) * (buffer + 1));
         await readFully(handle, place, at, path);
         hash.update(place);
       }
@@ -75,7 +75,7 @@ export async function openFile(path: string, base: number, signal: AbortSignal):
   });
   return {
     async readAt(into, position) {
-      assertGoing(signal);
+      assertNotAborted(signal);
       await readFully(handle, into, base + position, path).catch((error) => {
         throw ioError('read', path, error);
       });
@@ -92,20 +92,25 @@ export async function openFile(path: string, base: number, signal: AbortSignal):
  */
 export async function* piecesOf(
   readAt: (into: Uint8Array, position: number) => Promise<void>,
-  { begin, end, unit, room }: { begin: number; end: number; unit: number; room: Uint8Array },
+  {
+    begin,
+    end,
+    recordBytes,
+    buffer,
+  }: { begin: number; end: number; recordBytes: number; buffer: Uint8Array },
 ): AsyncGenerator<Uint8Array> {
-  const most = Math.max(1, Math.floor(room.length / 2 / unit)) * unit;
-  const read = (position: number, turn: number): Promise<Uint8Array> | undefined => {
+  const maxBytes = Math.max(1, Math.floor(buffer.length / 2 / recordBytes)) * recordBytes;
+  const read = (position: number, half: number): Promise<Uint8Array> | undefined => {
     if (position >= end) return undefined;
-    const piece = room.subarray(turn * most, turn * most + Math.min(most, end - position));
+    const piece = buffer.subarray(half * maxBytes, half * maxBytes + Math.min(maxBytes, end - position));
     const reading = readAt(piece, position).then(() => piece);
     reading.catch(() => undefined); // it is awaited, perhaps after another failure
     return reading;
   };
   let next = read(begin, 0);
-  for (let position = begin + most, turn = 1; next; position += most, turn = 1 - turn) {
+  for (let position = begin + maxBytes, half = 1; next; position += maxBytes, half = 1 - half) {
     const piece = await next;
-    next = read(position, turn);
+    next = read(position, half);
     yield piece;
     if (next === undefined) return;
   }
@@ -115,26 +120,26 @@ export async function* piecesOf(
  * The bytes of pieces of any length in pieces of one, but for the last, in two buffers by turns. A piece is good until
  * the next but one is asked for.
  *
- * @param room memory for both; each piece has half of it, in whole units
+ * @param buffer memory for both; each piece has half of it, in whole units
  */
-export async function* gathered(
+export async function* regroupPieces(
   pieces: AsyncIterable<Uint8Array>,
-  unit: number,
-  room: Uint8Array,
+  recordBytes: number,
+  buffer: Uint8Array,
 ): AsyncGenerator<Uint8Array> {
-  const most = Math.max(1, Math.floor(room.length / 2 / unit)) * unit;
+  const maxBytes = Math.max(1, Math.floor(buffer.length / 2 / recordBytes)) * recordBytes;
   let [begin, filled] = [0, 0];
   for await (const piece of pieces) {
     for (let at = 0; at < piece.length; ) {
-      const part = piece.subarray(at, at + most - filled);
-      room.set(part, begin + filled);
+      const part = piece.subarray(at, at + maxBytes - filled);
+      buffer.set(part, begin + filled);
       filled += part.length;
       at += part.length;
-      if (filled < most) continue;
-      yield room.subarray(begin, begin + filled);
-      begin = most - begin;
+      if (filled < maxBytes) continue;
+      yield buffer.subarray(begin, begin + filled);
+      begin = maxBytes - begin;
       filled = 0;
     }
   }
-  if (filled > 0) yield room.subarray(begin, begin + filled);
+  if (filled > 0) yield buffer.subarray(begin, begin + filled);
 }

@@ -1,19 +1,19 @@
 /** What is sorted in partitions, and what is told of it. */
 import type { SortReport } from '../../sort/api/report.js';
 import type { Output } from '../output.js';
-import type { UnitOrder, UnitSortOptions } from '../unit-order.js';
+import type { OrderingSortOptions, RecordOrdering } from '../record-ordering.js';
 import type { Budget } from './budget.js';
-import type { UnitInput } from './input.js';
+import type { RecordInput } from './input.js';
 
 export interface ExternalJob {
-  readonly input: UnitInput;
-  readonly order: UnitOrder;
+  readonly input: RecordInput;
+  readonly order: RecordOrdering;
   /** The order in words, by which a sort that was ended is known again. */
   readonly orderName: string;
   /** Where the result goes: `-` for stdout. */
   readonly out: string;
   /** How the result is written; by default its bytes as they are. */
-  readonly writer?: ((output: Output) => Promise<UnitWriter>) | undefined;
+  readonly writer?: ((output: Output) => Promise<RecordWriter>) | undefined;
   /** Bytes of memory that may be taken, and what is done with them. */
   readonly budget: Budget;
   /** Folder for temporary files; default that of the output. */
@@ -22,13 +22,13 @@ export interface ExternalJob {
   readonly resume?: boolean | undefined;
   /** Proves the whole: order, count and checksum. */
   readonly verify?: boolean | undefined;
-  readonly options?: UnitSortOptions | undefined;
+  readonly options?: OrderingSortOptions | undefined;
   /** Chooses the sample. */
   readonly seed?: bigint | number | undefined;
 }
 
 /** Units on their way into a file of any format. */
-export interface UnitWriter {
+export interface RecordWriter {
   write(piece: Uint8Array): Promise<void>;
   end(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /** The stage that brings units to their partitions, in the order of the input. */
-import type { UnitOrder } from '../unit-order.js';
-import { MAX_PLACED_UNITS, Placer } from './place.js';
+import type { RecordOrdering } from '../record-ordering.js';
+import { MAX_PLACED_RECORDS, Placer } from './place.js';
 import type { Spill } from './spill.js';
 import type { Splitters } from './splitters.js';
 
@@ -13,12 +13,12 @@ export class Partitioner {
   readonly #names: readonly string[];
   /** Bytes of each partition so far. */
   readonly #sizes: Float64Array;
-  readonly #unit: number;
+  readonly #recordBytes: number;
   readonly #placer: Placer;
   /** A piece is placed in one while another one is written. */
-  readonly #rooms: readonly [Uint8Array, Uint8Array];
+  readonly #buffers: readonly [Uint8Array, Uint8Array];
   readonly #writing: [Promise<void>, Promise<void>] = [Promise.resolve(), Promise.resolve()];
-  #turn = 0;
+  #bufferIndex = 0;
   #failure: unknown;
 
   /**
@@ -26,25 +26,25 @@ export class Partitioner {
    * partitions have already
    */
   constructor(
-    order: UnitOrder,
+    order: RecordOrdering,
     splitters: Splitters,
     to: {
       readonly spill: Spill;
       readonly names: readonly string[];
-      readonly room: Uint8Array;
+      readonly buffer: Uint8Array;
       readonly sizes?: readonly number[] | undefined;
     },
   ) {
-    const { unit } = order;
+    const { recordBytes } = order;
     this.#placer = new Placer(order, splitters);
     this.#spill = to.spill;
     this.#names = to.names;
-    this.#unit = unit;
+    this.#recordBytes = recordBytes;
     this.#sizes = Float64Array.from(to.sizes ?? new Array(splitters.partitions).fill(0));
-    const units = Math.min(MAX_PLACED_UNITS, Math.floor(to.room.length / 2 / unit));
-    const bytes = Math.max(1, units) * unit;
-    const room = units === 0 ? new Uint8Array(2 * bytes) : to.room;
-    this.#rooms = [room.subarray(0, bytes), room.subarray(bytes, 2 * bytes)];
+    const recordCount = Math.min(MAX_PLACED_RECORDS, Math.floor(to.buffer.length / 2 / recordBytes));
+    const bytes = Math.max(1, recordCount) * recordBytes;
+    const buffer = recordCount === 0 ? new Uint8Array(2 * bytes) : to.buffer;
+    this.#buffers = [buffer.subarray(0, bytes), buffer.subarray(bytes, 2 * bytes)];
   }
 
   /** Bytes of each partition, once `flush` has been waited for. */
@@ -54,16 +54,17 @@ export class Partitioner {
 
   /** Takes whole units; they may be overwritten when this is fulfilled. @throws IoError */
   async add(piece: Uint8Array): Promise<void> {
-    const step = this.#rooms[0].length;
+    const step = this.#buffers[0].length;
     for (let at = 0; at < piece.length; at += step) {
       const part = piece.subarray(at, at + step);
-      const turn = this.#turn as 0 | 1;
-      this.#turn = 1 - turn;
-      await this.#writing[turn];
+      const bufferIndex = this.#bufferIndex as 0 | 1;
+      this.#bufferIndex = 1 - bufferIndex;
+      await this.#writing[bufferIndex];
       if (this.#failure) throw this.#failure;
-      const placed = this.#spill.room?.(part.length) ?? this.#rooms[turn].subarray(0, part.length);
+      const placed =
+        this.#spill.allocate?.(part.length) ?? this.#buffers[bufferIndex].subarray(0, part.length);
       const counts = await this.#placer.place(part, placed);
-      this.#writing[turn] = this.#write(placed, counts);
+      this.#writing[bufferIndex] = this.#write(placed, counts);
     }
   }
 
@@ -84,7 +85,7 @@ export class Partitioner {
     let begin = 0;
     counts.forEach((count, p) => {
       if (count === 0) return;
-      const bytes = placed.subarray(begin, begin + count * this.#unit);
+      const bytes = placed.subarray(begin, begin + count * this.#recordBytes);
       const position = this.#sizes[p] as number;
       begin += bytes.length;
       this.#sizes[p] = position + bytes.length;

@@ -2,13 +2,13 @@
 import type { SortReport } from '../../sort/api/report.js';
 import type { Sorter } from '../../sort/api/sorter.js';
 import { MismatchError } from '../../util/errors.js';
-import { thisProcess } from '../aside.js';
 import { randomPoints } from '../multiset.js';
-import { assertGoing } from '../raw.js';
+import { assertNotAborted } from '../raw.js';
+import { RecordMultiset } from '../record-multiset.js';
 import type { FileContext } from '../sort-file.js';
-import { UnitMultiset } from '../unit-multiset.js';
+import { thisProcess } from '../temporary-files.js';
+import type { InputReader } from './input-reader.js';
 import type { ExternalJob, ExternalReport } from './job.js';
-import type { Reading } from './reading.js';
 import type { Session } from './session.js';
 import { type Leaf, type SortedOutput, sortPartitions } from './sort.js';
 import { FileSpill, type Spill } from './spill.js';
@@ -18,7 +18,7 @@ import {
   lastShard,
   leavesOf,
   partitionInput,
-  readingRoom,
+  readBuffer,
   type StageWork,
   splitLarge,
   type Tasks,
@@ -28,19 +28,19 @@ import {
 const DEFAULT_SEED = 0x5eed;
 
 /** Part of the memory that an input without a size is read into, to see whether it fits. */
-export const HELD = 0.5;
+export const HELD_SHARE = 0.5;
 
 /** A session in which the result may be kept under a name of its own. */
-export type KeptSession = Omit<Session, 'folder'> & { readonly part: string | undefined };
+export type ResumableSession = Omit<Session, 'folder'> & { readonly part: string | undefined };
 
 /** One run through the stages. */
 export class Pipeline {
   readonly #sorter: Sorter;
   readonly #job: ExternalJob;
   readonly #context: FileContext;
-  readonly #reading: Reading;
+  readonly #reading: InputReader;
   /** All the memory that the stages have, but for what the device takes. */
-  readonly #room: Uint8Array;
+  readonly #memory: Uint8Array;
   readonly #seconds = { sample: 0, partition: 0, sort: 0 };
   #points: BigUint64Array | undefined;
   #spilledBytes = 0;
@@ -48,12 +48,12 @@ export class Pipeline {
   #doneBytes = 0;
   #sort: SortReport | undefined;
 
-  constructor(sorter: Sorter, job: ExternalJob, context: FileContext, reading: Reading) {
+  constructor(sorter: Sorter, job: ExternalJob, context: FileContext, reading: InputReader) {
     this.#sorter = sorter;
     this.#job = job;
     this.#context = context;
     this.#reading = reading;
-    this.#room = new Uint8Array(4 * job.budget.partitionBytes);
+    this.#memory = new Uint8Array(4 * job.budget.partitionBytes);
     if (job.verify) this.#points = randomPoints();
   }
 
@@ -61,14 +61,14 @@ export class Pipeline {
     spill: Spill,
     tasks: Tasks,
     output: SortedOutput,
-    session: KeptSession | undefined,
+    session: ResumableSession | undefined,
   ): Promise<ExternalReport> {
     const { order, budget, seed = DEFAULT_SEED } = this.#job;
     const { signal } = this.#context;
-    const work = { order, budget, spill, tasks, room: this.#room, signal, seed };
-    const splitters = await this.#timed('sample', () => this.#splitters(work, session));
+    const work = { order, budget, spill, tasks, memory: this.#memory, signal, seed };
+    const splitters = await this.#measureStage('sample', () => this.#splitters(work, session));
     const [before, after] = [this.#checksum(), this.#checksum()];
-    const leaves = await this.#timed('partition', () => this.#partition(work, splitters, before));
+    const leaves = await this.#measureStage('partition', () => this.#partition(work, splitters, before));
     const bytes = leaves.reduce((sum, leaf) => sum + leaf.bytes, 0);
     if (this.#reading.bytes !== undefined && bytes !== this.#reading.bytes) {
       throw new MismatchError(`partitions have ${bytes} bytes, and the input has ${this.#reading.bytes}`);
@@ -80,7 +80,7 @@ export class Pipeline {
     const synced = syncing?.then(() => session?.state?.put('synced', {}));
     synced?.catch(() => undefined); // it is awaited below
     try {
-      await this.#timed('sort', () => this.#sortAll(leaves, { spill, output, after }));
+      await this.#measureStage('sort', () => this.#sortAll(leaves, { spill, output, after }));
     } finally {
       await Promise.allSettled([synced]);
     }
@@ -101,12 +101,12 @@ export class Pipeline {
 
   async #sortAll(
     leaves: readonly Leaf[],
-    { spill, output, after }: { spill: Spill; output: SortedOutput; after: UnitMultiset | undefined },
+    { spill, output, after }: { spill: Spill; output: SortedOutput; after: RecordMultiset | undefined },
   ): Promise<void> {
     const { order, budget, options = {} } = this.#job;
     const { signal } = this.#context;
     const each = budget.partitionBytes;
-    const buffer = (i: number): Uint8Array => this.#room.subarray(i * each, (i + 1) * each);
+    const buffer = (i: number): Uint8Array => this.#memory.subarray(i * each, (i + 1) * each);
     const bytes = leaves.reduce((sum, leaf) => sum + leaf.bytes, 0);
     await sortPartitions(leaves, {
       sorter: this.#sorter,
@@ -114,7 +114,7 @@ export class Pipeline {
       spill,
       output,
       buffers: [buffer(0), buffer(1), buffer(2), buffer(3)],
-      options: { ...options, signal, onReport: (report) => this.#longest(report) },
+      options: { ...options, signal, onReport: (report) => this.#recordLongest(report) },
       signal,
       checksum: after,
       fresh: () => this.#checksum(),
@@ -126,7 +126,7 @@ export class Pipeline {
   }
 
   /** Those of the manifest, or new ones from a sample, with a manifest. */
-  async #splitters(work: StageWork, session: KeptSession | undefined): Promise<Splitters> {
+  async #splitters(work: StageWork, session: ResumableSession | undefined): Promise<Splitters> {
     const { order, orderName } = this.#job;
     const found = session?.manifest;
     if (found) {
@@ -135,13 +135,13 @@ export class Pipeline {
       return new Splitters(order, found.splitters);
     }
     const reading = this.#reading;
-    await reading.hold(HELD * work.budget.memory, work.signal);
-    const known = Math.floor(reading.known / order.unit);
+    await reading.hold(HELD_SHARE * work.budget.memory, work.signal);
+    const known = Math.floor(reading.readableBytes / order.recordBytes);
     const splitters = await chooseSplitters(reading.readAt, known, reading.bytes, work);
     if (session?.state && session.identity) {
       await session.state.begin({
         input: session.identity,
-        unit: order.unit,
+        unit: order.recordBytes,
         order: orderName,
         part: session.part,
         splitters: splitters.stored,
@@ -155,42 +155,42 @@ export class Pipeline {
   async #partition(
     work: StageWork,
     splitters: Splitters,
-    checksum: UnitMultiset | undefined,
+    checksum: RecordMultiset | undefined,
   ): Promise<Leaf[]> {
     const from = await lastShard(work.tasks);
     const { bytes } = this.#reading;
     const began = from.record?.end ?? 0;
     this.#doneBytes = began;
-    const pieces = this.#reading.pieces(began, work.order.unit, readingRoom(work));
+    const pieces = this.#reading.pieces(began, work.order.recordBytes, readBuffer(work));
     const onDone = (done: number): void => {
       this.#spilledBytes += done;
       this.#progress('partition', done, bytes);
     };
     const sizes = await partitionInput(pieces, splitters, from, { ...work, checksum, onDone });
-    assertGoing(work.signal);
+    assertNotAborted(work.signal);
     const onSplit = (leaf: Leaf): void => {
       this.#spilledBytes += leaf.bytes;
     };
     return splitLarge(leavesOf({ sizes, ...splitters.facts }), { ...work, onSplit });
   }
 
-  #checksum(): UnitMultiset | undefined {
-    return this.#points && new UnitMultiset(this.#job.order.unit, this.#points);
+  #checksum(): RecordMultiset | undefined {
+    return this.#points && new RecordMultiset(this.#job.order.recordBytes, this.#points);
   }
 
   /** Every unit is partitioned, and then sorted. */
   #progress(phase: string, done: number, bytes: number | undefined): void {
     this.#doneBytes += done;
-    const { unit } = this.#job.order;
-    const total = bytes === undefined ? Number.NaN : (2 * bytes) / unit;
-    this.#context.onProgress?.({ phase, done: this.#doneBytes / unit, total });
+    const { recordBytes } = this.#job.order;
+    const total = bytes === undefined ? Number.NaN : (2 * bytes) / recordBytes;
+    this.#context.onProgress?.({ phase, done: this.#doneBytes / recordBytes, total });
   }
 
-  #longest(report: SortReport): void {
+  #recordLongest(report: SortReport): void {
     if (!this.#sort || report.seconds > this.#sort.seconds) this.#sort = report;
   }
 
-  async #timed<T>(stage: 'sample' | 'partition' | 'sort', work: () => Promise<T>): Promise<T> {
+  async #measureStage<T>(stage: 'sample' | 'partition' | 'sort', work: () => Promise<T>): Promise<T> {
     const started = performance.now();
     const result = await work();
     this.#seconds[stage] += (performance.now() - started) / 1000;

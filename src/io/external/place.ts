@@ -6,28 +6,28 @@ import { codecWords } from '../../keys/key-codec.js';
 import * as cl from '../../opencl/index.js';
 import { inSlices, runYielding } from '../../sort/host/steps.js';
 import { UnsupportedError } from '../../util/errors.js';
-import type { UnitOrder } from '../unit-order.js';
+import type { RecordOrdering } from '../record-ordering.js';
 import type { Splitters, SplitterTable } from './splitters.js';
 
 /** Bytes of units that are placed in a step. */
 const SLICE_BYTES = 2 ** 19;
-const MAX_SLICE_UNITS = 2 ** 15;
+const MAX_SLICE_RECORDS = 2 ** 15;
 
 /** Most units of a piece: what is known of each takes two bytes beside it. */
-export const MAX_PLACED_UNITS = 2 ** 22;
+export const MAX_PLACED_RECORDS = 2 ** 22;
 
 export class Placer {
-  readonly #order: UnitOrder;
+  readonly #order: RecordOrdering;
   readonly #splitters: Splitters;
   readonly #slice: number;
   /** What the addon takes; undefined for units that it does not know, and where there is none. */
   #native: (SplitterTable & { readonly codec: BigUint64Array }) | undefined;
 
   /** @param native plain keys are placed by the addon, on all cores */
-  constructor(order: UnitOrder, splitters: Splitters, { native = true } = {}) {
+  constructor(order: RecordOrdering, splitters: Splitters, { native = true } = {}) {
     this.#order = order;
     this.#splitters = splitters;
-    this.#slice = Math.max(1, Math.min(MAX_SLICE_UNITS, Math.floor(SLICE_BYTES / order.unit)));
+    this.#slice = Math.max(1, Math.min(MAX_SLICE_RECORDS, Math.floor(SLICE_BYTES / order.recordBytes)));
     const { codes } = order;
     if (native && codes) {
       this.#native = { codec: codecWords(codes.codec, codes.mask), ...splitters.table };
@@ -43,7 +43,7 @@ export class Placer {
     const counts = new Uint32Array(this.#splitters.partitions);
     if (this.#native) {
       const { codec, firsts, before, shift } = this.#native;
-      const width = this.#order.unit as 1;
+      const width = this.#order.recordBytes as 1;
       const threads = availableParallelism();
       try {
         await cl.placeAsync(piece, width, codec, firsts, before, shift, to, counts, threads);
@@ -53,28 +53,28 @@ export class Placer {
         this.#native = undefined; // there is no addon here
       }
     }
-    await this.#placeHere(piece, to, counts);
+    await this.#placeInScript(piece, to, counts);
     return counts;
   }
 
-  async #placeHere(piece: Uint8Array, to: Uint8Array, counts: Uint32Array): Promise<void> {
-    const { unit } = this.#order;
-    const n = piece.length / unit;
+  async #placeInScript(piece: Uint8Array, to: Uint8Array, counts: Uint32Array): Promise<void> {
+    const { recordBytes } = this.#order;
+    const n = piece.length / recordBytes;
     const partitions = new Uint16Array(n);
-    const tell = (start: number, end: number): void =>
+    const classifySlice = (start: number, end: number): void =>
       this.#splitters.place(
-        piece.subarray(start * unit, end * unit),
+        piece.subarray(start * recordBytes, end * recordBytes),
         partitions.subarray(start, end),
         counts,
       );
-    await runYielding(inSlices(n, tell, this.#slice));
+    await runYielding(inSlices(n, classifySlice, this.#slice));
     const next = new Uint32Array(counts.length);
     for (let p = 1; p < next.length; p++) next[p] = (next[p - 1] as number) + (counts[p - 1] as number);
     // Words are moved quicker than bytes.
-    const isWords = unit % 4 === 0;
+    const isWords = recordBytes % 4 === 0;
     const word = dtypeInfo(isWords ? 'u32' : 'u8');
     const [from, moved] = [keyWords(piece, word), keyWords(to, word)] as [Uint32Array, Uint32Array];
-    const words = isWords ? unit / 4 : unit;
+    const words = isWords ? recordBytes / 4 : recordBytes;
     const move = (start: number, end: number): void => {
       for (let i = start, at = start * words; i < end; i++) {
         const p = partitions[i] as number;

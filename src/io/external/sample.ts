@@ -2,10 +2,10 @@
 import { Random } from '../../util/random.js';
 
 /** Units of a sample for each partition that is to be made: most come out within a fifth of their size. */
-export const SAMPLES_EACH = 256;
+export const SAMPLES_PER_PARTITION = 256;
 
 /** Reads in flight. */
-const AT_ONCE = 16;
+const MAX_READS_IN_FLIGHT = 16;
 
 /** Reads bytes of an input at any position. */
 export type ReadAt = (into: Uint8Array, position: number) => Promise<void>;
@@ -16,19 +16,19 @@ export type ReadAt = (into: Uint8Array, position: number) => Promise<void>;
  *
  * @returns the units, one behind the other
  */
-export async function sampleOf(
+export async function takeSample(
   readAt: ReadAt,
-  { n, unit, count, seed }: { n: number; unit: number; count: number; seed: bigint | number },
+  { n, recordBytes, count, seed }: { n: number; recordBytes: number; count: number; seed: bigint | number },
 ): Promise<Uint8Array> {
   const random = new Random(seed);
   const places = Math.min(n, count);
-  const sample = new Uint8Array(places * unit);
+  const sample = new Uint8Array(places * recordBytes);
   const part = (i: number): number => Math.floor((i * n) / places);
-  for (let first = 0; first < places; first += AT_ONCE) {
-    const reads = Array.from({ length: Math.min(AT_ONCE, places - first) }, (_, j) => {
+  for (let first = 0; first < places; first += MAX_READS_IN_FLIGHT) {
+    const reads = Array.from({ length: Math.min(MAX_READS_IN_FLIGHT, places - first) }, (_, j) => {
       const i = first + j;
       const position = part(i) + random.below(part(i + 1) - part(i));
-      return readAt(sample.subarray(i * unit, (i + 1) * unit), position * unit);
+      return readAt(sample.subarray(i * recordBytes, (i + 1) * recordBytes), position * recordBytes);
     });
     await Promise.all(reads);
   }

@@ -3,20 +3,20 @@ import { createHash } from 'node:crypto';
 import { rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { InputError, UsageError } from '../../util/errors.js';
-import { thisProcess } from '../aside.js';
-import type { Asides } from '../output.js';
+import type { TemporaryFiles } from '../output.js';
 import { isStdout } from '../raw.js';
-import { targetOf } from '../target.js';
-import type { UnitOrder } from '../unit-order.js';
-import { type InputIdentity, identityOf, isRegular, type UnitInput } from './input.js';
-import { partPath } from './placed-output.js';
+import type { RecordOrdering } from '../record-ordering.js';
+import { resolveTarget } from '../resolve-target.js';
+import { thisProcess } from '../temporary-files.js';
+import { type InputIdentity, identityOf, isRegular, type RecordInput } from './input.js';
+import { partPath } from './resumable-output.js';
 import { type Manifest, State } from './state.js';
 import { assertFolder, temporaryFolder } from './temporary-folder.js';
 
 /** What a sort that goes on must have in common with the one that was ended. */
-export interface Same {
-  readonly input: UnitInput;
-  readonly order: UnitOrder;
+export interface SortIdentity {
+  readonly input: RecordInput;
+  readonly order: RecordOrdering;
   /** The order in words: direction, place of NaNs, bits. */
   readonly orderName: string;
   readonly out: string;
@@ -35,7 +35,7 @@ export interface Session {
 }
 
 /** Is there a name that the result will have, and an input that can be read again? */
-async function isResumable({ input, out }: Pick<Same, 'input' | 'out'>): Promise<boolean> {
+async function isResumable({ input, out }: Pick<SortIdentity, 'input' | 'out'>): Promise<boolean> {
   if (isStdout(out) || !(await isRegular(input.path))) return false;
   const existing = await stat(out).catch(() => undefined);
   return existing === undefined || existing.isFile();
@@ -43,16 +43,16 @@ async function isResumable({ input, out }: Pick<Same, 'input' | 'out'>): Promise
 
 /** The folder that the state of sorts to an output is in: hidden beside it, or in the folder for temporary files. */
 export async function stateFolder(out: string, tmp: string | undefined): Promise<string> {
-  const target = resolve(await targetOf(out).catch(() => out));
+  const target = resolve(await resolveTarget(out).catch(() => out));
   // Names may be long, and those of different outputs begin alike.
-  const told = tmp === undefined ? basename(target) : target;
-  const hash = createHash('sha256').update(told).digest('hex').slice(0, 12);
+  const stateKey = tmp === undefined ? basename(target) : target;
+  const hash = createHash('sha256').update(stateKey).digest('hex').slice(0, 12);
   const name = `${basename(target).slice(0, 40)}-${hash}.clsort-state`;
   return tmp === undefined ? join(dirname(target), `.${name}`) : join(tmp, name);
 }
 
 /** What there is of a sort to an output that did not end, and what can be done with it; undefined without one. */
-export async function unfinished(out: string, tmp: string | undefined): Promise<string | undefined> {
+export async function describeUnfinished(out: string, tmp: string | undefined): Promise<string | undefined> {
   if (isStdout(out)) return undefined;
   const folder = await stateFolder(out, tmp);
   const found = await State.find(folder);
@@ -80,11 +80,15 @@ export async function discardUnfinished(out: string, tmp: string | undefined): P
  * @param resume goes on with what is there; without it, what is there is a UsageError, since it may be hours of work
  * @throws UsageError, IoError; InputError when the input has changed since
  */
-export async function openSession(same: Same, resume: boolean, asides?: Asides): Promise<Session> {
+export async function openSession(
+  same: SortIdentity,
+  resume: boolean,
+  temporaryFiles?: TemporaryFiles,
+): Promise<Session> {
   const { input, out, tmp } = same;
   await assertFolder(tmp);
   if (!(await isResumable(same))) {
-    const folder = await temporaryFolder({ name: input.name, out, tmp }, asides);
+    const folder = await temporaryFolder({ name: input.name, out, tmp }, temporaryFiles);
     return { folder, state: undefined, identity: undefined, manifest: undefined };
   }
   const folder = await stateFolder(out, tmp);
@@ -92,11 +96,11 @@ export async function openSession(same: Same, resume: boolean, asides?: Asides):
   const state = await State.open(folder);
   const found = await State.find(folder);
   if (found && !resume) {
-    const told = `${await unfinished(out, tmp)}, which may be much work: nothing is sorted over it`;
-    throw new UsageError(told, { details: { path: folder } });
+    const message = `${await describeUnfinished(out, tmp)}, which may be much work: nothing is sorted over it`;
+    throw new UsageError(message, { details: { path: folder } });
   }
-  if (found) assertSame(found, same, identity);
-  if (!found || !(await isWhole(found, state, out))) {
+  if (found) assertSameSort(found, same, identity);
+  if (!found || !(await isStateIntact(found, state, out))) {
     if (found?.part) await rm(await partPath(out, found.part), { force: true });
     await state.remove({ keepFolder: true });
     return { folder, state, identity, manifest: undefined };
@@ -105,16 +109,16 @@ export async function openSession(same: Same, resume: boolean, asides?: Asides):
 }
 
 /** Is all there that records tell of? What was not yet on disk when the system went down need not be. */
-async function isWhole({ boot, part }: Manifest, state: State, out: string): Promise<boolean> {
+async function isStateIntact({ boot, part }: Manifest, state: State, out: string): Promise<boolean> {
   const isThere = part && (await stat(await partPath(out, part)).catch(() => undefined));
   if (part && !isThere && (await state.has('sorted-'))) return false;
   return boot === thisProcess().boot || (await state.get('synced')) !== undefined;
 }
 
 /** @throws InputError, UsageError */
-function assertSame(
+function assertSameSort(
   found: Manifest,
-  { order, orderName, input, verify }: Same,
+  { order, orderName, input, verify }: SortIdentity,
   identity: InputIdentity,
 ): void {
   const was = found.input;
@@ -127,7 +131,7 @@ function assertSame(
       { details: { path: input.name, was, is: identity } },
     );
   }
-  if (found.unit !== order.unit || found.order !== orderName) {
+  if (found.unit !== order.recordBytes || found.order !== orderName) {
     throw new UsageError(
       `the sort that is to go on is one of ${found.order}, and this one is of ${orderName}: give the same options`,
       { details: { was: found.order, is: orderName } },

@@ -2,11 +2,11 @@
 import type { Sorter } from '../../sort/api/sorter.js';
 import { runYielding } from '../../sort/host/steps.js';
 import { MismatchError } from '../../util/errors.js';
-import { descentSteps } from '../check-units.js';
 import type { StoredProducts } from '../multiset.js';
-import { assertGoing } from '../raw.js';
-import type { UnitMultiset } from '../unit-multiset.js';
-import type { UnitOrder, UnitSortOptions } from '../unit-order.js';
+import { assertNotAborted } from '../raw.js';
+import type { RecordMultiset } from '../record-multiset.js';
+import type { OrderingSortOptions, RecordOrdering } from '../record-ordering.js';
+import { findDescentSteps } from '../scan-record-order.js';
 import { piecesOf } from './input.js';
 import type { Spill } from './spill.js';
 import type { SortedRecord } from './state.js';
@@ -35,17 +35,17 @@ export interface SortedOutput {
 
 export interface SortWork {
   readonly sorter: Sorter;
-  readonly order: UnitOrder;
+  readonly order: RecordOrdering;
   readonly spill: Spill;
   readonly output: SortedOutput;
   /** Four buffers, each for the largest partition that is sorted. */
   readonly buffers: readonly [Uint8Array, Uint8Array, Uint8Array, Uint8Array];
-  readonly options: UnitSortOptions;
+  readonly options: OrderingSortOptions;
   readonly signal: AbortSignal;
   /** Takes a checksum of what is written, and proves the order; undefined to do neither. */
-  readonly checksum: UnitMultiset | undefined;
+  readonly checksum: RecordMultiset | undefined;
   /** Makes an empty checksum of the same points. */
-  readonly fresh: () => UnitMultiset | undefined;
+  readonly fresh: () => RecordMultiset | undefined;
   /** @param isOld it was sorted by an earlier run */
   onDone(bytes: number, isOld: boolean): void;
 }
@@ -60,7 +60,7 @@ export async function sortPartitions(leaves: readonly Leaf[], work: SortWork): P
   const [inA, inB, outA, outB] = work.buffers;
   const records = await Promise.all(leaves.map(({ name }) => output.recordOf(name)));
   const todo = leaves.filter(({ bytes, single }, i) => !records[i] && !single && bytes > 0);
-  const ends = new Ends(order);
+  const ends = new BoundaryCheck(order);
   let turn = 0;
   let sorts = 0;
   let scratchFor = 0;
@@ -88,7 +88,7 @@ export async function sortPartitions(leaves: readonly Leaf[], work: SortWork): P
       const start = position;
       position += bytes;
       if (bytes === 0) continue;
-      assertGoing(signal);
+      assertNotAborted(signal);
       const record = records[i];
       if (record) {
         ends.add(record.ends);
@@ -113,7 +113,7 @@ export async function sortPartitions(leaves: readonly Leaf[], work: SortWork): P
       }
       const into = (sorts++ % 2 === 0 ? outA : outB).subarray(0, bytes);
       const sorted = await order.sort(work.sorter, piece, { ...work.options, into }, leaf.differing);
-      const own = await proven(sorted, work);
+      const own = await verifyPartition(sorted, work);
       ends.add(own.ends);
       await writing;
       writing = output.write(start, sorted);
@@ -126,26 +126,29 @@ export async function sortPartitions(leaves: readonly Leaf[], work: SortWork): P
 }
 
 /** What is to be recorded of a sorted partition. @throws MismatchError when it is not sorted */
-async function proven(sorted: Uint8Array, work: SortWork): Promise<SortedRecord> {
+async function verifyPartition(sorted: Uint8Array, work: SortWork): Promise<SortedRecord> {
   const { order, checksum, signal } = work;
   const bytes = sorted.length;
   if (!checksum) return { bytes };
-  const counting = counted(sorted, work); // by other threads
+  const counting = partChecksum(sorted, work); // by other threads
   counting.catch(() => undefined); // it is awaited, perhaps after another failure
-  const fall = await runYielding(descentSteps(order, sorted), signal);
+  const fall = await runYielding(findDescentSteps(order, sorted), signal);
   const products = await counting;
   if (fall !== -1) {
     throw new MismatchError(`unit ${fall} of a sorted partition belongs before the one in front of it`);
   }
   return {
     bytes,
-    ends: [base64(sorted.subarray(0, order.unit)), base64(sorted.subarray(-order.unit))],
+    ends: [base64(sorted.subarray(0, order.recordBytes)), base64(sorted.subarray(-order.recordBytes))],
     products,
   };
 }
 
 /** The checksum of a part, counted into that of all. */
-async function counted(part: Uint8Array, { checksum, fresh }: SortWork): Promise<StoredProducts | undefined> {
+async function partChecksum(
+  part: Uint8Array,
+  { checksum, fresh }: SortWork,
+): Promise<StoredProducts | undefined> {
   const own = fresh();
   await own?.add(part);
   if (own) checksum?.include(own.stored);
@@ -156,23 +159,28 @@ async function counted(part: Uint8Array, { checksum, fresh }: SortWork): Promise
 async function copyPartition(
   { name, bytes }: Leaf,
   start: number,
-  room: Uint8Array,
+  buffer: Uint8Array,
   work: SortWork,
 ): Promise<SortedRecord> {
   const { spill, output, order, checksum, signal } = work;
   const readAt = (into: Uint8Array, position: number) => spill.read(name, position, into);
   const own = checksum && work.fresh();
-  const ends = new Ends(order);
+  const ends = new BoundaryCheck(order);
   let at = start;
   let first: string | undefined;
   let last = '';
-  for await (const piece of piecesOf(readAt, { begin: 0, end: bytes, unit: order.unit, room })) {
-    assertGoing(signal);
+  for await (const piece of piecesOf(readAt, {
+    begin: 0,
+    end: bytes,
+    recordBytes: order.recordBytes,
+    buffer,
+  })) {
+    assertNotAborted(signal);
     if (own) {
-      const fall = await runYielding(descentSteps(order, piece), signal);
+      const fall = await runYielding(findDescentSteps(order, piece), signal);
       if (fall !== -1) throw new MismatchError('a partition of equal units has others');
-      last = base64(piece.subarray(-order.unit));
-      const begin = base64(piece.subarray(0, order.unit));
+      last = base64(piece.subarray(-order.recordBytes));
+      const begin = base64(piece.subarray(0, order.recordBytes));
       ends.add([begin, last]);
       first ??= begin;
       await own.add(piece);
@@ -189,11 +197,11 @@ const base64 = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64');
 
 /** The first and last units of partitions, each compared with its neighbour. */
-class Ends {
-  readonly #order: UnitOrder;
+class BoundaryCheck {
+  readonly #order: RecordOrdering;
   #last: Uint8Array | undefined;
 
-  constructor(order: UnitOrder) {
+  constructor(order: RecordOrdering) {
     this.#order = order;
   }
 

@@ -12,7 +12,7 @@ export interface Spill {
    * New memory that units are placed in, of which the spill keeps what is written from it; left out by one that writes
    * elsewhere.
    */
-  room?(bytes: number): Uint8Array;
+  allocate?(bytes: number): Uint8Array;
   /** Fills `into` with what stands from `position` on. */
   read(partition: string, position: number, into: Uint8Array): Promise<void>;
   /** All of a partition is written, or read. */
@@ -116,19 +116,19 @@ export async function readFully(
  */
 export class MemorySpill implements Spill {
   /** Memory that is the spill's own. */
-  readonly #rooms = new WeakSet<ArrayBufferLike>();
+  readonly #buffers = new WeakSet<ArrayBufferLike>();
   readonly #pieces = new Map<string, { readonly position: number; readonly bytes: Uint8Array }[]>();
 
   async write(partition: string, position: number, from: Uint8Array): Promise<void> {
     const pieces = this.#pieces.get(partition) ?? [];
     this.#pieces.set(partition, pieces);
-    pieces.push({ position, bytes: this.#rooms.has(from.buffer) ? from : from.slice() });
+    pieces.push({ position, bytes: this.#buffers.has(from.buffer) ? from : from.slice() });
   }
 
-  room(bytes: number): Uint8Array {
-    const room = new Uint8Array(bytes);
-    this.#rooms.add(room.buffer);
-    return room;
+  allocate(bytes: number): Uint8Array {
+    const buffer = new Uint8Array(bytes);
+    this.#buffers.add(buffer.buffer);
+    return buffer;
   }
 
   async read(partition: string, position: number, into: Uint8Array): Promise<void> {

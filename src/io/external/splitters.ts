@@ -2,7 +2,7 @@
  * Splitters: units that cut a sequence into partitions, so that all units of a partition come before those of the
  * next. A unit that makes up much of a sample gets a partition of its own, which needs no sort and no memory.
  */
-import type { UnitOrder } from '../unit-order.js';
+import type { RecordOrdering } from '../record-ordering.js';
 
 /** Most partitions that one pass makes: each has a file open, and room to gather what goes there. */
 export const MAX_PARTITIONS = 512;
@@ -11,11 +11,11 @@ export const MAX_PARTITIONS = 512;
 const MAX_CELLS = 2 ** 16;
 
 /** Cells from a threshold to the next: with so many, few units are in one that has a threshold. */
-const CELLS_BETWEEN = 32n;
+const CELLS_PER_THRESHOLD = 32n;
 
 /** A unit at which a partition begins, or behind whose equals. */
 interface Threshold {
-  readonly unit: Uint8Array;
+  readonly record: Uint8Array;
   readonly after: boolean;
 }
 
@@ -40,7 +40,7 @@ export class Splitters {
   /** Of each partition: are all its units equal? */
   readonly single: readonly boolean[];
   readonly stored: StoredSplitters;
-  readonly #order: UnitOrder;
+  readonly #order: RecordOrdering;
   readonly #thresholds: readonly Threshold[];
   /** Smallest prefixes behind each threshold, as two words. */
   readonly #high: Uint32Array;
@@ -51,11 +51,11 @@ export class Splitters {
   /** Thresholds before each cell. */
   readonly #before: Uint16Array;
 
-  constructor(order: UnitOrder, stored: StoredSplitters) {
+  constructor(order: RecordOrdering, stored: StoredSplitters) {
     this.#order = order;
     this.stored = stored;
-    const units = new Uint8Array(Buffer.from(stored.units, 'base64'));
-    const prefixes = order.prefix(units);
+    const records = new Uint8Array(Buffer.from(stored.units, 'base64'));
+    const prefixes = order.prefix(records);
     const thresholds: Threshold[] = [];
     const firsts: bigint[] = [];
     const single = [false];
@@ -65,27 +65,27 @@ export class Splitters {
       single.push(isSingle);
     };
     prefixes.forEach((prefix, i) => {
-      const unit = units.subarray(i * order.unit, (i + 1) * order.unit);
+      const record = records.subarray(i * order.recordBytes, (i + 1) * order.recordBytes);
       const alone = stored.alone.includes(i);
-      add({ unit, after: false }, prefix, alone);
+      add({ record, after: false }, prefix, alone);
       // Where prefixes are all there is, what comes after a unit begins at the next prefix.
       const next = order.exact ? prefix + 1n : prefix;
-      if (alone && next < 2n ** 64n) add({ unit, after: true }, next, false);
+      if (alone && next < 2n ** 64n) add({ record, after: true }, next, false);
     });
     this.single = single;
     this.#thresholds = thresholds;
     this.#high = Uint32Array.from(firsts, (first) => Number(first >> 32n));
     this.#low = Uint32Array.from(firsts, (first) => Number(first & 0xffff_ffffn));
-    const [least = 0n, most = 0n] = [firsts[0], firsts.at(-1)];
+    const [minPrefix = 0n, maxPrefix = 0n] = [firsts[0], firsts.at(-1)];
     let shift = 0n;
-    while ((most >> shift) - (least >> shift) >= BigInt(MAX_CELLS)) shift++;
+    while ((maxPrefix >> shift) - (minPrefix >> shift) >= BigInt(MAX_CELLS)) shift++;
     // A table that is smaller stays in a core's nearest cache; thresholds may be far apart, and most be near each other.
     const gaps = firsts.slice(1).map((first, i) => first - (firsts[i] ?? 0n));
     const typical = gaps.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))[gaps.length >> 2] ?? 0n;
-    while (typical >> (shift + 1n) >= CELLS_BETWEEN) shift++;
+    while (typical >> (shift + 1n) >= CELLS_PER_THRESHOLD) shift++;
     this.#shift = Number(shift);
-    this.#base = Number(BigInt.asUintN(32, least >> shift));
-    const cells = firsts.map((first) => Number((first >> shift) - (least >> shift)));
+    this.#base = Number(BigInt.asUintN(32, minPrefix >> shift));
+    const cells = firsts.map((first) => Number((first >> shift) - (minPrefix >> shift)));
     this.#before = new Uint16Array((cells.at(-1) ?? 0) + 2);
     for (const cell of cells) this.#before[cell + 1] = (this.#before[cell + 1] ?? 0) + 1;
     for (let c = 1; c < this.#before.length; c++) {
@@ -94,9 +94,9 @@ export class Splitters {
   }
 
   /** Splitters that cut what a sample is of into about so many partitions of the same size. */
-  static of(order: UnitOrder, sample: Uint8Array, partitions: number): Splitters {
-    const { unit } = order;
-    const n = sample.length / unit;
+  static of(order: RecordOrdering, sample: Uint8Array, partitions: number): Splitters {
+    const { recordBytes } = order;
+    const n = sample.length / recordBytes;
     const prefixes = order.prefix(sample);
     const compare = (i: number, j: number): number => {
       const [a, b] = [prefixes[i] as bigint, prefixes[j] as bigint];
@@ -118,8 +118,8 @@ export class Splitters {
       if (first === 0 || end - first >= n / (2 * partitions)) alone.push(chosen.length);
       chosen.push(at(i));
     }
-    const units = Buffer.concat(chosen.map((i) => sample.subarray(i * unit, (i + 1) * unit)));
-    return new Splitters(order, { units: units.toString('base64'), alone });
+    const records = Buffer.concat(chosen.map((i) => sample.subarray(i * recordBytes, (i + 1) * recordBytes)));
+    return new Splitters(order, { units: records.toString('base64'), alone });
   }
 
   get partitions(): number {
@@ -163,8 +163,8 @@ export class Splitters {
     }
     const { length: cells } = this.#before;
     const [highs, lows, before, base] = [this.#high, this.#low, this.#before, this.#base];
-    const [leastHigh, leastLow] = [highs[0] as number, lows[0] as number];
-    const [mostHigh, mostLow] = [highs[last - 1] as number, lows[last - 1] as number];
+    const [minHigh, minLow] = [highs[0] as number, lows[0] as number];
+    const [maxHigh, maxLow] = [highs[last - 1] as number, lows[last - 1] as number];
     const shift = this.#shift;
     const isWide = shift >= 32; // the high words tell the cells, and which prefixes are in none
     // A shift by 32 would be one by 0.
@@ -174,8 +174,8 @@ export class Splitters {
       const high = words[2 * i + 1] as number;
       let cell: number;
       if (isWide) cell = ((high >>> right) - base) >>> 0;
-      else if (high > mostHigh || (high === mostHigh && low >= mostLow)) cell = cells;
-      else if (high < leastHigh || (high === leastHigh && low < leastLow)) cell = cells;
+      else if (high > maxHigh || (high === maxHigh && low >= maxLow)) cell = cells;
+      else if (high < minHigh || (high === minHigh && low < minLow)) cell = cells;
       else cell = ((((high << left) & highMask) | (low >>> right)) - base) >>> 0;
       let p: number;
       if (cell < cells - 1) {
@@ -187,22 +187,23 @@ export class Splitters {
           if (high > first || (high === first && low >= (lows[middle] as number))) p = middle + 1;
           else end = middle;
         }
-      } else p = high > leastHigh || (high === leastHigh && low >= leastLow) ? last : 0;
-      if (!exact && p > 0 && highs[p - 1] === high && lows[p - 1] === low) p = this.#compared(piece, i, p);
+      } else p = high > minHigh || (high === minHigh && low >= minLow) ? last : 0;
+      if (!exact && p > 0 && highs[p - 1] === high && lows[p - 1] === low)
+        p = this.#comparePrefixTie(piece, i, p);
       partitions[i] = p;
       counts[p] = (counts[p] as number) + 1;
     }
   }
 
   /** The partition of a unit whose prefix is that of the threshold before partition `p`. */
-  #compared(piece: Uint8Array, i: number, p: number): number {
+  #comparePrefixTie(piece: Uint8Array, i: number, p: number): number {
     let first = p - 1;
     const same = (t: number): boolean =>
       this.#high[t] === this.#high[p - 1] && this.#low[t] === this.#low[p - 1];
     while (first > 0 && same(first - 1)) first--;
     for (; first < p; first++) {
-      const { unit, after } = this.#thresholds[first] as Threshold;
-      const order = this.#order.compare(piece, i, unit, 0);
+      const { record, after } = this.#thresholds[first] as Threshold;
+      const order = this.#order.compare(piece, i, record, 0);
       if (after ? order <= 0 : order < 0) break;
     }
     return first;

@@ -1,12 +1,12 @@
 /** The stages from an input to partitions that can be sorted: sample, splitters, partition, split. */
-import { assertGoing } from '../raw.js';
-import type { UnitMultiset } from '../unit-multiset.js';
-import type { UnitOrder } from '../unit-order.js';
-import { type Budget, partitionsOf } from './budget.js';
+import { assertNotAborted } from '../raw.js';
+import type { RecordMultiset } from '../record-multiset.js';
+import type { RecordOrdering } from '../record-ordering.js';
+import { type Budget, partitionCount } from './budget.js';
 import { piecesOf } from './input.js';
 import { Partitioner } from './partition.js';
-import { MAX_PLACED_UNITS } from './place.js';
-import { type ReadAt, SAMPLES_EACH, sampleOf } from './sample.js';
+import { MAX_PLACED_RECORDS } from './place.js';
+import { type ReadAt, SAMPLES_PER_PARTITION, takeSample } from './sample.js';
 import type { Leaf } from './sort.js';
 import type { Spill } from './spill.js';
 import { Splitters } from './splitters.js';
@@ -22,43 +22,47 @@ export interface Tasks {
 }
 
 export interface StageWork {
-  readonly order: UnitOrder;
+  readonly order: RecordOrdering;
   readonly budget: Budget;
   readonly spill: Spill;
   readonly tasks: Tasks;
   /** All the memory that the stages have. */
-  readonly room: Uint8Array;
+  readonly memory: Uint8Array;
   readonly signal: AbortSignal;
   readonly seed: bigint | number;
 }
 
 /** The parts of the memory: for two pieces that are read, and for two that are placed. */
-function roomsOf({ room, order }: StageWork): { reading: Uint8Array; placing: Uint8Array } {
-  const most = Math.min(MAX_PIECE_BYTES, MAX_PLACED_UNITS * order.unit, Math.floor(room.length / 4));
-  const units = Math.max(1, Math.floor(most / order.unit));
+function splitMemory({ memory, order }: StageWork): { reading: Uint8Array; placing: Uint8Array } {
+  const maxPieceBytes = Math.min(
+    MAX_PIECE_BYTES,
+    MAX_PLACED_RECORDS * order.recordBytes,
+    Math.floor(memory.length / 4),
+  );
+  const recordCount = Math.max(1, Math.floor(maxPieceBytes / order.recordBytes));
   // Pieces begin where words may stand.
-  const bytes = (units < 8 ? units : units - (units % 8)) * order.unit;
-  return { reading: room.subarray(0, 2 * bytes), placing: room.subarray(2 * bytes, 4 * bytes) };
+  const bytes = (recordCount < 8 ? recordCount : recordCount - (recordCount % 8)) * order.recordBytes;
+  return { reading: memory.subarray(0, 2 * bytes), placing: memory.subarray(2 * bytes, 4 * bytes) };
 }
 
 /** Memory that pieces are read into by turns. */
-export const readingRoom = (work: StageWork): Uint8Array => roomsOf(work).reading;
+export const readBuffer = (work: StageWork): Uint8Array => splitMemory(work).reading;
 
 /** Splitters of an input, or of the part of it that can be read at any position. */
 export async function chooseSplitters(
   readAt: ReadAt,
-  units: number,
+  recordCount: number,
   bytes: number | undefined,
   work: StageWork,
 ): Promise<Splitters> {
   const { order, budget, seed } = work;
-  const partitions = partitionsOf(budget, bytes);
-  const count = partitions * SAMPLES_EACH;
-  const sample = await sampleOf(readAt, { n: units, unit: order.unit, count, seed });
+  const partitions = partitionCount(budget, bytes);
+  const count = partitions * SAMPLES_PER_PARTITION;
+  const sample = await takeSample(readAt, { n: recordCount, recordBytes: order.recordBytes, count, seed });
   return Splitters.of(order, sample, partitions);
 }
 
-export const nameOf = (p: number, parent?: string): string =>
+export const partitionName = (p: number, parent?: string): string =>
   `${parent === undefined ? '' : `${parent}.`}${String(p).padStart(4, '0')}`;
 
 const shardName = (i: number): string => `shard-${String(i).padStart(6, '0')}`;
@@ -87,11 +91,11 @@ export async function partitionInput(
     checksum,
     onDone,
     ...work
-  }: StageWork & { checksum: UnitMultiset | undefined; onDone(bytes: number): void },
+  }: StageWork & { checksum: RecordMultiset | undefined; onDone(bytes: number): void },
 ): Promise<number[]> {
   const { order, spill, budget, tasks, signal } = work;
-  const names = splitters.single.map((_, p) => nameOf(p));
-  const to = { spill, names, room: roomsOf(work).placing, sizes: from.record?.sizes };
+  const names = splitters.single.map((_, p) => partitionName(p));
+  const to = { spill, names, buffer: splitMemory(work).placing, sizes: from.record?.sizes };
   const partitioner = new Partitioner(order, splitters, to);
   if (from.record?.products) checksum?.include(from.record.products);
   let { shards } = from;
@@ -105,7 +109,7 @@ export async function partitionInput(
   };
   try {
     for await (const piece of pieces) {
-      assertGoing(signal);
+      assertNotAborted(signal);
       const counted = checksum?.add(piece);
       counted?.catch(() => undefined); // it is awaited, perhaps after another failure
       await partitioner.add(piece);
@@ -138,7 +142,7 @@ export async function splitLarge(
     const fits = leaf.single || leaf.bytes <= work.budget.partitionBytes;
     const isLeaf = !record && (fits || (await work.tasks.get(sortedTask(leaf))) !== undefined);
     if (isLeaf) all.push(leaf);
-    else all.push(...(await splitLarge(await split(leaf, record, work), work)));
+    else all.push(...(await splitLarge(await splitPartition(leaf, record, work), work)));
   }
   return all;
 }
@@ -148,7 +152,7 @@ const splitTask = ({ name }: Leaf): string => `split-${name}`;
 /** Name of the record of a partition that stands where it belongs. */
 export const sortedTask = ({ name }: Pick<Leaf, 'name'>): string => `sorted-${name}`;
 
-async function split(
+async function splitPartition(
   leaf: Leaf,
   done: SplitRecord | undefined,
   work: StageWork & { onSplit(leaf: Leaf): void },
@@ -159,14 +163,19 @@ async function split(
   if (!record) {
     work.onSplit(leaf);
     const readAt: ReadAt = (into, position) => spill.read(name, position, into);
-    const splitters = await chooseSplitters(readAt, bytes / order.unit, bytes, work);
-    const { reading, placing } = roomsOf(work);
-    const names = splitters.single.map((_, p) => nameOf(p, name));
+    const splitters = await chooseSplitters(readAt, bytes / order.recordBytes, bytes, work);
+    const { reading, placing } = splitMemory(work);
+    const names = splitters.single.map((_, p) => partitionName(p, name));
     for (const child of names) await spill.drop(child); // what a run that was ended has left
-    const partitioner = new Partitioner(order, splitters, { spill, names, room: placing });
+    const partitioner = new Partitioner(order, splitters, { spill, names, buffer: placing });
     try {
-      for await (const piece of piecesOf(readAt, { begin: 0, end: bytes, unit: order.unit, room: reading })) {
-        assertGoing(signal);
+      for await (const piece of piecesOf(readAt, {
+        begin: 0,
+        end: bytes,
+        recordBytes: order.recordBytes,
+        buffer: reading,
+      })) {
+        assertNotAborted(signal);
         await partitioner.add(piece);
       }
       await partitioner.flush();
@@ -185,7 +194,7 @@ async function split(
 /** Partitions as leaves of the tree of them. */
 export const leavesOf = ({ sizes, single, differing }: SplitRecord, parent?: string): Leaf[] =>
   sizes.map((bytes, p) => ({
-    name: nameOf(p, parent),
+    name: partitionName(p, parent),
     bytes,
     single: single[p] ?? false,
     differing: differing?.[p],

@@ -6,9 +6,9 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { IoError } from '../../util/errors.js';
-import { isGone, type Owner, thisProcess } from '../aside.js';
 import type { StoredProducts } from '../multiset.js';
 import { ioError } from '../raw.js';
+import { hasOwnerExited, type Owner, thisProcess } from '../temporary-files.js';
 import type { InputIdentity } from './input.js';
 import type { StoredSplitters } from './splitters.js';
 
@@ -72,7 +72,7 @@ export class State {
       throw ioError('read', folder, error);
     });
     if (text === undefined) return undefined;
-    const manifest = parsed(text) as Manifest | undefined;
+    const manifest = parseJson(text) as Manifest | undefined;
     if (manifest?.version === VERSION) return manifest;
     throw new IoError(
       `${folder} is no state that this version goes on with: remove it, and the sort begins anew`,
@@ -93,8 +93,8 @@ export class State {
       });
       const state = new State(folder);
       const text = await readFile(join(folder, OWNER), 'utf8').catch(() => '');
-      const owner = parsed(text) as Owner | undefined;
-      if (owner?.pid && !isGone(owner) && !isThis(owner)) {
+      const owner = parseJson(text) as Owner | undefined;
+      if (owner?.pid && !hasOwnerExited(owner) && !isThisProcess(owner)) {
         throw new IoError(
           `another process (${owner.pid}) is sorting to the same output, with its state in ${folder}`,
           { details: { path: folder, pid: owner.pid } },
@@ -125,7 +125,7 @@ export class State {
   /** The record of a task, undefined while it has none. */
   async get<R>(task: string): Promise<R | undefined> {
     const text = await readFile(join(this.folder, `${task}.json`), 'utf8').catch(() => '');
-    return parsed(text) as R | undefined;
+    return parseJson(text) as R | undefined;
   }
 
   /** Is there a record of a task whose name begins so? @throws IoError when the folder is gone */
@@ -136,9 +136,9 @@ export class State {
   /** Removes all there is, or leaves only the folder, for a sort that begins anew. @throws IoError */
   async remove({ keepFolder = false } = {}): Promise<void> {
     // The manifest goes first: without it, nothing that is left counts.
-    await this.#rm(MANIFEST);
-    if (!keepFolder) return this.#rm();
-    for (const name of await this.#names()) if (name !== OWNER) await this.#rm(name);
+    await this.#removeEntry(MANIFEST);
+    if (!keepFolder) return this.#removeEntry();
+    for (const name of await this.#names()) if (name !== OWNER) await this.#removeEntry(name);
   }
 
   #names(): Promise<string[]> {
@@ -148,7 +148,7 @@ export class State {
   }
 
   /** @param name of something in the folder; left out, the folder itself */
-  async #rm(name = ''): Promise<void> {
+  async #removeEntry(name = ''): Promise<void> {
     await rm(join(this.folder, name), { recursive: true, force: true }).catch((error) => {
       throw ioError('write', this.folder, error);
     });
@@ -156,19 +156,20 @@ export class State {
 
   async #put(name: string, value: unknown): Promise<void> {
     const path = join(this.folder, name);
-    const aside = `${path}.new`;
+    const temporary = `${path}.new`;
     try {
-      await writeFile(aside, JSON.stringify(value));
-      await rename(aside, path);
+      await writeFile(temporary, JSON.stringify(value));
+      await rename(temporary, path);
     } catch (error) {
       throw ioError('write', path, error);
     }
   }
 }
 
-const isThis = ({ pid, start }: Owner): boolean => pid === thisProcess().pid && start === thisProcess().start;
+const isThisProcess = ({ pid, start }: Owner): boolean =>
+  pid === thisProcess().pid && start === thisProcess().start;
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

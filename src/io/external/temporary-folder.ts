@@ -4,9 +4,9 @@ import { mkdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { IoError } from '../../util/errors.js';
-import { asideName, sweep } from '../aside.js';
-import type { Asides } from '../output.js';
+import type { TemporaryFiles } from '../output.js';
 import { ioError, isStdout } from '../raw.js';
+import { removeOrphansOnce, temporaryName } from '../temporary-files.js';
 
 /** What a folder is for. */
 export interface TemporaryPlace {
@@ -28,13 +28,13 @@ export async function assertFolder(tmp: string | undefined): Promise<void> {
 /** Makes a folder; what killed processes left in its place is removed. @throws IoError */
 export async function temporaryFolder(
   { name, out, tmp }: TemporaryPlace,
-  asides: Asides | undefined,
+  temporaryFiles: TemporaryFiles | undefined,
 ): Promise<string> {
   await assertFolder(tmp);
   const parent = tmp ?? (isStdout(out) || !(await isFile(out)) ? tmpdir() : dirname(resolve(out)));
-  const folder = join(parent, asideName(basename(name)));
-  await sweep(parent);
-  asides?.add(folder);
+  const folder = join(parent, temporaryName(basename(name)));
+  await removeOrphansOnce(parent);
+  temporaryFiles?.add(folder);
   await mkdir(folder).catch((error) => {
     throw ioError('write', folder, error);
   });
@@ -42,9 +42,12 @@ export async function temporaryFolder(
 }
 
 /** Removes a folder with all there is in it. */
-export async function removeFolder(folder: string, asides: Asides | undefined): Promise<void> {
+export async function removeFolder(
+  folder: string,
+  temporaryFiles: TemporaryFiles | undefined,
+): Promise<void> {
   await rm(folder, { recursive: true, force: true });
-  asides?.delete(folder);
+  temporaryFiles?.delete(folder);
 }
 
 /** Removes it at once: for when the process is about to end. */

@@ -1,21 +1,21 @@
 import { assertDelimiter } from '../text/text-options.js';
-import { createBy, type ForeignKind } from './foreign/foreign.js';
 import type { KeyFormat } from './key-file.js';
+import { createKeysBy, type SubprocessKind } from './subprocess/subprocess-kind.js';
 
-const formatOf = (kind: ForeignKind): KeyFormat => ({
+const formatOf = (kind: SubprocessKind): KeyFormat => ({
   id: kind.id,
-  foreign: kind,
+  subprocess: kind,
   name: `${kind.id.toUpperCase()} text`,
   extensions: [kind.id],
   compressible: true,
-  unpacksItself: true,
+  decompressesItself: true,
   async open(source, request) {
     assertDelimiter(request.delimiter);
     return (await import('../text/text-keys.js')).openTextKeys(kind, source, request);
   },
   async create(output, facts, options) {
     assertDelimiter(options.delimiter);
-    return createBy(kind)(output, facts, options);
+    return createKeysBy(kind)(output, facts, options);
   },
 });
 

@@ -1,7 +1,7 @@
 /** What the name of a file says about its keys: `prices.f64be.gz` is raw, f64, big-endian, behind gzip. */
 import { dtypeOfName, type NamedDtype } from '../../keys/dtype-name.js';
 import { COMPRESSIONS, type Compression } from '../compression.js';
-import { targetOf } from '../target.js';
+import { resolveTarget } from '../resolve-target.js';
 import { extensionOf, type FileFormat, formatOfName } from './format.js';
 import { raw } from './raw.js';
 
@@ -28,6 +28,6 @@ export function factsOfName(name: string): NameFacts {
 export async function nameFacts(path: string): Promise<NameFacts> {
   const own = factsOfName(path);
   if (own.format || own.compression) return own;
-  const target = factsOfName(await targetOf(path).catch(() => path));
+  const target = factsOfName(await resolveTarget(path).catch(() => path));
   return target.format || target.compression ? target : own;
 }

@@ -1,7 +1,7 @@
 /** What a file holds, as its name and its first and last bytes tell. */
 import type { KeyFormat } from './key-file.js';
-import { REFUSED } from './known.js';
 import { READABLE } from './readable.js';
+import { REFUSED_FORMATS } from './refused-formats.js';
 import { looksLikeText } from './text.js';
 
 /** A format that files are told by. */
@@ -24,7 +24,7 @@ export const HEAD_BYTES = 4096;
 /** Bytes of the end that are looked at. */
 export const TAIL_BYTES = 64;
 
-const ALL: readonly FileFormat[] = [...READABLE, ...REFUSED];
+const ALL: readonly FileFormat[] = [...READABLE, ...REFUSED_FORMATS];
 
 /** The last part of a name, in small letters and without the dot; '' where there is none. */
 export const extensionOf = (path: string): string =>

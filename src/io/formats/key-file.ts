@@ -3,8 +3,8 @@ import type { Dtype } from '../../keys/dtype.js';
 import type { Output } from '../output.js';
 import type { Source } from '../raw.js';
 import type { TextReadOptions } from '../text/text-options.js';
-import type { ForeignKind } from './foreign/foreign.js';
 import type { FileFormat } from './format.js';
+import type { SubprocessKind } from './subprocess/subprocess-kind.js';
 
 /** What is known of keys before they are written, or when a file of them is opened. */
 export interface KeyFacts {
@@ -81,9 +81,9 @@ export interface KeyFormat extends FileFormat {
   /** Whether a file of it may be compressed as a whole: it is read from its beginning to its end. */
   readonly compressible: boolean;
   /** Whether it reads and writes what is compressed by itself: it gets the file as it is. */
-  readonly unpacksItself?: boolean;
+  readonly decompressesItself?: boolean;
   /** How its tables are read and written by a child; undefined for formats that hold keys only. */
-  readonly foreign?: ForeignKind;
+  readonly subprocess?: SubprocessKind;
   /**
    * Reads what tells about the keys; the reader closes the source, a failure leaves that to the caller.
    *

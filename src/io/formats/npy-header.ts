@@ -24,7 +24,7 @@ export interface NpyHeader {
 
 const MAGIC = '\x93NUMPY';
 /** Longest header that is read: those of numbers take some 100 bytes. */
-const MOST_BYTES = 2 ** 16;
+const MAX_HEADER_BYTES = 2 ** 16;
 
 /** Keys of 8 bytes whose places are still whole numbers. */
 const MAX_KEYS = BigInt(Number.MAX_SAFE_INTEGER) / 8n;
@@ -34,57 +34,61 @@ export async function readHeader(source: Source): Promise<NpyHeader> {
   const { name } = source;
   const start = Buffer.from(await source.head(12));
   if (start.toString('latin1', 0, 6) !== MAGIC || start.length < 10) {
-    throw wrong(name, 'it does not begin as one does');
+    throw invalidHeader(name, 'it does not begin as one does');
   }
   const [major, minor] = [start.readUInt8(6), start.readUInt8(7)];
   if (major < 1 || major > 3 || minor !== 0) {
-    throw wrong(name, `its version is ${major}.${minor}, and those from 1.0 to 3.0 are known`);
+    throw invalidHeader(name, `its version is ${major}.${minor}, and those from 1.0 to 3.0 are known`);
   }
   const lengthBytes = major === 1 ? 2 : 4;
-  const length = start.length < 8 + lengthBytes ? MOST_BYTES + 1 : start.readUIntLE(8, lengthBytes);
-  if (length > MOST_BYTES) throw wrong(name, `its header claims more than ${MOST_BYTES} bytes`);
+  const length = start.length < 8 + lengthBytes ? MAX_HEADER_BYTES + 1 : start.readUIntLE(8, lengthBytes);
+  if (length > MAX_HEADER_BYTES)
+    throw invalidHeader(name, `its header claims more than ${MAX_HEADER_BYTES} bytes`);
   const begin = 8 + lengthBytes + length;
   const head = Buffer.from(await source.head(begin));
-  if (head.length < begin) throw wrong(name, 'it ends within its header');
+  if (head.length < begin) throw invalidHeader(name, 'it ends within its header');
   const text = head.toString(major === 3 ? 'utf8' : 'latin1', 8 + lengthBytes);
-  return { ...understand(text, name), begin };
+  return { ...parseHeader(text, name), begin };
 }
 
-const wrong = (name: string, why: string): FormatError =>
+const invalidHeader = (name: string, why: string): FormatError =>
   new FormatError(`${name} is no NumPy array that can be read: ${why}`, {
     details: { path: name, expected: 'a NumPy array' },
   });
 
-function understand(text: string, name: string): Omit<NpyHeader, 'begin'> {
+function parseHeader(text: string, name: string): Omit<NpyHeader, 'begin'> {
   const header = parseLiteral(text);
-  if (!(header instanceof Map)) throw wrong(name, 'its header is no dictionary');
+  if (!(header instanceof Map)) throw invalidHeader(name, 'its header is no dictionary');
   const fields = [...header.keys()].sort().join();
   if (fields !== 'descr,fortran_order,shape') {
-    throw wrong(name, `its header has the fields ${fields || 'of none'}, not descr, fortran_order and shape`);
+    throw invalidHeader(
+      name,
+      `its header has the fields ${fields || 'of none'}, not descr, fortran_order and shape`,
+    );
   }
   const fortran = header.get('fortran_order');
-  if (typeof fortran !== 'boolean') throw wrong(name, 'fortran_order is neither True nor False');
+  if (typeof fortran !== 'boolean') throw invalidHeader(name, 'fortran_order is neither True nor False');
   const { dtype, bigEndian } = dtypeOfDescr(header.get('descr'), name);
   return { dtype, bigEndian, fortran, shape: shapeOf(header.get('shape'), name) };
 }
 
 function shapeOf(shape: Literal | undefined, name: string): number[] {
   if (!Array.isArray(shape) || !shape.every((length) => typeof length === 'bigint' && length >= 0n)) {
-    throw wrong(name, 'its shape is no tuple of whole numbers from 0 on');
+    throw invalidHeader(name, 'its shape is no tuple of whole numbers from 0 on');
   }
   if (shape.length !== 1 && shape.length !== 2) {
-    throw wrong(name, `it has ${shape.length} dimensions, and 1 or 2 are sorted: reshape it`);
+    throw invalidHeader(name, `it has ${shape.length} dimensions, and 1 or 2 are sorted: reshape it`);
   }
   const lengths = shape as bigint[];
   // A dimension of 0 counts 1 here, since the other one is to be a number all the same.
   if (lengths.reduce((all, length) => all * (length || 1n), 1n) > MAX_KEYS) {
-    throw wrong(name, `its shape (${lengths.join(', ')}) is beyond any file`);
+    throw invalidHeader(name, `its shape (${lengths.join(', ')}) is beyond any file`);
   }
   return lengths.map(Number);
 }
 
 /** Kinds of elements that NumPy has and that are no keys. */
-const OTHERS: Readonly<Record<string, string>> = {
+const UNSUPPORTED_KINDS: Readonly<Record<string, string>> = {
   b: 'bool',
   c: 'complex',
   f: 'long double',
@@ -99,15 +103,15 @@ const OTHERS: Readonly<Record<string, string>> = {
 
 /** @throws DtypeError, FormatError */
 function dtypeOfDescr(descr: Literal | undefined, name: string): Pick<NpyHeader, 'dtype' | 'bigEndian'> {
-  if (Array.isArray(descr)) throw otherType(name, 'structured');
-  if (typeof descr !== 'string') throw wrong(name, 'its descr is no name of a type');
+  if (Array.isArray(descr)) throw unsupportedType(name, 'structured');
+  if (typeof descr !== 'string') throw invalidHeader(name, 'its descr is no name of a type');
   const [, order, kind = '', bytes = ''] = /^([<>|=])([a-zA-Z])(\d*)(?:\[[\w/]+\])?$/.exec(descr) ?? [];
   const dtype = DTYPES.find((known) => known === `${kind}${Number(bytes) * 8}`);
   if (dtype && (order !== '|' || bytes === '1')) return { dtype, bigEndian: order === '>' && bytes !== '1' };
-  throw otherType(name, `${OTHERS[kind] ? `${OTHERS[kind]} ` : ''}'${descr}'`);
+  throw unsupportedType(name, `${UNSUPPORTED_KINDS[kind] ? `${UNSUPPORTED_KINDS[kind]} ` : ''}'${descr}'`);
 }
 
-const otherType = (name: string, found: string): DtypeError =>
+const unsupportedType = (name: string, found: string): DtypeError =>
   new DtypeError(`the elements of ${name} are ${found}: expected ${DTYPES.join(' ')}`, {
     details: { path: name, found },
   });
@@ -115,7 +119,7 @@ const otherType = (name: string, found: string): DtypeError =>
 /** Digits that a dimension may grow to while a file is written, as NumPy leaves room for them. */
 const DIGITS = 21;
 /** The keys begin at a multiple of it. */
-const ALIGNED = 64;
+const ALIGNMENT = 64;
 
 /** A header of version 1 for little-endian keys, the last dimension varying fastest. */
 export function npyHeader(dtype: Dtype, shape: readonly number[]): Uint8Array {
@@ -124,7 +128,7 @@ export function npyHeader(dtype: Dtype, shape: readonly number[]): Uint8Array {
   const tuple = shape.length === 1 ? `(${shape[0]},)` : `(${shape.join(', ')})`;
   const dictionary = `{'descr': '${descr}', 'fortran_order': False, 'shape': ${tuple}, }`;
   const grown = dictionary.padEnd(dictionary.length + DIGITS - String(shape[0]).length);
-  const whole = Math.ceil((10 + grown.length + 1) / ALIGNED) * ALIGNED;
+  const whole = Math.ceil((10 + grown.length + 1) / ALIGNMENT) * ALIGNMENT;
   const header = Buffer.alloc(whole, `${MAGIC}\x01\0..${grown}`.padEnd(whole - 1).concat('\n'), 'latin1');
   header.writeUInt16LE(whole - 10, 8);
   return header;

@@ -1,7 +1,7 @@
 /** NumPy's files of one array: of one dimension, or matrices by rows or by columns. */
 import { type DtypeInfo, dtypeInfo } from '../../keys/dtype.js';
 import { FormatError, UsageError } from '../../util/errors.js';
-import { swapBytes, swapped } from '../byte-order.js';
+import { swapBytes, swapPieces } from '../byte-order.js';
 import { columnOf, rowByRow } from '../matrix.js';
 import type { Output } from '../output.js';
 import { PIECE_BYTES, type Source } from '../raw.js';
@@ -66,8 +66,9 @@ class StoredKeys {
     const matrix = { info: this.#info, rows, columns };
     return {
       ...this.#facts(this.#n, shape),
-      ...(inOrder ? this.#plain(0) : { plainAt: undefined }),
-      pieces: () => (inOrder ? this.#stored() : rowByRow(matrix, this.#random(), () => this.#stored())),
+      ...(inOrder ? this.#plainAccess(0) : { plainAt: undefined }),
+      pieces: () =>
+        inOrder ? this.#storedPieces() : rowByRow(matrix, this.#randomAccess(), () => this.#storedPieces()),
     };
   }
 
@@ -78,8 +79,9 @@ class StoredKeys {
     const begin = column * rows;
     return {
       ...this.#facts(rows, [rows]),
-      ...(fortran ? this.#plain(begin) : { plainAt: undefined }),
-      pieces: () => (fortran ? this.#part(begin, begin + rows) : columnOf(this.#stored(), matrix, column)),
+      ...(fortran ? this.#plainAccess(begin) : { plainAt: undefined }),
+      pieces: () =>
+        fortran ? this.#part(begin, begin + rows) : columnOf(this.#storedPieces(), matrix, column),
     };
   }
 
@@ -90,19 +92,19 @@ class StoredKeys {
   }
 
   /** Access to the keys from `begin` on where the file has them in the order that they are to have. */
-  #plain(begin: number): Pick<KeyReader, 'plainAt' | 'file' | 'readAt'> {
-    const random = this.#random();
-    if (!random) return { plainAt: undefined };
+  #plainAccess(begin: number): Pick<KeyReader, 'plainAt' | 'file' | 'readAt'> {
+    const randomAccess = this.#randomAccess();
+    if (!randomAccess) return { plainAt: undefined };
     const first = begin * this.#info.bytes;
     return {
       plainAt: this.#header.bigEndian ? undefined : this.#header.begin + first,
       file: this.#header.bigEndian ? undefined : this.#source,
-      readAt: (into, position) => random(into, first + position),
+      readAt: (into, position) => randomAccess(into, first + position),
     };
   }
 
   /** Reads little-endian keys from any byte of them on; undefined where the source cannot. */
-  #random(): Source['readAt'] {
+  #randomAccess(): Source['readAt'] {
     const { readAt } = this.#source;
     if (!readAt) return undefined;
     return async (into, position) => {
@@ -112,13 +114,13 @@ class StoredKeys {
   }
 
   /** All keys in the order of the file, little-endian. */
-  #stored(): AsyncGenerator<Uint8Array> {
-    const pieces = this.#exactly();
-    return this.#header.bigEndian ? swapped(pieces, this.#info) : pieces;
+  #storedPieces(): AsyncGenerator<Uint8Array> {
+    const pieces = this.#exactPieces();
+    return this.#header.bigEndian ? swapPieces(pieces, this.#info) : pieces;
   }
 
   /** What the source has, as long as it is what the header says. */
-  async *#exactly(): AsyncGenerator<Uint8Array> {
+  async *#exactPieces(): AsyncGenerator<Uint8Array> {
     let bytes = 0;
     const { begin } = this.#header;
     for await (const piece of this.#source.pieces(this.#info.bytes, begin)) {
@@ -132,17 +134,17 @@ class StoredKeys {
   /** Keys from `begin` to `end`, in the order of the file. */
   async *#part(begin: number, end: number): AsyncGenerator<Uint8Array> {
     const { bytes } = this.#info;
-    const random = this.#random();
-    if (random) {
+    const randomAccess = this.#randomAccess();
+    if (randomAccess) {
       for (let at = begin * bytes; at < end * bytes; at += PIECE_BYTES) {
         const piece = new Uint8Array(Math.min(PIECE_BYTES, end * bytes - at));
-        await random(piece, at);
+        await randomAccess(piece, at);
         yield piece;
       }
       return;
     }
     let at = 0;
-    for await (const piece of this.#stored()) {
+    for await (const piece of this.#storedPieces()) {
       const [from, to] = [Math.max(0, begin * bytes - at), Math.min(piece.length, end * bytes - at)];
       if (from < to) yield piece.subarray(from, to);
       at += piece.length;

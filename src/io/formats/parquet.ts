@@ -1,19 +1,19 @@
-import { type BinaryKind, createBy, openBy } from './foreign/foreign.js';
 import type { KeyFormat } from './key-file.js';
-import { latin } from './latin.js';
+import { latin1 } from './latin1.js';
+import { type BinaryKind, createKeysBy, openKeysBy } from './subprocess/subprocess-kind.js';
 
 const KIND: BinaryKind = { id: 'parquet', format: 'parquet', isText: false };
 
 /** Parquet, by `parquet-wasm`, which decodes to Arrow. */
 export const parquet: KeyFormat = {
   id: KIND.id,
-  foreign: KIND,
+  subprocess: KIND,
   name: 'a Parquet file',
   extensions: ['parquet', 'pq'],
   compressible: false,
   matches: (head, tail) =>
-    ['PAR1', 'PARE'].includes(latin(head, 0, 4)) &&
-    (tail === undefined ? head[4] === 0x15 : /PAR[1E]$/.test(latin(tail))),
-  open: openBy(KIND),
-  create: createBy(KIND),
+    ['PAR1', 'PARE'].includes(latin1(head, 0, 4)) &&
+    (tail === undefined ? head[4] === 0x15 : /PAR[1E]$/.test(latin1(tail))),
+  open: openKeysBy(KIND),
+  create: createKeysBy(KIND),
 };

@@ -35,7 +35,7 @@ class Parser {
   }
 
   /** Takes that sign, if it comes next. */
-  #takes(sign: string): boolean {
+  #accept(sign: string): boolean {
     if (this.#token?.[5] !== sign) return false;
     this.#next();
     return true;
@@ -44,9 +44,9 @@ class Parser {
   #literal(depth: number): Literal | undefined {
     const [, single, double, number, name] = this.#token ?? [];
     if (depth > MAX_DEPTH) return undefined;
-    if (this.#takes('{')) return this.#dictionary(depth);
-    if (this.#takes('(')) return this.#list(')', depth);
-    if (this.#takes('[')) return this.#list(']', depth);
+    if (this.#accept('{')) return this.#dictionary(depth);
+    if (this.#accept('(')) return this.#list(')', depth);
+    if (this.#accept('[')) return this.#list(']', depth);
     const string = single ?? double;
     if ((string ?? number ?? name) === undefined) return undefined;
     this.#next();
@@ -58,26 +58,26 @@ class Parser {
   /** Up to the closing sign; one element in parentheses without a comma is taken for a tuple, too. */
   #list(end: ')' | ']', depth: number): Literal[] | undefined {
     const list: Literal[] = [];
-    while (!this.#takes(end)) {
+    while (!this.#accept(end)) {
       const one = this.#literal(depth + 1);
       if (one === undefined) return undefined;
       list.push(one);
-      if (this.#takes(',')) continue;
-      return this.#takes(end) ? list : undefined;
+      if (this.#accept(',')) continue;
+      return this.#accept(end) ? list : undefined;
     }
     return list;
   }
 
   #dictionary(depth: number): Map<string, Literal> | undefined {
     const map = new Map<string, Literal>();
-    while (!this.#takes('}')) {
+    while (!this.#accept('}')) {
       const key = this.#literal(depth + 1);
-      if (typeof key !== 'string' || map.has(key) || !this.#takes(':')) return undefined;
+      if (typeof key !== 'string' || map.has(key) || !this.#accept(':')) return undefined;
       const value = this.#literal(depth + 1);
       if (value === undefined) return undefined;
       map.set(key, value);
-      if (this.#takes(',')) continue;
-      return this.#takes('}') ? map : undefined;
+      if (this.#accept(',')) continue;
+      return this.#accept('}') ? map : undefined;
     }
     return map;
   }

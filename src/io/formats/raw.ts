@@ -1,7 +1,7 @@
 /** Raw keys: their bytes, one key behind the other, and nothing else. What they are is said by who asks. */
 import { dtypeInfo } from '../../keys/dtype.js';
 import { UsageError } from '../../util/errors.js';
-import { swapBytes, swapped } from '../byte-order.js';
+import { swapBytes, swapPieces } from '../byte-order.js';
 import type { KeyFormat } from './key-file.js';
 
 /** Extensions are names of dtypes, which `file-name.ts` reads. */
@@ -39,7 +39,7 @@ export const raw: KeyFormat = {
       plainAt: readAt && !isSwapped ? 0 : undefined,
       file: isSwapped ? undefined : source,
       readAt: readAt && isSwapped ? readSwapped : readAt,
-      pieces: () => (isSwapped ? swapped(source.pieces(info.bytes), info) : source.pieces(info.bytes)),
+      pieces: () => (isSwapped ? swapPieces(source.pieces(info.bytes), info) : source.pieces(info.bytes)),
       close: () => source.close(),
     };
   },
@@ -49,9 +49,9 @@ export const raw: KeyFormat = {
       writeBy: bigEndian && info.bytes > 1 ? undefined : output.writeBy,
       async write(piece) {
         if (!bigEndian || info.bytes === 1) return output.write(piece);
-        const turned = piece.slice();
-        swapBytes(turned, info);
-        await output.write(turned);
+        const swappedPiece = piece.slice();
+        swapBytes(swappedPiece, info);
+        await output.write(swappedPiece);
       },
       end: async () => undefined,
     };

@@ -4,23 +4,23 @@ import { dtypeInfo } from '../../keys/dtype.js';
 import { bitWindow } from '../../sort/api/options.js';
 import type { Sorter } from '../../sort/api/sorter.js';
 import { UsageError } from '../../util/errors.js';
-import { UnitOrderCheck } from '../check-units.js';
+import { assertOneDtype, sum } from '../concatenate-readers.js';
 import { withDistinct } from '../distinct-output.js';
 import type { KeyReader, KeyWriter } from '../formats/key-file.js';
 import { withReaders } from '../inputs.js';
-import { assertOneDtype, sum } from '../joined.js';
 import { inputOptionsOf, keyTarget } from '../keys.js';
+import { layoutOrdering } from '../layout-ordering.js';
 import { type FileOrder, OrderScan } from '../order-scan.js';
 import { type Output, withOutput } from '../output.js';
-import { assertGoing, isStdin, type Source } from '../raw.js';
+import { assertNotAborted, isStdin, type Source } from '../raw.js';
 import { assertRecordOutput, openRecords } from '../record-file.js';
 import { keyText, type RecordLayout, recordKeys } from '../record-keys.js';
-import { recordOrder } from '../record-order.js';
+import { keyOrdering, type RecordOrdering } from '../record-ordering.js';
+import { RecordOrderChecker } from '../scan-record-order.js';
 import { assertDistinct, type FileContext, type FileSortOptions } from '../sort-file.js';
 import type { TextReadOptions } from '../text/text-options.js';
-import { keyOrder, type UnitOrder } from '../unit-order.js';
 import { MergeInput, type OrderCheck, type SortedStream } from './merge-input.js';
-import { mergedUnits } from './merge-units.js';
+import { mergeSorted } from './merge-sorted.js';
 
 /** What to merge, and how. */
 export interface MergeJob
@@ -49,31 +49,32 @@ export interface MergeReport {
   /** Those that were written. */
   readonly written: number;
   /** What they are: 'u32 keys'. */
-  readonly units: string;
+  readonly recordCount: string;
   readonly formats: readonly [from: string, to: string];
 }
 
 /** What windows and what is made of them take together at least; less is slow, and more no quicker. */
-const BEST_BYTES = 2 ** 28;
+const TARGET_BYTES = 2 ** 28;
 /** Bytes of a window that reading is worth while for: of many inputs all windows are larger together. */
-const GOOD_WINDOW = 2 ** 20;
+const TARGET_WINDOW_BYTES = 2 ** 20;
 /** Units of a window at least. */
-const MIN_UNITS = 4;
+const MIN_RECORDS = 4;
 
 /** Memory for each byte of a window: the window, what is taken from it, two results by turns, and what sorting takes. */
-const takenFor = ({ unit, sortBytes }: UnitOrder): number => 4 + (4 * sortBytes) / unit;
+const memoryFactor = ({ recordBytes, sortBytes }: RecordOrdering): number =>
+  4 + (4 * sortBytes) / recordBytes;
 
 /** Bytes of each window. @throws UsageError when there is no room for so many inputs */
-function windowBytes(inputs: number, order: UnitOrder, memory: number): number {
-  const each = inputs * takenFor(order);
-  const wanted = Math.min(memory, Math.max(BEST_BYTES, GOOD_WINDOW * each));
-  const units = Math.floor(wanted / each / order.unit);
-  if (units >= MIN_UNITS) return units * order.unit;
-  const least = Math.ceil(MIN_UNITS * order.unit * each);
+function windowBytes(inputs: number, order: RecordOrdering, memory: number): number {
+  const each = inputs * memoryFactor(order);
+  const wanted = Math.min(memory, Math.max(TARGET_BYTES, TARGET_WINDOW_BYTES * each));
+  const recordCount = Math.floor(wanted / each / order.recordBytes);
+  if (recordCount >= MIN_RECORDS) return recordCount * order.recordBytes;
+  const minBytes = Math.ceil(MIN_RECORDS * order.recordBytes * each);
   throw new UsageError(
-    `${memory} bytes of memory are too little to merge ${inputs} files of ${order.units}: the least is ${least} ` +
-      `(--memory ${Math.ceil(least / 2 ** 20)}M)`,
-    { details: { memory, least } },
+    `${memory} bytes of memory are too little to merge ${inputs} files of ${order.description}: the least is ${minBytes} ` +
+      `(--memory ${Math.ceil(minBytes / 2 ** 20)}M)`,
+    { details: { memory, least: minBytes } },
   );
 }
 
@@ -109,14 +110,14 @@ async function mergeKeys(
     const model = { ...first, dtypeSaid: dtype !== undefined };
     const text = { header, delimiter, signal: context.signal };
     const target = await keyTarget(job.out, { to: job.to, ...text }, model);
-    const order = keyOrder(wanted);
+    const order = keyOrdering(wanted);
     const facts = { dtype: first.dtype, column: first.column };
     const count = job.unique || n === undefined ? undefined : n / info.bytes;
     const shape = count === undefined ? undefined : [count];
     const create = () => target.create(output, { ...facts, n: count, shape });
-    const inputs = { streams, check: () => keyCheck(wanted), order, model };
+    const inputs = { streams, check: () => keyOrderCheck(wanted), order, model };
     return {
-      ...(await merged(sorter, inputs, create, job, context)),
+      ...(await mergeStreams(sorter, inputs, create, job, context)),
       formats: [first.format, target.format],
     };
   });
@@ -134,20 +135,20 @@ async function mergeRecords(
     throw new UsageError("two files are '-': only one can be read from stdin");
   }
   await assertRecordOutput(out, { format });
-  const order = recordOrder(records);
+  const order = layoutOrdering(records);
   const sources: Source[] = [];
   try {
     for (const path of job.in) {
       const source = await openRecords(path, context.stdin, { format, signal: context.signal });
       sources.push(source);
-      source.assertWhole(order.unit);
+      source.assertWhole(order.recordBytes);
     }
     const streams = sources.map(
       (source): SortedStream => ({
         name: source.name,
         bytes: source.bytes,
         readAt: source.readAt,
-        pieces: () => source.pieces(order.unit),
+        pieces: () => source.pieces(order.recordBytes),
       }),
     );
     const n = sum(streams.map(({ bytes }) => bytes));
@@ -157,8 +158,8 @@ async function mergeRecords(
       end: async () => undefined,
     });
     const keys = recordKeys(records).map(keyText);
-    const inputs = { streams, check: () => recordCheck(order, keys), order, model: { format: 'raw' } };
-    return { ...(await merged(sorter, inputs, open, job, context)), formats: ['raw', 'raw'] };
+    const inputs = { streams, check: () => recordOrderCheck(order, keys), order, model: { format: 'raw' } };
+    return { ...(await mergeStreams(sorter, inputs, open, job, context)), formats: ['raw', 'raw'] };
   } finally {
     for (const source of sources) await source.close();
   }
@@ -167,12 +168,12 @@ async function mergeRecords(
 interface Inputs {
   readonly streams: readonly SortedStream[];
   readonly check: () => OrderCheck;
-  readonly order: UnitOrder;
+  readonly order: RecordOrdering;
   /** By which counts are written where their own name says nothing. */
   readonly model: Pick<KeyReader, 'format' | 'bigEndian'>;
 }
 
-async function merged(
+async function mergeStreams(
   sorter: Sorter,
   { streams, check, order, model }: Inputs,
   open: () => Promise<KeyWriter>,
@@ -181,25 +182,27 @@ async function merged(
 ): Promise<Omit<MergeReport, 'formats'>> {
   const { signal, onProgress } = context;
   const bytes = windowBytes(streams.length, order, job.memory);
-  const total = (sum(streams.map((stream) => stream.bytes)) ?? Number.NaN) / order.unit;
+  const total = (sum(streams.map((stream) => stream.bytes)) ?? Number.NaN) / order.recordBytes;
   // A file that is shorter than a window needs no more.
-  const windows = streams.map((stream) => Math.max(order.unit, Math.min(bytes, stream.bytes ?? bytes)));
+  const windows = streams.map((stream) =>
+    Math.max(order.recordBytes, Math.min(bytes, stream.bytes ?? bytes)),
+  );
   const all = windows.reduce((sum, one) => sum + one, 0);
   const inputs = streams.map(
     (stream, i) => new MergeInput(stream, check(), new Uint8Array(windows[i] ?? bytes)),
   );
-  const rooms = [new Uint8Array(all), new Uint8Array(all), new Uint8Array(all)] as const;
+  const buffers = [new Uint8Array(all), new Uint8Array(all), new Uint8Array(all)] as const;
   let n = 0;
   const distinct = { order, unique: job.unique, counts: job.counts, model, text: job };
   const written = await withDistinct(distinct, open, context, async (writer) => {
     let writing: Promise<void> = Promise.resolve();
     try {
-      for await (const piece of mergedUnits(inputs, { sorter, order, rooms, options: { signal } })) {
+      for await (const piece of mergeSorted(inputs, { sorter, order, buffers, options: { signal } })) {
         await writing;
-        assertGoing(signal);
+        assertNotAborted(signal);
         writing = writer.write(piece);
         writing.catch(() => undefined); // it is awaited, perhaps after another failure
-        n += piece.length / order.unit;
+        n += piece.length / order.recordBytes;
         onProgress?.({ phase: 'merging', done: n, total });
       }
       await writing;
@@ -207,32 +210,32 @@ async function merged(
       await Promise.allSettled([writing]);
     }
   });
-  return { n, written: written ?? n, units: order.units };
+  return { n, written: written ?? n, recordCount: order.description };
 }
 
-const streamOf = (reader: KeyReader, unit: number): SortedStream => ({
+const streamOf = (reader: KeyReader, recordBytes: number): SortedStream => ({
   name: reader.name,
-  bytes: reader.n === undefined ? undefined : reader.n * unit,
+  bytes: reader.n === undefined ? undefined : reader.n * recordBytes,
   readAt: reader.n === undefined ? undefined : reader.readAt,
   pieces: () => reader.pieces(),
 });
 
-function keyCheck(order: FileOrder): OrderCheck {
+function keyOrderCheck(order: FileOrder): OrderCheck {
   const scan = new OrderScan(order);
   return {
     add: (piece) => scan.add(piece),
-    get fall() {
+    get descent() {
       const { descent } = scan;
       return descent && { at: descent.at, what: `key ${descent.key} stands behind ${descent.before}` };
     },
   };
 }
 
-function recordCheck(order: UnitOrder, keys: readonly string[]): OrderCheck {
-  const check = new UnitOrderCheck(order);
+function recordOrderCheck(order: RecordOrdering, keys: readonly string[]): OrderCheck {
+  const check = new RecordOrderChecker(order);
   return {
     add: (piece) => check.add(piece),
-    get fall() {
+    get descent() {
       const { descent: at } = check;
       return at === undefined
         ? undefined

@@ -18,7 +18,7 @@ export interface OrderCheck {
   /** @param piece the next units, whole ones; may be used again */
   add(piece: Uint8Array): void;
   /** The first unit, from 0, that belongs before the one in front of it, and what is to be said of both. */
-  readonly fall: { readonly at: number; readonly what: string } | undefined;
+  readonly descent: { readonly at: number; readonly what: string } | undefined;
 }
 
 export class MergeInput {
@@ -26,7 +26,7 @@ export class MergeInput {
   readonly #stream: SortedStream;
   readonly #check: OrderCheck;
   /** Memory of the window, for whole units. */
-  readonly #room: Uint8Array;
+  readonly #buffer: Uint8Array;
   #begin = 0;
   #end = 0;
   /** Bytes that were read so far. */
@@ -36,16 +36,16 @@ export class MergeInput {
   /** What the window had no room for. */
   #rest: Uint8Array = new Uint8Array(0);
 
-  constructor(stream: SortedStream, check: OrderCheck, room: Uint8Array) {
+  constructor(stream: SortedStream, check: OrderCheck, buffer: Uint8Array) {
     this.name = stream.name;
     this.#stream = stream;
     this.#check = check;
-    this.#room = room;
+    this.#buffer = buffer;
   }
 
   /** The next units; good until the window is filled again. */
   get held(): Uint8Array {
-    return this.#room.subarray(this.#begin, this.#end);
+    return this.#buffer.subarray(this.#begin, this.#end);
   }
 
   /** Whether nothing comes behind what is held. */
@@ -64,18 +64,18 @@ export class MergeInput {
    * @throws InputError where the input is not in order; what reading throws
    */
   async fill(): Promise<void> {
-    if (this.#isEnded || (this.#begin === 0 && this.#end === this.#room.length)) return;
-    this.#room.copyWithin(0, this.#begin, this.#end);
+    if (this.#isEnded || (this.#begin === 0 && this.#end === this.#buffer.length)) return;
+    this.#buffer.copyWithin(0, this.#begin, this.#end);
     this.#end -= this.#begin;
     this.#begin = 0;
     const from = this.#end;
     await (this.#stream.readAt ? this.#readAt() : this.#take());
-    this.#look(this.#room.subarray(from, this.#end));
+    this.#checkOrder(this.#buffer.subarray(from, this.#end));
   }
 
   async #readAt(): Promise<void> {
     const { bytes = 0, readAt } = this.#stream;
-    const piece = this.#room.subarray(this.#end, this.#end + bytes - this.#read);
+    const piece = this.#buffer.subarray(this.#end, this.#end + bytes - this.#read);
     if (piece.length > 0) await readAt?.(piece, this.#read);
     this.#end += piece.length;
     this.#read += piece.length;
@@ -84,7 +84,7 @@ export class MergeInput {
 
   async #take(): Promise<void> {
     this.#pieces ??= this.#stream.pieces();
-    while (this.#end < this.#room.length) {
+    while (this.#end < this.#buffer.length) {
       if (this.#rest.length === 0) {
         const { value, done } = await this.#pieces.next();
         if (done) {
@@ -93,18 +93,18 @@ export class MergeInput {
         }
         this.#rest = value;
       }
-      const part = this.#rest.subarray(0, this.#room.length - this.#end);
-      this.#room.set(part, this.#end);
+      const part = this.#rest.subarray(0, this.#buffer.length - this.#end);
+      this.#buffer.set(part, this.#end);
       this.#end += part.length;
       this.#rest = this.#rest.subarray(part.length);
     }
   }
 
-  #look(piece: Uint8Array): void {
+  #checkOrder(piece: Uint8Array): void {
     this.#check.add(piece);
-    const { fall } = this.#check;
-    if (!fall) return;
-    const { at, what } = fall;
+    const { descent } = this.#check;
+    if (!descent) return;
+    const { at, what } = descent;
     throw new InputError(
       `${this.name} is not sorted as the merge is to be: ${what}, at position ${at} (from 0); sort it first, or say ` +
         'how it is sorted',

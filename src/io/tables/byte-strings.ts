@@ -2,7 +2,7 @@ import { inSlices, type Steps } from '../../sort/host/steps.js';
 import { type Codes, type Span, WORD_BYTES } from '../code-order.js';
 
 /** Strings of one batch, one behind the other. */
-interface Piece {
+interface StringBatch {
   /** Number of its first string. */
   readonly first: number;
   /** Where each begins in `bytes`, and at last their end. */
@@ -12,8 +12,8 @@ interface Piece {
 
 /** Many strings of bytes, in the memory that they came in. No one is the beginning of another, where they are codes. */
 export class ByteStrings implements Codes {
-  readonly #pieces: Piece[] = [];
-  #last: Piece | undefined;
+  readonly #pieces: StringBatch[] = [];
+  #last: StringBatch | undefined;
   /** How many there are. */
   n = 0;
   /** Bytes of the longest one. */
@@ -40,23 +40,23 @@ export class ByteStrings implements Codes {
     const first = this.at(0);
     for (let i = 0; this.shared > 0 && i < sizes.length; i++) {
       const begin = offsets[i] as number;
-      const most = Math.min(this.shared, sizes[i] as number);
+      const maxShared = Math.min(this.shared, sizes[i] as number);
       let k = 0;
-      while (k < most && bytes[begin + k] === first[k]) k++;
+      while (k < maxShared && bytes[begin + k] === first[k]) k++;
       this.shared = k;
     }
   }
 
-  #pieceOf(i: number): Piece {
+  #pieceOf(i: number): StringBatch {
     const last = this.#last;
     if (last && i >= last.first && i < last.first + last.offsets.length - 1) return last;
     let [low, high] = [0, this.#pieces.length - 1];
     while (low < high) {
       const middle = (low + high + 1) >> 1;
-      if ((this.#pieces[middle] as Piece).first <= i) low = middle;
+      if ((this.#pieces[middle] as StringBatch).first <= i) low = middle;
       else high = middle - 1;
     }
-    this.#last = this.#pieces[low] as Piece;
+    this.#last = this.#pieces[low] as StringBatch;
     return this.#last;
   }
 
@@ -97,7 +97,7 @@ export class ByteStrings implements Codes {
 }
 
 /** Some of the codes, in the order of `rows`. */
-export const someCodes = (codes: Codes, rows: Uint32Array): Codes => ({
+export const selectCodes = (codes: Codes, rows: Uint32Array): Codes => ({
   n: rows.length,
   bytes: codes.bytes,
   shared: codes.shared ?? 0,

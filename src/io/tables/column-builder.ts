@@ -3,17 +3,17 @@ import { LENGTH_BYTES, lengthAt } from './row-layout.js';
 import { fixedBytes, type TableType } from './table-type.js';
 
 /** Bytes that grow. */
-class Growing {
+class GrowingBytes {
   #bytes = new Uint8Array(1024);
   length = 0;
 
   append(from: Uint8Array, begin: number, end: number): void {
-    const at = this.room(end - begin);
+    const at = this.reserve(end - begin);
     this.#bytes.set(from.subarray(begin, end), at);
   }
 
   /** Makes room for so many bytes, which are zero, and says where. */
-  room(bytes: number): number {
+  reserve(bytes: number): number {
     const at = this.length;
     this.length += bytes;
     if (this.length > this.#bytes.length) {
@@ -25,14 +25,14 @@ class Growing {
   }
 
   setBit(bit: number): void {
-    if (bit >> 3 >= this.length) this.room(1);
+    if (bit >> 3 >= this.length) this.reserve(1);
     this.#bytes[bit >> 3] = (this.#bytes[bit >> 3] as number) | (1 << (bit & 7));
   }
 
   /** The bytes, filled up with zeros to a multiple of eight. */
   get aligned(): Uint8Array {
     const length = this.length;
-    this.room(-length & 7);
+    this.reserve(-length & 7);
     this.length = length;
     return this.#bytes.subarray(0, length + (-length & 7));
   }
@@ -46,8 +46,8 @@ export class ColumnBuilder {
   /** Of structs. */
   readonly fields: readonly ColumnBuilder[];
   readonly #fixed: number | undefined;
-  readonly #validity = new Growing();
-  readonly #data = new Growing();
+  readonly #validity = new GrowingBytes();
+  readonly #data = new GrowingBytes();
   readonly #ends: number[] = [0];
   rows = 0;
   nulls = 0;
@@ -93,11 +93,11 @@ export class ColumnBuilder {
 
   /** Takes a null. Parts that have a place for each row have nulls there, too. */
   #skip(): void {
-    if ((this.rows & 7) === 0) this.#validity.room(1);
+    if ((this.rows & 7) === 0) this.#validity.reserve(1);
     this.rows++;
     this.nulls++;
     if (this.#fixed !== undefined) {
-      this.#data.room(this.#fixed);
+      this.#data.reserve(this.#fixed);
       return;
     }
     if (this.type.is === 'list of fixed length') {

@@ -13,7 +13,7 @@ const LENGTH_BYTES = 4;
  * the first one goes on, with its code as the key.
  */
 export class FirstOfEqual implements EntrySink {
-  readonly #most: number;
+  readonly #maxBytes: number;
   readonly #isWhole: boolean;
   readonly #spill: (codes: ByteStrings, rows: ByteStrings) => Promise<void>;
   #codes = new Gatherer();
@@ -21,15 +21,15 @@ export class FirstOfEqual implements EntrySink {
   #last = Buffer.alloc(0);
 
   /**
-   * @param most bytes of what goes on, at which it is spilled
+   * @param maxBytes bytes of what goes on, at which it is spilled
    * @param isWhole whether what is to be equal is the row
    */
   constructor(
-    most: number,
+    maxBytes: number,
     isWhole: boolean,
     spill: (codes: ByteStrings, rows: ByteStrings) => Promise<void>,
   ) {
-    this.#most = most;
+    this.#maxBytes = maxBytes;
     this.#isWhole = isWhole;
     this.#spill = spill;
   }
@@ -42,7 +42,7 @@ export class FirstOfEqual implements EntrySink {
     this.#codes.add(memory, codeAt, valueAt);
     if (this.#isWhole) this.#rows.add(memory, equalAt, codeAt);
     else this.#rows.add(memory, valueAt, end);
-    return this.#codes.bytes + this.#rows.bytes + this.#codes.n * ORDER_BYTES >= this.#most;
+    return this.#codes.bytes + this.#rows.bytes + this.#codes.n * ORDER_BYTES >= this.#maxBytes;
   }
 
   async flush(): Promise<void> {

@@ -25,7 +25,7 @@ export interface CodeColumn {
 }
 
 /** Bits that tell which bytes of an escaped text are no text. */
-const [ZERO, BEHIND_ZERO] = [0x00, 0xff];
+const [ZERO, AFTER_ZERO] = [0x00, 0xff];
 const END_BYTES = 2;
 
 /** @param rows of the batch */
@@ -58,7 +58,7 @@ function bytesCodes(cells: Cells, { descending }: KeyOrder): CodeColumn {
       for (let k = 0; k < bytes.length; k++) {
         const byte = bytes[k] as number;
         to[at++] = byte ^ flip;
-        if (byte === ZERO) to[at++] = BEHIND_ZERO ^ flip;
+        if (byte === ZERO) to[at++] = AFTER_ZERO ^ flip;
       }
       to[at] = to[at + 1] = ZERO ^ flip;
       return at + END_BYTES;

@@ -1,6 +1,6 @@
 /** Runs merged into one, by a heap of those that still have entries. */
 import { MismatchError } from '../../util/errors.js';
-import { assertGoing } from '../raw.js';
+import { assertNotAborted } from '../raw.js';
 import type { EntrySink } from './entry.js';
 import { EntrySum, type SumSeeds } from './entry-sum.js';
 import { type Run, RunReader } from './run-file.js';
@@ -29,12 +29,12 @@ export async function mergeRuns(
     const heap: RunReader[] = [];
     for (const reader of readers) if (await reader.fill()) heap.push(reader);
     for (let i = heap.length >> 1; i >= 0; i--) siftDown(heap, i);
-    const proof = seeds && new Proof(seeds);
+    const verifier = seeds && new MergeVerifier(seeds);
     for (let top = heap[0]; top && !sink.isDone; top = heap[0]) {
-      proof?.take(top);
+      verifier?.take(top);
       if (sink.put(top)) {
         await sink.flush();
-        assertGoing(signal);
+        assertNotAborted(signal);
       }
       if (!top.advance() && !(await top.fill())) {
         const last = heap.pop() as RunReader;
@@ -42,7 +42,7 @@ export async function mergeRuns(
       }
       siftDown(heap, 0);
     }
-    if (!sink.isDone) proof?.end(runs);
+    if (!sink.isDone) verifier?.end(runs);
   } finally {
     for (const reader of readers) await reader.close();
   }
@@ -64,7 +64,7 @@ function siftDown(heap: RunReader[], i: number): void {
 }
 
 /** What has come of all runs so far. */
-class Proof {
+class MergeVerifier {
   readonly #sum: EntrySum;
   readonly #seeds: SumSeeds;
   #last = Buffer.alloc(0);

@@ -9,15 +9,15 @@ import { join } from 'node:path';
 import type { SortOptions } from '../../sort/api/options.js';
 import type { Sorter } from '../../sort/api/sorter.js';
 import { runYielding } from '../../sort/host/steps.js';
-import { codePositions } from '../code-order.js';
+import { argsortCodes } from '../code-order.js';
 import type { ByteStrings } from './byte-strings.js';
-import { distinctOf } from './distinct.js';
+import { distinctStrings } from './distinct-strings.js';
 import type { EntrySink } from './entry.js';
 import { EntrySum, sumSeeds } from './entry-sum.js';
 import { FirstOfEqual } from './first-of-equal.js';
-import { lengthFirst } from './length-first.js';
 import { mergeRuns } from './merge-runs.js';
 import { type Run, RunWriter } from './run-file.js';
+import { shortlexCodes } from './shortlex.js';
 import { tablePositions, verifyOrder } from './table-order.js';
 
 /** Least and most bytes that are read of a run at a time. */
@@ -29,7 +29,7 @@ const ROWS_PART = 1 / 2;
 const WINDOWS_PART = 1 / 4;
 
 /** Rows of which all are in memory. */
-export interface Gathered {
+export interface GatheredRows {
   readonly rows: ByteStrings;
   readonly codes: ByteStrings;
   /** What is to be equal of rows of which the first one is kept; undefined where all are. */
@@ -79,7 +79,7 @@ export class RowRuns {
   }
 
   /** Sorts rows, the next ones in order, and writes them as a run. @throws what the Sorter throws; IoError, MismatchError */
-  async add(gathered: Gathered): Promise<void> {
+  async add(gathered: GatheredRows): Promise<void> {
     const { rows, codes, distinct } = gathered;
     const first = this.#rows;
     this.#rows += rows.n;
@@ -95,14 +95,14 @@ export class RowRuns {
   }
 
   /** Keys are lengths of what is to be equal, this itself, codes and numbers. */
-  async #addDistinct({ rows, codes }: Gathered, distinct: ByteStrings, first: number): Promise<void> {
+  async #addDistinct({ rows, codes }: GatheredRows, distinct: ByteStrings, first: number): Promise<void> {
     this.#isDistinct = true;
     const { options, signal } = this.#how;
     const kept = await runYielding(
-      distinctOf(distinct, (i, j) => codes.compare(i, j)),
+      distinctStrings(distinct, (i, j) => codes.compare(i, j)),
       signal,
     );
-    const order = await codePositions(this.#sorter, lengthFirst(distinct, kept), options);
+    const order = await argsortCodes(this.#sorter, shortlexCodes(distinct, kept), options);
     const [length, number] = [new NumberBytes(4), new NumberBytes()];
     await this.#writeRun(order, (writer, i) => {
       const row = kept[i] as number;
@@ -140,13 +140,13 @@ export class RowRuns {
 
   /** Merges runs until all that are left can be merged at once. */
   async #reduce(): Promise<void> {
-    const most = Math.max(2, Math.floor((this.#how.memory * WINDOWS_PART) / MIN_WINDOW));
-    while (this.#runs.length > most) {
-      const some = this.#runs.splice(0, most);
+    const maxRuns = Math.max(2, Math.floor((this.#how.memory * WINDOWS_PART) / MIN_WINDOW));
+    while (this.#runs.length > maxRuns) {
+      const batch = this.#runs.splice(0, maxRuns);
       const writer = await this.#create();
       try {
-        await mergeRuns(some, writer, this.#mergeOptions(some.length));
-        this.#runs.push(this.#counted(await writer.end()));
+        await mergeRuns(batch, writer, this.#mergeOptions(batch.length));
+        this.#runs.push(this.#addRun(await writer.end()));
       } finally {
         await writer.leave();
       }
@@ -174,7 +174,7 @@ export class RowRuns {
     const writer = await this.#create();
     try {
       for (const i of order) if (write(writer, i)) await writer.flush();
-      return this.#counted(await writer.end());
+      return this.#addRun(await writer.end());
     } finally {
       await writer.leave();
     }
@@ -185,7 +185,7 @@ export class RowRuns {
     return RunWriter.create(path, this.#seeds && new EntrySum(this.#seeds));
   }
 
-  #counted(run: Run): Run {
+  #addRun(run: Run): Run {
     this.#spilledBytes += run.bytes;
     return run;
   }

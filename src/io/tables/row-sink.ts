@@ -1,5 +1,5 @@
 import { MemoryError } from '../../util/errors.js';
-import { MOST_BYTES } from '../formats/foreign/frames.js';
+import { MAX_BYTES } from '../formats/subprocess/frames.js';
 import type { Entry, EntrySink } from './entry.js';
 
 /** Rows and bytes that are sent at a time. */
@@ -7,8 +7,8 @@ export const BATCH_ROWS = 2 ** 16;
 export const BATCH_BYTES = 2 ** 22;
 
 /** @throws MemoryError for a batch, which is a row then, that is too long to be sent */
-export function assertSendable(bytes: number): void {
-  if (bytes > MOST_BYTES / 2) {
+export function assertFitsInBatch(bytes: number): void {
+  if (bytes > MAX_BYTES / 2) {
     throw new MemoryError(`a row of ${bytes} bytes is longer than can be written`);
   }
 }
@@ -21,7 +21,7 @@ export interface RowOutput {
 /** Brings rows, which are the values of entries, to an output. */
 export class RowSink implements EntrySink {
   readonly #output: RowOutput;
-  readonly #most: number;
+  readonly #maxRows: number;
   readonly #onRows: (rows: number) => void;
   #memory = Buffer.allocUnsafe(BATCH_BYTES + 2 ** 16);
   #used = 0;
@@ -29,21 +29,21 @@ export class RowSink implements EntrySink {
   /** Rows so far. */
   rows = 0;
 
-  /** @param most rows that are wanted @param onRows hears how many have been written */
-  constructor(output: RowOutput, most: number, onRows: (rows: number) => void) {
+  /** @param maxRows rows that are wanted @param onRows hears how many have been written */
+  constructor(output: RowOutput, maxRows: number, onRows: (rows: number) => void) {
     this.#output = output;
-    this.#most = most;
+    this.#maxRows = maxRows;
     this.#onRows = onRows;
   }
 
   get isDone(): boolean {
-    return this.rows >= this.#most;
+    return this.rows >= this.#maxRows;
   }
 
   put({ memory, valueAt, end }: Entry): boolean {
     const used = this.#used + end - valueAt;
     if (used > this.#memory.length) {
-      assertSendable(used);
+      assertFitsInBatch(used);
       const more = Buffer.allocUnsafe(Math.max(used, 2 * this.#memory.length));
       this.#memory.copy(more, 0, 0, this.#used);
       this.#memory = more;

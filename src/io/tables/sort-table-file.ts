@@ -3,11 +3,11 @@ import type { Sorter } from '../../sort/api/sorter.js';
 import { UsageError } from '../../util/errors.js';
 import { type Output, withOutput } from '../output.js';
 import { isStdin, openSource, type Source } from '../raw.js';
-import { type FileContext, type FileReport, timed } from '../sort-file.js';
+import { type FileContext, type FileReport, measure } from '../sort-file.js';
 import { type AnyTable, openTable } from './table-file.js';
 import type { TableJob } from './table-job.js';
 import { assertTableOptions } from './table-options.js';
-import { planOf } from './table-plan.js';
+import { planTables } from './table-plan.js';
 import { TableRows } from './table-rows.js';
 
 export type { TableJob };
@@ -60,11 +60,11 @@ async function sortTables(
   context: FileContext,
   output: Output,
 ): Promise<FileReport> {
-  const plan = await planOf(tables, job, context);
+  const plan = await planTables(tables, job, context);
   const [first] = tables;
   const rows = new TableRows(sorter, { plan, job, context });
   try {
-    const [, readSeconds] = await timed(() => rows.read(tables));
+    const [, readSeconds] = await measure(() => rows.read(tables));
     const made = await rows.sorted(output);
     return {
       ...made,
@@ -72,7 +72,7 @@ async function sortTables(
       argsort: false,
       formats: [first?.kind.id ?? plan.target.id, plan.target.id],
       readSeconds,
-      table: { ...plan.told, ...rows.facts },
+      table: { ...plan.reportColumns, ...rows.facts },
     };
   } finally {
     await rows.close();

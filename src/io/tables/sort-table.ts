@@ -5,11 +5,18 @@ import { withSorter } from '../../sort/api/default-sorter.js';
 import type { SortOptions } from '../../sort/api/options.js';
 import { runSync } from '../../sort/host/steps.js';
 import { InputError, UsageError } from '../../util/errors.js';
-import { gatherUnits } from '../gather-units.js';
-import { columnIndex, columnNames, type FoundKey, foundKeys, type TableBy, tableKeys } from './by.js';
+import { gatherRecords } from '../gather-records.js';
 import { ByteStrings } from './byte-strings.js';
 import { codeColumn } from './key-codes.js';
 import type { Cells } from './row-layout.js';
+import {
+  columnIndexer,
+  columnNames,
+  type FoundKey,
+  findKeys,
+  parseTableKeys,
+  type TableBy,
+} from './table-keys.js';
 import { assertTableOptions, type TableOptions } from './table-options.js';
 import { tablePositions, verifyOrder } from './table-order.js';
 import { keyKind, type TableType } from './table-type.js';
@@ -61,20 +68,20 @@ export async function sortTable<T extends Readonly<Record<string, TableColumn>>>
       known.set(index, cellsOf(columns[names[index] as string] as TableColumn, names[index] as string));
     return known.get(index);
   };
-  const keyNames = tableKeys(by).map(({ column }) => column);
+  const keyNames = parseTableKeys(by).map(({ column }) => column);
   const named = names.map((name) => ({ name }));
-  for (const column of keyNames) cells(columnIndex(named, column, 'the table'));
+  for (const column of keyNames) cells(columnIndexer(named, column, 'the table'));
   const fields = names.map((name, i): { name: string; type?: TableType } => {
     const type = known.get(i)?.type;
     return { name, ...(type && { type }) };
   });
-  const keys = foundKeys(tableKeys(by), fields, { name: 'the table', nan });
+  const keys = findKeys(parseTableKeys(by), fields, { name: 'the table', nan });
   const codes = stringsOf(keys, cells, rows);
-  const apart = unique ? names : uniqueBy === undefined ? undefined : columnNames(uniqueBy);
+  const distinctCodes = unique ? names : uniqueBy === undefined ? undefined : columnNames(uniqueBy);
   const distinct =
-    apart &&
+    distinctCodes &&
     stringsOf(
-      apart.map((one) => anyKey(columnIndex(named, one, 'the table'), cells, names)),
+      distinctCodes.map((one) => anyKey(columnIndexer(named, one, 'the table'), cells, names)),
       cells,
       rows,
     );
@@ -141,6 +148,6 @@ function gathered(column: TableColumn, positions: Uint32Array): TableColumn {
   dtypeOf(from); // which refuses what is no array of keys
   const to = from.slice(0, positions.length) as KeyArray;
   // By bytes: a number that is moved as a number may lose bits of a NaN.
-  runSync(gatherUnits(bytesOf(from), from.BYTES_PER_ELEMENT, positions, bytesOf(to)));
+  runSync(gatherRecords(bytesOf(from), from.BYTES_PER_ELEMENT, positions, bytesOf(to)));
   return to;
 }

@@ -1,8 +1,7 @@
 /** Files of tables: read as rows with codes, and written from rows. */
 import { DtypeError, FormatError, UsageError } from '../../util/errors.js';
-import type { BinaryKind, ForeignKind } from '../formats/foreign/foreign.js';
-import { type Reading, startReading } from '../formats/foreign/foreign-reader.js';
-import { Writing } from '../formats/foreign/foreign-writer.js';
+import type { KeyFormat } from '../formats/key-file.js';
+import { READABLE } from '../formats/readable.js';
 import type {
   Batch,
   FoundField,
@@ -10,10 +9,11 @@ import type {
   TableMessage,
   TextOptions,
   WriteTableMessage,
-} from '../formats/foreign/protocol.js';
-import { ReadBack } from '../formats/foreign/read-back.js';
-import type { KeyFormat } from '../formats/key-file.js';
-import { READABLE } from '../formats/readable.js';
+} from '../formats/subprocess/protocol.js';
+import { ReadBack } from '../formats/subprocess/read-back.js';
+import type { BinaryKind, SubprocessKind } from '../formats/subprocess/subprocess-kind.js';
+import { type SubprocessReading, startReader } from '../formats/subprocess/subprocess-reader.js';
+import { WriterProcess } from '../formats/subprocess/subprocess-writer.js';
 import { inputFormat, outputFormat } from '../keys.js';
 import type { Output } from '../output.js';
 import type { Source } from '../raw.js';
@@ -31,9 +31,9 @@ export interface TableTextOptions {
 }
 
 /** @throws UsageError for formats of keys */
-function kindOf({ foreign, name }: KeyFormat, path: string): ForeignKind {
-  if (foreign) return foreign;
-  const tables = READABLE.flatMap((format) => (format.foreign ? [format.id] : []));
+function kindOf({ subprocess, name }: KeyFormat, path: string): SubprocessKind {
+  if (subprocess) return subprocess;
+  const tables = READABLE.flatMap((format) => (format.subprocess ? [format.id] : []));
   throw new UsageError(
     `${path} is ${name}, which holds keys and no columns to sort by: tables are ${tables.join(' ')}; leave --by out to sort keys`,
     { details: { path } },
@@ -71,9 +71,9 @@ export class TableFile {
   readonly rows: number | undefined;
   /** What the file says besides, by keys. */
   readonly metadata: Readonly<Record<string, string>> | undefined;
-  readonly #reading: Reading<TableMessage>;
+  readonly #reading: SubprocessReading<TableMessage>;
 
-  private constructor(name: string, kind: BinaryKind, reading: Reading<TableMessage>) {
+  private constructor(name: string, kind: BinaryKind, reading: SubprocessReading<TableMessage>) {
     this.name = name;
     this.kind = kind;
     this.fields = reading.answer.fields;
@@ -84,7 +84,7 @@ export class TableFile {
 
   /** @throws FormatError, IoError, MemoryError, UnsupportedError */
   static async open(kind: BinaryKind, source: Source, signal: AbortSignal | undefined): Promise<TableFile> {
-    return new TableFile(source.name, kind, await startReading('read-table', kind, source, signal));
+    return new TableFile(source.name, kind, await startReader('read-table', kind, source, signal));
   }
 
   /** All rows; to be taken once. @throws FormatError where fewer come than the file says, and as the child says */
@@ -108,7 +108,7 @@ export class TableFile {
 }
 
 /** The columns as they are to be written. @throws DtypeError that names the first one whose type is not known */
-export function knownFields(fields: readonly FoundField[], name: string): TableField[] {
+export function supportedFields(fields: readonly FoundField[], name: string): TableField[] {
   return fields.map((field) => {
     const { name: column, type, text, ...rest } = field;
     if (type) return { ...rest, name: column, type };
@@ -123,7 +123,7 @@ export function knownFields(fields: readonly FoundField[], name: string): TableF
 export async function tableTarget(
   path: string,
   { to, input }: { readonly to: string; readonly input: string },
-): Promise<ForeignKind> {
+): Promise<SubprocessKind> {
   return kindOf((await outputFormat(path, to, input)).format, path);
 }
 
@@ -142,17 +142,17 @@ function readBackOf({ format }: BinaryKind, fields: readonly TableField[]): Read
 
 /** Rows on their way into a file. */
 export class TableWriter {
-  readonly #writing: Writing;
+  readonly #writing: WriterProcess;
   readonly #readBack: ReadBack | undefined;
   #rows = 0;
 
-  private constructor(writing: Writing, readBack: ReadBack | undefined) {
+  private constructor(writing: WriterProcess, readBack: ReadBack | undefined) {
     this.#writing = writing;
     this.#readBack = readBack;
   }
 
   static async create(
-    kind: ForeignKind,
+    kind: SubprocessKind,
     output: Output,
     { fields, metadata }: Omit<WriteTableMessage, 'is' | 'format' | keyof TextOptions>,
     { header, delimiter = kind.delimiter, signal, verify = false }: TableTextOptions & { verify?: boolean },
@@ -160,7 +160,7 @@ export class TableWriter {
     const readBack = verify && !kind.isText ? readBackOf(kind, fields) : undefined;
     const { format } = kind;
     const text = { header, delimiter };
-    const writing = await Writing.start(
+    const writing = await WriterProcess.start(
       (compression) => ({ is: 'write-table', format, fields, metadata, ...text, compression }),
       kind,
       output,

@@ -1,7 +1,7 @@
 import { UsageError } from '../../util/errors.js';
 import { assertTextOptions, type TextReadOptions } from '../text/text-options.js';
 import { type ColumnTypes, columnTypes } from '../text/text-type.js';
-import { type ColumnNames, columnNames, type TableBy, tableKeys } from './by.js';
+import { type ColumnNames, columnNames, parseTableKeys, type TableBy } from './table-keys.js';
 
 /** How rows of tables are sorted. */
 export interface TableOptions {
@@ -44,7 +44,7 @@ export interface TableOptions {
 }
 
 /** Options of keys and records, which would say something else of a table. */
-const OF_OTHERS = [
+const NON_TABLE_OPTIONS = [
   'dtype',
   'descending',
   'bits',
@@ -60,7 +60,7 @@ const OF_OTHERS = [
 /** @throws UsageError for what contradicts itself */
 export function assertTableOptions(options: Partial<TableOptions> & TextReadOptions & object): void {
   const { by, head, unique, uniqueBy, columns } = options;
-  const other = OF_OTHERS.find(
+  const other = NON_TABLE_OPTIONS.find(
     (name) => ![undefined, false].includes((options as Record<string, undefined>)[name]),
   );
   if (other === 'resume') {
@@ -71,7 +71,7 @@ export function assertTableOptions(options: Partial<TableOptions> & TextReadOpti
   if (other) {
     throw new UsageError(`${other} is not for tables: 'by' says what rows are sorted by, as in 'price:desc'`);
   }
-  tableKeys(by as TableBy);
+  parseTableKeys(by as TableBy);
   assertTextOptions(options);
   columnTypes(options.types);
   if (columns !== undefined) columnNames(columns);

@@ -3,16 +3,16 @@ import type { SortOptions } from '../../sort/api/options.js';
 import type { Sorter } from '../../sort/api/sorter.js';
 import { runYielding } from '../../sort/host/steps.js';
 import { MismatchError, UnsupportedError } from '../../util/errors.js';
-import { codePositions } from '../code-order.js';
-import { type ByteStrings, someCodes } from './byte-strings.js';
-import { distinctOf } from './distinct.js';
-import { firstPositions } from './first-positions.js';
+import { argsortCodes } from '../code-order.js';
+import { type ByteStrings, selectCodes } from './byte-strings.js';
+import { distinctStrings } from './distinct-strings.js';
+import { selectFirst } from './select-first.js';
 
 /** Rows that 32-bit positions can tell apart. */
 const MAX_ROWS = 2 ** 32 - 1;
 
 /** Which rows are wanted of those in order. */
-export interface RowChoice {
+export interface RowSelection {
   /** Only the first so many. */
   readonly head?: number | undefined;
   /** What is to be equal of rows of which only the first one in order is kept; undefined where all are. */
@@ -27,7 +27,7 @@ export interface RowChoice {
 export async function tablePositions(
   sorter: Sorter,
   codes: ByteStrings,
-  { head, distinct }: RowChoice,
+  { head, distinct }: RowSelection,
   options: Omit<SortOptions, 'dtype' | 'descending' | 'nan' | 'bits' | 'device'>,
 ): Promise<Uint32Array> {
   if (codes.n > MAX_ROWS) {
@@ -38,14 +38,14 @@ export async function tablePositions(
   const rows =
     distinct &&
     (await runYielding(
-      distinctOf(distinct, (i, j) => codes.compare(i, j)),
+      distinctStrings(distinct, (i, j) => codes.compare(i, j)),
       options.signal,
     ));
-  const some = rows ? someCodes(codes, rows) : codes;
+  const some = rows ? selectCodes(codes, rows) : codes;
   const order =
     head === undefined
-      ? await codePositions(sorter, some, options)
-      : await firstPositions(sorter, some, head, options);
+      ? await argsortCodes(sorter, some, options)
+      : await selectFirst(sorter, some, head, options);
   return rows ? order.map((i) => rows[i] as number) : order;
 }
 

@@ -1,17 +1,24 @@
 /** What is to be done with tables, as far as it can be known before rows are read. */
 import { InputError, UsageError } from '../../util/errors.js';
-import type { ForeignKind } from '../formats/foreign/foreign.js';
-import type { FoundField, RowsMessage } from '../formats/foreign/protocol.js';
+import type { FoundField, RowsMessage } from '../formats/subprocess/protocol.js';
+import type { SubprocessKind } from '../formats/subprocess/subprocess-kind.js';
 import type { FileContext, FileReport } from '../sort-file.js';
 import { pathOf } from '../text/json-lines.js';
 import { NdjsonTable } from '../text/ndjson-table.js';
 import { type TextPlan, textPlan, valueFields } from '../text/text-plan.js';
 import type { TextTable } from '../text/text-table.js';
-import { columnIndex, columnNames, foundKeys, keyText, type TableKey, tableKeys } from './by.js';
-import { assertHeld } from './holds.js';
-import { type AnyTable, isTextTable, knownFields, type TableFile, tableTarget } from './table-file.js';
+import { type AnyTable, isTextTable, supportedFields, type TableFile, tableTarget } from './table-file.js';
 import type { TableJob } from './table-job.js';
+import {
+  columnIndexer,
+  columnNames,
+  findKeys,
+  keyText,
+  parseTableKeys,
+  type TableKey,
+} from './table-keys.js';
 import type { TableField } from './table-type.js';
+import { assertTypesSupported } from './type-support.js';
 
 /** What is read of each table, and what is written. */
 export interface TablePlan {
@@ -19,57 +26,57 @@ export interface TablePlan {
   readonly fields: readonly TableField[];
   /** What the first table says besides, by keys. */
   readonly metadata: TableFile['metadata'];
-  readonly target: ForeignKind;
+  readonly target: SubprocessKind;
   /** Where the tables are texts. */
   readonly text: { readonly first: TextTable; readonly plan: TextPlan } | undefined;
-  readonly told: NonNullable<FileReport['table']>;
+  readonly reportColumns: NonNullable<FileReport['table']>;
 }
 
 /** @throws UsageError, DtypeError, FormatError: all that can be known before rows are read */
-export async function planOf(
+export async function planTables(
   tables: readonly AnyTable[],
   job: TableJob,
   context: Pick<FileContext, 'onWarning' | 'onNote'>,
 ): Promise<TablePlan> {
   if (tables.length === 0) throw new UsageError('no file was named');
   const texts = tables.filter(isTextTable);
-  if (texts.length === tables.length) return planOfTexts(texts, job, context);
-  assertAlike(tables);
+  if (texts.length === tables.length) return planTexts(texts, job, context);
+  assertSameColumns(tables);
   // Tables of one format are all texts, or none is.
-  return planOfForeign(tables as readonly TableFile[], job);
+  return planSubprocessTables(tables as readonly TableFile[], job);
 }
 
-async function planOfForeign(tables: readonly TableFile[], job: TableJob): Promise<TablePlan> {
+async function planSubprocessTables(tables: readonly TableFile[], job: TableJob): Promise<TablePlan> {
   const table = tables[0] as TableFile;
   const { by, columns, uniqueBy, out, to = 'auto', nan } = job;
   const { fields, name, kind } = table;
-  const keys = tableKeys(by);
+  const keys = parseTableKeys(by);
   const typed = keys.find(({ type }) => type !== undefined);
   if (typed || job.types !== undefined) {
     throw new UsageError(
       `the columns of ${name} have types of their own: leave out ${typed ? `${typed.type} behind ${typed.column}` : 'the types of columns'}`,
     );
   }
-  const found = foundKeys(keys, fields, { name, nan });
-  const indexOf = (column: string | number): number => columnIndex(fields, column, name);
+  const found = findKeys(keys, fields, { name, nan });
+  const indexOf = (column: string | number): number => columnIndexer(fields, column, name);
   const kept = columns === undefined ? fields.map((_, i) => i) : columnNames(columns).map(indexOf);
   const distinct = uniqueBy === undefined ? null : columnNames(uniqueBy).map(indexOf);
   const target = await tableTarget(out, { to, input: kind.id });
   const fieldsOf = (indexes: readonly number[]): TableField[] =>
-    knownFields(
+    supportedFields(
       indexes.map((i) => asRequired(fields[i] as FoundField, tables, i)),
       name,
     );
   const written = fieldsOf(kept);
-  assertHeld(written, { name: out, format: target.format, id: target.id });
+  assertTypesSupported(written, { name: out, format: target.format, id: target.id });
   if (distinct) fieldsOf(distinct);
   const wanted = {
     columns: kept,
     keys: found.map(({ kind: _, ...key }) => key),
     distinct,
   };
-  const told = toldOf(fields, { found, kept, distinct: distinct ?? undefined }, job);
-  return { wanted, fields: written, metadata: table.metadata, target, text: undefined, told };
+  const reportColumns = columnReport(fields, { found, kept, distinct: distinct ?? undefined }, job);
+  return { wanted, fields: written, metadata: table.metadata, target, text: undefined, reportColumns };
 }
 
 /** A column that has no nulls has none in any of the tables. */
@@ -79,29 +86,30 @@ function asRequired(field: FoundField, tables: readonly TableFile[], index: numb
   return nullable;
 }
 
-async function planOfTexts(
+async function planTexts(
   texts: readonly TextTable[],
   job: TableJob,
   { onWarning, onNote }: Pick<FileContext, 'onWarning' | 'onNote'>,
 ): Promise<TablePlan> {
   const { by, columns, uniqueBy, out, to = 'auto', nan, delimiter, types } = job;
-  const keys = tableKeys(by);
+  const keys = parseTableKeys(by);
   const paths = [
     ...keys.map(({ column }) => column),
     ...[columns ?? [], uniqueBy ?? []].flatMap((one) => (one.length > 0 ? columnNames(one) : [])),
   ];
   for (const table of texts) {
     for (const note of table.notes) onNote?.(note);
-    for (const path of paths) if (table instanceof NdjsonTable && typeof path === 'string') table.want(path);
+    for (const path of paths)
+      if (table instanceof NdjsonTable && typeof path === 'string') table.requestPath(path);
   }
   // A file without any record has no columns, and adds nothing.
   const tables = texts.filter(({ fields }) => fields.length > 0);
-  assertAlike(tables);
+  assertSameColumns(tables);
   const first = tables[0] ?? (texts[0] as TextTable);
   const { fields, name, kind } = first;
   const target = await tableTarget(out, { to, input: kind.id });
   const isEmpty = tables.length === 0;
-  const indexOf = (column: string | number): number => columnIndex(fields, column, name);
+  const indexOf = (column: string | number): number => columnIndexer(fields, column, name);
   const own = fields.flatMap((field, i) =>
     first instanceof NdjsonTable && i >= first.names && pathOf(field.name) ? [] : [i],
   );
@@ -114,7 +122,8 @@ async function planOfTexts(
     onWarning: (text) => onWarning?.(new InputError(text)),
   });
   const values = valueFields(plan);
-  if (plan.to.as === 'values') assertHeld(values, { name: out, format: target.format, id: target.id });
+  if (plan.to.as === 'values')
+    assertTypesSupported(values, { name: out, format: target.format, id: target.id });
   const found = plan.keys.map(({ index, descending, nulls, nan: place }) => ({
     index,
     descending,
@@ -122,19 +131,19 @@ async function planOfTexts(
     nan: place,
   }));
   const { delimiter: detected, hasHeader: header } = first;
-  const told = {
-    ...toldOf(fields, { found, kept, distinct }, job),
+  const reportColumns = {
+    ...columnReport(fields, { found, kept, distinct }, job),
     text: {
       ...(detected !== undefined && { delimiter: detected, header }),
       types: plan.keys.map(({ type }) => type.is),
     },
   };
   const wanted = { columns: kept, keys: found, distinct: distinct ?? null };
-  return { wanted, fields: values, metadata: undefined, target, text: { first, plan }, told };
+  return { wanted, fields: values, metadata: undefined, target, text: { first, plan }, reportColumns };
 }
 
 /** What a report says of it. */
-function toldOf(
+function columnReport(
   fields: readonly { readonly name: string }[],
   {
     found,
@@ -146,7 +155,7 @@ function toldOf(
     readonly distinct: readonly number[] | undefined;
   },
   { head, unique = false }: TableJob,
-): TablePlan['told'] {
+): TablePlan['reportColumns'] {
   const nameOf = (index: number): string => fields[index]?.name ?? '';
   return {
     by: found.map(({ index, ...order }) => keyText({ ...order, column: nameOf(index) })),
@@ -158,7 +167,7 @@ function toldOf(
 }
 
 /** @throws UsageError where tables have other columns than the first one */
-export function assertAlike(tables: readonly AnyTable[]): void {
+export function assertSameColumns(tables: readonly AnyTable[]): void {
   const [first, ...others] = tables;
   const shape = ({ fields }: AnyTable): string =>
     JSON.stringify(fields.map(({ name, type, text }) => [name, type ?? text]));

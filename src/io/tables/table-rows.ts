@@ -3,15 +3,15 @@ import type { SortReport } from '../../sort/api/report.js';
 import type { Sorter } from '../../sort/api/sorter.js';
 import { UsageError } from '../../util/errors.js';
 import { removeFolder, removeFolderNow, temporaryFolder } from '../external/temporary-folder.js';
-import type { Batch } from '../formats/foreign/protocol.js';
+import type { Batch } from '../formats/subprocess/protocol.js';
 import type { Output } from '../output.js';
-import { assertGoing } from '../raw.js';
-import { type FileContext, type FileReport, sortOptions, timed } from '../sort-file.js';
+import { assertNotAborted } from '../raw.js';
+import { type FileContext, type FileReport, measure, sortOptions } from '../sort-file.js';
 import { textBatches } from '../text/text-rows.js';
 import { TextWriter } from '../text/text-writer.js';
 import { ByteStrings } from './byte-strings.js';
-import { type Gathered, RowRuns } from './row-runs.js';
-import { assertSendable, BATCH_BYTES, BATCH_ROWS, type RowOutput, RowSink } from './row-sink.js';
+import { type GatheredRows, RowRuns } from './row-runs.js';
+import { assertFitsInBatch, BATCH_BYTES, BATCH_ROWS, type RowOutput, RowSink } from './row-sink.js';
 import { type AnyTable, isTextTable, TableWriter } from './table-file.js';
 import type { TableJob } from './table-job.js';
 import { tablePositions, verifyOrder } from './table-order.js';
@@ -24,7 +24,7 @@ const ORDER_BYTES = 64;
 const MIN_BYTES = 16 * 2 ** 20;
 
 /** What is known of a sort when its rows have been read. */
-export type Made = Omit<FileReport, 'descending' | 'argsort' | 'formats' | 'readSeconds' | 'table'>;
+export type GatherReport = Omit<FileReport, 'descending' | 'argsort' | 'formats' | 'readSeconds' | 'table'>;
 
 /** The rows of all tables: in memory as long as they fit, and else in runs. */
 export class TableRows {
@@ -33,7 +33,7 @@ export class TableRows {
   readonly #job: TableJob;
   readonly #context: FileContext;
   readonly #reports: SortReport[] = [];
-  #gathered: Gathered;
+  #gathered: GatheredRows;
   #n = 0;
   #folder: string | undefined;
   #runs: RowRuns | undefined;
@@ -49,7 +49,7 @@ export class TableRows {
     this.#gathered = this.#none();
   }
 
-  #none(): Gathered {
+  #none(): GatheredRows {
     const rows = new ByteStrings();
     const { unique, uniqueBy } = this.#job;
     return {
@@ -79,7 +79,7 @@ export class TableRows {
     let taken = 0;
     for (const table of tables) {
       for await (const { rows, buffers } of this.#batchesOf(table)) {
-        assertGoing(signal);
+        assertNotAborted(signal);
         const more = buffers.reduce((sum, { length }) => sum + length, 0) + rows * ORDER_BYTES;
         if (this.#gathered.rows.n > 0 && taken + more > (this.#runs?.runBytes ?? memory)) {
           await this.#spill();
@@ -103,7 +103,7 @@ export class TableRows {
     if (!isTextTable(table)) yield* table.batches(wanted);
     else if (text && table.fields.length > 0) {
       yield* textBatches(table, text.plan);
-      for (const note of table.leftOut()) this.#context.onNote?.(note);
+      for (const note of table.skipSummary()) this.#context.onNote?.(note);
     }
   }
 
@@ -117,7 +117,7 @@ export class TableRows {
 
   async #openRuns(): Promise<RowRuns> {
     const { memory = 0, out, tmp, head, verify = false } = this.#job;
-    const { signal, asides, onNote } = this.#context;
+    const { signal, temporaryFiles, onNote } = this.#context;
     if (memory < MIN_BYTES) {
       throw new UsageError(
         `${memory} bytes of memory are too little to sort this table: the least is ${MIN_BYTES} ` +
@@ -125,7 +125,7 @@ export class TableRows {
         { details: { memory, least: MIN_BYTES } },
       );
     }
-    const folder = await temporaryFolder({ name: 'rows', out, tmp }, asides);
+    const folder = await temporaryFolder({ name: 'rows', out, tmp }, temporaryFiles);
     this.#folder = folder;
     signal.addEventListener('abort', this.#onAbort, { once: true });
     onNote?.(
@@ -139,11 +139,11 @@ export class TableRows {
   };
 
   /** Writes the rows in order. */
-  async sorted(output: Output): Promise<Made> {
+  async sorted(output: Output): Promise<GatherReport> {
     const { verify = false } = this.#job;
-    if (!this.#runs) return this.#fromMemory(output);
+    if (!this.#runs) return this.#writeFromMemory(output);
     const runs = this.#runs;
-    const sink = await timed(async () => {
+    const sink = await measure(async () => {
       const writer = await this.#writer(output);
       const { head = Number.POSITIVE_INFINITY } = this.#job;
       const onRows = (done: number): void =>
@@ -157,38 +157,38 @@ export class TableRows {
     // Of as many sorts as there are runs the longest one tells the most.
     const report = this.#reports.reduce((a, b) => (b.seconds > a.seconds ? b : a));
     const seconds = this.#reports.reduce((sum, one) => sum + one.seconds, 0);
-    return this.#made(report, { seconds, writeSeconds }, rows, verify);
+    return this.#sortReport(report, { seconds, writeSeconds }, rows, verify);
   }
 
-  async #fromMemory(output: Output): Promise<Made> {
+  async #writeFromMemory(output: Output): Promise<GatherReport> {
     const { head, verify = false } = this.#job;
     const { rows, codes, distinct } = this.#gathered;
-    const choice = { head, distinct };
+    const selection = { head, distinct };
     const options = this.#options;
-    const [positions, seconds] = await timed(() => tablePositions(this.#sorter, codes, choice, options));
+    const [positions, seconds] = await measure(() => tablePositions(this.#sorter, codes, selection, options));
     const [report] = this.#reports;
     if (!report) throw new Error('the Sorter sorted without a report');
     if (verify) verifyOrder(codes, positions);
-    const [, writeSeconds] = await timed(async () => {
+    const [, writeSeconds] = await measure(async () => {
       const writer = await this.#writer(output);
       await writeRows(writer, rows, positions, this.#context.signal);
       await writer.end();
     });
-    return this.#made(report, { seconds, writeSeconds }, positions.length, verify);
+    return this.#sortReport(report, { seconds, writeSeconds }, positions.length, verify);
   }
 
-  #made(
+  #sortReport(
     { verified: _, ...report }: SortReport,
-    seconds: Pick<Made, 'seconds' | 'writeSeconds'>,
+    seconds: Pick<GatherReport, 'seconds' | 'writeSeconds'>,
     kept: number,
     verify: boolean,
-  ): Made {
+  ): GatherReport {
     return {
       ...report,
       ...seconds,
       ...(verify && { verified: { order: true, permutation: true } }), // what is not so has thrown
       n: this.#n,
-      shape: [kept, this.#plan.told.columns.length],
+      shape: [kept, this.#plan.reportColumns.columns.length],
     };
   }
 
@@ -204,7 +204,7 @@ export class TableRows {
 
   async close(): Promise<void> {
     this.#context.signal.removeEventListener('abort', this.#onAbort);
-    if (this.#folder !== undefined) await removeFolder(this.#folder, this.#context.asides);
+    if (this.#folder !== undefined) await removeFolder(this.#folder, this.#context.temporaryFiles);
   }
 }
 
@@ -216,13 +216,13 @@ async function writeRows(
   signal: AbortSignal,
 ): Promise<void> {
   for (let begin = 0; begin < positions.length; ) {
-    assertGoing(signal);
+    assertNotAborted(signal);
     let end = begin;
     let bytes = 0;
     while (end < positions.length && end - begin < BATCH_ROWS && bytes < BATCH_BYTES) {
       bytes += rows.length(positions[end++] as number);
     }
-    assertSendable(bytes);
+    assertFitsInBatch(bytes);
     const batch = new Uint8Array(bytes);
     let at = 0;
     for (let i = begin; i < end; i++) {

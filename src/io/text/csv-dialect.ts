@@ -1,9 +1,9 @@
 /** How a CSV is written: as users say, and else as its first records show. The rules are in docs/files.md. */
 import { FormatError } from '../../util/errors.js';
-import { QUOTE, unquoted } from './csv-field.js';
+import { QUOTE, unquoteField } from './csv-field.js';
 import { CsvSplitter, type SplitOptions } from './csv-splitter.js';
 import { NumberScanner } from './number-style.js';
-import { shownDelimiter, type TextReadOptions } from './text-options.js';
+import { formatDelimiter, type TextReadOptions } from './text-options.js';
 import { MAX_RECORD_BYTES, type TextSource } from './text-source.js';
 import { isoDate, isoTime, isoTimestamp } from './time-text.js';
 import { FORM, textOf, type Values } from './values.js';
@@ -28,7 +28,7 @@ const DELIMITERS = [',', ';', '\t', '|'];
 /** Bytes of the first look. */
 const FIRST_BYTES = 2 ** 20;
 /** Bytes that one record is enough of. */
-const ENOUGH_BYTES = 2 ** 26;
+const MAX_SAMPLE_BYTES = 2 ** 26;
 /** Records that are looked at. */
 const SAMPLE_RECORDS = 1000;
 
@@ -54,11 +54,11 @@ interface Sample {
 
 /** Finds out how a CSV is written. @throws FormatError where its beginning cannot be read */
 export async function csvDialect(text: TextSource, options: TextReadOptions): Promise<CsvDialect> {
-  for (let most = FIRST_BYTES; ; most *= 8) {
-    const head = await text.head(most);
+  for (let maxBytes = FIRST_BYTES; ; maxBytes *= 8) {
+    const head = await text.head(maxBytes);
     const found = dialectOf(text.name, head, options);
     if (found) return found;
-    if (most >= MAX_RECORD_BYTES) {
+    if (maxBytes >= MAX_RECORD_BYTES) {
       throw new FormatError(
         `cannot read ${text.name}: its first record has more than ${MAX_RECORD_BYTES} bytes; is a quote left open?`,
       );
@@ -76,10 +76,11 @@ function dialectOf(
   const sampleBy = (delimiter: string): Sample | undefined =>
     sampleOf(name, { bytes, isAll, delimiter }, options);
   const sample =
-    (options.delimiter === undefined ? detected(name, sampleBy, notes) : sampleBy(options.delimiter)) ??
-    firstError();
+    (options.delimiter === undefined
+      ? detectDelimiter(name, sampleBy, notes)
+      : sampleBy(options.delimiter)) ?? firstError();
   const { splitter, records, delimiter } = sample;
-  if (records < 2 && !isAll && (records === 0 || bytes.length < ENOUGH_BYTES)) return undefined;
+  if (records < 2 && !isAll && (records === 0 || bytes.length < MAX_SAMPLE_BYTES)) return undefined;
   if (records === 0) {
     return {
       delimiter: options.delimiter ?? ',',
@@ -131,7 +132,7 @@ const widthOf = ({ splitter }: Sample, record: number): number =>
   (splitter.firsts[record + 1] as number) - (splitter.firsts[record] as number);
 
 /** Of the records behind the first one, those with as many fields as it has. */
-function likeFirst(sample: Sample): number {
+function countLikeFirst(sample: Sample): number {
   let alike = 0;
   for (let record = 1; record < sample.records; record++)
     if (widthOf(sample, record) === widthOf(sample, 0)) alike++;
@@ -139,7 +140,7 @@ function likeFirst(sample: Sample): number {
 }
 
 /** Of the delimiters that split the first record the one that splits most others into as many fields; else none. */
-function detected(
+function detectDelimiter(
   name: string,
   sampleBy: (delimiter: string) => Sample | undefined,
   notes: string[],
@@ -148,14 +149,14 @@ function detected(
   for (const delimiter of DELIMITERS) {
     const sample = sampleBy(delimiter);
     if (!sample || sample.records === 0 || widthOf(sample, 0) < 2) continue;
-    if (!best || likeFirst(sample) > likeFirst(best)) best = sample;
+    if (!best || countLikeFirst(sample) > countLikeFirst(best)) best = sample;
   }
-  if (best && 2 * likeFirst(best) >= best.records - 1) return best;
+  if (best && 2 * countLikeFirst(best) >= best.records - 1) return best;
   const whole = sampleBy('');
   if (best && whole) {
     notes.push(
-      `${name}: '${shownDelimiter(best.delimiter)}' splits the first line and not the next ones, so that each line is taken as one column; ` +
-        `--delimiter '${shownDelimiter(best.delimiter)}' if it stands between columns`,
+      `${name}: '${formatDelimiter(best.delimiter)}' splits the first line and not the next ones, so that each line is taken as one column; ` +
+        `--delimiter '${formatDelimiter(best.delimiter)}' if it stands between columns`,
     );
   }
   return whole;
@@ -184,7 +185,7 @@ function sampleValues({ splitter, bytes, delimiter }: Sample, record: number): V
 
 /** Room for values that are fields of a CSV. */
 export const emptyValues = (bytes: Uint8Array, rows: number): Values => ({
-  ...{ rows, bytes, unescape: unquoted },
+  ...{ rows, bytes, unescape: unquoteField },
   begins: new Int32Array(rows),
   ends: new Int32Array(rows),
   forms: new Uint8Array(rows),

@@ -4,7 +4,7 @@ export const QUOTE = 0x22;
 const ENDS_OF_LINES = [0x0a, 0x0d];
 
 /** What a quoted field holds. @param bytes between its quotes */
-export function unquoted(bytes: Uint8Array): Uint8Array {
+export function unquoteField(bytes: Uint8Array): Uint8Array {
   const text = new Uint8Array(bytes.length);
   let length = 0;
   for (let at = 0; at < bytes.length; at++) {
@@ -26,7 +26,7 @@ export function needsQuotes(text: Uint8Array, delimiter: Uint8Array): boolean {
 }
 
 /** A text between quotes. */
-export function quotedField(text: Uint8Array): Uint8Array {
+export function quoteField(text: Uint8Array): Uint8Array {
   let quotes = 0;
   for (const byte of text) if (byte === QUOTE) quotes++;
   const field = new Uint8Array(text.length + quotes + 2);
@@ -41,5 +41,5 @@ export function quotedField(text: Uint8Array): Uint8Array {
 }
 
 /** A text as a field, between quotes where it has to be. */
-export const fieldOf = (text: Uint8Array, delimiter: Uint8Array): Uint8Array =>
-  needsQuotes(text, delimiter) ? quotedField(text) : text;
+export const formatField = (text: Uint8Array, delimiter: Uint8Array): Uint8Array =>
+  needsQuotes(text, delimiter) ? quoteField(text) : text;

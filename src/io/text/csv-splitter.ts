@@ -76,7 +76,7 @@ export class CsvSplitter {
       const isComment = this.#skip > 0 || this.#isComment(bytes, at);
       if (isComment || byte === LF || byte === CR) {
         const end = isComment ? lineEnd(bytes, at) : at;
-        const next = behindLine(bytes, end, isLast);
+        const next = nextLineBegin(bytes, end, isLast);
         if (next === undefined) break;
         if (this.#skip > 0) this.#skip--;
         else if (isComment) this.comments++;
@@ -124,12 +124,12 @@ export class CsvSplitter {
           at++;
         }
       }
-      if (this.#fields === this.fieldEnds.length) this.fieldEnds = grown(this.fieldEnds);
+      if (this.#fields === this.fieldEnds.length) this.fieldEnds = growArray(this.fieldEnds);
       this.fieldEnds[this.#fields++] = at;
       if (byte !== first || at >= length) break;
       at += width;
     }
-    const next = at < length ? behindLine(bytes, at, isLast) : isLast ? at : undefined;
+    const next = at < length ? nextLineBegin(bytes, at, isLast) : isLast ? at : undefined;
     if (next === undefined) {
       this.#line = line;
       this.#fields = fieldsBefore;
@@ -189,14 +189,14 @@ export class CsvSplitter {
     }
     const row = this.rows++;
     if (row === this.begins.length) {
-      this.begins = grown(this.begins);
-      this.ends = grown(this.ends);
-      this.lines = grown(this.lines);
-      this.firsts = grown(this.firsts);
+      this.begins = growArray(this.begins);
+      this.ends = growArray(this.ends);
+      this.lines = growArray(this.lines);
+      this.firsts = growArray(this.firsts);
     }
     // A field that was filled in begins behind the end of its record.
     for (let k = fields; k < this.width; k++) {
-      if (this.#fields === this.fieldEnds.length) this.fieldEnds = grown(this.fieldEnds);
+      if (this.#fields === this.fieldEnds.length) this.fieldEnds = growArray(this.fieldEnds);
       this.fieldEnds[this.#fields++] = end;
     }
     this.begins[row] = begin;
@@ -230,7 +230,7 @@ export class CsvSplitter {
 
   /** @param first line that the bytes begin with */
   #assertUtf8(bytes: Uint8Array, first: number): void {
-    const wrong = wrongUtf8(bytes, first);
+    const wrong = findInvalidUtf8(bytes, first);
     if (wrong) throw this.#error(wrong.what, { line: wrong.line });
   }
 
@@ -242,7 +242,7 @@ export class CsvSplitter {
 
 const count = (fields: number): string => (fields === 1 ? '1 field' : `${fields} fields`);
 
-function grown<T extends Int32Array | Float64Array>(from: T): T {
+function growArray<T extends Int32Array | Float64Array>(from: T): T {
   const to = new (from.constructor as new (length: number) => T)(2 * from.length);
   to.set(from);
   return to;
@@ -255,7 +255,7 @@ export function lineEnd(bytes: Uint8Array, at: number): number {
 }
 
 /** Where the next line begins; undefined when that cannot be said yet. */
-export function behindLine(bytes: Uint8Array, end: number, isLast: boolean): number | undefined {
+export function nextLineBegin(bytes: Uint8Array, end: number, isLast: boolean): number | undefined {
   if (end >= bytes.length) return isLast ? end : undefined;
   if (bytes[end] === LF) return end + 1;
   if (end + 1 < bytes.length) return bytes[end + 1] === LF ? end + 2 : end + 1;
@@ -267,7 +267,7 @@ const characters = (bytes: Uint8Array, begin: number, at: number): number =>
   new TextDecoder().decode(bytes.subarray(begin, at)).length + 1;
 
 /** Where bytes are no UTF-8; undefined where they are. @param line that they begin with */
-export function wrongUtf8(bytes: Uint8Array, line: number): { what: string; line: number } | undefined {
+export function findInvalidUtf8(bytes: Uint8Array, line: number): { what: string; line: number } | undefined {
   if (isUtf8(bytes)) return undefined;
   let begin = 0;
   for (let at = 0; ; ) {

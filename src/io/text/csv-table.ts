@@ -1,18 +1,19 @@
 /** CSV and TSV as tables. */
-import type { ForeignKind } from '../formats/foreign/foreign.js';
-import type { FoundField } from '../formats/foreign/protocol.js';
+
+import type { FoundField } from '../formats/subprocess/protocol.js';
+import type { SubprocessKind } from '../formats/subprocess/subprocess-kind.js';
 import type { Source } from '../raw.js';
-import type { ColumnSurvey } from './column-survey.js';
+import type { ColumnProfile } from './column-profile.js';
 import { type CsvDialect, csvDialect, emptyValues, putField, splitOptions } from './csv-dialect.js';
 import { CsvSplitter } from './csv-splitter.js';
 import type { TextReadOptions } from './text-options.js';
 import { TextSource } from './text-source.js';
-import { surveyOf, type TextChunk, type TextTable } from './text-table.js';
+import { profileColumns, type TextChunk, type TextTable } from './text-table.js';
 import { FORM, type Values } from './values.js';
 
 export class CsvTable implements TextTable {
   readonly name: string;
-  readonly kind: ForeignKind;
+  readonly kind: SubprocessKind;
   readonly options: TextReadOptions;
   readonly fields: readonly FoundField[];
   readonly delimiter: string;
@@ -24,7 +25,7 @@ export class CsvTable implements TextTable {
   readonly #text: TextSource;
   #splitter: CsvSplitter | undefined;
 
-  private constructor(text: TextSource, kind: ForeignKind, dialect: CsvDialect, options: TextReadOptions) {
+  private constructor(text: TextSource, kind: SubprocessKind, dialect: CsvDialect, options: TextReadOptions) {
     this.#text = text;
     this.name = text.name;
     this.kind = kind;
@@ -40,7 +41,7 @@ export class CsvTable implements TextTable {
 
   /** @throws FormatError, IoError */
   static async open(
-    kind: ForeignKind,
+    kind: SubprocessKind,
     source: Source,
     options: TextReadOptions & { readonly signal?: AbortSignal | undefined },
   ): Promise<CsvTable> {
@@ -72,11 +73,11 @@ export class CsvTable implements TextTable {
     for await (const chunk of this.#text.windows(take)) if (chunk.rows > 0) yield chunk;
   }
 
-  survey(columns: readonly number[]): Promise<ColumnSurvey[]> {
-    return surveyOf(this, columns);
+  profile(columns: readonly number[]): Promise<ColumnProfile[]> {
+    return profileColumns(this, columns);
   }
 
-  leftOut(): readonly string[] {
+  skipSummary(): readonly string[] {
     const { filled = 0, skipped = 0, comments = 0 } = this.#splitter ?? {};
     const lines = (n: number): string => (n === 1 ? '1 line' : `${n} lines`);
     return [

@@ -1,6 +1,6 @@
 /** Lines of JSON, found in bytes: where each is, and where the values of its names are. */
 import { FormatError } from '../../util/errors.js';
-import { wrongUtf8 } from './csv-splitter.js';
+import { findInvalidUtf8 } from './csv-splitter.js';
 import { isBlank, JsonFault, JsonScanner, jsonText } from './json-scanner.js';
 import { FORM, type Values } from './values.js';
 
@@ -90,7 +90,7 @@ export class JsonLines {
     const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
     let at = 0;
     const last = isLast ? bytes.length : whole.lastIndexOf(LF) + 1;
-    const wrong = wrongUtf8(bytes.subarray(0, last), this.#line);
+    const wrong = findInvalidUtf8(bytes.subarray(0, last), this.#line);
     if (wrong) throw this.#error(wrong.what, wrong.line);
     while (at < last) {
       const found = whole.indexOf(LF, at);
@@ -108,9 +108,9 @@ export class JsonLines {
     while (at < end && isBlank(bytes[at])) at++;
     if (at === end) return;
     try {
-      this.#scanner.over(bytes, end);
+      this.#scanner.reset(bytes, end);
       this.#assertAlike(bytes[at] === OPEN_OBJECT);
-      const behind = this.#scanner.blanks(bytes[at] === OPEN_OBJECT ? this.#object(at) : this.#whole(at));
+      const behind = this.#scanner.skipBlanks(bytes[at] === OPEN_OBJECT ? this.#object(at) : this.#whole(at));
       if (behind < end) throw new JsonFault('something follows behind the value', behind);
     } catch (error) {
       if (!(error instanceof JsonFault)) throw error;
@@ -203,7 +203,7 @@ export class JsonLines {
     if (name === undefined) return [begin, end];
     if (this.#bytes[begin] !== OPEN_OBJECT) return undefined;
     let found: [number, number] | undefined;
-    this.#scanner.over(this.#bytes, end);
+    this.#scanner.reset(this.#bytes, end);
     this.#scanner.members(begin, (nameBegin, nameEnd, from, to) => {
       if (jsonText(this.#bytes.subarray(nameBegin, nameEnd)) === name) found = [from, to];
     });

@@ -30,13 +30,13 @@ export class JsonScanner {
   #end = 0;
 
   /** @param end where the text ends */
-  over(bytes: Uint8Array, end: number): void {
+  reset(bytes: Uint8Array, end: number): void {
     this.#bytes = bytes;
     this.#end = end;
   }
 
   /** The first byte from `at` on that is not blank. */
-  blanks(at: number): number {
+  skipBlanks(at: number): number {
     while (at < this.#end && isBlank(this.#bytes[at])) at++;
     return at;
   }
@@ -113,13 +113,13 @@ export class JsonScanner {
 
   #list(at: number, depth: number): number {
     if (depth > MAX_DEPTH) throw new JsonFault(`lists and objects are more than ${MAX_DEPTH} deep`, at);
-    at = this.blanks(at + 1);
+    at = this.skipBlanks(at + 1);
     if (this.#is(at, CLOSE_LIST)) return at + 1;
     for (;;) {
-      at = this.blanks(this.value(at, depth + 1));
+      at = this.skipBlanks(this.value(at, depth + 1));
       if (this.#is(at, CLOSE_LIST)) return at + 1;
       if (!this.#is(at, COMMA)) throw new JsonFault('a list goes on without a comma', at);
-      at = this.blanks(at + 1);
+      at = this.skipBlanks(at + 1);
     }
   }
 
@@ -135,21 +135,21 @@ export class JsonScanner {
     depth = 0,
   ): number {
     if (depth > MAX_DEPTH) throw new JsonFault(`lists and objects are more than ${MAX_DEPTH} deep`, at);
-    at = this.blanks(at + 1);
+    at = this.skipBlanks(at + 1);
     if (this.#is(at, CLOSE_OBJECT)) return at + 1;
     for (;;) {
       if (!this.#is(at, QUOTE)) throw new JsonFault('a name in quotes is missing', at);
       const nameBegin = at;
       const nameEnd = this.string(at);
-      at = this.blanks(nameEnd);
+      at = this.skipBlanks(nameEnd);
       if (!this.#is(at, COLON)) throw new JsonFault('a colon is missing behind a name', at);
-      const begin = this.blanks(at + 1);
+      const begin = this.skipBlanks(at + 1);
       const end = this.value(begin, depth + 1);
       found(nameBegin, nameEnd, begin, end);
-      at = this.blanks(end);
+      at = this.skipBlanks(end);
       if (this.#is(at, CLOSE_OBJECT)) return at + 1;
       if (!this.#is(at, COMMA)) throw new JsonFault('an object goes on without a comma', at);
-      at = this.blanks(at + 1);
+      at = this.skipBlanks(at + 1);
     }
   }
 

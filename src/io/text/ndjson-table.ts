@@ -1,18 +1,19 @@
 /** NDJSON as tables: the names of all lines are columns. */
-import type { ForeignKind } from '../formats/foreign/foreign.js';
-import type { FoundField } from '../formats/foreign/protocol.js';
+
+import type { FoundField } from '../formats/subprocess/protocol.js';
+import type { SubprocessKind } from '../formats/subprocess/subprocess-kind.js';
 import type { Source } from '../raw.js';
-import { ColumnSurvey } from './column-survey.js';
+import { ColumnProfile } from './column-profile.js';
 import { JsonColumns, JsonLines, pathOf } from './json-lines.js';
 import { NumberScanner } from './number-style.js';
 import type { TextReadOptions } from './text-options.js';
 import { TextSource } from './text-source.js';
-import { surveyOf, type TextChunk, type TextTable, withMissing } from './text-table.js';
+import { markMissing, profileColumns, type TextChunk, type TextTable } from './text-table.js';
 import type { Values } from './values.js';
 
 export class NdjsonTable implements TextTable {
   readonly name: string;
-  readonly kind: ForeignKind;
+  readonly kind: SubprocessKind;
   readonly options: TextReadOptions;
   readonly delimiter = undefined;
   readonly hasHeader = false;
@@ -21,11 +22,11 @@ export class NdjsonTable implements TextTable {
   readonly #text: TextSource;
   readonly #columns = new JsonColumns();
   readonly #paths: string[] = [];
-  readonly #surveys: ColumnSurvey[] = [];
+  readonly #profiles: ColumnProfile[] = [];
   #rows = 0;
   #lineEnd = '\n';
 
-  private constructor(text: TextSource, kind: ForeignKind, options: TextReadOptions) {
+  private constructor(text: TextSource, kind: SubprocessKind, options: TextReadOptions) {
     this.#text = text;
     this.name = text.name;
     this.kind = kind;
@@ -34,14 +35,14 @@ export class NdjsonTable implements TextTable {
 
   /** Reads all lines once, for their names and what their values are. @throws FormatError, IoError */
   static async open(
-    kind: ForeignKind,
+    kind: SubprocessKind,
     source: Source,
     { signal, ...options }: TextReadOptions & { readonly signal?: AbortSignal | undefined },
   ): Promise<NdjsonTable> {
     const text = await TextSource.open(source, signal);
     const table = new NdjsonTable(text, kind, options);
     try {
-      await table.#look();
+      await table.#scanAll();
       return table;
     } catch (error) {
       await text.close();
@@ -49,15 +50,15 @@ export class NdjsonTable implements TextTable {
     }
   }
 
-  async #look(): Promise<void> {
+  async #scanAll(): Promise<void> {
     const scanner = new NumberScanner(this.options);
     for await (const chunk of this.chunks()) {
       if (this.#rows === 0 && chunk.bytes[chunk.ends[0] as number] === 0x0d) this.#lineEnd = '\r\n';
       this.#rows += chunk.rows;
       for (let column = 0; column < this.#columns.names.length; column++) {
-        const survey = this.#surveys[column] ?? new ColumnSurvey(scanner, true);
-        this.#surveys[column] = survey;
-        survey.add(withMissing(chunk.values(column), this.options.na));
+        const profile = this.#profiles[column] ?? new ColumnProfile(scanner, true);
+        this.#profiles[column] = profile;
+        profile.add(markMissing(chunk.values(column), this.options.na));
       }
     }
   }
@@ -89,7 +90,7 @@ export class NdjsonTable implements TextTable {
   }
 
   /** Makes a path such as `/user/id` a column, unless it is a name. */
-  want(name: string): void {
+  requestPath(name: string): void {
     if (!pathOf(name) || this.#columns.names.includes(name) || this.#paths.includes(name)) return;
     if (this.#columns.names.includes(pathOf(name)?.[0] ?? '')) this.#paths.push(name);
   }
@@ -124,13 +125,13 @@ export class NdjsonTable implements TextTable {
     };
   }
 
-  async survey(columns: readonly number[]): Promise<readonly ColumnSurvey[]> {
+  async profile(columns: readonly number[]): Promise<readonly ColumnProfile[]> {
     if (columns.every((column) => column < this.names))
-      return columns.map((column) => this.#surveys[column] as ColumnSurvey);
-    return surveyOf(this, columns);
+      return columns.map((column) => this.#profiles[column] as ColumnProfile);
+    return profileColumns(this, columns);
   }
 
-  leftOut(): readonly string[] {
+  skipSummary(): readonly string[] {
     return [];
   }
 

@@ -1,15 +1,15 @@
 /** Values of texts as cells of a type: what rows and codes of keys are made of. */
 import { type Dtype, dtypeInfo } from '../../keys/dtype.js';
 import { FormatError } from '../../util/errors.js';
-import { halfBits } from '../formats/foreign/halves.js';
+import { singleToHalfBits } from '../formats/subprocess/half-float.js';
 import type { Cells } from '../tables/row-layout.js';
-import { shortened } from './column-survey.js';
+import { shortenValue } from './column-profile.js';
+import { nearestFloat32 } from './nearest-float32.js';
 import type { NumberScanner } from './number-style.js';
 import { doubleOf, exactCode, integerOf, type ScannedNumber } from './number-text.js';
-import { singleOf } from './single.js';
 import { type TextType, tableTypeOf } from './text-type.js';
 import { isoDate, isoTime, isoTimestamp, type ReadTime } from './time-text.js';
-import { FORM, textOf, type Values, writtenOf } from './values.js';
+import { FORM, rawText, textOf, type Values } from './values.js';
 
 export interface CellsRequest {
   readonly type: TextType;
@@ -34,7 +34,7 @@ export function cellsOf(values: Values, request: CellsRequest): Cells {
     return { ...to, isNull: (i) => forms[i] === FORM.missing, bytes: (i) => textOf(values, i) };
   }
   if (type.is === 'json') {
-    return { ...to, isNull: (i) => forms[i] === FORM.missing, bytes: (i) => writtenOf(values, i) };
+    return { ...to, isNull: (i) => forms[i] === FORM.missing, bytes: (i) => rawText(values, i) };
   }
   // An empty text is no value of any other type.
   const isNull = (i: number): boolean => forms[i] === FORM.missing || begins[i] === ends[i];
@@ -42,7 +42,7 @@ export function cellsOf(values: Values, request: CellsRequest): Cells {
     const codes: Uint8Array[] = [];
     for (let i = 0; i < values.rows; i++) {
       if (isNull(i)) continue;
-      const number = request.scanner.scan(values, i) ?? fail(values, i, request);
+      const number = request.scanner.scan(values, i) ?? throwInvalid(values, i, request);
       codes[i] = exactCode(number, request.scanner.bytes, request.nan);
     }
     return { ...to, isNull, bytes: (i) => codes[i] as Uint8Array };
@@ -62,7 +62,7 @@ function memoryOf(values: Values, isNull: (i: number) => boolean, request: Cells
     case 'timestamp':
       return filled(new BigInt64Array(rows), (i) => timeOf(values, i, request));
     case 'i128':
-      return wide(values, isNull, request);
+      return wideIntegers(values, isNull, request);
     default:
       return filled(
         arrayOf(type.is as Dtype, rows),
@@ -120,7 +120,7 @@ const singleBits = new Uint32Array(single.buffer);
 
 function numberReader(dtype: Dtype, values: Values, request: CellsRequest): (i: number) => number | bigint {
   const { scanner } = request;
-  const scan = (i: number): ScannedNumber => scanner.scan(values, i) ?? fail(values, i, request);
+  const scan = (i: number): ScannedNumber => scanner.scan(values, i) ?? throwInvalid(values, i, request);
   const { kind, width, bytes } = dtypeInfo(dtype);
   if (kind === 'float') {
     const finite = (i: number, round: typeof doubleOf): number => {
@@ -128,36 +128,37 @@ function numberReader(dtype: Dtype, values: Values, request: CellsRequest): (i: 
       const value = round(number, scanner.bytes);
       return Number.isFinite(value) || scan(i).special
         ? value
-        : fail(values, i, request, `is too large for ${dtype}`);
+        : throwInvalid(values, i, request, `is too large for ${dtype}`);
     };
     if (dtype === 'f64') return (i) => finite(i, doubleOf);
-    const toSingle = (i: number): number => finite(i, singleOf);
+    const toSingle = (i: number): number => finite(i, nearestFloat32);
     if (dtype === 'f32') return toSingle;
     return (i) => {
       single[0] = toSingle(i);
-      return halfBits(singleBits[0] as number);
+      return singleToHalfBits(singleBits[0] as number);
     };
   }
   const isSigned = kind === 'signed';
-  const [least, most] = isSigned
+  const [minimum, maximum] = isSigned
     ? [-(1n << BigInt(width - 1)), (1n << BigInt(width - 1)) - 1n]
     : [0n, (1n << BigInt(width)) - 1n];
   return (i) => {
     const number = scan(i);
     if (!number.isWhole || (number.digits === 0 && number.isNegative))
-      fail(values, i, request, 'is no whole number');
+      throwInvalid(values, i, request, 'is no whole number');
     const value = integerOf(number, scanner.bytes);
-    if (value < least || value > most) fail(values, i, request, `is no ${dtype} (${least} to ${most})`);
+    if (value < minimum || value > maximum)
+      throwInvalid(values, i, request, `is no ${dtype} (${minimum} to ${maximum})`);
     return bytes === 8 ? value : Number(value);
   };
 }
 
 /** Whole numbers of 16 bytes. */
-function wide(values: Values, isNull: (i: number) => boolean, request: CellsRequest): Uint8Array {
+function wideIntegers(values: Values, isNull: (i: number) => boolean, request: CellsRequest): Uint8Array {
   const words = new BigUint64Array(2 * values.rows);
   for (let i = 0; i < values.rows; i++) {
     if (isNull(i)) continue;
-    const number = request.scanner.scan(values, i) ?? fail(values, i, request);
+    const number = request.scanner.scan(values, i) ?? throwInvalid(values, i, request);
     const value = integerOf(number, request.scanner.bytes);
     words[2 * i] = BigInt.asUintN(64, value);
     words[2 * i + 1] = BigInt.asUintN(64, value >> 64n);
@@ -166,41 +167,42 @@ function wide(values: Values, isNull: (i: number) => boolean, request: CellsRequ
 }
 
 function boolOf(values: Values, i: number, request: CellsRequest): number {
-  const text = shownText(values, i).toLowerCase();
-  if (text !== 'true' && text !== 'false') fail(values, i, request);
+  const text = quoteValue(values, i).toLowerCase();
+  if (text !== 'true' && text !== 'false') throwInvalid(values, i, request);
   return text === 'true' ? 1 : 0;
 }
 
 function dateOf(values: Values, i: number, request: CellsRequest): number {
   const { type } = request;
-  const text = shownText(values, i);
+  const text = quoteValue(values, i);
   const read = type.is === 'date' ? type.read : undefined;
-  return (read ? read(text)?.days : isoDate(text)) ?? fail(values, i, request);
+  return (read ? read(text)?.days : isoDate(text)) ?? throwInvalid(values, i, request);
 }
 
 const NANOSECONDS = 1_000_000_000n;
 
 function timeOf(values: Values, i: number, request: CellsRequest): bigint {
   const { type } = request;
-  const text = shownText(values, i);
+  const text = quoteValue(values, i);
   const read = type.is === 'timestamp' ? (type.read ?? isoTimestamp) : isoTime;
-  const time: ReadTime = read(text) ?? fail(values, i, request);
+  const time: ReadTime = read(text) ?? throwInvalid(values, i, request);
   if (type.is === 'timestamp' && (time.offset !== undefined) !== type.isZoned) {
-    fail(values, i, request, time.offset === undefined ? 'has no time zone' : 'has a time zone');
+    throwInvalid(values, i, request, time.offset === undefined ? 'has no time zone' : 'has a time zone');
   }
   const seconds = BigInt(time.days) * 86_400n + BigInt(time.seconds);
   if ('unit' in type && type.unit === 'ns') return seconds * NANOSECONDS + BigInt(time.nanoseconds);
-  if (time.nanoseconds % 1000 !== 0) fail(values, i, request, 'has more digits than microseconds have');
+  if (time.nanoseconds % 1000 !== 0)
+    throwInvalid(values, i, request, 'has more digits than microseconds have');
   return seconds * 1_000_000n + BigInt(time.nanoseconds / 1000);
 }
 
-const shownText = (values: Values, i: number): string => Buffer.from(textOf(values, i)).toString();
+const quoteValue = (values: Values, i: number): string => Buffer.from(textOf(values, i)).toString();
 
 /** @throws FormatError that says which value is none of its type, and where */
-function fail(values: Values, i: number, { name, column, type }: CellsRequest, why?: string): never {
+function throwInvalid(values: Values, i: number, { name, column, type }: CellsRequest, why?: string): never {
   const line = values.lines[i];
   const text =
-    values.forms[i] === FORM.nested ? 'a list or an object' : `'${shortened(shownText(values, i))}'`;
+    values.forms[i] === FORM.nested ? 'a list or an object' : `'${shortenValue(quoteValue(values, i))}'`;
   throw new FormatError(
     `cannot read ${name}: line ${line} has ${text} in column ${column}, which ${why ?? `is no ${type.is}`}`,
     { details: { path: name, line, column } },

@@ -1,18 +1,18 @@
 /** A column of a text as keys. */
 import { type Dtype, dtypeInfo } from '../../keys/dtype.js';
 import { FormatError } from '../../util/errors.js';
-import { chooseColumn } from '../formats/foreign/choose-column.js';
-import type { ForeignKind } from '../formats/foreign/foreign.js';
-import type { ForeignColumn } from '../formats/foreign/protocol.js';
 import type { KeyReader, ReadRequest } from '../formats/key-file.js';
+import type { FileColumn } from '../formats/subprocess/protocol.js';
+import { selectColumn } from '../formats/subprocess/select-column.js';
+import type { SubprocessKind } from '../formats/subprocess/subprocess-kind.js';
 import type { Source } from '../raw.js';
-import type { ColumnSurvey } from './column-survey.js';
+import type { ColumnProfile } from './column-profile.js';
 import { CsvTable } from './csv-table.js';
 import { NdjsonTable } from './ndjson-table.js';
 import { NumberScanner } from './number-style.js';
 import { cellsOf } from './text-cells.js';
 import { textOptionsOf } from './text-options.js';
-import { type TextTable, withMissing } from './text-table.js';
+import { markMissing, type TextTable } from './text-table.js';
 import type { TextType } from './text-type.js';
 
 /** The name of the column of a text that has no records. */
@@ -20,7 +20,7 @@ const FIRST_COLUMN = 'column0';
 
 /** Opens a text of keys. @throws DtypeError, FormatError, IoError, UsageError */
 export async function openTextKeys(
-  kind: ForeignKind,
+  kind: SubprocessKind,
   source: Source,
   request: ReadRequest,
 ): Promise<KeyReader> {
@@ -36,10 +36,10 @@ export async function openTextKeys(
 
 async function readerOf(table: TextTable, { column, dtype }: ReadRequest): Promise<KeyReader> {
   const { name, kind } = table;
-  if (table instanceof NdjsonTable && typeof column === 'string') table.want(column);
+  if (table instanceof NdjsonTable && typeof column === 'string') table.requestPath(column);
   const columns = await columnsOf(table, column, dtype);
-  const wanted = chooseColumn({ name, columns, column, dtype, isText: true });
-  const found = columns[wanted.index] as ForeignColumn;
+  const wanted = selectColumn({ name, columns, column, dtype, isText: true });
+  const found = columns[wanted.index] as FileColumn;
   return {
     name,
     format: kind.id,
@@ -61,28 +61,28 @@ async function columnsOf(
   table: TextTable,
   column: ReadRequest['column'],
   dtype: Dtype | undefined,
-): Promise<ForeignColumn[]> {
+): Promise<FileColumn[]> {
   const { fields } = table;
   if (fields.length === 0)
     return dtype === undefined ? [] : [{ name: FIRST_COLUMN, type: 'text', dtype: null }];
   const places = fields.map((_, i) => i);
-  const named = column === undefined ? places : places.filter((i) => isMeant(fields[i]?.name, i, column));
+  const named = column === undefined ? places : places.filter((i) => isSelected(fields[i]?.name, i, column));
   const isKnown = dtype !== undefined && named.length === 1;
-  const surveys = isKnown ? [] : await table.survey(named);
-  const found = new Map(named.map((index, k) => [index, surveys[k]]));
+  const profiles = isKnown ? [] : await table.profile(named);
+  const found = new Map(named.map((index, k) => [index, profiles[k]]));
   return fields.map(({ name }, index) => {
-    const survey = found.get(index);
-    return { name, type: survey ? typeText(survey) : 'text', dtype: survey?.dtype ?? null };
+    const profile = found.get(index);
+    return { name, type: profile ? typeText(profile) : 'text', dtype: profile?.dtype ?? null };
   });
 }
 
-const isMeant = (name: string | undefined, index: number, column: string | number): boolean =>
+const isSelected = (name: string | undefined, index: number, column: string | number): boolean =>
   name === String(column) || String(index) === String(column);
 
-function typeText(survey: ColumnSurvey): string {
-  if (survey.nested > 0) return 'lists and objects';
-  const { keyType }: { keyType: TextType } = survey;
-  return keyType.is === 'number' || keyType.is === 'f64' ? survey.valueType.is : keyType.is;
+function typeText(profile: ColumnProfile): string {
+  if (profile.nested > 0) return 'lists and objects';
+  const { keyType }: { keyType: TextType } = profile;
+  return keyType.is === 'number' || keyType.is === 'f64' ? profile.valueType.is : keyType.is;
 }
 
 async function* piecesOf(
@@ -97,7 +97,7 @@ async function* piecesOf(
   let missing = 0;
   let first = 0;
   for await (const chunk of table.chunks()) {
-    const values = withMissing(chunk.values(index), table.options.na);
+    const values = markMissing(chunk.values(index), table.options.na);
     const { memory, isNull } = cellsOf(values, request);
     for (let i = 0; i < chunk.rows; i++) {
       if (isNull(i) && missing++ === 0) first = values.lines[i] as number;

@@ -136,4 +136,4 @@ export function assertTextOptions(options: TextReadOptions): void {
 }
 
 /** A delimiter as the command takes it. */
-export const shownDelimiter = (delimiter: string): string => (delimiter === '\t' ? '\\t' : delimiter);
+export const formatDelimiter = (delimiter: string): string => (delimiter === '\t' ? '\\t' : delimiter);

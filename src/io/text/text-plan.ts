@@ -1,10 +1,10 @@
 /** What is read of tables in texts, and as what their rows are written. */
 import { DtypeError, FormatError } from '../../util/errors.js';
-import type { ForeignKind } from '../formats/foreign/foreign.js';
-import { type FoundKey, foundKeys, type TableKey } from '../tables/by.js';
+import type { SubprocessKind } from '../formats/subprocess/subprocess-kind.js';
 import type { KeyOrder } from '../tables/key-codes.js';
+import { type FoundKey, findKeys, type TableKey } from '../tables/table-keys.js';
 import type { TableField } from '../tables/table-type.js';
-import type { ColumnSurvey } from './column-survey.js';
+import type { ColumnProfile } from './column-profile.js';
 import type { TextTable } from './text-table.js';
 import { type ColumnTypes, columnTypes, type TextType, tableTypeOf, textType } from './text-type.js';
 
@@ -45,7 +45,7 @@ export interface TextRequest {
   readonly isWhole: boolean;
   readonly types: ColumnTypes | undefined;
   readonly nan: 'first' | 'last' | undefined;
-  readonly target: ForeignKind;
+  readonly target: SubprocessKind;
   /** Name of the output, for messages. */
   readonly out: string;
   readonly delimiter: string | undefined;
@@ -62,8 +62,8 @@ export async function textPlan(tables: readonly TextTable[], request: TextReques
   const unknown = [...said.keys()].find((column) => !fields.some((field) => field.name === column));
   const texts = fields.map(({ name: column }) => ({ name: column, type: { is: 'text' } }) as const);
   // Which columns they are is known before any of them is read.
-  if (unknown !== undefined) foundKeys([{ column: unknown }], texts, { name });
-  const found = foundKeys(request.keys, texts, { name, nan });
+  if (unknown !== undefined) findKeys([{ column: unknown }], texts, { name });
+  const found = findKeys(request.keys, texts, { name, nan });
   const to = rowsTo(first, request);
   const typed = new Map<number, TextType>();
   for (const [column, type] of said) {
@@ -81,25 +81,25 @@ export async function textPlan(tables: readonly TextTable[], request: TextReques
     ...(to.as === 'csv' && !isFromCsv ? kept : []),
   ];
   const asked = [...new Set(needed)];
-  const surveys = new Map<number, ColumnSurvey>();
+  const profiles = new Map<number, ColumnProfile>();
   for (const table of asked.length > 0 ? tables : []) {
-    for (const [k, survey] of (await table.survey(asked)).entries()) {
+    for (const [k, profile] of (await table.profile(asked)).entries()) {
       const index = asked[k] as number;
-      const before = surveys.get(index);
-      if (before) before.include(survey);
-      else surveys.set(index, survey);
+      const before = profiles.get(index);
+      if (before) before.include(profile);
+      else profiles.set(index, profile);
     }
   }
   const keyType = (index: number): TextType => {
-    const survey = surveys.get(index);
-    if (survey && survey.nested > 0) {
+    const profile = profiles.get(index);
+    if (profile && profile.nested > 0) {
       throw new DtypeError(
-        `the column ${columnOf(index)} of ${name} holds lists or objects, the first on line ${survey.nestedLine}, which have no order here: ` +
+        `the column ${columnOf(index)} of ${name} holds lists or objects, the first on line ${profile.nestedLine}, which have no order here: ` +
           'sort by numbers, texts or booleans',
-        { details: { path: name, column: columnOf(index), line: survey.nestedLine } },
+        { details: { path: name, column: columnOf(index), line: profile.nestedLine } },
       );
     }
-    return typed.get(index) ?? survey?.keyType ?? { is: 'text' };
+    return typed.get(index) ?? profile?.keyType ?? { is: 'text' };
   };
   const textKey = (key: Pick<FoundKey, 'index'> & KeyOrder): TextKey => {
     const { index, descending, nulls, nan: place } = key;
@@ -107,10 +107,10 @@ export async function textPlan(tables: readonly TextTable[], request: TextReques
   };
   const keys = found.map(textKey);
   for (const { index } of found) {
-    const warning = surveys.get(index)?.warning(columnOf(index), name);
+    const warning = profiles.get(index)?.warning(columnOf(index), name);
     if (warning) request.onWarning?.(warning);
   }
-  const listed = to.as !== 'csv' ? undefined : kept.find((index) => (surveys.get(index)?.nested ?? 0) > 0);
+  const listed = to.as !== 'csv' ? undefined : kept.find((index) => (profiles.get(index)?.nested ?? 0) > 0);
   if (listed !== undefined) {
     throw new DtypeError(
       `the column ${columnOf(listed)} cannot be written to ${request.out}: ${target.id} cannot hold lists and objects as they are; ` +
@@ -122,9 +122,9 @@ export async function textPlan(tables: readonly TextTable[], request: TextReques
     keys,
     distinct: distinct?.map((index) => textKey({ index, descending: false, nulls: 'last', nan: 'last' })),
     columns: kept.map((index) => {
-      const survey = surveys.get(index);
-      const type = typed.get(index) ?? survey?.valueType ?? { is: 'text' };
-      return { index, name: columnOf(index), type: written(type), isJson: survey?.isJson ?? false };
+      const profile = profiles.get(index);
+      const type = typed.get(index) ?? profile?.valueType ?? { is: 'text' };
+      return { index, name: columnOf(index), type: written(type), isJson: profile?.isJson ?? false };
     }),
     isWhole,
     to,

@@ -1,14 +1,14 @@
 /** Rows of texts, with the codes of their keys, as batches. */
-import type { Batch } from '../formats/foreign/protocol.js';
-import { rowStrings, type Strings, stringBatches, together } from '../tables/child/row-batches.js';
+import type { Batch } from '../formats/subprocess/protocol.js';
+import { joinStrings, rowStrings, type SizedStrings, stringBatches } from '../tables/child/row-batches.js';
 import { codeColumn } from '../tables/key-codes.js';
 import { keyKind } from '../tables/table-type.js';
-import { fieldOf } from './csv-field.js';
+import { formatField } from './csv-field.js';
 import { NumberScanner } from './number-style.js';
 import { cellsOf } from './text-cells.js';
 import type { TextColumn, TextKey, TextPlan } from './text-plan.js';
-import { type TextChunk, type TextTable, withMissing } from './text-table.js';
-import { FORM, textOf, type Values, writtenOf } from './values.js';
+import { markMissing, type TextChunk, type TextTable } from './text-table.js';
+import { FORM, rawText, textOf, type Values } from './values.js';
 
 /** Bytes that are copied faster one by one. */
 const SHORT = 48;
@@ -18,10 +18,10 @@ export async function* textBatches(table: TextTable, plan: TextPlan): AsyncGener
   const scanner = new NumberScanner(table.options);
   const { name } = table;
   for await (const chunk of table.chunks()) {
-    const codes = ({ index, column, type, ...order }: TextKey): Strings => {
+    const codes = ({ index, column, type, ...order }: TextKey): SizedStrings => {
       // What is descending is turned around afterwards, NaNs and all.
       const nan = (order.nan === 'last') !== order.descending ? 'last' : 'first';
-      const cells = cellsOf(withMissing(chunk.values(index), table.options.na), {
+      const cells = cellsOf(markMissing(chunk.values(index), table.options.na), {
         type,
         name,
         column,
@@ -33,19 +33,19 @@ export async function* textBatches(table: TextTable, plan: TextPlan): AsyncGener
       return codeColumn(cells, kind, order, chunk.rows);
     };
     yield* stringBatches(chunk.rows, [
-      together(plan.keys.map(codes)),
+      joinStrings(plan.keys.map(codes)),
       rowsOf(chunk, table, plan, scanner),
-      ...(plan.distinct ? [together(plan.distinct.map(codes))] : []),
+      ...(plan.distinct ? [joinStrings(plan.distinct.map(codes))] : []),
     ]);
   }
 }
 
-function rowsOf(chunk: TextChunk, table: TextTable, plan: TextPlan, scanner: NumberScanner): Strings {
+function rowsOf(chunk: TextChunk, table: TextTable, plan: TextPlan, scanner: NumberScanner): SizedStrings {
   const { to, columns, isWhole } = plan;
   if (to.as === 'values') {
     const { name } = table;
     const cells = columns.map(({ index, type, name: column }) =>
-      cellsOf(withMissing(chunk.values(index), table.options.na), {
+      cellsOf(markMissing(chunk.values(index), table.options.na), {
         type,
         name,
         column,
@@ -65,7 +65,7 @@ function rowsOf(chunk: TextChunk, table: TextTable, plan: TextPlan, scanner: Num
 }
 
 /** Rows as they are written. */
-function records(chunk: TextChunk, end: Uint8Array, delimiter: Uint8Array): Strings {
+function records(chunk: TextChunk, end: Uint8Array, delimiter: Uint8Array): SizedStrings {
   const { bytes, begins, ends } = chunk;
   const isFilled = chunk.hasMissingFields;
   const size = (i: number): number =>
@@ -93,7 +93,7 @@ function records(chunk: TextChunk, end: Uint8Array, delimiter: Uint8Array): Stri
 }
 
 /** Rows that are made of parts. */
-function built(rows: number, row: (i: number) => readonly Uint8Array[]): Strings {
+function buildRows(rows: number, row: (i: number) => readonly Uint8Array[]): SizedStrings {
   const all = Array.from({ length: rows }, (_, i) => Buffer.concat(row(i)));
   return {
     size: (i) => (all[i] as Buffer).length,
@@ -117,20 +117,20 @@ function fields(
   columns: readonly TextColumn[],
   delimiter: Buffer,
   end: Buffer,
-): Strings {
+): SizedStrings {
   const all = columns.map(({ index }) => chunk.values(index));
   const missing = columns.length === 1 ? EMPTY : NOTHING;
   const isCsv = table.kind.format === 'csv';
   const same = isCsv && table.delimiter === delimiter.toString();
-  return built(chunk.rows, (i) =>
+  return buildRows(chunk.rows, (i) =>
     all.flatMap((values, k) => {
       const form = values.forms[i];
       const field =
         form === FORM.missing
           ? missing
           : isCsv && (same || form !== FORM.bare)
-            ? writtenOf(values, i)
-            : fieldOf(textOf(values, i), delimiter);
+            ? rawText(values, i)
+            : formatField(textOf(values, i), delimiter);
       return [field, k === all.length - 1 ? end : delimiter];
     }),
   );
@@ -139,11 +139,16 @@ function fields(
 const [OPEN, CLOSE] = ['{', '}'].map((text) => Buffer.from(text)) as [Buffer, Buffer];
 
 /** Rows as objects of JSON. */
-function objects(chunk: TextChunk, table: TextTable, columns: readonly TextColumn[], end: Buffer): Strings {
+function objects(
+  chunk: TextChunk,
+  table: TextTable,
+  columns: readonly TextColumn[],
+  end: Buffer,
+): SizedStrings {
   const all = columns.map(({ index }) => chunk.values(index));
   const names = columns.map(({ name }, k) => Buffer.from(`${k > 0 ? ',' : ''}${JSON.stringify(name)}:`));
   const isJson = table.kind.format === 'ndjson';
-  return built(chunk.rows, (i) => [
+  return buildRows(chunk.rows, (i) => [
     OPEN,
     ...all.flatMap((values, k) => [
       names[k] as Buffer,
@@ -157,6 +162,6 @@ function objects(chunk: TextChunk, table: TextTable, columns: readonly TextColum
 function jsonValue(values: Values, row: number, isJson: boolean): Uint8Array {
   if (values.forms[row] === FORM.missing) return NULL;
   return isJson
-    ? writtenOf(values, row)
+    ? rawText(values, row)
     : Buffer.from(JSON.stringify(Buffer.from(textOf(values, row)).toString()));
 }

@@ -1,9 +1,9 @@
 /** Texts that are read more than once: once to decide what their columns are, and once for their rows. */
 import type { FileHandle } from 'node:fs/promises';
 import { FormatError, MemoryError } from '../../util/errors.js';
-import { COMPRESSIONS, decompressed } from '../compression.js';
-import { spooled } from '../formats/foreign/spool.js';
-import { assertGoing, ioError, PIECE_BYTES, type Source } from '../raw.js';
+import { COMPRESSIONS, decompressedSource } from '../compression.js';
+import { spoolSource } from '../formats/subprocess/spool.js';
+import { assertNotAborted, ioError, PIECE_BYTES, type Source } from '../raw.js';
 
 /** Bytes of text that are looked at at a time; more where a record is longer. */
 const WINDOW_BYTES = 2 ** 21;
@@ -46,16 +46,18 @@ export class TextSource {
   /** Opens what a source has, by way of a temporary file where it can be read only once. @throws FormatError, IoError */
   static async open(source: Source, signal: AbortSignal | undefined): Promise<TextSource> {
     const { name } = source;
-    const temporary = source.readAt ? undefined : await spooled(source, signal);
+    const temporary = source.readAt ? undefined : await spoolSource(source, signal);
     try {
       const packed = temporary ? () => piecesOf(temporary, name) : () => source.pieces(1);
       const magic = await headOf(packed(), 4);
       const compression = COMPRESSIONS.find(({ extension }) => startsWith(magic, MAGICS[extension] ?? [-1]));
       const open = compression
         ? () =>
-            decompressed({ name, pieces: packed, close: async () => undefined }, compression, signal).pieces(
-              1,
-            )
+            decompressedSource(
+              { name, pieces: packed, close: async () => undefined },
+              compression,
+              signal,
+            ).pieces(1)
         : packed;
       const head = await headOf(open(), BOM.length);
       if (startsWith(head, [0xff, 0xfe]) || startsWith(head, [0xfe, 0xff])) {
@@ -74,10 +76,10 @@ export class TextSource {
   }
 
   /** The beginning of the text. @returns at most so many bytes, and whether that is all */
-  async head(most: number): Promise<{ bytes: Uint8Array; isAll: boolean }> {
+  async head(maxBytes: number): Promise<{ bytes: Uint8Array; isAll: boolean }> {
     const mark = this.hasMark ? BOM.length : 0;
-    const bytes = await headOf(this.#open(), mark + most + 1);
-    return { bytes: bytes.subarray(mark, mark + most), isAll: bytes.length <= mark + most };
+    const bytes = await headOf(this.#open(), mark + maxBytes + 1);
+    return { bytes: bytes.subarray(mark, mark + maxBytes), isAll: bytes.length <= mark + maxBytes };
   }
 
   /**
@@ -109,7 +111,7 @@ export class TextSource {
       window = more;
     };
     for await (const piece of this.#open()) {
-      assertGoing(this.#signal);
+      assertNotAborted(this.#signal);
       let at = Math.min(skip, piece.length);
       skip -= at;
       while (at < piece.length) {
@@ -155,13 +157,13 @@ async function* piecesOf(handle: FileHandle, name: string): AsyncGenerator<Uint8
 }
 
 /** The first bytes that come. */
-async function headOf(pieces: AsyncGenerator<Uint8Array>, most: number): Promise<Buffer> {
+async function headOf(pieces: AsyncGenerator<Uint8Array>, maxBytes: number): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
   for await (const piece of pieces) {
-    parts.push(piece.slice(0, most - bytes)); // whose memory may serve for the next one
+    parts.push(piece.slice(0, maxBytes - bytes)); // whose memory may serve for the next one
     bytes += piece.length;
-    if (bytes >= most) break;
+    if (bytes >= maxBytes) break;
   }
   return Buffer.concat(parts);
 }

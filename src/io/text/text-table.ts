@@ -1,7 +1,8 @@
 /** Tables in texts: rows are ranges of bytes, and so are the values in them. */
-import type { ForeignKind } from '../formats/foreign/foreign.js';
-import type { FoundField } from '../formats/foreign/protocol.js';
-import { ColumnSurvey } from './column-survey.js';
+
+import type { FoundField } from '../formats/subprocess/protocol.js';
+import type { SubprocessKind } from '../formats/subprocess/subprocess-kind.js';
+import { ColumnProfile } from './column-profile.js';
 import { NumberScanner } from './number-style.js';
 import type { TextReadOptions } from './text-options.js';
 import { FORM, textOf, type Values } from './values.js';
@@ -23,7 +24,7 @@ export interface TextChunk {
 /** A table in a text, open for reading as often as need be. */
 export interface TextTable {
   readonly name: string;
-  readonly kind: ForeignKind;
+  readonly kind: SubprocessKind;
   readonly options: TextReadOptions;
   readonly fields: readonly FoundField[];
   /** Rows in all; undefined where they have not been counted. */
@@ -39,14 +40,14 @@ export interface TextTable {
   /** All rows; from the first one each time. */
   chunks(): AsyncGenerator<TextChunk>;
   /** What columns hold, by all of their values. */
-  survey(columns: readonly number[]): Promise<readonly ColumnSurvey[]>;
+  profile(columns: readonly number[]): Promise<readonly ColumnProfile[]>;
   /** What was left out and filled in, when all rows have been read. */
-  leftOut(): readonly string[];
+  skipSummary(): readonly string[];
   close(): Promise<void>;
 }
 
 /** Values in which some stand for missing ones. */
-export function withMissing(values: Values, na: TextReadOptions['na']): Values {
+export function markMissing(values: Values, na: TextReadOptions['na']): Values {
   const words = [na ?? []].flat().map((word) => Buffer.from(word));
   if (words.length === 0) return values;
   const forms = values.forms.slice();
@@ -59,16 +60,16 @@ export function withMissing(values: Values, na: TextReadOptions['na']): Values {
 }
 
 /** Looks at all values of some columns. */
-export async function surveyOf(
+export async function profileColumns(
   table: Pick<TextTable, 'chunks' | 'options' | 'kind'>,
   columns: readonly number[],
-): Promise<ColumnSurvey[]> {
+): Promise<ColumnProfile[]> {
   const scanner = new NumberScanner(table.options);
-  const surveys = columns.map(() => new ColumnSurvey(scanner, table.kind.format === 'ndjson'));
+  const profiles = columns.map(() => new ColumnProfile(scanner, table.kind.format === 'ndjson'));
   for await (const chunk of table.chunks()) {
     for (const [k, column] of columns.entries()) {
-      surveys[k]?.add(withMissing(chunk.values(column), table.options.na));
+      profiles[k]?.add(markMissing(chunk.values(column), table.options.na));
     }
   }
-  return surveys;
+  return profiles;
 }

@@ -1,9 +1,9 @@
 /** Rows of texts on their way into a file: they come as lines, and are written as they come. */
-import { compressed } from '../compression.js';
+import { compressedOutput } from '../compression.js';
 import { nameFacts } from '../formats/file-name.js';
 import type { Output } from '../output.js';
 import { isStdout } from '../raw.js';
-import { fieldOf } from './csv-field.js';
+import { formatField } from './csv-field.js';
 import type { TextPlan } from './text-plan.js';
 import type { TextTable } from './text-table.js';
 
@@ -29,7 +29,7 @@ export class TextWriter {
   /** @throws FormatError, IoError */
   static async create(output: Output, options: TextWriterOptions): Promise<TextWriter> {
     const { compression } = await nameFacts(isStdout(options.out) ? '' : options.out);
-    const smaller = compression && (await compressed(output, compression));
+    const smaller = compression && (await compressedOutput(output, compression));
     const writer = new TextWriter(smaller ?? output, async () => smaller?.finish());
     await writer.write(0, frontOf(options));
     return writer;
@@ -57,7 +57,7 @@ function frontOf({ table, plan, header }: TextWriterOptions): Uint8Array {
       ? [table.header]
       : columns.flatMap(({ name }, k) => [
           ...(k > 0 ? [delimiter] : []),
-          name === '' && columns.length > 1 ? Buffer.alloc(0) : fieldOf(Buffer.from(name), delimiter),
+          name === '' && columns.length > 1 ? Buffer.alloc(0) : formatField(Buffer.from(name), delimiter),
         ]);
   return Buffer.concat([mark, ...names, Buffer.from(to.lineEnd)]);
 }

@@ -34,7 +34,7 @@ export function textOf(values: Values, row: number): Uint8Array {
 }
 
 /** A value as it is written, quotes and all. */
-export function writtenOf({ bytes, begins, ends, forms }: Values, row: number): Uint8Array {
+export function rawText({ bytes, begins, ends, forms }: Values, row: number): Uint8Array {
   const quotes = forms[row] === FORM.text || forms[row] === FORM.escaped ? 1 : 0;
   return bytes.subarray((begins[row] as number) - quotes, (ends[row] as number) + quotes);
 }

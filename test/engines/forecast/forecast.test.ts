@@ -8,7 +8,7 @@ import {
 } from '../../../src/engines/forecast/forecast.js';
 import { DEVICE_RATES, ENGINE_RATES, HOST_RATES } from '../../../src/engines/forecast/measured.js';
 import type { Cost, DeviceRates, HostRates } from '../../../src/engines/forecast/rates.js';
-import { recordOrder } from '../../../src/io/record-order.js';
+import { layoutOrdering } from '../../../src/io/layout-ordering.js';
 
 const cost = (seconds: number, cpu = seconds): Cost => ({ seconds, cpu });
 const NONE = cost(0);
@@ -26,7 +26,7 @@ const DEVICE: DeviceRates = {
 
 const request = (cluster: Partial<Cluster>, more: Partial<ForecastRequest> = {}): ForecastRequest => ({
   bytes: 1e12,
-  order: recordOrder({ record: 100, keys: [{ offset: 0, length: 10 }] }),
+  order: layoutOrdering({ record: 100, keys: [{ offset: 0, length: 10 }] }),
   kind: { of: 'records', unit: 100 },
   cluster: { nodes: 10, gpus: 2, cores: 32, ...cluster },
   rates: { host: HOST, device: DEVICE, engine: { name: 'none', task: 0, stage: 0, job: 0, source: '' } },

@@ -1,10 +1,10 @@
 import test from 'ava';
 import {
-  budgetOf,
-  inCaches,
-  leastMemory,
+  cacheSizedBudget,
   memoryBudget,
-  partitionsOf,
+  minMemory,
+  partitionBudget,
+  partitionCount,
 } from '../../../src/io/external/budget.js';
 import { UsageError } from '../../../src/util/errors.js';
 import { orderOf, TEN_OF_TWELVE } from './small.js';
@@ -18,11 +18,11 @@ test('buffers and scratch of a partition fit the budget, and partitions hold who
     TEN_OF_TWELVE,
     { ...TEN_OF_TWELVE, unit: 100, sortBytes: 130 },
   ]) {
-    for (const memory of [leastMemory(order), 2 ** 28, GIB]) {
-      const { partitionBytes } = budgetOf(memory, order);
-      t.true(4 * partitionBytes + (2 * partitionBytes * order.sortBytes) / order.unit <= memory);
-      t.true(partitionBytes >= 8 * order.unit);
-      t.is(partitionBytes % order.unit, 0);
+    for (const memory of [minMemory(order), 2 ** 28, GIB]) {
+      const { partitionBytes } = partitionBudget(memory, order);
+      t.true(4 * partitionBytes + (2 * partitionBytes * order.sortBytes) / order.recordBytes <= memory);
+      t.true(partitionBytes >= 8 * order.recordBytes);
+      t.is(partitionBytes % order.recordBytes, 0);
       t.is(partitionBytes % 8, 0);
     }
   }
@@ -30,11 +30,11 @@ test('buffers and scratch of a partition fit the budget, and partitions hold who
 
 test('too little memory is refused with the minimum', (t) => {
   const order = orderOf('u32');
-  const least = leastMemory(order);
-  t.notThrows(() => budgetOf(least, order));
-  const error = t.throws(() => budgetOf(least - 1, order), { instanceOf: UsageError });
-  t.deepEqual(error?.details, { memory: least - 1, least });
-  t.true(leastMemory({ ...TEN_OF_TWELVE, unit: 2 ** 20, sortBytes: 2 ** 20 }) >= 64 * 2 ** 20);
+  const minBytes = minMemory(order);
+  t.notThrows(() => partitionBudget(minBytes, order));
+  const error = t.throws(() => partitionBudget(minBytes - 1, order), { instanceOf: UsageError });
+  t.deepEqual(error?.details, { memory: minBytes - 1, least: minBytes });
+  t.true(minMemory({ ...TEN_OF_TWELVE, recordBytes: 2 ** 20, sortBytes: 2 ** 20 }) >= 64 * 2 ** 20);
 });
 
 test('an input is sorted in memory if twice its size is available', (t) => {
@@ -45,22 +45,24 @@ test('an input is sorted in memory if twice its size is available', (t) => {
 });
 
 test('the number of partitions follows the input size up to the maximum', (t) => {
-  const budget = budgetOf(GIB, orderOf('f64'));
-  t.is(partitionsOf(budget, 0), 2);
-  const many = partitionsOf(budget, 6 * GIB);
+  const budget = partitionBudget(GIB, orderOf('f64'));
+  t.is(partitionCount(budget, 0), 2);
+  const many = partitionCount(budget, 6 * GIB);
   t.true(many * budget.partitionBytes > 6 * GIB && many < 64, `${many}`);
-  t.is(partitionsOf(budget, 2 ** 50), budget.mostPartitions);
-  t.true(partitionsOf(budget, undefined) > 16);
+  t.is(partitionCount(budget, 2 ** 50), budget.maxPartitions);
+  t.true(partitionCount(budget, undefined) > 16);
 });
 
 test('partitions fit the cache unless there would be too many of them', (t) => {
   const order = orderOf('f64');
-  const budget = budgetOf(4 * GIB, order);
-  const sized = (bytes: number | undefined): number => inCaches(budget, order, bytes).partitionBytes;
+  const budget = partitionBudget(4 * GIB, order);
+  const sized = (bytes: number | undefined): number => cacheSizedBudget(budget, order, bytes).partitionBytes;
   t.is(sized(GIB), 2 ** 25);
   t.is(sized(undefined), budget.partitionBytes);
-  t.true(sized(100 * GIB) > 2 ** 25 && partitionsOf(inCaches(budget, order, 100 * GIB), 100 * GIB) < 512);
+  t.true(
+    sized(100 * GIB) > 2 ** 25 && partitionCount(cacheSizedBudget(budget, order, 100 * GIB), 100 * GIB) < 512,
+  );
   t.is(sized(2 ** 45), budget.partitionBytes);
-  const little = budgetOf(2 ** 26, order);
-  t.deepEqual(inCaches(little, order, GIB), little);
+  const little = partitionBudget(2 ** 26, order);
+  t.deepEqual(cacheSizedBudget(little, order, GIB), little);
 });

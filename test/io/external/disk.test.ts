@@ -1,6 +1,6 @@
 import { statSync, writeFileSync } from 'node:fs';
 import test from 'ava';
-import { assertRoom, occupied } from '../../../src/io/external/disk.js';
+import { assertFreeSpace, diskUsage } from '../../../src/io/external/disk.js';
 import { IoError } from '../../../src/util/errors.js';
 import { scratchFolder } from '../../cli/cli.js';
 
@@ -9,8 +9,8 @@ test.after.always(remove);
 
 test('occupied returns the disk space of the files in a folder', async (t) => {
   writeFileSync(path('a'), new Uint8Array(100_000));
-  t.is(await occupied(folder), statSync(path('a')).blocks * 512);
-  t.is(await occupied(path('none')), 0);
+  t.is(await diskUsage(folder), statSync(path('a')).blocks * 512);
+  t.is(await diskUsage(path('none')), 0);
 });
 
 test('space needed on one disk is added up, less the space that is freed on the way', async (t) => {
@@ -19,9 +19,9 @@ test('space needed on one disk is added up, less the space that is freed on the 
     { folder, bytes: half, what: 'temporary files' },
     { folder, bytes: half, what: 'the result' },
   ];
-  const error = await t.throwsAsync(assertRoom(both, 1000), { instanceOf: IoError });
+  const error = await t.throwsAsync(assertFreeSpace(both, 1000), { instanceOf: IoError });
   t.is(error?.details.needed, 2 * half - 1000);
   t.regex(error?.message ?? '', /temporary files in .* and the result in .*--tmp/);
-  await t.notThrowsAsync(assertRoom(both, 2 * half));
-  await t.notThrowsAsync(assertRoom([{ folder: path('none'), bytes: half, what: 'it' }], 0));
+  await t.notThrowsAsync(assertFreeSpace(both, 2 * half));
+  await t.notThrowsAsync(assertFreeSpace([{ folder: path('none'), bytes: half, what: 'it' }], 0));
 });

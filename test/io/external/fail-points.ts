@@ -12,13 +12,13 @@ const STEPS = ['rename', 'rm', 'writeFile', 'open', 'mkdir'] as const;
 export class Killed extends Error {}
 
 /** Runs `work` and lets `most` steps happen. @returns whether `work` completed */
-export async function killedAfter(most: number, work: () => Promise<unknown>): Promise<boolean> {
+export async function killedAfter(maxSteps: number, work: () => Promise<unknown>): Promise<boolean> {
   const originals = STEPS.map((name) => [name, promises[name]] as const);
   let steps = 0;
   for (const [name, original] of originals) {
     promises[name] = (...args: never[]) => {
       // A step after the kill does nothing.
-      if (steps++ >= most) return Promise.reject(new Killed(`step ${steps}: ${name}`));
+      if (steps++ >= maxSteps) return Promise.reject(new Killed(`step ${steps}: ${name}`));
       return original?.(...args);
     };
   }
@@ -27,7 +27,7 @@ export async function killedAfter(most: number, work: () => Promise<unknown>): P
     await work();
     return true;
   } catch (error) {
-    if (steps > most) return false;
+    if (steps > maxSteps) return false;
     throw error;
   } finally {
     for (const [name, original] of originals) promises[name] = original as () => unknown;

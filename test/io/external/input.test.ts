@@ -1,7 +1,7 @@
 import { utimesSync, writeFileSync } from 'node:fs';
 import test from 'ava';
-import { gathered, identityOf, openFile, piecesOf } from '../../../src/io/external/input.js';
-import { Reading } from '../../../src/io/external/reading.js';
+import { identityOf, openFile, piecesOf, regroupPieces } from '../../../src/io/external/input.js';
+import { InputReader } from '../../../src/io/external/input-reader.js';
 import { IoError } from '../../../src/util/errors.js';
 import { scratchFolder } from '../../cli/cli.js';
 import { piecesOf as pipe } from './small.js';
@@ -36,7 +36,7 @@ test('the identity of a file covers size, time and contents', async (t) => {
 
 test('the pieces of a file are whole units and cover the range', async (t) => {
   writeFileSync(path('b'), bytes);
-  for (const room of [2, 24, 100, 10_000]) {
+  for (const bufferBytes of [2, 24, 100, 10_000]) {
     for (const [begin, end] of [
       [0, 3000],
       [12, 2988],
@@ -46,8 +46,8 @@ test('the pieces of a file are whole units and cover the range', async (t) => {
       const pieces = piecesOf(file.readAt, {
         begin,
         end,
-        unit: 12,
-        room: new Uint8Array(Math.max(24, room)),
+        recordBytes: 12,
+        buffer: new Uint8Array(Math.max(24, bufferBytes)),
       });
       t.deepEqual(await all(pieces), bytes.slice(begin, end));
       await file.close();
@@ -65,7 +65,7 @@ test('a file that is truncated while open is an IoError', async (t) => {
 });
 
 test('pieces of any length are gathered into equal pieces, each valid until the next but one', async (t) => {
-  for (const [unit, room, most] of [
+  for (const [recordBytes, bufferBytes, maxBytes] of [
     [10, 64, 30],
     [10, 7000, 3000],
     [25, 1000, 500],
@@ -73,28 +73,32 @@ test('pieces of any length are gathered into equal pieces, each valid until the 
   ] as const) {
     const got: Uint8Array[] = [];
     let last: { piece: Uint8Array; copy: Uint8Array } | undefined;
-    for await (const piece of gathered(pipe(bytes, unit, 7), unit, new Uint8Array(room))) {
+    for await (const piece of regroupPieces(
+      pipe(bytes, recordBytes, 7),
+      recordBytes,
+      new Uint8Array(bufferBytes),
+    )) {
       if (last) t.deepEqual(last.piece, last.copy);
       last = { piece, copy: piece.slice() };
       got.push(last.copy);
     }
-    t.true(got.slice(0, -1).every((piece) => piece.length === most));
+    t.true(got.slice(0, -1).every((piece) => piece.length === maxBytes));
     t.deepEqual(new Uint8Array(Buffer.concat(got)), bytes);
   }
 });
 
 test('a pipe is buffered in part for random access and then read on from any position', async (t) => {
   const input = { name: 'pipe', path: undefined, plainAt: undefined, bytes: undefined };
-  for (const [most, from] of [
+  for (const [maxBytes, from] of [
     [1000, 0],
     [1000, 500],
     [500, 1990],
     [5000, 120],
   ] as const) {
-    const reading = await Reading.open({ ...input, pieces: () => pipe(bytes, 10, 7) }, signal);
-    await reading.hold(most, signal);
-    t.true(reading.known >= Math.min(most, 3000));
-    t.is(reading.bytes, most > 3000 ? 3000 : undefined);
+    const reading = await InputReader.open({ ...input, pieces: () => pipe(bytes, 10, 7) }, signal);
+    await reading.hold(maxBytes, signal);
+    t.true(reading.readableBytes >= Math.min(maxBytes, 3000));
+    t.is(reading.bytes, maxBytes > 3000 ? 3000 : undefined);
     const into = new Uint8Array(150);
     await reading.readAt(into, 65);
     t.deepEqual(into, bytes.slice(65, 215));

@@ -11,13 +11,13 @@ import { orderOf, piecesOf, TEN_OF_TWELVE } from './small.js';
 
 /** The expected contents of each partition, by definition. */
 function expected(order: typeof TEN_OF_TWELVE, splitters: Splitters, bytes: Uint8Array): Uint8Array[] {
-  const n = bytes.length / order.unit;
+  const n = bytes.length / order.recordBytes;
   const partitions = new Uint16Array(n);
   splitters.place(bytes, partitions, new Uint32Array(splitters.partitions));
   return splitters.single.map((_, p) => {
-    const units = Array.from(partitions.keys()).filter((i) => partitions[i] === p);
+    const indices = Array.from(partitions.keys()).filter((i) => partitions[i] === p);
     return new Uint8Array(
-      Buffer.concat(units.map((i) => bytes.subarray(i * order.unit, (i + 1) * order.unit))),
+      Buffer.concat(indices.map((i) => bytes.subarray(i * order.recordBytes, (i + 1) * order.recordBytes))),
     );
   });
 }
@@ -25,15 +25,19 @@ function expected(order: typeof TEN_OF_TWELVE, splitters: Splitters, bytes: Uint
 const ORDERS = [...DTYPES.map((dtype) => orderOf(dtype)), TEN_OF_TWELVE, { ...TEN_OF_TWELVE, unit: 13 }];
 
 for (const order of ORDERS) {
-  test(`${order.units} of ${order.unit} bytes go to their partitions in input order`, async (t) => {
-    const bytes = new Random(5).bytes(order.unit * 3000);
-    const whole = order.unit === 13 ? thirteen(order) : order;
-    const splitters = Splitters.of(whole, bytes.slice(0, whole.unit * 300), 7);
+  test(`${order.description} of ${order.recordBytes} bytes go to their partitions in input order`, async (t) => {
+    const bytes = new Random(5).bytes(order.recordBytes * 3000);
+    const whole = order.recordBytes === 13 ? thirteen(order) : order;
+    const splitters = Splitters.of(whole, bytes.slice(0, whole.recordBytes * 300), 7);
     const names = splitters.single.map((_, p) => `p${p}`);
-    for (const room of [0, 100, 2 ** 16]) {
+    for (const bufferBytes of [0, 100, 2 ** 16]) {
       const spill = new MemorySpill();
-      const partitioner = new Partitioner(whole, splitters, { spill, names, room: new Uint8Array(room) });
-      for await (const piece of piecesOf(bytes, whole.unit, 701)) await partitioner.add(piece);
+      const partitioner = new Partitioner(whole, splitters, {
+        spill,
+        names,
+        buffer: new Uint8Array(bufferBytes),
+      });
+      for await (const piece of piecesOf(bytes, whole.recordBytes, 701)) await partitioner.add(piece);
       await partitioner.flush();
       for (const [p, wanted] of expected(whole, splitters, bytes).entries()) {
         t.is(partitioner.sizes[p], wanted.length);
@@ -66,7 +70,7 @@ test('a failed write is thrown, and no write is in flight after settle', async (
     },
   };
   const names = splitters.single.map((_, p) => `p${p}`);
-  const to = { spill: spill as Spill, names, room: new Uint8Array(4096) };
+  const to = { spill: spill as Spill, names, buffer: new Uint8Array(4096) };
   const partitioner = new Partitioner(order, splitters, to);
   await t.throwsAsync(
     (async () => {

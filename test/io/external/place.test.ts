@@ -2,7 +2,7 @@
 import test from 'ava';
 import { Placer } from '../../../src/io/external/place.js';
 import { Splitters } from '../../../src/io/external/splitters.js';
-import type { UnitOrder } from '../../../src/io/unit-order.js';
+import type { RecordOrdering } from '../../../src/io/record-ordering.js';
 import { bytesOf } from '../../../src/keys/array.js';
 import { DTYPES, dtypeInfo } from '../../../src/keys/dtype.js';
 import * as cl from '../../../src/opencl/index.js';
@@ -12,12 +12,12 @@ import { type ReferenceOrder, referenceSort } from '../../reference.js';
 import { orderOf, TEN_OF_TWELVE } from './small.js';
 
 /** The model: appends each unit to its partition. */
-function modelled(order: UnitOrder, splitters: Splitters, units: Uint8Array) {
-  const partitions = new Uint16Array(units.length / order.unit);
-  splitters.place(units, partitions, new Uint32Array(splitters.partitions));
+function expectedPartitions(order: RecordOrdering, splitters: Splitters, records: Uint8Array) {
+  const partitions = new Uint16Array(records.length / order.recordBytes);
+  splitters.place(records, partitions, new Uint32Array(splitters.partitions));
   const parts = splitters.single.map((): Uint8Array[] => []);
   partitions.forEach((p, i) => {
-    parts[p]?.push(units.subarray(i * order.unit, (i + 1) * order.unit));
+    parts[p]?.push(records.subarray(i * order.recordBytes, (i + 1) * order.recordBytes));
   });
   return {
     bytes: new Uint8Array(Buffer.concat(parts.flat())),
@@ -28,7 +28,7 @@ function modelled(order: UnitOrder, splitters: Splitters, units: Uint8Array) {
 for (const dtype of DTYPES) {
   test(`${dtype}: keys are placed as in the model, and sorted partitions form a sorted array`, async (t) => {
     const windows = bitWindows(dtype).map((bits) => ({ bits }));
-    const { bytes: unit } = dtypeInfo(dtype);
+    const { bytes: recordBytes } = dtypeInfo(dtype);
     const orders: ReferenceOrder[] = [
       {},
       { descending: true },
@@ -37,23 +37,23 @@ for (const dtype of DTYPES) {
     ];
     for (const given of [...orders, ...windows]) {
       for (const distribution of DISTRIBUTIONS) {
-        const units = bytesOf(keysOf(dtype, distribution, 300));
+        const records = bytesOf(keysOf(dtype, distribution, 300));
         const order = orderOf(dtype, given);
-        const splitters = Splitters.of(order, units.subarray(0, 100 * unit), 9);
-        const wanted = modelled(order, splitters, units);
+        const splitters = Splitters.of(order, records.subarray(0, 100 * recordBytes), 9);
+        const wanted = expectedPartitions(order, splitters, records);
         for (const native of [true, false]) {
-          const to = new Uint8Array(units.length);
-          const counts = await new Placer(order, splitters, { native }).place(units, to);
+          const to = new Uint8Array(records.length);
+          const counts = await new Placer(order, splitters, { native }).place(records, to);
           const said = `${JSON.stringify(given)} ${distribution} ${native}`;
           t.deepEqual(counts, wanted.counts, said);
           t.deepEqual(to, wanted.bytes, said);
           let begin = 0;
           const sorted: Uint8Array[] = [];
           for (const count of counts) {
-            sorted.push(referenceSort(to.slice(begin, begin + count * unit), dtype, given));
-            begin += count * unit;
+            sorted.push(referenceSort(to.slice(begin, begin + count * recordBytes), dtype, given));
+            begin += count * recordBytes;
           }
-          t.deepEqual(new Uint8Array(Buffer.concat(sorted)), referenceSort(units, dtype, given), said);
+          t.deepEqual(new Uint8Array(Buffer.concat(sorted)), referenceSort(records, dtype, given), said);
         }
       }
     }
@@ -61,13 +61,17 @@ for (const dtype of DTYPES) {
 
   test(`${dtype}: keys for several threads are placed as in the model, from unaligned memory`, async (t) => {
     const order = orderOf(dtype);
-    const units = bytesOf(keysOf(dtype, 'uniform', 200_003));
+    const records = bytesOf(keysOf(dtype, 'uniform', 200_003));
     for (const partitions of [1, 2, 300]) {
-      const splitters = Splitters.of(order, units.slice(0, 20 * partitions * order.unit), partitions);
-      const wanted = modelled(order, splitters, units);
-      const shifted = new Uint8Array(units.length + 1).subarray(1);
-      shifted.set(units);
-      const to = new Uint8Array(units.length);
+      const splitters = Splitters.of(
+        order,
+        records.slice(0, 20 * partitions * order.recordBytes),
+        partitions,
+      );
+      const wanted = expectedPartitions(order, splitters, records);
+      const shifted = new Uint8Array(records.length + 1).subarray(1);
+      shifted.set(records);
+      const to = new Uint8Array(records.length);
       t.deepEqual(await new Placer(order, splitters).place(shifted, to), wanted.counts);
       t.true(Buffer.compare(to, wanted.bytes) === 0);
     }
@@ -75,11 +79,11 @@ for (const dtype of DTYPES) {
 }
 
 test('units that are not plain keys are placed in their partitions', async (t) => {
-  const units = new Random(3).bytes(12 * 70_000);
-  const splitters = Splitters.of(TEN_OF_TWELVE, units.subarray(0, 12 * 500), 20);
-  const wanted = modelled(TEN_OF_TWELVE, splitters, units);
-  const to = new Uint8Array(units.length);
-  t.deepEqual(await new Placer(TEN_OF_TWELVE, splitters).place(units, to), wanted.counts);
+  const records = new Random(3).bytes(12 * 70_000);
+  const splitters = Splitters.of(TEN_OF_TWELVE, records.subarray(0, 12 * 500), 20);
+  const wanted = expectedPartitions(TEN_OF_TWELVE, splitters, records);
+  const to = new Uint8Array(records.length);
+  t.deepEqual(await new Placer(TEN_OF_TWELVE, splitters).place(records, to), wanted.counts);
   t.true(Buffer.compare(to, wanted.bytes) === 0);
 });
 

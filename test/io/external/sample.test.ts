@@ -1,8 +1,8 @@
 import test from 'ava';
-import { sampleOf } from '../../../src/io/external/sample.js';
+import { takeSample } from '../../../src/io/external/sample.js';
 
 const bytes = Uint8Array.from({ length: 3000 }, (_, i) => i >> 2);
-const units = Uint32Array.from({ length: 1000 }, (_, i) => i);
+const records = Uint32Array.from({ length: 1000 }, (_, i) => i);
 
 const readFrom =
   (from: Uint8Array) =>
@@ -11,7 +11,7 @@ const readFrom =
 
 test('the sample takes one unit from each equal part of the input and repeats for a seed', async (t) => {
   const of = (seed: number) =>
-    sampleOf(readFrom(new Uint8Array(units.buffer)), { n: 1000, unit: 4, count: 90, seed });
+    takeSample(readFrom(new Uint8Array(records.buffer)), { n: 1000, recordBytes: 4, count: 90, seed });
   const sample = await of(1);
   const taken = new Uint32Array(sample.buffer);
   t.is(taken.length, 90);
@@ -23,6 +23,6 @@ test('the sample takes one unit from each equal part of the input and repeats fo
 });
 
 test('the sample of a small input is the whole input, and of an empty input is empty', async (t) => {
-  t.deepEqual(await sampleOf(readFrom(bytes), { n: 1000, unit: 3, count: 5000, seed: 3 }), bytes);
-  t.is((await sampleOf(readFrom(bytes), { n: 0, unit: 3, count: 50, seed: 3 })).length, 0);
+  t.deepEqual(await takeSample(readFrom(bytes), { n: 1000, recordBytes: 3, count: 5000, seed: 3 }), bytes);
+  t.is((await takeSample(readFrom(bytes), { n: 0, recordBytes: 3, count: 50, seed: 3 })).length, 0);
 });

@@ -101,7 +101,7 @@ test.serial('without --resume, the state of an earlier sort is an error and is k
   t.deepEqual(readdirSync(state), before);
   const { resumedBytes } = await externalSort(await host, { ...job, resume: true }, contextOf());
   t.true(resumedBytes > 0 && resumedBytes < bytes.length, `${resumedBytes}`);
-  t.is(order.unit, 4);
+  t.is(order.recordBytes, 4);
 });
 
 test.serial(
@@ -151,7 +151,7 @@ test.serial('resume refuses a state that another process owns', async (t) => {
   const folder = await stateFolder(job.out, undefined);
   const owner = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)']);
   t.teardown(() => owner.kill());
-  const { thisProcess } = await import('../../../src/io/aside.js');
+  const { thisProcess } = await import('../../../src/io/temporary-files.js');
   const stat = readFileSync(`/proc/${owner.pid}/stat`, 'latin1');
   const start = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
   writeFileSync(join(folder, 'owner.json'), JSON.stringify({ ...thisProcess(), pid: owner.pid, start }));

@@ -4,24 +4,24 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { externalSort } from '../../../src/io/external/external-sort.js';
 import type { ExternalJob, ExternalReport } from '../../../src/io/external/job.js';
+import { keyOrdering, type RecordOrdering } from '../../../src/io/record-ordering.js';
 import type { FileContext } from '../../../src/io/sort-file.js';
-import { keyOrder, type UnitOrder } from '../../../src/io/unit-order.js';
 import { type Dtype, dtypeInfo } from '../../../src/keys/dtype.js';
 import type { Sorter } from '../../../src/sort/api/sorter.js';
 import type { ReferenceOrder } from '../../reference.js';
 
 /** Partitions of 4 KiB at most, a record every 8 KiB. */
-export const TINY = { memory: 1, partitionBytes: 4096, shardBytes: 8192, mostPartitions: 12 } as const;
+export const TINY = { memory: 1, partitionBytes: 4096, shardBytes: 8192, maxPartitions: 12 } as const;
 
 export const orderOf = (
   dtype: Dtype,
   { descending = false, nan = 'last', bits }: ReferenceOrder = {},
-): UnitOrder => keyOrder({ dtype, descending, nan, bits: bits ?? [0, dtypeInfo(dtype).width] });
+): RecordOrdering => keyOrdering({ dtype, descending, nan, bits: bits ?? [0, dtypeInfo(dtype).width] });
 
 /** Units of 12 bytes by their first ten, as memcmp compares; prefixes hold eight of these. */
-export const TEN_OF_TWELVE: UnitOrder = {
-  unit: 12,
-  units: 'units of 12 bytes',
+export const TEN_OF_TWELVE: RecordOrdering = {
+  recordBytes: 12,
+  description: 'units of 12 bytes',
   exact: false,
   sortBytes: 12,
   prefix(piece) {
@@ -30,14 +30,19 @@ export const TEN_OF_TWELVE: UnitOrder = {
   },
   compare: (a, i, b, j) => Buffer.compare(a.subarray(12 * i, 12 * i + 10), b.subarray(12 * j, 12 * j + 10)),
   async sort(_, bytes) {
-    const units = Array.from({ length: bytes.length / 12 }, (_, i) => bytes.subarray(12 * i, 12 * i + 12));
-    return new Uint8Array(Buffer.concat(units.sort((a, b) => TEN_OF_TWELVE.compare(a, 0, b, 0))));
+    const records = Array.from({ length: bytes.length / 12 }, (_, i) => bytes.subarray(12 * i, 12 * i + 12));
+    return new Uint8Array(Buffer.concat(records.sort((a, b) => TEN_OF_TWELVE.compare(a, 0, b, 0))));
   },
 };
 
 /** Pieces of memory as a pipe yields them, of whole units. */
-export async function* piecesOf(bytes: Uint8Array, unit: number, units = 300): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < bytes.length; at += units * unit) yield bytes.slice(at, at + units * unit);
+export async function* piecesOf(
+  bytes: Uint8Array,
+  recordBytes: number,
+  records = 300,
+): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += records * recordBytes)
+    yield bytes.slice(at, at + records * recordBytes);
 }
 
 export const contextOf = (more: Partial<FileContext> = {}): FileContext => ({
@@ -50,7 +55,7 @@ export const contextOf = (more: Partial<FileContext> = {}): FileContext => ({
 export interface SmallSort {
   readonly folder: string;
   readonly bytes: Uint8Array;
-  readonly order: UnitOrder;
+  readonly order: RecordOrdering;
   readonly orderName?: string;
   /** Given, the input is read as a pipe is. */
   readonly piped?: boolean;
@@ -65,7 +70,7 @@ export function jobOf({ folder, bytes, order, orderName = 'units', piped = false
     path: piped ? undefined : path,
     plainAt: piped ? undefined : 0,
     bytes: piped ? undefined : bytes.length,
-    pieces: () => piecesOf(bytes, order.unit),
+    pieces: () => piecesOf(bytes, order.recordBytes),
   };
   return { input, order, orderName, out: join(folder, 'out'), budget: TINY };
 }

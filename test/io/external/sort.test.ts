@@ -3,7 +3,7 @@ import { type SortWork, sortPartitions } from '../../../src/io/external/sort.js'
 import { MemorySpill } from '../../../src/io/external/spill.js';
 import type { SortedRecord } from '../../../src/io/external/state.js';
 import { randomPoints } from '../../../src/io/multiset.js';
-import { UnitMultiset } from '../../../src/io/unit-multiset.js';
+import { RecordMultiset } from '../../../src/io/record-multiset.js';
 import { Sorter } from '../../../src/sort/api/sorter.js';
 import { MismatchError } from '../../../src/util/errors.js';
 import { orderOf } from './small.js';
@@ -12,8 +12,8 @@ const host = Sorter.open({ device: 'host' });
 test.after.always(async () => (await host).close());
 
 const points = randomPoints();
-const sum = async (...bytes: number[]): Promise<UnitMultiset> => {
-  const checksum = new UnitMultiset(1, points);
+const sum = async (...bytes: number[]): Promise<RecordMultiset> => {
+  const checksum = new RecordMultiset(1, points);
   await checksum.add(Uint8Array.from(bytes));
   return checksum;
 };
@@ -37,7 +37,7 @@ async function workOn(partitions: Record<string, number[]>, records: Record<stri
     options: {},
     signal: new AbortController().signal,
     checksum: await sum(),
-    fresh: () => new UnitMultiset(1, points),
+    fresh: () => new RecordMultiset(1, points),
     onDone: () => undefined,
   };
   return { work, written, done };

@@ -17,11 +17,11 @@ for (const [kind, make] of Object.entries(KINDS)) {
   test.serial(`a spill to ${kind} reads back partitions from any position`, async (t) => {
     const spill = make();
     const bytes = Uint8Array.from({ length: 1000 }, (_, i) => i);
-    const room = bytes.slice();
+    const buffer = bytes.slice();
     for (let at = 0; at < 1000; at += 300)
-      await spill.write('a', at, room.subarray(at, Math.min(at + 300, 1000)));
+      await spill.write('a', at, buffer.subarray(at, Math.min(at + 300, 1000)));
     await spill.write('b', 0, Uint8Array.of(1, 2, 3));
-    room.fill(0); // it may be used again
+    buffer.fill(0); // it may be used again
     await spill.sync(['a', 'b', 'c']);
     for (const [from, to] of [
       [0, 1000],
@@ -60,10 +60,10 @@ test.serial('a truncated spill file and a missing folder are errors that name th
 
 test('a memory spill keeps its own memory without a copy and copies other memory', async (t) => {
   const spill = new MemorySpill();
-  const room = spill.room(6);
-  room.set([1, 2, 3, 4, 5, 6]);
-  await spill.write('a', 0, room.subarray(0, 2));
-  await spill.write('b', 0, room.subarray(2));
+  const buffer = spill.allocate(6);
+  buffer.set([1, 2, 3, 4, 5, 6]);
+  await spill.write('a', 0, buffer.subarray(0, 2));
+  await spill.write('b', 0, buffer.subarray(2));
   const other = Uint8Array.of(7, 8);
   await spill.write('a', 2, other);
   other.fill(0);
@@ -72,7 +72,7 @@ test('a memory spill keeps its own memory without a copy and copies other memory
   await spill.read('b', 0, b);
   t.deepEqual([...a], [1, 2, 7, 8]);
   t.deepEqual([...b], [3, 4, 5, 6]);
-  room[0] = 9;
+  buffer[0] = 9;
   await spill.read('a', 0, a);
   t.is(a[0], 9, 'it was not copied');
 });

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { Splitters } from '../../../src/io/external/splitters.js';
-import type { UnitOrder } from '../../../src/io/unit-order.js';
+import type { RecordOrdering } from '../../../src/io/record-ordering.js';
 import { bytesOf } from '../../../src/keys/array.js';
 import { DTYPES } from '../../../src/keys/dtype.js';
 import { Random } from '../../../src/util/random.js';
@@ -8,15 +8,15 @@ import { DISTRIBUTIONS, keysOf } from '../../distributions.js';
 import { orderOf, TEN_OF_TWELVE } from './small.js';
 
 /** Checks placed partitions for order, equality in single partitions and counts. @returns the first error */
-function placed(order: UnitOrder, splitters: Splitters, units: Uint8Array): string | undefined {
-  const n = units.length / order.unit;
+function placed(order: RecordOrdering, splitters: Splitters, records: Uint8Array): string | undefined {
+  const n = records.length / order.recordBytes;
   const partitions = new Uint16Array(n);
   const counts = new Uint32Array(splitters.partitions);
-  splitters.place(units, partitions, counts);
-  const prefixes = order.prefix(units);
+  splitters.place(records, partitions, counts);
+  const prefixes = order.prefix(records);
   const compare = (i: number, j: number): number => {
     const [a, b] = [prefixes[i] ?? 0n, prefixes[j] ?? 0n];
-    return a < b ? -1 : a > b ? 1 : order.exact ? 0 : order.compare(units, i, units, j);
+    return a < b ? -1 : a > b ? 1 : order.exact ? 0 : order.compare(records, i, records, j);
   };
   const first = new Map<number, number>();
   for (let i = 0; i < n; i++) {
@@ -42,12 +42,12 @@ function placed(order: UnitOrder, splitters: Splitters, units: Uint8Array): stri
 for (const dtype of DTYPES) {
   test(`${dtype}: partitions are in order for every distribution and direction`, (t) => {
     for (const distribution of DISTRIBUTIONS) {
-      const units = bytesOf(keysOf(dtype, distribution, 700));
+      const records = bytesOf(keysOf(dtype, distribution, 700));
       for (const order of [orderOf(dtype), orderOf(dtype, { descending: true, nan: 'first' })]) {
-        const splitters = Splitters.of(order, units.subarray(0, 200 * order.unit), 9);
-        t.is(placed(order, splitters, units), undefined, distribution);
+        const splitters = Splitters.of(order, records.subarray(0, 200 * order.recordBytes), 9);
+        t.is(placed(order, splitters, records), undefined, distribution);
         const again = new Splitters(order, JSON.parse(JSON.stringify(splitters.stored)));
-        t.is(placed(order, again, units), undefined, `${distribution}, stored`);
+        t.is(placed(order, again, records), undefined, `${distribution}, stored`);
         t.deepEqual(again.single, splitters.single);
       }
     }
@@ -57,11 +57,11 @@ for (const dtype of DTYPES) {
 test('units with equal prefixes are split by comparison', (t) => {
   const random = new Random(1);
   for (const values of [1, 2, 5, 200]) {
-    const units = new Uint8Array(600 * 12).map((_, i) =>
+    const records = new Uint8Array(600 * 12).map((_, i) =>
       i % 12 === 9 ? random.below(values) : i % 12 < 9 ? 7 : i,
     );
-    const splitters = Splitters.of(TEN_OF_TWELVE, units.subarray(0, 200 * 12), 6);
-    t.is(placed(TEN_OF_TWELVE, splitters, units), undefined, `${values} values`);
+    const splitters = Splitters.of(TEN_OF_TWELVE, records.subarray(0, 200 * 12), 6);
+    t.is(placed(TEN_OF_TWELVE, splitters, records), undefined, `${values} values`);
     t.true(splitters.partitions > 1);
   }
 });

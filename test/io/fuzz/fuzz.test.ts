@@ -1,7 +1,7 @@
 import test from 'ava';
 import { scratchFolder } from '../../cli/cli.js';
 import { attempt } from './hunt.js';
-import { foreignSubjects, subjects } from './subjects.js';
+import { subjects, subprocessSubjects } from './subjects.js';
 
 const { folder, remove } = scratchFolder();
 test.after.always(remove);
@@ -23,7 +23,7 @@ test('mutated files are read correctly or refused with a ClsortError', async (t)
 test('mutated files of subprocess formats are read alike from a file and a pipe, or refused', async (t) => {
   const tally = { cases: 0, read: 0, refused: 0 };
   const first = Number(process.env.CLSORT_FUZZ_SEED ?? 1);
-  const all = await foreignSubjects();
+  const all = await subprocessSubjects();
   // One change each: `foreign/hostile.test.ts` tries hundreds within one process.
   for (const [i, subject] of all.entries()) await attempt([subject], first + i, folder, tally);
   t.log(tally);

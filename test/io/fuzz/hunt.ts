@@ -9,7 +9,7 @@ import { Readable } from 'node:stream';
 import { openKeys } from '../../../src/io/keys.js';
 import { openSource, type Source } from '../../../src/io/raw.js';
 import { isTextTable, openTable, type TableFile } from '../../../src/io/tables/table-file.js';
-import { planOf } from '../../../src/io/tables/table-plan.js';
+import { planTables } from '../../../src/io/tables/table-plan.js';
 import { textBatches } from '../../../src/io/text/text-rows.js';
 import { dtypeInfo } from '../../../src/keys/dtype.js';
 import { ClsortError } from '../../../src/util/errors.js';
@@ -126,7 +126,7 @@ async function outcome(
 async function rowsOutcome(source: Source, path: string, by: string): Promise<string> {
   const table = await openTable(source, path, {});
   try {
-    const { wanted, text } = await planOf([table], { in: path, out: 'out.arrow', by }, {});
+    const { wanted, text } = await planTables([table], { in: path, out: 'out.arrow', by }, {});
     const hashes: Hash[] = [];
     let n = 0;
     for await (const { rows, buffers } of isTextTable(table) && text
@@ -145,7 +145,7 @@ async function rowsOutcome(source: Source, path: string, by: string): Promise<st
 }
 
 /** Memory limit of the process in bytes, with Node itself and the windows of decompressors. */
-const MOST_BYTES = 600 * 2 ** 20;
+const MAX_BYTES = 600 * 2 ** 20;
 
 /** Number of attempts by outcome. */
 export interface Tally {
@@ -185,7 +185,7 @@ export async function attempt(
       throw new Error(`from a file: ${fromFile.slice(0, 99)}; from a pipe: ${fromPipe.slice(0, 99)}`);
     }
     const { maxRSS } = process.resourceUsage();
-    if (maxRSS * 1024 > MOST_BYTES) throw new Error(`${maxRSS} KiB of memory were taken`);
+    if (maxRSS * 1024 > MAX_BYTES) throw new Error(`${maxRSS} KiB of memory were taken`);
   } catch (error) {
     throw new Error(`seed ${seed}, ${subject.name}: ${(error as Error).message}`, { cause: error });
   }

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import zlib, { gzipSync } from 'node:zlib';
 import { COMPRESSIONS } from '../../../src/io/compression.js';
-import type { ForeignFormat } from '../../../src/io/formats/foreign/protocol.js';
 import { npyHeader } from '../../../src/io/formats/npy-header.js';
+import type { SubprocessFormat } from '../../../src/io/formats/subprocess/protocol.js';
 import { generate } from '../../../src/io/gen.js';
 import type { InputOptions } from '../../../src/io/keys.js';
 import type { Dtype } from '../../../src/keys/dtype.js';
-import { writeColumns } from '../formats/foreign/files.js';
-import { LZ4_ARROW } from '../formats/foreign/lz4-arrow.js';
+import { writeColumns } from '../formats/subprocess/files.js';
+import { LZ4_ARROW } from '../formats/subprocess/lz4-arrow.js';
 
 /** A valid file, to be changed. */
 export interface Subject {
@@ -22,7 +22,7 @@ export interface Subject {
   /** Whether it can also be read from a pipe, with the same result. Default true. */
   readonly piped?: boolean;
   /** Whether a subprocess reads it. */
-  readonly isForeign?: boolean;
+  readonly isSubprocess?: boolean;
   /** For a table: the sort key of its rows, so that codes are computed; no keys are read from it. */
   readonly by?: string;
 }
@@ -52,7 +52,7 @@ async function zstd(name: string, bytes: Uint8Array): Promise<Subject[]> {
 }
 
 /** The same file as the process behind a format writes it, with columns of several dtypes. */
-async function foreign(format: ForeignFormat, compression?: 'gzip'): Promise<Subject> {
+async function subprocessFormats(format: SubprocessFormat, compression?: 'gzip'): Promise<Subject> {
   const folder = mkdtempSync(join(tmpdir(), 'clsort-fuzz-subject-'));
   const path = join(folder, 'whole');
   const columns = (['f64', 'i32', 'u64'] as const).map((dtype) => ({
@@ -65,7 +65,7 @@ async function foreign(format: ForeignFormat, compression?: 'gzip'): Promise<Sub
     const whole = readFileSync(path);
     const bytes = compression ? gzipSync(whole) : whole;
     const name = `several.${format}${compression ? '.gz' : ''}`;
-    return { name, bytes, options: { column: 'of i32' }, isForeign: true };
+    return { name, bytes, options: { column: 'of i32' }, isSubprocess: true };
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -103,24 +103,24 @@ async function tables(): Promise<Subject[]> {
   const csv = 'a,b\n1,x\n,"y, z"\n-3,\n2.5,""\n';
   const lines = '{"a":1,"b":"x"}\n{"a":null,"c":[1]}\n{"b":"y"}\n';
   return [
-    { name: 'rows.arrow', bytes: tableToIPC(table, 'file'), by: 'text:desc,number', isForeign: true },
-    { name: 'rows.arrows', bytes: tableToIPC(table, 'stream'), by: 'bare,flag', isForeign: true },
-    { name: 'rows.csv', bytes: Buffer.from(csv), by: 'a,b:desc', isForeign: true },
-    { name: 'rows.ndjson', bytes: Buffer.from(lines), by: 'a,b', isForeign: true },
-    { ...(await foreign('parquet')), name: 'rows.parquet', by: 'of i32,of f64:desc' },
+    { name: 'rows.arrow', bytes: tableToIPC(table, 'file'), by: 'text:desc,number', isSubprocess: true },
+    { name: 'rows.arrows', bytes: tableToIPC(table, 'stream'), by: 'bare,flag', isSubprocess: true },
+    { name: 'rows.csv', bytes: Buffer.from(csv), by: 'a,b:desc', isSubprocess: true },
+    { name: 'rows.ndjson', bytes: Buffer.from(lines), by: 'a,b', isSubprocess: true },
+    { ...(await subprocessFormats('parquet')), name: 'rows.parquet', by: 'of i32,of f64:desc' },
   ];
 }
 
 /** Files that subprocesses read, each in a fraction of a second. */
-export const foreignSubjects = async (): Promise<Subject[]> => {
+export const subprocessSubjects = async (): Promise<Subject[]> => {
   const table = 'a\tb\n1\t-2.5\n30\t1e9\n7\tnan\n';
   return [
     ...(await Promise.all(
-      (['arrow', 'arrows', 'parquet', 'csv', 'ndjson'] as const).map((one) => foreign(one)),
+      (['arrow', 'arrows', 'parquet', 'csv', 'ndjson'] as const).map((one) => subprocessFormats(one)),
     )),
-    { name: 'table.tsv', bytes: Buffer.from(table), options: { column: 'b' }, isForeign: true },
-    { name: 'lz4.arrow', bytes: LZ4_ARROW, isForeign: true },
-    await foreign('csv', 'gzip'),
+    { name: 'table.tsv', bytes: Buffer.from(table), options: { column: 'b' }, isSubprocess: true },
+    { name: 'lz4.arrow', bytes: LZ4_ARROW, isSubprocess: true },
+    await subprocessFormats('csv', 'gzip'),
     ...(await tables()),
   ];
 };

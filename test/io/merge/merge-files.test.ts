@@ -25,7 +25,8 @@ const context = (stdin: Readable = Readable.from([])): FileContext => ({
 });
 
 /** Memory so small that windows of small files have only a few keys. */
-const memoryFor = (inputs: number, unit: number, units = 7): number => inputs * units * unit * 8;
+const memoryFor = (inputs: number, keyBytes: number, recordCount = 7): number =>
+  inputs * recordCount * keyBytes * 8;
 
 const merge = (job: Omit<MergeJob, 'memory'> & { memory?: number }, stdin?: Readable): Promise<MergeReport> =>
   mergeFiles(sorter(), { memory: 2 ** 28, ...job }, context(stdin));
@@ -49,7 +50,7 @@ function sortedFiles(dtype: Dtype, counts: readonly number[], order: ReferenceOr
 
 for (const dtype of DTYPES) {
   test(`${dtype}: files are merged in both directions, with NaNs first or last, in windows of a few keys`, async (t) => {
-    const unit = dtypeInfo(dtype).bytes;
+    const keyBytes = dtypeInfo(dtype).bytes;
     for (const order of [
       {},
       { descending: true },
@@ -59,10 +60,10 @@ for (const dtype of DTYPES) {
       const name = `${dtype}-${JSON.stringify(order).replaceAll(/\W/g, '')}-`;
       const { paths, all } = sortedFiles(dtype, [300, 0, 1, 170, 300], order, name);
       const out = path(`${name}out.${dtype}`);
-      for (const memory of [2 ** 28, memoryFor(5, unit)]) {
+      for (const memory of [2 ** 28, memoryFor(5, keyBytes)]) {
         const report = await merge({ in: paths, out, memory, ...order });
         t.true(readFileSync(out).equals(all), `${name} ${memory}`);
-        t.deepEqual(report, { n: 771, written: 771, units: `${dtype} keys`, formats: ['raw', 'raw'] });
+        t.deepEqual(report, { n: 771, written: 771, recordCount: `${dtype} keys`, formats: ['raw', 'raw'] });
       }
     }
   });

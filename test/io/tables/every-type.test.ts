@@ -52,11 +52,11 @@ const TYPES: Readonly<Record<string, readonly [arrow.DataType, Make]>> = {
 };
 
 /** A value as text in which −0 is not 0. */
-const shown = (value: unknown): string => {
+const formatted = (value: unknown): string => {
   if (Object.is(value, -0)) return '-0';
-  if (value instanceof arrow.Vector) return `[${[...value].map(shown)}]`;
+  if (value instanceof arrow.Vector) return `[${[...value].map(formatted)}]`;
   if (value instanceof arrow.StructRow)
-    return `{${[...value].map(([name, of]) => `${String(name)}: ${shown(of)}`)}}`;
+    return `{${[...value].map(([name, of]) => `${String(name)}: ${formatted(of)}`)}}`;
   return `${value}`;
 };
 
@@ -95,7 +95,7 @@ for (let round = 0; round < ROUNDS; round++) {
       table.schema.fields.map(({ name, type, nullable }) => `${name}: ${type} ${nullable}`),
     );
     for (const [name, vector] of vectors) {
-      t.deepEqual([...(found.getChild(name) ?? [])].map(shown), [...vector].map(shown), name);
+      t.deepEqual([...(found.getChild(name) ?? [])].map(formatted), [...vector].map(formatted), name);
     }
   });
 }

@@ -9,7 +9,7 @@ import type { Sorter } from '../../../src/sort/api/sorter.js';
 import { DtypeError, FormatError } from '../../../src/util/errors.js';
 import { scratchFolder } from '../../cli/cli.js';
 import { nowhere } from '../context.js';
-import { otherDuckdb } from '../formats/foreign/files.js';
+import { otherDuckdb } from '../formats/subprocess/files.js';
 import { type PhysicalColumn, parquetOf } from './parquet-columns.js';
 
 const test = ava.serial; // each starts processes
@@ -228,11 +228,11 @@ test('names, order, nullability, ids and texts of a Parquet file come out as the
   t.deepEqual(await described('m3.parquet'), await described('m.parquet'));
   const columns = `name, type, type_length, coalesce(repetition_type, 'REQUIRED'), num_children, field_id, scale, precision,
     CASE WHEN converted_type IN ('INT_32', 'INT_64') THEN NULL ELSE converted_type END`;
-  const told = (file: string) =>
+  const describe = (file: string) =>
     sql(
       `SELECT ${columns} FROM parquet_schema('${path(file)}') WHERE name NOT IN ('duckdb_schema', 'arrow_schema', 'entries', 'key_value')`,
     );
-  t.deepEqual(await told('m3.parquet'), await told('m.parquet'));
+  t.deepEqual(await describe('m3.parquet'), await describe('m.parquet'));
   const texts = (file: string) =>
     sql(`SELECT decode(key), decode(value) FROM parquet_kv_metadata('${path(file)}') ORDER BY ALL`);
   t.deepEqual(await texts('m3.parquet'), [
@@ -295,11 +295,11 @@ test('zones, durations, fixed lists, nullability and metadata of Arrow come back
   await sort({ in: 'z.parquet', out: 'y.parquet', by: 'id:desc' });
   await sort({ in: 'y.parquet', out: 'y.arrow', by: 'id' });
   const found = arrow.tableFromIPC(readFileSync(path('y.arrow')));
-  const told = ({ name, type, nullable, metadata }: arrow.Field): unknown => [
+  const describe = ({ name, type, nullable, metadata }: arrow.Field): unknown => [
     ...[name, `${type}`, nullable, metadata.get('note')],
-    (type.children ?? []).map(told),
+    (type.children ?? []).map(describe),
   ];
-  t.deepEqual(found.schema.fields.map(told), schema.fields.map(told));
+  t.deepEqual(found.schema.fields.map(describe), schema.fields.map(describe));
   t.is(found.schema.metadata.get('table'), 'of mine');
   const before = new arrow.Table([batch]).toArray().map(String);
   t.deepEqual(

@@ -18,7 +18,7 @@ const { signal } = new AbortController();
 type Pair = readonly [key: Buffer, value: Buffer];
 
 /** Entries whose keys end with a unique number; many share a beginning. */
-function entriesOf(n: number, seed: number, longest = 40): Pair[] {
+function entriesOf(n: number, seed: number, maxLength = 40): Pair[] {
   const random = new Random(seed);
   return Array.from({ length: n }, (_, i) => {
     const number = Buffer.alloc(8);
@@ -27,7 +27,7 @@ function entriesOf(n: number, seed: number, longest = 40): Pair[] {
       ['', 'a', 'a common beginning, ', 'a common beginning, and more'][random.below(4)] ?? '',
     );
     const end = Buffer.of(random.below(3), 0xff, 0xfe);
-    return [Buffer.concat([code, end, number]), Buffer.from(random.bytes(random.below(longest)))] as const;
+    return [Buffer.concat([code, end, number]), Buffer.from(random.bytes(random.below(maxLength)))] as const;
   });
 }
 
@@ -42,16 +42,16 @@ async function written(name: string, entries: readonly Pair[], sum = new EntrySu
 }
 
 /** Keeps all entries, or the first ones. */
-class Kept implements EntrySink {
+class CollectingSink implements EntrySink {
   readonly pairs: Pair[] = [];
-  readonly #most: number;
+  readonly #limit: number;
 
-  constructor(most = Number.POSITIVE_INFINITY) {
-    this.#most = most;
+  constructor(limit = Number.POSITIVE_INFINITY) {
+    this.#limit = limit;
   }
 
   get isDone(): boolean {
-    return this.pairs.length >= this.#most;
+    return this.pairs.length >= this.#limit;
   }
 
   put({ memory, keyAt, valueAt, end }: Entry): boolean {
@@ -77,7 +77,7 @@ test('many runs are merged in order through windows smaller than a run', async (
       entries.filter((_, i) => (i * 7) % runs === r).sort(byKey),
     );
     const made = await Promise.all(parts.map((part, r) => written(`${runs}-${r}`, part)));
-    const sink = new Kept();
+    const sink = new CollectingSink();
     await mergeRuns(made, sink, { window, signal, seeds });
     t.deepEqual(sink.pairs, [...entries].sort(byKey));
     t.false(
@@ -90,10 +90,10 @@ test('many runs are merged in order through windows smaller than a run', async (
 test('empty runs and an entry larger than the write buffer are merged', async (t) => {
   const [key, value] = [Buffer.from('12345678'), Buffer.alloc(5 * 2 ** 20, 7)];
   const made = [await written('none', []), await written('large', [[key, value]])];
-  const sink = new Kept();
+  const sink = new CollectingSink();
   await mergeRuns(made, sink, { window: 10, signal, seeds });
   t.deepEqual(sink.pairs, [[key, value]]);
-  const nothing = new Kept();
+  const nothing = new CollectingSink();
   await mergeRuns([], nothing, { window: 10, signal, seeds });
   t.deepEqual(nothing.pairs, []);
 });
@@ -107,7 +107,7 @@ test('runs are merged into a new run, and a sink may end a merge early', async (
   const both = await writer.end();
   t.is(both.entries, 500);
   t.is(both.bytes, readFileSync(both.path).length);
-  const sink = new Kept(20);
+  const sink = new CollectingSink(20);
   await mergeRuns([both], sink, { window: 50, signal, seeds });
   t.deepEqual(sink.pairs, entries.slice(0, 20));
   t.false(existsSync(both.path));
@@ -115,7 +115,8 @@ test('runs are merged into a new run, and a sink may end a merge early', async (
 
 test('changed, unordered, truncated and missing runs are detected', async (t) => {
   const entries = entriesOf(300, 4, 20).sort(byKey);
-  const merge = (run: Run): Promise<void> => mergeRuns([run], new Kept(), { window: 77, signal, seeds });
+  const merge = (run: Run): Promise<void> =>
+    mergeRuns([run], new CollectingSink(), { window: 77, signal, seeds });
   const changed = await written('changed', entries);
   const bytes = readFileSync(changed.path);
   bytes[bytes.length - 1] = (bytes.at(-1) as number) ^ 1;
@@ -148,9 +149,12 @@ test('a missing folder is an IoError, and an aborted merge removes its runs', as
   await t.throwsAsync(RunWriter.create(join(path('nowhere'), 'run'), undefined), { instanceOf: IoError });
   mkdirSync(path('some'));
   const run = await written('some/run', entriesOf(50, 2).sort(byKey));
-  await t.throwsAsync(mergeRuns([run], new Kept(), { window: 99, signal: AbortSignal.abort(), seeds }), {
-    name: 'AbortError',
-  });
+  await t.throwsAsync(
+    mergeRuns([run], new CollectingSink(), { window: 99, signal: AbortSignal.abort(), seeds }),
+    {
+      name: 'AbortError',
+    },
+  );
   t.false(existsSync(run.path));
   const reader = RunReader.open(run, 10);
   await t.throwsAsync(reader, { instanceOf: IoError });

@@ -9,7 +9,7 @@ import { DtypeError, FormatError, IoError, UsageError } from '../../../src/util/
 import { packageRoot } from '../../../src/util/paths.js';
 import { scratchFolder } from '../../cli/cli.js';
 import { nowhere } from '../context.js';
-import { otherDuckdb } from '../formats/foreign/files.js';
+import { otherDuckdb } from '../formats/subprocess/files.js';
 
 const test = ava.serial; // each starts processes
 const { path, remove } = scratchFolder();
@@ -175,20 +175,20 @@ test('an external sort of rows writes the same bytes as in memory and leaves no 
   const job = { in: path('large.csv'), out: path('large/out.csv'), by, verify: true, tmp: path('tmp') };
   const notes: string[] = [];
   const context = { ...nowhere, onNote: (text: string) => void notes.push(text) };
-  for (const [choice, runs] of [
+  for (const [selection, runs] of [
     [{}, 2],
     [{ unique: true, columns: 'a,b' }, 2],
     [{ uniqueBy: 'b', head: 50 }, 2],
   ] as const) {
-    const whole = await sort({ ...job, ...choice });
+    const whole = await sort({ ...job, ...selection });
     t.is(whole.table?.runs, undefined);
     const wanted = readFileSync(job.out, 'utf8');
-    const report = await sort({ ...job, ...choice, memory: 2 ** 24 }, context);
+    const report = await sort({ ...job, ...selection, memory: 2 ** 24 }, context);
     t.true((report.table?.runs ?? 0) >= runs, JSON.stringify(report.table));
     t.true((report.table?.spilledBytes ?? 0) > 0);
     t.deepEqual(report.verified, { order: true, permutation: true });
     t.deepEqual([report.n, report.shape], [whole.n, whole.shape]);
-    t.true(readFileSync(job.out, 'utf8') === wanted, JSON.stringify(choice));
+    t.true(readFileSync(job.out, 'utf8') === wanted, JSON.stringify(selection));
     t.regex(notes.pop() ?? '', /16 MiB of memory goes to temporary files in .*tmp/);
     t.deepEqual(readdirSync(path('tmp')), []);
   }

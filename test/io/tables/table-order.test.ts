@@ -1,6 +1,6 @@
 import test from 'ava';
 import { ByteStrings } from '../../../src/io/tables/byte-strings.js';
-import { distinctOf } from '../../../src/io/tables/distinct.js';
+import { distinctStrings } from '../../../src/io/tables/distinct-strings.js';
 import { tablePositions, verifyOrder } from '../../../src/io/tables/table-order.js';
 import { runSync } from '../../../src/sort/host/steps.js';
 import { MismatchError } from '../../../src/util/errors.js';
@@ -73,7 +73,7 @@ forEachSorter((title, open) => {
 test('distinctOf returns the first position of each distinct string', (t) => {
   const all = Array.from({ length: 5000 }, (_, i) => code(`${i % 1234}`));
   t.deepEqual(
-    [...runSync(distinctOf(stringsOf(all)))],
+    [...runSync(distinctStrings(stringsOf(all)))],
     Array.from({ length: 1234 }, (_, i) => i),
   );
 });

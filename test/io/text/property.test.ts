@@ -178,8 +178,8 @@ function fractionOf(text: string): [bigint, number] {
 
 function compareNumbers(a: string, b: string): number {
   const [[x, i], [y, j]] = [fractionOf(a), fractionOf(b)];
-  const least = Math.min(i, j);
-  const difference = x * 10n ** BigInt(i - least) - y * 10n ** BigInt(j - least);
+  const smaller = Math.min(i, j);
+  const difference = x * 10n ** BigInt(i - smaller) - y * 10n ** BigInt(j - smaller);
   if (difference !== 0n) return difference < 0n ? -1 : 1;
   if (x !== 0n) return 0;
   return (a.startsWith('-') ? 0 : 1) - (b.startsWith('-') ? 0 : 1); // −0 stands before 0
@@ -187,8 +187,8 @@ function compareNumbers(a: string, b: string): number {
 
 test('codes of numbers of any length are in the order of the numbers', (t) => {
   const shapes = new Shapes(SEED + 2);
-  const digits = (most: number): string =>
-    Array.from({ length: shapes.below(most) }, () => shapes.below(3) * shapes.below(5)).join('');
+  const digits = (maxDigits: number): string =>
+    Array.from({ length: shapes.below(maxDigits) }, () => shapes.below(3) * shapes.below(5)).join('');
   const number = (): string => {
     const whole = digits(shapes.pick([2, 5, 40]));
     const fraction = digits(shapes.pick([1, 3, 30]));

@@ -1,8 +1,13 @@
 /** Columns of a record batch of Arrow as cells that are read. Runs in the child. */
 import type { DataType, Dictionary, Field } from 'apache-arrow';
-import { type Contents, inflated } from '../../formats/foreign/arrow-column.js';
-import { type ArrowPackage, type Body, broken, type RecordHeader } from '../../formats/foreign/arrow-file.js';
-import type { Place } from '../../formats/foreign/arrow-layout.js';
+import { type Contents, decompressBuffer } from '../../formats/subprocess/arrow-column.js';
+import {
+  type ArrowPackage,
+  type Body,
+  damagedFile,
+  type RecordHeader,
+} from '../../formats/subprocess/arrow-file.js';
+import type { ColumnPosition } from '../../formats/subprocess/arrow-layout.js';
 import type { Cells } from '../row-layout.js';
 import { fixedBytes, type TableType } from '../table-type.js';
 import { isShort } from './arrow-types.js';
@@ -22,12 +27,12 @@ export class ArrowBatch {
   #node: number;
   #buffer: number;
   /** Bytes of buffers that were taken. */
-  taken = 0;
+  takenBytes = 0;
 
   constructor(
     arrow: ArrowPackage,
     { record, body }: { readonly record: RecordHeader; readonly body: Body },
-    { node, buffer }: Place,
+    { node, buffer }: ColumnPosition,
     dictionaries: Dictionaries,
   ) {
     this.#arrow = arrow;
@@ -46,7 +51,7 @@ export class ArrowBatch {
    */
   cells(field: Field, type: TableType, rows: number): Cells {
     const { length = -1, nullCount = 0 } = this.#record.nodes[this.#node++] ?? {};
-    if (!(length >= rows)) throw broken('a column has not as many rows as its batch');
+    if (!(length >= rows)) throw damagedFile('a column has not as many rows as its batch');
     if (type.is === 'null') return { type, isNull: () => true };
     const bits = nullCount === 0 ? undefined : this.#bytes(Math.ceil(rows / 8));
     if (!bits) this.#buffer++;
@@ -64,7 +69,8 @@ export class ArrowBatch {
         if (!this.#arrow.DataType.isFixedSizeList(field.type)) {
           const cells = this.#list(field, type, isNull, rows);
           for (let i = 0; i < rows; i++) {
-            if (!isNull(i) && cells.count?.(i) !== each) throw broken(`a list does not have ${each} items`);
+            if (!isNull(i) && cells.count?.(i) !== each)
+              throw damagedFile(`a list does not have ${each} items`);
           }
           return cells;
         }
@@ -103,9 +109,9 @@ export class ArrowBatch {
   /** The next buffer, of which so many bytes are wanted. */
   #bytes(bytes: number): Uint8Array<ArrayBuffer> {
     const { offset = -1, length = -1 } = this.#record.buffers[this.#buffer++] ?? {};
-    const found: Contents = inflated(this.#body.part(offset, length), this.#record, bytes);
-    if (found.length < bytes) throw broken('a column has too few bytes');
-    this.taken += bytes;
+    const found: Contents = decompressBuffer(this.#body.part(offset, length), this.#record, bytes);
+    if (found.length < bytes) throw damagedFile('a column has too few bytes');
+    this.takenBytes += bytes;
     return found.bytes(0, bytes);
   }
 
@@ -121,7 +127,7 @@ export class ArrowBatch {
       : new Int32Array(bytes.buffer);
     let last = 0;
     for (const offset of offsets) {
-      if (!(offset >= last)) throw broken('the places of values go back');
+      if (!(offset >= last)) throw damagedFile('the places of values go back');
       last = offset;
     }
     return offsets;
@@ -163,7 +169,7 @@ export class ArrowBatch {
       if (isNull(i)) continue;
       const place = Number(places[i]);
       if (!(place >= 0 && place < known))
-        throw broken(`a dictionary of ${known} values has none at ${place}`);
+        throw damagedFile(`a dictionary of ${known} values has none at ${place}`);
     }
     const at = (i: number): number => Number(places[i]);
     const { memory, bytes: texts, offset } = values ?? {};

@@ -1,13 +1,13 @@
 /** Dictionaries of an Arrow file, whose values columns point to. Runs in the child. */
 import type { Dictionary, Field } from 'apache-arrow';
-import { type ArrowPackage, broken, type FoundDictionary } from '../../formats/foreign/arrow-file.js';
+import { type ArrowPackage, damagedFile, type FoundDictionary } from '../../formats/subprocess/arrow-file.js';
 import type { Cells } from '../row-layout.js';
 import { fixedBytes, type TableType } from '../table-type.js';
 import { ArrowBatch } from './arrow-cells.js';
 import { tableField } from './arrow-types.js';
 
 /** Values of a dictionary, which has so many. */
-export type Values = Cells & { readonly rows: number };
+export type DictionaryValues = Cells & { readonly rows: number };
 
 interface Known {
   readonly field: Field;
@@ -18,7 +18,7 @@ interface Known {
 export class ArrowTableDictionaries {
   readonly #arrow: ArrowPackage;
   readonly #known = new Map<number, Known>();
-  readonly values = new Map<number, Values>();
+  readonly values = new Map<number, DictionaryValues>();
 
   constructor(arrow: ArrowPackage, fields: readonly Field[]) {
     this.#arrow = arrow;
@@ -42,16 +42,16 @@ export class ArrowTableDictionaries {
     const known = this.#known.get(id);
     if (!known) return;
     const rows = data.length;
-    if (!Number.isSafeInteger(rows) || rows < 0) throw broken('a dictionary has an impossible length');
+    if (!Number.isSafeInteger(rows) || rows < 0) throw damagedFile('a dictionary has an impossible length');
     const batch = new ArrowBatch(this.#arrow, { record: data, body }, { node: 0, buffer: 0 }, new Map());
     const cells = { ...batch.cells(known.field, known.type, rows), rows };
     const before = isDelta ? this.values.get(id) : undefined;
-    this.values.set(id, before ? joined(before, cells) : cells);
+    this.values.set(id, before ? concatenateCells(before, cells) : cells);
   }
 }
 
 /** Values behind others. */
-function joined(a: Values, b: Values): Values {
+function concatenateCells(a: DictionaryValues, b: DictionaryValues): DictionaryValues {
   const rows = a.rows + b.rows;
   const isNull = (i: number): boolean => (i < a.rows ? a.isNull(i) : b.isNull(i - a.rows));
   const [texts, more] = [a.bytes, b.bytes];

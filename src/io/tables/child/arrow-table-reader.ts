@@ -1,8 +1,8 @@
 /** Tables in Arrow IPC files and streams. Runs in the child. */
 import type { Field, Schema } from 'apache-arrow';
-import { ArrowFile, type ArrowPackage, broken, loadArrow } from '../../formats/foreign/arrow-file.js';
-import { beginOf } from '../../formats/foreign/arrow-layout.js';
-import type { Batch, FoundField, RowsMessage } from '../../formats/foreign/protocol.js';
+import { ArrowFile, type ArrowPackage, damagedFile, loadArrow } from '../../formats/subprocess/arrow-file.js';
+import { columnBegin } from '../../formats/subprocess/arrow-layout.js';
+import type { Batch, FoundField, RowsMessage } from '../../formats/subprocess/protocol.js';
 import type { Cells } from '../row-layout.js';
 import type { TableType } from '../table-type.js';
 import { ArrowBatch } from './arrow-cells.js';
@@ -21,11 +21,11 @@ export async function openArrowTable(): Promise<TableSource> {
   let rows = 0;
   for (const found of file.messages()) {
     if ('schema' in found) schema ??= found.schema;
-    else if (!schema) throw broken('its first message is no schema');
+    else if (!schema) throw damagedFile('its first message is no schema');
     else if ('record' in found) rows += found.record.length;
   }
-  if (!schema) throw broken('it has no schema');
-  if (!Number.isSafeInteger(rows)) throw broken('it has an impossible number of rows');
+  if (!schema) throw damagedFile('it has no schema');
+  if (!Number.isSafeInteger(rows)) throw damagedFile('it has an impossible number of rows');
   const { fields: columns, metadata } = schema;
   const fields = columns.map((field): FoundField => {
     const text = `${field.type}`;
@@ -56,11 +56,11 @@ export function* batchesOf(
     const cells = (index: number): Cells => {
       let known = read.get(index);
       if (!known) {
-        const place = beginOf(arrow, schema, index, record);
+        const place = columnBegin(arrow, schema, index, record);
         const batch = new ArrowBatch(arrow, found, place, dictionaries.values);
         known = batch.cells(schema[index] as Field, fields[index]?.type as TableType, record.length);
         read.set(index, known);
-        taken += batch.taken;
+        taken += batch.takenBytes;
       }
       return known;
     };
@@ -71,7 +71,7 @@ export function* batchesOf(
     };
     // There is a bit for each row at least, or there may be as many as anybody says.
     if (record.length > MAX_BARE_ROWS && 8 * taken < record.length) {
-      throw broken(`a batch says that it has ${record.length} rows, of which ${taken} bytes are there`);
+      throw damagedFile(`a batch says that it has ${record.length} rows, of which ${taken} bytes are there`);
     }
     yield* rowBatches(record.length, all, wanted);
   }

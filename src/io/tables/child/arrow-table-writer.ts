@@ -1,8 +1,8 @@
 /** Tables as Arrow IPC files and streams. Runs in the child. */
 import type { Data, DataType, RecordBatch, Schema } from 'apache-arrow';
-import { type ArrowPackage, loadArrow } from '../../formats/foreign/arrow-file.js';
-import { arrowWriter } from '../../formats/foreign/arrow-writer.js';
-import type { Batch, WriteTableMessage } from '../../formats/foreign/protocol.js';
+import { type ArrowPackage, loadArrow } from '../../formats/subprocess/arrow-file.js';
+import { arrowWriter } from '../../formats/subprocess/arrow-writer.js';
+import type { Batch, WriteTableMessage } from '../../formats/subprocess/protocol.js';
 import { ColumnBuilder } from '../column-builder.js';
 import { fixedBytes, type TableField } from '../table-type.js';
 import { arrowField, isShort } from './arrow-types.js';

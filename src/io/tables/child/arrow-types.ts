@@ -1,7 +1,7 @@
 /** Types of Arrow, and what they are here. Runs in the child. */
 import type { DataType, Field } from 'apache-arrow';
-import type { ArrowPackage } from '../../formats/foreign/arrow-file.js';
-import { dtypeOfArrow } from '../../formats/foreign/arrow-layout.js';
+import type { ArrowPackage } from '../../formats/subprocess/arrow-file.js';
+import { dtypeOfArrow } from '../../formats/subprocess/arrow-layout.js';
 import type { TableField, TableType, Unit } from '../table-type.js';
 
 /** In the order of Arrow's numbers. */
@@ -100,12 +100,12 @@ const INTS = {
 /** The field of Arrow that holds a field, which holds.ts has let pass. */
 export function arrowField(arrow: ArrowPackage, { name, type, isRequired, metadata }: TableField): Field {
   const isUuid = type.is === 'uuid';
-  const told = { ...metadata, ...(isUuid && { [EXTENSION]: UUID, 'ARROW:extension:metadata': '' }) };
+  const fieldMetadata = { ...metadata, ...(isUuid && { [EXTENSION]: UUID, 'ARROW:extension:metadata': '' }) };
   return arrow.Field.new({
     name,
     type: arrowType(arrow, type),
     nullable: !isRequired,
-    metadata: new Map(Object.entries(told)),
+    metadata: new Map(Object.entries(fieldMetadata)),
   });
 }
 

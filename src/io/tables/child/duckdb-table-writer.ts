@@ -1,8 +1,8 @@
 /** Tables as texts, by DuckDB, which only writes. Runs in the child. */
 import type { DuckDBDataChunk } from '@duckdb/node-api';
-import { connect, FILE, loadDuckdb, quoted } from '../../formats/foreign/duckdb.js';
-import { CHUNK_ROWS, copyOptions } from '../../formats/foreign/duckdb-writer.js';
-import type { WriteTableMessage } from '../../formats/foreign/protocol.js';
+import { connect, FILE, loadDuckdb, quoted } from '../../formats/subprocess/duckdb.js';
+import { CHUNK_ROWS, copyOptions } from '../../formats/subprocess/duckdb-writer.js';
+import type { WriteTableMessage } from '../../formats/subprocess/protocol.js';
 import { ColumnBuilder } from '../column-builder.js';
 import { duckdbType } from './duckdb-types.js';
 import { byteAccess, type Vector } from './duckdb-vector.js';

@@ -1,6 +1,6 @@
 /** Types of DuckDB that texts are written from. Runs in the child. */
 import type { DuckDBType } from '@duckdb/node-api';
-import type { DuckDB } from '../../formats/foreign/duckdb.js';
+import type { DuckDB } from '../../formats/subprocess/duckdb.js';
 import type { TableType, Unit } from '../table-type.js';
 
 const STAMPS: Readonly<Record<Unit, 'TIMESTAMP_S' | 'TIMESTAMP_MS' | 'TIMESTAMP' | 'TIMESTAMP_NS'>> = {

@@ -1,5 +1,5 @@
 /** What DuckDB's vectors keep to themselves: their memory, so that values are copied as they are. Runs in the child. */
-import type { DuckDB } from '../../formats/foreign/duckdb.js';
+import type { DuckDB } from '../../formats/subprocess/duckdb.js';
 
 /** A vector of any kind. */
 export interface Vector {

@@ -1,5 +1,5 @@
 /** Vectors of DuckDB that are filled with columns. Runs in the child. */
-import { singlesOf } from '../../formats/foreign/halves.js';
+import { halvesToSingles } from '../../formats/subprocess/half-float.js';
 import type { ColumnBuilder } from '../column-builder.js';
 import type { TableType } from '../table-type.js';
 import { type ByteAccess, memoryOf, type Vector } from './duckdb-vector.js';
@@ -77,13 +77,13 @@ function fillList(vector: Vector, column: ColumnBuilder, item: ColumnBuilder, ac
 
 /** Values as DuckDB holds them. @param width bytes of one there */
 function valuesOf({ type, data, rows }: ColumnBuilder, width: number): Uint8Array {
-  if (type.is === 'decimal') return narrowed(data, width, rows);
+  if (type.is === 'decimal') return narrowIntegers(data, width, rows);
   if (type.is === 'uuid') return hugeintsOf(data);
   if (type.is === 'f16') {
-    return new Uint8Array(singlesOf(new Uint16Array(data.slice().buffer)).buffer);
+    return new Uint8Array(halvesToSingles(new Uint16Array(data.slice().buffer)).buffer);
   }
   const factor = factorOf(type);
-  const scaledData = factor === 1n ? data : scaled(data, factor);
+  const scaledData = factor === 1n ? data : scaleValues(data, factor);
   return type.is === 'time' && type.isUtc ? utcTimes(scaledData) : scaledData;
 }
 
@@ -94,7 +94,7 @@ function factorOf(type: TableType): bigint {
 }
 
 /** @throws RangeError for what 64 bits do not hold */
-function scaled(data: Uint8Array, factor: bigint): Uint8Array {
+function scaleValues(data: Uint8Array, factor: bigint): Uint8Array {
   const values = new BigInt64Array(data.slice().buffer);
   for (const [i, value] of values.entries()) {
     const more = value * factor;
@@ -113,7 +113,7 @@ function utcTimes(data: Uint8Array): Uint8Array {
 }
 
 /** Whole numbers of 16 bytes as ones of `width`, which hold them. */
-function narrowed(data: Uint8Array, width: number, rows: number): Uint8Array {
+function narrowIntegers(data: Uint8Array, width: number, rows: number): Uint8Array {
   if (width === WIDE) return data;
   const narrow = new Uint8Array(rows * width);
   for (let i = 0; i < rows; i++) narrow.set(data.subarray(i * WIDE, i * WIDE + width), i * width);

@@ -2,9 +2,9 @@
 import type { Field } from 'apache-arrow';
 import { FormatError } from '../../../util/errors.js';
 import { optionalPackage } from '../../../util/optional-package.js';
-import { ArrowFile, type ArrowPackage, loadArrow } from '../../formats/foreign/arrow-file.js';
-import { type ByteSource, fileSource, memorySource } from '../../formats/foreign/byte-source.js';
-import type { FoundField } from '../../formats/foreign/protocol.js';
+import { ArrowFile, type ArrowPackage, loadArrow } from '../../formats/subprocess/arrow-file.js';
+import { type ByteSource, fileSource, memorySource } from '../../formats/subprocess/byte-source.js';
+import type { FoundField } from '../../formats/subprocess/protocol.js';
 import { ParquetFooter } from './parquet-footer.js';
 import { parquetField, prepareSchema } from './parquet-schema.js';
 
@@ -55,17 +55,17 @@ export const loadParquet = (): Promise<ParquetPackage> =>
   optionalPackage(PACKAGE, 'this format', () => import(PACKAGE), `${PACKAGE} apache-arrow`);
 
 /** Text of the error where the decoder has trapped, after which it does nothing more. */
-export const TRAPPED = 'it cannot be decoded';
+export const TRAP_MESSAGE = 'it cannot be decoded';
 
 /** Runs the decoder. A trap in one of its callbacks reaches no promise, but ends the process unless it is heard. @throws FormatError */
-export async function decoded<T>(decode: () => Promise<T>): Promise<T> {
+export async function runDecoder<T>(decode: () => Promise<T>): Promise<T> {
   const { promise: trap, reject } = withResolvers();
   process.once('uncaughtException', reject);
   try {
     return await Promise.race([decode(), trap]);
   } catch (cause) {
     const { name, message = `${cause}` } = cause as Partial<Error>;
-    const text = name === 'RuntimeError' ? `${TRAPPED} (${message}); is it sound?` : message;
+    const text = name === 'RuntimeError' ? `${TRAP_MESSAGE} (${message}); is it sound?` : message;
     throw new FormatError(text, { cause });
   } finally {
     process.off('uncaughtException', reject);
@@ -120,7 +120,7 @@ export class ParquetTable {
     const { [ARROW_SCHEMA]: hint, ...others } = metadata;
     prepareSchema(footer);
     footer.metadata = {}; // so that types are those of Parquet
-    const { file, schema } = await decoded(async () => {
+    const { file, schema } = await runDecoder(async () => {
       const opened = await parquet.ParquetFile.fromFile(blobOf(source, begin, footer.ending));
       const empty = await opened.read({ limit: 0 });
       return { file: opened, schema: schemaOf(arrow, empty.intoIPCStream()) ?? [] };
@@ -135,14 +135,14 @@ export class ParquetTable {
   async *batches(columns: readonly number[]): AsyncGenerator<ParquetBatch> {
     const all = [...this.fields.keys()];
     const chosen = all.filter((i) => columns.includes(i));
-    const isChoice = chosen.length > 0 && chosen.every((i) => this.#isSelectable(i));
-    const places = isChoice ? chosen : all;
+    const isSelection = chosen.length > 0 && chosen.every((i) => this.#isSelectable(i));
+    const places = isSelection ? chosen : all;
     const schema = places.map((i) => this.#schema[i] as Field);
     const names = places.map((i) => this.fields[i]?.name as string);
-    const options = { batchSize: BATCH_ROWS, ...(isChoice && { columns: names }) };
-    const reader = (await decoded(() => this.#file.stream(options))).getReader();
+    const options = { batchSize: BATCH_ROWS, ...(isSelection && { columns: names }) };
+    const reader = (await runDecoder(() => this.#file.stream(options))).getReader();
     for (;;) {
-      const { value: batch } = await decoded(() => reader.read());
+      const { value: batch } = await runDecoder(() => reader.read());
       if (batch === undefined) return;
       const file = new ArrowFile(this.arrow, memorySource(batch.intoIPCStream()));
       yield { file, schema, places };

@@ -1,6 +1,6 @@
 /** The metadata at the end of a Parquet file: its schema and its texts by keys. Runs in the child. */
 import { FormatError } from '../../../util/errors.js';
-import type { ByteSource } from '../../formats/foreign/byte-source.js';
+import type { ByteSource } from '../../formats/subprocess/byte-source.js';
 import { decodeStruct, encodeStruct, type Struct, THRIFT, type ThriftValue } from './thrift.js';
 
 /** Physical types. */

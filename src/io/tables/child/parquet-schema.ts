@@ -1,9 +1,9 @@
 /** Columns of Parquet: what parquet-wasm makes of them in Arrow, and what they are. Runs in the child. */
 import type { Field } from 'apache-arrow';
-import type { ArrowPackage } from '../../formats/foreign/arrow-file.js';
-import type { FoundField } from '../../formats/foreign/protocol.js';
-import { MAX_PARQUET_DIGITS } from '../holds.js';
+import type { ArrowPackage } from '../../formats/subprocess/arrow-file.js';
+import type { FoundField } from '../../formats/subprocess/protocol.js';
 import { leavesOf, type TableField, type TableType, typeText } from '../table-type.js';
+import { MAX_PARQUET_DIGITS } from '../type-support.js';
 import { tableField } from './arrow-types.js';
 import {
   type Annotation,
@@ -60,18 +60,18 @@ export function parquetField(
   const whole = isNested || !only ? (known ? typeText(known.type) : `${field.type}`) : leafText(only);
   if (!known || lost) return { name, text: lost && isNested ? `${whole}, with ${leafText(lost)}` : whole };
   const rest = [...leaves];
-  const exact = refined(known, rest);
+  const exact = refineField(known, rest);
   const hinted = hint && tableField(arrow, hint);
   return { ...(hinted ? withHint(exact, hinted) : exact), name, text: whole };
 }
 
 /** A field whose leaves are what Parquet says; takes them from the front. */
-function refined(field: TableField, leaves: Leaf[]): TableField {
+function refineField(field: TableField, leaves: Leaf[]): TableField {
   const { type } = field;
   if (type.is === 'struct') {
-    return { ...field, type: { ...type, fields: type.fields.map((part) => refined(part, leaves)) } };
+    return { ...field, type: { ...type, fields: type.fields.map((part) => refineField(part, leaves)) } };
   }
-  if ('item' in type) return { ...field, type: { ...type, item: refined(type.item, leaves) } };
+  if ('item' in type) return { ...field, type: { ...type, item: refineField(type.item, leaves) } };
   const leaf = leaves.shift();
   if (!leaf) throw new Error('a column with fewer leaves than its type');
   const named = NAMED.find((name) => name === leaf.logical);

@@ -1,9 +1,9 @@
 /** Parquet as a table, and as columns of keys. Runs in the child. */
 
 import { DTYPES } from '../../../keys/dtype.js';
-import { batchesOf as keyBatchesOf } from '../../formats/foreign/arrow-reader.js';
-import type { ColumnReader } from '../../formats/foreign/column-reader.js';
-import type { Batch, RowsMessage, WantedColumn } from '../../formats/foreign/protocol.js';
+import { batchesOf as keyBatchesOf } from '../../formats/subprocess/arrow-reader.js';
+import type { ColumnReader } from '../../formats/subprocess/column-reader.js';
+import type { Batch, RowsMessage, WantedColumn } from '../../formats/subprocess/protocol.js';
 import { batchesOf } from './arrow-table-reader.js';
 import { ParquetTable } from './parquet-file.js';
 import type { TableSource } from './table-source.js';

@@ -1,15 +1,15 @@
 /** Parquet by parquet-wasm, of tables and of keys. Runs in the child. */
 import { ftruncateSync, writeSync } from 'node:fs';
 import type { RecordBatch, Schema } from 'apache-arrow';
-import { type ArrowPackage, loadArrow } from '../../formats/foreign/arrow-file.js';
-import { keyBatches } from '../../formats/foreign/arrow-writer.js';
-import { fileSource } from '../../formats/foreign/byte-source.js';
-import type { ColumnSource } from '../../formats/foreign/column-reader.js';
-import { FD, type WriteMessage, type WriteTableMessage } from '../../formats/foreign/protocol.js';
+import { type ArrowPackage, loadArrow } from '../../formats/subprocess/arrow-file.js';
+import { keyBatches } from '../../formats/subprocess/arrow-writer.js';
+import { fileSource } from '../../formats/subprocess/byte-source.js';
+import type { ColumnSource } from '../../formats/subprocess/column-reader.js';
+import { FD, type WriteMessage, type WriteTableMessage } from '../../formats/subprocess/protocol.js';
 import { leavesOf, type TableField } from '../table-type.js';
 import { recordBatch } from './arrow-table-writer.js';
 import { arrowField } from './arrow-types.js';
-import { ARROW_SCHEMA, decoded, loadParquet, type ParquetPackage } from './parquet-file.js';
+import { ARROW_SCHEMA, loadParquet, type ParquetPackage, runDecoder } from './parquet-file.js';
 import { ParquetFooter } from './parquet-footer.js';
 import { annotateSchema, needsArrowSchema, storedField } from './parquet-schema.js';
 import type { NextBatch } from './table-source.js';
@@ -78,7 +78,7 @@ async function writeBatches(
     }
   };
   try {
-    await decoded(async () => {
+    await runDecoder(async () => {
       const batches = new ReadableStream({ pull }, { highWaterMark: 0 });
       const written = await parquet.transformParquetStream(batches, propertiesOf(parquet, fields));
       for await (const chunk of written) {

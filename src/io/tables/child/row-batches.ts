@@ -1,5 +1,5 @@
 /** Rows and codes of their keys, as batches. Runs in the child. */
-import type { Batch, RowsMessage } from '../../formats/foreign/protocol.js';
+import type { Batch, RowsMessage } from '../../formats/subprocess/protocol.js';
 import { type CodeColumn, codeColumn } from '../key-codes.js';
 import { type Cells, cellSize, putCell } from '../row-layout.js';
 import { keyKind } from '../table-type.js';
@@ -8,25 +8,25 @@ import { keyKind } from '../table-type.js';
 const BATCH_BYTES = 2 ** 22;
 
 /** Cells of the columns that were asked for, in their order, and of the keys. */
-export interface Read {
+export interface ReadCells {
   readonly columns: readonly Cells[];
   readonly keys: readonly Cells[];
   readonly distinct: readonly Cells[];
 }
 
 /** Strings of bytes, one for each row. */
-export interface Strings {
+export interface SizedStrings {
   size(i: number): number;
   put(i: number, to: Uint8Array, at: number): number;
 }
 
-export const together = (columns: readonly Strings[]): Strings => ({
+export const joinStrings = (columns: readonly SizedStrings[]): SizedStrings => ({
   size: (i) => columns.reduce((sum, column) => sum + column.size(i), 0),
   put: (i, to, at) => columns.reduce((end, column) => column.put(i, to, end), at),
 });
 
-export const rowStrings = (columns: readonly Cells[]): Strings =>
-  together(
+export const rowStrings = (columns: readonly Cells[]): SizedStrings =>
+  joinStrings(
     columns.map((cells) => ({
       size: (i) => cellSize(cells, i),
       put: (i, to, at) => putCell(cells, i, to, at),
@@ -40,16 +40,16 @@ function codesOf(cells: Cells, order: Parameters<typeof codeColumn>[2], rows: nu
 }
 
 /** So many rows as batches of not much more than BATCH_BYTES. */
-export function rowBatches(rows: number, read: Read, { keys, distinct }: RowsMessage): Generator<Batch> {
+export function rowBatches(rows: number, read: ReadCells, { keys, distinct }: RowsMessage): Generator<Batch> {
   return stringBatches(rows, [
-    together(keys.map((key, k) => codesOf(read.keys[k] as Cells, key, rows))),
+    joinStrings(keys.map((key, k) => codesOf(read.keys[k] as Cells, key, rows))),
     rowStrings(read.columns),
     ...(distinct ? [rowStrings(read.distinct)] : []),
   ]);
 }
 
 /** Strings of so many rows as batches of not much more than BATCH_BYTES: lengths and bytes of each. */
-export function* stringBatches(rows: number, strings: readonly Strings[]): Generator<Batch> {
+export function* stringBatches(rows: number, strings: readonly SizedStrings[]): Generator<Batch> {
   for (let begin = 0; begin < rows; ) {
     let end = begin;
     const lengths: number[][] = strings.map(() => []);

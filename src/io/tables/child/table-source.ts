@@ -1,5 +1,5 @@
 /** What readers and writers of tables have in common, whichever library is behind them. Runs in the child. */
-import type { Batch, FoundField, RowsMessage } from '../../formats/foreign/protocol.js';
+import type { Batch, FoundField, RowsMessage } from '../../formats/subprocess/protocol.js';
 
 /** A table that is open in the child. */
 export interface TableSource {

@@ -36,7 +36,8 @@ const DOUBLE_BYTES = 8;
 /** Count of a list that is written behind its head. */
 const LONG_LIST = 15;
 
-const broken = (what: string): FormatError => new FormatError(`its metadata cannot be read: ${what}`);
+const damagedMetadata = (what: string): FormatError =>
+  new FormatError(`its metadata cannot be read: ${what}`);
 
 class Decoder {
   readonly #bytes: Uint8Array;
@@ -48,7 +49,7 @@ class Decoder {
 
   #byte(): number {
     const byte = this.#bytes[this.#at++];
-    if (byte === undefined) throw broken('it ends too early');
+    if (byte === undefined) throw damagedMetadata('it ends too early');
     return byte;
   }
 
@@ -59,7 +60,7 @@ class Decoder {
       value |= BigInt(byte & 127) << shift;
       if (byte < 128) return value;
     }
-    throw broken('a number is too long');
+    throw damagedMetadata('a number is too long');
   }
 
   #zigzag(): bigint {
@@ -68,13 +69,13 @@ class Decoder {
   }
 
   #take(bytes: number): Uint8Array {
-    if (bytes > this.#bytes.length - this.#at) throw broken('a value goes beyond its end');
+    if (bytes > this.#bytes.length - this.#at) throw damagedMetadata('a value goes beyond its end');
     this.#at += bytes;
     return this.#bytes.subarray(this.#at - bytes, this.#at);
   }
 
   struct(depth: number): Struct {
-    if (depth > MAX_DEPTH) throw broken('it is nested too deeply');
+    if (depth > MAX_DEPTH) throw damagedMetadata('it is nested too deeply');
     const fields: Struct = new Map();
     let id = 0;
     for (;;) {
@@ -106,7 +107,7 @@ class Decoder {
       case THRIFT.struct:
         return { type, fields: this.struct(depth + 1) };
       default:
-        throw broken(`a field has the unknown type ${type}`);
+        throw damagedMetadata(`a field has the unknown type ${type}`);
     }
   }
 
@@ -115,7 +116,7 @@ class Decoder {
     const of = head & 15;
     const count = head >> 4 === LONG_LIST ? Number(this.#varint()) : head >> 4;
     // Each item takes a byte at least.
-    if (count > this.#bytes.length - this.#at) throw broken('a list goes beyond its end');
+    if (count > this.#bytes.length - this.#at) throw damagedMetadata('a list goes beyond its end');
     const items: ThriftValue[] = [];
     for (let i = 0; i < count; i++) {
       const isBool = of === THRIFT.true || of === THRIFT.false;

@@ -1,0 +1,80 @@
+/** Several files of keys as if they were one: their keys one behind the other. */
+import { dtypeInfo } from '../keys/dtype.js';
+import { DtypeError, UsageError } from '../util/errors.js';
+import type { KeyReader } from './formats/key-file.js';
+
+/**
+ * The first of several files, which hold keys of one dtype.
+ *
+ * @throws DtypeError where they do not; UsageError for no file
+ */
+export function assertOneDtype(readers: readonly KeyReader[]): KeyReader {
+  const [first] = readers;
+  if (!first) throw new UsageError('no files: name one at least');
+  for (const { name, dtype } of readers) {
+    if (dtype === first.dtype) continue;
+    throw new DtypeError(
+      `${first.name} holds ${first.dtype} keys and ${name} ${dtype} keys: files that are put together have one dtype`,
+      { details: { path: name, found: dtype, expected: first.dtype } },
+    );
+  }
+  return first;
+}
+
+/**
+ * Reads several files one after the other. Matrices of as many columns are put below each other; anything else is taken
+ * as the keys that it has.
+ *
+ * @throws DtypeError where they hold different dtypes; UsageError for no file
+ */
+export function concatenateReaders(readers: readonly KeyReader[]): KeyReader {
+  const first = assertOneDtype(readers);
+  if (readers.length === 1) return first;
+  const n = sum(readers.map((reader) => reader.n));
+  return {
+    name: readers.map(({ name }) => name).join(', '),
+    format: first.format,
+    dtype: first.dtype,
+    bigEndian: first.bigEndian,
+    column: first.column,
+    text: first.text,
+    n,
+    shape: concatenatedShape(readers, n),
+    plainAt: undefined,
+    readAt: concatenatedReadAt(readers),
+    async *pieces() {
+      for (const reader of readers) yield* reader.pieces();
+    },
+    async close() {
+      await Promise.all(readers.map((reader) => reader.close()));
+    },
+  };
+}
+
+/** Of counts all together; undefined where one is not known. */
+export const sum = (counts: readonly (number | undefined)[]): number | undefined =>
+  counts.includes(undefined) ? undefined : counts.reduce<number>((all, n) => all + (n ?? 0), 0);
+
+/** Reads across the ends of files; undefined where one of them comes in order only. */
+function concatenatedReadAt(readers: readonly KeyReader[]): KeyReader['readAt'] {
+  if (!readers.every(({ readAt, n }) => readAt && n !== undefined)) return undefined;
+  return async (into, position) => {
+    let begin = -position; // of a file, in bytes of `into`
+    for (const { dtype, n = 0, readAt } of readers) {
+      const end = begin + n * dtypeInfo(dtype).bytes;
+      const [from, to] = [Math.max(0, begin), Math.min(into.length, end)];
+      if (from < to) await readAt?.(into.subarray(from, to), from - begin);
+      begin = end;
+    }
+  };
+}
+
+function concatenatedShape(
+  readers: readonly KeyReader[],
+  n: number | undefined,
+): readonly number[] | undefined {
+  if (n === undefined) return undefined;
+  const [width] = readers.map(({ shape }) => shape?.[1]);
+  const areMatrices = width !== undefined && readers.every(({ shape }) => shape?.[1] === width);
+  return areMatrices ? [sum(readers.map(({ shape }) => shape?.[0])) ?? 0, width] : [n];
+}

@@ -1,0 +1,95 @@
+/** An input as the stages read it: once in order, and before that a part of it, or all, at any position. */
+
+import { assertNotAborted } from '../raw.js';
+import { readAhead } from '../read-ahead.js';
+import { type OpenFile, openFile, piecesOf, type RecordInput, regroupPieces } from './input.js';
+import type { ReadAt } from './sample.js';
+
+export class InputReader {
+  readonly #input: RecordInput;
+  readonly #file: OpenFile | undefined;
+  /** What was read before its turn, of an input that is read in order. */
+  readonly #held: Uint8Array[] = [];
+  #heldBytes = 0;
+  #pieces: AsyncGenerator<Uint8Array> | undefined;
+  #ended = false;
+
+  private constructor(input: RecordInput, file: OpenFile | undefined) {
+    this.#input = input;
+    this.#file = file;
+  }
+
+  static async open(input: RecordInput, signal: AbortSignal): Promise<InputReader> {
+    const { path, plainAt, bytes } = input;
+    const isPlain = path !== undefined && plainAt !== undefined && bytes !== undefined;
+    return new InputReader(input, isPlain ? await openFile(path, plainAt, signal) : undefined);
+  }
+
+  /** Bytes of all units; undefined while that is not known. */
+  get bytes(): number | undefined {
+    return this.#input.bytes ?? (this.#ended ? this.#heldBytes : undefined);
+  }
+
+  /** Bytes that can be read at any position. */
+  get readableBytes(): number {
+    return this.#file ? (this.#input.bytes ?? 0) : this.#heldBytes;
+  }
+
+  /** Reads so much, or all, of an input that is read in order; nothing of others. */
+  async hold(maxBytes: number, signal: AbortSignal): Promise<void> {
+    if (this.#file) return;
+    this.#pieces ??= this.#input.pieces();
+    while (!this.#ended && this.#heldBytes < maxBytes) {
+      assertNotAborted(signal);
+      const { value, done } = await this.#pieces.next();
+      if (done) {
+        this.#ended = true;
+        return;
+      }
+      this.#held.push(value);
+      this.#heldBytes += value.length;
+    }
+  }
+
+  readonly readAt: ReadAt = async (into, position) => {
+    if (this.#file) return this.#file.readAt(into, position);
+    let begin = 0;
+    for (const piece of this.#held) {
+      const end = begin + piece.length;
+      const [first, last] = [Math.max(begin, position), Math.min(end, position + into.length)];
+      if (first < last) into.set(piece.subarray(first - begin, last - begin), first - position);
+      if (end >= position + into.length) return;
+      begin = end;
+    }
+  };
+
+  /** The units from a position on, in order; to be taken once. @param buffer for two of them, by turns */
+  pieces(from: number, recordBytes: number, buffer: Uint8Array): AsyncGenerator<Uint8Array> {
+    const { bytes = 0 } = this.#input;
+    if (this.#file) return piecesOf(this.#file.readAt, { begin: from, end: bytes, recordBytes, buffer });
+    return readAhead(regroupPieces(this.#inOrder(from), recordBytes, buffer));
+  }
+
+  async *#inOrder(from: number): AsyncGenerator<Uint8Array> {
+    this.#pieces ??= this.#input.pieces();
+    let position = 0;
+    const rest = (piece: Uint8Array): Uint8Array => {
+      const skipped = Math.min(piece.length, Math.max(0, from - position));
+      position += piece.length;
+      return piece.subarray(skipped);
+    };
+    // What has been used is given up at once.
+    for (let piece = this.#held.shift(); piece; piece = this.#held.shift()) {
+      const left = rest(piece);
+      if (left.length > 0) yield left;
+    }
+    for await (const piece of this.#pieces) {
+      const left = rest(piece);
+      if (left.length > 0) yield left;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#file?.close();
+  }
+}

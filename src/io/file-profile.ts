@@ -1,0 +1,124 @@
+import { elementsOf, type KeyWords, keyWords } from '../keys/array.js';
+import { type Dtype, type DtypeInfo, dtypeInfo, infinityBits } from '../keys/dtype.js';
+import { f16Value, keyValue } from '../keys/value.js';
+import type { Lines } from './axis.js';
+import type { KeyReader } from './formats/key-file.js';
+import { OrderScan } from './order-scan.js';
+
+/** What keys are like. */
+export interface FileProfile {
+  readonly n: number;
+  /** Smallest and largest number; undefined where there is none. */
+  readonly minimum: number | bigint | undefined;
+  readonly maximum: number | bigint | undefined;
+  readonly nans: number;
+  /** In which of the two orders of all bits, NaNs last, they stand: in both where all are equal. */
+  readonly ascending: boolean;
+  readonly descending: boolean;
+}
+
+/**
+ * Goes through keys once, in memory for a few pieces.
+ *
+ * @param lines of a matrix: what is in order by itself
+ */
+export async function profileKeys(reader: KeyReader, lines?: Lines): Promise<FileProfile> {
+  const { dtype } = reader;
+  const info = dtypeInfo(dtype);
+  const order = { dtype, bits: [0, info.width] } as const;
+  const ascendingScan = new OrderScan(order, lines);
+  const descendingScan = new OrderScan({ ...order, descending: true }, lines);
+  const extremes = new KeyExtremes(dtype);
+  for await (const piece of reader.pieces()) {
+    ascendingScan.add(piece);
+    descendingScan.add(piece);
+    extremes.add(keyWords(piece, info));
+  }
+  const { minimum, maximum, nans } = extremes;
+  const [ascending, descending] = [!ascendingScan.descent, !descendingScan.descent];
+  return { n: ascendingScan.n, minimum, maximum, nans, ascending, descending };
+}
+
+/** The smallest and the largest of keys, and how many are none. */
+class KeyExtremes {
+  nans = 0;
+  readonly #info: DtypeInfo;
+  readonly #infinity: number;
+  #min: number | bigint | undefined;
+  #max: number | bigint | undefined;
+
+  constructor(dtype: Dtype) {
+    this.#info = dtypeInfo(dtype);
+    this.#infinity = Number(infinityBits(this.#info));
+  }
+
+  get minimum(): number | bigint | undefined {
+    return this.#min;
+  }
+
+  get maximum(): number | bigint | undefined {
+    return this.#max;
+  }
+
+  add(words: KeyWords): void {
+    if (this.#info.width === 64 && this.#info.kind !== 'float') this.#addPairs(words);
+    else if (this.#info.name === 'f16') this.#addHalves(words as Uint16Array);
+    else this.#addNumbers(elementsOf(words, this.#info.name) as Float64Array); // typed arrays are indexed alike
+  }
+
+  #addNumbers(numbers: Float64Array): void {
+    let min = Number.POSITIVE_INFINITY;
+    let max = Number.NEGATIVE_INFINITY;
+    let nans = 0;
+    for (let i = 0; i < numbers.length; i++) {
+      const number = numbers[i] as number;
+      if (Number.isNaN(number)) nans++;
+      if (number < min) min = number;
+      if (number > max) max = number;
+    }
+    this.nans += nans;
+    if (nans < numbers.length) this.#widen(Math.min(min, max), Math.max(min, max));
+  }
+
+  /** Bits of halves, made numbers that have the same order. */
+  #addHalves(words: Uint16Array): void {
+    let min = Number.POSITIVE_INFINITY;
+    let max = Number.NEGATIVE_INFINITY;
+    for (let i = 0; i < words.length; i++) {
+      const bits = words[i] as number;
+      const magnitude = bits & 0x7fff;
+      if (magnitude > this.#infinity) {
+        this.nans++;
+        continue;
+      }
+      const rank = bits & 0x8000 ? -magnitude : magnitude;
+      if (rank < min) min = rank;
+      if (rank > max) max = rank;
+    }
+    if (min > max) return;
+    const value = (rank: number) => f16Value(rank < 0 ? -rank | 0x8000 : rank);
+    this.#widen(value(min), value(max));
+  }
+
+  /** Integers of 64 bits by their words, the low one first. */
+  #addPairs(words: KeyWords): void {
+    const { buffer, byteOffset, length } = words;
+    const low = new Uint32Array(buffer, byteOffset, 2 * length);
+    const high = this.#info.kind === 'signed' ? new Int32Array(buffer, byteOffset, 2 * length) : low;
+    let [min, max] = [0, 0];
+    for (let i = 2; i < low.length; i += 2) {
+      const [keyLow, keyHigh] = [low[i] as number, high[i + 1] as number];
+      const minHigh = high[min + 1] as number;
+      const maxHigh = high[max + 1] as number;
+      if (keyHigh < minHigh || (keyHigh === minHigh && keyLow < (low[min] as number))) min = i;
+      if (keyHigh > maxHigh || (keyHigh === maxHigh && keyLow > (low[max] as number))) max = i;
+    }
+    const value = (at: number) => keyValue((words as BigUint64Array)[at / 2] as bigint, this.#info);
+    if (words.length > 0) this.#widen(value(min), value(max));
+  }
+
+  #widen(min: number | bigint, max: number | bigint): void {
+    if (this.#min === undefined || min < this.#min) this.#min = min;
+    if (this.#max === undefined || max > this.#max) this.#max = max;
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * Bounds for the decoder of Arrow's metadata, which believes what bytes say: it reads beyond them, counts to whatever
+ * they name, and follows circles. Runs in the child, where nothing else uses the decoder.
+ */
+import { PackageError } from '../../../util/errors.js';
+
+/** What the decoder reads from. */
+interface ByteBuffer {
+  capacity(): number;
+  readUint8(at: number): number;
+  readUint16(at: number): number;
+  readInt32(at: number): number;
+  __string(at: number, encoding?: number): unknown;
+}
+
+/** Reads that metadata take at most: these for each byte, and those besides. */
+const READS_PER_BYTE = 32;
+const BASE_READS = 10_000;
+
+const remainingReads = new WeakMap<ByteBuffer, number>();
+
+function countRead(from: ByteBuffer, at: number, bytes: number, cost = 1): void {
+  if (!(at >= 0 && at + bytes <= from.capacity())) throw new RangeError('it points beyond its end');
+  const rest = (remainingReads.get(from) ?? READS_PER_BYTE * from.capacity() + BASE_READS) - cost;
+  if (rest < 0) throw new RangeError('it goes round in circles');
+  remainingReads.set(from, rest);
+}
+
+let isGuarded = false;
+
+/**
+ * Makes all that is decoded from now on stay within its bytes, and end.
+ *
+ * @param decode  has something decoded, which then knows what it was read from
+ */
+export function guardDecoder(decode: () => unknown): void {
+  if (isGuarded) return;
+  isGuarded = true;
+  const buffer = (decode() as { readonly _footer?: { readonly bb?: ByteBuffer } })._footer?.bb;
+  const prototype: ByteBuffer | undefined = buffer && Object.getPrototypeOf(buffer);
+  if (typeof prototype?.readInt32 !== 'function' || typeof prototype.__string !== 'function') {
+    throw new PackageError(
+      'this version of apache-arrow decodes metadata in a way that is not known here: install another one',
+      { details: { package: 'apache-arrow' } },
+    );
+  }
+  const { readUint8, readUint16, readInt32, __string: readString } = prototype;
+  prototype.readUint8 = function (at) {
+    countRead(this, at, 1);
+    return readUint8.call(this, at);
+  };
+  prototype.readUint16 = function (at) {
+    countRead(this, at, 2);
+    return readUint16.call(this, at);
+  };
+  prototype.readInt32 = function (at) {
+    countRead(this, at, 4);
+    return readInt32.call(this, at);
+  };
+  prototype.__string = function (at, encoding) {
+    const begin = at + this.readInt32(at);
+    const length = this.readInt32(begin);
+    countRead(this, begin, length, length);
+    return readString.call(this, at, encoding);
+  };
+}

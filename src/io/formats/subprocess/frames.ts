@@ -1,0 +1,107 @@
+/**
+ * Messages and batches as bytes in a pipe. A frame is its kind and the length of its contents, 4 bytes each,
+ * little-endian, and the contents: JSON, or a batch, every buffer of which begins at a multiple of 8.
+ */
+import { readSync, writeSync } from 'node:fs';
+import type { Batch, Message } from './protocol.js';
+
+export type Frame = { readonly message: Message } | { readonly batch: Batch };
+
+const MESSAGE = 1;
+const BATCH = 2;
+const HEAD_BYTES = 8;
+/** Longest contents that are believed; what is read makes room for them when they come. */
+export const MAX_BYTES = 2 ** 28;
+const ALIGNMENT = 8;
+
+const padding = (bytes: number): number => -bytes & (ALIGNMENT - 1);
+
+/** The parts of a frame, one behind the other; buffers are not copied. */
+export function encodeFrame(frame: Frame): Uint8Array[] {
+  const contents =
+    'message' in frame ? [Buffer.from(JSON.stringify(frame.message))] : batchParts(frame.batch);
+  const head = new Uint32Array([
+    'message' in frame ? MESSAGE : BATCH,
+    contents.reduce((sum, { length }) => sum + length, 0),
+  ]);
+  return [new Uint8Array(head.buffer), ...contents];
+}
+
+function batchParts({ rows, buffers }: Batch): Uint8Array[] {
+  const lengths = new Uint32Array([rows, buffers.length, ...buffers.map(({ length }) => length)]);
+  const table = new Uint8Array(lengths.buffer);
+  return [table, ...buffers].flatMap((part) => [part, new Uint8Array(padding(part.length))]);
+}
+
+/** @param contents in memory of their own: buffers of a batch are views of them */
+function decodeFrame(kind: number, contents: Uint8Array): Frame {
+  if (kind === MESSAGE) return { message: JSON.parse(Buffer.from(contents).toString()) as Message };
+  const [rows = 0, count = 0, ...lengths] = new Uint32Array(contents.buffer, 0, 2 + tableCount(contents));
+  let at = (2 + count) * 4;
+  const buffers = lengths.map((length) => {
+    at += padding(at);
+    at += length;
+    return contents.subarray(at - length, at);
+  });
+  return { batch: { rows, buffers } };
+}
+
+const tableCount = (contents: Uint8Array): number => new Uint32Array(contents.buffer, 4, 1)[0] ?? 0;
+
+function decodeHead(head: Uint8Array): { readonly kind: number; readonly bytes: number } {
+  const [kind = 0, bytes = 0] = new Uint32Array(head.slice(0, HEAD_BYTES).buffer);
+  if ((kind !== MESSAGE && kind !== BATCH) || bytes > MAX_BYTES) throw new Error('no frame of ours');
+  return { kind, bytes };
+}
+
+/** The frames of a stream; ends where it ends, be it inside a frame. */
+export async function* framesOf(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Frame> {
+  const head = new Uint8Array(HEAD_BYTES);
+  let kind = 0;
+  let target: Uint8Array = head;
+  let filled = 0;
+  for await (const chunk of stream) {
+    for (let at = 0; at < chunk.length; ) {
+      const taken = chunk.subarray(at, at + target.length - filled);
+      target.set(taken, filled);
+      filled += taken.length;
+      at += taken.length;
+      if (filled < target.length) continue;
+      if (target === head) {
+        const found = decodeHead(head);
+        kind = found.kind;
+        target = new Uint8Array(found.bytes);
+      } else {
+        yield decodeFrame(kind, target);
+        target = head;
+      }
+      filled = 0;
+    }
+  }
+}
+
+/** The next frame from a pipe, waited for on this thread; undefined at the pipe's end. */
+export function readFrame(fd: number): Frame | undefined {
+  const head = readFully(fd, HEAD_BYTES);
+  if (!head) return undefined;
+  const { kind, bytes } = decodeHead(head);
+  const contents = readFully(fd, bytes);
+  return contents && decodeFrame(kind, contents);
+}
+
+function readFully(fd: number, bytes: number): Uint8Array | undefined {
+  const all = new Uint8Array(bytes);
+  for (let at = 0; at < bytes; ) {
+    const read = readSync(fd, all, at, bytes - at, null);
+    if (read === 0) return undefined;
+    at += read;
+  }
+  return all;
+}
+
+/** Writes a frame to a pipe, and waits on this thread until there is room. */
+export function writeFrame(fd: number, frame: Frame): void {
+  for (const part of encodeFrame(frame)) {
+    for (let at = 0; at < part.length; ) at += writeSync(fd, part, at);
+  }
+}

@@ -1,0 +1,64 @@
+/** Reads a file again that was written, and compares it with what was sent to be written. */
+import { createHash } from 'node:crypto';
+import { IoError } from '../../../util/errors.js';
+import { type TableField, typeText } from '../../tables/table-type.js';
+import type { Batch, Message } from './protocol.js';
+import { ReaderProcess } from './reader-process.js';
+
+/** What is read again: the column of keys, or the rows of a table. */
+export interface ReadBackRequest {
+  readonly open: Extract<Message, { is: 'read' | 'read-table' }>;
+  readonly ask: Extract<Message, { is: 'columns' | 'rows' }>;
+  /** The buffer of a batch that has what was sent. */
+  readonly buffer: number;
+  /** The columns, where the file has types for them. */
+  readonly fields?: readonly TableField[];
+}
+
+/** Text that is JSON is a text where there is no such type. */
+const typeNames = (fields: readonly Partial<TableField>[]): string =>
+  JSON.stringify(fields.map(({ name, type }) => [name, type && typeText(type).replaceAll('json', 'text')]));
+
+export class ReadBack {
+  readonly #request: ReadBackRequest;
+  readonly #sent = createHash('sha256');
+
+  constructor(request: ReadBackRequest) {
+    this.#request = request;
+  }
+
+  /** Takes note of what is sent. */
+  add(bytes: Uint8Array): void {
+    this.#sent.update(bytes);
+  }
+
+  /** @throws IoError where something else comes back */
+  async compare({ name, fd, signal }: { name: string; fd: number; signal: AbortSignal }): Promise<void> {
+    const { open, ask, buffer, fields } = this.#request;
+    const found = createHash('sha256');
+    const child = new ReaderProcess({ name, what: 'read', fd, signal });
+    try {
+      await child.send({ message: open });
+      const answer = await child.receive();
+      if (fields && 'message' in answer && answer.message.is === 'table') {
+        const [wanted, got] = [typeNames(fields), typeNames(answer.message.fields)];
+        if (wanted !== got) throw this.#error(name, `its columns are ${got}, and should be ${wanted}`);
+      }
+      await child.send({ message: ask });
+      for (;;) {
+        const frame = await child.receive();
+        if ('message' in frame) break;
+        found.update((frame.batch as Batch).buffers[buffer] ?? new Uint8Array(0));
+      }
+    } finally {
+      await child.close();
+    }
+    if (found.digest('hex') !== this.#sent.digest('hex')) throw this.#error(name, 'its values are others');
+  }
+
+  #error(name: string, why: string): IoError {
+    return new IoError(`cannot write ${name}: read again, it is not what was written: ${why}`, {
+      details: { path: name },
+    });
+  }
+}

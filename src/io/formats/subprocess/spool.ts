@@ -1,0 +1,45 @@
+/** Files without a name, for what has to be a file and is none. */
+import { type FileHandle, open, unlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Output } from '../../output.js';
+import { assertNotAborted, ioError, PIECE_BYTES, type Source, writeFully } from '../../raw.js';
+import { temporaryName } from '../../temporary-files.js';
+
+/** An empty file in the system's folder for temporary ones, which is gone when it is closed, or its process ends. */
+export async function spool(): Promise<FileHandle> {
+  const path = join(tmpdir(), temporaryName('spool'));
+  try {
+    const handle = await open(path, 'wx+', 0o600);
+    await unlink(path);
+    return handle;
+  } catch (error) {
+    throw ioError('write', path, error);
+  }
+}
+
+/** A file with all that a source gives; the caller closes it. */
+export async function spoolSource(source: Source, signal: AbortSignal | undefined): Promise<FileHandle> {
+  const handle = await spool();
+  try {
+    for await (const piece of source.pieces(1)) {
+      assertNotAborted(signal);
+      await writeFully(handle, piece, 'a temporary file');
+    }
+    return handle;
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+/** Writes all of a file to an output. */
+export async function copySpool(handle: FileHandle, output: Output): Promise<void> {
+  const piece = new Uint8Array(PIECE_BYTES);
+  for (let at = 0; ; ) {
+    const { bytesRead } = await handle.read(piece, 0, piece.length, at);
+    if (bytesRead === 0) return;
+    await output.write(piece.subarray(0, bytesRead));
+    at += bytesRead;
+  }
+}

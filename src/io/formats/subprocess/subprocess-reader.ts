@@ -1,0 +1,133 @@
+/** A column of a file of another format as keys, read by a child. */
+import { dtypeInfo } from '../../../keys/dtype.js';
+import { FormatError } from '../../../util/errors.js';
+import type { Source } from '../../raw.js';
+import type { KeyReader, ReadRequest } from '../key-file.js';
+import type { SchemaMessage, TableMessage, WantedColumn } from './protocol.js';
+import { ReaderProcess } from './reader-process.js';
+import { selectColumn } from './select-column.js';
+import { spoolSource } from './spool.js';
+import type { BinaryKind } from './subprocess-kind.js';
+
+/** A child that reads a file of another format, and its first answer. */
+export interface SubprocessReading<Answer> {
+  readonly child: ReaderProcess;
+  readonly answer: Answer;
+  /** Ends the child, and drops what was put down for it. */
+  close(): Promise<void>;
+}
+
+type FirstAnswer = { readonly read: SchemaMessage; readonly 'read-table': TableMessage };
+
+/** Starts a child on a file, or on what a stream gives, which is put down first. @throws as `openForeign` */
+export async function startReader<Is extends keyof FirstAnswer>(
+  is: Is,
+  { format }: BinaryKind,
+  source: Source,
+  signal: AbortSignal | undefined,
+): Promise<SubprocessReading<FirstAnswer[Is]>> {
+  const { name } = source;
+  const temporary = source.fd === undefined ? await spoolSource(source, signal) : undefined;
+  let child: ReaderProcess | undefined;
+  const close = async (): Promise<void> => {
+    await child?.close();
+    await temporary?.close();
+  };
+  try {
+    const fd = source.fd ?? (temporary?.fd as number);
+    child = new ReaderProcess({ name, what: 'read', fd, signal });
+    await child.send({ message: { is, format } });
+    const frame = await child.receive();
+    return { child, close, answer: ('message' in frame ? frame.message : frame) as FirstAnswer[Is] };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Opens a file of another format. @throws DtypeError, FormatError, IoError, MemoryError, PackageError, UsageError */
+export async function openInSubprocess(
+  kind: BinaryKind,
+  source: Source,
+  request: ReadRequest,
+): Promise<KeyReader> {
+  const { column, dtype } = request;
+  const { id } = kind;
+  const { name } = source;
+  const { child, close, answer } = await startReader('read', kind, source, request.signal);
+  const { columns, rows } = answer;
+  try {
+    const wanted = selectColumn({ name, columns, column, dtype, isText: false });
+    return {
+      name,
+      format: id,
+      dtype: wanted.dtype,
+      n: rows ?? undefined,
+      shape: rows === null ? undefined : [rows],
+      column: columns[wanted.index]?.name,
+      plainAt: undefined,
+      pieces: () => piecesOf(child, name, wanted, rows),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function* piecesOf(
+  child: ReaderProcess,
+  name: string,
+  wanted: WantedColumn,
+  rows: number | null,
+): AsyncGenerator<Uint8Array> {
+  await child.send({ message: { is: 'columns', columns: [wanted] } });
+  const nulls = new NullCounter(name);
+  let n = 0;
+  for (;;) {
+    const frame = await child.receive();
+    if ('message' in frame) break;
+    const [validity = new Uint8Array(0), values = new Uint8Array(0)] = frame.batch.buffers;
+    nulls.count(validity, n, frame.batch.rows);
+    n += frame.batch.rows;
+    if (values.length !== frame.batch.rows * dtypeInfo(wanted.dtype).bytes) {
+      throw new FormatError(`cannot read ${name}: a batch has not as many bytes as its rows take`);
+    }
+    if (nulls.total === 0) yield values;
+  }
+  nulls.assertNone();
+  if (rows !== null && n !== rows) {
+    throw new FormatError(`cannot read ${name}: it says that it has ${rows} rows, and has ${n}`);
+  }
+}
+
+/** The nulls of a column: keys have none. */
+class NullCounter {
+  readonly #name: string;
+  #first: number | undefined;
+  total = 0;
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  /** @param begin  row of the file that the bits begin with */
+  count(validity: Uint8Array, begin: number, rows: number): void {
+    if (validity.length === 0) return;
+    for (let i = 0; i < rows; i++) {
+      if (((validity[i >> 3] ?? 0) >> (i & 7)) & 1) continue;
+      this.#first ??= begin + i;
+      this.total++;
+    }
+  }
+
+  /** @throws FormatError that says how many there were, and where the first one is */
+  assertNone(): void {
+    if (this.total === 0) return;
+    throw new FormatError(
+      `${this.#name} has ${this.total === 1 ? 'a null' : `${this.total} nulls`} among its keys, the first in row ` +
+        `${this.#first} (counted from 0): a null is no number; leave out or fill in these rows first`,
+      { details: { path: this.#name, nulls: this.total, first: this.#first } },
+    );
+  }
+}

@@ -1,0 +1,79 @@
+/** The order of records, which is that of their codes (record-codes.ts, code-order.ts). */
+import { assertDisjoint } from '../keys/array.js';
+import type { Sorter } from '../sort/api/sorter.js';
+import { runSync, runYielding } from '../sort/host/steps.js';
+import { InputError, UnsupportedError } from '../util/errors.js';
+import { argsortCodes, type Span, WORD_BYTES, wordSpan } from './code-order.js';
+import { gatherRecords } from './gather-records.js';
+import { RecordCodes } from './record-codes.js';
+import { type RecordLayout, recordKeys } from './record-keys.js';
+import type { OrderingSortOptions, RecordOrdering } from './record-ordering.js';
+
+/** Records that 32-bit positions can tell apart. */
+export const MAX_RECORDS = 2 ** 32 - 1;
+
+/** Bytes for each record where one sort is enough: a word and a position. */
+const EXACT_BYTES = WORD_BYTES + 4;
+/** Where it is not, and all are equal so far: the order, places and groups twice, words and positions twice. */
+const MAX_TIE_BYTES = 4 + 2 * 8 + 2 * EXACT_BYTES;
+
+/** The order of records, which can also say where each record belongs. */
+export interface LayoutOrdering extends RecordOrdering {
+  /** Positions of the records in order, as `Sorter.argsort` gives those of keys. */
+  positions(
+    sorter: Sorter,
+    bytes: Uint8Array,
+    options?: Omit<OrderingSortOptions, 'into'>,
+  ): Promise<Uint32Array>;
+}
+
+/** @throws UsageError, DtypeError for an impossible layout */
+export function layoutOrdering(layout: RecordLayout): LayoutOrdering {
+  const { record } = layout;
+  const codes = new RecordCodes(record, recordKeys(layout));
+  const order: LayoutOrdering = {
+    recordBytes: record,
+    description: `records of ${record} bytes`,
+    exact: codes.bytes <= WORD_BYTES,
+    sortBytes: record + (codes.bytes <= WORD_BYTES ? EXACT_BYTES : MAX_TIE_BYTES),
+    prefix(piece) {
+      const words = new BigUint64Array(piece.length / record);
+      runSync(codes.fill({ bytes: piece }, wordSpan(0, codes.bytes), words));
+      return words;
+    },
+    compare: (a, i, b, j) => codes.compare(a, i * record, b, j * record),
+    async positions(sorter, bytes, options = {}) {
+      assertRecords(bytes.length, record);
+      const n = bytes.length / record;
+      const fill = (span: Span, words: BigUint64Array, at?: Uint32Array) =>
+        codes.fill({ bytes, at }, span, words);
+      return argsortCodes(sorter, { n, bytes: codes.bytes, fill }, options);
+    },
+    async sort(sorter, bytes, { into, ...options } = {}) {
+      if (into && into.length !== bytes.length) {
+        throw new InputError(`into has ${into.length} bytes, and the records have ${bytes.length}`);
+      }
+      if (into) assertDisjoint(bytes, into, 'into and the records');
+      const positions = await order.positions(sorter, bytes, options);
+      const sorted = into ?? new Uint8Array(bytes.length);
+      await runYielding(gatherRecords(bytes, record, positions, sorted), options.signal);
+      return sorted;
+    },
+  };
+  return order;
+}
+
+/** @throws InputError, UnsupportedError unless so many bytes are records that can be sorted */
+export function assertRecords(bytes: number, record: number): void {
+  if (bytes % record !== 0) {
+    throw new InputError(
+      `${bytes} bytes are no whole number of records of ${record} bytes: ${bytes % record} are too many`,
+      { details: { bytes, record } },
+    );
+  }
+  const n = bytes / record;
+  if (n <= MAX_RECORDS) return;
+  throw new UnsupportedError(`positions have 32 bits: at most 2^32 - 1 records in memory, not ${n}`, {
+    details: { records: n, most: MAX_RECORDS },
+  });
+}

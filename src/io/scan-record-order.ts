@@ -1,0 +1,104 @@
+/** Files of units: are they in order, and which units do they hold? */
+import { runSync, type Steps } from '../sort/host/steps.js';
+import type { Source } from './raw.js';
+import type { RecordMultiset } from './record-multiset.js';
+import type { RecordOrdering } from './record-ordering.js';
+
+/** Bytes of units that are compared at a time. */
+const SLICE_BYTES = 2 ** 18;
+
+/** Finds the first unit of a piece that belongs before the one in front of it, -1 when there is none. */
+export function* findDescentSteps(order: RecordOrdering, piece: Uint8Array): Steps<number> {
+  const { recordBytes, exact } = order;
+  const n = piece.length / recordBytes;
+  const step = Math.max(2, Math.floor(SLICE_BYTES / recordBytes));
+  // Slices share a unit, so that none is left uncompared.
+  for (let start = 0; start < n - 1; start += step - 1) {
+    const slice = piece.subarray(start * recordBytes, Math.min(start + step, n) * recordBytes);
+    if (order.isCertainlySorted?.(slice)) {
+      yield;
+      continue;
+    }
+    const prefixes = order.prefix(slice);
+    const words = new Uint32Array(prefixes.buffer, prefixes.byteOffset, prefixes.length * 2);
+    for (let w = 2; w < words.length; w += 2) {
+      const [low, high] = [words[w] as number, words[w + 1] as number];
+      const [lastLow, lastHigh] = [words[w - 2] as number, words[w - 1] as number];
+      if (high > lastHigh || (high === lastHigh && low > lastLow)) continue;
+      const i = start + w / 2;
+      if (high < lastHigh || low < lastLow) return i;
+      if (!exact && order.compare(piece, i, piece, i - 1) < 0) return i;
+    }
+    yield;
+  }
+  return -1;
+}
+
+/** `descentSteps`, at once. */
+export const findDescent = (order: RecordOrdering, piece: Uint8Array): number =>
+  runSync(findDescentSteps(order, piece));
+
+/** Looks whether units that come in pieces are in order. */
+export class RecordOrderChecker {
+  readonly #order: RecordOrdering;
+  /** The last unit so far. */
+  #last: Uint8Array | undefined;
+  #n = 0;
+  #descent: number | undefined;
+
+  constructor(order: RecordOrdering) {
+    this.#order = order;
+  }
+
+  /** Units so far. */
+  get n(): number {
+    return this.#n;
+  }
+
+  /** The first unit, from 0, that belongs before the one in front of it. */
+  get descent(): number | undefined {
+    return this.#descent;
+  }
+
+  /** @param piece the next units, whole ones; may be used again */
+  add(piece: Uint8Array): void {
+    if (piece.length === 0) return;
+    const { recordBytes } = this.#order;
+    if (this.#descent === undefined) {
+      const boundary = this.#last && Buffer.concat([this.#last, piece.subarray(0, recordBytes)]);
+      const at = boundary && findDescent(this.#order, boundary) === 1 ? 0 : findDescent(this.#order, piece);
+      if (at !== -1) this.#descent = this.#n + at;
+    }
+    this.#last = piece.slice(piece.length - recordBytes);
+    this.#n += piece.length / recordBytes;
+  }
+}
+
+/**
+ * Looks through a file for the first unit out of order, in memory for one piece.
+ *
+ * @param multiset counts the units in on the way, since a pipe can be read only once
+ * @param check has what came before, of a file that goes on where another ended
+ */
+export async function scanRecordOrder(
+  source: Source,
+  order: RecordOrdering,
+  multiset?: RecordMultiset,
+  check = new RecordOrderChecker(order),
+): Promise<Pick<RecordOrderChecker, 'n' | 'descent'>> {
+  for await (const piece of source.pieces(order.recordBytes)) {
+    const added = multiset?.add(piece);
+    check.add(piece);
+    await added;
+  }
+  return check;
+}
+
+/** Counts the units of a file in. */
+export async function countRecords(
+  source: Source,
+  recordBytes: number,
+  multiset: RecordMultiset,
+): Promise<void> {
+  for await (const piece of source.pieces(recordBytes)) await multiset.add(piece);
+}

@@ -1,0 +1,51 @@
+import type { SortOptions } from '../../sort/api/options.js';
+import type { Sorter } from '../../sort/api/sorter.js';
+import { inSlices, runYielding, type Steps } from '../../sort/host/steps.js';
+import { argsortCodes, type Codes, WORD_BYTES, wordSpan } from '../code-order.js';
+import { selectCodes } from './byte-strings.js';
+
+/**
+ * The positions of the first `k` codes in order, without sorting all: the k smallest words are selected, and only what is not
+ * behind all of them is sorted.
+ *
+ * @throws as `Sorter.topK`
+ */
+export async function selectFirst(
+  sorter: Sorter,
+  codes: Codes,
+  k: number,
+  options: Omit<SortOptions, 'dtype' | 'descending' | 'nan' | 'bits' | 'device'>,
+): Promise<Uint32Array> {
+  if (k >= codes.n) return argsortCodes(sorter, codes, options);
+  const { signal } = options;
+  const span = wordSpan(codes.shared ?? 0, codes.bytes);
+  const words = new BigUint64Array(codes.n);
+  await runYielding(codes.fill(span, words), signal);
+  const { keys, indices } = await sorter.topK(words, k, { ...options, largest: false });
+  const last = keys[k - 1];
+  if (last === undefined || codes.bytes - span.begin <= WORD_BYTES) return indices;
+  const candidates = await runYielding(positionsUpTo(words, last), signal);
+  const { onReport: _, ...rest } = options; // what is reported is the selection from all
+  const order = await argsortCodes(sorter, selectCodes(codes, candidates), rest);
+  return order.subarray(0, k).map((i) => candidates[i] as number);
+}
+
+/** Where words are that are no larger than `most`. */
+function* positionsUpTo(words: BigUint64Array, maximum: bigint): Steps<Uint32Array> {
+  const halves = new Uint32Array(words.buffer);
+  const [low, high] = [Number(maximum & 0xffff_ffffn), Number(maximum >> 32n)];
+  const isIn = (i: number): boolean => {
+    const top = halves[2 * i + 1] as number;
+    return top < high || (top === high && (halves[2 * i] as number) <= low);
+  };
+  let n = 0;
+  yield* inSlices(words.length, (start, end) => {
+    for (let i = start; i < end; i++) if (isIn(i)) n++;
+  });
+  const found = new Uint32Array(n);
+  let at = 0;
+  yield* inSlices(words.length, (start, end) => {
+    for (let i = start; i < end; i++) if (isIn(i)) found[at++] = i;
+  });
+  return found;
+}

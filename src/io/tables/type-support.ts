@@ -1,0 +1,108 @@
+/** Which types formats hold, bit for bit. */
+
+import { DtypeError } from '../../util/errors.js';
+import type { SubprocessFormat } from '../formats/subprocess/protocol.js';
+import { partsOf, type TableField, type TableType, typeText } from './table-type.js';
+
+/** The only zone that DuckDB has: its instants have none of their own. */
+const isUtc = (zone: string): boolean => ['UTC', 'Etc/UTC', 'GMT', 'Z', '+00:00'].includes(zone);
+
+const MAX_DIGITS = 38;
+/** Decimal digits of Arrow's widest decimal, by way of which Parquet is read and written. */
+export const MAX_PARQUET_DIGITS = 76;
+
+const NEVER_IN_ARROW = ['i128', 'u128', 'interval in us'];
+const NEVER_IN_DUCKDB = [
+  'duration',
+  'interval in ns',
+  'interval of days',
+  'interval of months',
+  'date in ms',
+];
+const NEVER_IN_PARQUET = [
+  'i128',
+  'u128',
+  'interval in ns',
+  'interval of days',
+  'interval of months',
+  'date in ms',
+];
+const NEVER_IN_TEXT = ['bytes', 'bytes of fixed length'];
+const NEVER_IN_CSV = ['list', 'list of fixed length', 'map', 'struct'];
+
+/** Whether a type is a decimal of so many digits at most, some of them behind the point, or none at all. */
+const isDecimalOf = (type: TableType, digits: number): boolean =>
+  type.is !== 'decimal' || (type.precision <= digits && type.scale >= 0 && type.scale <= type.precision);
+
+/** Whether a type is a struct of nothing. */
+const isEmpty = (type: TableType): boolean => type.is === 'struct' && type.fields.length === 0;
+
+function isInDuckdb(type: TableType): boolean {
+  if (NEVER_IN_DUCKDB.includes(type.is)) return false;
+  if (!isDecimalOf(type, MAX_DIGITS)) return false;
+  if (type.is === 'time' && type.isUtc) return type.unit !== 'ns';
+  return type.is !== 'timestamp' || type.zone === undefined || (isUtc(type.zone) && type.unit !== 'ns');
+}
+
+const SUPPORTS: Readonly<Record<SubprocessFormat, (type: TableType) => boolean>> = {
+  arrow: (type) => !NEVER_IN_ARROW.includes(type.is) && !(type.is === 'time' && type.isUtc),
+  arrows: (type) => SUPPORTS.arrow(type),
+  parquet: (type) =>
+    !NEVER_IN_PARQUET.includes(type.is) && isDecimalOf(type, MAX_PARQUET_DIGITS) && !isEmpty(type),
+  ndjson: (type) =>
+    isInDuckdb(type) &&
+    !NEVER_IN_TEXT.includes(type.is) &&
+    !(type.is === 'map' && !hasTextKeys(type)) &&
+    !(type.is === 'decimal' && goesThroughDouble(type.precision)),
+  csv: (type) => isInDuckdb(type) && !NEVER_IN_TEXT.includes(type.is) && !NEVER_IN_CSV.includes(type.is),
+};
+
+/** DuckDB writes decimals of so many digits as JSON by way of doubles, which have 15. */
+const goesThroughDouble = (precision: number): boolean => precision > 15 && precision <= 18;
+
+const hasTextKeys = ({ item: { type } }: Extract<TableType, { is: 'map' }>): boolean =>
+  type.is === 'struct' && type.fields[0]?.type.is === 'text';
+
+/** The first type, of a column or of a part of it, that a format does not hold. */
+function findUnsupported(type: TableType, format: SubprocessFormat, isPart = false): TableType | undefined {
+  // DuckDB would write JSON inside of something else as a text.
+  if (!SUPPORTS[format](type) || (isPart && type.is === 'json' && format !== 'parquet')) return type;
+  for (const part of partsOf(type)) {
+    const found = findUnsupported(part.type, format, true);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+/** @throws DtypeError that names the first column that a format cannot hold as it is */
+export function assertTypesSupported(
+  fields: readonly TableField[],
+  { name, format, id }: { readonly name: string; readonly format: SubprocessFormat; readonly id: string },
+): void {
+  for (const field of fields) {
+    const type = findUnsupported(field.type, format);
+    if (!type) continue;
+    const whole = typeText(field.type);
+    const what = type === field.type ? whole : `${whole}, with ${typeText(type)}`;
+    throw new DtypeError(
+      `the column ${field.name} cannot be written to ${name}: ${id} cannot hold ${what} as it is; ` +
+        'write another format, or leave the column out with --columns',
+      { details: { path: name, column: field.name, type: what, format: id } },
+    );
+  }
+  if (format === 'arrow' || format === 'arrows') return;
+  // DuckDB takes names for the same that differ in capitals only.
+  const normalizedName = (column: string): string => (format === 'parquet' ? column : column.toLowerCase());
+  const seen = new Map<string, string>();
+  for (const { name: column } of fields) {
+    const same = seen.get(normalizedName(column));
+    if (same !== undefined || column === '') {
+      const why = column === '' ? 'a column has no name' : `two columns are called ${same} and ${column}`;
+      throw new DtypeError(
+        `the table cannot be written to ${name}: ${why}, which readers would rename; write Arrow, or leave one out with --columns`,
+        { details: { path: name, column } },
+      );
+    }
+    seen.set(normalizedName(column), column);
+  }
+}

@@ -1,0 +1,26 @@
+/** Small files, written as a whole or not at all. */
+import { open, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { ioError } from './raw.js';
+import { temporaryName } from './temporary-files.js';
+
+/** Writes a file aside, and renames it when it is on disk. @throws IoError */
+export async function writeFileAtomic(
+  path: string,
+  contents: string | Uint8Array,
+  temporary: string = join(dirname(path), temporaryName(basename(path))),
+): Promise<void> {
+  try {
+    const handle = await open(temporary, 'wx');
+    try {
+      await handle.writeFile(contents);
+      await handle.datasync(); // before anybody relies on it
+    } finally {
+      await handle.close();
+    }
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => undefined);
+    throw ioError('write', path, error);
+  }
+}

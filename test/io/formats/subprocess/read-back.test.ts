@@ -1,0 +1,40 @@
+import { closeSync, openSync } from 'node:fs';
+import test from 'ava';
+import { arrow } from '../../../../src/io/formats/arrow.js';
+import { parquet } from '../../../../src/io/formats/parquet.js';
+import { ReadBack } from '../../../../src/io/formats/subprocess/read-back.js';
+import { IoError } from '../../../../src/util/errors.js';
+import { scratchFolder } from '../../../cli/cli.js';
+import { someKeys, write } from './files.js';
+
+const { path, remove } = scratchFolder();
+test.after.always(remove);
+
+const { signal } = new AbortController();
+
+for (const format of [arrow, parquet]) {
+  test(`${format.id}: what was written is read again, and other values are an error`, async (t) => {
+    const keys = someKeys('u32', 1000);
+    const name = path(`keys.${format.id}`);
+    await write(format, name, { dtype: 'u32', keys, options: { verify: true } });
+    const compare = async (sent: Uint8Array): Promise<void> => {
+      const open = { is: 'read', format: format.id } as const;
+      const ask = { is: 'columns', columns: [{ index: 0, dtype: 'u32' }] } as const;
+      const readBack = new ReadBack({ open: open as never, ask, buffer: 1 });
+      readBack.add(sent);
+      const fd = openSync(name, 'r');
+      try {
+        await readBack.compare({ name, fd, signal });
+      } finally {
+        closeSync(fd);
+      }
+    };
+    await t.notThrowsAsync(compare(keys));
+    const others = keys.slice();
+    others[17] = (others[17] ?? 0) ^ 1;
+    await t.throwsAsync(compare(others), {
+      instanceOf: IoError,
+      message: /not what was written: its values/,
+    });
+  });
+}
