@@ -39,21 +39,21 @@ const amount = (value: number): string =>
   value < 100 ? value.toPrecision(3) : Math.round(value).toLocaleString('en-US');
 
 /** A step of 1, 2 or 5 times a power of ten, with at most five of them up to `most`. */
-function stepUpTo(most: number): number {
-  const power = 10 ** Math.floor(Math.log10(most / 5));
-  return power * ([1, 2, 5, 10].find((factor) => most / (factor * power) <= 5) ?? 10);
+function stepUpTo(max: number): number {
+  const power = 10 ** Math.floor(Math.log10(max / 5));
+  return power * ([1, 2, 5, 10].find((factor) => max / (factor * power) <= 5) ?? 10);
 }
 
 const text = (x: number, y: number, words: string, more = ''): string =>
   `<text class="text" x="${x.toFixed(1)}" y="${y}"${more}>${escapeXml(words)}</text>`;
 
 function panelSvg(title: string, bars: readonly Bar[], axis: string, top: number): string {
-  const most = Math.max(...bars.map(({ value }) => value));
-  const step = stepUpTo(most);
-  const at = (value: number): number => LEFT + (value / most) * (RIGHT - LEFT);
+  const max = Math.max(...bars.map(({ value }) => value));
+  const step = stepUpTo(max);
+  const at = (value: number): number => LEFT + (value / max) * (RIGHT - LEFT);
   const first = top + PANEL_TITLE;
   const bottom = first + ROW * bars.length;
-  const ticks = Array.from({ length: Math.floor(most / step) + 1 }, (_, i) => i * step);
+  const ticks = Array.from({ length: Math.floor(max / step) + 1 }, (_, i) => i * step);
   return [
     text(8, top + 18, title, ' font-weight="600"'),
     ...ticks.map(

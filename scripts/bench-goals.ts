@@ -321,17 +321,19 @@ function nameOf(row: Record_['rows'][number]): string {
 
 function judge(): string {
   const table: string[][] = [['goal', 'wanted', 'rows', 'met', 'worst', 'missed by']];
-  for (const { part, goal: what, least, most, cpu = false, figure } of GOALS) {
+  for (const { part, goal: what, least: lowerBound, most: upperBound, cpu = false, figure } of GOALS) {
     if (cpu !== isCpu) continue;
     const isMet = (value: number) =>
-      (least === undefined || value >= least) && (most === undefined || value <= most);
+      (lowerBound === undefined || value >= lowerBound) && (upperBound === undefined || value <= upperBound);
     const found = (records.get(part)?.rows ?? []).flatMap((row) => {
       const value = figure(row as never);
       return value === undefined || Number.isNaN(value) ? [] : [{ name: nameOf(row), value }];
     });
-    const order = found.toSorted((a, b) => (least === undefined ? b.value - a.value : a.value - b.value));
+    const order = found.toSorted((a, b) =>
+      lowerBound === undefined ? b.value - a.value : a.value - b.value,
+    );
     const missed = order.filter(({ value }) => !isMet(value));
-    const wanted = least === undefined ? `≤ ${most}` : `≥ ${least}`;
+    const wanted = lowerBound === undefined ? `≤ ${upperBound}` : `≥ ${lowerBound}`;
     const worst = order[0] ? `${order[0].value.toPrecision(3)} (${order[0].name})` : '';
     const others = missed.map(({ name, value }) => `${name} ${value.toPrecision(3)}`).join(', ');
     const met = found.length === 0 ? 'not measured' : `${found.length - missed.length}`;

@@ -80,8 +80,8 @@ const dtypes = list(options.dtypes).map((word): KeyDtype => {
   if (word !== 'u32' && word !== 'u64') throw new UsageError(`dtype '${word}': expected u32 or u64`);
   return word;
 });
-const walks = JSON.parse(options.walks) as Tuning[];
-for (const walk of walks) checkTuning({ name: 'walks', parameters: PRIMITIVE_PARAMETERS }, walk);
+const tunings = JSON.parse(options.walks) as Tuning[];
+for (const walk of tunings) checkTuning({ name: 'walks', parameters: PRIMITIVE_PARAMETERS }, walk);
 const operations = list(options.operations).flatMap((word) => {
   const found = OPERATIONS.filter(({ name }) => name === word || name.startsWith(`${word}-`));
   if (found.length > 0) return found;
@@ -166,12 +166,12 @@ async function measuredBy(
   operation: Operation,
   inputs: OperationInputs,
   expected: readonly Uint8Array[],
-  walk: Tuning,
+  tuning: Tuning,
 ): Promise<Measured> {
   let prepared: Prepared | undefined;
   try {
     const sizes = expected.map(({ byteLength }) => byteLength);
-    prepared = await operation.prepare(device, inputs, sizes, walk);
+    prepared = await operation.prepare(device, inputs, sizes, tuning);
     return await measure(device, busyWork, prepared, expected);
   } catch (error) {
     return { result: 'error', reason: String(error) };
@@ -205,13 +205,13 @@ async function* rowsOf(
     const theirs = Object.values(cub ?? {}).flatMap((form) => (form.ok ? [form.queued] : []));
     const times = (ours?: number): number | undefined =>
       theirs.length > 0 && ours ? Math.min(...theirs) / ours : undefined;
-    for (const walk of walks) {
-      const measured = await measuredBy(device, busyWork, operation, inputs, expected, walk);
+    for (const tuning of tunings) {
+      const measured = await measuredBy(device, busyWork, operation, inputs, expected, tuning);
       const { queuedMilliseconds, kernelMilliseconds } = measured;
       const [timesCub, kernelsTimesCub] = [times(queuedMilliseconds), times(kernelMilliseconds)];
       yield {
         ...what,
-        ...(walks.length > 1 && { walk }),
+        ...(tunings.length > 1 && { walk: tuning }),
         ...measured,
         ...(cub && { cub }),
         ...(timesCub !== undefined && { timesCub }),
@@ -277,7 +277,7 @@ console.log(
       'operation',
       'dtype',
       'keys',
-      ...(walks.length > 1 ? ['walk'] : []),
+      ...(tunings.length > 1 ? ['walk'] : []),
       'result',
       'kernels ms',
       'alone ms',
@@ -288,7 +288,7 @@ console.log(
     ],
     ...rows.map((made) => [
       ...[made.operation, made.dtype, String(made.n)],
-      ...(walks.length > 1 ? [JSON.stringify(made.walk ?? {})] : []),
+      ...(tunings.length > 1 ? [JSON.stringify(made.walk ?? {})] : []),
       made.result,
       ...[made.kernelMilliseconds, made.milliseconds, made.queuedMilliseconds].map(inMilliseconds),
       ...forms.map((form) => {

@@ -87,7 +87,7 @@ function radixSort(keys: Uint32Array): Uint32Array {
  */
 const WARM_UP_SECONDS = 1;
 
-async function timed(sort: () => Uint32Array | Promise<Uint32Array>, expected: Uint32Array) {
+async function timeSort(sort: () => Uint32Array | Promise<Uint32Array>, expected: Uint32Array) {
   const seconds: number[] = [];
   const begin = performance.now();
   do {
@@ -268,23 +268,23 @@ async function sorts(): Promise<void> {
       const into = new Uint32Array(n);
       const [from, to] = [sorter.alloc('u32', n), sorter.alloc('u32', n)];
       from.set(keys);
-      const ours = await timed(() => sorter.sort(keys), expected);
+      const ours = await timeSort(() => sorter.sort(keys), expected);
       const onDevice = sorter.device ? await deviceTime(sorter, keys) : ('missing' as const);
       const jsSorts = !skipped.includes('javascript') && n <= 2 ** 26;
       const all: { sort: string; whole: Time; device?: Time }[] = [
         { sort: 'clsort', whole: ours, device: onDevice },
         {
           sort: 'clsort, into an array that is there',
-          whole: await timed(() => sorter.sort(keys, { into }), expected),
+          whole: await timeSort(() => sorter.sort(keys, { into }), expected),
         },
         {
           sort: 'clsort, between arrays of alloc',
-          whole: await timed(() => sorter.sort(from, { into: to }), expected),
+          whole: await timeSort(() => sorter.sort(from, { into: to }), expected),
         },
         ...(jsSorts
           ? [
-              { sort: 'TypedArray.prototype.sort', whole: await timed(() => keys.toSorted(), expected) },
-              { sort: 'radix sort in JavaScript', whole: await timed(() => radixSort(keys), expected) },
+              { sort: 'TypedArray.prototype.sort', whole: await timeSort(() => keys.toSorted(), expected) },
+              { sort: 'radix sort in JavaScript', whole: await timeSort(() => radixSort(keys), expected) },
             ]
           : []),
         ...peers.map((peer) => {

@@ -50,7 +50,7 @@ interface Device {
 }
 
 /** What `bench-spread.js --json` writes, of several runs. */
-interface Spread {
+interface MultiDeviceResults {
   readonly devices: readonly { readonly name: string; readonly driver: string }[];
   readonly runs: readonly {
     readonly date: string;
@@ -162,15 +162,15 @@ function cubPlot(file: string): string {
 
 /** Shares of linear by numbers of devices: one device's time over theirs, each. */
 function sharesOf(name: string, times: readonly { devices: number; time: number }[]): PlotLine {
-  const least = (devices: number): number =>
+  const minimum = (devices: number): number =>
     Math.min(...times.filter((one) => one.devices === devices).map(({ time }) => time));
   const counts = [...new Set(times.map(({ devices }) => devices))].toSorted((a, b) => a - b);
-  return { name, points: counts.map((count) => ({ x: count, y: least(1) / least(count) / count })) };
+  return { name, points: counts.map((count) => ({ x: count, y: minimum(1) / minimum(count) / count })) };
 }
 
 /** Several devices of one host: what keys and batches gain by them, in the way that takes least time, and what the buses would allow. */
-function spreadPlot(file: string, batchFile: string): string {
-  const { devices, runs } = read(file) as Spread;
+function multiDevicePlot(file: string, batchFile: string): string {
+  const { devices, runs } = read(file) as MultiDeviceResults;
   const { files, sets } = read(batchFile) as Batch;
   const rows = runs.flatMap((run) => run.rows).filter(({ way }) => way !== 'there');
   const kindOf = ({ n, dtype, memory, way }: (typeof rows)[number]): string =>
@@ -224,7 +224,7 @@ const PLOTS: Readonly<Record<string, () => string>> = {
   'h200.svg': () => cubPlot('h200.json'),
   'h200-device.svg': () => peersPlot('h200-peers.json', 'device', 'u32 keys on the device'),
   'h200-end-to-end.svg': () => peersPlot('h200-peers.json', 'end to end', 'u32 keys from array to array'),
-  'h200-x4-spread.svg': () => spreadPlot('h200-x4-spread.json', 'h200-x4-batch.json'),
+  'h200-x4-spread.svg': () => multiDevicePlot('h200-x4-spread.json', 'h200-x4-batch.json'),
   'overview.svg': overviewChart,
   'pocl-end-to-end.svg': () => peersPlot('pocl-peers.json', 'end to end', 'u32 keys from array to array'),
 };

@@ -120,8 +120,8 @@ if (options.count) {
   );
   if (problem) failures++;
 } else {
-  const most = Number(options.most);
-  const arrays = arraysOf(most);
+  const maxKeys = Number(options.most);
+  const arrays = arraysOf(maxKeys);
 
   // The competitor: a chain of sorts in a queue of its own, never idle.
   const rival = new Queue(() => cl.createCommandQueue(device.context, device.handle, 0), device.capabilities);
@@ -160,7 +160,7 @@ if (options.count) {
   const sorts = Number(options.sorts);
   for (let i = 0; i < sorts; i++) {
     // Lengths of every size class alike.
-    const n = Math.min(most, Math.max(1, Math.floor(2 ** (Math.random() * Math.log2(most)))));
+    const n = Math.min(maxKeys, Math.max(1, Math.floor(2 ** (Math.random() * Math.log2(maxKeys)))));
     const problem = await sortOnce(n, arrays);
     if (problem) problems.set(problem, (problems.get(problem) ?? 0) + 1);
   }

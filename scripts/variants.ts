@@ -130,7 +130,7 @@ async function ifPossible(build: () => unknown): Promise<void> {
 }
 
 /** What may be chosen of every algorithm, beside what is tuned: which votes, and what other devices were tuned to. */
-function choices(name: string, { subGroupBallot, quirks }: Capabilities): Tuning[] {
+function voteVariants(name: string, { subGroupBallot, quirks }: Capabilities): Tuning[] {
   const khr = subGroupBallot
     ? [16, 32, 64].map((subGroupSize) => ({ rank: 'khr', subGroupSize, groupSize: 4 * subGroupSize }))
     : [];
@@ -160,7 +160,7 @@ export async function variantsOf(described: Described): Promise<Variant[]> {
   for (const factory of ALGORITHMS) {
     for (const keyBits of KEY_BITS) {
       for (const valueBytes of VALUE_BYTES) {
-        for (const tuning of choices(factory.name, capabilities)) {
+        for (const tuning of voteVariants(factory.name, capabilities)) {
           for (const n of SIZES) {
             const shape: AlgorithmShape = { keyBits, valueBytes, tuning };
             noting.purpose = `${factory.name} of ${keyBits}-bit keys with ${valueBytes} bytes of values`;
@@ -199,7 +199,7 @@ async function operations(noting: NotingDevice, device: Device): Promise<void> {
     for (const step of HISTOGRAM_STEPS) await ifPossible(() => Histogram.create(device, { dtype, step }));
     if (dtypeInfo(dtype).width >= 32) await ifPossible(() => Scan.create(device, { dtype }));
   }
-  await walks(noting, device);
+  await primitives(noting, device);
   await labs(noting, device);
   for (let elementBytes = 1; elementBytes <= 16; elementBytes++) {
     for (const indexBits of [32, 64] as const) await createGather(device, { elementBytes, indexBits });
@@ -209,7 +209,7 @@ async function operations(noting: NotingDevice, device: Device): Promise<void> {
 }
 
 /** Scans, compactions, reductions and histograms, and the checks of their results. */
-async function walks(noting: NotingDevice, device: Device): Promise<void> {
+async function primitives(noting: NotingDevice, device: Device): Promise<void> {
   const { inlinePtx } = device.capabilities.quirks;
   for (const dtype of DTYPES) {
     noting.purpose = `walks over ${dtype} keys`;
@@ -240,8 +240,8 @@ async function walks(noting: NotingDevice, device: Device): Promise<void> {
         for (const handsOver of inlinePtx ? [false, true] : [false])
           await buildHistogramColumns(device, { dtype, by, columns, handsOver, tuning: tuned });
     }
-    for (const choose of [0, 1, 2]) {
-      await GroupSums.create(device, 'verify_sequence', { ...shape, CHOOSE: choose });
+    for (const predicate of [0, 1, 2]) {
+      await GroupSums.create(device, 'verify_sequence', { ...shape, CHOOSE: predicate });
     }
     for (const name of ['verify_unique', 'verify_top']) await GroupSums.create(device, name, shape);
   }

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Certificate } from '../src/util/certificates.js';
+import type { SelfTestRecord } from '../src/util/self-test-records.js';
 
 /** The self-test records in a cache folder, by variant. */
-export function selfTestsIn(cache: string): Readonly<Record<string, Certificate>> {
+export function selfTestsIn(cache: string): Readonly<Record<string, SelfTestRecord>> {
   const folder = join(cache, 'self-tests');
   const files = existsSync(folder) ? readdirSync(folder) : [];
   return Object.fromEntries(

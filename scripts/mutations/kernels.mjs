@@ -8,15 +8,15 @@ const several = (algorithm) => tests('algorithms/several-groups', `*${algorithm}
 const primitives = (title) => tests('primitives/primitives', title);
 const operations = (title) => tests('sort/operations/operations', title);
 const verify = tests('sort/verification/verify');
-const columnChecks = tests('sort/operations/column-verifier');
-const walks = tests('primitives/primitive-program', '*compaction*');
-const held = tests('primitives/primitive-program', '*compaction of i32*');
+const columnVerifiers = tests('sort/operations/column-verifier');
+const gridStride = tests('primitives/primitive-program', '*compaction*');
+const compactionOfI32 = tests('primitives/primitive-program', '*compaction of i32*');
 const lanes = tests('algorithms/segments-serial');
 const scansInLanes = tests('primitives/prefix-scan', 'scans of u32*');
 const shortSegments = (dtype) => tests('algorithms/short-segments', `*of ${dtype}`);
 const sweeps = tests('algorithms/segmented', 'single-pass sweeps*');
 const checkedLanes = tests('algorithms/radix-sorts', 'onesweep by lanes*');
-const wide = (title) => tests('algorithms/hybrid-radix', title);
+const hybridRadix = (title) => tests('algorithms/hybrid-radix', title);
 const dtypes = (algorithm) => tests('algorithms/radix-sorts', `${algorithm} argsorts every dtype*`);
 
 /** A barrier that is not there any more. */
@@ -385,59 +385,59 @@ export const KERNELS = [
     for (uint entry = item; entry < PASSES * BINS;`,
     tests: [races('onesweep')],
   },
-  // --- wide
+  // --- hybridRadix
   {
-    name: 'wide: a digit that varies counts as constant',
-    file: 'cl/wide.cl',
+    name: 'hybridRadix: a digit that varies counts as constant',
+    file: 'cl/hybridRadix.cl',
     find: 'const bool varies = same[number] != (uint)n;',
     replace: 'const bool varies = same[number] < (uint)n / 2;',
-    tests: [wide('*plan*')],
+    tests: [hybridRadix('*plan*')],
   },
   {
-    name: 'wide: too few moves end in the output',
-    file: 'cl/wide.cl',
+    name: 'hybridRadix: too few moves end in the output',
+    file: 'cl/hybridRadix.cl',
     find: '(moves == 0 || (low == 0 && !ends_right(moves, parity)))',
     replace: 'moves == 0',
-    tests: [wide('*plan*')],
+    tests: [hybridRadix('*plan*')],
   },
   {
-    name: 'wide: the sample is taken at intervals',
-    file: 'cl/wide.cl',
+    name: 'hybridRadix: the sample is taken at intervals',
+    file: 'cl/hybridRadix.cl',
     find: 'return mul_hi(mixed(i), n);',
     replace: 'return i * (n / SAMPLE);',
-    tests: [wide('the sample of wide*')],
+    tests: [hybridRadix('the sample of hybridRadix*')],
   },
   {
-    name: 'wide: equal words of a bucket count as equal keys',
-    file: 'cl/wide.cl',
+    name: 'hybridRadix: equal words of a bucket count as equal keys',
+    file: 'cl/hybridRadix.cl',
     find: 'if (no_larger - smaller > 1)',
     replace: 'if (no_larger - smaller > FINISH_WINDOW)',
-    tests: [wide('*each kernel*'), wide('*every size*')],
+    tests: [hybridRadix('*each kernel*'), hybridRadix('*every size*')],
   },
   {
-    name: 'wide: equal keys of a bucket change places',
+    name: 'hybridRadix: equal keys of a bucket change places',
     file: 'cl/wide_bucket.clh',
     find: 'before += i < at ? other <= code : other < code;',
     replace: 'before += i > at ? other <= code : other < code;',
-    tests: [wide('*every size*')],
+    tests: [hybridRadix('*every size*')],
   },
   {
-    name: 'wide: a bucket ends with the window',
-    file: 'cl/wide.cl',
+    name: 'hybridRadix: a bucket ends with the window',
+    file: 'cl/hybridRadix.cl',
     find: 'if (before != 0 && behind != 0) {',
     replace: 'if (before != 0) {',
-    tests: [wide('*every size*'), wide('*each kernel*')],
+    tests: [hybridRadix('*every size*'), hybridRadix('*each kernel*')],
   },
   {
-    name: 'wide: a bucket begins with the window',
-    file: 'cl/wide.cl',
+    name: 'hybridRadix: a bucket begins with the window',
+    file: 'cl/hybridRadix.cl',
     find: 'if (before != 0 && behind != 0) {',
     replace: 'if (behind != 0) {',
-    tests: [wide('*extend beyond*')],
+    tests: [hybridRadix('*extend beyond*')],
   },
   {
-    name: 'wide: the next tile is seen while this one is still counted',
-    file: 'cl/wide.cl',
+    name: 'hybridRadix: the next tile is seen while this one is still counted',
+    file: 'cl/hybridRadix.cl',
     find: `#endif
         }
         ${BARRIER}
@@ -447,29 +447,29 @@ export const KERNELS = [
         }
     }
 }`,
-    tests: [racesIn('algorithms/wide', '*many tiles*')],
+    tests: [racesIn('algorithms/hybridRadix', '*many tiles*')],
   },
   {
-    name: 'wide: a large bucket ends in the wrong array',
+    name: 'hybridRadix: a large bucket ends in the wrong array',
     file: 'cl/wide_rest.cl',
     find: 'passes += passes % 2 == 0;',
     replace: 'passes += passes == 0;',
-    tests: [wide('*misses*')],
+    tests: [hybridRadix('*misses*')],
   },
   {
-    name: 'wide: two words of differing bits are not waited for',
+    name: 'hybridRadix: two words of differing bits are not waited for',
     file: 'cl/wide_rest.cl',
     find: `    atomic_or(&differing[1], (uint)(own >> 32));
     ${BARRIER}`,
     replace: '    atomic_or(&differing[1], (uint)(own >> 32));',
-    tests: [racesIn('algorithms/wide', '*many tiles*')],
+    tests: [racesIn('algorithms/hybridRadix', '*many tiles*')],
   },
   {
-    name: 'wide: the first pass reads what none has written',
+    name: 'hybridRadix: the first pass reads what none has written',
     file: 'cl/onesweep.cl',
     find: 'keys_in = pass == first_pass ? input : to_output ? alternate : output;',
     replace: 'keys_in = pass == 0 ? input : to_output ? alternate : output;',
-    tests: [wide('*plan*')],
+    tests: [hybridRadix('*plan*')],
   },
   // --- persistent
   {
@@ -562,7 +562,7 @@ export const KERNELS = [
     tests: [lanes],
   },
   {
-    name: 'lanes: wide keys that are equal stand in no order',
+    name: 'lanes: hybridRadix keys that are equal stand in no order',
     file: 'cl/lane_sort.clh',
     find: ' | (convert_int16(first == second) & (place > other));',
     replace: ';',
@@ -581,45 +581,45 @@ export const KERNELS = [
     file: 'cl/compact.cl',
     find: 'if (GIVE != 3 && to + LANES <= own.s0 && rest + LANES <= own.s1) {',
     replace: 'if (GIVE != 3 && rest != NO_REST) {',
-    tests: [walks],
+    tests: [gridStride],
   },
   {
     name: 'compaction in lanes: the first key of all is compared with itself',
     file: 'cl/compact.cl',
     find: '(key_t)~keys.s0',
     replace: '(key_t)keys.s0',
-    tests: [walks],
+    tests: [gridStride],
   },
   {
     name: 'compaction in lanes: others count as chosen',
     file: 'cl/compact.cl',
     find: '(invert != 0 ? -1 : 0)',
     replace: '0',
-    tests: [walks],
+    tests: [gridStride],
   },
   {
     name: 'compaction: elements behind the end count as others',
     file: 'cl/compact.cl',
     find: '(invert != 0 ? ~0u : 0)) & some;',
     replace: '(invert != 0 ? ~0u : 0));',
-    tests: [walks],
+    tests: [gridStride],
   },
   {
-    name: 'compaction: held keys of all rounds are those of the first',
+    name: 'compaction: compactionOfI32 keys of all rounds are those of the first',
     file: 'cl/compact.cl',
     find: '(keys_t)(PACK_KEYS(keys[round], 0));',
     replace: '(keys_t)(PACK_KEYS(keys[0], 0));',
-    tests: [held],
+    tests: [compactionOfI32],
   },
   {
     name: 'compaction: a moved key is that of another tile',
     file: 'cl/compact.cl',
     find: 'GIVE == 3 ? carried[from + placed]',
     replace: 'GIVE == 3 ? carried[placed]',
-    tests: [held],
+    tests: [compactionOfI32],
   },
   {
-    name: 'scan: held tiles are exclusive ones',
+    name: 'scan: compactionOfI32 tiles are exclusive ones',
     file: 'cl/prefix_scan.cl',
     find: 'sums[i] = inclusive ? next : sum;',
     replace: 'sums[i] = sum;',
@@ -931,8 +931,8 @@ export const KERNELS = [
     tests: [tests('sort/calls/plan-selector')],
   },
   {
-    name: 'wide: a plan tells of passes that it has, not of those it saves',
-    file: 'cl/wide.cl',
+    name: 'hybridRadix: a plan tells of passes that it has, not of those it saves',
+    file: 'cl/hybridRadix.cl',
     find: 'control[CONTROL_SAVED] = passes - moves;',
     replace: 'control[CONTROL_SAVED] = moves;',
     tests: [tests('algorithms/hybrid-radix', '*by the expected plan')],
@@ -1086,28 +1086,28 @@ export const KERNELS = [
     file: 'cl/verify_scan.cl',
     find: 'operand_of(in[i - 1], codec)',
     replace: 'operand_of(in[i], codec)',
-    tests: [columnChecks],
+    tests: [columnVerifiers],
   },
   {
     name: 'verify unique: counts do not count',
     file: 'cl/verify_unique.cl',
     find: 'hash_key(key) * counts[i]',
     replace: 'hash_key(key)',
-    tests: [columnChecks],
+    tests: [columnVerifiers],
   },
   {
     name: 'verify top: any position will do',
     file: 'cl/verify_top.cl',
     find: 'wrong += keys[position] != top[i];',
     replace: '',
-    tests: [columnChecks],
+    tests: [columnVerifiers],
   },
   {
     name: 'verify sequence: the others as well',
     file: 'cl/verify_sequence.cl',
     find: 'if (is_inside == (invert != 0))',
     replace: 'if (!is_inside)',
-    tests: [columnChecks],
+    tests: [columnVerifiers],
   },
   {
     name: 'checksum: the last bytes in one place',

@@ -5,11 +5,11 @@ import { sorts, tests } from './tests.mjs';
 const codec = tests('keys/key-codec');
 const hostSort = tests('sort/host/host-sort');
 const chunked = tests('sort/calls/sort-in-chunks');
-const bundles = tests('sort/calls/sort-batcher');
-const tray = tests('device/staging-ring');
+const sortBatcher = tests('sort/calls/sort-batcher');
+const stagingRing = tests('device/staging-ring');
 const journal = tests('batch/journal');
 const forecast = tests('engines/forecast/forecast');
-const engineSort = tests('engines/sort');
+const distributedSort = tests('engines/sort');
 
 export const LIBRARY = [
   {
@@ -161,18 +161,18 @@ export const LIBRARY = [
     tests: [chunked],
   },
   {
-    name: 'tray: places are free before the queue has come past them',
+    name: 'stagingRing: places are free before the queue has come past them',
     file: 'src/device/staging-ring.ts',
     find: 'this.#allocator?.free(endPosition);',
     replace: 'this.#allocator?.free(this.#allocator.endPosition);',
-    tests: [tray],
+    tests: [stagingRing],
   },
   {
-    name: 'tray: brought although it failed',
+    name: 'stagingRing: brought although it failed',
     file: 'src/device/staging-ring.ts',
     find: 'if (succeeded) for (const pendingCopy of pendingCopies) completeCopy(pendingCopy);',
     replace: 'for (const pendingCopy of pendingCopies) completeCopy(pendingCopy);',
-    tests: [tray],
+    tests: [stagingRing],
   },
   {
     name: 'ferry: berths are free before the queue has come past them',
@@ -196,46 +196,46 @@ export const LIBRARY = [
     tests: [tests('device/coalesced-transfers')],
   },
   {
-    name: 'bundles: sorts in either direction together',
+    name: 'sortBatcher: sorts in either direction together',
     file: 'src/sort/calls/sort-batcher.ts',
     find: 'settings.descending === own.descending &&',
     replace: '',
-    tests: [bundles],
+    tests: [sortBatcher],
   },
   {
-    name: 'bundles: fuller than their memory',
+    name: 'sortBatcher: fuller than their memory',
     file: 'src/sort/calls/sort-batcher.ts',
     find: 'if (batch.hasRoomFor(job)) {',
     replace: 'if (batch.hasRoomFor(job) || batch.jobs.length < 64) {',
-    tests: [bundles],
+    tests: [sortBatcher],
   },
   {
-    name: 'bundles: memory that went with its device is read',
+    name: 'sortBatcher: memory that went with its device is read',
     file: 'src/sort/calls/sort-batcher.ts',
-    find: 'after(step(), () => !backend.lost)',
-    replace: 'after(step(), () => true)',
-    tests: [bundles],
+    find: 'chain(step(), () => !backend.lost)',
+    replace: 'chain(step(), () => true)',
+    tests: [sortBatcher],
   },
   {
-    name: 'bundles: an array that was taken away is told to nobody',
+    name: 'sortBatcher: an array that was taken away is told to nobody',
     file: 'src/sort/calls/sort-batcher.ts',
     find: 'assertNotDetached(spans);',
     replace: '',
-    tests: [bundles],
+    tests: [sortBatcher],
   },
   {
-    name: 'bundles: positions are counted from the beginning of all',
+    name: 'sortBatcher: positions are counted from the beginning of all',
     file: 'src/sort/calls/sort-batcher.ts',
     find: 'fromSegment: moved !== undefined && values === undefined,',
     replace: 'fromSegment: false,',
-    tests: [bundles],
+    tests: [sortBatcher],
   },
   {
-    name: 'bundles: what does not work is compiled again and again',
+    name: 'sortBatcher: what does not work is compiled again and again',
     file: 'src/sort/calls/background-compiler.ts',
     find: 'started.add(variant);',
     replace: '',
-    tests: [bundles],
+    tests: [sortBatcher],
   },
   {
     name: 'losses: told to those behind them only',
@@ -411,7 +411,7 @@ export const LIBRARY = [
   {
     name: 'batch: a job is done and stands in no journal, and nobody is told',
     file: 'src/batch/batch.ts',
-    find: "if (result.outcome === 'ok') this.#untold.push(result.job);",
+    find: "if (result.outcome === 'ok') this.#unrecorded.push(result.job);",
     replace: '',
     tests: [tests('cli/batch', 'a full journal disk*')],
   },
@@ -433,23 +433,23 @@ export const LIBRARY = [
   {
     name: 'runner: a process whose job hangs is never killed',
     file: 'src/batch/runner.ts',
-    find: 'timer = setTimeout(() => lane.kill(), CANCEL_MS);',
+    find: 'timer = setTimeout(() => worker.kill(), CANCEL_MS);',
     replace: '',
     tests: [tests('batch/runner', 'a job that exceeds*', 'a process is killed*')],
   },
   {
     name: 'station: a device is reopened more often than three times',
-    file: 'src/batch/station.ts',
-    find: 'if (tries < TRIES) await delay(BETWEEN_MS);',
-    replace: 'if (tries < 2 * TRIES) await delay(BETWEEN_MS);',
+    file: 'src/batch/device-queue.ts',
+    find: 'if (tries < MAX_TRIES) await delay(RETRY_DELAY_MS);',
+    replace: 'if (tries < 2 * MAX_TRIES) await delay(RETRY_DELAY_MS);',
     tests: [tests('batch/runner', 'jobs of a device that cannot be reopened*')],
   },
   {
     name: 'lane: what is given to a process that has just ended is never heard of',
-    file: 'src/batch/lane.ts',
+    file: 'src/batch/worker-process.ts',
     find: 'if (!this.#isClosing && !this.#opening) this.#hooks.onLost(error);',
     replace: 'setImmediate(() => !this.#isClosing && !this.#opening && this.#hooks.onLost(error));',
-    tests: [tests('batch/lane')],
+    tests: [tests('batch/worker-process')],
   },
   {
     name: 'spread: a call on an array that has gone asks the device that has taken its place',
@@ -461,8 +461,8 @@ export const LIBRARY = [
   {
     name: 'batch: the result of a run before is an input of the next',
     file: 'src/batch/expand.ts',
-    find: '!(made.has(path) || isKept(path))',
-    replace: '!isKept(path)',
+    find: '!(outputs.has(path) || isProtected(path))',
+    replace: '!isProtected(path)',
     tests: [tests('batch/manifest')],
   },
   {
@@ -490,7 +490,7 @@ export const LIBRARY = [
     name: 'help: the terminal is not asked how wide it is',
     file: 'src/cli/help.ts',
     find: 'base(columns || WIDTH)',
-    replace: 'base(MOST)',
+    replace: 'base(MAX_WIDTH)',
     tests: [tests('cli/help')],
   },
   {
@@ -531,8 +531,8 @@ export const LIBRARY = [
   {
     name: 'fit: what tasks take is counted for bytes, too',
     file: 'src/engines/forecast/fit.ts',
-    find: 'cost: above0(sum(spent(run, stage), taken(run), -1)),',
-    replace: 'cost: above0(spent(run, stage)),',
+    find: 'cost: clampToZero(sum(spent(run, stage), subtracted(run), -1)),',
+    replace: 'cost: clampToZero(spent(run, stage)),',
     tests: [tests('engines/forecast/fit')],
   },
   {
@@ -549,14 +549,14 @@ export const LIBRARY = [
   for (const [shard, size] of part.sizes.entries()) {`,
     replace: `  let at = 0;
   for (const [shard, size] of [...part.sizes.entries()].reverse()) {`,
-    tests: [engineSort],
+    tests: [distributedSort],
   },
   {
     name: 'verify part: what was sorted is not compared',
     file: 'src/engines/verify-part.ts',
     find: '  if (!same)\n',
     replace: '  if (!same && index < 0)\n',
-    tests: [engineSort],
+    tests: [distributedSort],
   },
   {
     name: 'rooms: a piece is made in a room that is not free',
@@ -695,7 +695,7 @@ export const LIBRARY = [
   {
     name: 'lookout: a timer runs however long the deadline is',
     file: 'src/device/completion-poller.ts',
-    find: 'deadlineSeconds <= MOST_TIMER_SECONDS ?',
+    find: 'deadlineSeconds <= MAX_TIMER_SECONDS ?',
     replace: 'deadlineSeconds < Number.POSITIVE_INFINITY ?',
     tests: [tests('device/completion-poller', '*beyond the maximum of a timer*')],
   },
@@ -821,7 +821,7 @@ export const LIBRARY = [
   {
     name: 'lookout: a wait ends before the one in front of it',
     file: 'src/device/completion-poller.ts',
-    find: 'if (before) await before.catch(() => undefined); // what is in the tray is taken out in turn',
+    find: 'if (before) await before.catch(() => undefined); // what is in the stagingRing is taken out in turn',
     replace: '',
     tests: [tests('device/completion-poller')],
   },

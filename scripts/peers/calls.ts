@@ -142,7 +142,7 @@ export async function benchPeerCalls(request: PeerCallsRequest): Promise<PeerCal
   const operations = callOperations(request.operations);
   const rows: PeerCallRow[] = [];
   const told = new Set<string>();
-  const tell = (words: string) => {
+  const report = (words: string) => {
     if (!told.has(words)) onMissing(words);
     told.add(words);
   };
@@ -162,11 +162,11 @@ export async function benchPeerCalls(request: PeerCallsRequest): Promise<PeerCal
         },
       });
       const names = operations.map(({ name }) => name);
-      const answers = await askPeers(folder, { ...request, onMissing: tell }, names);
+      const answers = await askPeers(folder, { ...request, onMissing: report }, names);
       for (const { peer, missing, calls = [] } of answers) {
-        if (missing !== undefined) tell(`${peer} is left out: ${missing}`);
+        if (missing !== undefined) report(`${peer} is left out: ${missing}`);
         for (const { operation, place, error } of calls) {
-          if (error !== undefined) tell(`${peer}, ${operation} on ${place} arrays, is left out: ${error}`);
+          if (error !== undefined) report(`${peer}, ${operation} on ${place} arrays, is left out: ${error}`);
         }
       }
       rows.push(...bench.rows.map((row) => peersOf(row, answers)));
@@ -187,7 +187,7 @@ export function ratioTable({ rows }: PeerCalls): string {
   const names = [...new Set(rows.flatMap(({ peers }) => Object.keys(peers)))];
   const lines = rows.map((row) => {
     const times = names.map((name) => row.peers[name]);
-    const least = (of: (call: Exclude<PeerCall, 'wrong'>) => number | undefined): string => {
+    const minRatio = (of: (call: Exclude<PeerCall, 'wrong'>) => number | undefined): string => {
       const found = times.flatMap((call) => (call && call !== 'wrong' ? (of(call) ?? []) : []));
       return found.length > 0 ? timesText(Math.min(...found)) : '';
     };
@@ -200,8 +200,8 @@ export function ratioTable({ rows }: PeerCalls): string {
       ...[row.operation, row.place, String(row.n), row.result],
       ...[row.awaited, row.chained, row.kernel].map((time) => milliseconds(time?.median)),
       ...cells,
-      least(({ timesOurs }) => timesOurs),
-      least(({ chainedTimesOurs }) => chainedTimesOurs),
+      minRatio(({ timesOurs }) => timesOurs),
+      minRatio(({ chainedTimesOurs }) => chainedTimesOurs),
     ];
   });
   const ours = ['result', 'clsort ms', 'in a chain ms', 'kernels ms'];

@@ -13,8 +13,8 @@ import { type Column, column } from '../../src/sort/backend/column.js';
 import { DeviceColumnKernels } from '../../src/sort/operations/device-column-kernels.js';
 import { segmentColumn } from '../../src/sort/operations/segmented-sort.js';
 import { UnsupportedError } from '../../src/util/errors.js';
+import type { MaybePromise } from '../../src/util/maybe-promise.js';
 import { Random } from '../../src/util/random.js';
-import type { Soon } from '../../src/util/soon.js';
 
 /** Of keys: CUB knows more, but these two tell what there is to tell. */
 export type KeyDtype = 'u32' | 'u64';
@@ -46,13 +46,13 @@ export interface Operation {
   readonly expected: (host: Sorter, inputs: OperationInputs) => Promise<Uint8Array[]>;
   /**
    * @param sizes bytes of each expected result
-   * @param walk parameters instead of those that suit the device
+   * @param tuning parameters instead of those that suit the device
    */
   readonly prepare: (
     device: Device,
     inputs: OperationInputs,
     sizes: readonly number[],
-    walk?: Partial<PrimitiveTuning>,
+    tuning?: Partial<PrimitiveTuning>,
   ) => Promise<Prepared>;
 }
 
@@ -127,12 +127,12 @@ type Steps = { readonly columns: Columns; readonly steps: DeviceColumnKernels; r
 async function prepared(
   device: Device,
   { dtype, keys }: OperationInputs,
-  walk: Partial<PrimitiveTuning> | undefined,
+  tuning: Partial<PrimitiveTuning> | undefined,
   make: (with_: Steps) => Omit<Prepared, 'release'> | Promise<Omit<Prepared, 'release'>>,
 ): Promise<Prepared> {
   const columns = new Columns(device);
   try {
-    const steps = new DeviceColumnKernels(device, walk);
+    const steps = new DeviceColumnKernels(device, tuning);
     const made = await make({ columns, steps, keys: columns.upload(dtype, keys) });
     await device.queue.finish();
     return { ...made, release: columns.release };
@@ -146,29 +146,29 @@ async function prepared(
 function oneColumn(
   { columns }: Steps,
   to: Column,
-  enqueue: () => Soon<(() => number) | undefined>,
+  enqueue: () => MaybePromise<(() => number) | undefined>,
 ): Omit<Prepared, 'release'> {
-  let told: (() => number) | undefined;
+  let readResult: (() => number) | undefined;
   return {
     enqueue: async () => {
-      told = await enqueue();
+      readResult = await enqueue();
     },
     poison: () => columns.poison(to),
-    read: async () => [await columns.read(to, told?.() ?? to.n)],
+    read: async () => [await columns.read(to, readResult?.() ?? to.n)],
   };
 }
 
 /** Numbers that come with the wait as the result. */
-function numbers(enqueue: () => Soon<() => ArrayBufferView>): Omit<Prepared, 'release'> {
-  let told: (() => ArrayBufferView) | undefined;
+function numbers(enqueue: () => MaybePromise<() => ArrayBufferView>): Omit<Prepared, 'release'> {
+  let readResult: (() => ArrayBufferView) | undefined;
   return {
     enqueue: async () => {
-      told = await enqueue();
+      readResult = await enqueue();
     },
     poison: () => {
-      told = undefined;
+      readResult = undefined;
     },
-    read: async () => (told ? [bytesOf(told())] : []),
+    read: async () => (readResult ? [bytesOf(readResult())] : []),
   };
 }
 
@@ -179,8 +179,8 @@ const scan = (name: string, op: 'sum' | 'max', inclusive: boolean): Operation =>
   name,
   inputs: ofKeys,
   expected: async (host, { keys }) => [bytesOf(await host.scan(keys, { op, inclusive }))],
-  prepare: (device, inputs, _, walk) =>
-    prepared(device, inputs, walk, (with_) => {
+  prepare: (device, inputs, _, tuning) =>
+    prepared(device, inputs, tuning, (with_) => {
       const to = with_.columns.room(inputs.dtype, inputs.keys.length);
       return oneColumn(with_, to, async () => {
         await with_.steps.scan(with_.keys, to, op, inclusive);
@@ -197,11 +197,11 @@ const reduce = (name: string, op: 'sum' | 'max'): Operation => {
     name,
     inputs: ofKeys,
     expected: async (host, { keys, dtype }) => [bytesOf(asResult(await host.reduce(keys, op), dtype))],
-    prepare: (device, inputs, _, walk) =>
-      prepared(device, inputs, walk, ({ steps, keys }) =>
+    prepare: (device, inputs, _, tuning) =>
+      prepared(device, inputs, tuning, ({ steps, keys }) =>
         numbers(async () => {
-          const told = await steps.reduce(keys, op);
-          return () => asResult(told(), inputs.dtype);
+          const readResult = await steps.reduce(keys, op);
+          return () => asResult(readResult(), inputs.dtype);
         }),
       ),
   };
@@ -229,8 +229,8 @@ const filter: Operation = {
   prepare: (device, inputs, _, walk) =>
     prepared(device, inputs, walk, (with_) => {
       const to = with_.columns.room(inputs.dtype, inputs.keys.length);
-      const choice = { low: 0n, high: (1n << BigInt(bitsOf(inputs.dtype) - 1)) - 1n, not: false };
-      return oneColumn(with_, to, () => with_.steps.compact(with_.keys, choice, to, false));
+      const predicate = { low: 0n, high: (1n << BigInt(bitsOf(inputs.dtype) - 1)) - 1n, not: false };
+      return oneColumn(with_, to, () => with_.steps.compact(with_.keys, predicate, to, false));
     }),
 };
 
@@ -242,8 +242,8 @@ const unique = (name: string, lengths: boolean): Operation => ({
     const { keys, counts } = await host.unique(inputs.keys);
     return [bytesOf(keys), ...(lengths ? [bytesOf(counts)] : [])];
   },
-  prepare: (device, inputs, [bytes = 0], walk) =>
-    prepared(device, inputs, walk, ({ columns, steps, keys }) => {
+  prepare: (device, inputs, [bytes = 0], tuning) =>
+    prepared(device, inputs, tuning, ({ columns, steps, keys }) => {
       const { n } = keys;
       // A call makes room for its results when it knows how many there are; they are timed without that wait.
       const distinct = (bytes * 8) / bitsOf(inputs.dtype);
@@ -252,17 +252,17 @@ const unique = (name: string, lengths: boolean): Operation => ({
         columns.room('u32', n),
         columns.room('u32', distinct),
       ];
-      let told = () => 0;
+      let readResult = () => 0;
       return {
         enqueue: async () => {
-          told = await steps.distinct(keys, { keys: to, places });
+          readResult = await steps.distinct(keys, { keys: to, places });
           if (lengths) await steps.counts(places, n, counts);
         },
         poison: () => {
           for (const one of [to, counts]) columns.poison(one);
         },
         read: async () => {
-          const n = Math.min(told(), distinct);
+          const n = Math.min(readResult(), distinct);
           return [await columns.read(to, n), ...(lengths ? [await columns.read(counts, n)] : [])];
         },
       };
@@ -278,8 +278,8 @@ const segments = (length: number | 'zipf'): Operation => ({
   expected: async (host, { keys, offsets = new Uint32Array() }) => [
     bytesOf(await host.segmentedSort(keys, offsets)),
   ],
-  prepare: (device, inputs, _, walk) =>
-    prepared(device, inputs, walk, async (with_) => {
+  prepare: (device, inputs, _, tuning) =>
+    prepared(device, inputs, tuning, async (with_) => {
       const { dtype, keys, offsets = new Uint32Array() } = inputs;
       const { length: n } = keys;
       const bits = [0, bitsOf(dtype)] as const;

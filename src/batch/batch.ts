@@ -6,9 +6,9 @@ import { IoError } from '../util/errors.js';
 import type { BatchEvent, JobResult } from './events.js';
 import { codeOf, messageOf } from './failures.js';
 import { fileState } from './file-state.js';
+import type { Entry } from './job-queue.js';
 import { inputsOf, type Job } from './jobs.js';
 import { Journal } from './journal.js';
-import type { Entry } from './queue.js';
 import { Runner, type RunOptions } from './runner.js';
 import type { Incoming, WrongLine } from './stream.js';
 
@@ -27,7 +27,7 @@ export interface BatchOptions extends RunOptions {
 
 /** What runs jobs: they are added, and then told to be all. */
 export type OpenRunner = (
-  stations: readonly { readonly device: string; readonly shares: boolean }[],
+  devices: readonly { readonly device: string; readonly shares: boolean }[],
   options: RunOptions,
 ) => Promise<Pick<Runner, 'add' | 'end'> & Partial<Pick<Runner, 'stop'>>>;
 
@@ -36,7 +36,7 @@ export interface BatchResults {
   /** In the order of the jobs, without stages and spans, which events tell. */
   readonly results: readonly JobResult[];
   /** Why it ended early: the journal could not be written. It names the jobs that are done, and will be done again. */
-  readonly broken?: IoError;
+  readonly journalError?: IoError;
 }
 
 /**
@@ -67,13 +67,13 @@ class BatchRun {
   readonly #journal: Journal | undefined;
   readonly #options: BatchOptions;
   /** Fires when the batch cannot go on, since the journal cannot be written. */
-  readonly #broken = new AbortController();
+  readonly #journalFailure = new AbortController();
   /** Jobs that went well, which the journal could not be told of. */
-  readonly #untold: Job[] = [];
+  readonly #unrecorded: Job[] = [];
   readonly #signal: AbortSignal;
   readonly #results = new Map<number, JobResult>();
   /** Of jobs that have not ended. */
-  readonly #places = new Map<Job, number>();
+  readonly #indices = new Map<Job, number>();
   #jobCount = 0;
   #runner: ReturnType<OpenRunner> | undefined;
 
@@ -86,26 +86,29 @@ class BatchRun {
     this.#stop = stop;
     this.#journal = journal;
     this.#options = options;
-    this.#signal = AbortSignal.any([options.signal, this.#broken.signal]);
+    this.#signal = AbortSignal.any([options.signal, this.#journalFailure.signal]);
   }
 
   async run(): Promise<BatchResults> {
     if (Array.isArray(this.#jobs)) await this.#add(this.#jobs);
-    else await this.#addComing(this.#jobs as AsyncIterable<Job | WrongLine>);
+    else await this.#addStream(this.#jobs as AsyncIterable<Job | WrongLine>);
     await (await this.#runner)?.end();
     const results = [...this.#results].toSorted(([a], [b]) => a - b).map(([, result]) => result);
-    const { aborted, reason } = this.#broken.signal;
-    return { results, ...(aborted && { broken: untoldError(reason as IoError, this.#untold) }) };
+    const { aborted, reason } = this.#journalFailure.signal;
+    return {
+      results,
+      ...(aborted && { journalError: unrecordedJobsError(reason as IoError, this.#unrecorded) }),
+    };
   }
 
-  async #addComing(coming: AsyncIterable<Job | WrongLine>): Promise<void> {
-    for await (const one of coming) {
+  async #addStream(incoming: AsyncIterable<Job | WrongLine>): Promise<void> {
+    for await (const one of incoming) {
       if (this.#signal.aborted) return;
       if (!('error' in one)) await this.#add([one]);
       else {
         const job = { name: one.line, in: '', out: '' };
-        this.#places.set(job, this.#jobCount++);
-        this.#hear({
+        this.#indices.set(job, this.#jobCount++);
+        this.#handle({
           is: 'end',
           result: { job, outcome: 'error', error: one.error, seconds: 0, attempts: 0 },
         });
@@ -118,23 +121,23 @@ class BatchRun {
     const entries: Entry[] = [];
     for (const job of jobs) {
       const index = this.#jobCount++;
-      this.#places.set(job, index);
+      this.#indices.set(job, index);
       if (!this.#options.force && this.#journal?.isDone(job)) {
-        this.#hear({ is: 'end', result: { job, outcome: 'done' } });
+        this.#handle({ is: 'end', result: { job, outcome: 'done' } });
       } else entries.push(this.#entryOf(job, index));
     }
     if (entries.length === 0) return;
     const open = this.#options.open ?? Runner.open;
-    this.#runner ??= open(this.#stations(entries), {
+    this.#runner ??= open(this.#deviceQueuesFor(entries), {
       ...this.#options,
       signal: this.#signal,
-      onEvent: (event) => this.#hear(event),
+      onEvent: (event) => this.#handle(event),
     });
     (await this.#runner).add(entries);
   }
 
   /** Of jobs that come one after the other nobody knows whether they will name a device. */
-  #stations(entries: readonly Entry[]): { device: string; shares: boolean }[] {
+  #deviceQueuesFor(entries: readonly Entry[]): { device: string; shares: boolean }[] {
     const isShared = !Array.isArray(this.#jobs) || entries.some(({ job }) => job.device === undefined);
     const sharing = isShared ? this.#options.devices : [];
     const named = entries.flatMap(({ job }) => job.device ?? []);
@@ -150,30 +153,30 @@ class BatchRun {
     const { memory, parallel, devices } = this.#options;
     const share = memory / (parallel * Math.max(1, devices.length));
     const isPlain = inputs.map(factsOfName).every(({ format, compression }) => {
-      return !compression && (!format || PLAIN.includes(format));
+      return !compression && (!format || UNCOMPRESSED_FORMATS.includes(format));
     });
     const areFiles = inputs.every((path) => fileState(path) !== undefined);
     const isSmall = isPlain && areFiles && bytes <= SMALL_BYTES;
-    const limit = Math.floor(Math.min(memory, memoryOf(bytes, isPlain, share)));
+    const limit = Math.floor(Math.min(memory, jobMemory(bytes, isPlain, share)));
     return {
       ...{ job, index, bytes, limit, failures: 0, isSuspect: false },
       memory: isSmall ? Math.min(limit, SMALL_MEMORY) : limit,
-      weight: isSmall ? 1 / SMALL_TOGETHER : 1,
+      weight: isSmall ? 1 / SMALL_JOBS_PER_SLOT : 1,
     };
   }
 
-  #hear(event: BatchEvent): void {
+  #handle(event: BatchEvent): void {
     if (event.is === 'end') {
       const { result } = event;
-      const place = this.#places.get(result.job);
-      this.#places.delete(result.job);
-      const isKept = this.#options.keepAll || result.outcome === 'error';
-      if (place !== undefined && isKept) this.#results.set(place, kept(result));
+      const index = this.#indices.get(result.job);
+      this.#indices.delete(result.job);
+      const isRetained = this.#options.keepAll || result.outcome === 'error';
+      if (index !== undefined && isRetained) this.#results.set(index, withoutDetails(result));
       try {
-        record(this.#journal, result);
+        recordResult(this.#journal, result);
       } catch (error) {
-        if (result.outcome === 'ok') this.#untold.push(result.job);
-        this.#broken.abort(error); // nothing more is begun that would not be known of
+        if (result.outcome === 'ok') this.#unrecorded.push(result.job);
+        this.#journalFailure.abort(error); // nothing more is begun that would not be known of
         this.#stop();
       }
       if (result.outcome === 'error' && this.#options.failFast) this.#stop();
@@ -183,36 +186,36 @@ class BatchRun {
 }
 
 /** What is kept of a result until the end, of which there may be very many. */
-function kept(result: JobResult): JobResult {
+function withoutDetails(result: JobResult): JobResult {
   if (result.outcome !== 'ok') return result;
   return { ...result, spans: [], report: { ...result.report, stages: [] } };
 }
 
 /** What holds keys as they are in memory. */
-const PLAIN: readonly FileFormat[] = [raw, npy];
+const UNCOMPRESSED_FORMATS: readonly FileFormat[] = [raw, npy];
 /** A sort as a whole takes so much for each byte of a file: keys, result and scratch, and what is read ahead. */
-const MEMORY_OF_BYTE = 4.5;
+const MEMORY_PER_BYTE = 4.5;
 /** What is behind the bytes of a compressed file may be more. */
-const MEMORY_OF_COMPRESSED = 16;
+const MEMORY_PER_COMPRESSED_BYTE = 16;
 const MIN_MEMORY = 64 * 2 ** 20;
 
 /** Of files of so few bytes */
 const SMALL_BYTES = 2 ** 18;
 /** so many count as one job: what takes time is what the system does for each. */
-const SMALL_TOGETHER = 16;
+const SMALL_JOBS_PER_SLOT = 16;
 const SMALL_MEMORY = 4 * 2 ** 20;
 
 /** Bytes of memory that a job is given: what it takes, so that as many run beside it as there is room for. */
-function memoryOf(bytes: number, isPlain: boolean, share: number): number {
-  const taken = bytes * (isPlain ? MEMORY_OF_BYTE : MEMORY_OF_COMPRESSED);
-  return Math.max(MIN_MEMORY, isPlain && bytes > 0 ? taken : Math.max(taken, share));
+function jobMemory(bytes: number, isPlain: boolean, share: number): number {
+  const needed = bytes * (isPlain ? MEMORY_PER_BYTE : MEMORY_PER_COMPRESSED_BYTE);
+  return Math.max(MIN_MEMORY, isPlain && bytes > 0 ? needed : Math.max(needed, share));
 }
 
 /** Most names of jobs in a message. */
 const MAX_NAMES = 5;
 
 /** Adds to an error of a journal what is done and stands in none. */
-function untoldError(error: IoError, jobs: readonly Job[]): IoError {
+function unrecordedJobsError(error: IoError, jobs: readonly Job[]): IoError {
   if (jobs.length === 0) return error;
   const names = jobs.map(({ name }) => name);
   const some = `${names.slice(0, MAX_NAMES).join(', ')}${names.length > MAX_NAMES ? ', …' : ''}`;
@@ -223,7 +226,7 @@ function untoldError(error: IoError, jobs: readonly Job[]): IoError {
   });
 }
 
-function record(journal: Journal | undefined, result: JobResult): void {
+function recordResult(journal: Journal | undefined, result: JobResult): void {
   const { job, outcome } = result;
   if (!journal || job.out === '') return;
   const at = new Date().toISOString();
@@ -233,7 +236,7 @@ function record(journal: Journal | undefined, result: JobResult): void {
     journal.add(job, { outcome, at, seconds, device, ...files });
   } else if (outcome === 'error') {
     const { seconds, device, error } = result;
-    const told = { code: codeOf(error), message: messageOf(error) };
-    journal.add(job, { outcome, at, seconds, ...(device !== undefined && { device }), error: told });
+    const failure = { code: codeOf(error), message: messageOf(error) };
+    journal.add(job, { outcome, at, seconds, ...(device !== undefined && { device }), error: failure });
   }
 }

@@ -16,7 +16,7 @@ export interface Conflict {
   readonly text: string;
 }
 
-interface Use {
+interface PathUse {
   readonly job: number;
   readonly path: string;
 }
@@ -26,19 +26,19 @@ interface Use {
  * batch itself keeps. Jobs may be added while others run.
  */
 export class Conflicts {
-  readonly #identify = identities();
-  readonly #writers = new Map<string, Use>();
-  readonly #readers = new Map<string, Use>();
-  readonly #kept = new Map<string, string>();
+  readonly #identify = createIdentifier();
+  readonly #writers = new Map<string, PathUse>();
+  readonly #readers = new Map<string, PathUse>();
+  readonly #protectedPaths = new Map<string, string>();
 
   /** Names a file of the batch's own, such as the manifest: no job may read or write it. */
   protect(path: string, what: string): void {
-    for (const key of this.#identify(path)) this.#kept.set(key, what);
+    for (const key of this.#identify(path)) this.#protectedPaths.set(key, what);
   }
 
   /** Is a path one of a file that is protected? */
-  isKept(path: string): boolean {
-    return found(this.#kept, this.#identify(path)) !== undefined;
+  isProtected(path: string): boolean {
+    return lookUp(this.#protectedPaths, this.#identify(path)) !== undefined;
   }
 
   /** Adds a job. @returns what it is at odds with; then it is not added */
@@ -56,11 +56,12 @@ export class Conflicts {
       if (conflict) return conflict;
     }
     for (const { path, keys } of reads) {
-      const kept = found(this.#kept, keys);
-      if (kept) return { job, field: 'in', text: `jobs[${job}].in is ${kept} of this batch` };
-      const source = found(this.#writers, keys);
+      const protectedPaths = lookUp(this.#protectedPaths, keys);
+      if (protectedPaths)
+        return { job, field: 'in', text: `jobs[${job}].in is ${protectedPaths} of this batch` };
+      const source = lookUp(this.#writers, keys);
       if (source) {
-        const text = `${named(source, 'out', path)} is the input of jobs[${job}]`;
+        const text = `${describeField(source, 'out', path)} is the input of jobs[${job}]`;
         return { job, field: 'in', text };
       }
     }
@@ -72,19 +73,20 @@ export class Conflicts {
   }
 
   #conflictOfOutput(job: number, { field, path, keys }: Write): Conflict | undefined {
-    const kept = found(this.#kept, keys);
-    if (kept) return { job, field, text: `jobs[${job}].${field} is ${kept} of this batch` };
-    const writer = found(this.#writers, keys);
+    const protectedPaths = lookUp(this.#protectedPaths, keys);
+    if (protectedPaths)
+      return { job, field, text: `jobs[${job}].${field} is ${protectedPaths} of this batch` };
+    const writer = lookUp(this.#writers, keys);
     if (writer?.job === job) {
       const text = `jobs[${job}].${field} (${path}) is the output of jobs[${job}] too, of another of its files: name it after them, as in {name}{ext}`;
       return { job, field, text };
     }
     if (writer) {
-      return { job, field, text: `${named(writer, 'out', path)} is the output of jobs[${job}] too` };
+      return { job, field, text: `${describeField(writer, 'out', path)} is the output of jobs[${job}] too` };
     }
-    const reader = found(this.#readers, keys);
+    const reader = lookUp(this.#readers, keys);
     if (!reader) return undefined;
-    const text = `${named({ job, path }, field, reader.path)} is the input of jobs[${reader.job}]`;
+    const text = `${describeField({ job, path }, field, reader.path)} is the input of jobs[${reader.job}]`;
     return { job, field, text };
   }
 }
@@ -111,7 +113,7 @@ function ownConflict(
   return { job, field: 'counts', text: `jobs[${job}].counts would replace jobs[${job}].${other}` };
 }
 
-const found = <T>(uses: ReadonlyMap<string, T>, keys: readonly string[]): T | undefined => {
+const lookUp = <T>(uses: ReadonlyMap<string, T>, keys: readonly string[]): T | undefined => {
   for (const key of keys) {
     const use = uses.get(key);
     if (use !== undefined) return use;
@@ -119,7 +121,7 @@ const found = <T>(uses: ReadonlyMap<string, T>, keys: readonly string[]): T | un
   return undefined;
 };
 
-const named = ({ job, path }: Use, field: Conflict['field'], other: string): string =>
+const describeField = ({ job, path }: PathUse, field: Conflict['field'], other: string): string =>
   `jobs[${job}].${field}${path === other ? '' : ` (${path})`}`;
 
 /** Most symbolic links that are followed from one name to the next, as systems do. */
@@ -129,12 +131,12 @@ const MAX_LINKS = 40;
  * Tells files apart: names of the same file, through links, mounts or another case, have an identity in common, and so
  * do names of the same file that is not there yet, or was not when it was first asked about.
  */
-function identities(): (path: string) => string[] {
+function createIdentifier(): (path: string) => string[] {
   const folders = new Map<string, string>();
   const folderOf = (path: string): string => {
     let folder = folders.get(path);
     if (folder === undefined) {
-      folder = idOf(looked(statSync, path)) ?? path;
+      folder = idOf(tryStat(statSync, path)) ?? path;
       folders.set(path, folder);
     }
     return folder;
@@ -143,7 +145,7 @@ function identities(): (path: string) => string[] {
     let at = path;
     let stats: BigIntStats | undefined;
     for (let link = 0; link < MAX_LINKS; link++) {
-      stats = looked(lstatSync, at);
+      stats = tryStat(lstatSync, at);
       if (!stats?.isSymbolicLink()) break;
       at = resolve(dirname(at), readlinkSync(at));
     }
@@ -153,12 +155,12 @@ function identities(): (path: string) => string[] {
 }
 
 /** What the system tells of a path. What it does not tell, for whatever reason, is told when the job is run. */
-function looked(
-  look: (path: string, options: { bigint: true; throwIfNoEntry: false }) => BigIntStats | undefined,
+function tryStat(
+  statPath: (path: string, options: { bigint: true; throwIfNoEntry: false }) => BigIntStats | undefined,
   path: string,
 ): BigIntStats | undefined {
   try {
-    return look(path, { bigint: true, throwIfNoEntry: false });
+    return statPath(path, { bigint: true, throwIfNoEntry: false });
   } catch {
     return undefined;
   }

@@ -1,7 +1,7 @@
 /** A manifest as data that knows where in its text each part stands. */
 import { FormatError, UsageError } from '../util/errors.js';
 import { optionalPackage } from '../util/optional-package.js';
-import { brokenAt, lineAndColumn, offsetOf, type Path } from './json-position.js';
+import { lineAndColumn, offsetOf, type Path, syntaxErrorOffset } from './json-position.js';
 import { isObject } from './rules.js';
 
 export const MANIFEST_FORMATS = ['json', 'yaml', 'ndjson'] as const;
@@ -46,14 +46,14 @@ export const firstLine = (text: string): string => /^\s*(.*)/.exec(text)?.[1]?.t
  * @throws UsageError with file, line and column where it is none; PackageError without the package that reads YAML
  */
 export async function readDocument(text: string, name: string): Promise<Document> {
-  const plain = withoutMark(text);
+  const plain = stripBom(text);
   const format = manifestFormat(name, plain);
   if (format === 'yaml') return yamlDocument(plain, name);
   return format === 'json' ? jsonDocument(plain, name) : linesDocument(plain, name);
 }
 
 /** A text without what some editors put first. */
-export const withoutMark = (text: string): string => (text.startsWith('\ufeff') ? text.slice(1) : text);
+export const stripBom = (text: string): string => (text.startsWith('\ufeff') ? text.slice(1) : text);
 
 function jsonDocument(text: string, name: string): Document {
   const place = (offset: number): string => [name, ...lineAndColumn(text, offset)].join(':');
@@ -64,7 +64,7 @@ function parsedJson(text: string, place: (offset: number) => string, name: strin
   try {
     return JSON.parse(text);
   } catch (cause) {
-    const broken = brokenAt(text);
+    const broken = syntaxErrorOffset(text);
     const what = broken ? `${place(broken.offset)}: ${broken.message}` : (cause as Error).message;
     throw new UsageError(`${name} is no JSON: ${what}`, { cause });
   }

@@ -1,11 +1,16 @@
 /** What happens in a batch, for who shows, records and reports it. */
 import type { Progress } from '../sort/api/options.js';
 import type { Job } from './jobs.js';
-import type { Made } from './protocol.js';
+import type { JobCompletion } from './protocol.js';
 
 /** What came of one job. */
 export type JobResult =
-  | ({ readonly job: Job; readonly outcome: 'ok'; readonly device: string; readonly attempts: number } & Made)
+  | ({
+      readonly job: Job;
+      readonly outcome: 'ok';
+      readonly device: string;
+      readonly attempts: number;
+    } & JobCompletion)
   | {
       readonly job: Job;
       readonly outcome: 'error';

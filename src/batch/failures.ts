@@ -11,7 +11,7 @@ import {
 } from '../util/errors.js';
 
 /** What comes out the same however often it is tried. */
-const CERTAIN = [
+const PERMANENT_ERRORS = [
   UsageError,
   DtypeError,
   FormatError,
@@ -22,15 +22,15 @@ const CERTAIN = [
 ] as const;
 
 /** What the system says of files that waiting does not mend. */
-const CERTAIN_CODES = new Set([
+const PERMANENT_CODES = new Set([
   ...['ENOENT', 'EISDIR', 'ENOTDIR', 'EACCES', 'EPERM', 'EROFS', 'ELOOP', 'ENAMETOOLONG', 'EEXIST', 'EIO'],
 ]);
 
 /** Might a job that failed so go well at another time, or on another device? */
-export function isWorthAnother(error: unknown): boolean {
-  if (CERTAIN.some((type) => error instanceof type)) return false;
+export function isRetryable(error: unknown): boolean {
+  if (PERMANENT_ERRORS.some((type) => error instanceof type)) return false;
   const { code } = ((error as Error | undefined)?.cause ?? {}) as NodeJS.ErrnoException;
-  return !(code !== undefined && CERTAIN_CODES.has(code));
+  return !(code !== undefined && PERMANENT_CODES.has(code));
 }
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -7,7 +7,7 @@ export interface FileState {
   readonly modified: string;
 }
 
-export interface SummedState extends FileState {
+export interface ChecksummedState extends FileState {
   /**
    * The kind of checksum and its digits, `xxh64:` (of seed 0) and where there is no addon `crc32:`; left out where it cannot be
    * told of these very bytes.

@@ -8,7 +8,7 @@ import { assertTableOptions } from '../io/tables/table-options.js';
 import { TEXT_OPTIONS } from '../io/text/text-options.js';
 import { DTYPES, dtypeInfo } from '../keys/dtype.js';
 import { dtypeOfName } from '../keys/dtype-name.js';
-import { shown } from '../util/shown.js';
+import { formatValue } from '../util/format-value.js';
 import { suggestion } from '../util/suggest.js';
 import type { Path } from './json-position.js';
 import {
@@ -27,9 +27,9 @@ import {
 
 /** One job of a batch: a file of keys, of records, or a table. */
 export type Job = JobFacts &
-  ((FileJob & Distinct) | (RecordJob & Distinct) | (TableJob & { readonly counts?: undefined }));
+  ((FileJob & UniqueOptions) | (RecordJob & UniqueOptions) | (TableJob & { readonly counts?: undefined }));
 
-type Distinct = Pick<DistinctOptions, 'unique' | 'counts'>;
+type UniqueOptions = Pick<DistinctOptions, 'unique' | 'counts'>;
 
 /** The files that a job reads. */
 export const inputsOf = ({ in: inputs }: Pick<Job, 'in'>): readonly string[] =>
@@ -62,7 +62,7 @@ const names: Rule = {
   schema: { anyOf: [text.schema, { type: 'array', items: text.schema, minItems: 1 }] },
 };
 
-type Field = keyof (JobFacts & FileJob & RecordJob & Distinct) | Exclude<keyof TableJob, 'memory'>;
+type Field = keyof (JobFacts & FileJob & RecordJob & UniqueOptions) | Exclude<keyof TableJob, 'memory'>;
 
 /** Every field of a job. */
 export const JOB_RULES: Readonly<Record<Field, Rule>> = {
@@ -158,14 +158,14 @@ export const JOB_RULES: Readonly<Record<Field, Rule>> = {
 const REQUIRED = ['in', 'out'] as const;
 
 /** What is said of keys, and of records in their keys. */
-const OF_KEYS = ['dtype', 'descending', 'bits', 'to', 'column', 'axis', ...TEXT_OPTIONS] as const;
+const KEY_FIELDS = ['dtype', 'descending', 'bits', 'to', 'column', 'axis', ...TEXT_OPTIONS] as const;
 /** What is said of records. */
-const OF_RECORDS = ['record', 'keys'] as const;
+const RECORD_FIELDS = ['record', 'keys'] as const;
 
 /** What is said of tables only. */
-const OF_TABLES = ['by', 'columns', 'head', 'uniqueBy', 'types'] as const;
+const TABLE_FIELDS = ['by', 'columns', 'head', 'uniqueBy', 'types'] as const;
 /** What is said of keys, and of tables by 'by'. */
-const NOT_OF_TABLES = [
+const NON_TABLE_FIELDS = [
   'dtype',
   'descending',
   'bits',
@@ -173,16 +173,16 @@ const NOT_OF_TABLES = [
   'axis',
   'argsort',
   'counts',
-  ...OF_RECORDS,
+  ...RECORD_FIELDS,
 ] as const;
 
 const isOfTable = (job: Readonly<Record<string, unknown>>): boolean =>
-  OF_TABLES.some((field) => job[field] !== undefined);
+  TABLE_FIELDS.some((field) => job[field] !== undefined);
 
 const isOfRecords = (job: Readonly<Record<string, unknown>>): boolean =>
-  OF_RECORDS.some((field) => job[field] !== undefined);
+  RECORD_FIELDS.some((field) => job[field] !== undefined);
 
-const without = (job: Readonly<Record<string, unknown>>, fields: readonly string[]) =>
+const omitFields = (job: Readonly<Record<string, unknown>>, fields: readonly string[]) =>
   Object.fromEntries(Object.entries(job).filter(([field]) => !fields.includes(field)));
 
 /** What a manifest may say beside its jobs. */
@@ -208,7 +208,7 @@ export function fieldFaults(value: Record<string, unknown>, rules: Rules, path: 
     if (rule?.accepts(value[field])) continue;
     const at = [...path, field];
     const text = rule
-      ? `${pathText(at)} is ${shown(value[field])}: expected ${rule.expected}`
+      ? `${pathText(at)} is ${formatValue(value[field])}: expected ${rule.expected}`
       : `${pathText(at)} is unknown${suggestion(field, Object.keys(rules))}`;
     faults.push({ path: at, text });
   }
@@ -235,7 +235,7 @@ export function jobOf(
 ): WrittenJob | undefined {
   const where = pathText(path);
   if (!isObject(written)) {
-    faults.push({ path, text: `${where} is ${shown(written)}: expected an object` });
+    faults.push({ path, text: `${where} is ${formatValue(written)}: expected an object` });
     return undefined;
   }
   const before = faults.length;
@@ -243,8 +243,8 @@ export function jobOf(
   const isOpen = written.dtype === undefined;
   const ofTable = isOfTable(written) || (isOfTable(defaults) && !isOfRecords(written) && isOpen);
   const ofRecords = !ofTable && (isOfRecords(written) || (isOfRecords(defaults) && isOpen));
-  const others = ofTable ? NOT_OF_TABLES : [...OF_TABLES, ...(ofRecords ? OF_KEYS : OF_RECORDS)];
-  const whole = { ...without(defaults, others), ...written };
+  const others = ofTable ? NON_TABLE_FIELDS : [...TABLE_FIELDS, ...(ofRecords ? KEY_FIELDS : RECORD_FIELDS)];
+  const whole = { ...omitFields(defaults, others), ...written };
   for (const field of [...REQUIRED, ...(ofRecords ? ['record'] : []), ...(ofTable ? ['by'] : [])]) {
     if (whole[field] === undefined) faults.push({ path, text: `${where}.${field} is missing` });
   }
@@ -296,7 +296,7 @@ function layoutFault(layout: RecordLayout, job: Readonly<Record<string, unknown>
   if (Array.isArray(job.in)) {
     return { field: 'in', text: 'in is a list: files of records are sorted one by one' };
   }
-  const field = OF_KEYS.find((name) => job[name] !== undefined);
+  const field = KEY_FIELDS.find((name) => job[name] !== undefined);
   if (field) {
     return { field, text: `${field} is not for records: their 'keys' say it, such as "16:u64be:desc"` };
   }

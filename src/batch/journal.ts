@@ -15,7 +15,7 @@ import { promisify } from 'node:util';
 import { ioError } from '../io/raw.js';
 import { resolveTarget } from '../io/resolve-target.js';
 import { UsageError } from '../util/errors.js';
-import { type FileState, fileState, isSameState, type SummedState } from './file-state.js';
+import { type ChecksummedState, type FileState, fileState, isSameState } from './file-state.js';
 import { inputsOf, type Job, oneOrAll } from './jobs.js';
 import { lock } from './lock.js';
 import { isObject } from './rules.js';
@@ -34,8 +34,8 @@ export interface JournalRecord {
   readonly at: string;
   readonly seconds: number;
   /** As it was before the job; left out of what is no file. */
-  readonly input?: SummedState | readonly SummedState[];
-  readonly output?: SummedState;
+  readonly input?: ChecksummedState | readonly ChecksummedState[];
+  readonly output?: ChecksummedState;
   /** The file of counts. */
   readonly counts?: FileState;
   readonly device?: string;
@@ -46,13 +46,13 @@ export interface JournalRecord {
 export type JournalOutcome = Omit<JournalRecord, 'name' | 'in' | 'out' | 'options'>;
 
 /** What of a job tells nothing of its result. */
-const ASIDE = new Set(['name', 'in', 'out', 'device', 'tmp']);
+const IGNORED_FIELDS = new Set(['name', 'in', 'out', 'device', 'tmp']);
 
 /** @param folder as seen from which files are named */
 export const optionsOf = ({ counts, ...job }: Job, folder: string): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries({ ...job, ...(counts !== undefined && { counts: relative(folder, counts) }) })
-      .filter(([field]) => !ASIDE.has(field))
+      .filter(([field]) => !IGNORED_FIELDS.has(field))
       .toSorted(([a], [b]) => (a < b ? -1 : 1)),
   );
 
@@ -104,7 +104,7 @@ export class Journal {
   }
 
   /** What a journal says, without taking it. @throws as `open` */
-  static async look(name: string): Promise<Pick<Journal, 'isDone'>> {
+  static async inspect(name: string): Promise<Pick<Journal, 'isDone'>> {
     const path = await resolveTarget(name).catch((error) => {
       throw ioError('read', name, error);
     });
@@ -169,11 +169,13 @@ function isDone(job: Job, record: JournalRecord | undefined, folder: string): bo
   if (!isSameState(fileState(job.out), record.output)) return false;
   if (job.counts !== undefined && !isSameState(fileState(job.counts), record.counts)) return false;
   const states = [record.input].flat();
-  return inputsOf(job).every((path, i) => isSameState(fileState(path), states[i]) || isOne(path, job.out));
+  return inputsOf(job).every(
+    (path, i) => isSameState(fileState(path), states[i]) || isSamePath(path, job.out),
+  );
 }
 
 /** Do two names stand for one file, also through links? */
-function isOne(a: string, b: string): boolean {
+function isSamePath(a: string, b: string): boolean {
   if (a === b) return true;
   try {
     return realpathSync(a) === realpathSync(b);
@@ -185,23 +187,23 @@ function isOne(a: string, b: string): boolean {
 /** The last record of each output, and how many bytes of the file are whole lines. @throws UsageError */
 function readRecords(path: string): { records: Map<string, JournalRecord>; wholeBytes: number } {
   const records = new Map<string, JournalRecord>();
-  const bytes = contents(path);
+  const bytes = readContents(path);
   const wholeBytes = bytes.lastIndexOf(0x0a) + 1;
   const [head = '', ...lines] = bytes.toString('utf8', 0, wholeBytes).split('\n');
   const begun = wholeBytes > 0 ? `${head}\n` : bytes.toString();
   if (wholeBytes > 0 ? begun !== HEAD : !HEAD.startsWith(begun)) {
-    throw notOne(path);
+    throw notAJournalError(path);
   }
   for (const line of lines) {
-    const record = parsed(line);
+    const record = parseRecord(line);
     if (record) records.set(record.out, record);
   }
   return { records, wholeBytes };
 }
 
-function contents(path: string): Buffer {
+function readContents(path: string): Buffer {
   try {
-    if (!statSync(path).isFile()) throw notOne(path); // a pipe would be waited for
+    if (!statSync(path).isFile()) throw notAJournalError(path); // a pipe would be waited for
     return readFileSync(path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0);
@@ -209,13 +211,13 @@ function contents(path: string): Buffer {
   }
 }
 
-const notOne = (path: string): UsageError =>
+const notAJournalError = (path: string): UsageError =>
   new UsageError(`${path} is no journal of a batch: name another file, or one that is not there yet`, {
     details: { path },
   });
 
 /** A line that tells nothing, as one that a disk has damaged, is one job that is done once more. */
-function parsed(line: string): JournalRecord | undefined {
+function parseRecord(line: string): JournalRecord | undefined {
   try {
     const value: unknown = JSON.parse(line);
     return isObject(value) && typeof value.out === 'string' ? (value as unknown as JournalRecord) : undefined;

@@ -18,7 +18,7 @@ const SPACE = /[ \t\n\r]*/y;
 const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
 const SCALAR = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
-class Walk {
+class JsonScanner {
   #at = 0;
   readonly #text: string;
   readonly #wanted: Path;
@@ -43,15 +43,15 @@ class Walk {
     const first = this.#text[this.#at];
     if (first === '{') this.#object(steps);
     else if (first === '[') this.#list(steps);
-    else if (first === '"') this.#take(STRING, 'a string that ends');
-    else this.#take(SCALAR, 'a value');
+    else if (first === '"') this.#consume(STRING, 'a string that ends');
+    else this.#consume(SCALAR, 'a value');
   }
 
   #object(steps: number): void {
     this.#members('}', () => {
       this.#space();
       const at = this.#at;
-      const name = JSON.parse(this.#take(STRING, 'a name in quotes'));
+      const name = JSON.parse(this.#consume(STRING, 'a name in quotes'));
       const isWanted = steps >= 0 && name === this.#wanted[steps];
       if (isWanted && steps + 1 > this.found.steps) this.found = { offset: at, steps: steps + 1 };
       this.#space();
@@ -87,12 +87,12 @@ class Walk {
     this.#at = SPACE.lastIndex;
   }
 
-  #take(token: RegExp, expected: string): string {
+  #consume(token: RegExp, expected: string): string {
     token.lastIndex = this.#at;
-    const [taken] = token.exec(this.#text) ?? [];
-    if (taken === undefined) return this.#fail(expected);
+    const [consumed] = token.exec(this.#text) ?? [];
+    if (consumed === undefined) return this.#fail(expected);
     this.#at = token.lastIndex;
-    return taken;
+    return consumed;
   }
 
   #fail(expected: string, at = this.#at): never {
@@ -102,9 +102,9 @@ class Walk {
 }
 
 /** The offset at which a text stops being JSON, and what is wrong there; undefined for one that is JSON. */
-export function brokenAt(text: string): NotJson | undefined {
+export function syntaxErrorOffset(text: string): NotJson | undefined {
   try {
-    new Walk(text, []).whole();
+    new JsonScanner(text, []).whole();
     return undefined;
   } catch (error) {
     if (error instanceof NotJson) return error;
@@ -115,13 +115,13 @@ export function brokenAt(text: string): NotJson | undefined {
 
 /** The offset of the value at a path, or of what holds it where it is not there. @param text is JSON */
 export function offsetOf(text: string, path: Path): number {
-  const walk = new Walk(text, path);
+  const scanner = new JsonScanner(text, path);
   try {
-    walk.whole();
+    scanner.whole();
   } catch (error) {
     if (!(error instanceof RangeError)) throw error; // too many values within one that is found by then
   }
-  return walk.found.offset;
+  return scanner.found.offset;
 }
 
 /** Line and column, both from 1 on. */

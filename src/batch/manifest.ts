@@ -1,7 +1,7 @@
 import { UsageError } from '../util/errors.js';
 import { Conflicts } from './conflicts.js';
 import { type Document, readDocument } from './document.js';
-import { expanded, type Glob, globsOf, loadGlob, within } from './expand.js';
+import { expandJob, type Glob, globsOf, loadGlob, resolveIn } from './expand.js';
 import {
   BATCH_RULES,
   type Batch,
@@ -17,13 +17,13 @@ import { isObject } from './rules.js';
 /** Most errors that are told at once. */
 const MAX_ERRORS = 10;
 
-export interface ManifestFacts {
+export interface ManifestSource {
   /** For messages. */
   readonly name: string;
   /** That its files are relative to. */
   readonly folder: string;
   /** Files that no job may write, and what they are to this batch. */
-  readonly kept?: readonly (readonly [path: string, what: string])[];
+  readonly protectedFiles?: readonly (readonly [path: string, what: string])[];
 }
 
 /**
@@ -35,7 +35,7 @@ export interface ManifestFacts {
  */
 export async function parseManifest(
   text: string,
-  { name, folder, kept = [] }: ManifestFacts,
+  { name, folder, protectedFiles = [] }: ManifestSource,
 ): Promise<Batch> {
   const document = await readDocument(text, name);
   const isList = Array.isArray(document.value);
@@ -43,36 +43,36 @@ export async function parseManifest(
   if (!isObject(batch) || batch.jobs === undefined || batch.jobs === null) {
     throw new UsageError(`${name} has no jobs: expected { "jobs": [{ "in": …, "out": … }] }`);
   }
-  const faultsOf = (faults: readonly Fault[]) => assertNone(faults, name, document, isList);
+  const faultsOf = (faults: readonly Fault[]) => assertNoFaults(faults, name, document, isList);
   faultsOf(fieldFaults(batch, BATCH_RULES, [])); // the fields below are of the right types from here on
-  const { devices = [], defaults = {}, jobs = [] } = batch as Partial<Written>;
+  const { devices = [], defaults = {}, jobs = [] } = batch as Partial<WrittenManifest>;
   const faults = fieldFaults(defaults, JOB_RULES, ['defaults']);
-  const numbered: Numbered[] = [];
+  const numbered: NumberedJob[] = [];
   for (const [number, one] of jobs.entries()) {
     const job = jobOf(one, defaults, ['jobs', number], faults);
     if (job) numbered.push({ job, number });
   }
   const glob = numbered.some(({ job }) => globsOf(job, folder).length > 0) ? await loadGlob() : undefined;
   const conflicts = new Conflicts();
-  for (const [path, what] of kept) conflicts.protect(path, what);
+  for (const [path, what] of protectedFiles) conflicts.protect(path, what);
   const made = numbered.flatMap((one) => jobsOf(one, { folder, glob, conflicts }, faults));
   faultsOf(faults);
   return { devices, jobs: made };
 }
 
-interface Written {
+interface WrittenManifest {
   readonly devices: string[];
   readonly defaults: Record<string, unknown>;
   readonly jobs: unknown[];
 }
 
-interface Numbered {
+interface NumberedJob {
   readonly job: WrittenJob;
   readonly number: number;
 }
 
 /** What jobs are made with. */
-export interface Making {
+export interface ExpansionContext {
   readonly folder: string;
   readonly glob: Glob | undefined;
   readonly conflicts: Conflicts;
@@ -80,12 +80,12 @@ export interface Making {
 
 /** The jobs that a line stands for, none of which is at odds with those before. */
 export function jobsOf(
-  { job, number }: Numbered,
-  { folder, glob, conflicts }: Making,
+  { job, number }: NumberedJob,
+  { folder, glob, conflicts }: ExpansionContext,
   faults: Fault[],
 ): Job[] {
-  const isKept = (path: string): boolean => conflicts.isKept(path);
-  const jobs = expanded(job, { folder, glob, isKept }) as Job[];
+  const isProtected = (path: string): boolean => conflicts.isProtected(path);
+  const jobs = expandJob(job, { folder, glob, isProtected }) as Job[];
   if (jobs.length === 0) {
     faults.push({
       path: ['jobs', number, 'in'],
@@ -98,16 +98,16 @@ export function jobsOf(
   }
   return job.tmp === undefined
     ? jobs
-    : jobs.map((one) => ({ ...one, tmp: within(folder, job.tmp as string) }));
+    : jobs.map((one) => ({ ...one, tmp: resolveIn(folder, job.tmp as string) }));
 }
 
-function assertNone(faults: readonly Fault[], name: string, { at }: Document, isList: boolean): void {
+function assertNoFaults(faults: readonly Fault[], name: string, { at }: Document, isList: boolean): void {
   if (faults.length === 0) return;
-  const shown = faults
+  const visible = faults
     .slice(0, MAX_ERRORS)
     .map(({ path, text }) => `\n  ${at(isList ? path.slice(1) : path)}: ${text}`);
   const more = faults.length > MAX_ERRORS ? `\n  and ${faults.length - MAX_ERRORS} more` : '';
-  throw new UsageError(`${name} is no batch that can be run:${shown.join('')}${more}`, {
+  throw new UsageError(`${name} is no batch that can be run:${visible.join('')}${more}`, {
     details: { errors: faults.map(({ text }) => text) },
   });
 }

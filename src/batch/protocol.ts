@@ -3,7 +3,7 @@ import type { FileReport } from '../io/sort-file.js';
 import type { WorkSpan } from '../io/spans.js';
 import type { Progress } from '../sort/api/options.js';
 import { ClsortError, errorOfCode } from '../util/errors.js';
-import type { FileState, SummedState } from './file-state.js';
+import type { ChecksummedState, FileState } from './file-state.js';
 import type { Job } from './jobs.js';
 
 export type ToChild =
@@ -16,19 +16,19 @@ export type ToChild =
 
 export type FromChild =
   | { readonly is: 'opened' }
-  | { readonly is: 'refused'; readonly error: ToldError }
+  | { readonly is: 'refused'; readonly error: SerializedError }
   | { readonly is: 'warning'; readonly message: string }
-  | { readonly is: 'aside'; readonly aside: string; readonly change: 'add' | 'delete' }
+  | { readonly is: 'aside'; readonly path: string; readonly change: 'add' | 'delete' }
   | { readonly is: 'progress'; readonly id: number; readonly progress: Progress }
-  | { readonly is: 'done'; readonly id: number; readonly made: Made }
-  | { readonly is: 'error'; readonly id: number; readonly error: ToldError };
+  | { readonly is: 'done'; readonly id: number; readonly completion: JobCompletion }
+  | { readonly is: 'error'; readonly id: number; readonly error: SerializedError };
 
 /** What came of a job that went well. */
-export interface Made {
+export interface JobCompletion {
   readonly report: FileReport;
   /** Of what are files, as they were before the job and are after it; a list of several inputs. */
-  readonly input?: SummedState | readonly SummedState[];
-  readonly output?: SummedState;
+  readonly input?: ChecksummedState | readonly ChecksummedState[];
+  readonly output?: ChecksummedState;
   readonly counts?: FileState;
   /** What took when how long, as far as the sort tells. */
   readonly spans: readonly WorkSpan[];
@@ -38,20 +38,20 @@ export interface Made {
 }
 
 /** An error as it is told: what the system calls it is kept, since it says whether another try is worth it. */
-export interface ToldError {
+export interface SerializedError {
   readonly code: string | undefined;
   readonly message: string;
   readonly system: string | undefined;
 }
 
-export function toldError(error: unknown): ToldError {
+export function serializeError(error: unknown): SerializedError {
   const { message, stack, cause } = error instanceof Error ? error : new Error(String(error));
   const system = (cause as NodeJS.ErrnoException | undefined)?.code;
   if (error instanceof ClsortError) return { code: error.code, message, system };
   return { code: undefined, message: stack ?? message, system }; // a defect of ours: where it is tells more
 }
 
-export function errorTold({ code, message, system }: ToldError): Error {
+export function deserializeError({ code, message, system }: SerializedError): Error {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0; // a stack of this process says nothing, and takes longer than all the rest
   try {

@@ -9,9 +9,9 @@ import { sortRecordFile } from '../io/sort-record-file.js';
 import { measureSpan, now, type WorkSpan } from '../io/spans.js';
 import { sortTableFile } from '../io/tables/sort-table-file.js';
 import type { Sorter } from '../sort/api/sorter.js';
-import { type FileState, fileState, isSameState, type SummedState, stateOf } from './file-state.js';
+import { type ChecksummedState, type FileState, fileState, isSameState, stateOf } from './file-state.js';
 import { inputsOf, type Job, oneOrAll } from './jobs.js';
-import type { Made } from './protocol.js';
+import type { JobCompletion } from './protocol.js';
 
 /**
  * Sorts the file of a job, and says what it was and what became of it.
@@ -19,7 +19,12 @@ import type { Made } from './protocol.js';
  * @param memory bytes that it may take; what is larger goes by way of the disk, and is gone on with after an end by force
  * @throws as `sortFile`
  */
-export async function runJob(sorter: Sorter, job: Job, memory: number, outer: FileContext): Promise<Made> {
+export async function runJob(
+  sorter: Sorter,
+  job: Job,
+  memory: number,
+  outer: FileContext,
+): Promise<JobCompletion> {
   const [began, started] = [now(), performance.now()];
   const hashes = new FileHashes();
   const spans: WorkSpan[] = [];
@@ -31,14 +36,19 @@ export async function runJob(sorter: Sorter, job: Job, memory: number, outer: Fi
       await makeFolder(dirname(path), path);
     }
     const before = inputs.map(fileState);
-    const report = await sorted(sorter, job, memory, context);
+    const report = await sortJob(sorter, job, memory, context);
     const hashing = async () => {
-      const input: SummedState[] = [];
+      const input: ChecksummedState[] = [];
       for (const [i, path] of inputs.entries()) {
         const file = path === job.out ? replaced : path;
-        input.push(...(await summed(hashes.forInput(path), file ?? path, before[i], context.signal)));
+        input.push(...(await withChecksum(hashes.forInput(path), file ?? path, before[i], context.signal)));
       }
-      const output = await summed(hashes.forOutput(job.out), job.out, fileState(job.out), context.signal);
+      const output = await withChecksum(
+        hashes.forOutput(job.out),
+        job.out,
+        fileState(job.out),
+        context.signal,
+      );
       return { input, output };
     };
     const counts = job.counts === undefined ? undefined : fileState(job.counts);
@@ -57,7 +67,7 @@ export async function runJob(sorter: Sorter, job: Job, memory: number, outer: Fi
   }
 }
 
-function sorted(
+function sortJob(
   sorter: Sorter,
   { name: _, device: __, ...job }: Job,
   memory: number,
@@ -75,12 +85,12 @@ function sorted(
  *
  * @param file its path, or itself where another one has that by now
  */
-async function summed(
+async function withChecksum(
   hash: FileHash,
   file: string | FileHandle,
   state: FileState | undefined,
   signal: AbortSignal,
-): Promise<SummedState[]> {
+): Promise<ChecksummedState[]> {
   if (!state) return [];
   try {
     const checksum = await hash.end(state.bytes, file, signal);

@@ -3,12 +3,12 @@ import { availableParallelism } from 'node:os';
 import type { TemporaryFiles } from '../io/output.js';
 import { ioError } from '../io/raw.js';
 import { AbortedError, TimeoutError } from '../util/errors.js';
+import { DeviceQueue } from './device-queue.js';
 import type { JobResult, Listener } from './events.js';
-import { isWorthAnother } from './failures.js';
+import { isRetryable } from './failures.js';
+import { type Entry, JobQueue } from './job-queue.js';
 import { inputsOf, type Job } from './jobs.js';
-import { LaneLostError, type OpenLane } from './lane.js';
-import { type Entry, JobQueue } from './queue.js';
-import { Station } from './station.js';
+import { type OpenWorker, WorkerLostError } from './worker-process.js';
 
 /**
  * Jobs at once on a device where nobody has said how many: one that is sorted and one that is read or written. With two processors
@@ -34,14 +34,14 @@ export interface RunOptions {
   /** Bytes of memory that all jobs under way may take together. */
   readonly memory: number;
   readonly signal: AbortSignal;
-  readonly asides?: TemporaryFiles | undefined;
+  readonly temporaryFiles?: TemporaryFiles | undefined;
   /** Starts the worker process of a device; `Lane.open` by default. */
-  readonly openLane?: OpenLane | undefined;
+  readonly openWorker?: OpenWorker | undefined;
   readonly onEvent: Listener;
 }
 
 /** Part of the memory that may wait for the next jobs: what jobs take is told with so much to spare. */
-const IDLE_MEMORY = 0.25;
+const IDLE_MEMORY_SHARE = 0.25;
 
 /** How long a job that is cancelled may take to end, before its process is. */
 const CANCEL_MS = 1000;
@@ -51,7 +51,7 @@ const INTERRUPT_MS = 300;
 /** Runs jobs on devices, several at once, and tells what comes of each. Jobs may be added while others run. */
 export class Runner {
   readonly #options: RunOptions;
-  readonly #stations: Station[] = [];
+  readonly #deviceQueues: DeviceQueue[] = [];
   readonly #queue = new JobQueue();
   readonly #done: Promise<void>;
   #setDone: () => void = () => undefined;
@@ -59,21 +59,21 @@ export class Runner {
   readonly #idleBytes: number;
   #open = 0;
   #memory = 0;
-  #isFed = false;
+  #hasAllJobs = false;
   #isStopped = false;
   #lastLoss: Error | undefined;
 
-  private constructor(stations: readonly Pick<Station, 'device' | 'shares'>[], options: RunOptions) {
+  private constructor(deviceQueues: readonly Pick<DeviceQueue, 'device' | 'shares'>[], options: RunOptions) {
     this.#options = options;
-    this.#idleBytes = Math.floor((options.memory * IDLE_MEMORY) / Math.max(1, stations.length));
+    this.#idleBytes = Math.floor((options.memory * IDLE_MEMORY_SHARE) / Math.max(1, deviceQueues.length));
     this.#done = new Promise((resolve) => {
       this.#setDone = resolve;
     });
-    for (const facts of stations) this.#addStation(facts);
+    for (const facts of deviceQueues) this.#addDeviceQueue(facts);
   }
 
-  #addStation({ device, shares }: Pick<Station, 'device' | 'shares'>): Station {
-    const { onEvent, asides, parallel, openLane } = this.#options;
+  #addDeviceQueue({ device, shares }: Pick<DeviceQueue, 'device' | 'shares'>): DeviceQueue {
+    const { onEvent, temporaryFiles, parallel, openWorker } = this.#options;
     const facts = { device, shares, parallel, idleBytes: this.#idleBytes };
     const onWarning = (message: string) => onEvent({ is: 'warning', message });
     const onChange = (is: 'opened' | 'lost' | 'gone', error?: Error): void => {
@@ -81,9 +81,9 @@ export class Runner {
       else onEvent({ is, device });
       this.#pump();
     };
-    const station = new Station(facts, { onWarning, asides }, onChange, openLane);
-    this.#stations.push(station);
-    return station;
+    const deviceQueue = new DeviceQueue(facts, { onWarning, temporaryFiles }, onChange, openWorker);
+    this.#deviceQueues.push(deviceQueue);
+    return deviceQueue;
   }
 
   /**
@@ -93,17 +93,19 @@ export class Runner {
    * @throws NoDeviceError and the like when one cannot be opened; then none stays open
    */
   static async open(
-    devices: readonly Pick<Station, 'device' | 'shares'>[],
+    devices: readonly Pick<DeviceQueue, 'device' | 'shares'>[],
     options: RunOptions,
   ): Promise<Runner> {
     const runner = new Runner(devices, options);
     const { signal } = options;
     const interrupt = (): void => runner.#interrupt();
     signal.addEventListener('abort', interrupt, { once: true });
-    const opened = await Promise.allSettled(runner.#stations.map((station) => station.openFirst()));
+    const opened = await Promise.allSettled(
+      runner.#deviceQueues.map((deviceQueue) => deviceQueue.openFirst()),
+    );
     const failed = opened.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined;
     if (failed) {
-      for (const station of runner.#stations) station.kill();
+      for (const deviceQueue of runner.#deviceQueues) deviceQueue.kill();
       throw failed.reason;
     }
     return runner;
@@ -114,50 +116,51 @@ export class Runner {
     this.#open += entries.length;
     this.#queue.add(entries);
     for (const { job } of entries) {
-      if (job.device === undefined || this.#stations.some(({ device }) => device === job.device)) continue;
-      void this.#addStation({ device: job.device, shares: false }).start();
+      if (job.device === undefined || this.#deviceQueues.some(({ device }) => device === job.device))
+        continue;
+      void this.#addDeviceQueue({ device: job.device, shares: false }).start();
     }
-    if (this.#isStopped) this.#drop();
+    if (this.#isStopped) this.#skipQueued();
     this.#pump();
   }
 
   /** No more will be added. @returns when all is done, and the devices are closed */
   async end(): Promise<void> {
-    this.#isFed = true;
+    this.#hasAllJobs = true;
     this.#pump();
     await this.#done;
-    if (this.#options.signal.aborted) for (const station of this.#stations) station.kill();
-    await Promise.all(this.#stations.map((station) => station.close()));
+    if (this.#options.signal.aborted) for (const deviceQueue of this.#deviceQueues) deviceQueue.kill();
+    await Promise.all(this.#deviceQueues.map((deviceQueue) => deviceQueue.close()));
   }
 
   #pump(): void {
     this.#redistribute();
-    for (const station of this.#stations) while (this.#start(station)) {}
-    if (this.#isFed && this.#open === 0) this.#setDone();
+    for (const deviceQueue of this.#deviceQueues) while (this.#start(deviceQueue)) {}
+    if (this.#hasAllJobs && this.#open === 0) this.#setDone();
   }
 
   /** Starts a job on a device, where it may and can. */
-  #start(station: Station): boolean {
-    const { device, shares, running, lane } = station;
+  #start(deviceQueue: DeviceQueue): boolean {
+    const { device, shares, running, worker } = deviceQueue;
     const { parallel, memory } = this.#options;
-    if (!lane || this.#isStopped) return false;
+    if (!worker || this.#isStopped) return false;
     if ([...running].some(({ isSuspect }) => isSuspect)) return false;
-    const others = this.#stations.filter((one) => one !== station && one.shares && one.isAlive);
-    const asker = { device, shares, isIdle: running.size === 0, others: others.map((one) => one.device) };
-    const next = this.#queue.next(asker);
+    const others = this.#deviceQueues.filter((one) => one !== deviceQueue && one.shares && one.isAlive);
+    const consumer = { device, shares, isIdle: running.size === 0, others: others.map((one) => one.device) };
+    const next = this.#queue.next(consumer);
     if (!next || next === 'wait') return false;
     const weight = [...running].reduce((sum, one) => sum + one.weight, 0);
     if (weight + next.entry.weight > parallel) return false;
     // One that needs more than is left begins when others have ended.
     if (this.#memory > 0 && this.#memory + next.entry.memory > memory) return false;
     next.take();
-    void this.#run(next.entry, station);
+    void this.#run(next.entry, deviceQueue);
     return true;
   }
 
-  async #run(entry: Entry, station: Station): Promise<void> {
+  async #run(entry: Entry, deviceQueue: DeviceQueue): Promise<void> {
     const { job, memory, limit } = entry;
-    const { device, running, lane } = station;
+    const { device, running, worker } = deviceQueue;
     const { onEvent, timeout } = this.#options;
     const [began, started] = [Date.now(), performance.now()];
     const seconds = () => (performance.now() - started) / 1000;
@@ -167,10 +170,10 @@ export class Runner {
     let isLate = false;
     let timer: NodeJS.Timeout | undefined;
     try {
-      if (!lane) throw new Error('a device without a process was given a job');
+      if (!worker) throw new Error('a device without a process was given a job');
       await assertPresent(job);
       if (this.#options.signal.aborted) throw new AbortedError('the batch was interrupted');
-      const { done, cancel } = lane.run(job, limit, (progress) =>
+      const { done, cancel } = worker.run(job, limit, (progress) =>
         onEvent({ is: 'progress', job, device, progress }),
       );
       this.#cancels.set(entry, cancel);
@@ -178,26 +181,26 @@ export class Runner {
         timer = setTimeout(() => {
           isLate = true;
           cancel();
-          timer = setTimeout(() => lane.kill(), CANCEL_MS);
+          timer = setTimeout(() => worker.kill(), CANCEL_MS);
         }, timeout * 1000);
       }
       const made = await done;
-      this.#leave(entry, station);
+      this.#release(entry, deviceQueue);
       this.#finish({ job, outcome: 'ok', device, attempts: entry.failures + 1, ...made });
     } catch (error) {
-      this.#leave(entry, station);
-      const loss = error instanceof LaneLostError ? error : undefined;
+      this.#release(entry, deviceQueue);
+      const loss = error instanceof WorkerLostError ? error : undefined;
       const isAtFault = loss === undefined || loss.details.jobs === 1;
-      const told = isLate && (isAtFault || error instanceof AbortedError) ? lateError(timeout) : error;
+      const reported = isLate && (isAtFault || error instanceof AbortedError) ? lateError(timeout) : error;
       const isLoss = loss !== undefined;
-      this.#fail(entry, { error: told, isLoss, isAtFault, device, began, seconds: seconds() });
+      this.#fail(entry, { error: reported, isLoss, isAtFault, device, began, seconds: seconds() });
     } finally {
       clearTimeout(timer);
       this.#pump();
     }
   }
 
-  #leave(entry: Entry, { running }: Station): void {
+  #release(entry: Entry, { running }: DeviceQueue): void {
     running.delete(entry);
     this.#cancels.delete(entry);
     this.#memory -= entry.memory;
@@ -214,13 +217,13 @@ export class Runner {
     entry.avoid = failure.device;
     // One that was not alone may be to blame or not: that is no failure of its own yet.
     if (isAtFault) entry.failures++;
-    const mayAgain = entry.failures <= retries && (isLoss || isWorthAnother(failure.error));
-    if (!mayAgain || this.#isStopped) {
+    const canRetry = entry.failures <= retries && (isLoss || isRetryable(failure.error));
+    if (!canRetry || this.#isStopped) {
       this.#finish({ job, outcome: 'error', attempts: entry.failures, ...failure });
       return;
     }
     onEvent({ is: 'again', job, device: failure.device, error: failure.error });
-    this.#queue.addAgain(entry);
+    this.#queue.requeue(entry);
   }
 
   #finish(result: JobResult): void {
@@ -232,19 +235,20 @@ export class Runner {
   /** Begins nothing more; what is under way ends. */
   stop(): void {
     this.#isStopped = true;
-    this.#drop();
+    this.#skipQueued();
   }
 
   /** What nobody has begun is skipped. */
-  #drop(): void {
-    for (const { job } of this.#queue.without([], false)) this.#finish({ job, outcome: 'skipped' });
+  #skipQueued(): void {
+    for (const { job } of this.#queue.removeUnassignable([], false))
+      this.#finish({ job, outcome: 'skipped' });
   }
 
   /** Jobs that no device is left for have failed, for the reason that it is gone. */
   #redistribute(): void {
     if (!this.#lastLoss) return;
-    const alive = this.#stations.filter(({ isAlive }) => isAlive);
-    const lost = this.#queue.without(
+    const alive = this.#deviceQueues.filter(({ isAlive }) => isAlive);
+    const lost = this.#queue.removeUnassignable(
       alive.map(({ device }) => device),
       alive.some(({ shares }) => shares),
     );
@@ -257,7 +261,7 @@ export class Runner {
     this.stop();
     for (const cancel of this.#cancels.values()) cancel();
     setTimeout(() => {
-      for (const station of this.#stations) station.kill();
+      for (const deviceQueue of this.#deviceQueues) deviceQueue.kill();
     }, INTERRUPT_MS).unref();
     this.#pump();
   }

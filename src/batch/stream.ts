@@ -5,10 +5,10 @@ import type { Readable } from 'node:stream';
 import { ioError } from '../io/raw.js';
 import { UsageError } from '../util/errors.js';
 import { Conflicts } from './conflicts.js';
-import { isHead, isJobLine, readDocument, withoutMark } from './document.js';
+import { isHead, isJobLine, readDocument, stripBom } from './document.js';
 import { globsOf, loadGlob } from './expand.js';
 import { BATCH_RULES, type Fault, fieldFaults, JOB_RULES, type Job, jobOf } from './jobs.js';
-import { jobsOf, type ManifestFacts, parseManifest } from './manifest.js';
+import { jobsOf, type ManifestSource, parseManifest } from './manifest.js';
 import { isObject } from './rules.js';
 
 /** A line that is no job: it fails, and the others go on. */
@@ -30,7 +30,7 @@ export interface Incoming {
  *
  * @throws as `parseManifest`; IoError when the stream cannot be read
  */
-export async function readManifest(stream: Readable, facts: ManifestFacts): Promise<Incoming> {
+export async function readManifest(stream: Readable, facts: ManifestSource): Promise<Incoming> {
   const reader = createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY });
   const stop = (): void => {
     reader.close();
@@ -46,13 +46,13 @@ export async function readManifest(stream: Readable, facts: ManifestFacts): Prom
 
 async function readLines(
   lines: AsyncGenerator<string, undefined>,
-  facts: ManifestFacts,
+  facts: ManifestSource,
 ): Promise<Pick<Incoming, 'devices' | 'jobs'>> {
   const before: string[] = [];
   for (;;) {
     const { value, done } = await lines.next();
     if (done) return parseManifest(before.join('\n'), facts);
-    before.push(before.length === 0 ? withoutMark(value) : value);
+    before.push(before.length === 0 ? stripBom(value) : value);
     if (value.trim() === '') continue;
     if (isJobLine(value.trim())) break;
     for await (const line of { [Symbol.asyncIterator]: () => lines }) before.push(line);
@@ -96,7 +96,7 @@ async function* linesOf(
   if (failure !== undefined) throw ioError('read', name, failure);
 }
 
-interface Rest extends ManifestFacts {
+interface LineContext extends ManifestSource {
   readonly defaults: Record<string, unknown>;
   /** Lines that have been read already. */
   readonly before: number;
@@ -106,39 +106,39 @@ interface Rest extends ManifestFacts {
 
 async function* jobsOfLines(
   lines: AsyncIterator<string>,
-  { name, folder, kept = [], defaults, before, first }: Rest,
+  { name, folder, protectedFiles = [], defaults, before, first }: LineContext,
 ): AsyncGenerator<Job | WrongLine> {
   const conflicts = new Conflicts();
-  for (const [path, what] of kept) conflicts.protect(path, what);
+  for (const [path, what] of protectedFiles) conflicts.protect(path, what);
   let number = before;
   let glob: Awaited<ReturnType<typeof loadGlob>> | undefined;
   let index = 0;
-  for (let line = first ?? (await nextOf(lines)); line !== undefined; line = await nextOf(lines)) {
+  for (let line = first ?? (await nextLine(lines)); line !== undefined; line = await nextLine(lines)) {
     number++;
     if (line.trim() === '') continue;
     const faults: Fault[] = [];
-    const written = parsed(line);
+    const written = tryParse(line);
     const job = jobOf(written ?? line, defaults, ['jobs', index], faults);
     if (job && globsOf(job, folder).length > 0) glob ??= await loadGlob();
     const jobs = job ? jobsOf({ job, number: index }, { folder, glob, conflicts }, faults) : [];
     index++;
     if (faults.length === 0) yield* jobs;
     else {
-      const said = isObject(written) && typeof written.in === 'string' ? written.in : `line ${number}`;
+      const label = isObject(written) && typeof written.in === 'string' ? written.in : `line ${number}`;
       yield {
-        line: said,
+        line: label,
         error: new UsageError(`${name}:${number}: ${faults.map(({ text }) => text).join('; ')}`),
       };
     }
   }
 }
 
-const nextOf = async (lines: AsyncIterator<string>): Promise<string | undefined> => {
+const nextLine = async (lines: AsyncIterator<string>): Promise<string | undefined> => {
   const { value, done } = await lines.next();
   return done ? undefined : value;
 };
 
-function parsed(line: string): unknown {
+function tryParse(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch {

@@ -7,7 +7,7 @@ interface Sized {
 }
 
 /** What is to be known of a job that ended. */
-interface Ended {
+interface EndedJob {
   readonly job: Job;
   readonly outcome: JobResult['outcome'];
   readonly device?: string | undefined;
@@ -15,7 +15,7 @@ interface Ended {
 }
 
 /** A job that is under way. */
-export interface UnderWay {
+export interface RunningJob {
   readonly job: Job;
   readonly began: number;
   phase?: string;
@@ -24,12 +24,12 @@ export interface UnderWay {
 }
 
 export interface DeviceTally {
-  readonly running: Map<Job, UnderWay>;
+  readonly running: Map<Job, RunningJob>;
   jobs: number;
   /** Of the inputs that were sorted. */
   bytes: number;
   /** How often its process has ended early. */
-  losses: number;
+  crashes: number;
 }
 
 export class Tally {
@@ -60,7 +60,9 @@ export class Tally {
     return run === 0 ? undefined : (this.seconds / run) * (jobs - this.ended);
   }
 
-  hear(event: Exclude<BatchEvent, { is: 'end' }> | { readonly is: 'end'; readonly result: Ended }): void {
+  handle(
+    event: Exclude<BatchEvent, { is: 'end' }> | { readonly is: 'end'; readonly result: EndedJob },
+  ): void {
     if (event.is === 'warning') return;
     if (event.is === 'opened') this.startSeconds ??= this.seconds;
     if (event.is === 'end') this.#end(event.result);
@@ -68,7 +70,7 @@ export class Tally {
       const device = this.#deviceOf(event.device);
       if (event.is === 'begin') device.running.set(event.job, { job: event.job, began: this.#now() });
       else if (event.is === 'again') device.running.delete(event.job);
-      else if (event.is === 'lost') device.losses++;
+      else if (event.is === 'lost') device.crashes++;
       else if (event.is === 'progress') {
         const job = device.running.get(event.job);
         const { phase, done, total } = event.progress;
@@ -77,7 +79,7 @@ export class Tally {
     }
   }
 
-  #end(result: Ended): void {
+  #end(result: EndedJob): void {
     this.counts[result.outcome]++;
     for (const { running } of this.devices.values()) running.delete(result.job);
     if (result.outcome !== 'ok' || result.device === undefined) return;
@@ -89,7 +91,7 @@ export class Tally {
   #deviceOf(name: string): DeviceTally {
     let device = this.devices.get(name);
     if (!device) {
-      device = { running: new Map(), jobs: 0, bytes: 0, losses: 0 };
+      device = { running: new Map(), jobs: 0, bytes: 0, crashes: 0 };
       this.devices.set(name, device);
     }
     return device;

@@ -6,10 +6,10 @@ import { FileSortBatcher } from '../io/file-sort-batcher.js';
 import type { FileContext } from '../io/sort-file.js';
 import { Sorter } from '../sort/api/sorter.js';
 import { UsageError } from '../util/errors.js';
-import { type FromChild, type ToChild, toldError } from './protocol.js';
+import { type FromChild, serializeError, type ToChild } from './protocol.js';
 import { runJob } from './run-job.js';
 
-const say = (message: FromChild): void => parentPort?.postMessage(message);
+const send = (message: FromChild): void => parentPort?.postMessage(message);
 
 /** Between two words about how a job goes. */
 const PROGRESS_MS = 100;
@@ -17,16 +17,16 @@ const PROGRESS_MS = 100;
 const running = new Map<number, AbortController>();
 let sorter: Sorter | undefined;
 let arrays: ArrayPool | undefined;
-let together: FileSortBatcher | undefined;
+let fileBatcher: FileSortBatcher | undefined;
 
 const noStream = (): UsageError => new UsageError('a batch has no stdin and no stdout: name a file');
 
 function contextOf(id: number, signal: AbortSignal): FileContext {
-  let shownAt = Number.NEGATIVE_INFINITY;
+  let reportedAt = Number.NEGATIVE_INFINITY;
   return {
     signal,
     arrays,
-    batcher: together,
+    batcher: fileBatcher,
     stdin: new Readable({
       read: (): never => {
         throw noStream();
@@ -34,29 +34,29 @@ function contextOf(id: number, signal: AbortSignal): FileContext {
     }),
     stdout: new Writable({ write: (_, __, done) => done(noStream()) }),
     temporaryFiles: {
-      add: (aside) => say({ is: 'aside', change: 'add', aside }),
-      delete: (aside) => say({ is: 'aside', change: 'delete', aside }),
+      add: (path) => send({ is: 'aside', change: 'add', path }),
+      delete: (path) => send({ is: 'aside', change: 'delete', path }),
     },
-    onWarning: ({ message }) => say({ is: 'warning', message }),
+    onWarning: ({ message }) => send({ is: 'warning', message }),
     onProgress: (progress) => {
       const at = performance.now();
-      if (at - shownAt < PROGRESS_MS) return;
-      shownAt = at;
-      say({ is: 'progress', id, progress });
+      if (at - reportedAt < PROGRESS_MS) return;
+      reportedAt = at;
+      send({ is: 'progress', id, progress });
     },
   };
 }
 
 async function open({ device, idleBytes }: Extract<ToChild, { is: 'open' }>): Promise<void> {
   try {
-    sorter = await Sorter.open({ device, onWarning: ({ message }) => say({ is: 'warning', message }) });
+    sorter = await Sorter.open({ device, onWarning: ({ message }) => send({ is: 'warning', message }) });
     arrays = new ArrayPool(sorter, idleBytes);
     // Where nobody asked for a device, few keys make no trip to it.
-    together = device !== 'auto' && sorter.device ? new FileSortBatcher(sorter) : undefined;
+    fileBatcher = device !== 'auto' && sorter.device ? new FileSortBatcher(sorter) : undefined;
     await sorter.prepareFiles().catch(() => undefined); // whoever needs it will be told
-    say({ is: 'opened' });
+    send({ is: 'opened' });
   } catch (error) {
-    say({ is: 'refused', error: toldError(error) });
+    send({ is: 'refused', error: serializeError(error) });
   }
 }
 
@@ -65,9 +65,9 @@ async function run({ id, job, memory }: Extract<ToChild, { is: 'run' }>): Promis
   running.set(id, controller);
   try {
     if (!sorter) throw new Error('a job came before its device');
-    say({ is: 'done', id, made: await runJob(sorter, job, memory, contextOf(id, controller.signal)) });
+    send({ is: 'done', id, completion: await runJob(sorter, job, memory, contextOf(id, controller.signal)) });
   } catch (error) {
-    say({ is: 'error', id, error: toldError(error) });
+    send({ is: 'error', id, error: serializeError(error) });
   } finally {
     running.delete(id);
   }

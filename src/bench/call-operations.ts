@@ -44,7 +44,7 @@ const DISTINCT = 1000;
 /** Keys that are taken from each segment. */
 const FIRST_OF_SEGMENT = 10;
 /** Longest segment of the mix of lengths. */
-const LONGEST = 65536;
+const MAX_SEGMENT = 65536;
 
 /** Segments of one length; the last may be shorter. */
 export function equalOffsets(n: number, length: number): Uint32Array {
@@ -61,7 +61,7 @@ export function zipfOffsets(n: number): Uint32Array {
   const random = new Random(SEED);
   const offsets = [0];
   for (let end = 0; end < n; ) {
-    const length = Math.floor(LONGEST ** (random.u32() / 2 ** 32));
+    const length = Math.floor(MAX_SEGMENT ** (random.u32() / 2 ** 32));
     end = Math.min(n, end + length);
     offsets.push(end);
   }

@@ -80,7 +80,7 @@ const TIMED_SHARE = 1 / 3;
 /** What a chain may take, and its results together, or what is kept of several: fewer where calls are long, or their results large. */
 const CHAIN_SECONDS = 0.25;
 const CHAIN_BYTES = 2 ** 30;
-const SHORTEST_CHAIN = 4;
+const MIN_CHAIN = 4;
 /**
  * Chains before those that are timed at least: the first finds no memory in the pool for so many results, and V8 looks through all
  * that it has. They take the seconds of a warm-up, too, as V8 makes what it runs faster meanwhile, and are longer by the results
@@ -110,22 +110,22 @@ async function bytesOfParts(result: CallResult): Promise<Uint8Array[]> {
 /**
  * Has a result the bytes that are expected?
  *
- * @param rooms where parts of the device are read to: memory that is made anew for each would have V8 collect within the next calls
+ * @param buffers where parts of the device are read to: memory that is made anew for each would have V8 collect within the next calls
  */
 async function hasBytes(
   result: CallResult,
   expected: readonly Uint8Array[],
-  rooms: Map<number, Uint8Array>,
+  buffers: Map<number, Uint8Array>,
 ): Promise<boolean> {
   if (result.length !== expected.length) return false;
   for (const [i, part] of result.entries()) {
     const wanted = expected[i] as Uint8Array;
     if (part instanceof DeviceArray) {
       if (part.byteLength !== wanted.length) return false;
-      const room = rooms.get(i) ?? new Uint8Array(wanted.length);
-      rooms.set(i, room);
-      await part.readInto(room);
-      if (Buffer.compare(room, wanted) !== 0) return false;
+      const buffer = buffers.get(i) ?? new Uint8Array(wanted.length);
+      buffers.set(i, buffer);
+      await part.readInto(buffer);
+      if (Buffer.compare(buffer, wanted) !== 0) return false;
     } else if (Buffer.compare(bytesHere(part), wanted) !== 0) return false;
   }
   return true;
@@ -137,7 +137,7 @@ async function hasBytes(
  * @returns seconds a call, and all results, to be disposed of
  * @throws what the first call that failed did, once all have ended
  */
-async function inChain(call: Call, length: number): Promise<{ seconds: number; results: CallResult[] }> {
+async function runChain(call: Call, length: number): Promise<{ seconds: number; results: CallResult[] }> {
   const start = performance.now();
   const settled = await Promise.allSettled(Array.from({ length }, () => call()));
   const seconds = secondsSince(start) / length;
@@ -160,21 +160,21 @@ export async function measureCall(
   call: Call,
   expected: readonly Uint8Array[],
   { isOneSort }: Pick<CallOperation, 'isOneSort'>,
-  { repeats, chain: most, warmUpSeconds = WARM_UP_SECONDS }: MeasureCallOptions,
+  { repeats, chain: maxChain, warmUpSeconds = WARM_UP_SECONDS }: MeasureCallOptions,
 ): Promise<CallRow> {
-  const rooms = new Map<number, Uint8Array>();
+  const buffers = new Map<number, Uint8Array>();
   const isRight = async (result: CallResult): Promise<boolean> => {
     try {
-      return await hasBytes(result, expected, rooms);
+      return await hasBytes(result, expected, buffers);
     } finally {
       dispose(result);
     }
   };
   const wrong: CallRow = { ...what, result: 'wrong' };
   /** Results of chains that are to be looked at. */
-  const kept: CallResult[] = [];
+  const retained: CallResult[] = [];
   const areRight = async (): Promise<boolean> => {
-    for (let result = kept.pop(); result; result = kept.pop()) {
+    for (let result = retained.pop(); result; result = retained.pop()) {
       if (!(await isRight(result))) return false;
     }
     return true;
@@ -185,9 +185,9 @@ export async function measureCall(
       dispose(await call());
       if (secondsSince(start) >= warmUpSeconds) break;
     }
-    const leastSeconds = warmUpSeconds * TIMED_SHARE;
+    const minSeconds = warmUpSeconds * TIMED_SHARE;
     const awaited: number[] = [];
-    for (let timed = 0; awaited.length < repeats || timed < leastSeconds; ) {
+    for (let timed = 0; awaited.length < repeats || timed < minSeconds; ) {
       const start = performance.now();
       const result = await call();
       const seconds = secondsSince(start);
@@ -198,23 +198,23 @@ export async function measureCall(
 
     const bytes = expected.reduce((sum, { byteLength }) => sum + byteLength, 1);
     const fitting = Math.floor(Math.min(CHAIN_SECONDS / timing(awaited).median, CHAIN_BYTES / bytes));
-    const chain = Math.min(most, Math.max(SHORTEST_CHAIN, fitting));
+    const chain = Math.min(maxChain, Math.max(MIN_CHAIN, fitting));
     const chained: number[] = [];
     // What is read and compared between two chains would have the next one begin with nothing in the caches.
-    const mostKept = Math.min(repeats, Math.ceil(CHAIN_BYTES / bytes));
-    for (let i = 0, warmed = 0, timed = 0; chained.length < repeats || timed < leastSeconds; i++) {
+    const maxRetained = Math.min(repeats, Math.ceil(CHAIN_BYTES / bytes));
+    for (let i = 0, warmed = 0, timed = 0; chained.length < repeats || timed < minSeconds; i++) {
       const isTimed = i >= WARM_CHAINS && warmed >= warmUpSeconds;
-      const length = isTimed || what.place === 'host' ? chain : chain + mostKept;
-      const { seconds, results } = await inChain(call, length);
+      const length = isTimed || what.place === 'host' ? chain : chain + maxRetained;
+      const { seconds, results } = await runChain(call, length);
       if (!isTimed) warmed += seconds * length;
       else {
         timed += seconds * length;
         chained.push(seconds);
-        if (chained.length > repeats) dispose(kept.pop() ?? []); // the last one counts, and those before
-        kept.push(results.pop() ?? []);
+        if (chained.length > repeats) dispose(retained.pop() ?? []); // the last one counts, and those before
+        retained.push(results.pop() ?? []);
       }
       for (const result of results) dispose(result);
-      if (kept.length === mostKept && chained.length < repeats && !(await areRight())) return wrong;
+      if (retained.length === maxRetained && chained.length < repeats && !(await areRight())) return wrong;
     }
     if (!(await areRight())) return wrong;
 
@@ -240,7 +240,7 @@ export async function measureCall(
     const reason = error instanceof Error ? error.message : String(error);
     return { ...what, result: error instanceof UnsupportedError ? 'unsupported' : 'error', reason };
   } finally {
-    for (const result of kept) dispose(result);
+    for (const result of retained) dispose(result);
   }
 }
 
@@ -257,7 +257,7 @@ export interface CallRequest extends MeasureCallOptions {
   readonly onExpected?: (operation: string, expected: readonly Uint8Array[]) => void;
 }
 
-async function uploaded(sorter: Sorter, { keys, values, few, indices }: CallInputs<Uint32Array>) {
+async function uploadInputs(sorter: Sorter, { keys, values, few, indices }: CallInputs<Uint32Array>) {
   return {
     keys: await sorter.upload(keys),
     values: await sorter.upload(values),
@@ -281,7 +281,7 @@ export async function benchCalls(request: CallRequest): Promise<CallBench> {
     for (const n of counts) {
       const onHost = callInputs(n);
       onInputs?.(n, onHost);
-      const onDevice = places.includes('device') ? await uploaded(sorter, onHost) : undefined;
+      const onDevice = places.includes('device') ? await uploadInputs(sorter, onHost) : undefined;
       for (const operation of operations) {
         const made = operation.prepare(n);
         const expected = await bytesOfParts(await made(host, onHost));

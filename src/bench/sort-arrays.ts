@@ -25,8 +25,8 @@ export class SortArrays {
     this.#verifier = verifier;
     const { bytes, width } = dtypeInfo(dtype);
     const made: Buffer[] = [];
-    const room = (unit: number): Buffer => {
-      const buffer = device.buffer(unit * n);
+    const room = (granularity: number): Buffer => {
+      const buffer = device.buffer(granularity * n);
       made.push(buffer);
       return buffer;
     };

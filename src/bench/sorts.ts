@@ -111,7 +111,7 @@ async function sortAs(
 }
 
 /** Fewest bytes that a least-significant-digit sort of 8-bit digits, one pass per digit, must move. */
-export function leastBytes({ dtype, mode, n }: Pick<SortCase, 'dtype' | 'mode' | 'n'>): number {
+export function minTrafficBytes({ dtype, mode, n }: Pick<SortCase, 'dtype' | 'mode' | 'n'>): number {
   const { bytes } = dtypeInfo(dtype);
   const perValue = mode === 'keys' ? 0 : 4;
   return n * (bytes * (1 + 2 * bytes) + perValue * 2 * bytes);
@@ -121,22 +121,22 @@ export interface MeasureOptions {
   readonly repeats: number;
   readonly copyBytesPerSecond?: number | null;
   /** Above this many keys the device checks the result. */
-  readonly mostCompared?: number;
+  readonly maxCompared?: number;
 }
 
 /** Checks one case against the reference engine, then times it; a wrong result gets no time. */
 export async function measureSort(
   sort: SortCase,
-  engine: SortRunner,
+  host: SortRunner,
   reference: SortRunner,
-  { repeats, copyBytesPerSecond = null, mostCompared = MAX_COMPARED }: MeasureOptions,
+  { repeats, copyBytesPerSecond = null, maxCompared = MAX_COMPARED }: MeasureOptions,
 ): Promise<SortRow> {
   const { dtype, distribution, n } = sort;
-  const checked = n <= mostCompared ? 'reference' : 'device';
+  const checked = n <= maxCompared ? 'reference' : 'device';
   try {
     const keys = generate({ dtype, count: n, distribution, seed: SEED });
     // The device's own check is no part of the times: what is timed has to be the same as what it found right.
-    const first = await engine(sort, keys, { verify: checked === 'device' });
+    const first = await host(sort, keys, { verify: checked === 'device' });
     let made = sort.algorithm === 'auto' ? undefined : sort.algorithm;
     const replaced = ({ report: { algorithm } }: Sorted): SortRow | undefined =>
       made === undefined || algorithm === made
@@ -152,7 +152,7 @@ export async function measureSort(
     const kernels: (number | null)[] = [];
     for (let i = 0; i < 2 * repeats; i++) {
       const profile = i >= repeats;
-      const timed = await engine(sort, keys, { profile });
+      const timed = await host(sort, keys, { profile });
       if (!(await isRight(timed))) return { ...sort, result: 'wrong', checked };
       const changed = replaced(timed);
       if (changed) return changed;
@@ -164,7 +164,7 @@ export async function measureSort(
     const measured = kernels.filter((seconds) => seconds !== null);
     const kernel = measured.length === repeats ? timing(measured) : undefined;
     const endToEnd = timing(ends);
-    const bytesPerSecond = kernel && leastBytes(sort) / kernel.median;
+    const bytesPerSecond = kernel && minTrafficBytes(sort) / kernel.median;
     return {
       ...sort,
       algorithm: made ?? sort.algorithm,
@@ -267,9 +267,9 @@ export async function benchDevices({
   for (const device of devices) {
     const several = devices.length > 1;
     const { name } = several ? selectDevice(device, findDevices()).info : { name: '' };
-    const told = (row: SortRow): SortRow => (several ? { device: name, ...row } : row);
-    const bench = await benchSorts({ ...request, device, onRow: (row) => onRow?.(told(row)) });
-    benches.push({ ...bench, rows: bench.rows.map(told) });
+    const onDeviceRow = (row: SortRow): SortRow => (several ? { device: name, ...row } : row);
+    const bench = await benchSorts({ ...request, device, onRow: (row) => onRow?.(onDeviceRow(row)) });
+    benches.push({ ...bench, rows: bench.rows.map(onDeviceRow) });
   }
   return benches;
 }

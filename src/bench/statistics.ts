@@ -28,9 +28,9 @@ const DEVIATIONS = 3;
 /**
  * True when `now` is slower than `before` by more than both runs' noise explains.
  *
- * @param least share of the time that a change has to exceed in any case
+ * @param minChange share of the time that a change has to exceed in any case
  */
-export function isSlower(before: Timing, now: Timing, least: number = MIN_CHANGE): boolean {
-  const noise = Math.max(least * before.median, DEVIATIONS * Math.hypot(before.mad, now.mad));
+export function isSlower(before: Timing, now: Timing, minChange: number = MIN_CHANGE): boolean {
+  const noise = Math.max(minChange * before.median, DEVIATIONS * Math.hypot(before.mad, now.mad));
   return now.median - before.median > noise;
 }

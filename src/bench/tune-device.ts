@@ -16,7 +16,7 @@ import { BusyWork } from './busy-work.js';
 import { SortArrays } from './sort-arrays.js';
 import { SEED } from './sorts.js';
 import { isSlower, type Timing, timing } from './statistics.js';
-import type { Tried, TuneCase } from './tune.js';
+import type { Trial, TuneCase } from './tune.js';
 
 const DTYPES = { 8: 'u8', 16: 'u16', 32: 'u32', 64: 'u64' } as const satisfies Record<number, Dtype>;
 
@@ -33,13 +33,13 @@ const KINDS: readonly Distribution[] = ['two', 'reversed', 'uniform'];
 const MORE_KINDS: Readonly<Record<string, readonly Distribution[]>> = { wide: ['runs', 'and3'] };
 
 /** The present parameters of a case. */
-export const presentTuning = (device: Device, { algorithm, which, n }: TuneCase): Tuning =>
+export const currentTuning = (device: Device, { algorithm, which, n }: TuneCase): Tuning =>
   tuningFor(algorithmNamed(algorithm), device, { keyBits: which.keyBits, valueBytes: which.valueBytes }, n);
 
 /** Parameters of a case as the device can hold them, with the present ones that are not given: what takes more than it has is made smaller. */
-export function fitted(device: Device, one: TuneCase, given: Tuning): Tuning {
+export function fitTuning(device: Device, one: TuneCase, given: Tuning): Tuning {
   const { keyBits, valueBytes } = one.which;
-  const tuning = { ...presentTuning(device, one), ...given };
+  const tuning = { ...currentTuning(device, one), ...given };
   return algorithmNamed(one.algorithm).fit?.(device, { keyBits, valueBytes }, tuning) ?? tuning;
 }
 
@@ -48,7 +48,7 @@ export const fits = (device: Device, { which: { keyBits, valueBytes }, n }: Tune
   n <= chunkLimit(device.capabilities, { dtype: DTYPES[keyBits], valueBytes });
 
 /** The algorithm of a case with some parameters, or why there is none. @throws BuildError */
-function compiled(
+function compileCase(
   device: Device,
   { algorithm, which: { keyBits, valueBytes }, n }: TuneCase,
   tuning: Tuning,
@@ -60,25 +60,25 @@ function compiled(
 /** The sorts of one case, on arrays that all tries share. */
 export class CaseBench {
   readonly #device: Device;
-  readonly #one: TuneCase;
+  readonly #tuneCase: TuneCase;
   readonly #arrays: SortArrays;
   readonly #busyWork: BusyWork | undefined;
   readonly #kinds: readonly Distribution[];
   readonly #keys = new Map<Distribution, Uint8Array>();
 
-  private constructor(device: Device, one: TuneCase, arrays: SortArrays) {
+  private constructor(device: Device, tuneCase: TuneCase, arrays: SortArrays) {
     this.#device = device;
-    this.#one = one;
-    this.#kinds = [...KINDS, ...(MORE_KINDS[one.algorithm] ?? [])];
+    this.#tuneCase = tuneCase;
+    this.#kinds = [...KINDS, ...(MORE_KINDS[tuneCase.algorithm] ?? [])];
     this.#arrays = arrays;
     this.#busyWork = BusyWork.open(device);
   }
 
   /** @throws BuildError, MemoryError */
-  static async open(device: Device, one: TuneCase): Promise<CaseBench> {
-    const { keyBits, valueBytes } = one.which;
-    const shape = { dtype: DTYPES[keyBits], valueBytes, n: one.n };
-    return new CaseBench(device, one, await SortArrays.open(device, shape));
+  static async open(device: Device, tuneCase: TuneCase): Promise<CaseBench> {
+    const { keyBits, valueBytes } = tuneCase.which;
+    const shape = { dtype: DTYPES[keyBits], valueBytes, n: tuneCase.n };
+    return new CaseBench(device, tuneCase, await SortArrays.open(device, shape));
   }
 
   close(): void {
@@ -87,15 +87,15 @@ export class CaseBench {
   }
 
   /** Tries parameters: compiles, verifies, and times what is right. */
-  async attempt(tuning: Tuning): Promise<Tried> {
+  async attempt(tuning: Tuning): Promise<Trial> {
     try {
       // A smaller tile would be built instead, which is tried under its own name.
-      const smaller = Object.entries(fitted(this.#device, this.#one, tuning)).find(
+      const smaller = Object.entries(fitTuning(this.#device, this.#tuneCase, tuning)).find(
         ([name, value]) => tuning[name] !== undefined && tuning[name] !== value,
       );
       if (smaller)
         return { result: 'unsupported', reason: `the device has room for ${smaller.join(' ')} only` };
-      const algorithm = await compiled(this.#device, this.#one, tuning);
+      const algorithm = await compileCase(this.#device, this.#tuneCase, tuning);
       if (typeof algorithm === 'string') return { result: 'unsupported', reason: algorithm };
       for (const kind of this.#kinds) {
         this.#upload(kind);
@@ -113,7 +113,7 @@ export class CaseBench {
 
   /** The self-test that every variant has to pass before it is used. @returns undefined, or what it found */
   async selfTest(tuning: Tuning): Promise<string | undefined> {
-    const algorithm = await compiled(this.#device, this.#one, tuning);
+    const algorithm = await compileCase(this.#device, this.#tuneCase, tuning);
     if (typeof algorithm === 'string') return algorithm;
     const { ok, reason } = await selfTest(algorithm);
     return ok ? undefined : reason;
@@ -121,7 +121,7 @@ export class CaseBench {
 
   /** Enqueues the upload of the keys of some kind. */
   #upload(kind: Distribution): void {
-    const { n, which } = this.#one;
+    const { n, which } = this.#tuneCase;
     const made = () => generate({ dtype: DTYPES[which.keyBits], count: n, distribution: kind, seed: SEED });
     const keys = this.#keys.get(kind) ?? made();
     this.#keys.set(kind, keys);
@@ -130,13 +130,13 @@ export class CaseBench {
 
   /** A sort of each kind: seconds on the device where it tells, else by the host's clock. */
   async #time(algorithm: Algorithm): Promise<Timing> {
-    const { warmUps, repeats } = roundsOf(this.#one.n);
+    const { warmUps, repeats } = roundsOf(this.#tuneCase.n);
     const seconds: number[] = Array.from({ length: repeats }, () => 0);
     for (const kind of this.#kinds) {
       this.#upload(kind);
       for (let i = -warmUps; i < repeats; i++) {
-        const one = await this.#timeOnce(algorithm);
-        if (i >= 0) seconds[i] = (seconds[i] ?? 0) + one;
+        const tuneCase = await this.#timeOnce(algorithm);
+        if (i >= 0) seconds[i] = (seconds[i] ?? 0) + tuneCase;
       }
     }
     return timing(seconds);
@@ -156,15 +156,15 @@ export class CaseBench {
 /** Powers of two between which the crossover of host and device is looked for. */
 const HOST_BITS = [4, 20] as const;
 /** Likewise of one work-group and of many. */
-const GROUP_BITS = [6, 14] as const;
+const SINGLE_WORKGROUP_BITS = [6, 14] as const;
 
 /** Sorts of each size and engine: small ones take fewer than it takes to be compiled. */
-const SORTS_END_TO_END = [20, 300] as const;
+const END_TO_END_ROUNDS = [20, 300] as const;
 
 /** Is the first Sorter done before the second, from typed array to new typed array? They take turns. */
-async function isSooner(first: Sorter, second: Sorter, keys: Uint32Array): Promise<boolean> {
-  const [least, most] = SORTS_END_TO_END;
-  const rounds = Math.max(least, Math.min(most, Math.floor(2 ** 20 / keys.length)));
+async function isFaster(first: Sorter, second: Sorter, keys: Uint32Array): Promise<boolean> {
+  const [minRounds, maxRounds] = END_TO_END_ROUNDS;
+  const rounds = Math.max(minRounds, Math.min(maxRounds, Math.floor(2 ** 20 / keys.length)));
   const seconds: [number[], number[]] = [[], []];
   for (let round = 0; round < rounds; round++) {
     for (const [i, sorter] of [first, second].entries()) {
@@ -185,34 +185,34 @@ async function isSooner(first: Sorter, second: Sorter, keys: Uint32Array): Promi
  * @returns what could be measured in the time
  */
 export async function measureCrossovers(device: Device, more: () => boolean): Promise<Partial<Crossovers>> {
-  const group = await groupCrossover(device, more);
+  const singleWorkgroup = await singleWorkgroupCrossover(device, more);
   await using sorter = await Sorter.open({ device: device.info.id, onWarning: () => undefined });
-  await using engine = await Sorter.open({ device: 'host' });
+  await using host = await Sorter.open({ device: 'host' });
   const [first, last] = HOST_BITS;
-  let sooner = 0;
+  let wins = 0;
   for (let bits = first; bits <= last && more(); bits++) {
     const bytes = generate({ dtype: 'u32', count: 2 ** bits, distribution: 'uniform', seed: SEED });
     const keys = new Uint32Array(bytes.buffer as ArrayBuffer);
-    sooner = (await isSooner(sorter, engine, keys)) ? sooner + 1 : 0;
+    wins = (await isFaster(sorter, host, keys)) ? wins + 1 : 0;
     // Once may be chance.
-    if (sooner === 2) return { host: 2 ** (bits - 1), ...group };
+    if (wins === 2) return { host: 2 ** (bits - 1), ...singleWorkgroup };
   }
-  return group;
+  return singleWorkgroup;
 }
 
-async function groupCrossover(device: Device, more: () => boolean): Promise<Partial<Crossovers>> {
+async function singleWorkgroupCrossover(device: Device, more: () => boolean): Promise<Partial<Crossovers>> {
   // What sorts on the device when `group` does not.
   const next = plannedOn(device).find(({ name }) => name !== 'group')?.name ?? 'merge';
-  const tryOut = async (algorithm: string, n: number): Promise<Tried> => {
+  const tryOut = async (algorithm: string, n: number): Promise<Trial> => {
     const one: TuneCase = { algorithm, which: { keyBits: 32, valueBytes: 0 }, n };
     const bench = await CaseBench.open(device, one);
     try {
-      return await bench.attempt(presentTuning(device, one));
+      return await bench.attempt(currentTuning(device, one));
     } finally {
       bench.close();
     }
   };
-  const [first, last] = GROUP_BITS;
+  const [first, last] = SINGLE_WORKGROUP_BITS;
   for (let bits = first; bits <= last && more(); bits++) {
     const [alone, other] = [await tryOut('group', 2 ** bits), await tryOut(next, 2 ** bits)];
     if (alone.result !== 'ok' || other.result !== 'ok') return {}; // one of them is not for so many keys

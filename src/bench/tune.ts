@@ -34,13 +34,13 @@ export const TUNABLE: Readonly<Record<string, SearchSizes>> = Object.fromEntries
 );
 
 /** Those of them that a device's sorts of common sizes use, for the largest sorts first, and among these for keys of any width. */
-export function searchedOn({ capabilities }: Pick<Device, 'capabilities'>): string[] {
+export function searchedAlgorithms({ capabilities }: Pick<Device, 'capabilities'>): string[] {
   const kind = capabilities.type === 'cpu' ? 'cpu' : 'gpu';
-  const most = ([, { sizes }]: [string, SearchSizes]): number => Math.max(...sizes.map(({ n }) => n));
+  const maxKeys = ([, { sizes }]: [string, SearchSizes]): number => Math.max(...sizes.map(({ n }) => n));
   const forAny = ([, { keyBits }]: [string, SearchSizes]): number => Number(keyBits === undefined);
   return Object.entries(TUNABLE)
     .filter(([, { on }]) => on.includes(kind))
-    .toSorted((a, b) => most(b) - most(a) || forAny(b) - forAny(a))
+    .toSorted((a, b) => maxKeys(b) - maxKeys(a) || forAny(b) - forAny(a))
     .map(([name]) => name);
 }
 
@@ -57,7 +57,7 @@ export function axesOf({ algorithm, which }: TuneCase): Axes {
 }
 
 /** Those of some parameters that are varied for a case: the others are as they stand elsewhere, and are not for it to keep. */
-export function variedOf(one: TuneCase, tuning: Tuning): Tuning {
+export function variedParameters(one: TuneCase, tuning: Tuning): Tuning {
   const axes = axesOf(one);
   return Object.fromEntries(Object.entries(tuning).filter(([name]) => Object.hasOwn(axes, name)));
 }
@@ -81,11 +81,15 @@ export function tuneCases(algorithms: readonly string[], shapes: readonly TuneSh
         const size = sizes(algorithm)[rank];
         const { keyBits = [shape.keyBits] } = TUNABLE[algorithm] ?? {};
         if (!size || !keyBits.includes(shape.keyBits)) return [];
-        const { n, over, max: most } = size;
+        const { n, over, max: maxKeys } = size;
         return [
           {
             algorithm,
-            which: { ...shape, ...(over !== undefined && { over }), ...(most !== undefined && { n: most }) },
+            which: {
+              ...shape,
+              ...(over !== undefined && { over }),
+              ...(maxKeys !== undefined && { n: maxKeys }),
+            },
             n,
           },
         ];
@@ -95,12 +99,12 @@ export function tuneCases(algorithms: readonly string[], shapes: readonly TuneSh
 }
 
 /** What came of one try. */
-export type Tried =
+export type Trial =
   | { readonly result: 'ok'; readonly time: Timing }
   | { readonly result: 'wrong' | 'unsupported'; readonly reason: string };
 
 /** What a search found. */
-export interface Found {
+export interface SearchResult {
   readonly tuning: Tuning;
   readonly before: Timing;
   readonly after: Timing;
@@ -113,7 +117,7 @@ export interface Found {
 const MIN_GAIN = 0.02;
 
 /** Share of the time that is saved. */
-export const gain = ({ before, after }: Pick<Found, 'before' | 'after'>): number =>
+export const gain = ({ before, after }: Pick<SearchResult, 'before' | 'after'>): number =>
   1 - after.median / before.median;
 
 /** Values next to the present one first: the best is rarely far. */
@@ -128,10 +132,10 @@ function byDistance(values: readonly Value[], present: Value): Value[] {
 
 export interface SearchOptions {
   /** Verifies parameters, and times them when they sort right. */
-  readonly attempt: (tuning: Tuning) => Promise<Tried>;
+  readonly attempt: (tuning: Tuning) => Promise<Trial>;
   /** False when time is up: the search ends with the best so far. */
   readonly more: () => boolean;
-  readonly onTried?: (tuning: Tuning, tried: Tried) => void;
+  readonly onTried?: (tuning: Tuning, tried: Trial) => void;
   /** Sets of parameters to try before all else; the others of a set are those of `start`. */
   readonly known?: readonly Tuning[];
 }
@@ -145,7 +149,7 @@ export async function search(
   axes: Axes,
   start: Tuning,
   { attempt, more, onTried, known = [] }: SearchOptions,
-): Promise<Found | undefined> {
+): Promise<SearchResult | undefined> {
   const seen = new Set<string>();
   const wrong: Tuning[] = [];
   const timeOf = async (tuning: Tuning): Promise<Timing | undefined> => {

@@ -29,7 +29,7 @@ function identifier(text: string): string {
 
 /** Data as an expression, each property on a line of its own. */
 function literal(value: unknown, indent: string): string {
-  if (typeof value === 'string') return quoted(value);
+  if (typeof value === 'string') return quoteText(value);
   if (typeof value === 'number') return numeral(value);
   if (typeof value !== 'object' || value === null) return String(value);
   const inner = `${indent}  `;
@@ -47,7 +47,7 @@ function literal(value: unknown, indent: string): string {
   return `{\n${entries.map(line).join('')}${indent}}`;
 }
 
-const quoted = (text: string): string =>
+const quoteText = (text: string): string =>
   text.includes("'") && !text.includes('"') ? JSON.stringify(text) : `'${text.replaceAll(/[\\']/g, '\\$&')}'`;
 
 /** Sizes are powers of two more often than not. */

@@ -27,8 +27,8 @@ export function resultText(result: JobResult): string {
   if (result.outcome === 'error') return failureText(result);
   const { n, dtype, device, algorithm, verified, records, table } = result.report;
   const what = table ? 'rows' : records ? `records of ${records.record} bytes` : `${dtype} keys`;
-  const proof = verified ? ', verified' : '';
-  return `ok       ${name}: ${grouped(n)} ${what}, ${algorithm} on ${device.name}, ${secondsText(result.seconds)}${proof}`;
+  const verification = verified ? ', verified' : '';
+  return `ok       ${name}: ${grouped(n)} ${what}, ${algorithm} on ${device.name}, ${secondsText(result.seconds)}${verification}`;
 }
 
 export const failureText = ({ job, error }: Extract<JobResult, { outcome: 'error' }>): string =>
@@ -52,13 +52,13 @@ export function viewLines(tally: Tally, jobs: number | undefined): string[] {
 
 function deviceText(
   name: string,
-  { running, jobs, bytes, losses }: Tally['devices'] extends Map<string, infer D> ? D : never,
+  { running, jobs, bytes, crashes }: Tally['devices'] extends Map<string, infer D> ? D : never,
   seconds: number,
 ): string {
-  const lost = losses > 0 ? `, started again ${losses} ×` : '';
+  const crashText = crashes > 0 ? `, started again ${crashes} ×` : '';
   const present = [...running.values()].map(({ job, phase, share }) => {
     const how = share === undefined ? '' : ` ${Math.round(Math.min(1, share) * 100)} %`;
     return `${plainName(job.name)}${phase === undefined ? '' : ` (${phase}${how})`}`;
   });
-  return `${name}: ${grouped(jobs)} jobs, ${bytesText(bytes / Math.max(seconds, 1e-3))}/s${lost}; ${present.join(', ') || 'idle'}`;
+  return `${name}: ${grouped(jobs)} jobs, ${bytesText(bytes / Math.max(seconds, 1e-3))}/s${crashText}; ${present.join(', ') || 'idle'}`;
 }

@@ -1,5 +1,5 @@
 import { ClsortError, UsageError } from '../util/errors.js';
-import { TOO_FEW_FILES, tellsOfTooFewFiles } from '../util/open-files.js';
+import { isOpenFilesError, OPEN_FILES_MESSAGE } from '../util/open-files.js';
 import { VERSION } from '../util/package.js';
 import { asked } from './about.js';
 import { type Console, print, say, ThreadNeeded } from './console.js';
@@ -59,8 +59,8 @@ function commandOf(argv: readonly string[]): [name: string | undefined, words: r
 /** Says what went wrong in one line, or all of it when it is a defect of ours. */
 async function explain(error: unknown, name: string | undefined, console: Console): Promise<ExitCode> {
   const code = exitCodeOf(error);
-  if (code === undefined && tellsOfTooFewFiles(String((error as NodeJS.ErrnoException)?.code))) {
-    say(console, `clsort: ${TOO_FEW_FILES}`);
+  if (code === undefined && isOpenFilesError(String((error as NodeJS.ErrnoException)?.code))) {
+    say(console, `clsort: ${OPEN_FILES_MESSAGE}`);
     return EXIT.io;
   }
   if (code === undefined) {

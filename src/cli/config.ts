@@ -2,8 +2,8 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { UsageError } from '../util/errors.js';
+import { OTHERS_WRITE, ownershipProblem } from '../util/file-ownership.js';
 import { homeFolder } from '../util/home.js';
-import { foreignness, OTHERS_WRITE } from '../util/own-file.js';
 import { suggestion } from '../util/suggest.js';
 import { COMMAND_NAMES } from './commands.js';
 
@@ -37,7 +37,7 @@ function configFile(): string | undefined {
  */
 export function readConfig(warn: (message: string) => void): Config {
   const file = configFile();
-  const text = file === undefined ? undefined : readOwn(file, warn);
+  const text = file === undefined ? undefined : readOwnFile(file, warn);
   if (file === undefined || text === undefined) return { file: '', commands: {} };
   let value: unknown;
   try {
@@ -66,7 +66,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 /** The text of a file that, like its folder, nobody else can write; undefined where there is no such file. */
-function readOwn(file: string, warn: (message: string) => void): string | undefined {
+function readOwnFile(file: string, warn: (message: string) => void): string | undefined {
   let fd: number;
   try {
     fd = openSync(file, READ);
@@ -80,9 +80,9 @@ function readOwn(file: string, warn: (message: string) => void): string | undefi
     if (!stats.isFile()) throw new UsageError(`${file} is no file: remove it`);
     const paths = [[file, stats] as const, [dirname(file), statSync(dirname(file))] as const];
     for (const [path, one] of paths) {
-      const foreign = foreignness(path, one, OTHERS_WRITE);
-      if (!foreign) continue;
-      warn(`the settings in ${file} are not used: ${path} ${foreign.what}; ${foreign.remedy}`);
+      const problem = ownershipProblem(path, one, OTHERS_WRITE);
+      if (!problem) continue;
+      warn(`the settings in ${file} are not used: ${path} ${problem.what}; ${problem.remedy}`);
       return undefined;
     }
     return readFileSync(fd, 'utf8');

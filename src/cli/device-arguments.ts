@@ -17,7 +17,7 @@ export function readAlgorithms(names: Names): string[] {
   return known.filter((name) => names?.includes(name) ?? true);
 }
 
-const found = (): { readonly info: DeviceInfo }[] => devices().map((info) => ({ info }));
+const availableDevices = (): { readonly info: DeviceInfo }[] => devices().map((info) => ({ info }));
 
 /**
  * The devices that --device names; all where it is not given.
@@ -25,7 +25,7 @@ const found = (): { readonly info: DeviceInfo }[] => devices().map((info) => ({ 
  * @throws UsageError, NoDeviceError
  */
 export function readDevices(given: Names): DeviceInfo[] {
-  const all = found();
+  const all = availableDevices();
   if (all.length === 0)
     throw new NoDeviceError(`the OpenCL drivers of this machine have no device.${driverCacheHint()}`);
   return selectDevices(deviceSpecs(given ?? ['all']), all).map(({ info }) => info);
@@ -39,7 +39,7 @@ export function readDevices(given: Names): DeviceInfo[] {
  */
 export function readDevice(given: Names, who: string): DeviceInfo {
   const specs = deviceSpecs(given ?? ['auto']);
-  const named = selectDevices(specs, found());
+  const named = selectDevices(specs, availableDevices());
   if (specs.length > 1 && named.length > 1) {
     const list = named.map(({ info }) => `${info.id} ${info.name}`).join('; ');
     throw new UsageError(
@@ -56,10 +56,10 @@ const isOne = (spec: string): boolean => spec === 'auto' || spec === 'host' || /
  *
  * @throws UsageError, NoDeviceError
  */
-export function readStations(given: readonly string[]): string[] {
+export function readDeviceList(given: readonly string[]): string[] {
   const specs = deviceSpecs(given);
   if (specs.every(isOne)) return distinct(specs); // nothing is asked of any driver
-  const all = found();
+  const all = availableDevices();
   const taken = new Set<unknown>();
   return distinct(specs).flatMap((spec) => {
     if (spec === 'host') return [spec];

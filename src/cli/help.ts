@@ -7,7 +7,7 @@ import { ABOUT_OPTIONS, GLOBAL_OPTIONS } from './spec.js';
 /** Columns of what nobody reads on a terminal. */
 const WIDTH = 80;
 /** Lines that are longer are hard to follow; fewer columns do not hold an option and its words beside each other. */
-const [LEAST, MOST] = [60, 100];
+const [MIN_WIDTH, MAX_WIDTH] = [60, 100];
 
 const base = (width: number): Argv =>
   yargs([])
@@ -15,7 +15,7 @@ const base = (width: number): Argv =>
     .help(false)
     .version(false)
     .options({ ...GLOBAL_OPTIONS, ...ABOUT_OPTIONS })
-    .wrap(Math.min(Math.max(width, LEAST), MOST));
+    .wrap(Math.min(Math.max(width, MIN_WIDTH), MAX_WIDTH));
 
 /**
  * @param name of a command; undefined for what there is to say of all

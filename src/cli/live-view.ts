@@ -14,7 +14,7 @@ export class LiveView {
   readonly #stderr: Console['stderr'];
   readonly #silent: boolean;
   readonly #now: () => number;
-  #shownAt = Number.NEGATIVE_INFINITY;
+  #drawnAt = Number.NEGATIVE_INFINITY;
   #lines = 0;
 
   constructor(console: Pick<Console, 'stderr' | 'quiet'>, now = () => performance.now()) {
@@ -26,10 +26,10 @@ export class LiveView {
   /** @param lines are asked for when it is time to draw */
   update(lines: () => readonly string[]): void {
     const at = this.#now();
-    if (this.#silent || at - this.#shownAt < INTERVAL_MS) return;
+    if (this.#silent || at - this.#drawnAt < INTERVAL_MS) return;
     const drawn = lines().map((line) => fitting(line, this.#stderr));
     this.clear();
-    this.#shownAt = at;
+    this.#drawnAt = at;
     this.#stderr.write(`${NO_WRAP}${drawn.join('\n')}\n${WRAP}`);
     this.#lines = drawn.length;
   }
@@ -38,6 +38,6 @@ export class LiveView {
   clear(): void {
     if (this.#lines > 0) this.#stderr.write(`\u001b[${this.#lines}A\r\u001b[J`);
     this.#lines = 0;
-    this.#shownAt = Number.NEGATIVE_INFINITY;
+    this.#drawnAt = Number.NEGATIVE_INFINITY;
   }
 }

@@ -4,9 +4,9 @@
 // signals do there what they do by default.
 import { isMainThread } from 'node:worker_threads';
 import { asked, isAbout } from './about.js';
-import { toldVersion } from './version.js';
+import { versionText } from './version.js';
 
 const argv = process.argv.slice(2);
-if (asked(argv) === 'version' && toldVersion()) process.exitCode = 0;
+if (asked(argv) === 'version' && versionText()) process.exitCode = 0;
 else if (!isMainThread || isAbout(argv)) import('./work.js').then(({ work }) => work(argv));
 else import('./supervisor.js').then(({ supervise }) => supervise(new URL(import.meta.url), argv));

@@ -1,6 +1,6 @@
 /** The manual page, as roff, from what commands say of themselves. */
 import { VERSION } from '../util/package.js';
-import { formsOf, shownOptions } from './completion/candidates.js';
+import { formsOf, visibleOptions } from './completion/candidates.js';
 import { EXIT_CODES } from './exit-code.js';
 import { variableOf } from './settings.js';
 import type { ArgumentSpec, CommandSpec, OptionSpec } from './spec.js';
@@ -47,7 +47,7 @@ function commandPart(spec: CommandSpec): string {
     `.SS ${bold(`clsort ${command}`)}`,
     text(`${describe}.`),
     ...spec.arguments.map(argumentItem),
-    ...shownOptions(spec)
+    ...visibleOptions(spec)
       .filter(({ name }) => !EVERYWHERE.includes(name))
       .map(optionItem),
     ...(epilogue ? [`.PP\n${text(epilogue)}`] : []),
@@ -83,7 +83,7 @@ export const VARIABLES: readonly (readonly [name: string, what: string])[] = [
 /** @param specs all commands */
 export function manPage(specs: readonly CommandSpec[]): string {
   const [first] = specs;
-  const everywhere = (first ? shownOptions(first) : []).filter(({ name }) => EVERYWHERE.includes(name));
+  const everywhere = (first ? visibleOptions(first) : []).filter(({ name }) => EVERYWHERE.includes(name));
   return [
     `.TH CLSORT 1 "" "clsort ${VERSION}" "User Commands"`,
     section('NAME', text('clsort - sort large numeric files on any OpenCL device')),

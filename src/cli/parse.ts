@@ -84,10 +84,10 @@ function assertKnown({ options }: CommandSpec, words: readonly string[], argv: o
   const unknown = Object.keys(argv).find((name) => !known.has(name));
   if (unknown === undefined) return;
   const names = options.filter(({ hidden }) => !hidden).map(({ name }) => name);
-  const shown = [...names, ...Object.keys(ABOUT_OPTIONS)].map(formOf);
+  const visible = [...names, ...Object.keys(ABOUT_OPTIONS)].map(formOf);
   const written = beforeDashes(words).find((word) => /^--?(no-)?([^=]+)/.exec(word)?.[2] === unknown);
   const [word = ''] = written?.split('=') ?? [unknown.length > 1 ? `--${unknown}` : `-${unknown}`];
-  throw new UsageError(`unknown option '${word}'${suggestion(word, shown)}`);
+  throw new UsageError(`unknown option '${word}'${suggestion(word, visible)}`);
 }
 
 /** The parser takes any value of a switch but 'true' for false. @throws UsageError */

@@ -33,8 +33,8 @@ const boundText = (bound: Bound): string => BOUNDS[bound];
 
 /** What binds most of the time. */
 function mainBound({ stages }: Forecast): Bound {
-  const [most] = stages.toSorted((a, b) => b.seconds - a.seconds);
-  return most?.binds ?? 'host';
+  const [longest] = stages.toSorted((a, b) => b.seconds - a.seconds);
+  return longest?.binds ?? 'host';
 }
 
 const WHY: Readonly<Record<NonNullable<Forecast['byDisk']>, string>> = {
@@ -48,16 +48,16 @@ const ALONE = ['host', 'device', 'bus', 'cores', 'disk', 'network', 'storage'] a
 /** All of one forecast. */
 export function forecastLines(plan: Forecast, best: Forecast): string[] {
   const { stages, partitions, shards, workers, seconds, nodeHours, memoryPerNode, partBytes } = plan;
-  const shown = ALONE.filter((name) => stages.some(({ alone }) => alone[name] !== undefined));
+  const visibleStages = ALONE.filter((name) => stages.some(({ alone }) => alone[name] !== undefined));
   const rows = [
-    ['stage', 'tasks', 'waves', 'time', 'binds', ...shown],
+    ['stage', 'tasks', 'waves', 'time', 'binds', ...visibleStages],
     ...stages.map((stage) => [
       stage.stage,
       grouped(stage.tasks),
       grouped(stage.waves),
       timeText(stage.seconds),
       boundText(stage.binds),
-      ...shown.map((name) => {
+      ...visibleStages.map((name) => {
         const alone = stage.alone[name];
         return alone === undefined ? '' : timeText(alone);
       }),
@@ -75,8 +75,8 @@ export function forecastLines(plan: Forecast, best: Forecast): string[] {
     lines.push(`best: --partitions ${best.partitions}, ${timeText(best.seconds)}`);
   const idle = stages.filter(({ stage, tasks }) => stage !== 'splitters' && tasks < workers);
   if (idle.length > 0) {
-    const told = idle.map(({ stage, tasks }) => `${stage} has ${grouped(tasks)} tasks`).join(', ');
-    lines.push(`some of the ${grouped(workers)} workers have nothing to do: ${told}`);
+    const description = idle.map(({ stage, tasks }) => `${stage} has ${grouped(tasks)} tasks`).join(', ');
+    lines.push(`some of the ${grouped(workers)} workers have nothing to do: ${description}`);
   }
   return lines;
 }

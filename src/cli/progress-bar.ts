@@ -11,7 +11,7 @@ export class ProgressBar {
   readonly #stderr: Console['stderr'];
   readonly #silent: boolean;
   readonly #now: () => number;
-  #shownAt = Number.NEGATIVE_INFINITY;
+  #drawnAt = Number.NEGATIVE_INFINITY;
   #visible = false;
   /** Where the count began: what an earlier run has done tells nothing of the rate. */
   #since: { readonly at: number; readonly done: number; readonly total: number } | undefined;
@@ -27,8 +27,8 @@ export class ProgressBar {
     const at = this.#now();
     const since = this.#since;
     if (!since || done < since.done || !Object.is(total, since.total)) this.#since = { at, done, total };
-    if (this.#silent || at - this.#shownAt < INTERVAL_MS) return;
-    this.#shownAt = at;
+    if (this.#silent || at - this.#drawnAt < INTERVAL_MS) return;
+    this.#drawnAt = at;
     const share = total > 0 ? Math.min(1, done / total) : 1;
     const bar = '█'.repeat(Math.round(share * WIDTH)).padEnd(WIDTH, '░');
     const how = Number.isNaN(total) ? scaled(done) : `${bar} ${Math.round(share * 100)} %`;
@@ -50,7 +50,7 @@ export class ProgressBar {
   clear(): void {
     if (this.#visible) this.#stderr.write('\r\u001b[K');
     this.#visible = false;
-    this.#shownAt = Number.NEGATIVE_INFINITY;
+    this.#drawnAt = Number.NEGATIVE_INFINITY;
   }
 }
 

@@ -30,14 +30,14 @@ export async function sortEach(
   { devices, memory, bar, onWarning, onDone }: SortEach,
   console: Console,
 ): Promise<unknown> {
-  const { signal, temporaryFiles: asides } = console;
+  const { signal, temporaryFiles } = console;
   let ended = 0;
   const reports = new Map<Job, FileReport>();
   const { results } = await runBatch(
     { jobs },
     {
       ...{ devices, journal: undefined, force: true, failFast: false, keepAll: true },
-      ...{ parallel: defaultParallel(), retries: 1, timeout: undefined, memory, signal, asides },
+      ...{ parallel: defaultParallel(), retries: 1, timeout: undefined, memory, signal, temporaryFiles },
       onEvent: (event: BatchEvent) => {
         if (event.is === 'warning') onWarning(event);
         if (event.is === 'end') {

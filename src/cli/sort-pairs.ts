@@ -9,8 +9,8 @@ import { print, say } from './console.js';
 import { EXIT, type ExitCode } from './exit-code.js';
 import { readInput, readTo } from './key-files.js';
 import type { SortArguments } from './options/sort.js';
+import { runWithSorter } from './run-with-sorter.js';
 import { reportJson, reportText, verifiedText } from './sort-report.js';
-import { runWithSorter } from './verb.js';
 
 /** Options that make no sense beside values: of what, in words. */
 const APART = {
@@ -26,12 +26,12 @@ const APART = {
 export async function sortPairs(args: SortArguments, console: Console): Promise<ExitCode> {
   const { values, 'values-out': valuesOut, out, verify, algorithm, 'radix-bits': radixBits } = args;
   if (values === undefined || valuesOut === undefined) {
-    const [said, missing] = values === undefined ? ['values-out', 'values'] : ['values', 'values-out'];
-    throw new UsageError(`--${said} is given and --${missing} is not: a sort of pairs needs both files`);
+    const [optionUse, missing] = values === undefined ? ['values-out', 'values'] : ['values', 'values-out'];
+    throw new UsageError(`--${optionUse} is given and --${missing} is not: a sort of pairs needs both files`);
   }
   for (const [name, why] of Object.entries(APART)) {
-    const said = args[name as keyof typeof APART];
-    if (said !== undefined && said !== false)
+    const optionUse = args[name as keyof typeof APART];
+    if (optionUse !== undefined && optionUse !== false)
       throw new UsageError(`--${name} does not go with --values: ${why}`);
   }
   if (out === undefined) throw new UsageError('where is the result to go? Say so: -o FILE');

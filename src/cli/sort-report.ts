@@ -54,7 +54,7 @@ export function reportText(report: FileReport): string {
   ];
   const platform = device.platform === undefined ? '' : `, ${device.platform}, driver ${device.driver}`;
   const lines = [
-    `${report.argsort ? 'positions of' : 'sorted'} ${grouped(n)} ${sortedWhat(report)}${distinctText(report)}`,
+    `${report.argsort ? 'positions of' : 'sorted'} ${grouped(n)} ${sortedText(report)}${distinctText(report)}`,
     `device     ${device.name} (${device.type}${platform})`,
     `algorithm  ${algorithm} (${details.join('; ')})`,
     ...(report.shares ?? []).map(
@@ -75,7 +75,7 @@ export const verifiedText = ({ order, permutation }: Verified): string =>
   `verified: order ${order ? 'right' : 'WRONG'}, permutation ${permutation ? 'right' : 'WRONG'}`;
 
 /** What was sorted, and how: 'u32 keys, ascending'. */
-function sortedWhat({ dtype, shape, descending, records, table }: FileReport): string {
+function sortedText({ dtype, shape, descending, records, table }: FileReport): string {
   if (table) {
     const { by, runs, spilledBytes = 0 } = table;
     const spilled = runs === undefined ? '' : `; ${runs} runs, ${bytesText(spilledBytes)} of temporary files`;

@@ -37,8 +37,8 @@ export async function sorterFor(
   if (only === 'host') return hostSorter(onWarning);
   if (only === 'auto' && algorithm === 'auto' && scan === 'auto' && radixBits === undefined) {
     const keyBytes = record ?? (dtype === undefined ? undefined : dtypeInfo(namedDtype(dtype).dtype).bytes);
-    const mostKeys = await maxKeyCount(inputs, keyBytes);
-    const sorter = mostKeys === undefined ? undefined : smallHostSorter(mostKeys, onWarning);
+    const maxKeys = await maxKeyCount(inputs, keyBytes);
+    const sorter = maxKeys === undefined ? undefined : smallHostSorter(maxKeys, onWarning);
     if (sorter) return sorter;
   }
   if (!mayBlock) throw new ThreadNeeded();

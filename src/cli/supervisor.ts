@@ -4,8 +4,8 @@ import { Worker } from 'node:worker_threads';
 import { provideDriverCache } from '../util/driver-cache.js';
 import { endWithParent } from '../util/end-with-parent.js';
 import { ThreadNeeded } from './console.js';
-import type { AsideMessage, Interruption, Supervision } from './messages.js';
 import { isSmallSort } from './small-sort.js';
+import type { Interruption, Supervision, TemporaryFileMessage } from './supervision.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -35,86 +35,86 @@ export function supervise(main: URL, argv: readonly string[]): void {
     endWithParent();
     process.channel?.unref(); // waiting for that is no reason to stay
   }
-  const asides = new Set<string>();
-  let heard: { readonly signal: (typeof SIGNALS)[number]; readonly at: number } | undefined;
+  const temporaryFiles = new Set<string>();
+  let received: { readonly signal: (typeof SIGNALS)[number]; readonly at: number } | undefined;
   let interrupt: (interruption: Interruption) => void = () => undefined;
   for (const signal of SIGNALS) {
     process.on(signal, () => {
-      if (!heard) {
-        heard = { signal, at: performance.now() };
+      if (!received) {
+        received = { signal, at: performance.now() };
         interrupt({ signal });
-        setTimeout(cutOff, GRACE_MS, signal).unref();
-      } else if (performance.now() - heard.at > ECHO_MS) {
-        cutOff(heard.signal);
+        setTimeout(terminate, GRACE_MS, signal).unref();
+      } else if (performance.now() - received.at > ECHO_MS) {
+        terminate(received.signal);
       }
     });
   }
-  if (isSmallSort(argv)) workHere();
+  if (isSmallSort(argv)) workOnMainThread();
   else workOnThread();
 
   function workOnThread(): void {
     provideDriverCache(); // what the other thread sets, drivers do not see
     const worker = new Worker(main, { argv: [...argv] });
     interrupt = (interruption) => worker.postMessage(interruption);
-    if (heard) interrupt(heard);
-    worker.on('message', note);
-    worker.on('error', defect);
+    if (received) interrupt(received);
+    worker.on('message', trackTemporaryFile);
+    worker.on('error', reportDefect);
     worker.on('exit', (code) => {
-      removeAsides(); // a thread that ran out of memory removes nothing
+      removeTemporaryFiles(); // a thread that ran out of memory removes nothing
       process.exitCode ??= codeOfSignal() ?? code;
     });
   }
 
-  async function workHere(): Promise<void> {
-    const here: Supervision = {
-      onInterruption: (hear) => {
-        interrupt = hear;
-        if (heard) hear(heard);
+  async function workOnMainThread(): Promise<void> {
+    const supervision: Supervision = {
+      onInterruption: (listener) => {
+        interrupt = listener;
+        if (received) listener(received);
       },
-      tell: note,
+      notify: trackTemporaryFile,
     };
     process.on('exit', () => {
-      removeAsides();
+      removeTemporaryFiles();
       process.exitCode = codeOfSignal() ?? process.exitCode;
     });
     process.on('uncaughtException', (error) => {
-      defect(error);
+      reportDefect(error);
       process.exit();
     });
     const { work } = await import('./work.js');
     try {
-      await work(argv, here);
+      await work(argv, supervision);
     } catch (error) {
       if (error instanceof ThreadNeeded) workOnThread();
-      else defect(error);
+      else reportDefect(error);
     }
   }
 
-  function note({ aside, change }: AsideMessage): void {
-    asides[change](aside);
+  function trackTemporaryFile({ path, change }: TemporaryFileMessage): void {
+    temporaryFiles[change](path);
   }
 
-  function defect(error: unknown): void {
+  function reportDefect(error: unknown): void {
     process.stderr.write(`clsort: internal error: ${(error as Error)?.stack ?? String(error)}\n`);
     process.exitCode = DEFECT;
   }
 
   function codeOfSignal(): number | undefined {
-    return heard && 128 + constants.signals[heard.signal];
+    return received && 128 + constants.signals[received.signal];
   }
 
-  function removeAsides(): void {
-    for (const aside of asides) {
+  function removeTemporaryFiles(): void {
+    for (const path of temporaryFiles) {
       try {
-        rmSync(aside, { recursive: true });
+        rmSync(path, { recursive: true });
       } catch {
         // It has been put in its place, or dropped.
       }
     }
   }
 
-  function cutOff(signal: NodeJS.Signals): void {
-    removeAsides();
+  function terminate(signal: NodeJS.Signals): void {
+    removeTemporaryFiles();
     for (const each of SIGNALS) process.removeAllListeners(each); // back to what it does by default
     process.kill(process.pid, signal);
   }

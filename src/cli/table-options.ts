@@ -4,8 +4,8 @@ import { UsageError } from '../util/errors.js';
 import type { SortArguments } from './options/sort.js';
 
 /** What is said of keys, and of records, by the names of their options, unless it is as usual. */
-function saidOfOthers(args: SortArguments): string | undefined {
-  const said: Readonly<Record<string, boolean>> = {
+function conflictingOption(args: SortArguments): string | undefined {
+  const given: Readonly<Record<string, boolean>> = {
     record: args.record !== undefined,
     key: args.key !== undefined,
     dtype: args.dtype !== undefined,
@@ -17,13 +17,13 @@ function saidOfOthers(args: SortArguments): string | undefined {
     counts: args.counts !== undefined,
     resume: args.resume,
   };
-  return Object.keys(said).find((name) => said[name]);
+  return Object.keys(given).find((name) => given[name]);
 }
 
 /** What the options say of a table; called where --by is there. @throws UsageError */
 export function readTable(args: SortArguments): TableOptions {
   const { by = [], columns, head, unique, 'unique-by': uniqueBy, type: types } = args;
-  const other = saidOfOthers(args);
+  const other = conflictingOption(args);
   if (other !== undefined) {
     const advice = {
       descending: `: say it of the column that it is meant for, --by ${by[0]}:desc`,

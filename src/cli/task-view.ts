@@ -2,7 +2,7 @@
 import type { Job } from '../batch/jobs.js';
 import { Tally } from '../batch/tally.js';
 import type { JobEvent } from '../engines/coordinator.js';
-import { type Task, taskText } from '../engines/engine.js';
+import { type Task, taskText } from '../engines/job-runner.js';
 import { viewLines } from './batch-text.js';
 import { type Console, say } from './console.js';
 import { LiveView } from './live-view.js';
@@ -20,7 +20,7 @@ export class TaskView {
     this.#view = new LiveView(console);
   }
 
-  readonly hear = (event: JobEvent): void => {
+  readonly handle = (event: JobEvent): void => {
     if (event.is === 'warning') {
       this.say(`warning: ${event.message}`);
       return;
@@ -36,14 +36,14 @@ export class TaskView {
     }
     const { task, worker: device } = event;
     const job = this.#jobOf(task);
-    if (event.is === 'done') this.#tally.hear({ is: 'end', result: { job, outcome: 'ok', device } });
-    else if (event.is === 'failed') this.#tally.hear({ is: 'end', result: { job, outcome: 'error' } });
+    if (event.is === 'done') this.#tally.handle({ is: 'end', result: { job, outcome: 'ok', device } });
+    else if (event.is === 'failed') this.#tally.handle({ is: 'end', result: { job, outcome: 'error' } });
     else if (event.is === 'progress')
-      this.#tally.hear({ is: 'progress', job, device, progress: event.progress });
+      this.#tally.handle({ is: 'progress', job, device, progress: event.progress });
     else if (event.is === 'again') {
-      this.#tally.hear({ is: 'again', job, device, error: event.error });
+      this.#tally.handle({ is: 'again', job, device, error: event.error });
       if (!this.#console.quiet) this.say(`${taskText(task)} is tried again: ${event.error.message}`);
-    } else this.#tally.hear({ is: 'begin', job, device });
+    } else this.#tally.handle({ is: 'begin', job, device });
     this.#view.update(() => {
       const [whole = '', ...workers] = viewLines(this.#tally, this.#tasks);
       return [`${this.#stage}: ${whole.replace(' jobs', ' tasks')}`, ...workers];

@@ -4,15 +4,15 @@ import { flushed, readableOf, writableOf } from '../io/streams.js';
 import { runCli } from './cli.js';
 import { type Console, say } from './console.js';
 import { EXIT, exitCodeOf } from './exit-code.js';
-import type { AsideMessage, Interruption, Supervision } from './messages.js';
+import type { Interruption, Supervision, TemporaryFileMessage } from './supervision.js';
 
 /** The main thread, to another one; what is only asked about the command has nobody. */
 const MAIN_THREAD: Supervision = {
-  onInterruption(hear) {
-    parentPort?.on('message', hear);
+  onInterruption(listener) {
+    parentPort?.on('message', listener);
     parentPort?.unref(); // hearing of signals is no reason to stay
   },
-  tell: (message) => parentPort?.postMessage(message),
+  notify: (message) => parentPort?.postMessage(message),
 };
 
 /**
@@ -24,9 +24,9 @@ const MAIN_THREAD: Supervision = {
 export async function work(argv: readonly string[], supervision?: Supervision): Promise<void> {
   const controller = new AbortController();
   const { signal } = controller;
-  const { onInterruption, tell } = supervision ?? MAIN_THREAD;
+  const { onInterruption, notify } = supervision ?? MAIN_THREAD;
   onInterruption((interruption: Interruption) => controller.abort(interruption));
-  const change = (how: AsideMessage['change']) => (aside: string) => tell({ aside, change: how });
+  const change = (how: TemporaryFileMessage['change']) => (path: string) => notify({ path, change: how });
   const console: Console = {
     // Streams of this thread's own: those that Node gives it go through the main thread, and fail there.
     stdin: readableOf(0),
@@ -41,7 +41,7 @@ export async function work(argv: readonly string[], supervision?: Supervision): 
   console.stderr.on('error', () => undefined);
   const ran = await runCli(argv, console);
   if (!signal.aborted) await flushed(console.stdout);
-  const code = signal.aborted ? codeWithout(console, ran) : ran;
+  const code = signal.aborted ? exitCodeAfterAbort(console, ran) : ran;
   if (!signal.aborted) await flushed(console.stderr);
   process.exitCode = code;
   // What was cut off may wait for what never comes.
@@ -49,7 +49,7 @@ export async function work(argv: readonly string[], supervision?: Supervision): 
 }
 
 /** The exit code of a command whose stdout failed, or that was interrupted, and ended with `ran`. */
-function codeWithout(console: Console, ran: number): number {
+function exitCodeAfterAbort(console: Console, ran: number): number {
   const { reason } = console.signal;
   if (reason instanceof ClosedPipeError) return ran === EXIT.interrupted ? EXIT.closedPipe : ran;
   const code = exitCodeOf(reason);

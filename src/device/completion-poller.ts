@@ -1,6 +1,6 @@
 import * as cl from '../opencl/index.js';
 import { TimeoutError } from '../util/errors.js';
-import { MOST_TIMER_SECONDS } from '../util/timer.js';
+import { MAX_TIMER_SECONDS } from '../util/timer.js';
 import type { Buffer } from './buffer.js';
 import type { Capabilities } from './capabilities.js';
 import type { CoalescedTransfers } from './coalesced-transfers.js';
@@ -126,7 +126,7 @@ export class CompletionPoller {
   wait(deadlineSeconds: number): Promise<void> {
     const done = this.#waitCoalescer.wait();
     // Who would wait for longer than a timer runs just waits.
-    return deadlineSeconds <= MOST_TIMER_SECONDS ? withDeadline(done, deadlineSeconds) : done;
+    return deadlineSeconds <= MAX_TIMER_SECONDS ? withDeadline(done, deadlineSeconds) : done;
   }
 
   /** Resolves when nobody waits any more, however their waits ended. */

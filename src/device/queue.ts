@@ -1,7 +1,7 @@
 import * as cl from '../opencl/index.js';
-import { allCaughtUp } from '../util/caught-up.js';
 import { UnsupportedError } from '../util/errors.js';
-import { promised } from '../util/soon.js';
+import { toPromise } from '../util/maybe-promise.js';
+import { drainMicrotasks } from '../util/microtasks.js';
 import type { Buffer } from './buffer.js';
 import type { Capabilities } from './capabilities.js';
 import { CoalescedTransfers } from './coalesced-transfers.js';
@@ -289,7 +289,7 @@ export class Queue {
     if (!waiting || this.#timeline.isIdle) this.#tryFlush();
     else if (!this.#flushScheduled) {
       this.#flushScheduled = true;
-      allCaughtUp().then(() => {
+      drainMicrotasks().then(() => {
         this.#flushScheduled = false;
         this.#tryFlush();
       });
@@ -524,7 +524,7 @@ export class Queue {
   settle(deadlineSeconds?: number, since?: number): Promise<void> {
     const known = this.#failure === undefined && this.#poller.hasNoReads && this.hasPassed(this.position);
     if (!known) return this.finish(deadlineSeconds, since);
-    return promised(() => this.#assertNotFailed(since, this.position));
+    return toPromise(() => this.#assertNotFailed(since, this.position));
   }
 
   /** A point behind all that was enqueued, for another queue of the device to wait for: once. */

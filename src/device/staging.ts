@@ -3,7 +3,7 @@ import { getSystemErrorMap } from 'node:util';
 import { clearBytes, copyEach, isDetached, isResizable } from '../keys/array.js';
 import * as cl from '../opencl/index.js';
 import { DeviceLostError } from '../util/errors.js';
-import type { Soon } from '../util/soon.js';
+import type { MaybePromise } from '../util/maybe-promise.js';
 import type { Buffer } from './buffer.js';
 import { type PinnedMemory, pin, pinAsync, unpin } from './pinned-memory.js';
 import type { Queue } from './queue.js';
@@ -35,7 +35,7 @@ const ARRAY_THREADS = Math.min(COPY_THREADS, 4);
  *
  * @throws MemoryError
  */
-export function copyArrays(from: readonly Uint8Array[], to: readonly Uint8Array[]): Soon<void> {
+export function copyArrays(from: readonly Uint8Array[], to: readonly Uint8Array[]): MaybePromise<void> {
   let bytes = 0;
   for (const { byteLength } of from) bytes += byteLength;
   // Memory that can shrink is copied while nothing else of the program's runs.

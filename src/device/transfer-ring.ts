@@ -1,4 +1,4 @@
-import { Admission } from '../util/admission.js';
+import { ConcurrencyLimiter } from '../util/concurrency-limiter.js';
 import { DeviceLostError } from '../util/errors.js';
 import type { PinnedMemory } from './pinned-memory.js';
 
@@ -28,14 +28,14 @@ export class TransferRing {
   readonly pinned: PinnedMemory;
   readonly #lanes: number;
   readonly #laneBytes: number;
-  readonly #admission: Admission;
+  readonly #admission: ConcurrencyLimiter;
   readonly #free: number[];
 
   constructor(pinned: PinnedMemory, lanes = LANES) {
     this.pinned = pinned;
     this.#lanes = lanes;
     this.#laneBytes = pinned.memory.byteLength / lanes;
-    this.#admission = new Admission(lanes);
+    this.#admission = new ConcurrencyLimiter(lanes);
     this.#free = Array.from({ length: lanes }, (_, lane) => lane);
   }
 

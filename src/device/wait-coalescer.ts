@@ -1,4 +1,4 @@
-import { allCaughtUp } from '../util/caught-up.js';
+import { drainMicrotasks } from '../util/microtasks.js';
 
 /** A point of a queue that the driver will be asked for, when somebody waits for it. */
 interface PendingWait {
@@ -72,7 +72,7 @@ export class WaitCoalescer {
     const pending: PendingWait = { wait, since: this.#now(), start };
     const startWhenIdle = async (): Promise<void> => {
       await current?.catch(() => undefined); // its own waiters get the error
-      await allCaughtUp();
+      await drainMicrotasks();
       start();
     };
     startWhenIdle();

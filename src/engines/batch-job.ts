@@ -2,7 +2,7 @@
 
 import { dirname, posix } from 'node:path';
 import { inputsOf, type Job, oneOrAll } from '../batch/jobs.js';
-import type { Made } from '../batch/protocol.js';
+import type { JobCompletion } from '../batch/protocol.js';
 import { runJob } from '../batch/run-job.js';
 import { makeFolder } from '../io/folder.js';
 import { UsageError } from '../util/errors.js';
@@ -21,7 +21,7 @@ export interface BatchJobs {
 
 /** What a task of a batch records. */
 export interface BatchRecord {
-  readonly made: Made;
+  readonly made: JobCompletion;
 }
 
 /** What a job writes, under other names. */

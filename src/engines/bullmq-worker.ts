@@ -2,13 +2,13 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Job } from 'bullmq';
-import { isWorthAnother } from '../batch/failures.js';
-import { toldError } from '../batch/protocol.js';
+import { isRetryable } from '../batch/failures.js';
+import { serializeError } from '../batch/protocol.js';
 import type { Progress } from '../sort/api/options.js';
 import { ClsortError } from '../util/errors.js';
 import { VERSION } from '../util/package.js';
-import type { WorkerWord } from './bullmq.js';
-import { type Task, taskText } from './engine.js';
+import type { WorkerUpdate } from './bullmq-job-runner.js';
+import { type Task, taskText } from './job-runner.js';
 import {
   cancelKey,
   entryOf,
@@ -20,7 +20,7 @@ import {
   type WorkerEntry,
   workersKey,
 } from './queue-names.js';
-import { connect, loadBullmq, redacted, redisError } from './redis.js';
+import { connect, loadBullmq, redact, redisError } from './redis.js';
 import { runTask, taskOf } from './run-task.js';
 import { cpuSeconds } from './run-times.js';
 import type { WorkerContext } from './worker-context.js';
@@ -50,11 +50,11 @@ const DEFAULT_STALLED = 30;
 /** How often a task may lose its worker before it is to blame itself. */
 const MAX_STALLED = 4;
 /** Between two signs of life. */
-const BEAT_MS = 2000;
+const HEARTBEAT_MS = 2000;
 /** Between two words about how a task goes. */
 const PROGRESS_MS = 500;
 /** A coordinator that has said nothing for so long is not there. */
-const SILENT_MS = 30_000;
+const COORDINATOR_TIMEOUT_MS = 30_000;
 
 /** Takes tasks until the signal of the context fires. @throws IoError where Redis does not answer at first */
 export async function serve(options: ServeOptions): Promise<void> {
@@ -79,21 +79,21 @@ class QueueWorker {
     const { Worker, UnrecoverableError, WaitingError } = await loadBullmq();
     const warn = (message: string): void => onEvent({ is: 'warning', message });
     const client = await connect(url, warn);
-    const does = async (job: Job, token?: string): Promise<void> => {
+    const processJob = async (job: Job, token?: string): Promise<void> => {
       try {
-        await this.#do(job);
+        await this.#perform(job);
       } catch (error) {
         if (context.signal.aborted) {
           // Another worker is to take it, at once.
           await job.moveToWait(token);
           throw new WaitingError();
         }
-        const isCertain = !isWorthAnother(error);
-        if (isCertain) throw new UnrecoverableError(redacted((error as Error).message, url));
-        throw new Error(redacted((error as Error).message, url));
+        const isPermanent = !isRetryable(error);
+        if (isPermanent) throw new UnrecoverableError(redact((error as Error).message, url));
+        throw new Error(redact((error as Error).message, url));
       }
     };
-    const worker = new Worker(queueName(queue, this.#version), does, {
+    const worker = new Worker(queueName(queue, this.#version), processJob, {
       connection: client,
       prefix: PREFIX,
       skipVersionCheck: true,
@@ -107,13 +107,13 @@ class QueueWorker {
       // One that was away for long finds that another worker has its task, which is no harm.
       if (/lock/i.test(error.message)) warn(`a task has gone to another worker meanwhile (${error.message})`);
     });
-    let beat: Promise<void> = Promise.resolve();
+    let heartbeat: Promise<void> = Promise.resolve();
     const timer = setInterval(() => {
-      if (client.status === 'ready') beat = this.#beat(client).catch(() => undefined);
-    }, BEAT_MS);
+      if (client.status === 'ready') heartbeat = this.#heartbeat(client).catch(() => undefined);
+    }, HEARTBEAT_MS);
     try {
       await worker.waitUntilReady();
-      await this.#beat(client);
+      await this.#heartbeat(client);
       onEvent({ is: 'ready', worker: this.#name });
       await new Promise<void>((resolve) => {
         if (context.signal.aborted) resolve();
@@ -124,17 +124,18 @@ class QueueWorker {
       throw error instanceof ClsortError ? error : redisError(error, url);
     } finally {
       clearInterval(timer);
-      await beat;
+      await heartbeat;
       if (client.status === 'ready') await client.hdel(workersKey(queue), this.#name).catch(() => undefined);
       client.disconnect();
     }
   }
 
-  async #do(job: Job): Promise<void> {
+  async #perform(job: Job): Promise<void> {
     const { context, onEvent } = this.#options;
     const worker = this.#name;
     // That a word is lost harms nothing.
-    const tell = (word: WorkerWord): Promise<void> => job.updateProgress(word).catch(() => undefined);
+    const sendUpdate = (update: WorkerUpdate): Promise<void> =>
+      job.updateProgress(update).catch(() => undefined);
     const started = performance.now();
     const cpuBefore = cpuSeconds();
     const cancel = new AbortController();
@@ -144,23 +145,23 @@ class QueueWorker {
       this.#task = task;
       this.#cancel = cancel;
       onEvent({ is: 'begin', task });
-      await tell({ is: 'begin', worker });
+      await sendUpdate({ is: 'begin', worker });
       const signal = AbortSignal.any([context.signal, cancel.signal]);
       await runTask(task, {
         ...context,
         signal,
-        onProgress: spaced((progress) => void tell(wordOf(progress, worker))),
+        onProgress: throttle((progress) => void sendUpdate(progressUpdate(progress, worker))),
       });
       const seconds = (performance.now() - started) / 1000;
       const { device } = this.#options;
-      await tell({ is: 'done', worker, seconds, cpuSeconds: cpuSeconds() - cpuBefore, device });
+      await sendUpdate({ is: 'done', worker, seconds, cpuSeconds: cpuSeconds() - cpuBefore, device });
       onEvent({ is: 'done', task, seconds });
     } catch (thrown) {
       const error = thrown as Error;
       const { attempts = 1 } = job.opts;
-      const again = isWorthAnother(error) && job.attemptsMade + 1 < attempts;
+      const again = isRetryable(error) && job.attemptsMade + 1 < attempts;
       if (!context.signal.aborted)
-        await tell({ is: again ? 'again' : 'failed', worker, error: toldError(error) });
+        await sendUpdate({ is: again ? 'again' : 'failed', worker, error: serializeError(error) });
       onEvent({ is: 'failed', task, error, again: again || context.signal.aborted });
       throw error;
     } finally {
@@ -170,7 +171,7 @@ class QueueWorker {
   }
 
   /** Says that it is there, and looks whether its task is to be given up, and whose tasks it does not take. */
-  async #beat(client: Awaited<ReturnType<typeof connect>>): Promise<void> {
+  async #heartbeat(client: Awaited<ReturnType<typeof connect>>): Promise<void> {
     const { queue, device, onEvent } = this.#options;
     const task = this.#task;
     const entry: WorkerEntry = {
@@ -181,7 +182,7 @@ class QueueWorker {
     if (task && (await client.exists(cancelKey(queue, task.job))) === 1) this.#cancel?.abort();
     for (const [id, text] of Object.entries(await client.hgetall(jobsKey(queue)))) {
       const job = entryOf<JobEntry>(text);
-      if (job?.state !== 'running' || !(Date.now() - job.at < SILENT_MS)) continue;
+      if (job?.state !== 'running' || !(Date.now() - job.at < COORDINATOR_TIMEOUT_MS)) continue;
       if (job.version === this.#version || this.#warned.has(id)) continue;
       this.#warned.add(id);
       const other = plainText(job.version);
@@ -191,13 +192,13 @@ class QueueWorker {
   }
 }
 
-const wordOf = ({ phase, done, total }: Progress, worker: string): WorkerWord => ({
+const progressUpdate = ({ phase, done, total }: Progress, worker: string): WorkerUpdate => ({
   ...{ is: 'progress', worker, phase, done },
   total: Number.isFinite(total) ? total : null,
 });
 
 /** A listener that hears of no more than it can tell. */
-function spaced(listen: (progress: Progress) => void): (progress: Progress) => void {
+function throttle(listen: (progress: Progress) => void): (progress: Progress) => void {
   let last = Number.NEGATIVE_INFINITY;
   return (progress) => {
     const at = performance.now();

@@ -1,7 +1,7 @@
 /** Steps for a scheduler, one after the other: what is left to do of a sort or a batch, and how a task of it is called. */
 import type { BatchJobs } from './batch-job.js';
-import { STAGES } from './engine.js';
 import type { JobFolder } from './job-folder.js';
+import { STAGES } from './job-runner.js';
 import { batchSharesOf, batchSharesWith, openShares, type Step, sharesOf } from './shares.js';
 import type { SortJob } from './sort-job.js';
 
@@ -18,7 +18,7 @@ export interface NodeOptions {
 }
 
 /** The words of a task: its stage and share, which the scheduler knows. */
-export const taskWords = (
+export const taskArguments = (
   { command, root, device, memory, tmp }: NodeOptions,
   id: string,
   step: string,

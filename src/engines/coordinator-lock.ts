@@ -25,7 +25,7 @@ interface Coordinator extends Owner {
  * @returns what gives the job up again
  * @throws UsageError where another process is it; IoError
  */
-export async function coordinate(folder: JobFolder): Promise<() => Promise<void>> {
+export async function acquireCoordinatorLock(folder: JobFolder): Promise<() => Promise<void>> {
   const path = folder.file(NAME);
   for (let tries = 0; ; tries++) {
     try {
@@ -36,8 +36,8 @@ export async function coordinate(folder: JobFolder): Promise<() => Promise<void>
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw ioError('write', path, error);
     }
-    const other = await takeIfGone(folder, path);
-    if (other || tries > 10) throw busy(folder, other);
+    const other = await removeIfStale(folder, path);
+    if (other || tries > 10) throw busyError(folder, other);
   }
   const timer = setInterval(() => {
     const now = new Date();
@@ -51,28 +51,28 @@ export async function coordinate(folder: JobFolder): Promise<() => Promise<void>
 }
 
 /** Removes what a coordinator that is gone has left. @returns the one that is not */
-async function takeIfGone(folder: JobFolder, path: string): Promise<Coordinator | undefined> {
+async function removeIfStale(folder: JobFolder, path: string): Promise<Coordinator | undefined> {
   const text = await readFile(path, 'utf8').catch(() => undefined);
   if (text === undefined) return undefined; // it has just ended
-  const other = parsed(text);
+  const other = parseCoordinator(text);
   // One that was killed before it said who it is has left an empty file.
   const isDead = other
-    ? hasOwnerExited(other) || (await isSilent(folder, path, other))
-    : await isSilent(folder, path);
+    ? hasOwnerExited(other) || (await isStale(folder, path, other))
+    : await isStale(folder, path);
   if (!isDead) return other ?? { ...thisProcess(), name: 'another host' };
-  const aside = folder.aside(NAME);
-  await rename(path, aside).catch(() => undefined);
-  const taken = await readFile(aside, 'utf8').catch(() => undefined);
+  const temporaryPath = folder.temporaryPath(NAME);
+  await rename(path, temporaryPath).catch(() => undefined);
+  const taken = await readFile(temporaryPath, 'utf8').catch(() => undefined);
   if (taken !== undefined && taken !== text) {
-    await rename(aside, path); // of somebody who was quicker
-    return parsed(taken);
+    await rename(temporaryPath, path); // of somebody who was quicker
+    return parseCoordinator(taken);
   }
-  await rm(aside, { force: true });
+  await rm(temporaryPath, { force: true });
   return undefined;
 }
 
 /** Has a coordinator not touched its file for long, by the clock of the file system? That of this host is asked here. */
-async function isSilent(folder: JobFolder, path: string, other?: Owner): Promise<boolean> {
+async function isStale(folder: JobFolder, path: string, other?: Owner): Promise<boolean> {
   if (
     other &&
     other.host === thisProcess().host &&
@@ -81,7 +81,7 @@ async function isSilent(folder: JobFolder, path: string, other?: Owner): Promise
   ) {
     return false;
   }
-  const probe = folder.aside('clock');
+  const probe = folder.temporaryPath('clock');
   const handle = await open(probe, 'wx');
   await handle.writeFile('.').finally(() => handle.close());
   const [now, then] = await Promise.all([stat(probe), stat(path).catch(() => undefined)]);
@@ -89,7 +89,7 @@ async function isSilent(folder: JobFolder, path: string, other?: Owner): Promise
   return then !== undefined && now.mtimeMs - then.mtimeMs > GONE_MS;
 }
 
-function parsed(text: string): Coordinator | undefined {
+function parseCoordinator(text: string): Coordinator | undefined {
   try {
     return JSON.parse(text) as Coordinator;
   } catch {
@@ -97,7 +97,7 @@ function parsed(text: string): Coordinator | undefined {
   }
 }
 
-function busy({ id }: JobFolder, other: Coordinator | undefined): UsageError {
+function busyError({ id }: JobFolder, other: Coordinator | undefined): UsageError {
   const who = other ? `process ${other.pid} on ${other.name}` : 'another process';
   return new UsageError(
     `job ${id} has a coordinator, ${who}: 'clsort status ${id}' tells how far it is; if that process is gone, ` +

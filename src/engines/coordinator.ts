@@ -2,8 +2,15 @@
 
 import { assertNotAborted } from '../io/raw.js';
 import { AbortedError, MismatchError } from '../util/errors.js';
-import { CancelledError, type Engine, isCancelled, STAGES, type Task, type TaskEvent } from './engine.js';
 import type { JobFolder } from './job-folder.js';
+import {
+  CancelledError,
+  isCancelled,
+  type JobRunner,
+  STAGES,
+  type Task,
+  type TaskEvent,
+} from './job-runner.js';
 import { tasksOf } from './run-task.js';
 import type { StageWork } from './stages.js';
 import { finish, type PartsReport } from './verify-part.js';
@@ -26,7 +33,7 @@ export type JobListener = (event: JobEvent) => void;
  *
  * @throws what a task throws that has failed for good; the others of its stage that are under way end, and what is done is kept
  */
-export async function runSort(work: StageWork, engine: Engine, listen: JobListener): Promise<PartsReport> {
+export async function runSort(work: StageWork, runner: JobRunner, listen: JobListener): Promise<PartsReport> {
   const { job, folder, context } = work;
   let outcome: 'done' | 'failed' = 'failed';
   const { signal, stop } = watch(folder, context.signal);
@@ -34,7 +41,7 @@ export async function runSort(work: StageWork, engine: Engine, listen: JobListen
     for (const stage of STAGES) {
       assertNotAborted(signal);
       const count = await tasksOf(job, folder, stage);
-      await runTasks({ folder, engine, kind: stage, count, signal }, listen);
+      await runTasks({ folder, runner, kind: stage, count, signal }, listen);
     }
     const report = await finish(work);
     outcome = 'done';
@@ -47,12 +54,12 @@ export async function runSort(work: StageWork, engine: Engine, listen: JobListen
     throw new AbortedError('the job was cancelled, and nothing is kept of it', { cause: error });
   } finally {
     stop();
-    await engine.close(outcome);
+    await runner.close(outcome);
   }
 }
 
 /** Between two looks whether a job is to be given up. */
-const LOOK_MS = 1000;
+const POLL_MS = 1000;
 
 /** A signal that fires with another one, and when the job is cancelled. */
 function watch(folder: JobFolder, signal: AbortSignal): { signal: AbortSignal; stop: () => void } {
@@ -64,14 +71,14 @@ function watch(folder: JobFolder, signal: AbortSignal): { signal: AbortSignal; s
       },
       () => undefined,
     );
-  }, LOOK_MS);
+  }, POLL_MS);
   timer.unref();
   return { signal: AbortSignal.any([signal, cancelled.signal]), stop: () => clearInterval(timer) };
 }
 
 interface TasksToRun {
   readonly folder: JobFolder;
-  readonly engine: Engine;
+  readonly runner: JobRunner;
   readonly kind: Task['kind'];
   readonly count: number;
   readonly signal: AbortSignal;
@@ -79,7 +86,7 @@ interface TasksToRun {
 
 /** Runs those tasks of a kind that have no record. @throws what the first of them throws that fails for good */
 async function runTasks(
-  { folder, engine, kind, count, signal }: TasksToRun,
+  { folder, runner, kind, count, signal }: TasksToRun,
   listen: JobListener,
 ): Promise<void> {
   const done = await folder.done(kind);
@@ -88,13 +95,13 @@ async function runTasks(
   );
   listen({ is: 'stage', stage: kind, tasks: count, done: count - tasks.length });
   let ended = count - tasks.length;
-  await engine.tell({ stage: kind, done: ended, tasks: count });
+  await runner.reportStatus({ stage: kind, done: ended, tasks: count });
   if (tasks.length === 0) return;
   const isDone = async (task: Task): Promise<boolean> => (await folder.get(kind, task.index)) !== undefined;
-  for await (const event of engine.run(tasks, isDone, signal)) {
+  for await (const event of runner.run(tasks, isDone, signal)) {
     listen(event);
     if (event.is === 'failed') throw event.error;
-    if (event.is === 'done') await engine.tell({ stage: kind, done: ++ended, tasks: count });
+    if (event.is === 'done') await runner.reportStatus({ stage: kind, done: ++ended, tasks: count });
   }
   assertNotAborted(signal);
   const left = tasks.length - [...(await folder.done(kind))].filter((index) => !done.has(index)).length;

@@ -11,7 +11,7 @@ import { ioError } from '../io/raw.js';
 import { temporaryName } from '../io/temporary-files.js';
 import { writeFileAtomic } from '../io/write-file-atomic.js';
 import { IoError, UsageError } from '../util/errors.js';
-import type { Task, TaskKind } from './engine.js';
+import type { Task, TaskKind } from './job-runner.js';
 import type { SharedFolder } from './shared-folder.js';
 
 /** The folder of all jobs, in the shared one. */
@@ -20,7 +20,7 @@ const JOB = 'job.json';
 /** There while the job is to be given up. */
 const CANCELLED = 'cancelled';
 /** What processes write that have not ended. */
-const ASIDES = 'asides';
+const TEMPORARY_FOLDER = 'asides';
 
 const ID = /^[0-9a-f]{12}$/;
 
@@ -63,7 +63,7 @@ export class JobFolder {
   static async make(shared: SharedFolder, id: string): Promise<JobFolder> {
     assertId(id);
     const path = join(shared.root, JOBS, id);
-    await makeFolder(join(path, ASIDES), path);
+    await makeFolder(join(path, TEMPORARY_FOLDER), path);
     return JobFolder.find(shared, id);
   }
 
@@ -110,12 +110,12 @@ export class JobFolder {
   }
 
   /** A name that no other process writes to. */
-  aside(name: string): string {
-    return join(this.path, ASIDES, temporaryName(name));
+  temporaryPath(name: string): string {
+    return join(this.path, TEMPORARY_FOLDER, temporaryName(name));
   }
 
-  get asides(): string {
-    return join(this.path, ASIDES);
+  get temporaryFolder(): string {
+    return join(this.path, TEMPORARY_FOLDER);
   }
 
   /** Asks the coordinator of the job to give it up. */
@@ -151,6 +151,6 @@ export class JobFolder {
   }
 
   #put(name: string, value: object): Promise<void> {
-    return writeFileAtomic(this.file(name), JSON.stringify(value), this.aside(name));
+    return writeFileAtomic(this.file(name), JSON.stringify(value), this.temporaryPath(name));
   }
 }

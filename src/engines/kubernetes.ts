@@ -1,5 +1,5 @@
 /** A sort or a batch as Indexed Jobs of Kubernetes: a manifest, which is written and not run here. */
-import { type Chain, type ChainStep, type NodeOptions, taskWords } from './chain.js';
+import { type Chain, type ChainStep, type NodeOptions, taskArguments } from './chain.js';
 import type { JobFolder } from './job-folder.js';
 
 export interface ClusterOptions extends NodeOptions {
@@ -28,7 +28,7 @@ export function kubernetesManifest(
     const completions = shares?.of ?? 1;
     names.push(name);
     // What stands in $( ) would be taken for a variable.
-    const words = taskWords(options, id, step).map((word) => word.replaceAll('$(', '$$$$('));
+    const words = taskArguments(options, id, step).map((word) => word.replaceAll('$(', '$$$$('));
     // An index is a share: those that are done end at once.
     const share = shares ? ['--share', '$(JOB_COMPLETION_INDEX)'] : [];
     const [resource, amount = '1'] = isOnDevice ? (options.resource?.split('=') ?? []) : [];

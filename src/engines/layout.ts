@@ -6,8 +6,8 @@
 import type { StoredSplitters } from '../io/external/splitters.js';
 import type { StoredProducts } from '../io/multiset.js';
 import type { JobFolder } from './job-folder.js';
+import { orderOf } from './job-records.js';
 import type { SortJob } from './sort-job.js';
-import { orderOf } from './units.js';
 
 /** What `sample` records; the sample itself is in a file. */
 export interface SampleRecord {
@@ -60,7 +60,7 @@ export interface Layout {
 }
 
 /** A partition of equal units is cut where it has more than so many times the bytes of an average one. */
-const MAX_OF_SINGLE = 1.5;
+const MAX_SINGLE_KEY_RATIO = 1.5;
 
 /** @throws IoError where a stage before has no records yet */
 export async function layoutOf(job: SortJob, folder: JobFolder): Promise<Layout> {
@@ -68,15 +68,15 @@ export async function layoutOf(job: SortJob, folder: JobFolder): Promise<Layout>
   const shards: PartitionRecord[] = [];
   for (const i of job.shards.keys()) shards.push(await folder.expect<PartitionRecord>('partition', i));
   const bytes = shards.reduce((sum, shard) => sum + shard.bytes, 0);
-  const { recordBytes: unit } = orderOf(job.units);
-  const average = Math.max(unit, bytes / job.partitions);
+  const { recordBytes } = orderOf(job.units);
+  const average = Math.max(recordBytes, bytes / job.partitions);
   const parts: Omit<Part, 'name'>[] = [];
   for (const [partition, isSingle] of single.entries()) {
     const sizes = shards.map((shard) => shard.sizes[partition] ?? 0);
     const all = sizes.reduce((sum, size) => sum + size, 0);
     if (all === 0) continue;
-    const pieces = isSingle && all > MAX_OF_SINGLE * average ? Math.ceil(all / average) : 1;
-    const cut = (i: number): number => Math.floor(((all / unit) * i) / pieces) * unit;
+    const pieces = isSingle && all > MAX_SINGLE_KEY_RATIO * average ? Math.ceil(all / average) : 1;
+    const cut = (i: number): number => Math.floor(((all / recordBytes) * i) / pieces) * recordBytes;
     for (let i = 0; i < pieces; i++) {
       parts.push({ partition, begin: cut(i), end: cut(i + 1), single: isSingle, sizes });
     }

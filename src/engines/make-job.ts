@@ -16,17 +16,17 @@ import { bitWindow } from '../sort/api/options.js';
 import { DtypeError, InputError, UsageError } from '../util/errors.js';
 import { VERSION } from '../util/package.js';
 import type { JobFolder } from './job-folder.js';
+import { orderOf } from './job-records.js';
 import type { SharedFolder } from './shared-folder.js';
 import {
   type JobInput,
-  type KeyUnits,
+  type KeyFormat,
   type PartFormat,
-  type RecordUnits,
+  type RecordFormat,
   type Shard,
   SORT_SCHEMA,
   type SortJob,
 } from './sort-job.js';
-import { orderOf } from './units.js';
 import { assertReplaceable } from './verify-part.js';
 
 /** What is asked for. */
@@ -61,11 +61,11 @@ const SHARD_BYTES = 256 * 2 ** 20;
 /** Each shard has a file for each partition. */
 const MAX_SHARDS = 1024;
 /** More shards than that are worth larger ones, as long as these are not large. */
-const ENOUGH_SHARDS = 64;
+const TARGET_SHARDS = 64;
 
 const SEED = 0x5eed;
 
-interface Opened {
+interface InputSummary {
   readonly input: JobInput;
   /** Bytes of its units; undefined where that is not known. */
   readonly bytes: number | undefined;
@@ -93,16 +93,16 @@ export async function makeJob(
   }
   await assertReplaceable(out);
   const outName = await shared.nameOf(out);
-  const looked = records
-    ? await lookAtRecords(inputs, records, shared, signal)
-    : await lookAtKeys(inputs, request, shared, signal);
-  const { units, opened, part } = looked;
+  const inspected = records
+    ? await inspectRecords(inputs, records, shared, signal)
+    : await inspectKeys(inputs, request, shared, signal);
+  const { units, opened, part } = inspected;
   for (const { input } of opened) {
     if (input.name === outName || input.name.startsWith(`${outName}/`)) {
       throw new UsageError(`${input.name} is in the folder that the result replaces: name another output`);
     }
   }
-  const { recordBytes: unit } = orderOf(units);
+  const { recordBytes } = orderOf(units);
   const sizes = opened.map(({ bytes }) => bytes);
   const all = sizes.some((bytes) => bytes === undefined)
     ? undefined
@@ -113,7 +113,7 @@ export async function makeJob(
     out: outName,
     inputs: opened.map(({ input }) => input),
     units,
-    shards: shardsOf(opened, unit, request.shards),
+    shards: shardsOf(opened, recordBytes, request.shards),
     partitions: request.partitions ?? partitionsFor(all),
     part,
     seed: SEED,
@@ -122,14 +122,14 @@ export async function makeJob(
   };
 }
 
-function assertCount(name: string, count: number | undefined, most: number): void {
-  if (count === undefined || (Number.isSafeInteger(count) && count >= 1 && count <= most)) return;
-  throw new UsageError(`--${name} is ${count}: expected a whole number from 1 to ${most}`);
+function assertCount(name: string, count: number | undefined, max: number): void {
+  if (count === undefined || (Number.isSafeInteger(count) && count >= 1 && count <= max)) return;
+  throw new UsageError(`--${name} is ${count}: expected a whole number from 1 to ${max}`);
 }
 
-interface Looked {
-  readonly units: KeyUnits | RecordUnits;
-  readonly opened: readonly Opened[];
+interface InspectedInputs {
+  readonly units: KeyFormat | RecordFormat;
+  readonly opened: readonly InputSummary[];
   readonly part: PartFormat;
 }
 
@@ -138,13 +138,13 @@ async function inputOf(path: string, shared: SharedFolder): Promise<JobInput> {
   return { name: await shared.nameOf(path), bytes, modified, checksum };
 }
 
-async function lookAtRecords(
+async function inspectRecords(
   inputs: readonly string[],
   { record, keys, nan = 'last', format }: NonNullable<SortRequest['records']>,
   shared: SharedFolder,
   signal: AbortSignal,
-): Promise<Looked> {
-  const opened: Opened[] = [];
+): Promise<InspectedInputs> {
+  const opened: InputSummary[] = [];
   for (const path of inputs) {
     const source = await openRecords(path, Readable.from([]), { format, signal });
     source.assertWhole(record);
@@ -160,18 +160,18 @@ async function lookAtRecords(
     format,
   } as const;
   const extension = inputs.length > 0 ? extname(inputs[0] ?? '') : '';
-  return { units, opened, part: { extension: safe(extension), format: 'raw', bigEndian: false } };
+  return { units, opened, part: { extension: safeExtension(extension), format: 'raw', bigEndian: false } };
 }
 
-async function lookAtKeys(
+async function inspectKeys(
   inputs: readonly string[],
   { keys = {} }: SortRequest,
   shared: SharedFolder,
   signal: AbortSignal,
-): Promise<Looked> {
+): Promise<InspectedInputs> {
   const { descending = false, nan = 'last', bits, to = 'auto', ...read } = keys;
   const { dtype, format, column, header, delimiter } = read;
-  const opened: Opened[] = [];
+  const opened: InputSummary[] = [];
   let first: KeyReader | undefined;
   for (const path of inputs) {
     const source = await openSource(path, Readable.from([]), signal);
@@ -182,7 +182,7 @@ async function lookAtKeys(
     await reader.close();
     await source.close();
     first ??= reader;
-    assertAlike(reader, first);
+    assertSameType(reader, first);
     const { bytes: width } = dtypeInfo(reader.dtype);
     const bytes = reader.n === undefined ? undefined : reader.n * width;
     opened.push({ input: await inputOf(path, shared), bytes, cut: reader.readAt !== undefined });
@@ -199,7 +199,7 @@ async function lookAtKeys(
   return { units, opened, part: await partOf(first, { to, header, delimiter, dtype }) };
 }
 
-function assertAlike(reader: KeyReader, first: KeyReader): void {
+function assertSameType(reader: KeyReader, first: KeyReader): void {
   if (reader.dtype !== first.dtype) {
     throw new DtypeError(
       `${first.name} holds ${first.dtype} keys and ${reader.name} ${reader.dtype} keys: files that are sorted together have one dtype`,
@@ -234,20 +234,20 @@ async function partOf(
 }
 
 /** An extension that stands in names of parts: letters and digits only. */
-const safe = (extension: string): string => (/^\.\w{1,16}$/.test(extension) ? extension : '');
+const safeExtension = (extension: string): string => (/^\.\w{1,16}$/.test(extension) ? extension : '');
 
 /** Into how many partitions so many bytes are cut where nobody says it. */
 export function partitionsFor(bytes: number | undefined): number {
   if (bytes === undefined) return UNKNOWN_PARTITIONS;
-  const few = Math.min(MIN_PARTITIONS, Math.ceil(bytes / MIN_PARTITION_BYTES));
-  return Math.max(1, Math.min(MAX_PARTITIONS, Math.max(few, Math.ceil(bytes / PARTITION_BYTES))));
+  const minPartitions = Math.min(MIN_PARTITIONS, Math.ceil(bytes / MIN_PARTITION_BYTES));
+  return Math.max(1, Math.min(MAX_PARTITIONS, Math.max(minPartitions, Math.ceil(bytes / PARTITION_BYTES))));
 }
 
 /** Bytes of a shard, about. */
 function shardBytes(total: number, wanted: number | undefined): number {
   if (wanted !== undefined) return total / wanted;
-  const most = Math.max(SHARD_BYTES, total / MAX_SHARDS);
-  return Math.min(most, Math.max(MIN_SHARD_BYTES, total / ENOUGH_SHARDS));
+  const maxBytes = Math.max(SHARD_BYTES, total / MAX_SHARDS);
+  return Math.min(maxBytes, Math.max(MIN_SHARD_BYTES, total / TARGET_SHARDS));
 }
 
 /** Into how many shards a file of so many bytes is cut. */
@@ -255,7 +255,7 @@ export const shardsFor = (bytes: number, wanted: number | undefined): number =>
   Math.max(1, Math.round(bytes / shardBytes(bytes, wanted)));
 
 /** Cuts what can be cut into stretches of about the same size; anything else is one shard a file. */
-function shardsOf(opened: readonly Opened[], unit: number, wanted: number | undefined): Shard[] {
+function shardsOf(opened: readonly InputSummary[], recordBytes: number, wanted: number | undefined): Shard[] {
   const total = opened.reduce((sum, { bytes = 0, cut }) => sum + (cut ? bytes : 0), 0);
   const each = shardBytes(total, wanted);
   const shards: Shard[] = [];
@@ -264,16 +264,16 @@ function shardsOf(opened: readonly Opened[], unit: number, wanted: number | unde
       shards.push({ input, begin: 0, end: null });
       continue;
     }
-    const units = bytes / unit;
-    const pieces = Math.max(1, Math.min(units, Math.round(bytes / each)));
-    const at = (i: number): number => Math.floor((units * i) / pieces) * unit;
+    const records = bytes / recordBytes;
+    const pieces = Math.max(1, Math.min(records, Math.round(bytes / each)));
+    const at = (i: number): number => Math.floor((records * i) / pieces) * recordBytes;
     for (let i = 0; i < pieces; i++) shards.push({ input, begin: at(i), end: at(i + 1) });
   }
   return shards;
 }
 
 /** What must be the same for a job to be gone on with. */
-const sameness = ({ inputs, units, part, how }: SortJob): Readonly<Record<string, unknown>> => ({
+const jobIdentity = ({ inputs, units, part, how }: SortJob): Readonly<Record<string, unknown>> => ({
   'the files that are sorted': inputs,
   'what they hold, or the order': units,
   'the format of the result': part,
@@ -286,7 +286,7 @@ const sameness = ({ inputs, units, part, how }: SortJob): Readonly<Record<string
  * @throws InputError where a file has changed, UsageError for another job to the same output
  */
 export function assertSameJob(found: SortJob, asked: SortJob, request: SortRequest, cancel: string): void {
-  const [was, is] = [sameness(found), sameness(asked)].map((facts) =>
+  const [was, is] = [jobIdentity(found), jobIdentity(asked)].map((facts) =>
     Object.fromEntries(Object.entries(facts).map(([name, fact]) => [name, JSON.stringify(fact)])),
   ) as [Record<string, string>, Record<string, string>];
   const other = Object.keys(was).find((name) => was[name] !== is[name]);
@@ -308,18 +308,18 @@ export function assertSameJob(found: SortJob, asked: SortJob, request: SortReque
 
 /** Asks disks for room for what is between two stages, and for the result. @throws IoError */
 export async function assertJobRoom(job: SortJob, folder: JobFolder, out: string): Promise<number> {
-  const { recordBytes: unit } = orderOf(job.units);
+  const { recordBytes } = orderOf(job.units);
   const bytes = job.shards.reduce(
     (sum, { input, begin, end }) => sum + (end === null ? (job.inputs[input]?.bytes ?? 0) : end - begin),
     0,
   );
-  const there = (await diskUsage(folder.file('parts'))) + (await piecesBytes(folder));
+  const presentBytes = (await diskUsage(folder.file('parts'))) + (await piecesBytes(folder));
   const wanted = [
-    { folder: folder.path, bytes: Math.max(0, bytes - there), what: 'pieces of partitions' },
+    { folder: folder.path, bytes: Math.max(0, bytes - presentBytes), what: 'pieces of partitions' },
     { folder: dirname(out), bytes, what: 'the result' },
   ];
   // A piece goes when its partition is sorted: some of them are there twice.
-  await assertFreeSpace(wanted, Math.max(0, bytes - (4 * bytes) / job.partitions - unit));
+  await assertFreeSpace(wanted, Math.max(0, bytes - (4 * bytes) / job.partitions - recordBytes));
   return bytes;
 }
 

@@ -3,7 +3,7 @@
 import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { UsageError } from '../util/errors.js';
-import { coordinate } from './coordinator-lock.js';
+import { acquireCoordinatorLock } from './coordinator-lock.js';
 import { idOf, JobFolder } from './job-folder.js';
 import { assertJobRoom, assertSameJob, makeJob, type SortRequest } from './make-job.js';
 import { SharedFolder } from './shared-folder.js';
@@ -40,7 +40,7 @@ export async function openSortJob(request: SortRequest, place: JobPlace): Promis
   const folder = await JobFolder.make(shared, idOf(asked.out));
   const target = await shared.target(asked.out);
   await assertOneDisk(folder, target);
-  const release = await coordinate(folder);
+  const release = await acquireCoordinatorLock(folder);
   try {
     const found = await folder.readJob<SortJob>();
     if (found) assertSort(found, folder);

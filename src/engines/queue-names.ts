@@ -1,7 +1,7 @@
 /** Names in Redis: of queues, and of what workers and coordinators tell each other beside them. */
 import { UsageError } from '../util/errors.js';
 import { VERSION } from '../util/package.js';
-import type { Task } from './engine.js';
+import type { Task } from './job-runner.js';
 
 /** What stands before all keys of queues. */
 export const PREFIX = 'clsort';

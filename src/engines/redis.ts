@@ -22,7 +22,7 @@ export const placeOf = ({ protocol, hostname, port }: URL): string =>
   `${protocol}//${hostname}:${port || '6379'}`;
 
 /** A text without the password of a URL, in whichever form. */
-export function redacted(text: string, { password }: URL): string {
+export function redact(text: string, { password }: URL): string {
   if (password === '') return text;
   let plain = password;
   try {
@@ -36,16 +36,17 @@ export function redacted(text: string, { password }: URL): string {
 /** An error of Redis as ours: only its text is kept, since clients put the command into their errors, AUTH among them. */
 export const redisError = (error: unknown, url: URL): IoError =>
   new IoError(
-    `Redis at ${placeOf(url)} does not answer as it should: ${redacted(error instanceof Error ? error.message || String((error as NodeJS.ErrnoException).code) : String(error), url)}`,
+    `Redis at ${placeOf(url)} does not answer as it should: ${redact(error instanceof Error ? error.message || String((error as NodeJS.ErrnoException).code) : String(error), url)}`,
     { details: { redis: placeOf(url) } },
   );
 
 /** @throws PackageError where a package is not installed */
-const optional = <T>(name: string, load: () => Promise<T>): Promise<T> =>
+const loadOptional = <T>(name: string, load: () => Promise<T>): Promise<T> =>
   optionalPackage(name, 'the engine bullmq', load, 'bullmq ioredis');
 
-export const loadBullmq = (): Promise<typeof import('bullmq')> => optional('bullmq', () => import('bullmq'));
-const loadRedis = () => optional('ioredis', () => import('ioredis'));
+export const loadBullmq = (): Promise<typeof import('bullmq')> =>
+  loadOptional('bullmq', () => import('bullmq'));
+const loadRedis = () => loadOptional('ioredis', () => import('ioredis'));
 
 /** How long one waits for the first answer. */
 const CONNECT_MS = 20_000;
@@ -73,18 +74,18 @@ export async function connect(url: URL, onLost: ConnectionListener = () => undef
   });
   let last: unknown;
   let isUp = false;
-  let isTold = false;
+  let isReported = false;
   client.on('error', (error) => {
     last = error;
   });
   client.on('ready', () => {
-    if (isTold) onLost(`Redis at ${placeOf(url)} is there again`);
+    if (isReported) onLost(`Redis at ${placeOf(url)} is there again`);
     isUp = true;
-    isTold = false;
+    isReported = false;
   });
   client.on('close', () => {
-    if (!isUp || isTold || client.status === 'end') return;
-    isTold = true;
+    if (!isUp || isReported || client.status === 'end') return;
+    isReported = true;
     onLost(`the connection to Redis at ${placeOf(url)} is lost: waiting for it; what is done is kept`);
   });
   let timer: NodeJS.Timeout | undefined;

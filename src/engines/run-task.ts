@@ -2,8 +2,8 @@
 import { UsageError } from '../util/errors.js';
 import { VERSION } from '../util/package.js';
 import { BATCH_SCHEMA, type BatchJobs, runBatchTask } from './batch-job.js';
-import { type STAGES, TASK_KINDS, type Task, type TaskKind } from './engine.js';
 import { assertId, JobFolder } from './job-folder.js';
+import { type STAGES, TASK_KINDS, type Task, type TaskKind } from './job-runner.js';
 import { layoutOf } from './layout.js';
 import { SORT_SCHEMA, type SortJob } from './sort-job.js';
 import { sortPart } from './sort-part.js';

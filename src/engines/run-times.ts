@@ -32,13 +32,13 @@ export const hostFacts = (): RunFacts['host'] => {
   return { name: all[0]?.model.trim() || 'unknown', cores: all.length };
 };
 
-interface Open {
+interface StageTally {
   readonly stage: string;
   readonly tasks: number;
   readonly begun: number;
   ran: number;
   /** Of those, how many workers have told what they took: a word may be lost. */
-  told: number;
+  reported: number;
   ended: number;
   busy: number;
   cpu: number;
@@ -47,7 +47,7 @@ interface Open {
 /** Hears what happens to a job, and adds it up. */
 export class RunTimes {
   readonly #begun: number;
-  readonly #stages: Open[] = [];
+  readonly #stages: StageTally[] = [];
   readonly #workers = new Set<string>();
   readonly #devices = new Set<string>();
 
@@ -57,20 +57,20 @@ export class RunTimes {
   }
 
   /** To be handed on as a listener. */
-  readonly hear = (event: JobEvent): void => {
+  readonly handle = (event: JobEvent): void => {
     const at = performance.now();
     if (event.is === 'stage') {
       const { stage, tasks } = event;
-      this.#stages.push({ stage, tasks, begun: at, ran: 0, told: 0, ended: at, busy: 0, cpu: 0 });
+      this.#stages.push({ stage, tasks, begun: at, ran: 0, reported: 0, ended: at, busy: 0, cpu: 0 });
     }
-    const open = this.#stages.at(-1);
-    if (event.is !== 'done' || !open) return;
+    const tally = this.#stages.at(-1);
+    if (event.is !== 'done' || !tally) return;
     const { worker, seconds, cpuSeconds = 0, device } = event;
-    open.ran++;
-    open.ended = at;
-    if (seconds > 0) open.told++;
-    open.busy += seconds;
-    open.cpu += cpuSeconds;
+    tally.ran++;
+    tally.ended = at;
+    if (seconds > 0) tally.reported++;
+    tally.busy += seconds;
+    tally.cpu += cpuSeconds;
     this.#workers.add(worker);
     if (device !== undefined) this.#devices.add(device);
   };
@@ -81,8 +81,8 @@ export class RunTimes {
       devices: [...this.#devices].toSorted(),
       workers: this.#workers.size,
       seconds: (performance.now() - this.#begun) / 1000,
-      stages: this.#stages.map(({ stage, tasks, ran, told, begun, ended, busy, cpu }) => {
-        const all = ran / Math.max(1, told);
+      stages: this.#stages.map(({ stage, tasks, ran, reported, begun, ended, busy, cpu }) => {
+        const all = ran / Math.max(1, reported);
         const seconds = (ended - begun) / 1000;
         return { stage, tasks, ran, seconds, busySeconds: busy * all, cpuSeconds: cpu * all };
       }),

@@ -1,7 +1,7 @@
 /** Tasks for a scheduler that knows numbers only: each of so many workers does every so-manieth task of a stage. */
 import type { BatchJobs } from './batch-job.js';
-import { STAGES, type Stage, type Task } from './engine.js';
 import type { JobFolder } from './job-folder.js';
+import { STAGES, type Stage, type Task } from './job-runner.js';
 import { runTask, tasksOf } from './run-task.js';
 import type { SortJob } from './sort-job.js';
 import { finish, type PartsReport } from './verify-part.js';

@@ -2,7 +2,7 @@
 import { UsageError } from '../util/errors.js';
 
 /** A word that a shell takes as it is. @throws UsageError for one that no script should have */
-export function quoted(word: string): string {
+export function quoteWord(word: string): string {
   if (/\p{Cc}/u.test(word)) {
     throw new UsageError(
       `${JSON.stringify(word)} has characters that no script should have: name files without them`,
@@ -11,4 +11,4 @@ export function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-export const commandLine = (words: readonly string[]): string => words.map(quoted).join(' ');
+export const commandLine = (words: readonly string[]): string => words.map(quoteWord).join(' ');

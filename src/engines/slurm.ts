@@ -7,9 +7,9 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { ioError } from '../io/raw.js';
 import { IoError, UsageError } from '../util/errors.js';
-import { type Chain, type NodeOptions, taskWords } from './chain.js';
+import { type Chain, type NodeOptions, taskArguments } from './chain.js';
 import type { JobFolder } from './job-folder.js';
-import { commandLine, quoted } from './shell.js';
+import { commandLine, quoteWord } from './shell.js';
 
 const run = promisify(execFile);
 
@@ -40,7 +40,7 @@ export function slurmScript(
   sbatch: readonly string[],
 ): string {
   const { id } = folder;
-  const jobs = quoted(folder.file(SUBMITTED));
+  const jobs = quoteWord(folder.file(SUBMITTED));
   // They stay when the folder of the job goes.
   const logs = `${folder.path}-logs`;
   const log = (step: string, isArray: boolean): string =>
@@ -48,7 +48,7 @@ export function slurmScript(
     `${logs.replaceAll('%', '%%')}/${step}-%j${isArray ? '-%a' : ''}.log`;
   const task = (step: string, isArray: boolean): string[] => [
     '#!/bin/bash',
-    `exec ${commandLine(taskWords(node, id, step))}${isArray ? ' --share "$SLURM_ARRAY_TASK_ID"' : ''}`,
+    `exec ${commandLine(taskArguments(node, id, step))}${isArray ? ' --share "$SLURM_ARRAY_TASK_ID"' : ''}`,
   ];
   const lines = [
     '#!/bin/bash',
@@ -58,12 +58,12 @@ export function slurmScript(
     'set -euo pipefail',
     'after=',
     'all=',
-    `mkdir -p ${quoted(logs)}`,
+    `mkdir -p ${quoteWord(logs)}`,
     '',
     '# Submits the script on stdin behind what was submitted before.',
     'submit() {',
     '  local submitted',
-    `  submitted=$(sbatch --parsable --kill-on-invalid-dep=yes $after "$@"${sbatch.map((word) => ` ${quoted(word)}`).join('')})`,
+    `  submitted=$(sbatch --parsable --kill-on-invalid-dep=yes $after "$@"${sbatch.map((word) => ` ${quoteWord(word)}`).join('')})`,
     // Behind a semicolon stands the name of the cluster, where there are several.
     '  submitted=$(echo "$submitted" | cut -d ";" -f 1)',
     `  echo "$submitted" >> ${jobs}`,
@@ -76,7 +76,7 @@ export function slurmScript(
     lines.push(
       '',
       ...(shares ? [`# ${step}: ${shares.open.length} of ${shares.of} shares.`] : []),
-      `submit --job-name=clsort-${id}-${step} ${shares ? `--array=${arraySpec(shares.open)} ` : ''}--output=${quoted(log(step, shares !== undefined))} <<'TASK'`,
+      `submit --job-name=clsort-${id}-${step} ${shares ? `--array=${arraySpec(shares.open)} ` : ''}--output=${quoteWord(log(step, shares !== undefined))} <<'TASK'`,
       ...task(step, shares !== undefined),
       'TASK',
     );
@@ -85,9 +85,9 @@ export function slurmScript(
     '',
     '# What has failed for good is told by a job that comes last, whatever has become of the others.',
     'after="--dependency=afterany$all"',
-    `submit --job-name=clsort-${id}-report --output=${quoted(log('report', false))} <<'TASK'`,
+    `submit --job-name=clsort-${id}-report --output=${quoteWord(log('report', false))} <<'TASK'`,
     '#!/bin/bash',
-    `if [ ! -e ${quoted(folder.file('job.json'))} ]; then echo 'job ${id} has ended well'; exit; fi`,
+    `if [ ! -e ${quoteWord(folder.file('job.json'))} ]; then echo 'job ${id} has ended well'; exit; fi`,
     `exec ${commandLine([...node.command, 'status', id, '--workers-folder', node.root])}`,
     'TASK',
     '',

@@ -22,7 +22,7 @@ export interface Shard {
 }
 
 /** Keys, and how their files are read. */
-export interface KeyUnits {
+export interface KeyFormat {
   readonly is: 'keys';
   readonly dtype: Dtype;
   readonly descending: boolean;
@@ -38,7 +38,7 @@ export interface KeyUnits {
 }
 
 /** Records, whose keys are as the command line has them. */
-export interface RecordUnits {
+export interface RecordFormat {
   readonly is: 'records';
   readonly record: number;
   readonly keys: readonly string[];
@@ -65,7 +65,7 @@ export interface SortJob {
   /** Shared name of the folder of the result. */
   readonly out: string;
   readonly inputs: readonly JobInput[];
-  readonly units: KeyUnits | RecordUnits;
+  readonly units: KeyFormat | RecordFormat;
   readonly shards: readonly Shard[];
   readonly partitions: number;
   readonly part: PartFormat;

@@ -10,18 +10,18 @@ import { type Output, withOutput } from '../io/output.js';
 import { assertNotAborted, PIECE_BYTES } from '../io/raw.js';
 import type { OrderingSortOptions, RecordOrdering } from '../io/record-ordering.js';
 import { IoError, MismatchError } from '../util/errors.js';
+import { orderOf, partWriter } from './job-records.js';
 import { type Layout, layoutOf, PARTS, type Part, pieceName, type SortedPartRecord } from './layout.js';
-import { Proof } from './proof.js';
+import { PartVerifier } from './part-verifier.js';
 import { pointsOf, type StageWork } from './stages.js';
-import { orderOf, partWriter } from './units.js';
 import { fileContext } from './worker-context.js';
 
 /** Bytes that the device takes for each unit, at most, where it shares the host's memory. */
 const DEVICE_BYTES = 40;
 
 /** Bytes of memory that a part of so many bytes is sorted in. */
-export const partMemory = (bytes: number, { recordBytes: unit, sortBytes }: RecordOrdering): number =>
-  bytes + (bytes / unit) * (sortBytes + DEVICE_BYTES);
+export const partMemory = (bytes: number, { recordBytes, sortBytes }: RecordOrdering): number =>
+  bytes + (bytes / recordBytes) * (sortBytes + DEVICE_BYTES);
 
 export async function sortPart(work: StageWork, index: number): Promise<void> {
   const { folder } = work;
@@ -33,10 +33,10 @@ export async function sortPart(work: StageWork, index: number): Promise<void> {
   const path = folder.file(PARTS, part.name);
   try {
     await mkdir(dirname(path), { recursive: true });
-    const proof = new Proof(orderOf(work.job.units), pointsOf(work.job));
-    await make(work, part, path, proof);
+    const verifier = new PartVerifier(orderOf(work.job.units), pointsOf(work.job));
+    await writePart(work, part, path, verifier);
     const { size } = await stat(path);
-    const record: SortedPartRecord = { ...proof.found, bytes: size };
+    const record: SortedPartRecord = { ...verifier.result, bytes: size };
     await folder.put('sort', index, record);
   } catch (error) {
     // Another worker may have done it meanwhile, and removed what it was made of.
@@ -46,7 +46,7 @@ export async function sortPart(work: StageWork, index: number): Promise<void> {
   await dropPieces(work, layout, part);
 }
 
-async function make(work: StageWork, part: Part, path: string, proof: Proof): Promise<void> {
+async function writePart(work: StageWork, part: Part, path: string, verifier: PartVerifier): Promise<void> {
   const { job, context } = work;
   const order = orderOf(job.units);
   const bytes = part.end - part.begin;
@@ -57,38 +57,38 @@ async function make(work: StageWork, part: Part, path: string, proof: Proof): Pr
     let done = 0;
     return {
       async write(piece) {
-        await Promise.all([proof.add(piece), writer.write(piece)]);
+        await Promise.all([verifier.add(piece), writer.write(piece)]);
         done += piece.length;
         context.onProgress?.({ phase: 'write', done, total: bytes });
       },
       end: () => writer.end(),
     };
   };
-  const isLarge = partMemory(bytes, order) > context.memory || bytes > constants.MAX_LENGTH;
-  if (!part.single && isLarge) {
-    await sortLarge(work, part, path, writerTo);
+  const isExternal = partMemory(bytes, order) > context.memory || bytes > constants.MAX_LENGTH;
+  if (!part.single && isExternal) {
+    await sortExternally(work, part, path, writerTo);
   } else {
     await withOutput(path, fileContext(work.context), async (output) => {
       const writer = await writerTo(output);
-      const units = part.single ? unitsOf(work, part) : sortedUnits(work, part, order);
-      for await (const piece of units) {
+      const pieces = part.single ? recordsOf(work, part) : sortedRecords(work, part, order);
+      for await (const piece of pieces) {
         assertNotAborted(context.signal);
         await writer.write(piece);
       }
       await writer.end();
     });
   }
-  const { n: found } = proof.found;
-  if (found === n) return;
+  const { n: count } = verifier.result;
+  if (count === n) return;
   await rm(path, { force: true });
-  throw new MismatchError(`part ${part.name} has ${found} units, and should have ${n}`);
+  throw new MismatchError(`part ${part.name} has ${count} units, and should have ${n}`);
 }
 
 /** The units of a part as they were, in the order of the shards. */
-async function* unitsOf({ job, folder, context }: StageWork, part: Part): AsyncGenerator<Uint8Array> {
-  const { recordBytes: unit } = orderOf(job.units);
-  const most = Math.min(PIECE_BYTES, Math.max(unit, Math.floor(context.memory / 8)));
-  const room = new Uint8Array(2 * Math.max(unit, most - (most % unit)));
+async function* recordsOf({ job, folder, context }: StageWork, part: Part): AsyncGenerator<Uint8Array> {
+  const { recordBytes } = orderOf(job.units);
+  const maxBytes = Math.min(PIECE_BYTES, Math.max(recordBytes, Math.floor(context.memory / 8)));
+  const buffer = new Uint8Array(2 * Math.max(recordBytes, maxBytes - (maxBytes % recordBytes)));
   let position = 0;
   for (const [shard, size] of part.sizes.entries()) {
     const begin = Math.max(0, part.begin - position);
@@ -97,7 +97,7 @@ async function* unitsOf({ job, folder, context }: StageWork, part: Part): AsyncG
     if (begin >= end) continue;
     const file = await openFile(folder.file(...pieceName(part.partition, shard)), 0, context.signal);
     try {
-      yield* piecesOf(file.readAt, { begin, end, recordBytes: unit, buffer: room });
+      yield* piecesOf(file.readAt, { begin, end, recordBytes: recordBytes, buffer: buffer });
     } finally {
       await file.close();
     }
@@ -105,36 +105,40 @@ async function* unitsOf({ job, folder, context }: StageWork, part: Part): AsyncG
 }
 
 /** Each in memory of its own, for who holds several. */
-async function* copied(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* copyPieces(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const piece of pieces) yield piece.slice();
 }
 
 /** The same, sorted in memory. */
-async function* sortedUnits(work: StageWork, part: Part, order: RecordOrdering): AsyncGenerator<Uint8Array> {
+async function* sortedRecords(
+  work: StageWork,
+  part: Part,
+  order: RecordOrdering,
+): AsyncGenerator<Uint8Array> {
   const { job, folder, context } = work;
   const { signal, onProgress } = context;
-  const units = new Uint8Array(part.end - part.begin);
+  const records = new Uint8Array(part.end - part.begin);
   let at = 0;
   for (const [shard, size] of part.sizes.entries()) {
     if (size === 0) continue;
     const file = await openFile(folder.file(...pieceName(part.partition, shard)), 0, signal);
     try {
-      await file.readAt(units.subarray(at, at + size), 0);
+      await file.readAt(records.subarray(at, at + size), 0);
     } finally {
       await file.close();
     }
     at += size;
-    onProgress?.({ phase: 'read', done: at, total: units.length });
+    onProgress?.({ phase: 'read', done: at, total: records.length });
   }
-  if (units.length === 0) return;
+  if (records.length === 0) return;
   const options: OrderingSortOptions = { ...job.how, signal };
-  const sorted = await order.sort(await context.sorter(), units, options);
+  const sorted = await order.sort(await context.sorter(), records, options);
   const step = Math.max(1, Math.floor(PIECE_BYTES / order.recordBytes)) * order.recordBytes;
   for (let begin = 0; begin < sorted.length; begin += step) yield sorted.subarray(begin, begin + step);
 }
 
 /** Sorts what is more than memory holds by partitions of its own, by way of the disk. */
-async function sortLarge(
+async function sortExternally(
   work: StageWork,
   part: Part,
   path: string,
@@ -148,14 +152,14 @@ async function sortLarge(
     path: undefined,
     plainAt: undefined,
     bytes,
-    pieces: () => copied(unitsOf(work, part)),
+    pieces: () => copyPieces(recordsOf(work, part)),
   };
   await externalSort(
     await context.sorter(),
     {
       ...{ input, order, orderName: order.description, out: path, writer },
       budget: partitionBudget(context.memory, order),
-      tmp: context.tmp ?? folder.asides,
+      tmp: context.tmp ?? folder.temporaryFolder,
       options: job.how,
     },
     fileContext(work.context),

@@ -16,9 +16,9 @@ import { writeFileAtomic } from '../io/write-file-atomic.js';
 import { MismatchError } from '../util/errors.js';
 import { Random } from '../util/random.js';
 import type { JobFolder } from './job-folder.js';
+import { openShard, orderOf, type RecordReader } from './job-records.js';
 import { type PartitionRecord, pieceName, type SampleRecord, type SplittersRecord } from './layout.js';
 import type { SortJob } from './sort-job.js';
-import { openShard, orderOf, type UnitReader } from './units.js';
 import type { WorkerContext } from './worker-context.js';
 
 /** A task's share of a job. */
@@ -29,7 +29,7 @@ export interface StageWork {
 }
 
 /** Shards need not be of the same size: the smaller ones bring more than their share, of which some is taken. */
-const SPARE = 4;
+const OVERSAMPLING = 4;
 
 /** Most bytes of all samples, which one task holds; the same for all workers, whatever memory they have. */
 const MAX_SAMPLE_BYTES = 128 * 2 ** 20;
@@ -38,10 +38,10 @@ const MAX_SAMPLE_BYTES = 128 * 2 ** 20;
 const MAX_PIECE_BYTES = 32 * 2 ** 20;
 
 /** Memory for pieces that are read and placed, in four parts of whole units that words may stand in. */
-function roomFor(order: RecordOrdering, memory: number): Uint8Array {
-  const most = Math.min(MAX_PIECE_BYTES, MAX_PLACED_RECORDS * order.recordBytes, Math.floor(memory / 8));
-  const units = Math.max(1, Math.floor(most / order.recordBytes));
-  return new Uint8Array((units < 8 ? units : units - (units % 8)) * order.recordBytes * 4);
+function bufferFor(order: RecordOrdering, memory: number): Uint8Array {
+  const maxBytes = Math.min(MAX_PIECE_BYTES, MAX_PLACED_RECORDS * order.recordBytes, Math.floor(memory / 8));
+  const count = Math.max(1, Math.floor(maxBytes / order.recordBytes));
+  return new Uint8Array((count < 8 ? count : count - (count % 8)) * order.recordBytes * 4);
 }
 
 /** The points of a job's checksums. */
@@ -49,61 +49,65 @@ export const pointsOf = ({ points }: SortJob): BigUint64Array => BigUint64Array.
 
 const sampleName = (shard: number): string => `sample-${String(shard).padStart(6, '0')}.units`;
 
-/** Units of all samples together. @param unit bytes of one */
-export const sampleSize = (partitions: number, unit: number): number =>
-  Math.min(SPARE * SAMPLES_PER_PARTITION * partitions, Math.floor(MAX_SAMPLE_BYTES / unit));
+/** Units of all samples together. @param recordBytes bytes of one */
+export const sampleSize = (partitions: number, recordBytes: number): number =>
+  Math.min(OVERSAMPLING * SAMPLES_PER_PARTITION * partitions, Math.floor(MAX_SAMPLE_BYTES / recordBytes));
 
 /** Units of a shard from all over it, into a file. */
 export async function sample({ job, folder, context }: StageWork, shard: number): Promise<void> {
-  const { recordBytes: unit } = orderOf(job.units);
-  const wanted = Math.ceil(sampleSize(job.partitions, unit) / job.shards.length);
+  const { recordBytes } = orderOf(job.units);
+  const wanted = Math.ceil(sampleSize(job.partitions, recordBytes) / job.shards.length);
   const seed = job.seed + shard;
   const reader = await openShard(job, shard, context.shared, context.signal);
   let n: number;
-  let units: Uint8Array;
+  let sampled: Uint8Array;
   try {
     const { bytes, readAt } = reader;
     if (readAt && bytes !== undefined) {
-      n = bytes / unit;
-      units = await takeSample(readAt, { n, recordBytes: unit, count: wanted, seed });
+      n = bytes / recordBytes;
+      sampled = await takeSample(readAt, { n, recordBytes: recordBytes, count: wanted, seed });
     } else {
-      [n, units] = await sampleInOrder(
+      [n, sampled] = await sampleInOrder(
         reader,
-        { unit, wanted, seed },
-        roomFor(orderOf(job.units), context.memory),
+        { recordBytes, wanted, seed },
+        bufferFor(orderOf(job.units), context.memory),
       );
     }
   } finally {
     await reader.close();
   }
   const name = sampleName(shard);
-  await writeFileAtomic(folder.file(name), units, folder.aside(name));
-  const record: SampleRecord = { n, samples: units.length / unit };
+  await writeFileAtomic(folder.file(name), sampled, folder.temporaryPath(name));
+  const record: SampleRecord = { n, samples: sampled.length / recordBytes };
   await folder.put('sample', shard, record);
 }
 
 /** A sample of what comes once and in order: a reservoir (Vitter's algorithm R). */
 async function sampleInOrder(
-  reader: UnitReader,
-  { unit, wanted, seed }: { readonly unit: number; readonly wanted: number; readonly seed: number },
-  room: Uint8Array,
+  reader: RecordReader,
+  {
+    recordBytes,
+    wanted,
+    seed,
+  }: { readonly recordBytes: number; readonly wanted: number; readonly seed: number },
+  buffer: Uint8Array,
 ): Promise<[n: number, units: Uint8Array]> {
   const random = new Random(seed);
-  const kept = new Uint8Array(wanted * unit);
+  const reservoir = new Uint8Array(wanted * recordBytes);
   let n = 0;
-  for await (const piece of reader.pieces(room)) {
-    for (let at = 0; at < piece.length; at += unit, n++) {
+  for await (const piece of reader.pieces(buffer)) {
+    for (let at = 0; at < piece.length; at += recordBytes, n++) {
       const place = n < wanted ? n : random.below(n + 1);
-      if (place < wanted) kept.set(piece.subarray(at, at + unit), place * unit);
+      if (place < wanted) reservoir.set(piece.subarray(at, at + recordBytes), place * recordBytes);
     }
   }
-  return [n, kept.subarray(0, Math.min(n, wanted) * unit)];
+  return [n, reservoir.subarray(0, Math.min(n, wanted) * recordBytes)];
 }
 
 /** Splitters from the samples of all shards, each with the weight of its shard. */
 export async function splitters({ job, folder }: StageWork): Promise<void> {
   const order = orderOf(job.units);
-  const { recordBytes: unit } = order;
+  const { recordBytes } = order;
   const records: SampleRecord[] = [];
   for (const i of job.shards.keys()) records.push(await folder.expect<SampleRecord>('sample', i));
   // As many of each unit of all shards as the scarcest sample has.
@@ -111,13 +115,13 @@ export async function splitters({ job, folder }: StageWork): Promise<void> {
   const taken: Uint8Array[] = [];
   for (const [i, { n, samples }] of records.entries()) {
     const path = folder.file(sampleName(i));
-    const units = await readFile(path).catch((error) => {
+    const sampled = await readFile(path).catch((error) => {
       throw ioError('read', path, error);
     });
     const count = Math.min(samples, Math.round(rate * n));
     for (let k = 0; k < count; k++) {
-      const at = Math.floor((k * samples) / count) * unit;
-      taken.push(units.subarray(at, at + unit));
+      const at = Math.floor((k * samples) / count) * recordBytes;
+      taken.push(sampled.subarray(at, at + recordBytes));
     }
   }
   const found = Splitters.of(order, new Uint8Array(Buffer.concat(taken)), job.partitions);
@@ -130,22 +134,26 @@ export async function partition({ job, folder, context }: StageWork, shard: numb
   const { signal, onProgress } = context;
   const order = orderOf(job.units);
   const stored = await folder.expect<SplittersRecord>('splitters', 0);
-  const found = new Splitters(order, stored.splitters);
-  const room = roomFor(order, context.memory);
-  const products = new RecordMultiset(order.recordBytes, pointsOf(job));
+  const chosenSplitters = new Splitters(order, stored.splitters);
+  const buffer = bufferFor(order, context.memory);
+  const multiset = new RecordMultiset(order.recordBytes, pointsOf(job));
   const reader = await openShard(job, shard, context.shared, signal);
-  const aside = folder.aside(`partition-${shard}`);
-  await mkdir(aside).catch((error) => {
-    throw ioError('write', aside, error);
+  const temporaryFolder = folder.temporaryPath(`partition-${shard}`);
+  await mkdir(temporaryFolder).catch((error) => {
+    throw ioError('write', temporaryFolder, error);
   });
-  const spill = new FileSpill(aside);
-  const names = found.single.map((_, p) => String(p));
-  const partitioner = new Partitioner(order, found, { spill, names, buffer: room.subarray(room.length / 2) });
+  const spill = new FileSpill(temporaryFolder);
+  const names = chosenSplitters.single.map((_, p) => String(p));
+  const partitioner = new Partitioner(order, chosenSplitters, {
+    spill,
+    names,
+    buffer: buffer.subarray(buffer.length / 2),
+  });
   let bytes = 0;
   try {
-    for await (const piece of reader.pieces(room.subarray(0, room.length / 2))) {
+    for await (const piece of reader.pieces(buffer.subarray(0, buffer.length / 2))) {
       assertNotAborted(signal);
-      const counted = products.add(piece);
+      const counted = multiset.add(piece);
       counted.catch(() => undefined); // it is awaited, perhaps after another failure
       await partitioner.add(piece);
       await counted;
@@ -163,16 +171,16 @@ export async function partition({ job, folder, context }: StageWork, shard: numb
     for (const name of filled) {
       const piece = folder.file(...pieceName(Number(name), shard));
       await mkdir(dirname(piece), { recursive: true });
-      await rename(join(aside, `partition-${name}`), piece).catch((error) => {
+      await rename(join(temporaryFolder, `partition-${name}`), piece).catch((error) => {
         throw ioError('write', piece, error);
       });
     }
-    const record: PartitionRecord = { bytes, sizes, products: products.stored };
+    const record: PartitionRecord = { bytes, sizes, products: multiset.stored };
     await folder.put('partition', shard, record);
   } finally {
     await partitioner.settle();
     await spill.close();
     await reader.close();
-    await rm(aside, { recursive: true, force: true }).catch(() => undefined);
+    await rm(temporaryFolder, { recursive: true, force: true }).catch(() => undefined);
   }
 }

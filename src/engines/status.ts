@@ -2,10 +2,10 @@
 
 import { IoError } from '../util/errors.js';
 import { VERSION } from '../util/package.js';
-import { coordinate } from './coordinator-lock.js';
-import { STAGES } from './engine.js';
+import { acquireCoordinatorLock } from './coordinator-lock.js';
 import type { JobFolder } from './job-folder.js';
 import { assertId } from './job-folder.js';
+import { STAGES } from './job-runner.js';
 import {
   assertQueue,
   cancelKey,
@@ -57,7 +57,7 @@ export interface RedisStatus {
   readonly workers: readonly (WorkerEntry & { readonly name: string })[];
 }
 
-const SILENT_MS = 30_000;
+const WORKER_TIMEOUT_MS = 30_000;
 
 /** @throws IoError where Redis does not answer */
 export async function redisStatus(url: URL, queue: string, id: string): Promise<RedisStatus> {
@@ -68,14 +68,14 @@ export async function redisStatus(url: URL, queue: string, id: string): Promise<
     const job = entryOf<JobEntry>(await client.hget(jobsKey(queue), id));
     const workers = Object.entries(await client.hgetall(workersKey(queue))).flatMap(([name, text]) => {
       const entry = entryOf<WorkerEntry>(text);
-      if (!entry || !(Date.now() - entry.at < SILENT_MS)) return [];
-      const told = {
+      if (!entry || !(Date.now() - entry.at < WORKER_TIMEOUT_MS)) return [];
+      const states = {
         version: plainText(entry.version),
         host: plainText(entry.host),
         device: plainText(entry.device),
       };
       const task = entry.task === undefined ? undefined : plainText(entry.task);
-      return [{ ...entry, ...told, task, name: plainText(name) }];
+      return [{ ...entry, ...states, task, name: plainText(name) }];
     });
     return {
       job: job && { ...job, out: plainText(job.out), stage: plainText(job.stage), host: plainText(job.host) },
@@ -86,7 +86,7 @@ export async function redisStatus(url: URL, queue: string, id: string): Promise<
   }
 }
 
-const KEPT_SECONDS = 24 * 3600;
+const RETENTION_SECONDS = 24 * 3600;
 
 /** Takes a job's tasks from the queue, and tells those who have some. @throws IoError where Redis does not answer */
 export async function cancelInRedis(url: URL, queue: string, id: string): Promise<number> {
@@ -97,7 +97,7 @@ export async function cancelInRedis(url: URL, queue: string, id: string): Promis
   const tasks = new Queue(queueName(queue), { connection: client, prefix: PREFIX, skipVersionCheck: true });
   tasks.on('error', () => undefined);
   try {
-    await client.set(cancelKey(queue, id), VERSION, 'EX', KEPT_SECONDS);
+    await client.set(cancelKey(queue, id), VERSION, 'EX', RETENTION_SECONDS);
     let removed = 0;
     for (const job of await tasks.getJobs(['wait', 'delayed', 'failed', 'prioritized'])) {
       if (job?.data?.job !== id) continue;
@@ -120,7 +120,7 @@ export async function cancelInRedis(url: URL, queue: string, id: string): Promis
  */
 export async function cancelInFolder(folder: JobFolder): Promise<boolean> {
   await folder.cancel();
-  const release = await coordinate(folder).catch((error) => {
+  const release = await acquireCoordinatorLock(folder).catch((error) => {
     if (error instanceof IoError) throw error;
     return undefined;
   });

@@ -8,11 +8,11 @@ import { RecordMultiset } from '../io/record-multiset.js';
 import { temporaryName } from '../io/temporary-files.js';
 import { IoError, MismatchError, UsageError } from '../util/errors.js';
 import { VERSION } from '../util/package.js';
+import { openPart, orderOf } from './job-records.js';
 import { layoutOf, PARTS, type PartitionRecord, type SortedPartRecord } from './layout.js';
-import { Proof } from './proof.js';
+import { PartVerifier } from './part-verifier.js';
 import type { SortJob } from './sort-job.js';
 import { pointsOf, type StageWork } from './stages.js';
-import { openPart, orderOf } from './units.js';
 
 /** Texts hold one NaN only, so that what is read back need not be what was written. */
 const TEXTS = ['csv', 'tsv', 'ndjson'];
@@ -31,14 +31,14 @@ export async function verifyPart(work: StageWork, index: number): Promise<void> 
   const sorted = await folder.expect<SortedPartRecord>('sort', index);
   const order = orderOf(job.units);
   const path = folder.file(PARTS, part.name);
-  const proof = new Proof(order, pointsOf(job));
+  const verifier = new PartVerifier(order, pointsOf(job));
   const step = Math.max(1, Math.floor(PIECE_BYTES / order.recordBytes)) * order.recordBytes;
   if (sorted.bytes > 0) {
     const reader = await openPart(job, path, context.signal);
     try {
       let done = 0;
       for await (const piece of reader.pieces(new Uint8Array(2 * step))) {
-        await proof.add(piece);
+        await verifier.add(piece);
         done += piece.length;
         context.onProgress?.({ phase: 'verify', done, total: part.end - part.begin });
       }
@@ -46,7 +46,7 @@ export async function verifyPart(work: StageWork, index: number): Promise<void> 
       await reader.close();
     }
   }
-  const { n, products, ends } = proof.found;
+  const { n, products, ends } = verifier.result;
   const same =
     n === sorted.n &&
     (isText(job) || JSON.stringify([products, ends]) === JSON.stringify([sorted.products, sorted.ends]));
@@ -98,11 +98,11 @@ export async function finish({ job, folder, context }: StageWork): Promise<Parts
   if (n * order.recordBytes !== bytes || !before.equals(after)) {
     throw new MismatchError('the parts do not hold the units of the input: they are not used');
   }
-  const made = folder.file(PARTS);
+  const partsFolder = folder.file(PARTS);
   const names = new Set(parts.map(({ name }) => name));
-  for (const name of await readdir(made)) {
+  for (const name of await readdir(partsFolder)) {
     // What workers that were killed have left.
-    if (!names.has(name)) await rm(join(made, name), { recursive: true, force: true });
+    if (!names.has(name)) await rm(join(partsFolder, name), { recursive: true, force: true });
   }
   const { units, part } = job;
   const manifest: PartsManifest = {
@@ -119,9 +119,9 @@ export async function finish({ job, folder, context }: StageWork): Promise<Parts
     ...(part.delimiter !== undefined && { delimiter: part.delimiter }),
     parts: parts.map(({ name }, i) => ({ name, n: records[i]?.n ?? 0, bytes: records[i]?.bytes ?? 0 })),
   };
-  await writeParts(made, manifest);
+  await writeParts(partsFolder, manifest);
   const out = await context.shared.target(job.out);
-  await place(made, out);
+  await moveIntoPlace(partsFolder, out);
   await folder.remove();
   return { out, n, units: order.description, bytes, parts: parts.length };
 }
@@ -144,7 +144,7 @@ export async function assertReplaceable(out: string): Promise<void> {
 }
 
 /** Renames the folder of parts; what was there goes when the new one stands in its place. */
-async function place(made: string, out: string): Promise<void> {
+async function moveIntoPlace(partsFolder: string, out: string): Promise<void> {
   try {
     await assertReplaceable(out);
     const old = join(dirname(out), temporaryName('replaced'));
@@ -152,7 +152,7 @@ async function place(made: string, out: string): Promise<void> {
       () => true,
       () => false,
     );
-    await rename(made, out).catch(async (error) => {
+    await rename(partsFolder, out).catch(async (error) => {
       if (isThere) await rename(old, out);
       throw error;
     });

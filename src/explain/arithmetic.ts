@@ -23,7 +23,7 @@ export interface Arithmetic {
 }
 
 /** @param bits of an integer, which wraps */
-function whole(bits: 32 | 64, { kind, width }: DtypeInfo): Arithmetic {
+function integerArithmetic(bits: 32 | 64, { kind, width }: DtypeInfo): Arithmetic {
   const wrapped = (value: bigint): bigint => BigInt.asUintN(bits, value);
   return {
     bytes: bits === 32 ? 4 : 8,
@@ -37,7 +37,7 @@ function whole(bits: 32 | 64, { kind, width }: DtypeInfo): Arithmetic {
   };
 }
 
-function floating(info: DtypeInfo): Arithmetic {
+function floatArithmetic(info: DtypeInfo): Arithmetic {
   const round = info.width === 32 ? Math.fround : (value: number) => value;
   return {
     bytes: info.width === 32 ? 4 : 8,
@@ -52,13 +52,13 @@ function floating(info: DtypeInfo): Arithmetic {
 }
 
 /** Values of scans: of the keys' own width. */
-export const scanned = (info: DtypeInfo): Arithmetic =>
-  info.kind === 'float' ? floating(info) : whole(info.width as 32 | 64, info);
+export const scanArithmetic = (info: DtypeInfo): Arithmetic =>
+  info.kind === 'float' ? floatArithmetic(info) : integerArithmetic(info.width as 32 | 64, info);
 
 /** Values of reductions: sums of integers have 64 bits, minima and maxima are taken of codes. */
-export function reduced(codec: KeyCodec, op: ReduceOp): Arithmetic {
+export function reduceArithmetic(codec: KeyCodec, op: ReduceOp): Arithmetic {
   const info = dtypeInfo(codec.dtype.name);
-  if (op === 'sum') return info.kind === 'float' ? floating(info) : whole(64, info);
+  if (op === 'sum') return info.kind === 'float' ? floatArithmetic(info) : integerArithmetic(64, info);
   const bits = info.width === 64 ? 64 : 32;
   return {
     bytes: bits === 64 ? 8 : 4,

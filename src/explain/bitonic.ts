@@ -6,21 +6,21 @@ import { buildFittedProgram, roundUpToGroups } from '../device/fitted-program.js
 import { u64 } from '../device/queue.js';
 import { UnsupportedError } from '../util/errors.js';
 import { fromBytes, toBytes } from './keys.js';
-import { walk } from './network.js';
+import { explainNetwork } from './network.js';
 import { alternatingNetwork, type Elements, flipNetwork } from './network-model.js';
 import { record, type Subject, startOf } from './record.js';
-import type { Seen, View } from './view.js';
+import type { View, ViewResult } from './view.js';
 
 export const explainBitonic: View = (device, subject, { step }) =>
   step === 'alternating' ? explainAlternating(device, subject) : explainFlip(device, subject);
 
-async function explainFlip(device: Device, subject: Subject): Promise<Seen> {
+async function explainFlip(device: Device, subject: Subject): Promise<ViewResult> {
   const n = subject.patterns.length;
   const recording = await record(device, bitonic, subject, { network: true });
   return {
-    steps: walk(subject, {
+    steps: explainNetwork(subject, {
       kernel: 'bitonic_step',
-      source: { file: 'bitonic.cl', name: 'bitonic_step', having: ['lower_of', 'IS_AFTER', '] = key_'] },
+      source: { file: 'bitonic.cl', name: 'bitonic_step', containing: ['lower_of', 'IS_AFTER', '] = key_'] },
       note: 'Every comparator points the same way: its first step meets a block with its own mirror image.',
       ties: true,
       items: Math.ceil(n / 2),
@@ -34,7 +34,7 @@ async function explainFlip(device: Device, subject: Subject): Promise<Seen> {
   };
 }
 
-async function explainAlternating(device: Device, subject: Subject): Promise<Seen> {
+async function explainAlternating(device: Device, subject: Subject): Promise<ViewResult> {
   const { info, bits, patterns } = subject;
   const n = patterns.length;
   if (2 ** Math.round(Math.log2(n)) !== n) {
@@ -76,9 +76,9 @@ async function explainAlternating(device: Device, subject: Subject): Promise<See
     for (const buffer of [keys, values]) buffer.release();
   }
   return {
-    steps: walk(subject, {
+    steps: explainNetwork(subject, {
       kernel: 'bitonic_alternating',
-      source: { file: 'bitonic_lab.cl', name: 'bitonic_alternating', having: ['up', '] = key_'] },
+      source: { file: 'bitonic_lab.cl', name: 'bitonic_alternating', containing: ['up', '] = key_'] },
       note: 'Blocks go up and down by turns, so that two neighbours are one bitonic sequence; equal keys may change their order.',
       ties: false,
       items: Math.ceil(n / 2),

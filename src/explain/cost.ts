@@ -38,12 +38,12 @@ export interface Work {
 
 /** Turns of all accesses to local memory with 16 and with 32 banks. */
 function turnsOf({ accesses, bytes }: NonNullable<Work['local']>): BankTurns[] {
-  const most = (banks: 16 | 32, pad: boolean) =>
+  const maxTurns = (banks: 16 | 32, pad: boolean) =>
     accesses.reduce((turns, access) => Math.max(turns, bankTurns(access, bytes, banks, pad)), 1);
   return ([16, 32] as const).map((banks) => ({
     banks,
-    plain: most(banks, false),
-    padded: most(banks, true),
+    plain: maxTurns(banks, false),
+    padded: maxTurns(banks, true),
   }));
 }
 

@@ -1,6 +1,6 @@
 /** What the views of sorts by digits have in common. */
 import { agree } from './explanation.js';
-import { moved, type Recording, type Subject } from './record.js';
+import { afterMove, type Recording, type Subject } from './record.js';
 
 /** The bits [low, high) of the code that a pass sorts on. */
 export function digitBits({ bits }: Subject, pass: number, radixBits: number): [number, number] {
@@ -18,7 +18,7 @@ export function checkMove(
   before: { codes: bigint[]; ids: number[] },
 ): { codes: bigint[]; ids: number[] } {
   const after = recording.after(pass, kernel);
-  agree(`keys after pass ${pass}`, after.codes, moved(before.codes, places));
-  agree(`positions after pass ${pass}`, after.ids, moved(before.ids, places));
+  agree(`keys after pass ${pass}`, after.codes, afterMove(before.codes, places));
+  agree(`positions after pass ${pass}`, after.ids, afterMove(before.ids, places));
   return after;
 }

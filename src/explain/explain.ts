@@ -13,7 +13,7 @@ import { explainHistogram } from './histogram.js';
 import { guessDtype, parseKey } from './keys.js';
 import { explainMerge } from './merge.js';
 import { explainOddEven } from './odd-even.js';
-import { moved, type Subject, startOf, texts, windowOf } from './record.js';
+import { afterMove, type Subject, startOf, texts, windowOf } from './record.js';
 import { explainReduce } from './reduce.js';
 import { explainRow } from './row.js';
 import { explainScan } from './scan.js';
@@ -74,9 +74,9 @@ function windowOfOptions(
         ? [0, bits]
         : bits;
   if (![begin, end].every(Number.isInteger) || begin < 0 || end < begin || end > width) {
-    const said = typeof bits === 'number' ? bits : `${begin}:${end}`;
+    const text = typeof bits === 'number' ? bits : `${begin}:${end}`;
     throw new UsageError(
-      `--bits is ${said}: expected A:B with 0 <= A <= B <= ${width}, the bits of a code, or only B`,
+      `--bits is ${text}: expected A:B with 0 <= A <= B <= ${width}, the bits of a code, or only B`,
     );
   }
   if (algorithm === 'histogram' && (end === begin || end - begin > 8)) {
@@ -114,9 +114,9 @@ function assertOptions(
 /** @throws UsageError */
 function assertCount(algorithm: Explained, n: number): void {
   if (n === 0) throw new UsageError('no keys: name them, such as 7 14 4 1, or have some drawn: --random 16');
-  const most = algorithm === 'odd-even' ? MAX_ODD_EVEN : MAX_KEYS;
-  if (n > most) {
-    throw new UsageError(`${n} keys are too many to be walked through: ${algorithm} takes at most ${most}`);
+  const max = algorithm === 'odd-even' ? MAX_ODD_EVEN : MAX_KEYS;
+  if (n > max) {
+    throw new UsageError(`${n} keys are too many to be walked through: ${algorithm} takes at most ${max}`);
   }
 }
 
@@ -148,19 +148,25 @@ export async function explain(
   const patterns = words.map((word) => parseKey(word, dtype));
   const subject: Subject = { codec, info, patterns, bits };
   const { step, radixBits, scan } = options;
-  const seen = await VIEWS[algorithm](device, subject, { step, radixBits, scan, op });
+  const viewResult = await VIEWS[algorithm](device, subject, { step, radixBits, scan, op });
   const keys = texts(startOf(subject).codes, subject);
   const isSort = EXPLAINED_SORTS.includes(algorithm);
-  const result = seen.result ?? seen.steps.at(-1)?.after ?? keys;
+  const result = viewResult.result ?? viewResult.steps.at(-1)?.after ?? keys;
   if (isSort) assertSorted(subject, result, step === 'alternating');
-  const { steps, sources } = withSources(pairs ? withValues(seen.steps, words.length) : seen.steps);
+  const { steps, sources } = withSources(
+    pairs ? withValues(viewResult.steps, words.length) : viewResult.steps,
+  );
   const [first = null] = EXPLAINED[algorithm] as readonly string[];
-  const shown = <T>(values: readonly T[]): readonly T[] => values.slice(0, MAX_SHOWN);
+  const visibleKeys = <T>(values: readonly T[]): readonly T[] => values.slice(0, MAX_SHOWN);
   return {
     schema: 'clsort.explain/2',
     ...{ algorithm, step: step ?? first, device: device.info.name, dtype, descending, bits, n: words.length },
-    ...{ keys: shown(keys), ...(isSort && { sorted: shown(result) }), result: shown(result) },
-    steps: words.length > MAX_SHOWN ? steps.map(summedUp) : steps,
+    ...{
+      keys: visibleKeys(keys),
+      ...(isSort && { sorted: visibleKeys(result) }),
+      result: visibleKeys(result),
+    },
+    steps: words.length > MAX_SHOWN ? steps.map(summarizeStep) : steps,
     sources,
   };
 }
@@ -196,7 +202,7 @@ function withValues(steps: readonly Step[], n: number): Step[] {
   let values = Array.from({ length: n }, (_, i) => `v${i}`);
   return steps.map((step) => {
     const before = values;
-    if (step.newIndex.length === n) values = moved(before, step.newIndex);
+    if (step.newIndex.length === n) values = afterMove(before, step.newIndex);
     const isMove = values !== before;
     return {
       ...step,
@@ -208,7 +214,7 @@ function withValues(steps: readonly Step[], n: number): Step[] {
 /** Values of a long line that are shown: the first ones and the last ones. */
 const ENDS = 12;
 
-function shortened(one: Line): Line {
+function shortenSources(one: Line): Line {
   const { values } = one;
   if (values.length <= 4 * ENDS) return one;
   return {
@@ -219,6 +225,6 @@ function shortened(one: Line): Line {
 }
 
 /** A step of many keys: the ends of its arrays, and nothing that would be drawn for each key. */
-function summedUp({ flow: _flow, wires: _wires, ...step }: Step): Step {
-  return { ...step, lines: step.lines.map(shortened), before: [], after: [], newIndex: [] };
+function summarizeStep({ flow: _flow, wires: _wires, ...step }: Step): Step {
+  return { ...step, lines: step.lines.map(shortenSources), before: [], after: [], newIndex: [] };
 }

@@ -2,15 +2,15 @@
 import type { Device } from '../device/device.js';
 import { encode } from '../keys/key-codec.js';
 import { HistogramLab, type HistogramLabStep } from '../primitives/histogram-lab.js';
+import { groupFor, timesOf, withBuffers } from './buffers.js';
 import { type Access, costOf, firstOf, sideBySide } from './cost.js';
 import { agree, type Grid, line, type Step } from './explanation.js';
 import { histogramModel } from './histogram-model.js';
 import { fromBytes, keyText, toBytes } from './keys.js';
-import { groupFor, timesOf, withBuffers } from './lab.js';
 import { binary, type Subject, windowOf } from './record.js';
 import type { View } from './view.js';
 
-const MOST_ITEMS = 32;
+const MAX_ITEMS = 32;
 const KEYS_PER_ITEM = 4;
 /** Columns and rows of a table that are shown. */
 const MAX_SHOWN = 32;
@@ -73,7 +73,7 @@ export const explainHistogram: View = async (device, subject, { step: named = 'p
   const { patterns, info, codec, bits } = subject;
   const n = patterns.length;
   const bins = 2 ** (bits[1] - bits[0]);
-  const groupSize = groupFor(Math.ceil(n / 2), 4, MOST_ITEMS);
+  const groupSize = groupFor(Math.ceil(n / 2), 4, MAX_ITEMS);
   const made = { dtype: info.name, step, keysPerItem: KEYS_PER_ITEM };
   const lab = await HistogramLab.create(device, { ...made, lab: { groupSize, trace: step !== 'global' } });
   const plain = await HistogramLab.create(device, { ...made, lab: { groupSize } });
@@ -123,7 +123,7 @@ export const explainHistogram: View = async (device, subject, { step: named = 'p
       source: {
         file: step === 'global' ? 'histogram.cl' : 'histogram_lab.cl',
         name: kernelOf(step),
-        having: ['counters[LAB_COUNTER(item, bin)]++', 'atomic_inc', 'row[bin]'],
+        containing: ['counters[LAB_COUNTER(item, bin)]++', 'atomic_inc', 'row[bin]'],
       },
     },
   ];
@@ -153,7 +153,7 @@ export const explainHistogram: View = async (device, subject, { step: named = 'p
         ].map((access) => ({ access, bytes: 4 })),
         kernelSeconds: ran.seconds[1] ?? null,
       }),
-      source: { file: 'histogram.cl', name: 'histogram_merge', having: ['partials['] },
+      source: { file: 'histogram.cl', name: 'histogram_merge', containing: ['partials['] },
     });
   }
   return { steps, result: counts.map(String) };
@@ -186,18 +186,18 @@ function countersOf(
   model: readonly (readonly number[])[],
   bins: number,
 ): Grid[] {
-  const { length, bytes: unit } = lab.counters;
-  const read = unit === 1 ? [...bytes] : fromBytes(bytes, 4).map(Number);
+  const { length, bytes: wordBytes } = lab.counters;
+  const read = wordBytes === 1 ? [...bytes] : fromBytes(bytes, 4).map(Number);
   const values = lab.step === 'tagged' ? read.map((word) => word & COUNT_MASK) : read;
   agree('counters', values, model.flat());
-  const shown = Array.from({ length: Math.min(bins, MAX_SHOWN) }, (_, bin) => bin);
+  const visible = Array.from({ length: Math.min(bins, MAX_SHOWN) }, (_, bin) => bin);
   return model.slice(0, 2).map((_, group): Grid => {
     const own = values.slice(group * length, (group + 1) * length);
-    if (unit === 1) {
+    if (wordBytes === 1) {
       return {
         name: `counters of group ${group}`,
         columns: Array.from({ length: lab.groupSize }, (_, item) => `item ${item}`),
-        rows: shown.map((bin) =>
+        rows: visible.map((bin) =>
           line(
             `bin ${bin}`,
             Array.from({ length: lab.groupSize }, (_, item) => own[lab.counterOf(item, bin)] ?? 0),
@@ -208,11 +208,11 @@ function countersOf(
     const rows = Math.ceil(lab.groupSize / ROW);
     return {
       name: `counters of group ${group}`,
-      columns: shown.map((bin) => `bin ${bin}`),
+      columns: visible.map((bin) => `bin ${bin}`),
       rows: Array.from({ length: rows }, (_, row) =>
         line(
           `row ${row}`,
-          shown.map((bin) => own[row * ROW_BINS + bin] ?? 0),
+          visible.map((bin) => own[row * ROW_BINS + bin] ?? 0),
         ),
       ),
     };

@@ -7,11 +7,11 @@ const escapeHtml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
 /** Keys of which a paragraph tells all. */
-const MAX_TOLD = 64;
+const MAX_LISTED = 64;
 
-function told(values: readonly string[], n: number): string {
-  const shown = values.slice(0, MAX_TOLD);
-  return `${shown.join(' ')}${n > shown.length ? ' …' : ''}`;
+function listText(values: readonly string[], n: number): string {
+  const visible = values.slice(0, MAX_LISTED);
+  return `${visible.join(' ')}${n > visible.length ? ' …' : ''}`;
 }
 
 /** The explanation as one page, which loads nothing: style, script and data are inside. */
@@ -30,8 +30,8 @@ export function explanationHtml(explanation: Explanation): string {
 <title>clsort explain ${escapeHtml(algorithm)}</title>
 <style>${PAGE_STYLE}</style>
 <h1>${heading}</h1>
-<p class="soft">Input: ${escapeHtml(told(keys, n))}</p>
-<p class="soft">${out}: ${escapeHtml(told(result, explanation.sorted ? n : result.length))}</p>
+<p class="soft">Input: ${escapeHtml(listText(keys, n))}</p>
+<p class="soft">${out}: ${escapeHtml(listText(result, explanation.sorted ? n : result.length))}</p>
 <nav aria-label="Steps"><button id="back" aria-label="step back">←</button> <button id="forth" aria-label="step forth">→</button>
 <input id="slider" type="range" min="0" max="${Math.max(0, steps.length - 1)}" value="0" aria-label="step">
 <span id="position" aria-live="polite"></span></nav>

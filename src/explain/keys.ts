@@ -55,17 +55,20 @@ export function keyText(pattern: bigint, dtype: Dtype): string {
 }
 
 /** Little-endian elements of `unit` bytes as unsigned numbers. */
-export function fromBytes(bytes: Uint8Array, unit: number): bigint[] {
-  return Array.from({ length: bytes.length / unit }, (_, i) =>
-    bytes.subarray(i * unit, (i + 1) * unit).reduceRight((word, byte) => (word << 8n) | BigInt(byte), 0n),
+export function fromBytes(bytes: Uint8Array, elementBytes: number): bigint[] {
+  return Array.from({ length: bytes.length / elementBytes }, (_, i) =>
+    bytes
+      .subarray(i * elementBytes, (i + 1) * elementBytes)
+      .reduceRight((word, byte) => (word << 8n) | BigInt(byte), 0n),
   );
 }
 
 /** Inverse of `fromBytes`. */
-export function toBytes(words: readonly bigint[], unit: number): Uint8Array {
-  const bytes = new Uint8Array(words.length * unit);
+export function toBytes(words: readonly bigint[], elementBytes: number): Uint8Array {
+  const bytes = new Uint8Array(words.length * elementBytes);
   words.forEach((word, i) => {
-    for (let b = 0; b < unit; b++) bytes[i * unit + b] = Number((word >> BigInt(8 * b)) & 255n);
+    for (let b = 0; b < elementBytes; b++)
+      bytes[i * elementBytes + b] = Number((word >> BigInt(8 * b)) & 255n);
   });
   return bytes;
 }

@@ -4,7 +4,7 @@ import { type Access, costOf, firstOf, sideBySide } from './cost.js';
 import { agree, line, type Step } from './explanation.js';
 import { fromBytes } from './keys.js';
 import { mergeModel, type Regime, regimeOf, splitsModel } from './merge-model.js';
-import { moved, newIndexOf, record, startOf, texts, windowOf } from './record.js';
+import { afterMove, newIndexOf, record, startOf, texts, windowOf } from './record.js';
 import type { View } from './view.js';
 
 const SHORT = 2;
@@ -45,8 +45,8 @@ export const explainMerge: View = async (device, subject) => {
     const { kernels, note, having } = WAYS[regime];
     const writes = kernels.at(-1) ?? '';
     const after = recording.after(pass, writes);
-    agree(`keys of merge ${pass}`, after.codes, moved(before.codes, model.places));
-    agree(`positions of merge ${pass}`, after.ids, moved(before.ids, model.places));
+    agree(`keys of merge ${pass}`, after.codes, afterMove(before.codes, model.places));
+    agree(`positions of merge ${pass}`, after.ids, afterMove(before.ids, model.places));
     const newIndex = newIndexOf(before.ids, after.ids);
     const [from, to] = [texts(before.codes, subject), texts(after.codes, subject)];
     const lines = [line('runs', withBars(from, width)), line('rank in the other run', model.ranks)];

@@ -5,7 +5,7 @@ import { afterStep, type Elements, exchanges, type NetworkStep } from './network
 import { newIndexOf, type Subject, startOf, texts } from './record.js';
 
 /** A network as a device ran it. */
-export interface Walk {
+export interface NetworkRun {
   readonly kernel: string;
   readonly source: Step['source'];
   readonly note: string;
@@ -19,9 +19,9 @@ export interface Walk {
 }
 
 /** @throws MismatchError */
-export function walk(
+export function explainNetwork(
   subject: Subject,
-  { kernel, source, note, ties, items, steps, after: read }: Walk,
+  { kernel, source, note, ties, items, steps, after: read }: NetworkRun,
 ): Step[] {
   let before: Elements = startOf(subject);
   const { bytes } = subject.info;

@@ -16,10 +16,13 @@ export function randomWords(
   { max, seed, dtype = 'u32' }: { max?: number | undefined; seed: bigint; dtype?: Dtype | undefined },
 ): string[] {
   const { kind, width } = dtypeInfo(dtype);
-  const most = kind === 'float' ? 2 ** 32 : Math.min(2 ** 32, 2 ** (kind === 'signed' ? width - 1 : width));
-  const limit = max ?? Math.min(DEFAULT_MAX, most);
-  if (!Number.isInteger(limit) || limit < 1 || limit > most) {
-    throw new UsageError(`--max is ${limit}: expected a whole number from 1 to ${most}, for ${dtype} keys`);
+  const maxValue =
+    kind === 'float' ? 2 ** 32 : Math.min(2 ** 32, 2 ** (kind === 'signed' ? width - 1 : width));
+  const limit = max ?? Math.min(DEFAULT_MAX, maxValue);
+  if (!Number.isInteger(limit) || limit < 1 || limit > maxValue) {
+    throw new UsageError(
+      `--max is ${limit}: expected a whole number from 1 to ${maxValue}, for ${dtype} keys`,
+    );
   }
   const random = new Random(seed);
   return Array.from({ length: n }, () => String(random.below(limit)));

@@ -51,7 +51,7 @@ export async function record(
   const supported = algorithm.supports({ dtype: info.name, n, bits, valueBytes: 4 });
   if (supported !== true) throw new UnsupportedError(`${factory.name}: ${supported}`);
 
-  const recorded: Omit<RecordedStage, 'seconds'>[] = [];
+  const records: Omit<RecordedStage, 'seconds'>[] = [];
   let times: (number | null)[] = [];
   const sizes = new Map<unknown, number>();
   const made = (bytes: number) => {
@@ -77,7 +77,7 @@ export async function record(
         queue.read(buffer, bytes);
         data[name] = bytes;
       }
-      recorded.push({ kernel, pass, data });
+      records.push({ kernel, pass, data });
     };
     queue.startProfile();
     algorithm.enqueue(queue, {
@@ -92,7 +92,7 @@ export async function record(
       onStage,
     });
     await queue.finish();
-    const kernels = new Set(recorded.map(({ kernel }) => kernel));
+    const kernels = new Set(records.map(({ kernel }) => kernel));
     times = queue
       .endProfile()
       .filter(({ stage }) => kernels.has(stage))
@@ -101,8 +101,8 @@ export async function record(
     for (const buffer of [input, output, outputValues, ...Object.values(scratch)]) buffer.release();
   }
 
-  const stages = recorded.map((stage, i): RecordedStage => ({ ...stage, seconds: times[i] ?? null }));
-  const passes = stages.reduce((most, { pass }) => Math.max(most, pass + 1), 0);
+  const stages = records.map((stage, i): RecordedStage => ({ ...stage, seconds: times[i] ?? null }));
+  const passes = stages.reduce((last, { pass }) => Math.max(last, pass + 1), 0);
   const find = (pass: number, kernel: string, buffer: string): Uint8Array => {
     const stage = stages.find((one) => one.pass === pass && one.kernel === kernel);
     const data = stage?.data[buffer];
@@ -160,7 +160,7 @@ export const startOf = (subject: Subject): { codes: bigint[]; ids: number[] } =>
 });
 
 /** The elements moved to their places. */
-export const moved = <T>(elements: readonly T[], places: readonly number[]): T[] => {
+export const afterMove = <T>(elements: readonly T[], places: readonly number[]): T[] => {
   const after = new Array<T>(elements.length);
   elements.forEach((element, i) => {
     after[places[i] ?? 0] = element;

@@ -1,16 +1,16 @@
 /** The reduce ladder, level by level: who adds what, who waits, and what that costs. */
 import type { Device } from '../device/device.js';
 import { PARTIALS_PER_ITEM, type ReduceStep, Reduction, SUBGROUPS } from '../primitives/reduce.js';
-import { type Arithmetic, reduced, type Sum } from './arithmetic.js';
+import { type Arithmetic, reduceArithmetic, type Sum } from './arithmetic.js';
+import { groupFor, timesOf, withBuffers } from './buffers.js';
 import { type Access, costOf } from './cost.js';
 import { agree, line, type Step } from './explanation.js';
 import { keyText, toBytes } from './keys.js';
-import { groupFor, timesOf, withBuffers } from './lab.js';
 import { additionsOf, gridLoads, type LaunchModel, launchModel, loadsOf } from './reduce-model.js';
 import type { View } from './view.js';
 
 /** Most work-items of a group that is shown, and those of one that sub-groups reduce. */
-const MOST_ITEMS = 64;
+const MAX_ITEMS = 64;
 
 const NOTES: Readonly<Record<ReduceStep, string>> = {
   interleaved:
@@ -27,7 +27,11 @@ const NOTES: Readonly<Record<ReduceStep, string>> = {
   subgroups: 'A sub-group adds up by itself, without a barrier; the first one adds up what the others left.',
 };
 
-const LOADED: Readonly<Partial<Record<ReduceStep, number>>> = { two_loads: 2, unrolled: 2, subgroups: 2 };
+const KEYS_PER_LOAD: Readonly<Partial<Record<ReduceStep, number>>> = {
+  two_loads: 2,
+  unrolled: 2,
+  subgroups: 2,
+};
 
 function modelsOf(
   values: readonly Sum[],
@@ -38,7 +42,7 @@ function modelsOf(
   const [groups = 1, ...above] = launches;
   const all = groups * groupSize;
   const isGrid = step === 'grid';
-  const loads = isGrid ? gridLoads(values.length, all) : loadsOf(groups, groupSize, LOADED[step] ?? 1);
+  const loads = isGrid ? gridLoads(values.length, all) : loadsOf(groups, groupSize, KEYS_PER_LOAD[step] ?? 1);
   const first = launchModel(values, loads, additionsOf(step, groupSize), {
     ...{ groupSize, arithmetic, fold: isGrid ? 'kahan' : 'plain' },
   });
@@ -91,12 +95,12 @@ export const explainReduce: View = async (device, { patterns, info }, { step: na
   const step = named as ReduceStep;
   const n = patterns.length;
   const subGroups = step === SUBGROUPS;
-  const groupSize = subGroups ? MOST_ITEMS : groupFor(Math.ceil(n / (LOADED[step] ?? 1)), 4, MOST_ITEMS);
+  const groupSize = subGroups ? MAX_ITEMS : groupFor(Math.ceil(n / (KEYS_PER_LOAD[step] ?? 1)), 4, MAX_ITEMS);
   const made = { dtype: info.name, op, subGroups };
   const reduction = await Reduction.create(device, { ...made, lab: { groupSize, trace: true } });
   const plain = await Reduction.create(device, { ...made, lab: { groupSize } });
   const { groupSize: G } = reduction;
-  const arithmetic = reduced(reduction.codec, op);
+  const arithmetic = reduceArithmetic(reduction.codec, op);
   const values = patterns.map((pattern) => arithmetic.of(pattern));
   const levels = 1 + Math.log2(G);
   const launchCount = reduction.launches(n, step).length;
@@ -135,7 +139,7 @@ export const explainReduce: View = async (device, { patterns, info }, { step: na
     const count = before.length;
     const access = (k: number): Access =>
       model.loads.map((own) => ((own[k] ?? count) < count ? own[k] : undefined));
-    const deepest = model.loads.reduce((most, own) => Math.max(most, own.length), 0);
+    const deepest = model.loads.reduce((maxDepth, own) => Math.max(maxDepth, own.length), 0);
     steps.push({
       ...{
         title: `${title}: loads`,
@@ -150,7 +154,11 @@ export const explainReduce: View = async (device, { patterns, info }, { step: na
         global: Array.from({ length: deepest }, (_, k) => ({ access: access(k), bytes: unit })),
         kernelSeconds: model.additions.length === 0 ? seconds : null,
       }),
-      source: { file, name: isFirst ? kernel : 'reduce_partials', having: ['load(', 'keys[', 'partials[i]'] },
+      source: {
+        file,
+        name: isFirst ? kernel : 'reduce_partials',
+        containing: ['load(', 'keys[', 'partials[i]'],
+      },
     });
     let last = loaded;
     for (const [level, additions] of model.additions.entries()) {
@@ -203,7 +211,7 @@ export const explainReduce: View = async (device, { patterns, info }, { step: na
         source: {
           file: 'reduce.cl',
           name: isTree || (isFirst && step === 'unrolled') ? kernel : 'reduce_group',
-          having: ['COMBINE(sums', 'LEVEL('],
+          containing: ['COMBINE(sums', 'LEVEL('],
         },
       });
       last = after;
@@ -260,6 +268,6 @@ function bySubGroups(
       },
       kernelSeconds: seconds,
     }),
-    source: { file: 'reduce_lab.cl', name: 'reduce_subgroups', having: ['SUB_GROUP_TOTAL', 'barrier'] },
+    source: { file: 'reduce_lab.cl', name: 'reduce_subgroups', containing: ['SUB_GROUP_TOTAL', 'barrier'] },
   };
 }

@@ -6,7 +6,7 @@ import { UnsupportedError } from '../util/errors.js';
 import { costOf, firstOf, sideBySide } from './cost.js';
 import { agree, line, type Step } from './explanation.js';
 import { fromBytes, toBytes } from './keys.js';
-import { binary, moved, type Subject, startOf, texts } from './record.js';
+import { afterMove, binary, type Subject, startOf, texts } from './record.js';
 import { splitModel } from './split-model.js';
 import type { View } from './view.js';
 
@@ -98,7 +98,7 @@ export const explainRow: View = async (device, subject, { step: vote = 'masks' }
     const row = <T>(array: readonly T[]) => array.slice(number * ROW_MAX, (number + 1) * ROW_MAX);
     const [mask = 0n] = agree('mask of zeros', traced.masks.slice(number, number + 1), [zeros]);
     const newIndex = agree('new index', row(traced.places), model.places).slice(0, n);
-    const after = agree('codes', row(traced.codes), moved(before, model.places));
+    const after = agree('codes', row(traced.codes), afterMove(before, model.places));
     const keysBefore = texts(before.slice(0, n), subject);
     const keysAfter = texts(after.slice(0, n), subject);
     const votes = digits.slice(0, n).map((_, i) => String((mask >> BigInt(i)) & 1n));
@@ -131,7 +131,7 @@ export const explainRow: View = async (device, subject, { step: vote = 'masks' }
       source: {
         file: 'row_sort.cl',
         name: 'row_sort',
-        having: ['atomic_or', 'ballot', 'count_ones', 'place'],
+        containing: ['atomic_or', 'ballot', 'count_ones', 'place'],
       },
     };
   });

@@ -1,16 +1,16 @@
 /** Scans, level by level: up- and down-sweep trees, Hillis and Steele's form, sums of tiles and their distribution. */
 import type { Device } from '../device/device.js';
 import { Scan, type ScanStep } from '../primitives/scan.js';
-import { type Arithmetic, type Sum, scanned } from './arithmetic.js';
+import { type Arithmetic, type Sum, scanArithmetic } from './arithmetic.js';
+import { groupFor, timesOf, withBuffers } from './buffers.js';
 import { type Access, costOf, firstOf, sideBySide } from './cost.js';
 import { agree, line, type Step } from './explanation.js';
 import { keyText, toBytes } from './keys.js';
-import { groupFor, timesOf, withBuffers } from './lab.js';
 import { rowWords, scanModel, type TileModel, tileModel } from './scan-model.js';
 import type { View } from './view.js';
 
 /** Most work-items of a group that is shown. */
-const MOST_ITEMS = 32;
+const MAX_ITEMS = 32;
 
 const NOTES: Readonly<Record<ScanStep, string>> = {
   sweep:
@@ -77,13 +77,13 @@ export const explainScan: View = async (device, { patterns, info }, { step: name
   const groupSize = groupFor(
     Math.ceil(n / VALUES[step]),
     4,
-    n <= 2 * MOST_ITEMS * VALUES[step] ? MOST_ITEMS / 2 : MOST_ITEMS,
+    n <= 2 * MAX_ITEMS * VALUES[step] ? MAX_ITEMS / 2 : MAX_ITEMS,
   );
   const isTraced = step !== 'single_pass';
   const made = { dtype: info.name, step };
   const scan = await Scan.create(device, { ...made, lab: { groupSize, ...(isTraced && { trace: true }) } });
   const plain = await Scan.create(device, { ...made, lab: { groupSize } });
-  const arithmetic = scanned(info);
+  const arithmetic = scanArithmetic(info);
   const values = patterns.map((pattern) => arithmetic.of(pattern));
   const how = { groupSize: scan.groupSize, tile: scan.tile, arithmetic };
   const words = rowWords(step, scan.groupSize);
@@ -92,7 +92,7 @@ export const explainScan: View = async (device, { patterns, info }, { step: name
   const texts = patterns.map((pattern) => keyText(pattern, info.name));
   if (!isTraced) return singlePass(values, texts, ran, how);
   const model = scanModel(values, step, how);
-  const seen: Seen = { step, words, arithmetic, how, texts };
+  const seen: ScanTrace = { step, words, arithmetic, how, texts };
   const steps: Step[] = [];
   const count = model.launches.length;
   let last: readonly Sum[] = values;
@@ -130,7 +130,7 @@ export const explainScan: View = async (device, { patterns, info }, { step: name
 };
 
 /** What all steps of a scan know. */
-interface Seen {
+interface ScanTrace {
   readonly step: ScanStep;
   readonly words: number;
   readonly arithmetic: Arithmetic;
@@ -146,7 +146,7 @@ interface Launch {
 }
 
 function tileSteps(
-  { step, words, arithmetic, how, texts }: Seen,
+  { step, words, arithmetic, how, texts }: ScanTrace,
   launch: TileModel,
   { depth, input, read, seconds }: Launch,
 ): Step[] {
@@ -216,7 +216,7 @@ function tileSteps(
 }
 
 function distribution(
-  { arithmetic, how: { tile } }: Seen,
+  { arithmetic, how: { tile } }: ScanTrace,
   launch: TileModel,
   {
     depth,
@@ -245,7 +245,7 @@ function distribution(
       ),
       kernelSeconds: seconds,
     }),
-    source: { file: 'scan.cl', name: 'scan_add', having: ['+='] },
+    source: { file: 'scan.cl', name: 'scan_add', containing: ['+='] },
   };
 }
 

@@ -14,7 +14,7 @@ export interface SourceMark {
   readonly file: string;
   readonly name: string;
   /** Lines that have one of these in them are marked; the whole kernel is meant where there are none. */
-  readonly having?: readonly string[];
+  readonly containing?: readonly string[];
   /** Numbers of those lines in the file. */
   readonly marks?: readonly number[];
 }
@@ -50,7 +50,7 @@ export function withSources<S extends { readonly source: SourceMark }>(
 ): { steps: S[]; sources: Record<string, SourceText> } {
   const sources: Record<string, SourceText> = {};
   const marked = steps.map((step) => {
-    const { file, name, having } = step.source;
+    const { file, name, containing: having } = step.source;
     sources[name] ??= sourceText(file, name);
     const { first, lines } = sources[name];
     const marks = lines.flatMap((text, i) =>

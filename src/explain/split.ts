@@ -73,7 +73,7 @@ export const explainSplit: View = async (device, subject, { radixBits = 1 }) => 
           : 'Each key goes behind all keys with a smaller digit and those with the same digit before it.',
       newIndex: places,
       cost,
-      source: { file: 'split_radix.cl', name: 'split_move', having: ['place'] },
+      source: { file: 'split_radix.cl', name: 'split_move', containing: ['place'] },
     };
   });
   return { steps };

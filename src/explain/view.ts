@@ -17,7 +17,7 @@ export interface ViewOptions {
 }
 
 /** What a view found. */
-export interface Seen {
+export interface ViewResult {
   readonly steps: readonly Step[];
   /** What came out, where it is not the keys after the last step. */
   readonly result?: readonly string[];
@@ -28,4 +28,4 @@ export interface Seen {
  *
  * @throws MismatchError when any number that the device wrote differs from the model; UnsupportedError
  */
-export type View = (device: Device, subject: Subject, options: ViewOptions) => Promise<Seen>;
+export type View = (device: Device, subject: Subject, options: ViewOptions) => Promise<ViewResult>;

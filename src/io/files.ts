@@ -6,7 +6,7 @@ import { sorterFor } from '../sort/api/default-sorter.js';
 import type { SortOptions } from '../sort/api/options.js';
 import type { Sorter } from '../sort/api/sorter.js';
 import { UsageError } from '../util/errors.js';
-import { shown } from '../util/shown.js';
+import { formatValue } from '../util/format-value.js';
 import { suggestion } from '../util/suggest.js';
 import { STDIO } from './raw.js';
 import {
@@ -94,7 +94,7 @@ export async function sortFile(
   const input = inputOf(from);
   const output = outputOf(to);
   if (typeof options !== 'object' || options === null) {
-    throw new UsageError(`expected an object of options but got ${shown(options)}`);
+    throw new UsageError(`expected an object of options but got ${formatValue(options)}`);
   }
   for (const name of Object.keys(options)) {
     if (Object.hasOwn(NAMES, name)) continue;
@@ -135,7 +135,7 @@ function pathOf(path: unknown, name: string): string {
   if (typeof path === 'string') return path;
   if (path instanceof URL && path.protocol === 'file:') return fileURLToPath(path);
   throw new UsageError(
-    `expected a path, a file: URL, a stream or a FileHandle for the ${name} but got ${path instanceof URL ? path.href : shown(path)}`,
+    `expected a path, a file: URL, a stream or a FileHandle for the ${name} but got ${path instanceof URL ? path.href : formatValue(path)}`,
   );
 }
 

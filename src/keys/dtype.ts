@@ -1,5 +1,5 @@
 import { DtypeError } from '../util/errors.js';
-import { shown } from '../util/shown.js';
+import { formatValue } from '../util/format-value.js';
 import { unknownName } from '../util/suggest.js';
 
 /** Names of the element types that clsort sorts, in order of width. */
@@ -66,7 +66,7 @@ const TABLE: Readonly<Record<Dtype, DtypeInfo>> = {
 /** @throws DtypeError when `name` is no dtype. */
 export function dtypeInfo(name: string): DtypeInfo {
   if (typeof name !== 'string')
-    throw new DtypeError(`the dtype is ${shown(name)}: expected one of ${DTYPES.join(' ')}`);
+    throw new DtypeError(`the dtype is ${formatValue(name)}: expected one of ${DTYPES.join(' ')}`);
   const found = Object.hasOwn(TABLE, name) ? TABLE[name as Dtype] : undefined;
   if (!found) throw new DtypeError(unknownName('dtype', name, DTYPES));
   return found;

@@ -80,7 +80,7 @@ function casesOf({ level, seed, maxKeys }: Omit<MatrixScope, 'filters'>, filter:
   );
   const sorted = (dtype: Dtype, n: number, keys: Keys): MatrixCase[] =>
     sorts.flatMap(({ operation, algorithm }) =>
-      n < (operation.least ?? 0)
+      n < (operation.minKeys ?? 0)
         ? []
         : ordersOf(operation, dtype, orders).map((order) => {
             const cell = { operation: operation.name, algorithm, dtype };

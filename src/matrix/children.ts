@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 export type ChildMessage<R> = { readonly row: R } | { readonly begins: string };
 
 /** What is known of a case that took its process along. */
-export interface Lost {
+export interface LostCase {
   readonly outcome: 'crash' | 'timeout';
   readonly reason: string;
   /** What the child said that it was about to do. */
@@ -21,12 +21,12 @@ export interface ChildOptions<C, R> {
   /** Starts the process that runs the cases from number `from` on and prints ChildMessages. */
   readonly launch: (from: number) => ChildProcess;
   /** The row of a case that took its process along. */
-  readonly lost: (one: C, lost: Lost) => R;
+  readonly lost: (one: C, lost: LostCase) => R;
 }
 
 /** Bytes that are kept of what a process says when it crashes, and lines of it that are told. */
-const SAID_BYTES = 4096;
-const SAID_LINES = 3;
+const MAX_STDERR_BYTES = 4096;
+const MAX_STDERR_LINES = 3;
 
 /**
  * A row for each case, as they are done, by child processes, since a driver may crash or hang: the case that
@@ -45,9 +45,9 @@ export async function* rowsOfChildren<C, R>(
     let timer: NodeJS.Timeout | undefined;
     let since = performance.now();
     let begins: string | undefined;
-    let said = '';
+    let stderr = '';
     child.stderr?.on('data', (chunk: Buffer) => {
-      said = (said + chunk.toString()).slice(-SAID_BYTES);
+      stderr = (stderr + chunk.toString()).slice(-MAX_STDERR_BYTES);
     });
     const ended = new Promise<string>((resolve) => {
       child.once('error', (error) => resolve(error.message));
@@ -66,7 +66,7 @@ export async function* rowsOfChildren<C, R>(
     try {
       if (child.stdout) {
         for await (const line of createInterface({ input: child.stdout })) {
-          const message = messageIn<R>(line);
+          const message = parseMessage<R>(line);
           if (!message) continue;
           if ('begins' in message) {
             begins = message.begins;
@@ -88,11 +88,11 @@ export async function* rowsOfChildren<C, R>(
     if (signal?.aborted) return;
     const running = cases[next];
     if (running === undefined) return;
-    const words = said.trim().split('\n').slice(-SAID_LINES).join('\n');
+    const lastLines = stderr.trim().split('\n').slice(-MAX_STDERR_LINES).join('\n');
     const reason = timedOut ? `no result after ${caseTimeout} s` : `the process ended: ${end}`;
     yield lost(running, {
       outcome: timedOut ? 'timeout' : 'crash',
-      reason: words === '' ? reason : `${reason}: ${words}`,
+      reason: lastLines === '' ? reason : `${reason}: ${lastLines}`,
       ...(begins !== undefined && { begins }),
       seconds: Math.round(performance.now() - since) / 1000,
     });
@@ -101,7 +101,7 @@ export async function* rowsOfChildren<C, R>(
 }
 
 /** Drivers print, too: what is no message of ours is theirs. */
-function messageIn<R>(line: string): ChildMessage<R> | undefined {
+function parseMessage<R>(line: string): ChildMessage<R> | undefined {
   try {
     const message = JSON.parse(line) as ChildMessage<R> | null;
     return message !== null && typeof message === 'object' && ('row' in message || 'begins' in message)

@@ -22,12 +22,12 @@ const valuesOf = (axis: Exclude<AxisName, 'n'>): readonly string[] =>
     keys: KEYS,
   })[axis];
 
-const WORDED = ['operation', 'algorithm', 'dtype', 'order', 'keys'] as const;
+const WORD_PARSERS = ['operation', 'algorithm', 'dtype', 'order', 'keys'] as const;
 
 const isNumber = (word: string): boolean => /^\d{1,9}$/.test(word);
 
 /** The values of an axis that a word names: one, or what several begin with before a `-`, such as `reduce`. */
-function named(axis: AxisName, word: string): readonly string[] {
+function parseWord(axis: AxisName, word: string): readonly string[] {
   if (axis === 'n') return isNumber(word) ? [String(Number(word))] : [];
   const values = valuesOf(axis);
   if (values.includes(word)) return [word];
@@ -37,7 +37,7 @@ function named(axis: AxisName, word: string): readonly string[] {
 /** @throws UsageError */
 function readAxis(axis: AxisName, words: readonly string[]): readonly string[] {
   return words.flatMap((word) => {
-    const found = named(axis, word);
+    const found = parseWord(axis, word);
     if (found.length > 0) return found;
     if (axis === 'n') throw new UsageError(`--only n=${word}: expected a number of keys, such as 257`);
     throw new UsageError(`--only: ${unknownName(axis, word, valuesOf(axis))}`);
@@ -47,9 +47,9 @@ function readAxis(axis: AxisName, words: readonly string[]): readonly string[] {
 /** The axis that has a name; numbers are sizes. @throws UsageError */
 function axisOf(word: string): AxisName {
   if (isNumber(word)) return 'n';
-  const axis = WORDED.find((one) => named(one, word).length > 0);
+  const axis = WORD_PARSERS.find((one) => parseWord(one, word).length > 0);
   if (axis) return axis;
-  const known = WORDED.flatMap(valuesOf);
+  const known = WORD_PARSERS.flatMap(valuesOf);
   throw new UsageError(
     `--only: unknown name '${word}'${suggestion(word, known) || ':'} expected an operation, algorithm, dtype, order, kind of keys or ` +
       `number of keys, or one of ${AXIS_NAMES.map((name) => `${name}=`).join(' ')}`,
@@ -87,7 +87,7 @@ function axisNamed(name: string): AxisName {
 
 /** Does a filter let a case through? Its sizes say which cases there are, and are not asked here. */
 export const matches = (filter: Filter, one: Readonly<Record<Exclude<AxisName, 'n'>, string>>): boolean =>
-  WORDED.every((axis) => filter[axis]?.includes(one[axis]) ?? true);
+  WORD_PARSERS.every((axis) => filter[axis]?.includes(one[axis]) ?? true);
 
 /** What `readFilter` reads as that filter. */
 export const filterText = (filter: Filter): string =>

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { MatrixCase } from './case.js';
-import { type Lost, rowsOfChildren } from './children.js';
+import { type LostCase, rowsOfChildren } from './children.js';
 import type { MatrixRow } from './row.js';
 import { type RowDevice, rowOf } from './run-case.js';
 
@@ -27,7 +27,7 @@ export function deviceMatrix(
 ): AsyncGenerator<MatrixRow> {
   return rowsOfChildren(cases, {
     ...options,
-    lost: (one, { begins, ...how }: Lost) =>
+    lost: (one, { begins, ...how }: LostCase) =>
       rowOf(device, one, { ...how, ...(begins !== undefined && { plan: begins }) }),
   });
 }

@@ -30,7 +30,7 @@ export interface MatrixOperation {
   /** Is it tried with each algorithm, is there one that the planner takes (`auto`), or none? */
   readonly sorts: 'each' | 'auto' | 'none';
   /** Fewest keys that it takes; default 0. */
-  readonly least?: number;
+  readonly minKeys?: number;
   /** Makes the call. @returns the check of its result */
   readonly start: (sorter: Sorter, input: CaseInput, options: CaseOptions) => Promise<Check>;
 }
@@ -39,8 +39,8 @@ const operation = (
   name: string,
   sorts: MatrixOperation['sorts'],
   start: MatrixOperation['start'],
-  least = 0,
-): MatrixOperation => ({ name, sorts, start, least });
+  minKeys = 0,
+): MatrixOperation => ({ name, sorts, start, minKeys });
 
 const sortedBytes = ({ reference }: CaseInput, order: CaseOptions): Uint8Array =>
   reference.pick(reference.order(order));
@@ -235,18 +235,18 @@ export const OPERATIONS: readonly MatrixOperation[] = [
   operation('scan-max', 'none', scanExtreme('max')),
   operation('filter', 'none', async (sorter, input, { call }) => {
     const edge = middleOf(input);
-    const kept = await sorter.filter(input.keys, { below: edge }, call);
+    const selected = await sorter.filter(input.keys, { below: edge }, call);
     return () => {
       const expected = input.reference.pick(positionsBelow(input, edge).below);
-      return hasSameBytes(kept, expected) ? undefined : wrong(kept, expected);
+      return hasSameBytes(selected, expected) ? undefined : wrong(selected, expected);
     };
   }),
   operation('filter-mask', 'none', async (sorter, { keys, reference, n, random }, { call }) => {
     const mask = Uint8Array.from({ length: n }, () => random.below(3));
-    const kept = await sorter.filter(keys, mask, call);
+    const selected = await sorter.filter(keys, mask, call);
     return () => {
       const expected = reference.pick([...mask.keys()].filter((i) => mask[i] !== 0));
-      return hasSameBytes(kept, expected) ? undefined : wrong(kept, expected);
+      return hasSameBytes(selected, expected) ? undefined : wrong(selected, expected);
     };
   }),
   operation('partition', 'none', async (sorter, input, { call }) => {

@@ -23,9 +23,9 @@ export function checkSum(reference: Reference, got: number | bigint): string | u
     magnitudes.add(Math.abs(values[i] as number));
   }
   const expected = reference.dtype === 'f32' ? Math.fround(sum.value) : sum.value;
-  const most = slack(reference, 2, magnitudes.value);
-  if (Math.abs((got as number) - expected) <= most) return undefined;
-  return `the sum is ${got}: expected ${expected}, within ${most}`;
+  const tolerance = slack(reference, 2, magnitudes.value);
+  if (Math.abs((got as number) - expected) <= tolerance) return undefined;
+  return `the sum is ${got}: expected ${expected}, within ${tolerance}`;
 }
 
 export function checkScan(reference: Reference, sums: Numbers, inclusive: boolean): string | undefined {
@@ -57,11 +57,11 @@ function checkFloats(reference: Reference, sums: ArrayLike<number>, inclusive: b
     const value = reference.values[i] as number;
     if (inclusive) sum.add(value);
     if (inclusive) magnitudes.add(Math.abs(value));
-    const most = slack(reference, 4, magnitudes.value);
+    const tolerance = slack(reference, 4, magnitudes.value);
     const got = sums[i] as number;
     const expected = reference.dtype === 'f32' ? Math.fround(sum.value) : sum.value;
-    if (!(Math.abs(got - expected) <= most)) {
-      return `sum ${i} is ${got}: expected ${expected}, within ${most}`;
+    if (!(Math.abs(got - expected) <= tolerance)) {
+      return `sum ${i} is ${got}: expected ${expected}, within ${tolerance}`;
     }
     if (!inclusive) sum.add(value);
     if (!inclusive) magnitudes.add(Math.abs(value));

@@ -7,8 +7,8 @@ import { bytesOf } from '../keys/array.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { keyCodec } from '../keys/key-codec.js';
 import { MismatchError } from '../util/errors.js';
-import { Kept } from '../util/kept.js';
-import type { Soon } from '../util/soon.js';
+import type { MaybePromise } from '../util/maybe-promise.js';
+import { Memo } from '../util/memo.js';
 import { LookBack, passesSelfTest } from './look-back.js';
 import {
   buildPrimitive,
@@ -66,7 +66,7 @@ const ANY_RANGE: CodeRange = { low: 1n, high: 0n, not: false };
 const definesOf = ({ by }: CompactShape) => PROGRAMS[by];
 
 /** The program of a compaction. @throws UnsupportedError, BuildError */
-export function buildCompaction(device: Device, shape: CompactShape): Soon<PrimitiveProgram> {
+export function buildCompaction(device: Device, shape: CompactShape): MaybePromise<PrimitiveProgram> {
   const {
     dtype,
     by,
@@ -97,13 +97,13 @@ export class Compaction {
     this.#once = once;
   }
 
-  static readonly #created = new Kept<Compaction>();
+  static readonly #created = new Memo<Compaction>();
 
   /** @throws UnsupportedError, BuildError */
-  static create(device: Device, shape: CompactShape): Soon<Compaction> {
+  static create(device: Device, shape: CompactShape): MaybePromise<Compaction> {
     const { dtype, by, tuning } = shape;
     const name = `${dtype} ${by} ${tuning ? nameOfTuning(tuning) : ''}`;
-    return Compaction.#created.of(device, name, () => Compaction.#create(device, shape));
+    return Compaction.#created.get(device, name, () => Compaction.#create(device, shape));
   }
 
   static async #create(device: Device, shape: CompactShape): Promise<Compaction> {

@@ -3,8 +3,8 @@ import type { Device } from '../device/device.js';
 import { roundUpToGroups } from '../device/fitted-program.js';
 import { u64 } from '../device/queue.js';
 import { UsageError } from '../util/errors.js';
-import { Kept } from '../util/kept.js';
-import type { Soon } from '../util/soon.js';
+import type { MaybePromise } from '../util/maybe-promise.js';
+import { Memo } from '../util/memo.js';
 import { buildForGroups } from './group.js';
 
 /** One gather. */
@@ -36,7 +36,7 @@ interface GatherShape {
   readonly indexBits?: 32 | 64;
 }
 
-const created = new Kept<Gather>();
+const created = new Memo<Gather>();
 
 /**
  * Compiles `output[i] = input[indices[i]]` for elements of 1 to 16 bytes: what brings values of any width
@@ -47,9 +47,9 @@ const created = new Kept<Gather>();
  *
  * @returns a function that enqueues one gather
  */
-export function createGather(device: Device, shape: GatherShape): Soon<Gather> {
+export function createGather(device: Device, shape: GatherShape): MaybePromise<Gather> {
   const { elementBytes, indexBits = 32 } = shape;
-  return created.of(device, `${elementBytes} ${indexBits}`, () =>
+  return created.get(device, `${elementBytes} ${indexBits}`, () =>
     create(device, { elementBytes, indexBits }),
   );
 }

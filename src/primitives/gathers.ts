@@ -2,8 +2,8 @@ import type { Device } from '../device/device.js';
 import { type FittedProgram, roundUpToGroups } from '../device/fitted-program.js';
 import { type DeferredLaunches, type KernelArgument, u32, u64, vector } from '../device/queue.js';
 import type { StatusSlot } from '../device/status-words.js';
-import { Kept } from '../util/kept.js';
-import type { Soon } from '../util/soon.js';
+import type { MaybePromise } from '../util/maybe-promise.js';
+import { Memo } from '../util/memo.js';
 import { type GatherWork, gatherDefines } from './gather.js';
 import { buildForGroups } from './group.js';
 
@@ -18,7 +18,7 @@ export interface CheckedGather extends GatherWork {
   readonly slot: StatusSlot;
 }
 
-const created = new Kept<Gathers>();
+const created = new Memo<Gathers>();
 
 /**
  * Gathers whose indices are checked. Those that are asked for one behind the other, and of which none reads what another
@@ -39,8 +39,8 @@ export class Gathers implements DeferredLaunches {
   }
 
   /** Compiles gathers of elements of so many bytes, 1 to 16. @throws UsageError, BuildError */
-  static of(device: Device, elementBytes: number): Soon<Gathers> {
-    return created.of(device, String(elementBytes), async () => {
+  static of(device: Device, elementBytes: number): MaybePromise<Gathers> {
+    return created.get(device, String(elementBytes), async () => {
       const kernels = ['gather', 'gather_each'];
       const defines = gatherDefines(elementBytes, 32, true);
       return new Gathers(device, await buildForGroups(device, 'gather.cl', kernels, defines));

@@ -1,7 +1,7 @@
 import type { Device } from '../device/device.js';
 import { buildFittedProgram, type FittedProgram } from '../device/fitted-program.js';
-import { Kept } from '../util/kept.js';
-import type { Soon } from '../util/soon.js';
+import type { MaybePromise } from '../util/maybe-promise.js';
+import { Memo } from '../util/memo.js';
 
 /** Work-items of a group where nothing else is known. */
 export const GROUP_SIZE = 256;
@@ -17,7 +17,7 @@ export interface LabOptions {
 }
 
 /** Programs that were asked for. */
-const built = new Kept<FittedProgram>();
+const built = new Memo<FittedProgram>();
 
 /** As `buildFitting`, once for each device. @throws BuildError */
 export function buildForGroups(
@@ -27,7 +27,7 @@ export function buildForGroups(
   defines: Readonly<Record<string, number>>,
   { groupSize: maxGroupSize = GROUP_SIZE, trace = false }: LabOptions = {},
   options: readonly string[] = [],
-): Soon<FittedProgram> {
+): MaybePromise<FittedProgram> {
   const chosen = [maxGroupSize, trace, ...options];
   const name = `${file} ${kernels} ${Object.keys(defines)} ${Object.values(defines)} ${chosen}`;
   const definesFor = (groupSize: number) => ({
@@ -35,7 +35,7 @@ export function buildForGroups(
     ...(trace && { TRACE: 1 }),
     GROUP_SIZE: groupSize,
   });
-  return built.of(device, name, () =>
+  return built.get(device, name, () =>
     buildFittedProgram(device, file, kernels, maxGroupSize, definesFor, options),
   );
 }

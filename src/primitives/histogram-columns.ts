@@ -5,9 +5,9 @@ import { local, u32, u64 } from '../device/queue.js';
 import { StatusWords } from '../device/status-words.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { keyCodec } from '../keys/key-codec.js';
-import { Kept } from '../util/kept.js';
+import { chain, type MaybePromise } from '../util/maybe-promise.js';
+import { Memo } from '../util/memo.js';
 import { powerAtMost } from '../util/powers.js';
-import { after, type Soon } from '../util/soon.js';
 import { type Binning, codeWords, enqueueHistogram } from './histogram.js';
 import { passesSelfTest } from './look-back.js';
 import {
@@ -93,14 +93,14 @@ const Sums = {
   },
 };
 
-const built = new Kept<PrimitiveProgram>();
+const built = new Memo<PrimitiveProgram>();
 
 /** The program of a histogram. @throws BuildError */
 export function buildHistogramColumns(
   device: Device,
   { dtype, by, columns, handsOver, tuning }: HistogramColumnsShape,
-): Soon<PrimitiveProgram> {
-  return built.of(device, `${dtype} ${by} ${columns} ${handsOver} ${nameOfTuning(tuning)}`, async () => {
+): MaybePromise<PrimitiveProgram> {
+  return built.get(device, `${dtype} ${by} ${columns} ${handsOver} ${nameOfTuning(tuning)}`, async () => {
     const defines = { COLUMNS: columns, BY: BY[by], HAND_OVER: handsOver ? 1 : 0 };
     return buildPrimitive(device, 'histogram_columns.cl', ['histogram_columns'], dtype, defines, tuning);
   });
@@ -114,17 +114,20 @@ export function buildHistogramColumns(
  *
  * @returns the counts, to be asked when the queue has finished
  */
-export function enqueueHistogramColumns(device: Device, work: HistogramColumnsWork): Soon<() => Uint32Array> {
+export function enqueueHistogramColumns(
+  device: Device,
+  work: HistogramColumnsWork,
+): MaybePromise<() => Uint32Array> {
   const handsOver = device.capabilities.quirks.inlinePtx && handsOverWell(device, work);
-  return after(handsOver, (may) => enqueueAs(device, work, may));
+  return chain(handsOver, (may) => enqueueAs(device, work, may));
 }
 
-const well = new Kept<boolean>();
+const well = new Memo<boolean>();
 
 /** Is what the last group hands over what groups add to counts that are cleared before, and again in the next launch? */
-function handsOverWell(device: Device, work: HistogramColumnsWork): Soon<boolean> {
+function handsOverWell(device: Device, work: HistogramColumnsWork): MaybePromise<boolean> {
   const { dtype, tuning = defaultPrimitiveTuning(device, dtype) } = work;
-  return well.of(device, `${dtype} ${nameOfTuning(tuning)}`, () => testHandingOver(device, dtype, tuning));
+  return well.get(device, `${dtype} ${nameOfTuning(tuning)}`, () => testHandingOver(device, dtype, tuning));
 }
 
 function testHandingOver(device: Device, dtype: Dtype, tuning: PrimitiveTuning): Promise<boolean> {
@@ -157,7 +160,7 @@ function enqueueAs(
   device: Device,
   work: HistogramColumnsWork,
   mayHandOver: boolean,
-): Soon<() => Uint32Array> {
+): MaybePromise<() => Uint32Array> {
   const { dtype, binning } = work;
   const info = dtypeInfo(dtype);
   const byEdges = 'edges' in binning;
@@ -176,7 +179,7 @@ function enqueueAs(
   const shape = { dtype, by, columns, handsOver, tuning: tuned } as const;
   const count = (program: PrimitiveProgram) =>
     enqueue(device, work, program, { bins, columns, even, edgeBytes, handsOver });
-  return after(buildHistogramColumns(device, shape), count);
+  return chain(buildHistogramColumns(device, shape), count);
 }
 
 /** How keys are counted. */

@@ -1,7 +1,7 @@
 import type { Buffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
-import { certificateOf, keepCertificate } from '../util/certificates.js';
 import { powerAtLeast } from '../util/powers.js';
+import { readSelfTestRecord, storeSelfTestRecord } from '../util/self-test-records.js';
 
 /** Numbers that launches can have: see TOLD in cl/look_back.clh. */
 const LAUNCHES = 2 ** 14;
@@ -76,9 +76,9 @@ async function recordedSelfTest(
   test: () => Promise<boolean>,
 ): Promise<boolean> {
   const parts = [info.platform, info.name, info.driver, 'look-back', name] as const;
-  const known = certificateOf(parts);
+  const known = readSelfTestRecord(parts);
   if (known) return known.ok;
   const ok = await test();
-  keepCertificate(parts, ok ? undefined : 'its results are not those of two launches');
+  storeSelfTestRecord(parts, ok ? undefined : 'its results are not those of two launches');
   return ok;
 }

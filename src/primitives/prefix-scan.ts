@@ -4,8 +4,8 @@ import type { Device } from '../device/device.js';
 import { type KernelArgument, u32, u64 } from '../device/queue.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { keyCodec } from '../keys/key-codec.js';
-import { Kept } from '../util/kept.js';
-import type { Soon } from '../util/soon.js';
+import type { MaybePromise } from '../util/maybe-promise.js';
+import { Memo } from '../util/memo.js';
 import { LookBack, passesSelfTest } from './look-back.js';
 import { assertArithmetic, assertScannable, KINDS, SCAN_OPS, type ScanOp } from './possible.js';
 import {
@@ -83,13 +83,13 @@ export class PrefixScan {
     this.#once = once;
   }
 
-  static readonly #created = new Kept<PrefixScan>();
+  static readonly #created = new Memo<PrefixScan>();
 
   /** @throws UnsupportedError, BuildError */
-  static create(device: Device, shape: PrefixScanShape): Soon<PrefixScan> {
+  static create(device: Device, shape: PrefixScanShape): MaybePromise<PrefixScan> {
     const { dtype, op, tuning } = shape;
     const name = `${dtype} ${op} ${tuning ? nameOfTuning(tuning) : ''}`;
-    return PrefixScan.#created.of(device, name, () => PrefixScan.#create(device, shape));
+    return PrefixScan.#created.get(device, name, () => PrefixScan.#create(device, shape));
   }
 
   static async #create(device: Device, shape: PrefixScanShape): Promise<PrefixScan> {

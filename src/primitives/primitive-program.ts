@@ -4,9 +4,9 @@ import { buildFittedProgram } from '../device/fitted-program.js';
 import type { Program } from '../device/program.js';
 import type { Dtype } from '../keys/dtype.js';
 import { dtypeInfo } from '../keys/dtype.js';
-import { Kept } from '../util/kept.js';
+import type { MaybePromise } from '../util/maybe-promise.js';
+import { Memo } from '../util/memo.js';
 import { powerAtMost } from '../util/powers.js';
-import type { Soon } from '../util/soon.js';
 
 /** What can be chosen of a walk. */
 export interface PrimitiveTuning {
@@ -88,7 +88,7 @@ const hasVectorUnit = ({ capabilities: { type, quirks } }: KnownDevice): boolean
   type === 'cpu' && quirks.maxLoopIterations === Number.POSITIVE_INFINITY;
 
 /** Programs that were asked for: small walks take little longer than finding out what they are compiled with. */
-const built = new Kept<PrimitiveProgram>();
+const built = new Memo<PrimitiveProgram>();
 
 const names = new WeakMap<PrimitiveTuning, string>();
 
@@ -110,9 +110,9 @@ export function buildPrimitive(
   dtype: Dtype,
   defines: Readonly<Record<string, number>>,
   tuning: PrimitiveTuning,
-): Soon<PrimitiveProgram> {
+): MaybePromise<PrimitiveProgram> {
   const name = `${file} ${kernels} ${dtype} ${Object.keys(defines)} ${Object.values(defines)} ${nameOfTuning(tuning)}`;
-  return built.of(device, name, () => build(device, file, kernels, dtype, defines, tuning));
+  return built.get(device, name, () => build(device, file, kernels, dtype, defines, tuning));
 }
 
 async function build(

@@ -5,8 +5,8 @@ import { u32, u64 } from '../device/queue.js';
 import { StatusWords } from '../device/status-words.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { keyCodec } from '../keys/key-codec.js';
-import { Kept } from '../util/kept.js';
-import { after, type Soon } from '../util/soon.js';
+import { chain, type MaybePromise } from '../util/maybe-promise.js';
+import { Memo } from '../util/memo.js';
 import { LookBack } from './look-back.js';
 import { assertArithmetic, KINDS, type ReduceOp, SCAN_OPS } from './possible.js';
 import {
@@ -32,7 +32,7 @@ export interface ReduceOnceWork {
 export const reducesOnce = ({ capabilities: { quirks } }: Pick<Device, 'capabilities'>): boolean =>
   !Number.isFinite(quirks.maxLoopIterations);
 
-const built = new Kept<PrimitiveProgram>();
+const built = new Memo<PrimitiveProgram>();
 
 /** The program of a reduction. @throws UnsupportedError, BuildError */
 export function buildReduceOnce(
@@ -42,8 +42,8 @@ export function buildReduceOnce(
     op,
     tuning = defaultPrimitiveTuning(device, dtype),
   }: Pick<ReduceOnceWork, 'dtype' | 'op' | 'tuning'>,
-): Soon<PrimitiveProgram> {
-  return built.of(device, `${dtype} ${op} ${nameOfTuning(tuning)}`, async () => {
+): MaybePromise<PrimitiveProgram> {
+  return built.get(device, `${dtype} ${op} ${nameOfTuning(tuning)}`, async () => {
     assertArithmetic(device, dtype, op);
     const defines = { OP: SCAN_OPS.indexOf(op), KIND: KINDS[dtypeInfo(dtype).kind], WIDE: 1 };
     return buildPrimitive(device, 'reduce_once.cl', ['reduce_once'], dtype, defines, tuning);
@@ -58,8 +58,8 @@ export function buildReduceOnce(
  *
  * @returns the result, to be asked after the next wait
  */
-export function enqueueReduceOnce(device: Device, work: ReduceOnceWork): Soon<() => number | bigint> {
-  return after(buildReduceOnce(device, work), (program) => enqueue(device, program, work));
+export function enqueueReduceOnce(device: Device, work: ReduceOnceWork): MaybePromise<() => number | bigint> {
+  return chain(buildReduceOnce(device, work), (program) => enqueue(device, program, work));
 }
 
 /** Where a result is read: V8 makes memory for a small array only if that is asked for, and then takes long. */

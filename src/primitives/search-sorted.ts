@@ -4,8 +4,8 @@ import type { Device } from '../device/device.js';
 import { type FittedProgram, roundUpToGroups } from '../device/fitted-program.js';
 import { u32, u64 } from '../device/queue.js';
 import type { KeyCodec } from '../keys/key-codec.js';
-import { Kept } from '../util/kept.js';
-import { after, type Soon } from '../util/soon.js';
+import { chain, type MaybePromise } from '../util/maybe-promise.js';
+import { Memo } from '../util/memo.js';
 import { buildForGroups } from './group.js';
 
 /** A search for the places of n keys among `length` keys that are in the codec's order. */
@@ -22,20 +22,20 @@ export interface SearchSortedWork {
   readonly places: Buffer;
 }
 
-const built = new Kept<FittedProgram>();
+const built = new Memo<FittedProgram>();
 
 /**
  * Enqueues a binary search for each key.
  *
  * Complexity: one launch; log2(length) scattered reads a key, most of which caches serve where the keys are in order.
  */
-export function enqueueSearchSorted(device: Device, work: SearchSortedWork): Soon<void> {
+export function enqueueSearchSorted(device: Device, work: SearchSortedWork): MaybePromise<void> {
   const { sorted, length, keys, n, codec, right, places } = work;
   const { width } = codec.dtype;
-  const program = built.of(device, `${width}`, async () =>
+  const program = built.get(device, `${width}`, async () =>
     buildForGroups(device, 'search_sorted.cl', ['search_sorted'], { KEY_BITS: width, VALUE_BYTES: 0 }),
   );
-  return after(program, ({ program, groupSize }) => {
+  return chain(program, ({ program, groupSize }) => {
     const args = [sorted, keys, places, u64(length), u64(n), u32(right ? 1 : 0), codecArgument(codec)];
     const global = roundUpToGroups(n, groupSize);
     device.queue.run(program.kernel('search_sorted'), args, { global, local: groupSize });

@@ -25,8 +25,8 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { CacheError } from './errors.js';
+import { OTHERS_ALL, OTHERS_WRITE, ownershipProblem } from './file-ownership.js';
 import { homeFolder } from './home.js';
-import { foreignness, OTHERS_ALL, OTHERS_WRITE } from './own-file.js';
 
 /** Name of the key among the files of the cache, and its bytes. */
 const KEY = 'key';
@@ -87,11 +87,11 @@ export function readCacheFile(file: string): Buffer | undefined {
   try {
     const folder = cacheFolder();
     if (!isOwnFolder(folder) || !isOwnFolder(dirname(join(folder, file)))) return undefined;
-    const sealed = readOwn(join(folder, file), OTHERS_WRITE);
+    const sealed = readOwnFile(join(folder, file), OTHERS_WRITE);
     const key = sealed && readKey(folder);
     return key && contentsOf(sealed, file, key);
   } catch (error) {
-    remember(error);
+    recordWarning(error);
     return undefined;
   }
 }
@@ -111,22 +111,30 @@ export function writeCacheFile(file: string, contents: string | Uint8Array): boo
       isOwnFolder(one);
     }
     const key = readKey(folder) ?? makeKey(folder);
-    withAside(path, Buffer.concat([headerOf(file, contents, key), Buffer.from(contents)]), renameSync);
+    withTemporaryFile(
+      path,
+      Buffer.concat([headerOf(file, contents, key), Buffer.from(contents)]),
+      renameSync,
+    );
     return true;
   } catch (error) {
-    remember(error);
+    recordWarning(error);
     return false;
   }
 }
 
 /** Writes a new file beside `path`, and lets `put` bring it to its name. */
-function withAside(path: string, contents: Uint8Array, put: (aside: string, path: string) => void): void {
-  const aside = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
+function withTemporaryFile(
+  path: string,
+  contents: Uint8Array,
+  publish: (temporaryPath: string, path: string) => void,
+): void {
+  const temporaryPath = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
   try {
-    writeFileSync(aside, contents, { flag: 'wx', mode: FILE_MODE });
-    put(aside, path);
+    writeFileSync(temporaryPath, contents, { flag: 'wx', mode: FILE_MODE });
+    publish(temporaryPath, path);
   } finally {
-    removeQuietly(aside);
+    removeQuietly(temporaryPath);
   }
 }
 
@@ -164,25 +172,25 @@ function makeFolder(path: string): void {
 function isOwnFolder(path: string): boolean {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (!stats) return false;
-  if (stats.isSymbolicLink()) throw untrusted(path, 'is a symbolic link');
-  if (!stats.isDirectory()) throw untrusted(path, 'is no folder');
+  if (stats.isSymbolicLink()) throw untrustedError(path, 'is a symbolic link');
+  if (!stats.isDirectory()) throw untrustedError(path, 'is no folder');
   assertOwn(path, stats, OTHERS_WRITE);
   return true;
 }
 
 /** The contents of a file, undefined when there is none. @throws CacheError when it is not the user's alone */
-function readOwn(path: string, forbidden: number): Buffer | undefined {
+function readOwnFile(path: string, forbidden: number): Buffer | undefined {
   let file: number;
   try {
     file = openSync(path, READ);
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;
-    if (codeOf(error) === 'ELOOP') throw untrusted(path, 'is a symbolic link', 'remove it');
+    if (codeOf(error) === 'ELOOP') throw untrustedError(path, 'is a symbolic link', 'remove it');
     throw error;
   }
   try {
     const stats = fstatSync(file);
-    if (!stats.isFile()) throw untrusted(path, 'is no file', 'remove it');
+    if (!stats.isFile()) throw untrustedError(path, 'is no file', 'remove it');
     assertOwn(path, stats, forbidden);
     return readFileSync(file);
   } finally {
@@ -192,17 +200,17 @@ function readOwn(path: string, forbidden: number): Buffer | undefined {
 
 /** @throws CacheError for what another user owns, or may do more with than `forbidden` allows */
 function assertOwn(path: string, stats: Stats, forbidden: number): void {
-  const foreign = foreignness(path, stats, forbidden);
-  if (foreign) throw untrusted(path, foreign.what, foreign.remedy);
+  const problem = ownershipProblem(path, stats, forbidden);
+  if (problem) throw untrustedError(path, problem.what, problem.remedy);
 }
 
 /** The key of the seals; undefined when there is none that can be used. */
 function readKey(folder: string): Buffer | undefined {
   try {
-    const key = readOwn(join(folder, KEY), OTHERS_ALL);
+    const key = readOwnFile(join(folder, KEY), OTHERS_ALL);
     return key?.length === KEY_BYTES ? key : undefined;
   } catch (error) {
-    remember(error); // and what others may know, or have made, is replaced
+    recordWarning(error); // and what others may know, or have made, is replaced
     return undefined;
   }
 }
@@ -215,12 +223,12 @@ function makeKey(folder: string): Buffer {
   const path = join(folder, KEY);
   if (lstatSync(path, { throwIfNoEntry: false }) && !readKey(folder)) rmSync(path, { recursive: true });
   try {
-    withAside(path, randomBytes(KEY_BYTES), linkSync);
+    withTemporaryFile(path, randomBytes(KEY_BYTES), linkSync);
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error;
   }
   const key = readKey(folder);
-  if (!key) throw untrusted(path, 'cannot be kept', 'clear the folder');
+  if (!key) throw untrustedError(path, 'cannot be kept', 'clear the folder');
   return key;
 }
 
@@ -242,10 +250,10 @@ function contentsOf(sealed: Buffer, file: string, key: Uint8Array): Buffer | und
 
 const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? '';
 
-const untrusted = (path: string, what: string, remedy?: string): CacheError =>
-  warningOf(`${path} ${what}`, { remedy });
+const untrustedError = (path: string, what: string, remedy?: string): CacheError =>
+  cacheWarning(`${path} ${what}`, { remedy });
 
-const SAID: Readonly<Record<string, string>> = {
+const ERROR_MESSAGES: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EDQUOT: 'the quota is used up',
   ENOENT: 'no folder can be made there',
@@ -255,7 +263,7 @@ const SAID: Readonly<Record<string, string>> = {
   EROFS: 'the file system is read-only',
 };
 
-function warningOf(
+function cacheWarning(
   why: string,
   { remedy, cause }: { remedy?: string | undefined; cause?: unknown },
 ): CacheError {
@@ -268,20 +276,21 @@ function warningOf(
 }
 
 /** Folders of which it is known that they cannot be used as they should, and what nobody was told yet. */
-const known = new Set<string>();
-let untold: CacheError | undefined;
+const warnedFolders = new Set<string>();
+let pendingWarning: CacheError | undefined;
 
-function remember(error: unknown): void {
+function recordWarning(error: unknown): void {
   const folder = cacheFolder();
-  if (known.has(folder)) return;
-  known.add(folder);
-  const said = SAID[codeOf(error)] ?? (error instanceof Error ? error.message : String(error));
-  untold = error instanceof CacheError ? error : warningOf(`${folder}: ${said}`, { cause: error });
+  if (warnedFolders.has(folder)) return;
+  warnedFolders.add(folder);
+  const message = ERROR_MESSAGES[codeOf(error)] ?? (error instanceof Error ? error.message : String(error));
+  pendingWarning =
+    error instanceof CacheError ? error : cacheWarning(`${folder}: ${message}`, { cause: error });
 }
 
 /** Why the cache could not be used, or not all of it: it is told once for each folder, to the code that warns the user. */
 export function takeCacheWarning(): CacheError | undefined {
-  const warning = untold;
-  untold = undefined;
+  const warning = pendingWarning;
+  pendingWarning = undefined;
   return warning;
 }

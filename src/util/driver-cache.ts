@@ -5,7 +5,7 @@
 import { accessSync, constants, lstatSync, mkdirSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { foreignness, OTHERS_WRITE } from './own-file.js';
+import { OTHERS_WRITE, ownershipProblem } from './file-ownership.js';
 
 /** Where PoCL keeps its kernels; undefined where that does not depend on the user. */
 function defaultFolder({ POCL_CACHE_DIR, XDG_CACHE_HOME, HOME }: NodeJS.ProcessEnv): string | undefined {
@@ -27,7 +27,7 @@ function isWritable(folder: string): boolean {
 }
 
 /** The folder that PoCL cannot write; undefined where all is well. */
-function unwritable(env: NodeJS.ProcessEnv): string | undefined {
+function unwritableFolder(env: NodeJS.ProcessEnv): string | undefined {
   if (process.platform === 'win32') return undefined;
   const folder = defaultFolder(env);
   try {
@@ -43,12 +43,12 @@ function unwritable(env: NodeJS.ProcessEnv): string | undefined {
  */
 export function provideDriverCache(): void {
   if (process.env.POCL_CACHE_DIR === '') delete process.env.POCL_CACHE_DIR; // PoCL ends the process for an empty one
-  if (process.env.POCL_CACHE_DIR !== undefined || unwritable(process.env) === undefined) return;
+  if (process.env.POCL_CACHE_DIR !== undefined || unwritableFolder(process.env) === undefined) return;
   const folder = join(tmpdir(), `clsort-pocl-${process.geteuid?.()}`);
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const stats = lstatSync(folder);
-    if (!stats.isDirectory() || foreignness(folder, stats, OTHERS_WRITE)) return;
+    if (!stats.isDirectory() || ownershipProblem(folder, stats, OTHERS_WRITE)) return;
     process.env.POCL_CACHE_DIR = folder;
   } catch {
     // Without any folder there is no device, and the error names the cause.
@@ -57,7 +57,7 @@ export function provideDriverCache(): void {
 
 /** Why PoCL may offer no device, as a sentence with a space before it; empty where its folder can be written. */
 export function driverCacheHint(env: NodeJS.ProcessEnv = process.env): string {
-  const folder = unwritable(env);
+  const folder = unwritableFolder(env);
   return folder === undefined
     ? ''
     : ` PoCL offers no device where it cannot write its cache (${folder}): set POCL_CACHE_DIR to a folder that you can write.`;

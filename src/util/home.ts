@@ -9,6 +9,6 @@ import { isAbsolute } from 'node:path';
  * @throws SystemError for a user that the system does not know, without HOME
  */
 export function homeFolder(): string {
-  const said = homedir();
-  return isAbsolute(said) ? said : userInfo().homedir;
+  const fromEnvironment = homedir();
+  return isAbsolute(fromEnvironment) ? fromEnvironment : userInfo().homedir;
 }

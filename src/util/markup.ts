@@ -11,7 +11,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 const NOT_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Cs}/gu;
 
 /** Text for XML and HTML, also within quotes; what XML has no characters for becomes that of a replacement. */
-export const escaped = (text: string): string =>
+export const escapeMarkup = (text: string): string =>
   text.replaceAll(/[&<>"']/g, (letter) => ENTITIES[letter] ?? letter).replaceAll(NOT_XML, '\ufffd');
 
 /** Text for a cell of a Markdown table: what would end it, or begin something else, is taken for itself. */

@@ -11,7 +11,7 @@ export { VERSION };
  * `import.meta` is empty. Webpack writes the place at which it found this file for `import.meta.url`, and 'string' for
  * what `__filename` is even where there is none.
  */
-function here(): string {
+function currentFile(): string {
   try {
     return __filename;
   } catch {
@@ -34,31 +34,31 @@ function versionIn(folder: string): string | undefined {
 }
 
 /** A folder and those above it, the nearest first. */
-function* upwards(folder: string): Generator<string> {
+function* ancestors(folder: string): Generator<string> {
   yield folder;
   const parent = dirname(folder);
-  if (parent !== folder) yield* upwards(parent);
+  if (parent !== folder) yield* ancestors(parent);
 }
 
 /** Where the package may be: where the user says; else around this code, or where Node would find it from here. */
 function* candidates(): Generator<string> {
   const chosen = process.env.CLSORT_ROOT;
   if (chosen) return yield resolve(chosen);
-  for (const folder of upwards(dirname(here()))) {
+  for (const folder of ancestors(dirname(currentFile()))) {
     yield folder;
     yield join(folder, 'node_modules', 'clsort');
   }
 }
 
-let found: string | undefined;
+let foundFolder: string | undefined;
 
 /** The error for files of the package that are not there: why that may be, and what to do. */
-function missingFiles(what: string, cause?: unknown): UnsupportedError {
-  const isBundle = !found || !here().startsWith(found + sep);
+function missingFilesError(what: string, cause?: unknown): UnsupportedError {
+  const isBundle = !foundFolder || !currentFile().startsWith(foundFolder + sep);
   const chosen = process.env.CLSORT_ROOT;
   const advice = isBundle
     ? [
-        `This code runs from ${here()}, which looks like a bundle. A bundler takes the JavaScript of clsort along, but`,
+        `This code runs from ${currentFile()}, which looks like a bundle. A bundler takes the JavaScript of clsort along, but`,
         'neither its OpenCL kernels (cl/) nor its native addon (prebuilds/).',
         'Possible solutions:',
         '  - leave clsort out of the bundle (esbuild --external:clsort; external or externals of rollup and webpack),',
@@ -67,10 +67,10 @@ function missingFiles(what: string, cause?: unknown): UnsupportedError {
         `    another folder that CLSORT_ROOT names (it ${chosen ? `names ${chosen}` : 'is not set'})`,
         'docs/bundlers.md in the package has recipes for esbuild, rollup, webpack and single files.',
       ]
-    : [`The package in ${found} is not complete: install it again.`];
+    : [`The package in ${foundFolder} is not complete: install it again.`];
   return new UnsupportedError([what, ...advice].join('\n'), {
     cause,
-    details: { code: here(), root: found ?? chosen },
+    details: { code: currentFile(), root: foundFolder ?? chosen },
   });
 }
 
@@ -82,17 +82,17 @@ function missingFiles(what: string, cause?: unknown): UnsupportedError {
  * @throws UnsupportedError when there is none, or none of this version
  */
 export function packageFolder(): string {
-  if (found) return found;
+  if (foundFolder) return foundFolder;
   const others: string[] = [];
   for (const folder of candidates()) {
     const version = versionIn(folder);
     if (version === VERSION) {
-      found = folder;
+      foundFolder = folder;
       return folder;
     }
     if (version !== undefined) others.push(`, but of ${version} in ${folder}`);
   }
-  throw missingFiles(`The files of clsort ${VERSION} were not found${others.join('')}.`);
+  throw missingFilesError(`The files of clsort ${VERSION} were not found${others.join('')}.`);
 }
 
 /** A text file of the package. @throws UnsupportedError when it is not there */
@@ -101,6 +101,6 @@ export function packageText(...path: readonly string[]): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (cause) {
-    throw missingFiles(`${file} cannot be read.`, cause);
+    throw missingFilesError(`${file} cannot be read.`, cause);
   }
 }

@@ -3,14 +3,16 @@
 // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is looked for
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
 
-const SHORT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+const SHORT_ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-const written = (control: string): string =>
-  SHORT[control] ?? `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`;
+const escapeControl = (control: string): string =>
+  SHORT_ESCAPES[control] ?? `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 /** A name on one line: what moves a cursor, colours what follows or turns its direction is written as JSON has it. */
-export const plainName = (name: string): string => name.replaceAll(CONTROLS, written);
+export const plainName = (name: string): string => name.replaceAll(CONTROLS, escapeControl);
 
 /** The same of a message, which may have lines and tabs of its own. */
 export const plainText = (text: string): string =>
-  text.replaceAll(CONTROLS, (control) => (control === '\n' || control === '\t' ? control : written(control)));
+  text.replaceAll(CONTROLS, (control) =>
+    control === '\n' || control === '\t' ? control : escapeControl(control),
+  );

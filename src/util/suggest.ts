@@ -16,7 +16,8 @@ function distance(a: string, b: string): number {
 }
 
 /** Letters are left out more often than the first one is mistaken. */
-const beginAlike = (a: string, b: string): number => (a[0]?.toLowerCase() === b[0]?.toLowerCase() ? 1 : 0);
+const sharesFirstLetter = (a: string, b: string): number =>
+  a[0]?.toLowerCase() === b[0]?.toLowerCase() ? 1 : 0;
 
 /** Words of other programs and languages for what has another name here. */
 const SYNONYMS: Readonly<Record<string, string>> = {
@@ -25,7 +26,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
 };
 
 /** Edits after which a word is still the same one, dashes aside: none of one letter, one of a short word. */
-function editsOf(word: string): number {
+function maxEdits(word: string): number {
   const letters = word.replace(/^-+/, '').length;
   if (letters < 2) return 0;
   return letters < 5 ? 1 : Math.floor((letters + 1) / 3);
@@ -36,11 +37,13 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   if (known.includes(word)) return undefined;
   const synonym = Object.hasOwn(SYNONYMS, word) ? SYNONYMS[word] : undefined;
   if (synonym !== undefined && known.includes(synonym)) return synonym;
-  const limit = editsOf(word);
+  const limit = maxEdits(word);
   const [best] = known
     .map((name) => ({ name, edits: distance(word.toLowerCase(), name.toLowerCase()) }))
     .filter(({ edits }) => edits <= limit)
-    .toSorted((a, b) => a.edits - b.edits || beginAlike(b.name, word) - beginAlike(a.name, word));
+    .toSorted(
+      (a, b) => a.edits - b.edits || sharesFirstLetter(b.name, word) - sharesFirstLetter(a.name, word),
+    );
   return best?.name;
 }
 

@@ -5,7 +5,7 @@ import { type AlgorithmShape, tunedShape } from '../../src/algorithms/algorithm.
 import { checkTuning, choice, onOff, whole } from '../../src/algorithms/parameters.js';
 import { ALGORITHMS, algorithmNamed, plannedOn } from '../../src/algorithms/registry.js';
 import { knownTunings } from '../../src/algorithms/tuning.js';
-import { searchedOn } from '../../src/bench/tune.js';
+import { searchedAlgorithms } from '../../src/bench/tune.js';
 import type { Device } from '../../src/device/device.js';
 import { UsageError } from '../../src/util/errors.js';
 import { packageRoot } from '../../src/util/paths.js';
@@ -60,8 +60,8 @@ test('the planner and the tuning search consider the algorithms that suit the de
   const gpu = ['group', 'persistent', 'wide', 'onesweep', 'tiled', 'amd', 'merge', 'bitonic'];
   t.deepEqual(planned('gpu'), gpu);
   t.deepEqual(planned('accelerator'), gpu);
-  t.deepEqual(searchedOn(device('cpu')), ['serial', 'group']);
-  t.deepEqual(searchedOn(device('gpu')), ['onesweep', 'wide', 'tiled', 'persistent', 'group']);
+  t.deepEqual(searchedAlgorithms(device('cpu')), ['serial', 'group']);
+  t.deepEqual(searchedAlgorithms(device('gpu')), ['onesweep', 'wide', 'tiled', 'persistent', 'group']);
 });
 
 test('amd reports its scan chain and padded size, and rejects a chain that is too short', (t) => {

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import ava from 'ava';
 import { clsort, scratchFolder } from '../cli/cli.js';
-import { endure, journalOf, leftovers, makeOrdeal } from './ordeal.js';
+import { journalOf, leftovers, makeStressBatch, runWithKills } from './stress.js';
 
 /** `CLSORT_ORDEAL=1000` is the size to pass before a release. */
 const FILES = Number(process.env.CLSORT_ORDEAL ?? 120);
@@ -14,9 +14,9 @@ const SECONDS = '10';
 const { folder, path, remove } = scratchFolder();
 
 ava('a batch with broken files that is killed three times completes or fails each job once', async (t) => {
-  const ordeal = makeOrdeal(folder, { good: FILES - BAD, bad: BAD });
+  const batch = makeStressBatch(folder, { good: FILES - BAD, bad: BAD });
   t.teardown(() => {
-    ordeal.remove();
+    batch.remove();
     remove();
   });
   const kills = [1, 2, 3].map(() => Math.floor(Math.random() * (FILES / 5)));
@@ -25,7 +25,7 @@ ava('a batch with broken files that is killed three times completes or fails eac
     path(`report.${extension}`),
   ]);
   const args = ['--timeout', SECONDS, '--parallel', '3', ...reports];
-  const { ran, kills: killed, before } = await endure(folder, ordeal, kills, args);
+  const { ran, kills: killed, before } = await runWithKills(folder, batch, kills, args);
   t.log(`killed ${killed} times, ${before.size} done by then; ${ran.err.split('\n')[0]}`);
   t.true([3, 4, 5].includes(ran.code), `${ran.code}: ${ran.err}`);
 
@@ -39,12 +39,12 @@ ava('a batch with broken files that is killed three times completes or fails eac
   t.true(summary.done >= before.size, 'what was done before is not done again');
   for (const [out, time] of before) t.is(statSync(join(folder, out)).mtimeMs, time, out);
 
-  for (const { out, expected } of ordeal.good) t.true(readFileSync(path(out)).equals(expected()), out);
+  for (const { out, expected } of batch.good) t.true(readFileSync(path(out)).equals(expected()), out);
   const failed = rows.filter(({ outcome }) => outcome === 'error');
   const names = (list: readonly { out: string }[]) => list.map(({ out }) => out).toSorted();
   t.deepEqual(
     names(failed),
-    names(ordeal.bad.map(({ out }) => ({ out: out.startsWith('/') ? out : path(out) }))),
+    names(batch.bad.map(({ out }) => ({ out: out.startsWith('/') ? out : path(out) }))),
   );
   for (const { error } of failed) t.regex(error.code, /^ERR_CLSORT_(?!INTERNAL)/, error.message);
   t.deepEqual(leftovers(folder), []);
@@ -56,17 +56,17 @@ ava('a batch with broken files that is killed three times completes or fails eac
   t.is(journal.filter(({ outcome }) => outcome === 'ok').length, FILES - BAD);
   t.is(journal.filter(({ outcome }) => outcome === 'error').length, BAD);
 
-  const times = ordeal.good.map(({ out }) => statSync(path(out)).mtimeMs);
+  const times = batch.good.map(({ out }) => statSync(path(out)).mtimeMs);
   const again = await clsort(
     ['batch', path('jobs.json'), '--json', '--timeout', SECONDS, '--parallel', '3'],
     {
-      env: ordeal.env,
+      env: batch.env,
     },
   );
   t.is(again.code, ran.code);
   t.like(JSON.parse(again.out.trim().split('\n').at(-1) ?? ''), { ok: 0, done: FILES - BAD, failed: BAD });
   t.deepEqual(
-    ordeal.good.map(({ out }) => statSync(path(out)).mtimeMs),
+    batch.good.map(({ out }) => statSync(path(out)).mtimeMs),
     times,
   );
 });

@@ -64,9 +64,9 @@ test('a job is done as long as its options, input and output are unchanged', asy
   t.true(later.isDone(job));
   mkdirSync(path('elsewhere'));
   symlinkSync(file, path('elsewhere/link.journal'));
-  t.true((await Journal.look(path('elsewhere/link.journal'))).isDone(job), 'by a link');
+  t.true((await Journal.inspect(path('elsewhere/link.journal'))).isDone(job), 'by a link');
   t.true(
-    (await Journal.look(file)).isDone(job),
+    (await Journal.inspect(file)).isDone(job),
     'also for a reader while another process has the journal open',
   );
   t.true(
@@ -123,7 +123,7 @@ test('a job is not done if its record has no valid file state', async (t) => {
   for (const field of ['input', 'output']) {
     for (const hollow of ['null', '[null]', '{}', '1']) {
       writeFileSync(file, whole.replace(new RegExp(`"${field}":\\{[^}]*\\}`), `"${field}":${hollow}`));
-      t.false((await Journal.look(file)).isDone(job), `${field} ${hollow}`);
+      t.false((await Journal.inspect(file)).isDone(job), `${field} ${hollow}`);
     }
   }
 });
@@ -217,8 +217,8 @@ test('only one process at a time can open a journal, and the lock of a killed pr
 
   const child = spawn(process.execPath, ['-e', '']);
   await once(child, 'exit');
-  const { host, boot, space, start } = await import('../../src/io/temporary-files.js').then((aside) =>
-    aside.thisProcess(),
+  const { host, boot, space, start } = await import('../../src/io/temporary-files.js').then((lockPath) =>
+    lockPath.thisProcess(),
   );
   writeFileSync(
     path(temporaryName('locked.journal.lock', { host, boot, space, start, pid: child.pid as number })),
@@ -249,18 +249,18 @@ test('a job of several inputs is done as long as all inputs and its counts file 
   const counts = path('counts.u64');
   writeFileSync(counts, 'cccc');
   const job = { ...one, in: [one.in, other.in], unique: true, counts } as Job;
-  const recorded = () => {
+  const recordedStates = () => {
     const [a, b, output, counted] = [one.in, other.in, job.out, counts].map(fileState);
     if (!a || !b || !output || !counted) throw new Error('its files are not there');
     return { outcome: 'ok', at: '', seconds: 1, input: [a, b], output, counts: counted } as const;
   };
-  journal.add(job, recorded());
+  journal.add(job, recordedStates());
   t.true(journal.isDone(job));
   t.false(journal.isDone({ ...job, in: [other.in, one.in] } as Job), 'in another order');
   t.false(journal.isDone({ ...job, in: one.in }));
   utimesSync(other.in, 1, 1);
   t.false(journal.isDone(job), 'the second input has another time');
-  journal.add(job, recorded());
+  journal.add(job, recordedStates());
   t.true(journal.isDone(job));
   rmSync(counts);
   t.false(journal.isDone(job), 'the counts are gone');

@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { brokenAt, lineAndColumn, offsetOf, type Path } from '../../src/batch/json-position.js';
+import { lineAndColumn, offsetOf, type Path, syntaxErrorOffset } from '../../src/batch/json-position.js';
 
 /** All paths of a value, with the values at them. */
 function* pathsOf(value: unknown, path: Path = []): Generator<[Path, unknown]> {
@@ -51,9 +51,9 @@ test('brokenAt accepts exactly the texts that JSON.parse accepts', (t) => {
   const property = fc.property(mutated, ([json, at, put, cut]) => {
     const place = at % (json.length + 1);
     const text = json.slice(0, place) + put + json.slice(place + cut);
-    return isJson(text) === (brokenAt(text) === undefined);
+    return isJson(text) === (syntaxErrorOffset(text) === undefined);
   });
   fc.assert(property, { numRuns: 5000 });
-  t.is(brokenAt('{"a": 1,}')?.offset, 8);
+  t.is(syntaxErrorOffset('{"a": 1,}')?.offset, 8);
   t.deepEqual(lineAndColumn('ab\ncd', 4), [2, 2]);
 });

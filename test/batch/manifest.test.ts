@@ -280,12 +280,12 @@ test('patterns never match outputs, counts files or the files of the batch itsel
     'report.md',
   ])
     writeFileSync(join(folder, name), '');
-  const kept = [
+  const protectedFiles = [
     [join(folder, 'jobs.json'), 'the manifest'],
     [join(folder, 'report.md'), 'a report'],
   ] as const;
   const inputs = async (job: object) =>
-    (await parseManifest(JSON.stringify([job]), { name: 'jobs.json', folder, kept })).jobs.map(
+    (await parseManifest(JSON.stringify([job]), { name: 'jobs.json', folder, protectedFiles })).jobs.map(
       ({ in: one }) => [one].flat().map((path) => basename(path)),
     );
   const all = ['a.all.u32', 'a.u32', 'b.u32'];
@@ -370,9 +370,9 @@ test('an unresolved YAML alias raises an error with its position', async (t) => 
 });
 
 test('a job may not overwrite files of the batch, and names that the system rejects fail at run time only', async (t) => {
-  const kept = [['/data/jobs.json', 'the manifest'] as const];
+  const protectedFiles = [['/data/jobs.json', 'the manifest'] as const];
   const text = JSON.stringify([{ in: 'a', out: './x/../jobs.json' }]);
-  await t.throwsAsync(parseManifest(text, { name: 'jobs.json', folder: '/data', kept }), {
+  await t.throwsAsync(parseManifest(text, { name: 'jobs.json', folder: '/data', protectedFiles }), {
     message: /jobs\[0\]\.out is the manifest of this batch/,
   });
   t.is(await at(JSON.stringify([{ in: 'x'.repeat(5000), out: '/proc/self/stat/below' }]), 'jobs.json'), '');

@@ -1,10 +1,10 @@
 import test from 'ava';
 import type { BatchEvent, JobResult } from '../../src/batch/events.js';
+import { BatchTimeline } from '../../src/batch/report/batch-timeline.js';
 import { htmlReport } from '../../src/batch/report/html.js';
 import { junitReport } from '../../src/batch/report/junit.js';
 import { markdownReport } from '../../src/batch/report/markdown.js';
 import { type BatchReport, reportFormat } from '../../src/batch/report/report.js';
-import { Timeline } from '../../src/batch/report/timeline.js';
 import { UsageError } from '../../src/util/errors.js';
 import { testInBrowser } from '../browser.js';
 
@@ -63,10 +63,10 @@ test('the extension of a report selects its format', (t) => {
 });
 
 /** The event of a job that took 2 s. */
-function ended(
+function endedEvent(
   name: string,
   began: number,
-  told: Partial<Extract<JobResult, { outcome: 'ok' }>>,
+  listed: Partial<Extract<JobResult, { outcome: 'ok' }>>,
 ): BatchEvent {
   const report = { readSeconds: 0.5, seconds: 0.4, writeSeconds: 0.25, stages: [] };
   const result = {
@@ -77,13 +77,13 @@ function ended(
     spans: [],
     began,
     report,
-    ...told,
+    ...listed,
   };
   return { is: 'end', result: result as unknown as JobResult };
 }
 
 test('a timeline draws the steps of jobs at their times, and concurrent jobs in separate rows', (t) => {
-  const timeline = new Timeline();
+  const timeline = new BatchTimeline();
   const epoch = Date.now();
   const add = (name: string, at: number): void => {
     const began = epoch + 1000 * at;
@@ -100,12 +100,12 @@ test('a timeline draws the steps of jobs at their times, and concurrent jobs in 
       ] as const),
     ];
     const spans = steps.map(([kind, from, seconds]) => ({ kind, began: began + 1000 * from, seconds }));
-    timeline.hear(ended(name, began, { spans: spans.toReversed() }));
+    timeline.handle(endedEvent(name, began, { spans: spans.toReversed() }));
   };
   add('a', 0);
   add('b', 1);
   add('c', 10);
-  const drawn = timeline.drawn();
+  const drawn = timeline.tracks();
   t.deepEqual(
     drawn.map(({ name, rows }) => [name, rows.length]),
     [
@@ -137,15 +137,15 @@ test('a timeline draws the steps of jobs at their times, and concurrent jobs in 
 });
 
 test('the report shows the time of transfer threads for each step and in total', (t) => {
-  const timeline = new Timeline();
+  const timeline = new BatchTimeline();
   const began = Date.now();
   const threads = { file: 0.3, hash: 0.1, turn: 0.05, device: 0.05 };
   const spans = (['read', 'sort', 'write'] as const).map((kind, i) => ({
     ...{ kind, began: began + 100 * i, seconds: 0.1 },
     ...(kind !== 'sort' && { threads: { ...threads } }),
   }));
-  timeline.hear(ended('moved', began, { spans }));
-  const drawn = timeline.drawn();
+  timeline.handle(endedEvent('moved', began, { spans }));
+  const drawn = timeline.tracks();
   t.deepEqual(
     drawn[0]?.rows[0]?.flatMap(({ kind, threads: did }) => (did ? [[kind, did]] : [])),
     [
@@ -162,11 +162,13 @@ test('the report shows the time of transfer threads for each step and in total',
 });
 
 test('the steps of a job without start times are drawn one after the other', (t) => {
-  const timeline = new Timeline();
+  const timeline = new BatchTimeline();
   const began = Date.now();
-  timeline.hear(ended('table', began, { spans: [{ kind: 'sync', began: began + 1500, seconds: 0.25 }] }));
+  timeline.handle(
+    endedEvent('table', began, { spans: [{ kind: 'sync', began: began + 1500, seconds: 0.25 }] }),
+  );
   t.deepEqual(
-    timeline.drawn()[0]?.rows[0]?.map(({ kind }) => kind),
+    timeline.tracks()[0]?.rows[0]?.map(({ kind }) => kind),
     ['read', 'sort', 'write', 'other', 'sync', 'other'],
   );
 });

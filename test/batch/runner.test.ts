@@ -2,10 +2,10 @@
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import type { BatchEvent, JobResult } from '../../src/batch/events.js';
-import type { Entry } from '../../src/batch/queue.js';
+import type { Entry } from '../../src/batch/job-queue.js';
 import { Runner, type RunOptions } from '../../src/batch/runner.js';
 import { IoError, MemoryError, NoDeviceError, TimeoutError, UsageError } from '../../src/util/errors.js';
-import { FakeLanes } from './fake-lanes.js';
+import { FakeWorkers } from './fake-workers.js';
 
 /** An input that exists: jobs without their inputs fail before they reach a process. */
 const INPUT = fileURLToPath(import.meta.url);
@@ -19,7 +19,7 @@ const entry = (bytes: number, more: Partial<Entry> & { device?: string } = {}): 
 
 /** Runs jobs on fake processes of devices that share them. */
 async function ran(
-  lanes: FakeLanes,
+  workers: FakeWorkers,
   entries: readonly Entry[],
   { devices = ['a'], ...options }: Partial<RunOptions> & { devices?: readonly string[] } = {},
 ) {
@@ -30,7 +30,7 @@ async function ran(
     {
       ...{ parallel: 1, retries: 1, timeout: undefined, failFast: false, memory: 1000 },
       signal: new AbortController().signal,
-      openLane: lanes.open,
+      openWorker: workers.open,
       onEvent: (event) => {
         events.push(event);
         if (event.is === 'end') results.set(event.result.job.name, event.result);
@@ -45,51 +45,51 @@ async function ran(
 }
 
 test('the largest job starts first, and a device runs at most `parallel` jobs at once', async (t) => {
-  const lanes = new FakeLanes();
-  let [underWay, most] = [0, 0];
-  lanes.fateOf = async () => {
-    most = Math.max(most, ++underWay);
+  const workers = new FakeWorkers();
+  let [underWay, maxRunning] = [0, 0];
+  workers.outcomeOf = async () => {
+    maxRunning = Math.max(maxRunning, ++underWay);
     await new Promise(setImmediate);
     underWay--;
   };
   const { outcomes } = await ran(
-    lanes,
+    workers,
     [3, 9, 5, 7, 1, 2].map((bytes) => entry(bytes)),
     { parallel: 2 },
   );
   t.deepEqual(outcomes, { 1: 'ok', 2: 'ok', 3: 'ok', 5: 'ok', 7: 'ok', 9: 'ok' });
-  t.deepEqual(lanes.begun, ['9 on a', '7 on a', '5 on a', '3 on a', '2 on a', '1 on a']);
-  t.is(most, 2);
-  t.deepEqual(lanes.opened, ['a']);
+  t.deepEqual(workers.begun, ['9 on a', '7 on a', '5 on a', '3 on a', '2 on a', '1 on a']);
+  t.is(maxRunning, 2);
+  t.deepEqual(workers.opened, ['a']);
 });
 
 test('small jobs count as a fraction of a job', async (t) => {
-  const lanes = new FakeLanes();
-  let [underWay, most] = [0, 0];
-  lanes.fateOf = async () => {
-    most = Math.max(most, ++underWay);
+  const workers = new FakeWorkers();
+  let [underWay, maxRunning] = [0, 0];
+  workers.outcomeOf = async () => {
+    maxRunning = Math.max(maxRunning, ++underWay);
     await new Promise(setImmediate);
     underWay--;
   };
   await ran(
-    lanes,
+    workers,
     Array.from({ length: 20 }, (_, i) => entry(i, { weight: 1 / 8 })),
   );
-  t.is(most, 8);
+  t.is(maxRunning, 8);
 });
 
 test('a job that exceeds the free memory waits until other jobs end', async (t) => {
-  const lanes = new FakeLanes();
-  let [used, most] = [0, 0];
+  const workers = new FakeWorkers();
+  let [used, maxRunning] = [0, 0];
   const sizes = [900, 600, 500, 400, 200];
-  lanes.fateOf = async ({ name }) => {
+  workers.outcomeOf = async ({ name }) => {
     used += Number(name);
-    most = Math.max(most, used);
+    maxRunning = Math.max(maxRunning, used);
     await new Promise(setImmediate);
     used -= Number(name);
   };
   const { outcomes } = await ran(
-    lanes,
+    workers,
     [...sizes, 2000].map((bytes) => entry(bytes, { memory: bytes })),
     {
       devices: ['a', 'b'],
@@ -97,32 +97,32 @@ test('a job that exceeds the free memory waits until other jobs end', async (t) 
     },
   );
   t.true(Object.values(outcomes).every((outcome) => outcome === 'ok'));
-  t.is(most, 2000, 'a job that needs more than the limit runs alone');
-  t.is(lanes.begun[0]?.split(' ')[0], '2000');
+  t.is(maxRunning, 2000, 'a job that needs more than the limit runs alone');
+  t.is(workers.begun[0]?.split(' ')[0], '2000');
 });
 
 test('a job runs on the device that it names, whose process is started if necessary', async (t) => {
-  const lanes = new FakeLanes();
-  await ran(lanes, [entry(1, { device: 'c' }), entry(2, { device: 'a' }), entry(3)]);
-  t.deepEqual(lanes.begun.toSorted(), ['1 on c', '2 on a', '3 on a']);
-  t.deepEqual(lanes.opened, ['a', 'c']);
+  const workers = new FakeWorkers();
+  await ran(workers, [entry(1, { device: 'c' }), entry(2, { device: 'a' }), entry(3)]);
+  t.deepEqual(workers.begun.toSorted(), ['1 on c', '2 on a', '3 on a']);
+  t.deepEqual(workers.opened, ['a', 'c']);
 });
 
 test('a process that exits is restarted, and only the job that crashed it fails', async (t) => {
-  const lanes = new FakeLanes();
+  const workers = new FakeWorkers();
   let crashes = 0;
   // The other jobs run until the first crash, so the job that crashed was not alone.
   const untilCrash = async () => {
     while (crashes === 0) await new Promise(setImmediate);
     await new Promise(setImmediate); // the process ends in between
   };
-  lanes.fateOf = ({ name }) => {
+  workers.outcomeOf = ({ name }) => {
     if (name !== '5') return untilCrash();
     crashes++;
     return 'crash';
   };
   const { results, outcomes, events } = await ran(
-    lanes,
+    workers,
     [1, 5, 8, 9].map((bytes) => entry(bytes)),
     {
       devices: ['a', 'b'],
@@ -138,41 +138,41 @@ test('a process that exits is restarted, and only the job that crashed it fails'
     'a job that was not alone when its process exited is not blamed yet',
   );
   t.is(events.filter(({ is }) => is === 'lost').length, crashes);
-  t.is(lanes.opened.length, 2 + crashes);
+  t.is(workers.opened.length, 2 + crashes);
 });
 
 test('a job suspected of a crash is retried alone, on another device if there is one', async (t) => {
-  const lanes = new FakeLanes();
+  const workers = new FakeWorkers();
   const seen: string[] = [];
-  lanes.fateOf = ({ name }, device) => {
+  workers.outcomeOf = ({ name }, device) => {
     seen.push(`${name} on ${device}`);
     return name === '9' && seen.length < 3 ? 'crash' : 'ok';
   };
-  const { outcomes } = await ran(lanes, [entry(9)], { devices: ['a', 'b'], retries: 2 });
+  const { outcomes } = await ran(workers, [entry(9)], { devices: ['a', 'b'], retries: 2 });
   t.deepEqual(outcomes, { 9: 'ok' });
   t.deepEqual(seen, ['9 on a', '9 on b', '9 on a']);
 });
 
-for (const [fate, claim, opened] of [
+for (const [fakeOutcome, claim, opened] of [
   ['wait', 'a job that exceeds the timeout is cancelled, and its process keeps running', ['a']],
   ['hang', 'a process is killed if its job ignores the cancellation', ['a', 'a']],
 ] as const) {
   test(`${claim}; only that job fails`, async (t) => {
-    const lanes = new FakeLanes();
-    lanes.fateOf = ({ name }) => (name === '9' ? fate : 'ok');
+    const workers = new FakeWorkers();
+    workers.outcomeOf = ({ name }) => (name === '9' ? fakeOutcome : 'ok');
     const entries = [9, 5, 4].map((bytes) => entry(bytes));
-    const { results, outcomes } = await ran(lanes, entries, { timeout: 0.05, retries: 0 });
+    const { results, outcomes } = await ran(workers, entries, { timeout: 0.05, retries: 0 });
     t.deepEqual(outcomes, { 4: 'ok', 5: 'ok', 9: 'error' });
     const late = results.get('9');
     t.true(late?.outcome === 'error' && late.error instanceof TimeoutError);
-    t.deepEqual(lanes.opened, opened);
+    t.deepEqual(workers.opened, opened);
   });
 }
 
 test('a failed job is retried after all others, unless its error is permanent', async (t) => {
-  const lanes = new FakeLanes();
+  const workers = new FakeWorkers();
   const failures = new Map<string, number>();
-  lanes.fateOf = ({ name }) => {
+  workers.outcomeOf = ({ name }) => {
     const count = (failures.get(name) ?? 0) + 1;
     failures.set(name, count);
     if (name === '9') return new UsageError('wrong');
@@ -182,21 +182,21 @@ test('a failed job is retried after all others, unless its error is permanent', 
     return name === '6' && count === 1 ? new MemoryError('full') : 'ok';
   };
   const { results, outcomes, events } = await ran(
-    lanes,
+    workers,
     [9, 8, 7, 6, 5].map((bytes) => entry(bytes)),
   );
   t.deepEqual(outcomes, { 9: 'error', 8: 'error', 7: 'error', 6: 'ok', 5: 'ok' });
   t.deepEqual(Object.fromEntries(failures), { 9: 1, 8: 1, 7: 2, 6: 2, 5: 1 });
-  t.deepEqual(lanes.begun.slice(-3), ['5 on a', '7 on a', '6 on a']);
+  t.deepEqual(workers.begun.slice(-3), ['5 on a', '7 on a', '6 on a']);
   t.like(results.get('6'), { attempts: 2 });
   t.is(events.filter(({ is }) => is === 'again').length, 2);
 });
 
 test('with failFast, jobs that have not started are skipped after a failure', async (t) => {
-  const lanes = new FakeLanes();
-  lanes.fateOf = ({ name }) => (name === '9' ? new UsageError('wrong') : 'ok');
+  const workers = new FakeWorkers();
+  workers.outcomeOf = ({ name }) => (name === '9' ? new UsageError('wrong') : 'ok');
   const { outcomes } = await ran(
-    lanes,
+    workers,
     [9, 5, 4].map((bytes) => entry(bytes)),
     { failFast: true },
   );
@@ -204,41 +204,41 @@ test('with failFast, jobs that have not started are skipped after a failure', as
 });
 
 test('an interrupted batch cancels running jobs, kills processes that hang, and skips the other jobs', async (t) => {
-  const lanes = new FakeLanes();
+  const workers = new FakeWorkers();
   const controller = new AbortController();
-  lanes.fateOf = ({ name }) => {
+  workers.outcomeOf = ({ name }) => {
     if (name === '7') setImmediate(() => controller.abort());
     return name === '9' ? 'wait' : 'hang';
   };
   const jobs = [9, 8, 7, 5, 4].map((bytes) => entry(bytes));
-  const { outcomes } = await ran(lanes, jobs, { parallel: 3, signal: controller.signal });
+  const { outcomes } = await ran(workers, jobs, { parallel: 3, signal: controller.signal });
   t.deepEqual(outcomes, { 9: 'skipped', 8: 'skipped', 7: 'skipped', 5: 'skipped', 4: 'skipped' });
-  t.deepEqual(lanes.opened, ['a']);
+  t.deepEqual(workers.opened, ['a']);
 });
 
 test('a device that fails to open is retried, but a device that does not exist is not', async (t) => {
-  const lanes = new FakeLanes();
-  lanes.refusalOf = () => (lanes.opened.length < 3 ? new MemoryError('busy') : undefined);
-  const { outcomes } = await ran(lanes, [entry(1)]);
+  const workers = new FakeWorkers();
+  workers.openErrorOf = () => (workers.opened.length < 3 ? new MemoryError('busy') : undefined);
+  const { outcomes } = await ran(workers, [entry(1)]);
   t.deepEqual(outcomes, { 1: 'ok' });
-  t.is(lanes.opened.length, 3);
-  lanes.refusalOf = () => new NoDeviceError('none');
-  await t.throwsAsync(ran(lanes, [entry(1)]), { instanceOf: NoDeviceError });
-  t.is(lanes.opened.length, 4);
+  t.is(workers.opened.length, 3);
+  workers.openErrorOf = () => new NoDeviceError('none');
+  await t.throwsAsync(ran(workers, [entry(1)]), { instanceOf: NoDeviceError });
+  t.is(workers.opened.length, 4);
 });
 
 test('jobs of a device that cannot be reopened run on another device, or fail if they name it', async (t) => {
-  const lanes = new FakeLanes();
+  const workers = new FakeWorkers();
   let isGone = false;
-  lanes.refusalOf = (device) => (device === 'a' && isGone ? new MemoryError('gone') : undefined);
-  lanes.fateOf = (_, device) => {
+  workers.openErrorOf = (device) => (device === 'a' && isGone ? new MemoryError('gone') : undefined);
+  workers.outcomeOf = (_, device) => {
     if (device === 'b') return new Promise(setImmediate);
     isGone = true;
     return 'crash';
   };
   const jobs = [entry(9, { device: 'a' }), entry(8, { device: 'a' }), entry(5), entry(4)];
-  const { results, outcomes } = await ran(lanes, jobs, { devices: ['a', 'b'] });
+  const { results, outcomes } = await ran(workers, jobs, { devices: ['a', 'b'] });
   t.deepEqual(outcomes, { 9: 'error', 8: 'error', 5: 'ok', 4: 'ok' });
   t.like(results.get('8'), { attempts: 0, error: { message: 'gone' } });
-  t.is(lanes.opened.filter((device) => device === 'a').length, 4, 'opened once and retried three times');
+  t.is(workers.opened.filter((device) => device === 'a').length, 4, 'opened once and retried three times');
 });

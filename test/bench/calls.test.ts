@@ -36,9 +36,9 @@ const report = {
 } as const;
 
 test('a correct call gets an awaited time, a time in an overlapping chain and its kernel time', async (t) => {
-  let [running, most] = [0, 0];
+  let [running, max] = [0, 0];
   const call: Call = async (options) => {
-    most = Math.max(most, ++running);
+    max = Math.max(max, ++running);
     await new Promise(setImmediate);
     running--;
     options?.onReport?.(report);
@@ -49,7 +49,7 @@ test('a correct call gets an awaited time, a time in an overlapping chain and it
   t.true((row.awaited?.median ?? 0) > 0);
   t.true((row.chained?.median ?? 0) > 0);
   t.is(row.chain, 6);
-  t.is(most, 6);
+  t.is(max, 6);
   t.deepEqual(row.kernel, { median: 4, mad: 0 });
 });
 
@@ -108,14 +108,14 @@ test('a failed call reports its reason after the rest of its chain settles and r
   const sorter = await Sorter.open({ device: 'host' });
   t.teardown(() => sorter.close());
   const made: DeviceArray[] = [];
-  let [running, most] = [0, 0];
+  let [running, max] = [0, 0];
   const call: Call = async () => {
-    most = Math.max(most, ++running);
+    max = Math.max(max, ++running);
     const result = await sorter.upload(right);
     made.push(result);
     await new Promise(setImmediate);
     running--;
-    if (most === 4 && made.length % 2 === 0) {
+    if (max === 4 && made.length % 2 === 0) {
       result.dispose();
       throw new Error('no room');
     }

@@ -60,10 +60,10 @@ forEachDevice((title, device) => {
   });
 
   test.serial(title('a sort that changes an 8-byte value fails the trial'), async (t) => {
-    const astray = await tried(await device(), 8, (queue, { outputValues }) => {
+    const misplaced = await tried(await device(), 8, (queue, { outputValues }) => {
       if (outputValues) queue.write(outputValues, Uint32Array.of(999, 0));
       return {};
     });
-    t.deepEqual(astray, { wrong: 'elements were lost or changed' });
+    t.deepEqual(misplaced, { wrong: 'elements were lost or changed' });
   });
 });

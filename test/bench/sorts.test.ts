@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import test from 'ava';
 import { csv, markdown, svg } from '../../src/bench/format.js';
 import {
-  leastBytes,
   measureSort,
+  minTrafficBytes,
   regressions,
   SORT_SCHEMA,
   type SortBench,
@@ -99,7 +99,7 @@ test('a sort by another algorithm is an error, and an unsupported sort is report
 test('a large sort is verified by the device, and its timed results are compared with the verified one', async (t) => {
   const verified = { order: true, permutation: true };
   const calls: boolean[] = [];
-  const engine =
+  const hostResult =
     (found: typeof verified, timed = (keys: Uint8Array): Uint8Array => keys.toSorted()): SortRunner =>
     async (_, keys, { verify }) => {
       calls.push(verify === true);
@@ -108,12 +108,12 @@ test('a large sort is verified by the device, and its timed results are compared
         : { result: timed(keys), report };
     };
   const measure = (runner: SortRunner) =>
-    measureSort(sort, runner, () => Promise.reject(new Error('not asked')), { repeats: 2, mostCompared: 0 });
-  t.like(await measure(engine(verified)), { result: 'ok', checked: 'device' });
+    measureSort(sort, runner, () => Promise.reject(new Error('not asked')), { repeats: 2, maxCompared: 0 });
+  t.like(await measure(hostResult(verified)), { result: 'ok', checked: 'device' });
   t.deepEqual(calls, [true, false, false, false, false]);
   const wrong = { ...sort, result: 'wrong', checked: 'device' } as const;
-  t.deepEqual(await measure(engine({ order: true, permutation: false })), wrong);
-  t.deepEqual(await measure(engine(verified, (keys) => keys)), wrong);
+  t.deepEqual(await measure(hostResult({ order: true, permutation: false })), wrong);
+  t.deepEqual(await measure(hostResult(verified, (keys) => keys)), wrong);
 });
 
 test('a row names the timed algorithm, and a change of algorithm is an error', async (t) => {
@@ -137,7 +137,7 @@ test('a sort that fails the verification of the device is reported as wrong', as
     verify
       ? Promise.reject(new MismatchError('not sorted'))
       : Promise.resolve({ result: keys.toSorted(), report });
-  const row = await measureSort(sort, refused, right, { repeats: 1, mostCompared: 0 });
+  const row = await measureSort(sort, refused, right, { repeats: 1, maxCompared: 0 });
   t.deepEqual(row, { ...sort, result: 'wrong', checked: 'device', reason: 'not sorted' });
 });
 
@@ -159,9 +159,9 @@ test('the benchmark allocates millions of pairs outside the JavaScript heap', as
 });
 
 test('a sort moves at least 36 bytes per u32 key, 136 per u64 key and 68 per u32 pair', (t) => {
-  t.is(leastBytes({ dtype: 'u32', mode: 'keys', n: 1 }), 36);
-  t.is(leastBytes({ dtype: 'u64', mode: 'keys', n: 1 }), 136);
-  t.is(leastBytes({ dtype: 'u32', mode: 'pairs', n: 1 }), 68);
+  t.is(minTrafficBytes({ dtype: 'u32', mode: 'keys', n: 1 }), 36);
+  t.is(minTrafficBytes({ dtype: 'u64', mode: 'keys', n: 1 }), 136);
+  t.is(minTrafficBytes({ dtype: 'u32', mode: 'pairs', n: 1 }), 68);
 });
 
 const ok = (n: number, seconds: number): SortRow => ({

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { hybridRadix } from '../../src/algorithms/hybrid-radix.js';
-import { type TuneCase, variedOf } from '../../src/bench/tune.js';
-import { CaseBench, fitted, presentTuning } from '../../src/bench/tune-device.js';
+import { type TuneCase, variedParameters } from '../../src/bench/tune.js';
+import { CaseBench, currentTuning, fitTuning } from '../../src/bench/tune-device.js';
 import { forEachDevice } from '../each-device.js';
 
 const CASE: TuneCase = { algorithm: 'group', which: { keyBits: 32, valueBytes: 4 }, n: 512 };
@@ -16,8 +16,8 @@ forEachDevice((title, open) => {
       const isThere = hybridRadix.available(device, { keyBits: 64, valueBytes: 0 });
       const bench = await CaseBench.open(device, WIDE);
       try {
-        const present = presentTuning(device, WIDE);
-        const own = variedOf(WIDE, fitted(device, WIDE, present));
+        const present = currentTuning(device, WIDE);
+        const own = variedParameters(WIDE, fitTuning(device, WIDE, present));
         if (isThere !== true) {
           t.deepEqual(await bench.attempt(own), { result: 'unsupported', reason: isThere });
           return;
@@ -44,12 +44,12 @@ forEachDevice((title, open) => {
     title('a search starts from parameters that fit the device and compiles none that do not fit'),
     async (t) => {
       const device = await open();
-      const present = presentTuning(device, CASE);
-      t.deepEqual(fitted(device, CASE, present), present);
+      const present = currentTuning(device, CASE);
+      t.deepEqual(fitTuning(device, CASE, present), present);
       const large = { ...present, keysPerItem: 4096 };
-      const smaller = fitted(device, CASE, large);
+      const smaller = fitTuning(device, CASE, large);
       t.true(Number(smaller.keysPerItem) < 4096, 'a tile has at most 2^16 keys');
-      t.deepEqual(fitted(device, CASE, smaller), smaller);
+      t.deepEqual(fitTuning(device, CASE, smaller), smaller);
       const bench = await CaseBench.open(device, CASE);
       try {
         const programs = device.program.bind(device);

@@ -1,12 +1,20 @@
 import test from 'ava';
 import type { Tuning } from '../../src/algorithms/parameters.js';
 import { ALGORITHMS } from '../../src/algorithms/registry.js';
-import { axesOf, gain, search, type Tried, TUNABLE, tuneCases, variedOf } from '../../src/bench/tune.js';
+import {
+  axesOf,
+  gain,
+  search,
+  type Trial,
+  TUNABLE,
+  tuneCases,
+  variedParameters,
+} from '../../src/bench/tune.js';
 
 const AXES = { size: [1, 2, 4, 8, 16], bits: [4, 6, 8] };
 const START = { size: 2, bits: 8, rank: 'masks' };
 
-const ok = (median: number, mad = 0): Tried => ({ result: 'ok', time: { median, mad } });
+const ok = (median: number, mad = 0): Trial => ({ result: 'ok', time: { median, mad } });
 const always = () => true;
 
 /** Fastest at size 8 and 6 bits. */
@@ -38,7 +46,7 @@ test('the search also starts from known parameters that single steps may not rea
 });
 
 test('parameters that sort wrong never win and are reported', async (t) => {
-  const attempt = async (tuning: Tuning): Promise<Tried> =>
+  const attempt = async (tuning: Tuning): Promise<Trial> =>
     tuning.size === 8 ? { result: 'wrong', reason: 'not in order' } : ok(cost(tuning));
   const found = await search(AXES, START, { attempt, more: always });
   t.not(found?.tuning.size, 8);
@@ -48,7 +56,7 @@ test('parameters that sort wrong never win and are reported', async (t) => {
 });
 
 test('parameters that the device does not support are skipped', async (t) => {
-  const attempt = async (tuning: Tuning): Promise<Tried> =>
+  const attempt = async (tuning: Tuning): Promise<Trial> =>
     Number(tuning.size) > 4 ? { result: 'unsupported', reason: 'too large' } : ok(cost(tuning));
   const found = await search(AXES, START, { attempt, more: always });
   t.deepEqual(found?.tuning, { size: 4, bits: 6, rank: 'masks' });
@@ -122,7 +130,7 @@ test('the search for wide varies its own parameters and not those of its oneswee
   ];
   for (const one of cases) {
     t.deepEqual(Object.keys(axesOf(one)), own);
-    t.deepEqual(variedOf(one, { groupSize: 384, bucket: 512, rank: 'ptx', crowd: 8 }), {
+    t.deepEqual(variedParameters(one, { groupSize: 384, bucket: 512, rank: 'ptx', crowd: 8 }), {
       bucket: 512,
       crowd: 8,
     });

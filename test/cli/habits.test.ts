@@ -189,17 +189,17 @@ test('every option of every command is suggested where one letter is missing', a
 });
 
 test('without a terminal, a sort prints only the requested output', async (t) => {
-  const said = async (...more: string[]) => {
+  const stderrOf = async (...more: string[]) => {
     const ran = await clsort([...sort, '--device', 'host', ...more]);
     t.is(ran.code, 0, ran.err);
     t.is(ran.err, '');
     return ran.out;
   };
-  t.is(await said(), '');
-  t.is(await said('--verify'), 'verified: order right, permutation right\n');
-  t.is(await said('--verify', '--quiet'), 'verified: order right, permutation right\n');
-  t.is(JSON.parse(await said('--json', '-q')).n, 3);
-  t.regex(await said('--report'), /^sorted 3 u32 keys[\s\S]*^stage +launches/m);
+  t.is(await stderrOf(), '');
+  t.is(await stderrOf('--verify'), 'verified: order right, permutation right\n');
+  t.is(await stderrOf('--verify', '--quiet'), 'verified: order right, permutation right\n');
+  t.is(JSON.parse(await stderrOf('--json', '-q')).n, 3);
+  t.regex(await stderrOf('--report'), /^sorted 3 u32 keys[\s\S]*^stage +launches/m);
 });
 
 const hasScript = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0;
@@ -231,7 +231,7 @@ where(
 });
 
 test('the progress bar appears only on a terminal and without --quiet', (t) => {
-  const shown = (more: Partial<Console>, isTTY: boolean): string => {
+  const terminalOutput = (more: Partial<Console>, isTTY: boolean): string => {
     let text = '';
     const write = (chunk: unknown, _: unknown, done: () => void) => {
       text += String(chunk);
@@ -243,7 +243,7 @@ test('the progress bar appears only on a terminal and without --quiet', (t) => {
     bar.clear();
     return text;
   };
-  t.regex(shown({}, true), /sort .* 50 %/);
-  t.is(shown({ quiet: true }, true), '');
-  t.is(shown({}, false), '');
+  t.regex(terminalOutput({}, true), /sort .* 50 %/);
+  t.is(terminalOutput({ quiet: true }, true), '');
+  t.is(terminalOutput({}, false), '');
 });

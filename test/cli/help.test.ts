@@ -8,7 +8,7 @@ const widest = (text: string): number => Math.max(...text.split('\n').map((line)
 test('help fits the terminal up to 100 columns, and 80 columns without a terminal', async (t) => {
   const names = [undefined, ...(await allSpecs()).map(({ name }) => name)];
   for (const name of names) {
-    for (const [columns, most] of [
+    for (const [columns, max] of [
       [undefined, 80],
       [0, 80],
       [72, 72],
@@ -16,7 +16,7 @@ test('help fits the terminal up to 100 columns, and 80 columns without a termina
       [300, 100],
     ] as const) {
       const width = widest(await helpText(name, columns));
-      t.true(width <= most, `${name} in ${columns}: ${width}`);
+      t.true(width <= max, `${name} in ${columns}: ${width}`);
     }
   }
   const { code, out } = await clsort(['sort', '--help']);

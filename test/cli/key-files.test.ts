@@ -35,8 +35,8 @@ test('sort takes the dtype from the file and converts between formats', async (t
 test('stdin and stdout take their format from the first bytes or from options', async (t) => {
   const piped = await clsort(['sort', '-', '-o', '-', ...host], { input: npyOf(keys) });
   t.true(piped.stdout.equals(npyOf(sorted)), piped.err);
-  const said = ['--dtype', 'int32be', '--to', 'npy'];
-  const other = await clsort(['sort', '-', '-o', '-', ...host, ...said], {
+  const errorOutput = ['--dtype', 'int32be', '--to', 'npy'];
+  const other = await clsort(['sort', '-', '-o', '-', ...host, ...errorOutput], {
     input: Buffer.from(keys).swap32(),
   });
   t.true(other.stdout.equals(npyOf(sorted)), other.err);

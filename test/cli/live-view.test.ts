@@ -43,16 +43,16 @@ function terminal(columns: number) {
 
 test('lines replace the previous lines, are cut to the terminal width, and disappear on clear', (t) => {
   let now = 0;
-  const { stderr, shown } = terminal(10);
+  const { stderr, shown: output } = terminal(10);
   const view = new LiveView({ stderr }, () => now);
   view.update(() => ['one', 'a line that is too long']);
-  t.deepEqual(shown(), ['one', 'a line th', '']);
+  t.deepEqual(output(), ['one', 'a line th', '']);
   view.update(() => t.fail('not so soon') as never);
   now = 200;
   view.update(() => ['two']);
-  t.deepEqual(shown(), ['two', '']);
+  t.deepEqual(output(), ['two', '']);
   view.clear();
-  t.deepEqual(shown(), ['']);
+  t.deepEqual(output(), ['']);
 });
 
 test('wide characters and control characters in names add no line', (t) => {
@@ -64,16 +64,16 @@ test('wide characters and control characters in names add no line', (t) => {
     '😀😀😀😀😀😀😀😀😀😀😀.u32',
   ];
   for (const name of names)
-    tally.hear({ is: 'begin', device: name.slice(0, 1), job: { name, in: name, out: 'x' } });
+    tally.handle({ is: 'begin', device: name.slice(0, 1), job: { name, in: name, out: 'x' } });
   for (const columns of [20, 40, 200]) {
     let now = 0;
-    const { stderr, shown, wraps } = terminal(columns);
+    const { stderr, shown: output, wraps } = terminal(columns);
     const view = new LiveView({ stderr }, () => now);
     view.update(() => viewLines(tally, 4));
-    t.is(shown().length, 1 + tally.devices.size + 1, `${columns} columns`);
+    t.is(output().length, 1 + tally.devices.size + 1, `${columns} columns`);
     now = 200;
     view.update(() => ['two']);
-    t.deepEqual(shown(), ['two', '']);
+    t.deepEqual(output(), ['two', '']);
     t.true(wraps(), 'line wrapping is restored');
   }
 });
@@ -89,7 +89,7 @@ test('messages escape control characters in file names', (t) => {
 });
 
 test('a quiet view draws nothing', (t) => {
-  const { stderr, shown } = terminal(80);
+  const { stderr, shown: output } = terminal(80);
   new LiveView({ stderr, quiet: true }).update(() => ['x']);
-  t.deepEqual(shown(), ['']);
+  t.deepEqual(output(), ['']);
 });

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ava from 'ava';
 import { allSpecs } from '../../src/cli/commands.js';
-import { shownOptions } from '../../src/cli/completion/candidates.js';
+import { visibleOptions } from '../../src/cli/completion/candidates.js';
 import { VARIABLES } from '../../src/cli/man.js';
 import { packageRoot } from '../../src/util/paths.js';
 import { where } from '../where.js';
@@ -23,7 +23,7 @@ test('the man page lists every command and option in plain ASCII', async (t) => 
   t.regex(ran.out, /^[\x20-\x7e\n]*$/);
   for (const spec of await allSpecs()) {
     t.true(ran.out.includes(`.SS \\fBclsort ${spec.command.replaceAll('-', '\\-')}\\fR`), spec.name);
-    for (const { name } of shownOptions(spec))
+    for (const { name } of visibleOptions(spec))
       t.true(ran.out.includes(`--${name}`.replaceAll('-', '\\-')), name);
   }
   t.false(ran.out.includes('\\-\\-child'));

@@ -71,10 +71,10 @@ test.serial(
     let killedAt = 0;
     const ran = await clsort(small, {
       onStart: (child) => {
-        const look = setInterval(() => {
+        const watch = setInterval(() => {
           // Some of it is sorted by now.
           if (!readdirSync(own).some((name) => name.endsWith('.part'))) return;
-          clearInterval(look);
+          clearInterval(watch);
           killedAt = performance.now();
           child.kill('SIGINT');
         }, 5);

@@ -69,11 +69,11 @@ test('a merge into a closed pipe ends quietly with 141', async (t) => {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   child.stdout.once('data', () => child.stdout.destroy());
-  let said = '';
+  let errorOutput = '';
   child.stderr.on('data', (chunk: Buffer) => {
-    said += chunk;
+    errorOutput += chunk;
   });
   const code = await new Promise((resolve) => child.on('close', resolve));
   t.is(code, 141);
-  t.is(said, '');
+  t.is(errorOutput, '');
 });

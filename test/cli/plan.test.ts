@@ -61,12 +61,12 @@ test('plan takes the rates of a run or of an earlier plan and refuses other file
   t.true(run.stages.every(({ busySeconds }: { busySeconds: number }) => busySeconds > 0));
   writeFileSync(path('run.json'), ran.out);
   const plan = (...more: string[]) => clsort(['plan', '--size', '1T', ...engine, ...records, ...more]);
-  const told = await plan('--rates', path('run.json'), '--json');
-  t.is(told.code, 0, told.err);
-  t.is(JSON.parse(told.out).rates.device, undefined);
-  writeFileSync(path('plan.json'), told.out);
+  const rateText = await plan('--rates', path('run.json'), '--json');
+  t.is(rateText.code, 0, rateText.err);
+  t.is(JSON.parse(rateText.out).rates.device, undefined);
+  writeFileSync(path('plan.json'), rateText.out);
   const again = await plan('--rates', path('plan.json'), '--json');
-  t.deepEqual(JSON.parse(again.out).plans, JSON.parse(told.out).plans);
+  t.deepEqual(JSON.parse(again.out).plans, JSON.parse(rateText.out).plans);
   writeFileSync(path('none.json'), '{}');
   for (const [more, message] of [
     [['--rates', path('none.json')], /none\.json has no rates/],

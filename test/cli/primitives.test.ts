@@ -201,8 +201,8 @@ test('scan --op combines keys by other operations', async (t) => {
   const { code, out, err } = await clsort([...args, '--device', 'host', '--json']);
   t.is(code, 0, err);
   t.like(JSON.parse(out), { op: 'max', inclusive: true });
-  let most = 0;
-  const highest = Array.from(words('keys.u32'), (key) => (most = Math.max(most, Number(key))));
+  let max = 0;
+  const highest = Array.from(words('keys.u32'), (key) => (max = Math.max(max, Number(key))));
   t.deepEqual([...words('highest.u32')].map(Number), highest);
 });
 

@@ -5,7 +5,7 @@ import { ProgressBar } from '../../src/cli/progress-bar.js';
 process.env.TERM = 'xterm'; // the terminal that runs the tests may be a dumb one
 
 /** A progress bar, its lines and its clock. */
-function shown(isTTY: boolean, columns = 80) {
+function drawnBy(isTTY: boolean, columns = 80) {
   const lines: string[] = [];
   const stderr = Object.assign(
     new Writable({
@@ -21,7 +21,7 @@ function shown(isTTY: boolean, columns = 80) {
 }
 
 test('the bar shows the share, and rate and time left once they are known', (t) => {
-  const { bar, lines, time } = shown(true);
+  const { bar, lines, time } = drawnBy(true);
   bar.update('partition', 0, 2e9);
   time.now = 10_000;
   bar.update('partition', 500e6, 2e9);
@@ -39,7 +39,7 @@ test('the bar shows the share, and rate and time left once they are known', (t) 
 });
 
 test('the rate excludes resumed progress, long times show hours, and an unknown total shows no share', (t) => {
-  const { bar, lines, time } = shown(true);
+  const { bar, lines, time } = drawnBy(true);
   bar.update('sort', 9e6, 1e8);
   time.now = 2000;
   bar.update('sort', 9e6 + 2e4, 1e8);
@@ -55,14 +55,14 @@ test('the rate excludes resumed progress, long times show hours, and an unknown 
 });
 
 test('the bar writes nothing without a terminal', (t) => {
-  const { bar, lines } = shown(false);
+  const { bar, lines } = drawnBy(false);
   bar.update('sort', 1, 2);
   bar.clear();
   t.deepEqual(lines, []);
 });
 
 test('a line is cut to the terminal width, and a dumb terminal shows no bar', (t) => {
-  const { bar, lines } = shown(true, 20);
+  const { bar, lines } = drawnBy(true, 20);
   bar.update('partition', 1, 2);
   t.deepEqual(lines, ['partition █████████']);
   const { TERM } = process.env;
@@ -71,7 +71,7 @@ test('a line is cut to the terminal width, and a dumb terminal shows no bar', (t
     else process.env.TERM = TERM;
   });
   process.env.TERM = 'dumb';
-  const dumb = shown(true);
+  const dumb = drawnBy(true);
   dumb.bar.update('sort', 1, 2);
   dumb.bar.clear();
   t.deepEqual(dumb.lines, []);

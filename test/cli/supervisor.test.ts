@@ -29,7 +29,7 @@ writeFileSync(path('in.u32'), generate({ dtype: 'u32', count: 300_000, distribut
 const sort = ['sort', path('in.u32'), '--dtype', 'u32'];
 
 /** Names of temporary files. */
-const asides = (): string[] => readdirSync(folder).filter((name) => name.endsWith('.tmp'));
+const temporaryFiles = (): string[] => readdirSync(folder).filter((name) => name.endsWith('.tmp'));
 
 const fifo = (name: string): string => {
   spawnSync('mkfifo', [path(name)]);
@@ -91,7 +91,7 @@ async function ends(
   const took = performance.now() - sent;
   t.is(ran.code, 128 + system.signals[signal], `${args}: ${ran.err}`);
   t.true(took < BOUND_MS, `${args}: ended after ${took} ms`);
-  t.deepEqual(asides(), []);
+  t.deepEqual(temporaryFiles(), []);
   t.notRegex(ran.err, /internal error|at .*:\d+:\d+/);
   return ran.err;
 }
@@ -101,7 +101,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     const pipe = fifo(`in ${signal}`);
     const err = await ends(t, ['sort', pipe, '-o', path('out'), '--dtype', 'u32'], signal, async () => {
       const writer = await opened(pipe);
-      await until(() => asides().length > 0);
+      await until(() => temporaryFiles().length > 0);
       t.teardown(() => closeSync(writer));
     });
     t.is(err, 'clsort: interrupted\n');
@@ -110,7 +110,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 
 test('a signal ends a sort of a pipe without a writer', (t) =>
   ends(t, ['sort', fifo('no writer'), '-o', path('out'), '--dtype', 'u32'], 'SIGINT', () =>
-    until(() => asides().length > 0),
+    until(() => temporaryFiles().length > 0),
   ));
 
 test('a signal ends a sort into a pipe without a reader', (t) =>
@@ -171,7 +171,7 @@ where(
   test,
 )('a signal ends a read that blocks its thread', (t) =>
   ends(t, ['sort', '/dev/ptmx', '-o', path('out'), '--dtype', 'u32'], 'SIGTERM', async () => {
-    await until(() => asides().length > 0);
+    await until(() => temporaryFiles().length > 0);
     await setTimeout(500);
   }),
 );
@@ -192,7 +192,7 @@ test('a signal ends a driver call that does not return, with and without a tempo
       [...sort, '-o', path('out'), ...device],
       'SIGTERM',
       async () => {
-        await until(() => asides().length > 0);
+        await until(() => temporaryFiles().length > 0);
         await setTimeout(1000);
       },
       { env },
@@ -227,7 +227,7 @@ test('a signal ends a sort on the main thread', async (t) => {
 
 test('a second signal ends the command without waiting', async (t) => {
   await ends(t, ['sort', fifo('twice'), '-o', path('out'), '--dtype', 'u32'], 'SIGINT', async (child) => {
-    await until(() => asides().length > 0);
+    await until(() => temporaryFiles().length > 0);
     child.kill('SIGINT');
     await setTimeout(100);
   });
@@ -251,20 +251,20 @@ test('a command removes temporary files of a killed command and keeps those of a
   const out = path('killed.u32');
   const killed = await clsort(['sort', pipe, '-o', out, '--dtype', 'u32'], {
     onStart: async (child) => {
-      await until(() => asides().length > 0);
+      await until(() => temporaryFiles().length > 0);
       child.kill('SIGKILL');
     },
   });
   t.is(killed.signal, 'SIGKILL');
-  t.is(asides().length, 1);
+  t.is(temporaryFiles().length, 1);
   // The temporary file of a running command stays.
   const living = spawn(process.execPath, [MAIN, 'sort', pipe, '-o', out, '--dtype', 'u32']);
   t.teardown(() => living.kill('SIGKILL'));
-  await until(() => asides().some((name) => name.includes(`-${living.pid}-`)));
+  await until(() => temporaryFiles().some((name) => name.includes(`-${living.pid}-`)));
   const ran = await clsort([...sort, '-o', out, '--device', 'host']);
   t.is(ran.code, 0, ran.err);
   t.deepEqual(
-    asides().map((name) => name.includes(`-${living.pid}-`)),
+    temporaryFiles().map((name) => name.includes(`-${living.pid}-`)),
     [true],
   );
 });

@@ -56,19 +56,19 @@ for (const [args, message] of [
 test('delimiter and header options apply to tables and to their output', async (t) => {
   writeFileSync(path('plain.csv'), '3;"x;y"\n1;z\n');
   const sort = ['sort', path('plain.csv'), '-o', path('plain-out.csv'), '--by', '0'];
-  for (const [said, expected] of [
+  for (const [errorOutput, expected] of [
     [['-t', ';', '--no-header'], '1;z\n3;"x;y"\n'],
     [['--delimiter=;', '--header'], '3;"x;y"\n1;z\n'],
   ] as const) {
-    const ran = await clsort([...sort, ...said]);
+    const ran = await clsort([...sort, ...errorOutput]);
     t.is(ran.code, 0, ran.err);
     t.is(readFileSync(path('plain-out.csv'), 'utf8'), expected);
   }
-  for (const [said, message] of [
+  for (const [errorOutput, message] of [
     [['-t', ''], /delimiter/],
     [['-t'], /-t needs a value/],
   ] as const) {
-    const ran = await clsort([...sort, ...said]);
+    const ran = await clsort([...sort, ...errorOutput]);
     t.is(ran.code, 2, ran.err);
     t.regex(ran.err, message);
   }
@@ -82,8 +82,8 @@ test('a batch sorts tables by columns', async (t) => {
   const ran = await clsort(['batch', path('jobs.json'), '--device', 'host']);
   t.is(ran.code, 0, ran.err);
   t.is(readFileSync(path('job.csv'), 'utf8'), 'id,price,shop\n4,5,a\n3,7,b\n');
-  const [told] = ran.out.split('\n').map((line) => JSON.parse(line || '{}'));
-  t.deepEqual([told.outcome, told.n, told.dtype, told.table.by[0]], ['ok', 4, null, 'shop']);
+  const [notes] = ran.out.split('\n').map((line) => JSON.parse(line || '{}'));
+  t.deepEqual([notes.outcome, notes.n, notes.dtype, notes.table.by[0]], ['ok', 4, null, 'shop']);
   const text = await clsort(['batch', path('jobs.json'), '--device', 'host', '--no-json', '--force']);
   t.regex(text.out, /t\.csv: 4 rows, /);
   writeFileSync(
@@ -119,13 +119,21 @@ test('how a text is read is said by options, and what was detected is reported',
   const ragged = await clsort(['sort', path('wrong.csv'), '-o', path('no.csv'), '--by', 'x']);
   t.is(ragged.code, 5);
   t.regex(ragged.err, /line 3 has 3 fields, and 2 were expected/);
-  for (const [said, message] of [
+  for (const [errorOutput, message] of [
     [['--ragged', 'drop'], /ragged/],
     [['--decimal', '1'], /decimal is "1"/],
     [['--skip', '-1'], /skip is -1/],
     [['--type', 'x'], /expected NAME=TYPE/],
   ] as const) {
-    const wrong = await clsort(['sort', path('wrong.csv'), '-o', path('no.csv'), '--by', 'x', ...said]);
+    const wrong = await clsort([
+      'sort',
+      path('wrong.csv'),
+      '-o',
+      path('no.csv'),
+      '--by',
+      'x',
+      ...errorOutput,
+    ]);
     t.is(wrong.code, 2, wrong.err);
     t.regex(wrong.err, message);
   }

@@ -10,12 +10,12 @@ writeFileSync(path('plain.csv'), '3;1.5\n2;2.5\n4;-1\n');
 writeFileSync(path('named.csv'), '7\n3\n5\n');
 
 test('delimiter and header options apply to every command that reads or writes text', async (t) => {
-  const said = ['--no-header', '-t', ';', '--column', '1'];
+  const errorOutput = ['--no-header', '-t', ';', '--column', '1'];
   for (const [args, expected] of [
-    [['sort', path('plain.csv'), '-o', path('out.csv'), ...said], '-1.0\n1.5\n2.5\n'],
-    [['convert', path('plain.csv'), path('out.csv'), ...said], '1.5\n2.5\n-1.0\n'],
+    [['sort', path('plain.csv'), '-o', path('out.csv'), ...errorOutput], '-1.0\n1.5\n2.5\n'],
+    [['convert', path('plain.csv'), path('out.csv'), ...errorOutput], '1.5\n2.5\n-1.0\n'],
     [
-      ['concat', path('plain.csv'), path('plain.csv'), '-o', path('out.csv'), ...said],
+      ['concat', path('plain.csv'), path('plain.csv'), '-o', path('out.csv'), ...errorOutput],
       '1.5\n2.5\n-1.0\n1.5\n2.5\n-1.0\n',
     ],
     [
@@ -40,9 +40,9 @@ test('delimiter and header options apply to every command that reads or writes t
     if (typeof expected === 'string') t.is(text, expected, args[0]);
     else t.regex(text, expected, args[0]);
   }
-  const info = await clsort(['info', path('plain.csv'), ...said, '--json']);
+  const info = await clsort(['info', path('plain.csv'), ...errorOutput, '--json']);
   t.like(JSON.parse(info.out), { n: 3, dtype: 'f64', minimum: '-1', maximum: '2.5' }, info.err);
-  const check = await clsort(['check', path('plain.csv'), ...said]);
+  const check = await clsort(['check', path('plain.csv'), ...errorOutput]);
   t.is(check.code, 1, check.err);
   t.regex(check.out, /key 2 \(-1\) belongs before/);
 });
@@ -83,7 +83,7 @@ test('the options of texts are taken for keys, and the absence of a header holds
   const plain = await clsort(['sort', path('keys.csv'), '-o', '-']);
   t.is(plain.out, '3\n5\n9\n', plain.err);
   writeFileSync(path('styled.csv'), 'note\nk;l\n1.000,5;a\n2,25;b\n');
-  const said = ['--skip', '1', '--decimal', ',', '--thousands', '.', '--column', 'k'];
-  const styled = await clsort(['sort', path('styled.csv'), '-o', '-', '--descending', ...said]);
+  const errorOutput = ['--skip', '1', '--decimal', ',', '--thousands', '.', '--column', 'k'];
+  const styled = await clsort(['sort', path('styled.csv'), '-o', '-', '--descending', ...errorOutput]);
   t.is(styled.out, 'k\n1000.5\n2.25\n', styled.err);
 });

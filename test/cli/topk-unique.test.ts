@@ -35,8 +35,8 @@ test('topk writes the largest or smallest keys or positions, from a file or a pi
   });
   const expected = Uint32Array.from(referenceArgsort(keys, 'i16').slice(0, 100));
   t.true(readFileSync(path('order.npy')).subarray(-400).equals(Buffer.from(expected.buffer)));
-  const told = await clsort(['topk', path('in.i16'), '-k5', '-o', path('five.i16')]);
-  t.is(told.out, `${path('five.i16')}: the largest 5 of 3,000 i16 keys\n`);
+  const reported = await clsort(['topk', path('in.i16'), '-k5', '-o', path('five.i16')]);
+  t.is(reported.out, `${path('five.i16')}: the largest 5 of 3,000 i16 keys\n`);
 });
 
 test('topk refuses invalid arguments', async (t) => {
@@ -77,8 +77,8 @@ test('unique and sort --unique write each key once, with counts', async (t) => {
   t.is(piped.code, 0, piped.err);
   const back = new Int16Array(new Uint8Array(piped.stdout.subarray(-2 * distinct.length)).buffer);
   t.deepEqual([...back], distinct.toReversed());
-  const told = await clsort(['unique', path('in.i16'), '-o', path('out.npy')]);
-  t.regex(told.out, /out\.npy: [\d,]+ distinct of 3,000 i16 keys\n$/);
+  const reported = await clsort(['unique', path('in.i16'), '-o', path('out.npy')]);
+  t.regex(reported.out, /out\.npy: [\d,]+ distinct of 3,000 i16 keys\n$/);
 });
 
 test('unique compares records by their keys, and conflicting options are refused', async (t) => {

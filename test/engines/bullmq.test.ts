@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from '
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { Queue } from 'bullmq';
-import { BullEngine } from '../../src/engines/bullmq.js';
+import { BullmqJobRunner } from '../../src/engines/bullmq-job-runner.js';
 import { type ServeEvent, type ServeOptions, serve } from '../../src/engines/bullmq-worker.js';
 import type { JobEvent } from '../../src/engines/coordinator.js';
 import { idOf } from '../../src/engines/job-folder.js';
@@ -91,7 +91,7 @@ async function sortOver(
   signal?: AbortSignal,
 ) {
   const open = () =>
-    BullEngine.open({
+    BullmqJobRunner.open({
       url: redisUrl(redis.url),
       queue: 'default',
       id: idOf('out'),
@@ -99,7 +99,7 @@ async function sortOver(
       onWarning: (message) => listen({ is: 'warning', message }),
     });
   const context = signal ? { signal } : {};
-  const report = await sortHere(sorter(), recordRequest(folder, bytes), { context, listen, engine: open });
+  const report = await sortHere(sorter(), recordRequest(folder, bytes), { context, listen, runner: open });
   return { report, parts: await joinedParts(path('out')) };
 }
 
@@ -214,11 +214,11 @@ testWithRedis('a worker of another version takes no tasks, and both sides warn',
   const other = worker(t, here, { version: '0.0.9' });
   await other.ready;
   const warnings: string[] = [];
-  const isTold = (): boolean =>
+  const isReported = (): boolean =>
     warnings.some((message) => message.includes('0.0.9')) && other.events.some(({ is }) => is === 'warning');
   // The matching worker starts when both sides have warned about the other one.
   const wait = setInterval(() => {
-    if (!isTold()) return;
+    if (!isReported()) return;
     clearInterval(wait);
     worker(t, here);
   }, 50);
@@ -319,7 +319,9 @@ testWithRedis('a Redis password appears in no error, event or key', async (t) =>
   const here = await place(t, secret);
   const wrong = redisUrl(here.redis.url.replace(encodeURIComponent(secret), 'other-secret'));
   const options = { queue: 'default', id: idOf('out'), out: 'out', onWarning: () => undefined };
-  const refused = await t.throwsAsync(BullEngine.open({ ...options, url: wrong }), { code: 'ERR_CLSORT_IO' });
+  const refused = await t.throwsAsync(BullmqJobRunner.open({ ...options, url: wrong }), {
+    code: 'ERR_CLSORT_IO',
+  });
   t.notRegex(JSON.stringify([refused?.message, refused?.cause, refused]), /other-secret/);
   t.regex(refused?.message ?? '', /WRONGPASS|invalid/i);
   worker(t, here);

@@ -2,8 +2,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type JobEvent, runSort } from '../../src/engines/coordinator.js';
-import type { Engine } from '../../src/engines/engine.js';
-import { LocalEngine } from '../../src/engines/local.js';
+import type { JobRunner } from '../../src/engines/job-runner.js';
+import { LocalJobRunner } from '../../src/engines/local-job-runner.js';
 import type { SortRequest } from '../../src/engines/make-job.js';
 import { type OpenJob, openSortJob } from '../../src/engines/open-job.js';
 import type { PartsReport } from '../../src/engines/verify-part.js';
@@ -79,20 +79,20 @@ export interface SortHere {
   readonly workersFolder?: string;
   readonly context?: Partial<WorkerContext>;
   readonly listen?: (event: JobEvent) => void;
-  readonly engine?: (context: WorkerContext) => Engine | Promise<Engine>;
+  readonly runner?: (context: WorkerContext) => JobRunner | Promise<JobRunner>;
 }
 
 /** Sorts in this process. */
 export async function sortHere(
   sorter: Sorter,
   request: SortRequest,
-  { workersFolder, context: more = {}, listen = () => undefined, engine }: SortHere = {},
+  { workersFolder, context: more = {}, listen = () => undefined, runner }: SortHere = {},
 ): Promise<PartsReport> {
   const signal = more.signal ?? new AbortController().signal;
   const open = await openSortJob(request, { workersFolder, signal });
   try {
     const context = contextFor(sorter, open, { signal, ...more });
-    const runs = (await engine?.(context)) ?? new LocalEngine(context);
+    const runs = (await runner?.(context)) ?? new LocalJobRunner(context);
     return await runSort({ job: open.job, folder: open.folder, context }, runs, listen);
   } finally {
     await open.release();

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import test from 'ava';
 import { assertQueue, plainText } from '../../src/engines/queue-names.js';
-import { placeOf, redacted, redisError, redisUrl } from '../../src/engines/redis.js';
+import { placeOf, redact, redisError, redisUrl } from '../../src/engines/redis.js';
 import { packageRoot } from '../../src/util/paths.js';
 import { scratchFolder } from '../cli/cli.js';
 
@@ -20,10 +20,10 @@ test('placeOf returns the host and port of a Redis URL without user and password
 
 test('redacted removes a plain or URL-encoded password from texts and errors', (t) => {
   const url = redisUrl('redis://:p%40ss%2Fw@head:6379');
-  t.is(redacted('AUTH p@ss/w at redis://:p%40ss%2Fw@head', url), 'AUTH *** at redis://:***@head');
-  t.is(redacted('nothing', redisUrl('redis://head')), 'nothing');
+  t.is(redact('AUTH p@ss/w at redis://:p%40ss%2Fw@head', url), 'AUTH *** at redis://:***@head');
+  t.is(redact('nothing', redisUrl('redis://head')), 'nothing');
   // An invalid encoding is taken literally.
-  t.is(redacted('AUTH 100%', redisUrl('redis://:100%@head')), 'AUTH ***');
+  t.is(redact('AUTH 100%', redisUrl('redis://:100%@head')), 'AUTH ***');
   // Clients put the command into their errors.
   const thrown = Object.assign(new Error('WRONGPASS p@ss/w'), {
     command: { name: 'auth', args: ['p@ss/w'] },

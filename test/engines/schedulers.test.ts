@@ -3,11 +3,11 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import test from 'ava';
 import { parseAllDocuments } from 'yaml';
 import { sortChain } from '../../src/engines/chain.js';
-import { STAGES } from '../../src/engines/engine.js';
+import { STAGES } from '../../src/engines/job-runner.js';
 import { kubernetesManifest } from '../../src/engines/kubernetes.js';
 import { openSortJob } from '../../src/engines/open-job.js';
 import { openShares, runFinish, runShare, sharesOf } from '../../src/engines/shares.js';
-import { commandLine, quoted } from '../../src/engines/shell.js';
+import { commandLine, quoteWord } from '../../src/engines/shell.js';
 import { arraySpec, slurmScript } from '../../src/engines/slurm.js';
 import { scratchFolder } from '../cli/cli.js';
 import { hostSorter } from '../io/host-sorter.js';
@@ -26,7 +26,7 @@ test('commandLine quotes words so that a shell passes them unchanged', (t) => {
   const ran = spawnSync('bash', ['-c', `printf '%s\\0' ${commandLine(words)}`], { encoding: 'utf8' });
   t.deepEqual(ran.stdout.split('\0').slice(0, -1), words);
   for (const word of ['a\nb', '\u0000', '\u001b[2J'])
-    t.throws(() => quoted(word), { code: 'ERR_CLSORT_USAGE' });
+    t.throws(() => quoteWord(word), { code: 'ERR_CLSORT_USAGE' });
 });
 
 test('a sort by shares is correct even if each share runs several times and concurrently', async (t) => {

@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { coordinate } from '../../src/engines/coordinator-lock.js';
+import { acquireCoordinatorLock } from '../../src/engines/coordinator-lock.js';
 import { idOf, JobFolder } from '../../src/engines/job-folder.js';
 import { SharedFolder } from '../../src/engines/shared-folder.js';
 import { thisProcess } from '../../src/io/temporary-files.js';
@@ -90,23 +90,23 @@ test('a job has one coordinator at a time, and the lock of a dead coordinator is
   const { folder, remove } = scratchFolder();
   t.teardown(remove);
   const job = await JobFolder.make(await SharedFolder.open(folder), idOf('out'));
-  const release = await coordinate(job);
-  const error = await t.throwsAsync(coordinate(job), {
+  const release = await acquireCoordinatorLock(job);
+  const error = await t.throwsAsync(acquireCoordinatorLock(job), {
     code: 'ERR_CLSORT_USAGE',
     message: /has a coordinator, process/,
   });
   t.true(error?.message.includes(`clsort status ${job.id}`));
   await release();
-  await (await coordinate(job))();
+  await (await acquireCoordinatorLock(job))();
   // The lock of a dead process of this host.
   const gone = { ...thisProcess(), start: '1', name: 'here' };
   writeFileSync(job.file('coordinator.json'), JSON.stringify(gone));
-  await (await coordinate(job))();
+  await (await acquireCoordinatorLock(job))();
   // A lock of another host is valid until it has not been renewed for long.
   writeFileSync(job.file('coordinator.json'), JSON.stringify({ ...gone, host: 'another', name: 'afar' }));
-  await t.throwsAsync(coordinate(job), { code: 'ERR_CLSORT_USAGE', message: /on afar/ });
+  await t.throwsAsync(acquireCoordinatorLock(job), { code: 'ERR_CLSORT_USAGE', message: /on afar/ });
   const long = new Date(Date.now() - 3600_000);
   utimesSync(job.file('coordinator.json'), long, long);
-  const again = await coordinate(job);
+  const again = await acquireCoordinatorLock(job);
   await again();
 });

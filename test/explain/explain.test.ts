@@ -160,15 +160,15 @@ forEachDevice((title, device, small) => {
     async (t) => {
       const n = small ? 300 : 20_000;
       const words = randomWords(n, { max: 256, seed });
-      const shown = await explain(await device(), words, { algorithm: 'amd', bits: 8 });
-      t.is(shown.n, n);
-      t.is(shown.keys.length, 256);
-      for (const { before, lines } of shown.steps) {
+      const visible = await explain(await device(), words, { algorithm: 'amd', bits: 8 });
+      t.is(visible.n, n);
+      t.is(visible.keys.length, 256);
+      for (const { before, lines } of visible.steps) {
         t.deepEqual(before, []);
         for (const one of lines) t.true(one.values.length <= 48 && (one.of ?? 0) <= Math.max(n, 2 ** 16));
       }
-      t.is(shown.steps.length, small ? 5 : 7);
-      t.regex(explanationText(shown), new RegExp(`^  digit \\(${n}\\) .* \\.\\.\\. `, 'm'));
+      t.is(visible.steps.length, small ? 5 : 7);
+      t.regex(explanationText(visible), new RegExp(`^  digit \\(${n}\\) .* \\.\\.\\. `, 'm'));
     },
   );
 

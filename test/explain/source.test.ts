@@ -22,7 +22,7 @@ test('sourceText returns the comment, head and body of a kernel with its line nu
 
 test('withSources marks the lines that contain the code of a step', (t) => {
   const whole: SourceMark = { file: 'scan.cl', name: 'scan_add' };
-  const { steps, sources } = withSources([{ source: { ...whole, having: ['+='] } }, { source: whole }]);
+  const { steps, sources } = withSources([{ source: { ...whole, containing: ['+='] } }, { source: whole }]);
   const { first = 0, lines = [] } = sources.scan_add ?? {};
   t.is(steps[0]?.source.marks?.length, 1);
   t.regex(lines[(steps[0]?.source.marks?.[0] ?? 0) - first] ?? '', /\+=/);

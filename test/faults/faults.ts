@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { SortOptions } from '../../src/index.js';
-import type { Certificate } from '../../src/util/certificates.js';
+import type { SelfTestRecord } from '../../src/util/self-test-records.js';
 import { tellingFixture } from '../layer/fixture.js';
 import { type LayerControl, layerEnvironment, type Spoof } from '../layer/layer.js';
 import { selfTestsIn } from '../self-tests.js';
@@ -51,7 +51,7 @@ export interface Outcome {
 export interface Run {
   readonly outcomes: readonly Outcome[];
   /** The results of the self-tests of the run, by variant. */
-  readonly certificates: Readonly<Record<string, Certificate>>;
+  readonly certificates: Readonly<Record<string, SelfTestRecord>>;
   /** How the process ended if it failed, with its last output. */
   readonly ended?: string;
 }

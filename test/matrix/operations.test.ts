@@ -29,14 +29,14 @@ test.after.always(() => host.close());
 
 const algorithmOf = (sorts: string): string => (sorts === 'none' ? 'none' : 'auto');
 
-for (const { name: operation, sorts, least = 0 } of OPERATIONS) {
+for (const { name: operation, sorts, minKeys = 0 } of OPERATIONS) {
   const algorithm = algorithmOf(sorts);
 
   test(`${operation}: the host engine passes for every dtype, size and order`, async (t) => {
     const runner = new CaseRunner(host, device, { again: 1 });
     let ok = 0;
     for (const dtype of DTYPES) {
-      for (const n of [0, 1, 2, 300].filter((size) => size >= least)) {
+      for (const n of [0, 1, 2, 300].filter((size) => size >= minKeys)) {
         for (const order of ['ascending', 'descending', 'descending-nan-first'] as const) {
           if (sorts === 'none' && order !== 'ascending') continue;
           for (const keys of ['uniform', 'few', 'constant'] as const) {
@@ -130,10 +130,10 @@ const scribbling = (sorter: Sorter): Sorter =>
   new Proxy(
     wrapped(sorter, (result, [array]) => {
       // Of several arrays, or of columns of which the last has its keys in an object, one that holds something.
-      const held = [array]
+      const sortedValues = [array]
         .flat()
         .map((one) => (ArrayBuffer.isView(one) ? one : (one as { keys?: unknown })?.keys));
-      const given = held.findLast((one) => ArrayBuffer.isView(one) && one.byteLength > 0);
+      const given = sortedValues.findLast((one) => ArrayBuffer.isView(one) && one.byteLength > 0);
       if (ArrayBuffer.isView(given)) spoiled(given);
       return result;
     }),

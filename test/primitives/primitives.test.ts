@@ -2,7 +2,7 @@
 import test from 'ava';
 import type { Buffer as DeviceBuffer } from '../../src/device/buffer.js';
 import type { Device } from '../../src/device/device.js';
-import { withBuffers } from '../../src/explain/lab.js';
+import { withBuffers } from '../../src/explain/buffers.js';
 import type { Dtype, KeyArray } from '../../src/keys/dtype.js';
 import { encode, keyCodec } from '../../src/keys/key-codec.js';
 import { createGather } from '../../src/primitives/gather.js';

@@ -203,7 +203,7 @@ test('a test process begins with shared records, and adds its own when it ends',
       pathToFileURL(join(packageRoot, 'dist/test/test-cache.js')).href,
     )};
 import { keepCertificate, certificateOf } from ${JSON.stringify(
-      pathToFileURL(join(packageRoot, 'dist/src/util/certificates.js')).href,
+      pathToFileURL(join(packageRoot, 'dist/src/util/self-test-records.js')).href,
     )};
 process.env.CLSORT_CACHE_DIR = seededCache(${JSON.stringify(join(scratch, name))});
 const of = (variant) => ['platform', 'device', 'driver', variant];

@@ -20,13 +20,13 @@ for (const [signal, number] of [
     const runner = start(
       `process.on('${signal}', () => { console.log('heard'); process.exit(7); }); console.log('ready'); setInterval(() => {}, 1000);`,
     );
-    let said = '';
+    let output = '';
     runner.stdout.on('data', (text: Buffer) => {
-      said += text;
-      if (said === 'ready\n') runner.kill(signal);
+      output += text;
+      if (output === 'ready\n') runner.kill(signal);
     });
     t.deepEqual(await once(runner, 'close'), [7, null]);
-    t.is(said, 'ready\nheard\n');
+    t.is(output, 'ready\nheard\n');
   });
 
   test(`the runner exits with 128 plus the signal number when ${signal} kills its child`, async (t) => {

@@ -26,7 +26,7 @@ import { HostColumnVerifier } from '../../src/sort/operations/host-column-verifi
 import type { MemoryUsage } from '../../src/sort/transfer/column-memory.js';
 import { HostMemory } from '../../src/sort/transfer/host-memory.js';
 import { type ClsortError, DeviceLostError } from '../../src/util/errors.js';
-import type { Soon } from '../../src/util/soon.js';
+import type { MaybePromise } from '../../src/util/maybe-promise.js';
 import { knownDevice, profileNamed } from '../device/profiles.js';
 
 /** Fills unused device memory, so that a test notices a command that reads it. */
@@ -53,12 +53,12 @@ function onHost<T>(value: T): T {
 
 /** An in-order queue of commands. */
 class FakeQueue {
-  readonly #commands: (() => Soon<unknown>)[] = [];
+  readonly #commands: (() => MaybePromise<unknown>)[] = [];
   #last: Promise<unknown> = Promise.resolve();
   /** Number of waits. */
   waits = 0;
 
-  enqueue(command: () => Soon<unknown>): void {
+  enqueue(command: () => MaybePromise<unknown>): void {
     this.#commands.push(command);
   }
 
@@ -156,7 +156,7 @@ class FakeColumns implements Columns {
   }
 
   /** Enqueues a command of this call. Only this call rejects if the command fails. */
-  #enqueue(command: () => Soon<unknown>): void {
+  #enqueue(command: () => MaybePromise<unknown>): void {
     this.#backend.queue.enqueue(async () => {
       try {
         await command();
@@ -179,7 +179,7 @@ class FakeColumns implements Columns {
     return onDevice;
   }
 
-  bindOutput(to: Column, write: (to: Column) => Soon<void>): Soon<void> {
+  bindOutput(to: Column, write: (to: Column) => MaybePromise<void>): MaybePromise<void> {
     if (isOnDevice(to.place)) return write(to);
     const onDevice = this.temporary(to.dtype, to.n);
     const written = write(onDevice);
@@ -368,11 +368,11 @@ export class FakeSession implements Session {
     this.backend = new FakeBackend();
   }
 
-  run<T>(use: (backend: Backend) => Soon<T>): Soon<T> {
+  run<T>(use: (backend: Backend) => MaybePromise<T>): MaybePromise<T> {
     return use(this.backend);
   }
 
-  complete<T>(_backend: Backend, use: () => Soon<T>): Soon<T> {
+  complete<T>(_backend: Backend, use: () => MaybePromise<T>): MaybePromise<T> {
     return use();
   }
 

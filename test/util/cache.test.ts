@@ -249,8 +249,8 @@ test('a damaged or exposed key is replaced, and files sealed with it are ignored
     t.is(readCacheFile('a'), undefined, what);
     t.deepEqual([modeOf(key), readFileSync(key).length], ['600', 32], what);
     t.notDeepEqual(readFileSync(key), before, what);
-    const told = takeCacheWarning() !== undefined;
-    t.is(told, ['folder', 'readable', 'linked', 'foreign'].includes(what), what);
+    const warningTexts = takeCacheWarning() !== undefined;
+    t.is(warningTexts, ['folder', 'readable', 'linked', 'foreign'].includes(what), what);
   }
 });
 

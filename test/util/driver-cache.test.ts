@@ -54,10 +54,10 @@ if (process.platform === 'linux') {
     t.true(Number(empty.stdout) > 0, 'an empty name is as none');
     const inWorker = `import { Sorter } from ${JSON.stringify(index)};
       await Sorter.open({ device: 'cpu' }).catch(({ message }) => console.log(message));`;
-    const told = run(
+    const hint = run(
       `import { Worker } from 'node:worker_threads';
        new Worker(new URL('data:text/javascript,' + encodeURIComponent(${JSON.stringify(inWorker)})));`,
     );
-    t.regex(told.stdout, /set POCL_CACHE_DIR/, told.stderr);
+    t.regex(hint.stdout, /set POCL_CACHE_DIR/, hint.stderr);
   });
 }

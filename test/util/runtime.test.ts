@@ -24,15 +24,15 @@ function withoutAddon(args: readonly string[]): string {
   return spawnSync(process.execPath, [...args, '-e', program], { env, encoding: 'utf8' }).stdout;
 }
 
-for (const [name, shown] of [
+for (const [name, runtimeText] of [
   ['bun', 'Bun 1.2.3'],
   ['deno', 'Deno 1.2.3'],
 ] as const) {
-  test(`without an addon ${shown} is named, and no version of Node`, (t) => {
-    const said = withoutAddon(['--require', posingAs(name, '1.2.3')]);
-    t.regex(said, new RegExp(`native addon for ${shown} on .*could not be loaded`));
-    t.regex(said, new RegExp(`The addon is for Node\\.js, and this is ${shown}\\.`));
-    t.notRegex(said, /Node \d|version of Node|node-gyp/);
+  test(`without an addon ${runtimeText} is named, and no version of Node`, (t) => {
+    const errorOutput = withoutAddon(['--require', posingAs(name, '1.2.3')]);
+    t.regex(errorOutput, new RegExp(`native addon for ${runtimeText} on .*could not be loaded`));
+    t.regex(errorOutput, new RegExp(`The addon is for Node\\.js, and this is ${runtimeText}\\.`));
+    t.notRegex(errorOutput, /Node \d|version of Node|node-gyp/);
   });
 }
 

@@ -1,8 +1,8 @@
 /** A batch as one page that needs nothing else: what came of each job, and what took how long. */
 import type { ThreadSeconds } from '../../device/staging.js';
-import { escaped } from '../../util/markup.js';
+import { escapeMarkup } from '../../util/markup.js';
+import { KINDS, type Kind, type Span, type Track } from './batch-timeline.js';
 import { type BatchReport, headline, type ReportRow } from './report.js';
-import { KINDS, type Kind, type Span, type Track } from './timeline.js';
 
 /** Colours that people tell apart who do not see all of them. */
 const COLOURS: Readonly<Record<Kind, string>> = {
@@ -52,12 +52,12 @@ export function htmlReport(report: BatchReport): string {
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<title>${escaped(name)}: a batch of clsort</title>
+<title>${escapeMarkup(name)}: a batch of clsort</title>
 <style>${STYLE}</style>
 </head>
 <body>
-<h1>Batch <code>${escaped(name)}</code></h1>
-<p>${escaped(headline(report))}</p>
+<h1>Batch <code>${escapeMarkup(name)}</code></h1>
+<p>${escapeMarkup(headline(report))}</p>
 ${failures.length > 0 ? `<h2>Failed</h2>\n${table(failures)}` : ''}
 ${timeline(report.timeline)}
 <h2>Jobs</h2>
@@ -81,8 +81,10 @@ ${rows.map(line).join('\n')}
 function line({ name, outcome, n, seconds, algorithm = '', device, out, error }: ReportRow): string {
   const number = (text: string | undefined): string => `<td class="number">${text ?? ''}</td>`;
   const what = error ? `${error.code}: ${error.message}` : out;
-  const texts = [algorithm, device?.name ?? '', what].map((text) => `<td>${escaped(text)}</td>`).join('');
-  return `<tr class="${outcome}"><td>${escaped(name)}</td><td>${outcome}</td>${number(n?.toLocaleString('en-US'))}${number(seconds?.toFixed(3))}${texts}</tr>`;
+  const texts = [algorithm, device?.name ?? '', what]
+    .map((text) => `<td>${escapeMarkup(text)}</td>`)
+    .join('');
+  return `<tr class="${outcome}"><td>${escapeMarkup(name)}</td><td>${outcome}</td>${number(n?.toLocaleString('en-US'))}${number(seconds?.toFixed(3))}${texts}</tr>`;
 }
 
 function timeline(tracks: readonly Track[]): string {
@@ -91,18 +93,20 @@ function timeline(tracks: readonly Track[]): string {
   const end = Math.max(
     1e-3,
     ...spans.slice(0, 1).map(endOf),
-    spans.reduce((most, span) => Math.max(most, endOf(span)), 0),
+    spans.reduce((maxEnd, span) => Math.max(maxEnd, endOf(span)), 0),
   );
   const x = (seconds: number): number => LEFT + (seconds / end) * (WIDTH - LEFT - 10);
   let y = 20;
   const parts: string[] = [];
   let left = MAX_SPANS;
   for (const { name, rows } of tracks) {
-    parts.push(`<text x="0" y="${y + 11}">${escaped(shortened(name))}<title>${escaped(name)}</title></text>`);
+    parts.push(
+      `<text x="0" y="${y + 11}">${escapeMarkup(shorten(name))}<title>${escapeMarkup(name)}</title></text>`,
+    );
     for (const row of rows) {
-      const shown = row.slice(0, left);
-      left -= shown.length;
-      parts.push(...shown.map((span) => rectangle(span, x, y)));
+      const visible = row.slice(0, left);
+      left -= visible.length;
+      parts.push(...visible.map((span) => rectangle(span, x, y)));
       y += ROW;
     }
     y += GAP;
@@ -129,12 +133,12 @@ function bound(tracks: readonly Track[]): string {
     .toSorted((a, b) => b.part - a.part)
     .map(({ name, part }) => {
       const percent = Math.round(100 * part);
-      return `<li><meter min="0" max="100" value="${percent}">${percent} %</meter> ${percent} % ${escaped(name)}</li>`;
+      return `<li><meter min="0" max="100" value="${percent}">${percent} %</meter> ${percent} % ${escapeMarkup(name)}</li>`;
     });
   return `<p>At work, of the time from the first read to the end:</p>\n<ul class="busy">${parts.join('')}</ul>`;
 }
 
-const DOINGS: Readonly<Record<keyof ThreadSeconds, string>> = {
+const THREAD_ACTIVITIES: Readonly<Record<keyof ThreadSeconds, string>> = {
   file: 'reading and writing',
   hash: 'checksums',
   turn: 'waiting for one another',
@@ -143,23 +147,25 @@ const DOINGS: Readonly<Record<keyof ThreadSeconds, string>> = {
 
 /** What the threads did that moved files, if any did. */
 function threadsOf(spans: readonly Span[]): string {
-  const doings = Object.keys(DOINGS) as (keyof ThreadSeconds)[];
+  const doings = Object.keys(THREAD_ACTIVITIES) as (keyof ThreadSeconds)[];
   // Each job's spans stand in the disk's row once more.
   const moves = new Set(spans.flatMap(({ threads }) => threads ?? []));
   const seconds = (doing: keyof ThreadSeconds): number =>
     [...moves].reduce((sum, threads) => sum + threads[doing], 0);
   const all = doings.reduce((sum, doing) => sum + seconds(doing), 0);
   if (all === 0) return '';
-  const parts = doings.map((doing) => `${DOINGS[doing]} ${Math.round((100 * seconds(doing)) / all)} %`);
+  const parts = doings.map(
+    (doing) => `${THREAD_ACTIVITIES[doing]} ${Math.round((100 * seconds(doing)) / all)} %`,
+  );
   return `<p>Threads that moved files spent ${all.toFixed(2)} s, all together: ${parts.join(', ')}.</p>`;
 }
 
 const endOf = ({ begin, seconds }: Span): number => begin + seconds;
 
-const shortened = (name: string): string => (name.length > 22 ? `${name.slice(0, 21)}…` : name);
+const shorten = (name: string): string => (name.length > 22 ? `${name.slice(0, 21)}…` : name);
 
 const rectangle = ({ kind, job, begin, seconds }: Span, x: (at: number) => number, y: number): string =>
-  `<rect x="${x(begin).toFixed(2)}" y="${y}" width="${Math.max(0.5, x(begin + seconds) - x(begin)).toFixed(2)}" height="${ROW - 2}" fill="${COLOURS[kind]}"><title>${escaped(job)}: ${kind}, ${(seconds * 1000).toFixed(1)} ms</title></rect>`;
+  `<rect x="${x(begin).toFixed(2)}" y="${y}" width="${Math.max(0.5, x(begin + seconds) - x(begin)).toFixed(2)}" height="${ROW - 2}" fill="${COLOURS[kind]}"><title>${escapeMarkup(job)}: ${kind}, ${(seconds * 1000).toFixed(1)} ms</title></rect>`;
 
 /** Some round times up to the end. */
 function ticksOf(end: number): number[] {

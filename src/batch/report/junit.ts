@@ -1,4 +1,4 @@
-import { escaped } from '../../util/markup.js';
+import { escapeMarkup } from '../../util/markup.js';
 import type { BatchReport, ReportRow } from './report.js';
 
 /** A batch as the XML that continuous integration shows: each job is a test case. */
@@ -8,7 +8,7 @@ export function junitReport({ name, summary, rows }: BatchReport): string {
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites name="clsort batch" ${counts}>`,
-    `  <testsuite name="${escaped(name)}" ${counts}>`,
+    `  <testsuite name="${escapeMarkup(name)}" ${counts}>`,
     ...rows.map(testCase),
     '  </testsuite>',
     '</testsuites>',
@@ -17,9 +17,9 @@ export function junitReport({ name, summary, rows }: BatchReport): string {
 }
 
 function testCase({ name, outcome, out, seconds = 0, error }: ReportRow): string {
-  const begin = `    <testcase name="${escaped(name)}" classname="${escaped(out)}" time="${seconds.toFixed(3)}"`;
+  const begin = `    <testcase name="${escapeMarkup(name)}" classname="${escapeMarkup(out)}" time="${seconds.toFixed(3)}"`;
   if (outcome === 'skipped') return `${begin}><skipped/></testcase>`;
   if (!error) return `${begin}/>`;
-  const message = escaped(error.message);
-  return `${begin}><failure type="${escaped(error.code)}" message="${message}">${message}</failure></testcase>`;
+  const message = escapeMarkup(error.message);
+  return `${begin}><failure type="${escapeMarkup(error.code)}" message="${message}">${message}</failure></testcase>`;
 }

@@ -13,16 +13,16 @@ export function markdownReport(report: BatchReport): string {
     ];
     return `| ${[cell(name), outcome, ...facts.map(cell)].join(' | ')} |`;
   });
-  const told = failures.map(
+  const listed = failures.map(
     ({ name, error }) => `| ${cell(name)} | ${error?.code} | ${cell(error?.message ?? '')} |`,
   );
-  const failed = ['## Failed', '', '| job | code | why |', '|---|---|---|', ...told, ''];
+  const failed = ['## Failed', '', '| job | code | why |', '|---|---|---|', ...listed, ''];
   return [
     `# Batch ${cell(report.name)}`,
     '',
     headline(report),
     '',
-    ...(told.length > 0 ? failed : []),
+    ...(listed.length > 0 ? failed : []),
     '## Jobs',
     '',
     '| job | outcome | n | seconds | algorithm | device |',

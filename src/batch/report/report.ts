@@ -2,10 +2,10 @@
 import { extname } from 'node:path';
 import { type OutputContext, withOutput } from '../../io/output.js';
 import { UsageError } from '../../util/errors.js';
+import type { Track } from './batch-timeline.js';
 import { htmlReport } from './html.js';
 import { junitReport } from './junit.js';
 import { markdownReport } from './markdown.js';
-import type { Track } from './timeline.js';
 
 /** A job, as `--json` has it. */
 export interface ReportRow {

@@ -1,6 +1,6 @@
 /** Whether what the lectures say of each step holds on a device. */
 import type { LadderRow } from './ladder.js';
-import { SAID } from './said.js';
+import { LECTURE_CLAIMS } from './messages.js';
 import type { LadderName } from './task.js';
 
 /** A claim with its verdict on one device at one size. */
@@ -18,9 +18,9 @@ export interface Claim {
 
 /** Deviations that a difference must exceed. */
 const DEVIATIONS = 3;
-const LEAST = 0.05;
+const MIN_DIFFERENCE = 0.05;
 const milliseconds = (seconds: number): string => `${(seconds * 1e3).toPrecision(3)} ms`;
-const best = ({ kernelSeconds, seconds }: LadderRow): number | null => kernelSeconds ?? seconds;
+const bestSeconds = ({ kernelSeconds, seconds }: LadderRow): number | null => kernelSeconds ?? seconds;
 
 /** The claims about what was measured, each with its verdict. @param types of devices, by name */
 export function claimsOf(rows: readonly LadderRow[], types: ReadonlyMap<string, string>): Claim[] {
@@ -30,10 +30,10 @@ export function claimsOf(rows: readonly LadderRow[], types: ReadonlyMap<string, 
   );
   for (const { device, n } of places.values()) {
     const here = rows.filter((row) => row.device === device && row.n === n);
-    for (const { primitive, task, claim, better, worse, slack, model } of SAID) {
-      const named = (step: string) =>
+    for (const { primitive, task, claim, better, worse, slack, model } of LECTURE_CLAIMS) {
+      const rowOf = (step: string) =>
         here.find((row) => row.primitive === primitive && row.task === task && row.step === step);
-      const [one, other] = [named(better), named(worse)];
+      const [one, other] = [rowOf(better), rowOf(worse)];
       if (!one || !other) continue;
       const why = model[types.get(device) === 'cpu' ? 'cpu' : 'gpu'];
       claims.push({ primitive, task, claim, device, n, ...verdict(one, other, why, slack) });
@@ -49,12 +49,15 @@ function verdict(
   why: string,
   slack?: number,
 ): Pick<Claim, 'holds' | 'reason'> {
-  const [a, b] = [best(one), best(other)];
+  const [a, b] = [bestSeconds(one), bestSeconds(other)];
   if (a === null || b === null) {
     const lacking = a === null ? one : other;
     return { holds: null, reason: `${lacking.step}: ${lacking.reason ?? lacking.result}` };
   }
-  const noise = Math.max(LEAST * b, DEVIATIONS * Math.hypot(one.madSeconds ?? 0, other.madSeconds ?? 0));
+  const noise = Math.max(
+    MIN_DIFFERENCE * b,
+    DEVIATIONS * Math.hypot(one.madSeconds ?? 0, other.madSeconds ?? 0),
+  );
   const measured = `${one.step} ${milliseconds(a)}, ${other.step} ${milliseconds(b)}: ${(b / a).toFixed(2)} times as fast`;
   if (slack !== undefined) return { holds: a <= b * (1 + slack) + noise, reason: `${measured}; ${why}` };
   if (Math.abs(a - b) <= noise)
@@ -74,15 +77,15 @@ function hostClaims(here: readonly LadderRow[], rows: readonly LadderRow[]): Cla
     );
     const [quickest] = own.toSorted((a, b) => (a.endToEndSeconds ?? 0) - (b.endToEndSeconds ?? 0));
     if (!host?.seconds || !quickest?.endToEndSeconds) return [];
-    const [there, onHost] = [quickest.endToEndSeconds, host.seconds];
-    const kernels = best(quickest) ?? there;
+    const [onDevice, onHost] = [quickest.endToEndSeconds, host.seconds];
+    const kernels = bestSeconds(quickest) ?? onDevice;
     const reason =
-      `${quickest.step} ${milliseconds(there)} with its transfers, ${milliseconds(kernels)} without; ` +
+      `${quickest.step} ${milliseconds(onDevice)} with its transfers, ${milliseconds(kernels)} without; ` +
       `the host's loop on one core ${milliseconds(onHost)}`;
     return [
       {
         ...{ primitive, task, claim: 'the device beats the host, transfers and all', device, n },
-        holds: there < onHost,
+        holds: onDevice < onHost,
         reason,
       },
     ];

@@ -88,12 +88,12 @@ export function ladderHtml(ladder: Ladder, command: string): string {
         : `copies ${(copyBytesPerSecond / 1e9).toFixed(1)} GB/s, read and written`;
     return `${info.name}, ${info.platform}, driver ${info.driver}; ${copies}.`;
   });
-  const told =
+  const claimTexts =
     'Medians of the kernels by their events where the device tells them, else of the host\u2019s clock; bars are the median deviation. ' +
     'GB/s counts what the task has to read and write once.';
   return htmlPage({
     title: 'clsort bench ladder',
-    about: [...about, told],
+    about: [...about, claimTexts],
     command,
     figures: tasksOf(rows).map(([primitive, task], i) => ({
       plot: taskPlot(ladder, primitive, task),

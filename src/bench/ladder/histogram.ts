@@ -48,7 +48,7 @@ export function histogramTasks(keys: Uint32Array): Task[] {
   const image = new Uint8Array(n);
   for (let i = 0; i < n; i++) image[i] = keys[i] as number;
   const shades = hostHistogram(image, 256);
-  const shown = { expected: shades, dtype: 'u8' } as const;
+  const shadeNames = { expected: shades, dtype: 'u8' } as const;
   return [
     of('64 bins', 64, ['global', 'private_items', 'private_bins', 'permuted', 'tagged', 'waves']),
     of('256 bins', 256, ['global', 'tagged', 'waves']),
@@ -56,8 +56,8 @@ export function histogramTasks(keys: Uint32Array): Task[] {
       ...{ ladder: 'histogram', task: 'image of bytes', inputs: [image], bytes: n },
       host: () => hostHistogram(image, 256),
       steps: [
-        counter('waves', image, 256, { ...shown, name: 'bytes_scalar' }),
-        counter('bytes_vector', image, 256, shown),
+        counter('waves', image, 256, { ...shadeNames, name: 'bytes_scalar' }),
+        counter('bytes_vector', image, 256, shadeNames),
       ],
     },
     mergeTask(n),

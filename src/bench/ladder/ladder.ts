@@ -119,7 +119,7 @@ export async function ladder({
           let first: number | undefined;
           for (const [i, device] of opened.entries()) {
             const copyBytesPerSecond = devices[i]?.copyBytesPerSecond ?? null;
-            const own = await climb({ device, task, n, rounds, copyBytesPerSecond, last, add });
+            const own = await measureSteps({ device, task, n, rounds, copyBytesPerSecond, last, add });
             if (i === 0) first = own;
           }
           add(hostRow(task, n, measureHost(task.host, rounds), first));
@@ -133,7 +133,7 @@ export async function ladder({
   return { devices, rows, claims: claimsOf(rows, types) };
 }
 
-interface Climb {
+interface StepsRequest {
   readonly device: Device;
   readonly task: Task;
   readonly n: number;
@@ -144,7 +144,7 @@ interface Climb {
 }
 
 /** All steps of a task on one device. @returns seconds of the first, if it is right */
-async function climb({
+async function measureSteps({
   device,
   task,
   n,
@@ -152,7 +152,7 @@ async function climb({
   copyBytesPerSecond,
   last,
   add,
-}: Climb): Promise<number | undefined> {
+}: StepsRequest): Promise<number | undefined> {
   let first: number | undefined;
   for (const [number, maker] of task.steps.entries()) {
     const row = { primitive: task.ladder, task: task.task, step: maker.step, device: device.info.name, n };

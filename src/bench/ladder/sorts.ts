@@ -18,7 +18,7 @@ const WHOLE = [0, 32] as const;
 const codec = codecArgument(CODEC);
 
 /** A whole sort by one algorithm. */
-function sorting(
+function sortStep(
   step: string,
   factory: AlgorithmFactory,
   tuning: Tuning,
@@ -52,7 +52,7 @@ function sorting(
 }
 
 /** The textbook's network, whose blocks go up and down by turns. */
-function alternating(n: number, expected: Uint32Array): StepMaker {
+function alternatingStep(n: number, expected: Uint32Array): StepMaker {
   return {
     step: 'bitonic_alternating',
     async make(device) {
@@ -87,7 +87,7 @@ function alternating(n: number, expected: Uint32Array): StepMaker {
 }
 
 /** Keys in runs of a length, each in order by itself. */
-function inRuns(keys: Uint32Array, length: number): Uint32Array {
+function sortRuns(keys: Uint32Array, length: number): Uint32Array {
   const out = keys.slice();
   for (let at = 0; at < out.length; at += length) out.subarray(at, at + length).sort();
   return out;
@@ -99,7 +99,7 @@ const TILE = 2 * RUN_KEYS;
 const MERGE_KERNELS = ['merge_pairs', 'merge_local', 'merge_split', 'merge_tiles'];
 type MergeRegime = 'short' | 'middle' | 'long';
 
-function merging(regime: MergeRegime, n: number, expected: Uint32Array): StepMaker {
+function mergeStep(regime: MergeRegime, n: number, expected: Uint32Array): StepMaker {
   return {
     step: `merge_${regime}`,
     async make(device) {
@@ -147,7 +147,7 @@ function merging(regime: MergeRegime, n: number, expected: Uint32Array): StepMak
 
 const ROW_KEYS = 32;
 
-function voting(vote: 'masks' | 'khr' | 'ptx', n: number, expected: Uint32Array): StepMaker {
+function voteStep(vote: 'masks' | 'khr' | 'ptx', n: number, expected: Uint32Array): StepMaker {
   return {
     step: `votes_${vote}`,
     async make(device) {
@@ -175,7 +175,7 @@ function voting(vote: 'masks' | 'khr' | 'ptx', n: number, expected: Uint32Array)
 
 const AMD_KERNELS = ['ScanArraysdim2', 'ScanArraysdim2_one_bin', 'permute', 'permute_blocks'];
 /** Most keys of which the tables of a pass are made on the host. */
-const MOST_AMD_KEYS = 2 ** 26;
+const MAX_AMD_KEYS = 2 ** 26;
 
 const buildAmd = (device: Device) =>
   buildFittedProgram(
@@ -191,7 +191,7 @@ const buildAmd = (device: Device) =>
 /** The two kernels of the classic pipeline that take most of its time, on the tables of its first pass. */
 function amdTasks(keys: Uint32Array): Task[] {
   const n = keys.length;
-  if (n > MOST_AMD_KEYS) return [];
+  if (n > MAX_AMD_KEYS) return [];
   const model = amdPassModel(
     keys.map((key) => key & 0xff),
     RADIX - 1,
@@ -281,18 +281,18 @@ function amdTasks(keys: Uint32Array): Task[] {
 export function sortTasks(keys: Uint32Array): Task[] {
   const n = keys.length;
   const sorted = keys.toSorted();
-  const runs = inRuns(keys, RUN_KEYS);
-  const merged = inRuns(keys, TILE);
-  const rows = inRuns(keys, ROW_KEYS);
+  const runs = sortRuns(keys, RUN_KEYS);
+  const merged = sortRuns(keys, TILE);
+  const rows = sortRuns(keys, ROW_KEYS);
   const bytes = n * 8;
   return [
     {
       ...{ ladder: 'sorts', task: 'network', inputs: [keys], bytes, host: () => keys.toSorted() },
       steps: [
-        sorting('bitonic_global', bitonic, { network: true }, n, sorted),
-        alternating(n, sorted),
-        sorting('bitonic_local', bitonic, {}, n, sorted),
-        sorting('odd_even', oddEven, {}, n, sorted),
+        sortStep('bitonic_global', bitonic, { network: true }, n, sorted),
+        alternatingStep(n, sorted),
+        sortStep('bitonic_local', bitonic, {}, n, sorted),
+        sortStep('odd_even', oddEven, {}, n, sorted),
       ],
     },
     {
@@ -301,13 +301,13 @@ export function sortTasks(keys: Uint32Array): Task[] {
         task: 'merge of runs of 512',
         inputs: [runs],
         bytes,
-        host: () => inRuns(runs, TILE),
+        host: () => sortRuns(runs, TILE),
       },
-      steps: (['short', 'middle', 'long'] as const).map((regime) => merging(regime, n, merged)),
+      steps: (['short', 'middle', 'long'] as const).map((regime) => mergeStep(regime, n, merged)),
     },
     {
-      ...{ ladder: 'sorts', task: 'rows of 32', inputs: [keys], bytes, host: () => inRuns(keys, ROW_KEYS) },
-      steps: (['masks', 'khr', 'ptx'] as const).map((vote) => voting(vote, n, rows)),
+      ...{ ladder: 'sorts', task: 'rows of 32', inputs: [keys], bytes, host: () => sortRuns(keys, ROW_KEYS) },
+      steps: (['masks', 'khr', 'ptx'] as const).map((vote) => voteStep(vote, n, rows)),
     },
     ...amdTasks(keys),
   ];

@@ -5,8 +5,8 @@ import type { BatchEvent, JobResult } from '../../batch/events.js';
 import { fileState } from '../../batch/file-state.js';
 import { Journal } from '../../batch/journal.js';
 import { parseManifest } from '../../batch/manifest.js';
+import { BatchTimeline } from '../../batch/report/batch-timeline.js';
 import { type BatchReport, reportFormat, writeReport } from '../../batch/report/report.js';
-import { Timeline } from '../../batch/report/timeline.js';
 import { defaultParallel } from '../../batch/runner.js';
 import { type Incoming, readManifest } from '../../batch/stream.js';
 import { Tally } from '../../batch/tally.js';
@@ -15,10 +15,10 @@ import { isSameFile } from '../../io/output.js';
 import { ioError, isStdin } from '../../io/raw.js';
 import { UsageError } from '../../util/errors.js';
 import { plainName } from '../../util/plain-text.js';
-import { MOST_TIMER_SECONDS } from '../../util/timer.js';
+import { MAX_TIMER_SECONDS } from '../../util/timer.js';
 import { failureText, resultJson, resultText, summaryText, viewLines } from '../batch-text.js';
 import { type Console, print, say } from '../console.js';
-import { readStations } from '../device-arguments.js';
+import { readDeviceList } from '../device-arguments.js';
 import { EXIT, type ExitCode, exitCodeOf } from '../exit-code.js';
 import { LiveView } from '../live-view.js';
 import { readSize } from '../memory-options.js';
@@ -32,14 +32,14 @@ export async function run(args: BatchArguments, console: Console): Promise<ExitC
   for (const { file } of reports) await assertWritable(file); // before hours of work, not after
   const batch = await readBatch(args, options.journal, console);
   try {
-    if (args['dry-run']) return await tellPlan(batch, args, options.journal, console);
+    if (args['dry-run']) return await printPlan(batch, args, options.journal, console);
     return await runAll(batch, { args, options, reports }, console);
   } finally {
     batch.stop?.();
   }
 }
 
-interface Asked {
+interface BatchRequest {
   readonly args: BatchArguments;
   readonly options: ReadOptions;
   readonly reports: readonly { readonly file: string; readonly format: string }[];
@@ -47,29 +47,29 @@ interface Asked {
 
 async function runAll(
   batch: Incoming,
-  { args, options, reports }: Asked,
+  { args, options, reports }: BatchRequest,
   console: Console,
 ): Promise<ExitCode> {
   const open =
     args.engine === undefined
       ? undefined
-      : await (await import('../engine-batch.js')).openerFor(args, options, console);
-  const devices = readStations(args.device ?? (batch.devices.length > 0 ? batch.devices : ['auto']));
+      : await (await import('../distributed-batch.js')).distributedRunnerFor(args, options, console);
+  const devices = readDeviceList(args.device ?? (batch.devices.length > 0 ? batch.devices : ['auto']));
   // What is printed for a scheduler stands alone on stdout.
-  const show = new Show(args, batch, args.print ? { ...console, stdout: console.stderr } : console);
-  const { signal, temporaryFiles: asides } = console;
-  const { results, broken } = await runBatch(batch, {
+  const view = new BatchView(args, batch, args.print ? { ...console, stdout: console.stderr } : console);
+  const { signal, temporaryFiles } = console;
+  const { results, journalError } = await runBatch(batch, {
     ...options,
     keepAll: reports.length > 0,
     open,
     devices,
     signal,
-    asides,
-    onEvent: (event) => show.hear(event),
+    temporaryFiles,
+    onEvent: (event) => view.handle(event),
   });
-  const report = show.end(results);
+  const report = view.end(results);
   for (const { file, format } of reports) await writeReport(file, format, report, console);
-  if (broken) throw broken;
+  if (journalError) throw journalError;
   return exitOf(results, console);
 }
 
@@ -85,10 +85,10 @@ async function assertWritable(file: string): Promise<void> {
   }
 }
 
-type ReadOptions = Omit<BatchOptions, 'devices' | 'keepAll' | 'signal' | 'asides' | 'onEvent'>;
+type ReadOptions = Omit<BatchOptions, 'devices' | 'keepAll' | 'signal' | 'temporaryFiles' | 'onEvent'>;
 
 /** Most whole seconds of a timer. */
-const MAX_SECONDS = Math.floor(MOST_TIMER_SECONDS);
+const MAX_SECONDS = Math.floor(MAX_TIMER_SECONDS);
 
 /** Is a manifest a file, which may have a journal beside it, and not stdin or another pipe? */
 const isOfFile = (jobs: string): boolean => !isStdin(jobs) && fileState(jobs) !== undefined;
@@ -112,9 +112,9 @@ function readOptions(args: BatchArguments): ReadOptions {
 
 /** @throws UsageError for what is said to schedulers where there is none */
 function assertNoScheduler(args: BatchArguments): void {
-  const said = args.engine === undefined ? schedulerOption(args) : undefined;
-  if (said === undefined) return;
-  throw new UsageError(`--${said} is for batches over many machines: say who runs them, --engine slurm`);
+  const option = args.engine === undefined ? schedulerOption(args) : undefined;
+  if (option === undefined) return;
+  throw new UsageError(`--${option} is for batches over many machines: say who runs them, --engine slurm`);
 }
 
 function assertNumber(name: string, value: number | undefined, isRight: boolean, expected: string): void {
@@ -126,26 +126,28 @@ async function readBatch(
   journal: string | undefined,
   { stdin, signal }: Console,
 ): Promise<Incoming> {
-  const kept: [path: string, what: string][] = report.map((file) => [resolve(file), 'a report']);
-  if (journal !== undefined) kept.unshift([resolve(journal), 'the journal']);
+  const protectedFiles: [path: string, what: string][] = report.map((file) => [resolve(file), 'a report']);
+  if (journal !== undefined) protectedFiles.unshift([resolve(journal), 'the journal']);
   if (isStdin(jobs)) {
-    await assertApart(kept);
+    await assertDistinctFiles(protectedFiles);
     signal.addEventListener('abort', () => stdin.destroy(), { once: true });
-    return readManifest(stdin, { name: 'stdin', folder: process.cwd(), kept });
+    return readManifest(stdin, { name: 'stdin', folder: process.cwd(), protectedFiles });
   }
-  kept.unshift([resolve(jobs), 'the manifest']);
-  await assertApart(kept);
+  protectedFiles.unshift([resolve(jobs), 'the manifest']);
+  await assertDistinctFiles(protectedFiles);
   const text = await readFile(jobs, 'utf8').catch((error) => {
     throw ioError('read', jobs, error);
   });
   const folder = isOfFile(jobs) ? dirname(resolve(jobs)) : process.cwd();
-  return parseManifest(text, { name: jobs, folder, kept });
+  return parseManifest(text, { name: jobs, folder, protectedFiles });
 }
 
 /** @throws UsageError where one file is to be two things */
-async function assertApart(kept: readonly (readonly [path: string, what: string])[]): Promise<void> {
-  for (const [i, [path, what]] of kept.entries()) {
-    for (const [before, other] of kept.slice(0, i)) {
+async function assertDistinctFiles(
+  protectedFiles: readonly (readonly [path: string, what: string])[],
+): Promise<void> {
+  for (const [i, [path, what]] of protectedFiles.entries()) {
+    for (const [before, other] of protectedFiles.slice(0, i)) {
       if (what === other || !(path === before || (await isSameFile(path, before)))) continue;
       throw new UsageError(`${path} is ${other} and ${what}: name another file`, { details: { path } });
     }
@@ -153,14 +155,14 @@ async function assertApart(kept: readonly (readonly [path: string, what: string]
 }
 
 /** Shows how a batch goes, and keeps what its report tells. */
-class Show {
+class BatchView {
   readonly #args: BatchArguments;
   readonly #console: Console;
   readonly #isJson: boolean;
   readonly #jobs: number | undefined;
   readonly #view: LiveView;
   readonly #tally = new Tally();
-  readonly #timeline = new Timeline();
+  readonly #timeline = new BatchTimeline();
 
   constructor(args: BatchArguments, { jobs }: Incoming, console: Console) {
     this.#args = args;
@@ -170,11 +172,11 @@ class Show {
     this.#view = new LiveView(console);
   }
 
-  hear(event: BatchEvent): void {
-    this.#tally.hear(event);
-    if (this.#args.report) this.#timeline.hear(event);
+  handle(event: BatchEvent): void {
+    this.#tally.handle(event);
+    if (this.#args.report) this.#timeline.handle(event);
     if (event.is === 'warning') this.#say(`clsort: warning: ${event.message}`);
-    if (event.is === 'end') this.#tell(event.result);
+    if (event.is === 'end') this.#printResult(event.result);
     this.#view.update(() => viewLines(this.#tally, this.#jobs));
   }
 
@@ -183,7 +185,7 @@ class Show {
     say(this.#console, text);
   }
 
-  #tell(result: JobResult): void {
+  #printResult(result: JobResult): void {
     this.#view.clear();
     if (this.#isJson) print(this.#console, JSON.stringify(resultJson(result)));
     else if (result.outcome === 'error' || !this.#console.quiet) print(this.#console, resultText(result));
@@ -205,7 +207,7 @@ class Show {
     if (this.#isJson) print(this.#console, JSON.stringify({ schema: 'clsort.batch-summary/1', ...summary }));
     else print(this.#console, summaryText(counts, seconds));
     const name = isStdin(this.#args.jobs) ? 'stdin' : this.#args.jobs;
-    return { name, summary, rows: results.map(resultJson), timeline: this.#timeline.drawn() };
+    return { name, summary, rows: results.map(resultJson), timeline: this.#timeline.tracks() };
   }
 }
 
@@ -216,13 +218,13 @@ function exitOf(results: readonly JobResult[], { signal }: Console): ExitCode {
 }
 
 /** Tells what a run would do. */
-async function tellPlan(
+async function printPlan(
   { jobs }: Incoming,
   { json, force }: BatchArguments,
   path: string | undefined,
   console: Console,
 ): Promise<ExitCode> {
-  const journal = path === undefined || force ? undefined : await Journal.look(path);
+  const journal = path === undefined || force ? undefined : await Journal.inspect(path);
   const isJson = json ?? !console.stdout.isTTY;
   let code: ExitCode = EXIT.ok;
   for await (const job of jobs) {

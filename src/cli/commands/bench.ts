@@ -132,11 +132,11 @@ async function runSorts(args: BenchArguments, console: Console): Promise<ExitCod
     const old = before?.length === 1 ? before[0] : before?.find(({ device }) => device === bench.device);
     return old ? regressions(old, bench) : [];
   });
-  return tellSlower(slower.map(cells), console);
+  return printSlower(slower.map(cells), console);
 }
 
 /** @param slower cells of rows that are slower than the baseline */
-function tellSlower(slower: readonly (readonly string[])[], console: Console): ExitCode {
+function printSlower(slower: readonly (readonly string[])[], console: Console): ExitCode {
   for (const row of slower) say(console, `clsort: slower than the baseline: ${row.join(' ')}`);
   return slower.length > 0 ? EXIT.notSorted : EXIT.ok;
 }
@@ -154,9 +154,9 @@ async function runCalls(args: BenchArguments, console: Console): Promise<ExitCod
   const machine = checkOutput(args);
   if (!Number.isInteger(chain) || chain < 1) throw new UsageError('--chain: expected 1 or more');
   const axes = Object.entries(SORT_AXES) as [keyof typeof SORT_AXES, string][];
-  const [foreign] = axes.filter(([name, value]) => args[name] !== value).map(([name]) => name);
-  if (foreign !== undefined) {
-    throw new UsageError(`--${foreign} is for 'bench sorts': calls are of uniform u32 keys`);
+  const [otherOptions] = axes.filter(([name, value]) => args[name] !== value).map(([name]) => name);
+  if (otherOptions !== undefined) {
+    throw new UsageError(`--${otherOptions} is for 'bench sorts': calls are of uniform u32 keys`);
   }
   const before = args.baseline === undefined ? undefined : readCallBaseline(args.baseline);
   const operations = callOperations(listed(args.operation));
@@ -188,7 +188,7 @@ async function runCalls(args: BenchArguments, console: Console): Promise<ExitCod
   if (args.svg !== undefined) writePlot(args.svg, callsSvg(bench));
   if (args.html !== undefined) writePlot(args.html, callsHtml(bench, command));
   if (bench.rows.some(({ result }) => result === 'wrong' || result === 'error')) return EXIT.notSorted;
-  return tellSlower(before ? callRegressions(before, bench).map(callCells) : [], console);
+  return printSlower(before ? callRegressions(before, bench).map(callCells) : [], console);
 }
 
 const jsonOf = (benches: readonly SortBench[]): SortBench | SortBenches =>

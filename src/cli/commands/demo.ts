@@ -17,7 +17,7 @@ const MAX_SHOWN = 64;
 const MAX_KEYS = 2 ** 28;
 const RUNS = 5;
 
-interface Timed {
+interface TimedSort {
   readonly sorted: Uint32Array;
   /** Of the call, from array to array; the best of some, after one that compiles. */
   readonly seconds: number;
@@ -25,8 +25,8 @@ interface Timed {
   readonly kernelSeconds: number | null;
 }
 
-async function timed(sorter: SorterOperations, keys: Uint32Array, algorithm: string): Promise<Timed> {
-  let best: Timed | undefined;
+async function timeSort(sorter: SorterOperations, keys: Uint32Array, algorithm: string): Promise<TimedSort> {
+  let best: TimedSort | undefined;
   for (let run = 0; run <= RUNS; run++) {
     let report: SortReport | undefined;
     const started = performance.now();
@@ -40,7 +40,7 @@ async function timed(sorter: SorterOperations, keys: Uint32Array, algorithm: str
     const kernelSeconds = known ? kernels.reduce((sum, stage) => sum + (stage.seconds ?? 0), 0) : null;
     if (run > 0 && (!best || seconds < best.seconds)) best = { sorted, seconds, kernelSeconds };
   }
-  return best as Timed;
+  return best as TimedSort;
 }
 
 export async function run(args: DemoArguments, console: Console): Promise<ExitCode> {
@@ -58,14 +58,14 @@ export async function run(args: DemoArguments, console: Console): Promise<ExitCo
   const sorter = await Sorter.open({ device: id, onWarning });
   const host = hostSorter(onWarning);
   try {
-    const onDevice = await timed(sorter, keys, algorithm);
-    const onHost = await timed(host, keys, 'auto');
+    const onDevice = await timeSort(sorter, keys, algorithm);
+    const onHost = await timeSort(host, keys, 'auto');
     if (!onDevice.sorted.every((key, i) => key === onHost.sorted[i])) {
       throw new MismatchError(
         `${name} and the host sorted the same keys into different orders (seed ${seed})`,
       );
     }
-    tell(args, console, { seed, name, keys, onDevice, onHost });
+    printResult(args, console, { seed, name, keys, onDevice, onHost });
     return EXIT.ok;
   } finally {
     await sorter.close();
@@ -73,30 +73,33 @@ export async function run(args: DemoArguments, console: Console): Promise<ExitCo
   }
 }
 
-interface Shown {
+interface DemoResult {
   readonly seed: bigint;
   readonly name: string;
   readonly keys: Uint32Array;
-  readonly onDevice: Timed;
-  readonly onHost: Timed;
+  readonly onDevice: TimedSort;
+  readonly onHost: TimedSort;
 }
 
-function tell(
+function printResult(
   { json, algorithm }: DemoArguments,
   console: Console,
-  { seed, name, keys, onDevice, onHost }: Shown,
+  { seed, name, keys, onDevice, onHost }: DemoResult,
 ): void {
-  const shown = (array: Uint32Array): number[] => [...array.subarray(0, MAX_SHOWN)];
+  const firstKeys = (array: Uint32Array): number[] => [...array.subarray(0, MAX_SHOWN)];
   if (json) {
     const { seconds, kernelSeconds } = onDevice;
     const facts = { schema: 'clsort.demo/1', seed: String(seed), n: keys.length, algorithm };
     const times = { device: { name, seconds, kernelSeconds }, host: { seconds: onHost.seconds } };
-    print(console, JSON.stringify({ ...facts, keys: shown(keys), sorted: shown(onDevice.sorted), ...times }));
+    print(
+      console,
+      JSON.stringify({ ...facts, keys: firstKeys(keys), sorted: firstKeys(onDevice.sorted), ...times }),
+    );
     return;
   }
   const more = keys.length > MAX_SHOWN ? ['...'] : [];
-  print(console, [...shown(keys), ...more].join('\t'));
-  print(console, [...shown(onDevice.sorted), ...more].join('\t'));
+  print(console, [...firstKeys(keys), ...more].join('\t'));
+  print(console, [...firstKeys(onDevice.sorted), ...more].join('\t'));
   const kernels = onDevice.kernelSeconds === null ? 'n/a' : secondsText(onDevice.kernelSeconds);
   const calls = `${secondsText(onDevice.seconds)} from array to array`;
   print(console, `device\t${kernels} in its kernels, ${calls}; ${algorithm} on ${name}`);

@@ -3,15 +3,15 @@ import { basisFor } from '../../algorithms/tuning.js';
 import type { KnownDevice } from '../../device/device.js';
 import { knownDevices } from '../../device/known-devices.js';
 import { type DeviceInfo, devices } from '../../index.js';
-import {
-  type CertificateRow,
-  certificateCases,
-  certifyDevice,
-  isRuledOut,
-  VARIANTS,
-} from '../../matrix/certificates.js';
 import { rowsOfChildren } from '../../matrix/children.js';
 import { launchSelf } from '../../matrix/matrix.js';
+import {
+  hasFailed,
+  type SelfTestRow,
+  selfTestCases,
+  selfTestDevice,
+  VARIANTS,
+} from '../../matrix/self-tests.js';
 import { NoDeviceError } from '../../util/errors.js';
 import { readSeconds } from '../arguments.js';
 import { type Console, print } from '../console.js';
@@ -27,7 +27,7 @@ const nameOf = ({ platform, name }: DeviceInfo): string => `${platform}\n${name}
 export async function run(args: DevicesArguments, console: Console): Promise<ExitCode> {
   if (args.child !== undefined) return runChild(args, console);
   const found = readDevices(args.device);
-  if (args.certify) return certifyAll(found, args, console);
+  if (args.certify) return selfTestAll(found, args, console);
   if (args.json) {
     const ids = new Set(found.map(({ id }) => id));
     const devices = knownDevices().filter(({ info }) => ids.has(info.id));
@@ -72,23 +72,23 @@ function abilitiesOf(device: KnownDevice) {
 }
 
 /** Each device in a process of its own, so that a driver that crashes fails its own cells. */
-async function certifyAll(
+async function selfTestAll(
   found: readonly DeviceInfo[],
   args: DevicesArguments,
   console: Console,
 ): Promise<ExitCode> {
-  const cases = certificateCases(readAlgorithms(args.algorithm));
+  const cases = selfTestCases(readAlgorithms(args.algorithm));
   const caseTimeout = readSeconds('timeout', args.timeout);
   const bar = new ProgressBar(console);
-  const all: CertificateRow[] = [];
+  const all: SelfTestRow[] = [];
   for (const device of found) {
     const { platform, name, driver } = device;
-    const rows: CertificateRow[] = [];
+    const rows: SelfTestRow[] = [];
     const children = rowsOfChildren(cases, {
       caseTimeout,
       signal: console.signal,
       launch: (from) => launchSelf(childArguments(args, device, from)),
-      lost: (one, { outcome, reason, seconds }): CertificateRow => {
+      lost: (one, { outcome, reason, seconds }): SelfTestRow => {
         return { platform, device: name, driver, ...one, outcome, reason, seconds };
       },
     });
@@ -98,15 +98,15 @@ async function certifyAll(
     }
     bar.clear();
     if (console.signal.aborted) return EXIT.interrupted;
-    if (!args.json) print(console, `${all.length > 0 ? '\n' : ''}${certificateText(device, rows)}`);
+    if (!args.json) print(console, `${all.length > 0 ? '\n' : ''}${selfTestText(device, rows)}`);
     all.push(...rows);
   }
   if (args.json) print(console, JSON.stringify({ schema: 'clsort.certificates/1', rows: all }, null, 2));
-  return all.some(isRuledOut) ? EXIT.notSorted : EXIT.ok;
+  return all.some(hasFailed) ? EXIT.notSorted : EXIT.ok;
 }
 
 /** The table of one device, and below it the reasons, each once. */
-function certificateText({ name, platform, driver }: DeviceInfo, rows: readonly CertificateRow[]): string {
+function selfTestText({ name, platform, driver }: DeviceInfo, rows: readonly SelfTestRow[]): string {
   const variants = Object.keys(VARIANTS);
   const algorithms = [...new Set(rows.map(({ algorithm }) => algorithm))];
   const cells = algorithms.map((algorithm) => [
@@ -134,8 +134,8 @@ function childArguments(args: DevicesArguments, device: DeviceInfo, from: number
 async function runChild(args: DevicesArguments, console: Console): Promise<ExitCode> {
   const device = devices().find((one) => nameOf(one) === args.child);
   if (!device) throw new NoDeviceError(`the device '${args.child}' has gone`);
-  const cases = certificateCases(args.algorithm).slice(args.from);
-  for await (const row of certifyDevice(device, cases)) {
+  const cases = selfTestCases(args.algorithm).slice(args.from);
+  for await (const row of selfTestDevice(device, cases)) {
     print(console, JSON.stringify({ row }));
     if (console.signal.aborted) return EXIT.interrupted; // the parent has gone
   }

@@ -36,9 +36,9 @@ function readWords({ keys = [], random, max, seed, dtype }: ExplainArguments): r
       `--random is ${random}: too many to be walked through, expected at most ${MAX_KEYS}`,
     );
   }
-  const most = max === undefined ? undefined : readCount(max, '--max');
+  const maxValue = max === undefined ? undefined : readCount(max, '--max');
   const type = dtype === undefined ? undefined : dtypeInfo(dtype).name;
-  return randomWords(count, { max: most, seed: readSeed(seed), dtype: type });
+  return randomWords(count, { max: maxValue, seed: readSeed(seed), dtype: type });
 }
 
 export async function run(args: ExplainArguments, console: Console): Promise<ExitCode> {

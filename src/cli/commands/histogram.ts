@@ -11,8 +11,8 @@ import { EXIT, type ExitCode } from '../exit-code.js';
 import { readInput } from '../key-files.js';
 import { numberText } from '../number-text.js';
 import type { HistogramArguments } from '../options/histogram.js';
+import { runWithSorter } from '../run-with-sorter.js';
 import { grouped, table } from '../table.js';
-import { runWithSorter } from '../verb.js';
 
 const DEFAULT_BINS = 10;
 /** Characters of the longest bar. */
@@ -46,11 +46,11 @@ export async function run(args: HistogramArguments, console: Console): Promise<E
     );
     return EXIT.ok;
   }
-  const most = counts.reduce((a, b) => Math.max(a, b), 1);
+  const maxCount = counts.reduce((a, b) => Math.max(a, b), 1);
   const rows = counts.map((count, bin) => [
     ...(edges ? [numberText(edges[bin] ?? 0), numberText(edges[bin + 1] ?? 0)] : [String(bin)]),
     grouped(count),
-    '#'.repeat(Math.round((BAR * count) / most)),
+    '#'.repeat(Math.round((BAR * count) / maxCount)),
   ]);
   const heading = edges ? ['from', 'to', 'keys', ''] : ['digit', 'keys', ''];
   const align = heading.map((name) => (name === '' ? ('left' as const) : ('right' as const)));
@@ -68,8 +68,8 @@ const numberOf = (text: string, option: string): number => {
 /** What makes the bins; the range of the keys where nothing does. @throws UsageError, InputError */
 async function readBins(args: HistogramArguments, console: Console): Promise<How> {
   const { bins, range, edges, bits } = args;
-  const said = Object.entries({ range, edges, bits }).filter(([, value]) => value !== undefined);
-  if (said.length > 1 || (bins !== undefined && (edges ?? bits) !== undefined)) {
+  const option = Object.entries({ range, edges, bits }).filter(([, value]) => value !== undefined);
+  if (option.length > 1 || (bins !== undefined && (edges ?? bits) !== undefined)) {
     throw new UsageError('--range with --bins, --edges, --bits: each makes bins by itself, give one of them');
   }
   if (bits !== undefined) {

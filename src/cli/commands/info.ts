@@ -13,12 +13,12 @@ export async function run(args: InfoArguments, console: Console): Promise<ExitCo
   return withInputs([args.file], console, async (open) => {
     const reader = await open(input);
     const { name, format, dtype, bigEndian = false } = reader;
-    const survey = await profileKeys(reader, linesOf(reader, args.axis));
-    const shape = reader.shape ?? [survey.n];
-    const { n, minimum, maximum, nans } = survey;
+    const profile = await profileKeys(reader, linesOf(reader, args.axis));
+    const shape = reader.shape ?? [profile.n];
+    const { n, minimum, maximum, nans } = profile;
     if (args.json) {
       const range = { minimum: textOf(minimum), maximum: textOf(maximum) };
-      const facts = { format, dtype, bigEndian, n, shape, ...range, nans, sorted: orderOf(survey) };
+      const facts = { format, dtype, bigEndian, n, shape, ...range, nans, sorted: orderOf(profile) };
       print(console, JSON.stringify({ schema: 'clsort.info/1', file: name, ...facts }));
       return EXIT.ok;
     }
@@ -30,7 +30,7 @@ export async function run(args: InfoArguments, console: Console): Promise<ExitCo
       `minimum  ${textOf(minimum) ?? 'none'}`,
       `maximum  ${textOf(maximum) ?? 'none'}`,
       ...(nans > 0 ? [`NaNs     ${grouped(nans)}`] : []),
-      `sorted   ${orderOf(survey) ?? 'no'}`,
+      `sorted   ${orderOf(profile) ?? 'no'}`,
     ];
     print(console, lines.join('\n'));
     return EXIT.ok;

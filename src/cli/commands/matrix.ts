@@ -39,12 +39,12 @@ const SIMULATED_KEYS = 300;
 interface ChildTask {
   /** Of a device: positions in the list differ from process to process, names do not. */
   readonly device: string;
-  readonly scope: Wanted;
+  readonly scope: MatrixSelection;
   readonly from: number;
 }
 
 /** What to try, whatever the device. */
-type Wanted = Omit<MatrixScope, 'maxKeys'>;
+type MatrixSelection = Omit<MatrixScope, 'maxKeys'>;
 
 const nameOf = ({ platform, name }: DeviceInfo): string => `${platform}\n${name}`;
 
@@ -67,7 +67,7 @@ export async function run(args: MatrixArguments, console: Console): Promise<Exit
 }
 
 /** @throws UsageError */
-function readWanted({ quick, full, only, algorithm, dtype, seed }: MatrixArguments): Wanted {
+function readWanted({ quick, full, only, algorithm, dtype, seed }: MatrixArguments): MatrixSelection {
   if (quick && full) throw new UsageError('--quick and --full are at odds: give one of them');
   const own = {
     ...(algorithm && { algorithm: readAlgorithms(algorithm.flatMap(listed)) }),
@@ -86,7 +86,7 @@ const maxKeysOf = (device: DeviceInfo): number =>
   quirksOf(device).simulated ? SIMULATED_KEYS : Number.POSITIVE_INFINITY;
 
 /** @throws UsageError where there is nothing to try */
-function casesOf(device: DeviceInfo, wanted: Wanted): MatrixCase[] {
+function casesOf(device: DeviceInfo, wanted: MatrixSelection): MatrixCase[] {
   const cases = matrixCases({ ...wanted, maxKeys: maxKeysOf(device) });
   if (cases.length > 0) return cases;
   throw new UsageError(

@@ -6,8 +6,8 @@ import { readInput, readTo } from '../key-files.js';
 import { readBudget } from '../memory-options.js';
 import type { MergeArguments } from '../options/merge.js';
 import { readRecords } from '../record-options.js';
+import { printResult, runWithSorter } from '../run-with-sorter.js';
 import { grouped } from '../table.js';
-import { runWithSorter, tellMade } from '../verb.js';
 
 export async function run(args: MergeArguments, console: Console): Promise<ExitCode> {
   const records = readRecords(args);
@@ -17,21 +17,21 @@ export async function run(args: MergeArguments, console: Console): Promise<ExitC
   const {
     n,
     written,
-    recordCount: units,
+    recordCount: recordsText,
     formats,
   } = await runWithSorter(args, console, (sorter, context) => mergeFiles(sorter, job, context));
   const [from, to] = formats;
-  tellMade(args, console, {
+  printResult(args, console, {
     json: {
       schema: 'clsort.merge/1',
       files: inputs.length,
       n,
       written,
-      dtype: records ? null : units.split(' ')[0],
+      dtype: records ? null : recordsText.split(' ')[0],
       formats: { from, to },
     },
     text:
-      `${grouped(written)} ${unique ? 'distinct ' : ''}${units}, merged from ${grouped(inputs.length)} files` +
+      `${grouped(written)} ${unique ? 'distinct ' : ''}${recordsText}, merged from ${grouped(inputs.length)} files` +
       (unique ? ` with ${grouped(n)}` : ''),
   });
   return EXIT.ok;

@@ -4,7 +4,7 @@ import {
   type Forecast,
   type ForecastRequest,
   forecast,
-  mostWithin,
+  maxBytesWithin,
 } from '../../engines/forecast/forecast.js';
 import { readByteRate, readBytes, readNetworkRate } from '../../engines/forecast/quantity.js';
 import type { Rates } from '../../engines/forecast/rates.js';
@@ -19,7 +19,7 @@ import { listed, readSeconds } from '../arguments.js';
 import { type Console, print } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import type { PlanArguments } from '../options/plan.js';
-import { ratesFor, type Units } from '../plan-rates.js';
+import { type PlanRecords, ratesFor } from '../plan-rates.js';
 import { decimalText, forecastLines, forecastTable } from '../plan-text.js';
 import { readRecords } from '../record-options.js';
 
@@ -30,16 +30,16 @@ const BENCHMARK = ['10G', '100G', '1T', '100T'];
 const CORES_OF_DEVICE = 16;
 
 export async function run(args: PlanArguments, console: Console): Promise<ExitCode> {
-  const units = readUnits(args);
+  const records = readRecordFormat(args);
   const sizes = readSizes(args);
   const clusters = readNodes(args.nodes).map((nodes) => readCluster(args, nodes));
   assertCount('partitions', args.partitions, MAX_PARTITIONS);
   assertCount('shards', args.shards, Number.MAX_SAFE_INTEGER);
-  const { rates, notes } = await ratesFor(args, units, console);
+  const { rates, notes } = await ratesFor(args, records, console);
   const plans: (readonly [plan: Forecast, best: Forecast])[] = [];
   for (const cluster of clusters) {
     const common = {
-      ...{ cluster, rates, order: units.order, kind: units.kind },
+      ...{ cluster, rates, order: records.order, kind: records.kind },
       ...{ partitions: args.partitions, shards: args.shards },
     };
     for (const size of sizes ?? [within(args.within, common)]) {
@@ -57,17 +57,17 @@ export async function run(args: PlanArguments, console: Console): Promise<ExitCo
   const [cluster] = clusters as [Cluster];
   const [only] = plans.length === 1 ? plans : [];
   const lines = only
-    ? [`${decimalText(only[0].bytes, 'B')} of ${units.order.description}`, ...forecastLines(...only)]
-    : [units.order.description, forecastTable(plans.map(([plan]) => plan))];
-  for (const line of [...lines, ...restsOn(args, cluster, rates), ...notes]) print(console, line);
+    ? [`${decimalText(only[0].bytes, 'B')} of ${records.order.description}`, ...forecastLines(...only)]
+    : [records.order.description, forecastTable(plans.map(([plan]) => plan))];
+  for (const line of [...lines, ...sourceText(args, cluster, rates), ...notes]) print(console, line);
   return EXIT.ok;
 }
 
-function readUnits(args: PlanArguments): Units {
+function readRecordFormat(args: PlanArguments): PlanRecords {
   if (args.dtype !== undefined && args.record === undefined) {
-    const { name: dtype, bytes: unit, width } = dtypeInfo(args.dtype);
+    const { name: dtype, bytes: recordBytes, width } = dtypeInfo(args.dtype);
     const order = keyOrdering({ dtype, descending: false, nan: 'last', bits: [0, width] });
-    return { kind: { of: 'keys', unit }, order, request: { keys: { dtype } } };
+    return { kind: { of: 'keys', unit: recordBytes }, order, request: { keys: { dtype } } };
   }
   const { record, key = record === undefined ? ['0:10'] : undefined } = args;
   const none = { descending: false, nan: 'last', bits: undefined };
@@ -98,7 +98,7 @@ function readSizes({ size, within }: PlanArguments): number[] | undefined {
 }
 
 function within(seconds: number | undefined, request: Omit<ForecastRequest, 'bytes'>): number {
-  const bytes = mostWithin(seconds ?? 0, request);
+  const bytes = maxBytesWithin(seconds ?? 0, request);
   if (bytes > 0) return bytes;
   throw new UsageError(`nothing is sorted in ${seconds} s: the engine alone takes longer`);
 }
@@ -128,19 +128,19 @@ function readCluster(args: PlanArguments, nodes: number): Cluster {
   };
 }
 
-function assertCount(name: string, count: number | undefined, most: number, got: unknown = count): void {
-  if (count === undefined || (Number.isSafeInteger(count) && count >= 1 && count <= most)) return;
-  throw new UsageError(`--${name} is ${got}: expected a whole number from 1 to ${most}`);
+function assertCount(name: string, count: number | undefined, max: number, got: unknown = count): void {
+  if (count === undefined || (Number.isSafeInteger(count) && count >= 1 && count <= max)) return;
+  throw new UsageError(`--${name} is ${got}: expected a whole number from 1 to ${max}`);
 }
 
 /** What was measured, and what is said or taken for granted. */
-function restsOn(
+function sourceText(
   args: PlanArguments,
   { gpus, cores, network, disk, storage }: Cluster,
   rates: Rates,
 ): string[] {
   const { host, device, engine } = rates;
-  const said = [
+  const source = [
     `${gpus} ${gpus === 1 ? 'device' : 'devices'} and ${cores} cores${args.cores === undefined ? ' (assumed: --cores)' : ''} a node`,
     network === undefined
       ? 'a network that never binds (--network)'
@@ -153,7 +153,7 @@ function restsOn(
   ];
   return [
     'It rests on',
-    `  what you say: ${said.join(', ')};`,
+    `  what you say: ${source.join(', ')};`,
     device
       ? `  device: ${device.name}, driver ${device.driver}, ${device.date} (${device.source});`
       : '  device: part of what the run measured;',

@@ -5,7 +5,7 @@ import { EXIT, type ExitCode } from '../exit-code.js';
 import { readInput } from '../key-files.js';
 import { numberText } from '../number-text.js';
 import type { ReduceArguments } from '../options/reduce.js';
-import { runWithSorter } from '../verb.js';
+import { runWithSorter } from '../run-with-sorter.js';
 
 export async function run(args: ReduceArguments, console: Console): Promise<ExitCode> {
   const op = args.op as ReduceOp;

@@ -5,8 +5,8 @@ import type { Console } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { readInput, readTo } from '../key-files.js';
 import type { ScanArguments } from '../options/scan.js';
+import { printResult, runWithSorter } from '../run-with-sorter.js';
 import { grouped } from '../table.js';
-import { runWithSorter, tellMade } from '../verb.js';
 
 const RESULTS: Readonly<Record<ScanOp, string>> = {
   sum: 'sums',
@@ -27,7 +27,7 @@ export async function run(args: ScanArguments, console: Console): Promise<ExitCo
     formats,
   } = await runWithSorter(args, console, (sorter, context) => scanFiles(sorter, job, context));
   const [from, to] = formats;
-  tellMade(args, console, {
+  printResult(args, console, {
     json: { schema: 'clsort.scan/1', n, dtype, result: written, op, inclusive, formats: { from, to } },
     text: `${inclusive ? 'inclusive' : 'exclusive'} prefix ${RESULTS[op as ScanOp]} of ${grouped(n)} ${dtype} keys${written === dtype ? '' : ` as ${written}`}`,
   });

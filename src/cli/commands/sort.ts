@@ -22,7 +22,8 @@ import { reportJson, reportText, verifiedText } from '../sort-report.js';
 import { sorterFor } from '../sorter-for.js';
 
 export async function run(args: SortArguments, console: Console): Promise<ExitCode> {
-  if (args.engine !== undefined) return (await import('../engine-sort.js')).sortOverEngine(args, console);
+  if (args.engine !== undefined)
+    return (await import('../distributed-sort.js')).sortDistributed(args, console);
   assertNoCluster(args);
   if (args.values !== undefined || args['values-out'] !== undefined) {
     return (await import('../sort-pairs.js')).sortPairs(args, console);
@@ -80,7 +81,7 @@ export async function run(args: SortArguments, console: Console): Promise<ExitCo
   const done = (report: FileReport, file: Pick<SortPath, 'out'>): void => {
     bar.clear();
     reports.push(report);
-    if (!args.json) tell(report, file, args, console);
+    if (!args.json) printReports(report, file, args, console);
   };
   const { nan, to } = keys;
   const text = { format: args.format, ...textOptionsOf(keys) };
@@ -92,8 +93,8 @@ export async function run(args: SortArguments, console: Console): Promise<ExitCo
   const keyJob = (file: SortPath) => ({ ...keys, ...how, ...file });
   let failure: unknown;
   try {
-    if (files.length > 1 && !(await areFew(args))) {
-      const [{ sortEach }, { readStations }] = await Promise.all([
+    if (files.length > 1 && !(await isBelowDeviceLimit(args))) {
+      const [{ sortEach }, { readDeviceList: readStations }] = await Promise.all([
         import('../sort-each.js'),
         import('../device-arguments.js'),
       ]);
@@ -120,25 +121,25 @@ export async function run(args: SortArguments, console: Console): Promise<ExitCo
   } finally {
     bar.clear();
   }
-  if (args.json) tellJson(reports, warnings, args, console);
+  if (args.json) printJson(reports, warnings, args, console);
   if (failure) throw failure;
   return EXIT.ok;
 }
 
 /** @throws UsageError for what is said of many machines, where nothing says that there are many */
 function assertNoCluster(args: SortArguments): void {
-  const said =
+  const option =
     (['partitions', 'shards'] as const).find((name) => args[name] !== undefined) ?? schedulerOption(args);
-  if (said !== undefined)
-    throw new UsageError(`--${said} is for sorts over many machines: say who runs them, --engine bullmq`);
+  if (option !== undefined)
+    throw new UsageError(`--${option} is for sorts over many machines: say who runs them, --engine bullmq`);
 }
 
 /** What is said of a table; undefined where none is sorted. @throws UsageError */
 async function readTableOptions(args: SortArguments): Promise<TableOptions | undefined> {
   const { by, columns, head, 'unique-by': uniqueBy, type } = args;
   if (by !== undefined) return (await import('../table-options.js')).readTable(args);
-  const said = Object.entries({ columns, head, 'unique-by': uniqueBy, type });
-  const [name] = said.find(([, value]) => value !== undefined) ?? [];
+  const option = Object.entries({ columns, head, 'unique-by': uniqueBy, type });
+  const [name] = option.find(([, value]) => value !== undefined) ?? [];
   if (name === undefined) return undefined;
   throw new UsageError(
     `--${name} is for tables: say which columns the rows are sorted by, as in --by price:desc`,
@@ -154,7 +155,7 @@ async function isSmall({ in: inputs, resume }: LargeFileJob): Promise<boolean> {
 }
 
 /** Are these so few keys that the host has sorted them before a process for a device is there? */
-async function areFew({ in: inputs, device }: SortArguments): Promise<boolean> {
+async function isBelowDeviceLimit({ in: inputs, device }: SortArguments): Promise<boolean> {
   const [spec, ...others] = deviceSpecs(device ?? ['auto']);
   if (others.length > 0 || (spec !== 'auto' && spec !== 'host')) return false;
   const bytes = await maxKeyCount(inputs, 1);
@@ -167,7 +168,7 @@ const asJob = (options: object): Job =>
 
 const loadParts = async () => (await import('../../io/partitioned-sort.js')).partitionedSort;
 
-function tell(
+function printReports(
   report: FileReport,
   { out }: Pick<SortPath, 'out'>,
   { report: wanted, 'out-dir': folder }: SortArguments,
@@ -184,7 +185,7 @@ function tell(
 }
 
 /** One object, or with --out-dir a list of them. */
-function tellJson(
+function printJson(
   reports: readonly FileReport[],
   warnings: readonly string[],
   { out = '', 'out-dir': folder }: SortArguments,

@@ -3,29 +3,29 @@ import { SharedFolder } from '../../engines/shared-folder.js';
 import { type FolderStatus, folderStatus, type RedisStatus, redisStatus } from '../../engines/status.js';
 import { IoError } from '../../util/errors.js';
 import { type Console, print } from '../console.js';
-import { readRedis } from '../engine-arguments.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import type { StatusArguments } from '../options/status.js';
+import { readRedis } from '../redis-arguments.js';
 import { table } from '../table.js';
 
 export async function run(args: StatusArguments, console: Console): Promise<ExitCode> {
   const { id, queue, json } = args;
   const url = readRedis(args);
-  const told = url && (await redisStatus(url, queue, id));
+  const status = url && (await redisStatus(url, queue, id));
   const shared = await SharedFolder.open(args['workers-folder'] ?? '.');
   let found: FolderStatus | undefined;
   try {
     found = await folderStatus(await JobFolder.find(shared, id));
   } catch (error) {
     // Where the folder is not to be seen, Redis may tell.
-    if (!told?.job || !(error instanceof IoError)) throw error;
+    if (!status?.job || !(error instanceof IoError)) throw error;
   }
   // A batch that was handed over to a scheduler is kept until its next run has told of it.
   const isAll = found?.stages.every(({ stage, done, tasks }) => stage === 'batch' && done === tasks) ?? false;
-  const isDone = isAll || (found === undefined && told?.job?.state === 'done');
+  const isDone = isAll || (found === undefined && status?.job?.state === 'done');
   if (json)
-    print(console, JSON.stringify({ schema: 'clsort.status/1', id, done: isDone, folder: found, ...told }));
-  else for (const line of [...folderText(found), ...redisText(told)]) print(console, line);
+    print(console, JSON.stringify({ schema: 'clsort.status/1', id, done: isDone, folder: found, ...status }));
+  else for (const line of [...folderText(found), ...redisText(status)]) print(console, line);
   return isDone ? EXIT.ok : EXIT.notSorted;
 }
 
@@ -39,9 +39,9 @@ function folderText(found: FolderStatus | undefined): string[] {
   return [`job ${found.id}: ${found.out}`, table(rows, ['left', 'right', 'left'])];
 }
 
-function redisText(told: RedisStatus | undefined): string[] {
-  if (!told) return [];
-  const { job, workers } = told;
+function redisText(status: RedisStatus | undefined): string[] {
+  if (!status) return [];
+  const { job, workers } = status;
   const lines: string[] = [];
   if (job) {
     const { state, stage, done, tasks, host, pid, out } = job;

@@ -5,8 +5,8 @@ import { EXIT, type ExitCode } from '../exit-code.js';
 import { readInput, readTo } from '../key-files.js';
 import { readBudget } from '../memory-options.js';
 import type { TopKArguments } from '../options/topk.js';
+import { printResult, runWithSorter } from '../run-with-sorter.js';
 import { grouped } from '../table.js';
-import { runWithSorter, tellMade } from '../verb.js';
 
 export async function run(args: TopKArguments, console: Console): Promise<ExitCode> {
   const { smallest, argsort, in: inputs, out, dtype, verify } = args;
@@ -19,7 +19,7 @@ export async function run(args: TopKArguments, console: Console): Promise<ExitCo
   const { n, written, formats } = report;
   const [from, to] = formats;
   const which = smallest ? 'smallest' : 'largest';
-  tellMade(args, console, {
+  printResult(args, console, {
     json: {
       ...{ schema: 'clsort.topk/1', n, written, dtype: report.dtype, largest: !smallest, argsort },
       formats: { from, to },

@@ -12,19 +12,19 @@ import {
 } from '../../algorithms/tuning-store.js';
 import {
   axesOf,
-  type Found,
   gain,
+  type SearchResult,
   SHAPES,
   search,
-  searchedOn,
+  searchedAlgorithms,
   TUNABLE,
   type TuneCase,
   type TuneShape,
   tuneCases,
-  variedOf,
+  variedParameters,
 } from '../../bench/tune.js';
-import { CaseBench, fits, fitted, measureCrossovers, presentTuning } from '../../bench/tune-device.js';
-import { WalkBench, walkCases } from '../../bench/tune-walks.js';
+import { CaseBench, currentTuning, fits, fitTuning, measureCrossovers } from '../../bench/tune-device.js';
+import { PrimitiveBench, primitiveCases } from '../../bench/tune-primitives.js';
 import { tuningSource, whereOf } from '../../bench/tuning-source.js';
 import { Device } from '../../device/device.js';
 import { dtypeInfo } from '../../keys/dtype.js';
@@ -44,7 +44,7 @@ import { grouped, secondsText, table } from '../table.js';
 const CROSSOVER_SHARE = 0.15;
 
 /** A case with what its search found. */
-interface Row extends TuneCase, Omit<Found, 'wrong'> {
+interface Row extends TuneCase, Omit<SearchResult, 'wrong'> {
   readonly wrong: number;
   /** Why a gain is not kept: what the self-test found. */
   readonly refused?: string;
@@ -65,13 +65,13 @@ export async function run(args: TuneArguments, console: Console): Promise<ExitCo
   const device = await Device.open(readDevice(args.device, 'tune').id);
   try {
     if (args.reset) {
-      if (!forgetTuning(device.info)) throw cannotWrite(tuningFile());
+      if (!forgetTuning(device.info)) throw writeError(tuningFile());
       print(console, `${device.info.name}: back to the parameters that clsort comes with`);
       return EXIT.ok;
     }
-    const algorithms = named?.filter((name) => !isPrimitive(name)) ?? searchedOn(device);
-    const walks = named?.filter(isPrimitive) ?? PRIMITIVES;
-    const cases = [...tuneCases(algorithms, shapes), ...walkCases(device, walks, shapes ?? SHAPES)];
+    const algorithms = named?.filter((name) => !isPrimitive(name)) ?? searchedAlgorithms(device);
+    const primitives = named?.filter(isPrimitive) ?? PRIMITIVES;
+    const cases = [...tuneCases(algorithms, shapes), ...primitiveCases(device, primitives, shapes ?? SHAPES)];
     return await tune(device, cases, args, console);
   } finally {
     await device.close();
@@ -87,7 +87,7 @@ const readShapes = (text: string): TuneShape[] =>
     }),
   );
 
-const cannotWrite = (file: string, cause?: unknown): IoError =>
+const writeError = (file: string, cause?: unknown): IoError =>
   new IoError(`cannot write ${file}${cause === undefined ? '' : `: ${String(cause)}`}`, { cause });
 
 async function tune(
@@ -129,7 +129,7 @@ async function tune(
   const found = rows.filter((row) => gain(row) > 0 && !row.refused);
   const kept = !args['dry-run'] && (found.length > 0 || Object.keys(crossovers).length > 0);
   const known = withFound(device, found, crossovers);
-  if (kept && !storeTuning(device.info, known)) throw cannotWrite(tuningFile());
+  if (kept && !storeTuning(device.info, known)) throw writeError(tuningFile());
   if (args.write !== undefined) writeSource(args.write, device, known);
   if (args.json) print(console, JSON.stringify(reportOf(device, rows, crossovers, kept), null, 2));
   else print(console, summaryOf(device, rows, crossovers, kept));
@@ -141,13 +141,13 @@ async function tune(
 /** @returns undefined when the algorithm does not work on the device as it is, or the keys do not fit it */
 async function tuneCase(device: Device, one: TuneCase, more: () => boolean): Promise<Row | undefined> {
   if (!fits(device, one)) return undefined;
-  if (isPrimitive(one.algorithm)) return tuneWalk(device, one, more);
+  if (isPrimitive(one.algorithm)) return tunePrimitive(device, one, more);
   const bench = await CaseBench.open(device, one);
   try {
     const attempt = (tuning: Tuning) => bench.attempt(tuning);
-    const present = presentTuning(device, one);
-    const known = knownTunings(one.algorithm).map((tuning) => fitted(device, one, tuning));
-    const found = await search(axesOf(one), variedOf(one, present), { attempt, more, known });
+    const present = currentTuning(device, one);
+    const known = knownTunings(one.algorithm).map((tuning) => fitTuning(device, one, tuning));
+    const found = await search(axesOf(one), variedParameters(one, present), { attempt, more, known });
     if (!found) return undefined;
     const refused = gain(found) > 0 ? await bench.selfTest(found.tuning) : undefined;
     return { ...one, ...found, wrong: found.wrong.length, ...(refused && { refused }) };
@@ -157,11 +157,11 @@ async function tuneCase(device: Device, one: TuneCase, more: () => boolean): Pro
 }
 
 /** As `tuneCase`; a walk by look-back passes its self-test before it is tried. */
-async function tuneWalk(device: Device, one: TuneCase, more: () => boolean): Promise<Row | undefined> {
-  const bench = await WalkBench.open(device, one);
+async function tunePrimitive(device: Device, one: TuneCase, more: () => boolean): Promise<Row | undefined> {
+  const bench = await PrimitiveBench.open(device, one);
   try {
     const attempt = (tuning: Tuning) => bench.attempt(tuning);
-    const found = await search(axesOf(one), bench.present, { attempt, more });
+    const found = await search(axesOf(one), bench.currentTuning, { attempt, more });
     return found && { ...one, ...found, wrong: found.wrong.length };
   } finally {
     bench.close();
@@ -186,7 +186,7 @@ function writeSource(file: string, device: Device, known: StoredTuning): void {
   try {
     writeFileSync(file, tuningSource({ where: whereOf(device), measured, ...known }, file));
   } catch (error) {
-    throw cannotWrite(file, error);
+    throw writeError(file, error);
   }
 }
 

@@ -8,8 +8,8 @@ import { readInput, readTo } from '../key-files.js';
 import { readMemory, restart } from '../memory-options.js';
 import type { UniqueArguments } from '../options/unique.js';
 import { onlyInput, readRecords } from '../record-options.js';
+import { printResult, runWithSorter } from '../run-with-sorter.js';
 import { grouped } from '../table.js';
-import { runWithSorter, tellMade } from '../verb.js';
 
 export async function run(args: UniqueArguments, console: Console): Promise<ExitCode> {
   const records = readRecords(args);
@@ -24,7 +24,7 @@ export async function run(args: UniqueArguments, console: Console): Promise<Exit
   );
   const { n, distinct = 0, dtype, formats } = report;
   const [from, to] = formats;
-  tellMade(args, console, {
+  printResult(args, console, {
     json: {
       ...{ schema: 'clsort.unique/1', n, distinct, dtype: records ? null : dtype },
       formats: { from, to },

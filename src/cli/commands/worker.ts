@@ -2,8 +2,8 @@ import { codeOf } from '../../batch/failures.js';
 import { deviceSpecs } from '../../device/select-device.js';
 import { BATCH_SCHEMA } from '../../engines/batch-job.js';
 import { type ServeEvent, serve } from '../../engines/bullmq-worker.js';
-import { type Task, taskText } from '../../engines/engine.js';
 import { JobFolder } from '../../engines/job-folder.js';
+import { type Task, taskText } from '../../engines/job-runner.js';
 import { readJob } from '../../engines/run-task.js';
 import { SharedFolder } from '../../engines/shared-folder.js';
 import { runBatchShare, runFinish, runShare, STEPS, type Step } from '../../engines/shares.js';
@@ -12,10 +12,10 @@ import type { WorkerContext } from '../../engines/worker-context.js';
 import { Sorter } from '../../sort/api/sorter.js';
 import { UsageError } from '../../util/errors.js';
 import { type Console, print, say } from '../console.js';
-import { expectRedis } from '../engine-arguments.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { readBudget } from '../memory-options.js';
 import type { WorkerArguments } from '../options/worker.js';
+import { expectRedis } from '../redis-arguments.js';
 import { grouped, secondsText } from '../table.js';
 
 export async function run(args: WorkerArguments, console: Console): Promise<ExitCode> {

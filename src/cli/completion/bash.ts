@@ -1,5 +1,5 @@
 import type { CommandSpec } from '../spec.js';
-import { argumentCandidates, type Candidates, candidatesOf, formsOf, shownOptions } from './candidates.js';
+import { argumentCandidates, type Candidates, candidatesOf, formsOf, visibleOptions } from './candidates.js';
 
 /**
  * A script for bash 3.2 and later. Where the function offers nothing, bash itself completes names of files, unless
@@ -29,7 +29,7 @@ complete -o default -F _clsort clsort`;
 }
 
 function commandCase(spec: CommandSpec): string {
-  const options = shownOptions(spec);
+  const options = visibleOptions(spec);
   const values = options
     .filter(({ type }) => type !== 'boolean')
     .map((option) => `        ${formsOf(option).join('|')}) ${offer(candidatesOf(option))}; return ;;`);

@@ -35,7 +35,7 @@ export const argumentCandidates = ({ name, choices }: ArgumentSpec): Candidates 
   choices ?? (['keys', 'id'].includes(name) ? 'none' : 'files');
 
 /** The options that are no secret, and those that all commands have. */
-export function shownOptions({ options }: CommandSpec): OptionSpec[] {
+export function visibleOptions({ options }: CommandSpec): OptionSpec[] {
   const about = Object.entries(ABOUT_OPTIONS).map(
     ([name, { alias, describe }]): OptionSpec => ({
       ...{ name, alias, describe, type: 'boolean', array: false, required: false, hidden: false },

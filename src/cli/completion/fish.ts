@@ -1,5 +1,5 @@
 import type { CommandSpec, OptionSpec } from '../spec.js';
-import { argumentCandidates, type Candidates, candidatesOf, shownOptions } from './candidates.js';
+import { argumentCandidates, type Candidates, candidatesOf, visibleOptions } from './candidates.js';
 
 /** A script for fish 3 and later. */
 export function fishScript(specs: readonly CommandSpec[]): string {
@@ -9,7 +9,7 @@ export function fishScript(specs: readonly CommandSpec[]): string {
     'complete -c clsort -f',
     `complete -c clsort ${first} -s h -l help -d 'show what there is to say'`,
     `complete -c clsort ${first} -s V -l version -d 'show the version'`,
-    ...specs.map(({ name, describe }) => `complete -c clsort ${first} -a ${name} -d ${quoted(describe)}`),
+    ...specs.map(({ name, describe }) => `complete -c clsort ${first} -a ${name} -d ${quoteText(describe)}`),
     ...specs.flatMap(commandLines),
   ].join('\n');
 }
@@ -18,7 +18,7 @@ function commandLines(spec: CommandSpec): string[] {
   const begin = `complete -c clsort -n '__fish_seen_subcommand_from ${spec.name}'`;
   const [argument] = spec.arguments;
   return [
-    ...shownOptions(spec).map((option) => `${begin} ${optionText(option)}`),
+    ...visibleOptions(spec).map((option) => `${begin} ${optionText(option)}`),
     ...(argument ? [`${begin} ${offer(argumentCandidates(argument))}`] : []),
   ];
 }
@@ -27,12 +27,12 @@ function optionText(option: OptionSpec): string {
   const { name, alias, type, describe } = option;
   const short = alias === undefined ? '' : `-s ${alias} `;
   const value = type === 'boolean' ? '' : ` -r ${offer(candidatesOf(option))}`;
-  return `${short}-l ${name}${value} -d ${quoted(describe)}`;
+  return `${short}-l ${name}${value} -d ${quoteText(describe)}`;
 }
 
 function offer(candidates: Candidates): string {
   if (candidates === 'files') return '-F';
-  return candidates === 'none' ? '-f' : `-f -a ${quoted(candidates.join(' '))}`;
+  return candidates === 'none' ? '-f' : `-f -a ${quoteText(candidates.join(' '))}`;
 }
 
-const quoted = (text: string): string => `'${text.replaceAll(/['\\]/g, '\\$&')}'`;
+const quoteText = (text: string): string => `'${text.replaceAll(/['\\]/g, '\\$&')}'`;

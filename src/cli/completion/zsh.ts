@@ -1,9 +1,9 @@
 import type { ArgumentSpec, CommandSpec, OptionSpec } from '../spec.js';
-import { argumentCandidates, type Candidates, candidatesOf, formsOf, shownOptions } from './candidates.js';
+import { argumentCandidates, type Candidates, candidatesOf, formsOf, visibleOptions } from './candidates.js';
 
 /** A script for zsh, to be sourced after compinit or to be put into a folder of fpath as `_clsort`. */
 export function zshScript(specs: readonly CommandSpec[]): string {
-  const commands = specs.map(({ name, describe }) => quoted(`${name}:${describe}`));
+  const commands = specs.map(({ name, describe }) => quoteText(`${name}:${describe}`));
   return `#compdef clsort
 # zsh completion of clsort; in ~/.zshrc, after compinit: source <(clsort completion zsh)
 _clsort() {
@@ -28,7 +28,7 @@ if [[ $funcstack[1] == _clsort ]]; then _clsort "$@"; else compdef _clsort clsor
 }
 
 function commandCase(spec: CommandSpec): string {
-  const words = [...shownOptions(spec).map(optionWord), ...spec.arguments.map(argumentWord)];
+  const words = [...visibleOptions(spec).map(optionWord), ...spec.arguments.map(argumentWord)];
   return `        ${spec.name}) _arguments -s ${words.join(' \\\n          ')} ;;`;
 }
 
@@ -36,20 +36,20 @@ function optionWord(option: OptionSpec): string {
   const { name, array, type, describe } = option;
   const forms = formsOf(option);
   const value = type === 'boolean' ? '' : `:${name}:${action(candidatesOf(option))}`;
-  const text = quoted(`[${escaped(describe)}]${value}`);
-  if (array) return forms.map((form) => `${quoted('*')}${form}${text}`).join(' ');
-  const besides = quoted(`(${forms.join(' ')})`);
+  const text = quoteText(`[${escapeText(describe)}]${value}`);
+  if (array) return forms.map((form) => `${quoteText('*')}${form}${text}`).join(' ');
+  const besides = quoteText(`(${forms.join(' ')})`);
   return forms.length > 1 ? `${besides}{${forms.join(',')}}${text}` : `${forms[0]}${text}`;
 }
 
 const argumentWord = (argument: ArgumentSpec): string =>
-  quoted(`${argument.variadic ? '*' : ''}:${argument.name}:${action(argumentCandidates(argument))}`);
+  quoteText(`${argument.variadic ? '*' : ''}:${argument.name}:${action(argumentCandidates(argument))}`);
 
 function action(candidates: Candidates): string {
   if (candidates === 'files') return '_files';
   return candidates === 'none' ? ' ' : `(${candidates.join(' ')})`;
 }
 
-const escaped = (text: string): string => text.replaceAll(/[[\]:\\]/g, '\\$&');
+const escapeText = (text: string): string => text.replaceAll(/[[\]:\\]/g, '\\$&');
 
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+const quoteText = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -18,7 +18,7 @@ export async function measureFull(): Promise<number> {
     () => new Worker(join(packageFolder(), ...PROGRAM)),
   );
   const timed = async (some: readonly Worker[]): Promise<number> => {
-    let least = Number.POSITIVE_INFINITY;
+    let minMilliseconds = Number.POSITIVE_INFINITY;
     for (let i = 0; i < TRIES; i++) {
       const all = await Promise.all(
         some.map(async (thread) => {
@@ -28,9 +28,9 @@ export async function measureFull(): Promise<number> {
           return milliseconds;
         }),
       );
-      least = Math.min(least, all.reduce((sum, one) => sum + one, 0) / all.length);
+      minMilliseconds = Math.min(minMilliseconds, all.reduce((sum, one) => sum + one, 0) / all.length);
     }
-    return least;
+    return minMilliseconds;
   };
   try {
     const alone = await timed(threads.slice(0, 1));

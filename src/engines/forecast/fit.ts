@@ -1,10 +1,10 @@
 /** Rates from runs: what of their time goes with bytes, with pieces and with tasks. */
 import { InputError } from '../../util/errors.js';
 import type { RunFacts, StageTimes } from '../run-times.js';
-import type { Cost, EngineRates, HostRates, UnitKind } from './rates.js';
+import type { Cost, HostRates, RecordKind, RunnerRates } from './rates.js';
 
 /** What is known of a run that has ended. */
-export interface RunReport extends UnitKind, RunFacts {
+export interface RunReport extends RecordKind, RunFacts {
   readonly engine: string;
   readonly date: string;
   readonly n: number;
@@ -46,26 +46,29 @@ const sum = (a: Cost, b: Cost, factor = 1): Cost => ({
   cpu: a.cpu + factor * b.cpu,
 });
 const scaled = (cost: Cost, factor: number): Cost => sum(NOTHING, cost, factor);
-const above0 = ({ seconds, cpu }: Cost): Cost => ({ seconds: Math.max(0, seconds), cpu: Math.max(0, cpu) });
+const clampToZero = ({ seconds, cpu }: Cost): Cost => ({
+  seconds: Math.max(0, seconds),
+  cpu: Math.max(0, cpu),
+});
 
 /**
  * What a stage takes for each of `first` and of `second`, if it takes nothing else.
  *
- * @param taken what of its time is known to be for something else, by run
+ * @param subtracted the part of its time that other things take, by run
  * @param known the second, where it is
  */
-function split(
+function fitTwoRates(
   runs: readonly RunReport[],
   stage: string,
   {
     first,
     second,
-    taken,
+    subtracted,
     known,
-  }: { first: Amount; second: Amount; taken: (run: RunReport) => Cost; known: Cost },
+  }: { first: Amount; second: Amount; subtracted: (run: RunReport) => Cost; known: Cost },
 ): readonly [Cost, Cost] {
   const rows = runs.map((run) => ({
-    cost: above0(sum(spent(run, stage), taken(run), -1)),
+    cost: clampToZero(sum(spent(run, stage), subtracted(run), -1)),
     x: amountsOf(run, stage)[first],
     y: amountsOf(run, stage)[second],
   }));
@@ -75,10 +78,13 @@ function split(
   const determinant = b ? b.y * a.x - a.y * b.x : 0;
   // Two runs that differ in scale only tell nothing of what is for each.
   if (b && Math.abs(determinant) > 0.2 * Math.max(b.y * a.x, a.y * b.x)) {
-    perSecond = above0(scaled(sum(scaled(b.cost, a.x), a.cost, -b.x), 1 / determinant));
+    perSecond = clampToZero(scaled(sum(scaled(b.cost, a.x), a.cost, -b.x), 1 / determinant));
   }
   const all = rows.reduce(
-    (total, { cost, x, y }) => ({ cost: sum(total.cost, above0(sum(cost, perSecond, -y))), x: total.x + x }),
+    (total, { cost, x, y }) => ({
+      cost: sum(total.cost, clampToZero(sum(cost, perSecond, -y))),
+      x: total.x + x,
+    }),
     { cost: NOTHING, x: 0 },
   );
   return [scaled(all.cost, 1 / Math.max(1, all.x)), perSecond];
@@ -94,11 +100,11 @@ function split(
 export function hostRatesOf(runs: readonly RunReport[], known: HostRates | undefined): HostRates {
   const [run] = runs;
   if (!run) throw new InputError('no run to take rates from');
-  const { of, unit, host, date } = run;
-  const other = runs.find((one) => one.of !== of || one.unit !== unit);
+  const { of, unit: recordBytes, host, date } = run;
+  const other = runs.find((one) => one.of !== of || one.unit !== recordBytes);
   if (other) {
     throw new InputError(
-      `runs have sorted ${of} of ${unit} bytes and ${other.of} of ${other.unit}: take rates of one kind`,
+      `runs have sorted ${of} of ${recordBytes} bytes and ${other.of} of ${other.unit}: take rates of one kind`,
     );
   }
   const {
@@ -108,32 +114,36 @@ export function hostRatesOf(runs: readonly RunReport[], known: HostRates | undef
     full = 1,
   } = known ?? {};
   const nothing = (): Cost => NOTHING;
-  const tasks = { first: 'bytes', second: 'tasks', taken: nothing, known: knownTask } as const;
-  const [verify, task] = split(runs, 'verify', tasks);
+  const tasks = { first: 'bytes', second: 'tasks', subtracted: nothing, known: knownTask } as const;
+  const [verify, task] = fitTwoRates(runs, 'verify', tasks);
   const ofTasks =
     (stage: string) =>
     (one: RunReport): Cost =>
       scaled(task, stageOf(one, stage).tasks);
   const pieces = { first: 'bytes', second: 'pieces' } as const;
-  const [partition, piece] = split(runs, 'partition', {
+  const [partition, piece] = fitTwoRates(runs, 'partition', {
     ...pieces,
-    taken: ofTasks('partition'),
+    subtracted: ofTasks('partition'),
     known: knownPiece,
   });
-  const [sort, opened] = split(runs, 'sort', { ...pieces, taken: ofTasks('sort'), known: knownOpened });
-  const samples = { first: 'samples', second: 'tasks', known: task, taken: nothing } as const;
+  const [sort, opened] = fitTwoRates(runs, 'sort', {
+    ...pieces,
+    subtracted: ofTasks('sort'),
+    known: knownOpened,
+  });
+  const samples = { first: 'samples', second: 'tasks', known: task, subtracted: nothing } as const;
   // What it takes for each shows in the run that has most of them.
-  const most = runs.toSorted((a, b) => b.samples - a.samples).slice(0, 1);
-  const [sample] = split(most, 'sample', samples);
-  const [splitters] = split(most, 'splitters', samples);
+  const mostSampled = runs.toSorted((a, b) => b.samples - a.samples).slice(0, 1);
+  const [sample] = fitTwoRates(mostSampled, 'sample', samples);
+  const [splitters] = fitTwoRates(mostSampled, 'splitters', samples);
   return {
-    ...{ of, unit, date, name: host.name, cores: host.cores, full },
+    ...{ of, unit: recordBytes, date, name: host.name, cores: host.cores, full },
     ...{ sample, splitters, partition, sort, verify, piece, opened, task },
   };
 }
 
 /** What the engine of a run adds to tasks: how long the one of `splitters` took beside its own time. */
-export function engineRatesOf(run: RunReport): EngineRates {
+export function runnerRatesOf(run: RunReport): RunnerRates {
   const { seconds, busySeconds } = stageOf(run, 'splitters');
   const first = stageOf(run, 'sample');
   const stage = Math.max(0, seconds - busySeconds);

@@ -6,11 +6,11 @@
 import { maxMemory } from '../../io/external/budget.js';
 import { MAX_PARTITIONS } from '../../io/external/splitters.js';
 import type { RecordOrdering } from '../../io/record-ordering.js';
-import type { Stage } from '../engine.js';
+import type { Stage } from '../job-runner.js';
 import { partitionsFor, shardsFor } from '../make-job.js';
 import { partMemory } from '../sort-part.js';
 import { sampleSize } from '../stages.js';
-import { type Cost, deviceCost, type Rates, type UnitKind } from './rates.js';
+import { type Cost, deviceCost, type Rates, type RecordKind } from './rates.js';
 
 /** What is there. Rates are bytes a second; what is left out binds nothing. */
 export interface Cluster {
@@ -32,7 +32,7 @@ export interface Cluster {
 export interface ForecastRequest {
   readonly bytes: number;
   readonly order: RecordOrdering;
-  readonly kind: UnitKind;
+  readonly kind: RecordKind;
   readonly cluster: Cluster;
   readonly rates: Rates;
   readonly partitions?: number | undefined;
@@ -90,11 +90,11 @@ interface Work {
 }
 
 const NONE: Cost = { seconds: 0, cpu: 0 };
-const times = ({ seconds, cpu }: Cost, factor: number): Cost => ({
+const scaleCost = ({ seconds, cpu }: Cost, factor: number): Cost => ({
   seconds: seconds * factor,
   cpu: cpu * factor,
 });
-const plus = (...costs: readonly Cost[]): Cost =>
+const addCosts = (...costs: readonly Cost[]): Cost =>
   costs.reduce((a, b) => ({ seconds: a.seconds + b.seconds, cpu: a.cpu + b.cpu }), NONE);
 
 function stageOf(
@@ -108,7 +108,7 @@ function stageOf(
   const workers = Math.min(tasks, nodes * gpus);
   const waves = Math.ceil(tasks / (nodes * gpus));
   /** Tasks of the node that has most of them. */
-  const mostTasks = Math.ceil(tasks / nodes);
+  const maxTasks = Math.ceil(tasks / nodes);
   const cpu = host.cpu + fixed.cpu + (rates.device?.cpu ?? 0) * device;
   // What a node reads is on another one, but for its share; and others read and write what it has.
   const remote = storage === undefined ? ((nodes - 1) / nodes) * (read + written) : Math.max(read, written);
@@ -117,9 +117,9 @@ function stageOf(
     device: device > 0 ? waves * device : undefined,
     bus: bus > 0 ? waves * bus : undefined,
     tasks: waves * (fixed.seconds + engine.task),
-    cores: (mostTasks * cpu) / (rates.host.full * cores),
+    cores: (maxTasks * cpu) / (rates.host.full * cores),
     disk: disk === undefined ? undefined : ((tasks / nodes) * (read + written)) / disk,
-    network: network === undefined ? undefined : (mostTasks * remote) / network,
+    network: network === undefined ? undefined : (maxTasks * remote) / network,
     storage: storage === undefined ? undefined : (tasks * (read + written)) / storage,
   };
   const own = (['host', 'device', 'bus', 'tasks'] as const).map((name) => [name, alone[name] ?? 0] as const);
@@ -127,14 +127,14 @@ function stageOf(
   const shared = (['cores', 'disk', 'network', 'storage'] as const).map(
     (name) => [name, alone[name] ?? 0] as const,
   );
-  const most = <T extends readonly [Bound, number]>(rows: readonly T[]): T =>
+  const slowest = <T extends readonly [Bound, number]>(rows: readonly T[]): T =>
     rows.reduce((a, b) => (b[1] > a[1] ? b : a));
-  const [sharedBound, sharedSeconds] = most(shared);
+  const [sharedBound, sharedSeconds] = slowest(shared);
   const isShared = sharedSeconds > ownSeconds;
   return {
     ...{ stage, tasks, workers, waves },
     seconds: engine.stage + Math.max(ownSeconds, sharedSeconds),
-    binds: isShared ? sharedBound : most(own)[0],
+    binds: isShared ? sharedBound : slowest(own)[0],
     alone: Object.fromEntries(Object.entries(alone).filter(([, seconds]) => seconds !== undefined)),
   };
 }
@@ -144,47 +144,50 @@ export function forecast(request: ForecastRequest): Forecast {
   const { bytes, order, kind, cluster, rates } = request;
   const { host } = rates;
   const { nodes, gpus, memory } = cluster;
-  const { unit } = kind;
-  const n = Math.max(1, Math.floor(bytes / unit));
+  const { unit: recordBytes } = kind;
+  const n = Math.max(1, Math.floor(bytes / recordBytes));
   const partitions = request.partitions ?? partitionsFor(bytes);
   const shards = shardsFor(bytes, request.shards);
-  const samples = sampleSize(partitions, unit);
+  const samples = sampleSize(partitions, recordBytes);
   const partBytes = bytes / partitions;
   const needed = partMemory(partBytes * LARGEST_PART, order) + WORKER_BYTES;
   const share = memory === undefined ? Number.POSITIVE_INFINITY : memory / gpus;
   const isTooLong = partBytes * LARGEST_PART > ARRAY_BYTES;
   const byDisk = isTooLong ? 'array' : needed > share ? 'memory' : undefined;
-  const taken = byDisk ? Math.min(share, maxMemory(order) + WORKER_BYTES) : needed;
+  const deviceSeconds = byDisk ? Math.min(share, maxMemory(order) + WORKER_BYTES) : needed;
   const ofShard = bytes / shards;
   const { device, bus } = deviceCost(rates.device, kind);
-  const inPart = partBytes / unit;
+  const inPart = partBytes / recordBytes;
   const again = byDisk ? 1 : 0;
   const add = (stage: Stage, tasks: number, work: Work) => stageOf(stage, tasks, work, request);
   const stages = [
     add('sample', shards, {
-      host: times(host.sample, samples / shards),
+      host: scaleCost(host.sample, samples / shards),
       fixed: host.task,
-      ...{ read: (samples / shards) * Math.max(unit, 4096), written: (samples / shards) * unit },
+      ...{
+        read: (samples / shards) * Math.max(recordBytes, 4096),
+        written: (samples / shards) * recordBytes,
+      },
     }),
     add('splitters', 1, {
-      host: times(host.splitters, samples),
+      host: scaleCost(host.splitters, samples),
       fixed: host.task,
-      read: samples * unit,
+      read: samples * recordBytes,
       written: 0,
     }),
     add('partition', shards, {
-      host: times(host.partition, ofShard),
-      fixed: plus(host.task, times(host.piece, partitions)),
+      host: scaleCost(host.partition, ofShard),
+      fixed: addCosts(host.task, scaleCost(host.piece, partitions)),
       ...{ read: ofShard, written: ofShard },
     }),
     add('sort', partitions, {
-      host: plus(times(host.sort, partBytes), times(host.partition, again * partBytes)),
-      fixed: plus(host.task, times(host.opened, shards)),
+      host: addCosts(scaleCost(host.sort, partBytes), scaleCost(host.partition, again * partBytes)),
+      fixed: addCosts(host.task, scaleCost(host.opened, shards)),
       ...{ device: device * inPart, bus: bus * inPart },
       ...{ read: (1 + again) * partBytes, written: (1 + again) * partBytes },
     }),
     add('verify', partitions, {
-      host: times(host.verify, partBytes),
+      host: scaleCost(host.verify, partBytes),
       fixed: host.task,
       ...{ read: partBytes, written: 0 },
     }),
@@ -193,29 +196,29 @@ export function forecast(request: ForecastRequest): Forecast {
   return {
     ...{ bytes, n, nodes, workers: nodes * gpus, partitions, shards, seconds, stages, partBytes, byDisk },
     nodeHours: (nodes * seconds) / 3600,
-    memoryPerNode: Math.min(gpus, Math.ceil(partitions / nodes)) * taken,
+    memoryPerNode: Math.min(gpus, Math.ceil(partitions / nodes)) * deviceSeconds,
   };
 }
 
 /** Numbers of partitions that take about as long as the best one count as that: the fewest are taken. */
-const AS_GOOD = 1.01;
+const TIE_TOLERANCE = 1.01;
 
 /** With which number of partitions it would take the least time. */
 export function bestForecast(request: ForecastRequest): Forecast {
   const all = Array.from({ length: MAX_PARTITIONS }, (_, i) => forecast({ ...request, partitions: i + 1 }));
-  const least = Math.min(...all.map(({ seconds }) => seconds));
-  return all.find(({ seconds }) => seconds <= AS_GOOD * least) as Forecast;
+  const minSeconds = Math.min(...all.map(({ seconds }) => seconds));
+  return all.find(({ seconds }) => seconds <= TIE_TOLERANCE * minSeconds) as Forecast;
 }
 
 /** The most bytes that are sorted within a time, to one part in a thousand; 0 where none are. */
-export function mostWithin(seconds: number, request: Omit<ForecastRequest, 'bytes'>): number {
-  const { unit } = request.kind;
-  let [least, most] = [unit, 2 ** 52];
-  if (bestForecast({ ...request, bytes: least }).seconds > seconds) return 0;
-  while (most / least > 1.001) {
-    const bytes = Math.sqrt(least * most);
-    if (bestForecast({ ...request, bytes }).seconds <= seconds) least = bytes;
-    else most = bytes;
+export function maxBytesWithin(seconds: number, request: Omit<ForecastRequest, 'bytes'>): number {
+  const { unit: recordBytes } = request.kind;
+  let [lower, upper] = [recordBytes, 2 ** 52];
+  if (bestForecast({ ...request, bytes: lower }).seconds > seconds) return 0;
+  while (upper / lower > 1.001) {
+    const bytes = Math.sqrt(lower * upper);
+    if (bestForecast({ ...request, bytes }).seconds <= seconds) lower = bytes;
+    else upper = bytes;
   }
-  return Math.floor(least / unit) * unit;
+  return Math.floor(lower / recordBytes) * recordBytes;
 }

@@ -7,22 +7,29 @@ import type { SortReport } from '../../sort/api/report.js';
 import type { Sorter } from '../../sort/api/sorter.js';
 import { Random } from '../../util/random.js';
 import { runSort } from '../coordinator.js';
-import { LocalEngine } from '../local.js';
+import { LocalJobRunner } from '../local-job-runner.js';
 import type { SortRequest } from '../make-job.js';
 import { openSortJob } from '../open-job.js';
 import { hostFacts, RunTimes } from '../run-times.js';
 import type { WorkerContext } from '../worker-context.js';
 import { measureFull } from './cores.js';
 import { hostRatesOf, type RunReport } from './fit.js';
-import { busBytes, type Cost, type DeviceRates, deviceKind, type HostRates, type UnitKind } from './rates.js';
+import {
+  busBytes,
+  type Cost,
+  type DeviceRates,
+  deviceKind,
+  type HostRates,
+  type RecordKind,
+} from './rates.js';
 import { runReport } from './report.js';
 
 export interface MeasureRequest {
   readonly sorter: Sorter;
   readonly order: RecordOrdering;
-  readonly kind: UnitKind;
+  readonly kind: RecordKind;
   /** What is sorted, as a sort over engines takes it. */
-  readonly units: Pick<SortRequest, 'keys' | 'records'>;
+  readonly request: Pick<SortRequest, 'keys' | 'records'>;
   /** A folder of its own is made in it for the while. */
   readonly folder: string;
   /** Of the file that is sorted. Default 256 MiB. */
@@ -54,9 +61,9 @@ export async function measureRates(
     const path = join(own, 'in');
     onProgress?.('writes what is to be sorted');
     await writeRandom(path, bytes);
-    const most = CUTS[0].partitions;
+    const maxPartitions = CUTS[0].partitions;
     onProgress?.('device');
-    const device = await measureDevice(sorter, order, kind, bytes / most);
+    const device = await measureDevice(sorter, order, kind, bytes / maxPartitions);
     const runs: RunReport[] = [];
     for (const cut of CUTS) {
       onProgress?.(`a sort of ${cut.shards} shards and ${cut.partitions} partitions`);
@@ -64,7 +71,7 @@ export async function measureRates(
     }
     onProgress?.('all cores at once');
     const all = { ...hostRatesOf(runs, undefined), full: await measureFull() };
-    return { host: device ? withoutDevice(all, device, kind) : all, device };
+    return { host: device ? subtractDevice(all, device, kind) : all, device };
   } finally {
     await rm(own, { recursive: true, force: true });
   }
@@ -95,16 +102,16 @@ interface Cut {
 }
 
 async function run(
-  { units, sorter, memory, signal }: MeasureRequest,
+  { request: units, sorter, memory, signal }: MeasureRequest,
   { own, path, shards, partitions }: Cut,
 ): Promise<RunReport> {
   const out = join(own, 'out');
   const job = await openSortJob({ ...units, inputs: [path], out, shards, partitions, how: {} }, { signal });
   try {
     const context: WorkerContext = { shared: job.shared, sorter: async () => sorter, memory, signal };
-    const engine = new LocalEngine(context);
+    const engine = new LocalJobRunner(context);
     const times = new RunTimes();
-    const report = await runSort({ job: job.job, folder: job.folder, context }, engine, times.hear);
+    const report = await runSort({ job: job.job, folder: job.folder, context }, engine, times.handle);
     return runReport(job.job, report, { engine: engine.name, ...times.facts });
   } finally {
     await job.release();
@@ -115,14 +122,14 @@ async function run(
 async function measureDevice(
   sorter: Sorter,
   order: RecordOrdering,
-  kind: UnitKind,
+  kind: RecordKind,
   bytes: number,
 ): Promise<DeviceRates | undefined> {
-  const units = new Random(2).bytes(Math.floor(bytes / kind.unit) * kind.unit);
+  const records = new Random(2).bytes(Math.floor(bytes / kind.unit) * kind.unit);
   const reports: SortReport[] = [];
   const onReport = (report: SortReport): void => void reports.push(report);
   // The first one builds kernels.
-  for (let i = 0; i < 3; i++) await order.sort(sorter, units, { profile: true, onReport });
+  for (let i = 0; i < 3; i++) await order.sort(sorter, records, { profile: true, onReport });
   const { device: on, n, stages } = reports.at(-1) as SortReport;
   if (on.type === 'host') return undefined;
   const all = (isOne: (stage: string) => boolean): number =>
@@ -140,10 +147,10 @@ async function measureDevice(
 }
 
 /** What is left of a part's sort when the device's share is taken away. */
-function withoutDevice(rates: HostRates, device: DeviceRates, kind: UnitKind): HostRates {
-  const { unit } = kind;
-  const perByte = (device[deviceKind(kind)] ?? 0) / unit;
-  const bus = device.bus === undefined ? 0 : busBytes(kind) / unit / device.bus;
+function subtractDevice(rates: HostRates, device: DeviceRates, kind: RecordKind): HostRates {
+  const { unit: recordBytes } = kind;
+  const perByte = (device[deviceKind(kind)] ?? 0) / recordBytes;
+  const bus = device.bus === undefined ? 0 : busBytes(kind) / recordBytes / device.bus;
   const sort: Cost = {
     seconds: Math.max(0, rates.sort.seconds - perByte - bus),
     cpu: Math.max(0, rates.sort.cpu - device.cpu * perByte),

@@ -8,14 +8,14 @@ export interface Cost {
 }
 
 /** What units are: plain keys, or records that the host gathers when the device has ordered their keys. */
-export interface UnitKind {
+export interface RecordKind {
   readonly of: 'keys' | 'records';
   /** Bytes of one. */
   readonly unit: number;
 }
 
 /** What a worker's host does, which may be bound by one thread or by all cores. */
-export interface HostRates extends UnitKind {
+export interface HostRates extends RecordKind {
   readonly name: string;
   /** Of the host that it was measured on. */
   readonly cores: number;
@@ -55,7 +55,7 @@ export interface DeviceRates {
 }
 
 /** What an engine adds, in seconds: for each task before it begins, for each stage, and before the first and behind the last one. */
-export interface EngineRates {
+export interface RunnerRates {
   readonly name: string;
   readonly task: number;
   readonly stage: number;
@@ -68,36 +68,36 @@ export interface Rates {
   readonly host: HostRates;
   /** Undefined where what a device does is part of the host's figures. */
   readonly device: DeviceRates | undefined;
-  readonly engine: EngineRates;
+  readonly engine: RunnerRates;
 }
 
 /** Which figure of a device is for such units. */
-export const deviceKind = ({ of, unit }: UnitKind): 'keys32' | 'keys64' | 'words' =>
+export const deviceKind = ({ of, unit }: RecordKind): 'keys32' | 'keys64' | 'words' =>
   of === 'records' ? 'words' : unit <= 4 ? 'keys32' : 'keys64';
 
 /** Bytes of each unit on the bus, both ways: of a record a word goes up, and its position comes back. */
-export const busBytes = ({ of, unit }: UnitKind): number => (of === 'records' ? 8 + 4 : 2 * unit);
+export const busBytes = ({ of, unit }: RecordKind): number => (of === 'records' ? 8 + 4 : 2 * unit);
 
 /** Seconds that a device takes for each unit, and the bus. */
 export function deviceCost(
   device: DeviceRates | undefined,
-  { of, unit }: UnitKind,
+  { of, unit }: RecordKind,
 ): { device: number; bus: number } {
   if (!device) return { device: 0, bus: 0 };
   const { name, bus } = device;
-  const perUnit = device[deviceKind({ of, unit })];
-  if (perUnit === undefined) {
+  const perRecord = device[deviceKind({ of, unit })];
+  if (perRecord === undefined) {
     throw new UsageError(
       `${name} was not measured with ${of} of ${unit} bytes: --measure does so on its host`,
     );
   }
-  return { device: perUnit, bus: bus === undefined ? 0 : busBytes({ of, unit }) / bus };
+  return { device: perRecord, bus: bus === undefined ? 0 : busBytes({ of, unit }) / bus };
 }
 
 /** The row of a table that is for such units, or the one nearest to them. @returns also what differs, if so */
 export function hostRatesFor(
   rows: readonly HostRates[],
-  { of, unit }: UnitKind,
+  { of, unit }: RecordKind,
 ): { readonly row: HostRates; readonly note: string | undefined } {
   const distance = (row: HostRates): number => Math.abs(Math.log(row.unit / unit));
   const [row] = rows.filter((one) => one.of === of).toSorted((a, b) => distance(a) - distance(b));

@@ -1,9 +1,9 @@
 /** What a run reports of itself, as `clsort sort --json` prints it, and how it is read again. */
 import { InputError } from '../../util/errors.js';
+import { orderOf } from '../job-records.js';
 import type { RunFacts } from '../run-times.js';
 import type { SortJob } from '../sort-job.js';
 import { sampleSize } from '../stages.js';
-import { orderOf } from '../units.js';
 import type { PartsReport } from '../verify-part.js';
 import type { RunReport } from './fit.js';
 import type { Rates } from './rates.js';

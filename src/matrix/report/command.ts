@@ -4,12 +4,12 @@ import type { BadCase, CellReport, DeviceReport } from './report.js';
 /** Words that a shell takes as they are; others stand in quotes. */
 const PLAIN = /^[\w.,:=+/@%-]+$/;
 
-const quoted = (word: string): string => (PLAIN.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
+const quoteWord = (word: string): string => (PLAIN.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 
 type How = Pick<DeviceReport, 'spec' | 'environment' | 'level' | 'seed'>;
 
 const variables = ({ environment }: How): string[] =>
-  Object.entries(environment).map(([name, value]) => `${name}=${quoted(value)}`);
+  Object.entries(environment).map(([name, value]) => `${name}=${quoteWord(value)}`);
 
 const levelFlag = ({ level }: How): string[] => (level === 'default' ? [] : [`--${level}`]);
 
@@ -17,16 +17,16 @@ const levelFlag = ({ level }: How): string[] => (level === 'default' ? [] : [`--
 export const deviceCommandOf = (device: How & Pick<DeviceReport, 'only'>): string =>
   [
     ...variables(device),
-    ...['clsort', 'matrix', '--device', quoted(device.spec), '--seed', quoted(device.seed)],
+    ...['clsort', 'matrix', '--device', quoteWord(device.spec), '--seed', quoteWord(device.seed)],
     ...levelFlag(device),
-    ...(device.only ?? []).flatMap((filter) => ['--only', quoted(filter)]),
+    ...(device.only ?? []).flatMap((filter) => ['--only', quoteWord(filter)]),
   ].join(' ');
 
 /** What stands before the terms of `--only` and behind them, and what says the level, which a single case does not need. */
 export function commandParts(device: How): readonly [before: string, after: string, level: string] {
   return [
-    [...variables(device), 'clsort', 'matrix', '--device', quoted(device.spec), '--only', ''].join(' '),
-    ` --seed ${quoted(device.seed)}`,
+    [...variables(device), 'clsort', 'matrix', '--device', quoteWord(device.spec), '--only', ''].join(' '),
+    ` --seed ${quoteWord(device.seed)}`,
     ['', ...levelFlag(device)].join(' '),
   ];
 }
@@ -40,7 +40,7 @@ export function commandOf(
   const [before, after, level] = commandParts(device);
   const values = Object.entries({ operation, algorithm, dtype, ...(one ? axesOf(one) : tried) });
   const terms = values.map(([axis, words]) => `${axis}=${[words].flat().join('|')}`);
-  return `${before}${quoted(terms.join(','))}${after}${one || tried ? '' : level}`;
+  return `${before}${quoteWord(terms.join(','))}${after}${one || tried ? '' : level}`;
 }
 
 const axesOf = ({ n, order, keys }: Pick<BadCase, 'n' | 'order' | 'keys'>) => ({ n, order, keys });

@@ -37,7 +37,7 @@ export interface Comparison {
 }
 
 /** Calls of fewer seconds differ by chance. */
-const SHORTEST = 1e-3;
+const MIN_SECONDS = 1e-3;
 
 /**
  * Compares what came of cells, and the times of calls after the first. Devices are the same that have the same platform and
@@ -76,7 +76,7 @@ function compareDevices(before: DeviceReport, after: DeviceReport, factor: numbe
     ...{ platform, name, drivers: [before.driver, after.driver] },
     compared: [...now.keys()].filter((cell) => old.has(cell)).length,
     changes: [
-      ...before.cells.filter((cell) => !now.has(nameOf(cell))).map(gone),
+      ...before.cells.filter((cell) => !now.has(nameOf(cell))).map(missingChange),
       ...after.cells.flatMap((cell) => changeOf(old.get(nameOf(cell)), cell, factor)),
     ],
   };
@@ -84,7 +84,7 @@ function compareDevices(before: DeviceReport, after: DeviceReport, factor: numbe
 
 const cellOf = ({ operation, algorithm, dtype }: MatrixCell): MatrixCell => ({ operation, algorithm, dtype });
 
-const gone = (cell: CellReport): Change => ({
+const missingChange = (cell: CellReport): Change => ({
   ...cellOf(cell),
   is: 'gone',
   isWorse: false, // fewer were tried
@@ -94,17 +94,19 @@ const gone = (cell: CellReport): Change => ({
 function changeOf(old: CellReport | undefined, cell: CellReport, factor: number): Change[] {
   const { status, bad, skipped } = cell;
   const reason = bad?.[0]?.reason ?? (status === 'skipped' ? skipped : undefined);
-  const told = { ...cellOf(cell), after: status, ...(reason !== undefined && { reason }) };
-  if (!old) return [{ ...told, is: 'new', isWorse: isBad({ outcome: status }) }];
+  const reported = { ...cellOf(cell), after: status, ...(reason !== undefined && { reason }) };
+  if (!old) return [{ ...reported, is: 'new', isWorse: isBad({ outcome: status }) }];
   if (old.status !== status) {
-    return [{ ...told, is: 'status', isWorse: rank(status) > rank(old.status), before: old.status }];
+    return [{ ...reported, is: 'status', isWorse: rank(status) > rank(old.status), before: old.status }];
   }
   const seconds = timesOf(old, cell);
-  if (!seconds || Math.max(...seconds) < SHORTEST) return [];
+  if (!seconds || Math.max(...seconds) < MIN_SECONDS) return [];
   const ratio = Number((seconds[1] / seconds[0]).toPrecision(3));
   if (ratio <= factor && ratio >= 1 / factor) return [];
   const isSlower = ratio > 1;
-  return [{ ...told, is: isSlower ? 'slower' : 'faster', isWorse: isSlower, before: status, seconds, ratio }];
+  return [
+    { ...reported, is: isSlower ? 'slower' : 'faster', isWorse: isSlower, before: status, seconds, ratio },
+  ];
 }
 
 /** What went well is better than what is not for the device, and that better than what fails, however it does. */

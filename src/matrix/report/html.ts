@@ -1,6 +1,6 @@
 /** A matrix as one page that needs nothing else: a table for each device, filters, and what there is to know of each cell. */
 import { DTYPES } from '../../keys/dtype.js';
-import { escaped, jsonInHtml } from '../../util/markup.js';
+import { escapeMarkup, jsonInHtml } from '../../util/markup.js';
 import { commandParts } from './command.js';
 import { PAGE_SCRIPT } from './page-script.js';
 import { PAGE_STYLE } from './page-style.js';
@@ -22,13 +22,13 @@ export function htmlReport({ devices }: MatrixReport): string {
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<title>clsort matrix: ${escaped(devices.map(({ name }) => name).join(', '))}</title>
+<title>clsort matrix: ${escapeMarkup(devices.map(({ name }) => name).join(', '))}</title>
 <style>${PAGE_STYLE}</style>
 </head>
 <body>
 <header>
 <h1>What clsort does on which device</h1>
-<p>${devices.length} ${devices.length === 1 ? 'device' : 'devices'} · ${all.length} cells · ${escaped(countsText(statusCounts(all)))}</p>
+<p>${devices.length} ${devices.length === 1 ? 'device' : 'devices'} · ${all.length} cells · ${escapeMarkup(countsText(statusCounts(all)))}</p>
 <p class="soft">A cell is an operation by an algorithm on keys of a type, at several sizes; its result is compared with a reference on the host.</p>
 </header>
 <noscript><p>The table is drawn by a script in this page; <code>clsort matrix --read FILE --markdown</code> prints it without.</p></noscript>

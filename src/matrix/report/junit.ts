@@ -1,4 +1,4 @@
-import { escaped } from '../../util/markup.js';
+import { escapeMarkup } from '../../util/markup.js';
 import { commandOf } from './command.js';
 import { type CellReport, type DeviceReport, type MatrixReport, statusCounts } from './report.js';
 
@@ -9,7 +9,7 @@ export function junitReport({ devices }: MatrixReport): string {
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites name="clsort matrix" ${countsOf(all)}>`,
     ...devices.flatMap((device) => [
-      `  <testsuite name="${escaped(`${device.name} (${device.platform}, driver ${device.driver})`)}" ${countsOf(device.cells)}>`,
+      `  <testsuite name="${escapeMarkup(`${device.name} (${device.platform}, driver ${device.driver})`)}" ${countsOf(device.cells)}>`,
       ...device.cells.map((cell) => testCase(device, cell)),
       '  </testsuite>',
     ]),
@@ -33,16 +33,16 @@ function countsOf(cells: readonly CellReport[]): string {
 function testCase(device: DeviceReport, cell: CellReport): string {
   const { operation, algorithm, dtype, status, seconds, skipped = '', bad = [] } = cell;
   const begin =
-    `    <testcase name="${escaped(`${operation} ${algorithm} ${dtype}`)}" ` +
-    `classname="${escaped(`${device.platform}.${operation}`)}" time="${seconds.toFixed(3)}"`;
+    `    <testcase name="${escapeMarkup(`${operation} ${algorithm} ${dtype}`)}" ` +
+    `classname="${escapeMarkup(`${device.platform}.${operation}`)}" time="${seconds.toFixed(3)}"`;
   if (status === 'ok') return `${begin}/>`;
-  if (status === 'skipped') return `${begin}><skipped message="${escaped(skipped)}"/></testcase>`;
+  if (status === 'skipped') return `${begin}><skipped message="${escapeMarkup(skipped)}"/></testcase>`;
   const element = status === 'wrong' ? 'failure' : 'error';
   const [first] = bad;
-  const told = bad.map((one) => [
+  const listed = bad.map((one) => [
     `${one.outcome}: n ${one.n}, ${one.order}, ${one.keys} keys of seed ${one.seed}: ${one.reason}`,
     ...(one.plan === undefined ? [] : [`plan: ${one.plan}`]),
     `repeat: ${commandOf(device, cell, one)}`,
   ]);
-  return `${begin}><${element} type="${status}" message="${escaped(first?.reason ?? '')}">${escaped(told.flat().join('\n'))}</${element}></testcase>`;
+  return `${begin}><${element} type="${status}" message="${escapeMarkup(first?.reason ?? '')}">${escapeMarkup(listed.flat().join('\n'))}</${element}></testcase>`;
 }

@@ -47,7 +47,7 @@ function section(device: DeviceReport): string[] {
 }
 
 function failures(device: DeviceReport): string[] {
-  const told = device.cells.flatMap((cell) =>
+  const listed = device.cells.flatMap((cell) =>
     (cell.bad ?? [])
       .slice(0, 1)
       .flatMap((one) => [
@@ -57,7 +57,7 @@ function failures(device: DeviceReport): string[] {
         '',
       ]),
   );
-  return told.length > 0 ? ['What went wrong:', '', ...told] : [];
+  return listed.length > 0 ? ['What went wrong:', '', ...listed] : [];
 }
 
 /** Reasons name types and sizes: of those of one algorithm the first is told. */
@@ -67,6 +67,6 @@ function skips(cells: readonly CellReport[]): string[] {
     const who = algorithm === 'none' || algorithm === 'auto' ? operation : algorithm;
     if (skipped !== undefined && !reasons.has(who)) reasons.set(who, skipped);
   }
-  const told = [...reasons].map(([who, reason]) => `- ${who}: ${markdownCell(reason)}`);
-  return told.length > 0 ? ['Skipped, for some or all sizes:', '', ...told, ''] : [];
+  const listed = [...reasons].map(([who, reason]) => `- ${who}: ${markdownCell(reason)}`);
+  return listed.length > 0 ? ['Skipped, for some or all sizes:', '', ...listed, ''] : [];
 }

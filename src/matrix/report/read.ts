@@ -13,14 +13,14 @@ export async function readReport(file: string): Promise<MatrixReport> {
   const text = await readFile(file, 'utf8').catch((error) => {
     throw ioError('read', file, error);
   });
-  const report = parsed(text) as MatrixReport | undefined;
+  const report = parseJson(text) as MatrixReport | undefined;
   if (report?.schema !== REPORT_SCHEMA || !isWhole(report)) {
     throw new UsageError(`${file} is no report of 'clsort matrix --json' (${REPORT_SCHEMA})`);
   }
   return report;
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

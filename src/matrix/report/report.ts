@@ -127,10 +127,10 @@ export const nameOf = ({ operation, algorithm, dtype }: MatrixCell): string =>
   `${operation} ${algorithm} ${dtype}`;
 
 const sum = (all: readonly { readonly seconds: number }[]): number =>
-  rounded(all.reduce((total, { seconds }) => total + seconds, 0));
+  roundSeconds(all.reduce((total, { seconds }) => total + seconds, 0));
 
 /** Three digits are more than a time of one call can tell. */
-const rounded = (seconds: number): number => Number(seconds.toPrecision(3));
+const roundSeconds = (seconds: number): number => Number(seconds.toPrecision(3));
 
 /** @param isPart whether other cases of the cell were left out */
 function cellOf(rows: readonly MatrixRow[], isPart: boolean): CellReport {
@@ -165,8 +165,8 @@ const triedOf = (rows: readonly MatrixRow[]): Tried => ({
 
 const timeOf = ({ n, seconds, again }: MatrixRow): NonNullable<CellReport['time']> => ({
   n,
-  first: rounded(seconds),
-  ...(again !== undefined && { again: rounded(again) }),
+  first: roundSeconds(seconds),
+  ...(again !== undefined && { again: roundSeconds(again) }),
 });
 
 const badOf = ({ n, order, keys, seed, outcome, reason = '', plan, seconds }: MatrixRow): BadCase => ({

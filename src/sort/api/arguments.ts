@@ -5,7 +5,7 @@ import { assertDisjoint, dtypeOf, keyColumn, type ValueArray, valueColumn } from
 import type { Dtype, KeyArray } from '../../keys/dtype.js';
 import { widen } from '../../keys/widen.js';
 import { InputError, UnsupportedError, UsageError } from '../../util/errors.js';
-import { shown } from '../../util/shown.js';
+import { formatValue } from '../../util/format-value.js';
 import { type Column, column, type Place } from '../backend/column.js';
 import type { ArrayStore, Keys } from '../calls/array-store.js';
 import type { Task } from '../calls/calls.js';
@@ -149,7 +149,7 @@ const deviceOptionError = () =>
 /** @throws InputError when a result would be written over what is still read, or into what is no array */
 export function assertSeparateOutput(array: Keys | undefined, into: Keys | undefined): void {
   if (into === undefined) return;
-  if (!isArray(into)) throw new InputError(`into is ${shown(into)}: expected an array for the result`);
+  if (!isArray(into)) throw new InputError(`into is ${formatValue(into)}: expected an array for the result`);
   if (array === undefined || !isArray(array)) return;
   if (array === into) {
     throw new InputError('into is another array of the call, too: pass one of its own, or use sortInPlace');
@@ -164,7 +164,7 @@ const isArray = (one: unknown): boolean => ArrayBuffer.isView(one) || one instan
 export function assertTop(k: number, largest: boolean): void {
   if (typeof largest !== 'boolean') throw new UsageError("option 'largest': expected true or false");
   if (!Number.isSafeInteger(k) || k < 0)
-    throw new UsageError(`k is ${shown(k)}: expected a whole number from 0 on`);
+    throw new UsageError(`k is ${formatValue(k)}: expected a whole number from 0 on`);
 }
 
 export function assertIndexable(n: number): void {

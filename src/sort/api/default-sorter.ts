@@ -1,7 +1,7 @@
 import type { ArrayOf, ValueArray } from '../../keys/array.js';
 import type { Dtype, KeyArray } from '../../keys/dtype.js';
 import type { ReduceOp } from '../../primitives/possible.js';
-import { shown } from '../../util/shown.js';
+import { formatValue } from '../../util/format-value.js';
 import type { Predicate } from '../operations/predicate.js';
 import type { Offsets } from '../operations/segmented-sort.js';
 import type {
@@ -27,7 +27,7 @@ const sorters = new Map<string, Promise<Sorter>>();
 
 /** Opens the Sorter of a device, or finds it open. A failure is not kept. */
 export function sorterFor({ device = 'auto', devices, onWarning }: OpenOptions = {}): Promise<Sorter> {
-  const name = shown(devices ?? device);
+  const name = formatValue(devices ?? device);
   let sorter = sorters.get(name);
   if (!sorter) {
     sorter = Sorter.open({ ...(devices ? { devices } : { device }), ...(onWarning && { onWarning }) });

@@ -3,7 +3,7 @@ import { DTYPES, type Dtype, type DtypeInfo } from '../../keys/dtype.js';
 import type { Order } from '../../keys/key-codec.js';
 import type { ScanOp } from '../../primitives/possible.js';
 import { AbortedError, type ClsortError, UsageError } from '../../util/errors.js';
-import { shown } from '../../util/shown.js';
+import { formatValue } from '../../util/format-value.js';
 import { suggestion, unknownName } from '../../util/suggest.js';
 import type { SortReport } from './report.js';
 
@@ -387,7 +387,9 @@ const NONE = Object.freeze({});
 export function requireOptionsObject<O extends object>(options: O | undefined): O {
   if (options === undefined) return NONE as O;
   if (typeof options === 'object' && options !== null && !Array.isArray(options)) return options;
-  throw new UsageError(`options are ${shown(options)}: expected an object such as { descending: true }`);
+  throw new UsageError(
+    `options are ${formatValue(options)}: expected an object such as { descending: true }`,
+  );
 }
 
 function check(options: object, names: readonly string[]): void {
@@ -402,7 +404,7 @@ function check(options: object, names: readonly string[]): void {
     }
     const { expected, accepts } = CHECKS[name] as Check;
     if (value !== undefined && !accepts(value)) {
-      throw new UsageError(`option '${name}' is ${shown(value)}: expected ${expected}`, {
+      throw new UsageError(`option '${name}' is ${formatValue(value)}: expected ${expected}`, {
         details: { option: name, value },
       });
     }
@@ -429,7 +431,7 @@ function checkTuning(tuning: unknown): void {
     const [min, max] = TUNING_BOUNDS[name] as readonly [number, number];
     if (Number.isSafeInteger(value) && value >= min && value <= max) continue;
     const bounds = max === Number.MAX_SAFE_INTEGER ? `from ${min} on` : `from ${min} to ${max}`;
-    throw new UsageError(`tuning '${name}' is ${shown(value)}: expected a whole number ${bounds}`, {
+    throw new UsageError(`tuning '${name}' is ${formatValue(value)}: expected a whole number ${bounds}`, {
       details: { option: 'tuning' },
     });
   }
@@ -531,7 +533,7 @@ export function bitWindow(
 ): readonly [begin: number, end: number] {
   if (!bits) return [0, width];
   if (bits[1] > width) {
-    throw new UsageError(`option 'bits' is ${shown(bits)}: ${name} keys have ${width} bits`);
+    throw new UsageError(`option 'bits' is ${formatValue(bits)}: ${name} keys have ${width} bits`);
   }
   return bits;
 }

@@ -1,6 +1,6 @@
 import { assertReducible, REDUCE_OPS, type ReduceOp, runsDtype } from '../../primitives/possible.js';
 import { InputError, UsageError } from '../../util/errors.js';
-import { shown } from '../../util/shown.js';
+import { formatValue } from '../../util/format-value.js';
 import { column } from '../backend/column.js';
 import type { ArrayStore, Keys } from '../calls/array-store.js';
 import type { Calls } from '../calls/calls.js';
@@ -56,7 +56,7 @@ export class OrderOperations {
     // What is no list of columns is told of in the promise, as everything is.
     const all = Array.isArray(columns) ? columns.map(columnOf) : undefined;
     return this.#calls.runWithInputs(all?.map(({ keys }) => keys) ?? [], async (dependency) => {
-      if (!all) throw new InputError(`columns are ${shown(columns)}: expected a list of arrays`);
+      if (!all) throw new InputError(`columns are ${formatValue(columns)}: expected a list of arrays`);
       const settings = parse(options, ['bits', 'dtype']);
       const parsed = all.map(({ keys, ...own }): { like: Keys; column: LexColumn } => {
         const order = parse({ ...pick(settings), ...parseColumnOptions(own) });
@@ -167,7 +167,7 @@ export class OrderOperations {
     return this.#calls.runWithInputs([keys, values], async (dependency) => {
       const [array, beside] = [dependency.resolveInput(keys), dependency.resolveInput(values)];
       if (!REDUCE_OPS.includes(op)) {
-        throw new UsageError(`unknown reduction ${shown(op)}: expected ${REDUCE_OPS.join(', ')}`);
+        throw new UsageError(`unknown reduction ${formatValue(op)}: expected ${REDUCE_OPS.join(', ')}`);
       }
       const settings = parse(options, ['bits']);
       const input = readKeys(this.#arrays, array, settings);

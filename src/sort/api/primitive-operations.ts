@@ -1,8 +1,8 @@
 import { assertDisjoint } from '../../keys/array.js';
 import { REDUCE_OPS, type ReduceOp, SCAN_OPS } from '../../primitives/possible.js';
 import { InputError, UnsupportedError, UsageError } from '../../util/errors.js';
-import { shown } from '../../util/shown.js';
-import { after, type Soon } from '../../util/soon.js';
+import { formatValue } from '../../util/format-value.js';
+import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { type Column, column } from '../backend/column.js';
 import type { ArrayStore, Keys } from '../calls/array-store.js';
 import type { Calls } from '../calls/calls.js';
@@ -54,7 +54,7 @@ export class PrimitiveOperations {
     return this.#calls.runWithInputs<number | bigint>([keys], (dependency) => {
       const array = dependency.resolveInput(keys);
       if (!REDUCE_OPS.includes(op)) {
-        throw new UsageError(`unknown reduction ${shown(op)}: expected ${REDUCE_OPS.join(', ')}`);
+        throw new UsageError(`unknown reduction ${formatValue(op)}: expected ${REDUCE_OPS.join(', ')}`);
       }
       const settings = parsePrimitive(options);
       if (array instanceof ShardedArray)
@@ -72,7 +72,9 @@ export class PrimitiveOperations {
       const { op = 'sum', inclusive = false, into, resultDtype, ...rest } = requireOptionsObject(options);
       if (typeof inclusive !== 'boolean') throw new UsageError("option 'inclusive': expected true or false");
       if (!SCAN_OPS.includes(op)) {
-        throw new UsageError(`unknown operation ${shown(op)} of a scan: expected ${SCAN_OPS.join(', ')}`);
+        throw new UsageError(
+          `unknown operation ${formatValue(op)} of a scan: expected ${SCAN_OPS.join(', ')}`,
+        );
       }
       const own = parseChecked(rest);
       const array = resultDtype === undefined ? narrow : (widenKeys(narrow, own.dtype, resultDtype) as K);
@@ -85,7 +87,7 @@ export class PrimitiveOperations {
         const to = column(input.dtype, input.n, sums.place);
         const getResult = () => sums.result;
         return this.#calls.execute(taskOf(input, settings, array, dependency, into), (call) =>
-          after(scan(call, input, to, { op, inclusive }), () => getResult),
+          chain(scan(call, input, to, { op, inclusive }), () => getResult),
         );
       });
     });
@@ -151,7 +153,7 @@ export class PrimitiveOperations {
     options: PrimitiveOptions,
     into: readonly Keys[] | undefined,
     toResult: (results: readonly Keys[]) => R,
-  ): Soon<R> {
+  ): MaybePromise<R> {
     const arrays = columns.map((one) => dependency.resolveInput(one));
     const at = dependency.resolveInput(indices);
     const settings = parsePrimitive(options);
@@ -183,7 +185,7 @@ export class PrimitiveOperations {
       const to = outputs.map(({ place }, i) => column((inputs[i] as Column).dtype, by.n, place));
       const task = taskOf(first, settings, arrays[0] as Keys, dependency, into);
       return this.#calls.execute(task, (call) =>
-        after(gather(call, inputs, by, to), (check) => () => {
+        chain(gather(call, inputs, by, to), (check) => () => {
           check();
           return toResult(results);
         }),

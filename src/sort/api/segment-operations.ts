@@ -1,6 +1,6 @@
 import type { ValueArray } from '../../keys/array.js';
 import { InputError, UsageError } from '../../util/errors.js';
-import { shown } from '../../util/shown.js';
+import { formatValue } from '../../util/format-value.js';
 import { column, type Place, type Values } from '../backend/column.js';
 import { areOffsetsOnDevice } from '../backend/job.js';
 import type { ArrayStore, Keys, ResultAllocator } from '../calls/array-store.js';
@@ -249,5 +249,5 @@ export class SegmentOperations {
 /** @throws UsageError for what positions cannot be counted from */
 function assertPositions(positions: unknown): void {
   if (positions === 'array' || positions === 'segment') return;
-  throw new UsageError(`option 'positions' is ${shown(positions)}: expected array or segment`);
+  throw new UsageError(`option 'positions' is ${formatValue(positions)}: expected array or segment`);
 }

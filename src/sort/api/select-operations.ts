@@ -1,7 +1,7 @@
 import type { Order } from '../../keys/key-codec.js';
 import { InputError, UsageError } from '../../util/errors.js';
-import { shown } from '../../util/shown.js';
-import { after } from '../../util/soon.js';
+import { formatValue } from '../../util/format-value.js';
+import { chain } from '../../util/maybe-promise.js';
 import { type Column, column } from '../backend/column.js';
 import type { ArrayStore, Keys } from '../calls/array-store.js';
 import type { Calls } from '../calls/calls.js';
@@ -111,7 +111,7 @@ export class SelectOperations {
     return this.#calls.runWithInputs([sorted, keys], (dependency) => {
       const { side = 'left', into, descending, nan, ...rest } = requireOptionsObject(options);
       if (side !== 'left' && side !== 'right') {
-        throw new UsageError(`option 'side' is ${shown(side)}: expected left or right`);
+        throw new UsageError(`option 'side' is ${formatValue(side)}: expected left or right`);
       }
       const [sortedArray, array] = [dependency.resolveInput(sorted), dependency.resolveInput(keys)];
       const settings = parsePrimitive(rest);
@@ -131,7 +131,7 @@ export class SelectOperations {
         const search = { ...order, right: side === 'right' };
         const getResult = () => places.result as Positions<K>;
         return this.#calls.execute(taskOf(input, settings, array, dependency, into), (call) =>
-          after(searchSorted(call, from, input, search, to), () => getResult),
+          chain(searchSorted(call, from, input, search, to), () => getResult),
         );
       });
     });

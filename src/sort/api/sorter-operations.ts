@@ -11,7 +11,7 @@ import {
 import { type Dtype, dtypeInfo, type KeyArray } from '../../keys/dtype.js';
 import type { ReduceOp } from '../../primitives/possible.js';
 import { type ClsortError, InputError, UnsupportedError, UsageError } from '../../util/errors.js';
-import { shown } from '../../util/shown.js';
+import { formatValue } from '../../util/format-value.js';
 import type { Backend, Session } from '../backend/backend.js';
 import { explainPlan, type Plan, type PlanRequest } from '../backend/plan.js';
 import { ArrayStore, type Keys } from '../calls/array-store.js';
@@ -694,7 +694,7 @@ export class SorterOperations implements AsyncDisposable {
     const settings = parse(rest);
     const info = dtypeInfo(settings.dtype ?? 'u32');
     if (!Number.isSafeInteger(n) || n < 0)
-      throw new UsageError(`n is ${shown(n)}: expected a whole number from 0 on`);
+      throw new UsageError(`n is ${formatValue(n)}: expected a whole number from 0 on`);
     const bits = bitWindow(settings.bits, info);
     const { algorithm, tuning } = settings;
     const parameters = chosenParameters(settings);
@@ -757,7 +757,7 @@ function assertSeparatePairOutput(
 ): void {
   if (into === undefined) return;
   if (typeof into !== 'object' || into === null || (into.keys ?? into.values) === undefined) {
-    throw new InputError(`into is ${shown(into)}: expected { keys, values }, or one of them`);
+    throw new InputError(`into is ${formatValue(into)}: expected { keys, values }, or one of them`);
   }
   for (const one of inputs) for (const to of [into.keys, into.values]) assertSeparateOutput(one, to);
   assertSeparateOutput(into.keys, into.values);
@@ -767,6 +767,6 @@ function assertSeparatePairOutput(
 function assertLength(dtype: Dtype, length: number): void {
   dtypeInfo(dtype);
   if (!Number.isSafeInteger(length) || length < 0) {
-    throw new UsageError(`${shown(length)} elements: expected a whole number from 0 on`);
+    throw new UsageError(`${formatValue(length)} elements: expected a whole number from 0 on`);
   }
 }

@@ -1,6 +1,6 @@
 import type { DeviceInfo } from '../../device/platform.js';
 import type { StageTime } from '../../device/profile.js';
-import type { Soon } from '../../util/soon.js';
+import type { MaybePromise } from '../../util/maybe-promise.js';
 import type { SortSettings } from '../api/options.js';
 import type { ColumnMemory } from '../transfer/column-memory.js';
 import type { Verified } from '../verification/verify.js';
@@ -20,7 +20,7 @@ export interface Outcome {
 /** A sort whose commands are all enqueued. */
 export interface PendingSort {
   /** To be asked after the wait: how it went, or in words why its result must not be used. */
-  outcome(): Soon<Outcome | string>;
+  outcome(): MaybePromise<Outcome | string>;
   /** Gives back what the sort has borrowed. May be called twice. */
   release(): void;
 }
@@ -74,7 +74,7 @@ export interface Backend {
    *
    * @throws as `prepare`; MemoryError, DeviceLostError, TimeoutError, AbortedError
    */
-  sort(plan: Plan, job: SortJob): Soon<PendingSort>;
+  sort(plan: Plan, job: SortJob): MaybePromise<PendingSort>;
 
   /** In how many parts a job is best sorted while its data are on the way; 1 for as a whole. */
   partCount(job: HostJob): number;
@@ -111,10 +111,10 @@ export interface Session {
    *
    * @throws what `use` throws; DeviceLostError when the device cannot be opened again
    */
-  run<T>(use: (backend: Backend) => Soon<T>, call: SessionCall): Soon<T>;
+  run<T>(use: (backend: Backend) => MaybePromise<T>, call: SessionCall): MaybePromise<T>;
 
   /** Runs the second half of a call that `run` began on `backend`. */
-  complete<T>(backend: Backend, use: () => Soon<T>, call: SessionCall): Soon<T>;
+  complete<T>(backend: Backend, use: () => MaybePromise<T>, call: SessionCall): MaybePromise<T>;
 
   /** Calls `then` when a device is given up: what it held is gone. */
   onGiveUp(callback: () => void): void;

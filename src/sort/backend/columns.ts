@@ -1,5 +1,5 @@
 import type { Dtype } from '../../keys/dtype.js';
-import type { Soon } from '../../util/soon.js';
+import type { MaybePromise } from '../../util/maybe-promise.js';
 import type { ColumnKernels } from '../operations/column-kernels.js';
 import type { ColumnVerifier } from '../operations/column-verifier.js';
 import type { Column } from './column.js';
@@ -21,10 +21,10 @@ export interface Columns {
   temporary(dtype: Dtype, n: number): Column;
 
   /** The column where steps can read it. @throws MemoryError */
-  bindInput(from: Column): Soon<Column>;
+  bindInput(from: Column): MaybePromise<Column>;
 
   /** Lets `write` fill a column where steps can, and brings the result to where `to` is. */
-  bindOutput(to: Column, write: (to: Column) => Soon<void>): Soon<void>;
+  bindOutput(to: Column, write: (to: Column) => MaybePromise<void>): MaybePromise<void>;
 
   /** Copies as many keys as `to` has from the front of `from`, a temporary column. */
   copy(from: Column, to: Column): Promise<void>;

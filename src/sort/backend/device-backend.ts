@@ -3,9 +3,9 @@ import { algorithmNamed } from '../../algorithms/registry.js';
 import type { Device } from '../../device/device.js';
 import type { DeviceInfo } from '../../device/platform.js';
 import { byteRange, copyBytes, keyWords, newBytes } from '../../keys/array.js';
-import type { Certificate } from '../../util/certificates.js';
 import { MismatchError, UnsupportedError } from '../../util/errors.js';
-import type { Soon } from '../../util/soon.js';
+import type { MaybePromise } from '../../util/maybe-promise.js';
+import type { SelfTestRecord } from '../../util/self-test-records.js';
 import type { SortSettings } from '../api/options.js';
 import { DeviceColumnKernels } from '../operations/device-column-kernels.js';
 import { CheckedTransfers } from '../transfer/checked-transfers.js';
@@ -46,7 +46,7 @@ export class DeviceBackend implements Backend {
   readonly #probe: KeyRangeProbe;
   readonly #kernels: DeviceColumnKernels;
   readonly #trust = new VariantTrust();
-  readonly #algorithms = new Map<string, Promise<{ algorithm: Algorithm; record: Certificate }>>();
+  readonly #algorithms = new Map<string, Promise<{ algorithm: Algorithm; record: SelfTestRecord }>>();
   /** Of variants that are compiled and certified, and of plans that can be run as they are. */
   readonly #selfTested = new Map<string, Algorithm>();
   readonly #ready = new WeakMap<Plan, Algorithm>();
@@ -121,7 +121,7 @@ export class DeviceBackend implements Backend {
     return new DeviceColumns(this.device, settings, this.#transfersOf(settings), this.#kernels);
   }
 
-  sort(plan: Plan, job: SortJob): Soon<PendingSort> {
+  sort(plan: Plan, job: SortJob): MaybePromise<PendingSort> {
     if (plan.engine === 'host') return this.#sortOnHost(plan, job);
     const algorithm = job.settings.verify ? undefined : this.#ready.get(plan);
     if (!algorithm) return this.#sortPrepared(plan, job);

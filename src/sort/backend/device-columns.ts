@@ -4,7 +4,7 @@ import { byteRange, copyBytes, newArray } from '../../keys/array.js';
 import type { Dtype } from '../../keys/dtype.js';
 import { isShortTop } from '../../primitives/top-short.js';
 import { MismatchError } from '../../util/errors.js';
-import { after, type Soon } from '../../util/soon.js';
+import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import type { SortSettings } from '../api/options.js';
 import type { ColumnKernels } from '../operations/column-kernels.js';
 import type { ColumnVerifier } from '../operations/column-verifier.js';
@@ -55,32 +55,36 @@ export class DeviceColumns implements Columns {
     return column(dtype, n, bound.buffer);
   }
 
-  bindInput(from: Column): Soon<Column> {
+  bindInput(from: Column): MaybePromise<Column> {
     if (!isOnDevice(from.place)) return this.#bindHostInput(from, from.place);
     return from.origin === undefined ? from : column(from.dtype, from.n, from.place);
   }
 
-  #bindHostInput(from: Column, origin: ArrayBufferView): Soon<Column> {
-    return after(bindInput(this.#device, origin, from.info.bytes), (bound) => {
+  #bindHostInput(from: Column, origin: ArrayBufferView): MaybePromise<Column> {
+    return chain(bindInput(this.#device, origin, from.info.bytes), (bound) => {
       const { buffer, copy } = this.#track(bound);
-      return after(this.#watchTransfer(buffer, copy), () => ({ ...from, place: buffer, origin }));
+      return chain(this.#watchTransfer(buffer, copy), () => ({ ...from, place: buffer, origin }));
     });
   }
 
-  bindOutput(to: Column, write: (to: Column) => Soon<void>): Soon<void> {
+  bindOutput(to: Column, write: (to: Column) => MaybePromise<void>): MaybePromise<void> {
     return isOnDevice(to.place) ? write(to) : this.#bindHostOutput(to, to.place, write);
   }
 
-  #bindHostOutput(to: Column, place: ArrayBufferView, write: (to: Column) => Soon<void>): Soon<void> {
+  #bindHostOutput(
+    to: Column,
+    place: ArrayBufferView,
+    write: (to: Column) => MaybePromise<void>,
+  ): MaybePromise<void> {
     const bound = this.#track(bindOutput(this.#device, place, to.info.bytes));
     const { buffer, copy } = bound;
     const copyBack = () => bound.copyBack(this.#settings.timeout);
     const onWritten = () =>
-      after(
+      chain(
         this.#watchTransfer(buffer, copy, () => this.#retry(copyBack)),
         copyBack,
       );
-    return after(write({ ...to, place: buffer }), onWritten);
+    return chain(write({ ...to, place: buffer }), onWritten);
   }
 
   /** Has a transfer checked where that is wanted. @param copy in host memory, if there is one */
@@ -88,7 +92,7 @@ export class DeviceColumns implements Columns {
     buffer: CopiedBuffer['buffer'],
     copy: CopiedBuffer['copy'] | undefined,
     retry?: () => Promise<void>,
-  ): Soon<void> {
+  ): MaybePromise<void> {
     return copy && this.#settings.verify ? this.#transfers.watch([{ buffer, copy }], retry) : undefined;
   }
 
@@ -165,7 +169,7 @@ export class DeviceColumns implements Columns {
     return bound;
   }
 
-  async #retry(transfer: () => Soon<void>): Promise<void> {
+  async #retry(transfer: () => MaybePromise<void>): Promise<void> {
     await transfer();
     await this.finish();
   }

@@ -1,7 +1,7 @@
 import { Device, type DeviceOptions } from '../../device/device.js';
 import { takeCacheWarning } from '../../util/cache.js';
 import { type ClsortError, DeviceLostError, TimeoutError } from '../../util/errors.js';
-import { guarded, type Soon } from '../../util/soon.js';
+import { chainOrRecover, type MaybePromise } from '../../util/maybe-promise.js';
 import type { Backend, Session, SessionCall } from './backend.js';
 import { DeviceBackend } from './device-backend.js';
 
@@ -44,12 +44,12 @@ export class DeviceSession implements Session {
     this.#giveUpListeners.push(callback);
   }
 
-  run<T>(use: (backend: Backend) => Soon<T>, call: SessionCall): Soon<T> {
+  run<T>(use: (backend: Backend) => MaybePromise<T>, call: SessionCall): MaybePromise<T> {
     if (this.#backend.lost) return this.#reopen().then(() => this.#run(use, call));
     return this.#run(use, call);
   }
 
-  #run<T>(use: (backend: Backend) => Soon<T>, call: SessionCall): Soon<T> {
+  #run<T>(use: (backend: Backend) => MaybePromise<T>, call: SessionCall): MaybePromise<T> {
     const backend = this.#backend;
     return this.#runReportingCache(
       () => use(backend),
@@ -65,7 +65,7 @@ export class DeviceSession implements Session {
     );
   }
 
-  complete<T>(backend: Backend, use: () => Soon<T>, call: SessionCall): Soon<T> {
+  complete<T>(backend: Backend, use: () => MaybePromise<T>, call: SessionCall): MaybePromise<T> {
     return this.#runReportingCache(use, call, async (error) => {
       await this.#giveUpFor(error, backend);
       throw error;
@@ -74,15 +74,15 @@ export class DeviceSession implements Session {
 
   /** Runs `use`, and tells of the cache however it went; a failure goes to `failed`. */
   #runReportingCache<T>(
-    use: () => Soon<T>,
+    use: () => MaybePromise<T>,
     call: SessionCall,
     onFailure: (error: unknown) => Promise<T>,
-  ): Soon<T> {
+  ): MaybePromise<T> {
     const onSuccess = (made: T): T => {
       this.#reportCacheWarning(call);
       return made;
     };
-    return guarded(use, onSuccess, (error) => {
+    return chainOrRecover(use, onSuccess, (error) => {
       this.#reportCacheWarning(call);
       return onFailure(error);
     });

@@ -6,7 +6,7 @@ import type { StageTime } from '../../device/profile.js';
 import { type StatusSlot, StatusWords } from '../../device/status-words.js';
 import { keyCodec } from '../../keys/key-codec.js';
 import { InputError, TimeoutError } from '../../util/errors.js';
-import { after, rescued, type Soon } from '../../util/soon.js';
+import { chain, type MaybePromise, recover } from '../../util/maybe-promise.js';
 import {
   type BoundMemory,
   type BoundOutput,
@@ -63,17 +63,22 @@ export class DeviceSort implements PendingSort {
   }
 
   /** Enqueues a sort: at once, where its keys need not be waited for. @throws MemoryError, DeviceLostError, TimeoutError */
-  static enqueue(device: Device, plan: Plan, job: SortJob, resources: SortResources): Soon<DeviceSort> {
+  static enqueue(
+    device: Device,
+    plan: Plan,
+    job: SortJob,
+    resources: SortResources,
+  ): MaybePromise<DeviceSort> {
     const sort = new DeviceSort(device, plan, job, resources);
     const { settings } = job;
     if (settings.onReport) device.queue.startProfile(settings.profile);
-    return rescued(
-      () => after(sort.#bind(), (inputs) => after(sort.#narrowBits(inputs), () => sort.#run(inputs))),
+    return recover(
+      () => chain(sort.#bind(), (inputs) => chain(sort.#narrowBits(inputs), () => sort.#run(inputs))),
       (error) => sort.#failed(error),
     );
   }
 
-  outcome(): Soon<Outcome | string> {
+  outcome(): MaybePromise<Outcome | string> {
     const { settings, segments } = this.#job;
     const { transfers } = this.#resources;
     const wrongAt = this.#slot?.word() ?? 0;
@@ -102,13 +107,13 @@ export class DeviceSort implements PendingSort {
   }
 
   /** Brings what the sort reads. */
-  #bind(): Soon<Inputs> {
+  #bind(): MaybePromise<Inputs> {
     const { keys, values, segments } = this.#job;
     const bind = (place: Place, unit: number) =>
-      after(bindInput(this.#device, place, unit), (one) => this.#track(one));
-    return after(bind(keys.place, keys.info.bytes), (keys) =>
-      after(values && bind(values.place, values.bytes), (values) =>
-        after(
+      chain(bindInput(this.#device, place, unit), (one) => this.#track(one));
+    return chain(bind(keys.place, keys.info.bytes), (keys) =>
+      chain(values && bind(values.place, values.bytes), (values) =>
+        chain(
           this.#needsOffsets(segments) ? bind(segments.offsets.place, POSITION_BYTES) : undefined,
           (offsets) => ({
             keys,
@@ -127,7 +132,7 @@ export class DeviceSort implements PendingSort {
   }
 
   /** Leaves constant digits of the keys out, where the host is to do so. What was asked for is done as asked. */
-  #narrowBits(inputs: Inputs): Soon<void> {
+  #narrowBits(inputs: Inputs): MaybePromise<void> {
     const { keys, settings } = this.#job;
     const { bits, algorithm, shape } = this.#plan;
     const { byDigits, skipsConstantDigits } = algorithmNamed(algorithm);
@@ -136,7 +141,7 @@ export class DeviceSort implements PendingSort {
     if (isOnDevice(keys.place) && keys.origin === undefined) return undefined;
     const radixBits = Number(shape?.tuning?.radixBits ?? 8);
     const codec = keyCodec(keys.dtype, settings);
-    return after(
+    return chain(
       this.#resources.probe.narrow(keys, inputs.keys.buffer, { bits, codec, radixBits }),
       (left) => {
         this.#bits = left;
@@ -145,7 +150,7 @@ export class DeviceSort implements PendingSort {
   }
 
   /** Enqueues the sort, and what is to be read of it with the wait. */
-  #run(inputs: Inputs): Soon<this> {
+  #run(inputs: Inputs): MaybePromise<this> {
     const { keys, settings, values, moved, sorted, segments } = this.#job;
     const { algorithm, verifier } = this.#resources;
     const { queue } = this.#device;
@@ -175,11 +180,11 @@ export class DeviceSort implements PendingSort {
     const sums = verification && verifier.output(elements(work.output, work.outputValues), verification);
     if (before && sums) this.#verdict = () => compareDigests(before, sums);
     this.#gaveUp = this.#statusOf(run);
-    return after(
+    return chain(
       this.#watchTransfers([inputs.keys, inputs.values, inputs.offsets, output, outputValues]),
       () =>
-        after(this.#copyBack(output), () =>
-          after(this.#copyBack(outputValues), () => {
+        chain(this.#copyBack(output), () =>
+          chain(this.#copyBack(outputValues), () => {
             if (settings.onReport) this.#times = queue.takeProfile();
             return this;
           }),
@@ -188,13 +193,13 @@ export class DeviceSort implements PendingSort {
   }
 
   /** Has transfers checked where that is wanted. */
-  #watchTransfers(acquired: readonly (BoundMemory | undefined)[]): Soon<void> {
+  #watchTransfers(acquired: readonly (BoundMemory | undefined)[]): MaybePromise<void> {
     if (!this.#job.settings.verify) return undefined;
     return this.#resources.transfers.watch(acquired.flatMap(copiesOf));
   }
 
   /** Brings a result to where it belongs with the wait. */
-  #copyBack(output: BoundOutput | undefined): Soon<void> {
+  #copyBack(output: BoundOutput | undefined): MaybePromise<void> {
     return output?.copy ? output.copyBack(this.#job.settings.timeout) : undefined;
   }
 

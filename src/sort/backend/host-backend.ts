@@ -1,5 +1,5 @@
 import { MismatchError, UnsupportedError } from '../../util/errors.js';
-import type { Soon } from '../../util/soon.js';
+import type { MaybePromise } from '../../util/maybe-promise.js';
 import type { SortSettings } from '../api/options.js';
 import { segmentSteps, verifySegmentSteps } from '../host/host-segments.js';
 import { sortSteps } from '../host/host-sort.js';
@@ -84,11 +84,11 @@ export class HostBackend implements Backend, Session {
     return this;
   }
 
-  run<T>(use: (backend: Backend) => Soon<T>): Soon<T> {
+  run<T>(use: (backend: Backend) => MaybePromise<T>): MaybePromise<T> {
     return use(this);
   }
 
-  complete<T>(_backend: Backend, use: () => Soon<T>): Soon<T> {
+  complete<T>(_backend: Backend, use: () => MaybePromise<T>): MaybePromise<T> {
     return use();
   }
 

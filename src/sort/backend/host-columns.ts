@@ -1,6 +1,6 @@
 import { byteRange, newArray } from '../../keys/array.js';
 import type { Dtype } from '../../keys/dtype.js';
-import { after, type Soon } from '../../util/soon.js';
+import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import type { SortSettings } from '../api/options.js';
 import { copySteps, runYielding } from '../host/steps.js';
 import type { ColumnKernels } from '../operations/column-kernels.js';
@@ -33,11 +33,11 @@ export class HostColumns implements Columns {
     return from;
   }
 
-  bindOutput(to: Column, write: (to: Column) => Soon<void>): Soon<void> {
+  bindOutput(to: Column, write: (to: Column) => MaybePromise<void>): MaybePromise<void> {
     if (viewOf(to).byteOffset % to.info.bytes === 0) return write(to);
     // Steps write whole words, which stand on multiples of their size.
     const aligned = this.temporary(to.dtype, to.n);
-    return after(write(aligned), () => this.copy(aligned, to));
+    return chain(write(aligned), () => this.copy(aligned, to));
   }
 
   /** Copies to the end: half of it would spoil both. */

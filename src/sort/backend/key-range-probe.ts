@@ -9,7 +9,7 @@ import { u64 } from '../../device/queue.js';
 import { bytesOf, keyWords } from '../../keys/array.js';
 import { encode, type KeyCodec } from '../../keys/key-codec.js';
 import { buildForGroups, gridStrideGroups } from '../../primitives/group.js';
-import { after, type Soon } from '../../util/soon.js';
+import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { type Column, isOnDevice } from './column.js';
 
 /** Window of code bits that a sort looks at. */
@@ -78,14 +78,14 @@ export class KeyRangeProbe {
     keys: Column,
     buffer: Buffer,
     { bits, codec, radixBits = RADIX_BITS }: { bits: Bits; codec: KeyCodec; radixBits?: number },
-  ): Soon<Bits> {
+  ): MaybePromise<Bits> {
     const { type } = this.#device.capabilities;
     const hostKeys = isOnDevice(keys.place) ? keys.origin : keys.place;
     if (!hostKeys || keys.n < MIN_PROBE_KEYS[type === 'cpu' ? 'cpu' : 'other']) return bits;
     const allPasses = passCount(bits, radixBits);
     const savesNoPass = (differing: bigint) => passCount(narrowBits(bits, differing), radixBits) >= allPasses;
     if (savesNoPass(differingBits(sampleKeys(hostKeys, keys), codec, savesNoPass))) return bits;
-    return after(this.#differing(keys, buffer, codec), (differing) =>
+    return chain(this.#differing(keys, buffer, codec), (differing) =>
       savesNoPass(differing) ? bits : narrowBits(bits, differing),
     );
   }

@@ -16,7 +16,7 @@ import {
 } from '../../keys/array.js';
 import { type Dtype, dtypeInfo, type KeyArray } from '../../keys/dtype.js';
 import { DeviceLostError, InputError } from '../../util/errors.js';
-import { after, guarded, promised, type Soon } from '../../util/soon.js';
+import { chain, chainOrRecover, type MaybePromise, toPromise } from '../../util/maybe-promise.js';
 import { type ArrayOwner, DeviceArray } from '../api/device-array.js';
 import type { Session } from '../backend/backend.js';
 import { byteLengthOf, type Column, column, isOnDevice, type Place } from '../backend/column.js';
@@ -240,18 +240,18 @@ export class ArrayStore implements ArrayOwner {
 
   /** @throws DeviceLostError where a column has gone with its device */
   #transfer<T>(columns: readonly Column[], transfer: (memory: ColumnMemory) => Promise<T>): Promise<T> {
-    const run = (): Soon<T> => {
+    const run = (): MaybePromise<T> => {
       this.assertLive(columns, 'the memory of this transfer');
       return this.#session.run(({ memory }) => transfer(memory), { again: false });
     };
-    return promised(() => after(run(), (transferred) => this.#loopYield.yieldIfDue(transferred)));
+    return toPromise(() => chain(run(), (transferred) => this.#loopYield.yieldIfDue(transferred)));
   }
 
   /** Runs `use` with a maker of results; those on the device are disposed of when it fails. */
-  withResults<T>(use: (allocator: ResultAllocator) => Soon<T>): Soon<T> {
+  withResults<T>(use: (allocator: ResultAllocator) => MaybePromise<T>): MaybePromise<T> {
     this.assertOpen(); // a call on nothing asks nobody else
     const results = new Results(this, this.#memory.results);
-    return guarded(
+    return chainOrRecover(
       () => use(results),
       (result) => {
         results.copyStaged();

@@ -1,9 +1,9 @@
-import { Admission } from '../../util/admission.js';
+import { ConcurrencyLimiter } from '../../util/concurrency-limiter.js';
 import { UsageError } from '../../util/errors.js';
-import { after, promised, type Soon } from '../../util/soon.js';
+import { chain, type MaybePromise, toPromise } from '../../util/maybe-promise.js';
 
 /** The second half of a call, which waits for what the first half enqueued. */
-export type Completion<T> = () => Soon<T>;
+export type Completion<T> = () => MaybePromise<T>;
 
 /** Most calls that are made side by side, and most keys of theirs: beyond, nothing more overlaps. */
 const MAX_CALLS = 256;
@@ -20,7 +20,7 @@ export class CallScheduler {
   /** What is under way beside all calls. */
   readonly #runIndependently = new Set<Promise<unknown>>();
   #closed = false;
-  readonly #concurrent = new Admission(MAX_KEYS, MAX_CALLS);
+  readonly #concurrent = new ConcurrencyLimiter(MAX_KEYS, MAX_CALLS);
 
   /** Nothing runs or waits. */
   get isIdle(): boolean {
@@ -37,7 +37,7 @@ export class CallScheduler {
   }
 
   /** Runs `use` when everything that was asked for before is done, and nothing beside it. */
-  async runExclusive<T>(use: () => Soon<T>): Promise<T> {
+  async runExclusive<T>(use: () => MaybePromise<T>): Promise<T> {
     this.assertOpen();
     const before = Promise.all(this.#active);
     const done = this.#tail.then(() => before).then(use);
@@ -49,24 +49,24 @@ export class CallScheduler {
    * Runs a call in two halves. The first one has the turn; the next call need not wait for the second one.
    * In an in-order queue its commands come later all the same. Where nobody has the turn, the first half runs at once.
    */
-  runInOrder<T>(enqueue: () => Soon<Completion<T>>): Promise<T> {
-    const begin = (): Soon<T> => {
+  runInOrder<T>(enqueue: () => MaybePromise<Completion<T>>): Promise<T> {
+    const begin = (): MaybePromise<T> => {
       this.assertOpen();
       const enqueued = this.#queued > 0 ? this.#tail.then(enqueue) : enqueue();
       if (enqueued instanceof Promise) this.#occupy(enqueued);
-      return after(enqueued, runCompletion);
+      return chain(enqueued, runCompletion);
     };
-    return this.#track(promised(begin));
+    return this.#track(toPromise(begin));
   }
 
   /**
    * Runs a call of n keys that nobody's order matters to, as it uses memory of the host only: beside others like it, and
    * beside those that come later. Where nobody has the turn, and there is room, it runs at once.
    */
-  runConcurrently<T>(n: number, use: () => Soon<T>): Promise<T> {
-    const begin = (): Soon<T> => this.#concurrent.run(n, use);
+  runConcurrently<T>(n: number, use: () => MaybePromise<T>): Promise<T> {
+    const begin = (): MaybePromise<T> => this.#concurrent.run(n, use);
     return this.#track(
-      promised(() => {
+      toPromise(() => {
         this.assertOpen();
         return this.#queued > 0 ? this.#tail.then(begin) : begin();
       }),
@@ -104,7 +104,7 @@ export class CallScheduler {
   }
 }
 
-const runCompletion = <T>(complete: Completion<T>): Soon<T> => complete();
+const runCompletion = <T>(complete: Completion<T>): MaybePromise<T> => complete();
 
 /** Has a call in a set until it is done. */
 function track<T>(active: Set<Promise<unknown>>, call: Promise<T>): Promise<T> {

@@ -6,7 +6,7 @@ import {
   TimeoutError,
   UnsupportedError,
 } from '../../util/errors.js';
-import { after, guarded, rescued, type Soon } from '../../util/soon.js';
+import { chain, chainOrRecover, type MaybePromise, recover } from '../../util/maybe-promise.js';
 import { type SortSettings, throwIfAborted } from '../api/options.js';
 import { reportOf } from '../api/report.js';
 import type { Backend, Outcome, PendingSort } from '../backend/backend.js';
@@ -38,7 +38,7 @@ export interface CallContext {
 export type Sort = Omit<SortJob, 'settings'> & { readonly settings?: Partial<SortSettings> };
 
 /** Enqueues a call, without waiting where all that it needs is there. @returns its result, to be asked after the wait */
-export type ExecutionBody<T> = (call: Call) => Soon<() => T>;
+export type ExecutionBody<T> = (call: Call) => MaybePromise<() => T>;
 
 /** A call of which all is enqueued. */
 export interface StartedCall<T> {
@@ -50,7 +50,7 @@ export interface StartedCall<T> {
    * @param inputs waits for what the call reads: was that made once more, after this call had read it?
    * @param onFailure hears of a failure before anybody else, and throws it
    */
-  complete(inputs?: () => Promise<boolean>, onFailure?: (error: unknown) => never): Soon<T>;
+  complete(inputs?: () => Promise<boolean>, onFailure?: (error: unknown) => never): MaybePromise<T>;
 }
 
 /** Says that a call has read what must not be used. */
@@ -67,18 +67,18 @@ export function startCall<T>(
   context: CallContext,
   body: ExecutionBody<T>,
   releaseEarly = false,
-): Soon<StartedCall<T>> {
+): MaybePromise<StartedCall<T>> {
   const selector = new PlanSelector(context);
-  return after(
+  return chain(
     startAttempt(context, selector, body, releaseEarly),
     (first) => new Execution(context, selector, body, releaseEarly, first),
   );
 }
 
 /** Makes a call, and waits for it. @throws what `use` throws; as `Started.complete` */
-export function executeCall<T>(context: CallContext, body: ExecutionBody<T>): Soon<T> {
+export function executeCall<T>(context: CallContext, body: ExecutionBody<T>): MaybePromise<T> {
   const selector = new PlanSelector(context);
-  return after(startAttempt(context, selector, body, false), (first) =>
+  return chain(startAttempt(context, selector, body, false), (first) =>
     new Execution(context, selector, body, false, first).complete(),
   );
 }
@@ -95,7 +95,7 @@ function startAttempt<T>(
   selector: PlanSelector,
   body: ExecutionBody<T>,
   releaseEarly: boolean,
-): Soon<Attempt<T>> {
+): MaybePromise<Attempt<T>> {
   const call = new Call(context, selector);
   const onEnqueued = (result: () => T): Attempt<T> => {
     call.assertNotDetached();
@@ -108,7 +108,7 @@ function startAttempt<T>(
     selector.refuse(error);
     return startAttempt(context, selector, body, releaseEarly);
   };
-  return guarded(() => body(call), onEnqueued, onFailure);
+  return chainOrRecover(() => body(call), onEnqueued, onFailure);
 }
 
 /** A call that is enqueued, and is made once more if need be. */
@@ -138,20 +138,23 @@ class Execution<T> implements StartedCall<T> {
     return this.#stale || this.#selector.hasRefused;
   }
 
-  complete(inputs?: () => Promise<boolean>, onFailure?: (error: unknown) => never): Soon<T> {
+  complete(inputs?: () => Promise<boolean>, onFailure?: (error: unknown) => never): MaybePromise<T> {
     const inputsDone = inputs?.();
     inputsDone?.catch(() => undefined); // told below, when nothing is in flight any more
     return this.#finish(inputsDone && (async () => !this.#stale && (await inputsDone)), onFailure);
   }
 
-  #finish(isStale: (() => Promise<boolean>) | undefined, onFailure?: (error: unknown) => never): Soon<T> {
+  #finish(
+    isStale: (() => Promise<boolean>) | undefined,
+    onFailure?: (error: unknown) => never,
+  ): MaybePromise<T> {
     const { call, result } = this.#current;
     const onSettled = (): T => {
       call.assertNotDetached();
       call.release();
       return result();
     };
-    return guarded(
+    return chainOrRecover(
       () => call.settle(isStale),
       onSettled,
       async (cause) => {
@@ -167,11 +170,11 @@ class Execution<T> implements StartedCall<T> {
   }
 
   /** Makes the call once more, where that is what an error says. @throws the error; MismatchError */
-  #retry(error: unknown, isStale: (() => Promise<boolean>) | undefined): Soon<T> {
+  #retry(error: unknown, isStale: (() => Promise<boolean>) | undefined): MaybePromise<T> {
     if (error instanceof Refusal) this.#selector.refuse(error);
     else if (error instanceof StaleInput) this.#stale = true;
     else throw error;
-    return after(startAttempt(this.#context, this.#selector, this.#body, this.#releaseEarly), (next) => {
+    return chain(startAttempt(this.#context, this.#selector, this.#body, this.#releaseEarly), (next) => {
       this.#current = next;
       return this.#finish(isStale);
     });
@@ -207,14 +210,14 @@ export class Call {
   }
 
   /** The column where steps can read it. @throws InputError when its memory has gone; MemoryError */
-  bindInput(from: Column): Soon<Column> {
+  bindInput(from: Column): MaybePromise<Column> {
     this.#trackSpan(from);
     this.#inFlight = true;
     return this.columns.bindInput(from);
   }
 
   /** Lets `write` fill a column where steps can, and brings the result to where `to` is. */
-  bindOutput(to: Column, write: (to: Column) => Soon<void>): Soon<void> {
+  bindOutput(to: Column, write: (to: Column) => MaybePromise<void>): MaybePromise<void> {
     this.#trackSpan(to);
     this.#inFlight = true;
     return this.columns.bindOutput(to, write);
@@ -242,7 +245,7 @@ export class Call {
    * Sorts, by the settings of the call unless its own say otherwise. What is all in host memory is sorted when
    * this returns; else `settle` waits for it.
    */
-  sort(sort: Sort): Soon<void> {
+  sort(sort: Sort): MaybePromise<void> {
     const job = this.#jobOf(sort);
     const { keys, settings } = job;
     const started = performance.now();
@@ -252,9 +255,9 @@ export class Call {
     addSpans(job, this.#spans);
     assertNotDetached(this.#spans);
     const host = hostJob(job);
-    if (host) return after(this.#sortFitting(job, host), report);
+    if (host) return chain(this.#sortFitting(job, host), report);
     this.#inFlight = true;
-    return after(this.#enqueue(job, requestOf(job)), ({ plan, pending }) => {
+    return chain(this.#enqueue(job, requestOf(job)), ({ plan, pending }) => {
       this.#sorts.push({ plan, pending, report });
     });
   }
@@ -278,7 +281,7 @@ export class Call {
    *
    * @param make enqueues a check of what the device holds, before that is copied elsewhere
    */
-  verify(make: (verifier: ColumnVerifier) => Promise<DeferredVerdict>): Soon<void> {
+  verify(make: (verifier: ColumnVerifier) => Promise<DeferredVerdict>): MaybePromise<void> {
     if (!this.settings.verify) return undefined;
     this.#inFlight = true;
     return make(this.columns.verifier).then((findings) => {
@@ -303,8 +306,8 @@ export class Call {
    * @param isStale tells whether what was read must not be used
    * @throws Refusal when it must be made another way; Stale; MismatchError for a result of no sort that is wrong
    */
-  settle(isStale?: () => Promise<boolean>): Soon<void> {
-    return after(this.#inFlight ? this.columns.finish() : undefined, () => {
+  settle(isStale?: () => Promise<boolean>): MaybePromise<void> {
+    return chain(this.#inFlight ? this.columns.finish() : undefined, () => {
       this.#inFlight = false;
       const needsCheck = isStale !== undefined || this.settings.verify;
       return needsCheck || this.#sorts.length > 0 || this.#findings.length > 0
@@ -314,12 +317,12 @@ export class Call {
   }
 
   /** As `settle`, after the wait. */
-  #checkResults(isStale?: () => Promise<boolean>): Soon<void> {
-    return after(isStale?.(), (stale) => {
+  #checkResults(isStale?: () => Promise<boolean>): MaybePromise<void> {
+    return chain(isStale?.(), (stale) => {
       if (stale) throw new StaleInput();
       const reports: (() => void)[] = [];
-      return after(this.#checkSorts(reports), () =>
-        after(this.settings.verify ? this.columns.check() : undefined, () => {
+      return chain(this.#checkSorts(reports), () =>
+        chain(this.settings.verify ? this.columns.check() : undefined, () => {
           this.#checkFindings();
           for (const report of reports) report();
         }),
@@ -328,10 +331,10 @@ export class Call {
   }
 
   /** Asks how each sort went. @param reports gets what is to be told of them when all is well @throws Refusal */
-  #checkSorts(reports: (() => void)[]): Soon<void> {
+  #checkSorts(reports: (() => void)[]): MaybePromise<void> {
     const next = this.#sorts.shift();
     if (!next) return undefined;
-    return after(acceptedOutcome(next.plan, next.pending), (outcome) => {
+    return chain(acceptedOutcome(next.plan, next.pending), (outcome) => {
       reports.push(() => next.report(outcome));
       return this.#checkSorts(reports);
     });
@@ -374,7 +377,7 @@ export class Call {
   }
 
   /** Sorts whole, or in chunks of half the size as often as memory does not suffice. */
-  #sortFitting(job: SortJob, host: HostJob): Soon<Outcome> {
+  #sortFitting(job: SortJob, host: HostJob): MaybePromise<Outcome> {
     const request = requestOf(job);
     if (job.segments) return this.#sortWhole(job, request); // chunks would cut them
     const limit = this.#context.backend.chunkLimit(request);
@@ -383,9 +386,9 @@ export class Call {
   }
 
   /** Sorts in chunks of so many keys, or of half the size as often as memory does not suffice. */
-  #sortChunked(job: SortJob, host: HostJob, request: PlanRequest, chunk: number): Soon<Outcome> {
+  #sortChunked(job: SortJob, host: HostJob, request: PlanRequest, chunk: number): MaybePromise<Outcome> {
     const { n } = job.keys;
-    return rescued(
+    return recover(
       () => (chunk >= n ? this.#sortUnchunked(job, host, request) : this.#sortInChunks(host, chunk)),
       async (error) => {
         const next = Math.ceil(Math.min(chunk, n) / 2);
@@ -400,22 +403,22 @@ export class Call {
   }
 
   /** Sorts as a whole, in parts while the data are on the way where that is something for the job. */
-  #sortUnchunked(job: SortJob, host: HostJob, request: PlanRequest): Soon<Outcome> {
+  #sortUnchunked(job: SortJob, host: HostJob, request: PlanRequest): MaybePromise<Outcome> {
     const parts = this.#context.backend.partCount(host);
     if (parts < 2) return this.#sortWhole(job, request);
     return this.#sortInParts(host, parts).then((made) => made ?? this.#sortWhole(job, request));
   }
 
   /** Sorts as a whole, and waits for it. @throws Refusal */
-  #sortWhole(job: SortJob, request: PlanRequest): Soon<Outcome> {
-    return after(this.#enqueue(job, request), (enqueued) => this.#waitFor(enqueued));
+  #sortWhole(job: SortJob, request: PlanRequest): MaybePromise<Outcome> {
+    return chain(this.#enqueue(job, request), (enqueued) => this.#waitFor(enqueued));
   }
 
-  #waitFor({ plan, pending }: { plan: Plan; pending: PendingSort }): Soon<Outcome> {
-    return guarded(
+  #waitFor({ plan, pending }: { plan: Plan; pending: PendingSort }): MaybePromise<Outcome> {
+    return chainOrRecover(
       () => this.columns.finish(),
       () =>
-        after(acceptedOutcome(plan, pending), (outcome) => {
+        chain(acceptedOutcome(plan, pending), (outcome) => {
           pending.release();
           return outcome;
         }),
@@ -463,10 +466,10 @@ export class Call {
   }
 
   /** Enqueues a sort by the best plan that is left, by the host engine when there is none. */
-  #enqueue(job: SortJob, request: PlanRequest): Soon<{ plan: Plan; pending: PendingSort }> {
-    return after(this.#selector.plan(request, job.settings), (plan) => {
+  #enqueue(job: SortJob, request: PlanRequest): MaybePromise<{ plan: Plan; pending: PendingSort }> {
+    return chain(this.#selector.plan(request, job.settings), (plan) => {
       this.#maxKeys = Math.max(this.#maxKeys, request.n);
-      return after(this.#context.backend.sort(plan, job), (pending) => {
+      return chain(this.#context.backend.sort(plan, job), (pending) => {
         this.#pendingSorts.push(pending);
         return { plan, pending };
       });
@@ -494,8 +497,8 @@ export class Call {
 }
 
 /** After the wait: how a sort went. @throws Refusal */
-const acceptedOutcome = (plan: Plan, pending: PendingSort): Soon<Outcome> =>
-  after(pending.outcome(), (outcome) => {
+const acceptedOutcome = (plan: Plan, pending: PendingSort): MaybePromise<Outcome> =>
+  chain(pending.outcome(), (outcome) => {
     if (typeof outcome === 'string') throw new Refusal(plan, outcome);
     return outcome;
   });

@@ -1,5 +1,5 @@
 import { type ClsortError, DeviceLostError, MemoryError } from '../../util/errors.js';
-import { after, promised, rescued, type Soon } from '../../util/soon.js';
+import { chain, type MaybePromise, recover, toPromise } from '../../util/maybe-promise.js';
 import type { SortSettings } from '../api/options.js';
 import type { Backend, Session } from '../backend/backend.js';
 import { isOnDevice } from '../backend/column.js';
@@ -103,7 +103,7 @@ export class Calls {
     const sort = { job, made };
     const task = { n: keys.n, settings, dependency, onHost, again: onHost, overwrites, shared, sort };
     const result = () => made;
-    return this.execute(task, (call) => after(call.sort(job), () => result));
+    return this.execute(task, (call) => chain(call.sort(job), () => result));
   }
 
   /**
@@ -112,7 +112,10 @@ export class Calls {
    *
    * @param execute gets what tells the arrays; does not wait before it has made its call
    */
-  runWithInputs<T>(inputs: readonly unknown[], execute: (dependency: Dependency) => Soon<T>): Promise<T> {
+  runWithInputs<T>(
+    inputs: readonly unknown[],
+    execute: (dependency: Dependency) => MaybePromise<T>,
+  ): Promise<T> {
     const dependency = new Dependency();
     const unresolved: PromiseLike<unknown>[] = [];
     for (const input of inputs) {
@@ -123,7 +126,7 @@ export class Calls {
       else unresolved.push(input);
     }
     const isResolved = unresolved.length === 0;
-    const result = promised(() =>
+    const result = toPromise(() =>
       isResolved ? execute(dependency) : executeAfterInputs(unresolved, dependency, execute),
     ).then(
       (made) => {
@@ -164,19 +167,19 @@ export class Calls {
     // The first of several goes ahead, so that who waits for each call does not wait for more.
     const batched = isConcurrent && !this.#scheduler.isIdle ? task.sort : undefined;
     const alone = () => session.run(whole, task);
-    const run = (): Soon<T> => {
+    const run = (): MaybePromise<T> => {
       dependency.assertInputs();
       if (!onHost) assertSameBackend(session, expectedBackend);
       if (task.shared) return task.shared() as Promise<T>;
       return (batched && this.#batcher.join(batched.job, batched.made as T, alone)) ?? alone();
     };
-    const onFailure = (error: unknown): Soon<T> => {
+    const onFailure = (error: unknown): MaybePromise<T> => {
       const fallsBack =
         task.again && !task.shared && this.#breakEvenHost && session !== this.#breakEvenHost.session;
       if (!(error instanceof MemoryError) || !fallsBack) return dependency.recordFailure(error);
       return dependency.runStep(() => this.#retryOnHost(error, settings, body));
     };
-    const runRecordingFailure = () => rescued(run, onFailure);
+    const runRecordingFailure = () => recover(run, onFailure);
     return isConcurrent
       ? this.#scheduler.runConcurrently(n, runRecordingFailure)
       : this.#scheduler.runExclusive(runRecordingFailure);
@@ -224,19 +227,19 @@ class OverlappedExecution<T> {
   }
 
   /** @returns waits for the call */
-  enqueue(): Soon<Completion<T>> {
+  enqueue(): MaybePromise<Completion<T>> {
     const { dependency } = this.#task;
     return dependency.runStep(() => {
       dependency.assertInputs();
       assertSameBackend(this.#session, this.#backend);
-      return after(
+      return chain(
         this.#session.run((backend) => this.#start(backend), this.#task),
         (started) => this.#completion(started),
       );
     });
   }
 
-  #start(backend: Backend): Soon<StartedCall<T>> {
+  #start(backend: Backend): MaybePromise<StartedCall<T>> {
     this.#backend = backend;
     return startCall({ ...this.#context, backend }, this.#body, true);
   }
@@ -265,7 +268,7 @@ function assertSameBackend(session: Session, expected: Backend): void {
 async function executeAfterInputs<T>(
   promises: readonly PromiseLike<unknown>[],
   dependency: Dependency,
-  execute: (dependency: Dependency) => Soon<T>,
+  execute: (dependency: Dependency) => MaybePromise<T>,
 ): Promise<T> {
   for (const promise of promises) {
     try {

@@ -1,5 +1,5 @@
 import { InputError } from '../../util/errors.js';
-import { rescued, type Soon } from '../../util/soon.js';
+import { type MaybePromise, recover } from '../../util/maybe-promise.js';
 import { DeviceArray } from '../api/device-array.js';
 
 /** What is known of a call before it is done, for calls that take its result. */
@@ -65,8 +65,8 @@ export class Dependency {
   }
 
   /** Runs a half of the call, and notes that it failed before others have their turn. */
-  runStep<T>(step: () => Soon<T>): Soon<T> {
-    return rescued(step, (error) => this.recordFailure(error));
+  runStep<T>(step: () => MaybePromise<T>): MaybePromise<T> {
+    return recover(step, (error) => this.recordFailure(error));
   }
 
   /** Notes that it failed. @throws the error */

@@ -1,4 +1,4 @@
-import type { Soon } from '../../util/soon.js';
+import type { MaybePromise } from '../../util/maybe-promise.js';
 
 /** Bytes that device arrays, those of the host engine among them, may grow by in one turn of the event loop. */
 const MAX_BYTES_PER_TURN = 4 * 2 ** 20;
@@ -32,7 +32,7 @@ export class EventLoopYield {
   }
 
   /** Passes on what a call has made: at once, or in the next turn where that is wanted. */
-  yieldIfDue<T>(result: T): Soon<T> {
+  yieldIfDue<T>(result: T): MaybePromise<T> {
     return this.#pendingTurn ? this.#pendingTurn.then(() => result) : result;
   }
 

@@ -1,5 +1,5 @@
 import { BuildError, type ClsortError, MismatchError, UnsupportedError } from '../../util/errors.js';
-import { after, type Soon } from '../../util/soon.js';
+import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import type { SortSettings } from '../api/options.js';
 import { hostPlan, type Plan, type PlanRequest } from '../backend/plan.js';
 import type { CallContext } from './call.js';
@@ -44,11 +44,11 @@ export class PlanSelector {
   }
 
   /** @throws UnsupportedError when no algorithm was ever to be used; what compiling one throws, but for `auto` */
-  plan(request: PlanRequest, settings: SortSettings): Soon<Plan> {
+  plan(request: PlanRequest, settings: SortSettings): MaybePromise<Plan> {
     if (this.#refused.size >= MAX_DEVICE_ATTEMPTS) return this.#hostPlan(request);
     return (
       this.#readyPlan(request) ??
-      after(this.firstUsable(request, settings), (firstUsable) => firstUsable ?? this.#hostPlan(request))
+      chain(this.firstUsable(request, settings), (firstUsable) => firstUsable ?? this.#hostPlan(request))
     );
   }
 

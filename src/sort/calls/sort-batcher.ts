@@ -1,8 +1,8 @@
 import { bytesOf } from '../../keys/array.js';
-import { Admission } from '../../util/admission.js';
-import { allCaughtUp } from '../../util/caught-up.js';
+import { ConcurrencyLimiter } from '../../util/concurrency-limiter.js';
 import { BuildError, ClsortError, MismatchError } from '../../util/errors.js';
-import { after, ended, promised, rescued, type Soon } from '../../util/soon.js';
+import { chain, finallyDo, type MaybePromise, recover, toPromise } from '../../util/maybe-promise.js';
+import { drainMicrotasks } from '../../util/microtasks.js';
 import { type SortSettings, throwIfAborted } from '../api/options.js';
 import type { Backend, Session } from '../backend/backend.js';
 import { byteLengthOf, column, isOnDevice, type Place } from '../backend/column.js';
@@ -58,7 +58,7 @@ class SortBatch {
   readonly #elementBytes: JobColumns<number>;
   #n = 0;
   #maxSortKeys = 0;
-  #end: (made: Soon<boolean>) => void = () => undefined;
+  #end: (made: MaybePromise<boolean>) => void = () => undefined;
   /** Were the sorts made together? Else each is to be made by itself. */
   readonly made = new Promise<boolean>((resolve) => {
     this.#end = resolve;
@@ -107,18 +107,18 @@ class SortBatch {
   }
 
   /** Says what has become of it, or is going to. */
-  end(made: Soon<boolean>): void {
+  end(made: MaybePromise<boolean>): void {
     this.#end(made);
   }
 
   /** Copies what the sorts read. */
-  load({ backend, memory }: StagingMemory): Soon<void> {
+  load({ backend, memory }: StagingMemory): MaybePromise<void> {
     const { own, parts } = this.#slices(memory, [0, 1]);
     return backend.memory.copyArrays(own, parts);
   }
 
   /** Copies what was made to where it belongs. */
-  unload({ backend, memory }: StagingMemory): Soon<void> {
+  unload({ backend, memory }: StagingMemory): MaybePromise<void> {
     const { own, parts } = this.#slices(memory, [2, 3]);
     return backend.memory.copyArrays(parts, own);
   }
@@ -194,7 +194,7 @@ export class SortBatcher {
   readonly #onWarning: (warning: ClsortError) => void;
   /** Bundles that others may join. */
   readonly #open = new Set<SortBatch>();
-  readonly #running = new Admission(Number.POSITIVE_INFINITY, MAX_BATCHES);
+  readonly #running = new ConcurrencyLimiter(Number.POSITIVE_INFINITY, MAX_BATCHES);
   /** Whose passages were made last, and those that no bundle uses. */
   #backend: Backend | undefined;
   #idle: StagingMemory[] = [];
@@ -213,7 +213,7 @@ export class SortBatcher {
    * @returns `made`; undefined for a sort that is none for a bundle
    * @throws AbortedError; InputError when memory of the sort has gone meanwhile; what `alone` throws
    */
-  join<T>(job: SortJob, made: T, alone: () => Soon<T>): Promise<T> | undefined {
+  join<T>(job: SortJob, made: T, alone: () => MaybePromise<T>): Promise<T> | undefined {
     if (job.keys.n === 0 || byteLengthOf(job.keys) > MAX_SORT_BYTES || !hasOnlyOrderOptions(job.settings))
       return undefined;
     const { signal } = job.settings;
@@ -239,19 +239,19 @@ export class SortBatcher {
     }
     const batch = new SortBatch(job);
     this.#open.add(batch);
-    allCaughtUp().then(() => this.#dispatch(batch));
+    drainMicrotasks().then(() => this.#dispatch(batch));
     return batch;
   }
 
   /** Makes what is in a bundle, which is done once. */
   #dispatch(batch: SortBatch): void {
     if (!this.#open.delete(batch)) return;
-    batch.end(promised(() => this.#running.run(0, () => this.#sortBatch(batch))));
+    batch.end(toPromise(() => this.#running.run(0, () => this.#sortBatch(batch))));
   }
 
   /** @returns whether it was made */
-  #sortBatch(batch: SortBatch): Soon<boolean> {
-    return rescued(
+  #sortBatch(batch: SortBatch): MaybePromise<boolean> {
+    return recover(
       () => {
         const staging = this.#isReady(batch) ? this.#staging() : undefined;
         return staging !== undefined && this.#sortInStaging(staging, batch);
@@ -264,22 +264,22 @@ export class SortBatcher {
     );
   }
 
-  #sortInStaging(staging: StagingMemory, batch: SortBatch): Soon<boolean> {
+  #sortInStaging(staging: StagingMemory, batch: SortBatch): MaybePromise<boolean> {
     const { backend } = staging;
-    const sort = (): Soon<unknown> => {
+    const sort = (): MaybePromise<unknown> => {
       const job = batch.combined(staging);
       const by = { backend, settings: job.settings, onWarning: this.#onWarning };
       const nothing = () => undefined;
       return this.#session.run(
-        () => executeCall(by, (call) => after(call.sort(job), () => nothing)),
+        () => executeCall(by, (call) => chain(call.sort(job), () => nothing)),
         NO_RETRY,
       );
     };
     const steps = [() => batch.load(staging), sort, () => batch.unload(staging)];
     // With a device that is lost its memory is, too: nothing is done in it any more.
-    const runNext = (made: Soon<boolean>, step: () => Soon<unknown>): Soon<boolean> =>
-      after(made, (well) => well && after(step(), () => !backend.lost));
-    return ended(
+    const runNext = (made: MaybePromise<boolean>, step: () => MaybePromise<unknown>): MaybePromise<boolean> =>
+      chain(made, (well) => well && chain(step(), () => !backend.lost));
+    return finallyDo(
       () => steps.reduce(runNext, true),
       () => {
         if (backend === this.#backend) this.#idle.push(staging);

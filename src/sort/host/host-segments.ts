@@ -1,7 +1,7 @@
 /** Segments of an array in host memory, each sorted and checked by itself. */
 import { byteRange, type HostColumn } from '../../keys/array.js';
 import { InputError } from '../../util/errors.js';
-import { shown } from '../../util/shown.js';
+import { formatValue } from '../../util/format-value.js';
 import { type HostOrder, type HostResult, sortSteps } from './host-sort.js';
 import { verifySteps } from './host-verify.js';
 import { inSlices, type Steps } from './steps.js';
@@ -40,7 +40,7 @@ export function assertOffsets(offsets: ArrayLike<number>, n: number): void {
   const what =
     offsets.length === 0
       ? 'there are no offsets'
-      : `offset ${at} of ${offsets.length} is ${shown(offsets[at])}`;
+      : `offset ${at} of ${offsets.length} is ${formatValue(offsets[at])}`;
   throw new InputError(
     `${what}: expected where each segment begins, from 0 on and never falling, and at last ${n}`,
     {

@@ -11,7 +11,7 @@ import { type Dtype, dtypeInfo } from '../../keys/dtype.js';
 import { keyCodec } from '../../keys/key-codec.js';
 import type { ReduceOp } from '../../primitives/possible.js';
 import { InputError, UnsupportedError } from '../../util/errors.js';
-import { after } from '../../util/soon.js';
+import { chain } from '../../util/maybe-promise.js';
 import { DeviceArray } from '../api/device-array.js';
 import { bitWindow, type SortSettings, throwIfAborted } from '../api/options.js';
 import { type SortReport, sharedReport } from '../api/report.js';
@@ -397,7 +397,7 @@ export class ShardedArrays implements ShardedArrayOwner {
       const to = borrowed.take(worker, 'u32', end - first);
       if (first === end) return to;
       await worker.operate({ n: to.n, settings, onHost: false, again: false }, (call) =>
-        after(
+        chain(
           call.bindOutput(to, (out) => call.columns.kernels.positions(out, first)),
           () => () => undefined,
         ),

@@ -1,7 +1,7 @@
 import { type Dtype, dtypeInfo } from '../../keys/dtype.js';
 import { CodeEdges } from '../../keys/value.js';
 import { UsageError } from '../../util/errors.js';
-import { shown } from '../../util/shown.js';
+import { formatValue } from '../../util/format-value.js';
 import type { HistogramBins } from '../api/options.js';
 
 /** Bins of one histogram. */
@@ -41,7 +41,9 @@ export class BinEdges {
     }
     const [from, to] = isIterable(range) ? range : [];
     if (!isEdge(from) || !isEdge(to)) {
-      throw new UsageError(`range is ${shown(range)}: expected two finite numbers, the smaller one first`);
+      throw new UsageError(
+        `range is ${formatValue(range)}: expected two finite numbers, the smaller one first`,
+      );
     }
     assertBins(bins);
     const name = `${bins} ${typeof from} ${from} ${typeof to} ${to}`;
@@ -76,7 +78,9 @@ function assertRising(edges: Iterable<Edge>): Edge[] {
   const all = isIterable(edges) ? Array.from<Edge>(edges) : [];
   const other = all.find((edge) => !isEdge(edge));
   if (all.length < 2 || other !== undefined) {
-    throw new UsageError(`edges are ${shown(other ?? edges)}: expected two numbers or BigInts, or more`);
+    throw new UsageError(
+      `edges are ${formatValue(other ?? edges)}: expected two numbers or BigInts, or more`,
+    );
   }
   assertBins(all.length - 1);
   const isRising = all.every(
@@ -113,6 +117,6 @@ const isIterable = (edges: unknown): boolean =>
 
 function assertBins(bins: number): void {
   if (!Number.isInteger(bins) || bins < 1 || bins > MAX_BINS) {
-    throw new UsageError(`a histogram of ${shown(bins)} bins: expected 1 to ${MAX_BINS}`);
+    throw new UsageError(`a histogram of ${formatValue(bins)} bins: expected 1 to ${MAX_BINS}`);
   }
 }

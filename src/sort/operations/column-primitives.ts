@@ -1,6 +1,6 @@
 import { assertReducible, assertScannable, type ReduceOp, type ScanOp } from '../../primitives/possible.js';
 import { InputError, UsageError } from '../../util/errors.js';
-import { after, type Soon } from '../../util/soon.js';
+import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { bitWindow, type HistogramBins } from '../api/options.js';
 import { byteLengthOf, type Column } from '../backend/column.js';
 import type { Call } from '../calls/call.js';
@@ -9,7 +9,7 @@ import type { BinEdges } from './bin-edges.js';
 const MAX_DIGIT_BITS = 16;
 
 /** Sum, minimum or maximum. Sums of integers are BigInts, of floats numbers of the keys' own type. */
-export function reduce(call: Call, keys: Column, op: ReduceOp): Soon<() => number | bigint> {
+export function reduce(call: Call, keys: Column, op: ReduceOp): MaybePromise<() => number | bigint> {
   const { columns } = call;
   assertReducible(keys.dtype, op, keys.n);
   if (keys.n === 0) return () => (keys.info.kind === 'float' ? 0 : 0n);
@@ -17,7 +17,7 @@ export function reduce(call: Call, keys: Column, op: ReduceOp): Soon<() => numbe
     const host = call.fallBackToHost('sums of f64 need fp64', keys);
     return host.then(({ kernels, keys: copy }) => kernels.reduce(copy, op));
   }
-  return after(call.bindInput(keys), (input) => columns.kernels.reduce(input, op));
+  return chain(call.bindInput(keys), (input) => columns.kernels.reduce(input, op));
 }
 
 /** How `scan` goes about it. */
@@ -27,7 +27,7 @@ export interface ScanMode {
 }
 
 /** A scan in the keys' own type. */
-export function scan(call: Call, keys: Column, to: Column, by: ScanMode): Soon<void> {
+export function scan(call: Call, keys: Column, to: Column, by: ScanMode): MaybePromise<void> {
   const { columns } = call;
   const { op, inclusive } = by;
   assertScannable(keys.dtype, op);
@@ -35,9 +35,9 @@ export function scan(call: Call, keys: Column, to: Column, by: ScanMode): Soon<v
   if ((op === 'sum' || op === 'product') && columns.lacksDoubles(keys.dtype)) {
     return scanOnHost(call, keys, to, by);
   }
-  return after(call.bindInput(keys), (input) =>
+  return chain(call.bindInput(keys), (input) =>
     call.bindOutput(to, (out) =>
-      after(columns.kernels.scan(input, out, op, inclusive), () =>
+      chain(columns.kernels.scan(input, out, op, inclusive), () =>
         call.verify((verifier) => verifier.scan(input, out, op, inclusive)),
       ),
     ),
@@ -53,17 +53,17 @@ async function scanOnHost(call: Call, keys: Column, to: Column, { op, inclusive 
 }
 
 /** Counts keys between edges. */
-export function histogram(call: Call, keys: Column, bins: BinEdges): Soon<() => Uint32Array> {
+export function histogram(call: Call, keys: Column, bins: BinEdges): MaybePromise<() => Uint32Array> {
   if (keys.info.kind === 'float' && typeof bins.edges[0] === 'bigint') {
     throw new UsageError(`bins of ${keys.dtype} keys are given by numbers, not by BigInts`);
   }
   const codes = bins.codes(keys.dtype);
   if (keys.n === 0 || !codes) return () => new Uint32Array(bins.bins);
   // Bins that begin above every key are left out: no key has a code for their edges.
-  const counted = after(call.bindInput(keys), (input) =>
+  const counted = chain(call.bindInput(keys), (input) =>
     call.columns.kernels.histogram(input, { edges: codes }),
   );
-  return after(counted, (readCounts) => () => {
+  return chain(counted, (readCounts) => () => {
     const counts = new Uint32Array(bins.bins);
     counts.set(readCounts());
     return counts;
@@ -75,14 +75,14 @@ export function digitHistogram(
   call: Call,
   keys: Column,
   window: HistogramBins['bits'],
-): Soon<() => Uint32Array> {
+): MaybePromise<() => Uint32Array> {
   const bits = bitWindow(window, keys.info);
   const width = bits[1] - bits[0];
   if (width < 1 || width > MAX_DIGIT_BITS) {
     throw new UsageError(`a digit of ${width} bits: expected 1 to ${MAX_DIGIT_BITS}`);
   }
   if (keys.n === 0) return () => new Uint32Array(2 ** width);
-  return after(call.bindInput(keys), (input) => call.columns.kernels.histogram(input, { bits }));
+  return chain(call.bindInput(keys), (input) => call.columns.kernels.histogram(input, { bits }));
 }
 
 /**
@@ -96,12 +96,12 @@ export function gather(
   from: readonly Column[],
   indices: Column,
   to: readonly Column[],
-): Soon<() => void> {
+): MaybePromise<() => void> {
   if (indices.n === 0 || from.length === 0) return () => undefined;
   let outOfRange: (() => number | undefined) | undefined;
-  const gathered = after(bringAll(call, [indices, ...from]), ([positions, ...inputs]) =>
+  const gathered = chain(bringAll(call, [indices, ...from]), ([positions, ...inputs]) =>
     intoAll(call, to, (out) =>
-      after(call.columns.kernels.gatherRows(inputs, positions as Column, out), (readOutOfRange) => {
+      chain(call.columns.kernels.gatherRows(inputs, positions as Column, out), (readOutOfRange) => {
         outOfRange = readOutOfRange;
       }),
     ),
@@ -111,17 +111,17 @@ export function gather(
     if (index === undefined) return;
     throw new InputError(`index ${index} is outside of ${from[0]?.n} values`, { details: { index } });
   };
-  return after(gathered, () => assertInside);
+  return chain(gathered, () => assertInside);
 }
 
 /** Brings columns to where steps can read them, one after the other. */
-export function bringAll(call: Call, columns: readonly Column[]): Soon<readonly Column[]> {
+export function bringAll(call: Call, columns: readonly Column[]): MaybePromise<readonly Column[]> {
   const brought: Column[] = [];
   for (const [i, column] of columns.entries()) {
     const next = call.bindInput(column);
     if (next instanceof Promise) {
       return next.then((broughtColumn) =>
-        after(bringAll(call, columns.slice(i + 1)), (others) => [...brought, broughtColumn, ...others]),
+        chain(bringAll(call, columns.slice(i + 1)), (others) => [...brought, broughtColumn, ...others]),
       );
     }
     brought.push(next);
@@ -133,8 +133,8 @@ export function bringAll(call: Call, columns: readonly Column[]): Soon<readonly 
 export function intoAll(
   call: Call,
   to: readonly Column[],
-  write: (to: readonly Column[]) => Soon<void>,
-): Soon<void> {
+  write: (to: readonly Column[]) => MaybePromise<void>,
+): MaybePromise<void> {
   const [first, ...rest] = to;
   if (!first) return write([]);
   return call.bindOutput(first, (firstOutput) =>

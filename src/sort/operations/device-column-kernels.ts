@@ -24,7 +24,7 @@ import { Scan } from '../../primitives/scan.js';
 import { enqueueSearchSorted } from '../../primitives/search-sorted.js';
 import { enqueueTopShort } from '../../primitives/top-short.js';
 import { UnsupportedError } from '../../util/errors.js';
-import { after, type Soon } from '../../util/soon.js';
+import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { type Column, isOnDevice } from '../backend/column.js';
 import type { ColumnKernels, ColumnSelection, Search, TopShort } from './column-kernels.js';
 import { type Primitive, primitiveTuningFor } from './primitive-tuning.js';
@@ -82,7 +82,7 @@ export class DeviceColumnKernels implements ColumnKernels {
     from: readonly Column[],
     positions: Column,
     to: readonly Column[],
-  ): Soon<() => number | undefined> {
+  ): MaybePromise<() => number | undefined> {
     const [first, out] = [from[0] as Column, to[0] as Column];
     const where = { indices: bufferOf(positions), n: out.n, length: first.n };
     const checked = (gather: (slot: StatusSlot) => void): (() => number | undefined) => {
@@ -94,7 +94,7 @@ export class DeviceColumnKernels implements ColumnKernels {
       // What moves one column is compiled in less time.
       const gathersReady = Gathers.of(this.#device, first.info.bytes);
       const [input, output] = [bufferOf(first), bufferOf(out)];
-      return after(gathersReady, (gathers) =>
+      return chain(gathersReady, (gathers) =>
         checked((slot) => gathers.enqueue({ input, output, ...where, slot })),
       );
     }
@@ -178,7 +178,7 @@ export class DeviceColumnKernels implements ColumnKernels {
     });
   }
 
-  reduce(keys: Column, op: ReduceOp): Soon<() => number | bigint> {
+  reduce(keys: Column, op: ReduceOp): MaybePromise<() => number | bigint> {
     const device = this.#device;
     const { n, dtype } = keys;
     if (!reducesOnce(device)) return enqueueReduce(device, { keys: bufferOf(keys), n, dtype, op });
@@ -186,32 +186,32 @@ export class DeviceColumnKernels implements ColumnKernels {
     return enqueueReduceOnce(device, { keys: bufferOf(keys), n, dtype, op, tuning });
   }
 
-  positions(to: Column, first: number): Soon<void> {
+  positions(to: Column, first: number): MaybePromise<void> {
     const { queue } = this.#device;
     queue.fill(bufferOf(to), 1, { bytes: to.n * 4 });
     queue.fill(bufferOf(to), first, { bytes: 4 });
     return this.scan(to, to, 'sum', true);
   }
 
-  scan(from: Column, to: Column, op: ScanOp, inclusive: boolean): Soon<void> {
+  scan(from: Column, to: Column, op: ScanOp, inclusive: boolean): MaybePromise<void> {
     const { n, dtype } = from;
     const scanReady = PrefixScan.create(this.#device, { dtype, op, tuning: this.#tuning('scan', from) });
-    return after(scanReady, (scan) =>
+    return chain(scanReady, (scan) =>
       scan.enqueue({ input: bufferOf(from), output: bufferOf(to), n, inclusive }),
     );
   }
 
-  compact(keys: Column, selection: ColumnSelection, to: Column, rest: boolean): Soon<() => number> {
+  compact(keys: Column, selection: ColumnSelection, to: Column, rest: boolean): MaybePromise<() => number> {
     const { n, dtype } = keys;
     const byMask = 'mask' in selection;
     const tuning = this.#tuning('compact', keys);
     const shape = { dtype, by: byMask ? 'mask' : 'range', tuning } as const;
     const by = byMask ? { mask: bufferOf(selection.mask) } : selection;
     const work = { keys: bufferOf(keys), n, choice: by, to: bufferOf(to), rest };
-    return after(Compaction.create(this.#device, shape), (compaction) => compaction.enqueue(work));
+    return chain(Compaction.create(this.#device, shape), (compaction) => compaction.enqueue(work));
   }
 
-  searchSorted(sorted: Column, keys: Column, search: Search, places: Column): Soon<void> {
+  searchSorted(sorted: Column, keys: Column, search: Search, places: Column): MaybePromise<void> {
     return enqueueSearchSorted(this.#device, {
       sorted: bufferOf(sorted),
       length: sorted.n,
@@ -288,7 +288,7 @@ export class DeviceColumnKernels implements ColumnKernels {
     await this.#runPerElement('top_segments.cl', 'top_positions', {}, to.n, args);
   }
 
-  histogram(keys: Column, binning: Binning): Soon<() => Uint32Array> {
+  histogram(keys: Column, binning: Binning): MaybePromise<() => Uint32Array> {
     const { n, dtype } = keys;
     const tuning = this.#tuning('histogram', keys);
     return enqueueHistogramColumns(this.#device, { keys: bufferOf(keys), n, dtype, binning, tuning });

@@ -2,7 +2,7 @@ import { keyCodec } from '../../keys/key-codec.js';
 import { CodeEdges } from '../../keys/value.js';
 import type { CodeRange } from '../../primitives/compact.js';
 import { UsageError } from '../../util/errors.js';
-import { shown } from '../../util/shown.js';
+import { formatValue } from '../../util/format-value.js';
 import { unknownName } from '../../util/suggest.js';
 import type { Column } from '../backend/column.js';
 
@@ -37,7 +37,7 @@ const NAMES: readonly string[] = [...EDGES, 'nan', 'not'];
  */
 export function rangeOf(predicate: Predicate, { dtype, info }: Column): CodeRange {
   if (typeof predicate !== 'object' || predicate === null) {
-    throw new UsageError(`the predicate is ${shown(predicate)}: expected data such as { below: 5 }`);
+    throw new UsageError(`the predicate is ${formatValue(predicate)}: expected data such as { below: 5 }`);
   }
   const unknown = Object.keys(predicate).find((name) => !NAMES.includes(name));
   if (unknown !== undefined) throw new UsageError(unknownName('part of a predicate', unknown, NAMES));
@@ -80,6 +80,6 @@ function assertNumber(name: string, value: number | bigint, isFloat: boolean): v
   const isNumber = typeof value === 'number' && !Number.isNaN(value);
   if (isNumber || (typeof value === 'bigint' && !isFloat)) return;
   throw new UsageError(
-    `'${name}' of a predicate is ${shown(value)}: expected a number` + `${isFloat ? '' : ' or BigInt'}`,
+    `'${name}' of a predicate is ${formatValue(value)}: expected a number` + `${isFloat ? '' : ' or BigInt'}`,
   );
 }

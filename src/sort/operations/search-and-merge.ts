@@ -1,6 +1,6 @@
 /** Operations on keys that are in order already. */
 import { keyCodec, type Order } from '../../keys/key-codec.js';
-import { after, type Soon } from '../../util/soon.js';
+import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import type { Column } from '../backend/column.js';
 import type { Call } from '../calls/call.js';
 import { bringAll } from './column-primitives.js';
@@ -12,11 +12,11 @@ export function searchSorted(
   keys: Column,
   { right, ...order }: Order & { readonly right: boolean },
   places: Column,
-): Soon<void> {
+): MaybePromise<void> {
   if (keys.n === 0) return undefined;
   const { kernels } = call.columns;
   const search = { codec: keyCodec(keys.dtype, order), right };
-  return after(bringAll(call, [sorted, keys]), ([sortedInput, input]) =>
+  return chain(bringAll(call, [sorted, keys]), ([sortedInput, input]) =>
     call.bindOutput(places, (out) =>
       kernels.searchSorted(sortedInput as Column, input as Column, search, out),
     ),

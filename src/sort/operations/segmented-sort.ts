@@ -1,7 +1,7 @@
 import { newArray } from '../../keys/array.js';
 import type { Dtype } from '../../keys/dtype.js';
 import { InputError } from '../../util/errors.js';
-import { shown } from '../../util/shown.js';
+import { formatValue } from '../../util/format-value.js';
 import { type Column, column, isOnDevice, type Place, type Values } from '../backend/column.js';
 import type { Call } from '../calls/call.js';
 import { assertOffsets } from '../host/host-segments.js';
@@ -39,7 +39,7 @@ export function segmentColumn(offsets: Offsets, n: number, isOwn = false): Segme
   if (typeof offsets === 'number') return rowsOf(offsets, n);
   if (!Array.isArray(offsets) && !(ArrayBuffer.isView(offsets) && 'length' in offsets)) {
     throw new InputError(
-      `offsets are ${shown(offsets)}: expected a Uint32Array or a list of where each segment begins, and at last ${n}, ` +
+      `offsets are ${formatValue(offsets)}: expected a Uint32Array or a list of where each segment begins, and at last ${n}, ` +
         'or the number of keys that every segment has',
     );
   }

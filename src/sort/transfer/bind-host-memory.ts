@@ -1,7 +1,7 @@
 import type { Buffer } from '../../device/buffer.js';
 import type { Device } from '../../device/device.js';
 import { withFixedLength } from '../../keys/array.js';
-import { after, rescued, type Soon } from '../../util/soon.js';
+import { chain, type MaybePromise, recover } from '../../util/maybe-promise.js';
 import { isOnDevice, type Place } from '../backend/column.js';
 
 /** Below this a copy is cheaper than a buffer over host memory, and the 4-byte minimum would overrun. */
@@ -21,7 +21,7 @@ export interface BoundOutput extends BoundMemory {
    *
    * @param deadlineSeconds as of `Queue.finish`
    */
-  copyBack(deadlineSeconds?: number): Soon<void>;
+  copyBack(deadlineSeconds?: number): MaybePromise<void>;
 }
 
 /** Kernels take elements of `unit` bytes, which end the process of a CPU device where they do not stand on a multiple of that. */
@@ -56,7 +56,7 @@ export function upload(
   buffer: Buffer,
   view: ArrayBufferView,
   { offset = 0, atRest = false } = {},
-): Soon<void> {
+): MaybePromise<void> {
   if (device.needsStaging(view)) return uploadStaged(device, buffer, view, { offset, atRest });
   device.queue.write(buffer, view, offset);
 }
@@ -79,7 +79,7 @@ export function download(
   buffer: Buffer,
   view: ArrayBufferView,
   { offset = 0, deadlineSeconds }: { offset?: number; deadlineSeconds?: number | undefined } = {},
-): Soon<void> {
+): MaybePromise<void> {
   if (device.needsStaging(view)) return downloadStaged(device, buffer, view, offset, deadlineSeconds);
   device.queue.read(buffer, view, offset);
 }
@@ -99,15 +99,15 @@ async function downloadStaged(
 }
 
 /** Makes data, elements of `unit` bytes, readable on the device: in place on a CPU device, else by an upload. */
-export function bindInput(device: Device, place: Place, unit: number): Soon<BoundMemory> {
+export function bindInput(device: Device, place: Place, unit: number): MaybePromise<BoundMemory> {
   if (isOnDevice(place)) return unownedBuffer(place);
   const view = withFixedLength(place);
   if (canBindInPlace(device, view, unit)) return bindHostMemory(device, view);
   const slot = device.isStaging(view) ? undefined : device.queue.coalesceUpload(view);
   if (slot) return { buffer: slot.buffer, copy: view, release: () => slot.release() };
   const pooled = takeFromPool(device, view.byteLength, true);
-  return rescued(
-    () => after(upload(device, pooled.buffer, view, { atRest: true }), () => ({ ...pooled, copy: view })),
+  return recover(
+    () => chain(upload(device, pooled.buffer, view, { atRest: true }), () => ({ ...pooled, copy: view })),
     (error) => {
       pooled.release();
       throw error;

@@ -12,7 +12,7 @@ import { type ArrayOf, type MemorySource, newArray, withFixedLength } from '../.
 import type { Dtype } from '../../keys/dtype.js';
 import { collectNow, tellExternalBytes } from '../../opencl/external-bytes.js';
 import { UnsupportedError } from '../../util/errors.js';
-import type { Soon } from '../../util/soon.js';
+import type { MaybePromise } from '../../util/maybe-promise.js';
 import { byteLengthOf, type Column, isOnDevice, type Place } from '../backend/column.js';
 import { download, upload } from './bind-host-memory.js';
 
@@ -50,7 +50,7 @@ export interface ColumnMemory {
   /** Memory of the host that arrays pass through on their way, until the device goes, and the memory with it. @throws MemoryError */
   allocateStaging(bytes: number): ArrayBuffer;
   /** Copies arrays of the host to others of their lengths. */
-  copyArrays(from: readonly Uint8Array[], to: readonly Uint8Array[]): Soon<void>;
+  copyArrays(from: readonly Uint8Array[], to: readonly Uint8Array[]): MaybePromise<void>;
   /** Copies arrays of the host to where they lie one behind the other, of as many bytes as all of them; not where only this thread could. */
   readonly concatenateArrays?: (from: readonly ArrayBufferView[], to: ArrayBufferView) => Promise<void>;
   /** Copies `view` into the column from its element `offset` on, and waits for it. */
@@ -134,7 +134,7 @@ export class DeviceMemory implements ColumnMemory {
     return this.#device.staging.allocateStaging(bytes);
   }
 
-  copyArrays(from: readonly Uint8Array[], to: readonly Uint8Array[]): Soon<void> {
+  copyArrays(from: readonly Uint8Array[], to: readonly Uint8Array[]): MaybePromise<void> {
     return copyArrays(from, to);
   }
 

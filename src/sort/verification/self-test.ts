@@ -7,14 +7,14 @@ import type { Queue } from '../../device/queue.js';
 import { keyColumn } from '../../keys/array.js';
 import { type Dtype, dtypeInfo } from '../../keys/dtype.js';
 import { keyCodec, type Order } from '../../keys/key-codec.js';
-import {
-  type Certificate,
-  type CertificateParts,
-  certificateOf,
-  keepCertificate,
-} from '../../util/certificates.js';
 import { ClsortError, DeviceLostError, MemoryError, TimeoutError } from '../../util/errors.js';
 import { Random } from '../../util/random.js';
+import {
+  readSelfTestRecord,
+  type SelfTestKey,
+  type SelfTestRecord,
+  storeSelfTestRecord,
+} from '../../util/self-test-records.js';
 import { segmentSteps } from '../host/host-segments.js';
 import { hostSort } from '../host/host-sort.js';
 import { runSync } from '../host/steps.js';
@@ -45,7 +45,7 @@ const NON_IDENTITY_CODEC = { 8: 'i8', 16: 'f16', 32: 'f32', 64: 'f64' } as const
   Dtype
 >;
 
-function partsOf({ name, shape, device }: Algorithm): CertificateParts {
+function partsOf({ name, shape, device }: Algorithm): SelfTestKey {
   const { platform, name: deviceName, driver } = device.info;
   const tuning = JSON.stringify(Object.entries(shape.tuning ?? {}).toSorted());
   return [platform, deviceName, driver, name, shape.keyBits, shape.valueBytes, tuning];
@@ -64,14 +64,14 @@ const failedOnce = new Set<string>();
  * @param again test even when there is a certificate
  * @throws DeviceLostError when the device failed, or let the deadline of the self-test pass
  */
-export async function selfTest(algorithm: Algorithm, { again = false } = {}): Promise<Certificate> {
+export async function selfTest(algorithm: Algorithm, { again = false } = {}): Promise<SelfTestRecord> {
   const parts = partsOf(algorithm);
   const key = parts.join(' | ');
-  const known = certificateOf(parts);
+  const known = readSelfTestRecord(parts);
   if (known && !again) return known;
-  const store = (reason: string | undefined): Certificate => {
+  const store = (reason: string | undefined): SelfTestRecord => {
     failedOnce.delete(key);
-    return keepCertificate(parts, reason);
+    return storeSelfTestRecord(parts, reason);
   };
   for (;;) {
     try {

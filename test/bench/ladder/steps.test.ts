@@ -20,15 +20,15 @@ const STEPS: Readonly<Record<string, readonly string[]>> = {
 forEachDevice((title, device) => {
   test.serial(title('the ladder measures each step and the host, and every result is correct'), async (t) => {
     const { capabilities, info } = await device();
-    const seen: LadderRow[] = [];
+    const measuredSteps: LadderRow[] = [];
     const counts = [2048, 5003];
     const { rows, claims } = await ladder({
       devices: [info.id],
       counts,
       rounds: 1,
-      onRow: (row) => seen.push(row),
+      onRow: (row) => measuredSteps.push(row),
     });
-    t.deepEqual(rows, seen);
+    t.deepEqual(rows, measuredSteps);
     for (const n of counts) {
       const here = rows.filter((row) => row.n === n);
       for (const [task, steps] of Object.entries(STEPS)) {

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { engineRatesOf, hostRatesOf, type RunReport } from '../../../src/engines/forecast/fit.js';
+import { hostRatesOf, type RunReport, runnerRatesOf } from '../../../src/engines/forecast/fit.js';
 import type { HostRates } from '../../../src/engines/forecast/rates.js';
 import { readRatesFile } from '../../../src/engines/forecast/report.js';
 
@@ -59,7 +59,7 @@ test('a single run determines the cost of bytes if those of pieces and tasks are
 });
 
 test('engineRatesOf computes the overhead of an engine per stage and per job', (t) => {
-  const { stage, job, name } = engineRatesOf(runOf(4, 4));
+  const { stage, job, name } = runnerRatesOf(runOf(4, 4));
   t.is(name, 'bullmq');
   t.true(Math.abs(stage - 0.5) < 1e-9);
   t.true(job > 900);

@@ -4,9 +4,9 @@ import {
   type Cluster,
   type ForecastRequest,
   forecast,
-  mostWithin,
+  maxBytesWithin,
 } from '../../../src/engines/forecast/forecast.js';
-import { DEVICE_RATES, ENGINE_RATES, HOST_RATES } from '../../../src/engines/forecast/measured.js';
+import { DEVICE_RATES, HOST_RATES, RUNNER_RATES } from '../../../src/engines/forecast/measured-rates.js';
 import type { Cost, DeviceRates, HostRates } from '../../../src/engines/forecast/rates.js';
 import { layoutOrdering } from '../../../src/io/layout-ordering.js';
 
@@ -101,11 +101,11 @@ test('bestForecast chooses the fewest partitions with the shortest time', (t) =>
 
 test('mostWithin returns the largest input that is sorted within the given time', (t) => {
   const { bytes: _, partitions: __, shards: ___, ...rest } = request({});
-  const bytes = mostWithin(60, rest);
+  const bytes = maxBytesWithin(60, rest);
   t.true(bestForecast({ ...rest, bytes }).seconds <= 60);
   t.true(bestForecast({ ...rest, bytes: bytes * 1.01 }).seconds > 60);
   const slow = { ...rest, rates: { ...rest.rates, engine: { ...rest.rates.engine, job: 61 } } };
-  t.is(mostWithin(60, slow), 0);
+  t.is(maxBytesWithin(60, slow), 0);
 });
 
 test('the measured rates are positive and have a date, and device rates a driver and a source', (t) => {
@@ -118,7 +118,7 @@ test('the measured rates are positive and have a date, and device rates a driver
       t.true(seconds > 0 && cpu > 0, `${row.of} ${row.unit}`);
   }
   t.deepEqual(
-    ENGINE_RATES.map(({ name }) => name),
+    RUNNER_RATES.map(({ name }) => name),
     ['local', 'bullmq', 'slurm', 'kubernetes'],
   );
 });

@@ -23,13 +23,13 @@ test('the page loads no external resource and escapes device names', (t) => {
 /** The page with more script behind its own. */
 const with_ = (script: string): string => `${htmlReport(REPORT)}<script>{${script}}</script>`;
 const titleOf = (dom: string): string => /<title>([^<]*)<\/title>/.exec(dom)?.[1] ?? '';
-const TELL = `const count = (what) => document.querySelectorAll(what).length;`;
+const PAGE_HELPERS = `const count = (what) => document.querySelectorAll(what).length;`;
 
 testInBrowser(
   'the page shows every cell and lists the failures, and device names run no script',
   async (t, visit) => {
     const page = await visit(
-      with_(`${TELL} document.title = [count('.cell'), count('#failures li'), count('.grid'), count('.cell.crash'),
+      with_(`${PAGE_HELPERS} document.title = [count('.cell'), count('#failures li'), count('.grid'), count('.cell.crash'),
       document.querySelector('.cell.crash').getAttribute('aria-label')].join(' ');`),
     );
     t.is(titleOf(page), '10 3 2 1 sort tiled u32: crash on Device, one');
@@ -40,7 +40,7 @@ testInBrowser(
   'cells are filtered by device, operation, algorithm, dtype and status, and a reset shows all',
   async (t, visit) => {
     const page = await visit(
-      with_(`${TELL} const seen = [];
+      with_(`${PAGE_HELPERS} const seen = [];
     const choose = (id, value) => {
       const select = document.getElementById('filter-' + id);
       select.value = value;
@@ -77,8 +77,8 @@ testInBrowser(
     document.title = JSON.stringify([dialog.open, location.hash, lines, text.includes('plan of tiled'), text.includes('250 ms'),
       text.includes('seed of keys'), text.includes(${JSON.stringify(EVIL).replaceAll('</', '<\\/')}.slice(0, 40))]);`),
     );
-    const told = JSON.parse(titleOf(page).replaceAll('&quot;', '"').replaceAll('&amp;', '&'));
-    const [open, hash, lines, ...facts] = told as [boolean, string, string[], ...boolean[]];
+    const readTitle = JSON.parse(titleOf(page).replaceAll('&quot;', '"').replaceAll('&amp;', '&'));
+    const [open, hash, lines, ...facts] = readTitle as [boolean, string, string[], ...boolean[]];
     t.true(open);
     t.is(hash, '#cell=0.0');
     t.deepEqual(facts, [true, true, true, true]);
@@ -93,7 +93,7 @@ testInBrowser(
 
 testInBrowser('arrow keys move among cells, and each grid is one tab stop', async (t, visit) => {
   const page = await visit(
-    with_(`${TELL} const seen = [count('.cell[tabindex="0"]')];
+    with_(`${PAGE_HELPERS} const seen = [count('.cell[tabindex="0"]')];
     const press = (key) => document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
     document.querySelector('.cell').focus();
     for (const key of ['ArrowRight', 'ArrowDown', 'ArrowLeft', 'ArrowLeft', 'End', 'ArrowUp']) {
@@ -109,7 +109,7 @@ testInBrowser('arrow keys move among cells, and each grid is one tab stop', asyn
   );
 });
 
-for (const [width, most] of [
+for (const [width, max] of [
   [360, 360],
   [1440, 1440],
 ] as const) {
@@ -125,7 +125,7 @@ for (const [width, most] of [
       <script>addEventListener('message', ({ data }) => { document.title = data.join(' '); });
       document.getElementById('frame').srcdoc = ${frame};</script>`);
     const [body = 0, dialog = 0] = titleOf(page).split(' ').map(Number);
-    t.true(body > 0 && body <= most, titleOf(page));
-    t.true(dialog > 0 && dialog < most, titleOf(page));
+    t.true(body > 0 && body <= max, titleOf(page));
+    t.true(dialog > 0 && dialog < max, titleOf(page));
   });
 }

@@ -20,7 +20,7 @@ import { topK } from '../../../src/sort/operations/top-k.js';
 import { topSegments } from '../../../src/sort/operations/top-segments.js';
 import { unique } from '../../../src/sort/operations/unique.js';
 import { MismatchError } from '../../../src/util/errors.js';
-import type { Soon } from '../../../src/util/soon.js';
+import type { MaybePromise } from '../../../src/util/maybe-promise.js';
 import { keysOf } from '../../distributions.js';
 import { forEachDevice } from '../../each-device.js';
 
@@ -71,7 +71,7 @@ function faulty(backend: Backend, step: Step, resultOf: (args: unknown[]) => Col
 /** More keys than those are selected from. */
 const SELECT = 100;
 
-async function run<T>(backend: Backend, use: (call: Call) => Soon<T>, select = SELECT): Promise<T> {
+async function run<T>(backend: Backend, use: (call: Call) => MaybePromise<T>, select = SELECT): Promise<T> {
   const onWarning = () => undefined;
   const settings = parseSortOptions({ verify: true, tuning: { select } });
   const started = await startCall({ backend, settings, onWarning }, async (call) => {

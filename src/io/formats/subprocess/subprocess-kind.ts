@@ -17,13 +17,13 @@ export type BinaryKind = Kind<BinaryFormat, false>;
 export type TextKind = Kind<TextFormat, true>;
 export type SubprocessKind = BinaryKind | TextKind;
 
-/** How keys of such files are read. @throws as `openForeign` of subprocess-reader.ts */
+/** How keys of such files are read. @throws as `openInSubprocess` of subprocess-reader.ts */
 export const openKeysBy =
   (kind: BinaryKind): KeyFormat['open'] =>
   async (source, request) =>
     (await import('./subprocess-reader.js')).openInSubprocess(kind, source, request);
 
-/** How keys are written to such files. @throws as `createForeign` of subprocess-writer.ts */
+/** How keys are written to such files. @throws as `createInSubprocess` of subprocess-writer.ts */
 export const createKeysBy =
   (kind: SubprocessKind): KeyFormat['create'] =>
   async (output, facts, options) =>

@@ -1,0 +1,61 @@
+/** `clsort batch --engine`: a batch over many machines. */
+import { dirname, resolve } from 'node:path';
+import type { BatchOptions, OpenRunner } from '../batch/batch.js';
+import type { Listener } from '../batch/events.js';
+import { BullmqJobRunner } from '../engines/bullmq-job-runner.js';
+import { batchChain } from '../engines/chain.js';
+import {
+  type DirectExecution,
+  DistributedBatchRunner,
+  type Scheduler,
+} from '../engines/distributed-batch-runner.js';
+import { SharedFolder } from '../engines/shared-folder.js';
+import { assertNotPending } from '../engines/slurm.js';
+import { isStdin } from '../io/raw.js';
+import { UsageError } from '../util/errors.js';
+import type { Console } from './console.js';
+import type { BatchArguments } from './options/batch.js';
+import { expectRedis } from './redis-arguments.js';
+import { assertScheduler, handOver, SCHEDULERS } from './scheduler.js';
+
+/** What runs the jobs on workers. @throws UsageError for options that are each worker's own; IoError */
+export async function distributedRunnerFor(
+  args: BatchArguments,
+  { failFast, timeout }: Pick<BatchOptions, 'failFast' | 'timeout'>,
+  console: Console,
+): Promise<OpenRunner> {
+  assertScheduler(args);
+  if (timeout !== undefined) throw new UsageError('--timeout is for batches on this host');
+  if (isStdin(args.jobs))
+    throw new UsageError('a batch over many machines is known by its manifest: name a file, not stdin');
+  const isHandedOver = SCHEDULERS.includes(args.engine ?? '');
+  const runs = isHandedOver ? undefined : queueExecution(args);
+  const shared = await SharedFolder.open(args['workers-folder'] ?? dirname(resolve(args.jobs)));
+  return async (_, { signal, onEvent }) =>
+    new DistributedBatchRunner({
+      ...{ shared, failFast, signal, onEvent },
+      name: resolve(args.jobs),
+      by: runs ? runs(onEvent) : schedulerExecution(args, shared, console),
+    });
+}
+
+function queueExecution(args: BatchArguments): (onEvent: Listener) => DirectExecution {
+  const url = expectRedis(args);
+  const own = (['device', 'memory'] as const).find((name) => args[name] !== undefined);
+  if (own) throw new UsageError(`--${own} is each worker's own: say it to 'clsort worker'`);
+  return (onEvent) => ({
+    runner: (id) =>
+      BullmqJobRunner.open({
+        ...{ url, queue: args.queue, id, out: 'batch' },
+        onWarning: (message) => onEvent({ is: 'warning', message }),
+      }),
+  });
+}
+
+const schedulerExecution = (args: BatchArguments, shared: SharedFolder, console: Console): Scheduler => ({
+  assertFree: async (folder) => {
+    if (args.submit) await assertNotPending(folder);
+  },
+  handOver: (batch, folder, open) =>
+    handOver(batchChain(batch, folder, open), { folder, shared }, args, console),
+});

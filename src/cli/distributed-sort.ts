@@ -1,0 +1,175 @@
+/** `clsort sort --engine`: a sort over many machines. */
+import { deviceSpecs } from '../device/select-device.js';
+import { BullmqJobRunner } from '../engines/bullmq-job-runner.js';
+import { sortChain } from '../engines/chain.js';
+import { runSort } from '../engines/coordinator.js';
+import type { RunReport } from '../engines/forecast/fit.js';
+import { REPORT_SCHEMA, runReport } from '../engines/forecast/report.js';
+import type { JobRunner } from '../engines/job-runner.js';
+import { LocalJobRunner } from '../engines/local-job-runner.js';
+import type { SortRequest } from '../engines/make-job.js';
+import { type OpenJob, openSortJob } from '../engines/open-job.js';
+import { RunTimes } from '../engines/run-times.js';
+import { assertNotPending } from '../engines/slurm.js';
+import type { PartsReport } from '../engines/verify-part.js';
+import type { WorkerContext } from '../engines/worker-context.js';
+import { Sorter } from '../sort/api/sorter.js';
+import { UsageError } from '../util/errors.js';
+import { readOrder } from './arguments.js';
+import { type Console, print } from './console.js';
+import { EXIT, type ExitCode } from './exit-code.js';
+import { readInput, readTo } from './key-files.js';
+import { readBudget } from './memory-options.js';
+import type { SortArguments } from './options/sort.js';
+import { readRecords } from './record-options.js';
+import { expectRedis } from './redis-arguments.js';
+import { assertScheduler, handOver, SCHEDULERS } from './scheduler.js';
+import { bytesText, grouped, secondsText } from './table.js';
+import { TaskView } from './task-view.js';
+
+/** What only a sort on one machine can do. */
+function assertDistributable(args: SortArguments): void {
+  const { engine = '' } = args;
+  const not: Readonly<Record<string, boolean>> = {
+    by: args.by !== undefined,
+    columns: args.columns !== undefined,
+    head: args.head !== undefined,
+    'unique-by': args['unique-by'] !== undefined,
+    unique: args.unique,
+    counts: args.counts !== undefined,
+    argsort: args.argsort,
+    axis: args.axis !== -1,
+    'out-dir': args['out-dir'] !== undefined,
+  };
+  const option = Object.keys(not).find((name) => not[name]);
+  if (option !== undefined) {
+    throw new UsageError(`--${option} is not for --engine: keys and records are sorted over many machines`);
+  }
+  const ofWorkers: Readonly<Record<string, boolean>> = {
+    device: args.device !== undefined,
+    memory: args.memory !== undefined,
+    tmp: args.tmp !== undefined,
+  };
+  const workerOption = Object.keys(ofWorkers).find((name) => ofWorkers[name]);
+  if (engine === 'bullmq' && workerOption !== undefined) {
+    throw new UsageError(`--${workerOption} is each worker's own: say it to 'clsort worker'`);
+  }
+  assertScheduler(args);
+}
+
+function requestOf(args: SortArguments): SortRequest {
+  const { in: inputs, out, partitions, shards, algorithm, format, 'radix-bits': radixBits } = args;
+  if (out === undefined) throw new UsageError("no output: name a folder for the parts, as in '-o sorted'");
+  if (out === '-')
+    throw new UsageError('the result of many machines is a folder of parts: name one, not stdout');
+  const records = readRecords(args);
+  const scan = args.scan === 'auto' ? undefined : args.scan === '3' ? (3 as const) : (5 as const);
+  const how = {
+    ...(algorithm !== 'auto' && { algorithm }),
+    ...(scan !== undefined && { scan }),
+    ...(radixBits !== undefined && { radixBits }),
+  };
+  const common = { inputs, out, partitions, shards, how };
+  if (records) return { ...common, records: { ...records, format } };
+  const { bits, descending, nan } = readOrder(args);
+  const keys = { ...readInput(args), descending, nan, to: readTo(args), ...(bits && { bits }) };
+  return { ...common, keys };
+}
+
+export async function sortDistributed(args: SortArguments, console: Console): Promise<ExitCode> {
+  assertDistributable(args);
+  const url = args.engine === 'bullmq' ? expectRedis(args) : undefined;
+  const request = requestOf(args);
+  const { signal } = console;
+  const started = performance.now();
+  const open = await openSortJob(request, { workersFolder: args['workers-folder'], signal });
+  try {
+    if (SCHEDULERS.includes(args.engine ?? '')) return await submitToScheduler(open, args, console);
+    return await runWithView(open, { url, started }, args, console);
+  } finally {
+    await open.release();
+  }
+}
+
+async function runWithView(
+  open: OpenJob,
+  { url, started }: { readonly url: URL | undefined; readonly started: number },
+  args: SortArguments,
+  console: Console,
+): Promise<ExitCode> {
+  const { job, folder, shared, isOld, bytes } = open;
+  const { signal } = console;
+  const view = new TaskView(console);
+  const note = (text: string): void => {
+    if (!console.quiet) view.say(text);
+  };
+  note(
+    `job ${folder.id}: ${bytesText(bytes)}, ${job.shards.length} shards, ${job.partitions} partitions` +
+      `${isOld ? ', gone on with' : ''}; up to ${bytesText(bytes)} beside the result in ${folder.path}`,
+  );
+  let sorter: Promise<Sorter> | undefined;
+  const onWarning = ({ message }: Error): void => view.say(`warning: ${message}`);
+  const context: WorkerContext = {
+    shared,
+    sorter: () => {
+      sorter ??= Sorter.open({ devices: deviceSpecs(args.device ?? ['auto']), onWarning });
+      return sorter;
+    },
+    memory: readBudget(args),
+    tmp: args.tmp,
+    signal,
+    onWarning,
+  };
+  const noteKeptWork = (): void =>
+    note(`what is done so far is kept in ${folder.path}: the same command goes on with it`);
+  signal.addEventListener('abort', noteKeptWork, { once: true });
+  try {
+    const runner: JobRunner = url
+      ? await BullmqJobRunner.open({
+          ...{ url, queue: args.queue, id: folder.id, out: job.out },
+          onWarning: (message) => view.say(`warning: ${message}`),
+        })
+      : new LocalJobRunner(context);
+    const times = new RunTimes(started);
+    const report = await runSort({ job, folder, context }, runner, (event) => {
+      times.handle(event);
+      view.handle(event);
+    });
+    view.clear();
+    const run = runReport(job, report, { engine: runner.name, ...times.facts });
+    printReport(report, { id: folder.id, seconds: run.seconds, run }, args, console);
+    return EXIT.ok;
+  } catch (error) {
+    if (!signal.aborted && (await folder.readJob().catch(() => undefined))) noteKeptWork();
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', noteKeptWork);
+    view.clear();
+    await (await sorter?.catch(() => undefined))?.close();
+  }
+}
+
+function printReport(
+  report: PartsReport,
+  more: { readonly id: string; readonly seconds: number; readonly run: RunReport },
+  { json }: SortArguments,
+  console: Console,
+): void {
+  if (json) {
+    print(console, JSON.stringify({ schema: REPORT_SCHEMA, ...report, ...more }));
+  } else if (!console.quiet) {
+    const { out, n, units, bytes, parts } = report;
+    const time = secondsText(more.seconds);
+    print(
+      console,
+      `${out}: ${grouped(n)} ${units}, ${bytesText(bytes)}, in ${grouped(parts)} parts, verified; ${time}`,
+    );
+  }
+}
+
+async function submitToScheduler(open: OpenJob, args: SortArguments, console: Console): Promise<ExitCode> {
+  const { job, folder } = open;
+  if (args.submit) await assertNotPending(folder);
+  await handOver(await sortChain(job, folder), open, args, console);
+  return EXIT.ok;
+}

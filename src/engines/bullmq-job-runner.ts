@@ -1,0 +1,393 @@
+/**
+ * Tasks for workers behind a queue of BullMQ on Redis or Valkey, which retries, and finds workers that died. What counts is a
+ * task's record in the shared folder: Redis may lose all it knows, and tasks without a record are added again.
+ */
+import { hostname } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Queue, QueueEvents } from 'bullmq';
+import type { Redis } from 'ioredis';
+import { deserializeError, type SerializedError } from '../batch/protocol.js';
+import { AbortedError, ClsortError, DeviceLostError, IoError } from '../util/errors.js';
+import { VERSION } from '../util/package.js';
+import { EventChannel } from './event-channel.js';
+import {
+  CancelledError,
+  type JobRunner,
+  type JobStatus,
+  type Task,
+  type TaskEvent,
+  taskText,
+} from './job-runner.js';
+import {
+  cancelKey,
+  entryOf,
+  type JobEntry,
+  jobIdOf,
+  jobsKey,
+  PREFIX,
+  plainText,
+  queueName,
+  type WorkerEntry,
+  workersKey,
+} from './queue-names.js';
+import { connect, loadBullmq, placeOf, redisError } from './redis.js';
+
+/** What a worker tells of a task that it has. */
+export type WorkerUpdate = {
+  readonly worker: string;
+} & (
+  | { readonly is: 'begin' }
+  | { readonly is: 'progress'; readonly phase: string; readonly done: number; readonly total: number | null }
+  | { readonly is: 'again' | 'failed'; readonly error: SerializedError }
+  | { readonly is: 'done'; readonly seconds: number; readonly cpuSeconds: number; readonly device: string }
+);
+
+export interface BullmqJobRunnerOptions {
+  readonly url: URL;
+  readonly queue: string;
+  /** Of the job. */
+  readonly id: string;
+  /** Name of the output, for who asks how far it is. */
+  readonly out: string;
+  /** How often a task is tried at most. Default 3. */
+  readonly attempts?: number | undefined;
+  readonly onWarning: (message: string) => void;
+}
+
+/** Between two looks at what is done, since events may be lost. */
+const POLL_MS = 2000;
+/** Tasks that are looked at each time. */
+const TASKS_PER_POLL = 256;
+/** Tasks that are added at a time. */
+const TASKS_PER_ADD = 500;
+/** A worker that has said nothing for so long is not there. */
+const WORKER_TIMEOUT_MS = 30_000;
+/** How long the end may take: Redis may not be there. */
+const END_MS = 2000;
+/** How long an entry of a job that has ended stays. */
+const RETENTION_SECONDS = 7 * 24 * 3600;
+/** Looks at which a task that a worker said to be done may lack its record: folders of a network may lag. */
+const MAX_LATE_POLLS = 5;
+/** So many records may be missing for good before it is told. */
+const MAX_MISSING_RECORDS = 2;
+
+export class BullmqJobRunner implements JobRunner {
+  readonly name = 'bullmq';
+  readonly #options: BullmqJobRunnerOptions;
+  readonly #client: Redis;
+  readonly #queue: Queue;
+  readonly #events: QueueEvents;
+  /** Waits for events: others would wait with it. */
+  readonly #blockingClient: Redis;
+  readonly #warned = new Set<string>();
+  #status: JobStatus = { stage: 'begin', done: 0, tasks: 0 };
+
+  private constructor(
+    options: BullmqJobRunnerOptions,
+    [client, blockingClient]: readonly [Redis, Redis],
+    queue: Queue,
+    events: QueueEvents,
+  ) {
+    this.#blockingClient = blockingClient;
+    this.#options = options;
+    this.#client = client;
+    this.#queue = queue;
+    this.#events = events;
+  }
+
+  /** @throws IoError where Redis does not answer; PackageError where packages are missing */
+  static async open(options: BullmqJobRunnerOptions): Promise<BullmqJobRunner> {
+    const { Queue, QueueEvents } = await loadBullmq();
+    const { url, queue: name, id, onWarning } = options;
+    const client = await connect(url, onWarning);
+    const settings = { connection: client, prefix: PREFIX, skipVersionCheck: true };
+    const queue = new Queue(queueName(name), settings);
+    const blockingClient = client.duplicate();
+    const events = new QueueEvents(queueName(name), { ...settings, connection: blockingClient });
+    // The connection is made again by itself, and who lost it is told by `connect`.
+    queue.on('error', () => undefined);
+    events.on('error', () => undefined);
+    const runner = new BullmqJobRunner(options, [client, blockingClient], queue, events);
+    try {
+      await events.waitUntilReady();
+      await client.del(cancelKey(name, id));
+    } catch (error) {
+      await runner.close('failed');
+      throw redisError(error, url);
+    }
+    return runner;
+  }
+
+  async *run(
+    tasks: readonly Task[],
+    isDone: (task: Task) => Promise<boolean>,
+    signal: AbortSignal,
+  ): AsyncGenerator<TaskEvent> {
+    const stage = new RunningTasks(tasks, isDone, this.#queue);
+    const { channel } = stage;
+    const stop = (): void => channel.fail(new AbortedError('interrupted', { cause: signal.reason }));
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+    const unlisten = stage.listen(this.#events);
+    let isOver = false;
+    const pollUntilOver = async (): Promise<void> => {
+      while (!isOver) {
+        await delay(POLL_MS, undefined, { ref: false });
+        if (isOver) return;
+        if (await this.#isCancelled()) channel.fail(new CancelledError('the job was cancelled'));
+        await this.#checkWorkers(channel);
+        await this.reportStatus({ ...this.#status });
+        await stage.poll();
+      }
+    };
+    try {
+      // It waits as long as Redis is not there, and must hold up nothing.
+      stage
+        .add(tasks)
+        .then(pollUntilOver)
+        .catch((error) => {
+          if (!isOver)
+            channel.fail(error instanceof ClsortError ? error : redisError(error, this.#options.url));
+        });
+      yield* channel;
+    } finally {
+      isOver = true;
+      signal.removeEventListener('abort', stop);
+      unlisten();
+      await Promise.race([stage.giveUp(), delay(END_MS)]);
+    }
+  }
+
+  async #isCancelled(): Promise<boolean> {
+    const { queue, id } = this.#options;
+    return (await this.#client.exists(cancelKey(queue, id))) === 1;
+  }
+
+  /** Says once of each worker that is of another version, and once that there is none. */
+  async #checkWorkers(channel: EventChannel<TaskEvent>): Promise<void> {
+    const { queue, url } = this.#options;
+    const entries = Object.entries(await this.#client.hgetall(workersKey(queue)));
+    const warn = (key: string, message: string): void => {
+      if (this.#warned.has(key)) return;
+      this.#warned.add(key);
+      channel.push({ is: 'warning', message });
+    };
+    let ours = 0;
+    for (const [name, text] of entries) {
+      const entry = entryOf<WorkerEntry>(text);
+      if (!entry || !(Date.now() - entry.at < WORKER_TIMEOUT_MS)) continue;
+      if (entry.version === VERSION) ours++;
+      else {
+        const other = plainText(entry.version);
+        warn(
+          `${name} ${other}`,
+          `worker ${plainText(name)} runs clsort ${other}, and this is ${VERSION}: it is refused, and gets no task`,
+        );
+      }
+    }
+    if (ours === 0) {
+      warn(
+        'none',
+        `no worker of clsort ${VERSION} is at queue '${queue}' of ${placeOf(url)}: start 'clsort worker' on a host`,
+      );
+    }
+  }
+
+  async reportStatus(status: JobStatus): Promise<void> {
+    this.#status = status;
+    await this.#put('running');
+  }
+
+  async #put(state: JobEntry['state']): Promise<void> {
+    const { queue, id, out } = this.#options;
+    const entry: JobEntry = {
+      ...{ version: VERSION, host: hostname(), pid: process.pid, out, state, at: Date.now() },
+      ...this.#status,
+    };
+    if (this.#client.status !== 'ready') return; // it is said again soon
+    await this.#client.hset(jobsKey(queue), id, JSON.stringify(entry)).catch(() => undefined);
+    await this.#client.expire(jobsKey(queue), RETENTION_SECONDS).catch(() => undefined);
+  }
+
+  async close(outcome: 'done' | 'failed'): Promise<void> {
+    await Promise.race([this.#end(outcome), delay(END_MS)]);
+    this.#blockingClient.disconnect();
+    this.#client.disconnect();
+  }
+
+  async #end(outcome: 'done' | 'failed'): Promise<void> {
+    await this.#put((await this.#isCancelled().catch(() => false)) ? 'cancelled' : outcome);
+    await this.#events.close().catch(() => undefined);
+    await this.#queue.close().catch(() => undefined);
+  }
+}
+
+/** The tasks of one stage, until each has ended. */
+class RunningTasks {
+  readonly channel = new EventChannel<TaskEvent>();
+  readonly #open: Map<string, Task>;
+  readonly #isDone: (task: Task) => Promise<boolean>;
+  readonly #queue: Queue;
+  /** What workers said last of tasks that have ended, or may be tried again. */
+  readonly #updates = new Map<string, WorkerUpdate>();
+  readonly #latePolls = new Map<string, number>();
+  /** Tasks that workers said to be done, and whose records did not come. */
+  #missingRecords = 0;
+  /** Where the next look begins. */
+  #next = 0;
+
+  constructor(tasks: readonly Task[], isDone: (task: Task) => Promise<boolean>, queue: Queue) {
+    this.#open = new Map(tasks.map((task) => [jobIdOf(task), task]));
+    this.#isDone = isDone;
+    this.#queue = queue;
+    if (tasks.length === 0) this.channel.end();
+  }
+
+  /** Adds those that the queue does not have yet: an earlier coordinator may have added them. */
+  async add(tasks: readonly Task[]): Promise<void> {
+    for (let first = 0; first < tasks.length; first += TASKS_PER_ADD) {
+      const some = tasks.slice(first, first + TASKS_PER_ADD);
+      // What has ended, and has no record, is run once more.
+      await Promise.all(some.map((task) => this.#removeEnded(jobIdOf(task))));
+      await this.#queue.addBulk(
+        some.map((task) => ({
+          name: task.kind,
+          data: { ...task, version: VERSION },
+          opts: {
+            jobId: jobIdOf(task),
+            attempts: 3,
+            backoff: { type: 'exponential', delay: 1000 },
+            removeOnComplete: true,
+          },
+        })),
+      );
+    }
+  }
+
+  async #removeEnded(id: string): Promise<void> {
+    const job = await this.#queue.getJob(id);
+    if (!job) return;
+    const state = await job.getState();
+    if (state === 'completed' || state === 'failed') await job.remove().catch(() => undefined);
+  }
+
+  listen(events: QueueEvents): () => void {
+    const onProgress = ({ jobId, data }: { jobId: string; data: unknown }): void => this.#handle(jobId, data);
+    const onCompleted = ({ jobId }: { jobId: string }): void => void this.#ended(jobId);
+    const onFailed = ({ jobId, failedReason }: { jobId: string; failedReason: string }): void =>
+      this.#failed(jobId, failedReason);
+    const onStalled = ({ jobId }: { jobId: string }): void => {
+      const task = this.#open.get(jobId);
+      if (!task) return;
+      const worker = plainText(this.#updates.get(jobId)?.worker ?? 'a worker');
+      const error = new Error('the worker has not been heard of: another one takes the task');
+      this.channel.push({ is: 'again', task, worker, error });
+    };
+    events.on('progress', onProgress);
+    events.on('completed', onCompleted);
+    events.on('failed', onFailed);
+    events.on('stalled', onStalled);
+    return () => {
+      events.off('progress', onProgress);
+      events.off('completed', onCompleted);
+      events.off('failed', onFailed);
+      events.off('stalled', onStalled);
+    };
+  }
+
+  #handle(id: string, data: unknown): void {
+    const task = this.#open.get(id);
+    const update = data as Partial<WorkerUpdate> | null;
+    if (!task || typeof update !== 'object' || update === null) return;
+    const worker = plainText(update.worker);
+    if (update.is === 'begin') this.channel.push({ is: 'begin', task, worker });
+    else if (update.is === 'progress') {
+      const { phase = '', done = 0, total } = update as Extract<WorkerUpdate, { is: 'progress' }>;
+      const progress = { phase: plainText(phase), done: Number(done), total: Number(total ?? Number.NaN) };
+      this.channel.push({ is: 'progress', task, worker, progress });
+      return;
+    } else if (update.is === 'again') {
+      this.channel.push({ is: 'again', task, worker, error: errorOf(update as WorkerUpdate) });
+    }
+    this.#updates.set(id, update as WorkerUpdate);
+  }
+
+  /** A task is over: so it is when its record is there. */
+  async #ended(id: string): Promise<void> {
+    const task = this.#open.get(id);
+    if (!task || !(await this.#isDone(task).catch(() => false)) || !this.#open.delete(id)) return;
+    const update = this.#updates.get(id);
+    const worker = plainText(update?.worker ?? 'a worker');
+    const [seconds, cpuSeconds] =
+      update?.is === 'done' ? [Number(update.seconds), Number(update.cpuSeconds)] : [0, 0];
+    const device = update?.is === 'done' ? plainText(update.device) : undefined;
+    this.channel.push({ is: 'done', task, worker, seconds, cpuSeconds, device });
+    if (this.#open.size === 0) this.channel.end();
+  }
+
+  #failed(id: string, reason: string): void {
+    const task = this.#open.get(id);
+    if (!task || !this.#open.delete(id)) return;
+    const update = this.#updates.get(id);
+    const error =
+      update?.is === 'failed'
+        ? errorOf(update)
+        : new DeviceLostError(
+            `${taskText(task)} has failed without a word of its worker: ${plainText(reason)}`,
+          );
+    this.channel.push({ is: 'failed', task, worker: plainText(update?.worker ?? 'a worker'), error });
+    if (this.#open.size === 0) this.channel.end();
+  }
+
+  /** Looks at some of what is open: events may have been lost, or all that Redis knew. */
+  async poll(): Promise<void> {
+    const ids = [...this.#open.keys()];
+    const begin = this.#next >= ids.length ? 0 : this.#next;
+    this.#next = begin + TASKS_PER_POLL;
+    for (const id of ids.slice(begin, begin + TASKS_PER_POLL)) {
+      await this.#ended(id);
+      const task = this.#open.get(id);
+      if (!task) continue;
+      const job = await this.#queue.getJob(id);
+      const state = await job?.getState();
+      if (state === 'failed') {
+        this.#handle(id, job?.progress);
+        this.#failed(id, job?.failedReason ?? 'for an unknown reason');
+      } else if (state === undefined || state === 'unknown' || state === 'completed') {
+        // A task that has just been completed is no longer known: its record may take a moment to be seen.
+        const polls = (this.#latePolls.get(id) ?? 0) + 1;
+        this.#latePolls.set(id, polls);
+        const isReported = this.#updates.get(id)?.is === 'done';
+        if (polls < (isReported ? MAX_LATE_POLLS : 2)) continue;
+        this.#latePolls.delete(id);
+        if (isReported && ++this.#missingRecords > MAX_MISSING_RECORDS) throw missingRecordError(task);
+        await this.add([task]);
+      } else this.#latePolls.delete(id);
+    }
+  }
+
+  /** Takes back what nobody has begun. */
+  async giveUp(): Promise<void> {
+    for (const id of this.#open.keys()) {
+      const job = await this.#queue.getJob(id).catch(() => undefined);
+      await job?.remove().catch(() => undefined); // one that a worker has is locked
+    }
+  }
+}
+
+function errorOf(update: WorkerUpdate): Error {
+  if (!('error' in update)) return new Error('the task failed');
+  const { code, message, system } = update.error ?? {};
+  return deserializeError({
+    code: code === undefined ? 'ERR_CLSORT_INTERNAL' : plainText(code),
+    message: plainText(message),
+    system: system === undefined ? undefined : plainText(system),
+  });
+}
+
+const missingRecordError = (task: Task): IoError =>
+  new IoError(
+    `workers say that ${taskText(task)} is done, and there is no record of it here: do they share another folder ` +
+      '(--workers-folder), or does this host see late what they write?',
+    { details: { job: task.job } },
+  );

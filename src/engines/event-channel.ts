@@ -1,0 +1,36 @@
+/** Events that come by themselves, for who takes them one by one. */
+export class EventChannel<T> {
+  readonly #waiting: T[] = [];
+  #failure: { readonly error: unknown } | undefined;
+  #ended = false;
+  #wake: () => void = () => undefined;
+
+  push(event: T): void {
+    this.#waiting.push(event);
+    this.#wake();
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#wake();
+  }
+
+  /** What has come before is still given out. */
+  fail(error: unknown): void {
+    this.#failure ??= { error };
+    this.#wake();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<T> {
+    for (;;) {
+      for (let event = this.#waiting.shift(); event !== undefined; event = this.#waiting.shift()) yield event;
+      if (this.#failure) throw this.#failure.error;
+      if (this.#ended) return;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+        // It may have come between the look and this line.
+        if (this.#waiting.length > 0 || this.#failure || this.#ended) resolve();
+      });
+    }
+  }
+}

@@ -1,0 +1,51 @@
+/** Runs tasks in this process, one after the other. */
+import { AbortedError } from '../util/errors.js';
+import type { JobRunner, Task, TaskEvent } from './job-runner.js';
+import { runTask } from './run-task.js';
+import { cpuSeconds } from './run-times.js';
+import type { WorkerContext } from './worker-context.js';
+
+export class LocalJobRunner implements JobRunner {
+  readonly name = 'local';
+  readonly #context: WorkerContext;
+  readonly #worker: string;
+
+  constructor(context: WorkerContext, worker = 'local') {
+    this.#context = context;
+    this.#worker = worker;
+  }
+
+  async *run(
+    tasks: readonly Task[],
+    _: (task: Task) => Promise<boolean>,
+    signal: AbortSignal,
+  ): AsyncGenerator<TaskEvent> {
+    const worker = this.#worker;
+    for (const task of tasks) {
+      if (signal.aborted) throw new AbortedError('interrupted', { cause: signal.reason });
+      yield { is: 'begin', task, worker };
+      const started = performance.now();
+      const cpuBefore = cpuSeconds();
+      try {
+        await runTask(task, this.#context);
+      } catch (error) {
+        yield { is: 'failed', task, worker, error: error as Error };
+        return;
+      }
+      yield {
+        ...{ is: 'done', task, worker, seconds: (performance.now() - started) / 1000 },
+        cpuSeconds: cpuSeconds() - cpuBefore,
+        device: await this.#device(task),
+      };
+    }
+  }
+
+  /** The name of the device, once there is one. */
+  async #device({ kind }: Task): Promise<string | undefined> {
+    return kind === 'sort' ? ((await this.#context.sorter()).device?.name ?? 'host') : undefined;
+  }
+
+  async reportStatus(): Promise<void> {}
+
+  async close(): Promise<void> {}
+}

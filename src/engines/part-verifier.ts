@@ -1,0 +1,45 @@
+/** What units on their way prove: that they are in order, which they are, and with what they begin and end. */
+
+import { RecordMultiset } from '../io/record-multiset.js';
+import type { RecordOrdering } from '../io/record-ordering.js';
+import { RecordOrderChecker } from '../io/scan-record-order.js';
+import { MismatchError } from '../util/errors.js';
+import type { SortedPartRecord } from './layout.js';
+
+const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
+
+export class PartVerifier {
+  readonly #order: RecordOrdering;
+  readonly #orderCheck: RecordOrderChecker;
+  readonly #multiset: RecordMultiset;
+  #first: string | undefined;
+  #last = '';
+
+  constructor(order: RecordOrdering, points: BigUint64Array) {
+    this.#order = order;
+    this.#orderCheck = new RecordOrderChecker(order);
+    this.#multiset = new RecordMultiset(order.recordBytes, points);
+  }
+
+  /** @param piece whole units, which must not change until this is fulfilled */
+  async add(piece: Uint8Array): Promise<void> {
+    if (piece.length === 0) return;
+    const counted = this.#multiset.add(piece);
+    counted.catch(() => undefined); // it is awaited, perhaps after another failure
+    this.#orderCheck.add(piece);
+    const { recordBytes } = this.#order;
+    this.#first ??= base64(piece.subarray(0, recordBytes));
+    this.#last = base64(piece.subarray(-recordBytes));
+    await counted;
+  }
+
+  /** @throws MismatchError where a unit came before the one that it belongs in front of */
+  get result(): Omit<SortedPartRecord, 'bytes'> {
+    const { descent, n } = this.#orderCheck;
+    if (descent !== undefined) {
+      throw new MismatchError(`unit ${descent} of a part belongs before the one in front of it`);
+    }
+    const ends = this.#first === undefined ? null : ([this.#first, this.#last] as const);
+    return { n, ends, products: this.#multiset.stored };
+  }
+}
