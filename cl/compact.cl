@@ -12,7 +12,7 @@
  */
 #include "key_codec.clh"
 #include "vector_keys.clh"
-#include "walk.clh"
+#include "primitive.clh"
 
 typedef uint operand_t;
 #define COMBINE(a, b) ((a) + (b))
@@ -39,9 +39,9 @@ typedef uint operand_t;
 #endif
 
 /* What says which keys are chosen. */
-#define CHOICE_PARAMETERS \
+#define SELECTION_PARAMETERS \
     __global const key_t *in, __global const uchar *mask, ulong n, ulong low, ulong high, uint invert, codec_t codec
-#define CHOICE in, mask, n, low, high, invert, codec
+#define SELECTION in, mask, n, low, high, invert, codec
 
 /* Where chosen elements go; GIVE 2: `source` has the keys that are looked at, 3: key number `carried[i]` there is given for
  * element i. */
@@ -87,7 +87,7 @@ INLINE uint load_vector(__global const key_t *in, ulong at, ulong n, key_t keys[
  * @pre   called by whole rows, whose vectors lie one behind the other
  * @post  *own = how many are chosen
  * @return a bit for each that is chosen */
-INLINE uint choose_of(CHOICE_PARAMETERS, ulong at, const key_t keys[VECTOR_KEYS], uint some, uint *own)
+INLINE uint choose_of(SELECTION_PARAMETERS, ulong at, const key_t keys[VECTOR_KEYS], uint some, uint *own)
 {
     uint bits = 0;
 #if CHOOSE == 0
@@ -128,14 +128,14 @@ INLINE uint choose_of(CHOICE_PARAMETERS, ulong at, const key_t keys[VECTOR_KEYS]
 }
 
 /* The same for the elements from `at` on. @post keys = the elements */
-INLINE uint choose_vector(CHOICE_PARAMETERS, ulong at, key_t keys[VECTOR_KEYS], uint *own)
+INLINE uint choose_vector(SELECTION_PARAMETERS, ulong at, key_t keys[VECTOR_KEYS], uint *own)
 {
     const uint some = load_vector(in, at, n, keys);
-    return choose_of(CHOICE, at, keys, some, own);
+    return choose_of(SELECTION, at, keys, some, own);
 }
 
 /* The same for the tile from `start` on, by rounds. */
-INLINE void choose(CHOICE_PARAMETERS, ulong start, key_t keys[ROUNDS][VECTOR_KEYS], uint chosen[ROUNDS], uint own[ROUNDS])
+INLINE void choose(SELECTION_PARAMETERS, ulong start, key_t keys[ROUNDS][VECTOR_KEYS], uint chosen[ROUNDS], uint own[ROUNDS])
 {
     const uint item = (uint)get_local_id(0);
     if (start + TILE_KEYS <= n) {
@@ -145,33 +145,33 @@ INLINE void choose(CHOICE_PARAMETERS, ulong start, key_t keys[ROUNDS][VECTOR_KEY
 #pragma unroll
         for (uint round = 0; round < ROUNDS; round++) {
             const ulong at = start + (round * GROUP_SIZE + item) * VECTOR_KEYS;
-            chosen[round] = choose_of(CHOICE, at, keys[round], (1u << VECTOR_KEYS) - 1, &own[round]);
+            chosen[round] = choose_of(SELECTION, at, keys[round], (1u << VECTOR_KEYS) - 1, &own[round]);
         }
     } else {
 #pragma unroll
         for (uint round = 0; round < ROUNDS; round++) {
             const ulong at = start + (ulong)(round * GROUP_SIZE + item) * VECTOR_KEYS;
-            chosen[round] = choose_vector(CHOICE, at, keys[round], &own[round]);
+            chosen[round] = choose_vector(SELECTION, at, keys[round], &own[round]);
         }
     }
 }
 
-INLINE uint count_vector(CHOICE_PARAMETERS, ulong at)
+INLINE uint count_vector(SELECTION_PARAMETERS, ulong at)
 {
     key_t keys[VECTOR_KEYS];
     uint count;
-    choose_vector(CHOICE, at, keys, &count);
+    choose_vector(SELECTION, at, keys, &count);
     return count;
 }
 
 /* How many of a tile are chosen, for every work-item: seldom needed, and so by few registers rather than at once. */
-INLINE uint count_tile(CHOICE_PARAMETERS, ulong start, __local uint *scratch)
+INLINE uint count_tile(SELECTION_PARAMETERS, ulong start, __local uint *scratch)
 {
     const uint item = (uint)get_local_id(0);
     uint count = 0;
 #pragma unroll 1
     for (uint round = 0; round < ROUNDS; round++)
-        count += count_vector(CHOICE, start + (ulong)(round * GROUP_SIZE + item) * VECTOR_KEYS);
+        count += count_vector(SELECTION, start + (ulong)(round * GROUP_SIZE + item) * VECTOR_KEYS);
     return combine_group(count, scratch);
 }
 
@@ -303,7 +303,7 @@ INLINE void place_tile(PLACE_PARAMETERS, ulong start, ulong n, key_t keys[ROUNDS
 #  error "IN_LANES: groups of one work-item"
 # endif
 /* Which of the LANES elements from `at` on are chosen: -1 for each that is, else 0. @pre so many there are */
-INLINE int16 choose_lanes(CHOICE_PARAMETERS, ulong at, lanes_t keys)
+INLINE int16 choose_lanes(SELECTION_PARAMETERS, ulong at, lanes_t keys)
 {
 # if CHOOSE == 0
     return convert_int16(vload16(0, mask + at) != (uchar16)(uchar)0);
@@ -322,14 +322,14 @@ INLINE int16 choose_lanes(CHOICE_PARAMETERS, ulong at, lanes_t keys)
  * @param to, rest  where the first chosen one goes, and the first other one, or NO_REST
  * @param own       behind the places of chosen ones of this part, and of other ones
  */
-INLINE void place_part(CHOICE_PARAMETERS, PLACE_PARAMETERS, ulong at, ulong stop, ulong to, ulong rest, ulong2 own)
+INLINE void place_part(SELECTION_PARAMETERS, PLACE_PARAMETERS, ulong at, ulong stop, ulong to, ulong rest, ulong2 own)
 {
     key_t keys[LANES];
     int chosen[LANES];
     for (; at + LANES <= stop; at += LANES) {
         const lanes_t all = load_lanes(in + at);
         vstore16(all, 0, keys);
-        vstore16(choose_lanes(CHOICE, at, all), 0, chosen);
+        vstore16(choose_lanes(SELECTION, at, all), 0, chosen);
 # if GIVE == 1
 #  define PLACED_AT(i) keys[i]
 # else
@@ -362,7 +362,7 @@ INLINE void place_part(CHOICE_PARAMETERS, PLACE_PARAMETERS, ulong at, ulong stop
     }
     for (; at < stop; at += VECTOR_KEYS) {
         uint count;
-        const uint bits = choose_vector(CHOICE, at, keys, &count);
+        const uint bits = choose_vector(SELECTION, at, keys, &count);
         for (uint i = 0; i < VECTOR_KEYS && at + i < stop; i++) {
             if (bits >> i & 1)
                 place(PLACES, PLACED_AT(i), at, to++, NOT_HELD);
@@ -372,34 +372,34 @@ INLINE void place_part(CHOICE_PARAMETERS, PLACE_PARAMETERS, ulong at, ulong stop
     }
 }
 
-INLINE uint count_part(CHOICE_PARAMETERS, ulong at, ulong stop)
+INLINE uint count_part(SELECTION_PARAMETERS, ulong at, ulong stop)
 {
     uint16 counts = (uint16)0;
     for (; at + LANES <= stop; at += LANES)
-        counts -= as_uint16(choose_lanes(CHOICE, at, load_lanes(in + at)));
+        counts -= as_uint16(choose_lanes(SELECTION, at, load_lanes(in + at)));
     const uint8 eight = counts.lo + counts.hi;
     const uint4 four = eight.lo + eight.hi;
     uint count = four.s0 + four.s1 + four.s2 + four.s3;
     for (; at < stop; at += VECTOR_KEYS)
-        count += count_vector(CHOICE, at);
+        count += count_vector(SELECTION, at);
     return count;
 }
 #endif
 
 /* @post counts[part] = how many of the part are chosen; a part is `tiles` tiles long */
-WALK_KERNEL void compact_part_counts(CHOICE_PARAMETERS, __global uint *counts, uint tiles)
+PRIMITIVE_KERNEL void compact_part_counts(SELECTION_PARAMETERS, __global uint *counts, uint tiles)
 {
     __local uint scratch[GROUP_SIZE];
     const ulong first = (ulong)get_group_id(0) * tiles * TILE_KEYS;
 #if IN_LANES
-    counts[get_group_id(0)] = count_part(CHOICE, first, min(first + (ulong)tiles * TILE_KEYS, n));
+    counts[get_group_id(0)] = count_part(SELECTION, first, min(first + (ulong)tiles * TILE_KEYS, n));
 #else
     uint count = 0;
     const ulong own = first + (ulong)get_local_id(0) * VECTOR_KEYS;
     for (uint tile = 0; tile < tiles; tile++) {
 #pragma unroll
         for (uint round = 0; round < ROUNDS; round++)
-            count += count_vector(CHOICE, own + ((ulong)tile * ROUNDS + round) * GROUP_SIZE * VECTOR_KEYS);
+            count += count_vector(SELECTION, own + ((ulong)tile * ROUNDS + round) * GROUP_SIZE * VECTOR_KEYS);
     }
     const uint all = combine_group(count, scratch);
     if (get_local_id(0) == 0)
@@ -409,8 +409,8 @@ WALK_KERNEL void compact_part_counts(CHOICE_PARAMETERS, __global uint *counts, u
 
 /* @pre  counts as compact_part_counts has left them, for parts of as many tiles
  * @post told[slot] = how many are chosen */
-WALK_KERNEL void compact_parts(CHOICE_PARAMETERS, PLACE_PARAMETERS, __global const uint *counts, uint tiles, uint with_rest,
-                               __global uint *told, uint slot)
+PRIMITIVE_KERNEL void compact_parts(SELECTION_PARAMETERS, PLACE_PARAMETERS, __global const uint *counts, uint tiles,
+                                    uint with_rest, __global uint *told, uint slot)
 {
     __local uint scratch[TILE_SCAN_OPERANDS];
     __local placed_t placed[PLACED];
@@ -430,7 +430,7 @@ WALK_KERNEL void compact_parts(CHOICE_PARAMETERS, PLACE_PARAMETERS, __global con
 #if IN_LANES
     const ulong stop = min(first + (ulong)tiles * TILE_KEYS, n);
     const ulong2 own = (ulong2)(origin + counts[part], rest + (stop - first - counts[part]));
-    place_part(CHOICE, PLACES, first, stop, origin, rest, own);
+    place_part(SELECTION, PLACES, first, stop, origin, rest, own);
 #else
     for (uint tile = 0; tile < tiles; tile++) {
         const ulong start = first + (ulong)tile * TILE_KEYS;
@@ -438,7 +438,7 @@ WALK_KERNEL void compact_parts(CHOICE_PARAMETERS, PLACE_PARAMETERS, __global con
             return;
         key_t keys[ROUNDS][VECTOR_KEYS];
         uint chosen[ROUNDS], own[ROUNDS], before[ROUNDS];
-        choose(CHOICE, start, keys, chosen, own);
+        choose(SELECTION, start, keys, chosen, own);
         HOLD_KEYS(keys)
         const uint total = tile_scan(own, before, scratch);
         place_tile(PLACES, start, n, keys, chosen, before, total, origin, rest, placed, HELD_KEYS);
@@ -451,8 +451,8 @@ WALK_KERNEL void compact_parts(CHOICE_PARAMETERS, PLACE_PARAMETERS, __global con
 /* @param control  tickets, see take_tile; behind a margin the states of all tiles
  * @param launch   a number that no launch since the states were cleared has had
  * @post told[slot] = how many are chosen */
-WALK_KERNEL void compact_once(CHOICE_PARAMETERS, PLACE_PARAMETERS, __global uint *control, uint launch, __global uint *told,
-                              uint slot)
+PRIMITIVE_KERNEL void compact_once(SELECTION_PARAMETERS, PLACE_PARAMETERS, __global uint *control, uint launch,
+                                   __global uint *told, uint slot)
 {
     __local uint scratch[TILE_SCAN_OPERANDS], heard[HEARD], heads[HEARD], shared;
     __local placed_t placed[PLACED];
@@ -463,7 +463,7 @@ WALK_KERNEL void compact_once(CHOICE_PARAMETERS, PLACE_PARAMETERS, __global uint
 
     key_t keys[ROUNDS][VECTOR_KEYS];
     uint chosen[ROUNDS], own[ROUNDS], before[ROUNDS];
-    choose(CHOICE, start, keys, chosen, own);
+    choose(SELECTION, start, keys, chosen, own);
     HOLD_KEYS(keys)
     const uint total = tile_scan(own, before, scratch);
     tell_own(states, tile, launch, total);
@@ -471,7 +471,7 @@ WALK_KERNEL void compact_once(CHOICE_PARAMETERS, PLACE_PARAMETERS, __global uint
     order_tile(keys, chosen, before, total, false, placed);
 #endif
     LOOK_BACK_FROM(origin, total, states, tile, launch, heard, heads,
-                   count_tile(CHOICE, (ulong)missing * TILE_KEYS, scratch))
+                   count_tile(SELECTION, (ulong)missing * TILE_KEYS, scratch))
     if (tile == (uint)get_num_groups(0) - 1 && get_local_id(0) == 0)
         told[slot] = origin + total;
 #if HELD

@@ -9,7 +9,7 @@
 #include "key_codec.clh"
 #include "local_memory.clh"
 #include "vector_keys.clh"
-#include "walk.clh"
+#include "primitive.clh"
 
 #if !defined(GROUP_SIZE) || !defined(ROUNDS) || !defined(COLUMNS) || !defined(BY) || !defined(HAND_OVER)
 # error "GROUP_SIZE, ROUNDS, COLUMNS, BY and HAND_OVER: set by src/primitives/histogram-columns.ts"
@@ -107,7 +107,7 @@ INLINE void hand_over(__global uint *done, __global uint *sums, uint bins, __glo
  * @pre   words `at` to `at` + bins of counts are zero; HAND_OVER: counts[0], and the `bins` words behind a margin
  * @post  these words are what was counted, or zero again and `told` has it
  */
-WALK_KERNEL
+PRIMITIVE_KERNEL
 void histogram_columns(__global const key_t *in, __global uint *counts, __global const key_t *all_edges, ulong n, uint bins,
                        uint shift, ulong low, ulong high, codec_t codec, __local uint *columns, __local key_t *edges,
                        __global uint *told, uint at)

@@ -16,11 +16,11 @@
  *   HISTOGRAM_COLUMNS   copies of the counters in a group, a power of two: work-items side by side count in
  *                       different copies, hence in different banks, however skewed the keys are
  *   LOOK_BACK, SPIN_LIMIT  see tile_look_back.clh
- *   PLANNED             1: which digits are sorted by, and between which arrays, was decided on the device, see wide.cl
+ *   PLANNED             1: which digits are sorted by, and between which arrays, was decided on the device, see hybrid_radix.cl
  */
 #include "count_rows.clh"
 #include "tile_look_back.clh"
-#include "wide_plan.clh"
+#include "hybrid_plan.clh"
 
 #ifndef HISTOGRAM_SIZE
 # error "HISTOGRAM_SIZE: work-items of a histogram group, set by src/algorithms/onesweep.ts"

@@ -10,7 +10,7 @@
  */
 #include "combine.clh"
 #include "vector_keys.clh"
-#include "walk.clh"
+#include "primitive.clh"
 #include "tile_scan.clh"
 
 #define TILE_KEYS (ROUNDS * GROUP_SIZE * VECTOR_KEYS)
@@ -195,7 +195,8 @@ INLINE void scan_part(__global const key_t *in, __global key_t *out, ulong at, u
 #endif
 
 /* @post totals[part] = all keys of the part combined; a part is `tiles` tiles long */
-WALK_KERNEL void scan_part_totals(__global const key_t *in, __global operand_t *totals, ulong n, uint tiles, codec_t codec)
+PRIMITIVE_KERNEL void scan_part_totals(__global const key_t *in, __global operand_t *totals, ulong n, uint tiles,
+                                       codec_t codec)
 {
     const ulong first = (ulong)get_group_id(0) * tiles * TILE_KEYS;
 #if SCAN_IN_LANES
@@ -230,8 +231,8 @@ WALK_KERNEL void scan_part_totals(__global const key_t *in, __global operand_t *
 }
 
 /* @pre  totals as scan_part_totals has left them, for parts of as many tiles; `in` may be `out` */
-WALK_KERNEL void scan_parts(__global const key_t *in, __global key_t *out, __global const operand_t *totals, ulong n,
-                            uint tiles, uint inclusive, codec_t codec)
+PRIMITIVE_KERNEL void scan_parts(__global const key_t *in, __global key_t *out, __global const operand_t *totals, ulong n,
+                                 uint tiles, uint inclusive, codec_t codec)
 {
     __local operand_t scratch[TILE_SCAN_OPERANDS];
     const uint part = (uint)get_group_id(0);
@@ -322,8 +323,8 @@ INLINE void store_held(__global key_t *out, ulong start, ulong n, codec_t codec,
  * @param launch   a number that no launch since the states were cleared has had
  * @pre  `in` is not `out`: a group may read a tile that another one has written already
  */
-WALK_KERNEL void scan_once(__global const key_t *restrict in, __global key_t *restrict out, __global uint *control, ulong n,
-                           uint launch, uint inclusive, codec_t codec)
+PRIMITIVE_KERNEL void scan_once(__global const key_t *restrict in, __global key_t *restrict out, __global uint *control,
+                                ulong n, uint launch, uint inclusive, codec_t codec)
 {
     __local operand_t scratch[TILE_SCAN_OPERANDS];
     __local operand_t heard[HEARD];

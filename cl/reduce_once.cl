@@ -5,7 +5,7 @@
  */
 #include "combine.clh"
 #include "vector_keys.clh"
-#include "walk.clh"
+#include "primitive.clh"
 #include "tile_scan.clh"
 
 /* What groups tell are bits, be they those of floats. */
@@ -135,7 +135,7 @@ INLINE operand_t combine_own(__global const key_t *in, ulong n, codec_t codec)
  * @param launch   a number that no launch since the words were cleared has had
  * @post  told[slot], told[slot + 1] = the result, as 64 bits
  */
-WALK_KERNEL
+PRIMITIVE_KERNEL
 void reduce_once(__global const key_t *in, __global uint *control, ulong n, uint launch, codec_t codec, __global uint *told,
                  uint slot)
 {

@@ -29,14 +29,14 @@ SCAN_KERNEL(scan_hillis_steele)
 #if SCAN_TYPE == 0
 /* One pass: each group takes the next tile, scans it, waits for the sum of all tiles before it and hands on its own.
  * Tiles are given out in the order in which groups begin, so that whoever is waited for is running. OpenCL does not promise
- * that running groups get on: a group that has looked MOST_LOOKS times adds up the values that it waits for.
+ * that running groups get on: a group that has looked MAX_LOOKS times adds up the values that it waits for.
  *
  * @param state  word 0 the next tile, then for each tile whether its sum is there
  * @param sums   sum of all values up to the end of each tile
  * @pre  state is 0; out is not in
  */
-#ifndef MOST_LOOKS
-# define MOST_LOOKS (1u << 14)
+#ifndef MAX_LOOKS
+# define MAX_LOOKS (1u << 14)
 #endif
 
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
@@ -67,7 +67,7 @@ void scan_single_pass(__global const uint *in, __global uint *out, volatile __gl
     if (item == 0) {
         uint before = 0, told = 0;
         for (uint of = tile; of > 0 && told == 0; of--) {
-            for (uint looks = 0; looks < MOST_LOOKS && told == 0; looks++)
+            for (uint looks = 0; looks < MAX_LOOKS && told == 0; looks++)
                 told = atomic_or(&state[of], 0);
             mem_fence(CLK_GLOBAL_MEM_FENCE);
             if (told != 0)

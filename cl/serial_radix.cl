@@ -13,7 +13,7 @@
  *   OFFSET_BITS  32: fewer than 2^32 keys; 64: any number
  */
 #include "elements.clh"
-#include "turns.clh"
+#include "pass_plan.clh"
 
 #ifndef RADIX_BITS
 # error "RADIX_BITS: bits of a digit, set by src/algorithms/serial-radix.ts"
@@ -52,13 +52,13 @@ typedef ulong offset_t;
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void serial_count(__global key_t *input, __global key_t *output, __global key_t *alternate,
                   __global offset_t *restrict counts, __global ulong *restrict differing,
-                  __global const turn_t *restrict turns, ulong n, ulong run_keys, uint pass, uint shift, uint bits,
+                  __global const planned_pass_t *restrict turns, ulong n, ulong run_keys, uint pass, uint shift, uint bits,
                   codec_t codec, uint sort)
 {
     const size_t run = get_global_id(0), runs = get_global_size(0);
     const size_t start = min(run * run_keys, n), end = min(start + run_keys, n);
     offset_t bins[BINS];
-    if (pass > 0 && turns[pass].does != TURN_SORTS)
+    if (pass > 0 && turns[pass].does != PASS_SORT)
         return;
     for (uint bin = 0; bin < BINS; bin++)
         bins[bin] = 0;
@@ -73,7 +73,7 @@ void serial_count(__global key_t *input, __global key_t *output, __global key_t 
         differing[run] = differ;
     } else {
         __global const key_t *keys = ARRAY_AT(turns[pass].keys_from, input, output, alternate);
-        const turn_t turn = turns[pass];
+        const planned_pass_t turn = turns[pass];
         for (size_t i = start; i < end; i++)
             bins[code_digit(load_code(keys, i, codec, turn.flags), turn.shift, turn.bits)]++;
     }
@@ -84,19 +84,19 @@ void serial_count(__global key_t *input, __global key_t *output, __global key_t 
 /* Exclusive scan of all counts, in place.
  *
  * @param digits      of the window [begin, end)
- * @param sort        see turns.clh
+ * @param sort        see pass_plan.clh
  */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void serial_scan(__global offset_t *restrict counts, uint entries, __global const ulong *restrict differing, uint runs,
-                 __global turn_t *restrict turns, uint pass, uint digits, uint begin, uint end, uint sort)
+                 __global planned_pass_t *restrict turns, uint pass, uint digits, uint begin, uint end, uint sort)
 {
     if (pass == 0) {
         ulong differ = 0;
         for (uint run = 0; run < runs; run++)
             differ |= differing[run];
-        plan_turns(turns, digits, begin, end, differ, sort);
+        plan_passes(turns, digits, begin, end, differ, sort);
     }
-    if (turns[pass].does != TURN_SORTS)
+    if (turns[pass].does != PASS_SORT)
         return;
     offset_t sum = 0;
     for (uint i = 0; i < entries; i++) {
@@ -141,12 +141,12 @@ void serial_scan(__global offset_t *restrict counts, uint entries, __global cons
 
 /* @param places  of the first key of each bin and run, [bin][run] */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void serial_scatter(ARRAYS, __global const offset_t *restrict places, __global const turn_t *restrict turns, ulong n,
+void serial_scatter(ARRAYS, __global const offset_t *restrict places, __global const planned_pass_t *restrict turns, ulong n,
                     ulong run_keys, uint pass, codec_t codec)
 {
     const size_t run = get_global_id(0), runs = get_global_size(0);
     const size_t start = min(run * run_keys, n), end = min(start + run_keys, n);
-    const turn_t turn = turns[pass];
+    const planned_pass_t turn = turns[pass];
     const uint flags = turn.flags, shift = turn.shift, bits = turn.bits;
     __global const key_t *keys_in = ARRAY_AT(turn.keys_from, input, output, alternate);
     __global key_t *keys_out = ARRAY_AT(turn.keys_to, input, output, alternate);
@@ -154,7 +154,7 @@ void serial_scatter(ARRAYS, __global const offset_t *restrict places, __global c
     __global const value_t *values_in = ARRAY_AT(turn.values_from, input_values, output_values, alternate_values);
     __global value_t *values_out = ARRAY_AT(turn.values_to, input_values, output_values, alternate_values);
 #endif
-    if (turn.does != TURN_SORTS)
+    if (turn.does != PASS_SORT)
         return;
 #if LINES
     /* Of each bin: where its next key goes, and its first key that lies in a line. */
@@ -213,11 +213,11 @@ void serial_scatter(ARRAYS, __global const offset_t *restrict places, __global c
 }
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void serial_settle(ARRAYS, __global const turn_t *restrict turns, ulong n, ulong run_keys, uint pass)
+void serial_settle(ARRAYS, __global const planned_pass_t *restrict turns, ulong n, ulong run_keys, uint pass)
 {
     const size_t run = get_global_id(0);
     const size_t start = min(run * run_keys, n), end = min(start + run_keys, n);
-    const turn_t turn = turns[pass];
+    const planned_pass_t turn = turns[pass];
     if (turn.keys_from != turn.keys_to) {
         __global const key_t *keys = ARRAY_AT(turn.keys_from, input, output, alternate);
         for (size_t i = start; i < end; i++)

@@ -170,7 +170,7 @@ INLINE void sort_segment(__global const key_t *keys, __global key_t *keys_out, _
 }
 
 /* Keys of 16 segments below which each is inserted sooner. */
-#define LANES_FEWEST 48u
+#define LANES_MIN_KEYS 48u
 
 /* @return how many lanes have to be full, on average, so that rows are not sorted faster one by one */
 INLINE uint full_lanes(uint longest)
@@ -204,7 +204,7 @@ INLINE uint sort_batch(__global const key_t *keys, __global key_t *keys_out,
 #endif
                        __global const uint *offsets, uint s, uint stop, __global words_t *vectors, codec_t codec, uint flags)
 {
-    for (uint most = LANES_LONGEST; most >= 8; most /= 8) {
+    for (uint most = LANES_MAX_KEYS; most >= 8; most /= 8) {
         rows_t rows;
         uint all = 0, left = 0;
         rows.longest = 0;
@@ -219,7 +219,7 @@ INLINE uint sort_batch(__global const key_t *keys, __global key_t *keys_out,
             rows.shortest = min(rows.shortest, own);
             all += own;
         }
-        if (all < max(LANES_FEWEST, rows.longest * full_lanes(rows.longest)))
+        if (all < max(LANES_MIN_KEYS, rows.longest * full_lanes(rows.longest)))
             continue;
 #if HAS_VALUES
         const row_values_t batch_values = values_of_rows(values, values_out, &rows, beside, flags);

@@ -68,7 +68,7 @@ const FOR_KEYS: readonly (readonly [
   ['top_short.cl', ['top_short'], { SEGMENT: 512, FIRST: 128, ROWS: 0 }],
   ['top_short.cl', ['top_short'], { SEGMENT: 4096, FIRST: 512, ROWS: 1 }],
   ['top_k.cl', ['select_count', 'select_digit', 'select_sums', 'select_write'], { SELECT_BITS }],
-  ['survey.cl', ['survey']],
+  ['key_range_probe.cl', ['key_range_probe']],
 ];
 
 /**

@@ -34,7 +34,7 @@ const TILES = (bytes: number): Record<string, number> =>
       'onesweep.cl',
       'tiled_radix.cl',
       'persistent_radix.cl',
-      'group_radix.cl',
+      'single_workgroup_radix.cl',
       'segment_tiles.cl',
       'segment_sweep.cl',
     ].map((file) => [file, bytes]),

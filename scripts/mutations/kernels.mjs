@@ -416,7 +416,7 @@ export const KERNELS = [
   },
   {
     name: 'hybridRadix: equal keys of a bucket change places',
-    file: 'cl/wide_bucket.clh',
+    file: 'cl/hybrid_bucket.clh',
     find: 'before += i < at ? other <= code : other < code;',
     replace: 'before += i > at ? other <= code : other < code;',
     tests: [hybridRadix('*every size*')],
@@ -451,14 +451,14 @@ export const KERNELS = [
   },
   {
     name: 'hybridRadix: a large bucket ends in the wrong array',
-    file: 'cl/wide_rest.cl',
+    file: 'cl/hybrid_rest.cl',
     find: 'passes += passes % 2 == 0;',
     replace: 'passes += passes == 0;',
     tests: [hybridRadix('*misses*')],
   },
   {
     name: 'hybridRadix: two words of differing bits are not waited for',
-    file: 'cl/wide_rest.cl',
+    file: 'cl/hybrid_rest.cl',
     find: `    atomic_or(&differing[1], (uint)(own >> 32));
     ${BARRIER}`,
     replace: '    atomic_or(&differing[1], (uint)(own >> 32));',
@@ -671,14 +671,14 @@ export const KERNELS = [
   // --- turns, serial
   {
     name: 'turns: decoded in the last digit, made or not',
-    file: 'cl/turns.clh',
+    file: 'cl/pass_plan.clh',
     find: 'rank == window.passes - 1 ? sort & FLAG_DECODE',
     replace: 'digit == digits - 1 ? sort & FLAG_DECODE',
     tests: [turns],
   },
   {
     name: 'turns: alternate where the output should be',
-    file: 'cl/turns.clh',
+    file: 'cl/pass_plan.clh',
     find: 'in_place ? rank % 2 == 0 :',
     replace: 'in_place ? rank % 2 == 1 :',
     tests: [turns],
@@ -1118,7 +1118,7 @@ export const KERNELS = [
   },
   {
     name: 'survey: what is common to all is asked of one group',
-    file: 'cl/survey.cl',
+    file: 'cl/key_range_probe.cl',
     find: 'i < n; i += get_global_size(0)) {',
     replace: 'i + 1 < n; i += get_global_size(0)) {',
     tests: [tests('sort/backend/key-range-probe-kernel')],

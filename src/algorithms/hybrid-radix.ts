@@ -35,13 +35,13 @@ import { tuningFor } from './tuning.js';
 
 /** Fewer keys are sorted before it is known that few of their digits are enough. */
 const PLANNED_FROM = 2 ** 24;
-/** Words of the plan: cl/wide_plan.clh. */
+/** Words of the plan: cl/hybrid_plan.clh. */
 const PLAN_WORDS = 16;
 /** Most work-items of the group that plans. */
 const PLAN_SIZE = 1024;
-/** Keys beside a tile of `wide_finish` that its group sees: FINISH_MARGIN of cl/wide.cl. */
+/** Keys beside a tile of `hybrid_finish` that its group sees: FINISH_MARGIN of cl/hybrid_radix.cl. */
 const MARGIN = 32;
-/** What a number of moves has to be, as cl/wide.cl has it. */
+/** What a number of moves has to be, as cl/hybrid_radix.cl has it. */
 const PARITY = { any: 0, odd: 1, even: 2 } as const;
 /** Twice as many sorts as before are given to another algorithm for each that gained nothing, up to about 2 to this power. */
 const MAX_MISSES = 5;
@@ -229,7 +229,7 @@ class HybridRadix implements Algorithm {
     const crowded = (sampled * sampled * crowd) / (2 * n);
     const repeats = Math.floor(Math.min(CHANCE_REPEATS + crowded, sampled * MAX_REPEATED));
     queue.run(
-      this.#programs.hybrid.kernel('wide_plan'),
+      this.#programs.hybrid.kernel('hybrid_plan'),
       [
         ...[made.from, made.counts, made.plan, this.#control],
         ...[u64(n), u32(bits[0]), u32(bits[1]), u32(made.passes)],
@@ -239,7 +239,7 @@ class HybridRadix implements Algorithm {
       ],
       { global: planSize, local: planSize },
     );
-    onStage?.({ kernel: 'wide_plan', buffers: { plan: made.plan, control: this.#control } });
+    onStage?.({ kernel: 'hybrid_plan', buffers: { plan: made.plan, control: this.#control } });
   }
 
   #finish(
@@ -264,20 +264,20 @@ class HybridRadix implements Algorithm {
     const [codecWords, flags] = [codecArgument(codec), u32(made.lastFlags)];
     const tiles = Math.ceil(n / (finishSize * finishKeys));
     queue.run(
-      this.#programs.hybrid.kernel('wide_finish'),
+      this.#programs.hybrid.kernel('hybrid_finish'),
       [...passBuffers(step), plan, list, u32(n), codecWords, flags],
       { global: Math.min(tiles, computeUnits * finishGroups) * finishSize, local: finishSize },
     );
-    onStage?.({ kernel: 'wide_finish', buffers: { ...passOutputs(step), plan, list } });
+    onStage?.({ kernel: 'hybrid_finish', buffers: { ...passOutputs(step), plan, list } });
     queue.run(
-      this.#programs.rest.kernel('wide_rest'),
+      this.#programs.rest.kernel('hybrid_rest'),
       [...passBuffers(step), plan, list, codecWords, flags],
       {
         global: Math.min(listLength(this.#tuning, n), computeUnits * REST_GROUPS) * restSize,
         local: restSize,
       },
     );
-    onStage?.({ kernel: 'wide_rest', buffers: passOutputs(step) });
+    onStage?.({ kernel: 'hybrid_rest', buffers: passOutputs(step) });
   }
 }
 
@@ -285,7 +285,7 @@ class HybridRadix implements Algorithm {
 const listLength = ({ bucket }: HybridRadixTuning, n: number): number =>
   Math.max(1, Math.floor(n / (bucket + 1)));
 
-/** Bytes of local memory that `wide_plan` takes, and `wide_finish`. */
+/** Bytes of local memory that `hybrid_plan` takes, and `hybrid_finish`. */
 const sampleBytes = (sample: number): number => 3 * sample * 4 + 128;
 const finishBytes = (tile: number): number => (tile + 2 * MARGIN) * (4 + 1 / 8);
 
@@ -358,7 +358,7 @@ export const hybridRadix: AlgorithmFactory = {
     const [sample, finishSize] = [numberOf(wanted, 'sample'), numberOf(wanted, 'finishSize')];
     const finishKeys = numberOf(wanted, 'finishKeys');
     const bucket = numberOf(wanted, 'bucket');
-    const wideProgram = await device.program('wide.cl', {
+    const wideProgram = await device.program('hybrid_radix.cl', {
       KEY_BITS: shape.keyBits,
       VALUE_BYTES: shape.valueBytes,
       RADIX_BITS,
@@ -370,7 +370,7 @@ export const hybridRadix: AlgorithmFactory = {
       INLINE_PTX: sweep.inlinePtx ? 1 : 0,
     });
     const restTile = { ...fitTile(device, shape, { ...REST_TILE, rank: sweep.rank }), radixBits: RADIX_BITS };
-    const rest = await buildTile(device, 'wide_rest.cl', shape, restTile, ['wide_rest']);
+    const rest = await buildTile(device, 'hybrid_rest.cl', shape, restTile, ['hybrid_rest']);
     return new HybridRadix(
       device,
       shape,

@@ -63,7 +63,7 @@ export class SerialSegments {
       VALUE_BYTES: valueBytes,
       RADIX_BITS,
       INSERTED,
-      LANES_LONGEST: longestInLanes(shape, device.capabilities.vectorWords),
+      LANES_MAX_KEYS: longestInLanes(shape, device.capabilities.vectorWords),
     });
     return new SerialSegments(device, shape, program);
   }

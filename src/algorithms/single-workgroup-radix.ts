@@ -25,7 +25,7 @@ import {
 import { modelledTile } from './tile-model.js';
 import { tuningFor } from './tuning.js';
 
-const KERNEL = 'group_radix';
+const KERNEL = 'single_workgroup_radix';
 
 const tileOf = (device: KnownDevice, shape: AlgorithmShape, n?: number): TileTuning => ({
   ...fitTile(device, shape, tuningFor(singleWorkgroupRadix, device, shape, n)),
@@ -131,9 +131,13 @@ export const singleWorkgroupRadix: AlgorithmFactory = {
   },
 
   async create(device, shape) {
-    const { program, tile } = await buildTile(device, 'group_radix.cl', shape, tileOf(device, shape), [
-      KERNEL,
-    ]);
+    const { program, tile } = await buildTile(
+      device,
+      'single_workgroup_radix.cl',
+      shape,
+      tileOf(device, shape),
+      [KERNEL],
+    );
     return new SingleWorkgroupRadix(device, shape, program, tile);
   },
 };

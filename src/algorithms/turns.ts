@@ -1,4 +1,4 @@
-/** Sorts whose passes are planned on the device, which leaves out those of constant digits: cl/turns.clh. */
+/** Sorts whose passes are planned on the device, which leaves out those of constant digits: cl/pass_plan.clh. */
 import type { Buffer } from '../device/buffer.js';
 import type { AlgorithmShape, SortWork } from './algorithm.js';
 import { passFlags, scratchOf, valuesOf } from './passes.js';
@@ -7,7 +7,7 @@ const SORT_KEYS_IN_PLACE = 256;
 const SORT_VALUES_IN_PLACE = 512;
 const SORT_EVERY_DIGIT = 1024;
 
-/** Bytes of a `turn_t`. */
+/** Bytes of a `planned_pass_t`. */
 const TURN_BYTES = 8 * 4;
 
 /** Bytes of scratch for the turns of so many digits, and for the one that comes after them. */

@@ -111,7 +111,7 @@ NAN_MODULE_INIT(Init) {
   ExportTransfer(exports);
   ExportSvm(exports);
   ExportLaunches(exports);
-  ExportLook(exports);
+  ExportPoll(exports);
   ExportStaging(exports);
   ExportFileTransfer(exports);
   ExportChecksum(exports);
@@ -119,9 +119,9 @@ NAN_MODULE_INIT(Init) {
   ExportMultiset(exports);
   ExportNearSort(exports);
   ExportPlacement(exports);
-  ExportCopies(exports);
-  ExportSplit(exports);
-  ExportSplitTransfer(exports);
+  ExportParallelCopy(exports);
+  ExportPartition(exports);
+  ExportPartitionTransfer(exports);
   ExportRelay(exports);
   ExportExtensions(exports);
   ExportCommandBuffer(exports);

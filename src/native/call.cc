@@ -11,7 +11,7 @@ namespace clsort {
 namespace {
 
 /** More elements than any call has a use for: an array may say that it has 2^32 and be empty. */
-constexpr uint32_t kMostElements = 1 << 20;
+constexpr uint32_t kMaxElements = 1 << 20;
 
 std::string Ordinal(int i) { return "argument " + std::to_string(i + 1); }
 
@@ -52,7 +52,7 @@ Call::Call(const Nan::FunctionCallbackInfo<v8::Value>& info, const char* name)
       name_(name),
       first_handed_out_(environment_->handed_out().size()) {
   // Handles collected since the last call: a loop that never yields must not pile up their objects.
-  if (environment_->objects().HasDead()) environment_->objects().Bury();
+  if (environment_->objects().HasCollected()) environment_->objects().DeleteCollected();
 }
 
 bool Call::Fail(cl_int status, const std::string& reason, const std::string& log) {
@@ -234,8 +234,8 @@ v8::Local<v8::Array> Call::Array(v8::Local<v8::Value> value, cl_int status, cons
     return {};
   }
   auto array = value.As<v8::Array>();
-  if (array->Length() > kMostElements) {
-    Fail(status, what + ": expected at most " + std::to_string(kMostElements) + " elements, got " +
+  if (array->Length() > kMaxElements) {
+    Fail(status, what + ": expected at most " + std::to_string(kMaxElements) + " elements, got " +
                      std::to_string(array->Length()));
     return {};
   }
@@ -407,7 +407,7 @@ cl_int Call::Await(const Platform& platform, const std::vector<cl_event>& events
 }
 
 bool Call::CheckWait(cl_int status) {
-  bool detached = environment_->in_flight().SweepAndTellDetached();
+  bool detached = environment_->in_flight().SweepAndCheckDetached();
   if (!Check(status)) return false;
   return !detached || Fail(CL_INVALID_HOST_PTR, kDetachedReason);
 }

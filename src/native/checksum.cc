@@ -1,7 +1,7 @@
 #include <atomic>
 #include <cstring>
 
-#include "crew.h"
+#include "thread_pool.h"
 #include "wait.h"
 
 namespace clsort {
@@ -25,8 +25,8 @@ uint64_t SumWords(const char* data, size_t words, size_t first) {
 uint64_t Checksum(Environment& environment, const char* data, size_t bytes, unsigned threads) {
   size_t whole = bytes / 4;
   std::atomic<uint64_t> sum{0};
-  InPieces(environment, threads, whole, kPiece,
-           [&](size_t first, size_t words) { sum += SumWords(data + 4 * first, words, first); });
+  ParallelForRanges(environment, threads, whole, kPiece,
+                    [&](size_t first, size_t words) { sum += SumWords(data + 4 * first, words, first); });
   uint32_t rest = 0;
   if (bytes % 4) std::memcpy(&rest, data + 4 * whole, bytes % 4);
   return sum + uint64_t{rest} * static_cast<uint32_t>(2 * whole + 1);
@@ -62,7 +62,7 @@ NAN_METHOD(ChecksumAsync) {
   Call call(info, "checksumAsync");
   HostMemory host = call.LastingMemory(0, 0);
   HostMemory sum = call.LastingMemory(1, sizeof(uint64_t));
-  auto threads = static_cast<unsigned>(call.Unsigned(call[2], CL_INVALID_VALUE, kMaxCrew));
+  auto threads = static_cast<unsigned>(call.Unsigned(call[2], CL_INVALID_VALUE, kMaxPoolThreads));
   if (call.ok()) StartPromise(call, std::make_unique<ChecksumJob>(call.environment(), host, sum, threads), nullptr);
 }
 

@@ -366,14 +366,14 @@ NAN_METHOD(EnqueueCommandBufferKHR) {
   auto raw = queue.As<cl_command_queue>();
   auto execution = std::make_shared<Retained>(call.Hold(*handle));
   cl_event event = nullptr;
-  auto pass = gate.Pass();
+  auto enqueue_lock = user_events.LockEnqueue();
   if (!call.ok() || !call.Check(recording.functions->clEnqueueCommandBufferKHR(
                         queues.empty() ? 0 : 1, queues.empty() ? nullptr : &raw, recording.buffer, waits.count(),
                         waits.data(), &event))) {
     return;
   }
-  pass = {};
-  if (gate.open()) gate.HoldExecution(event);
+  enqueue_lock = {};
+  if (user_events.open()) user_events.HoldExecution(event);
   InFlight& in_flight = call.environment().in_flight();
   if (!wanted) {
     in_flight.Keep(std::move(execution), event);
@@ -382,7 +382,7 @@ NAN_METHOD(EnqueueCommandBufferKHR) {
   } else {
     api.clWaitForEvents(1, &event);
   }
-  in_flight.SweepInPassing();
+  in_flight.SweepIfMany();
   call.ReturnEvent(CL_SUCCESS, wanted, event, queue);
 }
 

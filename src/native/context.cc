@@ -1,8 +1,8 @@
 #include <algorithm>
 
+#include "id_table.h"
 #include "info.h"
-#include "numbers.h"
-#include "once.h"
+#include "one_shot_callback.h"
 
 namespace clsort {
 
@@ -22,7 +22,7 @@ struct Notify {
 };
 
 /** Of the contexts that live. Lives as long as the process: drivers tell of errors at any time. */
-Numbers<Notify>& notifies = *new Numbers<Notify>;
+IdTable<Notify>& notifies = *new IdTable<Notify>;
 
 void CL_CALLBACK OnContextError(const char* message, const void* data, size_t bytes, void* number) {
   Notify notify = notifies.Find(number);
@@ -175,7 +175,7 @@ NAN_METHOD(GetContextInfo) {
       context ? context->platform : nullptr);
 }
 
-void CL_CALLBACK OnContextDestroyed(cl_context, void* user_data) { PostOnce(user_data); }
+void CL_CALLBACK OnContextDestroyed(cl_context, void* user_data) { PostOneShot(user_data); }
 
 NAN_METHOD(SetContextDestructorCallback) {
   Call call(info, "clSetContextDestructorCallback");
@@ -183,9 +183,9 @@ NAN_METHOD(SetContextDestructorCallback) {
   auto function = call.Callable(1);
   if (!call.ok() || !call.Supported(api.clSetContextDestructorCallback, context->platform)) return;
   if (function.IsEmpty()) return (void)call.Fail(CL_INVALID_VALUE, "argument 2: expected a function");
-  Once* once = MakeOnce(call, function, call[2]);
-  cl_int status = api.clSetContextDestructorCallback(context->As<cl_context>(), OnContextDestroyed, once);
-  if (status != CL_SUCCESS) CancelOnce(call.environment(), once);
+  OneShotCallback* one_shot = MakeOneShot(call, function, call[2]);
+  cl_int status = api.clSetContextDestructorCallback(context->As<cl_context>(), OnContextDestroyed, one_shot);
+  if (status != CL_SUCCESS) CancelOneShot(call.environment(), one_shot);
   if (call.Check(status)) call.ReturnSuccess();
 }
 

@@ -23,7 +23,7 @@ struct Border {
 };
 
 /** Bytes behind all keys of a part that may be written, too. */
-constexpr size_t kBytesBehind = 64;
+constexpr size_t kPaddingBytes = 64;
 
 #if CLSORT_AVX512
 
@@ -101,7 +101,7 @@ __attribute__((target("avx512f"))) size_t DivideVectors(const char* data, size_t
  * Appends each key to those whose codes are below a border or to those above it; `equals` says whether the latter are joined by
  * those at the border. Nothing branches on a key: each is written behind both, and counts for one.
  *
- * @param low, high have room for all keys beside what is there, and for `kBytesBehind` more
+ * @param low, high have room for all keys beside what is there, and for `kPaddingBytes` more
  */
 template <typename Key>
 void DivideKeys(const char* data, size_t keys, const Codec<Key>& codec, Key border, bool equals, Key* low, size_t* lows,

@@ -13,27 +13,27 @@ namespace {
 constexpr size_t kMaxThreads = 64;
 
 /** Between two looks at commands that this thread waits for. */
-constexpr auto kShortestPause = std::chrono::microseconds(16), kLongestPause = std::chrono::microseconds(4096);
+constexpr auto kMinPause = std::chrono::microseconds(16), kMaxPause = std::chrono::microseconds(4096);
 
 }  // namespace
 
-void Mailbox::Post(Letter letter) {
+void Mailbox::Post(Message message) {
   std::lock_guard<std::mutex> lock(guard_);
-  if (!bell_) return;
-  letters_.push_back(std::move(letter));
-  uv_async_send(bell_);
+  if (!async_) return;
+  messages_.push_back(std::move(message));
+  uv_async_send(async_);
 }
 
-std::vector<Letter> Mailbox::Take() {
+std::vector<Message> Mailbox::Take() {
   std::lock_guard<std::mutex> lock(guard_);
-  return std::exchange(letters_, {});
+  return std::exchange(messages_, {});
 }
 
 void Mailbox::Close() {
-  std::vector<Letter> late;  // what they hold may post another, which needs the lock
+  std::vector<Message> late;  // what they hold may post another, which needs the lock
   std::lock_guard<std::mutex> lock(guard_);
-  bell_ = nullptr;
-  late.swap(letters_);
+  async_ = nullptr;
+  late.swap(messages_);
 }
 
 std::shared_ptr<Environment> Environment::Create(v8::Local<v8::Object> exports) {
@@ -43,11 +43,11 @@ std::shared_ptr<Environment> Environment::Create(v8::Local<v8::Object> exports) 
 #ifdef V8_ENABLE_SANDBOX
   self->copy_mappings = true;
 #endif
-  self->bell_ = new uv_async_t;
-  uv_async_init(node::GetCurrentEventLoop(isolate), self->bell_, OnBell);
-  uv_unref(reinterpret_cast<uv_handle_t*>(self->bell_));
-  self->bell_->data = self.get();
-  self->mailbox_ = std::make_shared<Mailbox>(self->bell_);
+  self->async_ = new uv_async_t;
+  uv_async_init(node::GetCurrentEventLoop(isolate), self->async_, OnWake);
+  uv_unref(reinterpret_cast<uv_handle_t*>(self->async_));
+  self->async_->data = self.get();
+  self->mailbox_ = std::make_shared<Mailbox>(self->async_);
   self->waits_ = std::make_shared<Waits>(self->mailbox_);
   self->context_.Reset(context);
 
@@ -71,10 +71,10 @@ void Environment::OnCleanup(void* data, void (*done)(void*), void* done_data) {
   self->self_ = self;
   // process.exit() of a worker has called OnExit before.
   if (!self->closed_) self->BeginClose();
-  uv_ref(reinterpret_cast<uv_handle_t*>(self->bell_));
+  uv_ref(reinterpret_cast<uv_handle_t*>(self->async_));
   self->drainer_ = std::thread([raw = self.get()] {
     if (!raw->drained_) raw->Drain();
-    uv_async_send(raw->bell_);
+    uv_async_send(raw->async_);
   });
 }
 
@@ -110,35 +110,35 @@ bool Environment::Exits() const {
   return !process->IsObject() || !property(process.As<v8::Object>(), "_exiting")->IsFalse();
 }
 
-void Environment::OnBell(uv_async_t* bell) {
-  auto* self = static_cast<Environment*>(bell->data);
+void Environment::OnWake(uv_async_t* async) {
+  auto* self = static_cast<Environment*>(async->data);
   if (!self->closed_) {
     self->Deliver();
   } else if (self->drained_ && self->drainer_.joinable()) {  // and not OnExit's doing, with OnCleanup to come
     self->drainer_.join();
     self->mailbox_->Close();
     self->dropped_.clear();
-    uv_close(reinterpret_cast<uv_handle_t*>(bell), OnBellClosed);
+    uv_close(reinterpret_cast<uv_handle_t*>(async), OnAsyncClosed);
   }
 }
 
-void Environment::OnBellClosed(uv_handle_t* handle) {
-  auto* bell = reinterpret_cast<uv_async_t*>(handle);
-  auto self = std::move(static_cast<Environment*>(bell->data)->self_);
-  delete bell;
+void Environment::OnAsyncClosed(uv_handle_t* handle) {
+  auto* async = reinterpret_cast<uv_async_t*>(handle);
+  auto self = std::move(static_cast<Environment*>(async->data)->self_);
+  delete async;
   self->done_(self->done_data_);
 }
 
 void Environment::Deliver() {
   Nan::HandleScope scope;
   v8::Context::Scope context_scope(Nan::New(context_));
-  objects_.Bury();
+  objects_.DeleteCollected();
   mappings_.Sweep();
-  for (Letter& letter : mailbox_->Take()) {
+  for (Message& message : mailbox_->Take()) {
     if (closed_) return;
     Nan::HandleScope each;
     node::CallbackScope callback_scope(isolate_, Nan::New<v8::Object>(), node::async_context{0, 0});
-    letter(*this);
+    message(*this);
   }
 }
 
@@ -164,24 +164,24 @@ cl_int Environment::Await(const Platform& platform, const std::vector<cl_event>&
     api.clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof queue, &queue, nullptr);
     if (queue) api.clFlush(queue);
   }
-  auto pause = kShortestPause;
+  auto pause = kMinPause;
   while (!std::all_of(events.begin(), events.end(), Ended)) {
-    if (pause == kLongestPause && IsTerminating()) {
+    if (pause == kMaxPause && IsTerminating()) {
       *terminated = true;
       return CL_SUCCESS;
     }
     std::this_thread::sleep_for(pause);
-    pause = std::min(2 * pause, kLongestPause);
+    pause = std::min(2 * pause, kMaxPause);
   }
   return wait();
 }
 
 void Environment::Hold() {
-  if (awaited_++ == 0) uv_ref(reinterpret_cast<uv_handle_t*>(bell_));
+  if (awaited_++ == 0) uv_ref(reinterpret_cast<uv_handle_t*>(async_));
 }
 
 void Environment::Unhold() {
-  if (--awaited_ == 0) uv_unref(reinterpret_cast<uv_handle_t*>(bell_));
+  if (--awaited_ == 0) uv_unref(reinterpret_cast<uv_handle_t*>(async_));
 }
 
 void Environment::Start(std::unique_ptr<Job> job, const Platform* platform) {
@@ -297,12 +297,12 @@ void Environment::Holdings::Give() {
   svm.clear();
   for (const OwnedReference& reference : references) reference.Give();
   references.clear();
-  gate.Sweep();
+  user_events.Sweep();
 }
 
 Environment::Holdings Environment::TakeAll(bool contexts) {
   Holdings taken;
-  objects_.Bury();
+  objects_.DeleteCollected();
   taken.svm = svm_.TakeAll();
   // What is made from something goes before it: some drivers insist.
   std::vector<Kind> order = {Kind::kCommandBuffer, Kind::kEvent,     Kind::kKernel,      Kind::kProgram,
@@ -331,7 +331,7 @@ void Environment::BeginClose() {
   closed_ = true;
   leftovers_ = TakeAll(true);
   objects_.DropHandles();
-  in_flight_.Surrender(mailbox_);
+  in_flight_.OrphanAll(mailbox_);
   callbacks_.clear();
   for (auto& constructor : templates) constructor.Reset();
   make_error.Reset();
@@ -356,7 +356,7 @@ void Environment::Drain() {
     if (job->Essential()) job->Run();
   }
   leftovers_.Give();
-  in_flight_.GiveSurrendered();
+  in_flight_.ReleaseOrphaned();
   drained_ = true;
 }
 

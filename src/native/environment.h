@@ -32,20 +32,20 @@ class Job {
   virtual bool Awaited() const { return true; }
 };
 
-using Letter = std::function<void(Environment&)>;
+using Message = std::function<void(Environment&)>;
 
-/** How driver threads reach the loop. Outlives the environment: letters that come too late are dropped. */
+/** How driver threads reach the loop. Outlives the environment: messages that come too late are dropped. */
 class Mailbox {
  public:
-  explicit Mailbox(uv_async_t* bell) : bell_(bell) {}
-  void Post(Letter letter);
-  std::vector<Letter> Take();
+  explicit Mailbox(uv_async_t* async) : async_(async) {}
+  void Post(Message message);
+  std::vector<Message> Take();
   void Close();
 
  private:
   std::mutex guard_;
-  std::vector<Letter> letters_;
-  uv_async_t* bell_;
+  std::vector<Message> messages_;
+  uv_async_t* async_;
 };
 
 /** A JavaScript function that a driver will cause to be called. */
@@ -113,8 +113,8 @@ class Environment : public std::enable_shared_from_this<Environment> {
   bool AwaitsItself(const Platform& platform) const { return open_user_events_ > 0 && !platform.single_threaded; }
 
   /** Has the loop look after collected handles soon. Safe during garbage collection. */
-  void Ring() {
-    if (!closed_) uv_async_send(bell_);
+  void Wake() {
+    if (!closed_) uv_async_send(async_);
   }
 
   ObjectRegistry& objects() { return objects_; }
@@ -167,8 +167,8 @@ class Environment : public std::enable_shared_from_this<Environment> {
   void AwaitExit();
   /** Whether the process really exits: Node takes any signal that a program sends to itself for its end. */
   bool Exits() const;
-  static void OnBell(uv_async_t* bell);
-  static void OnBellClosed(uv_handle_t* bell);
+  static void OnWake(uv_async_t* async);
+  static void OnAsyncClosed(uv_handle_t* async);
   void Deliver();
   void Hold();
   void Unhold();
@@ -185,7 +185,7 @@ class Environment : public std::enable_shared_from_this<Environment> {
   Nan::Global<v8::Context> context_;
   node::AsyncCleanupHookHandle cleanup_hook_;
   std::shared_ptr<Mailbox> mailbox_;
-  uv_async_t* bell_ = nullptr;
+  uv_async_t* async_ = nullptr;
   size_t awaited_ = 0;
 
   std::mutex guard_;

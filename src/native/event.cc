@@ -68,14 +68,14 @@ NAN_METHOD(GetEventProfilingInfo) {
 }
 
 /**
- * Has the gate hold a marker behind all that a context's queues were given so far: commands that wait for a user event
+ * Has the user_events hold a marker behind all that a context's queues were given so far: commands that wait for a user event
  * may wait for some of that as well.
  */
 void MarkQueues(Environment& environment, cl_context context) {
   for (const std::shared_ptr<Object>& queue : environment.objects().OfKind(Kind::kCommandQueue)) {
     if (queue->Context() != context) continue;
     Retained marker = MakeMarker(*queue);
-    gate.EndsByItself(marker.As<cl_event>());
+    user_events.MarkIndependent(marker.As<cl_event>());
   }
 }
 
@@ -89,7 +89,7 @@ NAN_METHOD(CreateUserEvent) {
   auto handle = Wrap(call.environment(), Kind::kEvent, event, context->platform);
   Unwrap(call.environment(), Kind::kEvent, handle)->SetOpenUserEvent(true);
   bool alone = context->platform->keeps_bare_waiters;
-  bool first = gate.Open(event, context->As<cl_context>(), alone);
+  bool first = user_events.Open(event, context->As<cl_context>(), alone);
   if (first && alone) MarkQueues(call.environment(), context->As<cl_context>());
   call.Return(handle);
 }
@@ -99,12 +99,12 @@ NAN_METHOD(SetUserEventStatus) {
   auto event = call.Handle(0, Kind::kEvent);
   cl_int status = call.Int(call[1], CL_INVALID_VALUE);
   if (!call.ok() || !call.Supported(api.clSetUserEventStatus, event->platform)) return;
-  if (status < CL_COMPLETE && event->open_user_event && !gate.MayFail(event->As<cl_event>())) {
+  if (status < CL_COMPLETE && event->open_user_event && !user_events.MayFail(event->As<cl_event>())) {
     return (void)call.Fail(CL_INVALID_OPERATION,
                            "a command buffer of the context may wait for it, and some drivers crash when that fails: "
                            "complete the event, or fail it when the command buffer has been executed");
   }
-  if (!call.Check(gate.Settle(event->As<cl_event>(), status, event->platform->keeps_bare_waiters))) return;
+  if (!call.Check(user_events.Settle(event->As<cl_event>(), status, event->platform->keeps_bare_waiters))) return;
   event->SetOpenUserEvent(false);
   call.environment().waits().AskSoon();
   call.ReturnSuccess();

@@ -18,11 +18,11 @@ namespace {
 
 #if !defined(_WIN32)
 
-/** No status of OpenCL's: the transfer ends early, as `Told` says, which is no failure of the driver. */
+/** No status of OpenCL's: the transfer ends early, as `FileTransferStatus` says, which is no failure of the driver. */
 constexpr cl_int kEndedEarly = 1;
 
 /** What a transfer and the program tell each other while it is under way. */
-struct Told {
+struct FileTransferStatus {
   /** Set by the program: the transfer is to end. */
   int64_t stop;
   /** Bytes from the beginning that were moved, when it ends. */
@@ -34,11 +34,13 @@ struct Told {
 };
 
 /** Adds the time from its beginning to its end to what was spent. */
-class Spent {
+class ScopedTimer {
  public:
-  explicit Spent(std::atomic<int64_t>& nanoseconds) : nanoseconds_(nanoseconds) {}
-  ~Spent() { nanoseconds_ += std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - began_).count(); }
-  Spent(const Spent&) = delete;
+  explicit ScopedTimer(std::atomic<int64_t>& nanoseconds) : nanoseconds_(nanoseconds) {}
+  ~ScopedTimer() {
+    nanoseconds_ += std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - began_).count();
+  }
+  ScopedTimer(const ScopedTimer&) = delete;
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -47,7 +49,7 @@ class Spent {
 };
 
 /** The hash that is to go on with what is moved, but for the first bytes. */
-struct HashedFrom {
+struct HashContinuation {
   HostMemory words;
   size_t skipped;
 };
@@ -97,16 +99,16 @@ class File {
  */
 class FileTransfer final : public RingTransfer {
  public:
-  FileTransfer(Environment& environment, RingArguments arguments, File file, off_t position, const HashedFrom& hash,
-               const HostMemory& told)
+  FileTransfer(Environment& environment, RingArguments arguments, File file, off_t position,
+               const HashContinuation& hash, const HostMemory& result)
       : RingTransfer(environment, std::move(arguments)),
         file_(std::move(file)),
         position_(position),
         words_store_(hash.words.store),
         words_(hash.words.data),
         skipped_(hash.skipped),
-        told_store_(told.store),
-        told_(static_cast<Told*>(told.data)) {}
+        result_store_(result.store),
+        result_(static_cast<FileTransferStatus*>(result.data)) {}
 
   void Run() override {
     if (words_) std::memcpy(&hash_, words_, sizeof hash_);
@@ -114,44 +116,44 @@ class FileTransfer final : public RingTransfer {
     if (words_) std::memcpy(words_, &hash_, sizeof hash_);
     // Pieces are ended in order where they are hashed; where they are not, the first one that was not moved tells.
     size_t whole = words_ ? hashed_ : ended_;
-    told_->moved = static_cast<int64_t>(whole <= bytes_ / piece_ ? whole * piece_ : bytes_);
-    told_->error = error_;
-    told_->filing = filing_;
-    told_->hashing = hashing_;
-    told_->waiting = waiting_;
-    told_->transferring = transferring_;
+    result_->moved = static_cast<int64_t>(whole <= bytes_ / piece_ ? whole * piece_ : bytes_);
+    result_->error = error_;
+    result_->filing = filing_;
+    result_->hashing = hashing_;
+    result_->waiting = waiting_;
+    result_->transferring = transferring_;
     if (status_ == kEndedEarly) status_ = CL_SUCCESS;
   }
 
  private:
   void Move(size_t piece) {
-    char* slot = Entered(piece);
+    char* slot = AcquireSlotTimed(piece);
     if (!slot) return EndAt(piece, 0);
-    if (__atomic_load_n(&told_->stop, __ATOMIC_RELAXED)) return EndAt(piece, 0);
+    if (__atomic_load_n(&result_->stop, __ATOMIC_RELAXED)) return EndAt(piece, 0);
     size_t length = Length(piece);
     // Systems let one thread at a time write a file, and have the others burn a processor each until then.
-    if (!write_ && !AwaitTurn(written_, piece)) return;
+    if (!write_ && !AwaitPredecessors(written_, piece)) return;
     int error = 0;
     ssize_t some = MoveFile(slot, piece, &error);
-    if (!write_) EndTurn(written_);
-    if (words_ && !AwaitTurn(hashed_, piece)) return;
+    if (!write_) EndPiece(written_);
+    if (words_ && !AwaitPredecessors(hashed_, piece)) return;
     if (some < static_cast<ssize_t>(length)) return EndAt(piece, error);
     if (words_) {
-      Hashed(slot, piece * piece_, length);
-      EndTurn(hashed_);
+      AddToHash(slot, piece * piece_, length);
+      EndPiece(hashed_);
     }
-    Spent spent(transferring_);
-    Leave(piece);
+    ScopedTimer spent(transferring_);
+    ReleaseSlot(piece);
   }
 
-  char* Entered(size_t piece) {
-    Spent spent(transferring_);
-    return Enter(piece);
+  char* AcquireSlotTimed(size_t piece) {
+    ScopedTimer spent(transferring_);
+    return AcquireSlot(piece);
   }
 
   /** @return as `File::Move`; what the system said goes to `error` */
   ssize_t MoveFile(char* slot, size_t piece, int* error) {
-    Spent spent(filing_);
+    ScopedTimer spent(filing_);
     ssize_t some = file_.Move(write_, slot, Length(piece), position_ + static_cast<off_t>(piece * piece_));
     *error = some < 0 ? errno : 0;
     return some;
@@ -168,21 +170,21 @@ class FileTransfer final : public RingTransfer {
   }
 
   /** Waits until it is a piece's turn. @return false after a failure */
-  bool AwaitTurn(const size_t& turn, size_t piece) {
-    Spent spent(waiting_);
+  bool AwaitPredecessors(const size_t& turn, size_t piece) {
+    ScopedTimer spent(waiting_);
     std::unique_lock<std::mutex> lock(guard_);
     changed_.wait(lock, [&] { return turn == piece || Failed(); });
     return !Failed();
   }
 
-  void EndTurn(size_t& turn) {
+  void EndPiece(size_t& turn) {
     std::lock_guard<std::mutex> lock(guard_);
     turn++;
     changed_.notify_all();
   }
 
-  void Hashed(const char* slot, size_t start, size_t length) {
-    Spent spent(hashing_);
+  void AddToHash(const char* slot, size_t start, size_t length) {
+    ScopedTimer spent(hashing_);
     size_t skipped = std::min(length, skipped_ > start ? skipped_ - start : 0);
     hash_.Add(reinterpret_cast<const unsigned char*>(slot) + skipped, length - skipped);
   }
@@ -192,8 +194,8 @@ class FileTransfer final : public RingTransfer {
   const std::shared_ptr<v8::BackingStore> words_store_;
   void* const words_;
   const size_t skipped_;
-  const std::shared_ptr<v8::BackingStore> told_store_;
-  Told* const told_;
+  const std::shared_ptr<v8::BackingStore> result_store_;
+  FileTransferStatus* const result_;
   Hash hash_{};
   std::atomic<int64_t> filing_{0}, hashing_{0}, waiting_{0}, transferring_{0};
   /** The pieces whose turn it is to be written, and to be hashed; under `guard_`. */
@@ -206,28 +208,28 @@ class FileTransfer final : public RingTransfer {
 /** Finds room for what will be written. */
 class AllocateJob final : public PromiseJob {
  public:
-  AllocateJob(File file, off_t position, off_t bytes, const HostMemory& told)
+  AllocateJob(File file, off_t position, off_t bytes, const HostMemory& result)
       : PromiseJob("allocateFileAsync"),
         file_(std::move(file)),
         position_(position),
         bytes_(bytes),
-        told_store_(told.store),
-        told_(static_cast<int64_t*>(told.data)) {}
+        result_store_(result.store),
+        result_(static_cast<int64_t*>(result.data)) {}
   void Run() override {
     int64_t error = bytes_ > 0 ? file_.Allocate(position_, bytes_) : 0;
-    std::memcpy(told_, &error, sizeof error);
+    std::memcpy(result_, &error, sizeof error);
   }
 
  private:
   File file_;
   const off_t position_, bytes_;
-  const std::shared_ptr<v8::BackingStore> told_store_;
-  int64_t* const told_;
+  const std::shared_ptr<v8::BackingStore> result_store_;
+  int64_t* const result_;
 };
 
 #endif
 
-/** (fd, position, bytes, told) */
+/** (fd, position, bytes, result) */
 NAN_METHOD(AllocateFileAsync) {
   Call call(info, "allocateFileAsync");
 #if defined(_WIN32)
@@ -236,18 +238,18 @@ NAN_METHOD(AllocateFileAsync) {
   cl_int fd = call.Int(call[0], CL_INVALID_VALUE);
   auto position = call.Unsigned(call[1], CL_INVALID_VALUE, INT64_MAX);
   size_t bytes = call.Size(2);
-  HostMemory told = call.LastingMemory(3, sizeof(int64_t));
+  HostMemory result = call.LastingMemory(3, sizeof(int64_t));
   if (!call.ok()) return;
   if (bytes > INT64_MAX - position) return (void)call.Fail(CL_INVALID_VALUE, "argument 2: no file is as long as that");
   File file(fd);
   if (!file.open()) return (void)call.Fail(CL_INVALID_VALUE, "argument 1: expected the descriptor of an open file");
   auto job =
-      std::make_unique<AllocateJob>(std::move(file), static_cast<off_t>(position), static_cast<off_t>(bytes), told);
+      std::make_unique<AllocateJob>(std::move(file), static_cast<off_t>(position), static_cast<off_t>(bytes), result);
   StartPromise(call, std::move(job), nullptr);
 #endif
 }
 
-/** (queue, buffer, offset, fd, position, bytes, ring, piece, threads, hash or null, skipped, told) */
+/** (queue, buffer, offset, fd, position, bytes, ring, piece, threads, hash or null, skipped, result) */
 void StartTransfer(Call& call, bool write) {
 #if defined(_WIN32)
   call.Fail(kUnsupported, "files that threads read at positions of their own are POSIX's");
@@ -255,13 +257,13 @@ void StartTransfer(Call& call, bool write) {
   cl_int fd = call.Int(call[3], CL_INVALID_VALUE);
   auto position = call.Unsigned(call[4], CL_INVALID_VALUE, INT64_MAX);
   size_t bytes = call.Size(5);
-  HashedFrom hash{{}, call.Size(10)};
+  HashContinuation hash{{}, call.Size(10)};
   if (call.Has(9)) hash.words = call.LastingMemory(9, sizeof(Hash));
-  HostMemory told = call.LastingMemory(11, sizeof(Told));
+  HostMemory result = call.LastingMemory(11, sizeof(FileTransferStatus));
   RingArguments arguments;
   if (!ReadRing(call, 6, write, bytes, &arguments)) return;
   if (bytes > INT64_MAX - position) return (void)call.Fail(CL_INVALID_VALUE, "argument 5: no file is as long as that");
-  if (reinterpret_cast<uintptr_t>(told.data) % alignof(Told) != 0) {
+  if (reinterpret_cast<uintptr_t>(result.data) % alignof(FileTransferStatus) != 0) {
     return (void)call.Fail(CL_INVALID_VALUE, "argument 12: expected seven words of 64 bits");
   }
   File file(fd);
@@ -269,7 +271,7 @@ void StartTransfer(Call& call, bool write) {
   const Platform* platform = arguments.platform;
   StartPromise(call,
                std::make_unique<FileTransfer>(call.environment(), std::move(arguments), std::move(file),
-                                              static_cast<off_t>(position), hash, told),
+                                              static_cast<off_t>(position), hash, result),
                platform);
 #endif
 }

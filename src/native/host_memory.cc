@@ -20,7 +20,7 @@ struct Lease {
 };
 
 /** Keepers on their way to the loops that they may go on. */
-class Departures {
+class DeferredReleases {
  public:
   using Keeper = std::shared_ptr<std::shared_ptr<void>>;
 
@@ -28,7 +28,7 @@ class Departures {
     std::lock_guard<std::mutex> lock(guard_);
     keepers_.emplace_back(loop, keeper);
   }
-  /** Lets go of those of this thread: a program that never comes back to its loop gets no letters. */
+  /** Lets go of those of this thread: a program that never comes back to its loop gets no messages. */
   void Give() {
     for (const Keeper& keeper : Take()) keeper->reset();
   }
@@ -52,24 +52,24 @@ class Departures {
 };
 
 /** Lives as long as the process: collectors may outlive everything else. */
-Departures& departures = *new Departures;
+DeferredReleases& deferred_releases = *new DeferredReleases;
 
 void EndLease(void*, size_t, void* data) {
   std::unique_ptr<Lease> lease(static_cast<Lease*>(data));
   auto keeper = std::make_shared<std::shared_ptr<void>>(std::move(lease->keeper));
   if (std::this_thread::get_id() == lease->loop) keeper->reset();
-  if (*keeper) departures.Add(lease->loop, keeper);
-  // A thread that collects garbage and a driver's callback are no places to call a driver from: the letter takes the
+  if (*keeper) deferred_releases.Add(lease->loop, keeper);
+  // A thread that collects garbage and a driver's callback are no places to call a driver from: the message takes the
   // keeper to the loop. Where that has ended, it goes here.
   lease->mailbox->Post([keeper = std::move(keeper)](Environment& environment) { environment.mappings().Sweep(); });
 }
 
-void CL_CALLBACK OnSurrenderedComplete(cl_event, cl_int, void* data) {
-  std::unique_ptr<std::shared_ptr<Surrendered>> what(static_cast<std::shared_ptr<Surrendered>*>(data));
+void CL_CALLBACK OnOrphanComplete(cl_event, cl_int, void* data) {
+  std::unique_ptr<std::shared_ptr<OrphanedMemory>> what(static_cast<std::shared_ptr<OrphanedMemory>*>(data));
   if (!(*what)->taken.exchange(true)) EndLease(nullptr, 0, new Lease{std::move((*what)->memory), (*what)->mailbox, {}});
 }
 
-void CL_CALLBACK OnKeptComplete(cl_event, cl_int, void* data) {
+void CL_CALLBACK OnInFlightComplete(cl_event, cl_int, void* data) {
   std::unique_ptr<std::shared_ptr<Mailbox>> mailbox(static_cast<std::shared_ptr<Mailbox>*>(data));
   (*mailbox)->Post([](Environment& environment) { environment.in_flight().Sweep(); });
 }
@@ -77,7 +77,7 @@ void CL_CALLBACK OnKeptComplete(cl_event, cl_int, void* data) {
 /** Has an environment sweep when a command ends. A driver that calls nobody leaves it to the sweeps that come anyway. */
 void SweepWhenEnded(cl_event event, const std::shared_ptr<Mailbox>& to) {
   auto* mailbox = new std::shared_ptr<Mailbox>(to);
-  if (api.clSetEventCallback(event, CL_COMPLETE, OnKeptComplete, mailbox) != CL_SUCCESS) delete mailbox;
+  if (api.clSetEventCallback(event, CL_COMPLETE, OnInFlightComplete, mailbox) != CL_SUCCESS) delete mailbox;
 }
 
 }  // namespace
@@ -154,7 +154,7 @@ void InFlight::Keep(std::shared_ptr<void> memory, cl_event event, const std::sha
   if (mailbox) SweepWhenEnded(event, mailbox);
 }
 
-void InFlight::KeepBehind(const Object& queue, std::shared_ptr<void> memory) {
+void InFlight::KeepUntilQueueEnds(const Object& queue, std::shared_ptr<void> memory) {
   auto raw = queue.As<cl_command_queue>();
   cl_event event = nullptr;
   if (api.clEnqueueMarkerWithWaitList(raw, 0, nullptr, &event) != CL_SUCCESS) {
@@ -187,13 +187,13 @@ void InFlight::ExpectDetached(v8::Local<v8::ArrayBuffer> buffer) {
   }
 }
 
-void InFlight::SweepInPassing() {
-  if (entries_.size() > most_) Sweep();
+void InFlight::SweepIfMany() {
+  if (entries_.size() > sweep_threshold_) Sweep();
 }
 
 void InFlight::Sweep() {
   if (!entries_.empty()) SweepEnded();
-  most_ = std::max(kFew, 2 * entries_.size());
+  sweep_threshold_ = std::max(kMinSweepSize, 2 * entries_.size());
 }
 
 void InFlight::SweepEnded() {
@@ -215,36 +215,36 @@ void InFlight::SweepSoon(const std::shared_ptr<Mailbox>& mailbox) {
   for (const Entry& entry : entries_) SweepWhenEnded(entry.event, mailbox);
 }
 
-bool InFlight::SweepAndTellDetached() {
+bool InFlight::SweepAndCheckDetached() {
   Sweep();
   return std::exchange(detached_, false);
 }
 
-void InFlight::Surrender(const std::shared_ptr<Mailbox>& mailbox) {
+void InFlight::OrphanAll(const std::shared_ptr<Mailbox>& mailbox) {
   Sweep();
   std::vector<Entry> left;
   left.swap(entries_);
   for (Entry& entry : left) {
     entry.buffer.Reset();
-    auto what = std::make_shared<Surrendered>(entry.event, std::move(entry.memory), mailbox);
-    auto* data = new std::shared_ptr<Surrendered>(what);
+    auto what = std::make_shared<OrphanedMemory>(entry.event, std::move(entry.memory), mailbox);
+    auto* data = new std::shared_ptr<OrphanedMemory>(what);
     // Should this fail, and the command not have ended when the queues have, the memory stays for good: better than a
     // device that writes to freed memory.
-    api.clSetEventCallback(entry.event, CL_COMPLETE, OnSurrenderedComplete, data);
-    surrendered_.push_back(std::move(what));
+    api.clSetEventCallback(entry.event, CL_COMPLETE, OnOrphanComplete, data);
+    orphaned_.push_back(std::move(what));
   }
 }
 
-void InFlight::GiveSurrendered() {
-  for (const std::shared_ptr<Surrendered>& what : surrendered_) {
+void InFlight::ReleaseOrphaned() {
+  for (const std::shared_ptr<OrphanedMemory>& what : orphaned_) {
     if (Ended(what->event) && !what->taken.exchange(true)) what->memory.reset();
     api.clReleaseEvent(what->event);
   }
-  surrendered_.clear();
+  orphaned_.clear();
 }
 
 void Mappings::Add(Mapping mapping) {
-  Sweep();  // a program that never comes back to its loop gets no letters
+  Sweep();  // a program that never comes back to its loop gets no messages
   mappings_.push_back(std::move(mapping));
 }
 
@@ -294,7 +294,7 @@ std::vector<Mapping> Mappings::Take(Ends ends) {
 }
 
 void Mappings::Sweep() {
-  departures.Give();
+  deferred_releases.Give();
   if (!mappings_.empty()) Take([](const Mapping& mapping) { return mapping.Ended(); });
 }
 
@@ -330,7 +330,7 @@ std::shared_ptr<SvmMemory> SvmRegistry::Take(const HostMemory& host) {
   environment_.foreign().Detach(Nan::New(taken.buffer));
   if (!host.buffer.IsEmpty()) environment_.foreign().Detach(host.buffer);
   for (const auto& queue : environment_.objects().OfKind(Kind::kCommandQueue)) {
-    if (taken.memory->context() == queue->Context()) environment_.in_flight().KeepBehind(*queue, taken.memory);
+    if (taken.memory->context() == queue->Context()) environment_.in_flight().KeepUntilQueueEnds(*queue, taken.memory);
   }
   environment_.in_flight().Sweep();
   return std::move(taken.memory);
@@ -347,12 +347,12 @@ std::vector<std::shared_ptr<SvmMemory>> SvmRegistry::TakeAll() {
   return all;
 }
 
-void SvmRegistry::KeepBehind(Object& queue) {
+void SvmRegistry::KeepUntilQueueEnds(Object& queue) {
   auto all = std::make_shared<std::vector<std::shared_ptr<SvmMemory>>>();
   for (const Entry& entry : entries_) {
     if (entry.memory->context() == queue.Context()) all->push_back(entry.memory);
   }
-  if (!all->empty()) environment_.in_flight().KeepBehind(queue, std::move(all));
+  if (!all->empty()) environment_.in_flight().KeepUntilQueueEnds(queue, std::move(all));
 }
 
 }  // namespace clsort

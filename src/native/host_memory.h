@@ -56,8 +56,8 @@ class ForeignMemory {
 };
 
 /** Memory that a command uses whose environment has ended; whoever takes it first lets go of it. */
-struct Surrendered {
-  Surrendered(cl_event event, std::shared_ptr<void> memory, std::shared_ptr<Mailbox> mailbox)
+struct OrphanedMemory {
+  OrphanedMemory(cl_event event, std::shared_ptr<void> memory, std::shared_ptr<Mailbox> mailbox)
       : event(event), memory(std::move(memory)), mailbox(std::move(mailbox)) {}
 
   const cl_event event;
@@ -85,7 +85,7 @@ class InFlight {
    */
   void Keep(std::shared_ptr<void> memory, cl_event event, const std::shared_ptr<Mailbox>& mailbox = nullptr);
   /** Keeps something until all that `queue` was given so far is done; where no marker can be had, waits for that. */
-  void KeepBehind(const Object& queue, std::shared_ptr<void> memory);
+  void KeepUntilQueueEnds(const Object& queue, std::shared_ptr<void> memory);
   /** Blocks until the commands of a queue that use memory say that they have ended. */
   void Await(cl_command_queue queue) const;
   /** The events of the commands that use a store. */
@@ -98,19 +98,19 @@ class InFlight {
    * The same now and then, so that a program that never waits does not keep everything: when there is twice as much as the last
    * sweep has left. To ask for each of many commands whenever there is one more would take a time that grows with their square.
    */
-  void SweepInPassing();
+  void SweepIfMany();
   /** Sweeps, and once more when each of the rest ends: for a program that may make no further call. */
   void SweepSoon(const std::shared_ptr<Mailbox>& mailbox);
   /** Sweeps; true if memory was detached while a command used it, and nobody has been told. */
-  bool SweepAndTellDetached();
+  bool SweepAndCheckDetached();
   /** At the environment's end: lets the drivers let go of the rest, each when its command completes. */
-  void Surrender(const std::shared_ptr<Mailbox>& mailbox);
+  void OrphanAll(const std::shared_ptr<Mailbox>& mailbox);
   /** When the queues have ended: lets go of what drivers did not tell of. rusticl tells nobody of commands that have failed. */
-  void GiveSurrendered();
+  void ReleaseOrphaned();
 
  private:
   /** So few need not be swept in passing. */
-  static constexpr size_t kFew = 64;
+  static constexpr size_t kMinSweepSize = 64;
   void SweepEnded();
 
   struct Entry {
@@ -119,8 +119,8 @@ class InFlight {
     Nan::Global<v8::ArrayBuffer> buffer;
   };
   std::vector<Entry> entries_;
-  std::vector<std::shared_ptr<Surrendered>> surrendered_;
-  size_t most_ = kFew;
+  std::vector<std::shared_ptr<OrphanedMemory>> orphaned_;
+  size_t sweep_threshold_ = kMinSweepSize;
   bool detached_ = false;
 };
 
@@ -260,7 +260,7 @@ class SvmRegistry {
   /** Takes all allocations out and detaches their ArrayBuffers. The queues of the environment are to end before them. */
   std::vector<std::shared_ptr<SvmMemory>> TakeAll();
   /** The queue is about to be released: what it was given keeps the memory from now on. */
-  void KeepBehind(Object& queue);
+  void KeepUntilQueueEnds(Object& queue);
 
  private:
   struct Entry {

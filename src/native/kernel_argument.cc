@@ -149,7 +149,7 @@ bool Set(Call& call, Object& kernel, size_t index, size_t bytes, const void* val
 }
 
 /** Notes what an argument is from now on. */
-bool Remember(Object& kernel, size_t index, std::shared_ptr<Object> object, void* svm) {
+bool RecordArgument(Object& kernel, size_t index, std::shared_ptr<Object> object, void* svm) {
   KernelArgument& argument = kernel.arguments[index];
   argument.object = std::move(object);
   argument.svm = svm;
@@ -222,16 +222,16 @@ bool CheckMemory(Call& call, const KernelArgument& argument, size_t index, Objec
 
 bool SetObject(Call& call, Object& kernel, size_t index, std::shared_ptr<Object> object) {
   return Set(call, kernel, index, sizeof object->raw, &object->raw) &&
-         Remember(kernel, index, std::move(object), nullptr);
+         RecordArgument(kernel, index, std::move(object), nullptr);
 }
 
 bool SetBytes(Call& call, Object& kernel, size_t index, size_t bytes, const void* data) {
-  return Set(call, kernel, index, bytes, data) && Remember(kernel, index, nullptr, nullptr);
+  return Set(call, kernel, index, bytes, data) && RecordArgument(kernel, index, nullptr, nullptr);
 }
 
 bool SetLocal(Call& call, Object& kernel, size_t index, size_t bytes) {
   return SetLocalArgument(call, kernel, static_cast<cl_uint>(index), bytes) &&
-         Remember(kernel, index, nullptr, nullptr);
+         RecordArgument(kernel, index, nullptr, nullptr);
 }
 
 bool SetPointer(Call& call, Object& kernel, size_t index, void* pointer) {
@@ -245,7 +245,7 @@ bool SetPointer(Call& call, Object& kernel, size_t index, void* pointer) {
     return false;
   }
   return call.Check(set(kernel.As<cl_kernel>(), static_cast<cl_uint>(index), pointer)) &&
-         Remember(kernel, index, nullptr, pointer);
+         RecordArgument(kernel, index, nullptr, pointer);
 }
 
 bool CheckArguments(Call& call, const Object& kernel) {

@@ -22,7 +22,7 @@ HeldObjects HoldWrittenImages(Call& call, const Object& kernel) {
 
 void HoldUntilEnded(Call& call, HeldObjects objects, cl_event* event, bool wanted) {
   InFlight& in_flight = call.environment().in_flight();
-  in_flight.SweepInPassing();
+  in_flight.SweepIfMany();
   if (!wanted) {
     in_flight.Keep(std::move(objects), std::exchange(*event, nullptr));
   } else if (api.clRetainEvent(*event) == CL_SUCCESS) {

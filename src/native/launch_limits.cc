@@ -85,7 +85,7 @@ const KernelLimits* LimitsOfKernel(Object& kernel, cl_device_id device) {
   return &limits;
 }
 
-bool AskMostLocalBytes(Call& call, Object& kernel, cl_ulong* most) {
+bool QueryMaxLocalBytes(Call& call, Object& kernel, cl_ulong* most) {
   cl_context context = nullptr;
   std::vector<cl_device_id> devices;
   if (!call.Check(api.clGetKernelInfo(kernel.As<cl_kernel>(), CL_KERNEL_CONTEXT, sizeof context, &context, nullptr)) ||
@@ -138,11 +138,11 @@ bool CheckGroup(Call& call, const QueueLimits& device, const KernelLimits& kerne
 
 bool SetLocalArgument(Call& call, Object& kernel, cl_uint index, size_t bytes) {
   KernelLimits& limits = Slot(kernel);
-  if (!call.ok() || (limits.most_local_bytes == 0 && !AskMostLocalBytes(call, kernel, &limits.most_local_bytes))) {
+  if (!call.ok() || (limits.max_local_bytes == 0 && !QueryMaxLocalBytes(call, kernel, &limits.max_local_bytes))) {
     return false;
   }
   // At once, not only at the launch: Oclgrind makes the memory, or ends the process where it cannot.
-  if (bytes > limits.most_local_bytes) return FailLocal(call, bytes, limits.most_local_bytes);
+  if (bytes > limits.max_local_bytes) return FailLocal(call, bytes, limits.max_local_bytes);
   if (!call.Check(api.clSetKernelArg(kernel.As<cl_kernel>(), index, bytes, nullptr))) return false;
   if (limits.arguments.size() <= index) limits.arguments.resize(index + 1);
   if (limits.arguments[index] == bytes) return true;

@@ -28,7 +28,7 @@ struct KernelLimits {
   size_t required[3] = {};
   cl_ulong local_bytes = 0;
   /** The most local memory that a device of the context has; 0 where nobody has asked. */
-  cl_ulong most_local_bytes = 0;
+  cl_ulong max_local_bytes = 0;
   /** Bytes of the arguments that are local memory, by their index; 0 for others. */
   std::vector<size_t> arguments;
 };

@@ -21,7 +21,7 @@ Loader api;
 
 /** Lives as long as the process, whose threads may still be in a driver when it ends. */
 std::mutex& first_use = *new std::mutex;
-std::mutex& mapping_turn = *new std::mutex;
+std::mutex& mapping_mutex = *new std::mutex;
 
 namespace {
 
@@ -106,7 +106,7 @@ bool IsOf(const std::atomic<const char*>& dispatch, cl_command_queue queue) {
 
 }  // namespace
 
-bool ComesBackEarly(cl_command_queue queue) { return IsOf(early_dispatch, queue); }
+bool ReturnsEarly(cl_command_queue queue) { return IsOf(early_dispatch, queue); }
 
 bool MixesMappings(cl_command_queue queue) { return IsOf(mixing_dispatch, queue); }
 
@@ -179,7 +179,7 @@ Platform* PlatformOf(cl_platform_id id) {
     platform.finishes_early = platform.cuts_at_quotes = platform.drops_written_images = true;
   }
   bool is_pocl = version.find("PoCL") != std::string::npos;
-  platform.migrates_aside = platform.keeps_bare_waiters = platform.records_no_samplers = is_pocl;
+  platform.migrates_by_hidden_command = platform.keeps_bare_waiters = platform.records_no_samplers = is_pocl;
   platform.mixes_mappings = platform.builds_binaries = is_pocl;
   platform.records_no_null = version.find("PoCL 3.") != std::string::npos;
   platform.version = ParseVersion(version.c_str());

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "functions.h"
-#include "gate.h"
 #include "opencl.h"
+#include "user_event_tracker.h"
 
 namespace clsort {
 
@@ -39,15 +39,15 @@ constexpr int BlockingFlag(std::string_view name) {
 }
 
 /** Whether a call makes a mapping, or ends one. */
-constexpr bool IsOfMappings(std::string_view name) {
+constexpr bool IsMappingCall(std::string_view name) {
   return name == "clEnqueueMapBuffer" || name == "clEnqueueMapImage" || name == "clEnqueueUnmapMemObject";
 }
 
 /** Held in each such call for a driver that mixes mappings up, in which it must not block: see Platform::mixes_mappings. */
-extern std::mutex& mapping_turn;
+extern std::mutex& mapping_mutex;
 
 /** Whether a queue's driver comes back early from calls that block, as rusticl does; see Platform::finishes_early. */
-bool ComesBackEarly(cl_command_queue queue);
+bool ReturnsEarly(cl_command_queue queue);
 /** Whether a queue's driver mixes mappings up, as PoCL does. */
 bool MixesMappings(cl_command_queue queue);
 
@@ -86,7 +86,7 @@ struct Function<Result(CL_API_CALL*)(Parameters...)> {
   size_t slot;
   /** A driver may initialise itself in it. */
   bool initialises;
-  bool of_mappings;
+  bool is_mapping_call;
   int blocking_flag;
   Pointer pointer;
 
@@ -94,8 +94,8 @@ struct Function<Result(CL_API_CALL*)(Parameters...)> {
     constexpr bool enqueues = (std::is_same_v<Parameters, cl_event*> || ...);
     if constexpr (enqueues) {
       std::tuple<Parameters...> all(parameters...);
-      bool held = gate.open();
-      return held || Blocks(all) || TakesTurns(all) ? Enqueue(all, held) : pointer(parameters...);
+      bool held = user_events.open();
+      return held || Blocks(all) || NeedsMappingLock(all) ? Enqueue(all, held) : pointer(parameters...);
     } else {
       std::unique_lock<std::mutex> lock(first_use, std::defer_lock);
       if (initialises) lock.lock();
@@ -109,18 +109,18 @@ struct Function<Result(CL_API_CALL*)(Parameters...)> {
     if constexpr (sizeof...(Parameters) > 2) {
       bool blocks = (blocking_flag == 1 && IsSet(std::get<1>(parameters))) ||
                     (blocking_flag == 2 && IsSet(std::get<2>(parameters)));
-      return blocks && ComesBackEarly(std::get<cl_command_queue>(parameters));
+      return blocks && ReturnsEarly(std::get<cl_command_queue>(parameters));
     }
     return false;
   }
 
   /** The call is to be made while no other one of its kind is. */
-  bool TakesTurns(const std::tuple<Parameters...>& parameters) const {
-    return of_mappings && MixesMappings(std::get<cl_command_queue>(parameters));
+  bool NeedsMappingLock(const std::tuple<Parameters...>& parameters) const {
+    return is_mapping_call && MixesMappings(std::get<cl_command_queue>(parameters));
   }
 
   /** Has a call not block. @return whether it was to */
-  bool TakeBlock(std::tuple<Parameters...>* parameters) const {
+  bool ClearBlocking(std::tuple<Parameters...>* parameters) const {
     if constexpr (sizeof...(Parameters) > 2) {
       if (blocking_flag == 1) return Unset(&std::get<1>(*parameters));
       if (blocking_flag == 2) return Unset(&std::get<2>(*parameters));
@@ -133,22 +133,23 @@ struct Function<Result(CL_API_CALL*)(Parameters...)> {
    *
    * A call that blocks is over when that event says so, where the driver comes back early when another thread flushes
    * the queue meanwhile: the command would use memory that is free by then.
-   * @param held have the gate hold the event
+   * @param held have the user_events hold the event
    */
   Result Enqueue(std::tuple<Parameters...> parameters, bool held) const {
-    bool takes_turns = TakesTurns(parameters);
-    bool waits = Blocks(parameters) || ((gate.needs_pass() || takes_turns) && TakeBlock(&parameters));
+    bool needs_mapping_lock = NeedsMappingLock(parameters);
+    bool waits =
+        Blocks(parameters) || ((user_events.needs_enqueue_lock() || needs_mapping_lock) && ClearBlocking(&parameters));
     cl_event own = nullptr;
     cl_event*& event = std::get<cl_event*>(parameters);
     bool wanted = event != nullptr;
     if (!wanted) event = &own;
     *event = nullptr;
-    auto pass = gate.Pass();
-    std::unique_lock<std::mutex> turn(mapping_turn, std::defer_lock);
-    if (takes_turns) turn.lock();
+    auto enqueue_lock = user_events.LockEnqueue();
+    std::unique_lock<std::mutex> mapping_lock(mapping_mutex, std::defer_lock);
+    if (needs_mapping_lock) mapping_lock.lock();
     Result result = std::apply(pointer, parameters);
-    if (takes_turns) turn.unlock();
-    pass = {};
+    if (needs_mapping_lock) mapping_lock.unlock();
+    enqueue_lock = {};
     bool enqueued;
     if constexpr (std::is_same_v<Result, cl_int>) {
       enqueued = result == CL_SUCCESS;
@@ -164,7 +165,7 @@ struct Function<Result(CL_API_CALL*)(Parameters...)> {
       }
     }
     if (held) {
-      gate.Hold(*event, wanted);
+      user_events.Hold(*event, wanted);
     } else if (!wanted) {
       ReleaseEvent(*event);
     }
@@ -175,9 +176,9 @@ struct Function<Result(CL_API_CALL*)(Parameters...)> {
 
 /** The functions of the OpenCL loader (libOpenCL), opened at run time. */
 struct Loader {
-#define CLSORT_MEMBER(name, since)                                                                                    \
-  Function<decltype(&::name)> name{                                                                                   \
-      #name,  since, offsetof(cl_icd_dispatch, name), MayInitialise(#name), IsOfMappings(#name), BlockingFlag(#name), \
+#define CLSORT_MEMBER(name, since)                                                                                     \
+  Function<decltype(&::name)> name{                                                                                    \
+      #name,  since, offsetof(cl_icd_dispatch, name), MayInitialise(#name), IsMappingCall(#name), BlockingFlag(#name), \
       nullptr};
   CLSORT_FUNCTIONS(CLSORT_MEMBER)
 #undef CLSORT_MEMBER
@@ -210,7 +211,7 @@ struct Platform {
    * Migrating memory to the host enqueues a further command, whose event nobody gets. It never ends when the last command
    * on the memory has failed, and the process ends when it fails, or when a thread enqueues meanwhile: PoCL.
    */
-  bool migrates_aside = false;
+  bool migrates_by_hidden_command = false;
   /**
    * What a failed command waited for besides has a bare pointer to its event until it ends, and starts the command where it
    * ends at the same moment: PoCL.

@@ -4,7 +4,7 @@
 
 #include "bounds.h"
 #include "info.h"
-#include "once.h"
+#include "one_shot_callback.h"
 
 namespace clsort {
 
@@ -118,7 +118,7 @@ NAN_METHOD(GetMemObjectInfo) {
       memory ? memory->platform : nullptr);
 }
 
-void CL_CALLBACK OnMemObjectDestroyed(cl_mem, void* user_data) { PostOnce(user_data); }
+void CL_CALLBACK OnMemObjectDestroyed(cl_mem, void* user_data) { PostOneShot(user_data); }
 
 NAN_METHOD(SetMemObjectDestructorCallback) {
   Call call(info, "clSetMemObjectDestructorCallback");
@@ -126,9 +126,9 @@ NAN_METHOD(SetMemObjectDestructorCallback) {
   auto function = call.Callable(1);
   if (!call.ok() || !call.Supported(api.clSetMemObjectDestructorCallback, memory->platform)) return;
   if (function.IsEmpty()) return (void)call.Fail(CL_INVALID_VALUE, "argument 2: expected a function");
-  Once* once = MakeOnce(call, function, call[2]);
-  cl_int status = api.clSetMemObjectDestructorCallback(memory->As<cl_mem>(), OnMemObjectDestroyed, once);
-  if (status != CL_SUCCESS) CancelOnce(call.environment(), once);
+  OneShotCallback* one_shot = MakeOneShot(call, function, call[2]);
+  cl_int status = api.clSetMemObjectDestructorCallback(memory->As<cl_mem>(), OnMemObjectDestroyed, one_shot);
+  if (status != CL_SUCCESS) CancelOneShot(call.environment(), one_shot);
   if (call.Check(status)) call.ReturnSuccess();
 }
 
@@ -157,7 +157,7 @@ void ReturnMemObject(Call& call, cl_int status, cl_mem memory, Platform* platfor
   } else {
     size_t bytes = 0;
     api.clGetMemObjectInfo(memory, CL_MEM_SIZE, sizeof bytes, &bytes, nullptr);
-    object->TellMemory(bytes);
+    object->ReportMemory(bytes);
   }
   call.Return(handle);
 }

@@ -2,8 +2,8 @@
 #include <cstring>
 #include <vector>
 
-#include "crew.h"
 #include "host_keys.h"
+#include "thread_pool.h"
 #include "wait.h"
 
 namespace clsort {
@@ -96,9 +96,9 @@ class MultisetJob final : public PromiseJob {
   }
 
   void Run() override {
-    std::vector<uint64_t> parts(PiecesOf(keys_, kPiece) * kPoints);
+    std::vector<uint64_t> parts(CeilDivide(keys_, kPiece) * kPoints);
     auto product = ByWidth(width_, [](auto key) { return Product<decltype(key)>; });
-    InPieces(environment_, threads_, keys_, kPiece, [&](size_t first, size_t keys) {
+    ParallelForRanges(environment_, threads_, keys_, kPiece, [&](size_t first, size_t keys) {
       product(data_ + first * width_, keys, points_, &parts[first / kPiece * kPoints]);
     });
     uint64_t products[kPoints];
@@ -128,7 +128,7 @@ NAN_METHOD(MultisetAsync) {
   size_t width = call.Size(1);
   HostMemory points = call.Memory(2, 2 * kPoints * sizeof(uint64_t));
   HostMemory products = call.LastingMemory(3, kPoints * sizeof(uint64_t));
-  auto threads = static_cast<unsigned>(call.Unsigned(call[4], CL_INVALID_VALUE, kMaxCrew));
+  auto threads = static_cast<unsigned>(call.Unsigned(call[4], CL_INVALID_VALUE, kMaxPoolThreads));
   if (!call.ok()) return;
   if (!CheckKeys(call, host.bytes, width)) return;
   uint64_t given[2 * kPoints];

@@ -2,9 +2,9 @@
 #include <atomic>
 #include <cstring>
 
-#include "crew.h"
 #include "host_keys.h"
 #include "key_codec.h"
+#include "thread_pool.h"
 #include "wait.h"
 
 namespace clsort {
@@ -15,7 +15,7 @@ namespace {
 constexpr size_t kPiece = size_t{1} << 16;
 
 /** Places that keys go down on the average before the work is given up: passes of a radix sort are quicker then. */
-constexpr size_t kMostMoves = 8;
+constexpr size_t kMaxMoves = 8;
 
 /** Keys at any place of memory. */
 template <typename Key>
@@ -91,14 +91,14 @@ class NearSortJob final : public PromiseJob {
     const Codec<Key> codec(codec_);
     Keys<Key> keys(data_);
     std::atomic<bool> within{true};
-    InPieces(environment_, threads_, keys_, kPiece, [&](size_t first, size_t count) {
+    ParallelForRanges(environment_, threads_, keys_, kPiece, [&](size_t first, size_t count) {
       size_t end = first + count;
-      if (within && !Insert<Key>(keys, codec, first, first + 1, end, false, kMostMoves * kPiece)) within = false;
+      if (within && !Insert<Key>(keys, codec, first, first + 1, end, false, kMaxMoves * kPiece)) within = false;
     });
     // The first keys of a piece may belong before the last ones of the piece in front of it, or farther.
     for (size_t begin = kPiece; within && begin < keys_; begin += kPiece) {
       size_t end = std::min(begin + kPiece, keys_);
-      within = Insert<Key>(keys, codec, 0, begin, end, true, kMostMoves * kPiece);
+      within = Insert<Key>(keys, codec, 0, begin, end, true, kMaxMoves * kPiece);
     }
     return within;
   }
@@ -120,7 +120,7 @@ NAN_METHOD(NearSortAsync) {
   size_t width = call.Size(1);
   HostMemory codec = call.Memory(2, kCodecWords * sizeof(uint64_t));
   HostMemory sorted = call.LastingMemory(3, sizeof(uint32_t));
-  auto threads = static_cast<unsigned>(call.Unsigned(call[4], CL_INVALID_VALUE, kMaxCrew));
+  auto threads = static_cast<unsigned>(call.Unsigned(call[4], CL_INVALID_VALUE, kMaxPoolThreads));
   if (!call.ok()) return;
   if (!CheckKeys(call, keys.bytes, width)) return;
   uint64_t words[kCodecWords];

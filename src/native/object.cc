@@ -24,7 +24,7 @@ void OnCollected(const v8::WeakCallbackInfo<Handle>& info) {
   Handle* handle = info.GetParameter();
   Environment* environment = handle->environment;
   environment->objects().Collected(handle);
-  environment->Ring();
+  environment->Wake();
 }
 
 Handle* HandleOf(Environment& environment, Kind kind, v8::Local<v8::Value> value) {
@@ -117,11 +117,11 @@ OwnedReference Object::TakeReferences() {
   if (open_user_event) {
     // Nobody can complete it any more, so a wait for it would never end.
     SetOpenUserEvent(false);
-    cl_int status = gate.MayFail(As<cl_event>()) ? CL_INVALID_EVENT : CL_COMPLETE;
-    gate.Settle(As<cl_event>(), status, platform->keeps_bare_waiters);
+    cl_int status = user_events.MayFail(As<cl_event>()) ? CL_INVALID_EVENT : CL_COMPLETE;
+    user_events.Settle(As<cl_event>(), status, platform->keeps_bare_waiters);
     environment->waits().AskSoon();
   }
-  if (kind == Kind::kCommandQueue && raw) environment->svm().KeepBehind(*this);
+  if (kind == Kind::kCommandQueue && raw) environment->svm().KeepUntilQueueEnds(*this);
   if (kind == Kind::kCommandQueue && raw && references > 0) environment->Retire(*this);
   OwnedReference taken{kind, platform, raw, references};
   raw = nullptr;
@@ -131,7 +131,7 @@ OwnedReference Object::TakeReferences() {
   if (kind == Kind::kMemObject) environment->mappings().Drop(this, environment->foreign());
   host_buffer.Reset();
   host_store.reset();
-  TellMemory(0);
+  ReportMemory(0);
   error_callback.reset();
   return taken;
 }
@@ -162,9 +162,9 @@ void Object::SetOpenUserEvent(bool open) {
   environment->CountOpenUserEvents(open ? 1 : -1);
 }
 
-void Object::TellMemory(size_t bytes) {
+void Object::ReportMemory(size_t bytes) {
   auto now = static_cast<int64_t>(bytes);
-  int64_t change = now - std::exchange(told_bytes_, now);
+  int64_t change = now - std::exchange(reported_bytes_, now);
   if (change != 0) AdjustExternalBytes(environment->isolate(), change);
 }
 
@@ -181,24 +181,24 @@ std::vector<std::shared_ptr<Object>> ObjectRegistry::OfKind(Kind kind) const {
 
 void ObjectRegistry::Collected(Handle* handle) {
   handle->handle.Reset();
-  dead_.push_back(std::move(handle->object));
+  collected_.push_back(std::move(handle->object));
   handles_.erase(handle);
   delete handle;
 }
 
-void ObjectRegistry::Bury() {
-  auto dead = std::move(dead_);
-  dead_.clear();
+void ObjectRegistry::DeleteCollected() {
+  auto dead = std::move(collected_);
+  collected_.clear();
 }
 
 void ObjectRegistry::DropHandles() {
   for (Handle* handle : handles_) {
     handle->handle.Reset();
-    dead_.push_back(std::move(handle->object));
+    collected_.push_back(std::move(handle->object));
     delete handle;
   }
   handles_.clear();
-  Bury();
+  DeleteCollected();
 }
 
 void InitializeClasses(Environment& environment, v8::Local<v8::Object> exports) {

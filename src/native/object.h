@@ -107,7 +107,7 @@ class Object : public std::enable_shared_from_this<Object> {
    * Tells V8 of memory behind the object, until it is released: V8 sees a small handle, and would not hurry to collect
    * the ones that a program has dropped. V8 may collect garbage at once.
    */
-  void TellMemory(size_t bytes);
+  void ReportMemory(size_t bytes);
 
   Environment* const environment;
   const Kind kind;
@@ -148,7 +148,7 @@ class Object : public std::enable_shared_from_this<Object> {
   /** Once the driver was asked. */
   cl_context context_ = nullptr;
   /** What V8 was told of. */
-  int64_t told_bytes_ = 0;
+  int64_t reported_bytes_ = 0;
 };
 
 /** What a JavaScript handle's internal field points to. */
@@ -166,17 +166,17 @@ class ObjectRegistry {
   std::vector<std::shared_ptr<Object>> OfKind(Kind kind) const;
 
   void Add(Handle* handle) { handles_.insert(handle); }
-  /** A handle was collected. Its object goes at the next `Bury`, since V8 is off limits until then. */
+  /** A handle was collected. Its object goes at the next `DeleteCollected`, since V8 is off limits until then. */
   void Collected(Handle* handle);
-  bool HasDead() const { return !dead_.empty(); }
-  void Bury();
+  bool HasCollected() const { return !collected_.empty(); }
+  void DeleteCollected();
   /** Cuts every object off from JavaScript. */
   void DropHandles();
 
  private:
   std::unordered_set<Object*> objects_;
   std::unordered_set<Handle*> handles_;
-  std::vector<std::shared_ptr<Object>> dead_;
+  std::vector<std::shared_ptr<Object>> collected_;
 };
 
 /** Makes the JavaScript classes and sets them on `exports`. */

@@ -2,9 +2,9 @@
 #include <cstring>
 #include <vector>
 
-#include "crew.h"
 #include "host_keys.h"
 #include "key_codec.h"
+#include "thread_pool.h"
 #include "wait.h"
 
 namespace clsort {
@@ -21,7 +21,7 @@ struct Thresholds {
   unsigned shift;
 
   /** Whether no code whatever leads out of the tables. */
-  bool Sound() const {
+  bool IsValid() const {
     if (firsts.empty()) return true;
     if (shift > 63 || firsts.size() > UINT16_MAX || firsts.back() < firsts.front()) return false;
     uint64_t cells = (firsts.back() >> shift) - (firsts.front() >> shift);
@@ -97,11 +97,11 @@ class PlaceJob final : public PromiseJob {
   template <typename Key>
   void Place() {
     size_t partitions = thresholds_.firsts.size() + 1;
-    size_t pieces = PiecesOf(keys_, kPiece);
+    size_t pieces = CeilDivide(keys_, kPiece);
     std::unique_ptr<uint16_t[]> partition(new uint16_t[keys_]);
     std::vector<uint32_t> next(pieces * partitions);
     auto next_of = [&](size_t first) { return &next[first / kPiece * partitions]; };
-    InPieces(environment_, threads_, keys_, kPiece, [&](size_t first, size_t keys) {
+    ParallelForRanges(environment_, threads_, keys_, kPiece, [&](size_t first, size_t keys) {
       const char* data = data_ + first * sizeof(Key);
       if (partitions > 1) {
         Count<Key>(data, keys, codec_, thresholds_, &partition[first], next_of(first));
@@ -121,7 +121,7 @@ class PlaceJob final : public PromiseJob {
       }
       counts[p] = place - begin;
     }
-    InPieces(environment_, threads_, keys_, kPiece, [&](size_t first, size_t keys) {
+    ParallelForRanges(environment_, threads_, keys_, kPiece, [&](size_t first, size_t keys) {
       Move<Key>(data_ + first * sizeof(Key), keys, &partition[first], next_of(first), to_);
     });
     std::memcpy(counts_, counts.data(), counts.size() * sizeof(uint32_t));
@@ -143,7 +143,7 @@ class PlaceJob final : public PromiseJob {
 
 /** The elements of host memory, copied. */
 template <typename Element>
-std::vector<Element> Copied(const HostMemory& memory) {
+std::vector<Element> ToVector(const HostMemory& memory) {
   std::vector<Element> elements(memory.bytes / sizeof(Element));
   if (!elements.empty()) std::memcpy(elements.data(), memory.data, elements.size() * sizeof(Element));
   return elements;
@@ -159,13 +159,13 @@ NAN_METHOD(PlaceAsync) {
   auto shift = static_cast<unsigned>(call.Unsigned(call[5], CL_INVALID_VALUE, 63));
   HostMemory to = call.LastingMemory(6, 0);
   HostMemory counts = call.LastingMemory(7, 0);
-  auto threads = static_cast<unsigned>(call.Unsigned(call[8], CL_INVALID_VALUE, kMaxCrew));
+  auto threads = static_cast<unsigned>(call.Unsigned(call[8], CL_INVALID_VALUE, kMaxPoolThreads));
   if (!call.ok()) return;
   if (!CheckKeys(call, keys.bytes, width)) return;
   if (keys.bytes / width > UINT32_MAX) return (void)call.Fail(CL_INVALID_VALUE, "2^32 keys or more");
   if (to.bytes < keys.bytes) return (void)call.Fail(CL_INVALID_VALUE, "there is no room for all keys");
-  Thresholds thresholds{Copied<uint64_t>(firsts), Copied<uint16_t>(before), shift};
-  if (!thresholds.Sound()) return (void)call.Fail(CL_INVALID_VALUE, "the table does not belong to the thresholds");
+  Thresholds thresholds{ToVector<uint64_t>(firsts), ToVector<uint16_t>(before), shift};
+  if (!thresholds.IsValid()) return (void)call.Fail(CL_INVALID_VALUE, "the table does not belong to the thresholds");
   if (counts.bytes / sizeof(uint32_t) <= thresholds.firsts.size()) {
     return (void)call.Fail(CL_INVALID_VALUE, "there is a count for each partition");
   }

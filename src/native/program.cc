@@ -3,7 +3,7 @@
 
 #include "build_options.h"
 #include "info.h"
-#include "once.h"
+#include "one_shot_callback.h"
 #include "program_binary.h"
 #include "wait.h"
 
@@ -495,7 +495,7 @@ NAN_METHOD(GetProgramBuildInfo) {
       program ? program->platform : nullptr);
 }
 
-void CL_CALLBACK OnProgramReleased(cl_program, void* user_data) { PostOnce(user_data); }
+void CL_CALLBACK OnProgramReleased(cl_program, void* user_data) { PostOneShot(user_data); }
 
 NAN_METHOD(SetProgramReleaseCallback) {
   Call call(info, "clSetProgramReleaseCallback");
@@ -503,9 +503,9 @@ NAN_METHOD(SetProgramReleaseCallback) {
   auto function = call.Callable(1);
   if (!call.ok() || !call.Supported(api.clSetProgramReleaseCallback, program->platform)) return;
   if (function.IsEmpty()) return (void)call.Fail(CL_INVALID_VALUE, "argument 2: expected a function");
-  Once* once = MakeOnce(call, function, call[2]);
+  OneShotCallback* once = MakeOneShot(call, function, call[2]);
   cl_int status = api.clSetProgramReleaseCallback(program->As<cl_program>(), OnProgramReleased, once);
-  if (status != CL_SUCCESS) CancelOnce(call.environment(), once);
+  if (status != CL_SUCCESS) CancelOneShot(call.environment(), once);
   if (call.Check(status)) call.ReturnSuccess();
 }
 

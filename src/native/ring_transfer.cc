@@ -10,7 +10,7 @@ RingTransfer::RingTransfer(Environment& environment, RingArguments arguments)
       environment_(environment) {}
 
 void RingTransfer::MoveAll(size_t share, const std::function<void(size_t piece, size_t start, size_t length)>& move) {
-  InShares(environment_, share, move);
+  ForEachShare(environment_, share, move);
   status_ = End();
 }
 
@@ -20,13 +20,13 @@ bool ReadRing(Call& call, int ring, bool write, size_t bytes, RingArguments* arg
   size_t offset = call.Size(2);
   HostMemory memory = call.LastingMemory(ring, 0);
   size_t piece = call.Size(ring + 1);
-  auto threads = static_cast<unsigned>(call.Unsigned(call[ring + 2], CL_INVALID_VALUE, kMaxCrew));
+  auto threads = static_cast<unsigned>(call.Unsigned(call[ring + 2], CL_INVALID_VALUE, kMaxPoolThreads));
   if (!call.ok() || (bytes > 0 && !CheckRange(call, *buffer, offset, bytes))) return false;
   auto argument = [](int i) { return "argument " + std::to_string(i + 1); };
   if (piece == 0 || piece > memory.bytes) {
     return call.Fail(CL_INVALID_VALUE, argument(ring + 1) + ": expected pieces of 1 byte to those of the ring");
   }
-  if (PiecesOf(bytes, piece) > kMostPieces) {
+  if (CeilDivide(bytes, piece) > kMaxPieces) {
     return call.Fail(CL_INVALID_VALUE, argument(ring + 1) + ": expected pieces so large that there are at most 2^20");
   }
   if (threads == 0) return call.Fail(CL_INVALID_VALUE, argument(ring + 2) + ": expected at least one thread");

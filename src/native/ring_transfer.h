@@ -13,7 +13,7 @@ class RingTransfer : public PromiseJob, protected TransferRing {
  protected:
   RingTransfer(Environment& environment, RingArguments arguments);
 
-  /** Moves all pieces in shares, as `InShares` does. Sets `status_`. */
+  /** Moves all pieces in shares, as `ForEachShare` does. Sets `status_`. */
   void MoveAll(size_t share, const std::function<void(size_t piece, size_t start, size_t length)>& move);
 
   Environment& environment_;  // waits for its jobs before it ends

@@ -10,10 +10,10 @@
 #endif
 
 #include "bounds.h"
-#include "crew.h"
 #include "info.h"
 #include "ring_transfer.h"
 #include "stream_copy.h"
+#include "thread_pool.h"
 
 namespace clsort {
 
@@ -54,7 +54,7 @@ class StagedTransfer final : public RingTransfer {
    * is undefined.
    */
   void Copy(size_t piece, size_t start, size_t length) {
-    char* slot = Enter(piece);
+    char* slot = AcquireSlot(piece);
     if (!slot) return;
     char* data = data_ + piece * piece_ + start;
     if (write_) {
@@ -65,7 +65,7 @@ class StagedTransfer final : public RingTransfer {
       StreamCopy(data, slot + start, length);
       EndStreamCopies();
     }
-    Leave(piece);
+    ReleaseSlot(piece);
   }
 
   std::shared_ptr<v8::BackingStore> host_;
@@ -98,7 +98,7 @@ NAN_METHOD(ReadBufferAsync) {
 #endif
 
 /** Makes pages that are to be written; other threads may write there meanwhile. */
-void MakePages(char* data, size_t bytes) {
+void PopulatePages(char* data, size_t bytes) {
 #if defined(__linux__)
   // Takes half the time of as many faults.
   if (madvise(data, bytes, MADV_POPULATE_WRITE) == 0) return;
@@ -118,8 +118,8 @@ class TouchJob final : public Job {
   void Run() override {
     auto* data = static_cast<char*>(store_->Data());
     size_t bytes = store_->ByteLength();
-    InPieces(environment_, threads_, bytes, kHugePage,
-             [&](size_t start, size_t some) { MakePages(data + start, some); });
+    ParallelForRanges(environment_, threads_, bytes, kHugePage,
+                      [&](size_t start, size_t some) { PopulatePages(data + start, some); });
   }
   bool Awaited() const override { return false; }
 
@@ -136,7 +136,7 @@ constexpr size_t kFewHugePages = 4;
 /** Mapped memory, mostly from a multiple of a huge page on; the mapping begins where it likes. */
 struct Mapped {
   void* start;
-  size_t room;
+  size_t mapped_bytes;
   void* data;
   size_t bytes;
 };
@@ -145,7 +145,7 @@ struct Mapped {
  * Memory that was collected, for the next array of about its size: making pages costs as much as a sort. What
  * is kept is bounded, and the code that gets it overwrites it. Collectors of all isolates give from their threads.
  */
-class Recycled {
+class PagePool {
  public:
   /** A block of at least `bytes` bytes and not much more, or none. */
   Mapped* Take(size_t bytes) {
@@ -163,10 +163,10 @@ class Recycled {
       by_age_.push_back(by_size_.emplace(mapped->bytes, Block{mapped, {}}));
       by_age_.back()->second.age = std::prev(by_age_.end());
       bytes_ += mapped->bytes;
-      while (bytes_ > most_) surplus.push_back(Remove(by_age_.front()));
+      while (bytes_ > max_bytes_) surplus.push_back(Remove(by_age_.front()));
     }
     for (auto* one : surplus) {
-      munmap(one->start, one->room);
+      munmap(one->start, one->mapped_bytes);
       delete one;
     }
   }
@@ -189,7 +189,8 @@ class Recycled {
   }
 
   /** A 32nd of the machine's memory. */
-  const size_t most_ = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) / 32 * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const size_t max_bytes_ =
+      static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) / 32 * static_cast<size_t>(sysconf(_SC_PAGESIZE));
   std::mutex mutex_;
   Sizes by_size_;
   Ages by_age_;
@@ -197,9 +198,9 @@ class Recycled {
 };
 
 /** Lives as long as the process: collectors may outlive everything else. */
-Recycled& recycled = *new Recycled;
+PagePool& page_pool = *new PagePool;
 
-void GiveBack(void*, size_t, void* data) { recycled.Give(static_cast<Mapped*>(data)); }
+void GiveBack(void*, size_t, void* data) { page_pool.Give(static_cast<Mapped*>(data)); }
 
 /**
  * Memory on a multiple of a huge page, and made of such where the system can; empty if there is none. Little memory
@@ -210,18 +211,18 @@ void GiveBack(void*, size_t, void* data) { recycled.Give(static_cast<Mapped*>(da
  * @param touch whether the memory is fresh: its pages are still to be made
  */
 std::unique_ptr<v8::BackingStore> MapHuge(size_t bytes, bool used, bool* touch) {
-  Mapped* mapped = used ? recycled.Take(bytes) : nullptr;
+  Mapped* mapped = used ? page_pool.Take(bytes) : nullptr;
   bool huge = !used || bytes >= kFewHugePages * kHugePage;
   *touch = !mapped;
   if (!mapped) {
     if (bytes > SIZE_MAX - kHugePage) return nullptr;
-    size_t room = huge ? bytes + kHugePage : bytes;
-    void* start = mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    size_t mapped_bytes = huge ? bytes + kHugePage : bytes;
+    void* start = mmap(nullptr, mapped_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (start == MAP_FAILED) return nullptr;
     auto address = reinterpret_cast<uintptr_t>(start);
     auto* data = huge ? reinterpret_cast<void*>((address + kHugePage - 1) / kHugePage * kHugePage) : start;
     if (huge) madvise(data, bytes, MADV_HUGEPAGE);
-    mapped = new Mapped{start, room, data, bytes};
+    mapped = new Mapped{start, mapped_bytes, data, bytes};
   }
   return v8::ArrayBuffer::NewBackingStore(mapped->data, bytes, GiveBack, mapped);
 }
@@ -274,7 +275,7 @@ NAN_METHOD(PrepareMappingAsync) {
   if (call.ok()) StartPromise(call, std::move(job), platform);
 }
 
-void FailForWantOf(Call& call, size_t bytes) {
+void FailOutOfMemory(Call& call, size_t bytes) {
   call.Fail(CL_OUT_OF_HOST_MEMORY, "no " + std::to_string(bytes) + " bytes of memory");
 }
 
@@ -286,7 +287,7 @@ void FailForWantOf(Call& call, size_t bytes) {
 NAN_METHOD(AllocateHostMemory) {
   Call call(info, "allocateHostMemory");
   size_t bytes = call.Size(0);
-  auto threads = static_cast<unsigned>(call.Unsigned(call[1], CL_INVALID_VALUE, kMaxCrew));
+  auto threads = static_cast<unsigned>(call.Unsigned(call[1], CL_INVALID_VALUE, kMaxPoolThreads));
   bool used = call.Bool(2);
   if (!call.ok()) return;
   Environment& environment = call.environment();
@@ -295,12 +296,12 @@ NAN_METHOD(AllocateHostMemory) {
 #if defined(__linux__)
   if (!environment.copy_mappings && bytes > 0) {
     store = MapHuge(bytes, used, &touch);
-    if (!store) return FailForWantOf(call, bytes);
+    if (!store) return FailOutOfMemory(call, bytes);
   }
 #endif
   if (!store) {
     v8::Local<v8::ArrayBuffer> plain;
-    if (!NewArrayBuffer(environment.isolate(), bytes).ToLocal(&plain)) return FailForWantOf(call, bytes);
+    if (!NewArrayBuffer(environment.isolate(), bytes).ToLocal(&plain)) return FailOutOfMemory(call, bytes);
     return call.Return(plain);
   }
   call.Return(v8::ArrayBuffer::New(environment.isolate(), store));

@@ -1,7 +1,7 @@
 #include "svm.h"
 
 #include "info.h"
-#include "once.h"
+#include "one_shot_callback.h"
 #include "pattern.h"
 #include "wait.h"
 
@@ -74,16 +74,16 @@ NAN_METHOD(SVMFree) {
 struct FreeNotify {
   std::vector<std::shared_ptr<SvmMemory>> memory;
   std::shared_ptr<Mailbox> mailbox;
-  Once* once;
+  OneShotCallback* once;
   std::atomic<bool> told{false};
 
-  FreeNotify(std::shared_ptr<Mailbox> mailbox, Once* once) : mailbox(std::move(mailbox)), once(once) {}
+  FreeNotify(std::shared_ptr<Mailbox> mailbox, OneShotCallback* once) : mailbox(std::move(mailbox)), once(once) {}
 
   /** The memory goes, on the loop, once no other command uses it, and JavaScript is told. May be called twice, on any thread. */
   void Tell() {
     if (told.exchange(true)) return;
     mailbox->Post([memory = std::move(memory)](Environment& environment) { environment.in_flight().Sweep(); });
-    if (once) PostOnce(once);
+    if (once) PostOneShot(once);
   }
 };
 
@@ -106,7 +106,7 @@ NAN_METHOD(EnqueueSVMFree) {
   if (memories.empty()) return (void)call.Fail(CL_INVALID_VALUE, "argument 2: expected at least one ArrayBuffer");
   Environment& environment = call.environment();
   auto notify = std::make_shared<FreeNotify>(environment.mailbox(),
-                                             function.IsEmpty() ? nullptr : MakeOnce(call, function, call[3]));
+                                             function.IsEmpty() ? nullptr : MakeOneShot(call, function, call[3]));
   std::vector<void*> pointers;
   for (const HostMemory& memory : memories) {
     std::shared_ptr<SvmMemory> taken = environment.svm().Take(memory);
@@ -119,7 +119,7 @@ NAN_METHOD(EnqueueSVMFree) {
   cl_int status = api.clEnqueueSVMFree(queue->As<cl_command_queue>(), static_cast<cl_uint>(pointers.size()),
                                        pointers.data(), OnSvmFree, data, waits.count(), waits.data(), &event);
   if (status != CL_SUCCESS) {  // the ArrayBuffers are gone already, so the memory goes, too
-    if (notify->once) CancelOnce(environment, notify->once);
+    if (notify->once) CancelOneShot(environment, notify->once);
     delete data;
   } else if (!wanted || api.clRetainEvent(event) == CL_SUCCESS) {
     // A command that fails tells nobody; its memory goes all the same.
@@ -256,11 +256,11 @@ void EnqueueMemcpy(Call& call, MemcpyFunction (*find)(Call& call, const Object& 
   MemcpyFunction enqueue = call.ok() ? find(call, *queue) : nullptr;
   if (!enqueue) return;
   cl_event event = nullptr;
-  auto pass = blocking.flag() ? std::shared_lock<std::shared_mutex>() : gate.Pass();
+  auto enqueue_lock = blocking.flag() ? std::shared_lock<std::shared_mutex>() : user_events.LockEnqueue();
   cl_int status = enqueue(queue->As<cl_command_queue>(), blocking.flag(), to.memory.data, from.memory.data, size,
                           waits.count(), waits.data(), &event);
-  pass = {};
-  if (status == CL_SUCCESS && gate.open()) gate.Hold(event, true);
+  enqueue_lock = {};
+  if (status == CL_SUCCESS && user_events.open()) user_events.Hold(event, true);
   if (status == CL_SUCCESS && blocking.awaited) {
     status = call.Await(*queue->platform, {event});
     if (status != CL_SUCCESS) api.clReleaseEvent(event);
@@ -279,12 +279,12 @@ void EnqueueMemFill(Call& call, bool unified, MemFillFunction (*find)(Call& call
   MemFillFunction enqueue = call.ok() ? find(call, *queue) : nullptr;
   if (!enqueue || !CheckPattern(call, pattern.bytes, reinterpret_cast<uintptr_t>(memory.data), size)) return;
   cl_event event = nullptr;
-  bool held = gate.open();
-  auto pass = gate.Pass();
+  bool held = user_events.open();
+  auto enqueue_lock = user_events.LockEnqueue();
   cl_int status = enqueue(queue->As<cl_command_queue>(), memory.data, pattern.data, pattern.bytes, size, waits.count(),
                           waits.data(), wanted || held ? &event : nullptr);
-  pass = {};
-  if (status == CL_SUCCESS && held) gate.Hold(event, wanted);
+  enqueue_lock = {};
+  if (status == CL_SUCCESS && held) user_events.Hold(event, wanted);
   call.ReturnEvent(status, wanted, event, *queue);
 }
 

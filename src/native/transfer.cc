@@ -80,7 +80,7 @@ void FinishHost(Call& call, Command& command, cl_int status, const HostMemory& m
     api.clReleaseEvent(command.event);
   }
   if (command.lasting && !awaited) {
-    in_flight.SweepInPassing();
+    in_flight.SweepIfMany();
   } else {
     in_flight.Sweep();
   }
@@ -528,7 +528,7 @@ NAN_METHOD(EnqueueMigrateMemObjects) {
   std::vector<cl_mem> list;
   for (auto& object : objects) list.push_back(object->As<cl_mem>());
   // Where memory is to be is a hint, and the event is that of a migration all the same.
-  if (command.queue->platform->migrates_aside)
+  if (command.queue->platform->migrates_by_hidden_command)
     flags &= ~static_cast<cl_mem_migration_flags>(CL_MIGRATE_MEM_OBJECT_HOST);
   Finish(call, command,
          command.Enqueue(api.clEnqueueMigrateMemObjects, static_cast<cl_uint>(list.size()),

@@ -8,7 +8,7 @@ namespace clsort {
 namespace {
 
 /** For how long a thread looks for the end of a transfer before it sleeps. */
-constexpr std::chrono::microseconds kLooking{100};
+constexpr std::chrono::microseconds kSpinTime{100};
 
 }  // namespace
 
@@ -28,29 +28,29 @@ TransferRing::TransferRing(RingArguments arguments)
 
 void TransferRing::Begin(size_t share) {
   pieces_ = std::vector<Piece>(pieces());
-  for (size_t i = 0; i < pieces_.size(); i++) pieces_[i].shares = PiecesOf(Length(i), share);
+  for (size_t i = 0; i < pieces_.size(); i++) pieces_[i].shares = CeilDivide(Length(i), share);
   if (write_) return;
   for (size_t i = 0; i < std::min(slots_, pieces_.size()); i++) Transfer(i, Length(i));
 }
 
-void TransferRing::InShares(Environment& environment, size_t share,
-                            const std::function<void(size_t piece, size_t start, size_t length)>& move) {
+void TransferRing::ForEachShare(Environment& environment, size_t share,
+                                const std::function<void(size_t piece, size_t start, size_t length)>& move) {
   Begin(share);
   if (pieces() == 0) return;
-  const size_t last = pieces() - 1, each = PiecesOf(piece_, share);
-  InCrew(environment, threads_, last * each + PiecesOf(Length(last), share), [&](size_t i) {
+  const size_t last = pieces() - 1, each = CeilDivide(piece_, share);
+  ParallelFor(environment, threads_, last * each + CeilDivide(Length(last), share), [&](size_t i) {
     size_t piece = i / each, start = i % each * share;
     move(piece, start, std::min(share, Length(piece) - start));
   });
 }
 
-char* TransferRing::Enter(size_t piece) {
+char* TransferRing::AcquireSlot(size_t piece) {
   if (Failed()) return nullptr;
   if (!write_) return Await(pieces_[piece]) ? Slot(piece) : nullptr;
   return piece < slots_ || Await(pieces_[piece - slots_]) ? Slot(piece) : nullptr;
 }
 
-void TransferRing::Leave(size_t piece, size_t shares) {
+void TransferRing::ReleaseSlot(size_t piece, size_t shares) {
   if (pieces_[piece].shares.fetch_sub(shares) > shares) return;
   if (write_) {
     if (piece >= slots_) Settle(pieces_[piece - slots_]);
@@ -62,7 +62,7 @@ void TransferRing::Leave(size_t piece, size_t shares) {
   }
 }
 
-void TransferRing::HandOn(size_t bytes) {
+void TransferRing::TransferRest(size_t bytes) {
   size_t piece = bytes / piece_, length = bytes % piece_;
   if (Failed() || length == 0 || pieces_[piece].shares == 0) return;
   if (piece >= slots_) Settle(pieces_[piece - slots_]);
@@ -102,7 +102,7 @@ bool TransferRing::Await(Piece& piece) {
   bool mine = false;
   auto known = [&] { return piece.over || Failed() || (mine = piece.unawaited.exchange(false)); };
   // Waking many threads takes longer than a bus takes for a piece, so each looks for a while before it sleeps.
-  for (auto end = std::chrono::steady_clock::now() + kLooking; !known();) {
+  for (auto end = std::chrono::steady_clock::now() + kSpinTime; !known();) {
     if (std::chrono::steady_clock::now() < end) {
       std::this_thread::yield();
       continue;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "call.h"
-#include "crew.h"
+#include "thread_pool.h"
 
 namespace clsort {
 
@@ -17,7 +17,7 @@ namespace clsort {
 constexpr size_t kCopiedBytes = size_t{256} << 10;
 
 /** More pieces than any transfer has a use for: each is kept account of. */
-constexpr size_t kMostPieces = size_t{1} << 20;
+constexpr size_t kMaxPieces = size_t{1} << 20;
 
 /** What is read of the arguments of a transfer through a ring. */
 struct RingArguments {
@@ -46,24 +46,24 @@ class TransferRing {
    * Begins, and has a crew of up to `threads_` move all shares: calls `move(piece, start, length)` for the `length` bytes of a piece
    * that begin at its byte `start`. Shares are begun in order, so a thread that waits does so for what others have begun.
    */
-  void InShares(Environment& environment, size_t share,
-                const std::function<void(size_t piece, size_t start, size_t length)>& move);
+  void ForEachShare(Environment& environment, size_t share,
+                    const std::function<void(size_t piece, size_t start, size_t length)>& move);
   /**
    * The slot of a piece, once that is the piece's: free to be filled, or filled by the device. None after a failure. Who waits does
    * so for shares of earlier pieces, which others must have begun.
    */
-  char* Enter(size_t piece);
+  char* AcquireSlot(size_t piece);
   /** Ends shares of a piece; the last one of each hands the slot on. */
-  void Leave(size_t piece, size_t shares = 1);
+  void ReleaseSlot(size_t piece, size_t shares = 1);
   /** Has what is to be written transferred up to so many bytes of the whole, when no more will come. */
-  void HandOn(size_t bytes);
+  void TransferRest(size_t bytes);
   /** Waits for what is under way, which uses the ring whatever has failed. @return what failed first */
   cl_int End();
 
   void Fail(cl_int status);
   bool Failed() const { return failure_ != CL_SUCCESS; }
   size_t slots() const { return slots_; }
-  size_t pieces() const { return PiecesOf(bytes_, piece_); }
+  size_t pieces() const { return CeilDivide(bytes_, piece_); }
   size_t Length(size_t piece) const { return std::min(piece_, bytes_ - piece * piece_); }
 
   const bool write_;

@@ -7,7 +7,7 @@ namespace {
 /** Fulfils a promise, or rejects it with a status as an error of `call`. */
 void Settle(Environment& environment, v8::Local<v8::Promise::Resolver> resolver, const char* call, cl_int status,
             const std::string& log = {}) {
-  bool detached = environment.in_flight().SweepAndTellDetached();
+  bool detached = environment.in_flight().SweepAndCheckDetached();
   std::string reason;
   if (status == CL_SUCCESS && detached) {
     status = CL_INVALID_HOST_PTR;

@@ -4,7 +4,7 @@
 #include <unordered_set>
 
 #include "environment.h"
-#include "numbers.h"
+#include "id_table.h"
 
 namespace clsort {
 
@@ -14,12 +14,12 @@ namespace {
 constexpr size_t kBlockers = 4;
 
 /** How long the watcher pauses: little at first, then more and more, and always much more than it takes to ask. */
-constexpr auto kShortest = std::chrono::milliseconds(1);
-constexpr auto kLongest = std::chrono::milliseconds(32);
-constexpr int kRest = 50;
+constexpr auto kMinPause = std::chrono::milliseconds(1);
+constexpr auto kMaxPause = std::chrono::milliseconds(32);
+constexpr int kPauseFactor = 50;
 
 /** Where drivers' callbacks find their wait. Lives as long as the process: they come at any time. */
-Numbers<std::weak_ptr<Waits>>& numbers = *new Numbers<std::weak_ptr<Waits>>;
+IdTable<std::weak_ptr<Waits>>& numbers = *new IdTable<std::weak_ptr<Waits>>;
 
 }  // namespace
 
@@ -51,7 +51,7 @@ cl_int Wait::Ask() const {
 void Waits::Add(std::shared_ptr<Wait> wait) {
   std::unique_lock<std::mutex> lock(guard_);
   if (closed_) return;
-  if (blocking_.size() >= idle_ && blockers_.size() == kBlockers) return Hand(AddPending(wait), lock);
+  if (blocking_.size() >= idle_ && blockers_.size() == kBlockers) return EnqueueForWatcher(AddPending(wait), lock);
   blocking_.push_back(std::move(wait));
   if (blocking_.size() > idle_) blockers_.emplace_back([this] { Block(); });
   lock.unlock();
@@ -60,7 +60,7 @@ void Waits::Add(std::shared_ptr<Wait> wait) {
 
 void Waits::AddQuiet(std::shared_ptr<Wait> wait) {
   std::unique_lock<std::mutex> lock(guard_);
-  if (!closed_) Hand(AddPending(wait), lock);
+  if (!closed_) EnqueueForWatcher(AddPending(wait), lock);
 }
 
 cl_int Waits::AddCallback(std::shared_ptr<Wait> wait, bool watched) {
@@ -76,7 +76,7 @@ cl_int Waits::AddCallback(std::shared_ptr<Wait> wait, bool watched) {
     Take(number);
   } else if (watched) {
     std::unique_lock<std::mutex> lock(guard_);
-    Hand(number, lock);
+    EnqueueForWatcher(number, lock);
   }
   return status;
 }
@@ -87,7 +87,7 @@ void* Waits::AddPending(const std::shared_ptr<Wait>& wait) {
   return number;
 }
 
-void Waits::Hand(void* number, std::unique_lock<std::mutex>& lock) {
+void Waits::EnqueueForWatcher(void* number, std::unique_lock<std::mutex>& lock) {
   fresh_.push_back(number);
   if (!watcher_.joinable()) watcher_ = std::thread([this] { Watch(); });
   lock.unlock();
@@ -111,10 +111,10 @@ void Waits::Post(std::shared_ptr<Wait> wait, std::function<cl_int(const Wait&)> 
 }
 
 void CL_CALLBACK Waits::OnEvent(cl_event, cl_int, void* number) {
-  if (auto waits = numbers.Find(number).lock()) waits->Told(number);
+  if (auto waits = numbers.Find(number).lock()) waits->CountDown(number);
 }
 
-void Waits::Told(void* number) {
+void Waits::CountDown(void* number) {
   {
     std::lock_guard<std::mutex> lock(guard_);
     auto found = pending_.find(number);
@@ -147,7 +147,7 @@ void Waits::AskSoon() {
     std::lock_guard<std::mutex> lock(guard_);
     if (pending_.empty()) return;
     next_ = earliest_;
-    pause_ = kShortest;
+    pause_ = kMinPause;
   }
   to_watch_.notify_one();
 }
@@ -161,7 +161,7 @@ void Waits::Watch() {
       lock.unlock();
       Listen(fresh);
       lock.lock();
-      pause_ = kShortest;
+      pause_ = kMinPause;
       next_ = std::max(earliest_, std::min(next_, Clock::now() + pause_));
     } else if (pending_.empty()) {
       next_ = Clock::time_point::max();
@@ -174,9 +174,9 @@ void Waits::Watch() {
       AskNow();
       auto end = Clock::now();
       lock.lock();
-      earliest_ = end + kRest * (end - start);
+      earliest_ = end + kPauseFactor * (end - start);
       next_ = std::max(earliest_, end + pause_);
-      pause_ = std::min<Clock::duration>(2 * pause_, kLongest);
+      pause_ = std::min<Clock::duration>(2 * pause_, kMaxPause);
     }
   }
 }

@@ -89,10 +89,10 @@ class Waits : public std::enable_shared_from_this<Waits> {
   /** With `guard_` held. */
   void* AddPending(const std::shared_ptr<Wait>& wait);
   /** With `guard_` held: hands a wait to the watcher. */
-  void Hand(void* number, std::unique_lock<std::mutex>& lock);
+  void EnqueueForWatcher(void* number, std::unique_lock<std::mutex>& lock);
   /** Takes a wait out; empty when it has ended already. */
   std::shared_ptr<Wait> Take(void* number);
-  void Told(void* number);
+  void CountDown(void* number);
   void Post(std::shared_ptr<Wait> wait, std::function<cl_int(const Wait&)> status);
 
   void Block();

@@ -10,7 +10,7 @@ const V8_MAJOR = Number(process.versions.v8.split('.')[0]);
  * that was to write there wrote to freed memory, and nothing that the addon can hold prevents it. A method that was
  * taken from the prototype before, or is that of another realm of `node:vm`, still does so.
  */
-export function mendTransfer(prototype: ArrayBuffer = ArrayBuffer.prototype): void {
+export function patchTransfer(prototype: ArrayBuffer = ArrayBuffer.prototype): void {
   // --frozen-intrinsics lets nobody mend it.
   if (V8_MAJOR > 12 || !('transfer' in prototype) || Object.isFrozen(prototype)) return;
   for (const name of ['transfer', 'transferToFixedLength'] as const) {

@@ -5,12 +5,12 @@ import { markAsUntransferable } from 'node:worker_threads';
 import { UnsupportedError } from '../util/errors.js';
 import { packageFolder } from '../util/package.js';
 import { otherRuntime, runtime } from '../util/runtime.js';
-import { mendTransfer } from './array-buffer.js';
+import { patchTransfer } from './array-buffer.js';
 import { errorOf } from './errors.js';
 import type { Native } from './native.js';
 import { classes } from './objects.js';
 import { isMusl, platformName, prebuilds, prebuiltAddon } from './prebuilt.js';
-import { rejecting } from './promises.js';
+import { rejectInsteadOfThrow } from './promises.js';
 
 let addon: Native | undefined;
 
@@ -146,10 +146,10 @@ const returnsPromise = (name: string): boolean => name.endsWith('Async') && name
 
 /** Gives the addon what it cannot do itself, its handles our classes, and its promises all of its errors. */
 function connect(loaded: Native): Native {
-  mendTransfer();
+  patchTransfer();
   loaded.initialize(errorOf, protect, bindCallback, doNothing);
   for (const name of (Object.keys(loaded) as (keyof Native)[]).filter(returnsPromise)) {
-    loaded[name] = rejecting(loaded[name]);
+    loaded[name] = rejectInsteadOfThrow(loaded[name]);
   }
   for (const [name, ours] of Object.entries(classes)) {
     const theirs = loaded[name as keyof Native] as unknown as { prototype: object };

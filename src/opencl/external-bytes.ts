@@ -4,7 +4,7 @@ import { native } from './binding.js';
  * Tells V8 that objects which it will collect hold so many more bytes, or fewer, that it does not see: it collects
  * sooner then.
  */
-export function tellExternalBytes(change: number): void {
+export function adjustExternalBytes(change: number): void {
   native().externalBytes(change);
 }
 

@@ -14,7 +14,6 @@ export * from './event.js';
 export * from './extensions.js';
 export * from './info.js';
 export * from './kernel.js';
-export * from './look.js';
 export * from './memory.js';
 export {
   CommandBuffer,
@@ -29,6 +28,7 @@ export {
   Sampler,
 } from './objects.js';
 export * from './platform.js';
+export * from './poll.js';
 export * from './program.js';
 export * from './queue.js';
 export * from './release.js';

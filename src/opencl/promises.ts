@@ -8,7 +8,7 @@ const lacksStack = (error: unknown): error is Error =>
  * Has a native function that returns a promise reject where it would throw, and gives a rejection the stack of the functions
  * that await it.
  */
-export function rejecting(original: NativeFunction): NativeFunction {
+export function rejectInsteadOfThrow(original: NativeFunction): NativeFunction {
   return async function settle(...args) {
     try {
       return await original(...args);

@@ -79,7 +79,7 @@ export const FILE_TRANSFER = {
  * @param ring, piece, threads as of `writeBufferAsync`
  * @param hash words as of `hashAsync`, to which what is moved is added; null for none
  * @param skipped bytes from the first one on that are not added
- * @param told `FILE_TRANSFER` words: if `STOP` is not 0 the transfer ends early; in the end `MOVED` has the bytes from the first
+ * @param result `FILE_TRANSFER` words: if `STOP` is not 0 the transfer ends early; in the end `MOVED` has the bytes from the first
  * one on that were moved, fewer where it ended early or the file did, and `ERROR` what the system said (its errno) or 0; the
  * others have nanoseconds of all threads together: in which they read or wrote, hashed, waited for one another and for the device
  * @throws (rejects) INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_VALUE, UnsupportedError, and what the transfers end with
@@ -96,7 +96,7 @@ export function writeBufferFromFileAsync(
   threads: number,
   hash: BigUint64Array | null,
   skipped: Size,
-  told: BigInt64Array,
+  result: BigInt64Array,
 ): Promise<void> {
   return native().writeBufferFromFileAsync(
     queue,
@@ -110,7 +110,7 @@ export function writeBufferFromFileAsync(
     threads,
     hash,
     skipped,
-    told,
+    result,
   );
 }
 
@@ -120,16 +120,16 @@ export function writeBufferFromFileAsync(
  *
  * @param fd a descriptor of a file that is open for writing; it may be closed meanwhile
  * @param position bytes from the file's start
- * @param told a word that gets what the system said (its errno) or 0
+ * @param result a word that gets what the system said (its errno) or 0
  * @throws (rejects) INVALID_VALUE, UnsupportedError
  */
 export function allocateFileAsync(
   fd: number,
   position: Size,
   bytes: Size,
-  told: BigInt64Array,
+  result: BigInt64Array,
 ): Promise<void> {
-  return native().allocateFileAsync(fd, position, bytes, told);
+  return native().allocateFileAsync(fd, position, bytes, result);
 }
 
 /**
@@ -149,7 +149,7 @@ export function readBufferToFileAsync(
   threads: number,
   hash: BigUint64Array | null,
   skipped: Size,
-  told: BigInt64Array,
+  result: BigInt64Array,
 ): Promise<void> {
   return native().readBufferToFileAsync(
     queue,
@@ -163,7 +163,7 @@ export function readBufferToFileAsync(
     threads,
     hash,
     skipped,
-    told,
+    result,
   );
 }
 
@@ -366,9 +366,9 @@ export const SPLIT_TRANSFER = { COUNT: 0, STATUS: 1, WORDS: 2 } as const;
  * @param position of the first key
  * @param queues, buffers, rings of either share; a ring is as of `writeBufferAsync`
  * @param offsets bytes from where either buffer begins, 64 bits each
- * @param rooms bytes that there is room for from there on, 64 bits each; of more keys than that some are left out
+ * @param capacities bytes that there is room for from there on, 64 bits each; of more keys than that some are left out
  * @param piece bytes that a device transfers at once
- * @param told `SPLIT_TRANSFER` words for either share; a transfer that failed leaves its status here, and the other share whole
+ * @param result `SPLIT_TRANSFER` words for either share; a transfer that failed leaves its status here, and the other share whole
  * @param threads 1 to 64
  * @throws (rejects) INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_VALUE
  */
@@ -382,10 +382,10 @@ export function splitToBuffersAsync(
   queues: readonly [CommandQueue, CommandQueue],
   buffers: readonly [MemObject, MemObject],
   offsets: BigUint64Array,
-  rooms: BigUint64Array,
+  capacities: BigUint64Array,
   rings: readonly [HostMemory, HostMemory],
   piece: Size,
-  told: BigInt64Array,
+  result: BigInt64Array,
   threads: number,
 ): Promise<void> {
   return native().splitToBuffersAsync(
@@ -398,10 +398,10 @@ export function splitToBuffersAsync(
     queues,
     buffers,
     offsets,
-    rooms,
+    capacities,
     rings,
     piece,
-    told,
+    result,
     threads,
   );
 }
@@ -418,7 +418,7 @@ export function splitToBuffersAsync(
  * @param bytes that are to be brought
  * @param rings of either device, or one for both; each as of `writeBufferAsync`
  * @param piece bytes that a device transfers at once
- * @param told a word of 64 bits for either side, which gets the status of its transfers; of the two that end when one fails, the
+ * @param result a word of 64 bits for either side, which gets the status of its transfers; of the two that end when one fails, the
  * other one's is 0
  * @param threads that copy, 1 to 64
  * @throws (rejects) INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_VALUE
@@ -430,8 +430,8 @@ export function relayAsync(
   bytes: Size,
   rings: readonly [HostMemory, HostMemory] | readonly [HostMemory],
   piece: Size,
-  told: BigInt64Array,
+  result: BigInt64Array,
   threads: number,
 ): Promise<void> {
-  return native().relayAsync(queues, buffers, offsets, bytes, rings, piece, told, threads);
+  return native().relayAsync(queues, buffers, offsets, bytes, rings, piece, result, threads);
 }

@@ -84,7 +84,7 @@ export class Scan {
     const steps = isLab ? [step] : SCAN_STEPS;
     const kernels = [...steps.map((name) => `scan_${name}`), 'scan_add'];
     const file = isLab ? 'scan_lab.cl' : 'scan.cl';
-    const defines = { SCAN_TYPE: type, ...(lab?.looks !== undefined && { MOST_LOOKS: lab.looks }) };
+    const defines = { SCAN_TYPE: type, ...(lab?.looks !== undefined && { MAX_LOOKS: lab.looks }) };
     const { program, groupSize } = await buildForGroups(device, file, kernels, defines, lab);
     return new Scan(program, groupSize, step, type === 0 || type === 2 ? 4 : 8);
   }

@@ -16,7 +16,7 @@ import { pick, referenceArgsort } from '../reference.js';
 import { bytesOf, positionBytes, type SortCase, sortBytes } from './sorts.js';
 
 const SHAPE = { keyBits: 64, valueBytes: 0 } as const;
-/** Most keys of a bucket whose keys are counted, and keys of a tile of `wide_finish`. */
+/** Most keys of a bucket whose keys are counted, and keys of a tile of `hybrid_finish`. */
 const [BUCKET, TILE] = [24, 32];
 const SAMPLE = 4096;
 const CROWD = 8;
@@ -38,7 +38,7 @@ const TUNING: Tuning = {
   finishGroups: 3,
 };
 
-/** Words of the plan: cl/wide_plan.clh. */
+/** Words of the plan: cl/hybrid_plan.clh. */
 interface Plan {
   readonly passes: readonly number[];
   readonly low: number;
@@ -50,7 +50,7 @@ function readPlan(words: Uint32Array): Plan {
   return { passes: Array.from(words.subarray(4 + first, 12), (word) => word & 255), low, listed };
 }
 
-/** The passes that the plan saves, which `wide_plan` writes to the word after that at `anyAt`. */
+/** The passes that the plan saves, which `hybrid_plan` writes to the word after that at `anyAt`. */
 const savedIn = (control: Uint32Array): number => control[ANY_AT / 4 + 1] ?? Number.NaN;
 
 /** The digits by which keys are to be sorted, of which all lie in the sample. */
@@ -170,13 +170,13 @@ await forEachOpened((title, device, small) => {
       const keys = make(most);
       for (const inPlace of [false, true]) {
         const seen = await expectSorted(t, keys, name, { inPlace });
-        const plan = readPlan(seen.get('wide_plan plan') ?? new Uint32Array());
+        const plan = readPlan(seen.get('hybrid_plan plan') ?? new Uint32Array());
         t.deepEqual(
           { passes: plan.passes, low: plan.low },
           modelPlan([...keys], inPlace),
           `${name}, ${inPlace}`,
         );
-        t.is(savedIn(seen.get('wide_plan control') ?? new Uint32Array()), 8 - plan.passes.length);
+        t.is(savedIn(seen.get('hybrid_plan control') ?? new Uint32Array()), 8 - plan.passes.length);
       }
       await expectSorted(t, keys, name, { indices: 4 });
     });
@@ -223,7 +223,7 @@ await forEachOpened((title, device, small) => {
         .map(([, key]) => key),
     );
     const seen = await expectSorted(t, shuffled, 'buckets', { tuning: { crowd: 2 ** 16, sample: 16 } });
-    const plan = readPlan(seen.get('wide_plan plan') ?? new Uint32Array());
+    const plan = readPlan(seen.get('hybrid_plan plan') ?? new Uint32Array());
     t.deepEqual([plan.low, plan.passes], [40, [40, 48, 56]]);
 
     const words = (name: string): bigint[] => [
@@ -244,20 +244,20 @@ await forEachOpened((title, device, small) => {
     }
     const large = buckets.filter(([first, last]) => last - first > BUCKET);
     t.is(large.length, 5, 'some buckets are too large for counting');
-    const finished = seen.get('wide_finish plan')?.[2] ?? 0;
+    const finished = seen.get('hybrid_finish plan')?.[2] ?? 0;
     const list = Array.from({ length: finished }, (_, i) => {
-      const all = seen.get('wide_finish list');
+      const all = seen.get('hybrid_finish list');
       return [all?.[2 * i] ?? 0, all?.[2 * i + 1] ?? 0];
     });
     t.deepEqual(
       list.sort(([a = 0], [b = 0]) => a - b),
       large,
     );
-    const placed = words('wide_finish keys');
+    const placed = words('hybrid_finish keys');
     for (const [first, last] of buckets) {
       if (last - first <= BUCKET) t.deepEqual(placed.slice(first, last), sorted.slice(first, last));
     }
-    t.deepEqual(words('wide_rest keys'), sorted);
+    t.deepEqual(words('hybrid_rest keys'), sorted);
   });
 
   testIf(
@@ -310,8 +310,8 @@ await forEachOpened((title, device, small) => {
         );
         const tuning = { crowd: 2 ** 16, sample: 1024, bucket: counted };
         const seen = await expectSorted(t, keys, `a bucket of ${size}`, { indices: 4, tuning });
-        t.is(readPlan(seen.get('wide_plan plan') ?? new Uint32Array()).low, 40, `${size}`);
-        t.is(seen.get('wide_finish plan')?.[2], size > counted ? 1 : 0, `${size}`);
+        t.is(readPlan(seen.get('hybrid_plan plan') ?? new Uint32Array()).low, 40, `${size}`);
+        t.is(seen.get('hybrid_finish plan')?.[2], size > counted ? 1 : 0, `${size}`);
       }
     }
   });
@@ -328,7 +328,7 @@ await forEachOpened((title, device, small) => {
             for (const nan of ['first', 'last'] as const) {
               const order = { descending, nan };
               const seen = await expectSorted(t, keys, distribution, { dtype, order, indices: 4 });
-              const { low } = readPlan(seen.get('wide_plan plan') ?? new Uint32Array());
+              const { low } = readPlan(seen.get('hybrid_plan plan') ?? new Uint32Array());
               t.is(low > 0, distribution === 'uniform', `${dtype} ${distribution}`);
             }
           }
@@ -350,7 +350,7 @@ await forEachOpened((title, device, small) => {
     for (const odd of [0, 1]) {
       const keys = upTo(2048, (i) => (i % 2 === odd ? word() : (0x42_4242_4242n << 24n) | (word() >> 40n)));
       const seen = await expectSorted(t, keys, 'intervals', { tuning: { sample: 256 } });
-      t.is(readPlan(seen.get('wide_plan plan') ?? new Uint32Array()).low, 0, `${odd}`);
+      t.is(readPlan(seen.get('hybrid_plan plan') ?? new Uint32Array()).low, 0, `${odd}`);
     }
   });
 
@@ -359,7 +359,7 @@ await forEachOpened((title, device, small) => {
     const runs = BigUint64Array.from({ length: 2048 / 32 }, word);
     const keys = upTo(2048, (i) => runs[Math.floor(i / 32)] ?? 0n);
     const seen = await expectSorted(t, keys, 'runs', { tuning: { sample: 128 } });
-    t.is(readPlan(seen.get('wide_plan plan') ?? new Uint32Array()).low, 0);
+    t.is(readPlan(seen.get('hybrid_plan plan') ?? new Uint32Array()).low, 0);
   });
 
   testIf(able, title('a single work-group of wide sorts many tiles and a large bucket'), async (t) => {
@@ -367,7 +367,7 @@ await forEachOpened((title, device, small) => {
     const keys = upTo(300, (i) => (i % 8 === 0 ? (0x77_7777n << 40n) | (word() >> 24n) : word()));
     const tuning = { sample: 16, crowd: 2 ** 16, finishGroups: 1 };
     const seen = await expectSorted(t, keys, 'many tiles', { tuning, indices: 4 });
-    t.is(seen.get('wide_finish plan')?.[2], 1, 'a large bucket');
+    t.is(seen.get('hybrid_finish plan')?.[2], 1, 'a large bucket');
   });
 
   testIf(able, title('wide sorts on bit windows, in place and out of place'), async (t) => {
@@ -412,7 +412,7 @@ await forEachOpened((title, device, small) => {
 /** Reads the words of every buffer of a stage, by kernel and name; later launches overwrite earlier ones. */
 function readStage({ queue }: Device, { kernel, buffers }: Stage, seen: Map<string, Uint32Array>): void {
   for (const [name, buffer] of Object.entries(buffers)) {
-    if (['state', 'counts'].includes(name) || (name === 'control' && kernel !== 'wide_plan')) continue;
+    if (['state', 'counts'].includes(name) || (name === 'control' && kernel !== 'hybrid_plan')) continue;
     const words = new Uint32Array(buffer.bytes / 4);
     queue.read(buffer, words);
     seen.set(`${kernel} ${name}`, words);

@@ -74,7 +74,7 @@ for (const name of deviceNames()) {
       t.deepEqual(warnings, []);
       t.notRegex(stderr, /warning/);
       for (const file of [
-        'group_radix.cl',
+        'single_workgroup_radix.cl',
         'serial_radix.cl',
         'verify.cl',
         'top_k.cl',

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { mendTransfer } from '../../src/opencl/array-buffer.js';
+import { patchTransfer } from '../../src/opencl/array-buffer.js';
 import { where } from '../where.js';
 
 type Transfer = (newLength?: unknown) => ArrayBuffer;
@@ -11,7 +11,7 @@ for (const name of ['transfer', 'transferToFixedLength']) {
 
   withTransfer(`the patched ${name} behaves like the native method`, (t) => {
     const before = Object.getOwnPropertyDescriptor(prototype, name);
-    mendTransfer();
+    patchTransfer();
     const after = Object.getOwnPropertyDescriptor(prototype, name);
     t.deepEqual({ ...after, value: 0 }, { ...before, value: 0 });
     t.is(method().name, name);

@@ -124,38 +124,38 @@ for (const opening of opened) {
     title('a command buffer released during its execution lives until the execution is complete'),
     async (t) => {
       const memory = buffer();
-      const gate = cl.createUserEvent(context);
+      const userEvent = cl.createUserEvent(context);
       const commands = record();
       cl.commandFillBufferKHR(commands, null, memory, 0, 0, 64);
       cl.finalizeCommandBufferKHR(commands);
-      const event = cl.enqueueCommandBufferKHR(null, commands, [gate], true);
+      const event = cl.enqueueCommandBufferKHR(null, commands, [userEvent], true);
       cl.releaseCommandBufferKHR(commands);
       t.true(commands.released);
-      cl.setUserEventStatus(gate, cl.COMPLETE);
+      cl.setUserEventStatus(userEvent, cl.COMPLETE);
       await event.completed;
       t.deepEqual(read(memory), Array<number>(64).fill(0));
-      for (const each of [event, gate]) cl.releaseEvent(each);
+      for (const each of [event, userEvent]) cl.releaseEvent(each);
       cl.releaseMemObject(memory);
     },
   );
 
   test(title('only a command buffer for simultaneous use can be executed twice at once'), (t) => {
     const memory = buffer();
-    const gate = cl.createUserEvent(context);
+    const userEvent = cl.createUserEvent(context);
     const flags = [cl.COMMAND_BUFFER_FLAGS_KHR, cl.COMMAND_BUFFER_SIMULTANEOUS_USE_KHR];
     for (const properties of [[], flags]) {
       const commands = cl.createCommandBufferKHR([queue], properties);
       cl.commandFillBufferKHR(commands, null, memory, 0, 0, 64);
       cl.finalizeCommandBufferKHR(commands);
-      cl.enqueueCommandBufferKHR(null, commands, [gate]);
-      const again = () => cl.enqueueCommandBufferKHR(null, commands, [gate]);
+      cl.enqueueCommandBufferKHR(null, commands, [userEvent]);
+      const again = () => cl.enqueueCommandBufferKHR(null, commands, [userEvent]);
       if (properties.length > 0) t.is(again(), 0);
       else t.is(thrown(again).message, cl.INVALID_OPERATION.message);
       cl.releaseCommandBufferKHR(commands);
     }
-    cl.setUserEventStatus(gate, cl.COMPLETE);
+    cl.setUserEventStatus(userEvent, cl.COMPLETE);
     cl.finish(queue);
-    cl.releaseEvent(gate);
+    cl.releaseEvent(userEvent);
     cl.releaseMemObject(memory);
   });
 

@@ -295,28 +295,28 @@ for (const { name, platform, version, images } of opened) {
     const context = cl.createContextFromType([cl.CONTEXT_PLATFORM, platform], cl.DEVICE_TYPE_ALL, null, null);
     const device = cl.getContextInfo(context, cl.CONTEXT_DEVICES)[0];
     const queue = cl.createCommandQueue(context, device, null);
-    const gate = cl.createUserEvent(context);
-    t.is(cl.getEventInfo(gate, cl.EVENT_COMMAND_EXECUTION_STATUS), cl.SUBMITTED);
+    const userEvent = cl.createUserEvent(context);
+    t.is(cl.getEventInfo(userEvent, cl.EVENT_COMMAND_EXECUTION_STATUS), cl.SUBMITTED);
     const called = new Promise((resolve) => {
       cl.setEventCallback(
-        gate,
+        userEvent,
         cl.COMPLETE,
         (userData, status, event) => resolve([userData, status, event instanceof cl.WebCLEvent]),
         { my: 'data' },
       );
     });
-    t.is(cl.setUserEventStatus(gate, cl.COMPLETE), cl.SUCCESS);
+    t.is(cl.setUserEventStatus(userEvent, cl.COMPLETE), cl.SUCCESS);
     t.deepEqual(await called, [{ my: 'data' }, cl.COMPLETE, true]);
     const marker =
       version >= 120
-        ? cl.enqueueMarkerWithWaitList(queue, [gate], true)
+        ? cl.enqueueMarkerWithWaitList(queue, [userEvent], true)
         : (cl.enqueueMarker(queue, true) as cl.Event);
     t.is(cl.enqueueBarrier(queue), cl.SUCCESS);
     cl.flush(queue);
     cl.waitForEvents([marker]);
     t.true(cl.getEventInfo(marker, cl.EVENT_COMMAND_QUEUE).equals(queue));
     t.is(cl.retainEvent(marker), cl.SUCCESS);
-    for (const event of [marker, marker, gate]) cl.releaseEvent(event);
+    for (const event of [marker, marker, userEvent]) cl.releaseEvent(event);
     cl.releaseCommandQueue(queue);
     cl.releaseContext(context);
   });

@@ -46,9 +46,9 @@ for (const opening of opened) {
   }
 
   test(title('a launch with too many work-items in a group of two dimensions is rejected'), (t) => {
-    const most = cl.getDeviceInfo(device, cl.DEVICE_MAX_WORK_GROUP_SIZE);
+    const limit = cl.getDeviceInfo(device, cl.DEVICE_MAX_WORK_GROUP_SIZE);
     const made = plain();
-    const refused = thrown(() => cl.enqueueNDRangeKernel(queue, made, 2, null, [most, 2], [most, 2]));
+    const refused = thrown(() => cl.enqueueNDRangeKernel(queue, made, 2, null, [limit, 2], [limit, 2]));
     t.is(refused.message, cl.INVALID_WORK_GROUP_SIZE.message);
     t.truthy(refused.reason, 'the addon refuses it, not the driver, which may do so, too');
     cl.releaseKernel(made);
@@ -148,10 +148,10 @@ for (const opening of opened) {
     [{ nvidiaLocalBytes: 1024 }, 'an NVIDIA device, which reports too little'],
   ] as const) {
     // No group of NVIDIA's has as much as some processors give.
-    const most = 'nvidiaLocalBytes' in spoof ? Math.min(localBytes, 2 ** 19) : localBytes;
+    const limit = 'nvidiaLocalBytes' in spoof ? Math.min(localBytes, 2 ** 19) : localBytes;
     test(title(`a kernel may use all local memory of ${driver}`), async (t) => {
       const { result, control } = await underLayer(
-        (env) => run('full-local', [name, String(most)], env),
+        (env) => run('full-local', [name, String(limit)], env),
         spoof,
       );
       control.close();

@@ -149,13 +149,13 @@ for (const one of opened) {
         'number',
       );
     }
-    const room = cl.createBuffer(context, cl.MEM_READ_WRITE, 2 ** 21);
+    const target = cl.createBuffer(context, cl.MEM_READ_WRITE, 2 ** 21);
     const many = new Uint8Array(2 ** 21);
-    const refusal = (await rejected(cl.writeBufferAsync(queue, room, 0, many, ring, 1, 1))) as Error & {
+    const refusal = (await rejected(cl.writeBufferAsync(queue, target, 0, many, ring, 1, 1))) as Error & {
       reason: string;
     };
     t.regex(refusal.reason, /at most 2\^20/);
-    cl.releaseMemObject(room);
+    cl.releaseMemObject(target);
     t.is(
       typeof (await rejected(cl.writeBufferAsync(queue, buffer, 0, 5 as never, ring, 4096, 1))).code,
       'number',

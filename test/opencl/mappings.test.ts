@@ -21,7 +21,7 @@ for (const { name, context, device, queue, version, images, userEvents } of open
       const image = cl.createImage(context, cl.MEM_READ_WRITE, FORMAT, IMAGE);
       cl.enqueueFillImage(own, image, [1, 2, 3, 4], [0, 0, 0], [64, 64, 1]);
       cl.finish(own);
-      const gate = cl.createUserEvent(context);
+      const userEvent = cl.createUserEvent(context);
       const mapped = cl.enqueueMapImage(
         own,
         image,
@@ -29,7 +29,7 @@ for (const { name, context, device, queue, version, images, userEvents } of open
         cl.MAP_WRITE,
         [0, 0, 0],
         [64, 64, 1],
-        [gate],
+        [userEvent],
         wanted,
       );
       const unmap = () => cl.enqueueUnmapMemObject(other, image, mapped, null, true) as cl.Event;
@@ -43,7 +43,7 @@ for (const { name, context, device, queue, version, images, userEvents } of open
         t.is(mapped.byteLength, 0);
         cl.releaseEvent(unmapped);
       }
-      cl.setUserEventStatus(gate, cl.COMPLETE);
+      cl.setUserEventStatus(userEvent, cl.COMPLETE);
       await cl.finishAsync(own);
       if (name === 'rusticl') unmap();
       await cl.finishAsync(other);

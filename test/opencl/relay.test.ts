@@ -13,7 +13,7 @@ for (const from of opened) {
       /^basic/.test(String(cl.getDeviceInfo(device, cl.DEVICE_NAME))),
     );
     // PoCL's basic device runs commands on whatever thread waits for them.
-    const most = basic ? 1 : 4;
+    const maxThreads = basic ? 1 : 4;
 
     test.serial(
       title('a relay copies the bytes of one buffer to the other and writes nothing else'),
@@ -22,12 +22,12 @@ for (const from of opened) {
         for (const bytes of [0, 1, 63, 4096, 100_001, 3 * 2 ** 20 + 5]) {
           for (const [piece, slots, threads] of [
             [64, [2, 3], 1],
-            [4096, [3, 2], most],
-            [2 ** 20, [1, 1], most],
+            [4096, [3, 2], maxThreads],
+            [2 ** 20, [1, 1], maxThreads],
             // Through one ring: any memory can be reached here.
             [64, [5], 1],
             [4096, [2], 1],
-            [4096, [8], most],
+            [4096, [8], maxThreads],
             [2 ** 20, [1], 1],
           ] as const) {
             if (bytes / piece > 2000) continue;
@@ -36,7 +36,7 @@ for (const from of opened) {
             const target = cl.createBuffer(to.context, cl.MEM_READ_WRITE, bytes + 32);
             cl.enqueueWriteBuffer(from.queue, source, true, 0, data.byteLength, data);
             cl.enqueueWriteBuffer(to.queue, target, true, 0, bytes + 32, new Uint8Array(bytes + 32).fill(7));
-            const told = BigInt64Array.of(5n, 5n);
+            const result = BigInt64Array.of(5n, 5n);
             await cl.relayAsync(
               [from.queue, to.queue],
               [source, target],
@@ -44,10 +44,10 @@ for (const from of opened) {
               bytes,
               slots.map((count) => new Uint8Array(count * piece)) as [Uint8Array, Uint8Array] | [Uint8Array],
               piece,
-              told,
+              result,
               threads,
             );
-            t.deepEqual([...told], [0n, 0n]);
+            t.deepEqual([...result], [0n, 0n]);
             const all = new Uint8Array(bytes + 32);
             cl.enqueueReadBuffer(to.queue, target, true, 0, all.byteLength, all);
             const expected = new Uint8Array(bytes + 32).fill(7);
@@ -79,14 +79,14 @@ for (const { name, device, context, queue, userEvents } of opened) {
     const late = cl.createCommandQueue(context, device);
     const begun = cl.createUserEvent(context);
     cl.enqueueBarrierWithWaitList(late, [begun]);
-    const told = new BigInt64Array(2);
+    const result = new BigInt64Array(2);
     const ring = new Uint8Array(4 * piece);
     const all = [[queue, late] as const, [source, target] as const, new BigUint64Array(2), bytes] as const;
-    const relayed = cl.relayAsync(...all, [ring], piece, told, 1);
+    const relayed = cl.relayAsync(...all, [ring], piece, result, 1);
     await setTimeout(50);
     cl.setUserEventStatus(begun, cl.COMPLETE);
     await relayed;
-    t.deepEqual([...told], [0n, 0n]);
+    t.deepEqual([...result], [0n, 0n]);
     const came = new Uint8Array(bytes);
     cl.enqueueReadBuffer(late, target, true, 0, bytes, came);
     t.is(Buffer.compare(came, data), 0);

@@ -18,17 +18,17 @@ for (const device of opened) {
 
   withUserEvents(title('memory of a command in flight outlives every reference to it'), async (t) => {
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 1 << 16);
-    const gate = cl.createUserEvent(context);
+    const userEvent = cl.createUserEvent(context);
     for (let i = 0; i < 20; i++) {
       // Nobody keeps these arrays; the device writes to them after the collection.
-      cl.enqueueReadBuffer(queue, buffer, false, 0, 1 << 16, new Uint8Array(1 << 16), [gate]);
+      cl.enqueueReadBuffer(queue, buffer, false, 0, 1 << 16, new Uint8Array(1 << 16), [userEvent]);
     }
     for (let i = 0; i < 3; i++) {
       collectGarbage();
       await turn();
     }
     const fresh = Array.from({ length: 20 }, () => new Uint8Array(1 << 16)); // would reuse freed memory
-    cl.setUserEventStatus(gate, cl.COMPLETE);
+    cl.setUserEventStatus(userEvent, cl.COMPLETE);
     await cl.finishAsync(queue);
     t.true(fresh.every((array) => array.every((byte) => byte === 0)));
     cl.releaseMemObject(buffer);
@@ -36,15 +36,15 @@ for (const device of opened) {
 
   withUserEvents(title('memory can be collected once its command has completed'), async (t) => {
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 8);
-    const gate = cl.createUserEvent(context);
+    const userEvent = cl.createUserEvent(context);
     let host: Uint8Array | undefined = new Uint8Array(8);
     const reference = new WeakRef(host.buffer);
-    cl.enqueueReadBuffer(queue, buffer, false, 0, 8, host, [gate]);
+    cl.enqueueReadBuffer(queue, buffer, false, 0, 8, host, [userEvent]);
     host = undefined;
     await turn();
     collectGarbage();
     t.not(reference.deref(), undefined, 'still in flight');
-    cl.setUserEventStatus(gate, cl.COMPLETE);
+    cl.setUserEventStatus(userEvent, cl.COMPLETE);
     await cl.finishAsync(queue);
     for (let i = 0; i < 5 && reference.deref(); i++) {
       await turn();
@@ -58,12 +58,12 @@ for (const device of opened) {
     title('memory that is detached while in flight does no harm, and the wait rejects'),
     async (t) => {
       const buffer = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, 8, Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8));
-      const gate = cl.createUserEvent(context);
+      const userEvent = cl.createUserEvent(context);
       const host = new Uint8Array(8);
-      cl.enqueueReadBuffer(queue, buffer, false, 0, 8, host, [gate]);
+      cl.enqueueReadBuffer(queue, buffer, false, 0, 8, host, [userEvent]);
       const moved = structuredClone(host.buffer, { transfer: [host.buffer] });
       t.is(host.byteLength, 0);
-      cl.setUserEventStatus(gate, cl.COMPLETE);
+      cl.setUserEventStatus(userEvent, cl.COMPLETE);
       const error = await t.throwsAsync<cl.OpenCLError>(cl.finishAsync(queue));
       t.is(error?.code, cl.INVALID_HOST_PTR.code);
       t.regex(error?.reason ?? '', /detached/);

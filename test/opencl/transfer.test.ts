@@ -121,10 +121,10 @@ for (const { name, context, device, queue, version, images, userEvents } of open
     const buffers = [false, true].map(() =>
       cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, 4096, new Uint8Array(4096).fill(7)),
     );
-    const gate = cl.createUserEvent(context);
+    const userEvent = cl.createUserEvent(context);
     const later: (() => cl.Event)[] = [];
     for (const [i, buffer] of buffers.entries()) {
-      const mapped = cl.enqueueMapBuffer(own, buffer, false, cl.MAP_WRITE, 0, 4096, [gate], i > 0);
+      const mapped = cl.enqueueMapBuffer(own, buffer, false, cl.MAP_WRITE, 0, 4096, [userEvent], i > 0);
       const unmap = () => cl.enqueueUnmapMemObject(other, buffer, mapped, null, true) as cl.Event;
       if (name === 'rusticl') {
         t.is(thrown(unmap).code, cl.INVALID_VALUE.code, 'it knows of a mapping once the map has run');
@@ -136,7 +136,7 @@ for (const { name, context, device, queue, version, images, userEvents } of open
       await new Promise((resolve) => setTimeout(resolve, 20));
       t.true(cl.getEventInfo(unmapped, cl.EVENT_COMMAND_EXECUTION_STATUS) > cl.COMPLETE);
     }
-    cl.setUserEventStatus(gate, cl.COMPLETE);
+    cl.setUserEventStatus(userEvent, cl.COMPLETE);
     await cl.finishAsync(own);
     for (const unmap of later) unmap();
     await cl.finishAsync(other);

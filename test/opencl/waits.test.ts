@@ -23,19 +23,19 @@ const EXEC_STATUS_ERROR = cl.EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST.code;
 for (const device of opened) {
   const { name, context, userEvents } = device;
   const title = (claim: string): string => `${name}: ${claim}`;
-  const gated = where(userEvents, 'no user events', test.serial);
+  const withUserEvents = where(userEvents, 'no user events', test.serial);
 
   /** Commands that wait for a user event, each with its event. */
-  function enqueueGated(queue: cl.CommandQueue, gate: cl.Event, count: number): cl.Event[] {
+  function enqueueBehind(queue: cl.CommandQueue, userEvent: cl.Event, count: number): cl.Event[] {
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 64);
     const events = Array.from({ length: count }, () =>
-      cl.enqueueCopyBuffer(queue, buffer, buffer, 0, 32, 16, [gate], true),
+      cl.enqueueCopyBuffer(queue, buffer, buffer, 0, 32, 16, [userEvent], true),
     ) as cl.Event[];
     cl.releaseMemObject(buffer);
     return events;
   }
 
-  gated(title('a wait for several events ends with the last of them'), async (t) => {
+  withUserEvents(title('a wait for several events ends with the last of them'), async (t) => {
     const [first, last] = [cl.createUserEvent(context), cl.createUserEvent(context)];
     const marker = cl.enqueueMarker(device.queue, true);
     // A few waits block in threads; what comes behind these hears of each event by itself.
@@ -54,12 +54,12 @@ for (const device of opened) {
     for (const event of [first, last, marker]) cl.releaseEvent(event);
   });
 
-  gated(title('pending waits do not delay builds and short commands'), async (t) => {
+  withUserEvents(title('pending waits do not delay builds and short commands'), async (t) => {
     const queue = cl.createCommandQueue(context, device.device);
-    const gate = cl.createUserEvent(context);
-    const pending: Promise<unknown>[] = [gate.completed];
-    for (const event of enqueueGated(queue, gate, 100)) {
-      pending.push(event.completed, cl.waitForEventsAsync([gate, event]));
+    const userEvent = cl.createUserEvent(context);
+    const pending: Promise<unknown>[] = [userEvent.completed];
+    for (const event of enqueueBehind(queue, userEvent, 100)) {
+      pending.push(event.completed, cl.waitForEventsAsync([userEvent, event]));
       pending.push(new Promise((resolve) => cl.setEventCallback(event, cl.COMPLETE, resolve)));
       pending.push(cl.finishAsync(queue));
     }
@@ -72,7 +72,7 @@ for (const device of opened) {
     await new Promise((resolve) => cl.setEventCallback(event, cl.COMPLETE, resolve));
     await cl.finishAsync(device.queue);
     t.is(settled, 0);
-    cl.setUserEventStatus(gate, cl.COMPLETE);
+    cl.setUserEventStatus(userEvent, cl.COMPLETE);
     await Promise.all(pending);
     t.is(settled, pending.length);
     cl.releaseCommandQueue(queue);
@@ -80,11 +80,11 @@ for (const device of opened) {
   });
 
   // Threads are counted on Linux only.
-  const counted = where(process.platform === 'linux', 'only on Linux', gated);
+  const counted = where(process.platform === 'linux', 'only on Linux', withUserEvents);
   counted(title('10,000 pending waits start at most 8 threads'), async (t) => {
     const queue = cl.createCommandQueue(context, device.device);
-    const gate = cl.createUserEvent(context);
-    const events = enqueueGated(queue, gate, 100);
+    const userEvent = cl.createUserEvent(context);
+    const events = enqueueBehind(queue, userEvent, 100);
     // The driver's threads are there now, and so are those that release what earlier tests have dropped.
     collectGarbage();
     await turn();
@@ -94,20 +94,20 @@ for (const device of opened) {
     for (let i = 0; i < 10_000; i++) pending.push(cl.waitForEventsAsync([events[i % 100] as cl.Event]));
     await new Promise((resolve) => setTimeout(resolve, 50));
     t.true(threads() - before <= 8, `${threads()} threads, ${before} before`);
-    cl.setUserEventStatus(gate, cl.COMPLETE);
+    cl.setUserEventStatus(userEvent, cl.COMPLETE);
     await Promise.all(pending);
     cl.releaseCommandQueue(queue);
   });
 
-  gated(title('every wait for a failed command rejects, even behind released events'), async (t) => {
+  withUserEvents(title('every wait for a failed command rejects, even behind released events'), async (t) => {
     const queue = cl.createCommandQueue(context, device.device);
-    const gate = cl.createUserEvent(context);
+    const userEvent = cl.createUserEvent(context);
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 64);
     for (let i = 0; i < 20; i++) {
-      cl.enqueueCopyBuffer(queue, buffer, buffer, 0, 32, 16, i % 2 ? null : [gate]); // an event that nobody has
+      cl.enqueueCopyBuffer(queue, buffer, buffer, 0, 32, 16, i % 2 ? null : [userEvent]); // an event that nobody has
       cl.enqueueBarrier(queue);
     }
-    const last = cl.enqueueCopyBuffer(queue, buffer, buffer, 0, 32, 16, [gate], true) as cl.Event;
+    const last = cl.enqueueCopyBuffer(queue, buffer, buffer, 0, 32, 16, [userEvent], true) as cl.Event;
     const waits = Array.from({ length: 20 }, () => cl.waitForEventsAsync([last]));
     const calls = Array.from(
       { length: 20 },
@@ -116,7 +116,7 @@ for (const device of opened) {
           cl.setEventCallback(last, cl.COMPLETE, (_, status) => resolve(status)),
         ),
     );
-    cl.setUserEventStatus(gate, -5);
+    cl.setUserEventStatus(userEvent, -5);
     for (const wait of waits) {
       const error = await t.throwsAsync<cl.OpenCLError>(wait);
       t.is(error?.code, EXEC_STATUS_ERROR);
@@ -128,14 +128,14 @@ for (const device of opened) {
     cl.releaseMemObject(buffer);
   });
 
-  gated(title('a user event can fail with any number of commands behind it'), async (t) => {
+  withUserEvents(title('a user event can fail with any number of commands behind it'), async (t) => {
     const queue = cl.createCommandQueue(context, device.device);
-    const gate = cl.createUserEvent(context);
+    const userEvent = cl.createUserEvent(context);
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 64);
-    const first = cl.enqueueCopyBuffer(queue, buffer, buffer, 0, 32, 16, [gate], true) as cl.Event;
+    const first = cl.enqueueCopyBuffer(queue, buffer, buffer, 0, 32, 16, [userEvent], true) as cl.Event;
     for (let i = 0; i < 60_000; i++) cl.enqueueCopyBuffer(queue, buffer, buffer, 0, 32, 16);
     const finished = cl.finishAsync(queue).catch(() => undefined); // drivers differ in what fails behind the first
-    cl.setUserEventStatus(gate, -5);
+    cl.setUserEventStatus(userEvent, -5);
     await t.throwsAsync(first.completed);
     await finished;
     cl.releaseCommandQueue(queue);
@@ -151,26 +151,27 @@ for (const device of opened) {
     const commands = cl.createCommandBufferKHR([queue]);
     cl.commandFillBufferKHR(commands, null, buffer, Uint8Array.of(7), 0, 64);
     cl.finalizeCommandBufferKHR(commands);
-    const gate = cl.createUserEvent(context);
-    cl.enqueueCommandBufferKHR(null, commands, [gate]);
-    t.is(thrown(() => cl.setUserEventStatus(gate, -5)).code, cl.INVALID_OPERATION.code);
-    cl.setUserEventStatus(gate, cl.COMPLETE);
+    const userEvent = cl.createUserEvent(context);
+    cl.enqueueCommandBufferKHR(null, commands, [userEvent]);
+    t.is(thrown(() => cl.setUserEventStatus(userEvent, -5)).code, cl.INVALID_OPERATION.code);
+    cl.setUserEventStatus(userEvent, cl.COMPLETE);
     await cl.finishAsync(queue);
     const other = cl.createUserEvent(context);
     cl.setUserEventStatus(other, -5); // the command buffer has been executed
-    for (const event of [gate, other]) cl.releaseEvent(event);
+    for (const event of [userEvent, other]) cl.releaseEvent(event);
     cl.releaseCommandBufferKHR(commands);
     cl.releaseCommandQueue(queue);
     cl.releaseMemObject(buffer);
   });
 
-  gated(title('collecting a user event fails the commands that wait for it'), async (t) => {
+  withUserEvents(title('collecting a user event fails the commands that wait for it'), async (t) => {
     const queue = cl.createCommandQueue(context, device.device);
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 64);
     const wait = (() => {
-      const gate = cl.createUserEvent(context);
-      cl.enqueueCopyBuffer(queue, buffer, buffer, 0, 32, 16, [gate]);
-      return (cl.enqueueCopyBuffer(queue, buffer, buffer, 0, 32, 16, [gate], true) as cl.Event).completed;
+      const userEvent = cl.createUserEvent(context);
+      cl.enqueueCopyBuffer(queue, buffer, buffer, 0, 32, 16, [userEvent]);
+      return (cl.enqueueCopyBuffer(queue, buffer, buffer, 0, 32, 16, [userEvent], true) as cl.Event)
+        .completed;
     })();
     const collecting = setInterval(collectGarbage, 5);
     const error = await t.throwsAsync<cl.OpenCLError>(wait);
@@ -180,22 +181,22 @@ for (const device of opened) {
     cl.releaseMemObject(buffer);
   });
 
-  gated(title('a command that waits for a failed event is rejected'), async (t) => {
+  withUserEvents(title('a command that waits for a failed event is rejected'), async (t) => {
     // PoCL never ended such a command, nor a call that waited for it.
     const own = cl.createCommandQueue(context, device.device, 0);
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 16);
     const host = new Uint8Array(16);
-    const gate = cl.createUserEvent(context);
-    cl.setUserEventStatus(gate, -5);
+    const userEvent = cl.createUserEvent(context);
+    cl.setUserEventStatus(userEvent, -5);
     for (const blocking of [true, false]) {
       const { code, reason } = thrown(() =>
-        cl.enqueueReadBuffer(own, buffer, blocking, 0, 16, host, [gate, gate]),
+        cl.enqueueReadBuffer(own, buffer, blocking, 0, 16, host, [userEvent, userEvent]),
       );
       t.is(code, cl.EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST.code);
       t.regex(reason ?? '', /-5/);
     }
     await cl.finishAsync(own);
-    cl.releaseEvent(gate);
+    cl.releaseEvent(userEvent);
     cl.releaseMemObject(buffer);
     cl.releaseCommandQueue(own);
   });
@@ -254,14 +255,16 @@ for (const device of opened) {
     'releaseAll',
     ...(device.singleThreaded ? [] : ['terminate']),
   ];
-  const gates = ['none', ...(userEvents ? ['kept', 'dropped', 'collected'] : [])];
-  for (const [g, gate] of gates.entries()) {
+  const userEventEnds = ['none', ...(userEvents ? ['kept', 'dropped', 'collected'] : [])];
+  for (const [g, userEvent] of userEventEnds.entries()) {
     for (const [h, how] of ends.entries()) {
       // All of them where nothing is in the way, else each in turn.
-      for (const queues of gate === 'none' ? queueEnds : [queueEnds[(g + h) % queueEnds.length] as string]) {
-        const claim = `by '${how}', queues ${queues}, commands behind ${gate === 'none' ? 'nothing' : `a user event that is ${gate}`}`;
+      for (const queues of userEvent === 'none'
+        ? queueEnds
+        : [queueEnds[(g + h) % queueEnds.length] as string]) {
+        const claim = `by '${how}', queues ${queues}, commands behind ${userEvent === 'none' ? 'nothing' : `a user event that is ${userEvent}`}`;
         test.serial(title(`the process ends cleanly with work in flight: ${claim}`), async (t) => {
-          const { code, signal, stderr } = await run('end', [name, how, queues, gate], {}, 60, [
+          const { code, signal, stderr } = await run('end', [name, how, queues, userEvent], {}, 60, [
             '--expose-gc',
           ]);
           t.is(signal, null, stderr);

@@ -168,7 +168,7 @@ test('the programs of a device are listed without that device and cover the file
     for (const file of [
       'onesweep.cl',
       'tiled_radix.cl',
-      'group_radix.cl',
+      'single_workgroup_radix.cl',
       'verify.cl',
       'verify_scan.cl',
       'verify_sequence.cl',

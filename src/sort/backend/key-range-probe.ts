@@ -94,13 +94,18 @@ export class KeyRangeProbe {
   async #differing({ n, info }: Column, buffer: Buffer, codec: KeyCodec): Promise<bigint> {
     const { queue, pool } = this.#device;
     const shape = { KEY_BITS: info.width, VALUE_BYTES: 0 };
-    const { program, groupSize } = await buildForGroups(this.#device, 'survey.cl', ['survey'], shape);
+    const { program, groupSize } = await buildForGroups(
+      this.#device,
+      'key_range_probe.cl',
+      ['key_range_probe'],
+      shape,
+    );
     const groups = gridStrideGroups(this.#device, n, groupSize);
     const [all, any] = [pool.take(8), pool.take(8)];
     try {
       queue.fill(all, 0xffff_ffff, { bytes: 8 });
       queue.fill(any, 0, { bytes: 8 });
-      queue.run(program.kernel('survey'), [buffer, all, any, u64(n), codecArgument(codec)], {
+      queue.run(program.kernel('key_range_probe'), [buffer, all, any, u64(n), codecArgument(codec)], {
         global: groups * groupSize,
         local: groupSize,
       });

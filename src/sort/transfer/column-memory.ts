@@ -10,7 +10,7 @@ import {
 } from '../../device/staging.js';
 import { type ArrayOf, type MemorySource, newArray, withFixedLength } from '../../keys/array.js';
 import type { Dtype } from '../../keys/dtype.js';
-import { collectNow, tellExternalBytes } from '../../opencl/external-bytes.js';
+import { adjustExternalBytes, collectNow } from '../../opencl/external-bytes.js';
 import { UnsupportedError } from '../../util/errors.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
 import { byteLengthOf, type Column, isOnDevice, type Place } from '../backend/column.js';
@@ -92,14 +92,14 @@ export class DeviceMemory implements ColumnMemory {
     const buffer = this.#device.pool.take(byteLengthOf({ dtype, n }));
     const known = Math.min(buffer.bytes, this.#slackBytes);
     this.#slackBytes -= known;
-    if (known < buffer.bytes) tellExternalBytes(buffer.bytes - known);
+    if (known < buffer.bytes) adjustExternalBytes(buffer.bytes - known);
     return buffer;
   }
 
   give(place: Place, collected = false): void {
     const buffer = bufferOf(place);
     this.#device.pool.give(buffer);
-    if (collected) tellExternalBytes(-buffer.bytes);
+    if (collected) adjustExternalBytes(-buffer.bytes);
     else this.#slackBytes += buffer.bytes;
   }
 
@@ -109,7 +109,7 @@ export class DeviceMemory implements ColumnMemory {
 
   trim(): void {
     this.#device.pool.clear();
-    tellExternalBytes(-this.#slackBytes);
+    adjustExternalBytes(-this.#slackBytes);
     this.#slackBytes = 0;
   }
 

@@ -352,10 +352,10 @@ const staged: readonly Taken[] = [
     right: (draft) => {
       draft.bytes = 0;
       draft.blocking = false;
-      const room = (draft.chosen.buffer?.bytes ?? 0) - (draft.sizes.at(-1) ?? 0);
+      const freeBytes = (draft.chosen.buffer?.bytes ?? 0) - (draft.sizes.at(-1) ?? 0);
       const kinds = draft.chance(70) ? (['host'] as const) : (['mapping', 'svm'] as const);
       const fits = (thing: Thing) =>
-        thing.bytes <= room && !['resizable', 'tracking'].includes(thing.facts.memory ?? '');
+        thing.bytes <= freeBytes && !['resizable', 'tracking'].includes(thing.facts.memory ?? '');
       return draft.pick(draft.model.of(kinds, fits)).from;
     },
     wrong: k.host.wrong,
@@ -430,9 +430,9 @@ const kernelArguments: Taken = {
 /** Host memory that is filled from a buffer, in a list. */
 const fittingView: Taken = {
   right: (draft) => {
-    const most = draft.chosen.buffer?.bytes ?? 64;
+    const maxBytes = draft.chosen.buffer?.bytes ?? 64;
     const fits = ({ bytes, facts }: Thing) =>
-      bytes > 0 && bytes <= most && !['resizable', 'tracking'].includes(facts.memory ?? '');
+      bytes > 0 && bytes <= maxBytes && !['resizable', 'tracking'].includes(facts.memory ?? '');
     return list([draft.pick(draft.model.of(['host'], fits)).from]);
   },
   wrong: (draft) => list([k.host.wrong(draft)]),
@@ -739,12 +739,12 @@ export const CALLS: Readonly<Record<string, Call>> = {
   createUserEvent: {
     takes: [k.context],
     weight: 1.5,
-    leaves: made('event', () => ({ gate: true })),
+    leaves: made('event', () => ({ isUserEvent: true })),
   },
   setUserEventStatus: {
     takes: [
       {
-        right: (draft) => draft.thing(['event'], (thing) => !!thing.facts.gate).from,
+        right: (draft) => draft.thing(['event'], (thing) => !!thing.facts.isUserEvent).from,
         wrong: k.event.wrong,
       },
       {

@@ -50,8 +50,8 @@ export class Draft {
   }
 
   /** Up to `most` inner calls. */
-  calls(most = 2): Step[] {
-    return Array.from({ length: this.random.below(most + 1) }, () => this.inner()).filter((step) => !!step);
+  calls(max = 2): Step[] {
+    return Array.from({ length: this.random.below(max + 1) }, () => this.inner()).filter((step) => !!step);
   }
 }
 

@@ -284,16 +284,16 @@ class Generator {
   }
 
   /** Commands behind two user events and each other, some of which nobody holds any more when a user event fails. */
-  #behindGates(): void {
+  #behindUserEvents(): void {
     if (this.#traits.singleThreaded) throw new NothingFits();
     const draft = this.#draft();
     const context = draft.thing(['context'], (thing) => thing.context === draft.context);
-    const gates = [0, 1].map(() => result(this.#add('createUserEvent', context.from).id));
+    const userEvents = [0, 1].map(() => result(this.#add('createUserEvent', context.from).id));
     const events: Argument[] = [];
     for (let i = 0; i < 5; i++) {
       const queue = draft.thing(['queue']).from;
       const buffer = draft.thing(['buffer']).from;
-      const waits = list([this.#pick([...gates, ...events])]);
+      const waits = list([this.#pick([...userEvents, ...events])]);
       const one = value(1);
       const ways: Readonly<Record<string, readonly Argument[]>> = {
         enqueueMarkerWithWaitList: [],
@@ -306,8 +306,8 @@ class Generator {
       events.push(result(step.id));
     }
     for (const event of events) if (this.#chance(60)) this.#add('releaseEvent', event);
-    for (const gate of gates)
-      this.#add('setUserEventStatus', gate, value(this.#pick([cl.COMPLETE, -5, -9999])));
+    for (const userEvent of userEvents)
+      this.#add('setUserEventStatus', userEvent, value(this.#pick([cl.COMPLETE, -5, -9999])));
   }
 
   /** A transfer of which every byte is compared. */
@@ -339,7 +339,7 @@ class Generator {
       else if (kind < 23) this.#add('$tick');
       else if (kind < 24) this.#add('$sleep', value(this.#random.below(4)));
       else if (kind < 25) this.#add('$settle');
-      else if (kind < 27) this.#behindGates();
+      else if (kind < 27) this.#behindUserEvents();
       else this.#steps.push(this.#drawn());
     } catch (error) {
       if (!(error instanceof NothingFits)) throw error;

@@ -91,9 +91,9 @@ export const flags = (...bits: number[]): Taken => ({
 });
 
 /** A list of handles of one kind. */
-export const handles = (of: Taken, least: number, most: number): Taken => {
+export const handles = (of: Taken, min: number, max: number): Taken => {
   const some = (draft: Draft) =>
-    Array.from({ length: least + draft.random.below(most - least + 1) }, () => of.right(draft));
+    Array.from({ length: min + draft.random.below(max - min + 1) }, () => of.right(draft));
   return {
     right: (draft) => {
       const items = some(draft);
@@ -159,9 +159,9 @@ export const host: Taken = {
 };
 
 /** Memory of so many bytes that is used after the call has returned. */
-export const hostOf = (least: number): Taken => ({
+export const hostOf = (minBytes: number): Taken => ({
   right: (draft) => {
-    draft.bytes = least;
+    draft.bytes = minBytes;
     draft.blocking = false;
     return host.right(draft);
   },
@@ -202,8 +202,8 @@ export const offset: Taken = {
 /** A size that fits behind the offsets. */
 export const length = (unit = 1): Taken => ({
   right: (draft) => {
-    const room = Math.max(0, boundOf(draft) - Math.max(0, ...draft.sizes));
-    const of = Math.max(unit, Math.floor((1 + draft.random.below(Math.max(1, room))) / unit) * unit);
+    const freeBytes = Math.max(0, boundOf(draft) - Math.max(0, ...draft.sizes));
+    const of = Math.max(unit, Math.floor((1 + draft.random.below(Math.max(1, freeBytes))) / unit) * unit);
     draft.bytes = of;
     return size(draft, of);
   },
@@ -229,7 +229,7 @@ export const triple = (of: (draft: Draft) => readonly number[]): Taken => ({
   },
 });
 
-const small = (draft: Draft, most: number): number => draft.random.below(most + 1);
+const small = (draft: Draft, max: number): number => draft.random.below(max + 1);
 
 export const boxOrigin: Taken = triple((draft) => [small(draft, 3), small(draft, 2), small(draft, 1)]);
 /** Boxes of buffers fit into 4 rows of 16 bytes in 2 slices: 128 bytes; pitches are 16 and 64. */

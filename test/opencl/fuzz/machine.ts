@@ -59,7 +59,7 @@ const told = (error: unknown): string =>
  */
 export class Machine {
   readonly #results = new Map<number, unknown>();
-  readonly #gates = new Set<cl.Event>();
+  readonly #openUserEvents = new Set<cl.Event>();
   readonly #queues: cl.CommandQueue[] = [];
   readonly #promises = new Map<Step, Promise<void>>();
   readonly #expected = new Map<number, number>();
@@ -159,9 +159,9 @@ export class Machine {
   #returned(step: Step, values: readonly unknown[], returned: unknown): void {
     this.#results.set(step.id, returned);
     if (step.call.startsWith('createCommandQueue')) this.#queues.push(returned as cl.CommandQueue);
-    if (step.call === 'createUserEvent') this.#gates.add(returned as cl.Event);
+    if (step.call === 'createUserEvent') this.#openUserEvents.add(returned as cl.Event);
     if (step.call === 'setUserEventStatus') {
-      this.#gates.delete(values[0] as cl.Event);
+      this.#openUserEvents.delete(values[0] as cl.Event);
       if (values[1] !== cl.COMPLETE) this.#unsound = true;
     }
     if (step.call.startsWith('release')) this.#unsound = true; // a gate that goes fails what waits for it
@@ -191,14 +191,14 @@ export class Machine {
   }
 
   #open(): void {
-    for (const gate of this.#gates) {
+    for (const userEvent of this.#openUserEvents) {
       try {
-        if (!gate.released) cl.setUserEventStatus(gate, cl.COMPLETE);
+        if (!userEvent.released) cl.setUserEventStatus(userEvent, cl.COMPLETE);
       } catch {
         // It was set by a call of the program that failed afterwards, or released by another handle.
       }
     }
-    this.#gates.clear();
+    this.#openUserEvents.clear();
     // A command that waits for one of another queue is the program's to flush.
     for (const queue of this.#queues) if (!queue.released) cl.flush(queue);
   }

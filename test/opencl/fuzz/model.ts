@@ -42,7 +42,7 @@ export interface Facts {
   /** Image: pixels. */
   readonly pixels?: readonly [number, number, number];
   /** Event: of the user. */
-  readonly gate?: boolean;
+  readonly isUserEvent?: boolean;
   /** Host memory: kind of it. */
   readonly memory?: string;
   /** Mapping: what is mapped. */

@@ -1,4 +1,4 @@
-#include "gate.h"
+#include "user_event_tracker.h"
 
 #include <uv.h>
 
@@ -12,18 +12,18 @@ namespace clsort {
 
 namespace {
 
-constexpr size_t kFew = 64;
+constexpr size_t kMinSweepSize = 64;
 
 /** Commands that fail one after the other on the stack of any thread. */
-constexpr size_t kShallow = 1000;
+constexpr size_t kMaxNestedFailures = 1000;
 /** Stack for each of more: PoCL takes a quarter of it. */
-constexpr size_t kStackEach = 1024;
+constexpr size_t kStackPerCommand = 1024;
 
 /** Looks that find nothing under way, one after the other, before a user event fails. */
-constexpr int kStillLooks = 3;
-constexpr auto kBetweenLooks = std::chrono::microseconds(100);
+constexpr int kIdlePolls = 3;
+constexpr auto kPollInterval = std::chrono::microseconds(100);
 /** Looks at most: what runs for so long hardly ends in the very moment in which the user event fails. */
-constexpr int kMostLooks = 500;
+constexpr int kMaxPolls = 500;
 
 struct Settling {
   cl_event user_event;
@@ -37,13 +37,13 @@ void Run(void* settling) {
 }
 
 /** Settles a user event, on a stack on which so many commands can fail: PoCL fails the next one within each. */
-cl_int SettleDeep(cl_event user_event, cl_int status, size_t commands) {
+cl_int SettleOnDeepStack(cl_event user_event, cl_int status, size_t commands) {
   Settling settling{user_event, status, CL_SUCCESS};
   uv_thread_options_t options{};
   options.flags = UV_THREAD_HAS_STACK_SIZE;
-  options.stack_size = commands * kStackEach;
+  options.stack_size = commands * kStackPerCommand;
   uv_thread_t thread;
-  bool deep = status < CL_COMPLETE && commands > kShallow;
+  bool deep = status < CL_COMPLETE && commands > kMaxNestedFailures;
   if (deep && uv_thread_create_ex(&thread, &options, Run, &settling) == 0) {
     uv_thread_join(&thread);
   } else {
@@ -65,35 +65,35 @@ void Release(const std::vector<cl_event>& events) {
 }  // namespace
 
 /** Lives as long as the process: threads of ours and of drivers may outlive everything else. */
-Gate& gate = *new Gate;
+UserEventTracker& user_events = *new UserEventTracker;
 
-bool Gate::Open(cl_event user_event, cl_context context, bool alone) {
+bool UserEventTracker::Open(cl_event user_event, cl_context context, bool alone) {
   std::lock_guard<std::mutex> lock(guard_);
   bool first = std::none_of(held_.begin(), held_.end(), [&](const Held& held) { return held.context == context; });
   held_.push_back({user_event, context, false});
   open_.fetch_add(1, std::memory_order_relaxed);
-  if (alone) alone_.fetch_add(1, std::memory_order_relaxed);
+  if (alone) exclusive_count_.fetch_add(1, std::memory_order_relaxed);
   return first;
 }
 
-cl_int Gate::Settle(cl_event user_event, cl_int status, bool alone) {
-  std::unique_lock<std::shared_mutex> turn(passing_, std::defer_lock);
-  if (alone) turn.lock();
+cl_int UserEventTracker::Settle(cl_event user_event, cl_int status, bool alone) {
+  std::unique_lock<std::shared_mutex> exclusive_lock(enqueue_mutex_, std::defer_lock);
+  if (alone) exclusive_lock.lock();
   size_t commands;
   {
     std::lock_guard<std::mutex> lock(guard_);
     settling_++;
     commands = held_.size();
   }
-  if (alone && status < CL_COMPLETE) AwaitStillness();
-  cl_int result = SettleDeep(user_event, status, commands);
+  if (alone && status < CL_COMPLETE) WaitUntilIdle();
+  cl_int result = SettleOnDeepStack(user_event, status, commands);
   std::vector<cl_event> ended;
   {
     std::lock_guard<std::mutex> lock(guard_);
     settling_--;
     if (result == CL_SUCCESS) {
       open_.fetch_sub(1, std::memory_order_relaxed);
-      if (alone) alone_.fetch_sub(1, std::memory_order_relaxed);
+      if (alone) exclusive_count_.fetch_sub(1, std::memory_order_relaxed);
       auto settled = [&](const Held& held) { return held.context && held.event == user_event; };
       held_.erase(std::remove_if(held_.begin(), held_.end(), settled), held_.end());
     }
@@ -103,43 +103,43 @@ cl_int Gate::Settle(cl_event user_event, cl_int status, bool alone) {
   return result;
 }
 
-void Gate::EndsByItself(cl_event event) {
+void UserEventTracker::MarkIndependent(cl_event event) {
   std::lock_guard<std::mutex> lock(guard_);
   auto found = std::find_if(held_.rbegin(), held_.rend(), [&](const Held& held) { return held.event == event; });
-  if (found != held_.rend()) found->ends_by_itself = true;
+  if (found != held_.rend()) found->is_independent = true;
 }
 
-bool Gate::AnyUnderWay() {
+bool UserEventTracker::AnyRunning() {
   std::lock_guard<std::mutex> lock(guard_);
   return std::any_of(held_.begin(), held_.end(), [](const Held& held) {
     cl_int state = CL_COMPLETE;
     if (!held.context) AskState(held.event, &state);
-    return state == CL_SUBMITTED || state == CL_RUNNING || (held.ends_by_itself && state == CL_QUEUED);
+    return state == CL_SUBMITTED || state == CL_RUNNING || (held.is_independent && state == CL_QUEUED);
   });
 }
 
-void Gate::AwaitStillness() {
+void UserEventTracker::WaitUntilIdle() {
   int still = 0;
-  for (int looks = 0; still < kStillLooks && looks < kMostLooks; looks++) {
-    if (looks > 0) std::this_thread::sleep_for(kBetweenLooks);
-    still = AnyUnderWay() ? 0 : still + 1;
+  for (int looks = 0; still < kIdlePolls && looks < kMaxPolls; looks++) {
+    if (looks > 0) std::this_thread::sleep_for(kPollInterval);
+    still = AnyRunning() ? 0 : still + 1;
   }
 }
 
-void Gate::Hold(Held held, bool shared) {
+void UserEventTracker::Hold(Held held, bool shared) {
   if (shared && api.clRetainEvent(held.event) != CL_SUCCESS) return;
   std::vector<cl_event> ended;
   {
     std::lock_guard<std::mutex> lock(guard_);
     held_.push_back(held);
     // The last user event may have been settled while another thread enqueued this command: nobody comes back for it.
-    if (settling_ > 0 || (open() && held_.size() < std::max(many_, kFew))) return;
+    if (settling_ > 0 || (open() && held_.size() < std::max(sweep_threshold_, kMinSweepSize))) return;
     ended = TakeEnded();
   }
   Release(ended);
 }
 
-void Gate::Sweep() {
+void UserEventTracker::Sweep() {
   std::vector<cl_event> ended;
   {
     std::lock_guard<std::mutex> lock(guard_);
@@ -148,14 +148,14 @@ void Gate::Sweep() {
   Release(ended);
 }
 
-bool Gate::MayFail(cl_event user_event) {
+bool UserEventTracker::MayFail(cl_event user_event) {
   std::lock_guard<std::mutex> lock(guard_);
   return std::none_of(held_.begin(), held_.end(), [&](const Held& held) {
     return held.is_execution && !Ended(held.event) && ContextOf(held.event) == ContextOf(user_event);
   });
 }
 
-std::vector<cl_event> Gate::TakeEnded() {
+std::vector<cl_event> UserEventTracker::TakeEnded() {
   std::vector<cl_event> ended;
   std::vector<Held> kept;
   bool running = false;
@@ -177,7 +177,7 @@ std::vector<cl_event> Gate::TakeEnded() {
     kept.resize(with_failed);
   }
   held_ = std::move(kept);
-  many_ = 2 * held_.size();
+  sweep_threshold_ = 2 * held_.size();
   return ended;
 }
 

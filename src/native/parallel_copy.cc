@@ -2,7 +2,7 @@
 #include <cstring>
 #include <vector>
 
-#include "crew.h"
+#include "thread_pool.h"
 #include "wait.h"
 
 namespace clsort {
@@ -31,7 +31,8 @@ class Copies final : public PromiseJob {
 
   void Run() override {
     const size_t all = ends_.empty() ? 0 : ends_.back();
-    InPieces(environment_, threads_, all, kShare, [&](size_t first, size_t bytes) { Move(first, first + bytes); });
+    ParallelForRanges(environment_, threads_, all, kShare,
+                      [&](size_t first, size_t bytes) { Move(first, first + bytes); });
   }
 
  private:
@@ -57,7 +58,7 @@ NAN_METHOD(CopyAsync) {
   Call call(info, "copyAsync");
   // Reading elements runs JavaScript, which may take memory away: first of all.
   auto from = call.Elements(0), to = call.Elements(1);
-  auto threads = static_cast<unsigned>(call.Unsigned(call[2], CL_INVALID_VALUE, kMaxCrew));
+  auto threads = static_cast<unsigned>(call.Unsigned(call[2], CL_INVALID_VALUE, kMaxPoolThreads));
   if (!call.ok()) return;
   if (from.size() != to.size()) return (void)call.Fail(CL_INVALID_VALUE, "expected lists of one length");
   if (threads == 0) return (void)call.Fail(CL_INVALID_VALUE, "expected at least one thread");
@@ -86,7 +87,7 @@ NAN_METHOD(JoinAsync) {
   Call call(info, "joinAsync");
   auto from = call.Elements(0);  // as above; what comes after it runs no JavaScript
   HostMemory target = call.LastingMemory(1, 0);
-  auto threads = static_cast<unsigned>(call.Unsigned(call[2], CL_INVALID_VALUE, kMaxCrew));
+  auto threads = static_cast<unsigned>(call.Unsigned(call[2], CL_INVALID_VALUE, kMaxPoolThreads));
   if (!call.ok()) return;
   if (threads == 0) return (void)call.Fail(CL_INVALID_VALUE, "expected at least one thread");
   std::vector<Copy> copies;
@@ -125,7 +126,7 @@ NAN_METHOD(JoinAsync) {
 
 }  // namespace
 
-void ExportCopies(Exports& exports) {
+void ExportParallelCopy(Exports& exports) {
   exports.Set<CopyAsync>("copyAsync");
   exports.Set<JoinAsync>("joinAsync");
 }

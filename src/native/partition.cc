@@ -3,11 +3,11 @@
 #include <cstring>
 #include <vector>
 
-#include "crew.h"
 #include "divide.h"
 #include "host_keys.h"
 #include "key_codec.h"
 #include "stream_copy.h"
+#include "thread_pool.h"
 #include "wait.h"
 
 namespace clsort {
@@ -18,7 +18,7 @@ namespace {
 constexpr size_t kPiece = size_t{1} << 16;
 
 /** Shares that keys can be split into: a byte tells that of a key. */
-constexpr size_t kMostShares = 256;
+constexpr size_t kMaxShares = 256;
 
 /** Tells the share of each key, and counts them. */
 template <typename Key>
@@ -47,7 +47,7 @@ void Move(const char* data, size_t elements, const uint8_t* shares, uint32_t* ne
 }
 
 /** Bytes of keys that are divided before they are written, so that places are written by many at a time. */
-constexpr size_t kFewBytes = 16384;
+constexpr size_t kBufferBytes = 16384;
 
 /**
  * The same for keys between two shares, whose codes are below a border and above it; `equals` says where those at the border
@@ -63,8 +63,8 @@ size_t CountAbove(const char* data, size_t keys, const Codec<Key>& codec, Key bo
   return above;
 }
 
-/** Room for some bytes, which others that come are not written to. */
-struct Room {
+/** OutputSpan for some bytes, which others that come are not written to. */
+struct OutputSpan {
   char* to;
   size_t bytes;
 
@@ -79,20 +79,21 @@ struct Room {
 
 /** Moves keys to the two shares that `CountAbove` has counted. */
 template <typename Key>
-void Divide(const char* data, size_t keys, const Codec<Key>& codec, Key border, bool equals, Room* below, Room* above) {
-  constexpr size_t kFew = kFewBytes / sizeof(Key);
-  constexpr size_t kMore = kBytesBehind / sizeof(Key);
-  Key low[kFew + kMore], high[kFew + kMore];
-  for (size_t start = 0; start < keys; start += kFew) {
+void Divide(const char* data, size_t keys, const Codec<Key>& codec, Key border, bool equals, OutputSpan* below,
+            OutputSpan* above) {
+  constexpr size_t kBufferKeys = kBufferBytes / sizeof(Key);
+  constexpr size_t kPaddingKeys = kPaddingBytes / sizeof(Key);
+  Key low[kBufferKeys + kPaddingKeys], high[kBufferKeys + kPaddingKeys];
+  for (size_t start = 0; start < keys; start += kBufferKeys) {
     size_t lows = 0, highs = 0;
-    DivideKeys(data + start * sizeof(Key), std::min(kFew, keys - start), codec, border, equals, low, &lows, high,
+    DivideKeys(data + start * sizeof(Key), std::min(kBufferKeys, keys - start), codec, border, equals, low, &lows, high,
                &highs);
     below->Put(low, lows * sizeof(Key));
     above->Put(high, highs * sizeof(Key));
   }
 }
 
-void Number(uint64_t position, size_t elements, const uint8_t* shares, uint32_t* next, char* const* to) {
+void WritePositions(uint64_t position, size_t elements, const uint8_t* shares, uint32_t* next, char* const* to) {
   for (size_t i = 0; i < elements; i++) {
     size_t share = shares[i];
     auto number = static_cast<uint32_t>(position + i);
@@ -101,9 +102,9 @@ void Number(uint64_t position, size_t elements, const uint8_t* shares, uint32_t*
 }
 
 /** Host memory and what keeps it in place. */
-struct Kept {
-  Kept() = default;
-  explicit Kept(const HostMemory& memory)
+struct HostSpan {
+  HostSpan() = default;
+  explicit HostSpan(const HostMemory& memory)
       : store(memory.store), data(static_cast<char*>(memory.data)), bytes(memory.bytes) {}
 
   std::shared_ptr<v8::BackingStore> store;
@@ -112,31 +113,31 @@ struct Kept {
 };
 
 /** What is to be split, and where it goes. */
-struct Split {
-  Kept keys;
+struct PartitionArguments {
+  HostSpan keys;
   size_t width;
   uint64_t codec[kCodecWords];
   std::vector<Border> borders;
   uint64_t position;
   /** Of each key's value, 0 where none travels; values without memory are positions. */
   size_t value_bytes;
-  Kept values;
-  std::vector<Kept> to_keys;
-  std::vector<Kept> to_values;
-  Kept counts;
+  HostSpan values;
+  std::vector<HostSpan> to_keys;
+  std::vector<HostSpan> to_values;
+  HostSpan counts;
   unsigned threads;
 };
 
-class SplitJob final : public PromiseJob {
+class PartitionJob final : public PromiseJob {
  public:
-  SplitJob(Environment& environment, Split split)
+  PartitionJob(Environment& environment, PartitionArguments split)
       : PromiseJob("splitAsync"),
         environment_(environment),
-        split_(std::move(split)),
-        n_(split_.keys.bytes / split_.width) {}
+        arguments_(std::move(split)),
+        n_(arguments_.keys.bytes / arguments_.width) {}
 
   void Run() override {
-    if (IsDivided() && IsWhole()) return RunByChance();
+    if (IsTwoWay() && UsesAllBits()) return RunUnordered();
     RunInOrder();
   }
 
@@ -146,11 +147,11 @@ class SplitJob final : public PromiseJob {
    * becomes of the keys meanwhile, nothing is written elsewhere.
    */
   void RunInOrder() {
-    size_t shares = split_.borders.size() + 1;
-    size_t pieces = PiecesOf(n_, kPiece);
-    if (!IsDivided()) share_.reset(new uint8_t[n_]);
+    size_t shares = arguments_.borders.size() + 1;
+    size_t pieces = CeilDivide(n_, kPiece);
+    if (!IsTwoWay()) share_.reset(new uint8_t[n_]);
     next_.resize(pieces * shares);
-    InCrew(environment_, split_.threads, pieces, [&](size_t i) { CountPiece(i); });
+    ParallelFor(environment_, arguments_.threads, pieces, [&](size_t i) { CountPiece(i); });
     std::vector<uint32_t> counts(shares);
     for (size_t s = 0; s < shares; s++) {
       for (size_t i = 0; i < pieces; i++) {
@@ -159,17 +160,17 @@ class SplitJob final : public PromiseJob {
         counts[s] += count;
       }
     }
-    std::memcpy(split_.counts.data, counts.data(), shares * sizeof(uint32_t));
-    auto to_keys = Places(split_.to_keys, split_.width, counts);
-    auto to_values = Places(split_.to_values, split_.value_bytes, counts);
-    InCrew(environment_, split_.threads, pieces, [&](size_t i) {
-      if (!IsDivided()) return MovePiece(i, to_keys, to_values);
-      Room rooms[2];
+    std::memcpy(arguments_.counts.data, counts.data(), shares * sizeof(uint32_t));
+    auto to_keys = Places(arguments_.to_keys, arguments_.width, counts);
+    auto to_values = Places(arguments_.to_values, arguments_.value_bytes, counts);
+    ParallelFor(environment_, arguments_.threads, pieces, [&](size_t i) {
+      if (!IsTwoWay()) return MovePiece(i, to_keys, to_values);
+      OutputSpan outputs[2];
       for (size_t s = 0; s < 2; s++) {
         size_t begin = next_[2 * i + s], end = 2 * i + 2 < next_.size() ? next_[2 * i + 2 + s] : counts[s];
-        rooms[s] = RoomFor(to_keys[s], begin, end - begin);
+        outputs[s] = OutputAt(to_keys[s], begin, end - begin);
       }
-      DividePiece(i, rooms);
+      DividePiece(i, outputs);
     });
   }
 
@@ -177,49 +178,49 @@ class SplitJob final : public PromiseJob {
    * Keys whose codes are equal are equal, so that the order in a share is free: pieces take the next places of their shares as
    * they come, each read from memory once. There is never more written than a share has room for.
    */
-  void RunByChance() {
-    size_t pieces = PiecesOf(n_, kPiece);
+  void RunUnordered() {
+    size_t pieces = CeilDivide(n_, kPiece);
     next_.resize(pieces * 2);
     std::atomic<size_t> counts[2] = {{0}, {0}};
-    InCrew(environment_, split_.threads, pieces, [&](size_t i) {
+    ParallelFor(environment_, arguments_.threads, pieces, [&](size_t i) {
       CountPiece(i);
-      Room rooms[2];
+      OutputSpan outputs[2];
       for (size_t s = 0; s < 2; s++) {
         size_t count = next_[2 * i + s], begin = counts[s].fetch_add(count);
-        const Kept& to = split_.to_keys[s];
-        rooms[s] = RoomFor(begin + count <= to.bytes / split_.width ? to.data : nullptr, begin, count);
+        const HostSpan& to = arguments_.to_keys[s];
+        outputs[s] = OutputAt(begin + count <= to.bytes / arguments_.width ? to.data : nullptr, begin, count);
       }
-      DividePiece(i, rooms);
+      DividePiece(i, outputs);
     });
     for (size_t s = 0; s < 2; s++) {
       auto count = static_cast<uint32_t>(counts[s]);
-      std::memcpy(split_.counts.data + s * sizeof count, &count, sizeof count);
+      std::memcpy(arguments_.counts.data + s * sizeof count, &count, sizeof count);
     }
   }
 
-  Room RoomFor(char* keys, size_t begin, size_t count) const {
-    return {keys ? keys + begin * split_.width : nullptr, count * split_.width};
+  OutputSpan OutputAt(char* keys, size_t begin, size_t count) const {
+    return {keys ? keys + begin * arguments_.width : nullptr, count * arguments_.width};
   }
 
   size_t In(size_t piece) const { return std::min(kPiece, n_ - piece * kPiece); }
 
   /** Are there two shares, and keys alone? */
-  bool IsDivided() const { return split_.borders.size() == 1 && split_.value_bytes == 0; }
+  bool IsTwoWay() const { return arguments_.borders.size() == 1 && arguments_.value_bytes == 0; }
 
   /** Do all bits of the codes count? */
-  bool IsWhole() const {
-    return split_.codec[kMask] << (64 - 8 * split_.width) == ~uint64_t{0} << (64 - 8 * split_.width);
+  bool UsesAllBits() const {
+    return arguments_.codec[kMask] << (64 - 8 * arguments_.width) == ~uint64_t{0} << (64 - 8 * arguments_.width);
   }
 
   /** Calls `use(data, keys, codec, border, equals)` for the two parts of a piece: equals of the border differ in their share. */
   template <typename Key, typename Use>
   void ByEquals(size_t i, const Use& use) {
-    const Codec<Key> codec(split_.codec);
-    const Border& border = split_.borders[0];
-    uint64_t first = split_.position + i * kPiece;
+    const Codec<Key> codec(arguments_.codec);
+    const Border& border = arguments_.borders[0];
+    uint64_t first = arguments_.position + i * kPiece;
     size_t keys = In(i);
     size_t before = border.position <= first ? 0 : std::min<uint64_t>(border.position - first, keys);
-    const char* data = split_.keys.data + i * kPiece * sizeof(Key);
+    const char* data = arguments_.keys.data + i * kPiece * sizeof(Key);
     auto code = static_cast<Key>(border.code);
     use(data, before, codec, code, false);
     use(data + before * sizeof(Key), keys - before, codec, code, true);
@@ -227,10 +228,10 @@ class SplitJob final : public PromiseJob {
 
   void CountPiece(size_t i) {
     size_t first = i * kPiece;
-    const char* data = split_.keys.data + first * split_.width;
+    const char* data = arguments_.keys.data + first * arguments_.width;
     auto count = [&](auto key) {
       using Key = decltype(key);
-      if (IsDivided()) {
+      if (IsTwoWay()) {
         size_t above = 0;
         ByEquals<Key>(i, [&](const char* part, size_t keys, const Codec<Key>& codec, Key border, bool equals) {
           above += CountAbove(part, keys, codec, border, equals);
@@ -239,14 +240,14 @@ class SplitJob final : public PromiseJob {
         next_[2 * i + 1] = static_cast<uint32_t>(above);
         return;
       }
-      Count<Key>(data, In(i), split_.position + first, split_.codec, split_.borders, &share_[first],
-                 &next_[i * (split_.borders.size() + 1)]);
+      Count<Key>(data, In(i), arguments_.position + first, arguments_.codec, arguments_.borders, &share_[first],
+                 &next_[i * (arguments_.borders.size() + 1)]);
     };
-    ByWidth(split_.width, count);
+    ByWidth(arguments_.width, count);
   }
 
   /** Where the elements of each share go; nowhere where there is no room for all of them, as the counts tell. */
-  static std::vector<char*> Places(const std::vector<Kept>& to, size_t bytes, const std::vector<uint32_t>& counts) {
+  static std::vector<char*> Places(const std::vector<HostSpan>& to, size_t bytes, const std::vector<uint32_t>& counts) {
     std::vector<char*> places;
     for (size_t s = 0; s < to.size(); s++) {
       bool fits = to[s].data && to[s].bytes / bytes >= counts[s];
@@ -256,12 +257,12 @@ class SplitJob final : public PromiseJob {
   }
 
   void MovePiece(size_t i, const std::vector<char*>& to_keys, const std::vector<char*>& to_values) {
-    size_t shares = split_.borders.size() + 1;
+    size_t shares = arguments_.borders.size() + 1;
     size_t first = i * kPiece;
     auto move = [&](const char* data, size_t bytes, const std::vector<char*>& to) {
       std::vector<uint32_t> next(&next_[i * shares], &next_[i * shares] + shares);
       const uint8_t* share = &share_[first];
-      if (!data) return Number(split_.position + first, In(i), share, next.data(), to.data());
+      if (!data) return WritePositions(arguments_.position + first, In(i), share, next.data(), to.data());
       data += first * bytes;
       switch (bytes) {
         case 1: return Move<1>(data, In(i), share, next.data(), to.data());
@@ -271,34 +272,34 @@ class SplitJob final : public PromiseJob {
         default: return Move<16>(data, In(i), share, next.data(), to.data());
       }
     };
-    move(split_.keys.data, split_.width, to_keys);
-    if (split_.value_bytes > 0) move(split_.values.data, split_.value_bytes, to_values);
+    move(arguments_.keys.data, arguments_.width, to_keys);
+    if (arguments_.value_bytes > 0) move(arguments_.values.data, arguments_.value_bytes, to_values);
   }
 
-  void DividePiece(size_t i, Room* rooms) {
+  void DividePiece(size_t i, OutputSpan* outputs) {
     auto divide = [&](auto key) {
       using Key = decltype(key);
       ByEquals<Key>(i, [&](const char* data, size_t keys, const Codec<Key>& codec, Key border, bool equals) {
-        Divide(data, keys, codec, border, equals, &rooms[0], &rooms[1]);
+        Divide(data, keys, codec, border, equals, &outputs[0], &outputs[1]);
       });
     };
-    ByWidth(split_.width, divide);
+    ByWidth(arguments_.width, divide);
     EndStreamCopies();
   }
 
   Environment& environment_;
-  Split split_;
+  PartitionArguments arguments_;
   size_t n_;
   std::unique_ptr<uint8_t[]> share_;
   std::vector<uint32_t> next_;
 };
 
-NAN_METHOD(SplitAsync) {
+NAN_METHOD(PartitionAsync) {
   Call call(info, "splitAsync");
   // Reading elements runs JavaScript, which may take memory away: first of all.
   auto keys_to = call.Elements(8);
   auto values_to = call.Has(9) ? call.Elements(9) : std::vector<v8::Local<v8::Value>>();
-  Split split;
+  PartitionArguments split;
   HostMemory keys = call.LastingMemory(0, 0);
   split.width = call.Size(1);
   HostMemory codec = call.Memory(2, kCodecWords * sizeof(uint64_t));
@@ -310,9 +311,9 @@ NAN_METHOD(SplitAsync) {
   split.value_bytes = call.Size(7);
   size_t shares = codes.bytes / sizeof(uint64_t) + 1;
   HostMemory counts = call.LastingMemory(10, shares * sizeof(uint32_t));
-  split.threads = static_cast<unsigned>(call.Unsigned(call[11], CL_INVALID_VALUE, kMaxCrew));
+  split.threads = static_cast<unsigned>(call.Unsigned(call[11], CL_INVALID_VALUE, kMaxPoolThreads));
   auto places = [&](const std::vector<v8::Local<v8::Value>>& elements) {
-    std::vector<Kept> kept;
+    std::vector<HostSpan> kept;
     for (auto element : elements) {
       if (element->IsNullOrUndefined()) {
         kept.emplace_back();
@@ -330,7 +331,7 @@ NAN_METHOD(SplitAsync) {
   if (!CheckKeys(call, keys.bytes, split.width)) return;
   size_t n = keys.bytes / split.width;
   if (n > UINT32_MAX) return (void)call.Fail(CL_INVALID_VALUE, "2^32 keys or more");
-  if (shares > kMostShares) return (void)call.Fail(CL_INVALID_VALUE, "more than 256 shares");
+  if (shares > kMaxShares) return (void)call.Fail(CL_INVALID_VALUE, "more than 256 shares");
   if (positions.bytes != codes.bytes) return (void)call.Fail(CL_INVALID_VALUE, "there is a position for each code");
   if (split.to_keys.size() != shares) return (void)call.Fail(CL_INVALID_VALUE, "there is a place for each share");
   bool carries = split.value_bytes > 0;
@@ -350,14 +351,14 @@ NAN_METHOD(SplitAsync) {
   for (size_t s = 0; s + 1 < shares; s++) {
     split.borders.push_back({static_cast<uint64_t*>(codes.data)[s], static_cast<uint64_t*>(positions.data)[s]});
   }
-  split.keys = Kept(keys);
-  if (values.data) split.values = Kept(values);
-  split.counts = Kept(counts);
-  StartPromise(call, std::make_unique<SplitJob>(call.environment(), std::move(split)), nullptr);
+  split.keys = HostSpan(keys);
+  if (values.data) split.values = HostSpan(values);
+  split.counts = HostSpan(counts);
+  StartPromise(call, std::make_unique<PartitionJob>(call.environment(), std::move(split)), nullptr);
 }
 
 }  // namespace
 
-void ExportSplit(Exports& exports) { exports.Set<SplitAsync>("splitAsync"); }
+void ExportPartition(Exports& exports) { exports.Set<PartitionAsync>("splitAsync"); }
 
 }  // namespace clsort

@@ -11,9 +11,9 @@
 /* @param all    and of all codes: low word, high word; all ones before the launch
  * @param any    or of all codes, likewise; zero before the launch
  */
-__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void survey(__global const key_t *restrict keys,
-                                                                             __global uint *all, __global uint *any, ulong n,
-                                                                             codec_t codec)
+__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void key_range_probe(__global const key_t *restrict keys,
+                                                                                      __global uint *all, __global uint *any,
+                                                                                      ulong n, codec_t codec)
 {
     __local uint group_all[2], group_any[2];
     const uint item = (uint)get_local_id(0);

@@ -5,11 +5,11 @@
 #include "tile_sort.clh"
 
 /* Sort n <= TILE keys by the window [begin, end) of their codes, stably. May work in place. */
-TILE_KERNEL void group_radix(__global const key_t *keys_in, __global key_t *keys_out,
+TILE_KERNEL void single_workgroup_radix(__global const key_t *keys_in, __global key_t *keys_out,
 #if HAS_VALUES
-                             __global const value_t *values_in, __global value_t *values_out,
+                                        __global const value_t *values_in, __global value_t *values_out,
 #endif
-                             uint n, uint begin, uint end, codec_t codec, uint flags)
+                                        uint n, uint begin, uint end, codec_t codec, uint flags)
 {
     TILE_MEMORY(memory);
     const uint item = (uint)get_local_id(0);

@@ -1,10 +1,10 @@
-#include "two_rings.h"
+#include "dual_staging.h"
 
 #include "bounds.h"
 
 namespace clsort {
 
-bool ReadTwoRings(Call& call, const TwoRingsArguments& arguments, TwoRings* made) {
+bool ReadDualStaging(Call& call, const DualStagingArguments& arguments, DualStaging* made) {
   auto& [queues, buffers, rings, writes, offsets, bytes, piece, threads] = arguments;
   if (queues.size() != 2 || buffers.size() != 2 || rings.size() != 2)
     return call.Fail(CL_INVALID_VALUE, "there are two queues, buffers and rings");
@@ -21,7 +21,7 @@ bool ReadTwoRings(Call& call, const TwoRingsArguments& arguments, TwoRings* made
     if (size > 0 && !CheckRange(call, *buffer, offset, size)) return false;
     if (piece == 0 || piece > ring.bytes)
       return call.Fail(CL_INVALID_VALUE, "expected pieces of 1 byte to those of either ring");
-    if (PiecesOf(size, piece) > kMostPieces)
+    if (CeilDivide(size, piece) > kMaxPieces)
       return call.Fail(CL_INVALID_VALUE, "expected pieces so large that there are at most 2^20");
     const Platform* platform = queue->platform;
     if (!made->platform || platform->single_threaded) made->platform = platform;

@@ -1,5 +1,5 @@
-#ifndef CLSORT_NATIVE_NUMBERS_H_
-#define CLSORT_NATIVE_NUMBERS_H_
+#ifndef CLSORT_NATIVE_ID_TABLE_H_
+#define CLSORT_NATIVE_ID_TABLE_H_
 
 #include <cstdint>
 #include <mutex>
@@ -13,7 +13,7 @@ namespace clsort {
  * or never.
  */
 template <typename T>
-class Numbers {
+class IdTable {
  public:
   /** @return a number, as drivers take it for their `user_data` */
   void* Add(T value) {

@@ -3,11 +3,11 @@
 #include <mutex>
 #include <vector>
 
-#include "crew.h"
 #include "divide.h"
+#include "dual_staging.h"
 #include "host_keys.h"
 #include "key_codec.h"
-#include "two_rings.h"
+#include "thread_pool.h"
 #include "wait.h"
 
 namespace clsort {
@@ -15,17 +15,17 @@ namespace clsort {
 namespace {
 
 /** Bytes of keys that a thread divides at a time; what it makes of them stays near the processor. */
-constexpr size_t kDivided = size_t{64} << 10;
+constexpr size_t kDividedBytes = size_t{64} << 10;
 
 /** Memory that a thread divides keys in. */
 struct Parts {
-  uint64_t parts[2][(kDivided + kBytesBehind) / sizeof(uint64_t)];
+  uint64_t parts[2][(kDividedBytes + kPaddingBytes) / sizeof(uint64_t)];
 };
 
 /** Each thread keeps its own: what is freed may have to be made again page by page, and what another one wrote is far away. */
-Parts& Desk() {
-  static thread_local std::unique_ptr<Parts> desk(new Parts);
-  return *desk;
+Parts& ThreadBuffers() {
+  static thread_local std::unique_ptr<Parts> buffers(new Parts);
+  return *buffers;
 }
 
 /** What is to be split. */
@@ -40,7 +40,7 @@ struct Source {
 };
 
 /** What became of either share: how many keys it has, and the status of its transfers, which may fail alone. */
-struct Told {
+struct ShareResult {
   int64_t count;
   int64_t status;
 };
@@ -52,27 +52,27 @@ struct Told {
  * A stretch takes its places in both rings at once. So of the stretches that are not done yet the first one waits for none, which
  * is why all of them end.
  */
-class SplitTransfer final : public PromiseJob {
+class PartitionTransfer final : public PromiseJob {
  public:
-  SplitTransfer(Environment& environment, Source source, std::vector<std::unique_ptr<TransferRing>> rings,
-                const HostMemory& told)
+  PartitionTransfer(Environment& environment, Source source, std::vector<std::unique_ptr<TransferRing>> rings,
+                    const HostMemory& result)
       : PromiseJob("splitToBuffersAsync"),
         environment_(environment),
         source_(std::move(source)),
         rings_(std::move(rings)),
-        told_store_(told.store),
-        told_(static_cast<Told*>(told.data)) {}
+        result_store_(result.store),
+        result_(static_cast<ShareResult*>(result.data)) {}
 
   void Run() override {
     for (auto& ring : rings_) ring->Begin(1);
-    InPieces(environment_, rings_[0]->threads_, source_.bytes, kDivided, [&](size_t start, size_t bytes) {
+    ParallelForRanges(environment_, rings_[0]->threads_, source_.bytes, kDividedBytes, [&](size_t start, size_t bytes) {
       ByWidth(source_.width, [&](auto key) { Divide<decltype(key)>(start, bytes); });
     });
     for (size_t s = 0; s < 2; s++) {
       TransferRing& ring = *rings_[s];
-      if (next_[s] <= ring.bytes_) ring.HandOn(next_[s]);
-      Told told = {static_cast<int64_t>(next_[s] / source_.width), ring.End()};
-      std::memcpy(told_ + s, &told, sizeof told);
+      if (next_[s] <= ring.bytes_) ring.TransferRest(next_[s]);
+      ShareResult result = {static_cast<int64_t>(next_[s] / source_.width), ring.End()};
+      std::memcpy(result_ + s, &result, sizeof result);
     }
   }
 
@@ -85,7 +85,8 @@ class SplitTransfer final : public PromiseJob {
     size_t keys = bytes / sizeof(Key);
     uint64_t first = source_.position + start / sizeof(Key);
     size_t before = source_.border.position <= first ? 0 : std::min<uint64_t>(source_.border.position - first, keys);
-    Key* parts[2] = {reinterpret_cast<Key*>(Desk().parts[0]), reinterpret_cast<Key*>(Desk().parts[1])};
+    Key* parts[2] = {reinterpret_cast<Key*>(ThreadBuffers().parts[0]),
+                     reinterpret_cast<Key*>(ThreadBuffers().parts[1])};
     size_t counts[2] = {0, 0};
     auto divide = [&](size_t from, size_t to, bool equals) {
       const char* data = source_.data + start + from * sizeof(Key);
@@ -102,19 +103,19 @@ class SplitTransfer final : public PromiseJob {
       }
     }
     for (size_t s = 0; s < 2; s++)
-      Bring(*rings_[s], places[s], reinterpret_cast<const char*>(parts[s]), counts[s] * sizeof(Key));
+      CopyToRing(*rings_[s], places[s], reinterpret_cast<const char*>(parts[s]), counts[s] * sizeof(Key));
   }
 
   /** What there is no room for stays. */
-  static void Bring(TransferRing& ring, size_t at, const char* data, size_t bytes) {
+  static void CopyToRing(TransferRing& ring, size_t at, const char* data, size_t bytes) {
     if (at + bytes > ring.bytes_) return;
     while (bytes > 0) {
       size_t piece = at / ring.piece_, in = at % ring.piece_;
       size_t some = std::min(bytes, ring.piece_ - in);
-      char* slot = ring.Enter(piece);
+      char* slot = ring.AcquireSlot(piece);
       if (!slot) return;
       std::memcpy(slot + in, data, some);
-      ring.Leave(piece, some);
+      ring.ReleaseSlot(piece, some);
       at += some;
       data += some;
       bytes -= some;
@@ -124,14 +125,14 @@ class SplitTransfer final : public PromiseJob {
   Environment& environment_;  // waits for its jobs before it ends
   const Source source_;
   const std::vector<std::unique_ptr<TransferRing>> rings_;
-  const std::shared_ptr<v8::BackingStore> told_store_;
-  Told* const told_;
+  const std::shared_ptr<v8::BackingStore> result_store_;
+  ShareResult* const result_;
   std::mutex guard_;
   /** Where the next keys of either share go, in bytes from where it begins; under `guard_`. */
   size_t next_[2] = {0, 0};
 };
 
-NAN_METHOD(SplitToBuffersAsync) {
+NAN_METHOD(PartitionToBuffersAsync) {
   Call call(info, "splitToBuffersAsync");
   // Reading elements runs JavaScript, which may take memory away: first of all.
   auto queues = call.Elements(6), buffers = call.Elements(7), rings = call.Elements(10);
@@ -143,29 +144,29 @@ NAN_METHOD(SplitToBuffersAsync) {
   source.border.position = call.Unsigned(call[4], CL_INVALID_VALUE);
   source.position = call.Size(5);
   HostMemory offsets = call.Memory(8, 2 * sizeof(uint64_t));
-  HostMemory rooms = call.Memory(9, 2 * sizeof(uint64_t));
+  HostMemory capacities = call.Memory(9, 2 * sizeof(uint64_t));
   size_t piece = call.Size(11);
-  HostMemory told = call.LastingMemory(12, 2 * sizeof(Told));
-  auto threads = static_cast<unsigned>(call.Unsigned(call[13], CL_INVALID_VALUE, kMaxCrew));
+  HostMemory result = call.LastingMemory(12, 2 * sizeof(ShareResult));
+  auto threads = static_cast<unsigned>(call.Unsigned(call[13], CL_INVALID_VALUE, kMaxPoolThreads));
   if (!call.ok()) return;
   if (!CheckKeys(call, keys.bytes, source.width)) return;
   if (piece == 0 || piece % source.width != 0)
     return (void)call.Fail(CL_INVALID_VALUE, "argument 12: expected pieces of whole keys");
-  TwoRings made;
+  DualStaging made;
   const bool writes[] = {true, true};
-  auto *from = static_cast<uint64_t*>(offsets.data), *room = static_cast<uint64_t*>(rooms.data);
-  if (!ReadTwoRings(call, {queues, buffers, rings, writes, from, room, piece, threads}, &made)) return;
+  auto *from = static_cast<uint64_t*>(offsets.data), *room = static_cast<uint64_t*>(capacities.data);
+  if (!ReadDualStaging(call, {queues, buffers, rings, writes, from, room, piece, threads}, &made)) return;
   std::memcpy(source.codec, codec.data, sizeof source.codec);
   source.store = keys.store;
   source.data = static_cast<const char*>(keys.data);
   source.bytes = keys.bytes;
-  StartPromise(call,
-               std::make_unique<SplitTransfer>(call.environment(), std::move(source), std::move(made.rings), told),
-               made.platform);
+  StartPromise(
+      call, std::make_unique<PartitionTransfer>(call.environment(), std::move(source), std::move(made.rings), result),
+      made.platform);
 }
 
 }  // namespace
 
-void ExportSplitTransfer(Exports& exports) { exports.Set<SplitToBuffersAsync>("splitToBuffersAsync"); }
+void ExportPartitionTransfer(Exports& exports) { exports.Set<PartitionToBuffersAsync>("splitToBuffersAsync"); }
 
 }  // namespace clsort

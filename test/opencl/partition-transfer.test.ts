@@ -20,11 +20,11 @@ function inOrder(elements: Uint8Array, bytes: number): Uint8Array {
   return copy;
 }
 
-interface SplitCase {
+interface PartitionCase {
   readonly codec: BigUint64Array;
   readonly code: bigint;
   readonly equal?: bigint;
-  readonly rooms: readonly [number, number];
+  readonly capacities: readonly [number, number];
   readonly piece?: number;
   readonly threads?: number;
   readonly offset?: number;
@@ -34,14 +34,14 @@ for (const one of opened) {
   const { name, context, queue } = one;
   const title = (claim: string): string => `${name}: ${claim}`;
   // PoCL's basic device runs commands on whatever thread waits for them.
-  const most = /^basic/.test(String(cl.getDeviceInfo(one.device, cl.DEVICE_NAME))) ? 1 : 4;
+  const maxThreads = /^basic/.test(String(cl.getDeviceInfo(one.device, cl.DEVICE_NAME))) ? 1 : 4;
 
   /** Two buffers, which hold `offset` bytes of 7 and then what came. */
-  async function split(
+  async function partition(
     keys: ArrayBufferView,
     width: 1 | 2 | 4 | 8,
-    { codec, code, equal = 0n, rooms, piece = 4096, threads = most, offset = 8 }: SplitCase,
-  ): Promise<{ told: BigInt64Array; parts: Uint8Array[] }> {
+    { codec, code, equal = 0n, capacities, piece = 4096, threads = maxThreads, offset = 8 }: PartitionCase,
+  ): Promise<{ result: BigInt64Array; parts: Uint8Array[] }> {
     const bytes = keys.byteLength + 32;
     const buffers = [0, 1].map(() => cl.createBuffer(context, cl.MEM_READ_WRITE, bytes)) as [
       cl.MemObject,
@@ -50,14 +50,14 @@ for (const one of opened) {
     for (const buffer of buffers) {
       cl.enqueueWriteBuffer(queue, buffer, true, 0, bytes, new Uint8Array(bytes).fill(7));
     }
-    const told = new BigInt64Array(2 * WORDS);
+    const result = new BigInt64Array(2 * WORDS);
     const rings = [new Uint8Array(3 * piece), new Uint8Array(2 * piece)] as const;
     const ends = [
       BigUint64Array.of(BigInt(offset), BigInt(offset)),
-      BigUint64Array.from(rooms, BigInt),
+      BigUint64Array.from(capacities, BigInt),
     ] as const;
     const queues = [queue, queue] as const;
-    const to = [queues, buffers, ...ends, rings, piece, told, threads] as const;
+    const to = [queues, buffers, ...ends, rings, piece, result, threads] as const;
     await cl.splitToBuffersAsync(keys, width, codec, code, equal, 0, ...to);
     const parts = buffers.map((buffer) => {
       const all = new Uint8Array(bytes);
@@ -65,7 +65,7 @@ for (const one of opened) {
       cl.releaseMemObject(buffer);
       return all;
     });
-    return { told, parts };
+    return { result, parts };
   }
 
   for (const dtype of DTYPES) {
@@ -87,16 +87,16 @@ for (const one of opened) {
             const view = keyWords(keys, dtypeInfo(dtype));
             const code = encode(keyCodec(dtype), BigInt(view[first] ?? 0));
             for (const [piece, threads] of [
-              [64, most],
+              [64, maxThreads],
               [4096, 1],
-              [2 ** 16, most],
+              [2 ** 16, maxThreads],
             ] as const) {
               const at = Math.floor(share * n);
-              const room = n * bytes;
-              const { told, parts } = await split(view, bytes as 1 | 2 | 4 | 8, {
-                ...{ codec, code, equal: BigInt(first), rooms: [room, room], piece, threads },
+              const capacity = n * bytes;
+              const { result, parts } = await partition(view, bytes as 1 | 2 | 4 | 8, {
+                ...{ codec, code, equal: BigInt(first), capacities: [capacity, capacity], piece, threads },
               });
-              t.deepEqual([...told], [BigInt(at), 0n, BigInt(n - at), 0n], `${distribution} ${share}`);
+              t.deepEqual([...result], [BigInt(at), 0n, BigInt(n - at), 0n], `${distribution} ${share}`);
               for (const [s, positions] of [sorted.slice(0, at), sorted.slice(at)].entries()) {
                 const end = 8 + positions.length * bytes;
                 const came = parts[s]?.slice(8, end) ?? new Uint8Array();
@@ -118,10 +118,14 @@ for (const one of opened) {
     const keys = Uint32Array.from({ length: 30_000 }, (_, i) => (i * 2_654_435_761) >>> 0);
     const codec = codecWords(keyCodec('u32'), 0xffff_ffffn);
     const below = keys.filter((key) => key < 2 ** 31);
-    const { told, parts } = await split(keys, 4, { codec, code: 2n ** 31n, rooms: [4000, 4 * keys.length] });
-    t.is(told[COUNT], BigInt(below.length));
-    t.is(told[WORDS + COUNT], BigInt(keys.length - below.length));
-    t.deepEqual([told[STATUS], told[WORDS + STATUS]], [0n, 0n]);
+    const { result, parts } = await partition(keys, 4, {
+      codec,
+      code: 2n ** 31n,
+      capacities: [4000, 4 * keys.length],
+    });
+    t.is(result[COUNT], BigInt(below.length));
+    t.is(result[WORDS + COUNT], BigInt(keys.length - below.length));
+    t.deepEqual([result[STATUS], result[WORDS + STATUS]], [0n, 0n]);
     t.true(parts[0]?.subarray(4008).every((byte) => byte === 7));
     const end = 8 + 4 * (keys.length - below.length);
     const above = bytesOf(keys.filter((key) => key >= 2 ** 31));
@@ -130,10 +134,10 @@ for (const one of opened) {
 
   test.serial(title('an empty input and a share of all keys are split correctly'), async (t) => {
     const codec = codecWords(keyCodec('u32'), 0xffff_ffffn);
-    const none = await split(new Uint32Array(0), 4, { codec, code: 5n, rooms: [0, 0] });
-    t.deepEqual([...none.told], [0n, 0n, 0n, 0n]);
-    const all = await split(new Uint32Array(5000), 4, { codec, code: 5n, rooms: [20_000, 0] });
-    t.deepEqual([...all.told], [5000n, 0n, 0n, 0n]);
+    const none = await partition(new Uint32Array(0), 4, { codec, code: 5n, capacities: [0, 0] });
+    t.deepEqual([...none.result], [0n, 0n, 0n, 0n]);
+    const all = await partition(new Uint32Array(5000), 4, { codec, code: 5n, capacities: [20_000, 0] });
+    t.deepEqual([...all.result], [5000n, 0n, 0n, 0n]);
     t.true(all.parts[0]?.subarray(8, 20_008).every((byte) => byte === 0));
   });
 
@@ -176,7 +180,7 @@ where(opened.length > 1, 'there is one driver')('shares go to devices of two dri
   const devices = [one, other] as const;
   const make = ({ context }: typeof one) => cl.createBuffer(context, cl.MEM_READ_WRITE, keys.byteLength);
   const buffers = [make(one), make(other)] as const;
-  const told = new BigInt64Array(2 * WORDS);
+  const result = new BigInt64Array(2 * WORDS);
   await cl.splitToBuffersAsync(
     ...([
       keys,
@@ -190,12 +194,12 @@ where(opened.length > 1, 'there is one driver')('shares go to devices of two dri
       new BigUint64Array(2),
     ] as const),
     ...([BigUint64Array.of(200_000n, 200_000n), [new Uint8Array(8192), new Uint8Array(8192)]] as const),
-    ...([4096, told, 1] as const),
+    ...([4096, result, 1] as const),
   );
   for (const [s, { queue }] of devices.entries()) {
     const buffer = buffers[s] as cl.MemObject;
     const expected = keys.filter((key) => key < 2 ** 31 === (s === 0)).sort();
-    t.deepEqual([told[s * WORDS + COUNT], told[s * WORDS + STATUS]], [BigInt(expected.length), 0n]);
+    t.deepEqual([result[s * WORDS + COUNT], result[s * WORDS + STATUS]], [BigInt(expected.length), 0n]);
     const came = new Uint32Array(expected.length);
     cl.enqueueReadBuffer(queue, buffer, true, 0, came.byteLength, came);
     t.deepEqual(came.sort(), expected);

@@ -1,5 +1,5 @@
-#ifndef CLSORT_NATIVE_TWO_RINGS_H_
-#define CLSORT_NATIVE_TWO_RINGS_H_
+#ifndef CLSORT_NATIVE_DUAL_STAGING_H_
+#define CLSORT_NATIVE_DUAL_STAGING_H_
 
 #include <memory>
 #include <vector>
@@ -9,14 +9,14 @@
 namespace clsort {
 
 /** Rings of two buffers, mostly of two devices, that one transfer has to do with. */
-struct TwoRings {
+struct DualStaging {
   std::vector<std::unique_ptr<TransferRing>> rings;
   /** On whose thread it is to run. */
   const Platform* platform = nullptr;
 };
 
 /** What such rings are made of; of each member the first one's and the second one's. */
-struct TwoRingsArguments {
+struct DualStagingArguments {
   const std::vector<v8::Local<v8::Value>>&queues, &buffers, &rings;
   const bool* writes;
   const uint64_t *offsets, *bytes;
@@ -25,8 +25,8 @@ struct TwoRingsArguments {
 };
 
 /** Checks the arguments, and makes the rings. @return false where one was wrong */
-bool ReadTwoRings(Call& call, const TwoRingsArguments& arguments, TwoRings* made);
+bool ReadDualStaging(Call& call, const DualStagingArguments& arguments, DualStaging* made);
 
 }  // namespace clsort
 
-#endif  // CLSORT_NATIVE_TWO_RINGS_H_
+#endif  // CLSORT_NATIVE_DUAL_STAGING_H_

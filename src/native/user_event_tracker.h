@@ -1,5 +1,5 @@
-#ifndef CLSORT_NATIVE_GATE_H_
-#define CLSORT_NATIVE_GATE_H_
+#ifndef CLSORT_NATIVE_USER_EVENT_TRACKER_H_
+#define CLSORT_NATIVE_USER_EVENT_TRACKER_H_
 
 #include <atomic>
 #include <mutex>
@@ -19,7 +19,7 @@ namespace clsort {
  * while a user event is open has its event held here: until it has been executed, or, once it has failed, until all
  * that was enqueued before it has ended.
  */
-class Gate {
+class UserEventTracker {
  public:
   bool open() const { return open_.load(std::memory_order_relaxed) > 0; }
   /**
@@ -29,11 +29,12 @@ class Gate {
    * @return whether the context has no other one that is open
    */
   bool Open(cl_event user_event, cl_context context, bool alone);
-  /** Whether commands are to be enqueued in a `Pass`. */
-  bool needs_pass() const { return alone_.load(std::memory_order_relaxed) > 0; }
+  /** Whether commands are to be enqueued in a `LockEnqueue`. */
+  bool needs_enqueue_lock() const { return exclusive_count_.load(std::memory_order_relaxed) > 0; }
   /** Keeps user events from failing while a command is enqueued, which must not block: PoCL fails it half enqueued. */
-  std::shared_lock<std::shared_mutex> Pass() {
-    return needs_pass() ? std::shared_lock<std::shared_mutex>(passing_) : std::shared_lock<std::shared_mutex>();
+  std::shared_lock<std::shared_mutex> LockEnqueue() {
+    return needs_enqueue_lock() ? std::shared_lock<std::shared_mutex>(enqueue_mutex_)
+                                : std::shared_lock<std::shared_mutex>();
   }
   /**
    * Whether a user event can be made to fail: not while a command buffer may wait for it, since nobody can hold the
@@ -52,7 +53,7 @@ class Gate {
   /** As `Hold`, for the event of a command buffer's execution, which the caller goes on holding. */
   void HoldExecution(cl_event event) { Hold(Held{event, nullptr, true}, true); }
   /** Says of a command that is held that no user event keeps it from ending. */
-  void EndsByItself(cl_event event);
+  void MarkIndependent(cl_event event);
   /** Lets go of what need not be held any more. */
   void Sweep();
 
@@ -62,30 +63,30 @@ class Gate {
     /** Of a user event that is open, which is its program's to hold; null for a command. */
     cl_context context;
     bool is_execution;
-    bool ends_by_itself = false;
+    bool is_independent = false;
   };
   void Hold(Held held, bool shared);
   /** Whether a command is about to run, or runs. */
-  bool AnyUnderWay();
+  bool AnyRunning();
   /** Waits until no command has been under way for a moment, but not for long. */
-  void AwaitStillness();
+  void WaitUntilIdle();
   /** Takes out what need not be held any more; with `guard_` held, and only while no user event is being settled. */
   std::vector<cl_event> TakeEnded();
 
   std::atomic<size_t> open_{0};
   std::mutex guard_;
   /** Held where user events are settled one at a time; shared while commands are enqueued. */
-  std::shared_mutex passing_;
+  std::shared_mutex enqueue_mutex_;
   /** Open user events that are settled alone. */
-  std::atomic<size_t> alone_{0};
+  std::atomic<size_t> exclusive_count_{0};
   size_t settling_ = 0;
   /** In the order in which they were enqueued, and user events made. */
   std::vector<Held> held_;
   /** Number of held events at which it is worth asking which have ended. */
-  size_t many_ = 0;
+  size_t sweep_threshold_ = 0;
 };
 
-extern Gate& gate;
+extern UserEventTracker& user_events;
 
 }  // namespace clsort
 

@@ -1,11 +1,11 @@
-/* The buckets that wide_finish leaves out, since counting would take long: each is sorted by one group, by the digits in
+/* The buckets that hybrid_finish leaves out, since counting would take long: each is sorted by one group, by the digits in
  * which its keys differ.
  *
  *   GROUP_SIZE, KEYS_PER_ITEM, RADIX_BITS, RANK  see digit_rank.clh
  *   OFFSET_BITS  32: fewer than 2^31 keys
  */
 #include "run_move.clh"
-#include "wide_bucket.clh"
+#include "hybrid_bucket.clh"
 
 /* Bits in which the codes [first, last) differ.
  * @param differing  two words of the group
@@ -38,11 +38,11 @@ INLINE bool digit_differs(ulong differ, uint shift)
  * @param keys  codes, sorted by the bits from plan[PLAN_LOW] on; those of the listed buckets are overwritten
  * @param list  where each bucket begins, and where it ends
  */
-TILE_KERNEL void wide_rest(__global key_t *keys, __global key_t *keys_out,
+TILE_KERNEL void hybrid_rest(__global key_t *keys, __global key_t *keys_out,
 #if HAS_VALUES
-                           __global value_t *values, __global value_t *values_out,
+                             __global value_t *values, __global value_t *values_out,
 #endif
-                           __global const uint *plan, __global const uint2 *list, codec_t codec, uint flags)
+                             __global const uint *plan, __global const uint2 *list, codec_t codec, uint flags)
 {
     TILE_MEMORY(memory);
     __local uint differing[2];

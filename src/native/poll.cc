@@ -6,10 +6,10 @@ namespace clsort {
 namespace {
 
 /** A thread of JavaScript's looks no longer than this at a time: nothing else happens on it meanwhile. */
-constexpr size_t kMostMicroseconds = 1000;
+constexpr size_t kMaxMicroseconds = 1000;
 
 /** Looks at a command again and again, for so long at most. @return its state: CL_COMPLETE or less when it has ended */
-cl_int LookAtEvent(cl_event event, size_t microseconds) {
+cl_int PollUntilEnded(cl_event event, size_t microseconds) {
   auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(microseconds);
   cl_int state = CL_QUEUED;
   do {
@@ -21,9 +21,9 @@ cl_int LookAtEvent(cl_event event, size_t microseconds) {
 
 size_t ReadMicroseconds(Call& call, int i) {
   size_t microseconds = call.Size(i);
-  if (call.ok() && microseconds > kMostMicroseconds) {
+  if (call.ok() && microseconds > kMaxMicroseconds) {
     call.Fail(CL_INVALID_VALUE, "argument " + std::to_string(i + 1) + ": expected at most " +
-                                    std::to_string(kMostMicroseconds) + " microseconds");
+                                    std::to_string(kMaxMicroseconds) + " microseconds");
   }
   return microseconds;
 }
@@ -36,7 +36,7 @@ struct SmallRead {
 };
 
 /** Holds the memory of the first `count` reads until all that the queue was given is done. */
-void HoldBehind(Call& call, const Object& queue, const std::vector<SmallRead>& reads, size_t count) {
+void HoldUntilQueueEnds(Call& call, const Object& queue, const std::vector<SmallRead>& reads, size_t count) {
   if (count == 0) return;
   Retained marker = MakeMarker(queue);
   if (!marker) return (void)api.clFinish(queue.As<cl_command_queue>());
@@ -47,7 +47,7 @@ void HoldBehind(Call& call, const Object& queue, const std::vector<SmallRead>& r
  * Reads from buffers behind all that the queue was given, and looks whether that is done: in one call, and with one
  * event for all. Host memory is held only if it is not: nothing of the program's runs in between.
  */
-NAN_METHOD(ReadAndLook) {
+NAN_METHOD(ReadAndPoll) {
   Call call(info, "clEnqueueReadBuffer");
   Object* queue = call.Borrow(0, Kind::kCommandQueue);
   auto buffers = call.Elements(1), offsets = call.Elements(2), views = call.Elements(3);
@@ -77,13 +77,13 @@ NAN_METHOD(ReadAndLook) {
     cl_int status = api.clEnqueueReadBuffer(raw, read.buffer->As<cl_mem>(), CL_FALSE, read.offset, read.host.bytes,
                                             read.host.data, 0, nullptr, ends ? &event : nullptr);
     if (status != CL_SUCCESS) {
-      HoldBehind(call, *queue, reads, &read - reads.data());
+      HoldUntilQueueEnds(call, *queue, reads, &read - reads.data());
       return (void)call.Check(status);
     }
     if (ends) last = Retained(Kind::kEvent, queue->platform, event);
   }
   api.clFlush(raw);
-  if (LookAtEvent(last.As<cl_event>(), microseconds) == CL_COMPLETE) return (void)call.CheckWait(CL_SUCCESS);
+  if (PollUntilEnded(last.As<cl_event>(), microseconds) == CL_COMPLETE) return (void)call.CheckWait(CL_SUCCESS);
   for (const SmallRead& read : reads) call.environment().in_flight().Share(read.host, last.As<cl_event>());
   if (Retain(Kind::kEvent, queue->platform, last.As<void*>()) != CL_SUCCESS) {
     return (void)call.CheckWait(api.clFinish(raw));
@@ -91,12 +91,12 @@ NAN_METHOD(ReadAndLook) {
   call.Return(call.WrapEvent(last.As<cl_event>(), *queue));
 }
 
-NAN_METHOD(LookAt) {
+NAN_METHOD(PollEvent) {
   Call call(info, "clGetEventInfo");
   auto event = call.Handle(0, Kind::kEvent);
   size_t microseconds = ReadMicroseconds(call, 1);
   if (!call.ok()) return;
-  cl_int state = LookAtEvent(event->As<cl_event>(), microseconds);
+  cl_int state = PollUntilEnded(event->As<cl_event>(), microseconds);
   // A program may go on with the memory as soon as it knows, or is told that it went.
   if (state <= CL_COMPLETE && !call.CheckWait(CL_SUCCESS)) return;
   call.Return(Nan::New(state));
@@ -104,9 +104,9 @@ NAN_METHOD(LookAt) {
 
 }  // namespace
 
-void ExportLook(Exports& exports) {
-  exports.Set<ReadAndLook>("readAndLook");
-  exports.Set<LookAt>("lookAt");
+void ExportPoll(Exports& exports) {
+  exports.Set<ReadAndPoll>("readAndLook");
+  exports.Set<PollEvent>("lookAt");
 }
 
 }  // namespace clsort

@@ -1,23 +1,23 @@
 /* Sorting wide keys by few of their digits: of those that vary, passes of onesweep sort by the highest ones alone, and
- * wide_finish puts in order what has these digits in common.
+ * hybrid_finish puts in order what has these digits in common.
  *
  *   onesweep_histogram   counts all digits
- *   wide_plan            sees which digits vary, and tries on a sample how many of them tell the keys apart
+ *   hybrid_plan            sees which digits vary, and tries on a sample how many of them tell the keys apart
  *   onesweep_pass        for each digit of the plan; after them equal prefixes stand side by side, in buckets
- *   wide_finish          places each key in its bucket, by counting those of the bucket that come before it
- *   wide_rest            sorts the buckets that are too large for counting, each by one group (wide_rest.cl)
+ *   hybrid_finish          places each key in its bucket, by counting those of the bucket that come before it
+ *   hybrid_rest            sorts the buckets that are too large for counting, each by one group (hybrid_rest.cl)
  *
  * A key whose digits are all needed, since many keys have their highest digits in common, is sorted by passes alone: the
  * last two kernels have nothing to do then. Either way the sort is stable and right: a sample decides only what is faster.
  *
  *   PLAN_SIZE     work-items of the group that plans
  *   SAMPLE        most keys of the sample, a power of two
- *   FINISH_SIZE   work-items of a group of wide_finish
+ *   FINISH_SIZE   work-items of a group of hybrid_finish
  *   FINISH_KEYS   keys that one of them places
  *   BUCKET        most keys of a bucket whose keys are counted
  *   INLINE_PTX    1: NVIDIA, rows of 32 work-items vote
  */
-#include "wide_bucket.clh"
+#include "hybrid_bucket.clh"
 
 #ifndef PLAN_SIZE
 # error "PLAN_SIZE: work-items of the group that plans, set by src/algorithms/hybrid-radix.ts"
@@ -26,10 +26,10 @@
 # error "SAMPLE: most keys of the sample, set by src/algorithms/hybrid-radix.ts"
 #endif
 #ifndef FINISH_SIZE
-# error "FINISH_SIZE: work-items of a group of wide_finish, set by src/algorithms/hybrid-radix.ts"
+# error "FINISH_SIZE: work-items of a group of hybrid_finish, set by src/algorithms/hybrid-radix.ts"
 #endif
 #ifndef FINISH_KEYS
-# error "FINISH_KEYS: keys that a work-item of wide_finish places, set by src/algorithms/hybrid-radix.ts"
+# error "FINISH_KEYS: keys that a work-item of hybrid_finish places, set by src/algorithms/hybrid-radix.ts"
 #endif
 #ifndef BUCKET
 # error "BUCKET: most keys of a bucket whose keys are counted, set by src/algorithms/hybrid-radix.ts"
@@ -79,13 +79,13 @@ INLINE uint sampled_place(uint i, uint n)
  * @param counts         of all digits and histogram groups, [digit][group][bin]
  * @param passes         digits of the window [begin, end)
  * @param parity         what the number of moves has to be
- * @param fewest, most   digits that may be sorted by before wide_finish; most 0: it is not there
+ * @param fewest, most   digits that may be sorted by before hybrid_finish; most 0: it is not there
  * @param sampled        keys of the sample: SAMPLE, or all of fewer
  * @param crowd          keys of a bucket that are too many, where prefixes could be told apart at best
  * @param repeats        keys of the sample that may have their prefix in common with another one that is counted
  * @post  plan, and in `control` what it saves
  */
-__kernel __attribute__((reqd_work_group_size(PLAN_SIZE, 1, 1))) void wide_plan(
+__kernel __attribute__((reqd_work_group_size(PLAN_SIZE, 1, 1))) void hybrid_plan(
     __global const key_t *restrict keys, __global const uint *restrict counts, __global uint *restrict plan,
     __global uint *restrict control, ulong n, uint begin, uint end, uint passes, uint histogram_groups, uint parity,
     uint fewest, uint most, uint sampled, uint repeats, uint crowd, codec_t codec, uint flags)
@@ -210,7 +210,7 @@ __kernel __attribute__((reqd_work_group_size(PLAN_SIZE, 1, 1))) void wide_plan(
     }
 }
 
-/* Keys of a tile of wide_finish, and those on either side of it that its group sees as well. */
+/* Keys of a tile of hybrid_finish, and those on either side of it that its group sees as well. */
 #define FINISH_TILE (FINISH_SIZE * FINISH_KEYS)
 #define FINISH_MARGIN 32
 #define FINISH_WINDOW (FINISH_TILE + 2 * FINISH_MARGIN)
@@ -259,7 +259,7 @@ INLINE void see_key(__global const key_t *keys, uint seen_from, uint i, uint n, 
 /* Bring the keys, which are sorted by the bits from plan[PLAN_LOW] on, into the order of all bits, stably.
  * @param list  gets where each bucket begins that is left out, and where it ends
  */
-__kernel __attribute__((reqd_work_group_size(FINISH_SIZE, 1, 1))) void wide_finish(
+__kernel __attribute__((reqd_work_group_size(FINISH_SIZE, 1, 1))) void hybrid_finish(
     __global const key_t *restrict keys_in, __global key_t *restrict keys_out,
 #if HAS_VALUES
     __global const value_t *restrict values_in, __global value_t *restrict values_out,

@@ -40,54 +40,64 @@ for (const { name, context, queue, version, userEvents } of opened) {
     },
   );
 
-  const withGate = where(version >= 120 && userEvents, 'no user events, or OpenCL below 1.2', test.serial);
-  withGate(title('a read that is not complete returns an event and keeps its host memory'), async (t) => {
-    const own = cl.createCommandQueue(
-      context,
-      (cl.getContextInfo(context, cl.CONTEXT_DEVICES) as cl.Device[])[0] as cl.Device,
-      0,
-    );
-    const gate = cl.createUserEvent(context);
-    const buffer = bufferOf(5);
-    cl.enqueueBarrierWithWaitList(own, [gate]);
-    const [kept, gone] = [new Uint32Array(1), new Uint32Array(1)];
-    const event = cl.readAndLook(own, [buffer, buffer], [0, 0], [kept, gone], 100);
-    t.true(event instanceof cl.Event);
-    t.true(cl.lookAt(event as cl.Event, 0) > cl.COMPLETE);
-    structuredClone(gone.buffer, { transfer: [gone.buffer] });
-    cl.releaseMemObject(buffer);
-    cl.setUserEventStatus(gate, cl.COMPLETE);
-    const error = await t.throwsAsync<Error & { code: number }>(cl.waitForEventsAsync([event as cl.Event]));
-    t.is(error.code, cl.INVALID_HOST_PTR.code, 'the wait reports the detached memory');
-    t.is(endOf(event), cl.COMPLETE);
-    t.deepEqual([...kept], [5]);
-    cl.releaseEvent(gate);
-    cl.releaseCommandQueue(own);
-  });
-
-  withGate(title('a completed poll throws if the memory of another command was detached'), async (t) => {
-    const [device] = cl.getContextInfo(context, cl.CONTEXT_DEVICES) as unknown as cl.Device[];
-    const own = cl.createCommandQueue(context, device as cl.Device, 0);
-    const buffer = bufferOf(5);
-    for (const microseconds of [0, 1000]) {
-      const gate = cl.createUserEvent(context);
-      cl.enqueueBarrierWithWaitList(own, [gate]);
+  const withUserEvents = where(
+    version >= 120 && userEvents,
+    'no user events, or OpenCL below 1.2',
+    test.serial,
+  );
+  withUserEvents(
+    title('a read that is not complete returns an event and keeps its host memory'),
+    async (t) => {
+      const own = cl.createCommandQueue(
+        context,
+        (cl.getContextInfo(context, cl.CONTEXT_DEVICES) as cl.Device[])[0] as cl.Device,
+        0,
+      );
+      const userEvent = cl.createUserEvent(context);
+      const buffer = bufferOf(5);
+      cl.enqueueBarrierWithWaitList(own, [userEvent]);
       const [kept, gone] = [new Uint32Array(1), new Uint32Array(1)];
-      cl.enqueueReadBuffer(own, buffer, false, 0, 4, gone);
+      const event = cl.readAndLook(own, [buffer, buffer], [0, 0], [kept, gone], 100);
+      t.true(event instanceof cl.Event);
+      t.true(cl.lookAt(event as cl.Event, 0) > cl.COMPLETE);
       structuredClone(gone.buffer, { transfer: [gone.buffer] });
-      cl.setUserEventStatus(gate, cl.COMPLETE);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      const error = thrown(() => {
-        const event = cl.readAndLook(own, [buffer], [0], [kept], microseconds);
-        for (;;) if (!event || cl.lookAt(event, 1000) <= cl.COMPLETE) break;
-      });
-      t.is(error.code, cl.INVALID_HOST_PTR.code);
+      cl.releaseMemObject(buffer);
+      cl.setUserEventStatus(userEvent, cl.COMPLETE);
+      const error = await t.throwsAsync<Error & { code: number }>(cl.waitForEventsAsync([event as cl.Event]));
+      t.is(error.code, cl.INVALID_HOST_PTR.code, 'the wait reports the detached memory');
+      t.is(endOf(event), cl.COMPLETE);
       t.deepEqual([...kept], [5]);
-      cl.releaseEvent(gate);
-    }
-    cl.releaseMemObject(buffer);
-    cl.releaseCommandQueue(own);
-  });
+      cl.releaseEvent(userEvent);
+      cl.releaseCommandQueue(own);
+    },
+  );
+
+  withUserEvents(
+    title('a completed poll throws if the memory of another command was detached'),
+    async (t) => {
+      const [device] = cl.getContextInfo(context, cl.CONTEXT_DEVICES) as unknown as cl.Device[];
+      const own = cl.createCommandQueue(context, device as cl.Device, 0);
+      const buffer = bufferOf(5);
+      for (const microseconds of [0, 1000]) {
+        const userEvent = cl.createUserEvent(context);
+        cl.enqueueBarrierWithWaitList(own, [userEvent]);
+        const [kept, gone] = [new Uint32Array(1), new Uint32Array(1)];
+        cl.enqueueReadBuffer(own, buffer, false, 0, 4, gone);
+        structuredClone(gone.buffer, { transfer: [gone.buffer] });
+        cl.setUserEventStatus(userEvent, cl.COMPLETE);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        const error = thrown(() => {
+          const event = cl.readAndLook(own, [buffer], [0], [kept], microseconds);
+          for (;;) if (!event || cl.lookAt(event, 1000) <= cl.COMPLETE) break;
+        });
+        t.is(error.code, cl.INVALID_HOST_PTR.code);
+        t.deepEqual([...kept], [5]);
+        cl.releaseEvent(userEvent);
+      }
+      cl.releaseMemObject(buffer);
+      cl.releaseCommandQueue(own);
+    },
+  );
 
   test.serial(title('invalid reads are rejected, and nothing is read'), (t) => {
     const buffer = bufferOf(1, 2);
