@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 // Sorts files by one batch, the same keys from array to array by one Sorter, and copies the files by `cp`, as many at once as
 // the batch has jobs, in turns: what a batch takes beside its sorting, and beside the reading and writing of its files. A
-// batch's time is that from its first read to its last rename; what it takes until then, and all of it, are formatTimes apart. Results
-// are compared, all of them. What jobs did, and the threads that moved files, is formatTimes of the last batch.
+// batch's time is that from its first read to its last rename; what it takes until then, and all of it, are told apart. Results
+// are compared, all of them. What jobs did, and the threads that moved files, is told of the last batch.
 //
 //   node scripts/bench-batch.mjs [--device cpu] [--files 24] [--inputs N] [--keys 32Mi] [--repeats 3] [--parallel N] [--no-pure]
 //     [--until SECONDS] [--folder DIR] [--report FILE] [--json FILE]
@@ -129,7 +129,7 @@ async function sortAll(sorter, use = () => undefined) {
 }
 
 const median = (numbers) => numbers.toSorted((a, b) => a - b)[numbers.length >> 1];
-const formatTimes = (seconds) =>
+const told = (seconds) =>
   Object.entries(seconds)
     .map(([what, took]) => `${what} ${took.toFixed(2)}`)
     .join(', ');
@@ -158,13 +158,13 @@ try {
         throw new Error(`${name} is not sorted right`);
       writeFileSync(path('right', name), sorted);
     });
-    const mostTime = Math.max(...copies.keys());
+    const most = Math.max(...copies.keys());
     for (let i = 0; i < repeats && (i === 0 || !isLate()); i++) {
       for (const set of sets) {
-        copySeconds(mostTime);
+        copySeconds(most);
         const made = batch(set.device);
         forEachJob(
-          mostTime,
+          most,
           'cmp',
           (job) => path('right', job.from),
           (job) => path('out', job.to),
@@ -176,7 +176,7 @@ try {
       if (!values['no-pure']) pure.push(await sortAll(sorter));
       rmSync(path('out'), { recursive: true, force: true });
       for (const [workers, seconds] of copies) {
-        copySeconds(mostTime);
+        copySeconds(most);
         seconds.push(copySeconds(workers));
       }
     }
@@ -200,9 +200,8 @@ try {
         : [`${(median(first.seconds.batch) / took).toFixed(2)} times as fast as ${first.device}`]),
     ];
     console.log(`${device}: batch ${took.toFixed(2)} s of ${whole.toFixed(2)} s; ${beside.join('; ')}`);
-    console.log(`  seconds of all jobs: ${formatTimes(last.kinds)}`);
-    if (sum(Object.values(last.threads)) > 0)
-      console.log(`  seconds of threads: ${formatTimes(last.threads)}`);
+    console.log(`  seconds of all jobs: ${told(last.kinds)}`);
+    if (sum(Object.values(last.threads)) > 0) console.log(`  seconds of threads: ${told(last.threads)}`);
   }
   if (values.json) {
     const all = {

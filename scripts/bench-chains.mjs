@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Chains of calls on device arrays that nobody waits for in between: their time, when the last call was made, and the time of the
-// same chain's kernels, which says for how much of it the device was busy. Every result of a chain in callRounds is compared.
+// same chain's kernels, which says for how much of it the device was busy. Every result of a chain in turns is compared.
 //
 //   node scripts/bench-chains.mjs [--device auto] [--log2 22] [--calls 50] [--rounds 25] [--json FILE]
 //
@@ -55,10 +55,10 @@ const operations = {
   argsort: () => sorter.argsort(k),
   gather: () => sorter.gather(k, at),
 };
-const callRounds = Object.values(operations);
+const turns = Object.values(operations);
 const chains = {
   ...operations,
-  'sort, argsort, gather in callRounds': (i) => callRounds[i % callRounds.length](),
+  'sort, argsort, gather in turns': (i) => turns[i % turns.length](),
 };
 const chain = (call) => Array.from({ length: calls }, (_, i) => call(i));
 const disposeAll = (arrays) => {
@@ -89,11 +89,11 @@ async function kernelsOf(call) {
 
 /** @throws Error for a wrong result */
 async function compare() {
-  const results = await Promise.all(chain(chains['sort, argsort, gather in callRounds']));
+  const results = await Promise.all(chain(chains['sort, argsort, gather in turns']));
   const sorted = keys.toSorted();
   const gathered = indices.map((i) => keys[i]);
   for (const [i, result] of results.entries()) {
-    const call = callRounds[i % callRounds.length];
+    const call = turns[i % turns.length];
     const read = await result.read();
     const got = call === operations.argsort ? read.map((position) => keys[position]) : read;
     const right = call === operations.gather ? gathered : sorted;

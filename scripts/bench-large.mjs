@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Sorts one large file, in memory and under a budget, beside `cp` of the same file to the same folder. Each is a process
-// of its own, from its start to its end. Results are checkFile at by code of this script alone, or by sort-benchmark.mjs: the
+// of its own, from its start to its end. Results are looked at by code of this script alone, or by sort-benchmark.mjs: the
 // order of all keys, and that they are the input's, each as often.
 //
 //   node scripts/bench-large.mjs [--device auto] [--dtype u64] [--size 16Gi] [--memory auto,4G] [--kills N] [--sync]
@@ -107,7 +107,7 @@ async function generate(path) {
 }
 
 /** What a file holds whatever its order: its length and a sum of what each key is mixed to; and how many stand wrong. */
-function checkFile(path, width) {
+function looked(path, width) {
   const file = openSync(path, 'r');
   // Before each chunk the last key of the one before.
   const memory = new ArrayBuffer(width + CHUNK);
@@ -136,8 +136,8 @@ function check() {
     execFileSync(process.execPath, [RECORDS, 'check', output, '--of', input], { stdio: 'inherit' });
     return;
   }
-  wanted ??= checkFile(input, width);
-  const { length, sum, wrong } = checkFile(output, width);
+  wanted ??= looked(input, width);
+  const { length, sum, wrong } = looked(output, width);
   if (length !== wanted.length || sum !== wanted.sum || wrong > 0) {
     throw new Error(
       `${length} of ${wanted.length} bytes, ${wrong} keys out of order, sum ${sum} of ${wanted.sum}`,
@@ -169,7 +169,7 @@ function run(program, args, killAfter = Infinity) {
   const child = spawn(program, args, { stdio: ['ignore', 'inherit', 'inherit'] });
   let peak = 0;
   const kill = killAfter === Infinity ? undefined : setTimeout(() => child.kill('SIGKILL'), killAfter * 1000);
-  const sampleMemory = () => {
+  const look = () => {
     try {
       const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
       peak = Math.max(peak, Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0));
@@ -177,7 +177,7 @@ function run(program, args, killAfter = Infinity) {
       // It has ended.
     }
   };
-  const timer = setInterval(sampleMemory, 20);
+  const timer = setInterval(look, 20);
   return new Promise((resolve, reject) => {
     child.on('error', reject);
     child.on('exit', (code, signal) => {

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 // Has the compilers of vendors build what clsort would build on their devices, without the devices:
 //
-//   node scripts/compile-vendors.mjs [--target NAME,…] [--file NAME] [--max N] [--seed N] [--all] [--json]
+//   node scripts/compile-vendors.mjs [--target NAME,…] [--file NAME] [--most N] [--seed N] [--all] [--json]
 //
 //   --target  of those in scripts/vendors.ts, such as gfx906,skl; default: all
 //   --file    programs whose name contains this
-//   --max    programs of each target, drawVariants by the seed so that every file of cl/ comes as often; default 24
+//   --most    programs of each target, drawn by the seed so that every file of cl/ comes as often; default 24
 //   --seed    default 1000
 //   --all     all of them: a thousand for each target
 //   --json    tells what every kernel takes, a line for each
@@ -253,8 +253,8 @@ function missingClang(library) {
   return existsSync(library) ? undefined : `${library} is missing: apt install libclc-15`;
 }
 
-/** So many programs, of every file as many as of any other, drawVariants by a seed. */
-export function drawVariants(variants, max, seed) {
+/** So many programs, of every file as many as of any other, drawn by a seed. */
+export function drawn(variants, most, seed) {
   const byFile = Map.groupBy ? Map.groupBy(variants, ({ file }) => file) : groupBy(variants);
   let state = BigInt(seed) * 2862933555777941757n + 3037000493n;
   const below = (n) => {
@@ -263,9 +263,9 @@ export function drawVariants(variants, max, seed) {
   };
   const files = [...byFile.values()].map((list) => [...list]);
   const result = [];
-  while (result.length < max && files.some((list) => list.length > 0)) {
+  while (result.length < most && files.some((list) => list.length > 0)) {
     const round = files.filter((list) => list.length > 0);
-    while (round.length > 0 && result.length < max) {
+    while (round.length > 0 && result.length < most) {
       const [list] = round.splice(below(round.length), 1);
       result.push(...list.splice(below(list.length), 1));
     }
@@ -315,7 +315,7 @@ async function main() {
     options: {
       target: { type: 'string' },
       file: { type: 'string', default: '' },
-      max: { type: 'string', default: '24' },
+      most: { type: 'string', default: '24' },
       seed: { type: 'string', default: '1000' },
       all: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
@@ -328,8 +328,8 @@ async function main() {
   if (values.fetch) fetchOcloc();
   const names = values.target?.split(',') ?? TARGETS.map(({ target }) => target);
   const unknown = names.filter((name) => !TARGETS.some(({ target }) => target === name));
-  const max = values.all ? Number.POSITIVE_INFINITY : Number(values.max);
-  if (unknown.length > 0 || !(max > 0)) {
+  const most = values.all ? Number.POSITIVE_INFINITY : Number(values.most);
+  if (unknown.length > 0 || !(most > 0)) {
     console.error(
       `unknown target ${unknown.join(' ')}: there are ${TARGETS.map(({ target }) => target).join(' ')}`,
     );
@@ -347,7 +347,7 @@ async function main() {
       continue;
     }
     const all = (await variantsOf(one)).filter(({ file }) => file.includes(values.file));
-    const chosen = drawVariants(all, max, Number(values.seed) + t);
+    const chosen = drawn(all, most, Number(values.seed) + t);
     const worst = { registers: 0, spilledBytes: 0, localBytes: 0 };
     await inParallel(chosen, async (variant, i) => {
       const { kernels, errors } = await COMPILERS[compiler].build(variant, one, folder, `${target}-${i}`);
@@ -366,7 +366,7 @@ async function main() {
       }
     });
     console.log(
-      `${target}: ${chosen.length} of ${all.length} programs by ${compiler}, at max ${worst.registers} registers, ` +
+      `${target}: ${chosen.length} of ${all.length} programs by ${compiler}, at most ${worst.registers} registers, ` +
         `${worst.spilledBytes} bytes spilled, ${worst.localBytes} bytes of local memory`,
     );
   }

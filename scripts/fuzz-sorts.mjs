@@ -44,21 +44,21 @@ const bytesOf = (view) => new Uint8Array(view.buffer, view.byteOffset, view.byte
 const same = (a, b) => Buffer.compare(bytesOf(a), bytesOf(b)) === 0;
 
 /** Keys: bytes of any kind, few values, runs in order, or what stands at the edges of floats. */
-const keys = (max) =>
+const keys = (most) =>
   fc
     .record({
       dtype: fc.constantFrom(...DTYPES),
       bytes: fc.oneof(
-        fc.uint8Array({ maxLength: 8 * max, size: 'max' }),
-        fc.array(fc.constantFrom(0, 1, 0x7f, 0x80, 0xff), { maxLength: 8 * max, size: 'max' }),
-        fc.tuple(fc.nat(max), fc.nat(255)).map(([n, byte]) => new Uint8Array(8 * n).fill(byte)),
-        fc.nat(max).map((n) => bytesOf(Uint32Array.from({ length: 2 * n }, (_, i) => i >> 1))),
+        fc.uint8Array({ maxLength: 8 * most, size: 'max' }),
+        fc.array(fc.constantFrom(0, 1, 0x7f, 0x80, 0xff), { maxLength: 8 * most, size: 'max' }),
+        fc.tuple(fc.nat(most), fc.nat(255)).map(([n, byte]) => new Uint8Array(8 * n).fill(byte)),
+        fc.nat(most).map((n) => bytesOf(Uint32Array.from({ length: 2 * n }, (_, i) => i >> 1))),
       ),
       offset: fc.nat(3),
     })
     .map(({ dtype, bytes, offset }) => {
       const unit = widthOf(dtype) / 8;
-      const n = Math.min(max, Math.floor(bytes.length / unit));
+      const n = Math.min(most, Math.floor(bytes.length / unit));
       const memory = new Uint8Array((n + offset) * unit); // arrays may begin anywhere in their memory
       memory.set(bytes.slice(0, n * unit), offset * unit);
       return { dtype, array: new ARRAYS[dtype](memory.buffer, offset * unit, n) };
@@ -92,11 +92,11 @@ const sortOptions = fc.record(
 );
 
 /** What every case has. */
-const cases = (max) =>
+const cases = (most) =>
   fc.record({
     device: fc.constantFrom(...names),
     operation: fc.constantFrom(...Object.keys(OPERATIONS)),
-    input: keys(max),
+    input: keys(most),
     order: orders,
     options: sortOptions,
     number: fc.nat(5000),
@@ -292,9 +292,9 @@ console.log(`seed ${seed}, devices ${names.join(' ')}`);
 for (const name of names) {
   sorters.set(name, await Sorter.open({ device: PLATFORMS[name] ?? name, onWarning: () => undefined }));
 }
-const max = names.some((name) => SMALL.has(name)) ? 300 : 3000;
+const most = names.some((name) => SMALL.has(name)) ? 300 : 3000;
 const outcome = await fc.check(
-  fc.asyncProperty(cases(max), async (one) => {
+  fc.asyncProperty(cases(most), async (one) => {
     const wrong = await holds(one);
     if (wrong !== undefined) throw new Error(wrong);
   }),

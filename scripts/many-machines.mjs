@@ -188,8 +188,8 @@ class Machines {
   redis = undefined;
   /** By host. */
   workers = new Map();
-  /** All that workers and coordinators have messages. */
-  messages = '';
+  /** All that workers and coordinators have said. */
+  said = '';
   /** Hears that a worker begins with a task, at once. */
   onBegin = undefined;
 
@@ -223,7 +223,7 @@ class Machines {
     };
     child.host = host;
     child.over.then((code) => {
-      this.messages += child.text;
+      this.said += child.text;
       if (code !== 'SIGKILL') say(`a worker has ended by itself (${code}):\n${child.text}`);
     });
     this.workers.set(host, child);
@@ -247,7 +247,7 @@ class Machines {
       },
     );
     child.over.then(() => {
-      this.messages += child.text;
+      this.said += child.text;
     });
     return child;
   }
@@ -262,7 +262,7 @@ async function withKills(machines, out, stages) {
     child.kill('SIGKILL');
     killing = killing.then(async () => {
       await child.over;
-      // What it had messages until then tells whether it was at it still.
+      // What it had said until then tells whether it was at it still.
       if (child.task) left.delete(task.kind);
       machines.startWorker(child.host);
     });
@@ -347,9 +347,8 @@ async function overRedis() {
 
   await machines.stopWorkers();
   await machines.stopRedis();
-  const isReported =
-    machines.messages.includes(PASSWORD) || machines.messages.includes(encodeURIComponent(PASSWORD));
-  check('nobody has reported the password', !isReported);
+  const isTold = machines.said.includes(PASSWORD) || machines.said.includes(encodeURIComponent(PASSWORD));
+  check('nobody has told the password', !isTold);
   check('nothing is left in the shared folder', readdirSync(join(shared, '.clsort')).length === 0);
   rmSync(path('out3'), { recursive: true });
 }
@@ -496,7 +495,7 @@ async function overSlurm() {
   const id = await submit();
   const second = start('submit', [...args, '--submit'], { more });
   check(
-    'Slurm: a second one is reported of the first',
+    'Slurm: a second one is told of the first',
     (await second.over) === 2 && /have not ended/.test(second.text),
     second.text,
   );
@@ -525,7 +524,7 @@ async function overSlurm() {
   await Promise.all(slurm.daemons.map(({ over }) => over));
 }
 
-/** A batch, whose jobs are tasks of an array; what came of them is reported by the same command. */
+/** A batch, whose jobs are tasks of an array; what came of them is told by the same command. */
 async function batchOverSlurm(more, isOver) {
   const files = [1, 2, 3].map((seed) =>
     Uint32Array.from({ length: 100_000 }, (_, i) => Math.imul(i + seed, 0x9e3779b1) >>> 0),
@@ -540,9 +539,9 @@ async function batchOverSlurm(more, isOver) {
   const [submitted, text] = await batch();
   check('Slurm: a batch is submitted', submitted === 0 && /"clsort.submitted/.test(text), text);
   await until('the batch', isOver, 100);
-  const [reported, results] = await batch();
-  const isReported = reported === 0 && /"ok":3,/.test(results) && !/"clsort.submitted/.test(results);
-  check('Slurm: the same command tells what came of the batch', isReported, results);
+  const [told, results] = await batch();
+  const isTold = told === 0 && /"ok":3,/.test(results) && !/"clsort.submitted/.test(results);
+  check('Slurm: the same command tells what came of the batch', isTold, results);
   const isRight = files.every((keys, i) => {
     const file = path(`batch/batch-${i}.u32`);
     return existsSync(file) && Buffer.from(keys.sort().buffer).equals(readFileSync(file));

@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 // Makes small faults in a copy of this tree, one at a time, and runs the tests that should see them:
 //
-//   node scripts/mutate.mjs [--only NAME] [--changed COMMIT] [--share 1/10] [--maxMutations N] [--seed N] [--jobs N] [--list]
+//   node scripts/mutate.mjs [--only NAME] [--changed COMMIT] [--share 1/10] [--most N] [--seed N] [--jobs N] [--list]
 //
 //   --only     faults whose name contains this
 //   --changed  faults in files that have changed since the commit; its ancestry may end before it
 //   --share    one part of that many, drawn by the seed
-//   --maxMutations     at maxMutations that many, drawn by the seed
+//   --most     at most that many, drawn by the seed
 //   --seed     of the draws; default 1000
 //   --jobs     faults tried at the same time; default: one for each processor
 //   --list     prints them and checks that each finds its place, without running anything
@@ -226,15 +226,15 @@ async function tryMutation(folder, mutation) {
 // ---------------------------------------------------------------- the run
 
 const USAGE =
-  'usage: node scripts/mutate.mjs [--only NAME] [--changed COMMIT] [--share 1/10] [--maxMutations N] [--seed N] [--jobs N] [--list]';
+  'usage: node scripts/mutate.mjs [--only NAME] [--changed COMMIT] [--share 1/10] [--most N] [--seed N] [--jobs N] [--list]';
 
-function chosen({ only, changed, share, maxMutations, seed }) {
+function chosen({ only, changed, share, most, seed }) {
   const named = MUTATIONS.filter(({ name }) => only === undefined || name.includes(only));
   if (named.length === 0) throw new Error(`no fault has '${only}' in its name`);
   const files = changed === undefined ? undefined : changedSince(changed);
   const touched = named.filter(({ file }) => files?.has(file) ?? true);
   const shared = share === undefined ? touched : shareOf(touched, share, seed);
-  return maxMutations === undefined ? shared : shuffled(shared, seed).slice(0, Number(maxMutations));
+  return most === undefined ? shared : shuffled(shared, seed).slice(0, Number(most));
 }
 
 /** Faults that cannot be made, each in words. */
@@ -276,15 +276,14 @@ async function main() {
       only: { type: 'string' },
       share: { type: 'string' },
       changed: { type: 'string' },
-      maxMutations: { type: 'string' },
+      most: { type: 'string' },
       seed: { type: 'string', default: '1000' },
       jobs: { type: 'string', default: String(availableParallelism()) },
       list: { type: 'boolean', default: false },
     },
   });
-  const { seed, jobs, maxMutations = '1' } = values;
-  if (![seed, jobs, maxMutations].every((number) => /^\d+$/.test(number)) || jobs === '0')
-    throw new Error(USAGE);
+  const { seed, jobs, most = '1' } = values;
+  if (![seed, jobs, most].every((number) => /^\d+$/.test(number)) || jobs === '0') throw new Error(USAGE);
   const mutations = chosen(values);
   const broken = misplaced();
   for (const message of broken) console.log(`MISPLACED: ${message}`);

@@ -88,11 +88,8 @@ function assertOld(addon) {
   for (const [library, limit] of Object.entries(NEWEST)) {
     const asked = [...symbols.matchAll(new RegExp(`\\b${library}_([\\d.]+)`, 'g'))].map(([, found]) => found);
     if (asked.length === 0) throw new Error(`${addon} asks nothing of ${library}: objdump has not read it`);
-    const highest = asked.reduce(
-      (maxVersion, version) => (isNewer(version, maxVersion) ? version : maxVersion),
-      '0',
-    );
-    console.log(`  ${library} ${highest} (at maxVersion ${limit})`);
+    const highest = asked.reduce((most, version) => (isNewer(version, most) ? version : most), '0');
+    console.log(`  ${library} ${highest} (at most ${limit})`);
     if (isNewer(highest, limit)) throw new Error(`${addon} needs ${library}_${highest}`);
   }
 }

@@ -53,9 +53,9 @@ export function sharedBytes(ptx) {
 /** The same with no array larger than ptxas takes in all: for looking at everything but the sizes. */
 export function withSharedCutDown(ptx) {
   const arrays = [...ptx.matchAll(SHARED)].length || 1;
-  const maxBytes = Math.floor(MAX_STATIC / arrays / 1024) * 1024;
+  const most = Math.floor(MAX_STATIC / arrays / 1024) * 1024;
   return ptx.replace(SHARED, (line, before, name, bytes) =>
-    Number(bytes) > maxBytes ? `${before}${name}[${maxBytes}];` : line,
+    Number(bytes) > most ? `${before}${name}[${most}];` : line,
   );
 }
 

@@ -33,7 +33,7 @@ const DEVICES = { POCL_DEVICES: 'basic pthread' };
 /** Statuses that a device comes back from: it has no resources, or is lost. */
 const STATUSES = [-4, -5, -6, -36];
 /** Failures that are told one by one. */
-const MAX_PRINTED = 20;
+const MAX_TOLD = 20;
 const MAX_RUINS = 3;
 /** What a disk has room for; while it is full, up to so much. */
 const DISK_BYTES = 2 ** 30;
@@ -171,7 +171,7 @@ class Soak {
   rss = 0;
 
   fail(what) {
-    if (++this.failures <= MAX_PRINTED) console.log(`FAILED: ${what}`);
+    if (++this.failures <= MAX_TOLD) console.log(`FAILED: ${what}`);
   }
 }
 
@@ -373,23 +373,23 @@ async function stream(soak, seed, end, samples) {
   }
 }
 
-/** Shorter runs printSample nothing of memory: processes have only just begun. */
+/** Shorter runs tell nothing of memory: processes have only just begun. */
 const MIN_MINUTES = 3;
 
 const mebibytes = (bytes) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 
 /**
  * @param seed of the first round; each next one has the next
- * @param maxGrowth bytes by which the memory of the stream may grow after the warm-up
+ * @param mostGrowth bytes by which the memory of the stream may grow after the warm-up
  * @returns how much was wrong
  */
-export async function soakBatches({ minutes, seed, maxGrowth }) {
+export async function soakBatches({ minutes, seed, mostGrowth }) {
   console.log(`batches: seed ${seed}`);
   const soak = new Soak();
   const samples = [];
   const began = Date.now();
   const end = began + minutes * 60_000;
-  const printSample = () => {
+  const tell = () => {
     const { rounds, jobs, kills, cuts, fullDisks, faults, streamed, failures, rss } = soak;
     const passed = ((Date.now() - began) / 60_000).toFixed(1);
     console.log(
@@ -397,22 +397,22 @@ export async function soakBatches({ minutes, seed, maxGrowth }) {
         `${streamed} jobs in a stream, ${mebibytes(rss)} resident; ${failures} failures`,
     );
   };
-  const printing = setInterval(printSample, 60_000);
+  const telling = setInterval(tell, 60_000);
   const rounds = async () => {
     for (let i = 0; Date.now() < end || i === 0; i++) await round(soak, seed + i, end);
   };
   try {
     await Promise.all([rounds(), stream(soak, seed, end, samples)]);
   } finally {
-    clearInterval(printing);
+    clearInterval(telling);
   }
-  printSample();
+  tell();
   if (minutes < MIN_MINUTES) console.log(`batches: memory is judged from ${MIN_MINUTES} minutes on`);
   else {
     // Caches fill for the more kinds of jobs the longer, most of all on a machine that has other things to do.
     const growth = growthOf(samples, samples.at(-1).seconds / 3);
     // The batch keeps the names of files, since no later job may write them.
-    const bound = maxGrowth + NAMES_BYTES * soak.streamed;
+    const bound = mostGrowth + NAMES_BYTES * soak.streamed;
     const flat = growth <= bound;
     if (!flat) soak.failures++;
     const verdict = flat ? 'flat' : `GROWS, by more than ${mebibytes(bound)}`;

@@ -32,7 +32,7 @@ const JUDGED_FROM = { seconds: 300, rounds: 800 };
 const MAX_WARM_UP = 0.7;
 /** Seconds after which a round counts as hung: on a machine that is busy with others, the start of a process takes minutes. */
 const ROUND_SECONDS = 900;
-const MAX_PRINTED = 10;
+const MAX_TOLD = 10;
 
 /** Keeps two PoCL devices apart, has the layer between them and the caller, and has a cache that nobody else uses. */
 async function environment(folder) {
@@ -57,7 +57,7 @@ class Soak {
   }
 
   fail(what) {
-    if (++this.failures <= MAX_PRINTED) console.log(`FAILED: ${what}`);
+    if (++this.failures <= MAX_TOLD) console.log(`FAILED: ${what}`);
   }
 
   count(what) {
@@ -123,7 +123,7 @@ class Soak {
   }
 
   /**
-   * A read brings a word that is not what the device has; who verifies is printed, or gets what another go has made. What brings
+   * A read brings a word that is not what the device has; who verifies is told, or gets what another go has made. What brings
    * keys to device arrays and back is no sort, and is not verified with one.
    */
   async corruption() {
@@ -220,7 +220,7 @@ export async function soakDevices({ minutes, seed }) {
     1000,
   );
   let rounds = 0;
-  let printed = 0;
+  let told = 0;
   let judgedFrom = Number.POSITIVE_INFINITY;
   console.log(`devices: ${chosen.map(({ id, name }) => `${id} ${name}`).join(', ')}; seed ${seed}`);
   if (!control.loaded)
@@ -242,11 +242,11 @@ export async function soakDevices({ minutes, seed }) {
       if (soak.failures > before) console.log(`in round ${rounds}, ${kind}`);
       rounds++;
       if (rounds === JUDGED_FROM.rounds) judgedFrom = Math.max(JUDGED_FROM.seconds, elapsed());
-      if (elapsed() > printed + 60 || elapsed() >= end) {
-        printed = elapsed();
+      if (elapsed() > told + 60 || elapsed() >= end) {
+        told = elapsed();
         const kept = Object.entries(control.live).map(([what, count]) => `${count} ${what}`);
         console.log(
-          `${printed.toFixed(0)} s: ${rounds} rounds, ${JSON.stringify(soak.tally)}, ` +
+          `${told.toFixed(0)} s: ${rounds} rounds, ${JSON.stringify(soak.tally)}, ` +
             `${(process.memoryUsage.rss() / 2 ** 20).toFixed(0)} MiB, ${kept.join(', ')}`,
         );
       }

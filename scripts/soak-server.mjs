@@ -135,18 +135,18 @@ const mebibytes = (bytes) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 const [STEADY_ROUNDS, MAX_ROUNDS] = [8, 200];
 const STEADY_BYTES = 2 ** 20;
 /** Failures that are told one by one. */
-const MAX_PRINTED = 10;
+const MAX_TOLD = 10;
 
 /**
  * Clients that each ask for one sort after the other, of arrays of mixed sizes and dtypes, through one Sorter. Every
  * result is compared with what it has to be.
  *
  * @param device as `Sorter.open` takes it
- * @param maxGrowth bytes by which memory may grow after the warm-up
+ * @param mostGrowth bytes by which memory may grow after the warm-up
  * @param dtypes of the keys
  * @returns the number of wrong results and errors, one more when memory grew
  */
-export async function soakServer({ device, minutes, clients, maxGrowth, dtypes = DTYPES }) {
+export async function soakServer({ device, minutes, clients, mostGrowth, dtypes = DTYPES }) {
   const unknown = dtypes.find((dtype) => !DTYPES.includes(dtype));
   if (unknown !== undefined) throw new Error(`no dtype '${unknown}': ${DTYPES.join(', ')}`);
   const random = new Random(1);
@@ -159,7 +159,7 @@ export async function soakServer({ device, minutes, clients, maxGrowth, dtypes =
   const samples = [];
   let failures = 0;
   const fail = (what) => {
-    if (++failures <= MAX_PRINTED) console.log(`FAILED: ${what}`);
+    if (++failures <= MAX_TOLD) console.log(`FAILED: ${what}`);
   };
   const call = async ([name, request], job) => {
     const what = () => `${name} of ${job.keys.length} ${job.dtype} keys, ${JSON.stringify(job.options)}`;
@@ -186,7 +186,7 @@ export async function soakServer({ device, minutes, clients, maxGrowth, dtypes =
   const elapsed = () => (performance.now() - started) / 1000;
   const end = minutes * 60;
   const sample = () => samples.push({ seconds: elapsed(), rss: process.memoryUsage.rss() });
-  const printSample = () => {
+  const tell = () => {
     const sorted = latencies.toSorted((a, b) => a - b);
     const [p50, p99] = [0.5, 0.99].map((share) => milliseconds(quantile(sorted, share) ?? 0));
     const calls = `${latencies.length} calls in ${elapsed().toFixed(1)} s`;
@@ -194,7 +194,7 @@ export async function soakServer({ device, minutes, clients, maxGrowth, dtypes =
   };
   sample();
   const sampling = setInterval(sample, Math.min(1000, end * 10));
-  const printing = setInterval(printSample, end * 100);
+  const telling = setInterval(tell, end * 100);
   const client = async (own) => {
     while (elapsed() < end) await call(requests[own.below(requests.length)], jobs[own.below(jobs.length)]);
   };
@@ -202,16 +202,16 @@ export async function soakServer({ device, minutes, clients, maxGrowth, dtypes =
     await Promise.all(Array.from({ length: clients }, (_, i) => client(new Random(i + 2))));
   } finally {
     clearInterval(sampling);
-    clearInterval(printing);
+    clearInterval(telling);
     await sorter.close();
   }
   sample();
-  printSample();
+  tell();
   if (latencies.length === 0) fail('no call succeeded');
   const growth = growthOf(samples);
-  const flat = growth <= maxGrowth;
+  const flat = growth <= mostGrowth;
   if (!flat) failures++;
-  const verdict = flat ? 'flat' : `GROWS, by more than ${mebibytes(maxGrowth)}`;
+  const verdict = flat ? 'flat' : `GROWS, by more than ${mebibytes(mostGrowth)}`;
   console.log(`server: ${failures} failures; ${mebibytes(growth)} more after the warm-up: ${verdict}`);
   return failures;
 }

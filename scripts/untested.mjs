@@ -100,8 +100,8 @@ export function exportedFunctions(text) {
   return [...declared, ...assigned].map(([, name]) => name);
 }
 
-/** What a process has coveragePath; nothing where it was killed while it wrote. */
-function coveragePath(path) {
+/** What a process has kept; nothing where it was killed while it wrote. */
+function kept(path) {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
   } catch {
@@ -114,7 +114,7 @@ function calledFunctions(folder) {
   const called = new Map();
   const base = pathToFileURL(join(root, 'dist', 'src')).href;
   for (const name of readdirSync(folder).filter((file) => file.startsWith('coverage-'))) {
-    const { result = [] } = coveragePath(join(folder, name));
+    const { result = [] } = kept(join(folder, name));
     for (const { url, functions } of result.filter((script) => script.url.startsWith(base))) {
       const names = called.get(url) ?? new Set();
       for (const { functionName, ranges } of functions) if (ranges[0]?.count > 0) names.add(functionName);
@@ -141,7 +141,7 @@ function unreachedFunctions(folder) {
 function records(folder) {
   const [launched, programs] = [new Set(), new Map()];
   for (const name of readdirSync(folder).filter((file) => file.startsWith('record-'))) {
-    const { kernels = [], programs: built = [] } = coveragePath(join(folder, name));
+    const { kernels = [], programs: built = [] } = kept(join(folder, name));
     for (const kernel of kernels) launched.add(kernel);
     for (const { file, options } of built) {
       programs.set(file, (programs.get(file) ?? new Set()).add(options));
@@ -170,7 +170,7 @@ async function main() {
   const { programSource } = await import('../dist/src/device/program-source.js');
   const { launched, programs } = records(folder);
   let unreached = 0;
-  const printList = (title, list) => {
+  const tell = (title, list) => {
     console.log(`\n${title}: ${list.length}`);
     for (const one of list) console.log(`  ${one}`);
     unreached += list.length;
@@ -180,7 +180,7 @@ async function main() {
     kernelsIn(readFileSync(join(root, 'cl', file), 'utf8')).map((name) => ({ file, name })),
   );
   const idle = kernels.filter(({ name }) => !launched.has(name));
-  printList(
+  tell(
     `Kernels that no test launches, of ${kernels.length}`,
     idle.filter(({ name }) => !(name in KERNELS_ELSEWHERE)).map(({ file, name }) => `cl/${file}: ${name}`),
   );
@@ -199,14 +199,14 @@ async function main() {
   const missed = [...all.values()].filter((branch) => !reached.has(branch.mark));
   const excuse = ({ condition }) => ELSEWHERE.find(([pattern]) => pattern.test(condition))?.[1];
   const place = ({ file, line, condition }) => `cl/${file}:${line}: ${condition}`;
-  printList(
+  tell(
     `Branches of kernels that no test builds, of ${all.size}`,
     missed.filter((branch) => !excuse(branch)).map(place),
   );
   for (const [, reason] of ELSEWHERE) {
     console.log(`  (${missed.filter((branch) => excuse(branch) === reason).length} more: ${reason})`);
   }
-  printList('Exported functions that no test calls', unreachedFunctions(folder));
+  tell('Exported functions that no test calls', unreachedFunctions(folder));
   if (!keep) rmSync(folder, { recursive: true });
   else console.log(`\nrecords are in ${relative(process.cwd(), folder)}`);
   if (tests.status !== 0) console.log('\nsome tests failed: what they would have reached is missing');

@@ -10,7 +10,7 @@ import { dirname, join } from 'node:path';
 const compiler = () => execFileSync(process.env.CXX ?? 'g++', ['--version'], { encoding: 'utf8' });
 
 /**
- * Builds an addon unless one of the same inputs is cached.
+ * Builds an addon unless one of the same inputs is kept.
  *
  * @param {string} file the addon that `build` makes
  * @param {string[]} inputs everything that the addon depends on beside Node and the compiler: a hash of the sources, flags
@@ -20,14 +20,14 @@ export function buildOnce(file, inputs, build) {
   if (!folder) return build();
   const facts = [process.version, process.arch, compiler(), ...inputs];
   const hash = createHash('sha256').update(JSON.stringify(facts)).digest('hex');
-  const cached = join(folder, `${hash.slice(0, 32)}.node`);
+  const kept = join(folder, `${hash.slice(0, 32)}.node`);
   mkdirSync(dirname(file), { recursive: true });
-  if (existsSync(cached)) {
-    copyFileSync(cached, file);
+  if (existsSync(kept)) {
+    copyFileSync(kept, file);
     return;
   }
   build();
   mkdirSync(folder, { recursive: true });
-  copyFileSync(file, `${cached}.${process.pid}`);
-  renameSync(`${cached}.${process.pid}`, cached);
+  copyFileSync(file, `${kept}.${process.pid}`);
+  renameSync(`${kept}.${process.pid}`, kept);
 }

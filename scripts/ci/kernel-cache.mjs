@@ -21,7 +21,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Keys whose folders are cached; the one that was used longest ago is removed first. */
+/** Keys whose folders are kept; the one that was used longest ago is removed first. */
 const MAX_KEYS = 4;
 
 /** Folder of everything that outlives a run: CLSORT_CI_CACHE, else `clsort-ci` in the user's cache folder. */
@@ -119,13 +119,13 @@ export function openKernelCache({
   work = join(root, '.setup', 'kernel-cache'),
   key = cacheKey(),
 } = {}) {
-  const cached = join(home, key);
+  const kept = join(home, key);
   rmSync(work, { recursive: true, force: true });
   mkdirSync(work, { recursive: true });
-  const isWarm = existsSync(cached);
+  const isWarm = existsSync(kept);
   if (isWarm) {
-    cpSync(cached, work, { recursive: true, preserveTimestamps: true });
-    utimesSync(cached, new Date(), new Date());
+    cpSync(kept, work, { recursive: true, preserveTimestamps: true });
+    utimesSync(kept, new Date(), new Date());
   }
   const folders = Object.fromEntries(['pocl', 'mesa', 'clsort'].map((name) => [name, join(work, name)]));
   for (const folder of Object.values(folders)) mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -141,10 +141,10 @@ export function openKernelCache({
   };
   const publish = () => {
     mkdirSync(home, { recursive: true });
-    const [made, old] = ['new', 'old'].map((word) => `${cached}.${process.pid}.${word}`);
+    const [made, old] = ['new', 'old'].map((word) => `${kept}.${process.pid}.${word}`);
     cpSync(work, made, { recursive: true, preserveTimestamps: true });
-    if (existsSync(cached)) renameSync(cached, old);
-    renameSync(made, cached);
+    if (existsSync(kept)) renameSync(kept, old);
+    renameSync(made, kept);
     rmSync(old, { recursive: true, force: true });
     forgetOldKeys(home);
   };

@@ -171,7 +171,7 @@ const RUNNERS = {
 /** Languages of what is only read. */
 const READ_ONLY = ['', 'text', 'yaml', 'dockerfile', 'c', 'python', 'diff'];
 
-function runPage(page, app, home) {
+function walk(page, app, home) {
   const text = readPage(page);
   const blocks = blocksOf(text);
   const test = runBy(text);
@@ -211,7 +211,7 @@ function attempt(work) {
   }
 }
 
-/** @param pages to runPage through, by default all */
+/** @param pages to walk through, by default all */
 export async function check(pages = writtenPages()) {
   const folder = mkdtempSync(join(tmpdir(), 'clsort-docs-'));
   try {
@@ -223,18 +223,18 @@ export async function check(pages = writtenPages()) {
       execFileSync('npm', npm, { cwd: app, stdio: ['ignore', 'ignore', 'inherit'] });
     });
     linkOptional(join(app, 'node_modules'));
-    const pageRuns = pages.map((page) => {
+    const walks = pages.map((page) => {
       const started = performance.now();
-      const result = runPage(page, app, home);
+      const result = walk(page, app, home);
       console.log(
         `  ${page}: ${result.ran} examples, ${((performance.now() - started) / 1000).toFixed(1)} s`,
       );
       return result;
     });
-    const ran = pageRuns.reduce((sum, one) => sum + one.ran, 0);
+    const ran = walks.reduce((sum, one) => sum + one.ran, 0);
     return {
       told: `${ran} examples of ${pages.length} pages ran`,
-      problems: pageRuns.flatMap(({ problems }) => problems),
+      problems: walks.flatMap(({ problems }) => problems),
     };
   } finally {
     rmSync(folder, { recursive: true, force: true });

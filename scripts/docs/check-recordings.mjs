@@ -7,7 +7,7 @@ import { docs, writtenPages } from './pages.mjs';
 import { kept, keptNames, RECORDINGS, record } from './recordings.mjs';
 
 /** What has to be the same: all but where in the source the steps are. */
-const recordedStep = ({ command, explanation: { sources, ...rest } }) => ({
+const shown = ({ command, explanation: { sources, ...rest } }) => ({
   command,
   ...rest,
   kernels: Object.keys(sources).sort(),
@@ -15,7 +15,7 @@ const recordedStep = ({ command, explanation: { sources, ...rest } }) => ({
 });
 
 function difference(name) {
-  const [now, then] = [record(RECORDINGS[name]), kept(name)].map(recordedStep);
+  const [now, then] = [record(RECORDINGS[name]), kept(name)].map(shown);
   if (isDeepStrictEqual(now, then)) return [];
   const fields = Object.keys(now).filter((field) => !isDeepStrictEqual(now[field], then[field]));
   return [

@@ -58,7 +58,7 @@ export function record(args) {
   };
 }
 
-/** As it is readRecording: a line for each step and for each kernel, so that changes can be read. */
+/** As it is kept: a line for each step and for each kernel, so that changes can be read. */
 function textOf({ command, explanation: { steps, sources, ...rest } }) {
   const lines = (values) => values.map((value) => `\n${JSON.stringify(value)}`).join(',');
   const ofSources = Object.entries(sources).map(
@@ -71,8 +71,8 @@ function textOf({ command, explanation: { steps, sources, ...rest } }) {
 `;
 }
 
-export const readRecording = (name) => JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8'));
-export const recordingNames = () => readdirSync(folder).map((file) => file.replace(/\.json$/, ''));
+export const kept = (name) => JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8'));
+export const keptNames = () => readdirSync(folder).map((file) => file.replace(/\.json$/, ''));
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const texts = Object.entries(RECORDINGS).map(([name, args]) => [name, textOf(record(args))]);

@@ -101,7 +101,7 @@ export const ADDON = [
   {
     name: 'relay: what was ended for the other side is told of as a failure',
     file: 'src/native/relay.cc',
-    find: 'if (failed_ >= 0) result.status[1 - failed_] = CL_SUCCESS;',
+    find: 'if (failed_ >= 0) told.status[1 - failed_] = CL_SUCCESS;',
     replace: '',
     tests: [tests('faults/recovery')],
   },

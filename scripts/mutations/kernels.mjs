@@ -385,59 +385,59 @@ export const KERNELS = [
     for (uint entry = item; entry < PASSES * BINS;`,
     tests: [races('onesweep')],
   },
-  // --- hybridRadix
+  // --- hybrid radix
   {
-    name: 'hybridRadix: a digit that varies counts as constant',
-    file: 'cl/hybridRadix.cl',
+    name: 'hybrid radix: a digit that varies counts as constant',
+    file: 'cl/hybrid_radix.cl',
     find: 'const bool varies = same[number] != (uint)n;',
     replace: 'const bool varies = same[number] < (uint)n / 2;',
     tests: [hybridRadix('*plan*')],
   },
   {
-    name: 'hybridRadix: too few moves end in the output',
-    file: 'cl/hybridRadix.cl',
+    name: 'hybrid radix: too few moves end in the output',
+    file: 'cl/hybrid_radix.cl',
     find: '(moves == 0 || (low == 0 && !ends_right(moves, parity)))',
     replace: 'moves == 0',
     tests: [hybridRadix('*plan*')],
   },
   {
-    name: 'hybridRadix: the sample is taken at intervals',
-    file: 'cl/hybridRadix.cl',
+    name: 'hybrid radix: the sample is taken at intervals',
+    file: 'cl/hybrid_radix.cl',
     find: 'return mul_hi(mixed(i), n);',
     replace: 'return i * (n / SAMPLE);',
-    tests: [hybridRadix('the sample of hybridRadix*')],
+    tests: [hybridRadix('the sample of wide*')],
   },
   {
-    name: 'hybridRadix: equal words of a bucket count as equal keys',
-    file: 'cl/hybridRadix.cl',
+    name: 'hybrid radix: equal words of a bucket count as equal keys',
+    file: 'cl/hybrid_radix.cl',
     find: 'if (no_larger - smaller > 1)',
     replace: 'if (no_larger - smaller > FINISH_WINDOW)',
     tests: [hybridRadix('*each kernel*'), hybridRadix('*every size*')],
   },
   {
-    name: 'hybridRadix: equal keys of a bucket change places',
+    name: 'hybrid radix: equal keys of a bucket change places',
     file: 'cl/hybrid_bucket.clh',
     find: 'before += i < at ? other <= code : other < code;',
     replace: 'before += i > at ? other <= code : other < code;',
     tests: [hybridRadix('*every size*')],
   },
   {
-    name: 'hybridRadix: a bucket ends with the window',
-    file: 'cl/hybridRadix.cl',
+    name: 'hybrid radix: a bucket ends with the window',
+    file: 'cl/hybrid_radix.cl',
     find: 'if (before != 0 && behind != 0) {',
     replace: 'if (before != 0) {',
     tests: [hybridRadix('*every size*'), hybridRadix('*each kernel*')],
   },
   {
-    name: 'hybridRadix: a bucket begins with the window',
-    file: 'cl/hybridRadix.cl',
+    name: 'hybrid radix: a bucket begins with the window',
+    file: 'cl/hybrid_radix.cl',
     find: 'if (before != 0 && behind != 0) {',
     replace: 'if (behind != 0) {',
     tests: [hybridRadix('*extend beyond*')],
   },
   {
-    name: 'hybridRadix: the next tile is seen while this one is still counted',
-    file: 'cl/hybridRadix.cl',
+    name: 'hybrid radix: the next tile is seen while this one is still counted',
+    file: 'cl/hybrid_radix.cl',
     find: `#endif
         }
         ${BARRIER}
@@ -447,25 +447,25 @@ export const KERNELS = [
         }
     }
 }`,
-    tests: [racesIn('algorithms/hybridRadix', '*many tiles*')],
+    tests: [racesIn('algorithms/hybrid-radix', '*many tiles*')],
   },
   {
-    name: 'hybridRadix: a large bucket ends in the wrong array',
+    name: 'hybrid radix: a large bucket ends in the wrong array',
     file: 'cl/hybrid_rest.cl',
     find: 'passes += passes % 2 == 0;',
     replace: 'passes += passes == 0;',
     tests: [hybridRadix('*misses*')],
   },
   {
-    name: 'hybridRadix: two words of differing bits are not waited for',
+    name: 'hybrid radix: two words of differing bits are not waited for',
     file: 'cl/hybrid_rest.cl',
     find: `    atomic_or(&differing[1], (uint)(own >> 32));
     ${BARRIER}`,
     replace: '    atomic_or(&differing[1], (uint)(own >> 32));',
-    tests: [racesIn('algorithms/hybridRadix', '*many tiles*')],
+    tests: [racesIn('algorithms/hybrid-radix', '*many tiles*')],
   },
   {
-    name: 'hybridRadix: the first pass reads what none has written',
+    name: 'hybrid radix: the first pass reads what none has written',
     file: 'cl/onesweep.cl',
     find: 'keys_in = pass == first_pass ? input : to_output ? alternate : output;',
     replace: 'keys_in = pass == 0 ? input : to_output ? alternate : output;',
@@ -605,7 +605,7 @@ export const KERNELS = [
     tests: [gridStride],
   },
   {
-    name: 'compaction: compactionOfI32 keys of all rounds are those of the first',
+    name: 'compaction: held keys of all rounds are those of the first',
     file: 'cl/compact.cl',
     find: '(keys_t)(PACK_KEYS(keys[round], 0));',
     replace: '(keys_t)(PACK_KEYS(keys[0], 0));',
@@ -619,7 +619,7 @@ export const KERNELS = [
     tests: [compactionOfI32],
   },
   {
-    name: 'scan: compactionOfI32 tiles are exclusive ones',
+    name: 'scan: held tiles are exclusive ones',
     file: 'cl/prefix_scan.cl',
     find: 'sums[i] = inclusive ? next : sum;',
     replace: 'sums[i] = sum;',
@@ -931,8 +931,8 @@ export const KERNELS = [
     tests: [tests('sort/calls/plan-selector')],
   },
   {
-    name: 'hybridRadix: a plan tells of passes that it has, not of those it saves',
-    file: 'cl/hybridRadix.cl',
+    name: 'hybrid radix: a plan tells of passes that it has, not of those it saves',
+    file: 'cl/hybrid_radix.cl',
     find: 'control[CONTROL_SAVED] = passes - moves;',
     replace: 'control[CONTROL_SAVED] = moves;',
     tests: [tests('algorithms/hybrid-radix', '*by the expected plan')],

@@ -241,7 +241,7 @@ export class CompletionPoller {
       try {
         event = cl.readAndLook(this.#queue.handle, buffers, offsets, views, first);
       } finally {
-        if (before) await before.catch(() => undefined); // what is in the tray is taken out in turn
+        if (before) await before.catch(() => undefined); // the ring is emptied in order
       }
       if (before) start = performance.now();
       else if (mustYield) await this.#yieldToEventLoop();

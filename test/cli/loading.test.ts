@@ -68,10 +68,10 @@ test('a sort of few keys loads only the modules of sort and opens no device', as
   ]);
   // Only the measured break-even sizes of devices are looked up.
   const forDevices = modules.filter((name) => /^(device|opencl)\/|^algorithms\/registry|^index/.test(name));
-  t.deepEqual(forDevices, ['device/select']);
+  t.deepEqual(forDevices, ['device/select-device']);
   // The code of other formats, matrices and external sorts is not loaded.
   const heavy = modules.filter((name) =>
-    /^io\/(formats\/foreign\/(?!foreign$)|sort-matrix|unit-order|external\/(?!free-memory$))|child_process/.test(
+    /^io\/(formats\/subprocess\/(?!subprocess-kind$)|sort-matrix|record-ordering|external\/(?!free-memory$))|child_process/.test(
       name,
     ),
   );

@@ -24,7 +24,7 @@ test('mutated files of subprocess formats are read alike from a file and a pipe,
   const tally = { cases: 0, read: 0, refused: 0 };
   const first = Number(process.env.CLSORT_FUZZ_SEED ?? 1);
   const all = await subprocessSubjects();
-  // One change each: `foreign/hostile.test.ts` tries hundreds within one process.
+  // One change each: `subprocess/hostile.test.ts` tries hundreds within one process.
   for (const [i, subject] of all.entries()) await attempt([subject], first + i, folder, tally);
   t.log(tally);
   t.is(tally.cases, all.length);
