@@ -77,7 +77,7 @@ const ALGORITHMS = [
   'bitonic',
   'onesweep',
   'split',
-  'group',
+  'single-workgroup',
   'row',
   'odd-even',
 ];

@@ -140,7 +140,7 @@ function voteVariants(name: string, { subGroupBallot, quirks }: Capabilities): T
       return [{}, { row: 32 }, { trace: true }, ...votes.map((vote) => ({ vote }))];
     case 'serial':
       return [{}, { offsetBits: 64 }];
-    case 'group':
+    case 'single-workgroup':
       return [{}, ...khr];
     case 'tiled':
     case 'onesweep':

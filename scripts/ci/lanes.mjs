@@ -323,8 +323,10 @@ function ROTATION() {
     ]),
     slice('the site', [{ name: 'the site', command: node('scripts/docs.mjs', '--check') }]),
     slice('faults and many machines', [
-      { name: 'faults of every call', tests: inFolders('faults') },
-      { name: 'many machines', command: node('scripts/many-machines.mjs') },
+      [
+        { name: 'faults of every call', tests: inFolders('faults') },
+        { name: 'many machines', command: node('scripts/many-machines.mjs') },
+      ],
     ]),
     slice('all combinations', [
       full(['full/cross-product', 'full/properties', 'algorithms/every-algorithm', 'io/text/property']),

@@ -136,7 +136,7 @@ export const KERNELS = [
                 totals[j] += count;`,
     replace: `totals[j] += count;
                 local_store32(tile.memory, column + row * ROW_BYTES, totals[j]);`,
-    tests: [sorts('group')],
+    tests: [sorts('single-workgroup')],
   },
   {
     name: 'tile: no barrier behind the scan of bins',
@@ -148,7 +148,7 @@ export const KERNELS = [
     replace: `* CODE_BYTES + address);
         }
     }`,
-    tests: [races('group')],
+    tests: [races('single-workgroup')],
   },
   {
     name: 'tile: place of a value cut short',
@@ -405,7 +405,7 @@ export const KERNELS = [
     file: 'cl/hybrid_radix.cl',
     find: 'return mul_hi(mixed(i), n);',
     replace: 'return i * (n / SAMPLE);',
-    tests: [hybridRadix('the sample of wide*')],
+    tests: [hybridRadix('the sample of hybrid-radix*')],
   },
   {
     name: 'hybrid radix: equal words of a bucket count as equal keys',
@@ -502,14 +502,14 @@ export const KERNELS = [
         ${BARRIER}`,
     replace: `        exchange_values(tile, values, places);
 #endif`,
-    tests: [races('group')],
+    tests: [races('single-workgroup')],
   },
   {
     name: 'group: one key written behind the end',
     file: 'cl/tile_sort.clh',
     find: 'if (number < n) {',
     replace: 'if (number <= n) {',
-    tests: [accesses('group')],
+    tests: [accesses('single-workgroup')],
   },
   // --- segments in lanes
   {

@@ -91,7 +91,7 @@ interface Programs {
  * has missed, are sorted by one group each. Limit: as `onesweep`.
  */
 class HybridRadix implements Algorithm {
-  readonly name = 'wide';
+  readonly name = 'hybrid-radix';
   readonly device: Device;
   readonly shape: AlgorithmShape;
   readonly #programs: Programs;
@@ -295,7 +295,7 @@ const PASS_PARAMETERS: Parameters = Object.fromEntries(
 );
 
 export const hybridRadix: AlgorithmFactory = {
-  name: 'wide',
+  name: 'hybrid-radix',
   stable: true,
   waits: true,
   plannedOn: ['gpu'],

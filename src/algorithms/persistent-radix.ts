@@ -74,7 +74,7 @@ const capacity = (
  * make progress side by side, which OpenCL does not promise. Waits are bounded; when one runs out the status
  * word says so and another algorithm sorts.
  *
- * The planner picks it on GPUs that passed its self-test, from what `group` cannot hold up to that limit.
+ * The planner picks it on GPUs that passed its self-test, from what `single-workgroup` cannot hold up to that limit.
  */
 class PersistentRadix implements Algorithm {
   readonly name = 'persistent';

@@ -3,6 +3,7 @@ import { dtypeInfo } from '../keys/dtype.js';
 import { UsageError } from '../util/errors.js';
 import { unknownName } from '../util/suggest.js';
 import { type Algorithm, type AlgorithmFactory, type SortRequest, tunedShape } from './algorithm.js';
+import { canonicalAlgorithm } from './algorithm-names.js';
 import { amdRadix } from './amd-radix.js';
 import { bitonic } from './bitonic.js';
 import { hybridRadix } from './hybrid-radix.js';
@@ -44,9 +45,10 @@ export function plannedOn({ capabilities }: KnownDevice): readonly AlgorithmFact
   return ALGORITHMS.filter((factory) => factory.stable && factory.plannedOn?.includes(kind));
 }
 
-/** @throws UsageError when there is no algorithm of that name */
+/** The algorithm of a name, or of a former one. @throws UsageError when there is no algorithm of that name */
 export function algorithmNamed(name: string): AlgorithmFactory {
-  const found = ALGORITHMS.find((algorithm) => algorithm.name === name);
+  const canonical = canonicalAlgorithm(name);
+  const found = ALGORITHMS.find((algorithm) => algorithm.name === canonical);
   if (found) return found;
   const names = ALGORITHMS.map((algorithm) => algorithm.name);
   throw new UsageError(unknownName('algorithm', name, ['auto', 'host', ...names]));

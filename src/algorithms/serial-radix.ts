@@ -53,7 +53,7 @@ interface SerialTuning {
  * Complexity: 3 launches a pass; 3 × key (+ 2 × value) bytes of traffic per key and pass. On GPUs it runs, but
  * leaves all but a few work-items idle. Limit: none, but for drivers that end long loops.
  *
- * The planner picks it on CPU devices, for all that `group` cannot hold.
+ * The planner picks it on CPU devices, for all that `single-workgroup` cannot hold.
  */
 class SerialRadix implements Algorithm {
   readonly name = 'serial';

@@ -51,7 +51,7 @@ const keysOf = ({ groupSize, keysPerItem }: TileTuning): number => groupSize * k
  * The planner picks it first wherever the array fits.
  */
 class SingleWorkgroupRadix implements Algorithm {
-  readonly name = 'group';
+  readonly name = 'single-workgroup';
   readonly device: Device;
   readonly shape: AlgorithmShape;
   readonly #program: Program;
@@ -88,7 +88,7 @@ class SingleWorkgroupRadix implements Algorithm {
 }
 
 export const singleWorkgroupRadix: AlgorithmFactory = {
-  name: 'group',
+  name: 'single-workgroup',
   stable: true,
   plannedOn: ['cpu', 'gpu'],
   parameters: { ...TILE_PARAMETERS, radixBits: whole(1, 8, { axis: [4, 5, 6, 8] }) },

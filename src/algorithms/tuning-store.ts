@@ -1,6 +1,7 @@
 import type { KnownDevice } from '../device/device.js';
 import type { DeviceInfo } from '../device/platform.js';
 import { addToCache, cacheFolder, readCache } from '../util/cache.js';
+import { canonicalAlgorithm } from './algorithm-names.js';
 import type { Tuning } from './parameters.js';
 import type { Crossovers, TuningRow, Which } from './tuning-rows.js';
 
@@ -42,7 +43,7 @@ function parsed(value: unknown): StoredTuning {
   if (!isRecord(value) || value.schema !== SCHEMA || !Array.isArray(value.rows)) return { rows: [] };
   const { host, group, select } = isRecord(value.crossovers) ? value.crossovers : {};
   return {
-    rows: value.rows.filter(isRow),
+    rows: value.rows.filter(isRow).map((row) => ({ ...row, algorithm: canonicalAlgorithm(row.algorithm) })),
     crossovers: {
       ...(Number.isFinite(host) && { host: Number(host) }),
       ...(Number.isFinite(group) && { group: Number(group) }),

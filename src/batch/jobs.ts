@@ -1,3 +1,4 @@
+import { ALGORITHM_ALIASES } from '../algorithms/algorithm-names.js';
 import { ALGORITHMS } from '../algorithms/registry.js';
 import { KEY_FORMATS } from '../io/keys.js';
 import { type RecordLayout, recordKeys } from '../io/record-keys.js';
@@ -86,7 +87,9 @@ export const JOB_RULES: Readonly<Record<Field, Rule>> = {
     schema: { type: 'array', items: { type: 'integer', minimum: 0 }, minItems: 2, maxItems: 2 },
   },
   argsort: boolean,
-  algorithm: oneOf('auto', 'host', ...ALGORITHMS.map(({ name }) => name)),
+  algorithm: oneOf(
+    ...['auto', 'host', ...ALGORITHMS.map(({ name }) => name), ...Object.keys(ALGORITHM_ALIASES)],
+  ),
   scan: oneOf(3, 5, 'auto'),
   radixBits: oneOf(...Array.from({ length: 12 }, (_, i) => i + 1)),
   verify: boolean,

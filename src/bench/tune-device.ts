@@ -201,8 +201,8 @@ export async function measureCrossovers(device: Device, more: () => boolean): Pr
 }
 
 async function singleWorkgroupCrossover(device: Device, more: () => boolean): Promise<Partial<Crossovers>> {
-  // What sorts on the device when `group` does not.
-  const next = plannedOn(device).find(({ name }) => name !== 'group')?.name ?? 'merge';
+  // What sorts on the device when `single-workgroup` does not.
+  const next = plannedOn(device).find(({ name }) => name !== 'single-workgroup')?.name ?? 'merge';
   const tryOut = async (algorithm: string, n: number): Promise<Trial> => {
     const one: TuneCase = { algorithm, which: { keyBits: 32, valueBytes: 0 }, n };
     const bench = await CaseBench.open(device, one);
@@ -214,7 +214,7 @@ async function singleWorkgroupCrossover(device: Device, more: () => boolean): Pr
   };
   const [first, last] = SINGLE_WORKGROUP_BITS;
   for (let bits = first; bits <= last && more(); bits++) {
-    const [alone, other] = [await tryOut('group', 2 ** bits), await tryOut(next, 2 ** bits)];
+    const [alone, other] = [await tryOut('single-workgroup', 2 ** bits), await tryOut(next, 2 ** bits)];
     if (alone.result !== 'ok' || other.result !== 'ok') return {}; // one of them is not for so many keys
     if (isSlower(other.time, alone.time)) return { group: 2 ** (bits - 1) };
   }

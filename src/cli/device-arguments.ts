@@ -1,4 +1,5 @@
 /** How the text of arguments about devices and what runs on them is read: these bring what belongs to devices along. */
+import { canonicalAlgorithm } from '../algorithms/algorithm-names.js';
 import { ALGORITHMS } from '../algorithms/registry.js';
 import { type DeviceInfo, devices } from '../device/platform.js';
 import { deviceSpecs, matchingDevices, rankDevices, selectDevices } from '../device/select-device.js';
@@ -11,10 +12,11 @@ import type { Names } from './arguments.js';
 /** The algorithms that are named, all where none is. @throws UsageError for an unknown one */
 export function readAlgorithms(names: Names): string[] {
   const known = ALGORITHMS.map(({ name }) => name);
-  for (const name of names ?? []) {
+  const named = names?.map(canonicalAlgorithm);
+  for (const name of named ?? []) {
     if (!known.includes(name)) throw new UsageError(unknownName('algorithm', name, known));
   }
-  return known.filter((name) => names?.includes(name) ?? true);
+  return known.filter((name) => named?.includes(name) ?? true);
 }
 
 const availableDevices = (): { readonly info: DeviceInfo }[] => devices().map((info) => ({ info }));

@@ -1,4 +1,5 @@
 /** What `--only` says. */
+import { canonicalAlgorithm } from '../algorithms/algorithm-names.js';
 import { DTYPES } from '../keys/dtype.js';
 import { UsageError } from '../util/errors.js';
 import { suggestion, unknownName } from '../util/suggest.js';
@@ -30,7 +31,8 @@ const isNumber = (word: string): boolean => /^\d{1,9}$/.test(word);
 function parseWord(axis: AxisName, word: string): readonly string[] {
   if (axis === 'n') return isNumber(word) ? [String(Number(word))] : [];
   const values = valuesOf(axis);
-  if (values.includes(word)) return [word];
+  const value = axis === 'algorithm' ? canonicalAlgorithm(word) : word;
+  if (values.includes(value)) return [value];
   return axis === 'operation' ? values.filter((value) => value.startsWith(`${word}-`)) : [];
 }
 

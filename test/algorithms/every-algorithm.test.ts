@@ -33,7 +33,7 @@ const MANY_GROUPS: Readonly<Record<string, Tuning>> = {
 };
 
 /** Algorithms that need what not every device has, or enough of it; the others have to serve all. */
-const OPTIONAL = new Set(['onesweep', 'persistent', 'wide']);
+const OPTIONAL = new Set(['onesweep', 'persistent', 'hybrid-radix']);
 
 const SHAPE: AlgorithmShape = { keyBits: 32, valueBytes: 4 };
 
@@ -105,7 +105,7 @@ await forEachOpened((title, device, small) => {
   const most: Readonly<Record<string, number>> = {
     row: ROW_MAX,
     'odd-even': small ? 65 : ODD_EVEN_MAX,
-    group: small ? 100 : 1024, // fewer where the compiler allows small groups only
+    'single-workgroup': small ? 100 : 1024, // fewer where the compiler allows small groups only
     split: small ? 1025 : Number.POSITIVE_INFINITY,
   };
   const limit = ({ name }: AlgorithmFactory) =>

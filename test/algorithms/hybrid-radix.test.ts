@@ -166,7 +166,7 @@ await forEachOpened((title, device, small) => {
   }
 
   for (const [name, make] of Object.entries(ADVERSE)) {
-    testIf(able, title(`wide sorts keys ${name} by the expected plan`), async (t) => {
+    testIf(able, title(`hybrid-radix sorts keys ${name} by the expected plan`), async (t) => {
       const keys = make(most);
       for (const inPlace of [false, true]) {
         const seen = await expectSorted(t, keys, name, { inPlace });
@@ -184,7 +184,7 @@ await forEachOpened((title, device, small) => {
 
   testIf(
     able,
-    title('wide backs off while it saves no passes and resumes after it saves some'),
+    title('hybrid-radix backs off while it saves no passes and resumes after it saves some'),
     async (t) => {
       const algorithm = await hybridRadix.create(device, { ...SHAPE, tuning: TUNING });
       const asked = (sorts: number): boolean[] =>
@@ -207,7 +207,7 @@ await forEachOpened((title, device, small) => {
     },
   );
 
-  testIf(able, title('each kernel of wide matches its model'), async (t) => {
+  testIf(able, title('each kernel of hybrid-radix matches its model'), async (t) => {
     const { word, below } = random(20);
     // Buckets of one key to as many as are counted, and of more; their lower bits are of few values.
     const sizes = [1, 2, 3, BUCKET - 1, BUCKET, BUCKET + 1, TILE, 2 * TILE, 1, 100, 1, BUCKET + 1];
@@ -262,7 +262,7 @@ await forEachOpened((title, device, small) => {
 
   testIf(
     able,
-    title('wide sorts buckets of every size around the tile and the counting limit'),
+    title('hybrid-radix sorts buckets of every size around the tile and the counting limit'),
     async (t) => {
       const { word, below } = random(30);
       const limits = [1, BUCKET, TILE, TILE + BUCKET, 2 * TILE].flatMap((size) => [size - 1, size, size + 1]);
@@ -286,7 +286,7 @@ await forEachOpened((title, device, small) => {
     },
   );
 
-  testIf(able, title('wide sorts a large bucket that the sample misses'), async (t) => {
+  testIf(able, title('hybrid-radix sorts a large bucket that the sample misses'), async (t) => {
     const { word } = random(40);
     for (const share of [3, 8, 40]) {
       // Of the bucket's digits two, three and four differ: an odd number of passes ends elsewhere than an even one.
@@ -300,25 +300,29 @@ await forEachOpened((title, device, small) => {
     }
   });
 
-  testIf(able, title('wide counts buckets that extend beyond the window of a work-group'), async (t) => {
-    const { word, below } = random(70);
-    const counted = 70;
-    for (const size of [33, 40, 64, 65, counted - 1, counted, counted + 1]) {
-      for (const prefix of [0n, 0x77_7777n, 0xff_ffffn]) {
-        const keys = upTo(700, (i) =>
-          i % 7 === 0 && i < 7 * size ? (prefix << 40n) | BigInt(below(9)) : word(),
-        );
-        const tuning = { crowd: 2 ** 16, sample: 1024, bucket: counted };
-        const seen = await expectSorted(t, keys, `a bucket of ${size}`, { indices: 4, tuning });
-        t.is(readPlan(seen.get('hybrid_plan plan') ?? new Uint32Array()).low, 40, `${size}`);
-        t.is(seen.get('hybrid_finish plan')?.[2], size > counted ? 1 : 0, `${size}`);
+  testIf(
+    able,
+    title('hybrid-radix counts buckets that extend beyond the window of a work-group'),
+    async (t) => {
+      const { word, below } = random(70);
+      const counted = 70;
+      for (const size of [33, 40, 64, 65, counted - 1, counted, counted + 1]) {
+        for (const prefix of [0n, 0x77_7777n, 0xff_ffffn]) {
+          const keys = upTo(700, (i) =>
+            i % 7 === 0 && i < 7 * size ? (prefix << 40n) | BigInt(below(9)) : word(),
+          );
+          const tuning = { crowd: 2 ** 16, sample: 1024, bucket: counted };
+          const seen = await expectSorted(t, keys, `a bucket of ${size}`, { indices: 4, tuning });
+          t.is(readPlan(seen.get('hybrid_plan plan') ?? new Uint32Array()).low, 40, `${size}`);
+          t.is(seen.get('hybrid_finish plan')?.[2], size > counted ? 1 : 0, `${size}`);
+        }
       }
-    }
-  });
+    },
+  );
 
   testIf(
     able,
-    title('wide sorts every 64-bit dtype in every order and with values of every width'),
+    title('hybrid-radix sorts every 64-bit dtype in every order and with values of every width'),
     async (t) => {
       const dtypes: readonly Dtype[] = ['u64', 'i64', 'f64'];
       for (const dtype of dtypes) {
@@ -344,7 +348,7 @@ await forEachOpened((title, device, small) => {
     },
   );
 
-  testIf(able, title('the sample of wide detects equal prefixes at every second key'), async (t) => {
+  testIf(able, title('the sample of hybrid-radix detects equal prefixes at every second key'), async (t) => {
     const { word } = random(50);
     // One key of each stretch, at the same place in each, would be of one kind alone.
     for (const odd of [0, 1]) {
@@ -354,7 +358,7 @@ await forEachOpened((title, device, small) => {
     }
   });
 
-  testIf(able, title('the sample of wide detects runs of equal keys'), async (t) => {
+  testIf(able, title('the sample of hybrid-radix detects runs of equal keys'), async (t) => {
     const { word } = random(80);
     const runs = BigUint64Array.from({ length: 2048 / 32 }, word);
     const keys = upTo(2048, (i) => runs[Math.floor(i / 32)] ?? 0n);
@@ -362,15 +366,19 @@ await forEachOpened((title, device, small) => {
     t.is(readPlan(seen.get('hybrid_plan plan') ?? new Uint32Array()).low, 0);
   });
 
-  testIf(able, title('a single work-group of wide sorts many tiles and a large bucket'), async (t) => {
-    const { word } = random(60);
-    const keys = upTo(300, (i) => (i % 8 === 0 ? (0x77_7777n << 40n) | (word() >> 24n) : word()));
-    const tuning = { sample: 16, crowd: 2 ** 16, finishGroups: 1 };
-    const seen = await expectSorted(t, keys, 'many tiles', { tuning, indices: 4 });
-    t.is(seen.get('hybrid_finish plan')?.[2], 1, 'a large bucket');
-  });
+  testIf(
+    able,
+    title('a single work-group of hybrid-radix sorts many tiles and a large bucket'),
+    async (t) => {
+      const { word } = random(60);
+      const keys = upTo(300, (i) => (i % 8 === 0 ? (0x77_7777n << 40n) | (word() >> 24n) : word()));
+      const tuning = { sample: 16, crowd: 2 ** 16, finishGroups: 1 };
+      const seen = await expectSorted(t, keys, 'many tiles', { tuning, indices: 4 });
+      t.is(seen.get('hybrid_finish plan')?.[2], 1, 'a large bucket');
+    },
+  );
 
-  testIf(able, title('wide sorts on bit windows, in place and out of place'), async (t) => {
+  testIf(able, title('hybrid-radix sorts on bit windows, in place and out of place'), async (t) => {
     const keys = keysOf('u64', 'uniform', 600);
     for (const bits of [
       [0, 64],
@@ -388,7 +396,7 @@ await forEachOpened((title, device, small) => {
     }
   });
 
-  testIf(able, title('wide sorts every distribution'), async (t) => {
+  testIf(able, title('hybrid-radix sorts every distribution'), async (t) => {
     for (const distribution of DISTRIBUTIONS) {
       for (const dtype of ['u64', 'f64'] as const) {
         await expectSorted(t, keysOf(dtype, distribution, most), distribution, { dtype });
@@ -396,14 +404,14 @@ await forEachOpened((title, device, small) => {
     }
   });
 
-  testIf(able, title('wide sorts few keys and empty arrays'), async (t) => {
+  testIf(able, title('hybrid-radix sorts few keys and empty arrays'), async (t) => {
     for (const n of [0, 1, 2, 3, 15, 16, 17, TILE, TILE + 1, 255, 256, 257]) {
       await expectSorted(t, keysOf('u64', 'uniform', n), `${n} keys`, { inPlace: true });
       await expectSorted(t, keysOf('u64', 'uniform', n), `${n} keys`, { indices: 4 });
     }
   });
 
-  testIf(true, title('wide rejects 32-bit keys and 2^30 keys or more'), (t) => {
+  testIf(true, title('hybrid-radix rejects 32-bit keys and 2^30 keys or more'), (t) => {
     t.is(hybridRadix.available(device, { keyBits: 32, valueBytes: 0 }), 'for keys of 64 bits');
     t.is(hybridRadix.tune?.(device, SHAPE, 2 ** 30), 'for fewer than 2^30 keys');
   });

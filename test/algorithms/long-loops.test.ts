@@ -14,7 +14,7 @@ import { bytesOf, sortBytes } from './sorts.js';
 const MAX_KEYS = 2 ** 18 + 1;
 
 /** Algorithms whose groups wait for each other: not for drivers that end the wait. */
-const OPTIONAL = new Set(['onesweep', 'persistent', 'wide']);
+const OPTIONAL = new Set(['onesweep', 'persistent', 'hybrid-radix']);
 
 /** The most keys that an algorithm takes on; 0 for none. */
 async function maxSupportedKeys(

@@ -56,12 +56,27 @@ test('all shipped parameters and all values that a tuning search tries are valid
 test('the planner and the tuning search consider the algorithms that suit the device type', (t) => {
   const device = (type: string) => ({ capabilities: { type } }) as Device;
   const planned = (type: string) => plannedOn(device(type)).map(({ name }) => name);
-  t.deepEqual(planned('cpu'), ['group', 'serial', 'tiled', 'amd', 'merge', 'bitonic']);
-  const gpu = ['group', 'persistent', 'wide', 'onesweep', 'tiled', 'amd', 'merge', 'bitonic'];
+  t.deepEqual(planned('cpu'), ['single-workgroup', 'serial', 'tiled', 'amd', 'merge', 'bitonic']);
+  const gpu = [
+    'single-workgroup',
+    'persistent',
+    'hybrid-radix',
+    'onesweep',
+    'tiled',
+    'amd',
+    'merge',
+    'bitonic',
+  ];
   t.deepEqual(planned('gpu'), gpu);
   t.deepEqual(planned('accelerator'), gpu);
-  t.deepEqual(searchedAlgorithms(device('cpu')), ['serial', 'group']);
-  t.deepEqual(searchedAlgorithms(device('gpu')), ['onesweep', 'wide', 'tiled', 'persistent', 'group']);
+  t.deepEqual(searchedAlgorithms(device('cpu')), ['serial', 'single-workgroup']);
+  t.deepEqual(searchedAlgorithms(device('gpu')), [
+    'onesweep',
+    'hybrid-radix',
+    'tiled',
+    'persistent',
+    'single-workgroup',
+  ]);
 });
 
 test('amd reports its scan chain and padded size, and rejects a chain that is too short', (t) => {

@@ -73,7 +73,7 @@ testIf(
     const shipped = await opened(undefined, (device) => tuned(device, 2 ** 25).tuning);
     const which = { keyBits: 64, valueBytes: 0, over: 2 ** 24, n: 2 ** 26 };
     const rows = [
-      { algorithm: 'wide', which, tuning: { finishKeys: 4, bucket: 512 } },
+      { algorithm: 'hybrid-radix', which, tuning: { finishKeys: 4, bucket: 512 } },
       { algorithm: 'onesweep', which, tuning: { keysPerItem: 3 } },
     ];
     await opened({ rows }, (device) => {
@@ -89,7 +89,7 @@ test('plans use stored parameters and crossovers', async (t) => {
     t.deepEqual(crossoversFor(device), { host: 77, group: 8, select: 99 });
     const request = { dtype: 'u32', bits: [0, 32], valueBytes: 0, algorithm: 'auto' } as const;
     const first = (n: number) => devicePlans(device, { ...request, n }).next().value;
-    t.is(first(8)?.algorithm, 'group');
+    t.is(first(8)?.algorithm, 'single-workgroup');
     t.is(first(9)?.algorithm, 'serial');
     t.is(first(2 ** 20)?.shape?.tuning?.radixBits, 5);
   });

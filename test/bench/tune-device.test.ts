@@ -4,9 +4,9 @@ import { type TuneCase, variedParameters } from '../../src/bench/tune.js';
 import { CaseBench, currentTuning, fitTuning } from '../../src/bench/tune-device.js';
 import { forEachDevice } from '../each-device.js';
 
-const CASE: TuneCase = { algorithm: 'group', which: { keyBits: 32, valueBytes: 4 }, n: 512 };
+const CASE: TuneCase = { algorithm: 'single-workgroup', which: { keyBits: 32, valueBytes: 4 }, n: 512 };
 
-const WIDE: TuneCase = { algorithm: 'wide', which: { keyBits: 64, valueBytes: 0 }, n: 3000 };
+const WIDE: TuneCase = { algorithm: 'hybrid-radix', which: { keyBits: 64, valueBytes: 0 }, n: 3000 };
 
 forEachDevice((title, open) => {
   test.serial(

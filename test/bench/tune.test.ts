@@ -116,7 +116,7 @@ test('only parameters that affect the sort are varied', (t) => {
 });
 
 test('the search for wide varies its own parameters and not those of its onesweep passes', (t) => {
-  const cases = tuneCases(['wide']);
+  const cases = tuneCases(['hybrid-radix']);
   t.deepEqual(
     cases.map(({ which, n }) => [which.keyBits, which.valueBytes, n]),
     [0, 4].flatMap((valueBytes) => [
@@ -161,5 +161,5 @@ test('the tuning cases of an algorithm cover separate ranges of sizes', (t) => {
     TUNABLE.serial?.sizes.map(() => [16, 8]),
     'or only the requested shapes',
   );
-  t.is(tuneCases(['serial', 'group'])[0]?.algorithm, 'serial', 'the most important first');
+  t.is(tuneCases(['serial', 'single-workgroup'])[0]?.algorithm, 'serial', 'the most important first');
 });

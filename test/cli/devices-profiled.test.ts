@@ -30,7 +30,7 @@ for (const [key, expected] of [
     t.is(devices.length, 1);
     t.like(devices[0], expected);
     const { parameters, unit } = devices[0];
-    for (const name of ['group', 'onesweep', 'tiled']) t.is(parameters[name], 'modelled', name);
+    for (const name of ['single-workgroup', 'onesweep', 'tiled']) t.is(parameters[name], 'modelled', name);
     t.true(unit.count > 0 && unit.localBytes > 0 && unit.registers > 0 && unit.items > 0);
   });
 }
@@ -40,7 +40,7 @@ test('devices --json reports measured parameters for an H200', async (t) => {
   t.is(code, 0, err);
   t.like(devices[0], { architecture: 'sm_90', groupLocalBytes: 227 * 1024 });
   t.deepEqual(
-    new Set(['group', 'onesweep', 'tiled'].map((name) => devices[0].parameters[name])),
+    new Set(['single-workgroup', 'onesweep', 'tiled'].map((name) => devices[0].parameters[name])),
     new Set(['measured']),
   );
 });

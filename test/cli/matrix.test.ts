@@ -82,7 +82,7 @@ test('every operation runs on the device, and the report is written as JSON, HTM
   const others = cells.filter(({ status }) => status !== 'ok');
   t.deepEqual(
     others.map(({ algorithm, dtype, status }) => [algorithm, dtype, status]),
-    [['wide', 'f32', 'skipped']],
+    [['hybrid-radix', 'f32', 'skipped']],
     'it sorts keys of 64 bits',
   );
   t.true(readFileSync(path('page.html'), 'utf8').includes('"operation":"histogram-digits"'));

@@ -49,7 +49,15 @@ test('tune searches, verifies and reports its candidates, and a dry run stores n
 });
 
 test('an output file that cannot be written is an error', async (t) => {
-  const ran = await tune('--time', '0.5', '--algorithm', 'group', '--dry-run', '--write', path('no/one.ts'));
+  const ran = await tune(
+    '--time',
+    '0.5',
+    '--algorithm',
+    'single-workgroup',
+    '--dry-run',
+    '--write',
+    path('no/one.ts'),
+  );
   t.is(ran.code, 5, ran.err);
   t.regex(ran.err, /cannot write .*no\/one\.ts/);
 });

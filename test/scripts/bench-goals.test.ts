@@ -8,7 +8,14 @@ import test from 'ava';
 const SCRIPT = fileURLToPath(new URL('../../scripts/bench-goals.js', import.meta.url));
 
 const sortOf = (dtype: string, exponent: number, ours: number, cub: number) => ({
-  ...{ algorithm: 'wide', dtype, valueBytes: 0, n: 2 ** exponent, distribution: 'uniform', result: 'ok' },
+  ...{
+    algorithm: 'hybrid-radix',
+    dtype,
+    valueBytes: 0,
+    n: 2 ** exponent,
+    distribution: 'uniform',
+    result: 'ok',
+  },
   queuedMilliseconds: ours,
   cub: { queued: { int: cub, size_t: cub + 1 } },
 });

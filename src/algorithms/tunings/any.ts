@@ -20,7 +20,7 @@ export const anywhere: DeviceTuning = {
       },
     },
     {
-      algorithm: 'wide',
+      algorithm: 'hybrid-radix',
       tuning: {
         fewestDigits: 3,
         mostDigits: 5,
@@ -33,11 +33,11 @@ export const anywhere: DeviceTuning = {
       },
     },
     // A pass costs more, and counting does not.
-    { algorithm: 'wide', which: { valueBytes: 4 }, tuning: { crowd: 16 } },
-    { algorithm: 'wide', which: { valueBytes: 8 }, tuning: { crowd: 16 } },
+    { algorithm: 'hybrid-radix', which: { valueBytes: 4 }, tuning: { crowd: 16 } },
+    { algorithm: 'hybrid-radix', which: { valueBytes: 8 }, tuning: { crowd: 16 } },
     // Among so many keys a sample meets those that come 16 times as often as it sees them come by chance.
-    { algorithm: 'wide', which: { n: 2 ** 24 }, tuning: { sample: 4096 } },
-    { algorithm: 'wide', which: { over: 2 ** 26 }, tuning: { sample: 16384 } },
+    { algorithm: 'hybrid-radix', which: { n: 2 ** 24 }, tuning: { sample: 4096 } },
+    { algorithm: 'hybrid-radix', which: { over: 2 ** 26 }, tuning: { sample: 16384 } },
     {
       algorithm: 'tiled',
       tuning: {
@@ -49,8 +49,11 @@ export const anywhere: DeviceTuning = {
         groupsPerUnit: 4,
       },
     },
-    { algorithm: 'group', tuning: { rank: 'masks', radixBits: 8, groupSize: 256, keysPerItem: 16 } },
-    { algorithm: 'group', which: { n: 1024 }, tuning: { keysPerItem: 4 } },
+    {
+      algorithm: 'single-workgroup',
+      tuning: { rank: 'masks', radixBits: 8, groupSize: 256, keysPerItem: 16 },
+    },
+    { algorithm: 'single-workgroup', which: { n: 1024 }, tuning: { keysPerItem: 4 } },
     {
       algorithm: 'persistent',
       tuning: {

@@ -3,7 +3,7 @@ import type { DeviceTuning } from '../tuning-rows.js';
 export const hopper: DeviceTuning = {
   where: { architecture: 'sm_90' },
   measured: 'NVIDIA H200, driver 580.159.04, 2026-11-21',
-  // End to end: eight of nine runs of `clsort tune` say 2^14, one 2^13. What one group of `persistent` holds, `group`
+  // End to end: eight of nine runs of `clsort tune` say 2^14, one 2^13. What one group of `persistent` holds, `single-workgroup`
   // sorts in less time.
   crossovers: { host: 2 ** 14 },
   rows: [
@@ -39,11 +39,11 @@ export const hopper: DeviceTuning = {
       tuning: { groupSize: 384, keysPerItem: 12, maxRegisters: 80 },
     },
     {
-      algorithm: 'group',
+      algorithm: 'single-workgroup',
       tuning: { rank: 'ptx', groupSize: 1024, keysPerItem: 4, maxRegisters: 64 },
     },
     {
-      algorithm: 'group',
+      algorithm: 'single-workgroup',
       which: { n: 1024 },
       tuning: { groupSize: 256, keysPerItem: 4 },
     },
@@ -106,7 +106,7 @@ export const hopper: DeviceTuning = {
         valuesAfter: false,
       },
     },
-    { algorithm: 'wide', tuning: { finishSize: 256, finishKeys: 8, finishGroups: 16 } },
+    { algorithm: 'hybrid-radix', tuning: { finishSize: 256, finishKeys: 8, finishGroups: 16 } },
     // Measured on 2026-11-24 for keys alone; with values a sweep has about the registers that it needs.
     {
       algorithm: 'segmented',

@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { canonicalAlgorithm } from '../../algorithms/algorithm-names.js';
 import { algorithmNamed } from '../../algorithms/registry.js';
 import { callOperations } from '../../bench/call-operations.js';
 import { benchCalls, CALL_SCHEMA, type CallBench, callPlaces, callRegressions } from '../../bench/calls.js';
@@ -235,8 +236,9 @@ function readCases({ algorithm, dtype, mode, distribution, count = COUNT }: Benc
   });
   const dtypes = listed(dtype).map((word) => dtypeInfo(word).name);
   const counts = readSizes(count);
-  for (const name of listed(algorithm)) if (name !== 'auto') algorithmNamed(name);
-  return listed(algorithm).flatMap((name) =>
+  const algorithms = listed(algorithm).map(canonicalAlgorithm);
+  for (const name of algorithms) if (name !== 'auto') algorithmNamed(name);
+  return algorithms.flatMap((name) =>
     dtypes.flatMap((type) =>
       modes.flatMap((way) =>
         distributions.flatMap((spread) =>

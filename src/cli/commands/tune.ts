@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { canonicalAlgorithm } from '../../algorithms/algorithm-names.js';
 import type { Tuning } from '../../algorithms/parameters.js';
 import { knownTunings } from '../../algorithms/tuning.js';
 import type { Crossovers } from '../../algorithms/tuning-rows.js';
@@ -52,7 +53,7 @@ interface Row extends TuneCase, Omit<SearchResult, 'wrong'> {
 
 export async function run(args: TuneArguments, console: Console): Promise<ExitCode> {
   if (!(args.time > 0)) throw new UsageError(`--time is ${args.time}: expected seconds above 0`);
-  const named = args.algorithm === undefined ? undefined : listed(args.algorithm);
+  const named = args.algorithm === undefined ? undefined : listed(args.algorithm).map(canonicalAlgorithm);
   for (const name of named ?? []) {
     if (!Object.hasOwn(TUNABLE, name) && !isPrimitive(name)) {
       const known = [...Object.keys(TUNABLE), ...PRIMITIVES];

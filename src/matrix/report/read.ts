@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { canonicalAlgorithm } from '../../algorithms/algorithm-names.js';
 import { ioError } from '../../io/raw.js';
 import { UsageError } from '../../util/errors.js';
 import { OUTCOMES } from '../row.js';
@@ -17,8 +18,14 @@ export async function readReport(file: string): Promise<MatrixReport> {
   if (report?.schema !== REPORT_SCHEMA || !isWhole(report)) {
     throw new UsageError(`${file} is no report of 'clsort matrix --json' (${REPORT_SCHEMA})`);
   }
-  return report;
+  return { ...report, devices: report.devices.map(withPresentNames) };
 }
+
+/** A device of a report in which algorithms may have their former names. */
+const withPresentNames = (device: DeviceReport): DeviceReport => ({
+  ...device,
+  cells: device.cells.map((cell) => ({ ...cell, algorithm: canonicalAlgorithm(cell.algorithm) })),
+});
 
 function parseJson(text: string): unknown {
   try {

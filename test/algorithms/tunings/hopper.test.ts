@@ -24,7 +24,10 @@ function inWords(name: string, keyBits: 8 | 16 | 32 | 64, valueBytes: number, n:
   const shape = tunedShape(factory, h200, { keyBits, valueBytes }, n);
   if (typeof shape === 'string') return shape;
   const tuning = tuningFor(factory, h200, shape);
-  const tile = { ...fitTile(h200, shape, tuning), ...(name === 'group' && { valuesAfter: false }) };
+  const tile = {
+    ...fitTile(h200, shape, tuning),
+    ...(name === 'single-workgroup' && { valuesAfter: false }),
+  };
   const columns = tuning.histogramColumns ?? tuning.countColumns;
   return [
     `${tile.groupSize} x ${tile.keysPerItem}`,
@@ -56,7 +59,7 @@ test('a Hopper device of any name uses the parameters measured on the H200', (t)
   const { info, capabilities } = h200;
   const renamed = { info: { ...info, name: 'NVIDIA Something' }, capabilities };
   const shape = { keyBits: 32, valueBytes: 0 } as const;
-  for (const name of ['onesweep', 'tiled', 'group', 'persistent']) {
+  for (const name of ['onesweep', 'tiled', 'single-workgroup', 'persistent']) {
     const factory = algorithmNamed(name);
     t.deepEqual(tuningFor(factory, renamed, shape, 2 ** 20), tuningFor(factory, h200, shape, 2 ** 20));
     t.is(basisFor(factory, renamed, shape), 'measured');
