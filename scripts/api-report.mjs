@@ -99,7 +99,11 @@ function reportOf(entry) {
     const { own, exports, stars } = moduleOf(file);
     for (const [name, statements] of own)
       if (statements.some((one) => one.startsWith('export'))) take(file, name, true);
-    for (const { name, file: from } of exports.values()) take(from, name, true);
+    for (const [as, { name, file: from }] of exports) {
+      take(from, name, true);
+      if (as !== name)
+        taken.set(`${file}|${as}`, { file, name: as, text: `export { ${name} as ${as} };`, isPublic: true });
+    }
     for (const star of stars) exported(star);
   };
   exported(entry);
@@ -112,7 +116,7 @@ function textOf(name, declarations) {
   const part = (isPublic) =>
     declarations
       .filter((one) => one.isPublic === isPublic)
-      .map(({ text }) => text.replaceAll(/^export (?:declare )?|^declare /gm, ''))
+      .map(({ text }) => text.replaceAll(/^export (?:declare )?(?!\{)|^declare /gm, ''))
       .join('\n\n');
   return `# Public types of ${name === 'clsort' ? 'clsort' : 'clsort/opencl'}
 

@@ -114,8 +114,8 @@ class NotingDevice {
     return { kernel };
   }
 
-  /** A few bytes that nobody uses. */
-  keep(): unknown {
+  /** A few bytes; no kernel runs on them. */
+  allocatePersistent(): unknown {
     return {};
   }
 }

@@ -202,13 +202,13 @@ test('a test process begins with shared records, and adds its own when it ends',
     (name) => `import { seededCache, shareCache } from ${JSON.stringify(
       pathToFileURL(join(packageRoot, 'dist/test/test-cache.js')).href,
     )};
-import { keepCertificate, certificateOf } from ${JSON.stringify(
+import { storeSelfTestRecord, readSelfTestRecord } from ${JSON.stringify(
       pathToFileURL(join(packageRoot, 'dist/src/util/self-test-records.js')).href,
     )};
 process.env.CLSORT_CACHE_DIR = seededCache(${JSON.stringify(join(scratch, name))});
 const of = (variant) => ['platform', 'device', 'driver', variant];
-console.log(certificateOf(of('one'))?.ok ?? 'none', certificateOf(of('two'))?.ok ?? 'none');
-keepCertificate(of('${name}'), undefined);
+console.log(readSelfTestRecord(of('one'))?.ok ?? 'none', readSelfTestRecord(of('two'))?.ok ?? 'none');
+storeSelfTestRecord(of('${name}'), undefined);
 shareCache(process.env.CLSORT_CACHE_DIR);`,
   );
   mkdirSync(shared);

@@ -241,9 +241,9 @@ test('a package that is not installed is an error with the install command', asy
 
 test('a child inherits only the environment variables that its loader needs', (t) => {
   const program = `
-    import { ForeignProcess } from '${pathToFileURL(join(packageRoot, 'dist/src/io/formats/subprocess/reader-process.js'))}';
+    import { ReaderProcess } from '${pathToFileURL(join(packageRoot, 'dist/src/io/formats/subprocess/reader-process.js'))}';
     import { openSync, readdirSync, readFileSync } from 'node:fs';
-    const child = new ForeignProcess({ name: 'x', what: 'read', fd: openSync('/dev/null', 'r') });
+    const child = new ReaderProcess({ name: 'x', what: 'read', fd: openSync('/dev/null', 'r') });
     const pid = readdirSync('/proc').find((pid) => {
       try { return readFileSync('/proc/' + pid + '/stat', 'latin1').split(') ')[1]?.split(' ')[1] === String(process.pid); } catch { return false; }
     });
