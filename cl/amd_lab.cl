@@ -1,8 +1,8 @@
-/* Two kernels of the classic pipeline as they are usually written, to be compared with those in amd_radix.cl:
- * clsort bench ladder. */
+/* Two kernels of the classic pipeline in their usual form, for comparison with those in amd_radix.cl: clsort bench
+ * ladder. */
 #include "amd_radix.cl"
 
-/* The scan along the blocks for one bin a group: every work-item reads its own row of the table, a word of each.
+/* Scans along the blocks for one bin per group: every work-item reads one word of its own row of the table.
  * NDRange: dimension 0 the runs, dimension 1 the bins.
  * @post as ScanArraysdim2 */
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
@@ -29,8 +29,8 @@ void ScanArraysdim2_one_bin(__global const uint *buckets, __global uint *scanned
         sumBuffer[bin * runs + run] = sums[from][RUN - 1];
 }
 
-/* A group moves as many blocks as it has work-items, and each work-item walks a block of its own: reads of neighbours
- * lie 256 keys apart. */
+/* A group moves as many blocks as it has work-items, one block per work-item: reads of neighbours are 256 keys
+ * apart. */
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 void permute_blocks(__global const key_t *keys, __global key_t *keys_out, __global const uint *scannedBuckets, ulong n,
                     codec_t codec, uint flags, uint shift, uint bits)

@@ -1,4 +1,4 @@
-/* The classic multi-kernel LSD radix sort, 8 bits a pass, as known from AMD's OpenCL samples:
+/* The classic multi-kernel LSD radix sort, 8 bits per pass, as in AMD's OpenCL samples:
  *
  *   histogram      digit counts of each block of 256 keys               -> buckets
  *   ScanArraysdim2 for each bin, exclusive scan over runs of 64 blocks  -> scannedBuckets, sumBuffer
@@ -8,12 +8,12 @@
  *   fixOffset      add each bin's base                                  -> scannedBuckets
  *   permute        one group moves the keys of a block, each work-item a stretch of it
  *
- * With one run of blocks (16384 keys) prefixSum and blockAddition have nothing to add, and
- * ScanArraysdim1 scans sumBuffer itself: the scan of 3 kernels. Otherwise it takes all 5.
+ * With one run of blocks (16384 keys), prefixSum and blockAddition have nothing to add, and ScanArraysdim1 scans
+ * sumBuffer directly: the scan of 3 kernels. Otherwise the scan takes all 5.
  *
- * The input counts as padded to a multiple of 16384 keys: a key beyond n reads as the all-ones code.
- * It has the largest digit in every pass and stands behind all real keys, so its place is always beyond
- * n, and is never written. The tables are padded, the key buffers need not be.
+ * The input is treated as padded to a multiple of 16384 keys: a key beyond n reads as the all-ones code. It has the
+ * largest digit in every pass and comes after all real keys, so its output position is always beyond n and never
+ * written. The tables are padded, the key buffers need not be.
  *
  * Set by src/algorithms/amd-radix.ts, besides the macros of common.clh:
  *   GROUP_SIZE  work-items of a group in every kernel, a power of two from 1 to 64
@@ -26,10 +26,10 @@
 #endif
 
 #define RADIX 256
-#define BLOCK 256 /* keys of a block */
-#define RUN 64    /* blocks of a run */
+#define BLOCK 256 /* keys per block */
+#define RUN 64    /* blocks per run */
 
-/* @return the code of key number i of the padded input */
+/* @return the code of key i of the padded input */
 INLINE code_t load_padded(__global const key_t *keys, size_t i, ulong n, codec_t codec, uint flags)
 {
     return i < n ? load_code(keys, i, codec, flags) : CODE_MAX;
@@ -56,8 +56,7 @@ void histogram(__global const key_t *keys, __global uint *buckets, ulong n, code
         buckets[block * RADIX + bin] = bins[bin];
 }
 
-/* Hillis and Steele's scan along the blocks, for SCAN_BINS bins at once so that rows of the table are
- * read whole.
+/* Hillis and Steele's scan along the blocks, for SCAN_BINS bins at once, so that table rows are read contiguously.
  * NDRange: dimension 0 the runs, dimension 1 the groups of SCAN_BINS bins.
  * @post scannedBuckets = exclusive scan over each run of 64 blocks, sumBuffer[bin * runs + run] = its total */
 #define SCAN_BINS 16
@@ -65,7 +64,7 @@ void histogram(__global const key_t *keys, __global uint *buckets, ulong n, code
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 void ScanArraysdim2(__global const uint *buckets, __global uint *scannedBuckets, __global uint *sumBuffer)
 {
-    /* Two copies, so that a step reads one and writes the other; the odd row length spreads the banks. */
+    /* Two copies: a step reads one and writes the other. The odd row length avoids bank conflicts. */
     __local uint sums[2][SCAN_BINS * (RUN + 1)];
     const uint lid = get_local_id(0);
     const size_t run = get_group_id(0);
@@ -127,8 +126,8 @@ void prefixSum(__global uint *sumBuffer, __global uint *binTotals, uint runs)
         binTotals[get_group_id(0)] = carry;
 }
 
-/* Adds to every block the prefix of its run, four neighbouring bins a work-item.
- * NDRange: dimension 0 the bins / 4, dimension 1 the blocks.
+/* Adds to every block the prefix of its run, four neighbouring bins per work-item. NDRange: dimension 0 the bins /
+ * 4, dimension 1 the blocks.
  * @post scannedBuckets[block * 256 + bin] = keys with this digit in earlier blocks */
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 void blockAddition(__global uint4 *scannedBuckets, __global const uint *sumBuffer)
@@ -157,8 +156,8 @@ void ScanArraysdim1(__global uint *totals)
     }
 }
 
-/* Adds to every block the bases of its bins, four neighbouring bins a work-item.
- * NDRange: dimension 0 the bins / 4, dimension 1 the blocks.
+/* Adds to every block the bases of its bins, four neighbouring bins per work-item. NDRange: dimension 0 the bins /
+ * 4, dimension 1 the blocks.
  * @post scannedBuckets[block * 256 + bin] = place of the block's first key with this digit */
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 void fixOffset(__global uint4 *scannedBuckets, __global const uint4 *binTotals)
@@ -167,15 +166,15 @@ void fixOffset(__global uint4 *scannedBuckets, __global const uint4 *binTotals)
     scannedBuckets[block * (RADIX / 4) + bins] += binTotals[bins];
 }
 
-/* Moves the keys (and values) of one block per group: each work-item walks its own stretch of the block in
+/* Moves the keys (and values) of one block per group: each work-item processes its own stretch of the block in
  * order, which keeps the sort stable.
  *
- * A place is the block's base, a 32-bit word that fixOffset left in global memory, and the number of
- * keys of that digit in front of it in the block. Only that running number is kept in local memory, for
- * each work-item and digit: it is below 256 whenever it is read, so a byte holds it. The work-items first
- * count their stretches, then four digits at a time are scanned over the work-items, then each walks its
- * stretch again. Neighbouring groups fill neighbouring places at about the same time, so that the memory
- * system can put whole lines together. */
+ * A position is the block's base, a 32-bit word that fixOffset stored in global memory, plus the number of
+ * preceding keys with that digit in the block. Only that number is kept in local memory, per work-item and digit:
+ * it is below 256 whenever it is read, so a byte suffices. The work-items first count their stretches, then scan
+ * four digits at a time over the work-items, then process their stretches again. Neighbouring groups write
+ * neighbouring positions at about the same time, so the memory system can combine whole lines.
+ */
 #define STRETCH (BLOCK / GROUP_SIZE)
 #define COUNTER_WORDS (RADIX / 4)
 
@@ -203,8 +202,8 @@ void permute(__global const key_t *restrict keys, __global key_t *restrict keys_
         running[code_digit(codes[k], shift, bits)]++;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    /* Bytes are added four in a word. One that reaches 256 would carry into the next, but only a block of
-     * one digit can reach it, with its last work-item, and no one reads the sum behind that. */
+    /* Bytes are added four per word. A byte that reaches 256 would carry into the next one. Only a block of one
+     * digit can reach it, with its last work-item, and no sum after that is read. */
     for (uint word = lid; word < COUNTER_WORDS; word += GROUP_SIZE) {
         uint sum = 0;
         for (uint item = 0; item < GROUP_SIZE; item++) {

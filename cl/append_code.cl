@@ -1,9 +1,8 @@
-/* Codes of several columns side by side in one word, so that one sort goes by all of them.
+/* Packs the codes of several columns into one word, so that one sort orders by all of them.
  *
  *   PACKED_BITS  32 or 64: width of that word
  *
- * `infinity` is the pattern of +infinity of a float dtype, 0 for integers.
- */
+ * `infinity` is the bit pattern of +infinity of a float dtype, 0 for integers. */
 #include "canonical_key.clh"
 #include "key_codec.clh"
 

@@ -1,10 +1,10 @@
-/* Bitonic sort, the flip form, for any n. Merging two sorted halves starts with a mirror step (i against its
- * mirror image in the block), so that every comparator points up; a comparator that reaches beyond n would
- * only meet a key that is larger than all, and is left out. No pads, which the unstable network could
- * mistake for keys of the largest code.
+/* Bitonic sort, the flip form, for any n. Merging two sorted halves starts with a mirror step (i with its mirror
+ * image in the block), so every comparator points up. A comparator that reaches beyond n would only meet a key
+ * larger than all others, and is left out. No padding is needed, which the unstable network could confuse with keys
+ * of the largest code.
  *
  *   BLOCK  keys that one group sorts in local memory, a power of two
- *   TIES   1: equal keys are compared by their first position, which travels along: stable
+ *   TIES   1: equal keys are compared by their original position, which travels along: stable
  */
 #include "comparison.clh"
 
@@ -15,8 +15,8 @@
 # error "TIES: 1 for a stable sort, set by src/algorithms/bitonic.ts"
 #endif
 
-/* The lower index of comparator t, and the distance to the upper one.
- * @param stride  0 for the mirror step of blocks of `size`, else the distance, a power of two */
+/* The lower index of comparator t; *upper receives the upper index.
+ * @param stride  0 for the mirror step of blocks of `size`, otherwise the distance, a power of two */
 INLINE ulong lower_of(ulong t, ulong size, ulong stride, ulong *upper)
 {
     if (stride == 0) {
@@ -70,7 +70,7 @@ GROUP_KERNEL void bitonic_step(__global key_t *keys,
 
 /* All steps of sizes first_size to last_size that fit a block, in local memory, one block per group.
  * @param first_size  2 to sort the block, larger than last_size for no step at all
- * @param tail        1: only the steps of last_size with strides below BLOCK, after those on global memory */
+ * @param tail  1: only the steps of last_size with strides below BLOCK, after those on global memory */
 GROUP_KERNEL void bitonic_block(__global const key_t *keys_in, __global key_t *keys_out,
 #if HAS_VALUES
                                 __global const value_t *values_in, __global value_t *values_out,

@@ -1,9 +1,9 @@
-/* Bitonic sort in its textbook form, whose blocks go up and down by turns: for clsort explain and clsort bench ladder.
- * It sorts powers of two only; the form that is used, in bitonic.cl, turns the second half of each block around instead
- * and needs neither. */
+/* Bitonic sort in its textbook form, with alternately ascending and descending blocks: for clsort explain and
+ * clsort bench ladder. It sorts powers of two only. The production form, in bitonic.cl, mirrors the second half of
+ * each block instead, and needs neither powers of two nor alternating blocks. */
 #include "comparison.clh"
 
-/* One step on global memory: comparator t is work-item t. The arrays hold codes; with values those are moved along.
+/* One step on global memory: work-item t is comparator t. The arrays hold codes; values are moved along.
  * @pre  n, size and stride are powers of two, stride < size <= n */
 GROUP_KERNEL void bitonic_alternating(__global key_t *keys,
 #if HAS_VALUES

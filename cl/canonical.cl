@@ -1,7 +1,6 @@
 /* Canonical keys: equal bits for keys that compare equal as numbers.
  *
- * `infinity` is the pattern of +infinity of a float dtype, 0 for integers, which are canonical already.
- */
+ * `infinity` is the bit pattern of +infinity of a float dtype, 0 for integers, which are canonical already. */
 #include "canonical_key.clh"
 
 #ifndef GROUP_SIZE

@@ -1,6 +1,6 @@
-/* A sum over the bytes of a buffer, to be compared with the same sum over host memory: what a transfer changed
- * shows. Every 32-bit word counts with an odd factor of its own, so a change of one word cannot go unnoticed;
- * the bytes behind the last whole word count as a word that zeros fill up. src/native/checksum.cc does the same.
+/* A sum over the bytes of a buffer, for comparison with the same sum over host memory: it detects transfer errors.
+ * Every 32-bit word is multiplied by its own odd factor, so a change of one word always changes the sum. The bytes
+ * after the last whole word count as a zero-padded word. src/native/checksum.cc computes the same sum.
  *
  * Set by src/sort/verification/group-sums.ts:
  *   LOCAL_SIZE  work-items of a group, a power of two

@@ -1,14 +1,14 @@
-/* Compaction: the elements that are chosen, one behind the other in input order, and perhaps the others likewise.
+/* Compaction: stores the selected elements contiguously in input order, and optionally the others after them.
  *
- *   compact_once         chosen ones, every key read once: groups tell each other how many they have (look_back.clh)
- *   compact_part_counts  elsewhere two launches: each group counts in its part,
- *   compact_parts        and puts in place what it has counted
+ *   compact_once         selected elements, every key read once: groups publish their counts (look_back.clh)
+ *   compact_part_counts  otherwise two launches: each group counts the selected elements of its part,
+ *   compact_parts        and then stores them at their positions
  *
- *   CHOOSE  0 where the byte of a mask is not 0; 1 keys whose codes are in a range; 2 of keys in order the first of each run
+ *   CHOOSE  0: mask bytes that are not 0; 1: keys whose codes are in a range; 2: of sorted keys, the first of each run
  *           of equal ones
- *   GIVE    1 the keys; 2 with them their positions; 3 their positions, and the keys of another array that they stand for
- *   HELD    1: keys wait in local memory while a group looks back, which takes fewer registers; 0: in registers
- *   IN_LANES  1: a group is one work-item with a vector unit of its own, which chooses 16 keys at once
+ *   GIVE    1: the keys; 2: also their positions; 3: their positions, and the keys of another array at these positions
+ *   HELD    1: keys stay in local memory during look-back, which takes fewer registers; 0: in registers
+ *   IN_LANES  1: a group is one work-item with its own vector unit, which selects from 16 keys at once
  */
 #include "key_codec.clh"
 #include "vector_keys.clh"
@@ -38,13 +38,13 @@ typedef uint operand_t;
 # error "HELD: a work-item alone has nobody to wait for"
 #endif
 
-/* What says which keys are chosen. */
+/* Selection criterion. */
 #define SELECTION_PARAMETERS \
     __global const key_t *in, __global const uchar *mask, ulong n, ulong low, ulong high, uint invert, codec_t codec
 #define SELECTION in, mask, n, low, high, invert, codec
 
-/* Where chosen elements go; GIVE 2: `source` has the keys that are looked at, 3: key number `carried[i]` there is given for
- * element i. */
+/* Destination of selected elements. GIVE 2: `source` has the keys that are compared. GIVE 3: element i writes key
+ * `carried[i]` of it. */
 #define PLACE_PARAMETERS \
     __global key_t *out, __global const key_t *source, __global const uint *carried, __global uint *places
 #define PLACES out, source, carried, places
@@ -56,7 +56,7 @@ INLINE bool is_chosen(key_t key, code_t low, code_t high, codec_t codec)
 }
 
 #if CHOOSE == 2 && HAS_ROWS
-/* The key of the lane before this one. */
+/* The key of the preceding lane. */
 INLINE key_t row_before_key(key_t key)
 {
 # if KEY_BITS == 64
@@ -67,8 +67,8 @@ INLINE key_t row_before_key(key_t key)
 }
 #endif
 
-/* The VECTOR_KEYS elements from `at` on, 0 behind the last one.
- * @return a bit for each that is there */
+/* Loads the VECTOR_KEYS elements from `at` on, 0 after the last one.
+ * @return one bit per existing element */
 INLINE uint load_vector(__global const key_t *in, ulong at, ulong n, key_t keys[VECTOR_KEYS])
 {
     if (at + VECTOR_KEYS <= n) {
@@ -81,12 +81,13 @@ INLINE uint load_vector(__global const key_t *in, ulong at, ulong n, key_t keys[
     return at < n ? (1u << (uint)(n - at)) - 1 : 0;
 }
 
-/* Which of VECTOR_KEYS elements are chosen.
- * @param at    where they begin
- * @param some  a bit for each that is there
+/* Selects from VECTOR_KEYS elements.
+ * @param at    index of the first element
+ * @param some  one bit per existing element
  * @pre   called by whole rows, whose vectors lie one behind the other
  * @post  *own = how many are chosen
- * @return a bit for each that is chosen */
+ * @return one bit per selected element
+ */
 INLINE uint choose_of(SELECTION_PARAMETERS, ulong at, const key_t keys[VECTOR_KEYS], uint some, uint *own)
 {
     uint bits = 0;
@@ -102,7 +103,7 @@ INLINE uint choose_of(SELECTION_PARAMETERS, ulong at, const key_t keys[VECTOR_KE
     bits = (bits ^ (invert != 0 ? ~0u : 0)) & some;
 #else
 # if HAS_ROWS
-    /* The lane before has it, but for the first one of a row. */
+    /* The preceding lane has it, except for the first lane of a row. */
     key_t last = row_before_key(keys[VECTOR_KEYS - 1]);
     if (LANE == 0 && at > 0 && some)
         last = in[at - 1];
@@ -134,13 +135,13 @@ INLINE uint choose_vector(SELECTION_PARAMETERS, ulong at, key_t keys[VECTOR_KEYS
     return choose_of(SELECTION, at, keys, some, own);
 }
 
-/* The same for the tile from `start` on, by rounds. */
+/* The same for the tile that starts at `start`, by rounds. */
 INLINE void choose(SELECTION_PARAMETERS, ulong start, key_t keys[ROUNDS][VECTOR_KEYS], uint chosen[ROUNDS], uint own[ROUNDS])
 {
     const uint item = (uint)get_local_id(0);
     if (start + TILE_KEYS <= n) {
 #pragma unroll
-        for (uint round = 0; round < ROUNDS; round++) /* all loads are under way before one is waited for */
+        for (uint round = 0; round < ROUNDS; round++) /* all loads are in flight before the first wait */
             load_keys(in + start + (round * GROUP_SIZE + item) * VECTOR_KEYS, keys[round]);
 #pragma unroll
         for (uint round = 0; round < ROUNDS; round++) {
@@ -164,7 +165,8 @@ INLINE uint count_vector(SELECTION_PARAMETERS, ulong at)
     return count;
 }
 
-/* How many of a tile are chosen, for every work-item: seldom needed, and so by few registers rather than at once. */
+/* Number of selected elements of a tile, for every work-item. Rarely needed, so it saves registers rather than
+ * time. */
 INLINE uint count_tile(SELECTION_PARAMETERS, ulong start, __local uint *scratch)
 {
     const uint item = (uint)get_local_id(0);
@@ -175,7 +177,8 @@ INLINE uint count_tile(SELECTION_PARAMETERS, ulong start, __local uint *scratch)
     return combine_group(count, scratch);
 }
 
-/* What a group orders in local memory: keys, or their numbers in the tile where they lie or wait elsewhere. */
+/* Elements that a group reorders in local memory: keys, or their indices in the tile if the keys are stored
+ * elsewhere. */
 #if GIVE == 1 && !HOLDS_KEYS
 typedef key_t placed_t;
 #elif TILE_KEYS <= 65536
@@ -189,10 +192,9 @@ typedef uint placed_t;
 # define PLACED_OF(keys, round, i) (placed_t)(((round) * GROUP_SIZE + (uint)get_local_id(0)) * VECTOR_KEYS + (i))
 #endif
 
-/* Puts one element where it belongs.
- * @param from  where the tile of numbers begins
- * @param held  the keys of the tile, if they wait in local memory
- */
+/* Stores one element at its position.
+ * @param from  start of the tile, for indices
+ * @param held  the keys of the tile, if they are in local memory */
 INLINE void place(PLACE_PARAMETERS, placed_t placed, ulong from, ulong to, __local const key_t *held)
 {
 #if HOLDS_KEYS
@@ -210,7 +212,7 @@ INLINE void place(PLACE_PARAMETERS, placed_t placed, ulong from, ulong to, __loc
 
 #if GROUP_SIZE > 1
 # if HOLDS_KEYS
-/* @param held  ROUNDS * GROUP_SIZE vectors; each work-item writes its own, and others read them behind a barrier */
+/* @param held  ROUNDS * GROUP_SIZE vectors; each work-item writes its own, and others read them after a barrier */
 INLINE void hold_keys(key_t keys[ROUNDS][VECTOR_KEYS], __local keys_t *held)
 {
 #  pragma unroll
@@ -219,11 +221,11 @@ INLINE void hold_keys(key_t keys[ROUNDS][VECTOR_KEYS], __local keys_t *held)
 }
 # endif
 
-/* Orders what the group has of the tile in local memory, so that neighbours are written by neighbours.
- * @param before     chosen ones of the tile before each round of the work-item
- * @param with_rest  behind the chosen ones the others
- * @param placed     TILE_KEYS entries, which nobody uses
- */
+/* Orders the selected elements of the tile in local memory, so that neighbouring work-items write neighbouring
+ * positions.
+ * @param before     selected elements of the tile before each round of the work-item
+ * @param with_rest  append the elements that are not selected
+ * @param placed     TILE_KEYS entries, unused */
 INLINE void order_tile(key_t keys[ROUNDS][VECTOR_KEYS], const uint chosen[ROUNDS], const uint before[ROUNDS], uint total,
                        bool with_rest, __local placed_t *placed)
 {
@@ -242,10 +244,9 @@ INLINE void order_tile(key_t keys[ROUNDS][VECTOR_KEYS], const uint chosen[ROUNDS
     }
 }
 
-/* Writes what order_tile has left.
- * @param origin  where the first chosen one goes
- * @param rest    where the first other one goes, or NO_REST
- */
+/* Writes the result of order_tile.
+ * @param origin  position of the first selected element
+ * @param rest    position of the first other element, or NO_REST */
 INLINE void write_tile(PLACE_PARAMETERS, ulong start, ulong n, uint total, ulong origin, ulong rest,
                        __local const placed_t *placed, __local const key_t *held)
 {
@@ -258,10 +259,9 @@ INLINE void write_tile(PLACE_PARAMETERS, ulong start, ulong n, uint total, ulong
 }
 #endif
 
-/* Brings the tile's chosen elements, and perhaps the others, to where they belong: order_tile, then write_tile, or what a
- * work-item alone does instead.
- * @param placed  TILE_KEYS entries of local memory, or 1 where a group is one work-item
- */
+/* Stores the tile's selected elements, and optionally the others, at their positions: order_tile, then write_tile.
+ * A group of one work-item stores them directly.
+ * @param placed  TILE_KEYS entries of local memory, or 1 if a group is one work-item */
 #if GROUP_SIZE == 1
 # define PLACED 1
 #else
@@ -287,7 +287,7 @@ INLINE void place_tile(PLACE_PARAMETERS, ulong start, ulong n, key_t keys[ROUNDS
 #endif
 }
 
-/* Local memory for the keys that wait, if they do. */
+/* Local memory for the held keys, if HELD. */
 #if HOLDS_KEYS
 # define HELD_MEMORY __local keys_t held_vectors[ROUNDS * GROUP_SIZE];
 # define HOLD_KEYS(keys) hold_keys(keys, held_vectors);
@@ -302,7 +302,7 @@ INLINE void place_tile(PLACE_PARAMETERS, ulong start, ulong n, key_t keys[ROUNDS
 # if GROUP_SIZE != 1
 #  error "IN_LANES: groups of one work-item"
 # endif
-/* Which of the LANES elements from `at` on are chosen: -1 for each that is, else 0. @pre so many there are */
+/* Selection of the LANES elements from `at` on: -1 for each selected one, otherwise 0. @pre so many there are */
 INLINE int16 choose_lanes(SELECTION_PARAMETERS, ulong at, lanes_t keys)
 {
 # if CHOOSE == 0
@@ -317,11 +317,10 @@ INLINE int16 choose_lanes(SELECTION_PARAMETERS, ulong at, lanes_t keys)
 # endif
 }
 
-/* Puts the elements of a part where they belong.
+/* Stores the elements of a part at their positions.
  * @param at, stop  elements of the part
- * @param to, rest  where the first chosen one goes, and the first other one, or NO_REST
- * @param own       behind the places of chosen ones of this part, and of other ones
- */
+ * @param to, rest  position of the first selected element, and of the first other one or NO_REST
+ * @param own       ends of the positions of this part's selected elements, and of its others */
 INLINE void place_part(SELECTION_PARAMETERS, PLACE_PARAMETERS, ulong at, ulong stop, ulong to, ulong rest, ulong2 own)
 {
     key_t keys[LANES];
@@ -335,8 +334,8 @@ INLINE void place_part(SELECTION_PARAMETERS, PLACE_PARAMETERS, ulong at, ulong s
 # else
 #  define PLACED_AT(i) i
 # endif
-        /* Which one is chosen nobody foretells: each is written, and what does not belong there is written over by the
-         * next one of this part. What lies anywhere in another array is read for those that are chosen only. */
+        /* Selections are unpredictable, so each element is written without a branch; the next one of this part
+         * overwrites a wrong one. Keys at arbitrary positions of another array are only read if selected. */
         if (GIVE != 3 && rest == NO_REST && to + LANES <= own.s0) {
 # pragma unroll
             for (uint i = 0; i < LANES; i++) {
@@ -448,8 +447,8 @@ PRIMITIVE_KERNEL void compact_parts(SELECTION_PARAMETERS, PLACE_PARAMETERS, __gl
 #endif
 }
 
-/* @param control  tickets, see take_tile; behind a margin the states of all tiles
- * @param launch   a number that no launch since the states were cleared has had
+/* @param control  tickets, see take_tile; after a margin the states of all tiles
+ * @param launch   a number that no launch has used since the states were cleared
  * @post told[slot] = how many are chosen */
 PRIMITIVE_KERNEL void compact_once(SELECTION_PARAMETERS, PLACE_PARAMETERS, __global uint *control, uint launch,
                                    __global uint *told, uint slot)

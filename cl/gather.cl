@@ -1,12 +1,12 @@
 /* out[i] = in[index[i]], for elements of UNITS units of UNIT_BYTES bytes.
  *
  *   gather       one array
- *   gather_each  up to 8 arrays with indices of their own, each by groups of its own, one array's behind the other's
+ *   gather_each  up to 8 arrays with their own indices, each processed by its own consecutive groups
  *
  *   UNIT_BYTES   1, 2, 4, 8 or 16
  *   UNITS        units of an element
  *   INDEX_BITS   32 or 64
- *   CHECKED      1: an index that is not inside is told
+ *   CHECKED      1: an index that is out of range is reported
  */
 
 #if !defined(UNIT_BYTES) || !defined(UNITS) || !defined(INDEX_BITS) || !defined(GROUP_SIZE) || !defined(CHECKED)
@@ -35,7 +35,7 @@ typedef ulong index_t;
 # define TOLD_PARAMETERS
 #endif
 
-/* Element i: zero where its index is not inside. */
+/* Element i: zero if its index is out of range. */
 #define GATHER(in, from, out, i, length)      \
     for (uint unit = 0; unit < UNITS; unit++) \
         (out)[(i) * UNITS + unit] = (from) < (length) ? (in)[(from) * UNITS + unit] : (unit_t)(0);
@@ -43,10 +43,9 @@ typedef ulong index_t;
     if ((from) >= (length))              \
         atomic_max(told, (uint)min((from) - (length) + 1, (ulong)0xffffffff));
 
-/* @param told  word number `slot` is 0 before
+/* @param told  word `slot` is 0 before
  * @post  an index of `length` or more leaves its element zero: no work-item reads outside of `in`;
- *        told[slot] says by how much more than length - 1 the largest of them was, 0 if there was none
- */
+ *        told[slot] says by how much more than length - 1 the largest of them was, 0 if there was none */
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 void gather(__global const unit_t *in, __global const index_t *indices, __global unit_t *out, ulong n,
             ulong length TOLD_PARAMETERS)
@@ -65,8 +64,8 @@ void gather(__global const unit_t *in, __global const index_t *indices, __global
 # define ARRAY(number) \
     __global const unit_t *in##number, __global const index_t *indices##number, __global unit_t *out##number
 
-/* An element of an array whose groups come behind `before`. Each array has code of its own: to choose among the parameters takes longer
- * than an element does. */
+/* An element of an array whose groups start after `before`. Each array has its own code: selecting a parameter at
+ * run time takes longer than an element. */
 # define GATHER_OF(number, before, count, length, slot)                    \
     {                                                                      \
         const uint i = (group - (before)) * GROUP_SIZE + item;             \
@@ -77,10 +76,9 @@ void gather(__global const unit_t *in, __global const index_t *indices, __global
         }                                                                  \
     }
 
-/* The same for each of several arrays, none of which is read here and written there.
- * @param first, second  of each array: its number of indices, of elements to read, its slot, and the group that the next one begins
- *                       with; those behind the last one repeat it
- */
+/* The same for several arrays, none of which is both read and written.
+ * @param first, second  per array: its number of indices, of elements to read, its slot, and the first group of the
+ *        next array; entries after the last array repeat it */
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 void gather_each(__global uint *told, uint16 first, uint16 second, ARRAY(0), ARRAY(1), ARRAY(2), ARRAY(3), ARRAY(4),
                  ARRAY(5), ARRAY(6), ARRAY(7))

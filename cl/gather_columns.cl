@@ -5,7 +5,7 @@
 # error "GROUP_SIZE: work-items of a work-group, set by src/primitives/group.ts"
 #endif
 
-/* An element as units that memory moves at once: units of an element, and 256 times the bytes of one. */
+/* Shape of an element: its number of units, plus 256 times the bytes of a unit, which is moved at once. */
 #define UNITS(shape) ((shape) & 0xff)
 #define UNIT_BYTES(shape) ((shape) >> 8)
 
@@ -14,11 +14,11 @@
         ((__global unit_t *)out)[to * units + unit] = \
             is_inside ? ((__global const unit_t *)in)[from * units + unit] : (unit_t)(0);
 
-/* One element of one column: zero where `from` is not inside. */
+/* One element of one column: zero if `from` is out of range. */
 INLINE void move_element(__global const uchar *in, __global uchar *out, ulong from, ulong to, bool is_inside, uint shape)
 {
     const uint units = UNITS(shape);
-    const uint bytes = UNIT_BYTES(shape); /* the same for all work-items of a column; Oclgrind knows no switch of it */
+    const uint bytes = UNIT_BYTES(shape); /* uniform within a column; Oclgrind does not support a switch on it */
     if (bytes & 1)
         MOVE(uchar)
     if (bytes & 2)
@@ -32,7 +32,7 @@ INLINE void move_element(__global const uchar *in, __global uchar *out, ulong fr
 }
 
 #define COLUMN(number) __global const uchar *in##number, __global uchar *out##number
-/* The one of the parameters for this work-item's column. */
+/* The parameter of this work-item's column. */
 #define OF_COLUMN(array)                                               \
     (column < 4    ? column < 2    ? column == 0 ? array##0 : array##1 \
                      : column == 2 ? array##2                          \
@@ -41,12 +41,11 @@ INLINE void move_element(__global const uchar *in, __global uchar *out, ulong fr
      : column == 6 ? array##6                                          \
                    : array##7)
 
-/* Groups go through the columns one after the other, each by as many as all rows take.
- * @param length  elements of each column that is read
- * @param told    word number `slot` is 0 before
+/* Groups process the columns one after the other, each with as many groups as all rows need.
+ * @param length  elements of each input column
+ * @param told    word `slot` is 0 before
  * @post  as gather.cl: an index of `length` or more leaves its elements zero, and told[slot] says by how much more than
- *        length - 1 the largest of them was, 0 if there was none
- */
+ *        length - 1 the largest of them was, 0 if there was none */
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 void gather_columns(__global const uint *indices, ulong n, ulong length, uint columns, uint8 shapes, __global uint *told,
                     uint slot, COLUMN(0), COLUMN(1), COLUMN(2), COLUMN(3), COLUMN(4), COLUMN(5), COLUMN(6), COLUMN(7))

@@ -1,11 +1,11 @@
 /* Histograms, by a window of code bits or by edges of ranges.
  *
  *   histogram_global   atomics on global counters, any number of bins
- *   histogram_private  at most 64 bins: a byte per bin and work-item, flushed before it can overflow
- *   histogram_waves    at most 256 bins: a histogram per 32 work-items in local memory, by atomics
- *   histogram_merge    adds up the histograms that the groups of the last two left
+ *   histogram_private  at most 64 bins: one byte per bin and work-item, flushed before it can overflow
+ *   histogram_waves    at most 256 bins: one histogram per 32 work-items in local memory, by atomics
+ *   histogram_merge    sums the group histograms of the last two
  *
- *   LAYOUT  of the private bytes: 0 those of a work-item together, 1 those of a bin together
+ *   LAYOUT  of the private bytes: 0 grouped by work-item, 1 grouped by bin
  */
 #include "key_codec.clh"
 
@@ -21,8 +21,8 @@
         __global const key_t *keys, __global uint *counts, __global const key_t *edges, ulong n, uint bins, uint shift, \
         uint by_edges, codec_t codec)
 
-/* @return the bin of key i, or `bins` when it is in none: beyond n or outside of the edges.
- *         Bin b holds edges[b] <= code < edges[b + 1], the last one its upper edge too. */
+/* @return the bin of key i, or `bins` if it has none: beyond n or outside of the edges. Bin b holds edges[b] <=
+ *         code < edges[b + 1]; the last one includes its upper edge. */
 INLINE uint bin_of(__global const key_t *keys, __global const key_t *edges, ulong i, ulong n, uint bins, uint shift,
                    uint by_edges, codec_t codec)
 {

@@ -1,10 +1,10 @@
-/* Histogram by counters in local memory, of which each group has several columns: work-items side by side count in different
- * ones, hence in different banks, however skewed the keys are. Groups add what they have counted to the result.
+/* Histogram with counters in local memory. Each group has several columns of counters: neighbouring work-items use
+ * different columns, and so different banks, however skewed the keys are. Groups add their counts to the result.
  *
  *   COLUMNS    copies of the counters, a power of two
- *   BY         0 a digit of the codes; 1 bins of equal widths, which are powers of two; 2 any edges
- *   HAND_OVER  1: the group that ends last hands over the result, and leaves zeros behind; 0: it is where groups add
- * vector_keys.clh tells what else the host sets.
+ *   BY         0: a digit of the codes; 1: bins of equal widths, which are powers of two; 2: any edges
+ *   HAND_OVER  1: the last group to finish writes the result and zeroes the sums; 0: the sums are the result
+ * See vector_keys.clh for further macros that the host sets.
  */
 #include "key_codec.clh"
 #include "local_memory.clh"
@@ -18,9 +18,9 @@
 # error "HAND_OVER: what groups have added is known to be there on NVIDIA's devices only"
 #endif
 #define NO_BIN 0xffffffffu
-#define CONTROL_MARGIN 32 /* words before the sums, so that groups that are done have a line of their own */
+#define CONTROL_MARGIN 32 /* words before the sums, so that the counter of finished groups has its own cache line */
 
-/* @return the bin of a code, NO_BIN when it is in none. The last bin has its upper edge, too.
+/* @return the bin of a code, NO_BIN if it has none. The last bin includes its upper edge.
  * @param edges  in local memory */
 INLINE uint bin_of(code_t code, uint bins, uint shift, code_t low, code_t high, __local const key_t *edges)
 {
@@ -45,8 +45,8 @@ INLINE uint bin_of(code_t code, uint bins, uint shift, code_t low, code_t high, 
 #endif
 }
 
-/* Counts one key. A work-item that is a group has a column for each lane of its vectors: neighbours are often alike, and so
- * no counter is read before it was written.
+/* Counts one key. A group of one work-item has one column per vector lane: neighbouring keys are often equal, and
+ * no counter is then read before its last write completes.
  * @param column  of the work-item, or of the lane */
 INLINE void count_key(__local uint *columns, uint column, key_t key, uint bins, uint shift, code_t low, code_t high,
                       codec_t codec, __local const key_t *edges)
@@ -61,7 +61,7 @@ INLINE void count_key(__local uint *columns, uint column, key_t key, uint bins, 
 #endif
 }
 
-/* @param item  number of the work-item in the group */
+/* @param item  index of the work-item in the group */
 INLINE void count_vector(__local uint *columns, uint item, packed_t packed, uint bins, uint shift, code_t low, code_t high,
                          codec_t codec, __local const key_t *edges)
 {
@@ -74,15 +74,14 @@ INLINE void count_vector(__local uint *columns, uint item, packed_t packed, uint
 #define BINNING bins, shift, (code_t)low, (code_t)high, codec, edges
 
 #if HAND_OVER
-/* What this work-item has written before is there for all that others read after it. */
+/* Previous writes of this work-item are visible to all later reads by others. */
 INLINE void write_through(void)
 {
     asm volatile("fence.acq_rel.gpu;" ::: "memory");
 }
 
 /* @pre   called by all work-items of the group, which have added to `sums` what they counted
- * @post  of the group that is last: told[bin] = what all have added; sums and *done are zero again
- */
+ * @post  of the group that is last: told[bin] = what all have added; sums and *done are zero again */
 INLINE void hand_over(__global uint *done, __global uint *sums, uint bins, __global uint *told, __local uint *last)
 {
     write_through();
@@ -102,11 +101,10 @@ INLINE void hand_over(__global uint *done, __global uint *sums, uint bins, __glo
 #endif
 
 /* @param columns  bins * COLUMNS words of local memory
- * @param edges    bins + 1 codes, and memory of the group for them; of no use unless BY is 2
- * @param told     HAND_OVER: gets the counts from word `at` on
+ * @param edges    local memory for bins + 1 codes; unused unless BY is 2
+ * @param told     HAND_OVER: receives the counts from word `at` on
  * @pre   words `at` to `at` + bins of counts are zero; HAND_OVER: counts[0], and the `bins` words behind a margin
- * @post  these words are what was counted, or zero again and `told` has it
- */
+ * @post  these words are what was counted, or zero again and `told` has it */
 PRIMITIVE_KERNEL
 void histogram_columns(__global const key_t *in, __global uint *counts, __global const key_t *all_edges, ulong n, uint bins,
                        uint shift, ulong low, ulong high, codec_t codec, __local uint *columns, __local key_t *edges,
@@ -136,7 +134,7 @@ void histogram_columns(__global const key_t *in, __global uint *counts, __global
             count_vector(columns, item, packed[round], BINNING);
     }
     if (vector < vectors) {
-        packed_t packed[ROUNDS]; /* and those of the rest, too */
+        packed_t packed[ROUNDS]; /* and those of the rest */
 #pragma unroll
         for (uint round = 0; round < ROUNDS; round++)
             if (vector + round * stride < vectors)

@@ -1,9 +1,8 @@
-/* Layouts of private counters, tagged counters and merges, to be compared: for clsort explain and clsort bench ladder.
- * The histograms that are used are in histogram.cl.
+/* Layouts of private counters, tagged counters and merges, for comparison in clsort explain and clsort bench
+ * ladder. The production histograms are in histogram.cl.
  *
- *   LAB_LAYOUT  where the byte of a work-item and a bin lies: 0 those of a work-item together, 1 those of a bin
- *               together, 2 those of a bin together with neighbours four bytes apart, so that each has a bank of its own
- */
+ *   LAB_LAYOUT  order of the bytes of work-items and bins: 0 grouped by work-item, 1 grouped by bin, 2 grouped by bin
+ *               with neighbours four bytes apart, so that each has its own bank */
 #include "histogram.cl"
 #include "trace.clh"
 
@@ -11,7 +10,7 @@
 # error "LAB_LAYOUT: 0, 1 or 2, set by src/primitives/histogram-lab.ts"
 #endif
 
-/* Neighbours of the permuted layout stand 4 bytes, one bank, apart. @pre  GROUP_SIZE is a multiple of 4 */
+/* Neighbours of the permuted layout are 4 bytes, one bank, apart. @pre  GROUP_SIZE is a multiple of 4 */
 #define PERMUTED(item) ((item) % (GROUP_SIZE / 4u) * 4u + (item) / (GROUP_SIZE / 4u))
 
 #if LAB_LAYOUT == 0
@@ -19,7 +18,7 @@
 # define FLUSHED(k, bin) (k)
 #else
 # if LAB_LAYOUT == 1
-/* Bins begin at the same bank: each work-item begins its sum one word further on. */
+/* Bins start at the same bank: each work-item starts its sum one word further on. */
 #  define LAB_COUNTER(item, bin) ((bin) * GROUP_SIZE + (item))
 #  define FLUSHED(k, bin) (((k) + 4u * (bin)) % GROUP_SIZE)
 # else
@@ -33,8 +32,8 @@
         __global const key_t *keys, __global uint *counts, __global const key_t *edges, ulong n, uint bins, uint shift, \
         uint by_edges, codec_t codec TRACED(traced))
 
-/* A byte for each work-item and bin, and one flush at the end, whose reads are free of bank conflicts in every layout:
- * what differs is the counting.
+/* A byte per work-item and bin, and one flush at the end, whose reads are free of bank conflicts in every layout:
+ * only the counting differs.
  * @pre  no work-item gets more than 255 keys */
 LAB_KERNEL(histogram_layout, uchar)
 {
@@ -59,11 +58,11 @@ LAB_KERNEL(histogram_layout, uchar)
     }
 }
 
-/* Tagged counters, from before there were atomics in local memory: a row of 32 work-items shares a histogram; who counts
- * writes the count with the number of its lane on top, and whose number is gone then tries again. The original has no
- * barriers and is right in lock step only; these three for each attempt are what it costs not to rely on that. The
- * original stores plainly where several store at once, which OpenCL leaves undefined: an exchange whose result nobody
- * reads is that store, defined. */
+/* Tagged counters, from before local memory had atomics: a row of 32 work-items shares a histogram. A work-item
+ * writes the count tagged with its lane number, and tries again if its tag was overwritten. The original has no
+ * barriers and is correct in lock step only; the three barriers per attempt are the cost of not relying on that.
+ * The original uses plain stores where several work-items store at once, which OpenCL leaves undefined. An exchange
+ * with an unused result is the defined equivalent. */
 #define TAG_SHIFT 27u
 #define COUNT_MASK ((1u << TAG_SHIFT) - 1u)
 
@@ -114,7 +113,7 @@ LAB_KERNEL(histogram_tagged, uint)
     }
 }
 
-/* A histogram for each row of 32 work-items, by atomics: histogram_waves, with a trace. */
+/* A histogram for each row of 32 work-items, by atomics: histogram_waves with a trace. */
 LAB_KERNEL(histogram_rows, uint)
 {
     __local uint waves[WAVES * WAVE_BINS];
@@ -138,8 +137,7 @@ LAB_KERNEL(histogram_rows, uint)
     }
 }
 
-/* As histogram_merge, a group for each bin: its work-items read side by side what one read in a row, and add up in a
- * tree. */
+/* As histogram_merge with one group per bin: its work-items read neighbouring histograms and sum them in a tree. */
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 void histogram_merge_parallel(__global const uint *partials, __global uint *counts, uint bins, uint groups)
 {
@@ -159,7 +157,7 @@ void histogram_merge_parallel(__global const uint *partials, __global uint *coun
 }
 
 #if KEY_BITS == 8
-/* Images of bytes: 16 of them in one load, counted as histogram_waves counts them. */
+/* Images of bytes: 16 of them in one load, counted as in histogram_waves. */
 LAB_KERNEL(histogram_bytes_vector, uint)
 {
     __local uint waves[WAVES * WAVE_BINS];

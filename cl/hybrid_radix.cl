@@ -1,19 +1,19 @@
-/* Sorting wide keys by few of their digits: of those that vary, passes of onesweep sort by the highest ones alone, and
- * hybrid_finish puts in order what has these digits in common.
+/* Sorts wide keys by few of their digits: passes of onesweep sort by the highest varying digits alone, and
+ * hybrid_finish orders the keys that share these digits.
  *
  *   onesweep_histogram   counts all digits
- *   hybrid_plan            sees which digits vary, and tries on a sample how many of them tell the keys apart
- *   onesweep_pass        for each digit of the plan; after them equal prefixes stand side by side, in buckets
- *   hybrid_finish          places each key in its bucket, by counting those of the bucket that come before it
- *   hybrid_rest            sorts the buckets that are too large for counting, each by one group (hybrid_rest.cl)
+ *   hybrid_plan          detects varying digits, and tests on a sample how many of them separate the keys
+ *   onesweep_pass        for each digit of the plan; afterwards equal prefixes are adjacent, in buckets
+ *   hybrid_finish        places each key in its bucket, by counting the keys of the bucket that precede it
+ *   hybrid_rest          sorts the buckets that are too large for counting, each by one group (hybrid_rest.cl)
  *
- * A key whose digits are all needed, since many keys have their highest digits in common, is sorted by passes alone: the
- * last two kernels have nothing to do then. Either way the sort is stable and right: a sample decides only what is faster.
+ * If many keys share their highest digits, all digits are needed. Passes alone sort such keys, and the last two
+ * kernels have nothing to do. In both cases the sort is stable and correct: the sample only affects speed.
  *
  *   PLAN_SIZE     work-items of the group that plans
  *   SAMPLE        most keys of the sample, a power of two
  *   FINISH_SIZE   work-items of a group of hybrid_finish
- *   FINISH_KEYS   keys that one of them places
+ *   FINISH_KEYS   keys that each of them places
  *   BUCKET        most keys of a bucket whose keys are counted
  *   INLINE_PTX    1: NVIDIA, rows of 32 work-items vote
  */
@@ -38,7 +38,7 @@
 #define PASSES (KEY_BITS / RADIX_BITS)
 #define BINS (1u << RADIX_BITS)
 
-/* What a number of moves has to be: any, or such that the last one ends in the output. */
+/* Required number of moves: any, or a parity with which the last move ends in the output. */
 #define PARITY_ANY 0u
 #define PARITY_ODD 1u
 #define PARITY_EVEN 2u
@@ -57,32 +57,32 @@ INLINE uint mixed(uint x)
     return x ^ x >> 16;
 }
 
-/* Places of the table of the sample, twice as many as it has keys. */
+/* Slots of the sample's table, twice as many as it has keys. */
 #define TABLE (2 * SAMPLE)
 
-/* A word that stands for a prefix. */
+/* Hash of a prefix. */
 INLINE uint prefix_word(ulong prefix)
 {
     return mixed((uint)prefix + mixed((uint)(prefix >> 32) + 0x9e3779b9u));
 }
 
-/* Keys of the sample that a work-item looks at. */
+/* Keys of the sample per work-item. */
 #define SAMPLE_KEYS ((SAMPLE + PLAN_SIZE - 1) / PLAN_SIZE)
 
-/* Anywhere in the array: neither what comes at intervals hides nor what comes in runs, as it would from one key of each stretch. */
+/* Random positions in the array: sampling at regular intervals would miss periodic patterns and runs. */
 INLINE uint sampled_place(uint i, uint n)
 {
     return mul_hi(mixed(i), n);
 }
 
-/* Decide how to sort, by one group.
+/* Computes the plan, by one group.
  * @param counts         of all digits and histogram groups, [digit][group][bin]
  * @param passes         digits of the window [begin, end)
- * @param parity         what the number of moves has to be
- * @param fewest, most   digits that may be sorted by before hybrid_finish; most 0: it is not there
- * @param sampled        keys of the sample: SAMPLE, or all of fewer
- * @param crowd          keys of a bucket that are too many, where prefixes could be told apart at best
- * @param repeats        keys of the sample that may have their prefix in common with another one that is counted
+ * @param parity         required parity of the number of moves
+ * @param fewest, most   digits that may be sorted by before hybrid_finish; most 0: hybrid_finish is not available
+ * @param sampled        keys of the sample: SAMPLE, or all keys if there are fewer
+ * @param crowd          most keys per bucket, if the prefixes were evenly distributed
+ * @param repeats        keys of the sample that may share their prefix with another counted one
  * @post  plan, and in `control` what it saves
  */
 __kernel __attribute__((reqd_work_group_size(PLAN_SIZE, 1, 1))) void hybrid_plan(
@@ -95,7 +95,7 @@ __kernel __attribute__((reqd_work_group_size(PLAN_SIZE, 1, 1))) void hybrid_plan
     __local uint repeated;
     const uint item = (uint)get_local_id(0);
 
-    /* The sample: all keys of a work-item are on their way at once, beside what is read first. */
+    /* The sample: all loads of a work-item are in flight at once, together with the first ones above. */
     code_t codes[SAMPLE_KEYS];
 #pragma unroll
     for (uint k = 0; k < SAMPLE_KEYS; k++) {
@@ -113,7 +113,7 @@ __kernel __attribute__((reqd_work_group_size(PLAN_SIZE, 1, 1))) void hybrid_plan
         same[item] = 0;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    /* A digit is constant if all keys have that of the first one. Neighbours add to the sums of different digits. */
+    /* A digit is constant if all keys share the first key's digit. Neighbours add to the sums of different digits. */
     for (uint entry = item; entry < passes * histogram_groups; entry += PLAN_SIZE) {
         const uint number = entry % passes, group = entry / passes;
         atomic_add(&same[number], counts[((size_t)number * histogram_groups + group) * BINS + first_bins[number]]);
@@ -133,14 +133,14 @@ __kernel __attribute__((reqd_work_group_size(PLAN_SIZE, 1, 1))) void hybrid_plan
             codes[k] = encode_key(codes[k], codec);
     }
 
-    /* How many of the highest digits may be enough. */
+    /* Numbers of highest digits that may suffice. */
     uint open = 0;
     for (uint tried = fewest; tries && tried <= min(most, vary - 2); tried++) {
         const bool spreads = tried * RADIX_BITS >= 32 || n >> tried * RADIX_BITS <= crowd;
         open |= (uint)(ends_right(tried + 1, parity) && spreads) << tried;
     }
-    /* The digits to sort by: of those that vary all, or the fewest highest ones whose prefixes tell the keys of the sample apart.
-     * Where the most of them do not, no fewer do: these are tried first. */
+    /* Digits to sort by: all that vary, or the fewest highest ones whose prefixes separate the keys of the sample.
+     * The largest candidate is tried first: if it fails, no smaller one succeeds. */
     uint chosen = varying, moves = vary, low = 0;
     const uint last = open ? 31 - clz(open) : 0;
     for (uint tried = last; open != 0; tried = 31 - clz(open & -open)) {
@@ -158,7 +158,7 @@ __kernel __attribute__((reqd_work_group_size(PLAN_SIZE, 1, 1))) void hybrid_plan
         if (item == 0)
             repeated = 0;
         barrier(CLK_LOCAL_MEM_FENCE);
-        /* Of the keys that have a place the last one stays there; those whose prefix it has are not alone. */
+        /* The last key in each table slot stays there; other keys with the same prefix are repeats. */
 #pragma unroll
         for (uint k = 0; k < SAMPLE_KEYS; k++) {
             const uint i = k * PLAN_SIZE + item;
@@ -192,8 +192,8 @@ __kernel __attribute__((reqd_work_group_size(PLAN_SIZE, 1, 1))) void hybrid_plan
     }
 
     if (item == 0) {
-        /* At least one pass, since somebody has to bring the keys to the output, and as many as end there: by digits that
-         * do not vary a pass only copies. */
+        /* At least one pass must move the keys to the output, and the number of passes must have the required
+         * parity. A pass by a constant digit only copies. */
         for (uint number = 0; number < passes && (moves == 0 || (low == 0 && !ends_right(moves, parity))); number++) {
             if (!(chosen >> number & 1)) {
                 chosen |= 1u << number;
@@ -210,7 +210,7 @@ __kernel __attribute__((reqd_work_group_size(PLAN_SIZE, 1, 1))) void hybrid_plan
     }
 }
 
-/* Keys of a tile of hybrid_finish, and those on either side of it that its group sees as well. */
+/* Keys of a tile of hybrid_finish, and keys on either side that its group also reads. */
 #define FINISH_TILE (FINISH_SIZE * FINISH_KEYS)
 #define FINISH_MARGIN 32
 #define FINISH_WINDOW (FINISH_TILE + 2 * FINISH_MARGIN)
@@ -219,13 +219,13 @@ __kernel __attribute__((reqd_work_group_size(PLAN_SIZE, 1, 1))) void hybrid_plan
 # error "FINISH_SIZE and FINISH_KEYS: their product must be a multiple of 32"
 #endif
 
-/* The bits of a code that follow those of the prefix, 32 of them: they nearly always tell the keys of a bucket apart. */
+/* The 32 bits of a code that follow the prefix: they nearly always separate the keys of a bucket. */
 INLINE uint word_behind(code_t code, uint low)
 {
     return low > 32 ? (uint)(code >> (low - 32)) : (uint)(code << (32 - low));
 }
 
-/* Set bit i of `heads` if it is one where a bucket begins. @pre called by 32 neighbours, for neighbouring bits */
+/* Sets bit i of `heads` if a bucket begins there. @pre called by 32 neighbours, for neighbouring bits */
 INLINE void set_head(volatile __local uint *heads, uint i, bool begins)
 {
 #if INLINE_PTX
@@ -241,11 +241,11 @@ INLINE void set_head(volatile __local uint *heads, uint i, bool begins)
 #endif
 }
 
-/* See key i of the window: write down what the others have to know of it. */
+/* Reads key i of the window, and stores what other work-items need to know about it. */
 INLINE void see_key(__global const key_t *keys, uint seen_from, uint i, uint n, uint low, __local uint *words,
                     __local uint *heads)
 {
-    /* The window may begin before the array does, and end behind it. */
+    /* The window may extend beyond both ends of the array. */
     const int at = (int)(seen_from + i) - FINISH_MARGIN;
     bool begins = at <= 0 || at >= (int)n;
     if (at >= 0 && at < (int)n) {
@@ -256,9 +256,8 @@ INLINE void see_key(__global const key_t *keys, uint seen_from, uint i, uint n, 
     set_head(heads, i, begins);
 }
 
-/* Bring the keys, which are sorted by the bits from plan[PLAN_LOW] on, into the order of all bits, stably.
- * @param list  gets where each bucket begins that is left out, and where it ends
- */
+/* Orders the keys, which are sorted by the bits from plan[PLAN_LOW] on, by all bits, stably.
+ * @param list  receives the start and end of each bucket that is left out */
 __kernel __attribute__((reqd_work_group_size(FINISH_SIZE, 1, 1))) void hybrid_finish(
     __global const key_t *restrict keys_in, __global key_t *restrict keys_out,
 #if HAS_VALUES
@@ -284,7 +283,7 @@ __kernel __attribute__((reqd_work_group_size(FINISH_SIZE, 1, 1))) void hybrid_fi
         for (uint at = start + item; at < end; at += FINISH_SIZE) {
             const code_t code = keys_in[at];
             const uint seen = at - start + FINISH_MARGIN, word = words[seen];
-            /* The bucket, as numbers of the window. */
+            /* The bucket, as indices of the window. */
             const uint up_to = 0xffffffffu >> (31 - seen % 32);
             uint first = seen / 32, last = first;
             uint before = heads[first] & up_to, behind = heads[last] & ~up_to;

@@ -1,16 +1,14 @@
-/* The buckets that hybrid_finish leaves out, since counting would take long: each is sorted by one group, by the digits in
- * which its keys differ.
+/* The buckets that hybrid_finish leaves out because counting would take long: one group sorts each, by the digits
+ * in which its keys differ.
  *
  *   GROUP_SIZE, KEYS_PER_ITEM, RADIX_BITS, RANK  see digit_rank.clh
- *   OFFSET_BITS  32: fewer than 2^31 keys
- */
+ *   OFFSET_BITS  32: fewer than 2^31 keys */
 #include "run_move.clh"
 #include "hybrid_bucket.clh"
 
 /* Bits in which the codes [first, last) differ.
- * @param differing  two words of the group
- * @pre   called by all work-items of the group
- */
+ * @param differing  two words of local memory
+ * @pre   called by all work-items of the group */
 INLINE ulong differing_bits(__local uint *differing, __global const key_t *codes, uint first, uint last)
 {
     const uint item = (uint)get_local_id(0);
@@ -34,10 +32,9 @@ INLINE bool digit_differs(ulong differ, uint shift)
     return (differ >> shift & (BINS - 1)) != 0;
 }
 
-/* Sort each listed bucket. Its elements go to and fro between the two arrays, and end in the output.
+/* Sorts each listed bucket. Its elements alternate between the two arrays, and end in the output.
  * @param keys  codes, sorted by the bits from plan[PLAN_LOW] on; those of the listed buckets are overwritten
- * @param list  where each bucket begins, and where it ends
- */
+ * @param list  start and end of each bucket */
 TILE_KERNEL void hybrid_rest(__global key_t *keys, __global key_t *keys_out,
 #if HAS_VALUES
                              __global value_t *values, __global value_t *values_out,
@@ -56,7 +53,7 @@ TILE_KERNEL void hybrid_rest(__global key_t *keys, __global key_t *keys_out,
         uint passes = 0;
         for (uint shift = 0; shift < low; shift += RADIX_BITS)
             passes += digit_differs(differ, shift);
-        /* An odd number of passes ends in the output: one more, by no bits, copies. */
+        /* An odd number of passes ends in the output: an additional pass by no bits copies. */
         uint shift = 0, bits = passes % 2 == 0 ? 0 : RADIX_BITS;
         passes += passes % 2 == 0;
         for (bool to_output = true; passes > 0; to_output = !to_output) {

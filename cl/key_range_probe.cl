@@ -1,7 +1,6 @@
-/* Which bits of the codes differ: the and and the or of all codes.
+/* Determines which bits of the codes differ: the bitwise and, and the bitwise or, of all codes.
  *
- *   GROUP_SIZE  work-items of a work-group
- */
+ *   GROUP_SIZE  work-items of a work-group */
 #include "key_codec.clh"
 
 #ifndef GROUP_SIZE

@@ -1,14 +1,14 @@
 /* Merge sort in three regimes, by the length of the runs to be merged:
  *
  *   merge_pairs   short: one work-item merges a pair of runs, key by key
- *   merge_local   middle: a group merges the pairs of its tile in local memory; the place of a key is its
- *                 place in its own run plus its rank in the other one, by binary search
+ *   merge_local   middle: a group merges the pairs of its tile in local memory; the output position of a key is its
+ *                 index in its own run plus its rank in the other one, by binary search
  *   merge_split   long: where each tile of the output begins in the left run of its pair (merge path)
  *   merge_tiles   ... and one group merges each tile, again by ranks
  *
- * Equal keys: one of the left run counts the strictly smaller of the right run (lower bound), one of the
- * right run also the equal ones of the left run (upper bound). So no two meet in one place, and the sort
- * is stable.
+ * Equal keys: a key of the left run counts the strictly smaller keys of the right run (lower bound), a key of the
+ * right run also the equal ones of the left run (upper bound). So all positions are distinct, and the sort is
+ * stable.
  *
  *   TILE  keys of a tile, a power of two
  */
@@ -18,8 +18,8 @@
 # error "TILE: keys that a group merges, a power of two, set by src/algorithms/merge.ts"
 #endif
 
-/* @return how many of the `count` sorted codes stand before `code`: the smaller ones and, with `equal`,
- *         those that are equal to it */
+/* @return how many of the `count` sorted codes come before `code`: the smaller ones and, with `equal`, those that
+ *         are equal to it */
 INLINE uint rank_in(__local const key_t *run, uint count, code_t code, code_t window, uint equal)
 {
     uint low = 0, high = count;
@@ -34,7 +34,7 @@ INLINE uint rank_in(__local const key_t *run, uint count, code_t code, code_t wi
     return low;
 }
 
-/* Merge runs of `width` keys, one pair per work-item. */
+/* Merges runs of `width` keys, one pair per work-item. */
 GROUP_KERNEL void merge_pairs(__global const key_t *keys, __global key_t *keys_out,
 #if HAS_VALUES
                               __global const value_t *values, __global value_t *values_out,
@@ -51,7 +51,7 @@ GROUP_KERNEL void merge_pairs(__global const key_t *keys, __global key_t *keys_o
         if (left && b < end)
             left =
                 (load_code(keys, a, codec, flags) & (code_t)window) <= (load_code(keys, b, codec, flags) & (code_t)window);
-        /* Not `left ? a++ : b++`, on which Intel's compiler of 2022 (IGC 1.0.12504) crashes. */
+        /* Not `left ? a++ : b++`: it crashes Intel's compiler of 2022 (IGC 1.0.12504). */
         const ulong from = left ? a : b;
         a += left;
         b += !left;
@@ -62,7 +62,7 @@ GROUP_KERNEL void merge_pairs(__global const key_t *keys, __global key_t *keys_o
     }
 }
 
-/* Merge runs of `width` keys, 2 * width <= TILE, all pairs of a tile per group. */
+/* Merges runs of `width` keys, 2 * width <= TILE, all pairs of a tile per group. */
 GROUP_KERNEL void merge_local(__global const key_t *keys, __global key_t *keys_out,
 #if HAS_VALUES
                               __global const value_t *values, __global value_t *values_out,
@@ -91,8 +91,8 @@ GROUP_KERNEL void merge_local(__global const key_t *keys, __global key_t *keys_o
     }
 }
 
-/* For each tile of the output, how many of its pair's keys before it come from the left run: where the
- * diagonal of the merge matrix meets the merge path.
+/* For each tile of the output, the number of its pair's earlier keys that come from the left run: the intersection
+ * of the diagonal of the merge matrix with the merge path.
  * @post splits[tile] = keys of the left run before the tile */
 GROUP_KERNEL void merge_split(__global const key_t *keys, __global ulong *splits, ulong n, ulong window, ulong width,
                               ulong tiles)
@@ -106,7 +106,7 @@ GROUP_KERNEL void merge_split(__global const key_t *keys, __global ulong *splits
     ulong low = 0, high = min(diagonal, middle - base);
     while (low < high) {
         const ulong a = (low + high) >> 1, b = diagonal - 1 - a;
-        /* Where the right run is too short for b the left one gives more; a left key goes before an equal right one. */
+        /* If the right run is too short for b, the left one supplies more; a left key precedes an equal right one. */
         if (middle + b >= end || (keys[base + a] & (code_t)window) <= (keys[middle + b] & (code_t)window))
             low = a + 1;
         else
@@ -115,7 +115,7 @@ GROUP_KERNEL void merge_split(__global const key_t *keys, __global ulong *splits
     splits[tile] = low;
 }
 
-/* Merge runs of `width` keys, 2 * width > TILE, one tile of the output per group. */
+/* Merges runs of `width` keys, 2 * width > TILE, one tile of the output per group. */
 GROUP_KERNEL void merge_tiles(__global const key_t *keys, __global key_t *keys_out,
 #if HAS_VALUES
                               __global const value_t *values, __global value_t *values_out,

@@ -1,9 +1,9 @@
-/* One array in order out of two, stably: of equal keys those of the first array come first.
+/* Merges two sorted arrays stably: among equal keys those of the first array come first.
  *
- *   merge_arrays  each work-item finds where its share of the result begins in both arrays, and merges from there
- *   merge_tiles   the same by groups: a group finds where its tile begins, and its work-items merge in local memory
+ *   merge_arrays  each work-item finds the start of its share of the result in both arrays, and merges from there
+ *   merge_tiles   a group finds the start of its tile, and its work-items merge in local memory
  *
- *   ITEMS  keys of the result for each work-item
+ *   ITEMS  keys of the result per work-item
  */
 #include "key_codec.clh"
 
@@ -12,7 +12,8 @@
 #endif
 #define MERGE_KERNEL __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 
-/* How many of the first `diagonal` keys of the result are from `a` (the merge path of O. Green, S. Odeh and Y. Birk, 2012). */
+/* How many of the first `diagonal` result keys are from `a` (the merge path of O. Green, S. Odeh and Y. Birk,
+ * 2012). */
 #define MERGE_PATH(path, code_of_a, code_of_b, a_length, b_length, diagonal)      \
     {                                                                             \
         ulong low_ = (ulong)max((long)(diagonal) - (long)(b_length), 0L);         \
@@ -71,7 +72,7 @@ MERGE_KERNEL void merge_tiles(__global const key_t *a, __global const key_t *b, 
     barrier(CLK_LOCAL_MEM_FENCE);
     const ulong from_a = paths[0], from_b = first - from_a;
     const uint count = (uint)(last - first);
-    /* In arrays that are not in order the paths of two diagonals may cross; both lie within the arrays all the same. */
+    /* In unsorted arrays the paths of two diagonals may cross; both are still within the arrays. */
     const uint count_a = (uint)(clamp(paths[1], from_a, from_a + count) - from_a), count_b = count - count_a;
     for (uint i = item; i < count; i += GROUP_SIZE)
         codes[i] = (key_t)encode_key(i < count_a ? a[from_a + i] : b[from_b + (i - count_a)], codec);

@@ -1,9 +1,9 @@
-/* Odd-even transposition sort: n phases; phase p compares the neighbours (i, i + 1) with i = p (mod 2).
- * Stable, since only neighbours that are out of order change places. */
+/* Odd-even transposition sort: n phases; phase p compares the neighbours (i, i + 1) with i = p (mod 2). Stable,
+ * because only neighbours that are out of order are swapped. */
 #include "comparison.clh"
 
-/* One phase. Work-item t holds the pair that ends at 2t + 1 - parity; a lone key at either end is only
- * loaded and stored, so that the first phase encodes and the last one decodes every key. */
+/* One phase. Work-item t holds the pair that ends at 2t + 1 - parity. A single key at either end is only loaded and
+ * stored, so that the first phase encodes and the last one decodes every key. */
 GROUP_KERNEL void odd_even_phase(__global const key_t *keys, __global key_t *keys_out,
 #if HAS_VALUES
                                  __global const value_t *values, __global value_t *values_out,
@@ -11,7 +11,7 @@ GROUP_KERNEL void odd_even_phase(__global const key_t *keys, __global key_t *key
                                  uint n, uint parity, ulong window, codec_t codec, uint flags)
 {
     const uint b = 2u * (uint)get_global_id(0) + 1u - parity;
-    const uint a = b - 1u; /* wraps beyond n where there is no left neighbour */
+    const uint a = b - 1u; /* wraps beyond n if there is no left neighbour */
     const bool has_a = a < n, has_b = b < n;
     if (!has_a && !has_b)
         return;

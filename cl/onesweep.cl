@@ -1,22 +1,22 @@
-/* Radix sort with one kernel per digit: each key is read once and written once a pass.
+/* Radix sort with one kernel per digit: each key is read once and written once per pass.
  *
  *   onesweep_histogram   counts all digits of all passes at once and clears the look-back state
- *   onesweep_pass        ranks one tile, learns from its predecessors what lies before it, scatters
+ *   onesweep_pass        ranks one tile, obtains the preceding counts from its predecessors, and scatters
  *
- * A tile publishes its counts as soon as it has them and, once it knows what the tiles before it hold, the sum:
- * a later tile adds up published counts backwards until it meets a sum (decoupled look-back). The sum before the first
- * tile, where the digits begin, comes from the group that starts first, which does nothing else. Look-back needs tiles
- * to make progress side by side, which OpenCL does not promise: spins are bounded, and a group that gives up sets
- * the status word. Tiles are numbered in the order in which groups start, so that a tile only ever waits for
- * groups that run already.
+ * A tile publishes its counts as soon as they are ready and, once it knows the counts of all earlier tiles, the
+ * sum. A later tile adds up published counts backwards until it finds a sum (decoupled look-back). The sum before
+ * the first tile, where the digits begin, comes from the group that starts first, which does nothing else.
+ * Look-back needs tiles to make progress concurrently, which OpenCL does not guarantee: spins are bounded, and a
+ * group that gives up sets the status word. Tiles are numbered in the order in which groups start, so that a tile
+ * only waits for groups that are already running.
  *
  *   GROUP_SIZE, KEYS_PER_ITEM, RANK    see digit_rank.clh
  *   OFFSET_BITS         32: fewer than 2^30 keys; 64: any number, with twice the look-back traffic
  *   HISTOGRAM_SIZE      work-items of a histogram group
- *   HISTOGRAM_COLUMNS   copies of the counters in a group, a power of two: work-items side by side count in
- *                       different copies, hence in different banks, however skewed the keys are
+ *   HISTOGRAM_COLUMNS   copies of the counters in a group, a power of two: neighbouring work-items use different
+ *                       copies, and so different banks, however skewed the keys are
  *   LOOK_BACK, SPIN_LIMIT  see tile_look_back.clh
- *   PLANNED             1: which digits are sorted by, and between which arrays, was decided on the device, see hybrid_radix.cl
+ *   PLANNED             1: digits and arrays of each pass were selected on the device, see hybrid_radix.cl
  */
 #include "count_rows.clh"
 #include "tile_look_back.clh"
@@ -35,11 +35,10 @@
 #define DIGIT_COLUMNS HISTOGRAM_COLUMNS
 #include "digit_count.clh"
 
-/* Count the digits of every pass over the window [begin, end) of the codes.
- * @param counts        of digits, [pass][group][bin], for all PASSES: those past the window count in bin 0
- * @param state         look-back state of all passes, `state_vectors` times 16 bytes, is cleared
- * @param control       of which CONTROL_WORDS are cleared
- */
+/* Counts the digits of every pass over the window [begin, end) of the codes.
+ * @param counts   of digits, [pass][group][bin], for all PASSES: those past the window count in bin 0
+ * @param state    look-back state of all passes, `state_vectors` times 16 bytes; cleared
+ * @param control  CONTROL_WORDS of it are cleared */
 __kernel __attribute__((reqd_work_group_size(HISTOGRAM_SIZE, 1, 1))) void onesweep_histogram(
     __global const key_t *restrict keys, __global uint *restrict counts, __global uint4 *restrict state,
     __global uint *restrict control, ulong n, uint begin, uint end, ulong state_vectors, codec_t codec, uint flags)
@@ -72,11 +71,11 @@ __kernel __attribute__((reqd_work_group_size(HISTOGRAM_SIZE, 1, 1))) void oneswe
         counts[((entry / BINS) * groups + group) * BINS + entry % BINS] = sum_columns(bins, entry);
 }
 
-/* Rows of the state: [pass][1 + tiles][bin]. The first row of a pass is that of a tile before the first, whose sums
- * are where the digits begin in the whole array. Before them all lie STATE_MARGIN rows. */
+/* Rows of the state: [pass][1 + tiles][bin]. The first row of a pass is that of a tile before the first; its sums
+ * are where the digits begin in the whole array. STATE_MARGIN rows precede all of them. */
 
-/* The groups of the histogram are cut into PARTS, whose counts the work-items add up side by side: every tile waits
- * for the sum. */
+/* The histogram's groups are divided into PARTS, whose counts the work-items sum in parallel: every tile waits for
+ * the sum. */
 #define PARTS_IN_GROUP (GROUP_SIZE < FOURS ? 1 : GROUP_SIZE / FOURS)
 #define PARTS_IN_MEMORY (TILE_WORDS / (BINS * OFFSET_BITS / 32))
 #define PARTS (PARTS_IN_GROUP < PARTS_IN_MEMORY ? PARTS_IN_GROUP : PARTS_IN_MEMORY)
@@ -88,16 +87,15 @@ typedef long4 offset4_t;
 # define CONVERT_OFFSET4 convert_long4
 #endif
 
-/* Publish where the keys of each digit begin: behind those of all smaller digits.
+/* Publishes where the keys of each digit begin: after those of all smaller digits.
  * @param counts  of the pass and all histogram groups, [group][bin]
  * @param state   of the tile before the first
- * @pre   called by all work-items of the group, which use `memory` for nothing else
- */
+ * @pre   called by all work-items of the group, which use `memory` for nothing else */
 INLINE void publish_begins(__local uint *memory, __global const uint *counts, uint histogram_groups, __global state_t *state)
 {
     const uint item = (uint)get_local_id(0);
     __local offset_t *sums = (__local offset_t *)memory;
-    barrier(CLK_LOCAL_MEM_FENCE); /* all have read the ticket, which lies in `memory` */
+    barrier(CLK_LOCAL_MEM_FENCE); /* all have read the ticket, which is in `memory` */
     for (uint entry = item; entry < PARTS * FOURS; entry += GROUP_SIZE) {
         __global const uint4 *fours = (__global const uint4 *)counts + entry % FOURS;
         offset4_t four = (offset4_t)(0);
@@ -134,11 +132,10 @@ INLINE void publish_begins(__local uint *memory, __global const uint *counts, ui
 }
 
 #if PLANNED
-/* Sort by the digit that the plan has for this pass, if it has one, stably.
+/* Sorts by the planned digit of this pass, if there is one, stably.
  * @param counts       of all digits and histogram groups, [digit][group][bin]
  * @param state        of all passes, [pass][1 + tiles][bin]; that of this pass is zero
- * @param first_flags  for the first pass that moves anything, last_flags for the last one
- */
+ * @param first_flags  for the first pass that moves keys; last_flags for the last one */
 TILE_KERNEL void onesweep_pass(__global const key_t *input, __global key_t *output, __global key_t *alternate,
 # if HAS_VALUES
                                __global const value_t *input_values, __global value_t *output_values,
@@ -148,10 +145,9 @@ TILE_KERNEL void onesweep_pass(__global const key_t *input, __global key_t *outp
                                __global const uint *restrict plan, ulong n, uint pass, uint passes, uint histogram_groups,
                                codec_t codec, uint first_flags, uint last_flags)
 #else
-/* Sort by one digit, stably.
+/* Sorts by one digit, stably.
  * @param counts  of all passes and histogram groups, [pass][group][bin]
- * @param state   of all passes, [pass][1 + tiles][bin]; that of this pass is zero
- */
+ * @param state   of all passes, [pass][1 + tiles][bin]; that of this pass is zero */
 TILE_KERNEL void onesweep_pass(__global const key_t *restrict keys_in, __global key_t *restrict keys_out,
 # if HAS_VALUES
                                __global const value_t *restrict values_in, __global value_t *restrict values_out,

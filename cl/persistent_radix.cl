@@ -1,17 +1,17 @@
-/* Radix sort of a middling array in one launch, by work-groups that all run at the same time.
+/* Radix sort of a medium-sized array in one launch, by work-groups that all run at the same time.
  *
  * Each group holds one tile of the array in registers and local memory. A pass is
  *
- *   load → rank → tell the counts → meet → add up the counts of all tiles → store → meet
+ *   load → rank → publish the counts → barrier → sum the counts of all tiles → store → barrier
  *
- * where all groups meet twice: places are computed when all counts are there, and the next pass loads when all
- * keys are in place. Between load and store the whole array is in the groups, so every pass works in place.
+ * with two device-wide barriers: positions are computed when all counts are published, and the next pass loads when
+ * all keys are stored. Between load and store the whole array is in the groups, so every pass works in place.
  *
- * That needs all groups to be resident at once, which the host sees to, and to make progress side by side, which
- * OpenCL does not promise: spins are bounded, and groups that wait in vain end without another store.
+ * All groups must be resident at once, which the host ensures, and make progress concurrently, which OpenCL does
+ * not guarantee. Spins are bounded; groups whose wait fails end without another store.
  *
  *   GROUP_SIZE, KEYS_PER_ITEM, RADIX_BITS, RANK  see digit_rank.clh
- *   SPIN_LIMIT  futile looks before a group gives up
+ *   SPIN_LIMIT  unsuccessful polls before a group gives up
  */
 #include "count_rows.clh"
 #include "radix_tile.clh"
@@ -26,15 +26,15 @@
 # error "persistent_radix needs the device-scope atomics of OpenCL C 2.0"
 #endif
 
-/* Words of the buffer `control`, which is zero before the first launch; each launch leaves it so but for the statuses. */
-#define CONTROL_STATUS 0  /* why the result of the last launch is not to be used, 0 if it is */
-#define CONTROL_ARRIVED 1 /* groups that have come to a meeting, over all meetings of the launch */
+/* Words of the buffer `control`, which is zero before the first launch. Each launch restores all but the statuses. */
+#define CONTROL_STATUS 0  /* why the result of the last launch is invalid, 0 if it is valid */
+#define CONTROL_ARRIVED 1 /* arrivals at device-wide barriers, over all barriers of the launch */
 #define CONTROL_LEFT 2    /* groups that have ended */
-#define CONTROL_FAILED 3  /* of the launch under way, becomes its status */
-#define CONTROL_ANY 4     /* all bits of all statuses so far: one look tells of any number of launches */
+#define CONTROL_FAILED 3  /* of the current launch, becomes its status */
+#define CONTROL_ANY 4     /* all bits of all statuses so far: one read covers any number of launches */
 
-/* The tiles are cut into PARTS for adding up their counts: a work-item reads four neighbouring bins of the tiles of
- * one part. The sums of the parts lie where the counters were. */
+/* The tiles are divided into PARTS for summing their counts: a work-item reads four neighbouring bins of the tiles
+ * of one part. The sums of the parts replace the counters. */
 #if ROWS < 2
 # error "GROUP_SIZE: at least two rows, whose counters give room for the sums"
 #elif GROUP_SIZE / FOURS >= ROWS / 2
@@ -45,12 +45,11 @@
 # define PARTS 1
 #endif
 
-/* Wait for all groups.
- * @param number  of the meeting, from 1 on
+/* Device-wide barrier: waits for all groups.
+ * @param number  of the barrier, from 1 on
  * @pre   called by all work-items of the group, which agree on `answer`, a word of local memory
  * @post  what work-items of all groups wrote before is visible to all
- * @return false if some group did not come
- */
+ * @return false if some group did not arrive */
 INLINE bool meet(__global atomic_uint *control, uint number, __local uint *answer)
 {
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
@@ -67,9 +66,8 @@ INLINE bool meet(__global atomic_uint *control, uint number, __local uint *answe
     return *answer != 0;
 }
 
-/* The last group to end tells how the launch went, and leaves `control` as it was.
- * @pre  called by one work-item of each group
- */
+/* The last group to end stores the status of the launch, and restores `control`.
+ * @pre  called by one work-item of each group */
 INLINE void leave(__global atomic_uint *control, bool failed)
 {
     if (failed)
@@ -85,15 +83,15 @@ INLINE void leave(__global atomic_uint *control, bool failed)
         atomic_store_explicit(&control[word], 0u, memory_order_relaxed, memory_scope_device);
 }
 
-/* Where the keys of each bin of this tile go: behind all smaller digits, and behind those of earlier tiles.
+/* Computes the output positions of this tile's keys of each bin: after all smaller digits, and after those of
+ * earlier tiles.
  * @param counts   [tile][bin], complete
- * @param smaller  keys of the tile with a smaller digit, for the bins that this work-item looks after
- * @post  origin_of_bin for all bins, visible to the group after a barrier
- */
+ * @param smaller  keys of the tile with a smaller digit, for the bins of this work-item
+ * @post  origin_of_bin for all bins, visible to the group after a barrier */
 INLINE void add_up(tile_t tile, __global const uint *counts, const uint *smaller)
 {
     const uint group = (uint)get_group_id(0), groups = (uint)get_num_groups(0);
-    /* The ranks are done with their counters. */
+    /* The ranking no longer needs its counters. */
     __local uint *before = tile.memory + COUNTERS_AT / 4, *all = before + PARTS * BINS;
     for (uint entry = tile.item; entry < PARTS * FOURS; entry += GROUP_SIZE) {
         __global const uint4 *fours = (__global const uint4 *)counts + entry % FOURS;
@@ -136,10 +134,9 @@ INLINE void add_up(tile_t tile, __global const uint *counts, const uint *smaller
     }
 }
 
-/* Sort n keys by the window [begin, end) of their codes, stably; one group for each TILE of them. May work in place.
+/* Sorts n keys by the window [begin, end) of their codes, stably; one group per TILE of them. May work in place.
  * @param counts   of the digits of a pass, [tile][bin]
- * @param control  see above
- */
+ * @param control  see above */
 TILE_KERNEL void persistent_radix(__global const key_t *keys_in, __global key_t *keys_out,
 #if HAS_VALUES
                                   __global const value_t *values_in, __global value_t *values_out,

@@ -1,12 +1,12 @@
-/* Scans of any n: by sum, product, minimum or maximum.
+/* Scans of any n by sum, product, minimum or maximum.
  *
- *   scan_once          every key read and written once: groups tell each other what their tiles hold (look_back.clh)
- *   scan_part_totals   elsewhere two launches: each group combines its part of the keys,
- *   scan_parts         and scans it, beginning with what the parts before hold
+ *   scan_once          every key read and written once: groups publish the totals of their tiles (look_back.clh)
+ *   scan_part_totals   otherwise two launches: each group reduces its part of the keys,
+ *   scan_parts         and scans it, starting with the total of the preceding parts
  *
- *   IN_LANES  1: a group is one work-item with a vector unit of its own, which scans 16 keys at once
+ *   IN_LANES  1: a group is one work-item with its own vector unit, which scans 16 keys at once
  *
- * See combine.clh, vector_keys.clh, tile_scan.clh and look_back.clh for what the host sets.
+ * See combine.clh, vector_keys.clh, tile_scan.clh and look_back.clh for further macros that the host sets.
  */
 #include "combine.clh"
 #include "vector_keys.clh"
@@ -15,7 +15,7 @@
 
 #define TILE_KEYS (ROUNDS * GROUP_SIZE * VECTOR_KEYS)
 
-/* The VECTOR_KEYS operands from `at` on: IDENTITY behind the last key. */
+/* Loads the VECTOR_KEYS operands from `at` on: IDENTITY after the last key. */
 INLINE void load_operands(__global const key_t *in, ulong at, ulong n, codec_t codec, operand_t operands[VECTOR_KEYS])
 {
     key_t keys[VECTOR_KEYS];
@@ -31,12 +31,12 @@ INLINE void load_operands(__global const key_t *in, ulong at, ulong n, codec_t c
     }
 }
 
-/* The operands of the tile from `start` on. */
+/* Loads the operands of the tile that starts at `start`. */
 INLINE void load_tile(__global const key_t *in, ulong start, ulong n, codec_t codec, operand_t operands[ROUNDS][VECTOR_KEYS])
 {
     const uint item = (uint)get_local_id(0);
     if (start + TILE_KEYS <= n) {
-        key_t keys[ROUNDS][VECTOR_KEYS]; /* all loads are under way before one is waited for */
+        key_t keys[ROUNDS][VECTOR_KEYS]; /* all loads are in flight before the first wait */
 #pragma unroll
         for (uint round = 0; round < ROUNDS; round++)
             load_keys(in + start + (round * GROUP_SIZE + item) * VECTOR_KEYS, keys[round]);
@@ -52,7 +52,7 @@ INLINE void load_tile(__global const key_t *in, ulong start, ulong n, codec_t co
     }
 }
 
-/* What each round of a work-item comes to. */
+/* Combines the operands of each round of a work-item. */
 INLINE void combine_rounds(operand_t operands[ROUNDS][VECTOR_KEYS], operand_t own[ROUNDS])
 {
 #pragma unroll
@@ -64,7 +64,7 @@ INLINE void combine_rounds(operand_t operands[ROUNDS][VECTOR_KEYS], operand_t ow
     }
 }
 
-/* The VECTOR_KEYS keys from `at` on, as many as there are. */
+/* Stores the VECTOR_KEYS keys from `at` on, except those beyond the end. */
 INLINE void store_vector(__global key_t *out, ulong at, ulong n, const key_t keys[VECTOR_KEYS])
 {
     if (at + VECTOR_KEYS <= n) {
@@ -77,9 +77,8 @@ INLINE void store_vector(__global key_t *out, ulong at, ulong n, const key_t key
     }
 }
 
-/* @param before   what lies in the tile before each round of the work-item
- * @param carry    what lies before the tile
- */
+/* @param before   combined operands of the tile before each round of the work-item
+ * @param carry    combined operands before the tile */
 INLINE void store_tile(__global key_t *out, ulong start, ulong n, codec_t codec, operand_t operands[ROUNDS][VECTOR_KEYS],
                        operand_t before[ROUNDS], operand_t carry, uint inclusive)
 {
@@ -103,7 +102,7 @@ INLINE void store_tile(__global key_t *out, ulong start, ulong n, codec_t codec,
     }
 }
 
-/* All keys of a tile combined, for every work-item: seldom needed, and so by few registers rather than at once. */
+/* All keys of a tile combined, for every work-item. Rarely needed, so it saves registers rather than time. */
 INLINE operand_t tile_total(__global const key_t *in, ulong start, ulong n, codec_t codec, __local operand_t *scratch)
 {
     const uint item = (uint)get_local_id(0);
@@ -119,13 +118,13 @@ INLINE operand_t tile_total(__global const key_t *in, ulong start, ulong n, code
     return combine_group(total, scratch);
 }
 
-/* Products of floats are of neighbours only: those of every second key may be far larger than any that is asked for. */
+/* Products of floats combine neighbours only: a product of every second key may exceed all requested results. */
 #define ONLY_NEIGHBOURS (FLOAT_OPERANDS && OP == 3)
 
 #ifndef IN_LANES
 # error "IN_LANES: 0 or 1, set by src/primitives/primitive-program.ts"
 #endif
-/* Operands of the keys' own width are scanned in lanes, modulo which integers wrap. */
+/* Operands of the keys' own width, in which integers wrap, are scanned in lanes. */
 #define SCAN_IN_LANES (IN_LANES && !FLOAT_OPERANDS)
 #if SCAN_IN_LANES
 # include "combine_lanes.clh"
@@ -151,16 +150,15 @@ INLINE key_t combine_part(__global const key_t *in, ulong at, ulong stop, codec_
     return sum;
 }
 
-/* Lanes that learn nothing in a step of scan_lanes, as -1. */
+/* Masks of lanes that keep their value in a step of scan_lanes, as -1. */
 # define ONE ((key_t) - 1)
 # define QUARTERS_FIRST ((lanes_t)(ONE, 0, 0, 0, ONE, 0, 0, 0, ONE, 0, 0, 0, ONE, 0, 0, 0))
 # define QUARTERS_HALF ((lanes_t)(ONE, ONE, 0, 0, ONE, ONE, 0, 0, ONE, ONE, 0, 0, ONE, ONE, 0, 0))
 # define QUARTERS_EVEN ((lanes_t)(ONE, ONE, ONE, ONE, 0, 0, 0, 0, ONE, ONE, ONE, ONE, 0, 0, 0, 0))
 # define HALF ((lanes_t)(ONE, ONE, ONE, ONE, ONE, ONE, ONE, ONE, 0, 0, 0, 0, 0, 0, 0, 0))
 
-/* Each lane combined with all before it: within quarters, then across them. Vector units move lanes within quarters at once,
- * but some take twenty times as long for what a shift of a whole vector becomes.
- */
+/* Each lane combined with all lanes before it: within quarters, then across them. Vector units move lanes quickly
+ * within quarters, but some take twenty times as long to shift a whole vector. */
 INLINE lanes_t scan_lanes(lanes_t own)
 {
     const lanes_t none = (lanes_t)(NONE);
@@ -170,13 +168,12 @@ INLINE lanes_t scan_lanes(lanes_t own)
     return COMBINE(own, HALF ? none : own.s7777777777777777);
 }
 
-/* What scan_parts does for the keys from `at` to `stop`, with a constant `inclusive`.
- * @param carry  what lies before them
- */
+/* scan_parts for the keys from `at` to `stop`, with a constant `inclusive`.
+ * @param carry  combined operands before these keys */
 INLINE void scan_part(__global const key_t *in, __global key_t *out, ulong at, ulong stop, key_t carry, codec_t codec,
                       bool inclusive)
 {
-    /* What lies before is in every lane, and learns of the next keys by one step: the rest of them waits for nobody. */
+    /* Every lane holds the carry and updates it in one step; the rest of the work does not depend on it. */
     lanes_t before = (lanes_t)(carry);
     for (; at + LANES <= stop; at += LANES) {
         const lanes_t own = scan_lanes(operand_lanes(load_lanes(in + at), codec));
@@ -275,7 +272,7 @@ PRIMITIVE_KERNEL void scan_parts(__global const key_t *in, __global key_t *out, 
 #include "look_back.clh"
 
 #if HELD
-/* Operands of the tile in local memory: each work-item has those of its own rounds there, so that nobody has to wait. */
+/* Operands of the tile in local memory: each work-item stores those of its own rounds, so no barrier is needed. */
 typedef __local keys_t *held_t;
 # define HELD_VECTOR(held, round) (held)[(round) * GROUP_SIZE + get_local_id(0)]
 
@@ -286,7 +283,7 @@ INLINE void hold_tile(operand_t operands[ROUNDS][VECTOR_KEYS], held_t held)
         HELD_VECTOR(held, round) = (keys_t)(PACK_KEYS(operands[round], 0));
 }
 
-/* Scans the tile, so that what lies before it is all that is missing. */
+/* Scans the tile, so that only the operands before the tile are missing. */
 INLINE void scan_held(held_t held, const operand_t before[ROUNDS], uint inclusive)
 {
 # pragma unroll
@@ -303,7 +300,7 @@ INLINE void scan_held(held_t held, const operand_t before[ROUNDS], uint inclusiv
     }
 }
 
-/* @param carry  what lies before the tile */
+/* @param carry  combined operands before the tile */
 INLINE void store_held(__global key_t *out, ulong start, ulong n, codec_t codec, held_t held, operand_t carry)
 {
 # pragma unroll
@@ -319,10 +316,9 @@ INLINE void store_held(__global key_t *out, ulong start, ulong n, codec_t codec,
 }
 #endif
 
-/* @param control  tickets, see take_tile; behind a margin the states of all tiles
- * @param launch   a number that no launch since the states were cleared has had
- * @pre  `in` is not `out`: a group may read a tile that another one has written already
- */
+/* @param control  tickets, see take_tile; after a margin the states of all tiles
+ * @param launch   a number that no launch has used since the states were cleared
+ * @pre  `in` is not `out`: a group may read a tile that another one has written already */
 PRIMITIVE_KERNEL void scan_once(__global const key_t *restrict in, __global key_t *restrict out, __global uint *control,
                                 ulong n, uint launch, uint inclusive, codec_t codec)
 {

@@ -1,11 +1,11 @@
-/* Reduction of n keys to one value: the five steps of the classic ladder, and the kernel that is used.
+/* Reduction of n keys to one value: the five steps of the classic ladder, and the production kernel.
  *
  *   OP    0 sum, 1 minimum, 2 maximum
  *   KIND  0 unsigned, 1 signed, 2 float keys
  *
- * Sums of integers are 64-bit and wrap; sums of floats are of the keys' own type. Minimum and maximum
- * are taken of codes (key_codec.clh), so that they need no floating point and -0, +0 and NaN have their
- * place: the host asks for the codec that makes a NaN win.
+ * Sums of integers are 64-bit and wrap; sums of floats have the keys' own type. Minimum and maximum compare codes
+ * (key_codec.clh). They need no floating point, and -0, +0 and NaN are ordered: the host selects the codec in which
+ * a NaN wins.
  */
 #include "key_codec.clh"
 #include "trace.clh"
@@ -134,7 +134,7 @@ LADDER(reduce_two_loads)
         partials[get_group_id(0)] = sum;
 }
 
-/* Step 5: step 4 with the loop unrolled; every level keeps its barrier, since nothing runs in lock step. */
+/* Step 5: step 4 with the loop unrolled; every level keeps its barrier, because lock step is not guaranteed. */
 LADDER(reduce_unrolled)
 {
     __local sum_t sums[GROUP_SIZE];
@@ -162,8 +162,8 @@ LADDER(reduce_unrolled)
         partials[get_group_id(0)] = sums[0];
 }
 
-/* One more value of a long sum. Floats carry the rounding error along (W. Kahan, 1965), so that the
- * error does not grow with the number of values a work-item adds up; at infinity there is none. */
+/* Adds a value to a long sum. Floats track the rounding error (W. Kahan, 1965), so that it does not grow with the
+ * number of values; at infinity the error is 0. */
 #define ADD(value)                                                       \
     {                                                                    \
         const sum_t next = COMBINE(sum, (value) - lost);                 \
@@ -175,7 +175,7 @@ LADDER(reduce_unrolled)
 # define ADD(value) sum = COMBINE(sum, value);
 #endif
 
-/* The one that is used: as many groups as fill the device walk over all keys, four at a time. */
+/* The production kernel: as many groups as fill the device process all keys in a grid-stride loop, four at a time. */
 LADDER(reduce_grid)
 {
     __local sum_t sums[GROUP_SIZE];
@@ -202,7 +202,7 @@ LADDER(reduce_grid)
         partials[get_group_id(0)] = total;
 }
 
-/* The next level: each group makes one of PARTIALS_PER_ITEM * GROUP_SIZE partial results. */
+/* The next level: each group combines PARTIALS_PER_ITEM * GROUP_SIZE partial results. */
 #define PARTIALS_PER_ITEM 8
 
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))

@@ -1,8 +1,7 @@
-/* The step of the reduce ladder that only devices with sub-groups can take: the last levels without barriers.
- * For clsort explain and clsort bench ladder; what sorts and sums is in reduce.cl.
+/* The step of the reduce ladder that requires sub-groups: the last levels without barriers. For clsort explain and
+ * clsort bench ladder; the production kernels are in reduce.cl.
  *
- *   SUB_GROUPS  1: sub-groups of OpenCL, of any width; 2: warps of 32 by PTX
- */
+ *   SUB_GROUPS  1: sub-groups of OpenCL, of any width; 2: warps of 32 by PTX */
 #include "reduce.cl"
 
 #ifndef SUB_GROUPS
@@ -52,7 +51,7 @@ INLINE sum_t sub_group_total(sum_t value)
 # define SUB_GROUP_COUNT ((GROUP_SIZE + 31u) / 32u)
 #endif
 
-/* Step 6: two loads, then each sub-group reduces by itself and the first one what is left: one barrier in all. */
+/* Step 6: two loads, then each sub-group reduces its values, and the first one the results: one barrier in all. */
 LADDER(reduce_subgroups)
 {
     __local sum_t sums[GROUP_SIZE];

@@ -1,14 +1,13 @@
-/* Reduction of n keys in one launch: groups leave what their parts come to, and the one that is last combines it.
+/* Reduction of n keys in one launch: groups store the results of their parts, and the last group combines them.
  *
- *   WIDE is 1: see combine.clh; vector_keys.clh, tile_scan.clh and look_back.clh for what else the host sets
- *   IN_LANES  1: a group is one work-item with a vector unit of its own, which combines 16 keys at once
- */
+ *   WIDE is 1: see combine.clh; vector_keys.clh, tile_scan.clh and look_back.clh for further macros that the host sets
+ *   IN_LANES  1: a group is one work-item with its own vector unit, which combines 16 keys at once */
 #include "combine.clh"
 #include "vector_keys.clh"
 #include "primitive.clh"
 #include "tile_scan.clh"
 
-/* What groups tell are bits, be they those of floats. */
+/* Groups publish bit patterns, also those of floats. */
 #if FLOAT_OPERANDS && KEY_BITS == 32
 # define BITS_OF(operand) as_uint(operand)
 # define OPERAND_OF_BITS(bits) as_float((uint)(bits))
@@ -45,13 +44,13 @@ typedef operand_t bits_t;
 #  define ADD_LANES(sums, losts, operands) sums = COMBINE(sums, operands);
 # endif
 
-/* All keys of the group's part combined: keys that lie side by side, so that each line of the cache is read by one group. */
+/* All keys of the group's part combined: the keys are contiguous, so that each cache line is read by one group. */
 INLINE operand_t combine_own(__global const key_t *in, ulong n, codec_t codec)
 {
     const ulong group = get_group_id(0), groups = get_num_groups(0), blocks = n / (2 * LANES);
     ulong at = blocks * group / groups * (2 * LANES);
     const ulong end = blocks * (group + 1) / groups * (2 * LANES), stop = group + 1 == groups ? n : end;
-    /* Two, so that additions need not wait for each other. */
+    /* Two accumulators, so that additions need not wait for each other. */
     operands_t sums[2] = {(operands_t)(lane_operand_t)IDENTITY, (operands_t)(lane_operand_t)IDENTITY};
 # if FLOAT_OPERANDS && OP == 0
     operands_t losts[2] = {(operands_t)(operand_t)0, (operands_t)(operand_t)0};
@@ -87,12 +86,11 @@ INLINE void add_vector(operand_t *sums, operand_t *losts, const key_t *keys, cod
     }
 }
 
-/* All keys that the work-item comes to combined. */
+/* All keys of the work-item combined. */
 INLINE operand_t combine_own(__global const key_t *in, ulong n, codec_t codec)
 {
     const ulong stride = get_global_size(0), vectors = n / VECTOR_KEYS;
-    operand_t sums[VECTOR_KEYS],
-        losts[VECTOR_KEYS]; /* each lane of a vector by itself: additions need not wait for each other */
+    operand_t sums[VECTOR_KEYS], losts[VECTOR_KEYS]; /* separate per vector lane: additions need not wait for each other */
 #pragma unroll
     for (uint i = 0; i < VECTOR_KEYS; i++) {
         sums[i] = IDENTITY;
@@ -110,7 +108,7 @@ INLINE operand_t combine_own(__global const key_t *in, ulong n, codec_t codec)
             add_vector(sums, losts, keys[round], codec);
     }
     if (at < vectors) {
-        key_t keys[ROUNDS][VECTOR_KEYS]; /* and those of the rest, too */
+        key_t keys[ROUNDS][VECTOR_KEYS]; /* and those of the rest */
 #pragma unroll
         for (uint round = 0; round < ROUNDS; round++)
             if (at + round * stride < vectors)
@@ -131,10 +129,10 @@ INLINE operand_t combine_own(__global const key_t *in, ulong n, codec_t codec)
 }
 #endif
 
-/* @param control  word 0: groups that are done, 0 before the launch and after it; behind a margin what groups tell
- * @param launch   a number that no launch since the words were cleared has had
- * @post  told[slot], told[slot + 1] = the result, as 64 bits
- */
+/* @param control  word 0: number of finished groups, 0 before the launch and after it; after a margin the published
+ *        values
+ * @param launch   a number that no launch has used since the words were cleared
+ * @post  told[slot], told[slot + 1] = the result, as 64 bits */
 PRIMITIVE_KERNEL
 void reduce_once(__global const key_t *in, __global uint *control, ulong n, uint launch, codec_t codec, __global uint *told,
                  uint slot)
@@ -151,7 +149,7 @@ void reduce_once(__global const key_t *in, __global uint *control, ulong n, uint
     barrier(CLK_LOCAL_MEM_FENCE);
     if (!last)
         return;
-    /* All others have told before they were counted; what they told may still be on its way. */
+    /* All others published their values before they were counted; the values may not be visible yet. */
     all = IDENTITY;
     LOST_OPERAND
     for (uint other = item; other < groups; other += GROUP_SIZE) {

@@ -1,10 +1,10 @@
 /* Reduction of values run by run: run r is [places[r], places[r + 1]).
  *
- *   reduce_run_tiles  each group reduces the runs that lie within its tile, and leaves what belongs to runs that begin or
- *                     end elsewhere
- *   reduce_run_ends   one group joins that
+ *   reduce_run_tiles  each group reduces the runs within its tile, and stores partial results of runs that start or end
+ *                     in other tiles
+ *   reduce_run_ends   one group combines the partial results
  *
- *   ITEMS  values of a work-item
+ *   ITEMS  values per work-item
  */
 #include "combine.clh"
 
@@ -23,12 +23,11 @@ typedef key_t result_t;
 # define RESULT(operand) key_of(operand, codec)
 #endif
 
-/* Segmented scan over the group: what was combined since the last end of a run in the work-items before this one.
- * @param ends   is there an end among the values of the work-item?
- * @param since  what it has behind its last one, or all of it
- * @post  *carry as said, *ended = was there an end before; all_ends and all_since: likewise for the group, in local memory
- *        until the next barrier
- */
+/* Segmented scan over the group: the combined values since the last end of a run in the preceding work-items.
+ * @param ends   whether a run ends among the values of the work-item
+ * @param since  its combined values after its last end, or all of them
+ * @post  *carry as said, *ended = was there an end before; all_ends and all_since: likewise for the group, in local
+ *        memory until the next barrier */
 INLINE void carry_of_runs(bool ends, operand_t since, operand_t *carry, bool *ended, __local operand_t *sinces,
                           __local uint *heads)
 {
@@ -53,11 +52,11 @@ INLINE void carry_of_runs(bool ends, operand_t since, operand_t *carry, bool *en
     *ended = item > 0 && heads[item - 1] != 0;
 }
 
-/* @param places  where each of `runs` runs begins, the first one at 0
+/* @param places  start of each of `runs` runs, the first one at 0
  * @post  results[run] for runs that begin in a tile in which the next one begins, too;
- *        of each tile: firsts = what lies before its first beginning of a run, closed = the run that ends there, or NO_RUN;
- *        lasts = what lies behind its last beginning, or all of it where there is none
- */
+ *        of each tile: firsts = what lies before its first beginning of a run, closed = the run that ends there, or
+ *        NO_RUN;
+ *        lasts = what lies behind its last beginning, or all of it where there is none */
 RUNS_KERNEL void reduce_run_tiles(__global const key_t *values, __global const uint *places, __global result_t *results,
                                   __global operand_t *firsts, __global operand_t *lasts, __global uint *closed, ulong n,
                                   uint runs, codec_t codec)
@@ -69,7 +68,7 @@ RUNS_KERNEL void reduce_run_tiles(__global const key_t *values, __global const u
 
     if (item == 0)
         first_closed = NO_RUN;
-    /* The first run that begins at `from` or behind. */
+    /* The first run that starts at or after `from`. */
     uint run = 0;
     for (uint high = from < n ? runs : 0; run < high;) {
         const uint middle = (run + high) >> 1;
@@ -78,7 +77,7 @@ RUNS_KERNEL void reduce_run_tiles(__global const key_t *values, __global const u
         else
             high = middle;
     }
-    const uint closes = run; /* at its first beginning ends the run before this one */
+    const uint closes = run; /* its first start ends the previous run */
     operand_t before = IDENTITY, since = IDENTITY;
     bool ends = false;
     ulong next = run < runs ? places[run] : n;
@@ -103,7 +102,7 @@ RUNS_KERNEL void reduce_run_tiles(__global const key_t *values, __global const u
         if (ended) {
             results[closes - 1] = RESULT(whole);
         } else {
-            first_closed = closes - 1; /* of the run before the first there is none: NO_RUN */
+            first_closed = closes - 1; /* no run precedes the first: NO_RUN */
             firsts[tile] = whole;
         }
     }
@@ -123,7 +122,7 @@ RUNS_KERNEL void reduce_run_ends(__global result_t *results, __global const oper
     __local operand_t sinces[GROUP_SIZE];
     __local uint heads[GROUP_SIZE];
     const uint item = (uint)get_local_id(0);
-    operand_t open = IDENTITY; /* of the run that lies over the beginning of the tiles */
+    operand_t open = IDENTITY; /* of the run that spans the start of the tiles */
     for (uint start = 0; start < tiles; start += GROUP_SIZE) {
         const uint tile = start + item;
         const bool inside = tile < tiles;

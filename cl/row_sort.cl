@@ -1,13 +1,13 @@
-/* Row sort: many independent rows of at most ROW keys, one bit at a time. 32 work-items hold a row; a mask of
- * the zero bits and a population count give each key its place, and the keys ping-pong in local memory.
+/* Row sort: many independent rows of at most ROW keys, one bit at a time. 32 work-items hold a row; a mask of the
+ * zero bits and a population count give each key its position, and the keys ping-pong in local memory.
  *
- *   ROW         32 or 64: most keys of a row, 1 or 2 for each work-item
+ *   ROW         32 or 64: most keys of a row, 1 or 2 per work-item
  *   GROUP_SIZE  work-items of a group, a multiple of 32
- *   ROW_VOTE    how the mask comes about: 0 local atomics by every work-item (no assumption on hardware),
+ *   ROW_VOTE    how the mask is computed: 0 local atomics by every work-item (no assumption on hardware),
  *               1 one sub_group_ballot and one atomic per sub-group of any width, 2 vote.sync of PTX
- *   ROW_TRACE   1: mask, places and codes of each bit go to `trace`, for clsort explain and the tests
+ *   ROW_TRACE   1: mask, positions and codes of each bit go to `trace`, for clsort explain and the tests
  *
- * Barriers part every write of the keys from the reads: nothing runs in lock step by assumption.
+ * Barriers separate every write of the keys from the reads: lock step is not assumed.
  */
 #include "comparison.clh"
 
@@ -32,7 +32,7 @@
 #define WORDS (ROW / 32) /* of a row's mask, and keys of a work-item */
 #define ROWS (GROUP_SIZE / 32)
 
-/* OpenCL C 1.1 has no popcount. */
+/* popcount requires OpenCL C 1.2. */
 INLINE uint count_ones(uint word)
 {
     word -= (word >> 1) & 0x55555555u;
@@ -40,8 +40,8 @@ INLINE uint count_ones(uint word)
     return (((word + (word >> 4)) & 0x0f0f0f0fu) * 0x01010101u) >> 24;
 }
 
-/* Sort each row of `row_length` consecutive keys, the last one maybe shorter, by code bits [begin, end).
- * May work in place: a group reads its rows whole before it writes them. */
+/* Sorts each row of `row_length` consecutive keys, the last one possibly shorter, by code bits [begin, end). May
+ * work in place: a group reads its rows completely before it writes them. */
 GROUP_KERNEL void row_sort(__global const key_t *keys, __global key_t *keys_out,
 #if HAS_VALUES
                            __global const value_t *values, __global value_t *values_out,
@@ -62,7 +62,7 @@ GROUP_KERNEL void row_sort(__global const key_t *keys, __global key_t *keys_out,
 
     for (uint k = 0; k < WORDS; k++) {
         const uint at = k * LANES + lane;
-        /* Pads have the largest digit in every window and stand last, so they stay behind the keys. */
+        /* Padding has the largest digit in every window and comes last, so it stays after the keys. */
         codes[0][base + at] = (key_t)(at < length ? load_code(keys, first + at, codec, flags) : CODE_MAX);
         sources[0][base + at] = (uchar)at;
     }
@@ -129,7 +129,7 @@ GROUP_KERNEL void row_sort(__global const key_t *keys, __global key_t *keys_out,
         if (k * LANES + lane < length)
             moved[k] = load_value(values, first + source, flags);
     }
-    /* In place every value of the row has to be read before one is written. */
+    /* In place, every value of the row must be read before one is written. */
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 #endif
     for (uint k = 0; k < WORDS; k++) {

@@ -1,9 +1,8 @@
-/* Prefix sums of any n: each group scans a tile and leaves its sum, the sums are scanned in the same way,
- * and scan_add adds them back.
+/* Prefix sums of any n: each group scans a tile and stores its sum, the sums are scanned in the same way, and
+ * scan_add adds them back.
  *
  *   SCAN_TYPE   0 uint (also for signed words), 1 ulong, 2 float, 3 double
- *   GROUP_SIZE  work-items of a group, a power of two
- */
+ *   GROUP_SIZE  work-items of a group, a power of two */
 #include "trace.clh"
 
 #ifndef GROUP_SIZE
@@ -27,8 +26,8 @@ typedef double scan_t;
     __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void name( \
         __global const scan_t *in, __global scan_t *out, __global scan_t *sums, ulong n, uint inclusive TRACED(scan_t))
 
-/* Work-efficient scan of 2 * GROUP_SIZE values: sums up a tree, then prefixes down it.
- * AT is where an index lies in local memory. */
+/* Work-efficient scan of 2 * GROUP_SIZE values: sums up a tree, then prefixes down it. AT maps an index to its
+ * location in local memory. */
 #define SWEEP_BODY(AT)                                                                 \
     const uint item = (uint)get_local_id(0);                                           \
     const ulong first = (ulong)get_group_id(0) * 2 * GROUP_SIZE;                       \
@@ -86,7 +85,7 @@ SCAN_KERNEL(scan_padded)
     SWEEP_BODY(PADDED)
 }
 
-/* The fast one: each work-item sums VALUES_PER_ITEM values of its own, and only those sums are scanned. */
+/* The production kernel: each work-item sums VALUES_PER_ITEM values, and only these sums are scanned. */
 #define VALUES_PER_ITEM 8
 
 SCAN_KERNEL(scan_tile)

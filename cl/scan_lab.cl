@@ -1,9 +1,10 @@
-/* Forms of the scan that are taught and not used: Hillis and Steele's, and a single pass over the values.
- * For clsort explain and clsort bench ladder; the scans that are used are in scan.cl. */
+/* Scans for teaching only: Hillis and Steele's, and a single pass over the values. For clsort explain and clsort
+ * bench ladder; the production scans are in scan.cl. */
 #include "scan.cl"
 
-/* Every value adds the one `distance` before it, with doubled distances: log n levels of n additions each, where the
- * tree of scan_sweep takes twice the levels and a fraction of the additions. Two copies: a level reads one of them. */
+/* Every value adds the one `distance` before it, with doubling distances: log n levels of n additions each. The
+ * tree of scan_sweep takes twice the levels and a fraction of the additions. Two copies: a level reads one and
+ * writes the other. */
 SCAN_KERNEL(scan_hillis_steele)
 {
     __local scan_t sums_of[2][GROUP_SIZE];
@@ -27,11 +28,11 @@ SCAN_KERNEL(scan_hillis_steele)
 }
 
 #if SCAN_TYPE == 0
-/* One pass: each group takes the next tile, scans it, waits for the sum of all tiles before it and hands on its own.
- * Tiles are given out in the order in which groups begin, so that whoever is waited for is running. OpenCL does not promise
- * that running groups get on: a group that has looked MAX_LOOKS times adds up the values that it waits for.
+/* One pass: each group takes the next tile, scans it, waits for the sum of all earlier tiles and publishes its own.
+ * Tiles are assigned in the order in which groups start, so that a group only waits for running groups. OpenCL does
+ * not guarantee their progress: a group that has polled MAX_LOOKS times sums the missing values itself.
  *
- * @param state  word 0 the next tile, then for each tile whether its sum is there
+ * @param state  word 0 the next tile, then per tile whether its sum is available
  * @param sums   sum of all values up to the end of each tile
  * @pre  state is 0; out is not in
  */

@@ -1,7 +1,6 @@
-/* Where keys belong among keys that are in order.
+/* Insertion positions of keys among sorted keys.
  *
- *   search_sorted  a binary search for each key
- */
+ *   search_sorted  a binary search for each key */
 #include "key_codec.clh"
 
 #ifndef GROUP_SIZE

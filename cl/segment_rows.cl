@@ -1,36 +1,36 @@
-/* Segmented sort: which kernel sorts which segment, and the sort of the short ones.
+/* Segmented sort: assigns each segment to a kernel, and sorts the short ones.
  *
- *   segment_classes  a row of 32 work-items looks at up to 32 segments. A tiny one is sorted by the work-item that looks at
- *                    it, in its registers; those of up to 64 keys by the row, several at once; the number of any other
- *                    goes to the list of its class, by which the next kernels find those that they are for
+ *   segment_classes  a row of 32 work-items reads up to 32 segments. The work-item that reads a tiny segment sorts it
+ *                    in its registers; the row sorts those of up to 64 keys, several at once; the index of any other
+ *                    segment goes to the list of its class, for the following kernels
  *
- * A key is placed by counting those that come before it (an enumeration sort: D. E. Muller, F. P. Preparata, "Bounds to
- * Complexities of Networks for Sorting and for Switching", 1975): for so few keys that takes less than passes by digits.
- * All read the same codes of local memory at once, and where rows wait by themselves nothing else is waited for. Keys
- * without values, of which nobody can tell equal ones apart, go through a network instead where rows have shuffles: 15 steps
- * for 32 keys, where counting takes 32.
+ * A key is placed by counting the keys that come before it (an enumeration sort: D. E. Muller, F. P. Preparata,
+ * "Bounds to Complexities of Networks for Sorting and for Switching", 1975), which takes less than passes by digits
+ * for so few keys. All lanes read the same codes of local memory at once, and rows that synchronize independently
+ * wait for nothing else. Equal keys without values are indistinguishable. They pass through a network instead if
+ * rows have shuffles: 15 steps for 32 keys, where counting takes 32.
  *
  *   GROUP_SIZE   work-items of a group, a multiple of 32
- *   INLINE_PTX   1: NVIDIA, whose rows wait by themselves and have shuffles; 0: the group waits
- *   ROW_NETWORK  1: keys without values go through a network; without shuffles only tests have them do so
+ *   INLINE_PTX   1: NVIDIA, whose rows synchronize independently and have shuffles; 0: the group waits
+ *   ROW_NETWORK  1: keys without values pass through a network; without shuffles in tests only
  */
 #include "comparison.clh"
 #include "segments.clh"
 
-#define SLOTS 4u /* each of 32 keys, that a row sorts at once */
+#define SLOTS 4u /* of 32 keys each, which a row sorts at once */
 #include "row_network.clh"
 
 #ifndef ROW_NETWORK
 # error "ROW_NETWORK: 0 or 1, set by src/algorithms/segments-in-groups.ts"
 #endif
 
-#define CLASSES 3 /* small tiles, tiles, runs: what is longer is cut */
+#define CLASSES 3 /* small tiles, tiles, passes; longer segments are cut */
 #define TINY 8
 #define LANES ((uint)ROW_ITEMS)
 #define ROW_KEYS 64u
 #define GROUP_ROWS (GROUP_SIZE / LANES)
 
-/* Codes as local memory is read. */
+/* Codes in the form in which local memory is read. */
 #if KEY_BITS == 64
 typedef ulong4 codes_t;
 #else
@@ -46,7 +46,7 @@ typedef uint4 codes_t;
 # define VALUE_ARGUMENTS
 #endif
 
-/* @return what is compared of a key */
+/* @return the compared bits of a key */
 INLINE code_t digit_of(key_t key, uint begin, code_t mask, codec_t codec, uint flags)
 {
     return ((flags & FLAG_ENCODE ? encode_key(key, codec) : (code_t)key) >> begin) & mask;
@@ -61,7 +61,7 @@ INLINE value_t value_beside(__global const value_t *values, uint first, uint i, 
 }
 #endif
 
-/* Sort a tiny segment alone. May work in place. */
+/* Sorts a tiny segment with one work-item. May work in place. */
 INLINE void sort_tiny(__global const key_t *keys, __global key_t *keys_out, VALUE_PARAMETERS segment_t segment, uint begin,
                       code_t mask, codec_t codec, uint flags)
 {
@@ -96,7 +96,7 @@ INLINE void sort_tiny(__global const key_t *keys, __global key_t *keys_out, VALU
     }
 }
 
-/* @return does code c, number j of its segment, come before number i of code `mine`? */
+/* @return whether code c at index j of its segment comes before code `mine` at index i */
 INLINE uint comes_before(code_t c, uint j, code_t mine, uint i)
 {
 #if KEY_BITS == 64
@@ -106,9 +106,8 @@ INLINE uint comes_before(code_t c, uint j, code_t mine, uint i)
 #endif
 }
 
-/* @return of the segments that a row sorts number `which`, or none if there are fewer
- * @param segments  of this row: from the front on those for one slot each, from the back those for two
- */
+/* @return segment `which` of those that a row sorts, or an empty one if there are fewer
+ * @param segments  of this row: from the front those for one slot each, from the back those for two */
 INLINE segment_t segment_in_row(__local const segment_t *segments, const uint slots, uint count, uint which)
 {
     segment_t segment;
@@ -118,11 +117,10 @@ INLINE segment_t segment_in_row(__local const segment_t *segments, const uint sl
     return segment;
 }
 
-/* Sort `count` segments of up to 32 * `slots` keys by a row, as many at once as there is room for. May work in place.
+/* Sorts `count` segments of up to 32 * `slots` keys with a row, as many at once as fit. May work in place.
  * @param slots  1 or 2, a constant: keys of a work-item in each segment
- * @param turns  how often something is sorted at once: enough for `count`, and the same for all rows that wait together
- * @param codes  room for SLOTS * 32 codes of this row
- */
+ * @param turns  number of iterations: enough for `count`, and the same for all rows that share a barrier
+ * @param codes  holds SLOTS * 32 codes of this row */
 INLINE void count_in_row(__global const key_t *keys, __global key_t *keys_out,
                          VALUE_PARAMETERS __local const segment_t *segments, const uint slots, uint count, uint turns,
                          __local codes_t *codes, uint begin, code_t mask, codec_t codec, uint flags)
@@ -136,7 +134,7 @@ INLINE void count_in_row(__global const key_t *keys, __global key_t *keys_out,
 #if HAS_VALUES
         value_t beside[SLOTS];
 #endif
-        /* All that is read is asked for before any of it is needed. */
+        /* All loads are issued before any result is needed. */
 #pragma unroll
         for (uint slot = 0; slot < SLOTS; slot++) {
             const uint i = slot % slots * LANES + lane;
@@ -153,13 +151,13 @@ INLINE void count_in_row(__global const key_t *keys, __global key_t *keys_out,
         }
 #pragma unroll
         for (uint slot = 0; slot < SLOTS; slot++) {
-            mine[slot] = ~(code_t)0; /* behind all others, which stand before it */
+            mine[slot] = ~(code_t)0; /* after all others */
             if (slot % slots * LANES + lane < length[slot])
                 mine[slot] = digit_of(own[slot], begin, mask, codec, flags);
             each[slot * LANES + lane] = mine[slot];
         }
         row_barrier();
-#pragma unroll 1 /* all codes at once would take more registers than there are */
+#pragma unroll 1 /* all codes at once would take more registers than available */
         for (uint at = 0; at < slots * LANES; at += CODES) {
 #pragma unroll
             for (uint slot = 0; slot < SLOTS; slot++) {
@@ -184,7 +182,7 @@ INLINE void count_in_row(__global const key_t *keys, __global key_t *keys_out,
 }
 
 #if ROW_NETWORK && !HAS_VALUES
-/* Sort `count` segments as above, whole keys without values. */
+/* Sorts `count` segments as above, for whole keys without values. */
 INLINE void merge_in_row(__global const key_t *keys, __global key_t *keys_out, __local const segment_t *segments,
                          const uint slots, uint count, uint turns, __local codes_t *room, codec_t codec, uint flags)
 {
@@ -193,7 +191,7 @@ INLINE void merge_in_row(__global const key_t *keys, __global key_t *keys_out, _
         uint first[SLOTS], length[SLOTS];
         key_t own[SLOTS];
         code_t codes[SLOTS];
-        /* All that is read is asked for before any of it is needed. */
+        /* All loads are issued before any result is needed. */
 # pragma unroll
         for (uint slot = 0; slot < SLOTS; slot++) {
             const uint i = slot % slots * LANES + lane;
@@ -205,7 +203,7 @@ INLINE void merge_in_row(__global const key_t *keys, __global key_t *keys_out, _
         }
 # pragma unroll
         for (uint slot = 0; slot < SLOTS; slot++) {
-            codes[slot] = ~(code_t)0; /* behind all others, or the same as they */
+            codes[slot] = ~(code_t)0; /* after all others, or equal to them */
             if (slot % slots * LANES + lane < length[slot])
                 codes[slot] = flags & FLAG_ENCODE ? encode_key(own[slot], codec) : (code_t)own[slot];
         }
@@ -220,12 +218,12 @@ INLINE void merge_in_row(__global const key_t *keys, __global key_t *keys_out, _
 }
 #endif
 
-/* @param span      segments that a row looks at, at most 32
- * @param each      keys of every segment, of which none is listed then, and the offsets are not read; 0: offsets tell
+/* @param span      segments that a row reads, at most 32
+ * @param each      keys of every segment; none is listed then, and the offsets are not read. 0: the offsets apply
  * @param most      most keys of a segment of each class
- * @param lists_at  where the list of each class begins in `lists`, and at last where they end
- * @param told      word `at` gets what is wrong with the offsets
- * @param runs      runs that there is room for in `owners`
+ * @param lists_at  start of each class's list in `lists`, then the end of the last one
+ * @param told      word `at` receives offset errors
+ * @param runs      capacity of `owners` in runs
  * @param run_keys  keys of a run of the segments that are cut
  */
 GROUP_KERNEL void segment_classes(__global const key_t *keys, __global key_t *keys_out,
@@ -235,7 +233,7 @@ GROUP_KERNEL void segment_classes(__global const key_t *keys, __global key_t *ke
                                   codec_t codec, uint flags)
 {
     __local uint counts[CLASSES], places[CLASSES];
-    /* Of each row the segments that it sorts, those of up to 32 keys from the front on, the others from the back. */
+    /* The segments that each row sorts: those of up to 32 keys from the front, the others from the back. */
     __local segment_t in_rows[GROUP_ROWS * LANES];
     __local uint fronts[GROUP_ROWS], backs[GROUP_ROWS];
     __local codes_t codes[GROUP_ROWS * SLOTS * LANES / CODES];
@@ -268,7 +266,7 @@ GROUP_KERNEL void segment_classes(__global const key_t *keys, __global key_t *ke
         const uint lists_begin = kind == 0 ? lists_at.s0 : kind == 1 ? lists_at.s1 : lists_at.s2;
         const uint lists_end = kind == 0 ? lists_at.s1 : kind == 1 ? lists_at.s2 : lists_at.s3;
         place += places[kind];
-        if (place < lists_end - lists_begin) /* offsets that are wrong may make more */
+        if (place < lists_end - lists_begin) /* invalid offsets may yield more */
             lists[lists_begin + place] = s;
     } else if (length > ROW_KEYS) {
         cut_segment(s, length, run_keys, state, owners, runs);

@@ -1,13 +1,14 @@
-/* Segmented sort, of the segments that take many groups: each by one kernel per digit, which reads and writes each key once,
- * all of them in the same launches.
+/* Segmented sort of the segments that take many groups: one kernel per digit, which reads and writes each key once.
+ * All segments share the launches.
  *
  *   segment_sweep_counts  counts all digits of each segment at once
- *   segment_sweep         ranks one run, which is a tile, learns from those before it in its segment what lies before it, and
- *                         moves it
+ *   segment_sweep         ranks one run, which is a tile, obtains the preceding counts from the earlier runs of its
+ *                         segment, and moves its keys
  *
- * That is onesweep.cl, segment by segment: runs are numbered in the order in which groups start, those of a segment one after
- * the other, and the look-back of a run ends at the first one of its segment, which begins where the counts of the segment
- * say. Those lie where this first run publishes its sum: without a flag they say nothing to others yet.
+ * This is onesweep.cl, segment by segment. Runs are numbered in the order in which groups start, and those of a
+ * segment are consecutive. The look-back of a run ends at the first run of its segment, whose positions follow from
+ * the segment's counts. The counts are stored where this first run publishes its sum: without a flag other groups
+ * ignore them.
  *
  *   GROUP_SIZE, KEYS_PER_ITEM, RANK  see digit_rank.clh
  *   LOOK_BACK, SPIN_LIMIT            see tile_look_back.clh
@@ -29,9 +30,9 @@
 #define DIGIT_COLUMNS COUNT_COLUMNS
 #include "digit_count.clh"
 
-/* `sweep`, all 0 at the beginning: the words of `state`, the next ticket of each pass, and then rows of states, [pass][run][bin].
- * Groups that take a ticket do not hold up those that read `state`, in another line of the cache.
- */
+/* `sweep`, all 0 initially: the words of `state`, the next ticket of each pass, then rows of states,
+ * [pass][run][bin]. Tickets have their own cache line, so that groups that take one do not delay those that read
+ * `state`. */
 #define TICKETS_AT 64
 #define TICKETS 64
 #define ROWS_AT (TICKETS_AT + TICKETS + STATE_MARGIN * BINS)
@@ -42,9 +43,8 @@
 # define VALUE_PARAMETERS
 #endif
 
-/* @return run `run` of those that are numbered segment by segment, and of rows in their order
- * @param each  keys of every segment, and then neither owners nor offsets are read; 0: those tell
- */
+/* @return run `run`, numbered segment by segment; with `each`, row by row
+ * @param each  keys of every segment; neither owners nor offsets are read then. 0: these apply */
 INLINE run_t run_in(uint run, uint each, __global const uint2 *owners, __global const uint *offsets)
 {
     if (each == 0)
@@ -53,7 +53,7 @@ INLINE run_t run_in(uint run, uint each, __global const uint2 *owners, __global 
     return run_of_segment(row_segment(row, each), run - row * of, TILE);
 }
 
-/* @return runs of all segments, of which there is room for `rows`; 0 where the offsets are wrong */
+/* @return the number of runs of all segments, at most `rows`; 0 if the offsets are invalid */
 INLINE uint runs_in(uint rows, uint each, __global const uint *state)
 {
     if (each > 0)
@@ -61,7 +61,8 @@ INLINE uint runs_in(uint rows, uint each, __global const uint *state)
     return state[STATE_INVALID] ? 0 : min(state[STATE_RUNS], rows);
 }
 
-/* Add a group's counts to those of the segment whose first run is `first`. @post they are 0 again, visible to the group */
+/* Adds a group's counts to those of the segment whose first run is `first`. @post they are 0 again, visible to the
+ * group */
 INLINE void add_counts(__local uint *bins, __global state_t *sweep, uint first, uint rows)
 {
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -76,11 +77,10 @@ INLINE void add_counts(__local uint *bins, __global state_t *sweep, uint first, 
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-/* Count the digits of every pass over the window [begin, end) of the codes, of each segment that is cut.
- * @param rows     runs that there is room for
+/* Counts the digits of every pass over the window [begin, end) of the codes, for each segment that is cut.
+ * @param rows     capacity in runs
  * @param each     see run_in
- * @param control  its status is cleared
- */
+ * @param control  its status is cleared */
 TILE_KERNEL void segment_sweep_counts(__global const key_t *restrict keys, __global const uint *offsets,
                                       __global const uint *state, __global const uint2 *owners, __global state_t *sweep,
                                       __global uint *control, uint rows, uint each, uint begin, uint end, codec_t codec,
@@ -103,7 +103,7 @@ TILE_KERNEL void segment_sweep_counts(__global const key_t *restrict keys, __glo
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 
-    /* A group takes runs side by side, most of which are of one segment. */
+    /* A group takes consecutive runs, most of which belong to one segment. */
     const uint column = LOCAL_BASE(bins) + (item & (COUNT_COLUMNS - 1)) * 4;
     const uint share = (runs + groups - 1) / groups, from = min((uint)get_group_id(0) * share, runs);
     const uint behind = min(from + share, runs);
@@ -117,11 +117,10 @@ TILE_KERNEL void segment_sweep_counts(__global const key_t *restrict keys, __glo
     }
 }
 
-/* Sort the segments that are cut by one digit, stably.
- * @param rows   runs that there is room for, and groups
+/* Sorts the segments that are cut by one digit, stably.
+ * @param rows   capacity in runs, and number of groups
  * @param each   see run_in
- * @param sweep  [pass][run][bin]: of this pass the counts of each segment in the row of its first run, else 0
- */
+ * @param sweep  [pass][run][bin]: of this pass the counts of each segment in the row of its first run, otherwise 0 */
 TILE_KERNEL void segment_sweep(__global const key_t *restrict keys_in, __global key_t *restrict keys_out,
                                VALUE_PARAMETERS __global const uint *offsets, __global const uint *cut,
                                __global const uint2 *owners, __global state_t *sweep, __global uint *control, uint rows,
@@ -154,7 +153,7 @@ TILE_KERNEL void segment_sweep(__global const key_t *restrict keys_in, __global 
 
     uint totals[BINS_PER_ITEM], smaller[BINS_PER_ITEM];
     sum_rows(tile, totals);
-    /* Keys behind the end of the run count in the bin of CODE_MAX, which comes last: nobody asks for its sum. */
+    /* Keys beyond the end of the run count in the bin of CODE_MAX, which comes last: its sum is never used. */
     __global state_t *state = sweep + ROWS_AT + ((size_t)pass * rows + ticket) * BINS + item * BINS_PER_ITEM;
     if (is_first) {
         uint sum = 0;

@@ -1,10 +1,10 @@
-/* Segmented sort, of the segments that take a work-group or more of them.
+/* Segmented sort of the segments that take one or more work-groups.
  *
  *   segment_tiles   a group sorts a segment of at most a tile in registers and local memory
  *   segment_passes  a group sorts a longer one by passes through global memory
  *   segment_counts  counts one digit of each run of the segments that are cut
  *   segment_places  scans the counts of each of these segments
- *   segment_move    moves the keys of each run to their places in the segment
+ *   segment_move    moves the keys of each run to their positions in the segment
  *
  *   GROUP_SIZE, KEYS_PER_ITEM, RADIX_BITS, RANK  see digit_rank.clh
  *   OFFSET_BITS  32: fewer than 2^31 keys
@@ -19,7 +19,7 @@
 # define VALUE_PARAMETERS
 #endif
 
-/* @return segment number `listed` of a list, or of all where every one has `each` elements */
+/* @return segment `listed` of a list, or of all segments if every one has `each` elements */
 INLINE segment_t listed_segment(__global const uint *offsets, __global const uint *list, uint listed, uint each)
 {
     segment_t segment;
@@ -30,11 +30,10 @@ INLINE segment_t listed_segment(__global const uint *offsets, __global const uin
     return segment;
 }
 
-/* @param kind  whose segments are sorted
- * @param list  their numbers
- * @param each  elements of every one of the segments, of which neither offsets nor state nor lists are read then; 0: those that
- *              are listed are sorted
- */
+/* @param kind  class of the segments to sort
+ * @param list  their indices
+ * @param each  elements of every segment; neither offsets nor state nor lists are read then. 0: the listed segments
+ *        are sorted */
 TILE_KERNEL void segment_tiles(__global const key_t *keys_in, __global key_t *keys_out,
                                VALUE_PARAMETERS __global const uint *offsets, __global const uint *state,
                                __global const uint *lists, uint list_at, uint kind, uint segments, uint each, uint begin,
@@ -58,10 +57,9 @@ TILE_KERNEL void segment_tiles(__global const key_t *keys_in, __global key_t *ke
     }
 }
 
-/* Sort each listed segment by all digits of the window [begin, end), its elements going to and fro between the output
- * and the alternate array.
- * @pre  keys_in is not keys_out if the number of passes is odd
- */
+/* Sorts each listed segment by all digits of the window [begin, end). Its elements alternate between the output and
+ * the alternate array.
+ * @pre  keys_in is not keys_out if the number of passes is odd */
 TILE_KERNEL void segment_passes(__global const key_t *keys_in, __global key_t *keys_out,
                                 VALUE_PARAMETERS __global key_t *keys_alternate,
 #if HAS_VALUES

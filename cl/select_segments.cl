@@ -1,28 +1,26 @@
-/* The k first keys of each segment, in input order: a radix select by one group for each segment.
+/* Selects the k first keys of each segment, in input order: a radix select by one group per segment.
  *
- * Digit by digit from the top, the group counts the digits of the segment's keys that agree with the threshold so far, and
- * takes the digit in which key number k lies. Below the threshold all are selected; of the keys equal to it the first ones, as
- * many as are missing. A stable sort of what is selected then gives what a stable sort of the segment would begin with.
- */
+ * Digit by digit from the top, the group counts the digits of the segment's keys that match the threshold so far,
+ * and takes the digit of the k-th key. It selects all keys below the threshold, and the first of the keys equal to
+ * it until k are selected. A stable sort of the selected keys equals the start of a stable sort of the segment. */
 #include "key_codec.clh"
 #include "work_group_scan.clh"
 
 #define SELECT_BITS 8
 #define SELECT_BINS (1u << SELECT_BITS)
 #define BINS_OF_ITEM ((SELECT_BINS + GROUP_SIZE - 1) / GROUP_SIZE)
-#define AT_ONCE 4u /* keys that a work-item has on their way */
+#define AT_ONCE 4u /* keys that a work-item has in flight */
 
-/* @param begins  where the selected keys of each segment go, and at last how many there are
+/* @param begins  start of each segment's selected keys, then their total number
  * @pre   offsets rise from 0 to n; of each segment at most as many keys are selected as it has
- * @post  selected, positions = the selected keys of each segment and where they stand
- */
+ * @post  selected, positions = the selected keys of each segment and where they stand */
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 void select_segments(__global const key_t *keys, __global const uint *offsets, __global const uint *begins,
                      __global key_t *selected, __global uint *positions, ulong n, codec_t codec)
 {
     __local uint bins[SELECT_BINS], scratch[WORK_GROUP_SCAN_WORDS], digit, rank, total;
     const uint item = (uint)get_local_id(0), segment = (uint)get_group_id(0);
-    /* Not beyond the array, whatever the offsets are by now. */
+    /* Not beyond the array, even if the offsets have changed since they were checked. */
     const uint last = (uint)min((ulong)offsets[segment + 1], n), first = min(offsets[segment], last);
     uint to = begins[segment];
     const uint wanted = min(begins[segment + 1] - to, last - first);
@@ -56,7 +54,7 @@ void select_segments(__global const key_t *keys, __global const uint *offsets, _
                     break; /* the sum may wrap */
             }
             barrier(CLK_LOCAL_MEM_FENCE);
-            /* The digit of key number `missing`, of those that agree. */
+            /* The digit of key `missing`, among those that match. */
             uint own = 0;
             for (uint i = 0; i < BINS_OF_ITEM; i++)
                 own += item * BINS_OF_ITEM + i < SELECT_BINS ? bins[item * BINS_OF_ITEM + i] : 0;
@@ -75,7 +73,8 @@ void select_segments(__global const key_t *keys, __global const uint *offsets, _
         }
     }
 
-    /* As many as are missing of those equal to it, and all below: who is selected before tells where one goes. */
+    /* Selects all keys below the threshold and the `missing` first equal ones. The number of selected keys before a
+     * key is its output position. */
     uint equal = 0;
     for (uint tile = first; tile < last; tile += GROUP_SIZE) {
         const bool is_inside = item < last - tile;

@@ -1,15 +1,15 @@
-/* Radix sort for CPU devices: one work-item is a work-group, owns one contiguous run of the array and works alone,
- * with counters in private memory: no barriers, no atomics. What it scatters it gathers in lines first, one for each
- * bin, which leave for memory when they are full: a core keeps hundreds of short lines in its cache, but not the
- * pages of hundreds of places in the output.
+/* Radix sort for CPU devices: each work-group is one work-item, which owns one contiguous run of the array and
+ * works alone, with counters in private memory: no barriers, no atomics. Scattered keys are first gathered in
+ * lines, one per bin, which are written to memory when full: a core's cache holds hundreds of short lines, but not
+ * the pages of hundreds of output positions.
  *
- *   serial_count    counts the digits of each run; the first one finds out in which bits codes differ, too
- *   serial_scan     one work-item scans the counts of all runs; the first one plans which passes are made
- *   serial_scatter  moves the keys of each run to their places
- *   serial_settle   brings to the output what is not there after the last pass
+ *   serial_count    counts the digits of each run; the first pass also determines in which bits codes differ
+ *   serial_scan     one work-item scans the counts of all runs; the first pass also plans the passes
+ *   serial_scatter  moves the keys of each run to their positions
+ *   serial_settle   moves elements to the output if they are not there after the last pass
  *
  *   RADIX_BITS   bits of a digit, 1 to 12
- *   LINES        0: each key goes to its place at once, for arrays that the cache of a core holds
+ *   LINES        0: each key is written at once, for arrays that fit a core's cache
  *   OFFSET_BITS  32: fewer than 2^32 keys; 64: any number
  */
 #include "elements.clh"
@@ -34,7 +34,7 @@ typedef ulong offset_t;
 # error "OFFSET_BITS must be 32 (fewer than 2^32 keys) or 64"
 #endif
 
-/* The keys in their three places, and the values where there are any. */
+/* The three key arrays, and the three value arrays if there are values. */
 #if HAS_VALUES
 # define ARRAYS                                                                                               \
     __global key_t *input, __global key_t *output, __global key_t *alternate, __global value_t *input_values, \
@@ -45,10 +45,9 @@ typedef ulong offset_t;
 
 /* @param counts     [bin][run]
  * @param differing  bits in which codes of the run differ from the first code of all: written by the first pass
- * @param turns      what each pass does: read by the others
+ * @param turns      the planned passes: read by the other passes
  * @param shift      of the first pass's digit
- * @param bits       likewise
- */
+ * @param bits       of the first pass's digit */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void serial_count(__global key_t *input, __global key_t *output, __global key_t *alternate,
                   __global offset_t *restrict counts, __global ulong *restrict differing,
@@ -107,7 +106,7 @@ void serial_scan(__global offset_t *restrict counts, uint entries, __global cons
 }
 
 #if LINES
-/* Elements of a line: the shorter of key and value fills 64 bytes, a cache line of all CPUs of today. */
+/* Elements per line: the shorter of key and value fills 64 bytes, a cache line of all current CPUs. */
 #if HAS_VALUES && VALUE_BYTES * 8 < KEY_BITS
 # define LINE (64 / VALUE_BYTES)
 #else
@@ -115,7 +114,7 @@ void serial_scan(__global offset_t *restrict counts, uint entries, __global cons
 #endif
 #define VECTORS(element) (LINE * sizeof(element) / sizeof(uint16))
 
-/* Write one full line past the caches, which it would only fill; `place` is aligned. */
+/* Writes one full line past the caches, which would not reuse it; `place` is aligned. */
 #ifdef __has_builtin
 # if __has_builtin(__builtin_nontemporal_store)
 #  define STREAM(value, place) __builtin_nontemporal_store(value, place)
@@ -125,7 +124,7 @@ void serial_scan(__global offset_t *restrict counts, uint entries, __global cons
 # define STREAM(value, place) (*(place) = (value))
 #endif
 
-/* Move elements [first, last) of the output out of the line that they lie in. */
+/* Writes elements [first, last) of the output from their line. */
 #define WRITE_LINE(element, line, output, first, last)             \
     do {                                                           \
         __global element *to = (output) + (first);                 \
@@ -139,7 +138,7 @@ void serial_scan(__global offset_t *restrict counts, uint entries, __global cons
     } while (0)
 #endif
 
-/* @param places  of the first key of each bin and run, [bin][run] */
+/* @param places  position of the first key of each bin and run, [bin][run] */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void serial_scatter(ARRAYS, __global const offset_t *restrict places, __global const planned_pass_t *restrict turns, ulong n,
                     ulong run_keys, uint pass, codec_t codec)
@@ -157,13 +156,14 @@ void serial_scatter(ARRAYS, __global const offset_t *restrict places, __global c
     if (turn.does != PASS_SORT)
         return;
 #if LINES
-    /* Of each bin: where its next key goes, and its first key that lies in a line. */
+    /* Per bin: the position of its next key, and of its first key that is still in a line. */
     offset_t next[BINS], waiting[BINS];
     uint16 key_lines[BINS * VECTORS(key_t)];
 #if HAS_VALUES
     uint16 value_lines[BINS * VECTORS(value_t)];
 #endif
-    /* An array of the host, which begins anywhere, is taken to begin where a line does: places are as much higher. */
+    /* A host array may start anywhere. It is treated as starting at a line, so positions are higher by the
+     * difference. */
     const uint ahead = (uint)((size_t)keys_out % 64 / sizeof(key_t));
     keys_out -= ahead;
 #if HAS_VALUES
@@ -198,7 +198,7 @@ void serial_scatter(ARRAYS, __global const offset_t *restrict places, __global c
 #endif
     }
 #else
-    offset_t next[BINS]; /* of each bin: where its next key goes */
+    offset_t next[BINS]; /* per bin: the position of its next key */
     for (uint bin = 0; bin < BINS; bin++)
         next[bin] = places[bin * runs + run];
     for (size_t i = start; i < end; i++) {

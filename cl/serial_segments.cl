@@ -1,13 +1,13 @@
-/* Segmented sort for CPU devices: one work-item is a work-group, takes some segments, sorts each alone, and takes the
- * next ones, so that all have work until there is none left. Segments that are too long for that are cut into runs,
- * which all work-items sort together, one digit at a time.
+/* Segmented sort for CPU devices: each work-group is one work-item. It repeatedly takes some segments and sorts
+ * each alone, so that all work-items stay busy until no segment is left. Longer segments are cut into runs, which
+ * all work-items sort together, one digit at a time.
  *
  *   serial_check    checks the offsets and cuts long segments
- *   serial_segments sorts the others: in the lanes of vectors, 16 segments at a time, as long as they are short, else few keys
- *                   by insertion, and more by all digits of the radix
+ *   serial_segments sorts the others: short ones in the lanes of vectors, 16 segments at a time; otherwise few keys by
+ *                   insertion, and more by all digits of the radix
  *   serial_counts   counts one digit of each run
  *   serial_places   scans the counts of each segment that was cut
- *   serial_move     moves the keys of each run to their places in the segment
+ *   serial_move     moves the keys of each run to their positions in the segment
  *
  *   RADIX_BITS  bits of a digit, 1 to 8
  *   INSERTED    most keys that are sorted by insertion
@@ -41,14 +41,14 @@ SERIAL_KERNEL void serial_check(__global const uint *offsets, __global uint *sta
     }
 }
 
-/* Sort few keys by insertion. */
+/* Sorts few keys by insertion. */
 INLINE void insert_keys(__global const key_t *keys, __global key_t *keys_out,
 #if HAS_VALUES
                         __global const value_t *values, __global value_t *values_out, uint position,
 #endif
                         uint length, uint begin, code_t mask, codec_t codec, uint flags)
 {
-    code_t codes[INSERTED]; /* what is compared of them */
+    code_t codes[INSERTED]; /* their compared bits */
     key_t own[INSERTED];
 #if HAS_VALUES
     value_t beside[INSERTED];
@@ -81,10 +81,9 @@ INLINE void insert_keys(__global const key_t *keys, __global key_t *keys_out,
     }
 }
 
-/* Sort the keys of a segment by one digit after the other, those left out that all keys share. Codes and values go to
- * and fro between two halves of the work-item's own memory, which stays in the cache of its core.
- * @param room  elements of a half
- */
+/* Sorts the keys of a segment by one digit after the other; digits that all keys share are skipped. Codes and
+ * values alternate between two halves of the work-item's part of the scratch, which stays in its core's cache.
+ * @param room  elements of a half */
 INLINE void sort_segment(__global const key_t *keys, __global key_t *keys_out, __global key_t *codes,
 #if HAS_VALUES
                          __global const value_t *values, __global value_t *values_out, __global value_t *beside,
@@ -93,7 +92,7 @@ INLINE void sort_segment(__global const key_t *keys, __global key_t *keys_out, _
                          uint room, uint length, uint begin, code_t mask, codec_t codec, uint flags)
 {
     uint counts[DIGITS][BINS];
-    /* Plain loops: compilers for CPUs make vector instructions of them. */
+    /* Simple loops, which CPU compilers vectorize. */
     if (flags & FLAG_ENCODE) {
         for (uint i = 0; i < length; i++)
             codes[i] = (key_t)encode_key(keys[i], codec);
@@ -113,7 +112,7 @@ INLINE void sort_segment(__global const key_t *keys, __global key_t *keys_out, _
     __global const key_t *from = codes;
 #if HAS_VALUES
     __global const value_t *values_from = values;
-    bool made = (flags & FLAG_POSITIONS) != 0; /* the values are positions that nobody has written yet */
+    bool made = (flags & FLAG_POSITIONS) != 0; /* the values are positions that have not been written yet */
 #endif
     bool in_second = false;
     for (uint digit = 0; digit < DIGITS; digit++) {
@@ -169,10 +168,10 @@ INLINE void sort_segment(__global const key_t *keys, __global key_t *keys_out, _
 #endif
 }
 
-/* Keys of 16 segments below which each is inserted sooner. */
+/* Fewest keys in 16 segments for which insertion is not faster. */
 #define LANES_MIN_KEYS 48u
 
-/* @return how many lanes have to be full, on average, so that rows are not sorted faster one by one */
+/* @return the average number of full lanes from which on sorting in lanes is faster than row by row */
 INLINE uint full_lanes(uint longest)
 {
     const uint steps = 32 - clz(longest - (longest > 0));
@@ -180,9 +179,8 @@ INLINE uint full_lanes(uint longest)
 }
 
 #if HAS_VALUES
-/* Copy the values of a batch, which are written in another order to where they are read.
- * @param room  of LANES rows
- */
+/* Copies the values of a batch: they are read and written in different orders, possibly in place.
+ * @param room  of LANES rows */
 INLINE row_values_t values_of_rows(__global const value_t *values, __global value_t *values_out, const rows_t *rows,
                                    __global value_t *room, uint flags)
 {
@@ -195,9 +193,9 @@ INLINE row_values_t values_of_rows(__global const value_t *values, __global valu
 }
 #endif
 
-/* Sort the short ones of the next segments in the lanes of vectors: as long ones as leave few of the lanes empty.
- * @return the fewest keys of a segment that is left to be sorted; UINT_MAX where none is
- */
+/* Sorts the short ones of the next segments in the lanes of vectors: the longest lengths that leave few lanes
+ * empty.
+ * @return the fewest keys of a segment that is still to be sorted; UINT_MAX if there is none */
 INLINE uint sort_batch(__global const key_t *keys, __global key_t *keys_out,
 #if HAS_VALUES
                        __global const value_t *values, __global value_t *values_out, __global value_t *beside,
@@ -232,11 +230,10 @@ INLINE uint sort_batch(__global const key_t *keys, __global key_t *keys_out,
     return 1;
 }
 
-/* @param own_codes  two halves for each work-item, which hold as many vectors as the longest short segment has keys
- * @param room       elements of a half: at least `run_keys`, and a multiple of what a vector of 16 words takes
+/* @param own_codes  two halves per work-item, which hold as many vectors as the longest short segment has keys
+ * @param room       elements of a half: at least `run_keys`, and a multiple of the elements of a vector of 16 words
  * @param step       segments that a work-item takes at a time
- * @param mask       the window's bits of a code, once it is shifted to the right by `begin`: none of an empty window
- */
+ * @param mask       the window's bits of a code, after a right shift by `begin`; 0 for an empty window */
 SERIAL_KERNEL void serial_segments(__global const key_t *keys, __global key_t *keys_out,
 #if HAS_VALUES
                                    __global const value_t *values, __global value_t *values_out,
@@ -258,7 +255,7 @@ SERIAL_KERNEL void serial_segments(__global const key_t *keys, __global key_t *k
         if (taken >= segments)
             return;
         const uint stop = taken + min(step, segments - taken);
-        uint fewest = 1; /* keys of a segment that is to be sorted yet */
+        uint fewest = 1; /* keys of a segment that is still to be sorted */
         for (uint s = taken; s < stop; s++) {
             if (is_whole && (s - taken) % LANES == 0) {
                 fewest = sort_batch(keys, keys_out,

@@ -1,10 +1,9 @@
-/* Sort of a small array by one work-group in one launch: the keys stay in private and local memory for all passes.
+/* Sorts a small array with one work-group in one launch: the keys stay in private and local memory for all passes.
  *
- *   GROUP_SIZE, KEYS_PER_ITEM, RADIX_BITS, RANK  see digit_rank.clh; their product TILE is the longest array
- */
+ *   GROUP_SIZE, KEYS_PER_ITEM, RADIX_BITS, RANK  see digit_rank.clh; TILE, their product, is the longest array */
 #include "tile_sort.clh"
 
-/* Sort n <= TILE keys by the window [begin, end) of their codes, stably. May work in place. */
+/* Sorts n <= TILE keys by the window [begin, end) of their codes, stably. May work in place. */
 TILE_KERNEL void single_workgroup_radix(__global const key_t *keys_in, __global key_t *keys_out,
 #if HAS_VALUES
                                         __global const value_t *values_in, __global value_t *values_out,

@@ -3,10 +3,10 @@
  *   split_count   rank of each key among the equal digits of its tile  -> offsets, counts
  *   split_scan    exclusive scan of the counts, digit by digit         -> counts, histogram, prefix
  *   split_offset  rank of each key among all equal digits              -> offsets
- *   split_move    place = prefix[digit] + offset; the keys go there    -> keys, offsets (now the places)
+ *   split_move    moves each key to prefix[digit] + offset             -> keys, offsets (now output positions)
  *
- * With digits of one bit this is the split of the lectures: with s ones before it, a zero at i goes to
- * i - s and a one goes to (number of zeros) + s.
+ * With digits of one bit this is the split of the textbooks: with s ones before it, a zero at i goes to i - s and a
+ * one goes to (number of zeros) + s.
  *
  *   RADIX_BITS  bits of a digit, 1 to 4
  */
@@ -43,7 +43,7 @@ GROUP_KERNEL void split_count(__global const key_t *keys, __global uint *offsets
         if (item == 0)
             counts[bin * tiles + tile] = total;
     }
-    /* What is in no other bin is a zero: i - s. */
+    /* A key that is in no other bin is a zero: i - s. */
     if (digit == 0)
         rank = item - before_others;
     if (item == 0) {
@@ -55,8 +55,8 @@ GROUP_KERNEL void split_count(__global const key_t *keys, __global uint *offsets
 }
 
 /* One group scans all counts, COUNTS_PER_ITEM of them per work-item at a time, with a carry.
- * @post histogram[bin] = keys with that digit, prefix[bin] = keys with a smaller one,
- *       counts[bin * tiles + tile] = keys with a smaller digit, or the same in an earlier tile */
+ * @post histogram[bin] = keys with that digit, prefix[bin] = keys with a smaller one, counts[bin * tiles + tile] =
+ *       keys with a smaller digit, or the same in an earlier tile */
 #define COUNTS_PER_ITEM 8
 
 GROUP_KERNEL void split_scan(__global uint *counts, __global uint *histogram, __global uint *prefix, uint tiles, uint n)

@@ -1,7 +1,6 @@
-/* Puts the slices of sorted runs that stand between two cuts (see cut_runs.cl) together, one run's behind the other's.
+/* Concatenates the slices of sorted runs between two cuts (see cut_runs.cl), in the order of the runs.
  *
- *   ELEMENT_BYTES  1, 2, 4, 8 or 16: bytes of a key, or of a value
- */
+ *   ELEMENT_BYTES  1, 2, 4, 8 or 16: bytes of a key, or of a value */
 #include "runs.clh"
 
 #ifndef ELEMENT_BYTES
@@ -21,12 +20,11 @@ typedef uint4 element_t;
 # error "ELEMENT_BYTES must be 1, 2, 4, 8 or 16"
 #endif
 
-/* One work-item an element of the part.
+/* One work-item per element of the part.
  *
  * @param run0 …  elements of the runs, in the order of their keys
  * @param cuts    [rank][run], from cut_runs
- * @param slices  count elements: all between cut number part - 1 and cut number part
- */
+ * @param slices  count elements: all between cut part - 1 and cut part */
 __kernel void take_slices(RUN_PARAMETERS(element_t), __global const ulong *restrict cuts,
                           __global element_t *restrict slices, uint part, ulong count)
 {

@@ -1,5 +1,5 @@
 /* Radix sort with three kernels per digit: count, scan, scatter. Every group owns one contiguous piece of the
- * array, a whole number of tiles, in both the first and the last kernel. Nothing waits for another group.
+ * array, a whole number of tiles, in both the first and the last kernel. No group waits for another.
  *
  *   tiled_upsweep    counts the digits of each group's piece
  *   tiled_spine      scans the counts of one bin over all groups
@@ -7,8 +7,8 @@
  *
  *   GROUP_SIZE, KEYS_PER_ITEM, RADIX_BITS, RANK  see digit_rank.clh
  *   OFFSET_BITS    32: fewer than 2^31 keys; 64: any number
- *   COUNT_COLUMNS  copies of the counters in an upsweep group, a power of two: work-items side by side count in
- *                  different copies
+ *   COUNT_COLUMNS  copies of the counters in an upsweep group, a power of two: neighbouring work-items use
+ *                  different ones
  */
 #include "run_move.clh"
 
@@ -40,8 +40,7 @@ TILE_KERNEL void tiled_upsweep(__global const key_t *restrict keys, __global off
 }
 
 /* Group b scans row b of the counts, exclusively, in place.
- * @param totals  the sum of each row
- */
+ * @param totals  receives the sum of each row */
 TILE_KERNEL void tiled_spine(__global offset_t *restrict counts, __global offset_t *restrict totals, uint groups)
 {
     __local offset_t scratch[GROUP_SIZE];
@@ -61,8 +60,7 @@ TILE_KERNEL void tiled_spine(__global offset_t *restrict counts, __global offset
 }
 
 /* @param counts  of the pieces before each group's, [bin][group]
- * @param totals  of each bin
- */
+ * @param totals  of each bin */
 TILE_KERNEL void tiled_downsweep(__global const key_t *restrict keys_in, __global key_t *restrict keys_out,
 #if HAS_VALUES
                                  __global const value_t *restrict values_in, __global value_t *restrict values_out,
@@ -77,7 +75,7 @@ TILE_KERNEL void tiled_downsweep(__global const key_t *restrict keys_in, __globa
     if (item == 0)
         memory[ZERO_AT / 4] = 0;
 
-    /* Where the group's next key of each bin goes. */
+    /* Output position of the group's next key of each bin. */
     offset_t next[BINS_PER_ITEM], sum = 0;
 #pragma unroll
     for (uint j = 0; j < BINS_PER_ITEM; j++) {

@@ -1,9 +1,9 @@
 /* The k first keys of the sorted order, without sorting: a radix select.
  *
- * Digit by digit from the top, count the digits of the keys that agree with the threshold so far, and
- * take the digit in which key number k lies. What is below the threshold is selected; of the keys equal
- * to it the first ones, as many as are missing. The selected keys keep their input order, so a stable
- * sort of them alone gives what a stable sort of all would begin with.
+ * Digit by digit from the top, counts the digits of the keys that match the threshold so far, and takes the digit
+ * of the k-th key. Selects all keys below the threshold, and the first of the keys equal to it until k are
+ * selected. The selected keys keep their input order, so a stable sort of them equals the start of a stable sort of
+ * all keys.
  *
  *   select_count  digits of the keys that can still be the threshold
  *   select_digit  one group: the next digit of the threshold
@@ -20,7 +20,7 @@
 #define SELECT_BINS (1u << SELECT_BITS)
 #define GROUP_KERNEL __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 
-/* The threshold so far, and which of the keys that agree with it (counted from 0) is wanted. */
+/* The threshold so far, and the rank of the wanted key among those that match it (counted from 0). */
 #define STATE_CODE 0
 #define STATE_RANK 1
 
@@ -55,7 +55,7 @@ GROUP_KERNEL void select_digit(__global ulong *state, __global uint *counts, uin
     __local uint bins[SELECT_BINS], sums[GROUP_SIZE];
     const uint item = (uint)get_local_id(0);
     uint sum = 0;
-    /* Counts of neighbouring digits for each work-item; the host has fewer than 2^32 keys. */
+    /* Each work-item sums the counts of neighbouring digits; the host passes fewer than 2^32 keys. */
     for (uint bin = item; bin < SELECT_BINS; bin += GROUP_SIZE) {
         bins[bin] = counts[bin];
         counts[bin] = 0;

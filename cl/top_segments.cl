@@ -1,15 +1,14 @@
-/* The first keys of each segment, once all are in order.
+/* The first keys of each segment, after a sort.
  *
- *   top_counts     how many each segment has of them
- *   (an exclusive scan of these tells where they go)
- *   top_positions  where they stood
- */
+ *   top_counts     number of first keys per segment
+ *   (an exclusive scan of these gives their output positions)
+ *   top_positions  their original positions */
 #ifndef GROUP_SIZE
 # error "GROUP_SIZE: work-items of a work-group, set by src/sort/operations/device-column-kernels.ts"
 #endif
 #define GROUP_KERNEL __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 
-/* @param told  word number `slot` is 0 before
+/* @param told  word `slot` is 0 before
  * @post  counts[segment] = at most k, and 0 behind the last one, or where offsets fall; told[slot] is not 0 unless they
  *        rise from 0 to n */
 GROUP_KERNEL void top_counts(__global const uint *offsets, __global uint *counts, ulong segments, uint k, ulong n,
@@ -24,7 +23,7 @@ GROUP_KERNEL void top_counts(__global const uint *offsets, __global uint *counts
         atomic_or(&told[slot], 1);
 }
 
-/* @param begins  where the first keys of each segment go, and at last how many there are
+/* @param begins  start of each segment's first keys, then their total number
  * @post  positions[i] for each of them: its entry of `order`, in which each segment stands where it is */
 GROUP_KERNEL void top_positions(__global const uint *order, __global const uint *offsets, __global const uint *begins,
                                 __global uint *positions, ulong n, ulong length, uint segments)

@@ -1,11 +1,13 @@
-/* The k first keys of each short segment in order and where they stand: by one group for each segment, which reads its keys once.
+/* The k first keys of each short segment in order, and their positions: by one group per segment, which reads its
+ * keys once.
  *
- * The radix select of select_segments.cl, but a work-item keeps its keys, which stand side by side, and digits are counted no
- * further than it takes. What is selected waits in local memory, where each counts those that come before it.
+ * This is the radix select of select_segments.cl, but each work-item keeps its contiguous keys, and counting stops
+ * as soon as possible. The selected keys are stored in local memory, where each key counts those that come before
+ * it.
  *
  *   SEGMENT  most keys of a segment
- *   FIRST    most keys that are selected of one
- *   ROWS     1: all segments have the same length, and nobody has to be told where they begin
+ *   FIRST    most keys that are selected per segment
+ *   ROWS     1: all segments have the same length, and need no offsets
  */
 #include "key_codec.clh"
 #include "work_group_scan.clh"
@@ -16,7 +18,7 @@
 #define SELECT_BITS 8
 #define SELECT_BINS (1u << SELECT_BITS)
 #define BINS_OF_ITEM ((SELECT_BINS + GROUP_SIZE - 1) / GROUP_SIZE)
-/* Keys of a work-item. */
+/* Keys per work-item. */
 #define SHARE ((SEGMENT + GROUP_SIZE - 1) / GROUP_SIZE)
 
 #if ROWS
@@ -25,12 +27,11 @@
 # define SEGMENT_PARAMETERS __global const uint *offsets, __global const uint *begins
 #endif
 
-/* @param row, k         keys of a segment, and how many of them come first at most
- * @param offsets        rise from 0 to n
- * @param begins         where the first keys of each segment go, and at last how many there are: made where segments are rows
- * @param from_segment   1: positions are counted from the beginning of each segment
- * @post  first, positions = the first keys of each segment in order, and where they stand
- */
+/* @param row, k         keys of a segment, and most of its keys to select
+ * @param offsets        non-decreasing from 0 to n
+ * @param begins         start of each segment's first keys, then their total number; written if segments are rows
+ * @param from_segment   1: positions count from the start of each segment
+ * @post  first, positions = the first keys of each segment in order, and where they stand */
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 void top_short(__global const key_t *keys, SEGMENT_PARAMETERS, __global key_t *first, __global uint *positions, ulong n,
                uint from_segment, codec_t codec)
@@ -47,7 +48,7 @@ void top_short(__global const key_t *keys, SEGMENT_PARAMETERS, __global key_t *f
             begins[segment + 1] = to + wanted;
     }
 #else
-    /* Not beyond the array, nor beyond what a group has room for, whatever the offsets are by now. */
+    /* Not beyond the array or the group's capacity, even if the offsets have changed since they were checked. */
     const uint last = (uint)min((ulong)offsets[segment + 1], n), start = min(offsets[segment], last);
     const uint length = min(last - start, (uint)SEGMENT), to = begins[segment];
     const uint wanted = min(min(begins[segment + 1] - to, length), (uint)FIRST);
@@ -57,7 +58,7 @@ void top_short(__global const key_t *keys, SEGMENT_PARAMETERS, __global key_t *f
 
     const uint own = item * SHARE;
     code_t codes[SHARE];
-    uint agrees[SHARE]; /* with the digits of the threshold that are known */
+    uint agrees[SHARE]; /* with the known digits of the threshold */
 #pragma unroll
     for (uint i = 0; i < SHARE; i++) {
         agrees[i] = own + i < length;
@@ -65,7 +66,7 @@ void top_short(__global const key_t *keys, SEGMENT_PARAMETERS, __global key_t *f
     }
 
     code_t threshold = 0;
-    uint candidates = length, missing = wanted; /* keys that agree with it, and how many of them are selected */
+    uint candidates = length, missing = wanted; /* keys that match it, and how many of them are selected */
     for (uint shift = KEY_BITS; shift > 0 && missing < candidates;) {
         shift -= SELECT_BITS;
         for (uint bin = item; bin < SELECT_BINS; bin += GROUP_SIZE)
@@ -77,7 +78,7 @@ void top_short(__global const key_t *keys, SEGMENT_PARAMETERS, __global key_t *f
                 atomic_inc(&bins[code_digit(codes[i], shift, SELECT_BITS)]);
         }
         barrier(CLK_LOCAL_MEM_FENCE);
-        /* The digit of key number `missing`, of those that agree. */
+        /* The digit of key `missing`, among those that match. */
         uint counted = 0;
         for (uint i = 0; i < BINS_OF_ITEM; i++)
             counted += item * BINS_OF_ITEM + i < SELECT_BINS ? bins[item * BINS_OF_ITEM + i] : 0;

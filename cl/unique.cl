@@ -1,4 +1,4 @@
-/* How often each distinct key of a sorted array is there. Where they begin is found by compact.cl. */
+/* Number of occurrences of each distinct key of a sorted array. compact.cl finds where they begin. */
 #include "common.clh"
 
 #ifndef GROUP_SIZE

@@ -1,14 +1,13 @@
-/* Proof of a sort: is it in order, and is it a permutation of what came in?
+/* Verification of a sort: the result is sorted and a permutation of the input.
  *
- * One pass over the keys (and the values beside them) that counts neighbours out of order and sums a
- * 64-bit hash of every element. The sum does not depend on the order, so input and output of a sort
- * must agree on it; a lost, doubled or altered element changes it, and so does a value that moved to
- * another key.
+ * One pass over the keys (and their values) counts neighbours out of order and sums a 64-bit hash of every element.
+ * The sum does not depend on the order, so input and output of a sort must agree on it. A lost, duplicated or
+ * altered element changes it, and so does a value that moved to another key.
  *
  * Set by src/sort/verification/verify.ts, besides the macros of common.clh:
  *   LOCAL_SIZE  work-items of a group, a power of two
- *   SEGMENTS    1: segments were to be sorted each by itself. Order is only asked for within them then, and the hash of an
- *               element depends on the segment that it is in, so that none may have gone to another
+ *   SEGMENTS    1: a segmented sort. Order is only checked within segments, and the hash of an element depends on its
+ *               segment, so an element that moved to another segment is detected
  */
 #include "key_codec.clh"
 #include "group_sums.clh"
@@ -20,8 +19,8 @@
 #endif
 
 #define VERIFY_ORDER 1u   /* count neighbours out of order */
-#define VERIFY_INDICES 2u /* values are positions: not read but made (input), or checked for stability (output) */
-#define VERIFY_FROM_SEGMENT 4u /* positions are counted from the beginning of each segment */
+#define VERIFY_INDICES 2u /* values are positions: generated (input), or checked for stability (output) */
+#define VERIFY_FROM_SEGMENT 4u /* positions count from the start of each segment */
 
 #if HAS_VALUES
 INLINE ulong hash_pair(key_t key, value_t value)
@@ -38,7 +37,7 @@ INLINE ulong hash_pair(key_t key, value_t value)
 }
 #endif
 
-/* Elements that a group asks all its questions about before it goes on. */
+/* Elements that a group checks completely before it continues. */
 #define BLOCK (LOCAL_SIZE == 1 ? 2048 : 16 * LOCAL_SIZE)
 
 /* Each group takes `per_group` neighbouring elements.
@@ -93,8 +92,8 @@ void verify(__global const key_t *keys,
 # endif
     }
 #else
-    /* Block by block, so that what one loop has read the next one finds in the cache. Plain loops, one for each
-     * question: compilers for CPUs make vector instructions of them. */
+    /* Block by block, so that the loops after the first read from the cache. One simple loop per check: CPU
+     * compilers vectorize these. */
     for (ulong block = first; block < last; block += BLOCK) {
         const uint count = (uint)min((ulong)BLOCK, last - block);
         __global const key_t *own = keys + block;
@@ -114,7 +113,7 @@ void verify(__global const key_t *keys,
 #endif
         if (!order)
             continue;
-        /* The last key of all has no next one. */
+        /* The last key has no successor. */
         const uint pairs = block + count < n ? count : count - 1;
         uint wrong = 0;
         if (CODEC_IS_IDENTITY(codec) && mask == CODE_MAX) {

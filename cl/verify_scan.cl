@@ -1,9 +1,9 @@
-/* Proof of a scan: each result is the one before it, combined with one key more.
+/* Verification of a scan: each result is its predecessor combined with one more key.
  *
- * That defines a scan from its first result on, where a combination has no rounding: of integers, and of minima and maxima.
- * One pass over keys and results, in any order.
+ * Together with the first result this defines a scan, if a combination does not round: for integers, minima and
+ * maxima. One pass over keys and results, in any order.
  *
- * Set by src/sort/operations/device-column-verifier.ts: LOCAL_SIZE; OP, KIND and WIDE as combine.clh says.
+ * Set by src/sort/operations/device-column-verifier.ts: LOCAL_SIZE; OP, KIND and WIDE as in combine.clh.
  */
 #include "combine.clh"
 #include "group_sums.clh"

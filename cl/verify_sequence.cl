@@ -1,11 +1,11 @@
-/* Proof of a compaction: a hash of the keys that are chosen, which depends on their order, and how many there are.
+/* Verification of a compaction: an order-dependent hash of the selected keys, and their number.
  *
- * The hash of a sequence is the polynomial of the hashes of its keys at BASE, modulo 2^64. That of two sequences one behind
- * the other is the hash of the first times BASE to the length of the second, plus that of the second: so each work-item
- * begins where it likes, and input and result need not be cut alike.
+ * The hash of a sequence is the polynomial of its keys' hashes at BASE, modulo 2^64. The hash of two concatenated
+ * sequences is the hash of the first times BASE to the length of the second, plus that of the second. So work-items
+ * may start anywhere, and input and result may be divided differently.
  *
- * Set by src/sort/operations/device-column-verifier.ts: LOCAL_SIZE; CHOOSE 0 where the byte of a mask is not 0, 1 keys whose codes are in
- * a range, 2 all of them.
+ * Set by src/sort/operations/device-column-verifier.ts: LOCAL_SIZE; CHOOSE 0: mask bytes that are not 0; 1: keys
+ * whose codes are in a range; 2: all keys.
  */
 #include "key_codec.clh"
 #include "group_sums.clh"
@@ -17,7 +17,7 @@
 #define BASE 0xd1342543de82ef95UL /* odd, so that no power of it is 0 */
 
 /* Each group takes `per_group` neighbouring keys.
- * @param invert  all other keys instead
+ * @param invert  select all other keys instead
  * @post partials[2 * group] = hash of the sequence that the group has chosen, partials[2 * group + 1] = its length */
 CHECK_KERNEL
 void verify_sequence(__global const key_t *keys, __global const uchar *mask, __global ulong *partials, ulong n,

@@ -1,8 +1,8 @@
-/* Proof of the first keys of each segment in order: they are what stands at their positions, in order, and of the keys of
- * a segment as many come no later than the last one as were taken.
+/* Verification of the sorted first keys of each segment: they are the keys at their positions, in order, and the
+ * number of a segment's keys up to the last selected one equals the number of selected keys.
  *
- * Keys in order, with rising positions among equal ones, are different ones; if no more of the input come before the last
- * of them, they are the first. An array is one segment.
+ * Sorted keys with ascending positions among equal ones are distinct elements. If no other keys of the input come
+ * before the last of them, they are the first. An array is one segment.
  *
  * Set by src/sort/operations/device-column-verifier.ts: LOCAL_SIZE.
  */
@@ -10,18 +10,18 @@
 #include "group_sums.clh"
 #include "segment_of.clh"
 
-#define TOP_FROM_SEGMENT 1u /* positions are counted from the beginning of each segment */
+#define TOP_FROM_SEGMENT 1u /* positions count from the start of each segment */
 
 INLINE code_t window(key_t key, codec_t codec, uint begin, code_t mask)
 {
     return (encode_key(key, codec) >> begin) & mask;
 }
 
-/* Looks at n keys, m results and `segments` segments: each group at `per_group` neighbouring ones of all of them.
- * @param offsets    where segments begin, and at last n
- * @param begins     where their results begin, and at last m
- * @post partials[2 * group] = what is wrong with results and segments, partials[2 * group + 1] = keys that come no later
- *       than the last result of their segment: m in all */
+/* Checks n keys, m results and `segments` segments: each group checks `per_group` neighbouring ones of all three.
+ * @param offsets    start of each segment, then n
+ * @param begins     start of each segment's results, then m
+ * @post partials[2 * group] = what is wrong with results and segments, partials[2 * group + 1] = keys that come no
+ *       later than the last result of their segment: m in all */
 CHECK_KERNEL
 void verify_top(__global const key_t *keys, __global const key_t *top, __global const uint *positions,
                 __global const uint *offsets, __global const uint *begins, __global ulong *partials, ulong n, ulong m,

@@ -1,7 +1,8 @@
-/* Proof of distinct keys and their counts: they rise, and each is as often in the input as its count says.
+/* Verification of distinct keys and their counts: the keys ascend, and each occurs in the input as often as its
+ * count says.
  *
- * A sum of hashes over all keys of the input has to be the sum over the distinct ones of their hashes times their counts.
- * Keys are compared as numbers, so that the hash is that of the canonical key.
+ * The sum of hashes over all keys of the input must equal the sum over the distinct keys of hash times count. Keys
+ * are compared as numbers, so the canonical key is hashed.
  *
  * Set by src/sort/operations/device-column-verifier.ts: LOCAL_SIZE.
  */
@@ -10,8 +11,8 @@
 #include "group_sums.clh"
 
 /* Each group takes `per_group` neighbouring keys.
- * @param counts    how often each key is there; read only with `is_result`
- * @param infinity  as canonical_key.clh says
+ * @param counts    occurrences of each key; read only with `is_result`
+ * @param infinity  as in canonical_key.clh
  * @post partials[2 * group] = sum of hashes, partials[2 * group + 1] = keys of a result that do not come behind the one
  *       before, or are there no time */
 CHECK_KERNEL

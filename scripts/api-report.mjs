@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-// Writes docs/api: the public types of `clsort` and of `clsort/opencl`, without comments, as the compiled declarations have them. A change of them
-// shows as a change of these files.
+// Writes docs/api: the public types of `clsort` and `clsort/opencl` without comments, taken from the compiled
+// declarations. A change of the public API shows as a diff of these files.
 //
 //   node scripts/api-report.mjs [--check]        (after `npm run build`)
 //
-// With --check nothing is written; the exit code is 1 when a report is not what the declarations make.
+// With --check nothing is written; the exit code is 1 when a report is out of date.
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -16,7 +16,8 @@ const compiled = join(root, 'dist/src');
 const REPORTS = { clsort: 'index.d.ts', opencl: 'opencl/index.d.ts' };
 
 /**
- * The statements of a file of declarations as tsc writes it: each begins at the margin, and ends there with a brace or in its line.
+ * Splits a declaration file of tsc into statements. Each begins in column 0 and ends with a closing brace there, or on
+ * its own line.
  */
 export function statementsOf(text) {
   const lines = text
@@ -39,7 +40,7 @@ export function statementsOf(text) {
 
 const NAME = /^(?:export )?(?:declare )?(?:abstract )?(?:class|interface|type|function|const|let|enum) (\w+)/;
 
-/** What a file of declarations has: its own, and what it takes from others. */
+/** Parses a declaration file into its declarations and its imports. */
 function readModule(file) {
   const own = new Map();
   const imports = new Map();
@@ -68,7 +69,7 @@ function readModule(file) {
   return { own, imports, exports, stars };
 }
 
-/** All that an entry exports, and the types of ours that this is made of. */
+/** Builds the report of an entry point: its exports, and the internal types that they refer to. */
 function reportOf(entry) {
   const modules = new Map();
   const moduleOf = (file) => {

@@ -1,16 +1,16 @@
 #!/usr/bin/env node
-// Runs what is built for Linux arm64, emulated, in a Debian 12 of arm64 below .setup, with its PoCL:
+// Tests the Linux arm64 builds under emulation, in an arm64 Debian 12 below .setup with its PoCL:
 //
 //   node scripts/arm64.mjs [tests | sorts | package] … [TEST-FILE …] [DTYPE …] [VERSION]
 //
-// (as root on Debian, with debootstrap and qemu-user-static, after scripts/prebuild.mjs; the tree has to be built: npm
-// run build. Default: all three, with Node 26)
+// (as root on Debian, with debootstrap and qemu-user-static, after scripts/prebuild.mjs and npm run build; default: all
+// three, with Node 26)
 //
-//   tests     the binding's tests, or those named, with the prebuilt addon
-//   sorts     scripts/small-sorts.mjs with the prebuilt addon, for four dtypes or those named
-//   package   the packed package, installed where no compiler is in reach: scripts/installed.mjs
+//   tests     the tests of the binding, or the named ones, with the prebuilt addon
+//   sorts     scripts/small-sorts.mjs with the prebuilt addon, for four dtypes or the named ones
+//   package   the packed package, installed without a compiler: scripts/installed.mjs
 //
-// Emulation is slow: it takes an hour or so.
+// Emulation is slow: a run takes about an hour.
 
 import { copyFileSync, cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -23,9 +23,12 @@ import { prebuiltAddon } from './prebuilds.mjs';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const platform = 'linux-arm64';
 const TESTS = 'dist/test/opencl';
-/** It compares the addon with Debian 12's headers, which are not there, and says nothing of a machine. */
+/**
+ * Excluded: it compares the addon with the OpenCL headers, which this Debian lacks, and does not depend on the
+ * architecture.
+ */
 const LEFT_OUT = ['api.test.js'];
-/** One for each width of keys, and each way in which bits are ordered. */
+/** One dtype per key width, covering every key order. */
 const DTYPES = ['u8', 'i16', 'u32', 'f64'];
 
 const args = process.argv.slice(2);
@@ -46,7 +49,7 @@ const withAddon = {
   CLSORT_CACHE_DIR: '/var/tmp/clsort',
 };
 
-/** Builds the test layer with the compilers that build the addons: the emulated system has none. */
+/** Builds the test layer with the compilers that build the addons; the emulated system has none. */
 async function buildLayer() {
   const { LAYER_OPTIONS, LAYER_SOURCES, layerFile } = await import('../dist/test/layer/layer.js');
   const compilers = join(root, '.setup', 'debian-11'); // of scripts/prebuild.mjs

@@ -1,22 +1,24 @@
-/** Horizontal bar charts as SVG, narrow enough for a phone, in the colours of the reader's light or dark theme. */
+/**
+ * Draws horizontal bar charts as SVG, narrow enough for a phone, with the colours of the reader's light or dark theme.
+ */
 
 import { escapeXml } from '../src/bench/plot.js';
 
 export interface Bar {
   readonly name: string;
   readonly value: number;
-  /** Drawn in the first colour of the legend; other bars in the second. */
+  /** Uses the first colour of the legend; other bars use the second. */
   readonly highlighted: boolean;
 }
 
 export interface BarChart {
   readonly title: string;
   readonly subtitle: string;
-  /** What the horizontal axes show, with the unit. */
+  /** Label of the horizontal axes, with the unit. */
   readonly axis: string;
-  /** Names of highlighted and of other bars. */
+  /** Names of the highlighted and of the other bars. */
   readonly legend: readonly [highlighted: string, other: string];
-  /** Each panel has an axis of its own. */
+  /** Panels, each with a separate axis. */
   readonly panels: readonly { readonly title: string; readonly bars: readonly Bar[] }[];
 }
 
@@ -38,7 +40,7 @@ const STYLE = `
 const amount = (value: number): string =>
   value < 100 ? value.toPrecision(3) : Math.round(value).toLocaleString('en-US');
 
-/** A step of 1, 2 or 5 times a power of ten, with at most five of them up to `most`. */
+/** Returns a step of 1, 2 or 5 times a power of ten, such that at most five steps cover `max`. */
 function stepUpTo(max: number): number {
   const power = 10 ** Math.floor(Math.log10(max / 5));
   return power * ([1, 2, 5, 10].find((factor) => max / (factor * power) <= 5) ?? 10);

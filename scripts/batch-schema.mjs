@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// Writes docs/batch.schema.json, from the fields that the command reads. Run it when a field changes. Needs `npm run build`.
+// Writes docs/batch.schema.json from the fields that `clsort batch` reads. Run it when a field changes. Needs `npm run
+// build`.
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,20 +1,21 @@
 #!/usr/bin/env node
-// Sorts files by one batch, the same keys from array to array by one Sorter, and copies the files by `cp`, as many at once as
-// the batch has jobs, in turns: what a batch takes beside its sorting, and beside the reading and writing of its files. A
-// batch's time is that from its first read to its last rename; what it takes until then, and all of it, are told apart. Results
-// are compared, all of them. What jobs did, and the threads that moved files, is told of the last batch.
+// Measures the overhead of a batch: sorts files in one batch, sorts the same keys in memory with one Sorter, and copies
+// the files with `cp`, with as many copies at a time as the batch has jobs. The three alternate. The time of a batch
+// runs from its first read to its last rename; startup time and total time are listed separately. All results are
+// compared. Statistics of jobs and I/O threads come from the last batch.
 //
-//   node scripts/bench-batch.mjs [--device cpu] [--files 24] [--inputs N] [--keys 32Mi] [--repeats 3] [--parallel N] [--no-pure]
-//     [--until SECONDS] [--folder DIR] [--report FILE] [--json FILE]
+//   node scripts/bench-batch.mjs [--device cpu] [--files 24] [--inputs N] [--keys 32Mi] [--repeats 3] [--parallel N]
+//     [--no-pure] [--until SECONDS] [--folder DIR] [--report FILE] [--json FILE]
 //
-//   --device   may be given several times, and each may be several devices with commas: a batch on each set, in turns
-//   --inputs   different files; jobs beyond take them once more. Default: as many as --files
-//   --no-pure  leaves sorting alone out
-//   --until    begins no further round after so many seconds
+//   --device   repeatable, each with one or several comma-separated devices; one batch per set of devices, in turns
+//   --inputs   number of different files; further jobs reuse them. Default: as many as --files
+//   --no-pure  skips the sorts in memory
+//   --until    starts no further round after this many seconds
+//   --report   writes the report of the last batch, as `clsort batch` does
 //
-// The folder wants to be on a memory disk, with room for three times the keys. Before each batch and each copy the files are
-// copied once: a virtual machine may have to find the pages first, which takes as long as the work. --report is that of the last
-// batch, as of `clsort batch`. Needs `npm run build`.
+// The folder should be on a memory disk with room for three times the keys. Before each batch and each copy, the files
+// are copied once: a virtual machine may have to map the pages first, which takes as long as the work. Needs `npm run
+// build`.
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -58,7 +59,10 @@ const isLate = () => (performance.now() - began) / 1000 > Number(values.until ??
 
 const sum = (numbers) => numbers.reduce((total, each) => total + each, 0);
 
-/** A batch of all files on a set of devices: seconds from the first read to the last rename, of the whole process, and by what. */
+/**
+ * Runs a batch of all files on a set of devices. Returns the seconds from the first read to the last rename, the
+ * seconds of the whole process, and the algorithms.
+ */
 function batch(device) {
   rmSync(path('out'), { recursive: true, force: true });
   const args = [
@@ -89,7 +93,7 @@ function batch(device) {
   return { moving: Math.max(...ends) - Math.min(...begins), whole, kinds, threads };
 }
 
-/** Runs a command on two files of each job, several at once. */
+/** Runs a command with two files of each job as arguments, several at a time. */
 function forEachJob(workers, command, from, to) {
   const input = jobs.map((job) => `${from(job)}\n${to(job)}`).join('\n');
   execFileSync('xargs', ['-P', String(workers), '-d', '\\n', '-n', '2', command], {
@@ -98,7 +102,7 @@ function forEachJob(workers, command, from, to) {
   });
 }
 
-/** Seconds of copying the files, so many at once. */
+/** Returns the seconds to copy all files, `workers` at a time. */
 function copySeconds(workers) {
   rmSync(path('copies'), { recursive: true, force: true });
   mkdirSync(path('copies'));
@@ -114,7 +118,11 @@ function copySeconds(workers) {
   return seconds;
 }
 
-/** Sorts the same keys one after the other, each to a new array. @param use gets the keys of each file, sorted */
+/**
+ * Sorts the same keys in sequence, each to a new array.
+ *
+ * @param use receives the sorted keys of each file
+ */
 async function sortAll(sorter, use = () => undefined) {
   let milliseconds = 0;
   for (const name of names) {

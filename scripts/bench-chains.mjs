@@ -1,10 +1,11 @@
 #!/usr/bin/env node
-// Chains of calls on device arrays that nobody waits for in between: their time, when the last call was made, and the time of the
-// same chain's kernels, which says for how much of it the device was busy. Every result of a chain in turns is compared.
+// Measures chains of calls on device arrays without waiting in between: the time until the last call was made, the
+// total time, and the kernel time of the same chain, which shows how busy the device was. The results of one chain of
+// different calls are compared.
 //
 //   node scripts/bench-chains.mjs [--device auto] [--log2 22] [--calls 50] [--rounds 25] [--json FILE]
 //
-// A process is measured once it has made each chain for a second: until then much of what it takes is V8 that optimises.
+// Measurement starts after each chain has run for a second, when V8 has optimized the code.
 
 import { writeFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
@@ -31,7 +32,7 @@ if (!(log2 > 0) || !(calls > 0) || !(rounds > 0)) {
 const n = 2 ** log2;
 const WARM_UP_MILLISECONDS = 1000;
 
-/** The Sorter's queue, which nobody else knows: it is caught when a call is profiled. */
+/** The Sorter's private queue, captured when a call is profiled. */
 let queue;
 const startProfile = Queue.prototype.startProfile;
 Queue.prototype.startProfile = function (...given) {
@@ -87,7 +88,11 @@ async function kernelsOf(call) {
   return take().reduce((sum, { seconds }) => sum + (seconds ?? 0), 0) * 1000;
 }
 
-/** @throws Error for a wrong result */
+/**
+ * Compares the results of a chain.
+ *
+ * @throws Error when a result is wrong
+ */
 async function compare() {
   const results = await Promise.all(chain(chains['sort, argsort, gather in turns']));
   const sorted = keys.toSorted();

@@ -1,17 +1,17 @@
 /**
- * Device time of the sorts, data already on the device, beside CUB on the same keys.
+ * Measures the device time of sorts on device arrays, compared with CUB on the same keys.
  *
  *     node dist/scripts/bench-device.js --device nvidia --algorithms onesweep,tiled --shapes u32,u64,u32+4 \
  *       --sizes 16,20,24,28 --distributions uniform --cub ./cub --json results.json
  *
- * A size is an exponent of two; a shape is a dtype, with +BYTES for values that travel along. Every row is
- * verified on the device before it is timed. `--tuning` overrides parameters (JSON). CUB is left out without
- * `--cub`, the program made from scripts/peers/cub.cu.
+ * A size is an exponent of two; a shape is a dtype, with +BYTES for values. Every result is verified on the device
+ * before it is timed. `--tuning` overrides parameters (JSON). CUB is omitted without `--cub`, the program built from
+ * scripts/peers/cub.cu.
  *
- * `--algorithms planned` is the algorithm that the planner takes first for so many keys.
+ * `--algorithms planned` selects the algorithm that the planner prefers for the number of keys.
  *
- * `--local-kib 227,163,99,64,48` measures the device as one whose groups have so much local memory, one after the other, and
- * `--modelled` with the parameters of the model (src/algorithms/tile-model.ts) as well:
+ * `--local-kib 227,163,99,64,48` measures the device with limited local memory per work-group, one limit after the
+ * other, and `--modelled` also with the parameters of the model (src/algorithms/tile-model.ts):
  *
  *     node dist/scripts/bench-device.js --device nvidia --algorithms onesweep --shapes u32,u64,u32+4 --sizes 24,28 \
  *       --local-kib 227,163,99,64,48 --modelled --cub ./cub --json local-memory.json
@@ -46,27 +46,27 @@ interface Row {
   readonly valueBytes: number;
   readonly n: number;
   readonly distribution: string;
-  /** KiB of local memory that a group was given, where that was not what it has. */
+  /** Local memory limit of a work-group in KiB; absent without a limit. */
   readonly localKib?: number;
-  /** The parameters are the model's. */
+  /** Set when the parameters come from the model. */
   readonly modelled?: true;
-  /** What was compiled. */
+  /** Parameters of the compiled algorithm. */
   readonly tuning?: Tuning;
   readonly result: 'ok' | 'wrong' | 'gave up' | 'unsupported' | 'error';
   readonly reason?: string;
-  /** Between a marker before the sort and one behind it, median. */
+  /** Median time between a marker before the sort and one after it. */
   readonly milliseconds?: number;
   /**
-   * The kernels alone, without the gaps between them, median. Small sorts end before the next launch is enqueued:
-   * the gaps are the host's.
+   * Median kernel time without the gaps between kernels. Small sorts end before the next launch is enqueued, so the
+   * gaps depend on the host.
    */
   readonly busyMilliseconds?: number;
-  /** Between the markers when the device has other work before: nobody waits for the host. Median. */
+  /** Median time between the markers when the device is busy beforehand, so that it never waits for the host. */
   readonly queuedMilliseconds?: number;
   readonly gigakeysPerSecond?: number;
-  /** Of CUB, for a count passed as int and as size_t; `queued` as above. */
+  /** Times of CUB, for a count passed as int and as size_t; `queued` as above. */
   readonly cub?: CubTimes & { readonly queued: CubTimes };
-  /** Time of CUB's faster form over ours. */
+  /** Time of CUB's faster form divided by ours. */
   readonly timesCub?: number;
 }
 
@@ -97,7 +97,7 @@ if (options.help) {
   );
   process.exit(0);
 }
-/** The word for what the planner takes first. */
+/** The name that stands for the planner's first choice. */
 const PLANNED = 'planned';
 const list = (text: string): string[] => text.split(',').filter(Boolean);
 const repeats = Number(options.repeats);
@@ -125,13 +125,13 @@ const distributions = list(options.distributions).map((word) => {
   return known;
 });
 
-/** Parameters of every algorithm that is measured: a name that one does not know would leave it as it is. */
+/** Parameters for all measured algorithms. They are checked, since an unknown name would have no effect. */
 const tuning = JSON.parse(options.tuning);
 for (const name of list(options.algorithms)) {
   if (name !== PLANNED) checkTuning(algorithmNamed(name), tuning);
 }
 
-/** The device with all of its local memory, or less; `busyWork` as scripts/peers/cub.cu has it. */
+/** The device with all or part of its local memory; `busyWork` as in scripts/peers/cub.cu. */
 interface Bench {
   readonly localKib?: number;
   readonly device: Device;
@@ -154,7 +154,7 @@ type Measured = Omit<
   'algorithm' | 'dtype' | 'valueBytes' | 'n' | 'distribution' | 'localKib' | 'modelled' | 'cub' | 'timesCub'
 >;
 
-/** The name of an algorithm, or of the one that the planner takes. */
+/** Returns the name of an algorithm, resolving the planner's choice. */
 function nameOf(word: string, { device }: Bench, dtype: Dtype, valueBytes: 0 | 4 | 8, n: number): string {
   if (word !== PLANNED) return word;
   const bits = [0, dtypeInfo(dtype).width] as const;
@@ -163,7 +163,7 @@ function nameOf(word: string, { device }: Bench, dtype: Dtype, valueBytes: 0 | 4
   return plan.algorithm;
 }
 
-/** Verifies one algorithm on keys that lie on the device, then times it. */
+/** Verifies one algorithm on keys on the device, then times it. */
 async function measure(
   { device, busyWork }: Bench,
   name: string,

@@ -1,13 +1,13 @@
 #!/usr/bin/env node
-// Sorts one file of doubles with clsort, GNU sort, DuckDB and NumPy, in the formats that each of them has, and prints one
-// table: seconds by the clock and of the processors, and peak memory, of whole processes, from a file to a file. Every
-// result is checked: order and permutation.
+// Sorts one file of doubles with clsort, GNU sort, DuckDB and NumPy, in each format that they support, and prints one
+// table: wall time, CPU time and peak memory of whole processes, from file to file. The order and the permutation of
+// every result are checked.
 //
 //   node scripts/bench-files.mjs [--count 5e6] [--runs 3] [--folder DIR] [--only NAME] [--json FILE]
 //
-// --only takes what has this in its name or format, such as 'npy'. The best of the runs counts, which take turns, since
-// other work on a machine makes single ones uneven. What is not installed is left out, and said. Needs `npm run build`,
-// GNU time, and room for about ten times the keys in the folder.
+// --only selects entries whose name or format contains the text, such as 'npy'. The programs alternate and the best run
+// counts, since other load makes single runs uneven. Programs that are not installed are skipped with a message. Needs
+// `npm run build`, GNU time, and room for about ten times the keys in the folder.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -37,7 +37,7 @@ const CLSORT = [process.execPath, join(root, 'dist/src/cli/main.js')];
 const folder = mkdtempSync(join(values.folder, 'bench-files-'));
 const path = (name) => join(folder, name);
 
-/** Programs that are given files, as `sys.argv[1:]` and `process.argv`. */
+/** Programs whose arguments are files, in `sys.argv[1:]` or `process.argv`. */
 const NUMPY = 'import sys, numpy; a = numpy.load(sys.argv[1]); a.sort(); numpy.save(sys.argv[2], a)';
 const DUCKDB = `
   import { DuckDBInstance } from '@duckdb/node-api';
@@ -47,7 +47,7 @@ const DUCKDB = `
   const format = how === 'csv' ? 'FORMAT csv, HEADER true' : 'FORMAT parquet';
   await connection.run(\`COPY (SELECT * FROM \${read} ORDER BY 1) TO '\${to}' (\${format})\`);
 `;
-/** Each NumPy that is there, by its version: the user's own and the system's. */
+/** Installed NumPy versions, by version: the user's Python and the system's. */
 const pythons = new Map(
   [process.env.CLSORT_PYTHON ?? 'python3', '/usr/bin/python3'].flatMap((python) => {
     const { status, stdout } = spawnSync(python, ['-c', 'import numpy; print(numpy.__version__)']);
@@ -70,7 +70,7 @@ const duckdb = (how) => (from, to) => [
   how,
 ];
 
-/** What is compared: how it is called, in which format, and what it says when it is not there. */
+/** The compared programs: command, format, and the reason when one is missing. */
 const SORTS = [
   { name: 'cp', format: 'f64', command: (from, to) => ['cp', from, to], sorts: false },
   { name: 'clsort', format: 'f64', command: clsort },
@@ -100,7 +100,7 @@ const SORTS = [
   },
 ];
 
-/** Doubles from 0 to 1,000,000, the same ones each time. */
+/** Writes doubles from 0 to 1,000,000, the same in every run. */
 async function makeKeys(to) {
   const keys = new Float64Array(Math.min(count, 2 ** 20));
   let state = 1n;
@@ -116,7 +116,11 @@ async function makeKeys(to) {
   await file.close();
 }
 
-/** Runs a command under GNU time. @returns seconds by the clock and of all processors, and bytes */
+/**
+ * Runs a command under GNU time.
+ *
+ * @returns wall seconds, CPU seconds and peak bytes
+ */
 function measured(command) {
   const times = path('times');
   execFileSync('/usr/bin/time', ['-f', '%e %U %S %M', '-o', times, ...command], {
@@ -129,7 +133,11 @@ function measured(command) {
   return { seconds, cpuSeconds: user + system, bytes: kibibytes * 1024 };
 }
 
-/** @throws when a result is not in order, or holds other keys */
+/**
+ * Checks a result.
+ *
+ * @throws Error when it is not in order, or holds other keys
+ */
 const check = (name) =>
   execFileSync(CLSORT[0], [CLSORT[1], 'check', name, '--dtype', 'f64', '-q', '--against', path('in.f64')], {
     stdio: ['ignore', 'ignore', 'inherit'],

@@ -1,5 +1,5 @@
 /**
- * Measures all that the goals speak of, on one device in one run, and says of each goal whether it is met:
+ * Measures all figures of the performance goals on one device in one run, and reports whether each goal is met:
  *
  *     nvcc -O3 -arch=native scripts/peers/cub.cu -o cub
  *     nvcc -O3 -arch=native scripts/peers/cub-operations.cu -o cub-operations
@@ -7,11 +7,11 @@
  *     node dist/scripts/bench-goals.js --device cpu --out goals --python /usr/bin/python3
  *     node dist/scripts/bench-goals.js --out goals --read
  *
- * The parts are the other benches, each of which writes its file into the folder, so that a run that is ended keeps what
- * there is: `sorts` and `distributions` (beside CUB), `operations` (beside CUB), `calls` (beside NumPy, CuPy and PyTorch),
- * `together` (200 calls at once) and `arrays` (beside `TypedArray.prototype.sort`). `--parts` names some of them, `--seconds` is
- * how long each may take. `--read` only judges a folder. Goals without a row say so. Exit code 1: something was wrong, which a
- * missed goal is not.
+ * The parts are the other benchmarks. Each writes its file into the folder, so an interrupted run keeps its results.
+ * The parts are `sorts` and `distributions` (compared with CUB), `operations` (with CUB), `calls` (with NumPy, CuPy and
+ * PyTorch), `together` (200 concurrent calls) and `arrays` (with `TypedArray.prototype.sort`). `--parts` selects some
+ * of them, `--seconds` limits the time of each, and `--read` only judges a folder. Goals without a row are reported as
+ * such. The exit code is 1 when a result was wrong, but not for a missed goal.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -40,7 +40,7 @@ const { values: options } = parseArgs({
   },
 });
 
-/** What the benches write, as far as goals ask for it. Times are milliseconds, of calls seconds. */
+/** The fields of the benchmarks' files that goals use. Times are milliseconds; those of calls are seconds. */
 interface SortRow {
   readonly algorithm: string;
   readonly dtype: string;
@@ -84,7 +84,7 @@ type Part = keyof Rows;
 const { device, out, python } = options;
 const fileOf = (part: Part): string => join(out, `${part}.json`);
 
-/** Runs another bench, which writes the rows of a part. */
+/** Runs another benchmark, which writes the rows of a part. */
 function bench(part: Part, script: string, ...args: string[]): void {
   const path = fileURLToPath(new URL(`./${script}.js`, import.meta.url));
   const words = ['--device', device, '--json', fileOf(part), ...args];
@@ -100,7 +100,7 @@ function bench(part: Part, script: string, ...args: string[]): void {
 
 const withCub = (program: string | undefined): string[] => (program ? ['--cub', program] : []);
 
-/** Many sorts of arrays of the caller's that nobody waits for in between, as a server has them. */
+/** Measures many concurrent sorts of host arrays without waiting in between, as a server makes them. */
 async function benchTogether(): Promise<void> {
   const [calls, repeats] = [200, 9];
   const random = new Random(1);
@@ -168,24 +168,24 @@ const PARTS: Readonly<Record<Part, () => void | Promise<void>>> = {
   },
 };
 
-/** A goal: which figures of which rows have to be at least, or at most, what. */
+/** A goal: a lower or upper bound for a figure of some rows. */
 interface Goal<P extends Part> {
   readonly part: P;
   readonly goal: string;
   readonly least?: number;
   readonly most?: number;
-  /** Device of whose kind it speaks; default: GPUs. */
+  /** Set for goals about CPU devices; by default goals are about GPUs. */
   readonly cpu?: true;
-  /** The figure of a row; undefined where the goal does not speak of it. */
+  /** Returns the figure of a row; undefined when the goal does not apply to it. */
   readonly figure: (row: Rows[P]) => number | undefined;
 }
 const goal = <P extends Part>(one: Goal<P>) => one as unknown as Goal<Part>;
 
-/** Time of CUB's faster form over ours, behind other work. */
+/** Returns the time of CUB's faster form divided by ours, both queued behind other work. */
 const timesCub = ({ cub, queuedMilliseconds }: SortRow): number | undefined =>
   cub && queuedMilliseconds ? Math.min(cub.queued.int, cub.queued.size_t) / queuedMilliseconds : undefined;
 
-/** Time of the fastest peer over ours. */
+/** Returns the time of the fastest peer divided by ours. */
 function timesPeer({ peers }: PeerCallRow, key: 'timesOurs' | 'chainedTimesOurs'): number | undefined {
   const times = Object.values(peers).flatMap((peer) => (peer === 'wrong' ? [] : [peer[key] ?? []].flat()));
   return times.length > 0 ? Math.min(...times) : undefined;
@@ -309,7 +309,7 @@ interface Record_ {
 }
 const records = new Map<Part, Record_>();
 
-/** The words that tell a row from the others of its part. */
+/** Returns the name that identifies a row in its part. */
 function nameOf(row: Record_['rows'][number]): string {
   const words = 'operation' in row ? [row.operation] : 'distribution' in row ? [row.distribution] : [];
   const shape =

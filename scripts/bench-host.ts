@@ -1,11 +1,10 @@
 /**
- * The host engine beside `TypedArray.prototype.sort`: how many times as fast it is, by dtype, distribution and size.
+ * Compares the host engine with `TypedArray.prototype.sort`, and prints the speedup by dtype, distribution and size.
  *
  *     npx tsc -p . && node dist/scripts/bench-host.js [--dtype u32,f64] [--count 4Ki,64Ki,1Mi]
  *
- * Both sort the same fresh keys in turns and the best of the rounds counts; keys that were sorted before would
- * let a processor that remembers branches win. Each result is compared with the built-in one where that is
- * defined bit for bit (integers).
+ * Both sort the same fresh keys in turns, and the best round counts: with repeated keys, branch prediction would learn
+ * the data. Results are compared for integers, whose order is defined bit for bit.
  */
 import { parseArgs } from 'node:util';
 import { readCount } from '../src/cli/arguments.js';
@@ -27,7 +26,7 @@ const ARRAYS = {
   f64: Float64Array,
 };
 
-/** Rounds of a size: small sorts need more of them. */
+/** Number of rounds for a size: small sorts need more. */
 const roundsOf = (n: number): number => Math.max(3, Math.min(30, Math.floor(2 ** 21 / n)));
 
 function timed<T>(run: () => T): [result: T, milliseconds: number] {
@@ -35,7 +34,11 @@ function timed<T>(run: () => T): [result: T, milliseconds: number] {
   return [run(), performance.now() - started];
 }
 
-/** Time of the built-in sort over time of the host engine. @throws Error when they disagree */
+/**
+ * Returns the time of the built-in sort divided by that of the host engine.
+ *
+ * @throws Error when their results differ
+ */
 function ratio(dtype: keyof typeof ARRAYS, distribution: (typeof DISTRIBUTIONS)[number], n: number): number {
   let [builtIn, ours] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   for (let round = 0; round < roundsOf(n); round++) {

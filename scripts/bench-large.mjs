@@ -1,19 +1,19 @@
 #!/usr/bin/env node
-// Sorts one large file, in memory and under a budget, beside `cp` of the same file to the same folder. Each is a process
-// of its own, from its start to its end. Results are looked at by code of this script alone, or by sort-benchmark.mjs: the
-// order of all keys, and that they are the input's, each as often.
+// Sorts one large file, in memory and with memory budgets, and compares the time with `cp` of the same file to the same
+// folder. Each run is a separate process, timed from start to end. Results are checked by independent code in this
+// script or sort-benchmark.mjs: the order of all keys, and equality of the multisets.
 //
 //   node scripts/bench-large.mjs [--device auto] [--dtype u64] [--size 16Gi] [--memory auto,4G] [--kills N] [--sync]
 //     [--from DIR] [--to DIR] [--json FILE]
 //
-//   --dtype   u32, u64 or f64, or records: the Sort Benchmark's, of 100 bytes
-//   --memory  budgets of sorts, each of them once; auto is what clsort takes by itself
-//   --kills   after each of them once more, killed by SIGKILL so often at random times, and resumed to the same bytes
-//   --sync    all is on the disk before the clock stops, and the file is copied twice, one copy after the other
+//   --dtype   u32, u64 or f64, or records: those of the Sort Benchmark, of 100 bytes
+//   --memory  budgets, one sort each; auto is the default of clsort
+//   --kills   repeats each sort, kills it this often with SIGKILL at random times, and resumes it to the same bytes
+//   --sync    includes the time to sync to the disk, and copies the file twice in sequence
 //   --from    folder of the input
-//   --to      folder of results and temporary files, which wants room for about three times the input
+//   --to      folder of results and temporary files, with room for about three times the input
 //
-// The input has just been written when the first of them begins, so that what fits lies in the page cache for all. Needs
+// The input was just written when the first run begins, so that the page cache holds what fits, for all runs. Needs
 // `npm run build`.
 
 import { execFileSync, spawn } from 'node:child_process';
@@ -48,7 +48,7 @@ const { values } = parseArgs({
   },
 });
 
-/** Whether a key may not stand behind another: words are little-endian, so that the upper one is the second. */
+/** Counts the keys that are less than their predecessor. Words are little-endian, so the upper word is the second. */
 const OUT_OF_ORDER = {
   u32: (words) => countWhere(words.length, (i) => words[i - 1] > words[i]),
   u64: (words) =>
@@ -87,7 +87,7 @@ function countWhere(end, holds) {
   return found;
 }
 
-/** Random bits, written by a few writers at once. */
+/** Writes random bits with several concurrent writers. */
 async function generate(path) {
   const file = await open(path, 'w');
   const fill = promisify(randomFill);
@@ -106,7 +106,10 @@ async function generate(path) {
   await file.close();
 }
 
-/** What a file holds whatever its order: its length and a sum of what each key is mixed to; and how many stand wrong. */
+/**
+ * Returns an order-independent digest of a file (its length and a sum of mixed keys), and the number of keys out of
+ * order.
+ */
 function looked(path, width) {
   const file = openSync(path, 'r');
   // Before each chunk the last key of the one before.
@@ -130,7 +133,11 @@ function looked(path, width) {
   return { length, sum, wrong };
 }
 
-/** @throws when the output is not what the input's keys are in order */
+/**
+ * Checks the output.
+ *
+ * @throws Error when it is not the sorted input
+ */
 function check() {
   if (ofRecords) {
     execFileSync(process.execPath, [RECORDS, 'check', output, '--of', input], { stdio: 'inherit' });
@@ -151,7 +158,11 @@ async function hashOf(path) {
   return hash.digest('hex');
 }
 
-/** Runs a program that writes the file. @returns its seconds, and the most that was resident of it, in MiB */
+/**
+ * Runs a program that writes the file.
+ *
+ * @returns its seconds, and its peak resident memory in MiB
+ */
 async function timed(path, program, args) {
   const { seconds, peakMiB } = await run(program, args);
   const started = performance.now();
@@ -160,9 +171,9 @@ async function timed(path, program, args) {
 }
 
 /**
- * Runs a program to its end, or to its being killed.
+ * Runs a program until it ends or is killed.
  *
- * @returns its seconds, the most that was resident of it, in MiB, and whether it was killed
+ * @returns its seconds, its peak resident memory in MiB, and whether it was killed
  */
 function run(program, args, killAfter = Infinity) {
   const started = performance.now();
@@ -198,7 +209,7 @@ const output = join(to, ofRecords ? 'sorted.dat' : `sorted.${values.dtype}`);
 const width = values.dtype === 'u32' ? 4 : 8;
 let wanted;
 
-/** Copies the file, with --sync twice, and then the copy. */
+/** Copies the file; with --sync also copies the copy. */
 async function copied() {
   const first = await timed(output, 'cp', [input, output]);
   if (!values.sync) return { what: 'cp', ...first };
@@ -208,7 +219,11 @@ async function copied() {
   return { what: 'cp twice', seconds: first.seconds + second.seconds, peakMiB: first.peakMiB };
 }
 
-/** Kills the sort at random times, and lets it go on to its end. @throws when it writes other bytes */
+/**
+ * Kills the sort at random times and resumes it until it ends.
+ *
+ * @throws Error when it writes other bytes
+ */
 async function resumed(args, memory, seconds, hash) {
   const killedAfter = [];
   let peakMiB = 0;

@@ -1,7 +1,8 @@
 #!/usr/bin/env node
-// Sorts many small arrays in one go by `sortMany`, and by a loop of TypedArray.prototype.sort in the same process, in turns,
-// and tells both times from arrays to arrays and how many times sooner the first is done. Results are compared, all of them. In its
-// turn each is called twice, and the second call is timed: the first one pays for what V8 has to collect of the other's arrays.
+// Compares `sortMany` on many small arrays with a loop of TypedArray.prototype.sort in the same process, in turns.
+// Prints both times, from arrays to arrays, and their ratio. All results are compared. In each turn a function is
+// called twice and the second call is timed: the first one includes the garbage collection of the other function's
+// arrays.
 //
 //   node scripts/bench-many.mjs [--device auto] [--arrays 10000] [--length 1000] [--dtype f32] [--repeats 7]
 
@@ -22,7 +23,7 @@ const { values } = parseArgs({
   },
 });
 const [count, length, repeats] = [values.arrays, values.length, values.repeats].map(Number);
-/** What the built-in sort puts in order, too. */
+/** Dtypes that the built-in sort supports. */
 const dtypes = DTYPES.filter((dtype) => dtype !== 'f16');
 if (!dtypes.includes(values.dtype) || !(count > 0) || !(length > 0) || !(repeats > 0)) {
   console.error(`expected positive numbers, and a dtype of ${dtypes.join(' ')}`);
@@ -30,7 +31,7 @@ if (!dtypes.includes(values.dtype) || !(count > 0) || !(length > 0) || !(repeats
 }
 
 const Keys = newArray(values.dtype, 0).constructor;
-/** Numbers in [0, 1), or any bits of whole numbers. */
+/** Returns numbers in [0, 1) for floats, random bits for integers. */
 const random = new Random(1);
 const key = { f32: () => random.u32() / 2 ** 32, f64: () => random.u32() / 2 ** 32 }[values.dtype];
 const wide = Keys === BigUint64Array || Keys === BigInt64Array;
@@ -49,7 +50,7 @@ const timed = async (make) => {
   return { result, seconds, cpu: (user + system) / 1e6 };
 };
 const many = () => sorter.sortMany(arrays);
-/** The built-in sort works in place: the input is to stay, as it does for `sortMany`. */
+/** The built-in sort works in place, so it sorts copies: `sortMany` keeps its input as well. */
 const loop = async () => arrays.map((array) => array.slice().sort());
 
 try {

@@ -1,24 +1,24 @@
 /**
- * One array over one device and over several, from array to array, every result verified.
+ * Sorts one array on one device and on several, from array to array, and verifies every result.
  *
  *     node dist/scripts/bench-multi-device.js --devices gpu --size 30 --dtype u32,u64 --json spread.json
  *     POCL_DEVICES="basic pthread" node dist/scripts/bench-multi-device.js --devices all --size 22
  *
- * A size is an exponent of two; sizes, dtypes (u32, u64), kinds of memory and ways may be several, with commas. Keys in
- * `--memory pinned` are those of `Sorter.alloc`. Three ways:
+ * A size is an exponent of two. Sizes, dtypes (u32, u64), kinds of memory and ways may be comma-separated lists. With
+ * `--memory pinned`, keys are in memory of `Sorter.alloc`. There are three ways:
  *
- *     host     an array of the host, that is split while it is staged
- *     spread   an array that lies on all devices and is sorted there, with its exchange, from `upload` to `readInto`
- *     there    that sort alone; measured with `spread`
+ *     host     a host array, partitioned during staging
+ *     spread   a sharded array, sorted on all devices with an exchange, from `upload` to `readInto`
+ *     there    only the sort of the sharded array; measured with `spread`
  *
- * With `--exchange` an array of the host is also split by the devices, each of which sorts so many keys at a time to send the
- * others what is theirs (several numbers, with commas), and 0 is the host's way.
+ * With `--exchange`, a host array is also partitioned by the devices: each sorts this many keys at a time and sends the
+ * others their keys (comma-separated numbers); 0 is partitioning on the host.
  *
- * Each is measured on one device and on 2, 3, … of those named, or on as many as `--counts` says, median of `--repeats`. Beside the times stand how many times
- * as fast as one device that is, and the bound by the buses: what all keys take at the rates at which pinned memory goes to
- * these devices and comes from them, all at once, which is measured first.
+ * Each way is measured on one device and on 2, 3, … of the named ones, or on the numbers in `--counts`; the median of
+ * `--repeats` counts. Each time has a speedup over one device, and a lower bound by the buses: the time to transfer all
+ * keys at the rates of concurrent transfers between pinned memory and these devices, which are measured first.
  *
- * With `--until` nothing new is begun after so many seconds; the JSON has what was measured by then.
+ * With `--until` nothing new starts after this many seconds; the JSON contains the results so far.
  */
 import { randomFill } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -38,26 +38,26 @@ interface Row {
   readonly n: number;
   readonly devices: number;
   readonly result: 'ok' | 'wrong';
-  /** Keys that devices sort at a time to split them, where they do it. */
+  /** Keys that each device sorts at a time to partition them, when devices partition. */
   readonly exchange?: number;
-  /** Median. */
+  /** Median time. */
   readonly milliseconds: number;
   readonly times: readonly number[];
   readonly gigakeysPerSecond: number;
-  /** Time of one device over this. */
+  /** Time of one device divided by this time. */
   readonly timesOne: number;
-  /** What the buses take at least. */
+  /** Lower bound by the buses. */
   readonly boundMilliseconds: number;
-  /** What the planner would do, left to itself. */
+  /** The planner's choice without overrides. */
   readonly planned?: string;
 }
 
-/** Gigabytes a second between pinned memory and so many devices, all at once. */
+/** Gigabytes per second between pinned memory and this many devices, concurrently. */
 interface Bus {
   readonly devices: number;
   readonly up: number;
   readonly down: number;
-  /** Up and down at the same time, of each the same bytes; both together. */
+  /** Simultaneous transfers in both directions, with the same bytes each; the sum of both. */
   readonly both: number;
 }
 
@@ -93,14 +93,14 @@ const POINTS = BigUint64Array.of(
   0x0a5a_5a5a_5a5a_5a5n,
 );
 
-/** Products in which multisets of keys differ almost surely. */
+/** Returns products that differ for different multisets of keys with high probability. */
 async function multisetOf(keys: Keys): Promise<string> {
   const products = BigUint64Array.of(1n, 1n);
   await cl.multisetAsync(keys, keys instanceof Uint32Array ? 4 : 8, POINTS, products, threads);
   return products.join();
 }
 
-/** Whether every key is at least as large as the one before. */
+/** Returns whether every key is at least as large as its predecessor. */
 function isOrdered(keys: Keys): boolean {
   if (keys instanceof Uint32Array) {
     for (let i = 1; i < keys.length; i++) if ((keys[i - 1] as number) > (keys[i] as number)) return false;
@@ -118,7 +118,7 @@ function isOrdered(keys: Keys): boolean {
 
 const FILL_BYTES = 2 ** 28;
 
-/** Random keys, by several threads. */
+/** Fills an array with random keys, with several threads. */
 async function fill(keys: Keys): Promise<void> {
   const fillPart = promisify<ArrayBufferView, void>(randomFill as never);
   const starts = Array.from({ length: Math.ceil(keys.byteLength / FILL_BYTES) }, (_, i) => i * FILL_BYTES);
@@ -136,7 +136,7 @@ const median = (times: readonly number[]): number =>
 const BUS_BYTES = 2 ** 28;
 const BUS_ROUNDS = 4;
 
-/** What goes over the buses of devices at once, from the first round of copies to the end of the last. */
+/** Measures the concurrent transfers of the devices, from the first round of copies to the end of the last. */
 async function busOf(infos: readonly DeviceInfo[]): Promise<Bus> {
   const ends = infos.map(({ id }) => {
     const [p = 0, d = 0] = id.split(':').map(Number);
@@ -189,7 +189,7 @@ async function busOf(infos: readonly DeviceInfo[]): Promise<Bus> {
   return { devices: infos.length, up, down, both };
 }
 
-/** Milliseconds that the buses take for so many bytes of keys, since none comes back before all are there. */
+/** Returns the milliseconds that the buses need for this many bytes of keys; downloads start after all uploads. */
 function boundOf(way: Way, bytes: number, { devices: count, up, down, both }: Bus): number {
   const whole = bytes / up / 1e6 + bytes / down / 1e6;
   // Of what is on each device, all but its own part goes down and up.
@@ -234,7 +234,7 @@ function keep(): void {
   writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`);
 }
 
-/** Measures all ways of one array on so many devices. */
+/** Measures all ways for one array on this many devices. */
 async function measure(dtype: 'u32' | 'u64', memory: string, n: number, count: number): Promise<void> {
   const sorter = await Sorter.open({ devices: named.slice(0, count).map(({ id }) => id) });
   try {

@@ -1,20 +1,21 @@
 /**
- * Device time of operations besides sorts, data already on the device, beside CUB on the same keys:
+ * Measures the device time of operations other than sorts on device arrays, compared with CUB on the same keys:
  *
  *     nvcc -O3 -arch=native scripts/peers/cub-operations.cu -o cub-operations
  *     node dist/scripts/bench-operations.js --device nvidia --dtypes u32,u64 --sizes 20,24,26 \
  *       --cub ./cub-operations --json operations.json
  *
- * A size is an exponent of two; `--operations` names some of those in scripts/peers/operations.ts. `--walks` has scans, filters
- * and unique take parameters instead of those that suit the device, one set after the other, and has a row for each:
+ * A size is an exponent of two; `--operations` selects some of those in scripts/peers/operations.ts. `--walks` sets the
+ * parameters of the primitives behind scans, filters and unique, instead of those tuned for the device, with one row
+ * per set:
  *
  *     --walks '[{}, {"held": true}, {"held": true, "maxRegisters": 40, "rounds": 8}]'
  *
- * Every result, ours and
- * CUB's, is compared with that of the host engine before it is timed and after. CUB is left out without `--cub`.
+ * Every result of clsort and CUB is compared with that of the host engine before and after timing. CUB is omitted
+ * without `--cub`.
  *
- * The kernels of ours are what the device was busy with, transfers left out; `queued` is the time between a marker before
- * the operation and one behind it while the device has other work before, as CUB's times of that name are.
+ * Kernel times exclude transfers; `queued` is the time between a marker before the operation and one after it while the
+ * device is busy beforehand, as in CUB's times of that name.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -37,7 +38,7 @@ import {
   type Prepared,
 } from './peers/operations.js';
 
-/** A form in which CUB has an operation, milliseconds. */
+/** Times of one form of an operation in CUB, in milliseconds. */
 type CubForm =
   | { readonly ok: false }
   | { readonly ok: true; readonly alone: number; readonly queued: number };
@@ -46,17 +47,17 @@ interface Row {
   readonly operation: string;
   readonly dtype: KeyDtype;
   readonly n: number;
-  /** Parameters of `--walks`. */
+  /** Parameters from `--walks`. */
   readonly walk?: Tuning;
   readonly result: 'ok' | 'wrong' | 'unsupported' | 'error';
   readonly reason?: string;
-  /** What the device was busy with, median. */
+  /** Median device busy time. */
   readonly kernelMilliseconds?: number;
-  /** Between two markers, median: alone, and behind other work, where the device has some. */
+  /** Median time between two markers: alone, and queued behind other work. */
   readonly milliseconds?: number;
   readonly queuedMilliseconds?: number;
   readonly cub?: Readonly<Record<string, CubForm>>;
-  /** Time of CUB's fastest form over ours: behind other work, and over our kernels. */
+  /** Time of CUB's fastest form divided by ours: queued, and relative to our kernel time. */
   readonly timesCub?: number;
   readonly kernelsTimesCub?: number;
 }
@@ -88,9 +89,9 @@ const operations = list(options.operations).flatMap((word) => {
   const names = OPERATIONS.map(({ name }) => name);
   throw new UsageError(unknownName('operation', word, names));
 });
-/** Fills before an operation: the host takes its time between the launches of one. */
+/** Number of buffer fills before an operation: the host needs time between the launches of one operation. */
 const BUSY_FILLS = 4;
-/** Until the host's part is compiled, which short operations wait for. */
+/** Warm-up until V8 has compiled the host code, which affects short operations. */
 const WARM_UPS = 200;
 const WARM_UP_MILLISECONDS = 300;
 
@@ -100,7 +101,7 @@ const median = (times: readonly number[]): number | undefined =>
 const isSame = (a: readonly Uint8Array[], b: readonly Uint8Array[]): boolean =>
   a.length === b.length && a.every((part, i) => Buffer.compare(part, b[i] ?? new Uint8Array()) === 0);
 
-/** CUB's program on the files of a folder. */
+/** Runs the CUB program on the files of a folder. */
 function askCub(operation: string, dtype: KeyDtype, folder: string): Row['cub'] {
   if (!options.cub) return undefined;
   const args = [operation, dtype === 'u32' ? '32' : '64', folder, String(repeats)];
@@ -109,7 +110,7 @@ function askCub(operation: string, dtype: KeyDtype, folder: string): Row['cub'] 
 
 type Measured = Pick<Row, 'result' | 'reason' | 'kernelMilliseconds' | 'milliseconds' | 'queuedMilliseconds'>;
 
-/** Times an operation whose results are right, before and behind. */
+/** Times an operation, and checks its results before and after. */
 async function measure(
   { queue }: Device,
   busyWork: BusyWork | undefined,
@@ -159,7 +160,7 @@ async function measure(
   };
 }
 
-/** Times an operation by some parameters; what the device cannot take is a result, too. */
+/** Times an operation with given parameters; unsupported parameters yield a row as well. */
 async function measuredBy(
   device: Device,
   busyWork: BusyWork | undefined,
@@ -182,7 +183,7 @@ async function measuredBy(
   }
 }
 
-/** The rows of an operation, one for each of `walks`: files for CUB, our times, and CUB's. */
+/** Yields the rows of an operation, one per set of `walks`: writes files for CUB, and measures both. */
 async function* rowsOf(
   device: Device,
   busyWork: BusyWork | undefined,
@@ -232,7 +233,7 @@ const busyWork = BusyWork.open(device);
 const rows: Row[] = [];
 const { name, platform, driver } = device.info;
 
-/** Writes the rows that there are: large sizes take minutes. */
+/** Writes the rows so far: large sizes take minutes. */
 function save(file: string): void {
   const date = new Date().toISOString().slice(0, 10);
   const command = process.argv.slice(2);

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-// What the binding adds to OpenCL's own calls: an empty kernel's enqueue and a blocking read of 4 bytes from
-// JavaScript, against the same in C. Prints nanoseconds and ratios; fails above 1.5.
+// Measures the overhead of the binding: enqueuing an empty kernel and a blocking read of 4 bytes from JavaScript,
+// compared with the same calls in C. Prints nanoseconds and ratios; fails above 1.5.
 //
 //   node scripts/bench-overhead.mjs [part of the platform's name]
 //
-// Needs `npm run build`, the addon, a C compiler and libOpenCL. Both sides run in turns, and the best round
-// of each counts, since a driver's own threads make single rounds uneven.
+// Needs `npm run build`, the addon, a C compiler and libOpenCL. Both sides alternate and the best round of each counts,
+// since the driver's threads make single rounds uneven.
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,19 +1,19 @@
 /**
- * clsort beside other sorts of the same u32 keys in one run, from array to new array and, where a peer tells,
- * on the device alone:
+ * Compares clsort with other sorts of the same u32 keys in one run, from array to new array and, if the peer reports
+ * it, on the device alone:
  *
  *     node dist/scripts/bench-peers.js --device nvidia --sizes 16,20,24,28 --json results.json
  *
- * Peers are TypedArray.prototype.sort, a plain radix sort in JavaScript, NumPy, CuPy, PyTorch, CUB and
- * Boost.Compute; each is left out, with a word, where it is missing: `--python` (default: python3) is asked for
- * the packages, nvcc compiles CUB's program and g++ that of Boost.Compute. `--skip` names peers not to wait
- * for, as the table does, separated by commas. A size is an exponent of two. Every result is checked; a wrong one gets no time.
+ * Peers are TypedArray.prototype.sort, a plain radix sort in JavaScript, NumPy, CuPy, PyTorch, CUB and Boost.Compute. A
+ * missing peer is skipped with a message: `--python` (default: python3) provides the packages, nvcc compiles the CUB
+ * program and g++ that of Boost.Compute. `--skip` names peers to skip, as in the table, separated by commas. A size is
+ * an exponent of two. Every result is checked; a wrong one gets no time.
  *
  *     node dist/scripts/bench-peers.js --calls --device nvidia --sizes 16,18,20,22,24,26 --json results.json
  *
- * Calls instead: those of every operation as `clsort bench calls` times them, beside NumPy, CuPy and PyTorch, and a
- * table of how many times as long these take. `--operations` and `--place` (device, host; default: both) name some,
- * `--chain` is the most calls without waiting in between.
+ * With `--calls`, it measures calls of every operation as `clsort bench calls` does, compared with NumPy, CuPy and
+ * PyTorch, and prints their times relative to clsort. `--operations` and `--place` (device, host; default: both) select
+ * some, and `--chain` is the maximum number of calls without waiting in between.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -47,7 +47,7 @@ const { values: options } = parseArgs({
 const skipped = options.skip.toLowerCase().split(',');
 const repeats = Number(options.repeats);
 
-/** Least significant digit first, 3 digits of 11 bits, all counted in one reading. */
+/** Sorts with an LSD radix sort: 3 digits of 11 bits, all counted in one pass. */
 function radixSort(keys: Uint32Array): Uint32Array {
   const bins = [new Uint32Array(2048), new Uint32Array(2048), new Uint32Array(2048)];
   const [low, middle, high] = bins as [Uint32Array, Uint32Array, Uint32Array];
@@ -82,8 +82,8 @@ function radixSort(keys: Uint32Array): Uint32Array {
 }
 
 /**
- * What compiles while it runs is slow at first, and a program that sorts again and again is past that soon: each
- * way of sorting, the peers in their own programs too, runs for this long before it is timed, and once at least.
+ * Seconds of warm-up before timing, with at least one sort, also in the programs of peers: JIT-compiled code is slow at
+ * first, and programs that sort repeatedly are soon past that.
  */
 const WARM_UP_SECONDS = 1;
 
@@ -103,13 +103,13 @@ async function timeSort(sort: () => Uint32Array | Promise<Uint32Array>, expected
   return timing(seconds);
 }
 
-/** What a peer's program says in one line of JSON. */
+/** The output of a peer's program, one line of JSON. */
 interface Answer {
   readonly version?: string;
   readonly seconds?: number[];
   readonly deviceSeconds?: number[];
   readonly ok?: boolean;
-  /** CUB's program: milliseconds, and no other way to tell a result. */
+  /** Output of the CUB program: milliseconds. */
   readonly int?: number;
   readonly size_t?: number;
 }
@@ -118,14 +118,18 @@ type Time = Timing | 'wrong' | 'missing';
 
 interface Peer {
   readonly name: string;
-  /** Program and arguments for a file of keys; undefined where it is missing. */
+  /** Returns program and arguments for a file of keys; undefined when it is missing. */
   readonly command: (file: string) => readonly string[] | undefined;
 }
 
 const scratch = mkdtempSync(join(tmpdir(), 'clsort-peers-'));
 const script = (name: string) => join(packageRoot, 'scripts/peers', name);
 
-/** Compiles a peer's program. @returns its file, undefined where compiler, headers or library are missing */
+/**
+ * Compiles a peer's program.
+ *
+ * @returns its path; undefined when compiler, headers or library are missing
+ */
 function compiled(
   source: string,
   compiler: string,
@@ -172,7 +176,7 @@ function peersOf(platform: string): Peer[] {
   ].filter(({ name }) => wanted(name));
 }
 
-/** Runs a peer. A program that fails counts as missing: it has said why on standard error. */
+/** Runs a peer. A program that fails counts as missing; its message is on stderr. */
 function run({ name, command }: Peer, file: string): { name: string; whole: Time; device?: Time } {
   const [program, ...args] = command(file) ?? [];
   if (program === undefined) return { name, whole: 'missing' };
@@ -194,7 +198,7 @@ function run({ name, command }: Peer, file: string): { name: string; whole: Time
   }
 }
 
-/** Device time of ours for keys that are there already, verified by the sort before. */
+/** Measures the device time of clsort for keys on the device; the sort before it is verified. */
 async function deviceTime(sorter: Sorter, keys: Uint32Array): Promise<Time> {
   const array = await sorter.upload(keys);
   const into = sorter.allocate('u32', keys.length);
@@ -237,7 +241,7 @@ async function calls(): Promise<void> {
 }
 
 async function sorts(): Promise<void> {
-  /** What else the machine was doing: a busy one makes times that are not worth keeping. */
+  /** Load average of the machine: times from a loaded machine are not worth keeping. */
   const [load = 0] = loadavg();
   const sorter = await Sorter.open({ device: options.device });
   const rows: { n: number; sort: string; mode: 'end to end' | 'device'; time: Time; timesOurs?: number }[] =
@@ -247,7 +251,7 @@ async function sorts(): Promise<void> {
       ? `${(time.median * 1e3).toFixed(3)} ms ± ${(time.mad * 1e3).toFixed(3)}, ${(n / time.median / 1e6).toFixed(1)} Mkeys/s`
       : time;
 
-  /** Writes the rows that there are. */
+  /** Writes the rows so far. */
   function save(file: string): void {
     const { name, platform, driver } = sorter.device ?? { name: 'host', platform: '', driver: '' };
     const date = new Date().toISOString().slice(0, 10);

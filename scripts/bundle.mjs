@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-// Puts the compiled command, dist/src/cli/main.js, together to a few files in dist/bin, which npm installs as `clsort`: Node
-// takes longer to find and read two hundred modules than a small sort takes. What is loaded on demand stays apart. Programs
-// that run in processes and threads of their own stay in dist/src.
+// Bundles the compiled command, dist/src/cli/main.js, into a few files in dist/bin, which npm installs as `clsort`:
+// finding and reading two hundred modules takes Node longer than a small sort. Modules loaded on demand stay separate
+// chunks. Programs for child processes and worker threads stay in dist/src.
 //
-//   node scripts/bundle.mjs        (`npm run build` does it)
+//   node scripts/bundle.mjs        (part of `npm run build`)
 
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';

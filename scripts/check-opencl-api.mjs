@@ -1,7 +1,6 @@
 #!/usr/bin/env node
-// Compares the functions of the Khronos header with what the addon exports and with the types of
-// clsort/opencl, and fails on any gap that has no reason in
-// opencl-functions.mjs. Needs `npm run build` and the addon.
+// Compares the functions of the Khronos header with the exports of the addon and the types of clsort/opencl. Fails on
+// any gap without a reason in opencl-functions.mjs. Needs `npm run build` and the addon.
 //
 //   node scripts/check-opencl-api.mjs [folder with cl.h]
 

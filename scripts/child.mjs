@@ -1,15 +1,15 @@
-// A child process that hears the signals that its parent hears.
+// Runs a child process that receives the signals of its parent.
 
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 
-/** Signals that end a program. A terminal gives SIGINT to both; others reach one process alone. */
+/** Signals that end a program. A terminal sends SIGINT to both processes; other signals reach only one. */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /**
- * Runs this Node with `args`, and passes on what it is sent meanwhile.
+ * Runs this Node with `args`, and forwards signals to it.
  *
- * @returns the child's exit code; of one that a signal ended, 128 and the signal's number, as shells say
+ * @returns the exit code of the child, or 128 plus the signal number when a signal ended it
  */
 export function runNode(args, options) {
   const child = spawn(process.execPath, args, options);

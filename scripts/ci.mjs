@@ -1,15 +1,15 @@
 #!/usr/bin/env node
-// Checks everything that has to hold before a change lands, on a machine with nothing but Node, git and Debian:
+// Runs all checks required before a change lands, on a machine with nothing but Node, git and Debian:
 //
 //   node scripts/ci.mjs [--full] [--lane NAME …] [--list]
 //
-//   --full  all lanes, and all combinations and mutants; takes hours
+//   --full  all lanes, with all combinations and mutants; takes hours
 //   --lane  only lanes whose name contains this
 //   --list  prints the lanes of this commit and runs nothing
 //
-// Lanes are data: scripts/ci/lanes.mjs. A run takes those that always run and one slice of the rotation, which the commit determines. A
-// lane is skipped when nothing that it reads has changed since a green run on this machine. Each check runs even when an earlier one
-// failed; the last line is `N passed, N failed, N skipped`.
+// Lanes are data: scripts/ci/lanes.mjs. A run takes the lanes that always run and one slice of the rotation, which the
+// commit determines. A lane is skipped when none of its inputs has changed since a green run on this machine. A failed
+// check does not stop the others. The last line is `N passed, N failed, N skipped`.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
@@ -23,7 +23,9 @@ import { root } from './ci/stage.mjs';
 
 const logs = join(root, '.setup', 'logs');
 
-/** Debian's packages beyond those of set-up: other drivers, a browser, and what tests compare with or talk to. */
+/**
+ * Debian packages beyond those of setup: other drivers, a browser, and programs that tests compare with or connect to.
+ */
 const PACKAGES = [
   ...['mesa-opencl-icd', 'oclgrind', 'chromium', 'debootstrap', 'qemu-user-static', 'python3-numpy'],
   ...['redis-server', 'iproute2', 'slurmctld', 'slurmd', 'slurm-client', 'munge'],
@@ -36,7 +38,7 @@ function installPackages() {
   apt('install', '-y', '-q', '--no-install-recommends', ...PACKAGES);
 }
 
-/** The lanes of a run, in order. */
+/** Returns the lanes of a run, in order. */
 function chosenLanes({ full, lane: names }, number) {
   const all = lanes();
   const slices = all.filter(({ when }) => when === 'rotation');

@@ -1,20 +1,21 @@
 #!/usr/bin/env node
-// Has the compilers of vendors build what clsort would build on their devices, without the devices:
+// Compiles the programs that clsort would build on vendors' devices, with the vendors' compilers and without the
+// devices:
 //
 //   node scripts/compile-vendors.mjs [--target NAME,…] [--file NAME] [--most N] [--seed N] [--all] [--json]
 //
-//   --target  of those in scripts/vendors.ts, such as gfx906,skl; default: all
+//   --target  targets of scripts/vendors.ts, such as gfx906,skl; default: all
 //   --file    programs whose name contains this
-//   --most    programs of each target, drawn by the seed so that every file of cl/ comes as often; default 24
+//   --most    maximum number of programs per target, drawn by the seed evenly from the files of cl/; default 24
 //   --seed    default 1000
-//   --all     all of them: a thousand for each target
-//   --json    tells what every kernel takes, a line for each
-//   --fetch   unpacks Debian's ocloc below .setup where there is none
-//   --require a compiler that is missing is a failure
+//   --all     all programs: about a thousand per target
+//   --json    prints the resources of every kernel, one line each
+//   --fetch   unpacks Debian's ocloc below .setup if it is not installed
+//   --require fails when a compiler is missing
 //
-// clang-15 and libclc-15 (which come with PoCL and Mesa) build for amdgcn and nvptx64, ocloc for Intel's (package
-// intel-opencl-icd; OCLOC names another one), and ptxas, where there is one, assembles for NVIDIA's cards. A compiler that is
-// not there is told, and fails with --require. Needs `npm run build`.
+// clang-15 and libclc-15 (which come with PoCL and Mesa) compile for amdgcn and nvptx64, and ocloc for Intel (package
+// intel-opencl-icd; the variable OCLOC names another one). ptxas, if installed, assembles for NVIDIA's cards. A missing
+// compiler is reported, and fails with --require. Needs `npm run build`.
 
 import { spawn, spawnSync } from 'node:child_process';
 import {
@@ -37,7 +38,7 @@ process.env.CLSORT_TUNING = 'off'; // what is shipped, not what was tuned here
 const CLANG = 'clang-15';
 const CLC = '/usr/lib/clc';
 
-/** What clang 15 does not know of AMD's devices, by its own built-ins: how wide waves are, and their votes. */
+/** Properties of AMD devices that the built-ins of clang 15 lack: the width of waves, and votes. */
 const AMD_SUB_GROUPS = `
 #define cl_khr_subgroups 1
 #define cl_khr_subgroup_ballot 1
@@ -68,10 +69,14 @@ REDUCES(float)
 REDUCES(double)
 `;
 
-/** Options of a program that clang takes; the others are the driver's. */
+/** Returns the options that clang accepts; the others are for the driver. */
 const clangOptions = (options) => options.split(' ').filter((option) => !option.startsWith('-cl-nv-'));
 
-/** Runs a command. @returns how it ended, and what it printed */
+/**
+ * Runs a command.
+ *
+ * @returns its status and its output
+ */
 function run(command, args) {
   return new Promise((resolve) => {
     const libraries = command.startsWith(FETCHED) && {
@@ -86,13 +91,13 @@ function run(command, args) {
   });
 }
 
-/** Compiler messages that say what is wrong. */
+/** Extracts the errors from compiler output. */
 const errorsIn = (output) => {
   const lines = output.split('\n').filter((line) => /\berror\b/i.test(line));
   return lines.length > 0 ? lines.slice(0, 5) : [output.trim().split('\n').at(-1) || 'nothing was said'];
 };
 
-/** What AMD's assembly tells of each kernel. */
+/** Parses the resources of each kernel from AMD assembly. */
 export function parseAmdgcn(assembly) {
   const [, metadata = ''] = assembly.split('amdhsa.kernels:');
   return metadata
@@ -111,7 +116,7 @@ export function parseAmdgcn(assembly) {
     });
 }
 
-/** What ocloc warns of: bytes that did not fit the registers. Its exit code lies, and so it is not asked. */
+/** Parses ocloc's warnings about spilled registers. Its exit code is unreliable and ignored. */
 export function parseOcloc(output) {
   const kernels = [
     ...output.matchAll(/kernel (\w+)\s+compiled SIMD(\d+) allocated (\d+) regs and spilled around (\d+)/g),
@@ -203,7 +208,7 @@ const COMPILERS = {
   },
 };
 
-/** Packages of ocloc and the compiler behind it. */
+/** Packages of ocloc and its compiler. */
 const OCLOC_PACKAGES = [
   ...['intel-opencl-icd', 'libigdgmm12', 'libigc1', 'libigdfcl1'],
   ...['libopencl-clang14', 'libllvmspirvlib14', 'libllvm14'],
@@ -215,7 +220,7 @@ const ocloc = () => {
   return process.env.OCLOC ?? (existsSync(fetched) ? fetched : 'ocloc');
 };
 
-/** Unpacks ocloc below .setup. Installed, it would bring a platform without devices to every other program. */
+/** Unpacks ocloc below .setup. An installation would add a platform without devices to every other program. */
 function fetchOcloc() {
   if (ocloc() !== 'ocloc') return;
   const packages = mkdtempSync(join(tmpdir(), 'clsort-ocloc-'));
@@ -253,7 +258,7 @@ function missingClang(library) {
   return existsSync(library) ? undefined : `${library} is missing: apt install libclc-15`;
 }
 
-/** So many programs, of every file as many as of any other, drawn by a seed. */
+/** Draws up to `most` programs by a seed, evenly distributed over the files. */
 export function drawn(variants, most, seed) {
   const byFile = Map.groupBy ? Map.groupBy(variants, ({ file }) => file) : groupBy(variants);
   let state = BigInt(seed) * 2862933555777941757n + 3037000493n;
@@ -280,7 +285,7 @@ function groupBy(variants) {
   return groups;
 }
 
-/** What is beyond the budget, in words. */
+/** Describes the resources that exceed the budget. */
 export function excesses({ budget }, { file }, kernels) {
   const spills = budget.spilledBytes[file] ?? budget.spilledBytes['*'] ?? 0;
   return kernels.flatMap(({ name, localBytes, spilledBytes }) => [
@@ -293,7 +298,10 @@ export function excesses({ budget }, { file }, kernels) {
   ]);
 }
 
-/** Kernels that a program is asked for and has not, in words; ocloc tells of those that spill registers only. */
+/**
+ * Describes kernels that a program should contain but does not. ocloc lists only kernels that spill registers, so it is
+ * exempt.
+ */
 export const absent = ({ compiler }, { kernels: asked }, kernels) =>
   compiler === 'ocloc'
     ? []
@@ -301,7 +309,7 @@ export const absent = ({ compiler }, { kernels: asked }, kernels) =>
         .filter((name) => !kernels.some((kernel) => kernel.name === name))
         .map((name) => `it is asked for ${name}, which it has not`);
 
-/** Runs `work` on each of a list, as many at once as there are processors. */
+/** Runs `work` on each element of a list, one per processor at a time. */
 async function inParallel(list, work) {
   const left = [...list.entries()];
   const worker = async () => {

@@ -1,4 +1,4 @@
-// Debians beside the running one, below .setup, in which addons are built and tests run.
+// Debian installations below .setup, in which addons are built and tests run.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,18 +15,18 @@ const ENVIRONMENT = {
   LC_ALL: 'C.UTF-8',
 };
 
-/** A command with an environment in which nothing is the caller's. */
+/** Returns a command that runs with a clean environment. */
 const clean = (folder, command, env) => {
   const variables = Object.entries({ ...ENVIRONMENT, ...env }).map(([name, value]) => `${name}=${value}`);
   return ['env', '-i', '-C', folder, ...variables, ...command];
 };
 
 /**
- * Makes a Debian, once. One that was interrupted, or that had other packages, is made anew.
+ * Creates a Debian installation once. An interrupted one, or one with other packages, is created again.
  *
  * @param name its folder below .setup
- * @param options what debootstrap is told besides the packages, as --foreign
- * @param prepare what is done in it before it counts as made
+ * @param options further options of debootstrap, such as --foreign
+ * @param prepare runs in it before the installation counts as complete
  * @returns its folder
  */
 export async function makeDebian(name, { suite, packages, options = [], prepare }) {
@@ -42,7 +42,11 @@ export async function makeDebian(name, { suite, packages, options = [], prepare 
   return folder;
 }
 
-/** Runs a command in a Debian as root. @throws Error when it fails */
+/**
+ * Runs a command in a Debian installation as root.
+ *
+ * @throws Error when it fails
+ */
 export const inDebian = (folder, command, env = {}) => run('chroot', [folder, ...clean('/', command, env)]);
 
 // No name stands in the text that a shell reads as root: it gets all of them as arguments.
@@ -56,8 +60,8 @@ exit # by the status of the command, for which this shell stays: as process 1 of
 `;
 
 /**
- * Runs a command in a Debian as root, with this tree at /clsort, which is also where it starts. The mounts
- * end with the command.
+ * Runs a command as root in a Debian installation that has this tree mounted at /clsort, its working directory. The
+ * mounts end with the command.
  *
  * @throws Error when it fails
  */
@@ -74,16 +78,18 @@ mount -t binfmt_misc binfmt_misc /proc/sys/fs/binfmt_misc
 cat ${BINFMT} > /proc/sys/fs/binfmt_misc/register
 ${WITH_MOUNTS}`;
 
-/** Waits for its users, then becomes the command: only a program that is started as root there is root. */
+/**
+ * Waits for the user mapping, then executes the command: only a program started as root in the namespace is root there.
+ */
 const WHEN_MAPPED = 'echo; read mapped; exec "$@"';
 
 /**
- * As `inDebianWithTree`, in a Debian of arm64: the kernel hands its programs to qemu. That is agreed with the kernel for a
- * user namespace only, which ends with the command, so that nothing changes for the rest of the machine.
+ * Runs a command like `inDebianWithTree`, in an arm64 Debian: the kernel passes its programs to qemu. The binfmt_misc
+ * registration belongs to a user namespace that ends with the command, so the rest of the machine is unaffected.
  *
- * @param quiet whether what it prints is returned only, not shown
- * @returns what it printed
- * @throws Error when it fails, or the kernel has no binfmt_misc for a user namespace (Linux 6.7 has)
+ * @param quiet whether the output is only returned and not shown
+ * @returns the output
+ * @throws Error when it fails, or when the kernel has no binfmt_misc for user namespaces (available since Linux 6.7)
  */
 export async function inArm64Debian(folder, command, { env = {}, quiet = false } = {}) {
   if (!existsSync(BINFMT)) throw new Error(`${BINFMT} is missing: apt install qemu-user-static`);

@@ -3,10 +3,11 @@
 //
 //   node scripts/docs.mjs [--check [PART …]] [--serve]
 //
-//   --check   looks whether it holds: links, spelling, recordings (of the course), examples, pages (in headless Chromium), or the parts that are named
-//   --serve   shows it on http://localhost:4173
+//   --check   checks links, spelling, recordings (of the course), examples and pages (in headless Chromium), or the
+//             named parts
+//   --serve   serves it on http://localhost:4173
 //
-// Sets up the library and the packages of docs/, which has a lock file of its own, where that is not done yet.
+// Sets up the library and the packages of docs/, which has a separate lock file, if necessary.
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -18,7 +19,11 @@ import { asScript, root, setUp } from './setup.mjs';
 const docs = join(root, 'docs');
 const PARTS = ['links', 'spelling', 'recordings', 'examples', 'pages'];
 
-/** @throws Error when it fails */
+/**
+ * Runs a command in docs/.
+ *
+ * @throws Error when it fails
+ */
 function run(command, args, options = {}) {
   const { status, signal, error } = spawnSync(command, args, { cwd: docs, stdio: 'inherit', ...options });
   if (status !== 0) {
@@ -26,7 +31,7 @@ function run(command, args, options = {}) {
   }
 }
 
-/** Installs the packages of docs/ from their lock file, unless that was done. */
+/** Installs the packages of docs/ from their lock file, unless they are up to date. */
 function installPackages() {
   const hash = createHash('sha256')
     .update(readFileSync(join(docs, 'package-lock.json')))

@@ -1,12 +1,12 @@
 #!/usr/bin/env node
-// Lays out C++ and OpenCL C as src/.clang-format and cl/.clang-format say:
+// Formats C++ and OpenCL C according to src/.clang-format and cl/.clang-format:
 //
 //   node scripts/format.mjs [--check]
 //
-//   --check   changes nothing, and fails when a file is laid out otherwise
+//   --check   changes nothing, and fails when a file is not formatted
 //
-// clang-format is that of the package clang-format-node, so that everyone has the same one: versions differ. scripts/mutations quote
-// lines of these files: `node scripts/mutate.mjs --list` tells which no longer find theirs.
+// clang-format comes from the package clang-format-node, so that everyone uses the same version: versions differ.
+// scripts/mutations quote lines of these files: `node scripts/mutate.mjs --list` reports those that no longer match.
 
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -17,15 +17,22 @@ import { clangFormatPath } from 'clang-format-node';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** A kernel's attribute stands on a line of its own, which clang-format would put before the name: it is a comment meanwhile. */
+/**
+ * Matches a kernel's attribute on a separate line. clang-format would move it before the name, so it is temporarily a
+ * comment.
+ */
 const KERNEL = /^(__kernel __attribute__\(\(.*\)\)\))$/gm;
 const HIDDEN = /^\/\/kernel:(.*)$/gm;
 
-/** Steps around clang-format for OpenCL C. It takes the colons of inline assembly for a scope. */
+/** Works around clang-format's handling of OpenCL C, which parses the colons of inline assembly as a scope operator. */
 const before = (text) => text.replaceAll(KERNEL, '//kernel:$1');
 const after = (text) => text.replaceAll(HIDDEN, '$1').replaceAll(/ ::(?=")/g, ' :: ');
 
-/** @throws Error when the formatter fails */
+/**
+ * Formats a text.
+ *
+ * @throws Error when the formatter fails
+ */
 function formatted(text, path) {
   const isKernel = /\.clh?$/.test(path);
   const { status, stdout, stderr, error } = spawnSync(
@@ -38,7 +45,7 @@ function formatted(text, path) {
   return isKernel ? after(stdout) : stdout;
 }
 
-/** All that is laid out, by paths below the root. */
+/** Returns the formatted files, as paths relative to the root. */
 const files = () =>
   [
     ['src/native', /\.(cc|h)$/],

@@ -1,15 +1,15 @@
 #!/usr/bin/env node
-// Reads files of every format with bytes changed at random, and stops at the first one that crashes a reader, is read
-// differently from a file and from a pipe, or takes memory by what it claims:
+// Fuzzes the file readers with randomly changed bytes in files of every format. Stops at the first case that crashes a
+// reader, reads differently from a file and from a pipe, or allocates memory by a size that the file claims:
 //
 //   node scripts/fuzz-files.mjs [--seconds N] [--seed S] [--only NAME] [--replay SEED [--subprocess]]
 //
-//   --seconds  how long; default 60
-//   --seed     the first case's; default: another one each time, which is printed
-//   --only     only files whose names have this in them, such as npy
-//   --replay   one case again, with the stack of what was thrown; with --subprocess one of the files that a subprocess reads
+//   --seconds  duration; default 60
+//   --seed     seed of the first case; default: random, and printed
+//   --only     only files whose names contain this, such as npy
+//   --replay   repeats one case with a stack trace; with --subprocess, a case of the formats that a subprocess reads
 //
-// Needs `npm run build`. What files there are is in test/io/fuzz/subjects.ts.
+// Needs `npm run build`. The files are defined in test/io/fuzz/subjects.ts.
 
 import { randomInt } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -39,7 +39,10 @@ const groups = [own, subprocess].filter(({ length }) => length > 0);
 if (groups.length === 0) throw new Error(`no file has '${values.only}' in its name`);
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
-/** Goes on for its share of the time: what a process of its own reads takes a thousand times as long as what is read here. */
+/**
+ * Fuzzes one group for its share of the time. Cases of subprocess readers take a thousand times as long as cases in
+ * this process.
+ */
 async function hunt(group) {
   const end = performance.now() + (Number(values.seconds) * 1000) / groups.length;
   for (let seed = first; performance.now() < end; seed++) await attempt(group, seed, folder, tally);

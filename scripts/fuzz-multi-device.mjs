@@ -1,14 +1,14 @@
 #!/usr/bin/env node
-// Random calls on three devices of PoCL, on arrays that are spread over them and on those that they share, with faults,
-// delays, aborts and disposals amidst them, against the host engine:
+// Fuzzes calls on three PoCL devices, with arrays sharded over them and arrays on one of them, and with faults, delays,
+// aborts and disposals. The results are compared with the host engine:
 //
 //   node scripts/fuzz-multi-device.mjs [--seconds N] [--seed S] [--replay SEED]
 //
-//   --seconds  how long rounds are begun; default 60
-//   --seed     of the first round, each next one has the next; by default another one each time, which is printed
-//   --replay   plays the round of this seed once
+//   --seconds  time during which rounds are started; default 60
+//   --seed     seed of the first round, incremented for each further one; default: random, and printed
+//   --replay   runs the round of this seed once
 //
-// A round that goes wrong is printed with its seed and with what it did. Needs `npm run build`.
+// A failed round is printed with its seed and its calls. Needs `npm run build`.
 
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';

@@ -1,14 +1,14 @@
 #!/usr/bin/env node
-// Operations of Sorters on random data with random options, on several devices, against the plain reference:
+// Fuzzes operations of Sorters with random data and options on several devices, compared with the plain reference:
 //
 //   node scripts/fuzz-sorts.mjs [--seconds N | --runs N] [--seed N] [--path P] [--devices NAME,…]
 //
-//   --seconds  how long, in all; default 60
-//   --runs     number of operations, instead of a time: the same work on every machine
-//   --seed     of fast-check; default: by the clock. It is printed, and --seed with --path repeats a finding
+//   --seconds  total duration; default 60
+//   --runs     number of operations instead of a duration: the same work on every machine
+//   --seed     seed of fast-check; default: from the clock. It is printed; --seed with --path repeats a failure
 //   --devices  names of CLSORT_TEST_DEVICES, or host; default host,pocl
 //
-// What goes wrong is cut down to a small case by fast-check, and printed with its seed and path. Needs `npm run build`.
+// fast-check shrinks a failure to a small case, which is printed with its seed and path. Needs `npm run build`.
 
 import { parseArgs } from 'node:util';
 import fc from 'fast-check';
@@ -43,7 +43,7 @@ const widthOf = (dtype) => Number(dtype.slice(1));
 const bytesOf = (view) => new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
 const same = (a, b) => Buffer.compare(bytesOf(a), bytesOf(b)) === 0;
 
-/** Keys: bytes of any kind, few values, runs in order, or what stands at the edges of floats. */
+/** Generates keys: arbitrary bytes, few distinct values, sorted runs, or edge cases of floats. */
 const keys = (most) =>
   fc
     .record({
@@ -91,7 +91,7 @@ const sortOptions = fc.record(
   { requiredKeys: [] },
 );
 
-/** What every case has. */
+/** Generates the parts common to every case. */
 const cases = (most) =>
   fc.record({
     device: fc.constantFrom(...names),
@@ -103,7 +103,7 @@ const cases = (most) =>
     onDevice: fc.boolean(),
   });
 
-/** Options as the library takes them, by the dtype's width. */
+/** Converts generated options to those of the library, for the dtype's width. */
 function settled({ input, order, options: { bits, chunk, ...options } }) {
   const width = widthOf(input.dtype);
   const [a, b] = bits?.map((bit) => Math.min(bit, width)) ?? [];
@@ -117,11 +117,11 @@ function settled({ input, order, options: { bits, chunk, ...options } }) {
   };
 }
 
-/** Only those of an operation that takes orders and nothing else. */
+/** Returns only the options of an operation that takes an order and nothing else. */
 const ordered = ({ input, order }) => ({ dtype: input.dtype, ...order });
 const stable = ({ algorithm }) => algorithm !== 'odd-even';
 
-/** Each gives what was made beside what has to be. */
+/** Operations; each returns pairs of actual and expected results. */
 const OPERATIONS = {
   sort: async (sorter, { input: { array, dtype } }, given, options) => [
     [await sorter.sort(given, options), referenceSort(bytesOf(array), dtype, options)],
@@ -232,11 +232,11 @@ const OPERATIONS = {
     ];
   },
 };
-/** Operations whose keys may be on the device, and which take all options of a sort. */
+/** Operations that accept keys on the device, and operations that accept all sort options. */
 const SORTS = new Set(['sort', 'argsort']);
 const WITH_OPTIONS = new Set([...SORTS, 'sortPairs']);
 
-/** Errors that say what cannot be done, of what was asked for by name. */
+/** Returns whether an error rejects an explicitly requested combination that is unsupported. */
 const isRefusal = (error, options) =>
   error instanceof ClsortError &&
   ['ERR_CLSORT_UNSUPPORTED', 'ERR_CLSORT_USAGE'].includes(error.code) &&

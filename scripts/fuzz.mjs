@@ -1,23 +1,23 @@
 #!/usr/bin/env node
-// Runs random programs of calls against the binding, each session of them in a process of its own, and prints
-// what crashes, hangs or breaks a promise of the binding, cut down to few calls:
+// Fuzzes the binding with random programs of calls, each session in a separate process, and prints crashes, hangs and
+// violations of the binding's guarantees, shrunk to few calls:
 //
 //   node scripts/fuzz.mjs [--seconds N | --sessions N] [--seed S] [--device NAME,…] [--replay SEED] [--stack]
 //
-//   --seconds  how long sessions are begun, on all devices together; default 60
-//   --sessions number of sessions on each device, instead of a time: the same work on every machine
-//   --seed     the first session's; by default another one each time, which is printed
+//   --seconds  time during which sessions are started, for all devices together; default 60
+//   --sessions number of sessions per device instead of a duration: the same work on every machine
+//   --seed     seed of the first session; default: random, and printed
 //   --device   names of CLSORT_TEST_DEVICES, each for an equal share of the time; default pocl
-//   --replay   runs the session of a finding, and cuts it down
-//   --length   steps of a program, about; default 80
-//   --without  calls that are left out, to get past what is known; $trap for code that runs while arguments are
+//   --replay   runs the session of a finding, and shrinks it
+//   --length   approximate number of steps of a program; default 80
+//   --without  calls to exclude, to get past known findings; $trap for code that runs while arguments are
 //              read, $wrong for wrong arguments
-//   --jobs     sessions at once; default 1
-//   --shrink   seconds spent on cutting one finding down; default 60
+//   --jobs     concurrent sessions; default 1
+//   --shrink   seconds spent on shrinking one finding; default 60
 //   --node     runs the programs on this version of Node, such as 22, with the prebuilt addon; default: this Node
-//   --again    times that a session with a finding is run once more: one that never fails again is told, and counts as
-//              none; two of them count. Drivers crash now and then; by default every finding counts
-//   --stack    runs what is left of a finding once more under gdb, and prints where each thread was
+//   --again    number of repetitions of a session with a finding: a finding that never recurs is reported but does
+//              not count, unless there are two of them. Drivers crash occasionally; by default every finding counts
+//   --stack    runs a shrunk finding again under gdb, and prints the stack of each thread
 //
 // Needs `npm run build`. Under the sanitizers: node scripts/sanitize.mjs -- scripts/fuzz.mjs …
 
@@ -50,7 +50,7 @@ const { values } = parseArgs({
 const home = values.node && fetchNode(values.node);
 const platform = `linux-${process.arch}`;
 const addon = home && prebuiltAddon(root, { platform, version: values.node });
-/** Sanitizers and the simulator make everything slower. */
+/** Returns whether programs run slowly: under sanitizers, or on the simulator. */
 const isSlow = (device) => device === 'oclgrind' || (process.env.LD_PRELOAD ?? '').includes('asan');
 
 const huntOn = (device) => ({
@@ -61,14 +61,14 @@ const huntOn = (device) => ({
   ...(home ? { node: join(home, 'bin', 'node') } : {}),
 });
 
-/** Findings by what and where, so that the same fault is cut down once. */
+/** Findings by kind and place, so that the same fault is shrunk once. */
 const findings = new Map();
 const totals = { sessions: 0, succeeded: 0, refused: 0 };
 
-/** Findings that did not come again. */
+/** Findings that did not recur. */
 const once = [];
 
-/** Does a session fail again? Always yes where nobody wants to know. */
+/** Returns whether a session fails again; always true without --again. */
 async function comesAgain(seed, hunt) {
   const times = Number(values.again);
   for (let i = 0; i < times; i++) if ((await attempt(hunt, seed)).finding) return true;

@@ -3,7 +3,7 @@
 //
 //   node scripts/generate-constants.mjs [--check] [folder with cl.h]
 //
-// --check fails when the file differs from what the headers give, and writes nothing.
+// With --check nothing is written; the exit code is 1 when the file is out of date.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,15 +13,15 @@ const HEADERS = ['cl.h', 'cl_ext.h'];
 const TARGET = fileURLToPath(new URL('../src/opencl/constants.ts', import.meta.url));
 
 /**
- * Macros that are left out: those that steer the C compiler, the bit layout of cl_version, and the several
- * hundred numbers of Intel's video motion estimation, which is no part of computing.
+ * Macros that are omitted: those for the C compiler, the bit layout of cl_version, and the several hundred numbers of
+ * Intel's video motion estimation, which is not about computing.
  */
 const SKIPPED =
   /^(API_|EXT_|EXTERN|CALLBACK|TARGET_|ENABLE_|USE_|MAKE_VERSION|VERSION_|NAME_VERSION_|KHRONOS_|AVC_|ME_)/;
-/** Negative numbers that are values and no statuses. */
+/** Negative numbers that are values and not statuses. */
 const NOT_STATUS = /^(BUILD_(NONE|ERROR|IN_PROGRESS)|PARTITION_BY_)/;
 
-/** The value of a macro's text as a BigInt, or undefined where it is no number. */
+/** Returns the value of a macro's text as a bigint; undefined when it is no number. */
 function evaluate(text, macros, depth = 0) {
   if (depth > 8) return undefined;
   const plain = text

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// What npm runs when the package is installed: nothing where there is a prebuilt addon, or in a tree of
-// sources, whose set-up builds it; else an attempt to build it, whose failure is no error, since the host
-// engine sorts without it and the addon's absence is explained when it is first needed.
+// The install script of the package. It does nothing when there is a prebuilt addon, or in a source tree, where setup
+// builds the addon. Otherwise it tries to build the addon. A failed build is no error: the host engine works without
+// the addon, and its absence is reported at first use.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -9,7 +9,11 @@ import { fileURLToPath } from 'node:url';
 
 const path = (name) => fileURLToPath(new URL(`../${name}`, import.meta.url));
 
-/** Builds the addon with the node-gyp that npm brings. @returns whether that succeeded */
+/**
+ * Builds the addon with npm's node-gyp.
+ *
+ * @returns whether the build succeeded
+ */
 function build() {
   const gyp = process.env.npm_config_node_gyp;
   if (!gyp) return false;

@@ -1,5 +1,5 @@
-// Proves that the packed package sorts where it is installed: in an empty folder, with no compiler in reach and without
-// running install scripts.
+// Tests that the packed package sorts after installation: in an empty folder, without a compiler and without install
+// scripts.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -25,9 +25,9 @@ console.log(\`Node \${process.version} for \${process.arch}: sorted by \${report
 `;
 
 /**
- * Packs the package as npm would, but whatever addons there are, and lends the archive.
+ * Packs the package as npm would, whichever addons exist, and passes the archive to `use`.
  *
- * @param use gets the path of the archive
+ * @param use receives the path of the archive; the archive is deleted afterwards
  */
 export async function withPackage(use) {
   const folder = mkdtempSync(join(tmpdir(), 'clsort-packed-'));
@@ -41,10 +41,10 @@ export async function withPackage(use) {
 }
 
 /**
- * Installs the archive into an empty folder, then sorts, installs and lists devices there.
+ * Installs the archive into an empty folder, then sorts, runs the install script and lists devices there.
  *
- * @param folder becomes the program that the package is installed for
- * @param node runs Node with arguments in that folder, with nothing but a linker in PATH, and returns what it printed
+ * @param folder created for the program that depends on the package
+ * @param node runs Node with arguments in that folder, with only a linker in PATH, and returns the output
  */
 export async function proveInstalled(archive, folder, node) {
   mkdirSync(folder);

@@ -1,13 +1,15 @@
 #!/usr/bin/env node
-// A sort over many machines, on this one: Redis and three workers, each with a network of its own, and then Slurm.
+// Tests sorts over several machines on this one: Redis and three workers, each with a separate network namespace, and
+// then Slurm.
 //
 //     node scripts/many-machines.mjs [--size MIB] [--keep] [--only bullmq|slurm]
 //
-// Root, redis-server, iproute2; slurmctld, slurmd and munge. Records over 16 shards are sorted in 12 partitions. A worker is
-// killed in each stage, Redis once with all that it knew, a link is cut for ten seconds, all is killed and begun again, and the
-// parts are joined and checked by scripts/sort-benchmark.mjs. Slurm has one node, on which a task fails once, and does a batch. Where the
-// kernel gives no networks, the workers are on the loopback, and the cut of the link is skipped and counted so.
-// The last line is `N passed, N failed, N skipped`.
+// Needs root, redis-server and iproute2; for Slurm slurmctld, slurmd and munge. Records in 16 shards are sorted in 12
+// partitions. The test kills a worker in each stage, kills Redis and deletes its data once, and cuts a network link for
+// ten seconds. It also kills everything and restarts it. The parts are joined and checked by
+// scripts/sort-benchmark.mjs. Slurm has one node, on which a task fails once, and also runs a batch. Without network
+// namespaces the workers use the loopback interface, and the cut link is skipped and counted as skipped. The last line
+// is `N passed, N failed, N skipped`.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -61,13 +63,13 @@ function skip(name, reason) {
   say(`skipped  ${name}: ${reason}`);
 }
 
-/** Fulfilled when all is ended; undefined while nothing is to be. */
+/** Resolves when everything has ended; undefined until shutdown starts. */
 let ending;
-/** What is to be undone, last first, whatever happens. */
+/** Clean-up actions, run in reverse order in any case. */
 const undo = [];
 const children = new Set();
 
-/** Starts a program, in a network of its own where one is named. */
+/** Starts a program, in a network namespace if one is named. */
 function start(name, args, { network, cwd = shared, more = {} } = {}) {
   if (ending) throw new Error('interrupted');
   const command = network ? ['ip', 'netns', 'exec', network, ...args] : args;
@@ -96,7 +98,7 @@ const call = (command, ...args) => spawnSync(command, args, { encoding: 'utf8', 
 const tried = (command, ...args) => call(command, ...args).status === 0;
 const has = (command) => tried('sh', '-c', `command -v ${command}`);
 
-/** Waits until something is so. */
+/** Waits until a condition holds. */
 async function until(what, isSo, seconds = 60) {
   for (const end = performance.now() + seconds * 1000; performance.now() < end; await delay(50)) {
     if (await isSo()) return true;
@@ -116,7 +118,7 @@ const digest = (name) =>
     )
     .join('\n');
 
-/** Joins the parts, and has them checked by what knows nothing of clsort. */
+/** Joins the parts, and checks them with a program independent of clsort. */
 async function checkResult(what, out) {
   const joined = path(`${out}.dat`);
   const concat = start('concat', [process.execPath, MAIN, 'concat', path(out), '-o', joined]);
@@ -143,16 +145,18 @@ const SORT = [
   shared,
 ];
 const STAGES = ['sample', 'splitters', 'partition', 'sort', 'verify'];
-/** Seconds of silence after which a task is given to another worker. */
+/** Seconds of silence after which a task moves to another worker. */
 const STALLED = 4;
-/** Less than the largest parts want, so that these go by way of the disk. */
+/** Less memory than the largest parts need, so that these use the disk. */
 const MEMORY = `${Math.max(64, Math.ceil(MIB / 4))}M`;
 const PASSWORD = 'a secret of this run';
 
 const draw = Number(process.hrtime.bigint() % 10_000n);
 const NAME = `cls${draw}`;
 
-/** Three networks of their own behind a bridge, at which Redis is; undefined where the kernel gives none. */
+/**
+ * Creates three network namespaces behind a bridge with Redis; returns undefined when the kernel does not allow them.
+ */
 function makeNetworks() {
   const bridge = `${NAME}br`;
   const net = `10.${200 + (draw % 50)}.${draw % 250}`;
@@ -179,18 +183,18 @@ function makeNetworks() {
   return { address: `${net}.1`, hosts };
 }
 
-/** Redis, and three workers, each on a host of its own where there are networks. */
+/** Redis and three workers, each on a separate host if there are network namespaces. */
 class Machines {
   networks = process.getuid() === 0 && has('ip') ? makeNetworks() : undefined;
   address = this.networks?.address ?? '127.0.0.1';
   port = 12_000 + (draw % 6000);
   more = { CLSORT_REDIS_URL: `redis://:${encodeURIComponent(PASSWORD)}@${this.address}:${this.port}` };
   redis = undefined;
-  /** By host. */
+  /** Workers by host. */
   workers = new Map();
-  /** All that workers and coordinators have said. */
+  /** Output of all workers and coordinators. */
   said = '';
-  /** Hears that a worker begins with a task, at once. */
+  /** Called immediately when a worker starts a task. */
   onBegin = undefined;
 
   async startRedis() {
@@ -253,7 +257,11 @@ class Machines {
   }
 }
 
-/** Sorts while a worker is killed in each stage. @returns stages in which none was caught at work */
+/**
+ * Sorts while a worker is killed in each stage.
+ *
+ * @returns the stages in which no worker was caught at work
+ */
 async function withKills(machines, out, stages) {
   const left = new Set(stages);
   let killing = Promise.resolve();
@@ -353,7 +361,7 @@ async function overRedis() {
   rmSync(path('out3'), { recursive: true });
 }
 
-/** Slurm with one node, which is this host. */
+/** Slurm with one node, this host. */
 class Slurm {
   folder = join(folder, 'slurm');
   more = { SLURM_CONF: join(this.folder, 'slurm.conf') };
@@ -524,7 +532,7 @@ async function overSlurm() {
   await Promise.all(slurm.daemons.map(({ over }) => over));
 }
 
-/** A batch, whose jobs are tasks of an array; what came of them is told by the same command. */
+/** Runs a batch whose jobs are tasks of an array; the same command reports the results. */
 async function batchOverSlurm(more, isOver) {
   const files = [1, 2, 3].map((seed) =>
     Uint32Array.from({ length: 100_000 }, (_, i) => Math.imul(i + seed, 0x9e3779b1) >>> 0),
@@ -549,7 +557,7 @@ async function batchOverSlurm(more, isOver) {
   check('Slurm: the files of the batch are sorted', isRight);
 }
 
-/** Ends what is left, once. */
+/** Ends all remaining processes, once. */
 function end() {
   ending ??= (async () => {
     for (const child of children) child.kill('SIGKILL');

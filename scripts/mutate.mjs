@@ -1,19 +1,21 @@
 #!/usr/bin/env node
-// Makes small faults in a copy of this tree, one at a time, and runs the tests that should see them:
+// Mutation tests: introduces small faults in a copy of this tree, one at a time, and runs the tests that should detect
+// them:
 //
 //   node scripts/mutate.mjs [--only NAME] [--changed COMMIT] [--share 1/10] [--most N] [--seed N] [--jobs N] [--list]
 //
 //   --only     faults whose name contains this
-//   --changed  faults in files that have changed since the commit; its ancestry may end before it
+//   --changed  faults in files that have changed since the commit; a missing ancestor stands for the first commit
 //   --share    one part of that many, drawn by the seed
-//   --most     at most that many, drawn by the seed
-//   --seed     of the draws; default 1000
-//   --jobs     faults tried at the same time; default: one for each processor
-//   --list     prints them and checks that each finds its place, without running anything
+//   --most     at most this many faults, drawn by the seed
+//   --seed     default 1000
+//   --jobs     faults tried concurrently; default: one per processor
+//   --list     prints the faults and checks that the place of each is found, without running tests
 //
-// The faults are data: scripts/mutations/*.mjs. One that no test sees survives, and is a failure, but for those that change
-// nothing that can be seen, which say why (`equivalent`). So is one whose place is not found exactly once, or whose tests fail
-// without it. Needs `npm run build`. A fault in the addon compiles one file of it.
+// The faults are data: scripts/mutations/*.mjs. A fault that no test detects survives, which is a failure, except for
+// faults without an observable effect, which give a reason (`equivalent`). It is also a failure when the place of a
+// fault is not found exactly once, or when its tests fail without it. Needs `npm run build`. A fault in the addon
+// recompiles one file of it.
 
 import { spawn, spawnSync } from 'node:child_process';
 import {
@@ -40,13 +42,17 @@ import { nodeHeaders } from './setup.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** All faults; a name is there once. */
+/** All faults; names are unique. */
 export const MUTATIONS = [...KERNELS, ...LIBRARY, ...ADDON];
 
-/** Minutes after which tests that hang count as failed: by then a mutant is seen. */
+/** Minutes after which hanging tests count as failed, so that the fault is detected. */
 const TEST_MINUTES = 6;
 
-/** The text with the fault in it. @throws Error when its place is not there exactly once */
+/**
+ * Returns the text with the fault.
+ *
+ * @throws Error when its place does not occur exactly once
+ */
 export function mutated(text, { name, file, find, replace }) {
   const places = text.split(find).length - 1;
   if (places !== 1) throw new Error(`'${name}' finds its place in ${file} ${places} times: expected once`);
@@ -54,7 +60,7 @@ export function mutated(text, { name, file, find, replace }) {
   return text.replace(find, () => replace);
 }
 
-/** A shuffle by Fisher and Yates; numbers by a linear congruential generator. */
+/** Shuffles a list (Fisher–Yates) with a linear congruential generator. */
 function shuffled(list, seed) {
   const result = [...list];
   let state = BigInt(seed);
@@ -66,14 +72,16 @@ function shuffled(list, seed) {
   return result;
 }
 
-/** Part `part` of `parts` of the faults. The parts of one seed have each fault once. */
+/** Returns part `part` of `parts` of the faults. The parts of one seed cover each fault once. */
 export function shareOf(mutations, share, seed) {
   const [part, parts] = /^([1-9]\d*)\/([1-9]\d*)$/.exec(share)?.slice(1).map(Number) ?? [];
   if (!part || part > parts) throw new Error(`--share ${share}: expected part/parts, such as 1/10`);
   return shuffled(mutations, seed).filter((_, i) => i % parts === part - 1);
 }
 
-/** Files that differ from those of a commit: from the first commit's where there are fewer ancestors, as for HEAD~10. */
+/**
+ * Returns the files that differ from a commit, or from the first commit when the history is shorter, as for HEAD~10.
+ */
 function changedSince(commit) {
   const git = (...args) => spawnSync('git', args, { cwd: root, encoding: 'utf8' });
   const known = git('rev-parse', '--verify', '--quiet', `${commit}^{commit}`).stdout.trim();
@@ -86,10 +94,10 @@ function changedSince(commit) {
 // ---------------------------------------------------------------- the copy
 
 const ADDON_FILE = join('build', 'Release', 'clsort.node');
-/** The same without a fault. */
+/** The addon without a fault. */
 const SOUND_ADDON = join('build', 'sound.node');
 
-/** A copy of the tree as it is, with what was built from it. */
+/** Copies the tree with its build outputs. */
 function copyTree() {
   const folder = mkdtempSync(join(tmpdir(), 'clsort-mutate-'));
   const listed = spawnSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
@@ -115,13 +123,13 @@ function copyTree() {
   return folder;
 }
 
-/** TypeScript of one file to what runs. Types are not looked at: tests are to see a fault, not the compiler. */
+/** Compiles one TypeScript file without type checks: the tests should detect a fault, not the compiler. */
 async function compile(text, file) {
   const { transform } = await import('esbuild');
   return (await transform(text, { loader: 'ts', format: 'esm', target: 'node20', sourcefile: file })).code;
 }
 
-/** What has to be written for a file of the tree to have another text. */
+/** Returns the files to write so that a file of the tree has another text. */
 async function outputs(folder, file, text) {
   if (!file.endsWith('.ts')) return [[join(folder, file), text]];
   const made = join(folder, 'dist', file.replace(/\.ts$/, '.js'));
@@ -129,7 +137,11 @@ async function outputs(folder, file, text) {
   return [[made, await compile(text, file)]];
 }
 
-/** Compiles what has changed of the addon, all of it the first time where only the addon was kept. @throws Error when it does not compile */
+/**
+ * Recompiles the changed part of the addon, or all of it when only the addon was kept.
+ *
+ * @throws Error when it does not compile
+ */
 function rebuild(folder) {
   const gyp = join(folder, 'node_modules/node-gyp/bin/node-gyp.js');
   const command = existsSync(join(folder, 'build/Makefile'))
@@ -145,7 +157,7 @@ function rebuild(folder) {
 
 // ---------------------------------------------------------------- tests
 
-/** Ends a process and all that it has started. */
+/** Kills a process and its descendants. */
 function endGroup({ pid }) {
   try {
     process.kill(-pid, 'SIGKILL');
@@ -154,7 +166,11 @@ function endGroup({ pid }) {
   }
 }
 
-/** Runs tests of the copy. @returns whether all is well, and what was printed */
+/**
+ * Runs tests of the copy.
+ *
+ * @returns whether all passed, and the output
+ */
 async function test(folder, { files, match = [], races = false, oclgrind = races, env = {} }, failFast) {
   const log = join(folder, 'oclgrind.log');
   rmSync(log, { force: true });
@@ -194,7 +210,7 @@ async function test(folder, { files, match = [], races = false, oclgrind = races
   return { ok: code === 0 && found === '' && passed > 0, output: `${output}${found}` };
 }
 
-/** Says whether tests see a fault that is in the copy. */
+/** Returns whether the tests detect the fault in the copy. */
 async function seen(folder, suites) {
   for (const suite of suites) {
     const { ok, output } = await test(folder, suite, true);
@@ -205,7 +221,11 @@ async function seen(folder, suites) {
   return false;
 }
 
-/** Runs the tests of one fault, which is taken back afterwards. @returns whether they see it */
+/**
+ * Applies one fault, runs its tests, and reverts it.
+ *
+ * @returns whether the tests detect it
+ */
 async function tryMutation(folder, mutation) {
   // Of the copy, since the tree may change meanwhile.
   const text = readFileSync(join(folder, mutation.file), 'utf8');
@@ -237,7 +257,7 @@ function chosen({ only, changed, share, most, seed }) {
   return most === undefined ? shared : shuffled(shared, seed).slice(0, Number(most));
 }
 
-/** Faults that cannot be made, each in words. */
+/** Describes the faults that cannot be applied. */
 export function misplaced(mutations = MUTATIONS) {
   const names = new Set();
   return mutations.flatMap((mutation) => {
@@ -252,7 +272,11 @@ export function misplaced(mutations = MUTATIONS) {
   });
 }
 
-/** Runs the tests of a fault without it, where that has not been done, and then with it. @returns in capitals what is not as it should be */
+/**
+ * Runs the tests of a fault without it, unless that has been done, and then with it.
+ *
+ * @returns the verdict; capitals mark a failure
+ */
 async function verdictOn(folder, mutation, healthy) {
   const { tests, equivalent } = mutation;
   try {
@@ -301,7 +325,7 @@ async function main() {
     for (const folder of folders) rmSync(folder, { recursive: true, force: true });
   });
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
-  /** The outcome of each suite without a fault, as a promise. */
+  /** Promise for the outcome of each suite without a fault. */
   const healthy = new Map();
   const failures = [];
   const left = [...mutations];

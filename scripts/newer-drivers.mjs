@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-// Runs the tests on drivers newer than Debian 12's: PoCL 6, whose CPU device has sub-groups, and rusticl 25.
+// Runs the tests on drivers newer than those of Debian 12: PoCL 6, whose CPU device has sub-groups, and rusticl 25.
 //
 //   node scripts/newer-drivers.mjs [TEST FILE …]        (as root, with debootstrap; default: all tests)
-//   node scripts/newer-drivers.mjs --matrix FILE        a report of `clsort matrix` on PoCL 6 instead, in this tree
+//   node scripts/newer-drivers.mjs --matrix FILE        instead writes a report of `clsort matrix` on PoCL 6
 //
-// The drivers are installed into a Debian 13 below .setup, where this tree is mounted, for the time of the
-// tests only, with the running Node. The tree has to be built: npm run build.
+// The drivers are installed into a Debian 13 below .setup, where this tree is mounted during the tests, with the
+// running Node. Needs `npm run build`.
 
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { fetchNode } from './node-releases.mjs';
 
 const PACKAGES = ['ca-certificates', 'ocl-icd-libopencl1', 'pocl-opencl-icd', 'mesa-opencl-icd', 'procps'];
 
-/** The sizes of sub-groups follow the width of vectors: 4, 8, 16. */
+/** Sub-group sizes follow the width of vectors: 4, 8, 16. */
 const RUSTICL = [128, 256, 512].map((width) => ({
   name: `rusticl with vectors of ${width} bits`,
   env: { CLSORT_TEST_DEVICES: 'rusticl', RUSTICL_ENABLE: 'llvmpipe', LP_NATIVE_VECTOR_WIDTH: `${width}` },

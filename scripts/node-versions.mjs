@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-// Builds the addon for several versions of Node, and runs the binding's tests on each of them.
+// Builds the addon for several versions of Node, and runs the tests of the binding on each of them.
 //
 //   node scripts/node-versions.mjs [--build-only | --prebuilt] [--test TEST-FILE …] [VERSION …]
 //
-// With --prebuilt nothing is built: the addons are those of scripts/prebuild.mjs, which the package brings.
-// Versions default to 20 22 24 26. Their binaries and headers come from npm, pinned by
-// scripts/node-releases.json; they and the addons stay below .setup.
+// With --prebuilt nothing is built: the addons are those of scripts/prebuild.mjs, which the package contains. Versions
+// default to 20 22 24 26. Their binaries and headers come from npm, pinned by scripts/node-releases.json; they and the
+// addons stay below .setup.
 
 import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
@@ -16,7 +16,7 @@ import { prebuiltAddon } from './prebuilds.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** What depends on the version of Node beside the binding. */
+/** Other tests that depend on the version of Node. */
 const OTHERS = ['compression', 'zstd-frames'].map((name) => join('dist', 'test', 'io', `${name}.test.js`));
 
 const args = process.argv.slice(2);

@@ -1,13 +1,13 @@
-// The functions of the binding: which of cl.h are left out, and what there is beyond it.
+// The functions of the binding: functions of cl.h that it omits, and functions that it adds.
 
-/** Functions of cl.h that are left out, each with its reason. */
+/** Functions of cl.h that are omitted, each with its reason. */
 export const LEFT_OUT = {
   clGetExtensionFunctionAddress: 'returns a C function pointer, which JavaScript cannot call',
   clGetExtensionFunctionAddressForPlatform:
     'returns a C function pointer, which JavaScript cannot call: getExtensionFunctions tells which there are',
 };
 
-/** What the binding has beyond the header. */
+/** Functions of the binding that the header lacks. */
 export const ADDED = [
   'allocateFileAsync',
   'allocateHostMemory',
@@ -39,7 +39,7 @@ export const ADDED = [
   'writeBufferAsync',
   'writeBufferFromFileAsync',
 ];
-/** Functions of extensions, from cl_ext.h. */
+/** Extension functions, from cl_ext.h. */
 export const EXTENSIONS = [
   'commandBarrierWithWaitListKHR',
   'commandCopyBufferKHR',
@@ -67,7 +67,7 @@ export const EXTENSIONS = [
   'setKernelArgMemPointerINTEL',
   'sharedMemAllocINTEL',
 ];
-/** What only src/opencl itself calls. */
+/** Functions that only src/opencl calls. */
 export const INTERNAL = [
   'callKernel',
   'collectNow',
@@ -79,7 +79,7 @@ export const INTERNAL = [
   'setCopyMappings',
 ];
 
-/** clCreateBuffer → createBuffer, clSVMAlloc → SVMAlloc. */
+/** Converts clCreateBuffer to createBuffer, and clSVMAlloc to SVMAlloc. */
 export const camelCase = (name) => {
   const rest = name.slice('cl'.length);
   return /^[A-Z]{2}/.test(rest) ? rest : rest[0].toLowerCase() + rest.slice(1);

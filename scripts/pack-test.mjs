@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Proves that the packed package sorts where it is installed: on each version of Node, in an empty folder,
-// with no compiler in reach and without running install scripts.
+// Tests that the packed package sorts after installation: on each version of Node, in an empty folder, without a
+// compiler and without install scripts.
 //
 //   node scripts/pack-test.mjs [VERSION …]        (default 20 22 24 26; after scripts/prebuild.mjs)
 
@@ -16,7 +16,7 @@ import { rootlessEnv } from './rootless.mjs';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const environment = { ...process.env, ...rootlessEnv(join(root, '.setup')) };
 
-/** A PATH of one program: PoCL calls the linker for each kernel. */
+/** Returns a PATH with only a linker, which PoCL runs for each kernel. */
 function pathWithoutCompiler(folder) {
   const bin = join(folder, 'bin');
   mkdirSync(bin);

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// Tells how large the package is and what it brings along, and fails when that is more than is meant:
+// Prints the size of the package and the number of its dependencies, and fails when a limit is exceeded:
 //
-//   node scripts/package-size.mjs        (after `npm run build`; addons are counted if they are there)
+//   node scripts/package-size.mjs        (after `npm run build`; addons are counted if they exist)
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -10,18 +10,18 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** At most so much: a change that needs more says so here, and why in CHANGELOG.md. */
+/** Upper limits. A change that needs more raises them here, with the reason in CHANGELOG.md. */
 export const LIMITS = {
-  /** Of the archive without addons, bytes. */
+  /** Size of the archive without addons, in bytes. */
   packed: 1_720_000,
-  /** Of each addon, bytes. */
+  /** Size of each addon, in bytes. */
   addon: 1_500_000,
-  /** Packages that package.json asks for, and all that npm installs for these. */
+  /** Number of packages in package.json, and of all packages that npm installs for them. */
   dependencies: 4,
   installed: 20,
 };
 
-/** Packages that are installed with clsort, besides those that are optional. */
+/** Returns the packages that are installed with clsort, except optional ones. */
 function installedPackages() {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
   return Object.entries(packages)
@@ -32,7 +32,7 @@ function installedPackages() {
     .map(([path]) => path.replace(/^.*node_modules\//, ''));
 }
 
-/** What npm would pack, less the addons, and what it depends on. */
+/** Measures the package as npm would pack it, without the addons, and its dependencies. */
 export function measurePackage() {
   const pack = ['pack', '--dry-run', '--ignore-scripts', '--json'];
   const [listed] = JSON.parse(execFileSync('npm', pack, { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26 }));
@@ -51,7 +51,7 @@ export function measurePackage() {
   };
 }
 
-/** A line for each limit that is passed. */
+/** Returns a line per exceeded limit. */
 export function excesses({ packed, addons, dependencies, installed }) {
   const over = (name, value, limit) =>
     value > limit ? [`${name}: ${value}, where scripts/package-size.mjs allows ${limit}`] : [];

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Compares the packages that read Parquet: which values come out as they went in, how long two million rows take, how large they are.
-// Prints a table in Markdown.
+// Compares packages that read Parquet: correctness of the values, time for two million rows, and size. Prints a
+// Markdown table.
 //
 //   node scripts/parquet-libraries.mjs [--rows 2000000]        (after `npm run build`)
 
@@ -32,7 +32,7 @@ const int96 = (time) => {
   view.setInt32(8, Number(time / day + 2_440_588n), true);
   return bytesOf(view);
 };
-/** Big-endian, as decimals are. */
+/** Encodes a decimal in big-endian bytes. */
 const decimal = (value, bytes) =>
   Uint8Array.from({ length: bytes }, (_, i) => Number((value >> BigInt(8 * (bytes - 1 - i))) & 255n));
 const WIDE = 10n ** 49n + 7n;
@@ -96,7 +96,7 @@ const COLUMNS = [
   },
 ];
 
-/** A value as a whole number: the bits of a double, the digits of a text, the ticks of a time. */
+/** Returns a value as an integer: the bits of a double, the digits of a text, the ticks of a time. */
 function ticks(value) {
   if (value instanceof Uint8Array && value.length === 8) return new BigUint64Array(value.slice().buffer)[0];
   if (typeof value === 'number') return new BigUint64Array(Float64Array.of(value).buffer)[0];
@@ -110,7 +110,7 @@ async function duckdb() {
   return (await DuckDBInstance.create(':memory:', { threads: '1' })).connect();
 }
 
-/** The only value of a column of a file, by each package. */
+/** Readers of the only value in a column of a file, by package. */
 const READERS = {
   'parquet-wasm + apache-arrow': async (file) => {
     const table = arrow.tableFromIPC(wasm.readParquet(readFileSync(file)).intoIPCStream());
@@ -150,7 +150,7 @@ const seconds = async (work) => {
   return ((performance.now() - started) / 1000).toFixed(2);
 };
 
-/** Seconds that a reader takes for the whole file, decoded into arrays. */
+/** Measures the seconds to read and decode a whole file into arrays, by package. */
 const WHOLE = {
   'parquet-wasm + apache-arrow': (file) =>
     seconds(() => arrow.tableFromIPC(wasm.readParquet(readFileSync(file)).intoIPCStream())),
@@ -178,7 +178,7 @@ const table = [
   ['', ...names],
   ['---', ...names.map(() => '---')],
 ];
-/** A row of the table; one package at a time, so that none takes the others' processor. */
+/** Adds a row to the table; packages run in sequence, so that none competes for the processor. */
 async function addRow(title, cellOf) {
   const cells = [];
   for (const name of names) cells.push(await cellOf(name));

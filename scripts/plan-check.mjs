@@ -1,12 +1,13 @@
 #!/usr/bin/env node
-// Checks forecasts against runs: sorts records over BullMQ with one worker, takes the rates of that run, and tells how long
-// sorts of another size, cut otherwise, and with more workers on the same cores would take; then it runs them.
+// Compares forecasts with runs: sorts records over BullMQ with one worker, takes the rates of that run, and forecasts
+// sorts of another size, with other partitions, and with more workers on the same cores. Then it runs these sorts.
 //
-//     node scripts/plan-check.mjs [--folder FOLDER] [--size MIB] [--workers 1,2,3] [--device cpu] [--tries 3] [--count-all]
+//     node scripts/plan-check.mjs [--folder FOLDER] [--size MIB] [--workers 1,2,3] [--device cpu] [--tries 3]
+//         [--count-all]
 //
-// It wants redis-server, Linux and a quiet machine, which is why CI does not run it: a run that others have disturbed is
-// repeated, and not counted in the end, unless --count-all says that the fastest one counts. Files that it has made are used again. With --folder the reports stay there. It
-// fails when a forecast is off by more than a quarter.
+// Needs redis-server, Linux and an idle machine, so CI does not run it. A disturbed run is repeated, and finally not
+// counted, unless --count-all selects the fastest run. Existing input files are reused. With --folder the reports are
+// kept there. Fails when a forecast is off by more than a quarter.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -103,7 +104,7 @@ const TICKS = 100;
 const statOf = (pid) =>
   readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ').slice(11, 15).map(Number);
 
-/** Seconds of processors: of all of the machine, and of what this script has started. */
+/** Returns the CPU seconds of the whole machine, and of the processes that this script has started. */
 function cpuSeconds() {
   const [user, nice, system, , , irq, softirq, steal] = readFileSync('/proc/stat', 'utf8')
     .split(/\s+/)
@@ -114,11 +115,11 @@ function cpuSeconds() {
   return { all: (user + nice + system + irq + softirq + steal) / TICKS, own: (own + others) / TICKS };
 }
 
-/** Cores that others may take before a run counts as disturbed. */
+/** Number of cores in use by other processes above which a run counts as disturbed. */
 const DISTURBED = 0.15;
 const TRIES = Number(values.tries);
 
-/** A run that nobody has disturbed, else the one that was disturbed least; with --count-all the fastest. */
+/** Returns an undisturbed run, or the least disturbed one; with --count-all the fastest one. */
 function quietSort(mib, cut) {
   let best;
   for (let i = 0; i < TRIES; i++) {

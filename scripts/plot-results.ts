@@ -1,11 +1,12 @@
 /**
- * Draws the kept results: a plot for each file and way of measuring, beside the data.
+ * Draws the stored results: a plot per file and kind of measurement, next to the data.
  *
  *     node dist/scripts/plot-results.js [--check]
  *
- * With `--check` nothing is written; the exit code is 1 when a plot is not what its data make. Files whose names end
- * in `-calls.json` are those of `clsort bench calls --json` or `bench-peers.js --calls`: a plot for each place of arrays. Those
- * that end in `-ladder.json` are those of `clsort bench ladder --json`: the plots of all tasks in one file.
+ * With `--check` nothing is written; the exit code is 1 when a plot is out of date. Files with names ending in
+ * `-calls.json` come from `clsort bench calls --json` or `bench-peers.js --calls`, with a plot per location of the
+ * arrays. Those ending in `-ladder.json` come from `clsort bench ladder --json`, with the plots of all tasks in one
+ * file.
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,7 +30,7 @@ interface Peers {
     readonly n: number;
     readonly sort: string;
     readonly mode: string;
-    /** A word for a peer that was not there or was wrong. */
+    /** 'missing' or 'wrong' for a peer without a valid result. */
     readonly time?: Timing | 'missing' | 'wrong';
   }[];
 }
@@ -49,7 +50,7 @@ interface Device {
   }[];
 }
 
-/** What `bench-spread.js --json` writes, of several runs. */
+/** Output of `bench-multi-device.js --json`, of several runs. */
 interface MultiDeviceResults {
   readonly devices: readonly { readonly name: string; readonly driver: string }[];
   readonly runs: readonly {
@@ -66,7 +67,7 @@ interface MultiDeviceResults {
   }[];
 }
 
-/** What `bench-batch.mjs --json` writes. */
+/** Output of `bench-batch.mjs --json`. */
 interface Batch {
   readonly files: number;
   readonly sets: readonly {
@@ -77,7 +78,7 @@ interface Batch {
 
 const read = (file: string): unknown => JSON.parse(readFileSync(join(FOLDER, file), 'utf8'));
 
-/** Points of the same name as lines, in the order in which names come; of one size the fastest counts. */
+/** Groups points by name into lines, in the order of first occurrence; the fastest point of each size counts. */
 function linesOf(points: readonly { name: string; x: number; y: number }[]): PlotLine[] {
   return [...new Set(points.map(({ name }) => name))].map((name) => {
     const best = new Map<number, number>();
@@ -101,7 +102,7 @@ const plotOf = (
     lines,
   });
 
-/** clsort beside other sorts of u32 keys. */
+/** Plots clsort and other sorts of u32 keys. */
 function peersPlot(file: string, mode: string, title: string): string {
   const peers = read(file) as Peers;
   const points = peers.rows.flatMap(({ n, sort, mode: own, time }) =>
@@ -110,7 +111,7 @@ function peersPlot(file: string, mode: string, title: string): string {
   return plotOf(title, peers, linesOf(points));
 }
 
-/** Names as the README shows them, with major and minor versions only. */
+/** Returns names as in the README, with only major and minor versions. */
 const shortName = (name: string): string =>
   name
     .replace('TypedArray.prototype.sort', 'TypedArray.sort')
@@ -118,7 +119,7 @@ const shortName = (name: string): string =>
     .replace(/^PyTorch on (?:the )?(\w+) (\S+)/, 'PyTorch $2, $1')
     .replace(/(\d+\.\d+)\.\d+(?:\+\w+)?/, '$1');
 
-/** Millions of keys per second of a size, by sort, the fastest first. */
+/** Returns millions of keys per second for a size, by sort, the fastest first. */
 function peerBars(file: string, keys: number): Bar[] {
   return (read(file) as Peers).rows
     .flatMap(({ n, sort, mode, time }) =>
@@ -129,7 +130,7 @@ function peerBars(file: string, keys: number): Bar[] {
     .toSorted((a, b) => b.value - a.value);
 }
 
-/** The README's chart. */
+/** Returns the chart of the README. */
 const overviewChart = (): string =>
   barChartFile({
     title: 'Sorting 16.8 million random u32 keys',
@@ -142,7 +143,7 @@ const overviewChart = (): string =>
     ],
   });
 
-/** clsort's fastest beside CUB's, by what is sorted. */
+/** Plots clsort's fastest algorithm and CUB, by shape. */
 function cubPlot(file: string): string {
   const device = read(file) as Device;
   const points = device.rows.flatMap(
@@ -160,7 +161,7 @@ function cubPlot(file: string): string {
   return plotOf('Data on the device', device, linesOf(points));
 }
 
-/** Shares of linear by numbers of devices: one device's time over theirs, each. */
+/** Returns the share of linear speedup by number of devices, from the time of one device and theirs. */
 function sharesOf(name: string, times: readonly { devices: number; time: number }[]): PlotLine {
   const minimum = (devices: number): number =>
     Math.min(...times.filter((one) => one.devices === devices).map(({ time }) => time));
@@ -168,7 +169,10 @@ function sharesOf(name: string, times: readonly { devices: number; time: number 
   return { name, points: counts.map((count) => ({ x: count, y: minimum(1) / minimum(count) / count })) };
 }
 
-/** Several devices of one host: what keys and batches gain by them, in the way that takes least time, and what the buses would allow. */
+/**
+ * Plots the speedup of sorts and batches on several devices of one host, in the fastest way, and the bound by the
+ * buses.
+ */
 function multiDevicePlot(file: string, batchFile: string): string {
   const { devices, runs } = read(file) as MultiDeviceResults;
   const { files, sets } = read(batchFile) as Batch;
@@ -196,7 +200,7 @@ function multiDevicePlot(file: string, batchFile: string): string {
   });
 }
 
-/** Calls of every operation on device arrays, and from typed array to typed array. */
+/** Returns plots of calls of every operation on device arrays, and from typed array to typed array. */
 function callsPlots(): Record<string, () => string> {
   const files = readdirSync(FOLDER).filter((file) => file.endsWith('-calls.json'));
   const plots = files.flatMap((file) => {
@@ -210,7 +214,7 @@ function callsPlots(): Record<string, () => string> {
   return Object.fromEntries(plots);
 }
 
-/** Ladders of the lectures, all tasks below each other. */
+/** Returns plots of the lectures' ladders, all tasks stacked. */
 function ladderPlots(): Record<string, () => string> {
   const files = readdirSync(FOLDER).filter((file) => file.endsWith('-ladder.json'));
   return Object.fromEntries(

@@ -1,14 +1,14 @@
 #!/usr/bin/env node
-// Builds the addons that the package brings, prebuilds/PLATFORM/node-abi-*, so that installing it needs no compiler:
+// Builds the addons of the package, prebuilds/PLATFORM/node-abi-*, so that its installation needs no compiler:
 //
 //   node scripts/prebuild.mjs [PLATFORM …] [VERSION …]
 //
 // (as root on Debian x64, with debootstrap and qemu-user-static; default: linux-x64 and linux-arm64, for 20 22 24 26)
 //
-// An addon needs at least the libraries that it was built against. So they are built in a Debian 11 below
-// .setup: glibc 2.31 and the libstdc++ of GCC 10, older than any supported Debian or Ubuntu has. What each
-// addon asks for is read from its symbols, and it has to load with those libraries and with all symbols bound, that for
-// arm64 in an emulated Node.
+// An addon needs at least the library versions that it was built with. It is therefore built in a Debian 11 below
+// .setup: glibc 2.31 and the libstdc++ of GCC 10, older than those of any supported Debian or Ubuntu. The required
+// versions are read from the symbols of each addon, and it must load with those libraries and all symbols bound; the
+// arm64 addons load in an emulated Node.
 
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,12 +21,12 @@ import { prebuiltAddon, writeRecord } from './prebuilds.mjs';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const NEWEST = { GLIBC: '2.31', GLIBCXX: '3.4.28', CXXABI: '1.3.12' };
 
-/** What the tools for a system begin with, and the folder of its headers and libraries is called. */
+/** Prefix of the tools for a platform, which also names the folder of its headers and libraries. */
 const TRIPLETS = { 'linux-x64': 'x86_64-linux-gnu', 'linux-arm64': 'aarch64-linux-gnu' };
 
 /**
- * The one header of the C++ library that Node 26 asks for and GCC 10 lacks. It has the layout of GCC 11's,
- * and its values are those of a default-constructed one there: no place known.
+ * The only header of the C++ library that Node 26 requires and GCC 10 lacks. It has the layout of GCC 11's, and the
+ * values of a default-constructed object: no known location.
  */
 const SOURCE_LOCATION = `#pragma once
 #include <cstdint>
@@ -50,7 +50,7 @@ const platforms = named.length > 0 ? named : PLATFORMS;
 const versions = wanted.filter((name) => !named.includes(name));
 const buildsForArm = platforms.includes('linux-arm64');
 
-/** The old Debian with its compilers. */
+/** Debian 11 with the compilers. */
 const debian = await makeDebian('debian-11', {
   suite: 'bullseye',
   packages: ['g++', 'make', 'python3', ...(buildsForArm ? ['g++-aarch64-linux-gnu'] : [])],
@@ -63,7 +63,7 @@ const debian = await makeDebian('debian-11', {
   },
 });
 
-/** Copies what the addon is built from to /addon of the old Debian. */
+/** Copies the sources of the addon to /addon of the Debian installation. */
 function copySources() {
   rmSync(join(debian, 'addon'), { recursive: true, force: true });
   const query = ['query', ':is(#node-gyp, #node-gyp *, #nan)'];
@@ -74,7 +74,7 @@ function copySources() {
   }
 }
 
-/** Copies a folder of this machine into the old Debian, in place of what is there. */
+/** Copies a folder of this machine into the Debian installation, replacing an existing one. */
 function copyInto(folder, place) {
   rmSync(join(debian, place), { recursive: true, force: true });
   cpSync(folder, join(debian, place), { recursive: true });
@@ -82,7 +82,11 @@ function copyInto(folder, place) {
 
 const isNewer = (version, limit) => version.localeCompare(limit, 'en', { numeric: true }) > 0;
 
-/** @throws Error when the addon asks for newer libraries than Debian 11 has */
+/**
+ * Checks the library versions that the addon requires.
+ *
+ * @throws Error when it requires newer libraries than those of Debian 11
+ */
 function assertOld(addon) {
   const symbols = execFileSync('objdump', ['-T', addon], { encoding: 'utf8' });
   for (const [library, limit] of Object.entries(NEWEST)) {
@@ -102,7 +106,11 @@ require(addon);
 console.log('  loads in Node ' + version + ' for ' + arch);
 `;
 
-/** Loads the addon with the old libraries of its system. @throws Error when it does not load, or has another ABI */
+/**
+ * Loads the addon with the old libraries of its platform.
+ *
+ * @throws Error when it does not load, or has another ABI
+ */
 function assertLoads(addon, platform, home, abi) {
   const env = { LD_BIND_NOW: '1' };
   if (platform === 'linux-x64') {

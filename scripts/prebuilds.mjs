@@ -1,14 +1,14 @@
-// The addons that the package brings, prebuilds/PLATFORM/node-abi-*, and whether they are all there and of this version.
+// The prebuilt addons of the package, prebuilds/PLATFORM/node-abi-*, and the check that they are complete and current.
 
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PLATFORMS, releaseOf, VERSIONS } from './node-releases.mjs';
 
-/** All addons that the package promises. */
+/** All addons that the package must contain. */
 export const PROMISED = PLATFORMS.flatMap((platform) => VERSIONS.map((version) => ({ platform, version })));
 
-/** Where the package whose folder is `root` has the addon for a system and a version of Node. */
+/** Returns the path of the addon for a platform and a version of Node, in the package folder `root`. */
 export const prebuiltAddon = (root, { platform, version }) =>
   join(root, 'prebuilds', platform, `node-abi-${releaseOf(version).abi}`, 'clsort.node');
 
@@ -20,7 +20,7 @@ const hashOf = (files) => {
   return sum.digest('hex');
 };
 
-/** What an addon is built from: the package's version, Node's, and the sources. */
+/** Returns the inputs of an addon: the version of the package, the version of Node, and the hash of the sources. */
 function origin(root, { version }) {
   const native = join(root, 'src', 'native');
   const sources = readdirSync(native).toSorted();
@@ -32,7 +32,7 @@ function origin(root, { version }) {
 }
 
 /**
- * Writes beside an addon what it was built from.
+ * Writes a record of the inputs of an addon next to it.
  *
  * @param sources the tree in which it was built: `root` may have changed since
  */
@@ -42,7 +42,7 @@ export function writeRecord(root, which, sources) {
   writeFileSync(recordOf(addon), `${JSON.stringify(record, null, 2)}\n`);
 }
 
-/** Why an addon must not be packed; undefined when nothing is wrong with it. */
+/** Returns why an addon must not be packed; undefined when it is valid. */
 function faultOf(root, which) {
   const addon = prebuiltAddon(root, which);
   if (!existsSync(addon)) return 'missing';
@@ -58,7 +58,7 @@ function faultOf(root, which) {
   return record.addon === hashOf([addon]) ? undefined : 'changed after it was built';
 }
 
-/** A line for each promised addon that is missing, or is not one of these sources. */
+/** Returns a line for each required addon that is missing or out of date. */
 export const faults = (root) =>
   PROMISED.flatMap((which) => {
     const fault = faultOf(root, which);

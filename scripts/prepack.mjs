@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// What npm runs before it packs the package: makes the manual page, and refuses unless every addon that the package
-// promises is there, built from these sources for this version.
+// Runs before npm packs the package: generates the manual page, and fails unless every required addon exists and was
+// built from these sources for this version.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,13 +1,14 @@
 #!/usr/bin/env node
-// On a machine with an NVIDIA device: has the driver build what clsort would build there, and assembles the PTX that it made for
-// other cards, with ptxas (of the CUDA toolkit):
+// Builds the programs of clsort with the driver of an NVIDIA device, and assembles their PTX for other cards with ptxas
+// (from the CUDA toolkit):
 //
 //   node scripts/ptx-targets.mjs [--most N] [--seed N] [--all] [--device NAME]
 //
-// A card that lacks an instruction is told, and so is a kernel that declares more local memory than a group has there. ptxas
-// takes fixed sizes up to 48 KiB only, whatever the card: sizes are compared here, and cut down before it sees them. The PTX of a
-// tile that was tuned for a large card does not fit a small one: on such a card it would be built with less. What counts as a
-// failure is therefore an instruction; sizes are a list of cards that need parameters of their own. Needs `npm run build`.
+// Reports cards that lack an instruction, and kernels that declare more local memory than a work-group has on a card.
+// ptxas accepts fixed sizes up to 48 KiB only, whatever the card: sizes are compared here and reduced before ptxas
+// runs. The PTX of a tile tuned for a large card does not fit a small one, where it would be built smaller. Therefore
+// only a missing instruction is a failure; excessive sizes are listed as cards that need separate parameters. Needs
+// `npm run build`.
 
 import { parseArgs } from 'node:util';
 import { drawn } from './compile-vendors.mjs';
@@ -22,7 +23,7 @@ const { values } = parseArgs({
   },
 });
 
-/** PTX of a program, which NVIDIA's driver gives as its binary. */
+/** Returns the PTX of a program, which is its binary in NVIDIA's driver. */
 async function ptxOf(cl, device, { source, options }) {
   const program = cl.createProgramWithSource(device.context, source);
   try {

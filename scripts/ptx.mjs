@@ -1,19 +1,23 @@
-// PTX as text: for which cards it is, how much shared memory its kernels declare, and what ptxas says of it.
+// Processes PTX as text: target cards, declared shared memory, and messages of ptxas.
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** What ptxas takes of shared memory whose size is fixed, whatever the card. */
+/** Largest fixed-size shared memory that ptxas accepts on any card, in bytes. */
 const MAX_STATIC = 48 * 1024;
 
 const SHARED = /^(\s*(?:\.visible\s+|\.weak\s+)?\.shared\s+\.align\s+\d+\s+\.b8\s+)([\w$]+)\[(\d+)\];/gm;
 
-/** The first version of PTX that knows cards from sm_89 on. */
+/** First version of PTX that supports cards from sm_89 on. */
 const NEW_CARDS = 7.8;
 
-/** The same PTX for another card. @throws Error when it names none */
+/**
+ * Returns the PTX for another card.
+ *
+ * @throws Error when it has no target
+ */
 export function retargeted(ptx, target) {
   if (!/^\.target\s+\w+/m.test(ptx)) throw new Error('no .target in it: is this PTX?');
   const isNew = Number(/^sm_(\d+)/.exec(target)?.[1] ?? 0) >= 89;
@@ -24,7 +28,7 @@ export function retargeted(ptx, target) {
     .replace(/^(\.target\s+)\w+/m, `$1${target}`);
 }
 
-/** Text of each kernel, by its name, with what stands before the first one. */
+/** Returns the text of each kernel by name, and the text before the first kernel. */
 function kernelsOf(ptx) {
   const starts = [...ptx.matchAll(/^\s*(?:\.visible\s+)?\.entry\s+([\w$]+)/gm)];
   const texts = starts.map(({ index }, i) => ptx.slice(index, starts[i + 1]?.index));
@@ -35,8 +39,8 @@ function kernelsOf(ptx) {
 }
 
 /**
- * Bytes of shared memory that each kernel declares. What is declared outside of kernels counts for those that name it:
- * compilers put it there.
+ * Returns the bytes of shared memory that each kernel declares. Declarations outside of kernels, where compilers put
+ * them, count for the kernels that name them.
  */
 export function sharedBytes(ptx) {
   const { head, kernels } = kernelsOf(ptx);
@@ -50,7 +54,7 @@ export function sharedBytes(ptx) {
   return bytes;
 }
 
-/** The same with no array larger than ptxas takes in all: for looking at everything but the sizes. */
+/** Returns the PTX with arrays small enough for ptxas, to check everything except sizes. */
 export function withSharedCutDown(ptx) {
   const arrays = [...ptx.matchAll(SHARED)].length || 1;
   const most = Math.floor(MAX_STATIC / arrays / 1024) * 1024;
@@ -59,7 +63,7 @@ export function withSharedCutDown(ptx) {
   );
 }
 
-/** What ptxas tells with -v: what each kernel takes, and what is wrong. */
+/** Parses the output of ptxas -v: the resources of each kernel, and errors. */
 export function parsePtxas(output) {
   const kernels = [];
   const errors = [];
@@ -77,16 +81,16 @@ export function parsePtxas(output) {
   return { kernels, errors: [...new Set(errors)] };
 }
 
-/** Where ptxas is; undefined where there is none. */
+/** Returns the path of ptxas; undefined when it is not installed. */
 export function findPtxas() {
   const places = ['ptxas', '/usr/local/cuda/bin/ptxas'];
   return places.find((place) => spawnSync(place, ['--version'], { stdio: 'ignore' }).status === 0);
 }
 
 /**
- * Assembles PTX for a card, with shared memory cut down.
+ * Assembles PTX for a card, with reduced shared memory.
  *
- * @returns what `parsePtxas` does, with the bytes of shared memory that each kernel declares
+ * @returns the result of `parsePtxas`, with the bytes of shared memory that each kernel declares
  */
 export function assembled(ptxas, ptx, target, registers = 0) {
   const folder = mkdtempSync(join(tmpdir(), 'clsort-ptx-'));

@@ -1,9 +1,8 @@
 #!/usr/bin/env node
-// Sets up, then does the main job: sorts a real file on an OpenCL device with the AMD-style pipeline and
-// proves the result.
+// Sets up the project, then sorts a file on an OpenCL device with the AMD-style pipeline and verifies the result.
 //
-//   node scripts/quickstart.mjs                          16 Mi random u32 keys, made for the occasion
-//   node scripts/quickstart.mjs FILE --dtype f64 [...]   your own file, into FILE.sorted unless -o names one
+//   node scripts/quickstart.mjs                          16 Mi random u32 keys, generated for this run
+//   node scripts/quickstart.mjs FILE --dtype f64 [...]   another file, sorted into FILE.sorted unless -o names one
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +12,11 @@ import { asScript, root, setUp } from './setup.mjs';
 
 const COUNT = 2 ** 24;
 
-/** @returns the exit code of the command */
+/**
+ * Runs the command.
+ *
+ * @returns its exit code
+ */
 const command = (args, stdio) =>
   runNode([join(root, 'dist/src/cli/main.js'), ...args], {
     stdio,
@@ -71,7 +74,7 @@ async function ownFile([file, ...rest]) {
   ]);
 }
 
-/** The pipeline that the product is about, wherever a device can run it. */
+/** Selects the AMD-style pipeline when there is an OpenCL device. */
 async function algorithm() {
   return (await command(['devices'], 'ignore')) === 0 ? ['--algorithm', 'amd'] : [];
 }

@@ -1,12 +1,14 @@
 #!/usr/bin/env node
-// Makes a release, or tries one:
+// Makes a release, or rehearses one:
 //
-//   npm run release -- --dry-run [VERSION]     does all of it, and leaves the tree as it was
-//   npm run release -- VERSION                 does all of it, commits and tags; pushing the tag publishes (.github/workflows/release.yml)
-//   npm run release -- --check                 does all of it but for a version: what the workflow runs on the tag
+//   npm run release -- --dry-run [VERSION]     all steps, then restores the tree
+//   npm run release -- VERSION                 all steps, commits and tags; pushing the tag publishes, by
+//                                              .github/workflows/release.yml
+//   npm run release -- --check                 all steps without a version change: what the workflow runs on the tag
 //
-// VERSION is a version, or major, minor or patch; left out, it is the one that package.json has and that CHANGELOG.md calls unreleased.
-// As root on Debian x64 with debootstrap and qemu-user-static, as the prebuilt addons want it. --step NAME runs one step (repeatable).
+// VERSION is a version, or major, minor or patch; by default the version in package.json, which CHANGELOG.md lists as
+// unreleased. Run it as root on Debian x64 with debootstrap and qemu-user-static, which the prebuilt addons require.
+// --step NAME runs one step (repeatable).
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,7 +21,11 @@ import { faults } from './prebuilds.mjs';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const FILES = ['package.json', 'package-lock.json', 'CHANGELOG.md'].map((name) => join(root, name));
 
-/** The version that is asked for. @throws Error for one that is none, or not above the last one */
+/**
+ * Returns the next version.
+ *
+ * @throws Error when it is invalid, or not greater than the current one
+ */
 export function nextVersion(current, wanted) {
   if (wanted === undefined) return current;
   const parts = current.split('.').map(Number);
@@ -33,9 +39,9 @@ export function nextVersion(current, wanted) {
 }
 
 /**
- * The changelog with its unreleased part as that of a version.
+ * Returns the changelog with its unreleased section assigned to a version.
  *
- * @param date as 2026-11-23
+ * @param date such as 2026-11-23
  * @throws Error when nothing is unreleased
  */
 export function releasedChangelog(text, version, date) {
@@ -45,13 +51,17 @@ export function releasedChangelog(text, version, date) {
   return text.replace(/^## \d+\.\d+\.\d+, unreleased$/m, `## ${version}, ${date}`);
 }
 
-/** What changed, as the changelog tells it. */
+/** Returns the section of a version in the changelog. */
 export const notesOf = (text, version) =>
   new RegExp(`^## ${version.replaceAll('.', '\\.')},[^\\n]*\\n+([\\s\\S]*?)(?=^## |$(?![\\s\\S]))`, 'm')
     .exec(text)?.[1]
     .trim() ?? '';
 
-/** @throws Error when it fails */
+/**
+ * Runs a command.
+ *
+ * @throws Error when it fails
+ */
 function run(command, args) {
   const { status, signal, error } = spawnSync(command, args, { cwd: root, stdio: 'inherit' });
   if (status !== 0)
@@ -74,7 +84,7 @@ function setVersion(version) {
   }
 }
 
-/** The steps, in order; each throws when it does not hold. */
+/** The steps, in order; each throws when it fails. */
 const STEPS = {
   version({ version, tag, date, isCheck }) {
     if (isCheck) return `${version}, as package.json has it`;
@@ -137,7 +147,7 @@ const STEPS = {
   },
 };
 
-/** What a person looks at. */
+/** Checks for a person. */
 const BY_HAND = [
   'bash .ci/run passes on this commit',
   'node scripts/newer-drivers.mjs and node scripts/arm64.mjs pass (before a release only)',

@@ -1,5 +1,5 @@
-// Debian packages without root: fetched by apt into a folder of ours, unpacked by dpkg, and found through
-// the environment.
+// Installs Debian packages without root: apt downloads them to a local folder, dpkg unpacks them, and environment
+// variables locate them.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -7,8 +7,7 @@ import { delimiter, join } from 'node:path';
 const ARCH = { x64: 'x86_64-linux-gnu', arm64: 'aarch64-linux-gnu' }[process.arch] ?? '';
 
 /**
- * Fetches the packages and what they depend on beyond what the system has, and unpacks them into
- * `<state>/root`.
+ * Downloads the packages and the dependencies that the system lacks, and unpacks them into `<state>/root`.
  *
  * @param run runs a command and throws when it fails
  */
@@ -46,7 +45,7 @@ export function unpackPackages(state, packages, run) {
   writeEnvironment(state, root);
 }
 
-/** Lets the linker scripts among the unpacked libraries name unpacked files where there are such. */
+/** Makes the linker scripts among the unpacked libraries refer to unpacked files where these exist. */
 function correctLinkerScripts(root) {
   const folder = join(root, 'usr/lib', ARCH);
   if (!existsSync(folder)) return;
@@ -61,7 +60,7 @@ function correctLinkerScripts(root) {
   }
 }
 
-/** Writes what the unpacked packages need to be found. */
+/** Writes the environment variables that locate the unpacked packages. */
 function writeEnvironment(state, root) {
   const below = (...paths) => paths.map((path) => join(root, path)).filter((path) => existsSync(path));
   const llvm = existsSync(join(root, 'usr/lib'))
@@ -91,7 +90,7 @@ function writeEnvironment(state, root) {
   writeFileSync(join(state, 'env.json'), `${JSON.stringify(Object.fromEntries(used), null, 2)}\n`);
 }
 
-/** A folder of .icd files that name the unpacked drivers by their absolute paths. */
+/** Creates a folder of .icd files that refer to the unpacked drivers by absolute paths. */
 function vendors(state, root) {
   const from = join(root, 'etc/OpenCL/vendors');
   if (!existsSync(from)) return [];
@@ -108,8 +107,8 @@ function vendors(state, root) {
 }
 
 /**
- * PoCL links each kernel against libm, libc and libgcc by the names that only development packages have:
- * where there are none, linker scripts of one line stand in for them.
+ * Creates linker scripts of one line for libm, libc and libgcc. PoCL links each kernel with them by names that only
+ * development packages provide.
  */
 function linkerScripts(state, root) {
   const folder = join(state, 'stubs');
@@ -128,7 +127,9 @@ function linkerScripts(state, root) {
   return [folder];
 }
 
-/** The variables of `<state>/env.json` in front of those of this process; empty where there is no such file. */
+/**
+ * Returns the variables of `<state>/env.json`, prepended to those of this process; empty when there is no such file.
+ */
 export function rootlessEnv(state) {
   const file = join(state, 'env.json');
   if (!existsSync(file)) return {};

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Runs a script under this Node in the environment that set-up made:
+// Runs a script with this Node in the environment that setup created:
 //
 //   node scripts/run.mjs SCRIPT [ARGUMENT …]
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-// Builds the addon with AddressSanitizer and UndefinedBehaviorSanitizer in a folder of its own and runs the
-// binding's tests with it, with the garbage collector exposed.
+// Builds the addon with AddressSanitizer and UndefinedBehaviorSanitizer in a separate folder, and runs the tests of the
+// binding with it and an exposed garbage collector.
 //
 //   node scripts/sanitize.mjs [TEST-FILE | -- COMMAND ARG …]
 //
-// Drivers are not instrumented, but their heap is watched: a read of memory that a driver freed is found.
+// Drivers are not instrumented, but their heap is: reads of memory that a driver freed are detected.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';

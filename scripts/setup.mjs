@@ -1,15 +1,15 @@
 #!/usr/bin/env node
-// Sets up everything that building, running and testing clsort needs:
+// Sets up everything for building, running and testing clsort:
 //
 //   node scripts/setup.mjs [--no-device]
 //
-// npm packages from the lock file; a C++ toolchain and OpenCL headers where they are missing; the addon
-// and the compiled TypeScript where their sources changed; and, only if no OpenCL device answers, PoCL as
-// an embedded default device. It says each step, asks nothing, and does nothing twice.
+// It installs npm packages from the lock file, and a C++ toolchain and OpenCL headers if they are missing. It builds
+// the addon and the TypeScript when their sources have changed. If no OpenCL device is found, it installs PoCL as an
+// embedded default device. It prints each step, runs non-interactively and is idempotent.
 //
-// System packages come through apt, as root or with sudo. Without either they are fetched with apt and
-// unpacked into .setup/root, and .setup/env.json holds the environment that finds them there (run.mjs
-// applies it). Plain JavaScript without dependencies: it runs before npm has installed anything.
+// System packages come from apt, as root or with sudo. Without either, apt downloads them and they are unpacked into
+// .setup/root; .setup/env.json then holds the environment that locates them (run.mjs applies it). This is plain
+// JavaScript without dependencies, since it runs before npm has installed anything.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -28,18 +28,18 @@ const DEVICE = ['pocl-opencl-icd', 'ocl-icd-libopencl1'];
 
 const say = (line) => process.stderr.write(`set-up: ${line}\n`);
 
-/** A step that failed in a way the user has to know about. */
+/** A failed step that is reported to the user. */
 class SetupError extends Error {}
 
 // ---------------------------------------------------------------- running things
 
-/** The environment of everything that is run here: the user's, and what .setup/root needs. */
+/** The environment of all commands: the user's, and the variables for .setup/root. */
 const environment = () => ({ ...process.env, ...rootlessEnv(state) });
 
 const isThere = (command) =>
   (environment().PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, command)));
 
-/** Runs a command; what it prints goes to stderr. */
+/** Runs a command with its output on stderr. */
 function run(command, args, { quiet = false, ...options } = {}) {
   const { status, signal, error, stdout, stderr } = spawnSync(command, args, {
     cwd: root,
@@ -81,7 +81,7 @@ export function hashOf(files, ...words) {
   return sum.digest('hex');
 }
 
-/** Does `work` unless it was done for the same hash and its result is still there. */
+/** Runs `work` unless it has been done for the same hash and its result still exists. */
 function once(name, hash, result, work) {
   const stamp = join(state, `${name.replaceAll(/\W+/g, '-')}.stamp`);
   const last = existsSync(stamp) ? readFileSync(stamp, 'utf8') : '';
@@ -99,7 +99,11 @@ const isRoot = () => process.getuid?.() === 0;
 const mayUseSudo = () =>
   isThere('sudo') && spawnSync('sudo', ['-n', 'true'], { stdio: 'ignore' }).status === 0;
 
-/** Installs Debian packages, or unpacks them into a folder of ours. @throws SetupError */
+/**
+ * Installs Debian packages, or unpacks them into a local folder.
+ *
+ * @throws SetupError when neither is possible
+ */
 function installPackages(packages, why) {
   if (process.platform !== 'linux' || !isThere('apt-get')) {
     throw new SetupError(
@@ -145,7 +149,10 @@ function npmPackages() {
   });
 }
 
-/** The option of node-gyp that names the running Node's own headers, where it brings them; node-gyp fetches them otherwise. */
+/**
+ * Returns the option of node-gyp for the headers of the running Node, if it includes them; node-gyp downloads them
+ * otherwise.
+ */
 export function nodeHeaders() {
   const home = dirname(dirname(process.execPath));
   return existsSync(join(home, 'include', 'node', 'node.h')) ? [`--nodedir=${home}`] : [];
@@ -186,7 +193,7 @@ function typescript() {
   });
 }
 
-/** What `clsort devices` sees, as a list of names; empty where no device answers. */
+/** Returns the devices that `clsort devices` lists; empty when there is none. */
 function answeringDevices() {
   try {
     const listing = execFileSync(process.execPath, ['dist/src/cli/main.js', 'devices', '--json'], {
@@ -202,7 +209,11 @@ function answeringDevices() {
   }
 }
 
-/** @returns whether an OpenCL device answers in the end */
+/**
+ * Finds an OpenCL device, and installs PoCL if there is none.
+ *
+ * @returns whether there is an OpenCL device afterwards
+ */
 function device() {
   const found = answeringDevices();
   if (found.length > 0) {
@@ -236,7 +247,7 @@ export function setUp({ wantDevice = true } = {}) {
   say(`ready after ${((performance.now() - started) / 1000).toFixed(1)} s`);
 }
 
-/** Runs `main` and ends the process as a script should: with a message instead of a stack. */
+/** Runs `main`, and ends the process with a message instead of a stack trace on failure. */
 export async function asScript(main) {
   try {
     await main();

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Sorts 1 to 2^16 keys of all dtypes on a CPU device, verified there and compared with what the host engine makes of
-// them: a short proof that the package works on a machine.
+// A short test that the package works on a machine: sorts 1 to 2^16 keys of all dtypes on a CPU device, verifies them
+// there and compares them with the host engine.
 //
 //   node scripts/small-sorts.mjs [DTYPE …]        (default: all eleven)
 
@@ -22,10 +22,13 @@ const ARRAYS = {
   f64: Float64Array,
 };
 const SIZES = [1, 257, 4_097, 2 ** 16];
-/** What suits a CPU, and the classic. What `auto` takes for a few keys is left out: emulated, it compiles for minutes. */
+/**
+ * An algorithm for CPUs, and the classic one. The choice of `auto` for few keys is omitted: under emulation it compiles
+ * for minutes.
+ */
 const ALGORITHMS = ['serial', 'amd'];
 
-/** Random bits, which for floating keys are every kind of number there is. */
+/** Returns random bits, which for floats include every kind of number. */
 function randomKeys(dtype, n) {
   const bytes = new Uint8Array(n * ARRAYS[dtype].BYTES_PER_ELEMENT);
   for (let at = 0; at < bytes.length; at += 2 ** 16)

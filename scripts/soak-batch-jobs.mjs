@@ -1,4 +1,4 @@
-// Random jobs of a batch, with what has to come of each; scripts/soak-batches.mjs runs them.
+// Random jobs of a batch with their expected results, for scripts/soak-batches.mjs.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const ARRAYS = {
 const DTYPES = Object.keys(ARRAYS);
 const NPY = { u32: '<u4', i32: '<i4', f32: '<f4', u64: '<u8', i64: '<i8', f64: '<f8' };
 
-/** Keys of which some are equal; floats without NaN, so that the array's own sort is what has to come of them. */
+/** Returns keys with duplicates; floats exclude NaN, so that the built-in sort gives the expected result. */
 function keysOf(dtype, n, random) {
   const shift = random.below(20);
   const word = () => random.u32() >>> shift;
@@ -32,7 +32,7 @@ function npyOf(keys, dtype) {
   return Buffer.concat([header, bytesOf(keys)]);
 }
 
-/** Most are small, so that many are gathered; a few take more than a slice of what is read at a time. */
+/** Returns a number of keys: mostly few, so that many jobs are grouped; sometimes more than one read slice. */
 function countOf(random) {
   const kind = random.below(40);
   if (kind === 0) return 0;
@@ -40,7 +40,11 @@ function countOf(random) {
   return kind < 38 ? random.below(100_000) : 1_000_000 + random.below(500_000);
 }
 
-/** Writes keys to a file of one of several formats. @returns its name */
+/**
+ * Writes keys to a file in one of several formats.
+ *
+ * @returns its name
+ */
 function writeKeys(folder, name, keys, dtype, random) {
   const format = random.below(4);
   if (format === 0 && NPY[dtype]) {
@@ -53,7 +57,7 @@ function writeKeys(folder, name, keys, dtype, random) {
   return file;
 }
 
-/** What becomes of keys: sorted, and how often each is there. */
+/** Returns the expected result: the sorted keys, and the count of each. */
 function resultOf(keys, { descending, unique }) {
   const sorted = keys.slice().sort();
   if (descending) sorted.reverse();
@@ -69,9 +73,9 @@ function resultOf(keys, { descending, unique }) {
 }
 
 /**
- * A job that goes well. Its input is written.
+ * Creates a job that succeeds, and writes its input.
  *
- * @returns `job` as a manifest has it, and `files`: what each of its outputs has to hold
+ * @returns `job` as in a manifest, and `files`: the expected contents of its outputs
  */
 function goodJob(folder, i, random) {
   const dtype = DTYPES[random.below(DTYPES.length)];
@@ -118,7 +122,7 @@ function goodJob(folder, i, random) {
   return { job, files: [[out, resultOf(keys, { descending }).out]] };
 }
 
-/** A job that cannot go well, whatever is tried. */
+/** Creates a job that always fails. */
 function badJob(folder, i, random) {
   const out = `out/bad ${i}.u32`;
   const write = (name, bytes) => {
@@ -136,7 +140,11 @@ function badJob(folder, i, random) {
   return ways[random.below(ways.length)]();
 }
 
-/** Writes the inputs of a batch. @param folder is there, and has no inputs yet */
+/**
+ * Writes the inputs of a batch.
+ *
+ * @param folder exists, and has no inputs yet
+ */
 export function randomJobs(folder, random, { good, bad }) {
   mkdirSync(join(folder, 'in'), { recursive: true });
   return {

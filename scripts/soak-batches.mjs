@@ -1,9 +1,10 @@
-// The soak of batches; scripts/soak.mjs runs it. Two things go on at the same time:
+// The soak test of batches; scripts/soak.mjs runs it. Two activities run concurrently:
 //
-//   rounds    a random batch over two devices whose driver fails now and then, ruined up to three times (it is killed, or one of its
-//             processes is, inputs are cut short, the disk is full), and then let end: right results, errors for what is
-//             broken, a journal that agrees, nothing left over, nothing done twice. Only root can have the disk full
-//   a stream  one batch that gets a job a line for as long as all of it takes: right results, flat memory
+//   rounds    a random batch over two devices whose driver fails occasionally, disrupted up to three times (the batch
+//             or one of its processes is killed, inputs are truncated, the disk is full), and then completed. Checks:
+//             correct results, errors for broken jobs, a consistent journal, no leftovers, nothing done twice. Only
+//             root can fill the disk
+//   a stream  one batch that receives one job per line during the whole run. Checks: correct results, constant memory
 
 import { spawn, spawnSync } from 'node:child_process';
 import {
@@ -28,23 +29,29 @@ import { randomJobs } from './soak-batch-jobs.mjs';
 import { growthOf } from './soak-server.mjs';
 
 const MAIN = new URL('../dist/src/cli/main.js', import.meta.url).pathname;
-/** PoCL shows two devices, of which one works on one thread. */
+/** PoCL exposes two devices, one of which uses a single thread. */
 const DEVICES = { POCL_DEVICES: 'basic pthread' };
-/** Statuses that a device comes back from: it has no resources, or is lost. */
+/** Statuses from which a device recovers: out of resources, or lost. */
 const STATUSES = [-4, -5, -6, -36];
-/** Failures that are told one by one. */
+/** Maximum number of failures printed individually. */
 const MAX_TOLD = 20;
 const MAX_RUINS = 3;
-/** What a disk has room for; while it is full, up to so much. */
+/** Size of a disk, and the space left on it when it is full, in bytes. */
 const DISK_BYTES = 2 ** 30;
 const FULL_DISK_BYTES = 2 ** 20;
-/** What a stream may take for each of its jobs. */
+/** Memory that a stream may use per job, in bytes. */
 const NAMES_BYTES = 2048;
 
-/** Seconds after which a run of a round counts as hung: on a machine that is busy with others, the start of a process takes minutes. */
+/** Seconds after which a run counts as hung: on a busy machine, starting a process takes minutes. */
 const HUNG_SECONDS = 600;
 
-/** Runs the command. @param onStart gets the process @param seconds that it may take @returns its exit code and what it said */
+/**
+ * Runs the command.
+ *
+ * @param onStart receives the process
+ * @param seconds time limit
+ * @returns its exit code and its output
+ */
 function clsort(args, env, { onStart, stdin = 'ignore', seconds } = {}) {
   const child = spawn(process.execPath, [MAIN, ...args], {
     env: { ...process.env, ...DEVICES, ...env },
@@ -80,7 +87,7 @@ const rowsOf = (out) =>
     .filter(Boolean)
     .map((line) => JSON.parse(line));
 
-/** The last record of each output. */
+/** Returns the last journal record of each output. */
 function journalOf(folder) {
   const file = join(folder, 'jobs.json.journal');
   if (!existsSync(file)) return new Map();
@@ -90,13 +97,13 @@ function journalOf(folder) {
 
 const modifiedOf = (path) => (existsSync(path) ? statSync(path, { bigint: true }).mtimeNs : undefined);
 
-/** What somebody was writing when it ended. */
+/** Returns temporary files that an interrupted process left behind. */
 const leftovers = (folder) =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
     /\.tmp$|\.part$|clsort-state/.test(name),
   );
 
-/** A process and all below it. */
+/** Returns a process and its descendants. */
 function familyOf(pid) {
   try {
     const tasks = readdirSync(`/proc/${pid}/task`);
@@ -109,7 +116,7 @@ function familyOf(pid) {
   }
 }
 
-/** Bytes of memory that a process and its children have to themselves. */
+/** Returns the bytes of private memory of a process and its children. */
 function residentOf(pid) {
   const ofOne = (one) => {
     try {
@@ -122,7 +129,7 @@ function residentOf(pid) {
   return familyOf(pid).reduce((sum, one) => sum + ofOne(one), 0);
 }
 
-/** A folder that is a disk of its own where that may be. */
+/** A folder, on a separate file system if permitted. */
 class Disk {
   folder = mkdtempSync(join(tmpdir(), 'clsort-soak-'));
   isMounted = this.#mount('-t', 'tmpfs', '-o', `size=${DISK_BYTES}`, 'none');
@@ -131,7 +138,11 @@ class Disk {
     return spawnSync('mount', [...args, this.folder]).status === 0;
   }
 
-  /** Leaves so many bytes, or as many as there were. @returns whether that can be */
+  /**
+   * Leaves this many bytes free, by default as many as initially.
+   *
+   * @returns whether that is possible
+   */
   leave(bytes = DISK_BYTES) {
     if (!this.isMounted) return false;
     const { bsize, blocks, bfree } = statfsSync(this.folder);
@@ -144,7 +155,11 @@ class Disk {
   }
 }
 
-/** Cuts inputs short, as they are while somebody still writes them. @returns what makes them whole again, and whose they are */
+/**
+ * Truncates inputs, as if they were still being written.
+ *
+ * @returns a function that restores them, and their outputs
+ */
 function cutInputs(folder, good, random) {
   const cut = good.filter(() => random.below(8) === 0);
   const whole = cut.flatMap(({ job }) =>
@@ -175,7 +190,7 @@ class Soak {
   }
 }
 
-/** One batch, ruined some times and gone on with. */
+/** Runs one batch, disrupts it several times, and resumes it. */
 async function round(soak, seed, end) {
   const random = new Random(seed);
   const disk = new Disk();
@@ -229,7 +244,7 @@ async function round(soak, seed, end) {
       else if (parent) child.kill('SIGKILL');
       soak.kills++;
     };
-    /** Results whose inputs are other ones than they were. */
+    /** Outputs whose inputs have changed since. */
     const changed = new Set();
     for (let ruins = random.below(MAX_RUINS + 1); ruins > 0 && Date.now() < end; ruins--) {
       const { outs, mend } = cutInputs(folder, random.below(2) === 0 ? good : [], random);
@@ -271,7 +286,7 @@ async function round(soak, seed, end) {
   }
 }
 
-/** Whatever the journal tells to be done when a batch was killed has to be there as it tells. */
+/** Checks that every output which the journal of a killed batch records as done exists as recorded. */
 async function checkKilled(folder, changed, wrong) {
   await sleep(1100); // its processes end within a second
   for (const { out, outcome, output } of journalOf(folder).values()) {
@@ -308,11 +323,11 @@ function check(folder, { good, bad, ran, before }, wrong) {
   }
 }
 
-/** Jobs that each wait for their turn in a stream. */
+/** Number of different jobs that a stream repeats, and its maximum number of waiting jobs. */
 const STREAMED_FILES = 40;
 const MAX_WAITING = 60;
 
-/** A batch that gets jobs until it is time to end. */
+/** Runs a batch that receives jobs until the time is up. */
 async function stream(soak, seed, end, samples) {
   const random = new Random(seed);
   const folder = mkdtempSync(join(tmpdir(), 'clsort-soak-stream-'));
@@ -373,15 +388,17 @@ async function stream(soak, seed, end, samples) {
   }
 }
 
-/** Shorter runs tell nothing of memory: processes have only just begun. */
+/** Shorter runs are not judged by memory, since their processes have just started. */
 const MIN_MINUTES = 3;
 
 const mebibytes = (bytes) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 
 /**
- * @param seed of the first round; each next one has the next
+ * Runs the soak test of batches.
+ *
+ * @param seed of the first round, incremented for each further one
  * @param mostGrowth bytes by which the memory of the stream may grow after the warm-up
- * @returns how much was wrong
+ * @returns the number of failures
  */
 export async function soakBatches({ minutes, seed, mostGrowth }) {
   console.log(`batches: seed ${seed}`);

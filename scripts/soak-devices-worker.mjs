@@ -1,4 +1,4 @@
-// Sorts on a device until it is ended; scripts/soak-devices.mjs ends it.
+// Sorts on a device until it is terminated by scripts/soak-devices.mjs.
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { Sorter } from '../dist/src/index.js';

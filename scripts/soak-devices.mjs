@@ -1,8 +1,8 @@
-// The soak of two devices at once; scripts/soak.mjs runs it.
+// The soak test of two devices; scripts/soak.mjs runs it.
 //
-// Rounds are drawn by a seed: calls of every kind side by side, calls that are aborted, calls that OpenCL fails or whose reads it
-// corrupts (test/layer), workers that end while they sort, and batches of files. Every result is compared with what it has to
-// be, or is an error that a fault or an abort explains. After a fault the next calls have to be right again.
+// A seed determines the rounds: concurrent calls of every kind, aborted calls, calls that OpenCL fails or whose reads
+// it corrupts (test/layer), workers that end during a sort, and batches of files. Every result must equal the expected
+// one, or be an error that a fault or an abort explains. The calls after a fault must succeed again.
 
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,27 +14,30 @@ import { growthOf, isSame, jobOf, REQUESTS, tendencyOf } from './soak-server.mjs
 
 const command = fileURLToPath(new URL('../dist/src/cli/main.js', import.meta.url));
 
-/** Statuses that mean want of memory, and a lost device. */
+/** Statuses for insufficient memory, and for a lost device. */
 const STATUSES = [-4, -5, -6, -36, -61];
-/** Of the calls of a round one of the first so many fails. */
+/** One of this many first calls of a round fails. */
 const FAULTY_CALLS = 80;
-/** Sorters are opened anew after so many rounds: what has failed twice is left alone for as long as one lives. */
+/** Sorters are reopened after this many rounds: a Sorter permanently avoids an algorithm that has failed twice. */
 const ROUNDS = 12;
-/** What memory may grow by over all of the run, and by its tendency: drivers compile in this process, some programs late. */
+/**
+ * Limits for memory growth over the whole run, and for its trend, in bytes. Drivers compile in this process, some
+ * programs late.
+ */
 const MAX_GROWTH = 256 * 2 ** 20;
 const MAX_TENDENCY = 96 * 2 ** 20;
 /**
- * From when on memory is judged, and no earlier than that: until then programs come for the first time, which drivers keep,
- * and on a busy machine five minutes are few rounds.
+ * Memory is judged after both limits: earlier, drivers cache programs at first use, and five minutes are few rounds on
+ * a busy machine.
  */
 const JUDGED_FROM = { seconds: 300, rounds: 800 };
-/** A run is judged when no more than this share of it has passed by then. */
+/** A run is judged when at most this share of it has passed by then. */
 const MAX_WARM_UP = 0.7;
-/** Seconds after which a round counts as hung: on a machine that is busy with others, the start of a process takes minutes. */
+/** Seconds after which a round counts as hung: on a busy machine, starting a process takes minutes. */
 const ROUND_SECONDS = 900;
 const MAX_TOLD = 10;
 
-/** Keeps two PoCL devices apart, has the layer between them and the caller, and has a cache that nobody else uses. */
+/** Sets up two separate PoCL devices, the test layer, and a private cache. */
 async function environment(folder) {
   const { layerEnvironment } = await import('../dist/test/layer/layer.js');
   const control = join(folder, 'control');
@@ -52,7 +55,7 @@ class Soak {
     Object.assign(this, { random, sorters, open, control, jobs, folder });
     this.tally = {};
     this.failures = 0;
-    /** Calls that are not done: none when a round ends, or the faults of the next one would be theirs. */
+    /** Unfinished calls: none at the end of a round, since they would receive the faults of the next one. */
     this.underWay = 0;
   }
 
@@ -69,11 +72,11 @@ class Soak {
   }
 
   /**
-   * One call on one of the devices.
+   * Makes one call on one of the devices.
    *
    * @param own options beside those of the job
-   * @param mayFail whether an error of ours explains itself
-   * @param requests of which one is made
+   * @param mayFail returns whether an error of ours is expected
+   * @param requests one of these is made
    */
   async call(sorter, own = {}, mayFail = () => false, requests = REQUESTS) {
     const [name, request] = this.one(Object.entries(requests));
@@ -93,7 +96,7 @@ class Soak {
     }
   }
 
-  /** Calls of all devices at once. */
+  /** Makes calls on all devices concurrently. */
   async calls() {
     await Promise.all(Array.from({ length: 16 }, (_, i) => this.call(this.sorters[i % this.sorters.length])));
   }
@@ -114,7 +117,7 @@ class Soak {
     await this.calls();
   }
 
-  /** A call of OpenCL fails, whichever it is. */
+  /** Fails one OpenCL call, whichever it is. */
   async faults() {
     this.control.fail({ at: 1 + this.random.below(FAULTY_CALLS) }, this.one(STATUSES));
     for (const sorter of [...this.sorters, ...this.sorters]) await this.call(sorter, {}, () => true);
@@ -123,8 +126,8 @@ class Soak {
   }
 
   /**
-   * A read brings a word that is not what the device has; who verifies is told, or gets what another go has made. What brings
-   * keys to device arrays and back is no sort, and is not verified with one.
+   * Corrupts a word of a read. A sort with verification reports it or returns a repeated result. Transfers of device
+   * arrays are no sorts and are not verified.
    */
   async corruption() {
     for (const sorter of this.sorters) {
@@ -135,7 +138,7 @@ class Soak {
     await this.calls();
   }
 
-  /** A worker ends while it sorts. */
+  /** Ends a worker during a sort. */
   async workers() {
     const worker = new Worker(new URL('./soak-devices-worker.mjs', import.meta.url), {
       workerData: { device: this.one(this.sorters).device.id },
@@ -154,7 +157,7 @@ class Soak {
     this.count('workers');
   }
 
-  /** Files, sorted by both devices in processes of their own. */
+  /** Sorts files with both devices in separate processes. */
   async batch() {
     const folder = mkdtempSync(join(this.folder, 'batch-'));
     mkdirSync(join(folder, 'out'));
@@ -187,16 +190,20 @@ class Soak {
   }
 }
 
-/** Requests whose every transfer is looked at by `verify`. */
+/** Requests in which `verify` covers every transfer. */
 const VERIFIED = Object.fromEntries(Object.entries(REQUESTS).filter(([name]) => !/device array/.test(name)));
 
-/** How often each kind of round comes. */
+/** Relative frequency of each kind of round. */
 const KINDS = { calls: 5, aborts: 4, faults: 5, corruption: 3, workers: 2, batch: 1 };
-/** Each of them comes once at least. */
+/** Each kind occurs at least once. */
 const FIRST = Object.keys(KINDS);
 const DRAWN = Object.entries(KINDS).flatMap(([kind, times]) => Array(times).fill(kind));
 
-/** @returns the number of wrong results, untyped errors and rounds that hung, one more each when memory or objects grew */
+/**
+ * Runs the soak test of two devices.
+ *
+ * @returns the number of wrong results, untyped errors and hung rounds, plus one each when memory or objects grew
+ */
 export async function soakDevices({ minutes, seed }) {
   const folder = mkdtempSync(join(tmpdir(), 'clsort-soak-'));
   Object.assign(process.env, await environment(folder));

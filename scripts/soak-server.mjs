@@ -1,4 +1,4 @@
-// The soak of a Sorter that serves many clients at once; scripts/soak.mjs runs it.
+// The soak test of a Sorter that serves many clients concurrently; scripts/soak.mjs runs it.
 
 import { DTYPES, Sorter } from '../dist/src/index.js';
 import { Random } from '../dist/src/util/random.js';
@@ -8,11 +8,11 @@ const ARRAYS = {
   ...{ u32: Uint32Array, i32: Int32Array, f32: Float32Array },
   ...{ u64: BigUint64Array, i64: BigInt64Array, f64: Float64Array },
 };
-/** Arrays of each dtype that clients draw from: their order is known before anything is sorted. */
+/** Number of arrays per dtype that clients draw from. Their sorted order is computed in advance. */
 const JOBS_PER_DTYPE = 8;
 const MAX_KEYS = 2 ** 18;
 
-/** Random keys, often equal ones; floats come with zeros of both signs and infinities, without NaN. */
+/** Returns random keys with duplicates; floats include zeros of both signs and infinities, but no NaN. */
 function keysOf(dtype, n, random) {
   const keys = new ARRAYS[dtype](n);
   const shift = random.below(28);
@@ -27,13 +27,16 @@ function keysOf(dtype, n, random) {
   return keys;
 }
 
-/** What keys are compared by with `<`: themselves, but for zeros of two signs and for bits of f16. */
+/** Returns a number to compare keys by with `<`: the key, except for zeros of both signs and for f16 bits. */
 function rankOf(dtype, key) {
   if (dtype === 'f16') return key & 0x8000 ? 0x7fff - key : key;
   return Object.is(key, -0) ? -Number.MIN_VALUE : key;
 }
 
-/** Keys and what their sort has to make, by a comparison sort of positions that shares nothing with the library. */
+/**
+ * Returns keys with the expected result of their sort, from a comparison sort of positions that is independent of the
+ * library.
+ */
 export function jobOf(dtype, index, random) {
   const n =
     index === 0
@@ -52,7 +55,7 @@ export function jobOf(dtype, index, random) {
   return { dtype, keys, positions, options: { descending, dtype }, sorted, order };
 }
 
-/** What a client asks for. Each gives its results beside what they have to be. */
+/** Requests of clients. Each returns pairs of actual and expected results. */
 export const REQUESTS = {
   sort: async (sorter, { keys, options, sorted }) => [[await sorter.sort(keys, options), sorted]],
   argsort: async (sorter, { keys, options, order }) => [[await sorter.argsort(keys, options), order]],
@@ -78,7 +81,7 @@ export const REQUESTS = {
   },
 };
 
-/** Compares elements bit for bit, which says that the order is right and that nothing was lost. */
+/** Compares elements bit for bit, which checks order and permutation. */
 export const isSame = (a, b) =>
   a.byteLength === b.byteLength &&
   Buffer.compare(
@@ -86,7 +89,7 @@ export const isSame = (a, b) =>
     new Uint8Array(b.buffer, b.byteOffset, b.byteLength),
   ) === 0;
 
-/** The value that `share` of the sorted numbers are below. */
+/** Returns the quantile `share` of sorted numbers. */
 const quantile = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
 
 const median = (numbers) =>
@@ -96,11 +99,11 @@ const median = (numbers) =>
   );
 
 /**
- * Bytes by which memory has grown since the warm-up: the median of the last quarter, less the most that was in use
- * in the first minute, or in the first third of a shorter run. Collections let the rest go up and down.
+ * Returns the memory growth since the warm-up, in bytes: the median of the last quarter, minus the maximum of the first
+ * minute, or of the first third of a shorter run. Garbage collection causes fluctuations.
  *
- * @param samples of `{ seconds, rss }`, over all of the run
- * @param warmUp seconds
+ * @param samples `{ seconds, rss }` over the whole run
+ * @param warmUp duration in seconds
  */
 export function growthOf(samples, warmUp = Math.min(60, samples.at(-1).seconds / 3)) {
   const end = samples.at(-1).seconds;
@@ -109,15 +112,14 @@ export function growthOf(samples, warmUp = Math.min(60, samples.at(-1).seconds /
   return median(after) - Math.max(...before);
 }
 
-/** Stretches of a run whose growth is compared. */
+/** Number of sections of a run whose growth is compared. */
 const STRETCHES = 6;
 
 /**
- * Bytes by which memory grows after the warm-up by its tendency: as many times the growth of a stretch as there are stretches, of
- * which the median counts. What leaks grows in all of them; what a driver's compiler takes once for its largest program, and the
- * allocator keeps, is in one.
+ * Returns the trend of memory after the warm-up, in bytes: the median growth per section, times the number of sections.
+ * A leak grows in all sections; a single growth, such as a compiler's allocation for its largest program, affects one.
  *
- * @param samples, warmUp as of `growthOf`
+ * @param samples, warmUp as for `growthOf`
  */
 export function tendencyOf(samples, warmUp) {
   const end = samples.at(-1).seconds;
@@ -131,20 +133,23 @@ export function tendencyOf(samples, warmUp) {
 
 const milliseconds = (seconds) => `${(seconds * 1000).toFixed(1)} ms`;
 const mebibytes = (bytes) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
-/** Rounds of all sorts at once before the first client comes: so many with little more memory each, and at most. */
+/**
+ * Warm-up rounds of all sorts at once: this many consecutive rounds with little memory growth, and at most that many
+ * rounds.
+ */
 const [STEADY_ROUNDS, MAX_ROUNDS] = [8, 200];
 const STEADY_BYTES = 2 ** 20;
-/** Failures that are told one by one. */
+/** Maximum number of failures printed individually. */
 const MAX_TOLD = 10;
 
 /**
- * Clients that each ask for one sort after the other, of arrays of mixed sizes and dtypes, through one Sorter. Every
- * result is compared with what it has to be.
+ * Simulates clients that each request one sort after the other, of arrays of mixed sizes and dtypes, through one
+ * Sorter. Every result is compared with the expected one.
  *
- * @param device as `Sorter.open` takes it
+ * @param device as for `Sorter.open`
  * @param mostGrowth bytes by which memory may grow after the warm-up
  * @param dtypes of the keys
- * @returns the number of wrong results and errors, one more when memory grew
+ * @returns the number of wrong results and errors, plus one when memory grew
  */
 export async function soakServer({ device, minutes, clients, mostGrowth, dtypes = DTYPES }) {
   const unknown = dtypes.find((dtype) => !DTYPES.includes(dtype));

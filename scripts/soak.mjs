@@ -1,23 +1,25 @@
 #!/usr/bin/env node
-// Does something very often, tells the resident memory over time, and fails when it grows:
+// Soak tests: repeat an operation many times, print the resident memory over time, and fail when it grows:
 //
-//   node scripts/soak.mjs SUBJECT [--scale X] [--device NAME] [--minutes N] [--clients N] [--dtypes D,…] [--own-memory] [--seed N]
+//   node scripts/soak.mjs SUBJECT [--scale X] [--device NAME] [--minutes N] [--clients N] [--dtypes D,…] [--own-memory]
+//     [--seed N]
 //
 //   binding    a million enqueues, 100,000 buffers dropped without release, 10,000 contexts
-//   server     sorts of mixed sizes and dtypes for many clients at once through one Sorter, every result checked;
-//              tells how long calls take
-//   devices    random calls, batches, faults, aborts and workers that end, on two devices: see soak-devices.mjs
-//   batches    random batches over two devices of PoCL, with faults, kills, cut inputs and full disks (as root), resumed, every
-//              result checked, beside one batch that gets jobs all the time, whose memory is judged
+//   server     sorts of mixed sizes and dtypes for many concurrent clients through one Sorter; every result is checked,
+//              and latencies are printed
+//   devices    random calls, batches, faults, aborts and ending workers on two devices: see soak-devices.mjs
+//   batches    random batches over two PoCL devices, with faults, kills, truncated inputs and full disks (as root),
+//              resumed; every result is checked. Concurrently one batch receives jobs all the time, and its memory is
+//              judged
 //
-//   --scale    how much of that, such as 0.01; default 1
+//   --scale    share of that work, such as 0.01; default 1
 //   --device   a name of CLSORT_TEST_DEVICES, for the server also any device of the library; default pocl
-//   --minutes  of the server, at scale 1, default 10; of batches and of the devices, default 40
-//   --seed     of batches and of the devices; by default another one each time
+//   --minutes  duration: of the server at scale 1, default 10; of batches and of devices, default 40
+//   --seed     of batches and of devices; default: random
 //   --clients  of the server; default 64
-//   --dtypes   of the keys that it sorts, such as u32,f64; default all. What sorts others is not compiled
-//   --own-memory  of the server: has the device answer as one with memory of its own (test/layer), to which small arrays of several
-//              calls cross together; fails also when none did
+//   --dtypes   key types of the server, such as u32,f64; default all. Kernels for other types are not compiled
+//   --own-memory  of the server: the device reports dedicated memory (test/layer), so that small arrays of several
+//              calls are transferred together; fails if none were
 //
 // Needs `npm run build`.
 
@@ -45,13 +47,12 @@ const clients = Number(values.clients);
 Object.assign(process.env, driverEnv(values.device), { CLSORT_TEST_DEVICES: values.device });
 
 const SAMPLES = 60;
-/** Samples that are not judged: caches of V8, of the C library and of the driver fill. */
+/** Samples that are not judged, while the caches of V8, the C library and the driver fill. */
 const WARM_UP = 15;
 /**
- * What memory may grow by over all of a run, by its slope after the warm-up. Heaps that are collected go up and
- * down by about as much. A leak of 17 bytes for each of a million enqueues is beyond it, and the smallest object
- * of a driver is larger than that; so are 168 bytes for each of 100,000 buffers, or 1.7 KiB for each of 10,000
- * contexts. At a smaller scale the bound finds larger leaks only.
+ * Maximum memory growth over a whole run, by its slope after the warm-up; garbage-collected heaps fluctuate by about as
+ * much. It detects leaks of 17 bytes per enqueue (a million), of 168 bytes per buffer (100,000) and of 1.7 KiB per
+ * context (10,000). The smallest object of a driver is larger than 17 bytes. A smaller scale detects only larger leaks.
  */
 const MAX_GROWTH = 16 * 2 ** 20;
 
@@ -59,8 +60,8 @@ const mebibytes = (bytes) => (bytes / 2 ** 20).toFixed(1);
 const median = (numbers) => numbers.toSorted((a, b) => a - b)[numbers.length >> 1];
 
 /**
- * Bytes that an operation leaves behind: the median of the slopes between all pairs of samples (Theil and Sen),
- * which a few samples before and after a collection do not move, as they would a least-squares line.
+ * Returns the bytes that an operation leaves behind: the median of the slopes between all pairs of samples (Theil–Sen).
+ * Unlike a least-squares line, it is robust against single samples before and after a collection.
  */
 function slope(samples) {
   const slopes = samples.flatMap((a, i) =>
@@ -72,9 +73,9 @@ function slope(samples) {
 let failed = 0;
 
 /**
- * Runs an operation `count` times, scaled, and judges how memory went.
+ * Runs an operation `count` times, scaled, and judges the memory.
  *
- * @param operate gets the number of an operation; may be asynchronous
+ * @param operate receives the number of an operation; may be asynchronous
  */
 async function soak(name, count, operate) {
   const total = Math.max(SAMPLES, Math.round(count * scale));
@@ -101,7 +102,7 @@ async function soak(name, count, operate) {
   console.log(`${name}: ${each.toFixed(1)} bytes each, ${mebibytes(growth)} MiB in all: ${verdict}`);
 }
 
-/** Enqueues, dropped buffers and contexts. */
+/** Tests enqueues, dropped buffers and contexts. */
 async function binding() {
   const cl = await import('../dist/src/opencl/index.js');
   const { kernel, opened } = await import('../dist/test/opencl/devices.js');
@@ -155,8 +156,8 @@ async function binding() {
 }
 
 /**
- * What memory may grow by while a Sorter serves: arrays of results wait for the collector in numbers that change, of up
- * to 2 MiB each.
+ * Maximum memory growth while a Sorter serves clients: a varying number of result arrays, each of up to 2 MiB, waits
+ * for the garbage collector.
  */
 const MAX_SERVER_GROWTH = 64 * 2 ** 20;
 
@@ -174,7 +175,11 @@ async function server() {
   failed += await (values['own-memory'] ? withOwnMemory(soak) : soak());
 }
 
-/** Runs a soak on a device that answers as one with memory of its own. @returns its failures, one more when no arrays crossed together */
+/**
+ * Runs a soak test on a device that reports dedicated memory.
+ *
+ * @returns its failures, plus one when no arrays were transferred together
+ */
 async function withOwnMemory(soak) {
   const { LayerControl, underLayer } = await import('../dist/test/layer/layer.js');
   const { devices } = await import('../dist/src/index.js');
@@ -194,7 +199,7 @@ async function withOwnMemory(soak) {
   return result;
 }
 
-/** The same of a batch, whose processes have heaps of their own, and arrays that wait for the next job. */
+/** Maximum memory growth of a batch, whose processes have separate heaps, and arrays that wait for the next job. */
 const MAX_BATCH_GROWTH = 96 * 2 ** 20;
 
 async function batches() {

@@ -1,19 +1,19 @@
 #!/usr/bin/env node
 /**
- * Records as the Sort Benchmark (sortbenchmark.org) defines them, made and checked without anything of clsort's:
- * 100 bytes, of which the first 10 are the key, compared as unsigned bytes.
+ * Generates and checks records of the Sort Benchmark (sortbenchmark.org), independently of clsort: 100 bytes, of which
+ * the first 10 are the key, compared as unsigned bytes.
  *
  *     node scripts/sort-benchmark.mjs gen 1000000 in.dat
  *     clsort sort in.dat -o out.dat --record 100 --key 0:10
  *     node scripts/sort-benchmark.mjs check out.dat --of in.dat
  *
- * Binary keys have random bytes; with --ascii they have random printable characters, and records are lines that end with CR
- * LF. Behind the key stand the number of the record, in 32 hexadecimal digits, and letters to fill it. The benchmark's own
- * generator draws other keys, so that its checksums are others.
+ * Binary keys have random bytes. With --ascii they have random printable characters, and records are lines that end
+ * with CR LF. The key is followed by the number of the record, in 32 hexadecimal digits, and filler letters. The
+ * benchmark's own generator draws other keys, so its checksums differ.
  *
- * The check tells the number of records, their checksum (the sum of the CRC32 of each, in 128 bits), keys that
- * are equal to the one before, and the first record out of order. It fails with exit code 1 when there is one, or when
- * number or checksum are not those of the file that --of names.
+ * The check prints the number of records, their checksum (the sum of the CRC32 of each, in 128 bits), the number of
+ * keys equal to their predecessor, and the first record out of order. The exit code is 1 when there is one, or when
+ * number or checksum differ from those of the file named by --of.
  */
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -21,14 +21,14 @@ import { crc32 } from 'node:zlib';
 
 const RECORD = 100;
 const KEY = 10;
-/** Records that are made or read at a time. */
+/** Number of records generated or read at a time. */
 const PIECE = 2 ** 16;
 
 const DIGITS = 32;
-/** Printable characters: from the space to the tilde. */
+/** Number of printable characters, from the space to the tilde. */
 const PRINTABLE = 95;
 
-/** 32 random bits that depend on nothing but the numbers given. */
+/** Returns 32 random bits that depend only on the arguments. */
 function random(seed, low, high, word) {
   let bits = Math.imul(low, 0x9e3779b1) ^ Math.imul(high + word, 0x85ebca77) ^ seed;
   for (const factor of [0x85ebca6b, 0xc2b2ae35, 0x27d4eb2f]) {
@@ -38,7 +38,7 @@ function random(seed, low, high, word) {
   return bits >>> 0;
 }
 
-/** Writes the record of that number to the beginning of `to`. */
+/** Writes the record with this number to the beginning of `to`. */
 function makeRecord(number, seed, isAscii, to) {
   const [low, high] = [number >>> 0, Math.floor(number / 2 ** 32)];
   for (let at = 0; at < KEY; at += 2) {
@@ -65,7 +65,7 @@ function generate(count, path, { ascii: isAscii, seed, from }) {
   closeSync(file);
 }
 
-/** What a file of records holds; `unordered` is the first record that belongs before the one in front of it. */
+/** Summarises a file of records; `unordered` is the first record less than its predecessor. */
 function summary(path) {
   const file = openSync(path, 'r');
   // The last record of a piece stays in front of the next one.

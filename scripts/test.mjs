@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 
-// The tests of `npm test`: two lanes side by side, one bound by compilers, one by processes.
+// Runs the tests of `npm test`: two concurrent lanes, one bound by compilation, one by processes.
 //
 //   node scripts/test.mjs [FILE … | OPTION …]
 //
-// With test files or options of ava only those run. Compiled kernels and self-test records are kept outside the tree between runs, see
-// scripts/ci/kernel-cache.mjs. Needs `npm run setup`.
+// With test files or options of ava, only those run. Compiled kernels and self-test records are kept outside the tree
+// between runs; see scripts/ci/kernel-cache.mjs. Needs `npm run setup`.
 
 import { runNode } from './child.mjs';
 import { openKernelCache } from './ci/kernel-cache.mjs';

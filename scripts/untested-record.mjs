@@ -1,5 +1,5 @@
-// Loaded first into every process of a test run by scripts/untested.mjs: notes which programs are built, and which kernels are
-// launched.
+// Preloaded into every process of a test run by scripts/untested.mjs: records the built programs and the launched
+// kernels.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ const folder = process.env.CLSORT_RECORD;
 const kernels = new Set();
 const programs = new Map();
 
-/** Keeps what is there by now: a process that is killed tells nothing when it ends. */
+/** Saves the current record: a killed process cannot save it at its end. */
 function save() {
   const name = `record-${process.pid}-${isMainThread ? 0 : threadId}.json`;
   writeFileSync(

@@ -1,13 +1,15 @@
 #!/usr/bin/env node
-// Lists what no test reaches: kernels of cl/ that are never launched, branches of kernels (by their macros) that no program is
-// built with, and exported functions of src/ that nobody calls.
+// Lists code that no test reaches: kernels of cl/ that are never launched, branches of kernels (by macros) with which
+// no program is built, and exported functions of src/ that are never called.
 //
-//   node scripts/untested.mjs [--keep FOLDER] [AVA ARGUMENTS …]      such as dist/test/algorithms/*.test.js; default: all tests
+//   node scripts/untested.mjs [--keep FOLDER] [AVA ARGUMENTS …]
 //
-// The tests run with an eye on programs, launches (scripts/untested-record.mjs) and V8's coverage, in every process that they
-// start. What the devices here cannot build or run is told apart: compile-vendors.mjs builds it. With --keep records of several runs
-// (other devices: CLSORT_TEST_DEVICES) count together. Needs `npm run build` and clang-15. Exit code 1 says that something is
-// unreached.
+// AVA ARGUMENTS are, for example, dist/test/algorithms/*.test.js; default: all tests.
+//
+// The tests run with a record of programs and launches (scripts/untested-record.mjs) and V8's coverage in every
+// process. Code that the devices here cannot build or run is listed separately: compile-vendors.mjs builds it. With
+// --keep, the records of several runs (other devices: CLSORT_TEST_DEVICES) are combined. Needs `npm run build` and
+// clang-15. The exit code is 1 when something is not reached.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -18,7 +20,7 @@ import { rootlessEnv } from './rootless.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Conditions that no device of these tests fulfils, and who sees to the code behind them. */
+/** Conditions that no device of these tests fulfils, and the script that covers their code. */
 const ELSEWHERE = [
   [
     /INLINE_PTX|RANK_PTX|HAS_VOTES|HAS_BALLOT|HAS_ROWS|not if FIXED_GROUP/,
@@ -34,10 +36,10 @@ const ELSEWHERE = [
   ],
 ];
 
-/** Kernels that no device of these tests has what for. */
+/** Kernels that no device of these tests supports. */
 const KERNELS_ELSEWHERE = { reduce_subgroups: 'sub-groups: newer-drivers.mjs runs it' };
 
-/** Names of the kernels in a file's text. */
+/** Returns the names of the kernels in the text of a file. */
 export function kernelsIn(text) {
   const code = text.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/^\s*#\s*define(?:.*\\\n)*.*$/gm, '');
   const plain = [...code.matchAll(/\b(?:__kernel|kernel|[A-Z]+_KERNEL)\b[^;{}]*?\bvoid\s+(\w+)\s*\(/g)];
@@ -48,8 +50,8 @@ export function kernelsIn(text) {
 const mark = (file, line) => `CLSORT_BRANCH_${file.replaceAll(/\W/g, '_')}_${line}`;
 
 /**
- * The branches of a source with its includes in place: where each is, its condition, and a mark that survives the preprocessor
- * where the branch is taken. Branches that end the compilation are none.
+ * Returns the branches of a source with its includes resolved: position, condition, and a mark that survives the
+ * preprocessor when the branch is taken. Branches with #error are excluded.
  */
 export function branchesOf(source) {
   const branches = [];
@@ -81,7 +83,7 @@ export function branchesOf(source) {
   return { branches, marked: marked.join('\n') };
 }
 
-/** Marks of the branches that are taken with these options. */
+/** Returns the marks of the branches taken with these options. */
 function taken(marked, options) {
   const known = options.split(' ').filter((option) => !option.startsWith('-cl-nv-'));
   const made = spawnSync('clang-15', ['-x', 'cl', '-E', '-P', ...known, '-'], {
@@ -93,14 +95,14 @@ function taken(marked, options) {
   return made.stdout.match(/\bCLSORT_BRANCH_\w+/g) ?? [];
 }
 
-/** Names of the functions that a compiled file exports. */
+/** Returns the names of the functions that a compiled file exports. */
 export function exportedFunctions(text) {
   const declared = [...text.matchAll(/^export (?:async )?function\*? (\w+)/gm)];
   const assigned = [...text.matchAll(/^export const (\w+) = (?:async )?(?:\([^)]*\)|\w+) =>/gm)];
   return [...declared, ...assigned].map(([, name]) => name);
 }
 
-/** What a process has kept; nothing where it was killed while it wrote. */
+/** Returns the record of a process; nothing when it was killed while writing. */
 function kept(path) {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
@@ -109,7 +111,7 @@ function kept(path) {
   }
 }
 
-/** Functions that were called, by the file they are in, as V8's coverage tells. */
+/** Returns the functions that were called, by file, according to V8's coverage. */
 function calledFunctions(folder) {
   const called = new Map();
   const base = pathToFileURL(join(root, 'dist', 'src')).href;
@@ -137,7 +139,7 @@ function unreachedFunctions(folder) {
   });
 }
 
-/** What the processes have recorded. */
+/** Returns the combined records of the processes. */
 function records(folder) {
   const [launched, programs] = [new Set(), new Map()];
   for (const name of readdirSync(folder).filter((file) => file.startsWith('record-'))) {
@@ -187,7 +189,7 @@ async function main() {
   for (const { file, name } of idle.filter(({ name }) => name in KERNELS_ELSEWHERE)) {
     console.log(`  (cl/${file}: ${name}: ${KERNELS_ELSEWHERE[name]})`);
   }
-  /** Every branch by its mark; several programs share those of their includes. */
+  /** All branches by mark; programs share those of their includes. */
   const all = new Map();
   const reached = new Set();
   for (const file of files) {

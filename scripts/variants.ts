@@ -1,6 +1,6 @@
 /**
- * Every program that clsort would build on a device, without the device: its source and its options, asked of the
- * factories themselves. For compilers of vendors (compile-vendors.mjs) and drivers (ptx-targets.mjs).
+ * Lists every program that clsort would build on a device, without the device: its source and its options, as requested
+ * by the algorithm factories. For vendors' compilers (compile-vendors.mjs) and drivers (ptx-targets.mjs).
  */
 import { type AlgorithmShape, tunedShape } from '../src/algorithms/algorithm.js';
 import type { Tuning } from '../src/algorithms/parameters.js';
@@ -33,19 +33,19 @@ import { GroupSums } from '../src/sort/verification/group-sums.js';
 import { Verifier } from '../src/sort/verification/verify.js';
 import { UnsupportedError, UsageError } from '../src/util/errors.js';
 
-/** A program as the driver's compiler gets it. */
+/** A program as the driver's compiler receives it. */
 export interface Variant {
-  /** Below cl/. */
+  /** Path below cl/. */
   readonly file: string;
   readonly source: string;
   readonly options: string;
-  /** What it is built for, in words. */
+  /** Description of its purpose. */
   readonly purpose: string;
-  /** Kernels that it is asked for. */
+  /** Kernels that are requested from it. */
   readonly kernels: Set<string>;
 }
 
-/** As much of a device as deciding what to build takes. */
+/** The properties of a device that determine which programs are built. */
 export interface Described {
   readonly info: Pick<DeviceInfo, 'name' | 'platform' | 'vendor' | 'driver'>;
   readonly capabilities: Capabilities;
@@ -53,10 +53,10 @@ export interface Described {
 
 const KEY_BITS = [8, 16, 32, 64] as const;
 const VALUE_BYTES = [0, 1, 2, 4, 8, 16];
-/** Numbers of keys at which parameters change, and around the ends of 32-bit positions. */
+/** Numbers of keys at which parameters change, and around the limits of 32-bit positions. */
 const SIZES = [100, 2 ** 12, 2 ** 16, 2 ** 18, 2 ** 20, 2 ** 21, 2 ** 22, 2 ** 24, 2 ** 26, 2 ** 28, 2 ** 31];
 
-/** Programs of operations that are built for one width of keys, and their kernels. */
+/** Programs of operations that are built per key width, with their kernels. */
 const FOR_KEYS: readonly (readonly [
   file: string,
   kernels: readonly string[],
@@ -72,8 +72,8 @@ const FOR_KEYS: readonly (readonly [
 ];
 
 /**
- * A device that builds nothing and notes what it is asked for. Every kernel may have groups as large as the device says, and
- * has the sub-groups that it was built for.
+ * A device that builds nothing and records the requested programs. Every kernel supports work-groups up to the device's
+ * limit, and the sub-groups that it was built for.
  */
 class NotingDevice {
   readonly info: Described['info'];
@@ -114,13 +114,13 @@ class NotingDevice {
     return { kernel };
   }
 
-  /** A few bytes; no kernel runs on them. */
+  /** Returns a dummy; no kernel runs. */
   allocatePersistent(): unknown {
     return {};
   }
 }
 
-/** Has what cannot be built on the device left out. */
+/** Ignores programs that the device does not support. */
 async function ifPossible(build: () => unknown): Promise<void> {
   try {
     await build();
@@ -129,7 +129,7 @@ async function ifPossible(build: () => unknown): Promise<void> {
   }
 }
 
-/** What may be chosen of every algorithm, beside what is tuned: which votes, and what other devices were tuned to. */
+/** Returns variants of every algorithm that tuning does not select: kinds of votes, and tunings for other devices. */
 function voteVariants(name: string, { subGroupBallot, quirks }: Capabilities): Tuning[] {
   const khr = subGroupBallot
     ? [16, 32, 64].map((subGroupSize) => ({ rank: 'khr', subGroupSize, groupSize: 4 * subGroupSize }))
@@ -152,7 +152,7 @@ function voteVariants(name: string, { subGroupBallot, quirks }: Capabilities): T
   }
 }
 
-/** All programs of a device, each once, in a fixed order. */
+/** Returns all programs of a device, without duplicates, in a fixed order. */
 export async function variantsOf(described: Described): Promise<Variant[]> {
   const noting = new NotingDevice(described);
   const device = noting as unknown as Device;
@@ -179,7 +179,7 @@ export async function variantsOf(described: Described): Promise<Variant[]> {
   return [...noting.noted.values()];
 }
 
-/** What is built beside the sorts. */
+/** Requests the programs of operations other than sorts. */
 async function operations(noting: NotingDevice, device: Device): Promise<void> {
   for (const keyBits of KEY_BITS) {
     noting.purpose = `operations on ${keyBits}-bit keys`;
@@ -208,7 +208,7 @@ async function operations(noting: NotingDevice, device: Device): Promise<void> {
   await createGatherColumns(device);
 }
 
-/** Scans, compactions, reductions and histograms, and the checks of their results. */
+/** Requests scans, compactions, reductions and histograms, and the verification of their results. */
 async function primitives(noting: NotingDevice, device: Device): Promise<void> {
   const { inlinePtx } = device.capabilities.quirks;
   for (const dtype of DTYPES) {
@@ -247,7 +247,7 @@ async function primitives(noting: NotingDevice, device: Device): Promise<void> {
   }
 }
 
-/** What is built to be looked at and measured only, with traces and without. */
+/** Requests the programs for explanations and measurements only, with and without traces. */
 async function labs(noting: NotingDevice, device: Device): Promise<void> {
   noting.purpose = 'the lab';
   const steps = [...SCAN_STEPS, ...SCAN_LAB_STEPS];

@@ -1,28 +1,28 @@
 /**
- * Devices that vendors' compilers build for without hardware: which compiler, what the device says of itself as far as plans
- * and programs go by it, and what a kernel may take there.
+ * Devices for which vendors' compilers build without hardware: the compiler, the properties that determine plans and
+ * programs, and the resource budget of kernels.
  */
 import { type Capabilities, localBudgetOf } from '../src/device/capabilities.js';
 import type { DeviceInfo } from '../src/device/platform.js';
 import { quirksOf } from '../src/device/quirks.js';
 import type { Described } from './variants.js';
 
-/** What a kernel may take at most; beyond it compile-vendors.mjs fails. */
+/** Upper limits for the resources of a kernel; compile-vendors.mjs fails when one is exceeded. */
 export interface Budget {
-  /** Bytes of local memory of a work-group. */
+  /** Local memory of a work-group, in bytes. */
   readonly localBytes: number;
   /**
-   * Bytes of private memory for what did not fit the registers of a kernel, by file of cl/, '*' for the others. What was
-   * found is half of it at most: a tile that is kept in registers spills a little where these are few.
+   * Private memory for spilled registers in bytes, by file of cl/, '*' for the others. At least twice the measured
+   * amount: a tile in registers spills a little on devices with few registers.
    */
   readonly spilledBytes: Readonly<Record<string, number>>;
 }
 
 export interface Target extends Described {
   readonly compiler: 'ocloc' | 'amdgcn' | 'nvptx';
-  /** As the compiler names it. */
+  /** Name of the target in the compiler. */
   readonly target: string;
-  /** Standard of the language that the compiler takes where plans ask for 3.0. */
+  /** Language standard for the compiler when plans request 3.0. */
   readonly standard?: string;
   readonly budget: Budget;
 }
@@ -75,7 +75,7 @@ function described(
   };
 }
 
-/** By the names that ocloc has: Skylake, Ice Lake, Tiger Lake, Iris Xe MAX, Arc, Data Center GPU Max. */
+/** Devices by their ocloc names: Skylake, Ice Lake, Tiger Lake, Iris Xe MAX, Arc, Data Center GPU Max. */
 const intel = (target: string, computeUnits: number, own: Partial<Capabilities> = {}): Target => ({
   compiler: 'ocloc',
   target,
@@ -96,7 +96,7 @@ const amd = (target: string, computeUnits: number): Target => ({
   budget: { localBytes: 64 * KIB, spilledBytes: { ...TILES(KIB), '*': 128 } },
 });
 
-/** What the hardware gives to one group; the driver tells 48 KiB. */
+/** Local memory that the hardware gives to one work-group; the driver reports 48 KiB. */
 const nvidia = (target: string, name: string, localKib: number, unitKib: number): Target => ({
   compiler: 'nvptx',
   target,
@@ -134,7 +134,7 @@ export const TARGETS: readonly Target[] = [
   nvidia('sm_90', 'NVIDIA H100', 227, 228),
 ];
 
-/** Cards on which the PTX of a newer one is to be assembled, and the local memory of a group there. */
+/** Cards for which the PTX of a newer card is assembled, with the local memory of a work-group. */
 export const CARDS = [
   { target: 'sm_75', localBytes: 64 * KIB },
   { target: 'sm_80', localBytes: 163 * KIB },

@@ -11,9 +11,14 @@ export type { ValueArray } from './keys/array.js';
 export { DTYPES, type Dtype, type KeyArray } from './keys/dtype.js';
 export type { Order } from './keys/key-codec.js';
 export type { ReduceOp, ScanOp } from './primitives/possible.js';
-export type { Awaitable, Positions, Shardable, TopOf } from './sort/api/arguments.js';
-/** @deprecated `Shardable` */
-export type { Shardable as Spreadable } from './sort/api/arguments.js';
+/** @deprecated Use `Shardable`. */
+export type {
+  Awaitable,
+  Positions,
+  Shardable,
+  Shardable as Spreadable,
+  TopOf,
+} from './sort/api/arguments.js';
 export {
   argsort,
   argsortMany,
@@ -64,9 +69,8 @@ export type {
   TopSegments,
 } from './sort/api/segment-operations.js';
 export type { Mask, MergeOptions, SearchSortedOptions } from './sort/api/select-operations.js';
-export { ShardedArray } from './sort/api/sharded-array.js';
-/** @deprecated `ShardedArray` */
-export { ShardedArray as SpreadArray } from './sort/api/sharded-array.js';
+/** @deprecated Use `ShardedArray`. */
+export { ShardedArray, ShardedArray as SpreadArray } from './sort/api/sharded-array.js';
 export { Sorter } from './sort/api/sorter.js';
 export type { ExplainedPlan } from './sort/api/sorter-operations.js';
 export type { Plan } from './sort/backend/plan.js';

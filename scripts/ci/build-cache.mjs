@@ -1,19 +1,20 @@
-// Addons that outlive a run of CI, one file for each hash of what they are built from. Only where CLSORT_BUILD_CACHE names the folder:
-// others build what they run.
+// Caches addons between runs of CI, one file per hash of the inputs. Active only when CLSORT_BUILD_CACHE names the
+// folder; otherwise addons are always built.
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** The compiler's own words for its version. */
+/** Returns the version text of the compiler. */
 const compiler = () => execFileSync(process.env.CXX ?? 'g++', ['--version'], { encoding: 'utf8' });
 
 /**
- * Builds an addon unless one of the same inputs is kept.
+ * Builds an addon unless the cache has one of the same inputs.
  *
- * @param {string} file the addon that `build` makes
- * @param {string[]} inputs everything that the addon depends on beside Node and the compiler: a hash of the sources, flags
+ * @param {string} file path of the addon that `build` creates
+ * @param {string[]} inputs everything that the addon depends on beside Node and the compiler: a hash of the sources,
+ *   flags
  */
 export function buildOnce(file, inputs, build) {
   const folder = process.env.CLSORT_BUILD_CACHE;

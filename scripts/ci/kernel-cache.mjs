@@ -1,5 +1,5 @@
-// Compiled kernels and self-test records that outlive a run: outside the tree, one folder for each key. A run works on a copy below
-// .setup, and its result becomes the folder of the key when the run ends.
+// Caches compiled kernels and self-test records between runs, outside the tree, in one folder per key. A run works on a
+// copy below .setup, which becomes the folder of the key when the run ends.
 
 import { execFileSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
@@ -21,10 +21,10 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Keys whose folders are kept; the one that was used longest ago is removed first. */
+/** Maximum number of keys; the least recently used folder is removed first. */
 const MAX_KEYS = 4;
 
-/** Folder of everything that outlives a run: CLSORT_CI_CACHE, else `clsort-ci` in the user's cache folder. */
+/** Returns the folder of all caches between runs: CLSORT_CI_CACHE, or `clsort-ci` in the user's cache folder. */
 export function cacheHome() {
   const { CLSORT_CI_CACHE, XDG_CACHE_HOME } = process.env;
   return CLSORT_CI_CACHE || join(XDG_CACHE_HOME || join(homedir(), '.cache'), 'clsort-ci');
@@ -36,16 +36,18 @@ const filesBelow = (folder) =>
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
     .toSorted();
 
-/** TypeScript files from which the options of a program's build come: they, or what they import, define its macros. */
+/**
+ * Returns the TypeScript files that determine the build options of programs: they, or their imports, define the macros.
+ */
 export function buildOptionSources(folder = join(root, 'src')) {
-  const isBuilder = (file) => /\.program\(|\bbuildFitting\(/.test(readFileSync(file, 'utf8'));
+  const isBuilder = (file) => /\.program\(|\bbuildFittedProgram\(/.test(readFileSync(file, 'utf8'));
   const layers = ['algorithms', 'device', 'keys', 'primitives'].map((name) => join(folder, name));
   return filesBelow(folder)
     .filter((file) => file.endsWith('.ts'))
     .filter((file) => layers.some((layer) => file.startsWith(layer)) || isBuilder(file));
 }
 
-/** Versions of the installed packages that OpenCL drivers consist of; empty where the system has no dpkg. */
+/** Returns the versions of the installed packages of OpenCL drivers; empty without dpkg. */
 function driverPackages() {
   try {
     const listed = execFileSync('dpkg-query', ['--list'], {
@@ -60,7 +62,7 @@ function driverPackages() {
   }
 }
 
-/** Names, sizes and times of the libraries that .icd files name, for drivers that no package manager knows. */
+/** Returns names, sizes and times of the libraries in .icd files, for drivers that no package manager knows. */
 function driverLibraries() {
   const folder = process.env.OCL_ICD_VENDORS ?? '/etc/OpenCL/vendors';
   if (!existsSync(folder)) return [];
@@ -75,18 +77,18 @@ function driverLibraries() {
   });
 }
 
-/** Model and instruction sets of the processor: CPU drivers compile for them. */
+/** Returns the model and instruction sets of the processor, which CPU drivers compile for. */
 function processor() {
   if (!existsSync('/proc/cpuinfo')) return process.arch;
   const lines = readFileSync('/proc/cpuinfo', 'utf8').split('\n');
   return ['model name', 'flags', 'Features'].map((name) => lines.find((line) => line.startsWith(name)));
 }
 
-/** What the results of a compiler depend on beside the sources: drivers and processor. */
+/** Returns the facts beside the sources that compiler results depend on: drivers and processor. */
 export const machine = () => [driverPackages(), driverLibraries(), processor()];
 
 /**
- * Hash of everything that compiled kernels and self-tests depend on. What was made under another key is never used.
+ * Returns the hash of all inputs of compiled kernels and self-tests. Results of another key are never used.
  *
  * @param {{ files?: readonly string[], facts?: unknown }} parts replaced by tests
  */
@@ -99,7 +101,7 @@ export function cacheKey({
   return hash.digest('hex').slice(0, 32);
 }
 
-/** Removes the folders that were used longest ago. */
+/** Removes the least recently used folders. */
 function forgetOldKeys(home) {
   const used = readdirSync(home).map((name) => ({ name, time: statSync(join(home, name)).mtimeMs }));
   for (const { name } of used.toSorted((a, b) => b.time - a.time).slice(MAX_KEYS)) {
@@ -111,8 +113,8 @@ function forgetOldKeys(home) {
  * Prepares the caches of a run.
  *
  * @param {{ home?: string, work?: string, key?: string }} places replaced by tests
- * @returns the environment in which drivers and tests use them, whether anything was restored, and `publish`, which keeps what the run
- *   has compiled
+ * @returns the environment in which drivers and tests use them, whether anything was restored, and `publish`, which
+ *   stores what the run has compiled
  */
 export function openKernelCache({
   home = join(cacheHome(), 'kernels'),

@@ -1,17 +1,18 @@
-// What CI runs, as data. A lane is a list of steps; each entry of `steps` is a step, or a list of steps that run side by side.
+// The checks of CI, as data. A lane is a list of steps; each entry of `steps` is a step, or a list of concurrent steps.
 //
-// A step has a name and either `tests` (test files and options of ava, which count by test) or `command` (which counts as one).
+// A step has a name and either `tests` (test files and options of ava, counted by test) or `command` (counted as one).
 //   env      variables added to the environment
-//   ava      replaces the command that gets the test files
+//   ava      replaces the command that runs the test files
 //   minutes  after which the step counts as hung; 20 by default
-//   log      a simulator's log below .setup/logs, which has to stay empty
+//   log      a simulator's log below .setup/logs, which must stay empty
 //
-// `when` says in which runs a lane takes part:
+// `when` determines the runs that include a lane:
 //   always    each run
 //   rotation  one run in ten: see rotation.mjs
-//   full      runs with --full alone
+//   full      only runs with --full
 //
-// `reads` names what a lane depends on beside its test files and their imports: see unchanged.mjs. A lane without it depends on the whole tree.
+// `reads` lists the inputs of a lane beside its test files and their imports: see unchanged.mjs. A lane without it
+// depends on the whole tree.
 
 import { readdirSync } from 'node:fs';
 import { join, posix } from 'node:path';
@@ -19,7 +20,7 @@ import { MESA, OCLGRIND } from '../drivers.mjs';
 import { root } from './stage.mjs';
 
 const node = (...args) => [process.execPath, ...args];
-/** Compiled test files below folders of test/, or in test/ itself for '.', by name. */
+/** Returns the compiled test files below folders of test/, or in test/ itself for '.', by name. */
 function inFolders(...folders) {
   return folders.flatMap((folder) =>
     readdirSync(join(root, 'test', folder), { recursive: folder !== '.' })
@@ -36,14 +37,14 @@ const bindingFiles = (names) => names.map((name) => `dist/test/opencl/${name}.te
 const bindingFilesWithout = (names) =>
   inFolders('opencl').filter((file) => !bindingFiles(names).includes(file));
 
-/** Files that cannot run under sanitizers: they start workers, processes and fuzzing of their own, or wait very often. */
+/** Files that cannot run under sanitizers: they start workers, processes and fuzzing, or wait very often. */
 export const NOT_SANITIZED = ['environment', 'examples', 'fuzz', 'leaks', 'prebuilt', 'waits'];
 
-/** Files that say nothing about a driver, or that run the other files again under the test layer. */
+/** Files that are independent of the driver, or that repeat the other files under the test layer. */
 const ONCE = ['api', 'environment', 'fuzz', 'leaks', 'prebuilt'];
-/** Files about what a device without threads of its own may do differently. */
+/** Files that depend on the threads of a device. */
 const OF_THREADS = ['callbacks', 'kernel', 'launches', 'objects', 'release-all', 'svm', 'transfer', 'waits'];
-/** Files about what a version of Node and its V8 may do differently. */
+/** Files that depend on the version of Node and its V8. */
 const OF_NODE = [
   ...['arguments', 'array-buffer', 'callbacks', 'environment', 'errors', 'handles', 'host-memory'],
   ...['kernel-argument', 'objects', 'reentrancy', 'roots', 'svm', 'transfer'],
@@ -52,7 +53,7 @@ const OF_NODE = [
 // ---------------------------------------------------------------- the suites of npm test
 
 const PROFILES = 'dist/test/device/profiles.test.js';
-/** Lane A is bound by compilers: most of its time goes to building kernels. Batches and engines balance the two lanes. */
+/** Lane A is bound by compilation of kernels. The tests of batches and engines balance the two lanes. */
 const COMPILING = [
   ...inFolders(
     'algorithms',
@@ -69,16 +70,19 @@ const COMPILING = [
     'sort',
   ),
 ].filter((file) => file !== PROFILES);
-/** Lane B is bound by processes: most of its time goes to starting commands and waiting for them. */
+/** Lane B is bound by processes: most of its time is spent starting commands and waiting for them. */
 const PROCESSES = [
   ...inFolders('.', 'cli', 'docs', 'io', 'scripts', 'util'),
   ...bindingFiles(NOT_SANITIZED.filter((name) => name !== 'leaks')),
 ];
 
-/** What tests of pages, NumPy and queues need is installed here, so they must not be skipped. */
+/** The requirements of tests for pages, NumPy and queues are installed, so these tests must not be skipped. */
 const REQUIRED = { CLSORT_REQUIRE_BROWSER: '1', CLSORT_REQUIRE_NUMPY: '1', CLSORT_REQUIRE_REDIS: '1' };
 
-/** The lanes of `npm test`, with two test files at a time each: when one lane is done, the other still has both processors. */
+/**
+ * The lanes of `npm test`, each with two concurrent test files: when one lane ends, the other still uses both
+ * processors.
+ */
 export const TEST_LANES = [
   { name: 'A: algorithms, sort, batches', tests: COMPILING },
   { name: 'B: files, the command, docs', tests: PROCESSES },
@@ -100,7 +104,7 @@ const MATRIX = [
 ];
 const on = (device) => ({ ...MESA, CLSORT_TEST_DEVICES: device });
 
-/** With every check on, the simulator sorts a few hundred keys a second: few tests, all kernels. */
+/** With every check on, the simulator sorts a few hundred keys per second: few tests, all kernels. */
 const ON_OCLGRIND = [
   'dist/test/algorithms/*.test.js',
   'dist/test/primitives/*.test.js',
@@ -124,8 +128,8 @@ const ON_OCLGRIND = [
   '--match=*values after keys*',
 ];
 /**
- * The check of uninitialised reads is slower still. It wants unoptimised kernels, and the simulator cannot run what is left when such a
- * kernel's calls are inlined.
+ * The check for uninitialised reads is even slower. It requires unoptimised kernels, and the simulator cannot run such
+ * a kernel after its calls are inlined.
  */
 const WITH_UNINITIALISED_READS = [
   'dist/test/algorithms/every-algorithm.test.js',
@@ -169,9 +173,11 @@ const OCLGRIND_STEPS = [
 
 // ---------------------------------------------------------------- fuzzing, soaks, mutants
 
-/** A crash that does not come again is reported but does not fail, as with suites; what a sanitizer finds always fails. */
+/** A crash that does not recur is reported but does not fail, as in suites; a sanitizer finding always fails. */
 const AGAIN = ['--again', '5'];
-/** The same programs each time, so that a change is what fails; `node scripts/fuzz.mjs` finds others. */
+/**
+ * Runs the same programs each time, so that only a change can cause a failure; `node scripts/fuzz.mjs` finds others.
+ */
 const fuzz = (device, sessions, ...args) => [
   'scripts/fuzz.mjs',
   ...['--seed', '1000', '--device', device, '--sessions', String(sessions), '--shrink', '120', ...args],
@@ -185,12 +191,12 @@ const SERVING = ['server', '--minutes', '0.17'];
 
 const NODES = ['20', '22', '24', '26'];
 const OLDEST_AND_NEWEST = ['20', '26'];
-/** Test files about what a version of Node may do differently. */
+/** Test files that depend on the version of Node. */
 const ON_NODES = [
   ...bindingFiles(OF_NODE),
   ...['compression', 'zstd-frames'].map((name) => `dist/test/io/${name}.test.js`),
 ];
-/** Slices of the tests with CLSORT_TEST_FULL that fit one run each; what is missing runs with --full. */
+/** Slices of the tests with CLSORT_TEST_FULL that fit one run each; the rest runs with --full. */
 const full = (files, ...options) => ({
   name: `all combinations: ${files.join(' ')}`,
   tests: [...files.map((file) => `dist/test/${file}.test.js`), ...options, '--timeout=20m'],
@@ -199,7 +205,7 @@ const full = (files, ...options) => ({
 
 // ---------------------------------------------------------------- the lanes
 
-/** @returns the lanes of a run; made when they are needed, since some ask which test files there are */
+/** Returns the lanes of a run. They are created on demand, since some depend on the existing test files. */
 export const lanes = () => [
   { name: 'npm test', when: 'always', steps: [{ name: 'npm test', suites: true, env: REQUIRED }] },
   {
@@ -279,7 +285,7 @@ export const lanes = () => [
   },
 ];
 
-/** The ten slices of the rotation. */
+/** Returns the ten slices of the rotation. */
 function ROTATION() {
   const slice = (name, steps, reads) => ({ name, when: 'rotation', steps, ...(reads && { reads }) });
   const kernels = ['cl/', 'src/native/'];

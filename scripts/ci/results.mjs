@@ -1,4 +1,4 @@
-// Counts of a test run, what failed in it, and what it took.
+// Collects the counts, failures and times of a test run.
 
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,22 +6,22 @@ import { root, stage } from './stage.mjs';
 
 const AVA = [process.execPath, 'node_modules/ava/entrypoints/cli.mjs'];
 
-/** Folder of what a run leaves: CLSORT_CI_OUT, else .setup/ci. */
+/** Folder for the output of a run: CLSORT_CI_OUT, or .setup/ci. */
 const OUT = process.env.CLSORT_CI_OUT || join(root, '.setup', 'ci');
 const TIMES = 'ci-times.json';
-/** The slowest test files that are printed. */
+/** Number of slowest test files printed. */
 const SLOWEST = 50;
 
 const lastLines = (text, count) => text.trimEnd().split('\n').slice(-count).join('\n');
 
-/** The lines of failed tests as they came, and the details that ava gives at the end of its output. */
+/** Returns the lines of failed tests in order, and the details that ava prints at the end. */
 function failedTests(output) {
   const lines = output.split('\n').filter((line) => /^\s*✘/.test(line));
   const [, ...details] = output.split(/^\s*─$/m);
   return [...lines, lastLines(details.length > 0 ? details.join('─') : output, 200)].join('\n');
 }
 
-/** Counts of ava's closing lines. */
+/** Returns the counts in ava's closing lines. */
 export function countsOf(output) {
   const sum = (pattern) => [...output.matchAll(pattern)].reduce((all, [, count]) => all + Number(count), 0);
   return {
@@ -31,12 +31,12 @@ export function countsOf(output) {
   };
 }
 
-/** Titles of skipped tests end with the reason in brackets. */
+/** Returns the reason in brackets at the end of a skipped test's title. */
 const reasonOf = (title) => /\(([^()]*)\)$/.exec(title)?.[1] ?? 'declared in the test';
 const skipReasons = (output) =>
   [...output.matchAll(/^\s*- \[skip\] (.*)$/gm)].map(([, title]) => reasonOf(title));
 
-/** Test files whose process crashed, hung or ended early, by the paths that ava was given. */
+/** Returns the test files whose process crashed, hung or ended early, by the paths passed to ava. */
 export function crashedFiles(output) {
   const named = [...output.matchAll(/^\s*✘ (\S+\.test\.js) (?:exited|timed out)/gm)].map(([, file]) => file);
   return [...new Set(named)];
@@ -46,7 +46,7 @@ export class Results {
   #counts = { passed: 0, failed: 0, skipped: 0 };
   #failures = [];
   #repeated = [];
-  /** How often a test or a lane was skipped, by reason. */
+  /** Number of skipped tests and lanes by reason. */
   #skips = new Map();
   #stages = [];
   #started = performance.now();
@@ -69,7 +69,7 @@ export class Results {
     return this.#counts.failed;
   }
 
-  /** Did a process crash or hang, even if it passed the second time? */
+  /** Whether a process crashed or hung, even if it passed the second time. */
   get crashed() {
     return this.#repeated.length > 0;
   }
@@ -98,7 +98,7 @@ export class Results {
     return result;
   }
 
-  /** Counts one more: a file in which a simulator, whose exit code is always 0, logs what it finds. */
+  /** Counts one check: the log file of a simulator, whose exit code is always 0, must be empty. */
   expectEmpty(name, file) {
     let found = '';
     try {
@@ -111,10 +111,10 @@ export class Results {
   }
 
   /**
-   * Runs test files and counts their tests. Files whose process crashed or hung without a failed test, which drivers cause now and
-   * then, run once more.
+   * Runs test files and counts their tests. Files whose process crashed or hung without a failed test, which drivers
+   * occasionally cause, run once more.
    *
-   * @param {{ ava?: string[] }} options `ava` replaces the command that gets the files; the others are those of `stage`
+   * @param {{ ava?: string[] }} options `ava` replaces the command that runs the files; the others are those of `stage`
    */
   async tests(name, files, { ava = AVA, ...options } = {}, isRepeat = false) {
     const { ok, output } = await this.#run(name, [...ava, ...files], {
@@ -144,7 +144,7 @@ export class Results {
     this.#failures.push([name, failedTests(output)]);
   }
 
-  /** Runs a command that counts tests itself with this class, as `npm test` does, and adds its counts and times. */
+  /** Runs a command that counts tests with this class, as `npm test` does, and adds its counts and times. */
   async suites(name, command, options) {
     const out = join(OUT, 'suites');
     const { ok, output } = await this.#run(name, command, {
@@ -165,7 +165,7 @@ export class Results {
     if (!ok && counts.failed === 0) this.fail(name, lastLines(output, 60));
   }
 
-  /** The rows of test processes, the slowest first. */
+  /** Returns the rows of test processes, the slowest first. */
   #slowest() {
     const lines = readFileSync(this.#testTimes, 'utf8').split('\n').filter(Boolean);
     const own = lines.map((line) => JSON.parse(line));
@@ -194,7 +194,11 @@ export class Results {
     process.stdout.write(`\nAll times: ${file}\n`);
   }
 
-  /** Prints failures, times, skips by reason and, last, the counts. @returns the exit code */
+  /**
+   * Prints failures, times, skips by reason and finally the counts.
+   *
+   * @returns the exit code
+   */
   print() {
     this.#printTimes();
     for (const [name, details] of this.#repeated) {

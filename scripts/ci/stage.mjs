@@ -1,4 +1,4 @@
-// Runs one command of a test run and measures it: seconds of the clock, and of the processor for it and all its children.
+// Runs one command of a test run and measures wall time, and CPU time of it and its children.
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -13,10 +13,12 @@ export const root = fileURLToPath(new URL('../..', import.meta.url));
 const ESCAPE = String.fromCharCode(27);
 const withoutColours = (text) => text.replaceAll(new RegExp(`${ESCAPE}\\[[0-9;]*m`, 'g'), '');
 
-/** Runs its arguments and writes what `times` of the shell says about them to the file named first. */
+/** Runs its arguments and writes the output of the shell's `times` to the file in the first argument. */
 const MEASURED = 'file=$1; shift; "$@"; code=$?; times > "$file"; exit $code';
 
-/** Seconds in the second line of `times`, such as `1m2.345s 0m1.000s`: the user and system time of the children. */
+/**
+ * Returns the seconds in the second line of `times`, such as `1m2.345s 0m1.000s`: user and system time of the children.
+ */
 function processorSeconds(file) {
   try {
     const [, children = ''] = readFileSync(file, 'utf8').split('\n');
@@ -28,7 +30,7 @@ function processorSeconds(file) {
 
 const running = new Set();
 
-/** Kills what runs when this process is interrupted: commands have process groups of their own. */
+/** Kills running commands when this process is interrupted: commands have separate process groups. */
 function killOnSignals() {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.once(signal, () => {
@@ -51,9 +53,11 @@ function kill(pid) {
  *
  * @param {string} name shown before its output and beside its result
  * @param {string[]} command the program and its arguments
- * @param {{ env?: object, minutes?: number, isBeside?: boolean }} options variables added to the environment; minutes after which it counts
- *   as hung and is killed, 20 by default; whether other stages run at the same time, so that output is shown line by line
- * @returns {Promise<{ name: string, ok: boolean, output: string, wall: number, processor: number }>} seconds, and the output without colours
+ * @param {{ env?: object, minutes?: number, isBeside?: boolean }} options variables added to the environment; minutes
+ *   after which it counts as hung and is killed, 20 by default; whether other stages run concurrently, so that output
+ *   is printed line by line
+ * @returns {Promise<{ name: string, ok: boolean, output: string, wall: number, processor: number }>} seconds, and the
+ *   output without colours
  */
 export async function stage(name, command, { env = {}, minutes = 20, isBeside = false } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'clsort-stage-'));

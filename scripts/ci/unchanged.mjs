@@ -1,8 +1,8 @@
-// Which lanes need not run since nothing that they read has changed since a green run on this machine.
+// Determines which lanes can be skipped, since none of their inputs has changed since a green run on this machine.
 //
-// What a lane reads is hashed: the files that it names, its test files with everything they import, what every lane uses (COMMON), the
-// driver versions and the processor. A record says for which commit a hash was green. A lane is skipped for a record of another commit
-// only, so that two runs of one commit run the same lanes.
+// The inputs of a lane are hashed: the files that it names, its test files with all imports, the inputs of every lane
+// (COMMON), the driver versions and the processor. A record maps a hash to the commit for which it was green. A lane is
+// skipped only for a record of another commit, so that two runs of one commit run the same lanes.
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -12,7 +12,7 @@ import { globSync } from 'tinyglobby';
 import { cacheHome, machine } from './kernel-cache.mjs';
 import { root } from './stage.mjs';
 
-/** What every lane depends on. */
+/** Inputs of every lane. */
 const COMMON = [
   ...[
     'package.json',
@@ -39,10 +39,10 @@ const COMMON = [
 const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26 });
 const tracked = () => git('ls-files', '-z').split('\0').filter(Boolean);
 
-/** The source of what TypeScript compiles to `path`, or the path itself. */
+/** Returns the TypeScript source of a compiled path, or the path itself. */
 const sourceOf = (path) => path.replace(/^dist\//, '').replace(/\.js$/, '.ts');
 
-/** Files that a file names: in imports, and by URL beside itself, as fixtures are. */
+/** Returns the files that a file refers to: by imports, and by URL relative to itself, as for fixtures. */
 function namedIn(file) {
   const text = readFileSync(join(root, file), 'utf8');
   const names = [...text.matchAll(/(?:from|import\(?|new URL\()\s*['"](\.[^'"]*\.js)['"]/g)];
@@ -51,7 +51,7 @@ function namedIn(file) {
     .filter((name) => existsSync(join(root, name)));
 }
 
-/** The files and everything that they import, directly or not. */
+/** Returns the files with all direct and indirect imports. */
 export function withImports(files) {
   const found = new Set();
   const left = [...files];
@@ -63,7 +63,7 @@ export function withImports(files) {
   return [...found];
 }
 
-/** Test files of a lane, as sources. */
+/** Returns the test files of a lane, as sources. */
 function testsOf({ steps }) {
   const patterns = steps.flat().flatMap(({ tests = [] }) => tests.filter((name) => !name.startsWith('--')));
   const sources = patterns.map((name) => name.replace('dist/', '').replace(/\.js$/, '.ts'));
@@ -71,7 +71,7 @@ function testsOf({ steps }) {
 }
 
 /**
- * Files whose contents a lane depends on, sorted.
+ * Returns the files that a lane depends on, sorted.
  *
  * @param {readonly string[]} all every tracked file
  */
@@ -88,6 +88,8 @@ export function filesOf(lane, all = tracked()) {
 }
 
 /**
+ * Returns the hash of a lane's inputs.
+ *
  * @param {(file: string) => string | Buffer} read replaced by tests
  * @param {unknown} facts of the machine
  */
@@ -113,13 +115,13 @@ export class GreenLanes {
     this.#records = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
   }
 
-  /** The commit of which a lane with this hash was green, unless it is the commit that runs now. */
+  /** Returns the commit for which a lane with this hash was green; undefined when that is the current commit. */
   commitOf(hash, now) {
     const commit = this.#records[hash];
     return commit === now ? undefined : commit;
   }
 
-  /** Remembers green lanes; what is known of a hash stays, so that the answer for a commit does not change. */
+  /** Records green lanes. Existing records stay, so that the answer for a commit does not change. */
   add(hashes, commit) {
     for (const hash of hashes) this.#records[hash] ??= commit;
     mkdirSync(dirname(this.#file), { recursive: true });
@@ -129,5 +131,5 @@ export class GreenLanes {
   }
 }
 
-/** Are all files as they were committed? */
+/** Returns whether all files are as committed. */
 export const isClean = () => git('status', '--porcelain').trim() === '';

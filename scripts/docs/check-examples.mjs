@@ -1,5 +1,5 @@
-// Walks through every page as a new user would: in an empty folder with the packed package installed, block by block. A page goes on in its own
-// folder; what one block makes the next one finds.
+// Runs the examples of every page as a new user would: in an empty folder with the packed package installed, block by
+// block. The blocks of a page share a folder, so later blocks use the files of earlier ones.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
@@ -17,12 +17,12 @@ import { withPackage } from '../installed.mjs';
 import { rootlessEnv } from '../rootless.mjs';
 import { blocksOf, readPage, root, runBy, writtenPages } from './pages.mjs';
 
-/** What some pages have users install: taken from what the tests use. */
+/** Packages that some pages install; taken from the development dependencies. */
 const OPTIONAL = ['@duckdb', 'apache-arrow', 'parquet-wasm', 'yaml'];
 
 const SECONDS = 120;
 
-/** Numbers with their units, and devices, differ from run to run. */
+/** Normalises numbers with units and device names, which differ between runs. */
 const shapeOf = (text) =>
   text
     .trimEnd()
@@ -34,7 +34,7 @@ const shapeOf = (text) =>
         .trim(),
     );
 
-/** Where packages are that this one needs, beside it. */
+/** Links the optional packages next to the installed package. */
 function linkOptional(modules) {
   for (const name of OPTIONAL) {
     if (!existsSync(join(modules, name))) symlinkSync(join(root, 'node_modules', name), join(modules, name));
@@ -53,7 +53,7 @@ const prebuilt = () => {
   return existsSync(folder);
 };
 
-/** Folder, and environment of what runs there. */
+/** Returns the environment of the commands in a folder. */
 function environmentOf(folder, home) {
   const base = { ...process.env, ...rootlessEnv(join(root, '.setup')) };
   return {
@@ -85,7 +85,7 @@ function run(command, args, { folder, home }) {
   };
 }
 
-/** What `console.log(…); // NUMBERS` promises and is not among what was printed, in order. */
+/** Returns the values in `console.log(…); // VALUES` comments that the output lacks, in order. */
 function brokenPromises(code, stdout) {
   const printed = stdout.replaceAll(/\s+/g, ' ');
   return [...code.matchAll(/console\.log\(.*\/\/ ([-\d., NaN]+|true|false)$/gm)]
@@ -103,7 +103,7 @@ function runModule(block, name, place) {
   return problem ? [problem] : brokenPromises(block.code, stdout);
 }
 
-/** TypeScript is checked against the types of the package, then run without them. */
+/** Checks TypeScript against the types of the package, then runs it without types. */
 function runTypeScript(block, name, place) {
   const source = `${name}.mts`;
   writeFileSync(join(place.folder, source), block.code);
@@ -132,7 +132,7 @@ function runTypeScript(block, name, place) {
   return problem ? [problem] : brokenPromises(block.code, stdout);
 }
 
-/** `$ COMMAND`, and what it prints, whatever the numbers are. */
+/** Runs each `$ COMMAND`, and compares the shape of its output, ignoring numbers. */
 function runConsole({ code }, place) {
   return code
     .split(/^\$ /m)
@@ -168,7 +168,7 @@ const RUNNERS = {
   },
 };
 
-/** Languages of what is only read. */
+/** Languages of blocks that are not run. */
 const READ_ONLY = ['', 'text', 'yaml', 'dockerfile', 'c', 'python', 'diff'];
 
 function walk(page, app, home) {
@@ -211,7 +211,11 @@ function attempt(work) {
   }
 }
 
-/** @param pages to walk through, by default all */
+/**
+ * Runs the examples.
+ *
+ * @param pages paths of the pages; default: all
+ */
 export async function check(pages = writtenPages()) {
   const folder = mkdtempSync(join(tmpdir(), 'clsort-docs-'));
   try {

@@ -1,4 +1,5 @@
-// Checks links: the pages and anchors that the built site links to exist, and so do the files that pages outside the site link to.
+// Checks links: pages and anchors that the built site links to exist, and so do files that pages outside the site link
+// to.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
@@ -8,13 +9,17 @@ const site = join(docs, 'site');
 
 const decode = (text) => text.replaceAll('&amp;', '&').replaceAll('&quot;', '"').replaceAll('&#39;', "'");
 
-/** Built pages by their paths below the site. */
+/** Returns the built pages, as paths below the site. */
 export const builtPages = () =>
   readdirSync(site, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.html'))
     .sort();
 
-/** Targets of a page's relative links and images, without anchors. @param file below the root */
+/**
+ * Returns the targets of a page's relative links and images, without anchors.
+ *
+ * @param file path below the root
+ */
 export function linksOfMarkdown(file) {
   const text = readFileSync(join(root, file), 'utf8').replaceAll(/^```[\s\S]*?^```/gm, '');
   const links = [...text.matchAll(/\]\(([^)\s]+)\)|(?:src|href|srcset)="([^"{}]+)"/g)];

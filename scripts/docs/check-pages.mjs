@@ -1,6 +1,6 @@
-// Visits every page of the built site in headless Chromium: no error, no missing file, nothing wider than a phone, and text that can be read
-// on its ground, light and dark. Search finds, the page for own measurements compares them, and the
-// course's pictures move.
+// Checks every page of the built site in headless Chromium: no errors, no missing files, nothing wider than a phone,
+// and readable contrast in light and dark mode. It also tests the search, the page that compares measurements, and the
+// animations of the course.
 
 import { execFileSync } from 'node:child_process';
 import { createReadStream, existsSync, statSync } from 'node:fs';
@@ -21,11 +21,11 @@ const TYPES = {
   '.woff2': 'font/woff2',
 };
 const PHONE = { width: 360, height: 740, isMobile: true, hasTouch: true };
-/** Contrast of text that WCAG 2.2 asks for (AA). */
+/** Contrast of text that WCAG 2.2 requires (AA). */
 const CONTRAST = 4.5;
-/** Pixels of a plot that is 760 wide as drawn, below which its text is too small. */
+/** Smallest width in pixels at which the text of a plot, drawn 760 pixels wide, is readable. */
 const PLOT_WIDTH = 600;
-/** Pages at once. */
+/** Number of concurrent pages. */
 const AT_ONCE = 4;
 
 function findBrowser() {
@@ -40,7 +40,7 @@ function findBrowser() {
   );
 }
 
-/** Serves the site as any web server would. */
+/** Serves the site like any web server. */
 async function serve() {
   const server = createServer(({ url }, response) => {
     const path = normalize(decodeURIComponent(new URL(url, 'http://site').pathname));
@@ -56,7 +56,7 @@ async function serve() {
   return { server, url: `http://127.0.0.1:${server.address().port}/` };
 }
 
-/** What is wrong with a page as it stands: in the browser. */
+/** Returns the problems of the current page; runs in the browser. */
 function inspect({ contrast, plotWidth }) {
   const found = [];
   const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
@@ -170,7 +170,7 @@ async function visit(browser, url, path) {
   return problems;
 }
 
-/** The site's own search, offline: a word of a docstring leads to its page. */
+/** Tests the offline search of the site: a word of a docstring leads to its page. */
 async function search(browser, url) {
   const page = await browser.newPage();
   try {
@@ -190,7 +190,7 @@ async function search(browser, url) {
   }
 }
 
-/** The page for own measurements takes what the command prints now. */
+/** Tests that the page for measurements accepts the current output of the command. */
 async function compare(browser, url) {
   const page = await browser.newPage();
   const problems = [];
@@ -241,7 +241,9 @@ async function compare(browser, url) {
   return problems.map((problem) => `performance/compare.html: ${problem}`);
 }
 
-/** The course: its animation goes on by hand, by itself and by its rules, and its recordings are pages that walk. */
+/**
+ * Tests the course: its animation by hand, by itself and with its controls, and its recordings as interactive pages.
+ */
 async function course(browser, url) {
   const page = await browser.newPage();
   const problems = [];

@@ -1,12 +1,12 @@
-// The recordings of the course: each is what its command shows now, and stands on a page. Where the kernels' source is laid out otherwise or
-// has moved by some lines, that is no fault; other numbers are.
+// Checks the recordings of the course: each equals the current output of its command, and is used on a page. Changed
+// layout or line numbers of kernel sources are accepted; changed numbers are not.
 
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { docs, writtenPages } from './pages.mjs';
 import { kept, keptNames, RECORDINGS, record } from './recordings.mjs';
 
-/** What has to be the same: all but where in the source the steps are. */
+/** Returns the compared part of a recording: everything except the positions of steps in the source. */
 const shown = ({ command, explanation: { sources, ...rest } }) => ({
   command,
   ...rest,

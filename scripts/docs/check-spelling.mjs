@@ -1,4 +1,4 @@
-// Checks the spelling of the site's written pages, of pages outside the site, and of docstrings as the reference shows them.
+// Checks the spelling of the site's written pages, of pages outside the site, and of docstrings in the reference.
 
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';

@@ -1,19 +1,21 @@
-// The reference of the command, from what --help is made of.
+// Generates the reference of the command from the same data as --help.
 
 import { cell, code, table } from './markdown.mjs';
 
-/** What a block of code has room for beside the outline. */
+/** Columns of a code block that fit beside the outline. */
 const COLUMNS = 66;
 
 const escaped = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
 /**
- * @param specs as src/cli/commands.ts has them
+ * Returns the page.
+ *
+ * @param specs as in src/cli/commands.ts
  * @param candidates src/cli/completion/candidates.ts
- * @param help text of a command
+ * @param help returns the help text of a command
  */
 export async function commandPage({ specs, candidates, help, exitCodes, variables }) {
-  const { formsOf, shownOptions } = candidates;
+  const { formsOf, visibleOptions } = candidates;
   const sections = [];
   for (const spec of specs) {
     const rows = [
@@ -22,7 +24,7 @@ export async function commandPage({ specs, candidates, help, exitCodes, variable
         one.required ? 'has to be given' : '',
         cell(one.describe),
       ]),
-      ...shownOptions(spec)
+      ...visibleOptions(spec)
         .filter(({ name }) => !['quiet', 'help', 'version'].includes(name))
         .map((option) => {
           const operand =

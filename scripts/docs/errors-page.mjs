@@ -1,9 +1,9 @@
-// The page of errors by their codes, from the docstrings of src/util/errors.ts and of the command's exit codes.
+// Generates the page of errors by code, from the docstrings of src/util/errors.ts and the exit codes of the command.
 
 import { readFileSync } from 'node:fs';
 import { cell, code, table } from './markdown.mjs';
 
-/** Classes of errors with their codes, docstrings and what to do, as the source says it. */
+/** Parses the error classes with their codes, docstrings and remedies from the source. */
 export function errorsOf(source) {
   const classes = [
     ...source.matchAll(
@@ -22,8 +22,10 @@ export function errorsOf(source) {
 }
 
 /**
+ * Returns the page.
+ *
  * @param file src/util/errors.ts
- * @param exitCodeOf what the command exits with for an error
+ * @param exitCodeOf returns the exit code of the command for an error
  * @param classes constructors by name
  */
 export function errorsPage(file, exitCodeOf, classes, openclErrors) {

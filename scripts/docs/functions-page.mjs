@@ -1,11 +1,12 @@
-// The table of all functions of OpenCL: the C API by version, what clsort/opencl has of it, and what node-opencl had.
+// Generates the table of all OpenCL functions: the C API by version, its coverage by clsort/opencl, and that by
+// node-opencl.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ADDED, camelCase, EXTENSIONS, LEFT_OUT } from '../opencl-functions.mjs';
 import { cell, code, table } from './markdown.mjs';
 
-/** Functions of the C header with the version of OpenCL that brought them, in the order of the header. */
+/** Returns the functions of the C header with the OpenCL version that introduced them, in the order of the header. */
 export function headerFunctions(header) {
   return [
     ...header.matchAll(/CL_API_CALL\s+(cl\w+)\s*\([^;]*?CL_API_SUFFIX__VERSION_(\d)_(\d)(_DEPRECATED)?/g),
@@ -16,7 +17,10 @@ export function headerFunctions(header) {
   }));
 }
 
-/** Functions that clsort/opencl declares, by name: the module that has them and the first sentence of the docstring. */
+/**
+ * Returns the functions that clsort/opencl declares, by name, with their module and the first sentence of the
+ * docstring.
+ */
 export function declaredFunctions(root, modules) {
   return new Map(
     modules.flatMap((module) => {
@@ -33,7 +37,11 @@ export function declaredFunctions(root, modules) {
   );
 }
 
-/** @param nodeOpencl version and functions of node-opencl, as scripts/docs/node-opencl.json has them */
+/**
+ * Returns the page.
+ *
+ * @param nodeOpencl version and functions of node-opencl, as in scripts/docs/node-opencl.json
+ */
 export function functionsPage({ root, modules, nodeOpencl, headers = '/usr/include/CL' }) {
   const file = [headers, join(root, '.setup/root/usr/include/CL')]
     .map((folder) => join(folder, 'cl.h'))

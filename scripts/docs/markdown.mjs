@@ -1,6 +1,6 @@
-// Markdown that is written by generators.
+// Helpers for generated Markdown.
 
-/** Text within a cell of a table: what would end it or be taken for markup stands for itself; code in backquotes stays. */
+/** Escapes text for a table cell; code in backquotes stays. */
 export const cell = (text) =>
   String(text ?? '')
     .replaceAll(/\s*\n\s*/g, ' ')
@@ -13,11 +13,11 @@ export const cell = (text) =>
     .join('')
     .trim();
 
-/** Code in a cell. */
+/** Formats code in a cell. */
 export const code = (text) =>
   text === undefined || text === '' ? '' : `\`${String(text).replaceAll('`', '')}\``;
 
-/** A table; headings are text, cells are Markdown already. */
+/** Formats a table; headings are plain text, cells are Markdown. */
 export const table = (headings, rows) =>
   [
     `| ${headings.join(' | ')} |`,

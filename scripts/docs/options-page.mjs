@@ -1,11 +1,11 @@
-// The page of all options of the library, from their docstrings and from what checks them.
+// Generates the page of all options of the library, from their docstrings and their validation.
 
 import { cell, code } from './markdown.mjs';
 
-/** The first release: what has no tag of its own has been there since. */
+/** The first release, which introduced every option without a version tag. */
 const FIRST = '0.1.0';
 
-/** Types whose own properties are options, in the order of the page, with what takes them. */
+/** Types whose properties are options, in the order of the page, with the functions that accept them. */
 const TYPES = [
   [
     'SortOptions',
@@ -33,7 +33,7 @@ const TYPES = [
   ],
 ];
 
-/** Units, by the name of the option; all else is counts, names and switches. */
+/** Units by option name; all other options are counts, names and switches. */
 const UNITS = {
   timeout: 'seconds',
   poolBytes: 'bytes',
@@ -45,7 +45,7 @@ const UNITS = {
   head: 'rows',
 };
 
-/** A type as TypeScript writes it, as far as options need it. */
+/** Formats a type in TypeScript syntax, as far as options need it. */
 export function typeText(type) {
   switch (type?.type) {
     case 'intrinsic':
@@ -88,7 +88,7 @@ const tagOf = ({ comment }, name) => {
   return tag ? textOf(tag.content).trim() : undefined;
 };
 
-/** Properties that stand in a type itself, not in those that it is made of. */
+/** Returns the properties that a type declares itself, without inherited ones. */
 function propertiesOf(declaration) {
   if (declaration.children) return declaration.children;
   const inType = (type) => {
@@ -101,9 +101,11 @@ function propertiesOf(declaration) {
 }
 
 /**
+ * Returns the page.
+ *
  * @param api reflections of TypeDoc
- * @param expectedOf what an option accepts, as its error says it
- * @returns the page, and what is missing on it
+ * @param expectedOf returns what an option accepts, as in its error message
+ * @returns the page, and what it lacks
  */
 export function optionsPage(api, expectedOf) {
   const missing = [];

@@ -1,4 +1,4 @@
-// The pages that people write: their files, and the blocks of code on them.
+// The written pages: their files, and their code blocks.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,24 +7,24 @@ import { fileURLToPath } from 'node:url';
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 export const docs = join(root, 'docs');
 
-/** Folders of docs/ that have no written pages of the site. */
+/** Folders of docs/ without written pages of the site. */
 const OTHERS = /^(?:node_modules|site|reference|api|contributing|\.vitepress)(?:\/|$)/;
 
-/** Written pages by their paths below docs/. */
+/** Returns the written pages, as paths below docs/. */
 export const writtenPages = () =>
   readdirSync(docs, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.md') && !OTHERS.test(path))
     .sort();
 
 /**
- * The blocks of code of a page, in order. Comments of the source say what is special:
+ * Returns the code blocks of a page, in order. Comments in the source mark special cases:
  *
- *     <!-- not run: REASON -->      before a block: it is shown only
+ *     <!-- not run: REASON -->      before a block: it is only shown
  *     <!-- run by FILE -->          anywhere: a test of the repository runs the blocks of the page
  *
- * A block whose language has a name behind it, as `js [server.mjs]`, is written to that file and not run by itself.
+ * A block with a name after its language, such as `js [server.mjs]`, is written to that file and not run separately.
  *
- * @returns `language`, `name`, `code`, `line`, and `reason` where it is not run
+ * @returns `language`, `name`, `code`, `line`, and `reason` when it is not run
  */
 export function blocksOf(text) {
   const found = text.matchAll(
@@ -38,7 +38,7 @@ export function blocksOf(text) {
   });
 }
 
-/** The test that runs a page's blocks, where one says so. */
+/** Returns the test that runs the blocks of a page, if the page names one. */
 export const runBy = (text) => /<!-- run by (\S+) -->/.exec(text)?.[1];
 
 export const readPage = (page) => readFileSync(join(docs, page), 'utf8');

@@ -1,9 +1,10 @@
 #!/usr/bin/env node
-// Makes docs/course/recordings anew: what `clsort explain` shows on the pages of the course to those who have no device at hand.
+// Regenerates docs/course/recordings: the output of `clsort explain` that pages of the course show to readers without a
+// device.
 //
 //   node scripts/docs/recordings.mjs        (after `npm run build`, with an OpenCL device; CI has PoCL)
 //
-// A recording is the command and what it prints with --json, without what is another's: the device's name, and times.
+// A recording contains the command and its --json output, without the device's name and times.
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,7 +14,7 @@ import { docs, root } from './pages.mjs';
 
 export const folder = join(docs, 'course', 'recordings');
 
-/** Arguments of `clsort explain` by the names of the recordings. */
+/** Arguments of `clsort explain` by name of the recording. */
 export const RECORDINGS = {
   'reduce-interleaved': '--algorithm reduce --step interleaved --random 64 --max 100',
   'reduce-compacted': '--algorithm reduce --step compacted --random 64 --max 100',
@@ -45,7 +46,11 @@ const explain = (args) =>
     ),
   );
 
-/** The recording of a command as it comes out now. @throws Error when the command fails */
+/**
+ * Returns the current recording of a command.
+ *
+ * @throws Error when the command fails
+ */
 export function record(args) {
   const explanation = explain(args);
   return {
@@ -58,7 +63,7 @@ export function record(args) {
   };
 }
 
-/** As it is kept: a line for each step and for each kernel, so that changes can be read. */
+/** Formats a recording with one line per step and per kernel, so that changes are readable. */
 function textOf({ command, explanation: { steps, sources, ...rest } }) {
   const lines = (values) => values.map((value) => `\n${JSON.stringify(value)}`).join(',');
   const ofSources = Object.entries(sources).map(

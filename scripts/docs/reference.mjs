@@ -1,7 +1,9 @@
 #!/usr/bin/env node
-// Writes docs/reference: the pages that are made of types, docstrings and of what the command says of itself.
+// Writes docs/reference: the pages generated from types, docstrings and the command's specification.
 //
-//   node scripts/docs/reference.mjs        (after `npm run build`, with the packages of docs/ installed: `npm run docs` does both)
+//   node scripts/docs/reference.mjs
+//
+// Needs `npm run build` and the installed packages of docs/; `npm run docs` does both.
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,7 +31,11 @@ These pages are made of the types and their docstrings, of the checks of options
 since 0.1.0 unless a page says otherwise.
 `;
 
-/** @throws Error for an option without a docstring or a default, and for an error that does not say what to do */
+/**
+ * Writes the reference.
+ *
+ * @throws Error for an option without a docstring or a default, and for an error without a remedy
+ */
 export async function writeReference() {
   rmSync(reference, { recursive: true, force: true });
   mkdirSync(reference, { recursive: true });

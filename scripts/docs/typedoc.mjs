@@ -1,5 +1,5 @@
-// Runs TypeDoc, with the TypeScript of docs/, over the public entries of the library: Markdown below docs/reference, and the
-// reflections as JSON.
+// Runs TypeDoc, with the TypeScript of docs/, over the public entries of the library: Markdown below docs/reference,
+// and the reflections as JSON.
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const docs = join(root, 'docs');
 
-/** Modules of src/opencl that clsort/opencl exports whole, as its index says. */
+/** Returns the modules of src/opencl that clsort/opencl re-exports completely, according to its index. */
 export const openclModules = () =>
   [
     ...readFileSync(join(root, 'src/opencl/index.ts'), 'utf8').matchAll(
@@ -21,7 +21,7 @@ export const openclModules = () =>
     .concat('objects', 'errors')
     .toSorted();
 
-/** @param outputs as TypeDoc's option has them */
+/** Runs TypeDoc on entry points. */
 function typedoc(entryPoints, options) {
   const folder = mkdtempSync(join(tmpdir(), 'clsort-typedoc-'));
   try {
@@ -43,7 +43,7 @@ function typedoc(entryPoints, options) {
 }
 
 /**
- * Writes docs/reference/clsort, a page for each name, and docs/reference/opencl, a page for each module.
+ * Writes docs/reference/clsort, a page per name, and docs/reference/opencl, a page per module.
  *
  * @returns the reflections of `clsort`
  */
@@ -79,7 +79,7 @@ export function writeApiPages(reference) {
   }
 }
 
-/** Examples of docstrings, which are indented, as blocks of TypeScript. */
+/** Converts the indented examples of docstrings to fenced blocks of TypeScript. */
 export function fenceExamples(folder) {
   for (const path of readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.md'),
@@ -94,7 +94,7 @@ export function fenceExamples(folder) {
   }
 }
 
-/** Gives each page of a module of clsort/opencl the name of the binding. */
+/** Titles each page of a module of clsort/opencl with the name of the binding. */
 export function nameModules(folder) {
   for (const name of readdirSync(folder).filter((file) => file.endsWith('.md'))) {
     const file = join(folder, name);

@@ -2,19 +2,19 @@ import { UsageError } from '../util/errors.js';
 
 /** Bins of an 8-bit digit. */
 export const RADIX = 256;
-/** Keys of a block. */
+/** Keys per block. */
 export const BLOCK = 256;
-/** Blocks of a run. */
+/** Blocks per run. */
 export const RUN = 64;
-/** Keys are counted up to a multiple of this: a run of 64 blocks of 256. */
+/** Keys are padded to a multiple of this: a run of 64 blocks of 256. */
 export const PADDING = RUN * BLOCK;
-/** Places of keys are 32-bit words in the tables. */
+/** Key positions are 32-bit words in the tables. */
 export const MAX_PADDED = 2 ** 32;
 
-/** Kernels of the scan: 3 with a single run of blocks, 5 otherwise (or forced). */
+/** Number of scan kernels: 3 for a single run of blocks, 5 otherwise (or if forced). */
 export type ScanChain = 3 | 5;
 
-/** How the pipeline cuts up n keys. */
+/** Partition of n keys into blocks and runs. */
 export interface AmdGeometry {
   /** n rounded up to a multiple of 16384. */
   readonly padded: number;
@@ -26,7 +26,9 @@ export interface AmdGeometry {
 }
 
 /**
- * @param chain a forced scan chain; 'auto' takes the shorter one that is enough
+ * Computes the partition of n keys.
+ *
+ * @param chain a forced scan chain; 'auto' picks the shortest one that suffices
  * @throws UsageError when 3 kernels are forced and there is more than one run
  */
 export function amdGeometry(n: number, chain: ScanChain | 'auto' = 'auto'): AmdGeometry {

@@ -1,6 +1,6 @@
 import { type AmdGeometry, amdGeometry, BLOCK, RADIX, RUN, type ScanChain } from './amd-geometry.js';
 
-/** What each kernel of one pass of the AMD-style pipeline must leave behind, by the name of its buffer. */
+/** Expected output of each kernel of one pass of the AMD-style pipeline, by buffer name. */
 export interface AmdPassModel {
   readonly geometry: AmdGeometry;
   /** After `histogram`: digit counts, [block][bin]. */
@@ -15,16 +15,17 @@ export interface AmdPassModel {
   readonly scannedInBins: Uint32Array;
   /** After `ScanArraysdim1`: keys with a smaller digit, [bin]. */
   readonly binBases: Uint32Array;
-  /** After `fixOffset`: place of the block's first key with this digit, [block][bin]. */
+  /** After `fixOffset`: output position of the block's first key with this digit, [block][bin]. */
   readonly scannedBuckets: Uint32Array;
-  /** Place of each key, pads included: a bijection of 0 … padded - 1. */
+  /** Output position of each key, padding included: a bijection of 0 … padded - 1. */
   readonly places: Uint32Array;
 }
 
 /**
- * The reference for one pass, written for clarity.
+ * Computes the reference result of one pass, written for clarity.
  *
- * @param digits the digit of each key; keys that pad are added with `padDigit`
+ * @param digits the digit of each key
+ * @param padDigit the digit of the keys that are added as padding
  */
 export function amdPassModel(
   digits: ArrayLike<number>,

@@ -27,23 +27,25 @@ const RADIX_BITS = 8;
 const SCAN_BINS = 16;
 const BINS_PER_ITEM = 4;
 
-/** Digits may begin anywhere in a code. An empty window still takes one pass: it copies, and makes the indices. */
+/**
+ * Digits may begin at any bit of a code. An empty window still takes one pass, which copies and generates the
+ * positions.
+ */
 const digitsOfWindow = (bits: readonly [number, number]): Digit[] => digitsOf(bits, RADIX_BITS, 64);
 
 /**
- * The classic AMD-style pipeline: seven kernels a pass, 8 bits a pass, stable.
+ * The classic AMD-style pipeline: stable, seven kernels and 8 bits per pass.
  *
- * Idea: count the digits of small blocks, turn the counts into places by a two-level scan, move each
- * key. Every intermediate table is in global memory, where a reader (and `clsort explain`) can look at it.
+ * Idea: count the digits of small blocks, turn the counts into output positions by a two-level scan, then move each
+ * key. Every intermediate table is in global memory, where a reader (and `clsort explain`) can inspect it.
  *
- * Source: re-implemented from the structure of the RadixSort sample of AMD's APP SDK (2010); the
- * counting sort underneath is H. H. Seward's (1954).
+ * Source: re-implemented from the structure of the RadixSort sample of AMD's APP SDK (2010); the underlying
+ * counting sort is H. H. Seward's (1954).
  *
- * Complexity: 4 or 6 launches and one for the move per pass, 44 bytes of traffic per 32-bit key and
- * pass, a table as large as 32-bit keys. Limit: n padded to a multiple of 16384 is at most 2^32.
+ * Complexity: 4 or 6 launches and one for the move per pass, 44 bytes of traffic per 32-bit key and pass, a table
+ * as large as 32-bit keys. Limit: n padded to a multiple of 16384 is at most 2^32.
  *
- * The planner picks it when the faster pipelines are not available: it needs nothing but local memory
- * and local atomics.
+ * The planner picks it when the faster pipelines are not available: it needs only local memory and local atomics.
  */
 class AmdRadix implements Algorithm {
   readonly name = 'amd';
@@ -129,7 +131,7 @@ class AmdRadix implements Algorithm {
       run('prefixSum', [sumBuffer, binTotals, u32(runs)], [RADIX * localSize], { sumBuffer, binTotals });
       run('blockAddition', [scannedBuckets, sumBuffer], [RADIX / BINS_PER_ITEM, blocks], { scannedBuckets });
     }
-    // With a single run its totals are the bins' totals.
+    // With a single run, the run totals are the bin totals.
     const totals = scan === 5 ? binTotals : sumBuffer;
     run('ScanArraysdim1', [totals], [localSize], { binTotals: totals });
     run('fixOffset', [scannedBuckets, totals], [RADIX / BINS_PER_ITEM, blocks], { scannedBuckets });
@@ -155,11 +157,11 @@ const KERNELS = [
   'permute',
 ];
 
-/** A CPU loops over the work-items of a group: fewer of them scan fewer counters for each block in `permute`. */
+/** A CPU loops over the work-items of a group: smaller groups scan fewer counters per block in `permute`. */
 const GPU_LOCAL_SIZE = 64;
 const CPU_LOCAL_SIZE = 16;
 
-/** Bytes of local memory that `permute` takes for each work-item: a counter for each digit. */
+/** Bytes of local memory that `permute` takes per work-item: one counter per digit. */
 const LOCAL_BYTES_PER_ITEM = RADIX;
 
 export const amdRadix: AlgorithmFactory = {
@@ -171,7 +173,7 @@ export const amdRadix: AlgorithmFactory = {
 
   available: (_device, shape) => carriesValues(shape),
 
-  /** Kernels of the scan, and the keys that are counted. */
+  /** Returns the number of scan kernels and the padded number of keys. */
   facts({ tuning }, n) {
     const { scan, padded } = amdGeometry(n, chainOf(tuning));
     return { scan, padded };

@@ -29,18 +29,18 @@ interface Variant extends FittedProgram {
 }
 
 /**
- * Bitonic sort: a network of comparators that merges sorted halves, each merge a mirror step and then
- * steps of halving distance. Comparators all point up, so any n is sorted without pads.
+ * Bitonic sort: a network of comparators that merges sorted halves. Each merge is a mirror step followed by steps
+ * of halving distance. All comparators point up, so any n is sorted without padding.
  *
  * Source: K. E. Batcher, "Sorting Networks and Their Applications" (1968).
  *
- * Complexity: log n (log n + 1) / 2 steps of n / 2 comparators; steps within a block of 1024 keys share a
- * launch in local memory. In place, no scratch for whole keys alone. The network is not stable: with
- * values or a window of bits each element carries its first position, a word, to break ties (`tuning`
- * `stable: false` leaves that out; it limits n to 2^32).
+ * Complexity: log n (log n + 1) / 2 steps of n / 2 comparators; steps within a block of 1024 keys share a launch in
+ * local memory. In place; no scratch for whole keys without values. The network is not stable: with values or a
+ * window of bits, each element carries its original position, one word, to break ties. `tuning` `stable: false`
+ * disables that. The tie-breaking words limit n to 2^32.
  *
- * The planner picks it last: it needs nothing but barriers. `tuning` `network: true` launches every step
- * by itself, for `clsort explain`.
+ * The planner picks it last: it needs only barriers. `tuning` `network: true` launches every step separately, for
+ * `clsort explain`.
  */
 class Bitonic implements Algorithm {
   readonly name = 'bitonic';
@@ -65,7 +65,7 @@ class Bitonic implements Algorithm {
     return n <= 2 ** 32 || 'positions that break ties are 32-bit: at most 2^32 keys';
   }
 
-  /** The variant for a window: equal whole keys are the same key, so they have no order to be kept. */
+  /** Returns the program variant for a window. Equal whole keys are identical, so ties need not be broken. */
   #variant([begin, end]: readonly [number, number]): { variant: Variant; ties: boolean } {
     const whole = begin === 0 && end === this.shape.keyBits;
     const ties = this.#plain === undefined || (this.#ties !== undefined && !whole);

@@ -1,3 +1,3 @@
-/** The bits of a code that are compared, in place: the host's part of a sort by comparison. */
+/** Returns the mask of the code bits that a comparison sort compares, at their positions in the code. */
 export const windowMask = ([begin, end]: readonly [number, number]): bigint =>
   ((1n << BigInt(end - begin)) - 1n) << BigInt(begin);

@@ -1,17 +1,17 @@
-/** The bits [shift, shift + bits) of the codes, which one pass sorts on. */
+/** The code bits [shift, shift + bits) that one pass sorts on. */
 export interface Digit {
   readonly shift: number;
   readonly bits: number;
 }
 
-/** Bits of the words from which most kernels read their digits. */
+/** Bits of the words from which most kernels read digits. */
 const WORD = 32;
 
 /**
- * How a window of code bits falls into digits, least significant first: as wide as can be, but none crosses a multiple of
- * `word` bits. The same rule stands in cl/digit.clh (`digit_bits`).
+ * Splits a window of code bits into digits, least significant first. Digits are as wide as possible, but none
+ * crosses a multiple of `word` bits. cl/digit.clh (`digit_bits`) implements the same rule.
  *
- * An empty window gives one digit of no bits, whose pass copies (and makes positions).
+ * An empty window gives one digit of no bits; its pass copies the keys and generates positions.
  */
 export function digitsOf(
   [begin, end]: readonly [begin: number, end: number],

@@ -33,22 +33,28 @@ import { FLAG_ENCODE, passBuffers, passFlags, passOutputs, scratchOf, valuesOf }
 import { buildTile, fitTile, numberOf, type RankedPrograms, rankedFor } from './tile.js';
 import { tuningFor } from './tuning.js';
 
-/** Fewer keys are sorted before it is known that few of their digits are enough. */
+/** Fewer keys are sorted before the plan, which picks the digits to sort by, pays off. */
 const PLANNED_FROM = 2 ** 24;
-/** Words of the plan: cl/hybrid_plan.clh. */
+/** Words of the plan, see cl/hybrid_plan.clh. */
 const PLAN_WORDS = 16;
-/** Most work-items of the group that plans. */
+/** Most work-items of the group that computes the plan. */
 const PLAN_SIZE = 1024;
-/** Keys beside a tile of `hybrid_finish` that its group sees: FINISH_MARGIN of cl/hybrid_radix.cl. */
+/** Keys on either side of a tile that a group of `hybrid_finish` reads: FINISH_MARGIN of cl/hybrid_radix.cl. */
 const MARGIN = 32;
-/** What a number of moves has to be, as cl/hybrid_radix.cl has it. */
+/** Required parity of the number of moves, as in cl/hybrid_radix.cl. */
 const PARITY = { any: 0, odd: 1, even: 2 } as const;
-/** Twice as many sorts as before are given to another algorithm for each that gained nothing, up to about 2 to this power. */
+/**
+ * Each sort that saved nothing doubles the number of sorts that go to another algorithm, up to about 2 to this
+ * power.
+ */
 const MAX_MISSES = 5;
-/** Repeats that a sample of keys may have by chance, and the share of it beyond which it is told apart badly. */
+/**
+ * Repeats that a sample may contain by chance, and the share of repeats above which a digit set separates keys
+ * badly.
+ */
 const CHANCE_REPEATS = 4;
 const MAX_REPEATED = 1 / 8;
-/** Tile of the groups that sort large buckets, and how many of them a unit is given. */
+/** Tile of the groups that sort large buckets, and the number of these groups per compute unit. */
 const REST_TILE = { groupSize: 256, keysPerItem: 16 };
 const REST_GROUPS = 4;
 
@@ -73,22 +79,22 @@ interface Programs {
 }
 
 /**
- * Wide keys by as few of their digits as tell them apart, and the rest of each key where it lies then.
+ * Sorts wide keys by as few digits as separate them, then orders the remaining bits within small buckets.
  *
- * Idea: of 64-bit keys a few of the highest digits are nearly always enough. Passes of `onesweep` sort by these alone;
- * then keys that have them in common stand side by side, in buckets, and each key finds its place by counting those of
- * its bucket that come before it. How many digits that takes, the device finds out with a sample of the keys; of
- * digits that do not vary it leaves out the passes. Where no few digits tell the keys apart, it sorts by all that vary.
+ * Idea: for 64-bit keys a few of the highest digits are nearly always enough. Passes of `onesweep` sort by these
+ * digits alone. Keys that share them are then adjacent, in buckets, and each key finds its position by counting the
+ * keys of its bucket that precede it. The device determines the number of digits from a sample of the keys, and
+ * skips the passes of constant digits. If no few digits separate the keys, it sorts by all digits that vary.
  *
- * Source: partly sorting by the highest digits and finishing in local memory is the idea of Stehle and Jacobsen,
- * "A Memory Bandwidth-Efficient Hybrid Radix Sort on GPUs" (2017).
+ * Source: partial sorting by the highest digits and finishing in local memory follow Stehle and Jacobsen, "A Memory
+ * Bandwidth-Efficient Hybrid Radix Sort on GPUs" (2017).
  *
- * A plan that saves nothing costs two to five per cent of a sort of 2^24 keys: for a while after that the planner takes another
- * algorithm for such keys.
+ * A plan that saves nothing costs two to five per cent of a sort of 2^24 keys. The planner then picks another
+ * algorithm for such keys for a while.
  *
- * Complexity: keys are moved 4 times instead of 8, if they are spread like random ones; never more often than by
- * `onesweep`. Counting takes as many steps a key as its bucket has keys, up to `bucket`; larger ones, which the sample
- * has missed, are sorted by one group each. Limit: as `onesweep`.
+ * Complexity: uniformly random keys are moved 4 times instead of 8; keys are never moved more often than by
+ * `onesweep`. Counting takes as many steps per key as its bucket has keys, up to `bucket`. Larger buckets, which
+ * the sample missed, are sorted by one group each. Limit: as `onesweep`.
  */
 class HybridRadix implements Algorithm {
   readonly name = 'hybrid-radix';
@@ -96,9 +102,9 @@ class HybridRadix implements Algorithm {
   readonly shape: AlgorithmShape;
   readonly #programs: Programs;
   readonly #tuning: HybridRadixTuning;
-  /** Kept, as that of `onesweep` is. */
+  /** Persistent, as in `onesweep`, so that its sticky word covers many sorts. */
   readonly #control: Buffer;
-  /** Sorts in turn that gained nothing, and how many that follow are to be given to another algorithm. */
+  /** Consecutive sorts that saved nothing, and the number of following sorts to give to another algorithm. */
   #misses = 0;
   #skips = 0;
 
@@ -128,14 +134,16 @@ class HybridRadix implements Algorithm {
     };
   }
 
-  /** Keys that need all of their digits are mostly followed by others that do: the plan for them costs, and saves nothing. */
+  /**
+   * Returns false after sorts that needed all digits: similar keys often follow, and a plan for them saves nothing.
+   */
   pays(): boolean {
     if (this.#skips === 0) return true;
     this.#skips--;
     return false;
   }
 
-  /** @param saved passes that the plan has left out */
+  /** @param saved number of passes that the plan skipped */
   learn(saved: number): void {
     this.#misses = saved === 0 ? Math.min(this.#misses + 1, MAX_MISSES) : 0;
     this.#skips = 2 ** this.#misses - 1;
@@ -157,7 +165,7 @@ class HybridRadix implements Algorithm {
     const firstFlags = passFlags(work, { first: true, last: false });
     const lastFlags = passFlags(work, { first: false, last: true });
 
-    // What is sorted in place has to be moved an even number of times, unless it is copied before.
+    // An in-place sort needs an even number of moves, unless the input is copied first.
     const isOdd = passes % 2 === 1;
     const keysInPlace = input === output;
     const valuesInPlace = values !== undefined && !indices && values.input === values.output;
@@ -205,7 +213,10 @@ class HybridRadix implements Algorithm {
     return { status: control, anyAt: ANY_AT };
   }
 
-  /** May passes leave something to do? They have to know the whole code: keys that differ elsewhere are not to be told apart. */
+  /**
+   * Returns whether passes may leave work for `hybrid_finish`. The window must be the whole code: `hybrid_finish`
+   * compares whole codes.
+   */
   #leaves([begin, end]: readonly [number, number]): boolean {
     return begin === 0 && end === this.shape.keyBits;
   }
@@ -225,7 +236,8 @@ class HybridRadix implements Algorithm {
   ): void {
     const { fewestDigits, mostDigits, planSize, sample, crowd } = this.#tuning;
     const sampled = Math.min(n, sample);
-    // Of so many keys, where a bucket has `crowd` keys: n is large, and each pair of them has the same chance.
+    // Expected repeats if every bucket has `crowd` keys: n is large, and each pair of sampled keys has the same
+    // chance.
     const crowded = (sampled * sampled * crowd) / (2 * n);
     const repeats = Math.floor(Math.min(CHANCE_REPEATS + crowded, sampled * MAX_REPEATED));
     queue.run(
@@ -281,15 +293,15 @@ class HybridRadix implements Algorithm {
   }
 }
 
-/** Buckets that are too large for counting. */
+/** Returns the maximal number of buckets that are too large for counting. */
 const listLength = ({ bucket }: HybridRadixTuning, n: number): number =>
   Math.max(1, Math.floor(n / (bucket + 1)));
 
-/** Bytes of local memory that `hybrid_plan` takes, and `hybrid_finish`. */
+/** Bytes of local memory of `hybrid_plan` and of `hybrid_finish`. */
 const sampleBytes = (sample: number): number => 3 * sample * 4 + 128;
 const finishBytes = (tile: number): number => (tile + 2 * MARGIN) * (4 + 1 / 8);
 
-/** Those of its passes, which are searched for `onesweep`. */
+/** Parameters of its passes. The search of `onesweep` covers them, so they have no axis here. */
 const PASS_PARAMETERS: Parameters = Object.fromEntries(
   Object.entries(onesweep.parameters).map(([name, { axis: _, ...parameter }]) => [name, parameter]),
 );
@@ -313,7 +325,7 @@ export const hybridRadix: AlgorithmFactory = {
     sample: whole(1, 2 ** 16, { axis: [2048, 4096, 8192, 16384] }),
     bucket: whole(1, 2 ** 16, { axis: [256, 512, 1024, 2048] }),
   },
-  // Of more keys a sample has to be larger than one of these tells, and is as it is shipped.
+  // More keys need a larger sample than these searches cover; there the shipped value applies.
   search: {
     on: ['gpu'],
     keyBits: [64],
@@ -330,7 +342,8 @@ export const hybridRadix: AlgorithmFactory = {
     return onesweep.available(device, shape);
   },
 
-  // Its passes have what onesweep has for them, which may be from a model; a model here would go before what is stored for that.
+  // The passes use the tuning of onesweep, which may come from a model; a model here would override its stored
+  // rows.
   modelled: () => ({}),
 
   fit(device, shape, own) {
@@ -392,7 +405,7 @@ export const hybridRadix: AlgorithmFactory = {
   },
 };
 
-/** Parameters of the passes and its own, as the device can hold them. */
+/** Returns the parameters of the passes and of the algorithm itself, reduced to the limits of the device. */
 function tuningOf(device: KnownDevice, shape: AlgorithmShape, n?: number): Tuning {
   const { fit: _, ...own } = hybridRadix;
   const tuning = {

@@ -30,26 +30,25 @@ import {
 
 const GROUP_SIZE = 256;
 const TILE = 1024;
-/** Runs up to this length are merged by single work-items, unless `short` says another. */
+/** Single work-items merge runs up to this length, unless the `short` parameter says otherwise. */
 const SHORT = 16;
 const KERNELS = ['merge_pairs', 'merge_local', 'merge_split', 'merge_tiles'];
 
-/** Passes that double runs of one key until one run is left; an empty window is one pass that copies. */
+/** Number of passes that double runs of one key until one run is left; an empty window is one pass that copies. */
 export const mergePasses = (n: number, [begin, end]: readonly [number, number]): number =>
   begin === end ? 1 : Math.max(1, Math.ceil(Math.log2(n)));
 
 /**
- * Merge sort: runs of one key are merged pairwise until one is left. Short runs are merged by single
- * work-items, middle ones by a group in local memory, long ones by many groups that cut the merge along
- * the merge path into tiles.
+ * Merge sort: runs of one key are merged pairwise until one is left. Single work-items merge short runs, one group
+ * merges middle runs in local memory. Many groups merge long runs, cut into tiles along the merge path.
  *
- * Source: J. von Neumann (1945); ranks by binary search N. Satish, M. Harris, M. Garland, "Designing
- * Efficient Sorting Algorithms for Manycore GPUs" (2009); merge path O. Green, R. McColl, D. A. Bader (2012).
+ * Source: J. von Neumann (1945); ranks by binary search N. Satish, M. Harris, M. Garland, "Designing Efficient
+ * Sorting Algorithms for Manycore GPUs" (2009); merge path O. Green, R. McColl, D. A. Bader (2012).
  *
- * Complexity: log2 n passes of one launch (two for long runs), each of 8 bytes of traffic per 32-bit
- * key; scratch as large as the input and 8 bytes per tile. Positions are 64-bit: any n.
+ * Complexity: log2 n passes of one launch (two for long runs), each with 8 bytes of traffic per 32-bit key; scratch
+ * as large as the input and 8 bytes per tile. Positions are 64-bit: any n.
  *
- * The planner picks it where no radix sort can be used; it is the stable sort by comparison.
+ * The planner picks it where no radix sort can be used; it is the stable comparison sort.
  */
 class Merge implements Algorithm {
   readonly name = 'merge';

@@ -14,19 +14,18 @@ import type {
 import { windowMask } from './comparison.js';
 import { carriesValues, passBuffers, passInPlace, passOutputs } from './passes.js';
 
-/** One launch per key: above this the launches alone take longer than any other sort. */
+/** The sort takes one launch per key: above this size the launches alone take longer than any other sort. */
 export const ODD_EVEN_MAX = 8192;
 
 /**
- * Odd-even transposition sort: n phases, in which neighbours at even, then at odd places change if they
- * are out of order.
+ * Odd-even transposition sort: n phases. Neighbours at even, then at odd positions are swapped if they are out of
+ * order.
  *
  * Source: N. Haberman, "Parallel Neighbor-Sort" (1972).
  *
  * Complexity: n launches, n^2 / 2 comparisons, no scratch; stable. Limit: 8192 keys.
  *
- * The planner never picks it by itself; it is the simplest sorting network, to look at and to check
- * others against.
+ * The planner never picks it. It is the simplest sorting network, for study and as a reference for other sorts.
  */
 class OddEven implements Algorithm {
   readonly name = 'odd-even';

@@ -44,24 +44,26 @@ import { tuningFor } from './tuning.js';
 
 export const RADIX_BITS = 8;
 export const BINS = 2 ** RADIX_BITS;
-/** Bytes of `control` in cl/onesweep.cl: a status word and a ticket for each pass, and then the word for all sorts. */
+/**
+ * Bytes of `control` in cl/onesweep.cl: a status word, a ticket per pass, then the sticky status word of all sorts.
+ */
 export const CONTROL_BYTES = 80;
 export const ANY_AT = 64;
-/** Keys from which on look-back sums need 64-bit words: two bits of a word say what it holds. */
+/** From this number of keys on, look-back sums need 64-bit words: two bits of a word hold its state. */
 export const WIDE = 2 ** 30;
-/** Up to so many keys, small tiles let more units take part. */
+/** Up to this number of keys, small tiles let more compute units take part. */
 const FEW_KEYS = 2 ** 18;
-/** Keys that a work-item of the histogram should have at least: fewer groups leave fewer counts to add. */
+/** Fewest keys per work-item of the histogram: fewer groups leave fewer counts to add. */
 const HISTOGRAM_KEYS = 16;
 
-/** What the kernels of cl/onesweep.cl were built with. */
+/** Parameters that the kernels of cl/onesweep.cl were built with. */
 export interface OnesweepTuning extends TileTuning {
   readonly histogramSize: number;
   readonly histogramColumns: number;
   readonly lookBack: number;
 }
 
-/** Groups of a pass: one that tells where the digits begin, and one for each tile. */
+/** Returns the number of groups of a pass: one that scans the digit counts, and one per tile. */
 export const passGroups = ({ groupSize, keysPerItem }: OnesweepTuning, n: number): number =>
   1 + Math.ceil(n / (groupSize * keysPerItem));
 
@@ -74,11 +76,11 @@ export function histogramGroups(
   return Math.max(1, Math.min(capabilities.computeUnits, busy));
 }
 
-/** Of 16 bytes. */
+/** Number of 16-byte vectors of `state`. */
 export const stateVectors = (tuning: OnesweepTuning, n: number, passes: number): number =>
   ((passes * passGroups(tuning, n) + tuning.lookBack - 1) * BINS * (tuning.offsetBits / 8)) / 16;
 
-/** Enqueues the histogram of all digits, which makes ready what the passes count in. */
+/** Enqueues the histogram of all digits, which also clears the state that the passes use. */
 export function enqueueDigitHistogram(
   queue: Queue,
   { certain }: RankedPrograms,
@@ -88,7 +90,7 @@ export function enqueueDigitHistogram(
     readonly from: Buffer;
     readonly control: Buffer;
     readonly groups: number;
-    /** Of the first pass. */
+    /** Flags of the first pass. */
     readonly flags: number;
   },
 ): void {
@@ -109,23 +111,23 @@ export function enqueueDigitHistogram(
 }
 
 /**
- * One histogram of all digits, then one kernel per digit: every key is read and written once a pass.
+ * Onesweep: one histogram of all digits, then one kernel per digit. Each pass reads and writes every key once.
  *
- * Idea: a group ranks its tile while it learns from its predecessors, tile by tile backwards, how many
- * keys of each digit lie before it (decoupled look-back).
+ * Idea: while a group ranks its tile, it learns from its predecessors, tile by tile backwards, how many keys of
+ * each digit precede it (decoupled look-back).
  *
- * Whole keys without values may be ranked by returning local atomics (tuning `checkedLanes`). Whether those kept the
- * order of equal digits shows in the tile itself: the passes before left it in order by the lower bits, so that it has
- * to be in order by all bits up to the digit now. Each tile is looked over for that, and a sort with one that is not
- * gives up.
+ * Whole keys without values may be ranked by returning local atomics (tuning `checkedLanes`). Whether these kept
+ * the order of equal digits can be checked in the tile itself: earlier passes ordered it by the lower bits, so
+ * after ranking it must be ordered by all bits up to the current digit. Every tile is checked; if one fails, the
+ * sort gives up.
  *
  * Source: Adinets and Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs" (2022).
  *
- * Complexity: 1 + passes launches, 2 × key (+ value) bytes of traffic per key and pass, and one more read
- * of the keys. Limit: work-groups must make progress side by side, which OpenCL does not promise. Waits are
- * bounded; when one runs out the status word says so and another algorithm sorts.
+ * Complexity: 1 + passes launches, 2 × key (+ value) bytes of traffic per key and pass, and one more read of the
+ * keys. Limit: work-groups must make progress concurrently, which OpenCL does not guarantee. Waits are bounded;
+ * when one runs out, the status word reports it and another algorithm sorts.
  *
- * The planner picks it on GPUs that passed its self-test, for all that the one-launch sorts cannot hold.
+ * The planner picks it on GPUs that passed its self-test, for all arrays that exceed the one-launch sorts.
  */
 class Onesweep implements Algorithm {
   readonly name = 'onesweep';
@@ -133,7 +135,7 @@ class Onesweep implements Algorithm {
   readonly shape: AlgorithmShape;
   readonly #programs: RankedPrograms;
   readonly #tuning: OnesweepTuning;
-  /** Kept, so that what one word of it says of many sorts is there when somebody looks. */
+  /** Persistent, so that its sticky word covers many sorts. */
   readonly #control: Buffer;
 
   constructor(device: Device, shape: AlgorithmShape, programs: RankedPrograms, tuning: OnesweepTuning) {
@@ -206,7 +208,7 @@ class Onesweep implements Algorithm {
 /**
  * Builds cl/onesweep.cl with parameters that the device can hold.
  *
- * @param isPlanned whether a plan that the device makes says what is sorted by
+ * @param isPlanned whether a plan computed on the device selects the digits
  * @throws BuildError, UnsupportedError
  */
 export async function buildOnesweep(
@@ -284,7 +286,7 @@ export const onesweep: AlgorithmFactory = {
 
   fit(device, shape, tuning) {
     const { capabilities } = device;
-    // The whole budget may be asked for: a histogram group has a unit to itself.
+    // A histogram group may use the whole budget: it runs alone on its compute unit.
     const columnBytes = Math.ceil(shape.keyBits / RADIX_BITS) * BINS * 4;
     return fittedTuning(tuning, fitTile(device, shape, tuning), {
       histogramSize: Math.min(numberOf(tuning, 'histogramSize'), capabilities.maxWorkGroup),

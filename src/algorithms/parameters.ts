@@ -1,24 +1,24 @@
-/** What can be chosen of an algorithm on one device: its parameters, declared where it is written. */
+/** Tunable parameters of an algorithm, declared where the algorithm is defined. */
 import { UsageError } from '../util/errors.js';
 import { suggestion } from '../util/suggest.js';
 
 /** A parameter's value. */
 export type Value = number | string | boolean;
 
-/** Values of parameters by name, as they stand in `AlgorithmShape.tuning`. */
+/** Parameter values by name, as in `AlgorithmShape.tuning`. */
 export type Tuning = Readonly<Record<string, Value>>;
 
-/** What is said of a parameter besides its kind. */
+/** Properties of a parameter besides its kind. */
 export interface ParameterUse {
-  /** The values that a search tries, in order; a parameter without them is not searched. */
+  /** Values that a search tries, in order; a parameter without them is not searched. */
   readonly axis?: readonly Value[];
-  /** It matters only to sorts of keys alone, or only to those with values. */
+  /** Set if the parameter only affects sorts of keys alone, or only sorts with values. */
   readonly onlyWith?: 'keys' | 'values';
-  /** The caller of a sort may choose it, by the option of its name. */
+  /** The caller of a sort may set it with the option of the same name. */
   readonly option?: boolean;
 }
 
-/** A whole number from `least` to `most`, or one of some values. */
+/** A whole number from `min` to `max`, or one of a list of values. */
 export type Parameter = ParameterUse &
   (
     | { readonly kind: 'whole'; readonly min: number; readonly max: number }
@@ -41,10 +41,10 @@ export const choice = (values: readonly Value[], use: ParameterUse = {}): Parame
   ...use,
 });
 
-/** On or off. */
+/** Returns a boolean parameter. */
 export const onOff = (use: ParameterUse = {}): Parameter => choice([false, true], use);
 
-/** What a value of the parameter has to be, in words. */
+/** Describes the accepted values. */
 const expected = (parameter: Parameter): string =>
   parameter.kind === 'whole'
     ? `a whole number from ${parameter.min} to ${parameter.max}`
@@ -55,7 +55,7 @@ const accepts = (parameter: Parameter, value: unknown): boolean =>
     ? Number.isInteger(value) && Number(value) >= parameter.min && Number(value) <= parameter.max
     : parameter.values.some((one) => one === value);
 
-/** What is wrong with a value for a parameter of that name, or undefined. */
+/** Returns the reason why a value is invalid for a parameter, or undefined if it is valid. */
 export function refusal(parameters: Parameters, name: string, value: unknown): string | undefined {
   const parameter = Object.hasOwn(parameters, name) ? parameters[name] : undefined;
   if (!parameter) {
@@ -69,9 +69,9 @@ export function refusal(parameters: Parameters, name: string, value: unknown): s
 }
 
 /**
- * Checks what somebody chose for an algorithm.
+ * Checks the tuning that a caller chose for an algorithm.
  *
- * @throws UsageError for a name that is no parameter of it, or a value that the parameter cannot have
+ * @throws UsageError for an unknown parameter or an invalid value
  */
 export function checkTuning(
   { name, parameters }: { readonly name: string; readonly parameters: Parameters },

@@ -1,4 +1,4 @@
-/** What the passes of all sorts have in common on the host: their buffers, scratch, flags and values. */
+/** Host code that the passes of all sorts share: buffers, scratch, flags and values. */
 import type { Buffer } from '../device/buffer.js';
 import type { Queue } from '../device/queue.js';
 import { UsageError } from '../util/errors.js';
@@ -10,13 +10,13 @@ const FLAG_DECODE = 2;
 const FLAG_POSITIONS = 4;
 const FLAG_FIRST = 8;
 
-/** Where a pass stands among those of a sort. */
+/** Position of a pass in its sort. */
 export interface Turn {
   readonly first: boolean;
   readonly last: boolean;
 }
 
-/** What a pass does besides moving codes. */
+/** Returns the flags for the additional work of a pass: encoding, decoding, generating positions. */
 export const passFlags = (
   { codec, indices }: Pick<SortWork, 'codec' | 'indices'>,
   { first, last }: Turn,
@@ -26,35 +26,38 @@ export const passFlags = (
   (first && indices ? FLAG_POSITIONS : 0) |
   (first ? FLAG_FIRST : 0);
 
-/** One pass over the elements: what it reads and writes, and what it does besides. */
+/** One pass over the elements: its buffers and flags. */
 export interface Pass {
   readonly from: Buffer;
   readonly to: Buffer;
   readonly fromValues?: Buffer;
   readonly toValues?: Buffer;
-  /** Of the kernel argument `flags`. */
+  /** Kernel argument `flags`. */
   readonly flags: number;
 }
 
-/** Values in and out, where there are any, as the arguments of a kernel. */
+/** Returns the value buffers, input and output, as kernel arguments; empty without values. */
 export const passValues = ({ fromValues, toValues }: Omit<Pass, 'flags'>): Buffer[] =>
   fromValues && toValues ? [fromValues, toValues] : [];
 
-/** The arguments of a kernel that moves elements: keys in and out, and the values. */
+/** Returns the buffers of a kernel that moves elements: keys in and out, then values in and out. */
 export const passBuffers = (pass: Omit<Pass, 'flags'>): Buffer[] => [pass.from, pass.to, ...passValues(pass)];
 
-/** What such a kernel wrote, for `onStage`. */
+/** Returns the buffers that such a kernel wrote, for `onStage`. */
 export const passOutputs = ({ to, toValues }: Pick<Pass, 'to' | 'toValues'>): Record<string, Buffer> => ({
   keys: to,
   ...(toValues && { values: toValues }),
 });
 
-/** True, or why values are not carried along: kernels know those of 1, 2, 4, 8 and, with `most` 16, 16 bytes. */
+/**
+ * Returns true, or the reason why values cannot travel along: kernels support 1, 2, 4, 8 and, with `maxBytes` 16,
+ * 16 bytes.
+ */
 export const carriesValues = ({ valueBytes }: AlgorithmShape, maxBytes: 8 | 16 = 16): true | string =>
   ([0, 1, 2, 4, 8, 16].includes(valueBytes) && valueBytes <= maxBytes) ||
   `values of ${valueBytes} bytes need an argsort and a gather`;
 
-/** A scratch buffer. @throws UsageError when the caller left it out */
+/** Returns a scratch buffer. @throws UsageError when the caller left it out */
 export function scratchOf({ scratch }: Pick<SortWork, 'scratch'>, name: string): Buffer {
   const buffer = scratch[name];
   if (buffer) return buffer;
@@ -62,11 +65,11 @@ export function scratchOf({ scratch }: Pick<SortWork, 'scratch'>, name: string):
 }
 
 /**
- * The buffers that each of `passes` out-of-place passes reads and writes, so that the last one writes
- * `output` and `input` survives unless it is the output.
+ * Returns the buffers that each of `passes` out-of-place passes reads and writes. The last pass writes `output`;
+ * `input` is preserved unless it is the output.
  *
- * In place with an odd number of passes the first entry is a plain copy: `copyFirst` says so and the
- * passes start from `alternate`.
+ * In place with an odd number of passes, the input must be copied to `alternate` first (`copyFirst`), and the
+ * passes start from there.
  */
 export function pingPong<B>(
   passes: number,
@@ -83,7 +86,7 @@ export function pingPong<B>(
   return { copyFirst, steps };
 }
 
-/** Scratch that `alternatingPasses` needs. */
+/** Returns the scratch sizes of `alternatingPasses`. */
 export function alternateBytes(
   { keyBits, valueBytes }: AlgorithmShape,
   n: number,
@@ -97,7 +100,7 @@ export function alternateBytes(
   };
 }
 
-/** Values in and out. @throws UsageError when they are to be sorted and there is no place for them */
+/** Returns the value buffers, or undefined without values. @throws UsageError when an output buffer is missing */
 export function valuesOf(
   { valueBytes }: AlgorithmShape,
   { inputValues, outputValues }: Pick<SortWork, 'inputValues' | 'outputValues'>,
@@ -108,8 +111,8 @@ export function valuesOf(
 }
 
 /**
- * Passes that read one array and write another, spread over input, output and the alternate buffers; enqueues the copies
- * that go first where the sort is in place.
+ * Returns passes that read one array and write another, alternating between input, output and the alternate
+ * buffers. Enqueues the initial copies if the sort is in place.
  *
  * @throws UsageError when a buffer is missing
  */
@@ -139,7 +142,7 @@ export function alternatingPasses(
 }
 
 /**
- * A pass whose elements stay in the output: the first one brings them there from the input.
+ * Returns a pass whose elements stay in the output; the first pass moves them there from the input.
  *
  * @throws UsageError when a buffer is missing
  */
@@ -154,6 +157,6 @@ export function passInPlace(shape: AlgorithmShape, work: Omit<SortWork, 'scratch
   };
 }
 
-/** The only pass of a sort. @throws UsageError when a buffer is missing */
+/** Returns the only pass of a single-pass sort. @throws UsageError when a buffer is missing */
 export const onlyPass = (shape: AlgorithmShape, work: Omit<SortWork, 'scratch'>): Pass =>
   passInPlace(shape, work, { first: true, last: true });

@@ -36,14 +36,14 @@ import { tuningFor } from './tuning.js';
 const KERNEL = 'persistent_radix';
 /** A tile needs two rows, which have at most 32 work-items. */
 const MIN_GROUP = 64;
-/** More keys than any device's groups hold at once. */
+/** More keys than the groups of any device hold at once. */
 const WIDE = 2 ** 31;
-/** `control` in cl/persistent_radix.cl, and where its word for all launches is. */
+/** Bytes of `control` in cl/persistent_radix.cl, and the offset of its sticky word. */
 const CONTROL_BYTES = 32;
 const ANY_AT = 16;
 
 interface PersistentTuning extends TileTuning {
-  /** Groups that are resident on a compute unit at once; 0: one group is all that may be counted on. */
+  /** Groups that are resident on a compute unit at once; 0: only one group on the device can be relied on. */
   readonly groupsPerUnit: number;
 }
 
@@ -53,28 +53,29 @@ function tuned(device: KnownDevice, shape: AlgorithmShape, n?: number): Persiste
   return { ...tile, groupsPerUnit: numberOf(tuning, 'groupsPerUnit') };
 }
 
-/** Keys that the groups of one launch hold. */
+/** Returns the number of keys that the groups of one launch hold. */
 const capacity = (
   { capabilities }: KnownDevice,
   { groupSize, keysPerItem, groupsPerUnit }: PersistentTuning,
 ) => groupSize * keysPerItem * Math.max(1, Math.floor(groupsPerUnit * capabilities.computeUnits));
 
 /**
- * Sort of a middling array in one launch, by work-groups that are all resident at the same time.
+ * Sorts a medium-sized array in one launch, by work-groups that are all resident at the same time.
  *
- * Idea: launches and the gaps between them cost a GPU more than the passes over a few hundred thousand
- * keys. So one launch does all passes: each group keeps one tile, and the groups meet at barriers over the
- * whole device, once to add up the counts of all tiles, once when all keys are in their new places.
+ * Idea: launches and the gaps between them cost a GPU more than the passes over a few hundred thousand keys. One
+ * launch therefore runs all passes. Each group keeps one tile. Device-wide barriers synchronize the groups: once to
+ * add up the counts of all tiles, once when all keys are at their new positions.
  *
- * Source: barriers between resident groups after Xiao and Feng, "Inter-Block GPU Communication via Fast
- * Barrier Synchronization" (2010); the passes are those of a least-significant-digit radix sort.
+ * Source: barriers between resident groups after Xiao and Feng, "Inter-Block GPU Communication via Fast Barrier
+ * Synchronization" (2010); the passes are those of a least-significant-digit radix sort.
  *
- * Complexity: 1 launch, 2 × passes - 1 meetings, 2 × key (+ value) bytes of traffic per key and pass, mostly
- * in the cache of the device; no second array. Limit: as many tiles as groups are resident, and groups must
- * make progress side by side, which OpenCL does not promise. Waits are bounded; when one runs out the status
- * word says so and another algorithm sorts.
+ * Complexity: 1 launch, 2 × passes - 1 barriers, 2 × key (+ value) bytes of traffic per key and pass, mostly in the
+ * device's cache; no second array. Limit: as many tiles as groups are resident, and groups must make progress
+ * concurrently, which OpenCL does not guarantee. Waits are bounded; when one runs out, the status word reports it
+ * and another algorithm sorts.
  *
- * The planner picks it on GPUs that passed its self-test, from what `single-workgroup` cannot hold up to that limit.
+ * The planner picks it on GPUs that passed its self-test, for sizes from the limit of `single-workgroup` up to its
+ * own.
  */
 class PersistentRadix implements Algorithm {
   readonly name = 'persistent';
@@ -89,7 +90,7 @@ class PersistentRadix implements Algorithm {
     this.shape = shape;
     this.#programs = programs;
     this.#tuning = tuning;
-    // Each launch leaves it as it found it: clearing it would be a command more.
+    // Each launch restores it, which saves a command that clears it.
     this.#control = device.allocatePersistent(CONTROL_BYTES);
   }
 
@@ -169,9 +170,9 @@ export const persistentRadix: AlgorithmFactory = {
 
   modelled(device, shape, n) {
     const { quirks, computeUnits } = device.capabilities;
-    // What makes sure that groups are resident together is a matter of the vendor: see the rows for any device.
+    // Whether groups are resident together depends on the vendor: see the rows for any device.
     if (!quirks.inlinePtx) return {};
-    // As few keys as let each unit have a tile, if that is enough for all.
+    // The smallest tile that lets each compute unit have one, if these tiles hold all keys.
     const share = powerAtLeast(Math.max(1, Math.min(n, WIDE) / computeUnits));
     const tile = modelledTile(device, shape, {
       name: `persistent of ${share} a unit`,

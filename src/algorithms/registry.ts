@@ -20,8 +20,8 @@ import { splitRadix } from './split-radix.js';
 import { tiledRadix } from './tiled-radix.js';
 
 /**
- * Every sort that clsort has; bench, matrix, explain and `--algorithm` read this list. The planner tries those that are
- * for a device in this order.
+ * All sorting algorithms. bench, matrix, explain and `--algorithm` read this list. The planner tries those that are
+ * planned on a device in this order.
  */
 export const ALGORITHMS: readonly AlgorithmFactory[] = [
   singleWorkgroupRadix,
@@ -39,13 +39,13 @@ export const ALGORITHMS: readonly AlgorithmFactory[] = [
   oddEven,
 ];
 
-/** Those that the planner takes by itself on a device, best first. */
+/** Returns the algorithms that the planner picks from on a device, best first. */
 export function plannedOn({ capabilities }: KnownDevice): readonly AlgorithmFactory[] {
   const kind = capabilities.type === 'cpu' ? 'cpu' : 'gpu';
   return ALGORITHMS.filter((factory) => factory.stable && factory.plannedOn?.includes(kind));
 }
 
-/** The algorithm of a name, or of a former one. @throws UsageError when there is no algorithm of that name */
+/** Returns the algorithm of a name or a deprecated alias. @throws UsageError when there is no such algorithm */
 export function algorithmNamed(name: string): AlgorithmFactory {
   const canonical = canonicalAlgorithm(name);
   const found = ALGORITHMS.find((algorithm) => algorithm.name === canonical);
@@ -55,10 +55,10 @@ export function algorithmNamed(name: string): AlgorithmFactory {
 }
 
 /**
- * An algorithm for one kind of sort, without the self-test that comes before it is used: for who checks results.
+ * Creates an algorithm for one kind of sort without its self-test, for callers that check the results.
  *
- * @param tuning  parameters that win over those that the device has for it
- * @returns the algorithm, or why there is none on this device
+ * @param tuning parameters that override those of the device
+ * @returns the algorithm, or the reason why it is not available on this device
  * @throws UsageError, BuildError
  */
 export async function untestedAlgorithm(

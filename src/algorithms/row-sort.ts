@@ -19,13 +19,13 @@ import { carriesValues, onlyPass, type Pass, passBuffers, passFlags, passOutputs
 
 /** Most keys of a row. */
 export const ROW_MAX = 64;
-/** Work-items of a row. */
+/** Work-items per row. */
 const LANES = 32;
 
-/** How the mask of zero bits comes about, see cl/row_sort.cl. */
+/** How the mask of zero bits is computed, see cl/row_sort.cl. */
 const VOTES = { masks: 0, khr: 1, ptx: 2 } as const;
 
-/** Many rows of keys that lie one behind the other. */
+/** Rows of keys, stored one after the other. */
 export interface RowWork extends Omit<Pass, 'flags'> {
   /** Keys of all rows together; the last row may be shorter. */
   readonly n: number;
@@ -33,21 +33,21 @@ export interface RowWork extends Omit<Pass, 'flags'> {
   readonly codec: KeyCodec;
   readonly bits: readonly [begin: number, end: number];
   readonly indices?: boolean;
-  /** For `tuning` `trace: true`: masks, places and codes of each bit of the first row. */
+  /** For `tuning` `trace: true`: masks, positions and codes of each bit of the first row. */
   readonly trace?: { readonly masks: Buffer; readonly places: Buffer; readonly codes: Buffer };
 }
 
 /**
- * Row sort: 32 work-items sort a row of up to 64 keys in local memory, one bit at a time; the mask of the
- * row's zero bits and a population count give each key its place. Many rows are sorted by one launch.
+ * Row sort: 32 work-items sort a row of up to 64 keys in local memory, one bit at a time. The mask of the row's
+ * zero bits and a population count give each key its position. One launch sorts many rows.
  *
- * Source: D. Merrill, A. Grimshaw, "High Performance and Scalable Radix Sorting" (2011) for ranks by
- * votes within a warp; the split itself is G. E. Blelloch's (1990).
+ * Source: D. Merrill, A. Grimshaw, "High Performance and Scalable Radix Sorting" (2011) for ranks by votes within a
+ * warp; the split itself is G. E. Blelloch's (1990).
  *
- * Complexity: one launch, one step per bit of the window, every key read and written once. Limit: rows
- * of 64 keys. The default form assumes nothing of sub-groups; `tuning` `vote` is masks, khr or ptx.
+ * Complexity: one launch, one step per bit of the window, every key read and written once. Limit: rows of 64 keys.
+ * The default form assumes nothing about sub-groups; `tuning` `vote` is masks, khr or ptx.
  *
- * The planner never picks it by itself; rows of unequal lengths are what `segmented` sorts, which counts instead of voting.
+ * The planner never picks it. `segmented` sorts rows of unequal lengths, by counting instead of voting.
  */
 export class RowSort implements Algorithm {
   readonly name = 'row';
@@ -82,7 +82,7 @@ export class RowSort implements Algorithm {
     return {};
   }
 
-  /** Sorts every row by itself. @throws UsageError when rows are longer than compiled for */
+  /** Sorts every row separately. @throws UsageError when rows are longer than the program supports */
   enqueueRows(queue: Queue, work: RowWork): void {
     const { n, rowLength, codec, bits, trace } = work;
     if (rowLength < 1 || rowLength > this.row) {
@@ -113,7 +113,7 @@ function voteOf({ capabilities }: Device, wanted: unknown): keyof typeof VOTES {
   throw new UsageError(`row sort cannot vote by '${wanted}' on this device: expected masks, khr or ptx`);
 }
 
-/** Compiles the sort of rows. */
+/** Compiles the row sort. */
 export async function createRowSort(device: Device, shape: AlgorithmShape): Promise<RowSort> {
   const row = shape.tuning?.row === 32 ? 32 : ROW_MAX;
   const vote = VOTES[voteOf(device, shape.tuning?.vote)];

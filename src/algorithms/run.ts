@@ -5,39 +5,40 @@ import type { Algorithm, Enqueued, ScratchSizes, SortWork } from './algorithm.js
 
 type Work = Omit<SortWork, 'scratch'>;
 
-/** What a sort enqueued, between which buffers. */
+/** The recorded commands of a sort and their scratch buffers. */
 interface Recorded {
   readonly scratch: readonly Buffer[];
   readonly recording: Recording;
   readonly enqueued: Enqueued;
 }
 
-/** A sort that was enqueued before, to be enqueued again when all of it is the same. */
+/** A sort that was enqueued before, so that an identical one can be replayed. */
 interface Remembered {
   readonly work: Work;
   readonly sizes: ScratchSizes;
-  /** Made when the sort comes again: most of those with many results under way never do. */
+  /** Recorded when the sort is repeated: most sorts with many pending results never are. */
   recorded?: Recorded;
-  /** How often in turn it came with other scratch than was recorded. */
+  /** Consecutive times that the pool returned other scratch than was recorded. */
   missed: number;
 }
 
-/** Recording takes longer than a replay saves: where results of a chain take each other's scratch, it is seldom done anew. */
+/**
+ * Recording takes longer than a replay saves. If the results of a chain swap their scratch, it is rarely repeated.
+ */
 const MAX_MISSED = 8;
 
-/** Sorts that are remembered for each output: inputs may alternate. */
+/** Remembered sorts per output: inputs may alternate. */
 const REMEMBERED = 4;
-/** By output, so that any number of results may be under way, and what was freed is forgotten. */
+/** Keyed by output: any number of results may be pending, and entries of freed outputs are dropped. */
 const memory = new WeakMap<Algorithm, WeakMap<Buffer, Remembered[]>>();
 
 /**
  * Runs an algorithm with scratch from the device's pool.
  *
- * A sort that comes for the third time with the same buffers is replayed: its launches are not made anew. The scratch stays
- * taken until `release`, to be called after the wait, since the host may still have to read a status word
- * in it.
+ * The third sort with the same buffers, and later ones, are replayed from a recording. The scratch stays allocated
+ * until `release`, to be called after the wait, because the host may still have to read a status word in it.
  *
- * @throws MemoryError when the scratch cannot be had
+ * @throws MemoryError when the scratch cannot be allocated
  */
 export function enqueueWithScratch(
   algorithm: Algorithm,
@@ -51,7 +52,7 @@ export function enqueueWithScratch(
   };
   try {
     const { n, bits, segments } = work;
-    // What is told of segments goes to another word each time. What waits with others is handed over with them.
+    // The status slot of segments changes with each call, and pending uploads must be submitted with their sort.
     const isReplayed = !segments && !queue.hasPendingUploads;
     const known = isReplayed ? recall(algorithm, work) : undefined;
     const options = { inPlace: work.input === work.output, bits, ...(segments && { segments }) };
@@ -87,9 +88,9 @@ export function enqueueWithScratch(
 }
 
 /**
- * Times a sort, as `Queue.measure` does, and gives its scratch back.
+ * Times a sort, as `Queue.measure` does, and releases its scratch.
  *
- * @param sort enqueues one by `enqueueWithScratch`
+ * @param sort enqueues one sort by `enqueueWithScratch`
  */
 export async function measureWithScratch(
   queue: Queue,
@@ -111,7 +112,7 @@ function recall(algorithm: Algorithm, work: Work): Remembered | undefined {
   return all?.find((one) => sameWork(one.work, work));
 }
 
-/** Asked of a sort that cannot be replayed. */
+/** Returns whether to record a sort that cannot be replayed. */
 function isToBeRecorded(known: Remembered): boolean {
   if (!known.recorded) return true;
   known.missed++;
@@ -120,7 +121,7 @@ function isToBeRecorded(known: Remembered): boolean {
   return true;
 }
 
-/** Remembers a sort that nothing is known of. */
+/** Remembers a sort that is not known yet. */
 function remember(algorithm: Algorithm, one: Remembered): void {
   let outputs = memory.get(algorithm);
   if (!outputs) {

@@ -17,22 +17,25 @@ import { SerialSegments } from './segments-serial.js';
 import { SPIN_LIMIT, TILE_PARAMETERS, tileAvailable } from './tile.js';
 import { tuningFor } from './tuning.js';
 
-/** Keys from which on positions need 64 bits: differences of positions are signed. */
+/** Positions need 64 bits from this number of keys on: differences of positions are signed. */
 const WIDE = 2 ** 31;
 
 /**
- * Segmented sort by length: every segment of an array by itself, all by a few launches whatever their lengths.
+ * Segmented sort: sorts every segment of an array separately, all with a few launches, whatever their lengths.
  *
- * Idea: the device looks at each offset once, and what suits the length sorts the segment. On GPUs tiny ones are sorted
- * by a work-item in its registers, short ones by the row of 32 that looks at them, others by a group in local memory, longer ones
- * by a group in passes, and those that would keep one group busy for too long by all groups, run by run. On CPUs a work-item sorts one
- * segment after the other alone, by insertion or by radix in its cache, but for those that all have to share.
+ * Idea: the device reads each offset once, and a method that suits the length sorts the segment.
+ * - GPU, tiny: one work-item, in its registers.
+ * - GPU, short: the row of 32 work-items that reads its offset.
+ * - GPU, longer: one group in local memory, or one group in passes.
+ * - GPU, segments that would keep one group busy for too long: all groups, run by run.
+ * - CPU: each work-item sorts one segment after the other, by insertion or by radix in its cache. All work-items
+ *   share the longest segments.
  *
- * Source: the classes are those of K. Hou, W. Liu, H. Wang, W. Feng, "Fast Segmented Sort on GPUs" (2017); the sorts within
- * them are enumeration and radix sorts, and the network of K. E. Batcher (1968).
+ * Source: the classes are those of K. Hou, W. Liu, H. Wang, W. Feng, "Fast Segmented Sort on GPUs" (2017); the
+ * sorts within them are enumeration and radix sorts, and the network of K. E. Batcher (1968).
  *
- * Complexity: 1 to 5 launches, and 3 more for each digit where a segment can be so long that it is cut. Offsets are
- * read on the device only, and checked there. Limit: fewer than 2^31 keys.
+ * Complexity: 1 to 5 launches, and 3 more per digit if a segment can be so long that it is cut. Offsets are read
+ * and checked on the device only. Limit: fewer than 2^31 keys.
  *
  * The planner picks it for all segments; an array without any is one segment.
  */
@@ -67,12 +70,12 @@ class SegmentedSort implements Algorithm {
   }
 
   enqueue(queue: Queue, work: SortWork): Enqueued {
-    // Without keys there are no elements that a kernel could touch, but offsets that may be wrong.
+    // Without keys no kernel touches elements, but offsets may still be invalid.
     return work.n === 0 && !work.segments ? {} : this.#form.enqueue(queue, work);
   }
 }
 
-/** A core sorts alone, unless its driver would end it, or another form is asked for. */
+/** Returns the form: CPU cores sort alone, unless the driver limits their loops or the tuning sets another form. */
 function formOf({ capabilities }: KnownDevice, { tuning }: AlgorithmShape): 'serial' | 'groups' {
   if (tuning?.form === 'serial' || tuning?.form === 'groups') return tuning.form;
   const { maxLoopIterations } = capabilities.quirks;
@@ -84,10 +87,10 @@ export const segmentedSort: AlgorithmFactory = {
   stable: true,
   bySegments: true,
   bounds: BOUNDS,
-  waits: true, // where its parameters have a sweep
+  waits: true, // if its parameters include a sweep
   parameters: {
     form: choice(['serial', 'groups']),
-    /** Most keys of a segment, for which one tile is compiled and no other. */
+    /** Upper bound of the keys of a segment; only the tile for that bound is compiled. */
     longest: choice(BOUNDS),
     rows: choice(['counts', 'network']),
     ...Object.fromEntries(

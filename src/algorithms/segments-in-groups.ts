@@ -22,12 +22,12 @@ import { buildTile, fitColumns, fitTile, numberOf, type TileTuning } from './til
 
 /** Most keys of a segment that a row of work-items sorts: cl/segment_rows.cl. */
 const ROW = 64;
-/** Work-items of a row, which looks at as many segments at most, and of a group of rows. */
+/** Work-items per row, which is also the maximal number of segments that a row reads, and per group of rows. */
 const LANES = 32;
 const ROWS_GROUP = 128;
-/** Small tiles have few keys, for the many segments that would leave most of a large one empty. */
+/** Small tiles have few keys, for the many segments that would leave a large tile mostly empty. */
 const SMALL = { groupSize: 64, keysPerItem: 8, radixBits: 7 };
-/** Tiles for segments of which it is known that none is longer. So few keys take less time by more digits of fewer bits. */
+/** Tiles for segments with a known length bound. So few keys take less time with more digits of fewer bits. */
 const BOUNDED = [
   { groupSize: 32, keysPerItem: 4, radixBits: 6 },
   { groupSize: 32, keysPerItem: 8, radixBits: 6 },
@@ -35,20 +35,23 @@ const BOUNDED = [
   { groupSize: 128, keysPerItem: 8, radixBits: 8 },
   { groupSize: 256, keysPerItem: 8, radixBits: 8 },
 ];
-/** Most keys of such segments. */
+/** Length bounds of these tiles, in keys. */
 export const BOUNDS: readonly number[] = BOUNDED.map(({ groupSize, keysPerItem }) => groupSize * keysPerItem);
 /** Tiles of the shortest run that a segment is cut into. */
 const TILES_PER_RUN = 8;
-/** Groups that walk over a list, for each unit of the device. */
+/** Groups per compute unit that process a list in a grid-stride loop. */
 const GROUPS_PER_UNIT = 16;
-/** The same for groups that count for a sweep: each has counters of its own to add up. */
+/** The same for the counting kernel of a sweep: each group has private counters to add up. */
 const COUNTERS_PER_UNIT = 4;
 /** Copies of these counters, if they fit. */
 const COUNT_COLUMNS = 8;
-/** Most runs of one segment, where drivers end long loops: one group scans their counts. */
+/** Most runs of one segment if the driver limits loops: one group scans their counts. */
 const MAX_RUNS = 4096;
 
-/** Look-back of a sweep: bytes of `control` in cl/tile_look_back.clh, words before the rows in cl/segment_sweep.cl, and segments that are too long for it. */
+/**
+ * Look-back of a sweep: bytes of `control` in cl/tile_look_back.clh, words before the rows in cl/segment_sweep.cl,
+ * and the segment length from which on the sums overflow.
+ */
 const CONTROL_BYTES = 80;
 const ANY_AT = 64;
 const BEFORE_ROWS = 128;
@@ -66,23 +69,23 @@ interface Tiles {
   readonly tile: TileTuning;
 }
 
-/** The program that moves each key once a digit, and what it keeps. */
+/** The program that moves each key once per digit, and its look-back state. */
 interface Sweep extends Tiles {
   readonly lookBack: number;
-  /** Kept, so that what one word of it says of many sorts is there when somebody looks. */
+  /** Persistent, so that its sticky word covers many sorts. */
   readonly control: Buffer;
 }
 
 const keysOf = ({ tile }: Tiles): number => tile.groupSize * tile.keysPerItem;
 
-/** The segmented sort of GPUs, see cl/segment_rows.cl and cl/segment_tiles.cl: by the length of each segment. */
+/** The segmented sort of GPUs, by the length of each segment; see cl/segment_rows.cl and cl/segment_tiles.cl. */
 export class SegmentsInGroups {
   readonly #device: Device;
   readonly #shape: AlgorithmShape;
-  /** No segment has more keys; left out where nothing is known. */
+  /** Upper bound of the keys of a segment; undefined if unknown. */
   readonly longest: number | undefined;
   readonly #rows: FittedProgram;
-  /** The only ones where no segment is longer. */
+  /** Equal to `#tiles` if the segment length is bounded. */
   readonly #small: Tiles;
   readonly #tiles: Tiles;
   readonly #sweep: Sweep | undefined;
@@ -153,7 +156,7 @@ export class SegmentsInGroups {
     };
   }
 
-  /** Rows that no group would have to share, or that groups share by a sweep. */
+  /** Returns true for rows that one group sorts each, and for longer ones that groups share by a sweep. */
   sortsRows(n: number, each: number): boolean {
     return this.#cut(n, n / each, each).runs === 0 || this.#sweepFor(n, each) !== undefined;
   }
@@ -166,7 +169,7 @@ export class SegmentsInGroups {
         `a segment of as many as ${longest} keys, by what sorts segments of at most ${this.longest}`,
       );
     }
-    // Kernels that are told how long every segment is read no offsets.
+    // Kernels that receive the common segment length read no offsets.
     const each = work.segments && !work.segments.offsets ? longest : 0;
     const cut = this.#cut(n, count, longest, each);
     const { runKeys, runs } = cut;
@@ -250,9 +253,9 @@ export class SegmentsInGroups {
   }
 
   /**
-   * Enqueues what sorts the segments that are cut by a sweep for each digit.
+   * Enqueues the sweep that sorts the segments that are cut, one launch per digit.
    *
-   * @param each keys of every segment, of which nothing else has to be told; 0: the offsets and what `state` says
+   * @param each keys of every segment, if all are equally long; 0: the kernels read the offsets and `state`
    */
   #enqueueSweep(
     queue: Queue,
@@ -295,7 +298,7 @@ export class SegmentsInGroups {
     return { status: control, anyAt: ANY_AT };
   }
 
-  /** The sweep, unless a segment may be too long for its sums. */
+  /** Returns the sweep, unless a segment may be too long for its sums. */
   #sweepFor(n: number, longest: number): Sweep | undefined {
     return Math.min(n, longest) < TOO_LONG ? this.#sweep : undefined;
   }
@@ -306,23 +309,28 @@ export class SegmentsInGroups {
     return (BEFORE_ROWS + (passes * runs + lookBack - 1) * 2 ** radixBits) * 4;
   }
 
-  /** Segments that a row looks at: so many that all rows have some. */
+  /** Returns the number of segments that a row reads: as many as keep all rows busy. */
   #span(count: number): number {
     const rows = this.#device.capabilities.computeUnits * GROUPS_PER_UNIT * (this.#rows.groupSize / LANES);
     return Math.min(LANES, Math.max(1, Math.ceil(count / rows)));
   }
 
-  /** Most keys of a segment of each kind: small tiles, tiles, passes of one group. What is longer is cut. */
+  /**
+   * Returns the most keys of a segment of each kind: small tiles, tiles, passes of one group. Longer segments are
+   * cut.
+   */
   #maxKeys({ whole }: Cut): readonly number[] {
     return [Math.max(ROW, keysOf(this.#small)), Math.max(ROW, keysOf(this.#tiles)), whole];
   }
 
-  /** Which kind segments of so many keys are of; -1: rows of work-items sort them. */
+  /** Returns the kind of a segment of that length; -1: rows of work-items sort it. */
   #kindOf(length: number, cut: Cut): number {
     return length <= ROW ? -1 : this.#maxKeys(cut).findIndex((maxKeys) => length <= maxKeys);
   }
 
-  /** Where the list of each kind begins, and at last where they end: there cannot be more segments of a length. */
+  /**
+   * Returns the start of each kind's list, then the end of the last one. A list has room for all possible segments.
+   */
   #lists(n: number, count: number, longest: number): number[] {
     const maxKeys = this.#maxKeys(this.#cut(n, count, longest));
     const ends: number[] = [0];
@@ -334,7 +342,7 @@ export class SegmentsInGroups {
     return ends;
   }
 
-  /** @param each keys of every segment, if it is told nothing else */
+  /** @param each keys of every segment, if the kernels read no offsets */
   #cut(n: number, count: number, longest: number, each = 0): Cut {
     const { computeUnits, quirks } = this.#device.capabilities;
     const sweep = this.#sweepFor(n, longest);
@@ -348,7 +356,7 @@ export class SegmentsInGroups {
     return cutOf(n, Math.ceil(Math.max(TILES_PER_RUN * tile, share) / tile) * tile, { longest });
   }
 
-  /** Groups that walk over a list; one for each entry where drivers end long loops. */
+  /** Returns the number of groups that process a list; one per entry if the driver limits loops. */
   #walkers(entries: number, perUnit = GROUPS_PER_UNIT): number {
     const { computeUnits, quirks } = this.#device.capabilities;
     const limited = Number.isFinite(quirks.maxLoopIterations);
@@ -357,9 +365,9 @@ export class SegmentsInGroups {
 }
 
 /**
- * The smallest tile for segments of at most `longest` keys.
+ * Returns the smallest tile for segments of at most `longest` keys.
  *
- * @returns undefined where they are longer than those that have one, or the device has no room for it
+ * @returns undefined if no bounded tile is that large, or the device cannot hold it
  */
 export function boundFor(
   device: KnownDevice,
@@ -376,7 +384,7 @@ export function boundFor(
   return undefined;
 }
 
-/** The program of a sweep, where the parameters have one. @throws BuildError, UnsupportedError */
+/** Builds the program of a sweep, if the parameters include one. @throws BuildError, UnsupportedError */
 async function sweepOf(device: Device, shape: AlgorithmShape, tuning: Tuning): Promise<Sweep | undefined> {
   const keysPerItem = numberOf(tuning, 'sweepKeysPerItem', 0);
   const { capabilities } = device;

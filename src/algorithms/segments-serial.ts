@@ -22,27 +22,29 @@ const INSERTED = 32;
 /** Segments that are sorted at once, one in each lane of vectors: cl/lane_sort.clh. */
 const LANES = 16;
 /**
- * Most keys of a segment that is sorted so. A network orders more pairs a key the more there are, and takes the longer the
- * more vectors of the device the lanes are: measured with 1 (AVX-512, PoCL 3.1, u32), 4096 keys take 2.7 ns each on two
- * cores, by digits 4.3; with 2 and 4 as many times as long is expected. With values they take 3.9, by digits 4.8; but keys of
- * 8 bits have one digit, by which 256 of them are sorted sooner then.
+ * Returns the most keys of a segment that is sorted in lanes. A network takes more comparators per key the longer
+ * the segment is, and more time the more device vectors the lanes span.
+ *
+ * Measured with 1 vector (AVX-512, PoCL 3.1, u32, two cores): 4096 keys take 2.7 ns each, by digits 4.3; with
+ * values 3.9, by digits 4.8. With 2 and 4 vectors proportionally longer segments are assumed. Keys of 8 bits with
+ * values have one digit, by which 256 keys are sorted faster.
  */
 function longestInLanes({ keyBits, valueBytes }: AlgorithmShape, vectorWords: number): number {
   return valueBytes > 0 && keyBits === 8 ? 128 : 256 * Math.min(Math.max(vectorWords, 1), LANES);
 }
 
-/** Bytes of what is ordered in lanes, over those of a key: beside one that has a value there is its place in the segment. */
+/** Lane element size over key size: with values, an element holds the key and its position in the segment. */
 const keysOfWord = ({ keyBits, valueBytes }: AlgorithmShape): number =>
   valueBytes === 0 ? 1 : keyBits === 8 ? 4 : 2;
 
-/** Keys of the runs that long segments are cut into: no work-item has more to do at a time than its share. */
+/** Keys of the runs that long segments are cut into: the bounds keep the shares of work-items balanced. */
 const MIN_RUN_KEYS = 2 ** 16;
 const MAX_RUN_KEYS = 2 ** 20;
-/** How often a work-item takes segments, at least, so that all end at about the same time. */
+/** Minimal number of times that a work-item fetches segments, so that all finish at about the same time. */
 const TURNS = 64;
 const MAX_TAKEN = 1024;
 
-/** The segmented sort of CPU devices, see cl/serial_segments.cl: a work-item alone sorts a segment. */
+/** The segmented sort of CPU devices, see cl/serial_segments.cl: one work-item sorts a segment alone. */
 export class SerialSegments {
   readonly longest = undefined;
   readonly #device: Device;
@@ -152,7 +154,7 @@ export class SerialSegments {
     return longestInLanes(this.#shape, this.#device.capabilities.vectorWords);
   }
 
-  /** Elements of a half of a work-item's own memory. */
+  /** Returns the elements of one half of a work-item's part of the scratch. */
   #half(n: number, longest = n): number {
     const maxKeys = Math.max(1, Math.min(n, longest));
     const vector = LANES * keysOfWord(this.#shape);

@@ -1,4 +1,4 @@
-/** What both forms of a segmented sort have in common on the host, see cl/segments.clh. */
+/** Host code that both forms of the segmented sort share, see cl/segments.clh. */
 import type { Buffer } from '../device/buffer.js';
 import type { Queue } from '../device/queue.js';
 import { type KernelArgument, u32, u64 } from '../device/queue.js';
@@ -7,38 +7,41 @@ import type { AlgorithmShape, ScratchOptions, ScratchSizes, Segments, SortWork }
 import { digitsOf } from './digits.js';
 import { alternateBytes, passInPlace, pingPong, scratchOf, valuesOf } from './passes.js';
 
-/** Kernel argument `flags`, beside those of passes. */
+/** Kernel argument `flags`, in addition to those of passes. */
 export const FLAG_FROM_SEGMENT = 16;
 
-/** Words of `state`; the last one is told what is wrong with offsets where nobody wants to know. */
+/** Words of `state`; the last one receives offset errors if the caller passes no slot. */
 const STATE_WORDS = 8;
 
-/** Which segments a sort cuts into runs, and how many there are at most. */
+/** Which segments a sort cuts into runs, and an upper bound of their number. */
 export interface Cut {
   readonly runKeys: number;
   /** Most keys of a segment that is not cut. */
   readonly whole: number;
-  /** Most runs that right offsets can make; 0 where no segment is that long. */
+  /** Upper bound of the runs for valid offsets; 0 if no segment is long enough. */
   readonly runs: number;
 }
 
-/** What is known of the segments that are cut. */
+/** Known properties of the segments that are cut. */
 interface Known {
   readonly count?: number | undefined;
   /** Most keys of a segment. */
   readonly longest?: number | undefined;
-  /** Most keys of a segment that is not cut; default: a run. */
+  /** Most keys of a segment that is not cut; default: one run. */
   readonly whole?: number;
 }
 
 export function cutOf(n: number, runKeys: number, { count, longest = n, whole = runKeys }: Known = {}): Cut {
   if (Math.min(longest, n) <= whole) return { runKeys, whole, runs: 0 };
-  // Each segment that is cut has one run at most that is shorter than others.
+  // Each segment that is cut has at most one short run.
   const cut = Math.min(Math.floor(n / (whole + 1)), count ?? n);
   return { runKeys, whole, runs: Math.floor(n / runKeys) + cut + 1 };
 }
 
-/** Scratch of every segmented sort. @param alternates whether some segment goes by passes through memory */
+/**
+ * Returns the scratch of a segmented sort. @param alternates whether some segment is sorted by passes in global
+ * memory
+ */
 export function segmentScratch(
   shape: AlgorithmShape,
   n: number,
@@ -59,11 +62,11 @@ export function segmentScratch(
 export interface SegmentBuffers {
   readonly segments: Segments;
   readonly state: Buffer;
-  /** Where the kernel that checks the offsets says what is wrong: the buffer, and the number of the word. */
+  /** Where the kernel that checks the offsets reports an error: the buffer and the word index. */
   readonly told: readonly KernelArgument[];
 }
 
-/** Where segments begin, for who has to be told. @throws UnsupportedError */
+/** Returns the offsets, for kernels that need them. @throws UnsupportedError when there are none */
 export function offsetsOf({ offsets }: Segments): Buffer {
   if (!offsets)
     throw new UnsupportedError('segments without offsets, which only rows of one length may lack');
@@ -71,9 +74,10 @@ export function offsetsOf({ offsets }: Segments): Buffer {
 }
 
 /**
- * Enqueues what comes before the kernels. Without segments the array is one; rows that need no offsets need no state.
+ * Enqueues the commands that precede the kernels. Without segments the whole array is one segment. Rows without
+ * offsets need no state.
  *
- * @param also memory that has to be 0 likewise, and at whose beginning the state is then
+ * @param also memory that also has to be zeroed; the state is then at its start
  */
 export function beginSegments(
   queue: Queue,
@@ -93,8 +97,8 @@ export function beginSegments(
 }
 
 /**
- * The buffers of passes over the elements of segments. Where the sort is in place and the last pass would write what it
- * reads, all are copied first, and everything reads the copy.
+ * Returns the buffers of passes over the elements of segments. If an in-place sort's last pass would write its own
+ * input, the elements are copied first and all kernels read the copy.
  */
 export function segmentArrays(queue: Queue, shape: AlgorithmShape, passes: number, work: SortWork) {
   const { input, output, n, scratch, indices } = work;
@@ -111,7 +115,7 @@ export function segmentArrays(queue: Queue, shape: AlgorithmShape, passes: numbe
   }
   const only = passInPlace(shape, work, { first: true, last: true });
   return {
-    /** From where to where segments go that one kernel sorts. */
+    /** Source and destination of segments that one kernel sorts. */
     only: {
       ...only,
       ...(copies && { from: alternate }),
@@ -125,7 +129,7 @@ export function segmentArrays(queue: Queue, shape: AlgorithmShape, passes: numbe
   };
 }
 
-/** The bits of a window as the mask of a code that was shifted down. */
+/** Returns the mask of a window for a code that was shifted down. */
 export function windowMask(
   { keyBits }: AlgorithmShape,
   [begin, end]: readonly [number, number],

@@ -18,14 +18,14 @@ import { numberOf, OFFSET_BITS } from './tile.js';
 import { tuningFor } from './tuning.js';
 import { sortFlags, turnArrays, turnOutputs, turnsBytes } from './turns.js';
 
-/** Keys from which on places need 64 bits. */
+/** Positions need 64 bits from this number of keys on. */
 const WIDE = 2 ** 32;
 /** Fewest keys of a run: below that its private counters cost more than its keys. */
 const MIN_RUN_KEYS = 4096;
 /**
- * Turns of all its loops that a work-item makes at most: drivers that end loops count those of inner and outer
- * loops together. Measured by the first length of run that was too long for 65,535 turns, by width of digits:
- * 3.2 a key and 9.7 a bin, with values 5.8 and 10.7.
+ * Returns an upper bound of the loop iterations of a work-item: drivers that limit loops count inner and outer
+ * loops together. Measured by the first run length that exceeded 65,535 iterations, by digit width: 3.2 per key and
+ * 9.7 per bin, with values 5.8 and 10.7.
  */
 const turnsOf = (runKeys: number, bins: number, valueBytes: number): number =>
   (valueBytes > 0 ? 7 : 4) * runKeys + 12 * bins;
@@ -34,26 +34,26 @@ interface SerialTuning {
   readonly radixBits: number;
   readonly runsPerUnit: number;
   readonly offsetBits: 32 | 64;
-  /** Are the keys of each bin gathered in lines of the cache before they are written? */
+  /** Whether the keys of each bin are gathered in cache lines before they are written. */
   readonly lines: boolean;
 }
 
 /**
- * The shape that CPU devices want: few work-items, each with a long contiguous run.
+ * Radix sort for CPU devices: few work-items, each with a long contiguous run.
  *
- * Idea: a CPU core counts and scatters fastest alone, with counters of its own in its cache. Runs of one
- * array are counted side by side, one scan over all counts gives each run its places. Keys of one bin are gathered in
- * a line of the cache before they leave for memory, unless the array itself stays in the cache.
+ * Idea: a CPU core counts and scatters fastest alone, with private counters in its cache. Runs of one array are
+ * counted in parallel, and one scan over all counts gives each run its output positions. Keys of one bin are
+ * gathered in a cache line before they are written to memory, unless the array itself fits the cache.
  *
  * Source: the counting sort of H. H. Seward (1954), run in parallel as by Zagha and Blelloch (1991).
  *
- * Digits that are the same in all keys need no pass: the first count finds out which bits differ, and the kernels of such a
- * pass return at once. Nobody has to wait for that, so that arrays on the device are sorted as fast as those of the host.
+ * Digits that are equal in all keys need no pass. The first count determines which bits differ, and the kernels of
+ * such a pass return at once. The host does not wait for that, so device arrays are sorted as fast as host arrays.
  *
- * Complexity: 3 launches a pass; 3 × key (+ 2 × value) bytes of traffic per key and pass. On GPUs it runs, but
- * leaves all but a few work-items idle. Limit: none, but for drivers that end long loops.
+ * Complexity: 3 launches per pass; 3 × key (+ 2 × value) bytes of traffic per key and pass. It runs on GPUs, but
+ * leaves all but a few work-items idle. Limit: none, except for drivers that limit loops.
  *
- * The planner picks it on CPU devices, for all that `single-workgroup` cannot hold.
+ * The planner picks it on CPU devices, for all arrays that exceed `single-workgroup`.
  */
 class SerialRadix implements Algorithm {
   readonly name = 'serial';
@@ -130,7 +130,7 @@ class SerialRadix implements Algorithm {
     return {};
   }
 
-  /** As wide as can be from the lowest bit on: 32 bits are 11 + 11 + 10, 16 are 11 + 5. */
+  /** Digits are as wide as possible from the lowest bit on: 32 bits are 11 + 11 + 10, 16 are 11 + 5. */
   #digits(bits: readonly [number, number]): Digit[] {
     return digitsOf(bits, this.#tuning.radixBits);
   }
@@ -170,7 +170,7 @@ export const serialRadix: AlgorithmFactory = {
 
   tune(device, shape, n) {
     const tuning = tuningFor(serialRadix, device, shape, n);
-    // Lines are for a core's cache; the registers of a GPU's work-item hold none, and some compilers refuse them.
+    // Lines are for a core's cache; a GPU work-item's registers cannot hold them, and some compilers reject them.
     const lines = shape.tuning?.lines ?? (device.capabilities.type === 'cpu' && tuning.lines !== false);
     return { ...shape, tuning: { ...(n >= WIDE && { offsetBits: 64 }), ...tuning, lines } };
   },

@@ -29,24 +29,24 @@ const KERNEL = 'single_workgroup_radix';
 
 const tileOf = (device: KnownDevice, shape: AlgorithmShape, n?: number): TileTuning => ({
   ...fitTile(device, shape, tuningFor(singleWorkgroupRadix, device, shape, n)),
-  valuesAfter: false, // both stay in the group for all passes
+  valuesAfter: false, // keys and values stay in the group for all passes
 });
 
-/** Keys that a tile by the model is to hold, and those of a small one. */
+/** Keys that the model's tile should hold, and those of a small tile. */
 const [MANY, FEW] = [4096, 1024] as const;
 
 const keysOf = ({ groupSize, keysPerItem }: TileTuning): number => groupSize * keysPerItem;
 
 /**
- * Sort of a small array by one work-group in a single launch.
+ * Sorts a small array with one work-group in a single launch.
  *
- * Idea: the whole array is one tile of the radix sort; its keys stay in private and local memory for all
- * passes, so that launches, which cost more than the work, come down to one.
+ * Idea: the whole array is one tile of the radix sort. Its keys stay in private and local memory for all passes, so
+ * only one launch is needed; launches cost more than the work itself.
  *
  * Source: the local sorts of Stehle and Jacobsen, "A Memory Bandwidth-Efficient Hybrid Radix Sort on GPUs" (2017).
  *
- * Complexity: 1 launch, every key and value read and written once, no scratch. Limit: one tile, that is 1024 to
- * 4096 keys by the device's groups and local memory.
+ * Complexity: 1 launch, every key and value read and written once, no scratch. Limit: one tile, which is 1024 to
+ * 4096 keys, depending on the device's group size and local memory.
  *
  * The planner picks it first wherever the array fits.
  */
@@ -108,7 +108,7 @@ export const singleWorkgroupRadix: AlgorithmFactory = {
       name: `group of ${wanted}`,
       keysPerItem: [1, 2, 3, 4, 6, 8, 12, 16],
       alone: true,
-      // As many keys as wanted, if they fit; among equal ones, the groups that are fastest on an H200.
+      // Prefers as many keys as wanted; among equal tiles, the group sizes that are fastest on an H200.
       score: (tile) => {
         const keys = keysOf(tile);
         const best = tile.rank === 'ptx' && wanted === MANY ? 1024 : 256;

@@ -24,22 +24,21 @@ import {
 } from './passes.js';
 
 const GROUP_SIZE = 256;
-/** Places are 32-bit words. */
+/** Positions are 32-bit words. */
 const MAX_KEYS = 2 ** 32 - 1;
 const KERNELS = ['split_count', 'split_scan', 'split_offset', 'split_move'];
 
 /**
- * Split radix sort: from the lowest bit to the highest, all keys with a zero move stably in front of all
- * keys with a one, their places found by a scan. Digits of up to four bits are split in the same way.
+ * Split radix sort: from the lowest bit to the highest, all keys with a zero move stably in front of all keys with
+ * a one. A scan computes their positions. Digits of up to four bits are split in the same way.
  *
- * Source: G. E. Blelloch, "Prefix Sums and Their Applications" (1990); on GPUs M. Harris, S. Sengupta,
- * J. D. Owens, "Parallel Prefix Sum (Scan) with CUDA" (GPU Gems 3, 2007).
+ * Source: G. E. Blelloch, "Prefix Sums and Their Applications" (1990); on GPUs M. Harris, S. Sengupta, J. D. Owens,
+ * "Parallel Prefix Sum (Scan) with CUDA" (GPU Gems 3, 2007).
  *
- * Complexity: 4 launches and about 36 bytes of traffic per 32-bit key for each digit, 32 digits by
- * default; a word per key of scratch. Limit: fewer than 2^32 keys.
+ * Complexity: 4 launches and about 36 bytes of traffic per 32-bit key and digit, 32 digits by default; one word of
+ * scratch per key. Limit: fewer than 2^32 keys.
  *
- * The planner never picks it by itself: it is the worked example of `clsort explain`, and a reference
- * that needs no atomics.
+ * The planner never picks it: it is the worked example of `clsort explain`, and a reference that needs no atomics.
  */
 class SplitRadix implements Algorithm {
   readonly name = 'split';
@@ -82,7 +81,7 @@ class SplitRadix implements Algorithm {
     const codecWords = codecArgument(codec);
     for (const [pass, buffers] of alternatingPasses(queue, this.shape, digits.length, work).entries()) {
       const { shift = 0, bits: width = 0 } = digits[pass] ?? {};
-      // An empty window is one pass on a digit of no bits, at a shift that a code still has.
+      // An empty window is one pass on a digit of no bits; shift 0 keeps the shift valid.
       const digit = [u64(n), codecWords, u32(buffers.flags), u32(width > 0 ? shift : 0), u32(width)];
       const run = (kernel: string, args: KernelArgument[], wrote: Record<string, Buffer>, single = false) => {
         const global = single ? groupSize : roundUpToGroups(n, groupSize);

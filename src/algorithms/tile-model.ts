@@ -1,8 +1,8 @@
 /**
- * Parameters of a tile for devices on which nobody has measured any: a model of how well a compute unit is used, by the
- * local memory, the registers and the work-items that its groups take. What is constant in it was fitted to the rows
- * for sm_90 in tunings/hopper.ts, which were measured, and to tiles that were measured there with less local memory for a
- * group (test/algorithms/tile-model.test.ts has them); registers to what ptxas gives such tiles.
+ * Tile parameters for devices without measured ones: a model of compute unit utilization, by the local memory,
+ * registers and work-items that a unit's groups take. Its constants were fitted to the measured rows for sm_90 in
+ * tunings/hopper.ts, and to tiles measured there with less local memory per group (in
+ * test/algorithms/tile-model.test.ts). The register counts were fitted to the output of ptxas for such tiles.
  */
 import type { Capabilities } from '../device/capabilities.js';
 import type { KnownDevice } from '../device/device.js';
@@ -13,45 +13,47 @@ import { rowItems, TILE_PARAMETERS, type TileTuning, tileBytes } from './tile.js
 /** Share of its time that a group waits for memory, barriers and other groups. */
 const WAITING = 0.3;
 /**
- * What a tile costs besides its keys, in keys: for each bin, look-back and short runs of equal digits, which are two with values;
- * groups of a unit beyond which no more of that waiting is hidden; and the most keys of an item that were measured.
+ * Overhead of a tile in keys per bin (look-back, short runs of equal digits; two of these with values), the groups
+ * per unit beyond which no more latency is hidden, and the most keys per work-item that were measured.
  */
 const COSTS = {
   keys: { perBin: 10, busyGroups: Number.POSITIVE_INFINITY, mostKeys: 32 },
   pairs: { perBin: 15, busyGroups: 2, mostKeys: 36 },
 } as const;
 const costsOf = ({ valueBytes }: AlgorithmShape) => COSTS[valueBytes > 0 ? 'pairs' : 'keys'];
-/** The same for each counter of a row. */
+/** The overhead per counter of a row, in keys. */
 const KEYS_PER_COUNTER = 0.3;
-/** Work-items of a unit below which its lanes idle. */
+/** Work-items per unit below which its lanes idle. */
 const BUSY_ITEMS = 512;
-/** Banks of local memory, and what it costs each time that half of them are left out. */
+/** Banks of local memory, and the relative cost of each halving of the banks in use. */
 const BANKS = 32;
 const HALF_THE_BANKS = 0.01;
-/** Registers of a work-item besides those of its keys and values, and for the place of each key that has a value. */
+/** Registers of a work-item besides its keys and values, and for the position of each key with a value. */
 const OWN_REGISTERS = 26;
 const PLACE_REGISTERS = 0.64;
-/** Registers are handed out by so many. */
+/** Registers are allocated in multiples of this number. */
 const REGISTER_STEP = 8;
 /**
- * What it makes of a score that values pass through the memory of the keys: two barriers more, and twice as much is left to
- * the cache. On the H200 the same tile of u32 and 4 bytes takes 7.17 ms with both side by side, and 6.84 without.
+ * Score factor if values pass through the keys' memory: two more barriers, but twice as much is left to the cache.
+ * On the H200 the same tile of u32 and 4 bytes takes 7.17 ms with keys and values side by side, 6.84 ms otherwise.
  */
 const VALUES_AFTER = 1.05;
-/** Ranking by masks unrolls three barriers for each key: compilers take long for many of them. */
+/** Ranking by masks unrolls three barriers per key, and compilers take long for many of them. */
 const MAX_MASKED = 20;
 
-/** What a group of a tile takes, and how well it uses its unit. */
+/** Resources of a tile's group, and how well it uses a compute unit. */
 export interface Occupancy {
   /** Groups that run on a unit at the same time; 0: not even one. */
   readonly groups: number;
-  /** Registers of a work-item, as far as the model knows. */
+  /** Estimated registers per work-item. */
   readonly registers: number;
-  /** From 0 to 1, for comparing tiles of one device and shape. */
+  /** From 0 to 1, to compare tiles of one device and shape. */
   readonly score: number;
 }
 
-/** Registers that a work-item holds at once: codes with their ranks, or the values and the places of their keys. */
+/**
+ * Returns the registers that a work-item holds at once: codes and ranks, or values and the positions of their keys.
+ */
 function registersOf({ keyBits, valueBytes }: AlgorithmShape, { keysPerItem, rank }: TileTuning): number {
   const perCode = (keyBits === 64 ? 2 : 1) + (rank === 'masks' ? 0.5 : 0);
   const perValue = valueBytes === 0 ? 0 : (valueBytes === 8 ? 2 : 1) + PLACE_REGISTERS;
@@ -59,7 +61,7 @@ function registersOf({ keyBits, valueBytes }: AlgorithmShape, { keysPerItem, ran
   return Math.ceil(all / REGISTER_STEP) * REGISTER_STEP;
 }
 
-/** The largest power of two that divides both. */
+/** Returns the largest power of two that divides both. */
 const commonPower = (a: number, b: number): number => (a % b === 0 ? b : commonPower(a, b / 2));
 
 export function occupancyOf(capabilities: Capabilities, shape: AlgorithmShape, tile: TileTuning): Occupancy {
@@ -82,7 +84,7 @@ export function occupancyOf(capabilities: Capabilities, shape: AlgorithmShape, t
   const each = keys / (keys + (perBin + KEYS_PER_COUNTER * (groupSize / rowItems(tile))) * bins);
   const busy =
     (1 - WAITING ** Math.min(groups, busyGroups)) * Math.min(1, Math.sqrt((groups * groupSize) / BUSY_ITEMS));
-  // Evenly spaced keys are equally many in each bin, whose first ones then lie in few banks.
+  // Evenly spaced keys fill all bins equally, so the first keys of the bins share few banks.
   const halvings = keys % bins === 0 ? Math.log2(commonPower(keys / bins, BANKS)) : 0;
   const score = each * busy * (1 - HALF_THE_BANKS * halvings) * (tile.valuesAfter ? VALUES_AFTER : 1);
   return { groups, registers, score };
@@ -90,29 +92,29 @@ export function occupancyOf(capabilities: Capabilities, shape: AlgorithmShape, t
 
 const numbers = (values: readonly Value[] = []): number[] => values.map(Number);
 
-/** Which tiles the model chooses from. */
+/** Tiles that the model chooses from. */
 export interface TileChoice {
-  /** What it is for: the tile that was chosen for a shape once is chosen for that name again. */
+  /** Cache key of the choice: the same name and shape return the same tile. */
   readonly name: string;
-  /** May values pass through the memory of the keys? */
+  /** Whether values may pass through the keys' memory. */
   readonly valuesAfter?: boolean;
   readonly keysPerItem?: readonly number[];
   readonly groupSizes?: readonly number[];
-  /** There is never more than one group on a unit. */
+  /** At most one group runs on a unit. */
   readonly alone?: boolean;
   /** The score of a tile; default: that of its occupancy. */
   readonly score?: (tile: TileTuning, occupancy: Occupancy) => number;
 }
 
-/** How the model's tiles are ranked on a device. */
+/** Returns the ranking method of the model's tiles on a device. */
 const modelledRank = ({ quirks }: Capabilities): 'ptx' | 'masks' => (quirks.inlinePtx ? 'ptx' : 'masks');
 
-/** Choices that were made: plans ask for the same ones again and again. */
+/** Cached choices: plans repeat them often. */
 const chosen = new WeakMap<Capabilities, Map<string, Tuning>>();
 
 /**
- * The best tile for a device by the model, as parameters; those of the tile are left out where none fits, so that others
- * are made smaller.
+ * Returns the parameters of the model's best tile for a device. If no tile fits, the tile parameters are left out,
+ * and the defaults are reduced instead.
  */
 export function modelledTile(
   { capabilities }: KnownDevice,
@@ -173,7 +175,7 @@ function bestTile(
   };
 }
 
-/** As many registers as leave the groups resident that the model counts on. */
+/** Returns the register limit that keeps as many groups resident as the model assumes. */
 function registerLimit({ unit }: Capabilities, { groupSize }: TileTuning, groups: number): number {
   const share = unit.registers / (groups * groupSize);
   return Math.min(255, Math.floor(share / REGISTER_STEP) * REGISTER_STEP);

@@ -1,7 +1,4 @@
-/**
- * What the programs that build on cl/radix_tile.clh have in common on the host: their parameters, macros
- * and the local memory that they take.
- */
+/** Host code of the programs that build on cl/radix_tile.clh: parameters, macros and local memory sizes. */
 import type { Capabilities } from '../device/capabilities.js';
 import type { Device, KnownDevice } from '../device/device.js';
 import type { Program } from '../device/program.js';
@@ -11,13 +8,13 @@ import type { AlgorithmShape } from './algorithm.js';
 import { choice, onOff, type Parameters, type Tuning, whole } from './parameters.js';
 import { carriesValues } from './passes.js';
 
-/** How a tile is ranked, see cl/digit_rank.clh. */
+/** Ranking methods of a tile, see cl/digit_rank.clh. */
 const RANKS = { masks: 0, ptx: 1, khr: 2, lanes: 3 } as const;
 export type Rank = keyof typeof RANKS;
-/** Those that keep the order of equal digits for certain, which any sort may be tuned to. */
+/** Methods that keep the order of equal digits for certain; any sort may be tuned to them. */
 const CERTAIN: readonly string[] = ['masks', 'ptx', 'khr'];
 
-/** Parameters of a tile; they all have a value when an algorithm is compiled. */
+/** Parameters of a tile; all have a value when an algorithm is compiled. */
 export interface TileTuning {
   readonly rank: Rank;
   /** The program may contain inline PTX. */
@@ -27,15 +24,15 @@ export interface TileTuning {
   readonly radixBits: number;
   /** 32 or 64: bits of a position. */
   readonly offsetBits: 32 | 64;
-  /** Registers that the compiler may give a work-item, 0 for as many as it likes. NVIDIA only. */
+  /** Registers that the compiler may allocate per work-item; 0: no limit. NVIDIA only. */
   readonly maxRegisters: number;
   /** Work-items of a sub-group, for `rank: 'khr'`. */
   readonly subGroupSize: number;
-  /** Values pass through the local memory that the keys have left: larger tiles, two barriers more. */
+  /** Values pass through the local memory of the keys after these: allows larger tiles, takes two more barriers. */
   readonly valuesAfter: boolean;
 }
 
-/** What is to be known of the parameters of a tile, but for the bits of its digits. */
+/** Tile parameters, except the bits of its digits. */
 export const TILE_PARAMETERS: Parameters = {
   rank: choice(CERTAIN, { axis: CERTAIN }),
   groupSize: whole(1, 2 ** 16, { axis: [64, 128, 256, 384, 448, 512, 640, 768, 1024] }),
@@ -46,37 +43,37 @@ export const TILE_PARAMETERS: Parameters = {
   subGroupSize: whole(1, 128),
 };
 
-/** Places and sums of so many bits. */
+/** Bits of positions and sums. */
 export const OFFSET_BITS = choice([32, 64]);
 
-/** May whole keys be ranked by `lanes`? See `usesLanes`. */
+/** Whether whole keys may be ranked by `lanes`; see `usesLanes`. */
 export const CHECKED_LANES = choice([false, true, 'always'], { axis: [false, true], onlyWith: 'keys' });
 
 export const VALUES_AFTER = onOff({ axis: [false, true], onlyWith: 'values' });
 
-/** Turns of a wait after which a sort gives up. */
+/** Iterations of a wait after which a sort gives up. */
 export const SPIN_LIMIT = whole(1, 2 ** 32 - 1);
 
-/** Most of some number, a power of two to begin with, of which each takes `bytesEach` of the budget; at least 1. */
+/** Halves `wanted`, a power of two, until the columns of `bytesEach` bytes fit the budget; at least 1. */
 export function fitColumns(capabilities: Capabilities, wanted: number, bytesEach: number): number {
   let columns = wanted;
   while (columns > 1 && columns * bytesEach > capabilities.localBudget) columns /= 2;
   return columns;
 }
 
-/** A number of the tuning. @throws UsageError when it is none */
+/** Returns a number of the tuning. @throws UsageError when the value is not a number */
 export function numberOf(tuning: Tuning, name: string, fallback?: number): number {
   const value = tuning[name] ?? fallback;
   if (typeof value === 'number' && Number.isFinite(value)) return value;
   throw new UsageError(`tuning '${name}' must be a number, not ${String(value)}`);
 }
 
-/** Work-items of a row, by how it is ranked. */
+/** Returns the work-items per row of a ranking method. */
 export function rowItems({ rank, subGroupSize }: TileTuning): number {
   return { masks: 16, ptx: 32, khr: subGroupSize, lanes: 32 }[rank];
 }
 
-/** Bytes of local memory that a tile takes: TILE_WORDS of cl/radix_tile.clh. */
+/** Returns the bytes of local memory of a tile: TILE_WORDS of cl/radix_tile.clh. */
 export function tileBytes({ keyBits, valueBytes }: AlgorithmShape, tuning: TileTuning): number {
   const { groupSize, keysPerItem, radixBits, offsetBits, inlinePtx, valuesAfter, rank } = tuning;
   const bins = 2 ** radixBits;
@@ -93,14 +90,14 @@ export function tileBytes({ keyBits, valueBytes }: AlgorithmShape, tuning: TileT
   return valuesAfter ? Math.max(codesEnd, codesAt + valuesBytes) : up(codesEnd, 8) + valuesBytes;
 }
 
-/** The reason why a tile cannot carry such values, or true. */
+/** Returns true, or the reason why tiles cannot carry such values on the device. */
 export function tileAvailable({ capabilities }: KnownDevice, shape: AlgorithmShape): true | string {
   const carries = carriesValues(shape, 8);
   if (carries !== true) return carries;
   return capabilities.maxWorkGroup >= 16 || 'needs work-groups of at least 16 work-items';
 }
 
-/** True, or why not even the tile that `fitTile` came to is one for the device. */
+/** Returns true, or the reason why even the tile from `fitTile` exceeds the device. */
 export function tileFits(
   { capabilities }: KnownDevice,
   shape: AlgorithmShape,
@@ -110,14 +107,14 @@ export function tileFits(
   return bytes <= budget || `the smallest tile takes ${bytes} bytes of local memory, a group has ${budget}`;
 }
 
-/** Parameters with those of the tile as the device can hold it. */
+/** Returns the parameters with the tile's fitted values. */
 export const fittedTuning = (
   tuning: Tuning,
   { groupSize, keysPerItem, rank }: TileTuning,
   others: Tuning = {},
 ): Tuning => ({ ...tuning, groupSize, keysPerItem, rank, ...others });
 
-/** Reads the parameters of a tile and shrinks it until the device can hold it. */
+/** Reads the parameters of a tile and shrinks it until it fits the device. */
 export function fitTile({ capabilities }: KnownDevice, shape: AlgorithmShape, tuning: Tuning): TileTuning {
   const rank = String(tuning.rank);
   if (!CERTAIN.includes(rank)) {
@@ -125,7 +122,7 @@ export function fitTile({ capabilities }: KnownDevice, shape: AlgorithmShape, tu
   }
   const { inlinePtx } = capabilities.quirks;
   let tile: TileTuning = {
-    // Sub-group ballots are compiled for wave32 and wave64, but no row of the table asks for them yet.
+    // Sub-group ballots are compiled for wave32 and wave64, but no tuning row selects them yet.
     rank:
       (rank === 'ptx' && !inlinePtx) || (rank === 'khr' && !capabilities.subGroupBallot)
         ? 'masks'
@@ -142,7 +139,7 @@ export function fitTile({ capabilities }: KnownDevice, shape: AlgorithmShape, tu
   while (tile.groupSize > capabilities.maxWorkGroup)
     tile = { ...tile, groupSize: powerBelow(tile.groupSize) };
   const budget = capabilities.localBudget;
-  // Places in a tile are kept in 16 bits.
+  // Positions in a tile are stored in 16 bits.
   const large = () => tileBytes(shape, tile) > budget || tile.groupSize * tile.keysPerItem > 2 ** 16;
   while (large() && tile.keysPerItem > 1) {
     tile = { ...tile, keysPerItem: tile.keysPerItem - 1 };
@@ -154,8 +151,8 @@ export function fitTile({ capabilities }: KnownDevice, shape: AlgorithmShape, tu
 }
 
 /**
- * Shall sorts of whole keys without values rank by `lanes`? Tuning `checkedLanes` says so: `true` where crowded tiles
- * can be ranked by votes instead, `'always'` even where keys of few values have to queue up for their counters.
+ * Returns whether sorts of whole keys without values rank by `lanes`. Tuning `checkedLanes` selects it: `true` if
+ * crowded tiles can be ranked by votes instead, `'always'` even if keys of few values serialize on their counters.
  */
 export const usesLanes = (
   { valueBytes }: AlgorithmShape,
@@ -167,14 +164,14 @@ export const usesLanes = (
 export interface RankedPrograms {
   /** Keeps the order of equal digits for certain. */
   readonly certain: Program;
-  /** For whole keys without values: an order among equal digits that is looked over afterwards. */
+  /** For whole keys without values: the order of equal digits is checked afterwards. */
   readonly lanes?: Program;
 }
 
 /**
- * Builds them for the same tile; without the second one where the compiler allows it smaller groups only.
+ * Builds both programs for the same tile. Leaves out the second one if the compiler only allows it smaller groups.
  *
- * @param build compiles for a tile or for what of it the device can run
+ * @param build compiles for a tile, reduced to what the device can run
  * @throws BuildError, UnsupportedError
  */
 export async function buildRanked(
@@ -189,14 +186,14 @@ export async function buildRanked(
   return { programs: { certain, ...(same && { lanes: lanes.program }) }, tile };
 }
 
-/** The one for a window of bits: nobody can tell equal keys apart when all bits are sorted on. */
+/** Returns the program for a window: if all bits are sorted on, equal keys are indistinguishable. */
 export const rankedFor = (
   { certain, lanes }: RankedPrograms,
   { keyBits }: AlgorithmShape,
   [begin, end]: readonly [number, number],
 ): Program => (lanes && begin === 0 && end === keyBits ? lanes : certain);
 
-/** Macros of a tile's program. */
+/** Returns the macros of a tile's program. */
 export function tileDefines(
   { keyBits, valueBytes }: AlgorithmShape,
   tile: TileTuning,
@@ -216,18 +213,17 @@ export function tileDefines(
   };
 }
 
-/** Compiler options of a tile's program. */
+/** Returns the compiler options of a tile's program. */
 function tileOptions(tile: TileTuning, { version }: Capabilities): string[] {
   return [
     ...(tile.maxRegisters > 0 ? [`-cl-nv-maxrregcount=${tile.maxRegisters}`] : []),
-    // A device of OpenCL 3.0 may know the language of 3.0 and of 1.2 only.
+    // A device of OpenCL 3.0 may support only the languages 3.0 and 1.2.
     ...(tile.rank === 'khr' ? [`-cl-std=CL${version >= 3 ? '3.0' : '2.0'}`] : []),
   ];
 }
 
 /**
- * Builds a program, with smaller groups where the compiler allows one of its kernels less than the device
- * allows in general.
+ * Builds a program. Uses smaller groups if the compiler's limit for one of its kernels is below the device's limit.
  *
  * @throws BuildError, UnsupportedError
  */
@@ -246,7 +242,7 @@ export async function buildTile(
       ...tileOptions(tile, device.capabilities),
     ]);
     const limit =
-      tile.maxRegisters > 0 // tells nothing about groups of open size
+      tile.maxRegisters > 0 // reports nothing about groups of variable size
         ? tile.groupSize
         : Math.min(...kernels.map((name) => program.kernel(name).workGroupLimit));
     if (limit >= tile.groupSize) {

@@ -37,9 +37,9 @@ import {
 import { modelledTile } from './tile-model.js';
 import { tuningFor } from './tuning.js';
 
-/** Keys from which on positions need 64 bits: differences of positions are signed. */
+/** Positions need 64 bits from this number of keys on: differences of positions are signed. */
 const WIDE = 2 ** 31;
-/** Most tiles of a group: keeps every loop of a work-item short, which some drivers need. */
+/** Most tiles per group: keeps every loop of a work-item short, which some drivers require. */
 const TILES_PER_GROUP = 256;
 const KERNELS = ['tiled_upsweep', 'tiled_spine', 'tiled_downsweep'] as const;
 
@@ -48,15 +48,15 @@ interface TiledTuning extends TileTuning {
 }
 
 /**
- * Count, scan, scatter, with large tiles.
+ * Radix sort by upsweep, spine and downsweep, with large tiles.
  *
- * Idea: every group owns one piece of the array. It counts the digits of its piece; a scan of all counts
- * tells it where its keys of each digit go; it ranks and scatters its piece tile by tile.
+ * Idea: every group owns one contiguous piece of the array and counts its digits. A scan of all counts gives the
+ * output positions of its keys per digit. The group then ranks and scatters its piece tile by tile.
  *
- * Source: the reduce-then-scan radix sort of Merrill and Grimshaw, "High Performance and Scalable Radix
- * Sorting" (2011).
+ * Source: the reduce-then-scan radix sort of Merrill and Grimshaw, "High Performance and Scalable Radix Sorting"
+ * (2011).
  *
- * Complexity: 3 launches a pass, 3 × key (+ 2 × value) bytes of traffic per key and pass. No group waits for
+ * Complexity: 3 launches per pass, 3 × key (+ 2 × value) bytes of traffic per key and pass. No group waits for
  * another, so it runs on every device. No limit: from 2^31 keys on positions take 64 bits.
  *
  * The planner picks it on GPUs where `onesweep` is not available or gave up, on CPUs after `serial`.
@@ -132,7 +132,7 @@ class TiledRadix implements Algorithm {
     return {};
   }
 
-  /** Groups, and tiles that each of them owns. */
+  /** Returns the number of groups, and the tiles that each of them owns. */
   #groups(n: number): { groups: number; tilesPerGroup: number } {
     const { groupSize, keysPerItem, groupsPerUnit } = this.#tuning;
     const tiles = Math.max(1, Math.ceil(n / (groupSize * keysPerItem)));

@@ -1,40 +1,40 @@
-/** Sorts that are checked: self-tests, searches for parameters, benchmarks and stress tests make them. */
+/** Checked sorts, for self-tests, parameter searches, benchmarks and stress tests. */
 import type { Queue } from '../device/queue.js';
 import { type Algorithm, type SortWork, whyGaveUp } from './algorithm.js';
 import { enqueueWithScratch } from './run.js';
 
-/** What a trial sorts: keys and values lie in their buffers, or are on their way there in the same queue. */
+/** The input of a trial. Keys and values are in their buffers, or are being written by the same queue. */
 export type TrialWork = Omit<SortWork, 'scratch' | 'onStage'>;
 
-/** How the result of a sort is checked: by commands around it, and a verdict after the wait. */
+/** Check of a sort's result: commands around the sort, and a verdict after the wait. */
 export interface Check {
-  /** Enqueues what has to look at the input. */
+  /** Enqueues the commands that read the input. */
   before?(): void;
-  /** Enqueues what has to look at the output. */
+  /** Enqueues the commands that read the output. */
   after(): void;
-  /** What is wrong with the result; undefined when it is right. */
+  /** Describes the error in the result; undefined if it is correct. */
   wrong(): string | undefined;
-  /** Gives back what the check holds, when the trial is released. */
+  /** Releases the check's resources when the trial is released. */
   release?(): void;
 }
 
-/** A sort whose commands are enqueued; to be asked after the wait. */
+/** A sort whose commands are enqueued. Read its results after the wait. */
 export interface Trial {
-  /** Why it did, if so: the result does not count then. */
+  /** Why the sort gave up, if it did; the result is invalid then. */
   readonly gaveUp: string | undefined;
-  /** What is wrong with the result; undefined when it is right. */
+  /** Describes the error in the result; undefined if it is correct. */
   wrong(): string | undefined;
-  /** Gives the scratch back, and what the check holds; to be called after the wait. */
+  /** Releases the scratch and the check; call it after the wait. */
   release(): void;
 }
 
-/** A place that is never written must not look right by what was there before. */
+/** Poison value: a position that is never written must not look correct by its previous content. */
 const POISON = 0xa5a5a5a5;
 
 /**
- * Enqueues a sort with what checks it. The output is poisoned before, unless it is the input.
+ * Enqueues a sort with its check. The output is poisoned first, unless it is the input.
  *
- * @throws MemoryError when the scratch cannot be had; the check is not released then
+ * @throws MemoryError when the scratch cannot be allocated; the check is not released then
  */
 export function enqueueTrial(algorithm: Algorithm, queue: Queue, work: TrialWork, check: Check): Trial {
   const { n, input, output, codec } = work;
@@ -64,7 +64,7 @@ export function enqueueTrial(algorithm: Algorithm, queue: Queue, work: TrialWork
   };
 }
 
-/** What came of a trial: neither, when the sort is right. */
+/** Result of a trial; both fields are undefined if the sort is correct. */
 export interface TrialOutcome {
   readonly gaveUp?: string;
   readonly wrong?: string;
@@ -73,7 +73,7 @@ export interface TrialOutcome {
 /**
  * Sorts, waits and checks.
  *
- * @param timeout seconds; default: wait
+ * @param timeout seconds; default: no limit
  * @throws TimeoutError, DeviceLostError, MemoryError
  */
 export async function runTrial(

@@ -1,57 +1,62 @@
-/** The form of measured parameters: rows for some sorts of some devices, which later ones override. */
+/**
+ * Types of measured parameters: rows that apply to some sorts on some devices. Later rows override earlier ones.
+ */
 import type { AlgorithmShape } from './algorithm.js';
 import type { Tuning } from './parameters.js';
 
-/** Which devices something was measured for, by what they say of themselves; what is left out matches all. */
+/** Devices that a measurement applies to, by the properties they report; an omitted field matches all. */
 export interface Where {
-  /** Name as the driver gives it. */
+  /** Device name as the driver reports it. */
   readonly device?: string;
   readonly architecture?: string;
   readonly family?: string;
   readonly type?: string;
 }
 
-/** Which sorts a row is for; what is left out matches all. */
+/** Sorts that a row applies to; an omitted field matches all. */
 export interface Which {
   readonly keyBits?: number;
   readonly valueBytes?: number;
   /** Most keys. */
   readonly n?: number;
-  /** More keys than these. */
+  /** More keys than this number. */
   readonly over?: number;
 }
 
-/** Parameters with which an algorithm does some sorts. */
+/** Parameters of an algorithm for some sorts. */
 export interface TuningRow {
   readonly algorithm: string;
   readonly which?: Which;
   readonly tuning: Tuning;
 }
 
-/** Numbers of keys at which another way becomes the faster one. */
+/** Break-even sizes in keys. */
 export interface Crossovers {
-  /** With fewer keys, in host memory, the host engine is done before the device. */
+  /** Below this number of keys in host memory, the host engine is faster than the device. */
   readonly host: number;
-  /** With more keys one work-group is not the fastest way, even if it can hold them. */
+  /** Above this number of keys, one work-group is not the fastest way, even if it can hold them. */
   readonly group: number;
-  /** Of more keys on the device the first few are selected and then sorted; up to here all are sorted. */
+  /** Above this number of device keys, the first few are selected and then sorted; up to it, all are sorted. */
   readonly select: number;
 }
 
-/** What was measured on one kind of device. */
+/** Measurements of one kind of device. */
 export interface DeviceTuning {
   readonly where: Where;
-  /** On what, and when. */
+  /** Hardware, driver and date of the measurement. */
   readonly measured: string;
   readonly crossovers?: Partial<Crossovers>;
-  /** Among rows for the same sort the later one wins. */
+  /** Among rows for the same sort, the last one wins. */
   readonly rows: readonly TuningRow[];
 }
 
-/** Values of 1 and 2 bytes take as many registers, and as much of a tile, as those of 4: what was measured for these is theirs. */
+/**
+ * Values of 1 and 2 bytes take as many registers and as much of a tile as 4-byte values, and use their
+ * measurements.
+ */
 const measuredAs = (valueBytes: number): number => (valueBytes > 0 && valueBytes < 4 ? 4 : valueBytes);
 
-/** Is something for sorts of n keys of that shape? */
+/** Returns whether a row applies to sorts of n keys of that shape. */
 export const isFor = (which: Which, { keyBits, valueBytes }: AlgorithmShape, n: number): boolean =>
   (which.keyBits ?? keyBits) === keyBits &&
   [valueBytes, measuredAs(valueBytes)].includes(which.valueBytes ?? valueBytes) &&

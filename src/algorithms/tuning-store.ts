@@ -8,12 +8,12 @@ import type { Crossovers, TuningRow, Which } from './tuning-rows.js';
 const FILE = 'tuning.sealed';
 const SCHEMA = 'clsort.tuning/1';
 
-/** Parameters that `clsort tune` found to be faster on one device than those that clsort comes with. */
+/** Parameters that `clsort tune` found to be faster on one device than the shipped ones. */
 export interface TunedRow extends TuningRow {
   readonly which: Which;
 }
 
-/** What was measured on one device with one driver. */
+/** Measurements of one device with one driver. */
 export interface StoredTuning {
   readonly rows: readonly TunedRow[];
   readonly crossovers?: Partial<Crossovers>;
@@ -21,7 +21,7 @@ export interface StoredTuning {
 
 const keyOf = ({ platform, name, driver }: DeviceInfo): string => [platform, name, driver].join(' | ');
 
-/** Where measured parameters are kept: with the certificates. */
+/** Returns the file with measured parameters, which is next to the self-test records. */
 export const tuningFile = (): string => `${cacheFolder()}/${FILE}`;
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
@@ -38,7 +38,7 @@ const isRow = (value: unknown): value is TunedRow =>
   isRecord(value.which) &&
   Object.values(value.which).every(Number.isFinite);
 
-/** What stands in the file, or nothing where that is not what `storeTuning` writes. */
+/** Parses the stored tuning of a device; returns no rows if the format is not that of `storeTuning`. */
 function parsed(value: unknown): StoredTuning {
   if (!isRecord(value) || value.schema !== SCHEMA || !Array.isArray(value.rows)) return { rows: [] };
   const { host, group, select } = isRecord(value.crossovers) ? value.crossovers : {};
@@ -52,10 +52,10 @@ function parsed(value: unknown): StoredTuning {
   };
 }
 
-/** Of open devices: read once, since parameters are asked for at every sort. */
+/** Stored tuning of open devices: read once, because every sort needs the parameters. */
 const known = new WeakMap<KnownDevice, StoredTuning>();
 
-/** What was stored for a device; nothing with `CLSORT_TUNING=off`. */
+/** Returns the stored tuning of a device; empty with `CLSORT_TUNING=off`. */
 export function storedTuning(device: KnownDevice): StoredTuning {
   let stored = known.get(device);
   if (!stored) {
@@ -66,21 +66,21 @@ export function storedTuning(device: KnownDevice): StoredTuning {
   return stored;
 }
 
-/** The crossovers that were stored for devices, open or not; none with `CLSORT_TUNING=off`. */
+/** Returns the stored crossovers of all devices, open or not; none with `CLSORT_TUNING=off`. */
 export const storedCrossovers = (): Partial<Crossovers>[] =>
   process.env.CLSORT_TUNING === 'off'
     ? []
     : Object.values(readCache(FILE)).flatMap((one) => parsed(one).crossovers ?? []);
 
 /**
- * Keeps what was measured, instead of what was kept for the device before; each program that opens it from now on uses it.
+ * Replaces the stored tuning of a device. Each program that opens the device from now on uses it.
  *
- * @returns false where the cache cannot be used
+ * @returns false if the cache cannot be used
  */
 export function storeTuning(info: DeviceInfo, stored: StoredTuning): boolean {
   const date = new Date().toISOString().slice(0, 10);
   return addToCache(FILE, { [keyOf(info)]: { schema: SCHEMA, date, ...stored } });
 }
 
-/** Goes back to the parameters that clsort comes with. @returns false where the cache cannot be used */
+/** Resets a device to the shipped parameters. @returns false if the cache cannot be used */
 export const forgetTuning = (info: DeviceInfo): boolean => storeTuning(info, { rows: [] });

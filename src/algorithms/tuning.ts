@@ -8,7 +8,7 @@ import { TUNINGS } from './tunings/all.js';
 const specificity = ({ where }: DeviceTuning): number =>
   where.device ? 3 : where.architecture ? 2 : where.family || where.type ? 1 : 0;
 
-/** The more a row is for one device, the later it comes. */
+/** The more specific a row is to one device, the later it comes. */
 const ORDERED = TUNINGS.toSorted((a, b) => specificity(a) - specificity(b));
 
 function matches(where: Where, { capabilities, info }: KnownDevice): boolean {
@@ -24,13 +24,13 @@ function matches(where: Where, { capabilities, info }: KnownDevice): boolean {
 const shipped = (device: KnownDevice): readonly DeviceTuning[] =>
   ORDERED.filter(({ where }) => matches(where, device));
 
-/** Where parameters come from: what was measured, and on what; or the model, since nobody has measured any. */
+/** Origin of tuning parameters: measured on a device, or computed by a model because no measurement exists. */
 export type Basis = 'measured' | 'modelled';
 
-/** What of an algorithm has to be known for its parameters. */
+/** Properties of an algorithm that its parameters depend on. */
 type Tunable = Pick<AlgorithmFactory, 'name' | 'parameters' | 'modelled' | 'fit'>;
 
-/** All that is known of an algorithm's parameters on a device, what wins last. */
+/** Returns all known parameters of an algorithm on a device, in increasing priority. */
 function sources(
   { name, parameters, modelled }: Tunable,
   device: KnownDevice,
@@ -46,7 +46,7 @@ function sources(
   const isPossible = ({ tuning }: TuningRow) =>
     Object.entries(tuning).every(([parameter, value]) => !refusal(parameters, parameter, value));
   const known = shipped(device);
-  // Guesses for any device are no measurements.
+  // Guesses for any device are not measurements.
   const isMeasured = known.some(
     (one) => specificity(one) > 0 && one.rows.some(({ algorithm }) => algorithm === name),
   );
@@ -55,17 +55,17 @@ function sources(
   const isModelled = !isMeasured && modelled !== undefined;
   const model = isModelled ? modelled(device, shape, n) : {};
   const rows = shippedRows.length + storedRows.length;
-  // What stands for any device and has no model was measured on those that it is planned on.
+  // Rows for any device of an algorithm without a model were measured on the devices that it is planned on.
   const basis = isModelled && storedRows.length === 0 ? 'modelled' : rows > 0 ? 'measured' : undefined;
   return { shippedRows, model, storedRows, basis };
 }
 
 /**
- * Parameters for an algorithm on a device, as the device can hold them: those that clsort comes with or, for a GPU on
- * which none were measured, those of a model; before them those that `clsort tune` stored for the device, before them what
- * the shape itself says. Stored rows that the algorithm could not take (any more) do not count.
+ * Returns the parameters for an algorithm on a device, reduced to the limits of the device. In increasing priority:
+ * the shipped parameters, those of a model (for a GPU without measured ones), those that `clsort tune` stored for
+ * the device, and those of the shape itself. Stored rows that the algorithm does not accept are ignored.
  *
- * @param n number of keys, if known: small sorts want smaller tiles
+ * @param n number of keys, if known: small sorts need smaller tiles
  */
 export function tuningFor(
   algorithm: Tunable,
@@ -83,7 +83,9 @@ export function tuningFor(
   return algorithm.fit?.(device, shape, tuning) ?? tuning;
 }
 
-/** Where `tuningFor` has the parameters from; undefined for an algorithm that has none of its own. */
+/**
+ * Returns the origin of the parameters of `tuningFor`; undefined for an algorithm without parameters of its own.
+ */
 export const basisFor = (
   algorithm: Tunable,
   device: KnownDevice,
@@ -91,19 +93,19 @@ export const basisFor = (
   n: number = Number.POSITIVE_INFINITY,
 ): Basis | undefined => sources(algorithm, device, shape, n).basis;
 
-/** What clsort has for an algorithm on any device: sets of parameters that are worth a try on another. */
+/** Returns the shipped parameters of an algorithm for all devices, as candidates to try on another device. */
 export const knownTunings = (algorithm: string): Tuning[] =>
   TUNINGS.flatMap(({ rows }) => rows.filter((row) => row.algorithm === algorithm)).map(
     ({ tuning }) => tuning,
   );
 
-/** The crossovers of a device, with what `clsort tune` stored for it. */
+/** Returns the crossovers of a device, including those that `clsort tune` stored for it. */
 export function crossoversFor(device: KnownDevice): Crossovers {
   const measured = shipped(device).map(({ crossovers }) => crossovers);
   return Object.assign({}, ...measured, storedTuning(device).crossovers);
 }
 
-/** With fewer keys, in host memory, the host engine is done before every device of which anything is known. */
+/** Returns the number of keys in host memory below which the host engine is faster than every known device. */
 export function minKeysForDevices(): number {
   const shippedOnes = TUNINGS.map(({ crossovers }) => crossovers);
   return Math.min(

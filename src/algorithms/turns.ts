@@ -1,4 +1,4 @@
-/** Sorts whose passes are planned on the device, which leaves out those of constant digits: cl/pass_plan.clh. */
+/** Sorts whose passes are planned on the device, which skips constant digits: cl/pass_plan.clh. */
 import type { Buffer } from '../device/buffer.js';
 import type { AlgorithmShape, SortWork } from './algorithm.js';
 import { passFlags, scratchOf, valuesOf } from './passes.js';
@@ -10,23 +10,23 @@ const SORT_EVERY_DIGIT = 1024;
 /** Bytes of a `planned_pass_t`. */
 const TURN_BYTES = 8 * 4;
 
-/** Bytes of scratch for the turns of so many digits, and for the one that comes after them. */
+/** Returns the bytes of scratch for the planned passes of that many digits, and one terminating entry. */
 export const turnsBytes = (digits: number): number => (digits + 1) * TURN_BYTES;
 
 const keysInPlace = ({ input, output }: SortWork): boolean => input === output;
 
-/** Positions are made, whatever their buffer holds before. */
+/** Generated positions ignore the previous content of their buffer. */
 const valuesInPlace = ({ indices, inputValues, outputValues }: SortWork): boolean =>
   !indices && (inputValues ?? outputValues) === outputValues;
 
-/** Kernel argument `sort`. Who looks at the stages sees every digit. */
+/** Returns the kernel argument `sort`. With `onStage`, no digit is skipped. */
 export const sortFlags = (work: SortWork): number =>
   passFlags(work, { first: true, last: true }) |
   (keysInPlace(work) ? SORT_KEYS_IN_PLACE : 0) |
   (valuesInPlace(work) ? SORT_VALUES_IN_PLACE : 0) |
   (work.onStage ? SORT_EVERY_DIGIT : 0);
 
-/** Input, output and alternate of the keys, and of the values where there are any, as the arguments of a kernel. */
+/** Returns input, output and alternate of the keys, and of the values if there are any, as kernel arguments. */
 export function turnArrays(shape: AlgorithmShape, digits: number, work: SortWork): Buffer[] {
   const { input, output } = work;
   const values = valuesOf(shape, work);
@@ -37,7 +37,7 @@ export function turnArrays(shape: AlgorithmShape, digits: number, work: SortWork
   return [...keys, values.input, values.output, alternate];
 }
 
-/** What a pass wrote when every digit has its turn, for `onStage`. */
+/** Returns the buffers that a pass wrote if no digit was skipped, for `onStage`. */
 export function turnOutputs(work: SortWork, pass: number, digits: number): Record<string, Buffer> {
   const isAlternate = (inPlace: boolean) => (inPlace ? pass % 2 === 0 : (digits - pass) % 2 === 0);
   const { output, outputValues, scratch } = work;

@@ -13,40 +13,47 @@ import { Runner, type RunOptions } from './runner.js';
 import type { Incoming, WrongLine } from './stream.js';
 
 export interface BatchOptions extends RunOptions {
-  /** Devices that share the jobs without one of their own. */
+  /** Devices that share the jobs without a device of their own. */
   readonly devices: readonly string[];
-  /** File that keeps what was done; what it says to be done is not done again. */
+  /** Path of the file that records completed jobs; jobs that it lists as complete are not run again. */
   readonly journal: string | undefined;
-  /** Return what went well, too, and not only what did not: of very many jobs that takes memory. */
+  /** Return the results of successful jobs as well, not only of failures; needs memory for very many jobs. */
   readonly keepAll: boolean;
-  /** Do what is done, too. */
+  /** Rerun completed jobs. */
   readonly force: boolean;
-  /** Opens what runs the jobs; by default processes of this host, one for each device. */
+  /** Opens the runner of the jobs; default: worker processes on this host, one per device. */
   readonly open?: OpenRunner | undefined;
 }
 
-/** What runs jobs: they are added, and then told to be all. */
+/** Opens a runner, which accepts jobs until `end` is called. */
 export type OpenRunner = (
   devices: readonly { readonly device: string; readonly shares: boolean }[],
   options: RunOptions,
 ) => Promise<Pick<Runner, 'add' | 'end'> & Partial<Pick<Runner, 'stop'>>>;
 
-/** What a batch came to. */
+/** Results of a batch. */
 export interface BatchResults {
-  /** In the order of the jobs, without stages and spans, which events tell. */
+  /** In job order, without stages and spans, which only events carry. */
   readonly results: readonly JobResult[];
-  /** Why it ended early: the journal could not be written. It names the jobs that are done, and will be done again. */
+  /**
+   * Set when the journal could not be written and the batch ended early. Names the completed jobs that will be run
+   * again.
+   */
   readonly journalError?: IoError;
 }
 
 /**
- * Runs the jobs of a batch, several at once on each of its devices, in processes of their own.
+ * Runs the jobs of a batch in worker processes, several at once on each device.
  *
- * A job that fails keeps no others from running. After `signal`, and when the journal cannot be written, those that have not
- * ended are skipped.
+ * A failed job does not stop the others. When `signal` aborts or the journal cannot be written, unfinished jobs are
+ * skipped.
  *
- * @throws NoDeviceError and the like when a device cannot be opened, then nothing has run; UsageError for a journal that
- *   another process has; IoError when it cannot be opened
+ * @param incoming the jobs, and a function that stops their source
+ * @param options devices, limits and callbacks
+ * @returns the results in job order
+ * @throws NoDeviceError (or a similar error) when a device cannot be opened; no job has run then
+ * @throws UsageError when another process is using the journal
+ * @throws IoError when the journal cannot be opened
  */
 export async function runBatch(
   { jobs, stop = () => undefined }: Pick<Incoming, 'jobs' | 'stop'>,
@@ -62,17 +69,17 @@ export async function runBatch(
 
 class BatchRun {
   readonly #jobs: Incoming['jobs'];
-  /** No more jobs are wanted. */
+  /** Stops the source of jobs. */
   readonly #stop: () => void;
   readonly #journal: Journal | undefined;
   readonly #options: BatchOptions;
-  /** Fires when the batch cannot go on, since the journal cannot be written. */
+  /** Aborts the batch when the journal cannot be written. */
   readonly #journalFailure = new AbortController();
-  /** Jobs that went well, which the journal could not be told of. */
+  /** Successful jobs missing from the journal. */
   readonly #unrecorded: Job[] = [];
   readonly #signal: AbortSignal;
   readonly #results = new Map<number, JobResult>();
-  /** Of jobs that have not ended. */
+  /** Indices of unfinished jobs. */
   readonly #indices = new Map<Job, number>();
   #jobCount = 0;
   #runner: ReturnType<OpenRunner> | undefined;
@@ -136,7 +143,7 @@ class BatchRun {
     (await this.#runner).add(entries);
   }
 
-  /** Of jobs that come one after the other nobody knows whether they will name a device. */
+  /** Streamed jobs may or may not name a device, so all devices are shared then. */
   #deviceQueuesFor(entries: readonly Entry[]): { device: string; shares: boolean }[] {
     const isShared = !Array.isArray(this.#jobs) || entries.some(({ job }) => job.device === undefined);
     const sharing = isShared ? this.#options.devices : [];
@@ -176,7 +183,7 @@ class BatchRun {
         recordResult(this.#journal, result);
       } catch (error) {
         if (result.outcome === 'ok') this.#unrecorded.push(result.job);
-        this.#journalFailure.abort(error); // nothing more is begun that would not be known of
+        this.#journalFailure.abort(error); // starts no job that could not be recorded
         this.#stop();
       }
       if (result.outcome === 'error' && this.#options.failFast) this.#stop();
@@ -185,36 +192,36 @@ class BatchRun {
   }
 }
 
-/** What is kept of a result until the end, of which there may be very many. */
+/** Removes the large parts of a result, since there may be very many. */
 function withoutDetails(result: JobResult): JobResult {
   if (result.outcome !== 'ok') return result;
   return { ...result, spans: [], report: { ...result.report, stages: [] } };
 }
 
-/** What holds keys as they are in memory. */
+/** Formats that hold keys as they are in memory. */
 const UNCOMPRESSED_FORMATS: readonly FileFormat[] = [raw, npy];
-/** A sort as a whole takes so much for each byte of a file: keys, result and scratch, and what is read ahead. */
+/** Memory per file byte of a sort as a whole: keys, result, scratch, and read-ahead. */
 const MEMORY_PER_BYTE = 4.5;
-/** What is behind the bytes of a compressed file may be more. */
+/** Memory per byte of a compressed file, which decompresses to more. */
 const MEMORY_PER_COMPRESSED_BYTE = 16;
 const MIN_MEMORY = 64 * 2 ** 20;
 
-/** Of files of so few bytes */
+/** Maximum size in bytes of a small file. */
 const SMALL_BYTES = 2 ** 18;
-/** so many count as one job: what takes time is what the system does for each. */
+/** Number of small jobs that count as one job, since system overhead dominates them. */
 const SMALL_JOBS_PER_SLOT = 16;
 const SMALL_MEMORY = 4 * 2 ** 20;
 
-/** Bytes of memory that a job is given: what it takes, so that as many run beside it as there is room for. */
+/** Returns the memory of a job in bytes: as much as it needs, so that more jobs can run concurrently. */
 function jobMemory(bytes: number, isPlain: boolean, share: number): number {
   const needed = bytes * (isPlain ? MEMORY_PER_BYTE : MEMORY_PER_COMPRESSED_BYTE);
   return Math.max(MIN_MEMORY, isPlain && bytes > 0 ? needed : Math.max(needed, share));
 }
 
-/** Most names of jobs in a message. */
+/** Maximum number of job names in a message. */
 const MAX_NAMES = 5;
 
-/** Adds to an error of a journal what is done and stands in none. */
+/** Extends a journal error by the completed jobs that it does not contain. */
 function unrecordedJobsError(error: IoError, jobs: readonly Job[]): IoError {
   if (jobs.length === 0) return error;
   const names = jobs.map(({ name }) => name);

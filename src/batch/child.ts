@@ -1,6 +1,6 @@
 /**
- * The program of the process that works on one device, so that a driver that crashes takes no batch with it. This thread
- * hands on what is said, and ends the process with its parent, whatever the other one is held up by.
+ * Main thread of a worker process, which isolates the batch from driver crashes. It forwards messages, and ends the
+ * process together with its parent even while the sorting thread is blocked.
  */
 import { Worker } from 'node:worker_threads';
 import { endWithParent } from '../util/end-with-parent.js';

@@ -1,15 +1,15 @@
 import { type BigIntStats, lstatSync, readlinkSync, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 
-/** What a job reads and writes, by absolute paths. */
+/** Files that a job reads and writes, as absolute paths. */
 export interface Paths {
   readonly in: string | readonly string[];
   readonly out: string;
-  /** Another output. */
+  /** A second output. */
   readonly counts?: string | undefined;
 }
 
-/** A field of a job: its number, and which. */
+/** A conflict in a field of a job, by job number. */
 export interface Conflict {
   readonly job: number;
   readonly field: 'in' | 'out' | 'counts';
@@ -22,8 +22,8 @@ interface PathUse {
 }
 
 /**
- * Jobs run in no fixed order, so none may write what another one reads or writes, by whatever name, nor what the
- * batch itself keeps. Jobs may be added while others run.
+ * Detects conflicts between jobs, which run in no fixed order. No job may write a file that another one reads or
+ * writes, under any name. Files of the batch itself are protected. Jobs may be added while others run.
  */
 export class Conflicts {
   readonly #identify = createIdentifier();
@@ -31,17 +31,21 @@ export class Conflicts {
   readonly #readers = new Map<string, PathUse>();
   readonly #protectedPaths = new Map<string, string>();
 
-  /** Names a file of the batch's own, such as the manifest: no job may read or write it. */
+  /** Protects a file of the batch, such as the manifest, from being read or written by jobs. */
   protect(path: string, what: string): void {
     for (const key of this.#identify(path)) this.#protectedPaths.set(key, what);
   }
 
-  /** Is a path one of a file that is protected? */
+  /** Whether a path names a protected file. */
   isProtected(path: string): boolean {
     return lookUp(this.#protectedPaths, this.#identify(path)) !== undefined;
   }
 
-  /** Adds a job. @returns what it is at odds with; then it is not added */
+  /**
+   * Adds a job unless it conflicts.
+   *
+   * @returns the conflict; undefined when the job was added
+   */
   add(job: number, paths: Paths): Conflict | undefined {
     const { out, counts } = paths;
     const writes = [
@@ -97,7 +101,7 @@ interface Write {
   readonly keys: readonly string[];
 }
 
-/** A job may replace what it reads by its result, but by nothing else. */
+/** Detects a conflict within a job: only `out` may replace an input. */
 function ownConflict(
   job: number,
   [out, counts]: readonly Write[],
@@ -124,12 +128,12 @@ const lookUp = <T>(uses: ReadonlyMap<string, T>, keys: readonly string[]): T | u
 const describeField = ({ job, path }: PathUse, field: Conflict['field'], other: string): string =>
   `jobs[${job}].${field}${path === other ? '' : ` (${path})`}`;
 
-/** Most symbolic links that are followed from one name to the next, as systems do. */
+/** Maximum number of chained symbolic links, as in operating systems. */
 const MAX_LINKS = 40;
 
 /**
- * Tells files apart: names of the same file, through links, mounts or another case, have an identity in common, and so
- * do names of the same file that is not there yet, or was not when it was first asked about.
+ * Returns a function that maps a path to identities. Names of the same file through links, mounts or different case
+ * share an identity. So do names of a file that does not exist yet, or did not when first identified.
  */
 function createIdentifier(): (path: string) => string[] {
   const folders = new Map<string, string>();
@@ -154,7 +158,7 @@ function createIdentifier(): (path: string) => string[] {
   };
 }
 
-/** What the system tells of a path. What it does not tell, for whatever reason, is told when the job is run. */
+/** Returns the status of a path. Errors are ignored here and raised when the job runs. */
 function tryStat(
   statPath: (path: string, options: { bigint: true; throwIfNoEntry: false }) => BigIntStats | undefined,
   path: string,

@@ -1,4 +1,4 @@
-/** A device of a batch, through all the processes that work on it: one that ends is started again. */
+/** A device of a batch, across the worker processes that serve it: a process that ends is restarted. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { NoDeviceError, NoLoaderError, NoPlatformError } from '../util/errors.js';
 import { isRetryable } from './failures.js';
@@ -11,7 +11,7 @@ import {
   WorkerProcess,
 } from './worker-process.js';
 
-/** How often a device is opened again in a row before it is given up. */
+/** Maximum number of consecutive attempts to open a device. */
 const MAX_TRIES = 3;
 const RETRY_DELAY_MS = 200;
 
@@ -20,7 +20,7 @@ const isDeviceMissing = (error: unknown): boolean =>
 
 export class DeviceQueue {
   readonly device: string;
-  /** Whether it does jobs that name no device. */
+  /** Whether it accepts jobs without a device. */
   readonly shares: boolean;
   readonly running = new Set<Entry>();
   readonly #options: WorkerOptions;
@@ -45,17 +45,17 @@ export class DeviceQueue {
     this.#openWorker = openWorker;
   }
 
-  /** The process, while there is one to give jobs to. */
+  /** The worker process, while it accepts jobs. */
   get worker(): RunningWorker | undefined {
     return this.#worker;
   }
 
-  /** Whether it works, or will again. */
+  /** Whether the device works or is being reopened. */
   get isAlive(): boolean {
     return !this.#isGone;
   }
 
-  /** @throws NoDeviceError and the like */
+  /** @throws NoDeviceError (or a similar error) when the device cannot be opened */
   async open(): Promise<void> {
     const onLost = (): void => {
       this.#worker = undefined;
@@ -69,7 +69,11 @@ export class DeviceQueue {
     this.#onChange('opened');
   }
 
-  /** Opens the device for the first time, once more where that may help. @throws NoDeviceError and the like */
+  /**
+   * Opens the device for the first time; retries errors that may be temporary.
+   *
+   * @throws NoDeviceError (or a similar error) when the device cannot be opened
+   */
   async openFirst(): Promise<void> {
     for (let tries = 1; ; tries++) {
       try {
@@ -82,7 +86,7 @@ export class DeviceQueue {
     }
   }
 
-  /** Opens the device, which is given up after some tries. */
+  /** Reopens the device, up to `MAX_TRIES` times. */
   async start(): Promise<void> {
     for (let tries = 1; !this.#isClosed; tries++) {
       try {
@@ -97,7 +101,7 @@ export class DeviceQueue {
     }
   }
 
-  /** Ends the process at once. */
+  /** Kills the worker process. */
   kill(): void {
     this.#isClosed = true;
     this.#worker?.kill();

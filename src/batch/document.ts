@@ -1,4 +1,4 @@
-/** A manifest as data that knows where in its text each part stands. */
+/** A manifest as data, with the position of each part in its text. */
 import { FormatError, UsageError } from '../util/errors.js';
 import { optionalPackage } from '../util/optional-package.js';
 import { lineAndColumn, offsetOf, type Path, syntaxErrorOffset } from './json-position.js';
@@ -9,11 +9,11 @@ export type ManifestFormat = (typeof MANIFEST_FORMATS)[number];
 
 export interface Document {
   readonly value: unknown;
-  /** Where a part stands, as `jobs.json:3:7`; where it is not there, what should hold it. */
+  /** Returns the position of a part, such as `jobs.json:3:7`; that of its container when it is missing. */
   readonly at: (path: Path) => string;
 }
 
-/** What a manifest is, by its name and else by how it begins. */
+/** Detects the format of a manifest by its name, otherwise by its beginning. */
 export function manifestFormat(name: string, text: string): ManifestFormat {
   if (/\.ya?ml$/i.test(name)) return 'yaml';
   const first = firstLine(text);
@@ -22,7 +22,10 @@ export function manifestFormat(name: string, text: string): ManifestFormat {
   return /\.json$/i.test(name) ? 'json' : 'yaml';
 }
 
-/** Is a first line one of NDJSON: a job, or what holds for the jobs of the lines that follow? With `jobs` it is a manifest. */
+/**
+ * Whether a first line belongs to NDJSON: a job, or the head with the defaults of the jobs that follow. An object with
+ * `jobs` is a manifest.
+ */
 export function isJobLine(line: string): boolean {
   const value = objectOf(line);
   return value !== undefined && value.jobs === undefined && ('in' in value || isHead(value));
@@ -41,9 +44,10 @@ function objectOf(line: string): Record<string, unknown> | undefined {
 export const firstLine = (text: string): string => /^\s*(.*)/.exec(text)?.[1]?.trim() ?? '';
 
 /**
- * Reads a manifest.
+ * Parses a manifest.
  *
- * @throws UsageError with file, line and column where it is none; PackageError without the package that reads YAML
+ * @throws UsageError with file, line and column when the syntax is invalid
+ * @throws PackageError when the YAML package is not installed
  */
 export async function readDocument(text: string, name: string): Promise<Document> {
   const plain = stripBom(text);
@@ -52,7 +56,7 @@ export async function readDocument(text: string, name: string): Promise<Document
   return format === 'json' ? jsonDocument(plain, name) : linesDocument(plain, name);
 }
 
-/** A text without what some editors put first. */
+/** Removes a byte order mark. */
 export const stripBom = (text: string): string => (text.startsWith('\ufeff') ? text.slice(1) : text);
 
 function jsonDocument(text: string, name: string): Document {
@@ -70,7 +74,7 @@ function parsedJson(text: string, place: (offset: number) => string, name: strin
   }
 }
 
-/** One job a line; the first line may say what holds for all. */
+/** Parses one job per line; the first line may hold the head. */
 function linesDocument(text: string, name: string): Document {
   const lines = text.split('\n').flatMap((line, i) => (line.trim() === '' ? [] : [{ line, number: i + 1 }]));
   const values = lines.map(({ line, number }) =>
@@ -88,7 +92,7 @@ function linesDocument(text: string, name: string): Document {
   return { value, at };
 }
 
-/** Does a first line of NDJSON say what holds for all jobs, being none itself? */
+/** Whether a first line of NDJSON is a head, with settings for all jobs. */
 export const isHead = (value: unknown): boolean =>
   isObject(value) &&
   value.in === undefined &&

@@ -1,9 +1,9 @@
-/** What happens in a batch, for who shows, records and reports it. */
+/** Events of a batch, for display, journal and reports. */
 import type { Progress } from '../sort/api/options.js';
 import type { Job } from './jobs.js';
 import type { JobCompletion } from './protocol.js';
 
-/** What came of one job. */
+/** Result of one job. */
 export type JobResult =
   | ({
       readonly job: Job;
@@ -17,19 +17,19 @@ export type JobResult =
       readonly error: unknown;
       readonly seconds: number;
       readonly attempts: number;
-      /** The device that it was tried on last; undefined where it never was. */
+      /** Device of the last attempt; undefined when there was none. */
       readonly device?: string | undefined;
-      /** When that was, in milliseconds since 1970. */
+      /** Start of the last attempt, in milliseconds since 1970. */
       readonly began?: number;
     }
-  /** The journal says that it was done before, and nothing has changed since. */
+  /** The journal lists the job as complete, and its files have not changed. */
   | { readonly job: Job; readonly outcome: 'done' }
   | { readonly job: Job; readonly outcome: 'skipped' };
 
 export type BatchEvent =
   | { readonly is: 'begin'; readonly job: Job; readonly device: string }
   | { readonly is: 'progress'; readonly job: Job; readonly device: string; readonly progress: Progress }
-  /** A job is to be tried once more. */
+  /** A job will be retried. */
   | { readonly is: 'again'; readonly job: Job; readonly device: string; readonly error: unknown }
   | { readonly is: 'end'; readonly result: JobResult }
   | { readonly is: 'opened' | 'lost'; readonly device: string }

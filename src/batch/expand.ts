@@ -1,15 +1,15 @@
-/** Jobs that stand for many: patterns of inputs, and outputs whose names follow from them. */
+/** Expansion of job patterns: one job per input file, with output names derived from it. */
 import { existsSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { factsOfName } from '../io/formats/file-name.js';
 
-/** Finds the files that a pattern means, in order. */
+/** Returns the files that match a pattern, sorted. */
 export type Glob = (pattern: string, folder: string) => readonly string[];
 
-/** Signs that mean something to the library, and nothing in the patterns of a manifest. */
+/** Characters with a meaning in the glob library but not in manifests. */
 const LITERAL_SIGNS = /(?<!\\)[()]|^!/g;
 
-/** Loaded when a manifest has a pattern. */
+/** Loads the glob library, which only manifests with patterns need. */
 export async function loadGlob(): Promise<Glob> {
   const { globSync } = await import('tinyglobby');
   return (pattern, folder) => {
@@ -20,7 +20,7 @@ export async function loadGlob(): Promise<Glob> {
   };
 }
 
-/** The folders that a pattern begins with and that are there by that very name; empty where the first one is not. */
+/** Returns the leading folders of a pattern that exist literally; empty when the first one does not. */
 function literalFolder(pattern: string, folder: string): string {
   let begin = pattern.slice(0, pattern.lastIndexOf('/') + 1);
   while (begin !== '' && !existsSync(resolveIn(folder, begin))) {
@@ -29,10 +29,10 @@ function literalFolder(pattern: string, folder: string): string {
   return begin;
 }
 
-/** Has a name characters of a pattern? */
+/** Whether a name contains pattern characters. */
 export const isPattern = (name: string): boolean => /[*?[{]/.test(name);
 
-/** Is a name a pattern? A file of that very name comes first. */
+/** Whether a name is a pattern; an existing file of that name takes precedence. */
 export const isGlob = (name: string, folder: string): boolean =>
   isPattern(name) && !existsSync(resolveIn(folder, name));
 
@@ -46,16 +46,19 @@ interface JobTemplate {
 export const resolveIn = (folder: string, path: string): string =>
   isAbsolute(path) ? resolve(path) : join(folder, path);
 
-/** The patterns among the inputs of a job. */
+/** Returns the patterns among the inputs of a job. */
 export const globsOf = ({ in: inputs }: Pick<JobTemplate, 'in'>, folder: string): readonly string[] =>
   [inputs].flat().filter((input) => isGlob(input, folder));
 
 /**
- * The jobs that a job stands for: one for each file of its pattern, with what follows from its name filled in. A list of inputs
- * is one job, of all files of its patterns.
+ * Expands a job: one job per file that matches its pattern, with the placeholders of its names filled in. A list of
+ * inputs becomes one job with all files that match its patterns.
  *
- * Files of a pattern that such a job makes of another one are left out, or a second run would sort the results of the first;
- * so are those that the batch keeps.
+ * Matches that are outputs of another expanded job are excluded, so that a second run does not sort the results of the
+ * first. Protected files of the batch are excluded as well.
+ *
+ * @param job the job with patterns
+ * @param context folder of relative names, glob function, and test for protected files
  */
 export function expandJob<T extends JobTemplate>(
   job: T,
@@ -89,7 +92,7 @@ export function expandJob<T extends JobTemplate>(
   return names.length === 0 ? [] : [fillPaths(job, names, folder)];
 }
 
-/** Names of outputs follow from that of the first input. */
+/** Fills the placeholders in output names from the first input. */
 function fillPaths<T extends JobTemplate>(job: T, inputs: readonly string[], folder: string): T {
   const paths = inputs.map((input) => resolveIn(folder, input));
   const [path = ''] = paths;
@@ -103,14 +106,14 @@ function fillPaths<T extends JobTemplate>(job: T, inputs: readonly string[], fol
   };
 }
 
-/** A name with the parts of a path in the places that it has for them. */
+/** Replaces the placeholders `{dir}`, `{name}` and `{ext}`. */
 function fillTemplate(text: string, path: string): string {
   if (!text.includes('{')) return text;
   const parts = partsOf(path);
   return text.replaceAll(/\{(dir|name|ext)\}/g, (_, part: keyof typeof parts) => parts[part]);
 }
 
-/** Folder, stem, and extension with its dot; that of a compressed file is both: `.f64.gz`. */
+/** Returns folder, stem and extension with its dot; a compressed file has both extensions: `.f64.gz`. */
 function partsOf(path: string): { dir: string; name: string; ext: string } {
   const file = basename(path);
   const { compression } = factsOfName(file);

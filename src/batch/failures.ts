@@ -1,4 +1,4 @@
-/** What failures of jobs are: whether another try is worth it. */
+/** Classifies failures of jobs by whether a retry may help. */
 import {
   AbortedError,
   ClsortError,
@@ -10,7 +10,7 @@ import {
   UsageError,
 } from '../util/errors.js';
 
-/** What comes out the same however often it is tried. */
+/** Errors that do not depend on time or device. */
 const PERMANENT_ERRORS = [
   UsageError,
   DtypeError,
@@ -21,12 +21,12 @@ const PERMANENT_ERRORS = [
   AbortedError,
 ] as const;
 
-/** What the system says of files that waiting does not mend. */
+/** System error codes that a retry does not resolve. */
 const PERMANENT_CODES = new Set([
   ...['ENOENT', 'EISDIR', 'ENOTDIR', 'EACCES', 'EPERM', 'EROFS', 'ELOOP', 'ENAMETOOLONG', 'EEXIST', 'EIO'],
 ]);
 
-/** Might a job that failed so go well at another time, or on another device? */
+/** Whether a job that failed with this error may succeed later or on another device. */
 export function isRetryable(error: unknown): boolean {
   if (PERMANENT_ERRORS.some((type) => error instanceof type)) return false;
   const { code } = ((error as Error | undefined)?.cause ?? {}) as NodeJS.ErrnoException;

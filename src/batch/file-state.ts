@@ -1,21 +1,21 @@
-/** What a file was: by which it is told later that nobody has changed it. */
+/** The state of a file, to detect later changes. */
 import { type BigIntStats, statSync } from 'node:fs';
 
 export interface FileState {
   readonly bytes: number;
-  /** Time of change, in nanoseconds since 1970, as a decimal number. */
+  /** Time of last modification in nanoseconds since 1970, as a decimal number. */
   readonly modified: string;
 }
 
 export interface ChecksummedState extends FileState {
   /**
-   * The kind of checksum and its digits, `xxh64:` (of seed 0) and where there is no addon `crc32:`; left out where it cannot be
-   * told of these very bytes.
+   * Algorithm and digits: `xxh64:` (seed 0), or `crc32:` without the addon. Absent when the file changed before its
+   * checksum was complete.
    */
   readonly checksum?: string;
 }
 
-/** The state of a file; undefined where there is none, or what is there is no file, such as a pipe. */
+/** Returns the state of a file; undefined when it does not exist or is not a regular file. */
 export function fileState(path: string): FileState | undefined {
   try {
     const found = statSync(path, { bigint: true });
@@ -30,6 +30,6 @@ export const stateOf = ({ size, mtimeNs }: BigIntStats): FileState => ({
   modified: String(mtimeNs),
 });
 
-/** @param b may be of a journal that something has damaged */
+/** @param b may come from a damaged journal */
 export const isSameState = (a: FileState | undefined, b: FileState | null | undefined): boolean =>
   a !== undefined && a.bytes === b?.bytes && a.modified === b?.modified;

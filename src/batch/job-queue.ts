@@ -1,34 +1,34 @@
-/** Jobs that wait: the largest first, so that nothing long is left for the end, and those to be tried again last. */
+/** The queue of jobs: largest first, so that no long job starts last; retries come after all others. */
 import type { Job } from './jobs.js';
 
-/** A job on its way. */
+/** A queued job. */
 export interface Entry {
   readonly job: Job;
-  /** Its place among all, for the order of results. */
+  /** Position among all jobs, for the order of results. */
   readonly index: number;
-  /** Bytes of its input, 0 where that is not known. */
+  /** Input size in bytes; 0 when unknown. */
   readonly bytes: number;
-  /** Bytes of memory that it takes. */
+  /** Estimated memory in bytes. */
   readonly memory: number;
-  /** Bytes that it may take, should it be more than was thought. */
+  /** Maximum memory in bytes, when the estimate is too low. */
   readonly limit: number;
-  /** How much of one of the jobs at once it is: small ones are run many together. */
+  /** Fraction of a concurrency slot; small jobs share one. */
   readonly weight: number;
-  /** How often it has failed by itself. */
+  /** Number of failures attributed to this job. */
   failures: number;
-  /** It was under way when a process ended: to be run with nothing beside it, so that it is known which job was at fault. */
+  /** The job was running when a worker process ended. It runs alone next, to identify the job at fault. */
   isSuspect: boolean;
-  /** The device that it failed on: another one is asked first. */
+  /** Device of the last failure; another one is preferred. */
   avoid?: string | undefined;
 }
 
-/** Entries, the smallest first: the next one is the last. */
+/** Entries in ascending order of size; the last one is next. */
 class SizeOrderedQueue {
   readonly #entries: Entry[] = [];
 
   add(entries: readonly Entry[]): void {
     for (const entry of entries) this.#entries.push(entry);
-    // Of the same size, those that came first go first.
+    // Entries of equal size keep their order.
     this.#entries.sort((a, b) => a.bytes - b.bytes || b.index - a.index);
   }
 
@@ -45,7 +45,7 @@ class SizeOrderedQueue {
   }
 }
 
-/** Entries to be tried again, in lists of those that the same devices may take: of very many one is found at once. */
+/** Entries to retry, grouped by eligible devices, so that the next one is found without a scan. */
 class RetryQueue {
   readonly #lists = new Map<string, Entry[]>();
 
@@ -56,7 +56,7 @@ class RetryQueue {
     else this.#lists.set(name, [entry]);
   }
 
-  /** The first one of a list that a device may take; removed by `take`. */
+  /** Returns the first entry that a device may run; `take` removes it. */
   nextFor(consumer: QueueConsumer): { readonly entry: Entry; readonly take: () => void } | undefined {
     for (const list of this.#lists.values()) {
       const [entry] = list;
@@ -65,20 +65,20 @@ class RetryQueue {
     return undefined;
   }
 
-  /** Takes out the entries of which `isLost` is true. */
+  /** Removes and returns the entries for which `isLost` is true. */
   removeLost(isLost: (entry: Entry) => boolean): Entry[] {
     return [...this.#lists.values()].flatMap((list) => (list[0] && isLost(list[0]) ? list.splice(0) : []));
   }
 }
 
-/** Who asks for a job. */
+/** A device that requests a job. */
 export interface QueueConsumer {
   readonly device: string;
-  /** Whether it does jobs that name no device. */
+  /** Whether it accepts jobs without a device. */
   readonly shares: boolean;
-  /** Whether nothing is under way on it. */
+  /** Whether no job is running on it. */
   readonly isIdle: boolean;
-  /** Other devices, at work, that take jobs without one of their own. */
+  /** Other working devices that accept jobs without a device. */
   readonly others: readonly string[];
 }
 
@@ -99,7 +99,7 @@ export class JobQueue {
     for (const [list, some] of lists) list.add(some);
   }
 
-  /** Puts back what is to be tried again, when all else has been. A suspect comes before everything. */
+  /** Queues a job for a retry: after all others, or before all others if it is a suspect. */
   requeue(entry: Entry): void {
     (entry.isSuspect ? this.#suspects : this.#failed).add(entry);
   }
@@ -114,7 +114,7 @@ export class JobQueue {
     return list;
   }
 
-  /** The next job for a device, which `take` removes; `wait` while there is one that needs the device for itself. */
+  /** Returns the next job for a device, which `take` removes; `wait` while a job needs the device to itself. */
   next(consumer: QueueConsumer): { readonly entry: Entry; readonly take: () => void } | 'wait' | undefined {
     const suspect = this.#suspects.nextFor(consumer);
     if (suspect) return consumer.isIdle ? suspect : 'wait';
@@ -126,7 +126,7 @@ export class JobQueue {
     return this.#failed.nextFor(consumer);
   }
 
-  /** Takes out all that nobody is left to do. */
+  /** Removes and returns the jobs that no remaining device can run. */
   removeUnassignable(devices: readonly string[], shares: boolean): Entry[] {
     const isLost = ({ job: { device } }: Entry): boolean =>
       device === undefined ? !shares : !devices.includes(device);

@@ -26,32 +26,32 @@ import {
   text,
 } from './rules.js';
 
-/** One job of a batch: a file of keys, of records, or a table. */
+/** One job of a batch: a file of keys, a file of records, or a table. */
 export type Job = JobFacts &
   ((FileJob & UniqueOptions) | (RecordJob & UniqueOptions) | (TableJob & { readonly counts?: undefined }));
 
 type UniqueOptions = Pick<DistinctOptions, 'unique' | 'counts'>;
 
-/** The files that a job reads. */
+/** Returns the files that a job reads. */
 export const inputsOf = ({ in: inputs }: Pick<Job, 'in'>): readonly string[] =>
   typeof inputs === 'string' ? [inputs] : inputs;
 
-/** What is one is written as one, and not as a list of it. */
+/** Returns the only element of a list, otherwise the list. */
 export const oneOrAll = <T>(list: readonly T[]): T | readonly T[] =>
   list.length === 1 ? (list[0] as T) : list;
 
-/** What every job has. */
+/** Fields that every job has. */
 interface JobFacts {
-  /** For reports; by default the name of the input as the batch has it. */
+  /** Name for reports; default: the input name as written in the batch. */
   readonly name: string;
-  /** The device that is to do it; by default whichever is free. */
+  /** Device that runs the job; default: any free device. */
   readonly device?: string;
-  /** Folder for temporary files of what is larger than memory; default that of the output. */
+  /** Folder for temporary files of inputs that exceed memory; default the folder of the output. */
   readonly tmp?: string;
 }
 
 export interface Batch {
-  /** Devices that share the jobs without one of their own; empty where the batch does not say. */
+  /** Devices that share the jobs without a device of their own; empty when the batch names none. */
   readonly devices: readonly string[];
   readonly jobs: readonly Job[];
 }
@@ -65,7 +65,7 @@ const names: Rule = {
 
 type Field = keyof (JobFacts & FileJob & RecordJob & UniqueOptions) | Exclude<keyof TableJob, 'memory'>;
 
-/** Every field of a job. */
+/** Rules for all fields of a job. */
 export const JOB_RULES: Readonly<Record<Field, Rule>> = {
   name: text,
   in: files,
@@ -160,14 +160,14 @@ export const JOB_RULES: Readonly<Record<Field, Rule>> = {
 
 const REQUIRED = ['in', 'out'] as const;
 
-/** What is said of keys, and of records in their keys. */
+/** Fields for keys; records set these in `keys` instead. */
 const KEY_FIELDS = ['dtype', 'descending', 'bits', 'to', 'column', 'axis', ...TEXT_OPTIONS] as const;
-/** What is said of records. */
+/** Fields for records. */
 const RECORD_FIELDS = ['record', 'keys'] as const;
 
-/** What is said of tables only. */
+/** Fields for tables only. */
 const TABLE_FIELDS = ['by', 'columns', 'head', 'uniqueBy', 'types'] as const;
-/** What is said of keys, and of tables by 'by'. */
+/** Fields for keys that tables set in `by` instead. */
 const NON_TABLE_FIELDS = [
   'dtype',
   'descending',
@@ -188,7 +188,7 @@ const isOfRecords = (job: Readonly<Record<string, unknown>>): boolean =>
 const omitFields = (job: Readonly<Record<string, unknown>>, fields: readonly string[]) =>
   Object.fromEntries(Object.entries(job).filter(([field]) => !fields.includes(field)));
 
-/** What a manifest may say beside its jobs. */
+/** Rules for the fields of a manifest. */
 export const BATCH_RULES = {
   $schema: text,
   schema: oneOf('clsort.batch/1'),
@@ -197,13 +197,13 @@ export const BATCH_RULES = {
   jobs: { expected: 'a list of jobs', accepts: Array.isArray, schema: { type: 'array' } },
 } as const satisfies Rules;
 
-/** Something that is wrong, and where. */
+/** An error in a manifest, and its position. */
 export interface Fault {
   readonly path: Path;
   readonly text: string;
 }
 
-/** Faults of the fields of an object, each of which a rule knows. */
+/** Returns the faults of the fields of an object. */
 export function fieldFaults(value: Record<string, unknown>, rules: Rules, path: Path): Fault[] {
   const faults: Fault[] = [];
   for (const field in value) {
@@ -218,17 +218,21 @@ export function fieldFaults(value: Record<string, unknown>, rules: Rules, path: 
   return faults;
 }
 
-/** `jobs[0].dtype` */
+/** Formats a path, such as `jobs[0].dtype`. */
 export const pathText = (path: Path): string =>
   path.map((step, i) => (typeof step === 'number' ? `[${step}]` : `${i > 0 ? '.' : ''}${step}`)).join('');
 
-/** A job as it is written down, with what it takes from the defaults; its files are as they are named. */
+/** A job as written, with defaults applied; its paths are not resolved. */
 export type WrittenJob = Omit<Job, 'name'> & { readonly name?: string };
 
 /**
- * Makes a job of what is written down, and of the defaults for what it does not say.
+ * Applies defaults to a written job and checks it.
  *
- * @returns undefined where something is wrong, which is added to `faults`
+ * @param written the job as written
+ * @param defaults values for missing fields
+ * @param path position of the job
+ * @param faults receives the faults
+ * @returns the job; undefined when it has faults
  */
 export function jobOf(
   written: unknown,
@@ -268,7 +272,7 @@ interface FieldFault {
   readonly text: string;
 }
 
-/** Of a table: does what it is sorted by make sense, and is nothing said that only keys and records have? */
+/** Checks a table job: sort keys, and no fields for keys or records. */
 function tableFault(job: Readonly<Record<string, unknown>>): FieldFault | undefined {
   try {
     assertTableOptions(job);
@@ -278,7 +282,7 @@ function tableFault(job: Readonly<Record<string, unknown>>): FieldFault | undefi
   }
 }
 
-/** Of keys and records. */
+/** Checks `unique` and `counts` of a job of keys or records. */
 function distinctFault({
   unique,
   argsort,
@@ -294,7 +298,7 @@ function distinctFault({
   return { field: 'counts', text: 'counts are of distinct keys: ask for these as well, by unique' };
 }
 
-/** Of a job of records: is its layout one, and is nothing said that only keys have? */
+/** Checks a record job: layout, and no fields for keys. */
 function layoutFault(layout: RecordLayout, job: Readonly<Record<string, unknown>>): FieldFault | undefined {
   if (Array.isArray(job.in)) {
     return { field: 'in', text: 'in is a list: files of records are sorted one by one' };
@@ -311,7 +315,7 @@ function layoutFault(layout: RecordLayout, job: Readonly<Record<string, unknown>
   }
 }
 
-/** Where only the file says what its keys are, the window is checked when it is read. */
+/** Checks the bit range if the job has a dtype; otherwise it is checked when the file is read. */
 function windowFault({ bits, dtype = '' }: FileJob): FieldFault | undefined {
   const named = dtypeOfName(dtype);
   if (!named || !bits) return undefined;

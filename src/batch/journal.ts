@@ -1,4 +1,4 @@
-/** What a batch has done, on disk: one line a job, appended as it ends. */
+/** The journal of a batch on disk: one line per finished job, appended when it ends. */
 import {
   closeSync,
   fstatSync,
@@ -22,33 +22,33 @@ import { isObject } from './rules.js';
 
 const HEAD = `${JSON.stringify({ schema: 'clsort.journal/1' })}\n`;
 
-/** A job that ended. Its files are named as seen from the journal's folder, so that both may move together. */
+/** A finished job. Paths are relative to the folder of the journal, so that files and journal may be moved together. */
 export interface JournalRecord {
   readonly name: string;
-  /** Of several a list. */
+  /** A list for several inputs. */
   readonly in: string | readonly string[];
   readonly out: string;
-  /** All that the result depends on beside the input. */
+  /** All fields that the result depends on, except for the input. */
   readonly options: Readonly<Record<string, unknown>>;
   readonly outcome: 'ok' | 'error';
   readonly at: string;
   readonly seconds: number;
-  /** As it was before the job; left out of what is no file. */
+  /** State before the job; absent when the input is not a regular file. */
   readonly input?: ChecksummedState | readonly ChecksummedState[];
   readonly output?: ChecksummedState;
-  /** The file of counts. */
+  /** State of the file of counts. */
   readonly counts?: FileState;
   readonly device?: string;
   readonly error?: { readonly code: string; readonly message: string };
 }
 
-/** What a record says of how a job ended. */
+/** The part of a record that describes the outcome. */
 export type JournalOutcome = Omit<JournalRecord, 'name' | 'in' | 'out' | 'options'>;
 
-/** What of a job tells nothing of its result. */
+/** Fields of a job that do not affect its result. */
 const IGNORED_FIELDS = new Set(['name', 'in', 'out', 'device', 'tmp']);
 
-/** @param folder as seen from which files are named */
+/** @param folder folder that paths are relative to */
 export const optionsOf = ({ counts, ...job }: Job, folder: string): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries({ ...job, ...(counts !== undefined && { counts: relative(folder, counts) }) })
@@ -77,9 +77,10 @@ export class Journal {
   }
 
   /**
-   * Opens a journal for this process alone, made if there is none. What a killed process wrote of a last line is dropped.
+   * Opens a journal for exclusive use, creating it if necessary. Drops an incomplete last line of a killed process.
    *
-   * @throws UsageError for a file that is none, or while another process has it; IoError
+   * @throws UsageError when the file is not a journal, or another process is using it
+   * @throws IoError when it cannot be read or written
    */
   static async open(name: string): Promise<Journal> {
     const path = await resolveTarget(name).catch((error) => {
@@ -103,7 +104,12 @@ export class Journal {
     }
   }
 
-  /** What a journal says, without taking it. @throws as `open` */
+  /**
+   * Reads a journal without locking it.
+   *
+   * @throws UsageError when the file is not a journal
+   * @throws IoError when it cannot be read
+   */
   static async inspect(name: string): Promise<Pick<Journal, 'isDone'>> {
     const path = await resolveTarget(name).catch((error) => {
       throw ioError('read', name, error);
@@ -113,12 +119,16 @@ export class Journal {
     return { isDone: (job) => isDone(job, records.get(relative(folder, job.out)), folder) };
   }
 
-  /** Is there nothing to do for a job: were the options the same, and is the input as it was, and the output as it was left? */
+  /** Whether a job is complete: its options are the same, and its input and output have not changed. */
   isDone(job: Job): boolean {
     return isDone(job, this.#records.get(relative(this.#folder, job.out)), this.#folder);
   }
 
-  /** Records how a job ended. It is on its way to the disk at once, and there when `close` is done. @throws IoError */
+  /**
+   * Records the outcome of a job. Syncing starts at once and has ended when `close` resolves.
+   *
+   * @throws IoError when writing fails
+   */
   add(job: Job, outcome: JournalOutcome): void {
     const record: JournalRecord = {
       name: job.name,
@@ -133,12 +143,16 @@ export class Journal {
     this.#syncing ??= this.#sync();
   }
 
-  /** Appends all of a line, or nothing: what comes next is to begin a line of its own. @throws IoError */
+  /**
+   * Appends a whole line or nothing, so that the next record starts on a new line.
+   *
+   * @throws IoError when writing fails
+   */
   #append(line: string): void {
     const bytes = Buffer.from(line);
     let at = 0;
     try {
-      // A disk that is nearly full takes a part, and says nothing.
+      // A nearly full disk accepts a part without an error.
       while (at < bytes.length) at += writeSync(this.#fd, bytes, at);
     } catch (error) {
       if (at > 0) ftruncateSync(this.#fd, fstatSync(this.#fd).size - at);
@@ -146,11 +160,11 @@ export class Journal {
     }
   }
 
-  /** One after the other: many jobs that end meanwhile share the next. */
+  /** Syncs in sequence; jobs that end meanwhile share the next sync. */
   async #sync(): Promise<void> {
     while (this.#isUnsynced) {
       this.#isUnsynced = false;
-      await promisify(fsync)(this.#fd).catch(() => undefined); // not every file system has it
+      await promisify(fsync)(this.#fd).catch(() => undefined); // some file systems do not support it
     }
     this.#syncing = undefined;
   }
@@ -174,17 +188,21 @@ function isDone(job: Job, record: JournalRecord | undefined, folder: string): bo
   );
 }
 
-/** Do two names stand for one file, also through links? */
+/** Whether two paths name the same file, also through links. */
 function isSamePath(a: string, b: string): boolean {
   if (a === b) return true;
   try {
     return realpathSync(a) === realpathSync(b);
   } catch {
-    return false; // one of them is not there
+    return false; // one of them does not exist
   }
 }
 
-/** The last record of each output, and how many bytes of the file are whole lines. @throws UsageError */
+/**
+ * Returns the last record of each output, and the number of bytes in whole lines.
+ *
+ * @throws UsageError when the file is not a journal
+ */
 function readRecords(path: string): { records: Map<string, JournalRecord>; wholeBytes: number } {
   const records = new Map<string, JournalRecord>();
   const bytes = readContents(path);
@@ -203,7 +221,7 @@ function readRecords(path: string): { records: Map<string, JournalRecord>; whole
 
 function readContents(path: string): Buffer {
   try {
-    if (!statSync(path).isFile()) throw notAJournalError(path); // a pipe would be waited for
+    if (!statSync(path).isFile()) throw notAJournalError(path); // reading a pipe would block
     return readFileSync(path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0);
@@ -216,7 +234,7 @@ const notAJournalError = (path: string): UsageError =>
     details: { path },
   });
 
-/** A line that tells nothing, as one that a disk has damaged, is one job that is done once more. */
+/** Parses a line. A damaged line is ignored, so its job is run again. */
 function parseRecord(line: string): JournalRecord | undefined {
   try {
     const value: unknown = JSON.parse(line);

@@ -1,9 +1,9 @@
-/** Where in a JSON text a value stands, and where it stops being JSON: V8 tells neither in all its versions. */
+/** Positions of values and syntax errors in JSON text, which not all versions of V8 report. */
 
-/** Names and indices on the way from the whole to a part of it. */
+/** Names and indices from the root to a value. */
 export type Path = readonly (string | number)[];
 
-/** A text that is no JSON, from `offset` on. */
+/** A JSON syntax error at `offset`. */
 export class NotJson extends Error {
   readonly offset: number;
 
@@ -22,7 +22,7 @@ class JsonScanner {
   #at = 0;
   readonly #text: string;
   readonly #wanted: Path;
-  /** Where the longest part of the path was found, and how many of its steps that are. */
+  /** Position and depth of the longest prefix of the path found so far. */
   found = { offset: 0, steps: -1 };
 
   constructor(text: string, wanted: Path) {
@@ -36,7 +36,7 @@ class JsonScanner {
     if (this.#at < this.#text.length) this.#fail('the end');
   }
 
-  /** @param steps of the wanted path that lead here; −1 aside of it */
+  /** @param steps number of path elements matched so far; −1 when the value is not on the path */
   #value(steps: number): void {
     this.#space();
     if (steps > this.found.steps) this.found = { offset: this.#at, steps };
@@ -101,7 +101,7 @@ class JsonScanner {
   }
 }
 
-/** The offset at which a text stops being JSON, and what is wrong there; undefined for one that is JSON. */
+/** Returns the first syntax error of a text; undefined when it is valid JSON. */
 export function syntaxErrorOffset(text: string): NotJson | undefined {
   try {
     new JsonScanner(text, []).whole();
@@ -113,18 +113,23 @@ export function syntaxErrorOffset(text: string): NotJson | undefined {
   }
 }
 
-/** The offset of the value at a path, or of what holds it where it is not there. @param text is JSON */
+/**
+ * Returns the offset of the value at a path, or of its closest existing container.
+ *
+ * @param text valid JSON
+ * @param path path of the value
+ */
 export function offsetOf(text: string, path: Path): number {
   const scanner = new JsonScanner(text, path);
   try {
     scanner.whole();
   } catch (error) {
-    if (!(error instanceof RangeError)) throw error; // too many values within one that is found by then
+    if (!(error instanceof RangeError)) throw error; // nested too deeply; the position found so far is returned
   }
   return scanner.found.offset;
 }
 
-/** Line and column, both from 1 on. */
+/** Returns line and column, both from 1. */
 export function lineAndColumn(text: string, offset: number): [line: number, column: number] {
   const before = text.slice(0, offset);
   const start = before.lastIndexOf('\n') + 1;

@@ -1,6 +1,6 @@
 /**
- * One process at a time works with a journal. Each puts a file beside it whose name says who that is, and looks for those of
- * others: what a killed process left tells nothing, and nobody has to take over a file that somebody else may take over too.
+ * An exclusive lock on a journal. Each process creates a file whose name identifies it and looks for those of others.
+ * Files of ended processes are ignored, so no process ever has to take over a lock file.
  */
 import { closeSync, openSync, unlinkSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
@@ -10,15 +10,17 @@ import { ioError } from '../io/raw.js';
 import { hasOwnerExited, ownerOf, temporaryName } from '../io/temporary-files.js';
 import { UsageError } from '../util/errors.js';
 
-/** Two that begin at once see each other; each steps back for up to so long before it looks again. */
+/** Two processes that start together see each other; both wait a random time up to this limit and try again. */
 const STEP_BACK_MS = 100;
 const TRIES = 4;
 
 /**
- * Locks a file, which need not be there.
+ * Locks a file, which need not exist.
  *
- * @returns what releases it
- * @throws UsageError while another process, or another batch of this one, has it; IoError
+ * @param path path of the file
+ * @returns a function that releases the lock
+ * @throws UsageError when another process, or another batch of this one, holds the lock
+ * @throws IoError when the lock file cannot be created
  */
 export async function lock(path: string): Promise<() => void> {
   const folder = dirname(path);

@@ -14,24 +14,26 @@ import {
 } from './jobs.js';
 import { isObject } from './rules.js';
 
-/** Most errors that are told at once. */
+/** Maximum number of errors in a message. */
 const MAX_ERRORS = 10;
 
 export interface ManifestSource {
-  /** For messages. */
+  /** Name for messages. */
   readonly name: string;
-  /** That its files are relative to. */
+  /** Folder that relative paths refer to. */
   readonly folder: string;
-  /** Files that no job may write, and what they are to this batch. */
+  /** Files that no job may read or write, and their role in this batch. */
   readonly protectedFiles?: readonly (readonly [path: string, what: string])[];
 }
 
 /**
- * Reads a manifest: `{ "devices"?, "defaults"?, "jobs": [{ "in", "out", "dtype"?, … }] }` as JSON or YAML, the list of
- * jobs alone, or one job a line. Jobs take the fields of `defaults` that they do not have; an input may be a pattern of
- * names. Files are relative to `folder`.
+ * Parses a manifest: `{ "devices"?, "defaults"?, "jobs": [{ "in", "out", "dtype"?, … }] }` as JSON or YAML, a list of
+ * jobs, or one job per line. Jobs inherit missing fields from `defaults`. An input may be a glob pattern. Paths are
+ * relative to `folder`.
  *
- * @throws UsageError that tells the first ten things that are wrong, with file, line and field
+ * @param text the manifest
+ * @param source name, folder and protected files
+ * @throws UsageError with the first ten errors, each with file, line and field
  */
 export async function parseManifest(
   text: string,
@@ -44,7 +46,7 @@ export async function parseManifest(
     throw new UsageError(`${name} has no jobs: expected { "jobs": [{ "in": …, "out": … }] }`);
   }
   const faultsOf = (faults: readonly Fault[]) => assertNoFaults(faults, name, document, isList);
-  faultsOf(fieldFaults(batch, BATCH_RULES, [])); // the fields below are of the right types from here on
+  faultsOf(fieldFaults(batch, BATCH_RULES, [])); // the fields below have the right types from here on
   const { devices = [], defaults = {}, jobs = [] } = batch as Partial<WrittenManifest>;
   const faults = fieldFaults(defaults, JOB_RULES, ['defaults']);
   const numbered: NumberedJob[] = [];
@@ -71,14 +73,14 @@ interface NumberedJob {
   readonly number: number;
 }
 
-/** What jobs are made with. */
+/** Context of job expansion. */
 export interface ExpansionContext {
   readonly folder: string;
   readonly glob: Glob | undefined;
   readonly conflicts: Conflicts;
 }
 
-/** The jobs that a line stands for, none of which is at odds with those before. */
+/** Expands a written job and reports conflicts with earlier jobs. */
 export function jobsOf(
   { job, number }: NumberedJob,
   { folder, glob, conflicts }: ExpansionContext,

@@ -1,10 +1,10 @@
-/** What a field of a manifest may be: one rule for the check, its message and the JSON Schema. */
+/** A rule for a field of a manifest: check, message and JSON Schema. */
 import { isStdin, isStdout } from '../io/raw.js';
 
 export interface Rule {
   readonly expected: string;
   readonly accepts: (value: unknown) => boolean;
-  /** The same as JSON Schema; what that cannot say is left to `accepts`. */
+  /** The rule as JSON Schema; `accepts` may be stricter. */
   readonly schema: Readonly<Record<string, unknown>>;
 }
 
@@ -19,7 +19,7 @@ export const text: Rule = {
   schema: { type: 'string', pattern: '\\S' },
 };
 
-/** A text that may be a blank or a tab. */
+/** A string that may be a space or a tab. */
 export const anyText: Rule = {
   expected: 'a text of one character or more',
   accepts: (value) => typeof value === 'string' && value !== '',
@@ -28,7 +28,7 @@ export const anyText: Rule = {
 
 const isStdio = (path: string): boolean => isStdin(path) || isStdout(path);
 
-/** What no system has in names: NUL, and halves of characters, which would become something else. */
+/** Characters that are invalid in file names: NUL, and unpaired surrogates, which would be replaced. */
 const IN_NO_NAME = /\0|\p{Cs}/u;
 
 export const file: Rule = {
@@ -37,7 +37,7 @@ export const file: Rule = {
   schema: { type: 'string', pattern: '\\S', not: { const: '-' } },
 };
 
-/** One file, or several that are read one behind the other. */
+/** One file, or several that are concatenated. */
 export const files: Rule = {
   expected: `${file.expected}, or a list of them`,
   accepts: (value) =>

@@ -1,4 +1,4 @@
-/** One job, in the process of its device. */
+/** Execution of one job in a worker process. */
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type FileHash, FileHashes } from '../io/file-hash.js';
@@ -14,10 +14,13 @@ import { inputsOf, type Job, oneOrAll } from './jobs.js';
 import type { JobCompletion } from './protocol.js';
 
 /**
- * Sorts the file of a job, and says what it was and what became of it.
+ * Sorts the file of a job and returns the states of its files.
  *
- * @param memory bytes that it may take; what is larger goes by way of the disk, and is gone on with after an end by force
- * @throws as `sortFile`
+ * @param sorter sorts the file
+ * @param job the job
+ * @param memory memory limit in bytes; larger inputs use temporary files and are resumed after a kill
+ * @param outer context of the worker process
+ * @throws the errors of `sortFile`
  */
 export async function runJob(
   sorter: Sorter,
@@ -80,10 +83,13 @@ function sortJob(
 }
 
 /**
- * Adds its checksum to the state of a file, which is left out when the file has changed since: it is worth no failure of what
- * is sorted already. Of what is no file there is nothing.
+ * Adds the checksum to the state of a file. It is left out when the file has changed or cannot be read, since the sort
+ * has already succeeded. Returns an empty list when there is no regular file.
  *
- * @param file its path, or itself where another one has that by now
+ * @param hash hash of the bytes seen so far
+ * @param file path, or an open handle when another file has taken that path
+ * @param state state of the file before hashing
+ * @param signal aborts the reading
  */
 async function withChecksum(
   hash: FileHash,

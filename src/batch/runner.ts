@@ -11,44 +11,47 @@ import { inputsOf, type Job } from './jobs.js';
 import { type OpenWorker, WorkerLostError } from './worker-process.js';
 
 /**
- * Jobs at once on a device where nobody has said how many: one that is sorted and one that is read or written. With two processors
- * a third one only makes the others wait, and has memory of its own made for it.
+ * Minimum of the default concurrency per device: one job sorts while one reads or writes. With two processors a third
+ * job only delays the others and needs memory of its own.
  */
 const MIN_PARALLEL = 2;
-/** Where there are the processors for it there are more, since a device may sort faster than one file after the other is read. */
+/**
+ * Maximum of the default concurrency. More processors allow more jobs, since a device may sort faster than files are
+ * read.
+ */
 const MAX_PARALLEL = 8;
 
-/** Jobs at once on a device: half as many as there are processors, and one. */
+/** Returns the default number of concurrent jobs per device: half the number of processors, plus one. */
 export const defaultParallel = (): number =>
   Math.max(MIN_PARALLEL, Math.min(MAX_PARALLEL, Math.floor(availableParallelism() / 2) + 1));
 
 export interface RunOptions {
-  /** Jobs that are under way at once on a device; many small ones count as one. */
+  /** Maximum number of concurrent jobs per device; several small ones count as one. */
   readonly parallel: number;
-  /** How often a job that failed is tried again. */
+  /** Number of retries of a failed job. */
   readonly retries: number;
-  /** Seconds that a job may take. */
+  /** Time limit of a job in seconds. */
   readonly timeout: number | undefined;
-  /** Begin no more jobs once one has failed. */
+  /** Start no more jobs after a failure. */
   readonly failFast: boolean;
-  /** Bytes of memory that all jobs under way may take together. */
+  /** Memory limit of all running jobs together, in bytes. */
   readonly memory: number;
   readonly signal: AbortSignal;
   readonly temporaryFiles?: TemporaryFiles | undefined;
-  /** Starts the worker process of a device; `Lane.open` by default. */
+  /** Starts the worker process of a device; default `WorkerProcess.open`. */
   readonly openWorker?: OpenWorker | undefined;
   readonly onEvent: Listener;
 }
 
-/** Part of the memory that may wait for the next jobs: what jobs take is told with so much to spare. */
+/** Share of the memory that idle buffers may occupy; estimates of job memory leave this margin. */
 const IDLE_MEMORY_SHARE = 0.25;
 
-/** How long a job that is cancelled may take to end, before its process is. */
+/** Milliseconds that a cancelled job may take to end before its process is killed. */
 const CANCEL_MS = 1000;
 /** The same when the whole batch is interrupted. */
 const INTERRUPT_MS = 300;
 
-/** Runs jobs on devices, several at once, and tells what comes of each. Jobs may be added while others run. */
+/** Runs jobs concurrently on devices and emits their results as events. Jobs may be added while others run. */
 export class Runner {
   readonly #options: RunOptions;
   readonly #deviceQueues: DeviceQueue[] = [];
@@ -89,8 +92,9 @@ export class Runner {
   /**
    * Opens all devices.
    *
-   * @param devices and whether each does jobs that name none
-   * @throws NoDeviceError and the like when one cannot be opened; then none stays open
+   * @param devices device names, and whether each accepts jobs without a device
+   * @param options limits and callbacks
+   * @throws NoDeviceError (or a similar error) when a device cannot be opened; all others are closed then
    */
   static async open(
     devices: readonly Pick<DeviceQueue, 'device' | 'shares'>[],
@@ -111,7 +115,7 @@ export class Runner {
     return runner;
   }
 
-  /** Adds jobs, the largest of which are to begin first. */
+  /** Adds jobs; the largest ones start first. */
   add(entries: readonly Entry[]): void {
     this.#open += entries.length;
     this.#queue.add(entries);
@@ -124,7 +128,11 @@ export class Runner {
     this.#pump();
   }
 
-  /** No more will be added. @returns when all is done, and the devices are closed */
+  /**
+   * Declares that no more jobs will be added.
+   *
+   * @returns a promise that resolves when all jobs have ended and the devices are closed
+   */
   async end(): Promise<void> {
     this.#hasAllJobs = true;
     this.#pump();
@@ -139,7 +147,7 @@ export class Runner {
     if (this.#hasAllJobs && this.#open === 0) this.#setDone();
   }
 
-  /** Starts a job on a device, where it may and can. */
+  /** Starts a job on a device if limits allow it. */
   #start(deviceQueue: DeviceQueue): boolean {
     const { device, shares, running, worker } = deviceQueue;
     const { parallel, memory } = this.#options;
@@ -151,7 +159,7 @@ export class Runner {
     if (!next || next === 'wait') return false;
     const weight = [...running].reduce((sum, one) => sum + one.weight, 0);
     if (weight + next.entry.weight > parallel) return false;
-    // One that needs more than is left begins when others have ended.
+    // A job that needs more than the remaining memory waits for others to end.
     if (this.#memory > 0 && this.#memory + next.entry.memory > memory) return false;
     next.take();
     void this.#run(next.entry, deviceQueue);
@@ -215,7 +223,7 @@ export class Runner {
     }
     entry.isSuspect ||= isLoss;
     entry.avoid = failure.device;
-    // One that was not alone may be to blame or not: that is no failure of its own yet.
+    // A job that was not alone may not be at fault, so this does not count as its failure.
     if (isAtFault) entry.failures++;
     const canRetry = entry.failures <= retries && (isLoss || isRetryable(failure.error));
     if (!canRetry || this.#isStopped) {
@@ -232,19 +240,19 @@ export class Runner {
     if (result.outcome === 'error' && this.#options.failFast && !this.#isStopped) this.stop();
   }
 
-  /** Begins nothing more; what is under way ends. */
+  /** Starts no more jobs; running ones end normally. */
   stop(): void {
     this.#isStopped = true;
     this.#skipQueued();
   }
 
-  /** What nobody has begun is skipped. */
+  /** Skips all jobs that have not started. */
   #skipQueued(): void {
     for (const { job } of this.#queue.removeUnassignable([], false))
       this.#finish({ job, outcome: 'skipped' });
   }
 
-  /** Jobs that no device is left for have failed, for the reason that it is gone. */
+  /** Fails the jobs that no remaining device can run, with the error of the lost device. */
   #redistribute(): void {
     if (!this.#lastLoss) return;
     const alive = this.#deviceQueues.filter(({ isAlive }) => isAlive);
@@ -269,16 +277,20 @@ export class Runner {
 
 interface Failure {
   readonly error: unknown;
-  /** The process of the device has ended. */
+  /** Whether the worker process has ended. */
   readonly isLoss: boolean;
-  /** Nothing else can have been the reason. */
+  /** Whether the job is certainly the cause. */
   readonly isAtFault: boolean;
   readonly device: string;
   readonly began: number;
   readonly seconds: number;
 }
 
-/** Spares the process of a device jobs that would fail there. @throws IoError where an input is missing */
+/**
+ * Checks that inputs exist, to avoid the round trip to a worker process.
+ *
+ * @throws IoError when an input does not exist
+ */
 async function assertPresent(job: Job): Promise<void> {
   for (const path of inputsOf(job)) {
     await stat(path).catch((error) => {

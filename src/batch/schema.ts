@@ -1,4 +1,4 @@
-/** The JSON Schema of manifests, made of the rules that check them. */
+/** Generates the JSON Schema of manifests from the rules that check them. */
 import { BATCH_RULES, JOB_RULES } from './jobs.js';
 import type { Rules } from './rules.js';
 
@@ -10,7 +10,7 @@ const properties = (rules: Rules) =>
     ]),
   );
 
-/** The schema that docs/batch.schema.json holds, for editors and other tools. */
+/** Returns the schema of docs/batch.schema.json, for editors and other tools. */
 export function manifestSchema() {
   const { jobs: _, defaults: __, ...rest } = BATCH_RULES;
   const jobs = { type: 'array', items: { $ref: '#/$defs/job' } };

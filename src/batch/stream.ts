@@ -1,4 +1,4 @@
-/** Jobs that come one a line, while others run. */
+/** Streamed manifests, with one job per line, whose jobs start before the stream ends. */
 
 import { createInterface, type Interface } from 'node:readline';
 import type { Readable } from 'node:stream';
@@ -11,7 +11,7 @@ import { BATCH_RULES, type Fault, fieldFaults, JOB_RULES, type Job, jobOf } from
 import { jobsOf, type ManifestSource, parseManifest } from './manifest.js';
 import { isObject } from './rules.js';
 
-/** A line that is no job: it fails, and the others go on. */
+/** An invalid line; its job fails, and the others continue. */
 export interface WrongLine {
   readonly line: string;
   readonly error: UsageError;
@@ -20,15 +20,18 @@ export interface WrongLine {
 export interface Incoming {
   readonly devices: readonly string[];
   readonly jobs: readonly Job[] | AsyncIterable<Job | WrongLine>;
-  /** No more jobs are wanted: there are none any more, and who sends them is not waited for. */
+  /** Stops the source; no more jobs are read. */
   readonly stop?: () => void;
 }
 
 /**
- * Reads a manifest from a stream. When its first line is a job, jobs are handed on as they come; anything else is read as a
- * whole.
+ * Reads a manifest from a stream. If its first line is a job or a head, jobs are yielded as they arrive; otherwise the
+ * whole stream is read first.
  *
- * @throws as `parseManifest`; IoError when the stream cannot be read
+ * @param stream the source
+ * @param facts name, folder and protected files
+ * @throws the errors of `parseManifest`
+ * @throws IoError when the stream cannot be read
  */
 export async function readManifest(stream: Readable, facts: ManifestSource): Promise<Incoming> {
   const reader = createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY });
@@ -77,7 +80,7 @@ async function readLines(
   };
 }
 
-/** @throws IoError when the stream fails, which not every Node's reader tells */
+/** @throws IoError when the stream fails, which readline does not report in every version of Node */
 async function* linesOf(
   reader: Interface,
   stream: Readable,
@@ -98,9 +101,9 @@ async function* linesOf(
 
 interface LineContext extends ManifestSource {
   readonly defaults: Record<string, unknown>;
-  /** Lines that have been read already. */
+  /** Number of lines already read. */
   readonly before: number;
-  /** One that has been read, and is a job. */
+  /** A line already read that is a job. */
   readonly first: string | undefined;
 }
 

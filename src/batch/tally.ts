@@ -1,4 +1,4 @@
-/** How far a batch is: what is done, and what each device is at. */
+/** Progress of a batch: finished jobs, and running jobs per device. */
 import type { BatchEvent, JobResult } from './events.js';
 import type { Job } from './jobs.js';
 
@@ -6,7 +6,7 @@ interface Sized {
   readonly bytes: number;
 }
 
-/** What is to be known of a job that ended. */
+/** The fields of a finished job that are counted. */
 interface EndedJob {
   readonly job: Job;
   readonly outcome: JobResult['outcome'];
@@ -14,21 +14,21 @@ interface EndedJob {
   readonly input?: Sized | readonly Sized[] | undefined;
 }
 
-/** A job that is under way. */
+/** A running job. */
 export interface RunningJob {
   readonly job: Job;
   readonly began: number;
   phase?: string;
-  /** Of the phase, from 0 to 1; undefined where that is not known. */
+  /** Progress of the phase, from 0 to 1; undefined when unknown. */
   share?: number | undefined;
 }
 
 export interface DeviceTally {
   readonly running: Map<Job, RunningJob>;
   jobs: number;
-  /** Of the inputs that were sorted. */
+  /** Total bytes of sorted inputs. */
   bytes: number;
-  /** How often its process has ended early. */
+  /** Number of unexpected exits of its worker process. */
   crashes: number;
 }
 
@@ -37,7 +37,7 @@ export class Tally {
   readonly counts: Record<JobResult['outcome'], number> = { ok: 0, error: 0, done: 0, skipped: 0 };
   readonly #now: () => number;
   readonly #began: number;
-  /** Until the first device was open; undefined before. */
+  /** Seconds until the first device was open; undefined before. */
   startSeconds: number | undefined;
 
   constructor(now = () => performance.now()) {
@@ -54,7 +54,7 @@ export class Tally {
     return ok + error + done + skipped;
   }
 
-  /** Seconds until `jobs` have ended, at the rate of those that were run; undefined before one was. */
+  /** Returns the estimated seconds until `jobs` jobs have ended, from the rate so far; undefined before any has run. */
   secondsLeft(jobs: number): number | undefined {
     const run = this.counts.ok + this.counts.error;
     return run === 0 ? undefined : (this.seconds / run) * (jobs - this.ended);

@@ -1,4 +1,4 @@
-/** One device at work: a process of its own, as the batch sees it. */
+/** The worker process of a device, as seen from the batch. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -14,42 +14,45 @@ import { deserializeError, type FromChild, type JobCompletion, type ToChild } fr
 
 const PROGRAM = ['dist', 'src', 'batch', 'child.js'];
 
-/** Bytes that are kept of what a process says when it crashes. */
+/** Bytes of stderr to keep for messages about crashes. */
 const MAX_STDERR_BYTES = 2048;
-/** How long a process may take to close its device. */
+/** Milliseconds that a process may take to close its device. */
 const CLOSE_MS = 2000;
 
-/** The process of a device has ended, or was ended, with jobs under way. */
+/** Thrown for running jobs when the worker process ends or is killed. */
 export class WorkerLostError extends DeviceLostError {}
 
 export interface WorkerHooks {
   readonly temporaryFiles?: TemporaryFiles | undefined;
   readonly onWarning: (message: string) => void;
-  /** The process has ended by itself. */
+  /** Called when the process has ended unexpectedly. */
   readonly onLost: (error: WorkerLostError) => void;
 }
 
 export interface WorkerOptions {
   readonly device: string;
-  /** Jobs that are under way at once. */
+  /** Maximum number of concurrent jobs. */
   readonly parallel: number;
-  /** Memory that may wait there for the next job. */
+  /** Maximum size of idle buffers, in bytes. */
   readonly idleBytes: number;
 }
 
 /** A running worker process of a device. */
 export type RunningWorker = Pick<WorkerProcess, 'run' | 'kill' | 'close'>;
 
-/** Starts the worker process of a device. @throws NoDeviceError and the like; LaneLostError if the process exits */
+/**
+ * Starts the worker process of a device. It throws NoDeviceError (or a similar error) when the device cannot be opened,
+ * and WorkerLostError when the process ends.
+ */
 export type OpenWorker = (options: WorkerOptions, hooks: WorkerHooks) => Promise<RunningWorker>;
 
-/** Each job reads or writes at a time, and what waits for a pipe must not keep them from that. */
+/** Enlarges the thread pool: each job reads or writes, and waiting for a pipe must not block the others. */
 function workerEnvironment(parallel: number): NodeJS.ProcessEnv {
   const { UV_THREADPOOL_SIZE = String(Math.min(128, 4 + 2 * parallel)) } = process.env;
   return { ...process.env, UV_THREADPOOL_SIZE };
 }
 
-/** The last line of what a process said that tells something: not where in the code it was, nor of which version Node is. */
+/** Returns the last meaningful line of stderr, without stack frames and the version of Node. */
 export const lastMessageLine = (text: string): string =>
   text
     .trim()
@@ -81,7 +84,7 @@ export class WorkerProcess {
     this.#child = spawn(process.execPath, [join(packageFolder(), ...PROGRAM)], {
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       serialization: 'advanced',
-      detached: true, // a terminal's signals are for this process, which ends the other
+      detached: true, // terminal signals go to this process only, which ends the worker
       windowsHide: true,
       env: workerEnvironment(parallel),
     });
@@ -98,7 +101,12 @@ export class WorkerProcess {
     });
   }
 
-  /** Starts a process for a device. @throws NoDeviceError and the like, LaneLostError when the driver ends the process */
+  /**
+   * Starts the worker process of a device.
+   *
+   * @throws NoDeviceError (or a similar error) when the device cannot be opened
+   * @throws WorkerLostError when the driver crashes the process
+   */
   static async open(options: WorkerOptions, hooks: WorkerHooks): Promise<WorkerProcess> {
     const { device, idleBytes } = options;
     const worker = new WorkerProcess(options, hooks);
@@ -114,10 +122,10 @@ export class WorkerProcess {
   }
 
   /**
-   * Runs a job beside those that are under way.
+   * Runs a job concurrently with others.
    *
-   * @returns `cancel` asks for an early end, by an AbortedError
-   * @throws (by `done`) what the job throws; LaneLostError
+   * @returns `done` rejects with the error of the job, or a WorkerLostError; `cancel` makes it reject with an
+   * AbortedError
    */
   run(
     job: Job,
@@ -132,7 +140,7 @@ export class WorkerProcess {
     return { done, cancel: () => this.#send({ is: 'cancel', id }) };
   }
 
-  /** Ends the process at once, whatever holds it up. */
+  /** Kills the process, even if it is blocked. */
   kill(): void {
     this.#child.kill('SIGKILL');
   }
@@ -146,7 +154,7 @@ export class WorkerProcess {
   }
 
   #send(message: ToChild): void {
-    this.#child.send(message, () => undefined); // one that has ended is heard of otherwise
+    this.#child.send(message, () => undefined); // the exit handler reports a process that has ended
   }
 
   #receive(message: FromChild): void {
@@ -165,7 +173,10 @@ export class WorkerProcess {
     }
   }
 
-  /** Tells of the end at once, since whoever gave it a job now would never hear of it. Nothing that it was writing stays. */
+  /**
+   * Handles the exit of the process. Reports the loss first, so that no further job is assigned, and then removes
+   * temporary files.
+   */
   async #handleExit(how: string): Promise<void> {
     const stderr = isOpenFilesError(this.#stderr) ? OPEN_FILES_MESSAGE : lastMessageLine(this.#stderr);
     const tasks = [...this.#tasks.values()];

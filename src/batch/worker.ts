@@ -1,4 +1,4 @@
-/** The thread that sorts, in the process of a device: its other thread has to be free to see that process's parent end. */
+/** The sorting thread of a worker process. The main thread stays responsive to the exit of the parent. */
 import { Readable, Writable } from 'node:stream';
 import { parentPort } from 'node:worker_threads';
 import { ArrayPool } from '../io/array-pool.js';
@@ -11,7 +11,7 @@ import { runJob } from './run-job.js';
 
 const send = (message: FromChild): void => parentPort?.postMessage(message);
 
-/** Between two words about how a job goes. */
+/** Minimum milliseconds between two progress messages of a job. */
 const PROGRESS_MS = 100;
 
 const running = new Map<number, AbortController>();
@@ -51,9 +51,9 @@ async function open({ device, idleBytes }: Extract<ToChild, { is: 'open' }>): Pr
   try {
     sorter = await Sorter.open({ device, onWarning: ({ message }) => send({ is: 'warning', message }) });
     arrays = new ArrayPool(sorter, idleBytes);
-    // Where nobody asked for a device, few keys make no trip to it.
+    // With device 'auto', small arrays are sorted on the host and need no batching.
     fileBatcher = device !== 'auto' && sorter.device ? new FileSortBatcher(sorter) : undefined;
-    await sorter.prepareFiles().catch(() => undefined); // whoever needs it will be told
+    await sorter.prepareFiles().catch(() => undefined); // an operation that needs it reports the error
     send({ is: 'opened' });
   } catch (error) {
     send({ is: 'refused', error: serializeError(error) });

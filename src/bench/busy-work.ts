@@ -1,12 +1,12 @@
 import type { Buffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
 
-/** Filled in some 0.1 ms by the fastest devices: longer than the host takes for the launches of a sort. */
+/** Bytes to fill: about 0.1 ms on the fastest devices, longer than the host takes to enqueue a sort. */
 const BYTES = 2 ** 28;
 
 /**
- * Work that a device does while the host enqueues what is to be timed: the device then never waits for the host, and
- * times of small sorts repeat.
+ * Keeps a device busy while the host enqueues the commands to be timed. The device then never waits for the host, and
+ * times of small sorts are reproducible.
  */
 export class BusyWork {
   readonly #device: Device;
@@ -19,9 +19,11 @@ export class BusyWork {
   }
 
   /**
-   * @returns undefined for CPU devices, where the host's part runs on the same cores, and for those that tell no times:
-   *   the host's clock would count this work too
-   * @throws MemoryError
+   * Allocates the buffer of the busy work.
+   *
+   * @returns undefined for CPU devices, whose cores also run the host, and for devices without profiling times, where
+   *   the host's clock would include this work
+   * @throws MemoryError when the buffer cannot be allocated
    */
   static open(device: Device): BusyWork | undefined {
     const { type, maxAllocation, quirks } = device.capabilities;

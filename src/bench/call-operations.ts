@@ -1,4 +1,4 @@
-/** The operations whose calls are measured, and what they are called with. */
+/** The operations of `clsort bench calls`, with their inputs. */
 import type { DeviceArray, Sorter, SortOptions } from '../index.js';
 import { generate } from '../io/gen.js';
 import { UsageError } from '../util/errors.js';
@@ -6,25 +6,25 @@ import { Random } from '../util/random.js';
 import { unknownName } from '../util/suggest.js';
 import { SEED } from './sorts.js';
 
-/** An array on the device or on the host. */
+/** An array of u32 on the device or on the host. */
 export type Words = Uint32Array | DeviceArray<'u32'>;
 
-/** What calls are made with: n elements each. */
+/** Inputs of the calls, n elements each. */
 export interface CallInputs<W extends Words = Words> {
   /** Uniform over all 32 bits. */
   readonly keys: W;
-  /** Where each key stands: values of pairs. */
+  /** Positions of the keys: the values of pairs. */
   readonly values: W;
-  /** Of `DISTINCT` values. */
+  /** Keys with `DISTINCT` distinct values. */
   readonly few: W;
   /** Random positions. */
   readonly indices: W;
 }
 
-/** Arrays, or the number that a reduction gives. */
+/** Arrays, or the number that a reduction returns. */
 export type CallResult = readonly (Words | number | bigint)[];
 
-/** One call; `options` are heeded where the operation is one sort. */
+/** One call. `options` apply only to operations that are a single sort. */
 export type OperationCall = (
   sorter: Sorter,
   inputs: CallInputs,
@@ -33,30 +33,39 @@ export type OperationCall = (
 
 export interface CallOperation {
   readonly name: string;
-  /** Its report tells the kernels of the whole call: those of operations of several steps tell one sort among them. */
+  /**
+   * Whether the call's report covers all of its kernels. For operations of several steps, it covers one sort among
+   * them.
+   */
   readonly isOneSort: boolean;
-  /** Makes what a call for n keys takes besides the inputs, so that it is not timed. */
+  /** Prepares the other arguments of a call for n keys, so that this work is not timed. */
   readonly prepare: (n: number) => OperationCall;
 }
 
-/** Values that the keys of `unique` have. */
+/** Number of distinct values in `few`. */
 const DISTINCT = 1000;
-/** Keys that are taken from each segment. */
+/** Number of keys taken from each segment. */
 const FIRST_OF_SEGMENT = 10;
-/** Longest segment of the mix of lengths. */
+/** Longest segment of the Zipf distribution. */
 const MAX_SEGMENT = 65536;
 
-/** Segments of one length; the last may be shorter. */
+/** Returns the offsets of segments of equal length; the last may be shorter. */
 export function equalOffsets(n: number, length: number): Uint32Array {
   const segments = Math.ceil(n / length);
   return Uint32Array.from({ length: segments + 1 }, (_, i) => Math.min(n, i * length));
 }
 
-/** The same as segmented sorts take them: told by their length where all have it, as peers take rows of a matrix. */
+/**
+ * Returns equal segments as segmented sorts take them: as their length if it divides n, which matches how peers take
+ * rows of a matrix, or as offsets.
+ */
 const equalSegments = (n: number, length: number): number | Uint32Array =>
   n % length === 0 ? length : equalOffsets(n, length);
 
-/** Segments of 1 to `LONGEST` keys, as many short ones as the law of Zipf has: a chance of 1 / length. */
+/**
+ * Returns the offsets of segments of 1 to `MAX_SEGMENT` keys whose lengths follow Zipf's law: probability proportional
+ * to 1 / length.
+ */
 export function zipfOffsets(n: number): Uint32Array {
   const random = new Random(SEED);
   const offsets = [0];
@@ -86,7 +95,7 @@ const topK = (k: number): CallOperation =>
     return [keys, indices];
   });
 
-/** A sort of segments, with their offsets before the inputs. */
+/** Builds a sort of segments; their offsets are passed before the inputs. */
 const ofSegments = (
   name: string,
   offsetsOf: (n: number) => number | Uint32Array,
@@ -127,13 +136,13 @@ const segmentedSortPairs = (length: number): CallOperation =>
     },
   );
 
-/** Arrays of one length, views of the keys; the last may be shorter. */
+/** Returns views of the keys of equal length; the last may be shorter. */
 function equalArrays(keys: Uint32Array, length: number): Uint32Array[] {
   const arrays = Math.ceil(keys.length / length);
   return Array.from({ length: arrays }, (_, i) => keys.subarray(i * length, (i + 1) * length));
 }
 
-/** Arrays of the host; on the device, where they lie one behind the other, they are segments. */
+/** Sorts arrays on the host; on the device, where the keys are contiguous, it sorts segments. */
 const sortMany = (length: number): CallOperation =>
   several(`sortMany-${length}`, (n) => {
     const offsets = equalOffsets(n, length);
@@ -146,7 +155,7 @@ const sortMany = (length: number): CallOperation =>
     };
   });
 
-/** In the order of their rows. */
+/** All operations, in the order of their rows. */
 export const CALL_OPERATIONS: readonly CallOperation[] = [
   oneSort('sort', async (sorter, { keys }, options) => [await sorter.sort(keys, options)]),
   oneSort('argsort', async (sorter, { keys }, options) => [await sorter.argsort(keys, options)]),
@@ -154,7 +163,7 @@ export const CALL_OPERATIONS: readonly CallOperation[] = [
     const { keys, values } = await sorter.sortPairs(inputs.keys, inputs.values, options);
     return [keys, values];
   }),
-  // The overloads tell the places of columns apart; here both stand for either.
+  // The overloads distinguish columns on the host and on the device; here both may be either.
   several('lexsort', () => async (sorter, { few, keys }) => [
     await sorter.lexsort([few, keys] as readonly DeviceArray[]),
   ]),
@@ -177,7 +186,7 @@ export const CALL_OPERATIONS: readonly CallOperation[] = [
     const { keys, count } = await sorter.partition(from, { below: 2 ** 31 });
     return [keys, count];
   }),
-  // The overloads tell the places of arrays apart; here both stand for either.
+  // The overloads distinguish arrays on the host and on the device; here both may be either.
   several('searchSorted', () => async (sorter, { values, indices }) => [
     await sorter.searchSorted(values as DeviceArray, indices as DeviceArray<'u32'>),
   ]),
@@ -202,10 +211,10 @@ export const CALL_OPERATIONS: readonly CallOperation[] = [
 ];
 
 /**
- * Operations by their names, `all`, or what several names begin with before their parameter, such as `topK`.
+ * Returns operations by name, by `all`, or by a prefix before the parameter, such as `topK`.
  *
- * @returns them in the order of `CALL_OPERATIONS`
- * @throws UsageError for a name that is not known
+ * @returns the operations, in the order of `CALL_OPERATIONS`
+ * @throws UsageError when a name is unknown
  */
 export function callOperations(names: readonly string[]): CallOperation[] {
   const found = names.flatMap((word) => {
@@ -219,7 +228,7 @@ export function callOperations(names: readonly string[]): CallOperation[] {
   return CALL_OPERATIONS.filter((operation) => found.includes(operation));
 }
 
-/** The same for every run and peer. */
+/** Returns the inputs, the same for every run and peer. */
 export function callInputs(n: number): CallInputs<Uint32Array> {
   const bytes = generate({ dtype: 'u32', count: n, distribution: 'uniform', seed: SEED });
   const keys = new Uint32Array(bytes.buffer, bytes.byteOffset, n);

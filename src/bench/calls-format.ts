@@ -1,14 +1,14 @@
-/** Rows of `clsort bench calls` as cells, plots and a page. */
+/** Formats rows of `clsort bench calls` as cells, plots and a page. */
 import { type CallBench, type CallPlace, type CallRow, PLACES } from './calls.js';
 import { csvOf, markdownOf, milliseconds, titleOf } from './format.js';
 import { htmlPage } from './html.js';
 import { type Plot, type PlotLine, plotFile } from './plot.js';
 
-/** What an awaited call takes beyond its kernels, in seconds; undefined where these are not known. */
+/** Returns the seconds of an awaited call beyond its kernels; undefined when the kernel time is unknown. */
 export const overhead = ({ awaited, kernel }: CallRow): number | undefined =>
   awaited && kernel && awaited.median - kernel.median;
 
-/** Share of a chain's time that its kernels take; undefined where these are not known. */
+/** Returns the kernels' share of the time of a chain; undefined when the kernel time is unknown. */
 export const busyShare = ({ chained, kernel }: CallRow): number | undefined =>
   chained && kernel && kernel.median / chained.median;
 
@@ -42,7 +42,7 @@ export const callsCsv = (bench: CallBench): string => csvOf(linesOfCells(bench))
 export const callsMarkdown = (bench: CallBench): string =>
   `${titleOf(bench)}\n\n${markdownOf(linesOfCells(bench))}`;
 
-/** A line for each operation, over the number of keys, of the rows that `value` is known of. */
+/** Returns a line per operation over the number of keys, from the rows for which `value` is defined. */
 function linesOf(
   rows: readonly CallRow[],
   value: (row: CallRow) => Omit<PlotLine['points'][number], 'x'> | undefined,
@@ -56,7 +56,7 @@ function linesOf(
   });
 }
 
-/** Keys a second of calls that are awaited one by one. */
+/** Plots keys per second of calls that are awaited one by one. */
 export function callsPlot(bench: CallBench, place: CallPlace): Plot {
   return {
     title:
@@ -76,7 +76,7 @@ export function callsPlot(bench: CallBench, place: CallPlace): Plot {
   };
 }
 
-/** Share of a chain's time that its kernels take, on device arrays. */
+/** Plots the kernels' share of the time of chains, on device arrays. */
 export function busyPlot(bench: CallBench): Plot {
   return {
     title: 'Chains of calls on device arrays: share of their time that kernels take',
@@ -96,10 +96,14 @@ export function busyPlot(bench: CallBench): Plot {
 const plottedPlace = ({ rows }: CallBench): CallPlace =>
   rows.some(({ place }) => place === 'device') ? 'device' : 'host';
 
-/** The plot of keys a second as a file of its own: of device arrays where they were measured. */
+/** Returns the plot of keys per second as a file; for device arrays if they were measured. */
 export const callsSvg = (bench: CallBench): string => plotFile(callsPlot(bench, plottedPlace(bench)));
 
-/** @param command the line that repeats it */
+/**
+ * Returns the page of `clsort bench calls`.
+ *
+ * @param command the command line that repeats it
+ */
 export function callsHtml(bench: CallBench, command: string): string {
   return htmlPage({
     title: 'clsort bench calls',

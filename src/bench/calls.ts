@@ -1,4 +1,4 @@
-/** What whole calls take, from the caller's side: awaited one by one, and many at once. */
+/** Measures whole calls from the caller's side: awaited one by one, and in chains without waiting. */
 import { loadavg } from 'node:os';
 import {
   DeviceArray,
@@ -14,11 +14,15 @@ import { type CallInputs, type CallOperation, type CallResult, callInputs } from
 import { kernelSeconds } from './sorts.js';
 import { isSlower, type Timing, timing } from './statistics.js';
 
-/** Where the arrays of a call are: device arrays, or typed arrays. */
+/** Location of a call's arrays: device arrays, or typed arrays on the host. */
 export const PLACES = ['device', 'host'] as const;
 export type CallPlace = (typeof PLACES)[number];
 
-/** One place, or `both`. @throws UsageError for another word */
+/**
+ * Parses one place, or `both`.
+ *
+ * @throws UsageError when the word is neither
+ */
 export function callPlaces(word: string): readonly CallPlace[] {
   if (word === 'both') return PLACES;
   const place = PLACES.find((known) => known === word);
@@ -29,22 +33,22 @@ export function callPlaces(word: string): readonly CallPlace[] {
 export interface CallCase {
   readonly operation: string;
   readonly place: CallPlace;
-  /** Keys of the call. */
+  /** Number of keys of the call. */
   readonly n: number;
 }
 
-/** What came of one case. Times stand only beside `ok`. */
+/** Result of one case. Times are present only when it is `ok`. */
 export interface CallRow extends CallCase {
   readonly result: 'ok' | 'wrong' | 'unsupported' | 'error';
   readonly reason?: string;
   /** Wall time of a call that is awaited before the next one is made. */
   readonly awaited?: Timing;
-  /** Wall time of `chain` calls that are made without waiting in between, a call. */
+  /** Wall time per call of `chain` calls that are made without waiting in between. */
   readonly chained?: Timing;
   readonly chain?: number;
   /**
-   * Kernels of a call, by its report when it is profiled: in a run of its own. Left out where the device does not
-   * measure, and for operations of several steps, whose reports do not tell all of them.
+   * Kernel time per call, from the reports of separate profiled calls. Absent when the device has no profiling times,
+   * and for operations of several steps, whose reports do not cover all kernels.
    */
   readonly kernel?: Timing;
 }
@@ -57,34 +61,43 @@ export interface CallBench {
   readonly platform: string;
   readonly driver: string;
   readonly date: string;
-  /** What else the machine was doing before, as its load average: a busy one makes times that are not worth keeping. */
+  /** Load average of the machine before the run. Times from a loaded machine are not worth keeping. */
   readonly load: number;
   readonly rows: readonly CallRow[];
 }
 
 export interface MeasureCallOptions {
-  /** Fewest calls that are timed, and chains: the short ones are for `TIMED_SHARE` of the warm-up. */
+  /** Minimum number of timed calls, and of chains. Timing also lasts at least `TIMED_SHARE` of the warm-up. */
   readonly repeats: number;
-  /** Most calls of a chain. */
+  /** Maximum number of calls in a chain. */
   readonly chain: number;
-  /** Seconds of calls before any is timed, and of chains: programs are compiled, memory is pooled, and V8 compiles too. Default 0.3. */
+  /**
+   * Seconds of warm-up calls, and of warm-up chains: programs are compiled, memory is pooled, and V8 optimizes. Default
+   * 0.3.
+   */
   readonly warmUpSeconds?: number;
 }
 
-/** A call with its inputs. @param options heeded where the operation is one sort */
+/** A call with its inputs. Options apply only to operations that are a single sort. */
 export type Call = (options?: SortOptions) => Promise<CallResult>;
 
 export const WARM_UP_SECONDS = 0.3;
-/** What calls are timed for at least, of the seconds of their warm-up: a few short ones may all come at a moment when the machine is slow. */
+/**
+ * Minimum duration of timing, as a share of the warm-up: a few short calls may all coincide with a slow moment of the
+ * machine.
+ */
 const TIMED_SHARE = 1 / 3;
-/** What a chain may take, and its results together, or what is kept of several: fewer where calls are long, or their results large. */
+/**
+ * Limits of a chain in seconds, and of its results (and of retained results) in bytes. Chains are shorter when calls
+ * are long or results large, but never shorter than `MIN_CHAIN`.
+ */
 const CHAIN_SECONDS = 0.25;
 const CHAIN_BYTES = 2 ** 30;
 const MIN_CHAIN = 4;
 /**
- * Chains before those that are timed at least: the first finds no memory in the pool for so many results, and V8 looks through all
- * that it has. They take the seconds of a warm-up, too, as V8 makes what it runs faster meanwhile, and are longer by the results
- * that are kept later, so that memory for those is in the pool as well.
+ * Minimum number of warm-up chains: the first finds no pooled memory for so many results and triggers garbage
+ * collection. They also last for the warm-up time, while V8 optimizes, and are longer by the number of results retained
+ * later, so that the pool has memory for those.
  */
 const WARM_CHAINS = 3;
 
@@ -94,11 +107,11 @@ function dispose(result: CallResult): void {
   for (const part of result) if (part instanceof DeviceArray) part.dispose();
 }
 
-/** The bytes of a part that is not on the device: of an array, or of a number's digits. */
+/** Returns the bytes of a part on the host: of an array, or of a number's decimal digits. */
 const bytesHere = (part: Exclude<CallResult[number], DeviceArray>): Uint8Array =>
   typeof part === 'object' ? bytesOf(part) : Buffer.from(String(part));
 
-/** The bytes of each part, so that results of different places compare. */
+/** Returns the bytes of each part, so that results of different places are comparable. */
 async function bytesOfParts(result: CallResult): Promise<Uint8Array[]> {
   const parts: Uint8Array[] = [];
   for (const part of result) {
@@ -108,9 +121,9 @@ async function bytesOfParts(result: CallResult): Promise<Uint8Array[]> {
 }
 
 /**
- * Has a result the bytes that are expected?
+ * Returns whether a result has the expected bytes.
  *
- * @param buffers where parts of the device are read to: memory that is made anew for each would have V8 collect within the next calls
+ * @param buffers reused for reading device parts: new memory for each would cause garbage collection during later calls
  */
 async function hasBytes(
   result: CallResult,
@@ -132,10 +145,10 @@ async function hasBytes(
 }
 
 /**
- * Makes many calls without waiting in between.
+ * Makes `length` calls without waiting in between.
  *
- * @returns seconds a call, and all results, to be disposed of
- * @throws what the first call that failed did, once all have ended
+ * @returns seconds per call, and all results, which the caller disposes of
+ * @throws the error of the first failed call, after all calls have settled
  */
 async function runChain(call: Call, length: number): Promise<{ seconds: number; results: CallResult[] }> {
   const start = performance.now();
@@ -149,11 +162,12 @@ async function runChain(call: Call, length: number): Promise<{ seconds: number; 
 }
 
 /**
- * Compares a call's result with the expected one, then times calls: awaited one by one, in chains, and profiled
- * for the kernels alone. A wrong result, be it of a later call, gets no time.
+ * Checks the result of a call, then times calls: awaited one by one, in chains, and profiled for their kernels. A wrong
+ * result, even of a later call, yields no times.
  *
  * @param expected the bytes of each part of the result
- * @param isOneSort the call's report tells all of its kernels
+ * @param isOneSort whether the call's report covers all of its kernels
+ * @returns the row of the case
  */
 export async function measureCall(
   what: CallCase,
@@ -171,7 +185,7 @@ export async function measureCall(
     }
   };
   const wrong: CallRow = { ...what, result: 'wrong' };
-  /** Results of chains that are to be looked at. */
+  /** Results of chains that are still to be checked. */
   const retained: CallResult[] = [];
   const areRight = async (): Promise<boolean> => {
     for (let result = retained.pop(); result; result = retained.pop()) {
@@ -200,7 +214,7 @@ export async function measureCall(
     const fitting = Math.floor(Math.min(CHAIN_SECONDS / timing(awaited).median, CHAIN_BYTES / bytes));
     const chain = Math.min(maxChain, Math.max(MIN_CHAIN, fitting));
     const chained: number[] = [];
-    // What is read and compared between two chains would have the next one begin with nothing in the caches.
+    // Checking between two chains would start the next one with cold caches, so results are retained and checked later.
     const maxRetained = Math.min(repeats, Math.ceil(CHAIN_BYTES / bytes));
     for (let i = 0, warmed = 0, timed = 0; chained.length < repeats || timed < minSeconds; i++) {
       const isTimed = i >= WARM_CHAINS && warmed >= warmUpSeconds;
@@ -210,7 +224,7 @@ export async function measureCall(
       else {
         timed += seconds * length;
         chained.push(seconds);
-        if (chained.length > repeats) dispose(retained.pop() ?? []); // the last one counts, and those before
+        if (chained.length > repeats) dispose(retained.pop() ?? []); // retain the last and earlier ones
         retained.push(results.pop() ?? []);
       }
       for (const result of results) dispose(result);
@@ -245,14 +259,16 @@ export async function measureCall(
 }
 
 export interface CallRequest extends MeasureCallOptions {
-  /** As `Sorter.open` takes it; not the host engine, which has nothing to wait for. */
+  /** As for `Sorter.open`, except the host engine, which has nothing to wait for. */
   readonly device: string;
   readonly operations: readonly CallOperation[];
   readonly counts: readonly number[];
   readonly places: readonly CallPlace[];
-  /** Gets each row once it is measured, and what it was measured with. */
+  /** Receives each row once it is measured. */
   readonly onRow?: (row: CallRow) => void;
-  /** Gets the inputs of each size, and each operation's result by the host engine, before calls are measured. */
+  /**
+   * Receives the inputs of each size, and each operation's result from the host engine, before its calls are measured.
+   */
   readonly onInputs?: (n: number, inputs: CallInputs<Uint32Array>) => void;
   readonly onExpected?: (operation: string, expected: readonly Uint8Array[]) => void;
 }
@@ -267,9 +283,10 @@ async function uploadInputs(sorter: Sorter, { keys, values, few, indices }: Call
 }
 
 /**
- * Measures calls of each operation at each size on one device; the host engine says what is right.
+ * Measures calls of each operation at each size on one device, checked against the host engine.
  *
- * @throws UsageError, NoDeviceError
+ * @throws UsageError when an argument is invalid
+ * @throws NoDeviceError when there is no such device
  */
 export async function benchCalls(request: CallRequest): Promise<CallBench> {
   const { device, operations, counts, places, onRow, onInputs, onExpected, ...options } = request;
@@ -305,7 +322,10 @@ export async function benchCalls(request: CallRequest): Promise<CallBench> {
   }
 }
 
-/** Rows of `now` that are slower than the same call of `before` beyond noise, awaited or in a chain, or no longer right. */
+/**
+ * Returns the rows of `now` that are slower than the same call in `before` beyond noise, awaited or in a chain, or that
+ * are no longer correct.
+ */
 export function callRegressions(before: Pick<CallBench, 'rows'>, now: Pick<CallBench, 'rows'>): CallRow[] {
   const caseOf = ({ operation, place, n }: CallCase): string => [operation, place, n].join(' ');
   const known = new Map(before.rows.map((row) => [caseOf(row), row]));

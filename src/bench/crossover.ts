@@ -1,23 +1,23 @@
 import type { SortRow } from './sorts.js';
 
-/** Sizes, one after the other, at which the same way is the fastest. */
+/** A range of measured sizes with the same fastest algorithm. */
 export interface Span {
   readonly algorithm: string;
   readonly from: number;
   readonly to: number;
 }
 
-/** What the fastest way depends on, besides the size. */
+/** The fastest algorithms by size, for one device, dtype, mode and distribution. */
 export interface Contest {
   readonly device?: string;
   readonly dtype: string;
   readonly mode: string;
   readonly distribution: string;
-  /** In order of size; what two ways were measured at. */
+  /** In order of size; only sizes at which several algorithms were measured. */
   readonly spans: readonly Span[];
 }
 
-/** In the order in which the kinds come. */
+/** Groups rows by a key, in the order of first occurrence. */
 function grouped<K>(rows: readonly SortRow[], by: (row: SortRow) => K): Map<K, SortRow[]> {
   const groups = new Map<K, SortRow[]>();
   for (const row of rows) {
@@ -31,7 +31,7 @@ function grouped<K>(rows: readonly SortRow[], by: (row: SortRow) => K): Map<K, S
 const kindOf = ({ device, dtype, mode, distribution }: SortRow): string =>
   JSON.stringify([device, dtype, mode, distribution]);
 
-/** Which algorithm is the fastest at which sizes, for each kind of sort that several were measured at. */
+/** Returns the fastest algorithm per size, for each kind of sort for which several algorithms were measured. */
 export function contests(rows: readonly SortRow[]): Contest[] {
   const right = rows.filter((row) => row.result === 'ok' && row.keysPerSecond !== undefined);
   return [...grouped(right, kindOf).values()].flatMap((own): Contest[] => {
@@ -57,7 +57,7 @@ export function contests(rows: readonly SortRow[]): Contest[] {
 
 const keys = (n: number): string => n.toLocaleString('en-US');
 
-/** A contest in words. */
+/** Describes a contest in one sentence. */
 export function contestText({ device, dtype, mode, distribution, spans }: Contest): string {
   const kind = `${dtype} ${mode}, ${distribution}${device === undefined ? '' : `, on ${device}`}`;
   const parts = spans.map(({ algorithm, from, to }) =>

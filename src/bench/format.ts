@@ -23,7 +23,7 @@ const COLUMNS: readonly Column[] = [
 ];
 const DEVICE: Column = ['device', (row) => row.device ?? ''];
 
-/** Rows of several devices have a column for theirs. */
+/** Returns the columns; results of several devices have a column for the device. */
 const columnsOf = (several: boolean): readonly Column[] => (several ? [DEVICE, ...COLUMNS] : COLUMNS);
 
 export const milliseconds = (seconds?: number): string =>
@@ -34,17 +34,17 @@ export const headings = (several: boolean): string[] => columnsOf(several).map((
 export const cells = (row: SortRow): string[] =>
   columnsOf(row.device !== undefined).map(([, cell]) => String(cell(row)));
 
-/** What a result is of. */
+/** Returns the device, driver and date of a result. */
 export const titleOf = ({ device, driver, date }: Pick<SortBench, 'device' | 'driver' | 'date'>): string =>
   `${device}, driver ${driver}, ${date}`;
 
-/** Lines of cells, the heading first, by RFC 4180. */
+/** Formats lines of cells, the heading first, as CSV (RFC 4180). */
 export function csvOf(lines: readonly (readonly string[])[]): string {
   const quoted = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   return lines.map((line) => line.map(quoted).join(',')).join('\n');
 }
 
-/** Lines of cells, the heading first, as a Markdown table. */
+/** Formats lines of cells, the heading first, as a Markdown table. */
 export function markdownOf([names = [], ...rows]: readonly (readonly string[])[]): string {
   const line = (texts: readonly string[]): string =>
     `| ${texts.map((text) => text.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`;
@@ -63,7 +63,10 @@ export const markdown = (benches: readonly SortBench[]): string =>
 
 const AXES = ['device', 'algorithm', 'dtype', 'mode', 'distribution'] as const;
 
-/** The rows that `value` is known of as lines over the number of keys, named by what tells them apart. */
+/**
+ * Returns the rows for which `value` is defined as lines over the number of keys, named by the axes in which they
+ * differ.
+ */
 function linesOf(
   rows: readonly SortRow[],
   value: (row: SortRow) => { readonly y: number; readonly noise?: Timing | undefined } | undefined,
@@ -79,7 +82,7 @@ function linesOf(
     const share = noise ? noise.mad / noise.median : 0;
     const bar = share > 0 && share < 1 ? { low: y / (1 + share), high: y / (1 - share) } : {};
     const points = lines.get(nameOf(row)) ?? [];
-    // What `auto` chose may have been measured by its name as well: the better one counts.
+    // The algorithm that `auto` chose may also have been measured by name: the faster one is used.
     const same = points.findIndex(({ x }) => x === row.n);
     if (same < 0) points.push({ x: row.n, y, ...bar });
     else if (y > (points[same]?.y ?? 0)) points[same] = { x: row.n, y, ...bar };
@@ -90,7 +93,7 @@ function linesOf(
 
 const noiseOf = ({ kernel, endToEnd }: SortRow): Timing | undefined => kernel ?? endToEnd;
 
-/** Keys a second over the number of keys. */
+/** Plots keys per second over the number of keys. */
 export function speedPlot(benches: readonly SortBench[]): Plot {
   const rows = benches.flatMap((bench) => bench.rows);
   return {
@@ -104,7 +107,7 @@ export function speedPlot(benches: readonly SortBench[]): Plot {
   };
 }
 
-/** Share of the copy bandwidth that a sort of the fewest bytes would take. */
+/** Plots the share of the copy bandwidth, computed from the minimum traffic of a radix sort. */
 export function sharePlot(benches: readonly SortBench[]): Plot {
   const rows = benches.flatMap((bench) => bench.rows);
   return {
@@ -116,7 +119,10 @@ export function sharePlot(benches: readonly SortBench[]): Plot {
   };
 }
 
-/** Speed of each algorithm as a share of the fastest one's at the same size: where lines cross, the fastest changes. */
+/**
+ * Plots the speed of each algorithm relative to the fastest one at the same size; the fastest changes where lines
+ * cross.
+ */
 export function crossoverPlot(benches: readonly SortBench[]): Plot {
   const rows = benches.flatMap((bench) => bench.rows);
   const kindOf = ({ device, dtype, mode, distribution, n }: SortRow): string =>
@@ -138,5 +144,5 @@ export function crossoverPlot(benches: readonly SortBench[]): Plot {
   };
 }
 
-/** The plot of keys a second as a file of its own. */
+/** Returns the plot of keys per second as a file. */
 export const svg = (benches: readonly SortBench[]): string => plotFile(speedPlot(benches));

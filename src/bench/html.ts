@@ -20,7 +20,7 @@ code { overflow-wrap: anywhere; }
 @media print { fieldset { display: none; } tr { break-inside: avoid; } }
 `;
 
-/** Takes a line out of all plots, or puts it back. */
+/** Hides or shows a line in all plots. */
 const SCRIPT = `
 for (const box of document.querySelectorAll('input[data-shows]')) {
   box.addEventListener('change', () => {
@@ -33,15 +33,15 @@ for (const box of document.querySelectorAll('input[data-shows]')) {
 
 const isNumber = (text: string): boolean => /^\d[\d.,]*$/.test(text);
 
-/** What a page of a measurement shows. */
+/** Contents of a page with measurements. */
 export interface Page {
   readonly title: string;
-  /** What was measured on; a paragraph each. */
+  /** Description of the measurement, one paragraph each. */
   readonly about: readonly string[];
-  /** The line that repeats it. */
+  /** The command line that repeats it. */
   readonly command: string;
   readonly figures: readonly { readonly plot: Plot; readonly id: string; readonly caption: string }[];
-  /** What was found, below the figures. */
+  /** Findings, listed below the figures. */
   readonly found?: readonly string[];
   readonly headings: readonly string[];
   readonly rows: readonly { readonly cells: readonly string[]; readonly isRight: boolean }[];
@@ -67,7 +67,7 @@ const figureOf = ({ plot, id, caption }: Page['figures'][number]): string =>
     ? ''
     : `<figure>\n${plotSvg(plot, id)}\n<figcaption>${escapeXml(caption)}</figcaption>\n</figure>`;
 
-/** A page with the plots and the table of a measurement. It loads nothing: style and script are inside. */
+/** Returns a self-contained page with the plots and the table of a measurement. */
 export function htmlPage(page: Page): string {
   const names = new Set(page.figures.flatMap(({ plot }) => plot.lines.map(({ name }) => name)));
   const boxes = [...names].map(
@@ -94,7 +94,11 @@ ${tableOf(page)}
 `;
 }
 
-/** The page of `clsort bench sorts`. @param command the line that repeats it */
+/**
+ * Returns the page of `clsort bench sorts`.
+ *
+ * @param command the command line that repeats it
+ */
 export function benchHtml(benches: readonly SortBench[], command: string): string {
   const copies = benches.map(({ device, copyBytesPerSecond }) =>
     copyBytesPerSecond === null

@@ -1,4 +1,4 @@
-/** What is sorted: keys alone, keys with a 4-byte value, or positions. */
+/** What is sorted: keys alone, keys with 4-byte values, or positions. */
 export const MODES = ['keys', 'pairs', 'argsort'] as const;
 
 export type Mode = (typeof MODES)[number];

@@ -1,4 +1,4 @@
-/** Line plots as SVG: x in powers of two, y in powers of ten or as a share. */
+/** Draws line plots as SVG: x in powers of two, y in powers of ten or as a share. */
 
 /** A measured point; `low` and `high` are the ends of its error bar. */
 export interface PlotPoint {
@@ -17,7 +17,7 @@ export interface Plot {
   readonly title: string;
   readonly x: string;
   readonly y: string;
-  /** `log`: powers of ten; `share`: from 0 to 100 %, or above where something is. */
+  /** `log`: powers of ten; `share`: from 0 to 100 %, or higher when a value exceeds that. */
   readonly scale: 'log' | 'share';
   readonly lines: readonly PlotLine[];
 }
@@ -30,14 +30,14 @@ const HEIGHT = 300;
 const AXIS = 56;
 const LEGEND_LINE = 20;
 
-/** Colours that the colour-blind can tell apart, by Okabe and Ito (2008); dashes tell more lines apart. */
+/** Colour-blind safe palette of Okabe and Ito (2008); dashes distinguish further lines. */
 const COLOURS = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#56b4e9', '#e69f00', '#808080'] as const;
 const DASHES = ['', '7 4', '2 4'] as const;
 
 export const escapeXml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
-/** How the values of an axis lie on the page, and where its ticks are. */
+/** Maps the values of an axis to page coordinates, and lists its ticks. */
 interface Axis {
   readonly at: (value: number) => number;
   readonly ticks: readonly (readonly [value: number, text: string])[];
@@ -46,7 +46,7 @@ interface Axis {
 const whole = (from: number, to: number, step = 1): number[] =>
   Array.from({ length: Math.floor((to - from) / step) + 1 }, (_, i) => from + i * step);
 
-/** Powers of a base around all values; some of them where they are many. */
+/** Returns an axis with the powers of a base that cover all values; every k-th power when there are many. */
 function logAxis(values: readonly number[], base: 2 | 10, [start, end]: readonly [number, number]): Axis {
   const logs = values.map((value) => Math.log(value) / Math.log(base));
   const low = logs.length > 0 ? Math.floor(Math.min(...logs) + 1e-9) : 0;
@@ -58,7 +58,7 @@ function logAxis(values: readonly number[], base: 2 | 10, [start, end]: readonly
   };
 }
 
-/** From nothing to all, in tenths or fifths. */
+/** Returns an axis from 0 to at least 100 %, with ticks every 20 %. */
 function shareAxis(values: readonly number[], [start, end]: readonly [number, number]): Axis {
   const high = Math.max(1, Math.ceil(Math.max(0, ...values) * 5) / 5);
   return {
@@ -70,9 +70,9 @@ function shareAxis(values: readonly number[], [start, end]: readonly [number, nu
 const px = (value: number): string => value.toFixed(1);
 
 /**
- * The plot as an SVG element. Its colours are those of the text around it, so that it reads on light and dark.
+ * Draws the plot as an SVG element. It uses the colour of the surrounding text, for light and dark pages.
  *
- * @param id tells its title from those of other plots of a page
+ * @param id distinguishes its title from those of other plots on the page
  */
 export function plotSvg({ title, x, y, scale, lines }: Plot, id: string): string {
   const points = lines.flatMap((line) => line.points);
@@ -141,13 +141,13 @@ export function plotSvg({ title, x, y, scale, lines }: Plot, id: string): string
 const amountText = (value: number, scale: Plot['scale']): string =>
   scale === 'share' ? `${(value * 100).toFixed(1)} %` : `${value.toPrecision(4)} a second`;
 
-/** The plot as a file of its own, on white. */
+/** Returns the plot as an SVG file with a white background. */
 export function plotFile(plot: Plot): string {
   const svg = plotSvg(plot, 'title');
   return `${svg.replace(' fill="currentColor">', ' fill="#222" color="#222">').replace('</title>', '</title>\n<rect width="100%" height="100%" fill="#fff"/>')}\n`;
 }
 
-/** Several plots below each other as a file of their own. */
+/** Returns several plots, stacked, as an SVG file. */
 export function plotsFile(plots: readonly Plot[]): string {
   let top = 0;
   const placed = plots.map((plot, i) => {

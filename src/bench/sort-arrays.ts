@@ -7,14 +7,14 @@ import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { keyCodec } from '../keys/key-codec.js';
 import { Verifier } from '../sort/verification/verify.js';
 
-/** What is sorted, and how many. */
+/** Type and number of the keys, and size of the values in bytes. */
 export interface SortArraysShape {
   readonly dtype: Dtype;
   readonly valueBytes: 0 | 4 | 8;
   readonly n: number;
 }
 
-/** Arrays on a device for sorts that are checked there and timed. The values are the positions of the keys. */
+/** Arrays on a device for sorts that are verified there and timed. The values are the positions of the keys. */
 export class SortArrays {
   readonly #device: Device;
   readonly #verifier: Verifier;
@@ -43,12 +43,17 @@ export class SortArrays {
       for (const buffer of made) buffer.release();
       throw error;
     }
-    // Each value is there once, so that one that went astray shows.
+    // Each value occurs once, so that a misplaced value is detected.
     const { inputValues } = this.#work;
     if (inputValues) device.queue.write(inputValues, positions(n, valueBytes));
   }
 
-  /** @throws BuildError, MemoryError */
+  /**
+   * Allocates the arrays and compiles the verifier.
+   *
+   * @throws BuildError when the verifier does not compile
+   * @throws MemoryError when the arrays cannot be allocated
+   */
   static async open(device: Device, shape: SortArraysShape): Promise<SortArrays> {
     const keyBits = dtypeInfo(shape.dtype).width;
     const verifier = await Verifier.create(device, { keyBits, valueBytes: shape.valueBytes });
@@ -60,12 +65,12 @@ export class SortArrays {
     this.#device.queue.write(this.#work.input, keys);
   }
 
-  /** Enqueues a sort of the keys that were uploaded. */
+  /** Enqueues a sort of the uploaded keys. */
   enqueue(algorithm: Algorithm): ReturnType<typeof enqueueWithScratch> {
     return enqueueWithScratch(algorithm, this.#device.queue, this.#work);
   }
 
-  /** Sorts the keys that were uploaded, and checks the result; of values of 4 bytes that equal keys keep their order, too. */
+  /** Sorts the uploaded keys and verifies the result; with 4-byte values it also verifies stability. */
   trial(algorithm: Algorithm): Promise<TrialOutcome> {
     const check = this.#verifier.trialCheck(this.#work, algorithm.shape.valueBytes === 4);
     return runTrial(algorithm, this.#device.queue, this.#work, check);
@@ -77,7 +82,7 @@ export class SortArrays {
   }
 }
 
-/** Of so many bytes each; the first four count. */
+/** Returns the positions 0 to n - 1 as values of `valueBytes` bytes, in the first four bytes of each. */
 function positions(n: number, valueBytes: number): Uint8Array {
   const words = new Uint32Array((n * valueBytes) / 4);
   for (let i = 0; i < n; i++) words[(i * valueBytes) / 4] = i;

@@ -12,7 +12,7 @@ import { MismatchError, UnsupportedError } from '../util/errors.js';
 import type { Mode } from './modes.js';
 import { isSlower, type Timing, timing } from './statistics.js';
 
-/** One point of the axes. */
+/** One combination of the axes. */
 export interface SortCase {
   readonly algorithm: string;
   readonly dtype: Dtype;
@@ -21,21 +21,21 @@ export interface SortCase {
   readonly n: number;
 }
 
-/** What came of one case. Times stand only beside `ok`. */
+/** Result of one case. Times are present only when it is `ok`. */
 export interface SortRow extends SortCase {
-  /** Where several devices were measured: which one. */
+  /** Name of the device; present when several devices were measured. */
   readonly device?: string;
   readonly result: 'ok' | 'wrong' | 'unsupported' | 'error';
   readonly reason?: string;
-  /** By comparison with the host engine's result; of many keys by verification on the device. */
+  /** Checked against the host engine's result, or for many keys by verification on the device. */
   readonly checked?: 'reference' | 'device';
-  /** Sum of the kernels by device events; left out where the device does not measure. */
+  /** Sum of the kernel times by device events; absent for devices without profiling times. */
   readonly kernel?: Timing;
-  /** From typed array to new typed array. */
+  /** Time from typed array to new typed array. */
   readonly endToEnd?: Timing;
-  /** By kernel time where there is one, else end to end. */
+  /** Based on kernel time if available, otherwise on end-to-end time. */
   readonly keysPerSecond?: number;
-  /** Traffic of the fewest bytes an 8-bit LSD sort moves, in kernel time. */
+  /** Minimum traffic of an 8-bit LSD sort, per second of kernel time. */
   readonly bytesPerSecond?: number;
   /** `bytesPerSecond` as a share of the copy bandwidth of the same run. */
   readonly copyShare?: number;
@@ -49,7 +49,7 @@ export interface SortBench {
   readonly platform: string;
   readonly driver: string;
   readonly date: string;
-  /** Bytes read plus bytes written by a buffer copy; null where the device does not measure. */
+  /** Bytes read plus bytes written per second by a buffer copy; null for devices without profiling times. */
   readonly copyBytesPerSecond: number | null;
   readonly rows: readonly SortRow[];
 }
@@ -60,20 +60,20 @@ export interface SortBenches {
   readonly benches: readonly SortBench[];
 }
 
-/** Runs one case on some engine: the bytes of its result, and the report. */
+/** Runs one case on an engine and returns the bytes of the result, and the report. */
 export type SortRunner = (
   sort: SortCase,
   keys: Uint8Array,
   options: { readonly profile?: boolean; readonly verify?: boolean },
 ) => Promise<{ result: Uint8Array; report: SortReport }>;
 
-/** Most keys that the host engine sorts for comparison: more would take it longer than all repetitions. */
+/** Largest number of keys that the host engine sorts for comparison: more would take longer than all repetitions. */
 const MAX_COMPARED = 2 ** 22;
 
-/** Keys of every case come from this seed, so that runs and peers sort the same ones. */
+/** Seed of the keys of every case, so that runs and peers sort the same keys. */
 export const SEED = 1;
 
-/** A case as calls of a Sorter. */
+/** Returns a runner that calls a Sorter. */
 export function runnerOf(sorter: Sorter): SortRunner {
   return async ({ algorithm, dtype, mode }, bytes, { profile = false, verify = false }) => {
     const keys = keyWords(bytes, dtypeInfo(dtype));
@@ -82,7 +82,7 @@ export function runnerOf(sorter: Sorter): SortRunner {
       dtype,
       profile,
       verify,
-      // Another way's result would hide that the first was wrong.
+      // A fallback result would hide that the first one was wrong.
       ...(verify && { onMismatch: 'throw' as const }),
       onReport: (made: SortReport) => {
         report = made;
@@ -103,14 +103,14 @@ async function sortAs(
 ): Promise<Uint8Array> {
   if (mode === 'keys') return bytesOf(await sorter.sort(keys, options));
   if (mode === 'argsort') return bytesOf(await sorter.argsort(keys, options));
-  // `Uint32Array.from` would first make a list of all keys, which ends the process when they are many.
+  // `Uint32Array.from` first builds a list, which exhausts the memory when there are many keys.
   const values = new Uint32Array(keys.length);
   for (let i = 0; i < values.length; i++) values[i] = i;
   const pairs = await sorter.sortPairs(keys, values, options);
   return Buffer.concat([bytesOf(pairs.keys), bytesOf(pairs.values)]);
 }
 
-/** Fewest bytes that a least-significant-digit sort of 8-bit digits, one pass per digit, must move. */
+/** Returns the minimum number of bytes that an LSD sort with 8-bit digits moves, with one pass per digit. */
 export function minTrafficBytes({ dtype, mode, n }: Pick<SortCase, 'dtype' | 'mode' | 'n'>): number {
   const { bytes } = dtypeInfo(dtype);
   const perValue = mode === 'keys' ? 0 : 4;
@@ -120,11 +120,11 @@ export function minTrafficBytes({ dtype, mode, n }: Pick<SortCase, 'dtype' | 'mo
 export interface MeasureOptions {
   readonly repeats: number;
   readonly copyBytesPerSecond?: number | null;
-  /** Above this many keys the device checks the result. */
+  /** Above this number of keys, the device verifies the result. */
   readonly maxCompared?: number;
 }
 
-/** Checks one case against the reference engine, then times it; a wrong result gets no time. */
+/** Checks one case against the reference engine, then times it. A wrong result yields no times. */
 export async function measureSort(
   sort: SortCase,
   host: SortRunner,
@@ -135,7 +135,7 @@ export async function measureSort(
   const checked = n <= maxCompared ? 'reference' : 'device';
   try {
     const keys = generate({ dtype, count: n, distribution, seed: SEED });
-    // The device's own check is no part of the times: what is timed has to be the same as what it found right.
+    // Verification on the device is not timed; timed results must equal the verified one.
     const first = await host(sort, keys, { verify: checked === 'device' });
     let made = sort.algorithm === 'auto' ? undefined : sort.algorithm;
     const replaced = ({ report: { algorithm } }: Sorted): SortRow | undefined =>
@@ -156,7 +156,7 @@ export async function measureSort(
       if (!(await isRight(timed))) return { ...sort, result: 'wrong', checked };
       const changed = replaced(timed);
       if (changed) return changed;
-      // Under `auto` a sort that is not verified may go another way, in parts: the first timed one tells.
+      // With `auto`, an unverified sort may use another algorithm, in parts: the first timed sort decides.
       made ??= timed.report.algorithm;
       if (profile) kernels.push(kernelSeconds(timed.report));
       else ends.push(timed.report.seconds);
@@ -190,7 +190,7 @@ const sameAs =
   async ({ result }: Sorted): Promise<boolean> =>
     Buffer.compare(result, expected) === 0;
 
-/** By a sum over all words and their places: of what the device has found right. */
+/** Returns a check against a result that the device has verified, by a checksum over all words and their positions. */
 async function sameAsVerified({ result, report }: Sorted): Promise<(sorted: Sorted) => Promise<boolean>> {
   const { order, permutation } = report.verified ?? { order: false, permutation: false };
   if (!order || !permutation) return async () => false;
@@ -198,7 +198,7 @@ async function sameAsVerified({ result, report }: Sorted): Promise<(sorted: Sort
   return async (sorted) => (await hostChecksum(sorted.result)) === expected;
 }
 
-/** Device seconds without transfers; null when there are none or the device does not tell. */
+/** Returns the device seconds without transfers; null when there are none, or without profiling times. */
 export function kernelSeconds({ stages }: SortReport): number | null {
   const kernels = stages.filter(({ stage }) => stage !== 'upload' && stage !== 'download');
   if (kernels.length === 0) return null;
@@ -208,7 +208,7 @@ export function kernelSeconds({ stages }: SortReport): number | null {
   );
 }
 
-/** Bytes read plus written per second by the best of `repeats` copies; null where nothing is measured. */
+/** Returns bytes read plus written per second by the fastest of `repeats` copies; null without profiling times. */
 export async function copyBandwidth(device: Device, bytes: number, repeats: number): Promise<number | null> {
   using from = device.buffer(bytes);
   using to = device.buffer(bytes);
@@ -228,10 +228,10 @@ export interface BenchRequest {
   readonly onRow?: (row: SortRow) => void;
 }
 
-/** Most bytes of the copy that the bandwidth is taken from: beyond every cache, and quick. */
+/** Largest copy, in bytes, for measuring the bandwidth: it exceeds every cache and is quick. */
 const COPY_BYTES = 256 * 2 ** 20;
 
-/** Measures every case on one device, the host engine as the reference. */
+/** Measures every case on one device, with the host engine as reference. */
 export async function benchSorts({ device: spec, cases, repeats, onRow }: BenchRequest): Promise<SortBench> {
   const device = await Device.open(spec);
   let copyBytesPerSecond: number | null;
@@ -257,7 +257,7 @@ export async function benchSorts({ device: spec, cases, repeats, onRow }: BenchR
   }
 }
 
-/** Measures every case on several devices, one after the other; rows tell theirs. */
+/** Measures every case on several devices in turn; the rows name their device. */
 export async function benchDevices({
   devices,
   onRow,
@@ -274,10 +274,12 @@ export async function benchDevices({
   return benches;
 }
 
-/** Rows of `now` that are slower than the same case of `before` beyond noise, or no longer right. */
+/**
+ * Returns the rows of `now` that are slower than the same case in `before` beyond noise, or that are no longer correct.
+ */
 export function regressions(before: SortBench, now: SortBench): SortRow[] {
   const caseOf = ({ algorithm, dtype, mode, distribution, n }: SortCase): string =>
-    [algorithm, dtype, mode, distribution, n].join(' '); // of one device on both sides
+    [algorithm, dtype, mode, distribution, n].join(' '); // both are of one device
   const known = new Map(before.rows.map((row) => [caseOf(row), row]));
   return now.rows.filter((row) => {
     const old = known.get(caseOf(row));

@@ -1,8 +1,10 @@
-/** A measured time: the middle of the repetitions and how far they lie from it. */
+/** A measured time: median and deviation of the repetitions. */
 export interface Timing {
-  /** Seconds. */
+  /** Median, in seconds. */
   readonly median: number;
-  /** Median absolute deviation, seconds: unlike a standard deviation, one slow repetition cannot move it. */
+  /**
+   * Median absolute deviation, in seconds; unlike a standard deviation, it is robust against a single slow repetition.
+   */
   readonly mad: number;
 }
 
@@ -13,22 +15,22 @@ const middle = (values: readonly number[]): number => {
   return sorted.length % 2 === 1 ? upper : ((sorted[half - 1] ?? Number.NaN) + upper) / 2;
 };
 
-/** Median and deviation of repetitions, NaN for none. */
+/** Returns the median and the deviation of repetitions; NaN for none. */
 export function timing(seconds: readonly number[]): Timing {
   const median = middle(seconds);
   return { median, mad: middle(seconds.map((value) => Math.abs(value - median))) };
 }
 
-/** Changes below this share are never called changes: clocks and caches alone do as much. */
+/** Smallest relative change that counts: clocks and caches alone cause smaller ones. */
 const MIN_CHANGE = 0.05;
 
-/** Deviations that a change must exceed. */
+/** Number of deviations that a change must exceed. */
 const DEVIATIONS = 3;
 
 /**
- * True when `now` is slower than `before` by more than both runs' noise explains.
+ * Returns true when `now` is slower than `before` by more than the noise of both runs.
  *
- * @param minChange share of the time that a change has to exceed in any case
+ * @param minChange smallest change that counts, as a share of the time; default 0.05
  */
 export function isSlower(before: Timing, now: Timing, minChange: number = MIN_CHANGE): boolean {
   const noise = Math.max(minChange * before.median, DEVIATIONS * Math.hypot(before.mad, now.mad));

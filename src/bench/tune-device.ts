@@ -1,4 +1,4 @@
-/** What a search needs of a real device: sorts with given parameters, checked, then timed. */
+/** Runs the trials of a tuning search on a device: sorts with given parameters, verified and then timed. */
 import type { Algorithm } from '../algorithms/algorithm.js';
 import type { Tuning } from '../algorithms/parameters.js';
 import { algorithmNamed, plannedOn, untestedAlgorithm } from '../algorithms/registry.js';
@@ -20,34 +20,44 @@ import type { Trial, TuneCase } from './tune.js';
 
 const DTYPES = { 8: 'u8', 16: 'u16', 32: 'u32', 64: 'u64' } as const satisfies Record<number, Dtype>;
 
-/** Sorts that are timed, and those before them that let clocks and caches settle: of few keys it takes more. */
+/**
+ * Returns the number of timed sorts and of warm-up sorts; with few keys, clocks and caches need more sorts to settle.
+ */
 const roundsOf = (n: number): { warmUps: number; repeats: number } =>
   n < 2 ** 21 ? { warmUps: 60, repeats: 31 } : { warmUps: 3, repeats: 9 };
 
 /**
- * Keys that are sorted, one kind after the other: what is fastest for random ones may queue up at the counters of a bin
- * that many keys share, or meet in the same banks of local memory when keys are evenly spaced.
+ * Distributions that are sorted in turn. The fastest parameters for random keys may contend for the counter of a bin
+ * that many keys share, or hit the same local memory banks when keys are evenly spaced.
  */
 const KINDS: readonly Distribution[] = ['two', 'reversed', 'uniform'];
-/** And those that an algorithm has to find out about: of these keys few digits tell too few apart, and a sample shows it. */
-const MORE_KINDS: Readonly<Record<string, readonly Distribution[]>> = { wide: ['runs', 'and3'] };
+/**
+ * Additional distributions per algorithm: few digits distinguish enough of these keys, which the algorithm detects by a
+ * sample.
+ */
+const MORE_KINDS: Readonly<Record<string, readonly Distribution[]>> = { 'hybrid-radix': ['runs', 'and3'] };
 
-/** The present parameters of a case. */
+/** Returns the current parameters of a case. */
 export const currentTuning = (device: Device, { algorithm, which, n }: TuneCase): Tuning =>
   tuningFor(algorithmNamed(algorithm), device, { keyBits: which.keyBits, valueBytes: which.valueBytes }, n);
 
-/** Parameters of a case as the device can hold them, with the present ones that are not given: what takes more than it has is made smaller. */
+/** Completes parameters with the current ones, and reduces those that exceed the limits of the device. */
 export function fitTuning(device: Device, one: TuneCase, given: Tuning): Tuning {
   const { keyBits, valueBytes } = one.which;
   const tuning = { ...currentTuning(device, one), ...given };
   return algorithmNamed(one.algorithm).fit?.(device, { keyBits, valueBytes }, tuning) ?? tuning;
 }
 
-/** Has the device memory for the sorts of a case? */
+/** Returns whether the device has enough memory for the sorts of a case. */
 export const fits = (device: Device, { which: { keyBits, valueBytes }, n }: TuneCase): boolean =>
   n <= chunkLimit(device.capabilities, { dtype: DTYPES[keyBits], valueBytes });
 
-/** The algorithm of a case with some parameters, or why there is none. @throws BuildError */
+/**
+ * Compiles the algorithm of a case with given parameters.
+ *
+ * @returns the algorithm, or the reason why it is unsupported
+ * @throws BuildError when it does not compile
+ */
 function compileCase(
   device: Device,
   { algorithm, which: { keyBits, valueBytes }, n }: TuneCase,
@@ -57,7 +67,7 @@ function compileCase(
   return untestedAlgorithm(device, algorithm, request, tuning);
 }
 
-/** The sorts of one case, on arrays that all tries share. */
+/** The sorts of one case, on arrays that all trials share. */
 export class CaseBench {
   readonly #device: Device;
   readonly #tuneCase: TuneCase;
@@ -74,7 +84,12 @@ export class CaseBench {
     this.#busyWork = BusyWork.open(device);
   }
 
-  /** @throws BuildError, MemoryError */
+  /**
+   * Allocates the arrays of a case.
+   *
+   * @throws BuildError when the verifier does not compile
+   * @throws MemoryError when the arrays cannot be allocated
+   */
   static async open(device: Device, tuneCase: TuneCase): Promise<CaseBench> {
     const { keyBits, valueBytes } = tuneCase.which;
     const shape = { dtype: DTYPES[keyBits], valueBytes, n: tuneCase.n };
@@ -86,10 +101,10 @@ export class CaseBench {
     this.#arrays.close();
   }
 
-  /** Tries parameters: compiles, verifies, and times what is right. */
+  /** Tries parameters: compiles the algorithm, verifies its results, and times it when they are correct. */
   async attempt(tuning: Tuning): Promise<Trial> {
     try {
-      // A smaller tile would be built instead, which is tried under its own name.
+      // A smaller tile would be built instead, which is tried separately.
       const smaller = Object.entries(fitTuning(this.#device, this.#tuneCase, tuning)).find(
         ([name, value]) => tuning[name] !== undefined && tuning[name] !== value,
       );
@@ -104,14 +119,18 @@ export class CaseBench {
       }
       return { result: 'ok', time: await this.#time(algorithm) };
     } catch (error) {
-      // Too many registers or too much local memory show at the compilation or at the launch.
+      // Excessive register or local memory use causes an error at compilation or at launch.
       const types = [BuildError, MemoryError, UnsupportedError];
       if (!(error instanceof Error) || !types.some((type) => error instanceof type)) throw error;
       return { result: 'unsupported', reason: error.message };
     }
   }
 
-  /** The self-test that every variant has to pass before it is used. @returns undefined, or what it found */
+  /**
+   * Runs the self-test that every variant must pass before it is used.
+   *
+   * @returns the failure; undefined when it passes
+   */
   async selfTest(tuning: Tuning): Promise<string | undefined> {
     const algorithm = await compileCase(this.#device, this.#tuneCase, tuning);
     if (typeof algorithm === 'string') return algorithm;
@@ -119,7 +138,7 @@ export class CaseBench {
     return ok ? undefined : reason;
   }
 
-  /** Enqueues the upload of the keys of some kind. */
+  /** Enqueues the upload of keys of a distribution. */
   #upload(kind: Distribution): void {
     const { n, which } = this.#tuneCase;
     const made = () => generate({ dtype: DTYPES[which.keyBits], count: n, distribution: kind, seed: SEED });
@@ -128,7 +147,7 @@ export class CaseBench {
     this.#arrays.upload(keys);
   }
 
-  /** A sort of each kind: seconds on the device where it tells, else by the host's clock. */
+  /** Times a sort of each distribution: by device events if available, otherwise by the host's clock. */
   async #time(algorithm: Algorithm): Promise<Timing> {
     const { warmUps, repeats } = roundsOf(this.#tuneCase.n);
     const seconds: number[] = Array.from({ length: repeats }, () => 0);
@@ -153,15 +172,15 @@ export class CaseBench {
   }
 }
 
-/** Powers of two between which the crossover of host and device is looked for. */
+/** Exponents of two between which the crossover of host and device is searched. */
 const HOST_BITS = [4, 20] as const;
-/** Likewise of one work-group and of many. */
+/** Exponents of two between which the crossover of one and several work-groups is searched. */
 const SINGLE_WORKGROUP_BITS = [6, 14] as const;
 
-/** Sorts of each size and engine: small ones take fewer than it takes to be compiled. */
+/** Minimum and maximum number of sorts per size and engine. The minimum is too few for V8 to compile small sorts. */
 const END_TO_END_ROUNDS = [20, 300] as const;
 
-/** Is the first Sorter done before the second, from typed array to new typed array? They take turns. */
+/** Returns whether the first Sorter is faster than the second, from typed array to new typed array. They alternate. */
 async function isFaster(first: Sorter, second: Sorter, keys: Uint32Array): Promise<boolean> {
   const [minRounds, maxRounds] = END_TO_END_ROUNDS;
   const rounds = Math.max(minRounds, Math.min(maxRounds, Math.floor(2 ** 20 / keys.length)));
@@ -170,7 +189,7 @@ async function isFaster(first: Sorter, second: Sorter, keys: Uint32Array): Promi
     for (const [i, sorter] of [first, second].entries()) {
       const started = performance.now();
       await sorter.sort(keys);
-      // The first half lets both be compiled.
+      // The first half is the warm-up.
       if (round >= rounds / 2) seconds[i]?.push((performance.now() - started) / 1000);
     }
   }
@@ -178,11 +197,11 @@ async function isFaster(first: Sorter, second: Sorter, keys: Uint32Array): Promi
 }
 
 /**
- * Measures, for u32 keys and in powers of two, from which number on the device is done before the host engine,
- * and up to which one work-group is the fastest way on the device.
+ * Measures two crossovers for u32 keys, in powers of two: the size from which the device is faster than the host
+ * engine, and the size up to which one work-group is the fastest on the device.
  *
- * @param more false when time is up
- * @returns what could be measured in the time
+ * @param more returns false when the time is up
+ * @returns the crossovers found in time
  */
 export async function measureCrossovers(device: Device, more: () => boolean): Promise<Partial<Crossovers>> {
   const singleWorkgroup = await singleWorkgroupCrossover(device, more);
@@ -194,14 +213,14 @@ export async function measureCrossovers(device: Device, more: () => boolean): Pr
     const bytes = generate({ dtype: 'u32', count: 2 ** bits, distribution: 'uniform', seed: SEED });
     const keys = new Uint32Array(bytes.buffer as ArrayBuffer);
     wins = (await isFaster(sorter, host, keys)) ? wins + 1 : 0;
-    // Once may be chance.
+    // A single win may be chance.
     if (wins === 2) return { host: 2 ** (bits - 1), ...singleWorkgroup };
   }
   return singleWorkgroup;
 }
 
 async function singleWorkgroupCrossover(device: Device, more: () => boolean): Promise<Partial<Crossovers>> {
-  // What sorts on the device when `single-workgroup` does not.
+  // The algorithm that the device uses when `single-workgroup` does not apply.
   const next = plannedOn(device).find(({ name }) => name !== 'single-workgroup')?.name ?? 'merge';
   const tryOut = async (algorithm: string, n: number): Promise<Trial> => {
     const one: TuneCase = { algorithm, which: { keyBits: 32, valueBytes: 0 }, n };
@@ -215,7 +234,7 @@ async function singleWorkgroupCrossover(device: Device, more: () => boolean): Pr
   const [first, last] = SINGLE_WORKGROUP_BITS;
   for (let bits = first; bits <= last && more(); bits++) {
     const [alone, other] = [await tryOut('single-workgroup', 2 ** bits), await tryOut(next, 2 ** bits)];
-    if (alone.result !== 'ok' || other.result !== 'ok') return {}; // one of them is not for so many keys
+    if (alone.result !== 'ok' || other.result !== 'ok') return {}; // unsupported for this number of keys
     if (isSlower(other.time, alone.time)) return { group: 2 ** (bits - 1) };
   }
   return {};

@@ -1,4 +1,4 @@
-/** What a search needs of a real device for walks over keys: walks with given parameters, compared, then timed. */
+/** Runs the trials of a tuning search for primitives on a device: compared with the host, then timed. */
 import type { Tuning } from '../algorithms/parameters.js';
 import type { Buffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
@@ -27,19 +27,19 @@ import type { Trial, TuneCase, TuneShape } from './tune.js';
 
 const DTYPES = { 8: 'u8', 16: 'u16', 32: 'u32', 64: 'u64' } as const satisfies Record<number, Dtype>;
 
-/** Keys of the measured walks: those of a CPU take longer. */
+/** Number of keys by device type: a CPU takes longer. */
 const KEYS = { gpu: 2 ** 24, cpu: 2 ** 22 } as const;
 const WARM_UPS = 3;
 const REPEATS = 15;
 
-/** Distinct keys, at most, of those that are looked for, and bytes of where one is. */
+/** Maximum number of distinct keys for `unique`, and size of a position in bytes. */
 const MAX_DISTINCT = 1000;
 const PLACE_BYTES = 4;
 
-/** A digit, as many bits as most histograms have. */
+/** Bits of a digit, as in most histograms. */
 const DIGIT_BITS = 8;
 
-/** The searches for some walks, and for keys without values. */
+/** Returns the searches for the given primitives, for shapes without values. */
 export function primitiveCases(
   { capabilities }: Pick<Device, 'capabilities'>,
   primitives: readonly Primitive[],
@@ -52,7 +52,7 @@ export function primitiveCases(
     .flatMap((shape) => possible.map((algorithm) => ({ algorithm, which: { ...shape }, n })));
 }
 
-/** The walks of one case, on arrays that all tries share. */
+/** Runs one primitive, on arrays that all trials share. */
 export class PrimitiveBench {
   readonly #device: Device;
   readonly #primitive: Primitive;
@@ -80,7 +80,12 @@ export class PrimitiveBench {
     }
   }
 
-  /** The host engine says what is right. @throws UsageError for what is no walk; MemoryError */
+  /**
+   * Allocates the arrays, and computes the expected result on the host engine.
+   *
+   * @throws UsageError when the algorithm is no primitive
+   * @throws MemoryError when the arrays cannot be allocated
+   */
   static async open(device: Device, { algorithm: primitive, which, n }: TuneCase): Promise<PrimitiveBench> {
     if (!isPrimitive(primitive)) throw new UsageError(`'${primitive}' is none of ${PRIMITIVES.join(' ')}`);
     const dtype = DTYPES[which.keyBits];
@@ -95,12 +100,12 @@ export class PrimitiveBench {
     for (const array of this.#arrays.splice(0)) array.release();
   }
 
-  /** The present parameters. */
+  /** The current parameters. */
   get currentTuning(): Tuning {
     return { ...primitiveTuningFor(this.#device, this.#primitive, this.#dtype, this.#n) };
   }
 
-  /** Tries parameters: compiles, compares what is made, and times what is right. */
+  /** Tries parameters: compiles the primitive, compares its result, and times it when it is correct. */
   async attempt(parameters: Tuning): Promise<Trial> {
     const tuning = parameters as unknown as PrimitiveTuning;
     try {
@@ -122,14 +127,18 @@ export class PrimitiveBench {
       }
       return { result: 'ok', time: timing(seconds) };
     } catch (error) {
-      // Too large groups show at the compilation or at the launch.
+      // A group that is too large causes an error at compilation or at launch.
       const types = [BuildError, MemoryError, UnsupportedError];
       if (!(error instanceof Error) || !types.some((type) => error instanceof type)) throw error;
       return { result: 'unsupported', reason: error.message };
     }
   }
 
-  /** Enqueues a walk. @returns the bytes that it makes, to be asked after the wait */
+  /**
+   * Enqueues the primitive.
+   *
+   * @returns a function that reads the result; call it after the wait
+   */
   async #enqueue(tuning: PrimitiveTuning): Promise<() => Promise<Uint8Array>> {
     const [device, dtype, n] = [this.#device, this.#dtype, this.#n];
     const [input, output] = [this.#input, this.#output];
@@ -182,7 +191,7 @@ export class PrimitiveBench {
 const uniform = (dtype: Dtype, n: number): KeyWords =>
   keyWords(generate({ dtype, count: n, distribution: 'uniform', seed: SEED }), dtypeInfo(dtype));
 
-/** Few keys in order, each many times. */
+/** Returns sorted keys with few distinct values, each repeated many times. */
 function few(dtype: Dtype, n: number): KeyWords {
   const info = dtypeInfo(dtype);
   const keys = keyWords(newArray(dtype, n), info);

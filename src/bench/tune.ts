@@ -1,8 +1,8 @@
 /**
- * The search for parameters with which an algorithm is faster on a device. It begins with sets of them that are the
- * best elsewhere, since parameters of a tile hang together; then one after the other is varied while the others stay
- * (coordinate descent), as long as something is gained and time is left. What does not sort right is never timed,
- * and a gain has to be more than the noise.
+ * Searches parameters with which an algorithm is faster on a device. The search starts with parameter sets that are the
+ * best on other devices, since the parameters of a tile depend on each other. Then it varies one parameter at a time
+ * (coordinate descent) while that gains time and time is left. Incorrect sorts are never timed, and a gain must exceed
+ * the noise.
  */
 import type { SearchSizes } from '../algorithms/algorithm.js';
 import type { Tuning, Value } from '../algorithms/parameters.js';
@@ -12,28 +12,31 @@ import type { Device } from '../device/device.js';
 import { isPrimitive, PRIMITIVE_PARAMETERS } from '../sort/operations/primitive-tuning.js';
 import { isSlower, type Timing } from './statistics.js';
 
-/** What a sort is compiled for. */
+/** The widths that a sort is compiled for. */
 export interface TuneShape {
   readonly keyBits: 8 | 16 | 32 | 64;
   readonly valueBytes: 0 | 4 | 8;
 }
 
-/** One search: an algorithm or a walk over keys, what it is compiled for, and the numbers of keys that its result is for. */
+/** One search: an algorithm or a primitive, its shape, and the numbers of keys to which the result applies. */
 export interface TuneCase {
   readonly algorithm: string;
   readonly which: Which & TuneShape;
-  /** Keys of the measured sorts. */
+  /** Number of keys in the measured sorts. */
   readonly n: number;
 }
 
 type Axes = Readonly<Record<string, readonly Value[]>>;
 
-/** The algorithms that have something to search, by name. */
+/** Algorithms with tunable parameters, by name. */
 export const TUNABLE: Readonly<Record<string, SearchSizes>> = Object.fromEntries(
   ALGORITHMS.flatMap(({ name, search }) => (search ? [[name, search]] : [])),
 );
 
-/** Those of them that a device's sorts of common sizes use, for the largest sorts first, and among these for keys of any width. */
+/**
+ * Returns the tunable algorithms that a device uses for common sizes: those for the largest sorts first, and among
+ * these the ones for keys of any width.
+ */
 export function searchedAlgorithms({ capabilities }: Pick<Device, 'capabilities'>): string[] {
   const kind = capabilities.type === 'cpu' ? 'cpu' : 'gpu';
   const maxKeys = ([, { sizes }]: [string, SearchSizes]): number => Math.max(...sizes.map(({ n }) => n));
@@ -44,7 +47,7 @@ export function searchedAlgorithms({ capabilities }: Pick<Device, 'capabilities'
     .map(([name]) => name);
 }
 
-/** What can be varied for a case: some of it matters to sorts with values only, some to those without. */
+/** Returns the tunable parameters of a case: some apply only to sorts with values, some only to sorts without. */
 export function axesOf({ algorithm, which }: TuneCase): Axes {
   const form = which.valueBytes > 0 ? 'values' : 'keys';
   const factory = ALGORITHMS.find(({ name }) => name === algorithm);
@@ -56,13 +59,13 @@ export function axesOf({ algorithm, which }: TuneCase): Axes {
   );
 }
 
-/** Those of some parameters that are varied for a case: the others are as they stand elsewhere, and are not for it to keep. */
+/** Returns the parameters that a case varies; the others are tuned elsewhere and not stored with it. */
 export function variedParameters(one: TuneCase, tuning: Tuning): Tuning {
   const axes = axesOf(one);
   return Object.fromEntries(Object.entries(tuning).filter(([name]) => Object.hasOwn(axes, name)));
 }
 
-/** What is sorted most, the most frequent first. */
+/** The most common shapes, the most frequent first. */
 export const SHAPES: readonly TuneShape[] = [
   { keyBits: 32, valueBytes: 0 },
   { keyBits: 32, valueBytes: 4 },
@@ -71,7 +74,7 @@ export const SHAPES: readonly TuneShape[] = [
   { keyBits: 32, valueBytes: 8 },
 ];
 
-/** All searches for some algorithms and shapes, the most important first. */
+/** Returns all searches for the given algorithms and shapes, the most important first. */
 export function tuneCases(algorithms: readonly string[], shapes: readonly TuneShape[] = SHAPES): TuneCase[] {
   const sizes = (algorithm: string) => TUNABLE[algorithm]?.sizes ?? [];
   const ranks = Array.from({ length: Math.max(0, ...algorithms.map((name) => sizes(name).length)) });
@@ -98,29 +101,29 @@ export function tuneCases(algorithms: readonly string[], shapes: readonly TuneSh
   );
 }
 
-/** What came of one try. */
+/** Result of one trial. */
 export type Trial =
   | { readonly result: 'ok'; readonly time: Timing }
   | { readonly result: 'wrong' | 'unsupported'; readonly reason: string };
 
-/** What a search found. */
+/** Result of a search. */
 export interface SearchResult {
   readonly tuning: Tuning;
   readonly before: Timing;
   readonly after: Timing;
-  /** Tries in all, and the ones among them that sorted wrong. */
+  /** Number of trials, and the parameter sets that sorted incorrectly. */
   readonly tried: number;
   readonly wrong: readonly Tuning[];
 }
 
-/** Share of the time that a gain has to exceed, besides the noise. */
+/** Smallest gain that counts beside the noise, as a share of the time. */
 const MIN_GAIN = 0.02;
 
-/** Share of the time that is saved. */
+/** Returns the share of the time that is saved. */
 export const gain = ({ before, after }: Pick<SearchResult, 'before' | 'after'>): number =>
   1 - after.median / before.median;
 
-/** Values next to the present one first: the best is rarely far. */
+/** Orders values by their distance from the current one, since the best value is usually near. */
 function byDistance(values: readonly Value[], present: Value): Value[] {
   const place = (value: Value): number => {
     const exact = values.indexOf(value);
@@ -131,19 +134,19 @@ function byDistance(values: readonly Value[], present: Value): Value[] {
 }
 
 export interface SearchOptions {
-  /** Verifies parameters, and times them when they sort right. */
+  /** Verifies parameters, and times them when they sort correctly. */
   readonly attempt: (tuning: Tuning) => Promise<Trial>;
-  /** False when time is up: the search ends with the best so far. */
+  /** Returns false when the time is up; the search then ends with the best result so far. */
   readonly more: () => boolean;
   readonly onTried?: (tuning: Tuning, tried: Trial) => void;
-  /** Sets of parameters to try before all else; the others of a set are those of `start`. */
+  /** Parameter sets to try first; parameters missing in a set are those of `start`. */
   readonly known?: readonly Tuning[];
 }
 
 /**
- * Searches from `start` on; only what `start` names, and is on an axis, is varied.
+ * Searches from `start`, varying only parameters that `start` contains and that have an axis.
  *
- * @returns undefined when what is there now does not work, for a reason that `onTried` gets
+ * @returns undefined when `start` itself does not work; `onTried` receives the reason
  */
 export async function search(
   axes: Axes,
@@ -187,7 +190,7 @@ export async function search(
   }
   const tried = { tried: seen.size, wrong };
   if (tuning === start) return { tuning, before: first, after: first, ...tried };
-  // What was measured long ago, or was the luckiest of many, has to show again side by side.
+  // The first measurement is old and the best one may be luck, so both are repeated side by side.
   const [before, again] = [await timeOf(start), await timeOf(tuning)];
   if (!before || !again || !isSlower(again, before, MIN_GAIN)) {
     return { tuning: start, before: first, after: first, ...tried };

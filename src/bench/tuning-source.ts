@@ -1,18 +1,25 @@
-/** Measured parameters as the source of a file in src/algorithms/tunings. */
+/** Generates the source of a file in src/algorithms/tunings from measured parameters. */
 import { basename } from 'node:path';
 import type { DeviceTuning } from '../algorithms/tuning-rows.js';
 import type { KnownDevice } from '../device/device.js';
 
-/** Most characters of a line. */
+/** Maximum line length, in characters. */
 const LINE = 110;
 
-/** The devices for which what was measured on one of them counts: those of its architecture, if that is known. */
+/**
+ * Returns the devices to which a measurement applies: those of the same architecture if it is known, otherwise those of
+ * the same name.
+ */
 export const whereOf = ({ info, capabilities }: KnownDevice): DeviceTuning['where'] =>
   capabilities.architecture === undefined
     ? { device: info.name }
     : { architecture: capabilities.architecture };
 
-/** @param file that it is to be in, whose name is the constant's */
+/**
+ * Returns the source of a tuning file.
+ *
+ * @param file path of the file; its base name becomes the name of the constant
+ */
 export function tuningSource(tuning: DeviceTuning, file: string): string {
   return `import type { DeviceTuning } from '../tuning-rows.js';
 
@@ -20,14 +27,14 @@ export const ${identifier(basename(file, '.ts'))}: DeviceTuning = ${literal(tuni
 `;
 }
 
-/** `an-other` as `anOther`. */
+/** Converts `an-other` to `anOther`. */
 function identifier(text: string): string {
   const [first = '', ...rest] = text.split(/[^a-z\d]+/i).filter(Boolean);
   const name = [first, ...rest.map((word) => word.charAt(0).toUpperCase() + word.slice(1))].join('');
   return /^[a-z]/i.test(name) ? name : `device${name}`;
 }
 
-/** Data as an expression, each property on a line of its own. */
+/** Formats data as an expression, one property per line. */
 function literal(value: unknown, indent: string): string {
   if (typeof value === 'string') return quoteText(value);
   if (typeof value === 'number') return numeral(value);
@@ -50,7 +57,7 @@ function literal(value: unknown, indent: string): string {
 const quoteText = (text: string): string =>
   text.includes("'") && !text.includes('"') ? JSON.stringify(text) : `'${text.replaceAll(/[\\']/g, '\\$&')}'`;
 
-/** Sizes are powers of two more often than not. */
+/** Formats a number; powers of two from 2^12 on as `2 ** n`. */
 function numeral(value: number): string {
   if (value === Number.POSITIVE_INFINITY) return 'Number.POSITIVE_INFINITY';
   const power = Math.log2(value);

@@ -1,15 +1,18 @@
-/** What is asked about the command itself: that opens no file and no device, so it needs no thread of its own. */
+/**
+ * Recognises command lines about the command itself (help, version, `completion`, `man`). They open no file or device,
+ * so they need no worker thread.
+ */
 
-/** Verbs that print what is known of the others. */
+/** Verbs that print documentation about the other verbs. */
 const ABOUT_VERBS = ['completion', 'man'];
 
-/** The words that may be options: none behind `--`. */
+/** Returns the words before `--`; only these may be options. */
 export function beforeDashes(argv: readonly string[]): readonly string[] {
   const end = argv.indexOf('--');
   return end < 0 ? argv : argv.slice(0, end);
 }
 
-/** Is help or the version asked for, which goes before all else? */
+/** Returns whether the command line asks for help or the version. Both take precedence over any command. */
 export function asked(argv: readonly string[]): 'help' | 'version' | undefined {
   if (argv[0] === 'help') return 'help';
   const words = beforeDashes(argv);
@@ -18,6 +21,6 @@ export function asked(argv: readonly string[]): 'help' | 'version' | undefined {
   return undefined;
 }
 
-/** Does the command line only ask about the command? */
+/** Returns true for a command line that only asks about the command. */
 export const isAbout = (argv: readonly string[]): boolean =>
   asked(argv) !== undefined || ABOUT_VERBS.includes(argv[0] ?? '');

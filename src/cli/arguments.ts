@@ -1,10 +1,15 @@
-/** How the text of arguments that several commands take is read. */
+/** Parsers for the text of arguments that several commands share. */
 import { DTYPES, type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { namedDtype } from '../keys/dtype-name.js';
 import { UsageError } from '../util/errors.js';
 import type { OrderArguments } from './options/order.js';
 
-/** How keys are ordered, as given on the command line. What the window is of shows when the dtype is known. */
+/**
+ * Reads the key order options. The bit window is validated against the key width later, when the dtype is known.
+ *
+ * @throws UsageError when `--bits` is not `A:B` with A ≤ B
+ * @throws DtypeError when the dtype is unknown
+ */
 export function readOrder({ dtype, descending, nan, bits }: OrderArguments) {
   if (dtype !== undefined) namedDtype(dtype);
   const window = readBits(bits);
@@ -36,7 +41,11 @@ const SUFFIXES: Readonly<Record<string, number>> = {
   gi: 2 ** 30,
 };
 
-/** A number of keys: 1000, 1_000_000, 1e6, 16Mi, 2^24. */
+/**
+ * Parses a number of keys, such as 1000, 1_000_000, 1e6, 16Mi or 2^24.
+ *
+ * @throws UsageError when the text is no whole number
+ */
 export function readCount(text: string, option = '--count'): number {
   const plain = text.replaceAll(/[_,]/g, '');
   const power = /^2\^(\d{1,2})$/.exec(plain);
@@ -50,22 +59,35 @@ export function readCount(text: string, option = '--count'): number {
   return count;
 }
 
-/** Names after an option that takes several; undefined where the option was not given. */
+/** Names given to a repeatable option; undefined when the option is absent. */
 export type Names = readonly string[] | undefined;
 
-/** The key types that are named, all where none is. @throws DtypeError for an unknown one */
+/**
+ * Returns the named key types; all types when no name is given.
+ *
+ * @throws DtypeError when a name is unknown
+ */
 export const readDtypes = (names: Names): Dtype[] => (names ?? DTYPES).map((name) => dtypeInfo(name).name);
 
-/** A limit in seconds. @throws UsageError unless it is above 0 */
+/**
+ * Checks a limit in seconds.
+ *
+ * @throws UsageError unless it is greater than 0
+ */
 export function readSeconds(option: string, seconds: number): number {
   if (seconds > 0) return seconds;
   throw new UsageError(`--${option} is ${seconds}: expected seconds above 0`);
 }
 
-/** Words with commas between them. */
+/** Splits comma-separated words and trims them. */
 export const listed = (text: string): string[] => text.split(',').map((word) => word.trim());
 
-/** What is sorted: a key type, and `+4` or `+8` for bytes of a value that travels along. */
+/**
+ * Parses a sort shape: a key type, with `+4` or `+8` for the size of a value in bytes.
+ *
+ * @throws UsageError when the value size is not 4 or 8 bytes
+ * @throws DtypeError when the key type is unknown
+ */
 export function readShape(text: string): { readonly dtype: Dtype; readonly valueBytes: 0 | 4 | 8 } {
   const [dtype = '', plus = '0', ...more] = text.split('+');
   const valueBytes = ([0, 4, 8] as const).find((bytes) => String(bytes) === plus);
@@ -75,7 +97,12 @@ export function readShape(text: string): { readonly dtype: Dtype; readonly value
   return { dtype: dtypeInfo(dtype).name, valueBytes };
 }
 
-/** Numbers of keys with commas between them; `2^10..2^24` is all powers of two there, `2^10..2^24:4` each fourth. */
+/**
+ * Parses comma-separated key counts. `2^10..2^24` expands to all powers of two in the range, `2^10..2^24:4` to every
+ * fourth.
+ *
+ * @throws UsageError when a count or a range is malformed
+ */
 export function readCounts(text: string): number[] {
   return text.split(',').flatMap((part): number[] => {
     const range = /^2\^(\d+)\.\.2\^(\d+)(?::(\d+))?$/.exec(part.trim());
@@ -88,7 +115,11 @@ export function readCounts(text: string): number[] {
   });
 }
 
-/** A seed of 64 bits, decimal or 0x…. */
+/**
+ * Parses a 64-bit seed, decimal or hexadecimal (`0x…`).
+ *
+ * @throws UsageError when it is no whole number from 0 to 2^64 - 1
+ */
 export function readSeed(text: string): bigint {
   if (!/^(\d+|0x[0-9a-f]+)$/i.test(text) || BigInt(text) >= 2n ** 64n) {
     throw new UsageError(`--seed is '${text}': expected a whole number from 0 to 2^64 - 1`);

@@ -1,4 +1,4 @@
-/** What is said of a batch: its rows, as text and as JSON, and how it goes. */
+/** Formats the rows and the progress of a batch, as text and as JSON. */
 import type { JobResult } from '../batch/events.js';
 import { codeOf, messageOf } from '../batch/failures.js';
 import type { Tally } from '../batch/tally.js';
@@ -40,7 +40,11 @@ export const summaryText = (counts: Tally['counts'], seconds: number): string =>
   return `${ok + error + done + skipped} jobs: ${ok} ok, ${before}${error} failed, ${skipped} skipped; ${secondsText(seconds)}`;
 };
 
-/** A line for the whole, and one for each device. @param jobs undefined while more may come */
+/**
+ * Formats the live view: one line for the whole batch, then one line per device.
+ *
+ * @param jobs total number of jobs; undefined while more may arrive
+ */
 export function viewLines(tally: Tally, jobs: number | undefined): string[] {
   const { counts, devices, seconds } = tally;
   const left = jobs === undefined ? undefined : tally.secondsLeft(jobs);

@@ -11,16 +11,19 @@ import { grouped } from './table.js';
 
 interface RecordCheck {
   readonly file: string;
-  /** The parts of `file`, or the file. */
+  /** The parts of `file`, or `file` itself when it is not a folder of parts. */
   readonly files: readonly string[];
   readonly against: string | undefined;
-  /** The parts of `against`, or the file. */
+  /** The parts of `against`, or `against` itself when it is not a folder of parts. */
   readonly others: readonly string[] | undefined;
   readonly format: string;
   readonly json: boolean;
 }
 
-/** `clsort check` of a file of records. */
+/**
+ * Runs `clsort check` on a file of records: checks the order and, with `against`, that both files hold the same
+ * records.
+ */
 export async function checkRecords(
   layout: RecordLayout,
   { file, files, against, others: otherFiles, format, json }: RecordCheck,

@@ -6,11 +6,11 @@ import { type Console, print, say, ThreadNeeded } from './console.js';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-code.js';
 
 /**
- * Runs one command line. What is loaded for it is what it uses.
+ * Runs one command line. Modules are loaded on demand.
  *
- * @param argv what follows the program's name
- * @returns the exit code; everything to be read went to the console
- * @throws ThreadNeeded where this thread must not do it
+ * @param argv the words after the program's name
+ * @returns the exit code; all output went to the console
+ * @throws ThreadNeeded when the command may block and must run on another thread
  */
 export async function runCli(argv: readonly string[], console: Console): Promise<ExitCode> {
   const [name, words] = commandOf(argv[0] === 'help' ? argv.slice(1) : argv);
@@ -34,7 +34,7 @@ export async function runCli(argv: readonly string[], console: Console): Promise
   }
 }
 
-/** What to say of a command line without a command: an option that is unknown is what is wrong with it. */
+/** Builds the error for a command line without a command name. An unknown option, if present, is the likely mistake. */
 async function nameless(words: readonly string[]): Promise<UsageError> {
   const [{ ABOUT_OPTIONS, GLOBAL_OPTIONS }, { suggestion }] = await Promise.all([
     import('./spec.js'),
@@ -50,13 +50,13 @@ async function nameless(words: readonly string[]): Promise<UsageError> {
   );
 }
 
-/** The command, and the words that are for it. Only options that every command has may stand before its name. */
+/** Splits the command line into the command name and its words. Only global options may precede the name. */
 function commandOf(argv: readonly string[]): [name: string | undefined, words: readonly string[]] {
   const at = argv.findIndex((word) => !word.startsWith('-'));
   return at < 0 ? [undefined, argv] : [argv[at], argv.toSpliced(at, 1)];
 }
 
-/** Says what went wrong in one line, or all of it when it is a defect of ours. */
+/** Prints an error as one line, or as a full stack trace when it is an internal error, and returns its exit code. */
 async function explain(error: unknown, name: string | undefined, console: Console): Promise<ExitCode> {
   const code = exitCodeOf(error);
   if (code === undefined && isOpenFilesError(String((error as NodeJS.ErrnoException)?.code))) {
@@ -67,7 +67,7 @@ async function explain(error: unknown, name: string | undefined, console: Consol
     say(console, `clsort: internal error: ${(error as Error)?.stack ?? String(error)}`);
     return EXIT.device;
   }
-  // Nobody is left to be told that a pipe is closed, and what else befell stdout is told in the end.
+  // A closed pipe has no reader to inform; other stdout failures are reported at the end, by `work`.
   if (code === EXIT.closedPipe || console.signal.reason instanceof ClsortError) return code;
   say(console, `clsort: ${(error as ClsortError).message}`);
   if (error instanceof UsageError) {

@@ -1,6 +1,6 @@
 /**
- * The verbs. Each has two files of its name: what it takes, in options/, which is quick to load, and what it does, in
- * commands/, which may bring the whole library along.
+ * The verbs. Each has two files of its name: `options/NAME.ts` describes its options and loads quickly;
+ * `commands/NAME.ts` implements it and may load the whole library.
  */
 import { UsageError } from '../util/errors.js';
 import { suggestion } from '../util/suggest.js';
@@ -8,7 +8,7 @@ import type { Console } from './console.js';
 import type { ExitCode } from './exit-code.js';
 import { type CommandSpec, type Described, specOf } from './spec.js';
 
-/** What a file in commands/ exports. */
+/** The exports of a file in `commands/`. */
 interface Runner {
   readonly run: (args: never, console: Console) => Promise<ExitCode>;
 }
@@ -60,16 +60,24 @@ const COMMANDS: Readonly<Record<string, Command>> = {
 
 export const COMMAND_NAMES: readonly string[] = Object.keys(COMMANDS);
 
-/** @throws UsageError for an unknown one */
+/**
+ * Returns the command of that name.
+ *
+ * @throws UsageError when the name is unknown
+ */
 export function commandNamed(name: string): Command {
   const found = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (found) return found;
   throw new UsageError(`unknown command '${name}'${suggestion(name, COMMAND_NAMES)}`);
 }
 
-/** What one command takes. @throws UsageError for an unknown one */
+/**
+ * Returns the specification of one command.
+ *
+ * @throws UsageError when the name is unknown
+ */
 export const specNamed = async (name: string): Promise<CommandSpec> =>
   specOf(await commandNamed(name).options());
 
-/** What every command takes. */
+/** Returns the specifications of all commands. */
 export const allSpecs = (): Promise<CommandSpec[]> => Promise.all(COMMAND_NAMES.map(specNamed));

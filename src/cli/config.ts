@@ -1,4 +1,4 @@
-/** The file in which a user keeps options. */
+/** The configuration file of the user, with default options per command. */
 import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { UsageError } from '../util/errors.js';
@@ -7,13 +7,16 @@ import { homeFolder } from '../util/home.js';
 import { suggestion } from '../util/suggest.js';
 import { COMMAND_NAMES } from './commands.js';
 
-/** Options by the name of their command. */
+/** Options by command name. */
 export interface Config {
   readonly file: string;
   readonly commands: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
-/** `config.json` in `clsort` in the folder for such files of the user's system; undefined for who has no home. */
+/**
+ * Returns the path of `clsort/config.json` in the configuration folder of the platform; undefined without a home
+ * folder.
+ */
 function configFile(): string | undefined {
   const { XDG_CONFIG_HOME, APPDATA } = process.env;
   const folder = (): string => {
@@ -25,15 +28,15 @@ function configFile(): string | undefined {
   try {
     return join(folder(), 'clsort', 'config.json');
   } catch {
-    return undefined; // a user that the system does not know, without HOME
+    return undefined; // a user unknown to the system, without HOME
   }
 }
 
 /**
- * What the user's file says; nothing where there is none.
+ * Reads the user's configuration file; returns no options when it does not exist.
  *
- * @param warn gets why the file is not used: others may write it, or this user may not read it
- * @throws UsageError for a file that makes no sense
+ * @param warn receives the reason when the file is ignored: others may write it, or this user may not read it
+ * @throws UsageError when the file is malformed
  */
 export function readConfig(warn: (message: string) => void): Config {
   const file = configFile();
@@ -62,10 +65,15 @@ export function readConfig(warn: (message: string) => void): Config {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A pipe that somebody put there is not waited for. Windows has no such flag. */
+/** Opens a named pipe without blocking. Windows has no such flag. */
 const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
-/** The text of a file that, like its folder, nobody else can write; undefined where there is no such file. */
+/**
+ * Returns the text of a file; undefined when it does not exist. A file that others may write, or whose folder they may
+ * write, is ignored with a warning.
+ *
+ * @throws UsageError when the path is no regular file
+ */
 function readOwnFile(file: string, warn: (message: string) => void): string | undefined {
   let fd: number;
   try {

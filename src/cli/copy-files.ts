@@ -9,7 +9,7 @@ import { readParts } from './parts-arguments.js';
 import { ProgressBar } from './progress-bar.js';
 import { grouped } from './table.js';
 
-/** Copies keys as `convert` and `concat` do, and says what was done. */
+/** Copies keys for `convert` and `concat`, and prints the result. */
 export async function runCopy(
   given: readonly string[],
   out: string,

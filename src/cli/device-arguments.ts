@@ -1,4 +1,4 @@
-/** How the text of arguments about devices and what runs on them is read: these bring what belongs to devices along. */
+/** Parsers for arguments about devices and algorithms. Importing this module loads the device modules. */
 import { canonicalAlgorithm } from '../algorithms/algorithm-names.js';
 import { ALGORITHMS } from '../algorithms/registry.js';
 import { type DeviceInfo, devices } from '../device/platform.js';
@@ -9,7 +9,11 @@ import { NoDeviceError, UsageError } from '../util/errors.js';
 import { unknownName } from '../util/suggest.js';
 import type { Names } from './arguments.js';
 
-/** The algorithms that are named, all where none is. @throws UsageError for an unknown one */
+/**
+ * Returns the named algorithms; all algorithms when no name is given.
+ *
+ * @throws UsageError when a name is unknown
+ */
 export function readAlgorithms(names: Names): string[] {
   const known = ALGORITHMS.map(({ name }) => name);
   const named = names?.map(canonicalAlgorithm);
@@ -22,9 +26,10 @@ export function readAlgorithms(names: Names): string[] {
 const availableDevices = (): { readonly info: DeviceInfo }[] => devices().map((info) => ({ info }));
 
 /**
- * The devices that --device names; all where it is not given.
+ * Returns the devices that `--device` names; all devices when it is not given.
  *
- * @throws UsageError, NoDeviceError
+ * @throws UsageError when a spec is malformed
+ * @throws NoDeviceError when there is no device, or none matches
  */
 export function readDevices(given: Names): DeviceInfo[] {
   const all = availableDevices();
@@ -34,10 +39,12 @@ export function readDevices(given: Names): DeviceInfo[] {
 }
 
 /**
- * The device that --device names, for who works on one: of a spec that several match the best.
+ * Returns the device that `--device` names, for a command that works on one device. A spec that matches several selects
+ * the best of them.
  *
- * @param who works on it
- * @throws UsageError where several specs name several; NoDeviceError
+ * @param who name of the command, for the error message
+ * @throws UsageError when several specs name several devices
+ * @throws NoDeviceError when no device matches
  */
 export function readDevice(given: Names, who: string): DeviceInfo {
   const specs = deviceSpecs(given ?? ['auto']);
@@ -48,19 +55,21 @@ export function readDevice(given: Names, who: string): DeviceInfo {
       `${who} works on one device, and --device names ${named.length}: ${list}; name one of them`,
     );
   }
-  return (rankDevices(named)[0] as { readonly info: DeviceInfo }).info; // there is one at least
+  return (rankDevices(named)[0] as { readonly info: DeviceInfo }).info; // never empty
 }
 
 const isOne = (spec: string): boolean => spec === 'auto' || spec === 'host' || /^\d+:\d+$/.test(spec);
 
 /**
- * What to open for each device that specs name, `host` among them, each once: the spec itself where it names one.
+ * Returns one spec per device that the given specs name, `host` included, without duplicates. A spec that matches
+ * exactly one device is returned unchanged.
  *
- * @throws UsageError, NoDeviceError
+ * @throws UsageError when a spec is malformed
+ * @throws NoDeviceError when a spec matches no device
  */
 export function readDeviceList(given: readonly string[]): string[] {
   const specs = deviceSpecs(given);
-  if (specs.every(isOne)) return distinct(specs); // nothing is asked of any driver
+  if (specs.every(isOne)) return distinct(specs); // needs no driver
   const all = availableDevices();
   const taken = new Set<unknown>();
   return distinct(specs).flatMap((spec) => {

@@ -1,4 +1,4 @@
-/** `clsort batch --engine`: a batch over many machines. */
+/** `clsort batch --engine`: a batch over several machines. */
 import { dirname, resolve } from 'node:path';
 import type { BatchOptions, OpenRunner } from '../batch/batch.js';
 import type { Listener } from '../batch/events.js';
@@ -18,7 +18,12 @@ import type { BatchArguments } from './options/batch.js';
 import { expectRedis } from './redis-arguments.js';
 import { assertScheduler, handOver, SCHEDULERS } from './scheduler.js';
 
-/** What runs the jobs on workers. @throws UsageError for options that are each worker's own; IoError */
+/**
+ * Returns the runner that executes the jobs on workers.
+ *
+ * @throws UsageError when an option applies only to workers, or only to batches on this host
+ * @throws IoError when the shared folder cannot be opened
+ */
 export async function distributedRunnerFor(
   args: BatchArguments,
   { failFast, timeout }: Pick<BatchOptions, 'failFast' | 'timeout'>,

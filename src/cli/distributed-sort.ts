@@ -1,4 +1,4 @@
-/** `clsort sort --engine`: a sort over many machines. */
+/** `clsort sort --engine`: a sort over several machines. */
 import { deviceSpecs } from '../device/select-device.js';
 import { BullmqJobRunner } from '../engines/bullmq-job-runner.js';
 import { sortChain } from '../engines/chain.js';
@@ -27,7 +27,11 @@ import { assertScheduler, handOver, SCHEDULERS } from './scheduler.js';
 import { bytesText, grouped, secondsText } from './table.js';
 import { TaskView } from './task-view.js';
 
-/** What only a sort on one machine can do. */
+/**
+ * Rejects options that only a sort on one machine supports.
+ *
+ * @throws UsageError when such an option was given
+ */
 function assertDistributable(args: SortArguments): void {
   const { engine = '' } = args;
   const not: Readonly<Record<string, boolean>> = {

@@ -13,12 +13,12 @@ import {
   UsageError,
 } from '../util/errors.js';
 
-/** Exit codes of the command; scripts rely on them. */
+/** Exit codes of the command. Scripts rely on them. */
 export const EXIT = {
   ok: 0,
   /**
-   * `check` found a file that is not sorted, or no permutation; `matrix` or `bench` a bad row, or `bench` one
-   * that is slower than its baseline.
+   * `check`: the file is not sorted, or is no permutation. `matrix` and `bench`: a row failed. `bench`: a row is slower
+   * than its baseline.
    */
   notSorted: 1,
   usage: 2,
@@ -27,13 +27,13 @@ export const EXIT = {
   device: 4,
   io: 5,
   interrupted: 130,
-  /** Cut short since nobody reads stdout any more, as other tools end by SIGPIPE. */
+  /** stdout was closed by its reader; 128 + SIGPIPE, as for other tools. */
   closedPipe: 141,
 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** Exit codes, and what they say. */
+/** Exit codes with their meaning, for help texts. */
 export const EXIT_CODES: readonly (readonly [code: string, meaning: string])[] = [
   ['0', 'ok'],
   ['1', 'not sorted or slower'],
@@ -61,7 +61,7 @@ const CODES: readonly (readonly [ErrorClass, ExitCode])[] = [
   [ClsortError, EXIT.device], // build, memory, device lost, timeout, mismatch, unsupported
 ];
 
-/** The exit code for an error; undefined for one that only a defect of ours explains. */
+/** Returns the exit code for an error; undefined for an internal error. */
 export function exitCodeOf(error: unknown): ExitCode | undefined {
   return CODES.find(([type]) => error instanceof type)?.[1];
 }

@@ -1,12 +1,12 @@
-/** What `--help` prints, laid out by yargs. */
+/** Builds the text of `--help`, laid out by yargs. */
 import yargs, { type Argv } from 'yargs';
 import { allSpecs, specNamed } from './commands.js';
 import { EXIT_CODES } from './exit-code.js';
 import { ABOUT_OPTIONS, GLOBAL_OPTIONS } from './spec.js';
 
-/** Columns of what nobody reads on a terminal. */
+/** Columns of output that is not a terminal. */
 const WIDTH = 80;
-/** Lines that are longer are hard to follow; fewer columns do not hold an option and its words beside each other. */
+/** Wider lines are hard to read; narrower ones cannot hold an option beside its description. */
 const [MIN_WIDTH, MAX_WIDTH] = [60, 100];
 
 const base = (width: number): Argv =>
@@ -18,8 +18,10 @@ const base = (width: number): Argv =>
     .wrap(Math.min(Math.max(width, MIN_WIDTH), MAX_WIDTH));
 
 /**
- * @param name of a command; undefined for what there is to say of all
- * @param columns of the terminal; undefined or 0 where there is none that tells
+ * Returns the help text of a command, or of the program.
+ *
+ * @param name of a command; undefined for the overview of all commands
+ * @param columns of the terminal; undefined or 0 when unknown
  */
 export async function helpText(name: string | undefined, columns?: number): Promise<string> {
   const parser = base(columns || WIDTH);

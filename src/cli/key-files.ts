@@ -1,18 +1,27 @@
-/** How the options about files of keys are read. */
+/** Parsers for the options about key files. */
 import { formatNamed, type InputOptions } from '../io/keys.js';
 import { assertTextOptions, type TextReadOptions } from '../io/text/text-options.js';
 import { namedDtype } from '../keys/dtype-name.js';
 import { UsageError } from '../util/errors.js';
 import type { InputArguments, OutputArguments, TextArguments } from './options/key-files.js';
 
-/** What is said about files to read. @throws UsageError, DtypeError */
+/**
+ * Reads the options about input files.
+ *
+ * @throws UsageError when the format or a text option is invalid
+ * @throws DtypeError when the dtype is unknown
+ */
 export function readInput({ dtype, format, column, ...text }: InputArguments): InputOptions {
   formatNamed(format);
   if (dtype !== undefined) namedDtype(dtype);
   return { dtype, format, column: columnOf(column), ...readText(text) };
 }
 
-/** How texts are, in the input and in the output. @throws UsageError */
+/**
+ * Reads the text options, which apply to input and output.
+ *
+ * @throws UsageError when options conflict or are invalid
+ */
 export function readText({
   header,
   'no-header': none,
@@ -39,7 +48,7 @@ function columnOf(column: string | undefined): InputOptions['column'] {
   return column !== undefined && /^\d+$/.test(column) ? Number(column) : column;
 }
 
-/** The format of the output: that of --to, else raw where the input is said to be raw, whatever the names say. */
+/** Returns the output format: `--to` if given, raw for an input with `--format raw`, and `auto` otherwise. */
 export function readTo({ to, format }: OutputArguments & Pick<InputArguments, 'format'>): string {
   const chosen = to ?? (format === 'raw' ? 'raw' : 'auto');
   formatNamed(chosen);

@@ -1,11 +1,11 @@
-/** Lines at the end of a terminal that are drawn again and again, beneath what is written for good. */
+/** Minimum time between two drawings. */
 import { type Console, fitting, isDrawable } from './console.js';
 
 const INTERVAL_MS = 100;
 
 /**
- * A line that is wider than the terminal would take two, and what is drawn next would not begin at the first. Which letters take two
- * columns only the terminal knows, so that it is asked to begin no lines by itself.
+ * Turns off line wrapping. Only the terminal knows which characters take two columns, and a wrapped line would misplace
+ * the next drawing.
  */
 const NO_WRAP = '\u001b[?7l';
 const WRAP = '\u001b[?7h';
@@ -23,7 +23,11 @@ export class LiveView {
     this.#now = now;
   }
 
-  /** @param lines are asked for when it is time to draw */
+  /**
+   * Draws the lines, at most once per `INTERVAL_MS`.
+   *
+   * @param lines called only when it is time to draw
+   */
   update(lines: () => readonly string[]): void {
     const at = this.#now();
     if (this.#silent || at - this.#drawnAt < INTERVAL_MS) return;
@@ -34,7 +38,7 @@ export class LiveView {
     this.#lines = drawn.length;
   }
 
-  /** Takes the lines away, before anything else is written. */
+  /** Erases the lines; call it before other output. */
   clear(): void {
     if (this.#lines > 0) this.#stderr.write(`\u001b[${this.#lines}A\r\u001b[J`);
     this.#lines = 0;

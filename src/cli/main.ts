@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// Two threads run this file: the main one hears signals, whatever blocks the other one, which does the work.
-// Nothing heavy is imported before signals are heard. What is only asked about the command needs no second thread:
-// signals do there what they do by default.
+// Two threads run this file: the main thread handles signals, the other does the work and may block. Nothing heavy is
+// imported before signal handlers are installed. Command lines about the command itself need no second thread: signals
+// keep their default action.
 import { isMainThread } from 'node:worker_threads';
 import { asked, isAbout } from './about.js';
 import { versionText } from './version.js';

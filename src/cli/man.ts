@@ -1,11 +1,11 @@
-/** The manual page, as roff, from what commands say of themselves. */
+/** Builds the manual page, as roff, from the command specifications. */
 import { VERSION } from '../util/package.js';
 import { formsOf, visibleOptions } from './completion/candidates.js';
 import { EXIT_CODES } from './exit-code.js';
 import { variableOf } from './settings.js';
 import type { ArgumentSpec, CommandSpec, OptionSpec } from './spec.js';
 
-/** Text of any kind as roff that shows it as it is. */
+/** Escapes any text for roff. */
 const text = (plain: string): string =>
   plain
     .replaceAll('\\', '\\e')
@@ -22,7 +22,7 @@ const hex = (sign: string): string => (sign.codePointAt(0) ?? 0).toString(16).to
 const bold = (plain: string): string => `\\fB${text(plain)}\\fR`;
 const italic = (plain: string): string => `\\fI${text(plain)}\\fR`;
 
-/** A term, and what it means, set in below. */
+/** Formats a term with its indented description. */
 const item = (term: string, meaning: string): string => `.TP\n${term}\n${text(meaning)}`;
 
 const section = (title: string, ...parts: string[]): string => [`.SH ${title}`, ...parts].join('\n');
@@ -57,10 +57,10 @@ function commandPart(spec: CommandSpec): string {
   ].join('\n');
 }
 
-/** Options that are said once. */
+/** Options of every command, listed once. */
 const EVERYWHERE = ['quiet', 'help', 'version'];
 
-/** Environment variables, and what they do. */
+/** Environment variables with their meaning. */
 export const VARIABLES: readonly (readonly [name: string, what: string])[] = [
   ['CLSORT_CACHE_DIR', 'folder for compiled programs, self-tests and tuning'],
   [
@@ -80,7 +80,11 @@ export const VARIABLES: readonly (readonly [name: string, what: string])[] = [
   ['NO_COLOR, FORCE_COLOR', 'have nothing to change: clsort writes no colours'],
 ];
 
-/** @param specs all commands */
+/**
+ * Returns the manual page.
+ *
+ * @param specs all commands
+ */
 export function manPage(specs: readonly CommandSpec[]): string {
   const [first] = specs;
   const everywhere = (first ? visibleOptions(first) : []).filter(({ name }) => EVERYWHERE.includes(name));

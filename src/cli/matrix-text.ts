@@ -1,4 +1,4 @@
-/** What is said of a matrix on a terminal. */
+/** Formats a matrix report for a terminal. */
 
 import { commandOf } from '../matrix/report/command.js';
 import type { Change, Comparison, DeviceComparison } from '../matrix/report/compare.js';
@@ -16,7 +16,7 @@ const WORDS: Readonly<Record<Outcome, string>> = {
   ...{ ok: 'ok', skipped: '-', wrong: 'WRONG', error: 'ERROR', crash: 'CRASH', timeout: 'TIMEOUT' },
 };
 
-/** A table for each device, and how to repeat what went wrong. */
+/** Formats a table per device, followed by the commands that repeat the failures. */
 export const matrixText = ({ devices }: MatrixReport): string => devices.map(deviceText).join('\n\n');
 
 function deviceText(device: DeviceReport): string {
@@ -39,7 +39,7 @@ function deviceText(device: DeviceReport): string {
   ].join('\n');
 }
 
-/** A table of changes for each device. */
+/** Formats a table of changes per device. */
 export function comparisonText({ devices, onlyBefore, onlyAfter, factor }: Comparison): string {
   return [
     ...devices.map((device) => deviceChanges(device, factor)),

@@ -1,11 +1,15 @@
-/** How the options for what is larger than memory are read. */
+/** Parsers for the options of sorts that exceed memory. */
 import { totalmem } from 'node:os';
 import { normalize } from 'node:path';
 import { defaultMemory } from '../io/external/free-memory.js';
 import { UsageError } from '../util/errors.js';
 import type { BudgetArguments, MemoryArguments } from './options/memory.js';
 
-/** Bytes of memory, folder for temporary files, and whether to go on, as given on the command line. */
+/**
+ * Reads the memory budget in bytes, the folder for temporary files, and whether to resume.
+ *
+ * @throws UsageError when `--memory` is malformed or `--tmp` is empty
+ */
 export function readMemory({ memory, tmp, resume }: Omit<MemoryArguments, 'restart'>) {
   if (tmp === '') throw new UsageError("--tmp is '': expected a folder");
   return {
@@ -16,9 +20,10 @@ export function readMemory({ memory, tmp, resume }: Omit<MemoryArguments, 'resta
 }
 
 /**
- * Gives up what an interrupted sort to an output has done, where --restart says so.
+ * Discards the unfinished work of an interrupted sort to an output, with `--restart`.
  *
- * @throws UsageError beside --resume; IoError
+ * @throws UsageError when `--resume` is also given
+ * @throws IoError when the files cannot be removed
  */
 export async function restart(
   { resume, restart: isAsked, tmp }: MemoryArguments,
@@ -26,11 +31,11 @@ export async function restart(
 ): Promise<void> {
   if (!isAsked) return;
   if (resume) throw new UsageError('--resume and --restart are at odds: give one of them');
-  const { discardUnfinished } = await import('../io/external/session.js'); // most sorts do without
+  const { discardUnfinished } = await import('../io/external/session.js'); // most sorts do not need it
   await discardUnfinished(out, tmp === undefined ? undefined : normalize(tmp));
 }
 
-/** Bytes of memory, as given on the command line, or half of what is free. */
+/** Returns the memory budget in bytes: `--memory`, or by default half of the free memory. */
 export const readBudget = ({ memory }: BudgetArguments): number =>
   memory === undefined ? defaultMemory() : readSize(memory);
 
@@ -45,7 +50,12 @@ const POWERS: Readonly<Record<string, number>> = {
   P: 2 ** 50,
 };
 
-/** Bytes as sort(1) understands them: 2G, 500M, 64K, 4096b; 10% of the memory there is; without a letter, K. */
+/**
+ * Parses a size in bytes with the suffixes of sort(1): 2G, 500M, 64K, 4096b, or 10% of the total memory. Without a
+ * suffix the unit is KiB.
+ *
+ * @throws UsageError when it is malformed
+ */
 export function readSize(text: string): number {
   const [, number = '', suffix = ''] = /^(\d+(?:\.\d+)?)([bKkMGTP]|%|)$/.exec(text) ?? [];
   const one = suffix === '%' ? totalmem() / 100 : (POWERS[suffix] ?? Number.NaN);

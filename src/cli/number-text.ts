@@ -1,3 +1,3 @@
-/** A key as people write it, the sign of a zero too. */
+/** Formats a key as a decimal number; keeps the sign of -0. */
 export const numberText = (number: number | bigint): string =>
   Object.is(number, -0) ? '-0' : String(number);

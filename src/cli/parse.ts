@@ -1,26 +1,26 @@
-/** From the words behind a command's name to the arguments that it runs with. */
+/** Parses the words after a command's name into its arguments. */
 import Parser from 'yargs-parser';
 import { UsageError } from '../util/errors.js';
 import { suggestion } from '../util/suggest.js';
 import { beforeDashes } from './about.js';
 import { ABOUT_OPTIONS, type CommandSpec, type OptionSpec } from './spec.js';
 
-/** Arguments by name: of an option what was given, set or is its default; undefined where that is nothing. */
+/** Arguments by name: the given value, the setting or the default; undefined without any of them. */
 export type Arguments = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a command line.
+ * Parses a command line.
  *
- * @param words what stands behind the command's name
- * @param settings values of options that hold where the command line has none
- * @throws UsageError
+ * @param words the words after the command's name
+ * @param settings values of options that the command line does not give
+ * @throws UsageError when an option is unknown, missing or malformed
  */
 export function parseArguments(
   spec: CommandSpec,
   words: readonly string[],
   settings: Arguments = {},
 ): Arguments {
-  // The types of the parser do not know of this option.
+  // The parser's types lack this option.
   const options = { ...parserOptions(spec.options), configObjects: [settings] };
   const { argv, error } = Parser.detailed([...words], options);
   if (error) throw new UsageError(missingValue(words, error));
@@ -31,21 +31,25 @@ export function parseArguments(
   return { ...given, ...argumentsOf(spec, argv._.map(String)) };
 }
 
-/** What was given: of an option that takes one value, the last one. */
+/** Returns the given value; the last one for an option that takes a single value. */
 function givenOf(option: OptionSpec, argv: Arguments): unknown {
   const value = argv[option.name];
   const last = Array.isArray(value) && !option.array ? value.at(-1) : value;
   return option.type === 'number' && typeof last === 'string' ? numberOf(option, last) : last;
 }
 
-/** @throws UsageError that quotes what was typed */
+/**
+ * Converts text to a number.
+ *
+ * @throws UsageError that quotes the text as typed
+ */
 function numberOf({ name }: OptionSpec, text: string): number {
   const number = text.trim() === '' ? Number.NaN : Number(text);
   if (Number.isNaN(number)) throw new UsageError(`--${name} is '${text}': expected a number`);
   return number;
 }
 
-/** The parser fails where a value is missing, and names the option without its dashes. */
+/** Builds the message for a missing value. The parser's own message omits the dashes of the option. */
 function missingValue(words: readonly string[], { message }: Error): string {
   const [, name = ''] = /following: (\S+)/.exec(message) ?? [];
   const word = words.find((one) => one.startsWith('-') && one.endsWith(name) && name !== '');
@@ -64,7 +68,7 @@ function parserOptions(options: readonly OptionSpec[]): Parser.Options {
     );
   return {
     boolean: names(({ type }) => type === 'boolean'),
-    // Numbers are read from their text, which errors quote.
+    // Numbers are parsed from their text, which error messages quote.
     string: names(({ type }) => type !== 'boolean'),
     array: names(({ array }) => array),
     alias: values(({ alias }) => alias),
@@ -73,12 +77,16 @@ function parserOptions(options: readonly OptionSpec[]): Parser.Options {
     configuration: {
       'camel-case-expansion': false,
       'dot-notation': false,
-      'parse-positional-numbers': false, // '-0' is another key than '0'
+      'parse-positional-numbers': false, // '-0' is a different key than '0'
     },
   };
 }
 
-/** @throws UsageError that names the option that was probably meant */
+/**
+ * Rejects unknown options.
+ *
+ * @throws UsageError that suggests the closest option
+ */
 function assertKnown({ options }: CommandSpec, words: readonly string[], argv: object): void {
   const known = new Set(['_', ...options.flatMap(({ name, alias }) => (alias ? [name, alias] : [name]))]);
   const unknown = Object.keys(argv).find((name) => !known.has(name));
@@ -90,7 +98,11 @@ function assertKnown({ options }: CommandSpec, words: readonly string[], argv: o
   throw new UsageError(`unknown option '${word}'${suggestion(word, visible)}`);
 }
 
-/** The parser takes any value of a switch but 'true' for false. @throws UsageError */
+/**
+ * Rejects switch values other than true and false, which the parser would treat as false.
+ *
+ * @throws UsageError when there is such a value
+ */
 function assertSwitches({ options }: CommandSpec, words: readonly string[]): void {
   for (const word of beforeDashes(words)) {
     const [, name, value = ''] = /^--([^=]+)=(.*)$/.exec(word) ?? [];
@@ -101,7 +113,7 @@ function assertSwitches({ options }: CommandSpec, words: readonly string[]): voi
   }
 }
 
-/** Does a value look like what the option takes? Returns what is expected if not. */
+/** Returns a description of the expected value when `value` does not match the option; undefined when it matches. */
 export function expectedOf({ type, array, choices }: OptionSpec, value: unknown): string | undefined {
   const values = Array.isArray(value) && array ? value : [value];
   const wrong = values.find((one) => typeof one !== type);
@@ -111,7 +123,7 @@ export function expectedOf({ type, array, choices }: OptionSpec, value: unknown)
   return `one of ${choices.join(' ')}${suggestion(String(other), choices)}`;
 }
 
-/** As it is written: names of one letter take one dash. */
+/** Returns an option as typed: one dash for single letters, two otherwise. */
 const formOf = (name: string): string => (name.length === 1 ? `-${name}` : `--${name}`);
 
 function assertValue(option: OptionSpec, value: unknown): void {
@@ -124,7 +136,11 @@ function assertValue(option: OptionSpec, value: unknown): void {
   if (expected !== undefined) throw new UsageError(`--${name} is '${String(value)}': expected ${expected}`);
 }
 
-/** Words that are no options, by the names of the arguments that they are. */
+/**
+ * Assigns the words that are no options to the arguments of the command.
+ *
+ * @throws UsageError when an argument is missing or invalid, or when there are too many
+ */
 function argumentsOf({ name, arguments: specs }: CommandSpec, words: readonly string[]): Arguments {
   const left = [...words];
   const found: Record<string, unknown> = {};

@@ -1,4 +1,4 @@
-/** What a folder of parts says of itself stands for options that say nothing. */
+/** Options that default to the values in the manifest of a folder of parts. */
 import type { PartsManifest } from '../io/parts.js';
 import { UsageError } from '../util/errors.js';
 import type { OrderArguments } from './options/order.js';
@@ -11,7 +11,7 @@ interface FileArguments {
   readonly delimiter?: string | undefined;
 }
 
-/** The options about files, with what the manifest tells. */
+/** Fills options about files from the manifest; given options take precedence. */
 export function readParts<A extends FileArguments>(manifest: PartsManifest | undefined, args: A): A {
   if (!manifest || 'record' in manifest.units) return args;
   const { format, bigEndian = false, header, delimiter, units } = manifest;
@@ -24,7 +24,11 @@ export function readParts<A extends FileArguments>(manifest: PartsManifest | und
   };
 }
 
-/** The same with the order, and the layout of records. @throws UsageError where options say another order */
+/**
+ * Fills options about files, order and record layout from the manifest.
+ *
+ * @throws UsageError when `--record` is given for parts that hold keys
+ */
 export function readPartsOrder<A extends FileArguments & OrderArguments & RecordArguments>(
   manifest: PartsManifest | undefined,
   args: A,

@@ -1,4 +1,4 @@
-/** What a forecast rests on: what was measured before, here, or by a run. */
+/** Collects the rates of a forecast: built-in measurements, measurements on this host, or the report of a run. */
 import { readFile } from 'node:fs/promises';
 import { deviceSpecs } from '../device/select-device.js';
 import { hostRatesOf, type RunReport, runnerRatesOf } from '../engines/forecast/fit.js';
@@ -31,11 +31,18 @@ export interface PlanRecords {
 
 export interface PlanRates {
   readonly rates: Rates;
-  /** What is to be said of them. */
+  /** Remarks to print with the forecast. */
   readonly notes: readonly string[];
 }
 
-/** @throws UsageError, InputError, IoError; with --measure as `Sorter.open` and sorts */
+/**
+ * Returns the rates for `clsort plan`.
+ *
+ * @throws UsageError when options conflict or a file is about other records
+ * @throws InputError when a file is malformed
+ * @throws IoError when a file cannot be read
+ * @throws with `--measure`, the errors of `Sorter.open` and of sorts
+ */
 export async function ratesFor(
   args: PlanArguments,
   records: PlanRecords,
@@ -56,7 +63,7 @@ export async function ratesFor(
   return { rates, notes: note === undefined ? [] : [note] };
 }
 
-/** Words that mean a kind of device do so here, too. */
+/** Returns the rates of the named device. The words auto, gpu and cpu select a device of that type. */
 function deviceOf(given: PlanArguments['device']): DeviceRates {
   const specs = deviceSpecs(given ?? ['gpu']);
   const [text = 'gpu'] = specs;

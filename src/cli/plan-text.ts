@@ -1,17 +1,17 @@
-/** A forecast, for people. */
+/** Formats a forecast for people. */
 import type { Bound, Forecast } from '../engines/forecast/forecast.js';
 import { grouped, table } from './table.js';
 
 const STEPS = ['', 'k', 'M', 'G', 'T', 'P'];
 
-/** 100 T → 100 TB: decimal, as disks and networks are sold. */
+/** Formats an amount with a decimal prefix, as disks and networks are sold: 100 T → 100 TB. */
 export function decimalText(amount: number, unit: string): string {
   const step = amount >= 1 ? Math.min(STEPS.length - 1, Math.floor(Math.log10(amount) / 3)) : 0;
   const scaled = amount / 1000 ** step;
   return `${Number(scaled.toPrecision(3))} ${STEPS[step]}${unit}`;
 }
 
-/** 95 s, 12.3 min, 4.5 h. */
+/** Formats a time: 95 s, 12.3 min, 4.5 h. */
 export function timeText(seconds: number): string {
   if (seconds < 120) return `${Number(seconds.toPrecision(3))} s`;
   if (seconds < 7200) return `${Number((seconds / 60).toPrecision(3))} min`;
@@ -31,7 +31,7 @@ const BOUNDS: Readonly<Record<Bound, string>> = {
 
 const boundText = (bound: Bound): string => BOUNDS[bound];
 
-/** What binds most of the time. */
+/** Returns the bottleneck of the longest stage. */
 function mainBound({ stages }: Forecast): Bound {
   const [longest] = stages.toSorted((a, b) => b.seconds - a.seconds);
   return longest?.binds ?? 'host';
@@ -42,10 +42,10 @@ const WHY: Readonly<Record<NonNullable<Forecast['byDisk']>, string>> = {
   array: 'they are larger than an array of Node.js 20',
 };
 
-/** Columns of what a stage would take if nothing else did. */
+/** Columns with the time that each resource alone would take. */
 const ALONE = ['host', 'device', 'bus', 'cores', 'disk', 'network', 'storage'] as const;
 
-/** All of one forecast. */
+/** Formats one forecast in full. */
 export function forecastLines(plan: Forecast, best: Forecast): string[] {
   const { stages, partitions, shards, workers, seconds, nodeHours, memoryPerNode, partBytes } = plan;
   const visibleStages = ALONE.filter((name) => stages.some(({ alone }) => alone[name] !== undefined));
@@ -81,7 +81,7 @@ export function forecastLines(plan: Forecast, best: Forecast): string[] {
   return lines;
 }
 
-/** Many forecasts, a line each. */
+/** Formats several forecasts, one per line. */
 export function forecastTable(plans: readonly Forecast[]): string {
   const rows = [
     ['size', 'nodes', 'time', 'node hours', 'partitions', 'memory a node', 'binds'],

@@ -3,17 +3,17 @@ import { type Console, fitting, isDrawable } from './console.js';
 const WIDTH = 24;
 const INTERVAL_MS = 100;
 
-/** Shorter than this, a rate says little of what is to come. */
+/** Minimum time for a meaningful rate. */
 const SETTLED_MS = 1000;
 
-/** A bar on stderr, with rate and time left, while it is a terminal and nobody asked for quiet; silent otherwise. */
+/** A progress bar on stderr, with rate and time left. It is silent when stderr is not a terminal or with `--quiet`. */
 export class ProgressBar {
   readonly #stderr: Console['stderr'];
   readonly #silent: boolean;
   readonly #now: () => number;
   #drawnAt = Number.NEGATIVE_INFINITY;
   #visible = false;
-  /** Where the count began: what an earlier run has done tells nothing of the rate. */
+  /** Start of the rate measurement; excludes work that an earlier run has done. */
   #since: { readonly at: number; readonly done: number; readonly total: number } | undefined;
 
   constructor(console: Pick<Console, 'stderr' | 'quiet'>, now = () => performance.now()) {
@@ -22,7 +22,11 @@ export class ProgressBar {
     this.#now = now;
   }
 
-  /** @param total NaN where it is not known */
+  /**
+   * Draws the bar, at most once per `INTERVAL_MS`.
+   *
+   * @param total NaN when unknown
+   */
   update(phase: string, done: number, total: number): void {
     const at = this.#now();
     const since = this.#since;
@@ -37,7 +41,7 @@ export class ProgressBar {
     this.#visible = true;
   }
 
-  /** Rate and time left; nothing before they can be told. */
+  /** Returns rate and time left; empty until they are known. */
   #pace(at: number, done: number, total: number): string {
     const { at: began, done: from } = this.#since ?? { at, done };
     const rate = ((done - from) / (at - began)) * 1000;
@@ -46,7 +50,7 @@ export class ProgressBar {
     return `, ${scaled(rate)}/s${left}`;
   }
 
-  /** Takes the bar away, before anything else is written. */
+  /** Erases the bar; call it before other output. */
   clear(): void {
     if (this.#visible) this.#stderr.write('\r\u001b[K');
     this.#visible = false;
@@ -54,7 +58,7 @@ export class ProgressBar {
   }
 }
 
-/** A count with three digits: 12.3 M. */
+/** Formats a count with three significant digits: 12.3 M. */
 function scaled(count: number): string {
   const [unit, letter] = (
     [
@@ -66,7 +70,7 @@ function scaled(count: number): string {
   return `${(count / unit).toPrecision(3)}${letter}`;
 }
 
-/** Seconds as minutes and seconds, from an hour on with hours. */
+/** Formats seconds as m:ss, or as h:mm:ss from one hour on. */
 export function clock(seconds: number): string {
   const whole = Math.ceil(seconds);
   const two = (part: number): string => String(part).padStart(2, '0');

@@ -1,4 +1,4 @@
-/** How the options of files of records are read. */
+/** Parsers for the options of record files. */
 import { parseRecordKey, type RecordLayout, recordKeys } from '../io/record-keys.js';
 import { UsageError } from '../util/errors.js';
 import { listed } from './arguments.js';
@@ -6,9 +6,10 @@ import type { OrderArguments } from './options/order.js';
 import type { RecordArguments } from './options/records.js';
 
 /**
- * The layout of records, as given on the command line; undefined where the file holds plain keys.
+ * Reads the layout of records from the options; undefined for files of plain keys.
  *
- * @throws UsageError, DtypeError for an unknown type of a key
+ * @throws UsageError when options conflict or are missing
+ * @throws DtypeError when the type of a key is unknown
  */
 export function readRecords(args: RecordArguments & Partial<OrderArguments>): RecordLayout | undefined {
   const { record, key, dtype, descending, nan, bits } = args;
@@ -41,7 +42,11 @@ export function readRecords(args: RecordArguments & Partial<OrderArguments>): Re
   return layout;
 }
 
-/** The one file of records. @throws UsageError */
+/**
+ * Returns the single input file.
+ *
+ * @throws UsageError when there are several: record files are sorted one by one
+ */
 export function onlyInput(inputs: string | readonly string[]): string {
   const [first = '', ...more] = typeof inputs === 'string' ? [inputs] : inputs;
   if (more.length === 0) return first;

@@ -1,20 +1,28 @@
-/** How the options of engines are read. */
+/** Parsers for the Redis options. */
 import { assertQueue } from '../engines/queue-names.js';
 import { redisUrl } from '../engines/redis.js';
 import { UsageError } from '../util/errors.js';
 import type { RedisArguments } from './options/engine.js';
 
-/** The variable that has the URL of Redis: a command line may be seen by others. */
+/** Environment variable with the URL of Redis, which keeps it out of the command line that others can see. */
 const VARIABLE = 'CLSORT_REDIS_URL';
 
-/** Where Redis is; undefined where nobody has said. @throws UsageError */
+/**
+ * Returns the URL of Redis; undefined when neither the option nor the variable is set.
+ *
+ * @throws UsageError when the URL or the name of the queue is invalid
+ */
 export function readRedis({ redis, queue }: RedisArguments): URL | undefined {
   assertQueue(queue);
   const text = redis ?? process.env[VARIABLE];
   return text === undefined || text === '' ? undefined : redisUrl(text);
 }
 
-/** @throws UsageError where nobody has said */
+/**
+ * Returns the URL of Redis.
+ *
+ * @throws UsageError when neither the option nor the variable is set
+ */
 export function expectRedis(args: RedisArguments): URL {
   const url = readRedis(args);
   if (url) return url;

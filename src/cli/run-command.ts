@@ -7,9 +7,9 @@ import { type Settings, settingsFor } from './settings.js';
 import { specOf } from './spec.js';
 
 /**
- * Runs a command by its words, and by what is set where they say nothing.
+ * Runs a command with its words and the user's settings.
  *
- * @throws UsageError, and what the command throws
+ * @throws UsageError when the words or the settings are invalid, and the errors of the command
  */
 export async function runCommand(
   name: string,
@@ -23,13 +23,13 @@ export async function runCommand(
   const args = parseArguments(spec, words, valuesOf(settings));
   const { run } = await load();
   try {
-    // The arguments are of the type that the command's own options make.
+    // The arguments have the type that the command's own options define.
     return await run(args as never, { ...console, quiet: args.quiet === true });
   } catch (error) {
     throw namingSettings(error, args, settings);
   } finally {
     const { takeCacheWarning } = await import('../util/cache.js');
-    const warning = takeCacheWarning(); // of commands without a Sorter to hand it on
+    const warning = takeCacheWarning(); // from commands without a Sorter that reports it
     if (warning) warn(warning.message);
   }
 }
@@ -37,7 +37,7 @@ export async function runCommand(
 const valuesOf = (settings: Settings): Arguments =>
   Object.fromEntries(Object.entries(settings).map(([name, { value }]) => [name, value]));
 
-/** An error about a value that was set says where. */
+/** Returns an error that names the variable or file when it is about a configured value. */
 function namingSettings(error: unknown, args: Arguments, settings: Settings): unknown {
   if (!(error instanceof UsageError || error instanceof DtypeError)) return error;
   const blamed = Object.entries(settings).find(

@@ -1,4 +1,4 @@
-/** What verbs that make one file with a Sorter have in common: how it goes is shown, and what was done told. */
+/** Shared parts of verbs that make one file with a Sorter: progress and result. */
 import { isStdout } from '../io/raw.js';
 import type { FileContext } from '../io/sort-file.js';
 import type { Progress } from '../sort/api/options.js';
@@ -8,10 +8,10 @@ import type { RunArguments } from './options/run.js';
 import { ProgressBar } from './progress-bar.js';
 import { sorterFor } from './sorter-for.js';
 
-/** Of files, whose positions are the same in all verbs. */
+/** Arguments of the verbs that open a Sorter. */
 type WorkArguments = Parameters<typeof sorterFor>[0];
 
-/** Runs `work` with what sorts, while a bar shows how it goes; warnings and notes are said. */
+/** Runs `work` with a sorter, shows a progress bar, and prints warnings and notes. */
 export async function runWithSorter<T>(
   args: WorkArguments,
   console: Console,
@@ -36,14 +36,14 @@ export async function runWithSorter<T>(
   }
 }
 
-/** What was made, for programs and for people. */
+/** Result for programs (JSON) and for people (text). */
 interface CommandResult {
   readonly json: Readonly<Record<string, unknown>>;
-  /** What stands behind the name of the output. */
+  /** Text after the name of the output. */
   readonly text: string;
 }
 
-/** Says what was made: as JSON where it is asked for, else in a line, unless the keys went to stdout themselves. */
+/** Prints the result as JSON or text. It goes to stderr as JSON, and is omitted as text, when the keys go to stdout. */
 export function printResult(
   { out, json }: Pick<RunArguments, 'json'> & { readonly out: string },
   console: Console,

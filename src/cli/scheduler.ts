@@ -1,4 +1,4 @@
-/** What is handed over to a scheduler: submitted, or printed for who does that. */
+/** Engines that submit to a scheduler, or print the script for it. */
 import { resolve } from 'node:path';
 import type { Chain, NodeOptions } from '../engines/chain.js';
 import type { JobFolder } from '../engines/job-folder.js';
@@ -19,7 +19,11 @@ interface HandedOver extends SchedulerArguments, DeviceArguments, BudgetArgument
   readonly json?: boolean | undefined;
 }
 
-/** @throws UsageError where it is not said what is to become of it, or cannot be */
+/**
+ * Checks the scheduler options.
+ *
+ * @throws UsageError when options conflict, or when a required one is missing
+ */
 export function assertScheduler({
   engine = '',
   print: isPrinted,
@@ -44,7 +48,7 @@ export function assertScheduler({
   }
 }
 
-/** How clsort is called here: by this Node, and the file that both threads run. */
+/** Returns the command that runs clsort here: this Node executable and the entry file of both threads. */
 const ownCommand = (): string[] => [process.execPath, resolve(process.argv[1] ?? '')];
 
 const words = (text: string | undefined): string[] | undefined =>
@@ -60,7 +64,12 @@ function nodeOptions({ root }: SharedFolder, args: HandedOver, command: readonly
   };
 }
 
-/** Hands what is left to do over. @throws IoError, UnsupportedError where Slurm is not here */
+/**
+ * Submits the remaining work to the scheduler, or prints it.
+ *
+ * @throws IoError when a file cannot be accessed
+ * @throws UnsupportedError when Slurm is not installed here
+ */
 export async function handOver(
   chain: Chain,
   { folder, shared }: { readonly folder: JobFolder; readonly shared: SharedFolder },

@@ -1,7 +1,4 @@
-/**
- * Options that hold where the command line has none: from variables `CLSORT_COMMAND_OPTION`, else from the user's
- * own file.
- */
+/** Settings: options from variables `CLSORT_COMMAND_OPTION`, or else from the user's configuration file. */
 
 import { UsageError } from '../util/errors.js';
 import { suggestion } from '../util/suggest.js';
@@ -9,26 +6,26 @@ import { type Config, readConfig } from './config.js';
 import { expectedOf } from './parse.js';
 import type { CommandSpec, OptionSpec } from './spec.js';
 
-/** A value of an option that the command line does not have. */
+/** A value for an option that the command line does not give. */
 export interface Setting {
   readonly value: unknown;
-  /** The variable or file that has it. */
+  /** The variable or file that sets it. */
   readonly from: string;
 }
 
 export type Settings = Readonly<Record<string, Setting>>;
 
 /**
- * What is set for the options of a command.
+ * Returns the settings for the options of a command.
  *
- * @param warn gets why the file is not used, if so
- * @throws UsageError for unknown names and values that an option cannot have
+ * @param warn receives the reason when the configuration file is ignored
+ * @throws UsageError when a name is unknown or a value is invalid
  */
 export function settingsFor(spec: CommandSpec, warn: (message: string) => void): Settings {
   return { ...fromFile(spec, readConfig(warn)), ...fromVariables(spec, process.env) };
 }
 
-/** Those options of a command that may be set. */
+/** Returns the options of a command that may be set: those that are not hidden. */
 const settable = ({ options }: CommandSpec): OptionSpec[] => options.filter(({ hidden }) => !hidden);
 
 function fromFile(spec: CommandSpec, { file, commands }: Config): Settings {
@@ -46,7 +43,7 @@ function fromFile(spec: CommandSpec, { file, commands }: Config): Settings {
   );
 }
 
-/** CLSORT_SORT_RADIX_BITS for --radix-bits of sort. */
+/** Returns the name of the variable for an option, such as CLSORT_SORT_RADIX_BITS for --radix-bits of sort. */
 export const variableOf = (command: string, option: string): string =>
   `CLSORT_${command}_${option}`.toUpperCase().replaceAll('-', '_');
 
@@ -71,7 +68,7 @@ function fromVariables(spec: CommandSpec, variables: NodeJS.ProcessEnv): Setting
 
 const BOOLEANS: Readonly<Record<string, boolean>> = { true: true, 1: true, false: false, 0: false };
 
-/** The text of a variable as a value of the option's type; as it is where it is none. */
+/** Converts the text of a variable to the option's type; returns it unchanged when it does not parse. */
 function parsed({ type }: OptionSpec, text: string): unknown {
   if (type === 'boolean') return BOOLEANS[text] ?? text;
   if (type === 'number') return Number.isNaN(Number(text)) ? text : Number(text);

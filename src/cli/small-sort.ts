@@ -1,17 +1,17 @@
-/** Sorts that are over before a thread for them has started. */
+/** Detects sorts that end before a worker thread would have started. */
 import { statSync } from 'node:fs';
 import { beforeDashes } from './about.js';
 
-/** Files of at most so many bytes are small: their keys are fewer than those that a device would be opened for. */
+/** Largest size of a small file, in bytes. It holds fewer keys than a device would be opened for. */
 const SMALL_BYTES = 2 ** 16;
 
-/** Options that say nothing of a device, of processes or of other files. */
+/** Options that need no device, no process and no other file. */
 const HARMLESS =
   /^(-[oqru]+|--(out|quiet|descending|unique|dtype|nan|bits|format|to|argsort|verify|report|json)(=.*)?)$/;
 
 /**
- * Is this, by the looks of the words alone, a sort of small files? The command line is not read yet, and settings are not
- * known, so that the answer may be wrong: who would open a device asks again (`sorter-for.ts`).
+ * Guesses from the words alone whether this is a sort of small files. The command line is not parsed and settings are
+ * unknown, so the answer may be wrong: `sorter-for.ts` checks again before it opens a device.
  */
 export function isSmallSort(argv: readonly string[]): boolean {
   const [verb, ...words] = argv;
@@ -19,7 +19,7 @@ export function isSmallSort(argv: readonly string[]): boolean {
   return words.every((word) => (word.startsWith('-') ? HARMLESS.test(word) : isSmall(word)));
 }
 
-/** What is not there is small, too: a file that is to be made, or the value of an option. */
+/** A missing path counts as small: it is a file to create, or the value of an option. */
 function isSmall(word: string): boolean {
   try {
     const stats = statSync(word, { throwIfNoEntry: false });

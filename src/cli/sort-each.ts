@@ -1,4 +1,4 @@
-/** Several files, each sorted by itself: as a batch without a manifest. */
+/** Several files, each sorted separately, as a batch without a manifest. */
 import { runBatch } from '../batch/batch.js';
 import type { BatchEvent } from '../batch/events.js';
 import { messageOf } from '../batch/failures.js';
@@ -10,20 +10,20 @@ import { type Console, say } from './console.js';
 import type { ProgressBar } from './progress-bar.js';
 
 export interface SortEach {
-  /** As --device has them. */
+  /** Device specs, as for `--device`. */
   readonly devices: readonly string[];
-  /** Bytes that all may take together. */
+  /** Total memory budget in bytes. */
   readonly memory: number;
   readonly bar: ProgressBar;
   readonly onWarning: (warning: Pick<Error, 'message'>) => void;
-  /** Hears of each file that is done, in their order. */
+  /** Called for each sorted file, in the order of the jobs. */
   readonly onDone: (report: FileReport, job: Job) => void;
 }
 
 /**
- * Sorts files side by side. One that fails keeps no others from being sorted.
+ * Sorts files concurrently. A failure does not stop the other files.
  *
- * @returns what the first one failed with, when all others are done; what others failed with is told
+ * @returns the first failure, after all files have ended; the other failures are printed
  */
 export async function sortEach(
   jobs: readonly Job[],

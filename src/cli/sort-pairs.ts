@@ -1,4 +1,4 @@
-/** `clsort sort --values`: what of a sort goes with values that are moved along, and what does not. */
+/** `clsort sort --values`: sorts pairs. */
 
 import { isStdout } from '../io/raw.js';
 import { sortPairsFile } from '../io/sort-pairs-file.js';
@@ -12,7 +12,7 @@ import type { SortArguments } from './options/sort.js';
 import { runWithSorter } from './run-with-sorter.js';
 import { reportJson, reportText, verifiedText } from './sort-report.js';
 
-/** Options that make no sense beside values: of what, in words. */
+/** Options that do not combine with values, with the reason. */
 const APART = {
   argsort: 'positions are values already',
   unique: 'of equal keys each has a value of its own',

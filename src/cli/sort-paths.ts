@@ -1,4 +1,4 @@
-/** What `sort` reads and where it writes: all inputs together to one output, or each to a folder. */
+/** Resolves the inputs and outputs of `sort`: all inputs to one output, or each to a file in a folder. */
 import { basename, join, resolve } from 'node:path';
 import { makeFolder } from '../io/folder.js';
 import { factsOfName } from '../io/formats/file-name.js';
@@ -7,16 +7,17 @@ import { isStdin } from '../io/raw.js';
 import { UsageError } from '../util/errors.js';
 import type { SortPaths } from './options/sort-paths.js';
 
-/** One sort: from where to where. */
+/** Inputs and output of one sort. */
 export interface SortPath {
   readonly in: string | readonly string[];
   readonly out: string;
 }
 
 /**
- * The sorts that the paths ask for.
+ * Returns the sorts that the paths define, and creates the output folder.
  *
- * @throws UsageError where there is no output, or two ways of it, or one for two inputs; IoError
+ * @throws UsageError when there is no output, when `--out` and `--out-dir` are both given, or when outputs collide
+ * @throws IoError when the folder cannot be created
  */
 export async function sortFiles(
   { in: inputs, out, 'out-dir': folder }: SortPaths,
@@ -42,9 +43,13 @@ export async function sortFiles(
   return files;
 }
 
-/** Files are sorted side by side, so that none may become what another one is, by whatever name. @throws UsageError */
+/**
+ * Files are sorted concurrently, so no output may be an input or another output, under any name.
+ *
+ * @throws UsageError when there is such a conflict
+ */
 async function assertApart(files: readonly SortPath[]): Promise<void> {
-  // Other sorts do without.
+  // Loaded on demand: other sorts do not need it.
   const { Conflicts } = await import('../batch/conflicts.js');
   const conflicts = new Conflicts();
   for (const [i, { in: input, out }] of files.entries()) {
@@ -58,7 +63,7 @@ async function assertApart(files: readonly SortPath[]): Promise<void> {
   }
 }
 
-/** The name of the input, with another extension where it would tell something wrong. */
+/** Returns the name of the input, with another extension when the result has another format or dtype. */
 function nameOfResult(
   input: string,
   { argsort, to }: { readonly argsort: boolean; readonly to: string },

@@ -5,7 +5,7 @@ import type { StageReport } from '../sort/api/report.js';
 import type { Verified } from '../sort/verification/verify.js';
 import { grouped, secondsText, table } from './table.js';
 
-/** The report as `--json` prints it. A field that does not apply is null. */
+/** Formats the report as `--json` prints it. A field that does not apply is null. */
 export function reportJson(report: FileReport, warnings: readonly string[]): string {
   const {
     n,
@@ -43,7 +43,7 @@ export function reportJson(report: FileReport, warnings: readonly string[]): str
   return JSON.stringify({ ...json, seconds, readSeconds, writeSeconds, external, warnings }, null, 2);
 }
 
-/** The report for people; its last line tells what verification found. */
+/** Formats the report for people. Its last line is the result of the verification. */
 export function reportText(report: FileReport): string {
   const { n, device, algorithm, facts = {}, verified, seconds, stages } = report;
   const details = [
@@ -70,11 +70,11 @@ export function reportText(report: FileReport): string {
   return lines.join('\n');
 }
 
-/** What verification found. */
+/** Formats the result of the verification. */
 export const verifiedText = ({ order, permutation }: Verified): string =>
   `verified: order ${order ? 'right' : 'WRONG'}, permutation ${permutation ? 'right' : 'WRONG'}`;
 
-/** What was sorted, and how: 'u32 keys, ascending'. */
+/** Describes the sorted data and its order, such as 'u32 keys, ascending'. */
 function sortedText({ dtype, shape, descending, records, table }: FileReport): string {
   if (table) {
     const { by, runs, spilledBytes = 0 } = table;
@@ -86,7 +86,7 @@ function sortedText({ dtype, shape, descending, records, table }: FileReport): s
   return `${dtype} keys${ofShape}, ${descending ? 'descending' : 'ascending'}`;
 }
 
-/** How a text was found to be written, and as what its keys were compared. */
+/** Describes the detected CSV dialect and the types by which keys were compared. */
 function textText(text: NonNullable<FileReport['table']>['text']): string {
   if (!text) return '';
   const { delimiter, header, types } = text;
@@ -97,11 +97,11 @@ function textText(text: NonNullable<FileReport['table']>['text']): string {
   return `\ntext       ${csv}compared as ${types.join(', ') || 'nothing'}`;
 }
 
-/** How many of them were written, where that is not all. */
+/** Returns the number of distinct keys written, when `--unique` is set. */
 const distinctText = ({ distinct }: FileReport): string =>
   distinct === undefined ? '' : `, ${grouped(distinct)} distinct`;
 
-/** How a sort in partitions went. */
+/** Describes a partitioned sort. */
 function externalText(
   { partitions, spilledBytes, resumedBytes, seconds }: NonNullable<FileReport['external']>,
   n: number,
@@ -131,7 +131,7 @@ function stageTable({ n, dtype, argsort, stages }: FileReport): string {
     seconds === null || !total ? 'n/a' : `${((seconds / total) * 100).toFixed(1)} %`,
     rate,
   ];
-  // A device that works in host memory has no uploads, and downloads no keys either.
+  // A device that works in host memory has no uploads, and its downloads copy no keys.
   const isCopied = stages.some(({ stage }) => stage === 'upload');
   const bytesPerKey = (stage: string): number =>
     stage === 'download' && argsort ? 4 : dtypeInfo(dtype).bytes;

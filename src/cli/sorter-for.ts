@@ -8,16 +8,17 @@ import type { SorterOperations } from '../sort/api/sorter-operations.js';
 import { type Console, ThreadNeeded } from './console.js';
 import type { SortArguments } from './options/sort.js';
 
-/** What tells who is to sort. */
+/** Options that select the sorter. */
 type SorterArguments = Pick<SortArguments, 'in' | 'device'> & {
   readonly dtype?: string | undefined;
 } & Partial<Pick<SortArguments, 'record' | 'algorithm' | 'scan' | 'radix-bits'>>;
 
 /**
- * Opens what sorts a file. Where the host does, nothing of what drives devices is loaded: for small files that takes
+ * Opens the sorter for a file. When the host sorts, the device modules are not loaded: for small files, loading takes
  * longer than the sort.
  *
- * @throws ThreadNeeded where a device may be opened and this thread must not be held up; and as `Sorter.open`
+ * @throws ThreadNeeded when a device may be opened and this thread must not block
+ * @throws the errors of `Sorter.open`
  */
 export async function sorterFor(
   {

@@ -1,7 +1,7 @@
-/** What a command takes, as data: for who parses, completes, configures and documents it. */
+/** The specification of a command as data, for parsing, completion, configuration and documentation. */
 import type { Argv, Options, PositionalOptions } from 'yargs';
 
-/** What a file in options/ exports. */
+/** The exports of a file in `options/`. */
 export interface Described {
   /** The name, then its arguments: `<one>`, `[one]` or `[many..]`. */
   readonly command: string;
@@ -11,12 +11,12 @@ export interface Described {
 
 export interface OptionSpec {
   readonly name: string;
-  /** The short form, a letter. */
+  /** The short form, one letter. */
   readonly alias: string | undefined;
   readonly type: 'boolean' | 'number' | 'string';
   /** Takes several values. */
   readonly array: boolean;
-  /** The next word is the value, also when it begins with a dash. */
+  /** With 1, the next word is the value even if it begins with a dash. */
   readonly nargs: number | undefined;
   readonly describe: string;
   readonly choices: readonly string[] | undefined;
@@ -26,7 +26,7 @@ export interface OptionSpec {
 }
 
 export interface ArgumentSpec extends OptionSpec {
-  /** Takes all words that are left. */
+  /** Takes all remaining words. */
   readonly variadic: boolean;
 }
 
@@ -35,9 +35,9 @@ export interface CommandSpec {
   readonly command: string;
   readonly describe: string;
   readonly arguments: readonly ArgumentSpec[];
-  /** Those of every command among them. */
+  /** Includes the options of every command. */
   readonly options: readonly OptionSpec[];
-  /** Command lines, with `$0` for the name of the program, and what they do. */
+  /** Command lines, with `$0` for the name of the program, and their explanation. */
   readonly examples: readonly (readonly [line: string, what: string])[];
   readonly epilogue: string;
   readonly builder: Described['builder'];
@@ -53,7 +53,7 @@ export const GLOBAL_OPTIONS = {
   },
 } as const satisfies Record<string, Options>;
 
-/** Options that are answered before a command is even looked for. */
+/** Options that are handled before the command is looked up. */
 export const ABOUT_OPTIONS = {
   help: { alias: 'h', type: 'boolean', describe: 'show what there is to say' },
   version: { alias: 'V', type: 'boolean', describe: 'show the version' },
@@ -75,7 +75,7 @@ function optionSpec(name: string, { alias, type, ...rest }: Options | Positional
   };
 }
 
-/** Stands in for yargs while a builder runs, and writes down what it is told. */
+/** Stands in for yargs while a builder runs, and records its calls. */
 class Recorder {
   readonly #arguments = new Map<string, PositionalOptions>();
   readonly options: OptionSpec[] = [];
@@ -102,12 +102,12 @@ class Recorder {
     return this;
   }
 
-  /** Of an argument, which is any word that is no option. */
+  /** No-op: an argument is always one word that is no option. */
   nargs(): this {
     return this;
   }
 
-  /** Arguments in the order of the command's usage. */
+  /** Returns the arguments in the order of the usage line. */
   argumentsOf(command: string): ArgumentSpec[] {
     return [...command.matchAll(/[<[]([\w-]+)(\.\.)?[>\]]/g)].map(([text, name = '', dots]) => ({
       ...optionSpec(name, this.#arguments.get(name) ?? {}),
@@ -117,10 +117,10 @@ class Recorder {
   }
 }
 
-/** What the builder of a command says. */
+/** Returns the specification that the builder of a command defines. */
 export function specOf({ command, describe, builder }: Described): CommandSpec {
   const recorder = new Recorder();
-  builder(recorder as unknown as Argv); // builders use no more of yargs than a Recorder has
+  builder(recorder as unknown as Argv); // builders use only methods of Recorder
   const [name = ''] = command.split(' ');
   const global = Object.entries(GLOBAL_OPTIONS).map(([key, options]) => optionSpec(key, options));
   return {

@@ -1,19 +1,19 @@
-/** What who hears signals and who works tell each other, be they two threads or one. */
+/** Messages between the thread that handles signals and the worker, which may be the same thread. */
 
-/** To who works: the user interrupts. */
+/** To the worker: the user interrupts. */
 export interface Interruption {
   readonly signal: NodeJS.Signals;
 }
 
-/** From there: a file is about to be written aside, or no longer there. */
+/** From the worker: a temporary file is about to be created, or no longer exists. */
 export interface TemporaryFileMessage {
   readonly path: string;
   readonly change: 'add' | 'delete';
 }
 
-/** Who hears signals, for who works. */
+/** The signal handler, as the worker sees it. */
 export interface Supervision {
-  /** `hear` gets every interruption, also one that came before. */
+  /** The listener receives every interruption, including one before the call. */
   onInterruption(listener: (interruption: Interruption) => void): void;
   notify(message: TemporaryFileMessage): void;
 }

@@ -9,31 +9,31 @@ import type { Interruption, Supervision, TemporaryFileMessage } from './supervis
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** How long an interrupted command may take to leave by itself: a device may be busy. */
+/** Time for an interrupted command to end: a device may be busy. */
 const GRACE_MS = 500;
 
-/** Signals so close are one: a terminal and a program that passes signals on may both deliver it. */
+/** Signals within this time count as one: a terminal and a program that forwards signals may both deliver it. */
 const ECHO_MS = 50;
 
-/** Exit code for a defect of ours; see exit-code.ts, which is not for this thread to load. */
+/** Exit code for an internal error. This thread must not load exit-code.ts, which defines it. */
 const DEFECT = 4;
 
-/** The option by which commands start themselves anew, for what a driver may end or hold up. */
+/** Option of child processes that isolate driver crashes and hangs. */
 const CHILD = '--child';
 
 /**
- * Runs the command on a thread of its own and leaves this one free to hear signals: a driver, a disk or a
- * pipe that blocks can hold up that thread, and even the end of the process, for ever. Small sorts, which open nothing
- * that blocks, are done here, since such a thread takes as long to start as they take.
+ * Runs the command on a worker thread, so that this thread can handle signals. A driver, a disk or a pipe may block
+ * that thread, and the exit of the process, indefinitely. Small sorts run on this thread: they open nothing that
+ * blocks, and a thread takes as long to start as they take.
  *
- * After a signal the command has a moment to end by itself, with 128 and the signal's number. Then, or with a second
- * signal, what it wrote aside is removed and the signal does what it does by default, which nothing holds up;
- * a shell sees the same code.
+ * After a signal, the command has `GRACE_MS` to end with exit code 128 plus the signal number. Then, or after a second
+ * signal, temporary files are removed and the default action of the signal ends the process. A shell sees the same
+ * code.
  */
 export function supervise(main: URL, argv: readonly string[]): void {
   if (process.connected && argv.includes(CHILD)) {
     endWithParent();
-    process.channel?.unref(); // waiting for that is no reason to stay
+    process.channel?.unref(); // the channel must not keep the process alive
   }
   const temporaryFiles = new Set<string>();
   let received: { readonly signal: (typeof SIGNALS)[number]; readonly at: number } | undefined;
@@ -53,7 +53,7 @@ export function supervise(main: URL, argv: readonly string[]): void {
   else workOnThread();
 
   function workOnThread(): void {
-    provideDriverCache(); // what the other thread sets, drivers do not see
+    provideDriverCache(); // drivers do not see variables that the other thread sets
     const worker = new Worker(main, { argv: [...argv] });
     interrupt = (interruption) => worker.postMessage(interruption);
     if (received) interrupt(received);
@@ -108,14 +108,14 @@ export function supervise(main: URL, argv: readonly string[]): void {
       try {
         rmSync(path, { recursive: true });
       } catch {
-        // It has been put in its place, or dropped.
+        // It has been renamed to its final path, or removed.
       }
     }
   }
 
   function terminate(signal: NodeJS.Signals): void {
     removeTemporaryFiles();
-    for (const each of SIGNALS) process.removeAllListeners(each); // back to what it does by default
+    for (const each of SIGNALS) process.removeAllListeners(each); // restores the default action
     process.kill(process.pid, signal);
   }
 }

@@ -1,9 +1,9 @@
-/** How the options of tables are read. */
+/** Parsers for the options of tables. */
 import { assertTableOptions, type TableOptions } from '../io/tables/table-options.js';
 import { UsageError } from '../util/errors.js';
 import type { SortArguments } from './options/sort.js';
 
-/** What is said of keys, and of records, by the names of their options, unless it is as usual. */
+/** Returns the first given option that applies only to keys or records; undefined when there is none. */
 function conflictingOption(args: SortArguments): string | undefined {
   const given: Readonly<Record<string, boolean>> = {
     record: args.record !== undefined,
@@ -20,7 +20,11 @@ function conflictingOption(args: SortArguments): string | undefined {
   return Object.keys(given).find((name) => given[name]);
 }
 
-/** What the options say of a table; called where --by is there. @throws UsageError */
+/**
+ * Reads the options of a table; called when `--by` is given.
+ *
+ * @throws UsageError when options conflict or are invalid
+ */
 export function readTable(args: SortArguments): TableOptions {
   const { by = [], columns, head, unique, 'unique-by': uniqueBy, type: types } = args;
   const other = conflictingOption(args);

@@ -1,4 +1,4 @@
-/** Shows how tasks go, as a batch is shown: a line for the whole, and one for each worker. */
+/** Shows the progress of tasks like that of a batch: one line for the whole, and one per worker. */
 import type { Job } from '../batch/jobs.js';
 import { Tally } from '../batch/tally.js';
 import type { JobEvent } from '../engines/coordinator.js';
@@ -59,7 +59,7 @@ export class TaskView {
     this.#view.clear();
   }
 
-  /** A task as the tally of batches knows it. */
+  /** Returns the task as a job, the form that the tally of batches counts. */
   #jobOf(task: Task): Job {
     const name = taskText(task);
     let job = this.#jobs.get(name);

@@ -1,7 +1,10 @@
 import { writeSync } from 'node:fs';
 import { VERSION } from '../util/version.js';
 
-/** Tells the version at once, with next to nothing loaded; false where stdout does not take it, which others have to explain. */
+/**
+ * Prints the version with minimal loading time. Returns false when stdout rejects it; the full command then reports the
+ * error.
+ */
 export function versionText(): boolean {
   const line = `${VERSION}\n`;
   try {

@@ -6,11 +6,11 @@ import { type Console, say } from './console.js';
 import { EXIT, exitCodeOf } from './exit-code.js';
 import type { Interruption, Supervision, TemporaryFileMessage } from './supervision.js';
 
-/** The main thread, to another one; what is only asked about the command has nobody. */
+/** Supervision by the main thread; without effect when this is the main thread. */
 const MAIN_THREAD: Supervision = {
   onInterruption(listener) {
     parentPort?.on('message', listener);
-    parentPort?.unref(); // hearing of signals is no reason to stay
+    parentPort?.unref(); // listening must not keep the thread alive
   },
   notify: (message) => parentPort?.postMessage(message),
 };
@@ -18,8 +18,8 @@ const MAIN_THREAD: Supervision = {
 /**
  * Runs one command line on this thread, and ends the thread with the command's exit code.
  *
- * @param supervision of this thread's own, which nothing may hold up then
- * @throws ThreadNeeded where something would, before anything is done
+ * @param supervision given when this thread also handles signals and must not block
+ * @throws ThreadNeeded when the command would block this thread; nothing has been done then
  */
 export async function work(argv: readonly string[], supervision?: Supervision): Promise<void> {
   const controller = new AbortController();
@@ -28,7 +28,7 @@ export async function work(argv: readonly string[], supervision?: Supervision): 
   onInterruption((interruption: Interruption) => controller.abort(interruption));
   const change = (how: TemporaryFileMessage['change']) => (path: string) => notify({ path, change: how });
   const console: Console = {
-    // Streams of this thread's own: those that Node gives it go through the main thread, and fail there.
+    // Node's streams of a worker go through the main thread and fail there, so this thread opens its own.
     stdin: readableOf(0),
     stdout: writableOf(1),
     stderr: writableOf(2),
@@ -36,7 +36,7 @@ export async function work(argv: readonly string[], supervision?: Supervision): 
     temporaryFiles: { add: change('add'), delete: change('delete') },
     mayBlock: supervision === undefined,
   };
-  // What cannot be told any more is not worth doing: the command ends as by an interruption.
+  // When stdout fails, the rest of the work is pointless: the command ends as after an interruption.
   console.stdout.on('error', (cause) => controller.abort(outputError('stdout', cause)));
   console.stderr.on('error', () => undefined);
   const ran = await runCli(argv, console);
@@ -44,16 +44,20 @@ export async function work(argv: readonly string[], supervision?: Supervision): 
   const code = signal.aborted ? exitCodeAfterAbort(console, ran) : ran;
   if (!signal.aborted) await flushed(console.stderr);
   process.exitCode = code;
-  // What was cut off may wait for what never comes.
+  // Interrupted work may wait for an event that never arrives.
   if (signal.aborted) process.exit();
 }
 
-/** The exit code of a command whose stdout failed, or that was interrupted, and ended with `ran`. */
+/**
+ * Returns the exit code of a command whose stdout failed or that was interrupted.
+ *
+ * @param ran the exit code that the command returned
+ */
 function exitCodeAfterAbort(console: Console, ran: number): number {
   const { reason } = console.signal;
   if (reason instanceof ClosedPipeError) return ran === EXIT.interrupted ? EXIT.closedPipe : ran;
   const code = exitCodeOf(reason);
-  if (code === undefined) return ran; // by the user: the main thread knows the signal
+  if (code === undefined) return ran; // interrupted by the user: the main thread knows the signal
   say(console, `clsort: ${(reason as Error).message}`);
   return code;
 }

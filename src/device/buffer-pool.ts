@@ -4,8 +4,8 @@ import type { Queue } from './queue.js';
 /**
  * Keeps released buffers for the next sort of a similar size, up to a budget of idle bytes.
  *
- * Allocation costs more than a small sort on most drivers. Since there is one in-order queue, a buffer
- * can be handed out again while commands that use it are still in flight; `atRest` is for code that uses another one.
+ * Allocation costs more than a small sort on most drivers. The pool serves one in-order queue, so a buffer can be
+ * reused while commands that use it are still in flight. Code that uses another queue passes `requireIdle`.
  */
 export class BufferPool {
   readonly #allocate: (bytes: number) => Buffer;
@@ -15,10 +15,14 @@ export class BufferPool {
   #usedBytes = 0;
   #peakBytes = 0;
   readonly #queue: Pick<Queue, 'position' | 'hasPassed'>;
-  /** Where the queue was when idle buffers were given back. */
+  /** Queue position at which each idle buffer was returned. */
   readonly #releasedAt = new WeakMap<Buffer, number>();
 
-  /** @param queue whose commands use the buffers */
+  /**
+   * @param allocate allocates device memory
+   * @param budgetBytes maximum idle bytes
+   * @param queue queue whose commands use the buffers
+   */
   constructor(
     allocate: (bytes: number) => Buffer,
     budgetBytes: number,
@@ -30,18 +34,19 @@ export class BufferPool {
   }
 
   /**
-   * A buffer of at least `bytes` bytes.
+   * Returns a buffer of at least `bytes` bytes.
    *
-   * @param preferred taken if it is idle: launches that were bound to it need not be made anew
-   * @param requireIdle whether no command that is enqueued may use it any more, for use by another queue
-   * @throws MemoryError
+   * @param bytes size; a reused buffer has at most twice as many bytes, or 8 KiB
+   * @param preferred buffer to return if it is idle, so that launches bound to it stay valid
+   * @param requireIdle whether the buffer must not be in use by any enqueued command, as another queue requires
+   * @throws MemoryError when the device is out of memory, even after all idle buffers were released
    */
   take(bytes: number, preferred?: Buffer, requireIdle = false): Buffer {
     const isIdle = (buffer: Buffer) => this.#queue.hasPassed(this.#releasedAt.get(buffer) ?? 0);
     const fits = (buffer: Buffer) =>
       buffer.bytes >= bytes && buffer.bytes <= 2 * Math.max(bytes, 4096) && (!requireIdle || isIdle(buffer));
     const same = preferred ? this.#idle.indexOf(preferred) : -1;
-    // The one that was used last, so that repeated calls get the same few buffers.
+    // The most recently used one, so that repeated calls get the same few buffers.
     const found = same >= 0 ? same : this.#idle.findLastIndex(fits);
     const buffer = found >= 0 ? this.#idle.splice(found, 1)[0] : undefined;
     if (buffer) this.#idleBytes -= buffer.bytes;
@@ -61,7 +66,7 @@ export class BufferPool {
     }
   }
 
-  /** Takes a buffer back. */
+  /** Returns a buffer to the pool. Buffers beyond the budget are released, the oldest first. */
   give(buffer: Buffer): void {
     this.#usedBytes -= buffer.bytes;
     if (buffer.bytes > this.#budget) {
@@ -80,10 +85,11 @@ export class BufferPool {
   }
 
   /**
-   * Buffers of these sizes for what `enqueue` enqueues: they may be lent again at once, since the command that takes
-   * them next comes later in the queue.
+   * Runs `enqueue` with buffers of the given sizes in bytes. They return to the pool at once, since the next command
+   * that uses them comes later in the queue.
    *
-   * @throws MemoryError
+   * @returns the result of `enqueue`
+   * @throws MemoryError when the device is out of memory
    */
   withBuffers<const S extends readonly number[], T>(
     sizes: S,
@@ -98,7 +104,7 @@ export class BufferPool {
     }
   }
 
-  /** Releases every idle buffer, and those in use when they are given back. */
+  /** Releases every idle buffer. Buffers in use are released when they are returned. */
   close(): void {
     this.#budget = -1;
     this.clear();
@@ -110,7 +116,7 @@ export class BufferPool {
     this.#idleBytes = 0;
   }
 
-  /** Bytes that wait for use, bytes in use, and the most of both together that there ever were. */
+  /** Bytes that are idle, bytes in use, and the peak of both together. */
   get usage(): { idle: number; used: number; peak: number } {
     return { idle: this.#idleBytes, used: this.#usedBytes, peak: this.#peakBytes };
   }

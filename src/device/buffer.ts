@@ -2,7 +2,7 @@ import * as cl from '../opencl/index.js';
 import { MemoryError } from '../util/errors.js';
 import { typedError } from './status.js';
 
-/** Device memory. The code that made it owns it, and releases it once. */
+/** Device memory. Its creator owns it and releases it once. */
 export class Buffer {
   readonly bytes: number;
   readonly handle: cl.MemObject;
@@ -16,10 +16,11 @@ export class Buffer {
   }
 
   /**
-   * `bytes` of device memory (at least 4, since OpenCL has no empty buffers).
+   * Allocates device memory.
    *
-   * @param over host memory that the buffer lives in (CL_MEM_USE_HOST_PTR)
-   * @throws MemoryError
+   * @param bytes size; at least 4 bytes are allocated, since OpenCL has no empty buffers
+   * @param options `hostMemory` places the buffer in host memory (CL_MEM_USE_HOST_PTR)
+   * @throws MemoryError when `bytes` is not a whole number of bytes or the device is out of memory
    */
   static create(context: cl.Context, bytes: number, options: BufferOptions = {}): Buffer {
     const { flags = 0, hostMemory, beforeRelease } = options;
@@ -37,7 +38,7 @@ export class Buffer {
     }
   }
 
-  /** Gives the memory back when all commands that use it are done; never blocks. */
+  /** Releases the memory when all commands that use it are done. Never blocks; repeated calls do nothing. */
   release(): void {
     if (this.#released) return;
     this.#released = true;
@@ -57,6 +58,6 @@ export class Buffer {
 export interface BufferOptions {
   readonly flags?: number;
   readonly hostMemory?: ArrayBufferView;
-  /** Called once, right before the memory goes. */
+  /** Called once, right before the memory is released. */
   readonly beforeRelease?: () => void;
 }

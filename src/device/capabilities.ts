@@ -8,7 +8,7 @@ import { nvidiaHardware } from './nvidia.js';
 import { type DeviceInfo, toNumber } from './platform.js';
 import { type Quirks, quirksOf } from './quirks.js';
 
-/** What kernels and the planner may rely on. */
+/** Capabilities of a device that the kernels and the planner rely on. */
 export interface Capabilities
   extends Pick<
     Hardware,
@@ -18,24 +18,24 @@ export interface Capabilities
   /** OpenCL version as a number: 1.1, 1.2, 3. */
   readonly version: number;
   readonly maxWorkGroup: number;
-  /** Bytes of local memory that the driver admits, of which a group may have what it is given as arguments. */
+  /** Bytes of local memory that the driver reports; also the limit for local memory in kernel arguments. */
   readonly localBytes: number;
-  /** Bytes of local memory that a kernel may declare: `groupLocalBytes` less what a compiler takes of it for itself. */
+  /** Bytes of local memory that a kernel may declare (see `localBudgetOf`). */
   readonly localBudget: number;
   readonly globalBytes: number;
   readonly maxAllocation: number;
   readonly extensions: ReadonlySet<string>;
-  /** cl_khr_subgroup_ballot and sub-groups at all. */
+  /** Whether sub-groups with cl_khr_subgroup_ballot are available. */
   readonly subGroupBallot: boolean;
   readonly fp64: boolean;
   readonly int64Atomics: boolean;
-  /** Device and host share memory: there is nothing to transfer. */
+  /** Whether device and host share memory, so that nothing needs to be transferred. */
   readonly unifiedMemory: boolean;
-  /** Device-scope atomics of OpenCL C 2.0 and later, so that work-groups can hand data to each other. */
+  /** Whether device-scope atomics of OpenCL C 2.0 and later work, with which work-groups pass data to each other. */
   readonly deviceScopeAtomics: boolean;
-  /** Words of 32 bits in a vector of the device's own, as its driver says: 16 with AVX-512, 1 where none tells. */
+  /** 32-bit words in a native vector, as the driver reports it: 16 with AVX-512, 1 if unknown. */
   readonly vectorWords: number;
-  /** `vendor` key of the tuning table: nvidia, amd, intel, pocl, mesa, oclgrind or other. */
+  /** `vendor` key of the tuning table: nvidia, amd, intel, apple, pocl, mesa, oclgrind or other. */
   readonly family: string;
   readonly quirks: Quirks;
 }
@@ -50,10 +50,13 @@ const FAMILIES: readonly (readonly [RegExp, string])[] = [
   [/apple/i, 'apple'],
 ];
 
-/** What NVIDIA's compiler takes of a group's local memory for itself, and adds to what a kernel is said to need. */
+/** Local memory of a group that NVIDIA's compiler reserves, and adds to the reported use of a kernel. */
 const COMPILER_BYTES = 1024;
 
-/** The `localBudget` of a device with these other capabilities. */
+/**
+ * Returns the bytes of local memory that a kernel may declare: `localBytes`, or `groupLocalBytes` less the compiler's
+ * share where the device has more than the driver reports or takes inline PTX.
+ */
 export function localBudgetOf({
   localBytes,
   groupLocalBytes,
@@ -63,7 +66,7 @@ export function localBudgetOf({
   return exceedsReported || quirks.inlinePtx ? groupLocalBytes - COMPILER_BYTES : localBytes;
 }
 
-/** Who is asked what, by the extension that says that it may be asked. */
+/** Vendor queries, by the extension that announces them. */
 const VENDORS = [
   ['cl_nv_device_attribute_query', nvidiaHardware],
   ['cl_amd_device_attribute_query', amdHardware],
@@ -71,7 +74,13 @@ const VENDORS = [
   ['cl_intel_required_subgroup_size', intelHardware],
 ] as const;
 
-/** Asks a device what it can do. @throws UsageError when CLSORT_LOCAL_BYTES is no number of bytes */
+/**
+ * Queries the capabilities of a device.
+ *
+ * @param info description of the device
+ * @param query queries its driver
+ * @throws UsageError when CLSORT_LOCAL_BYTES is not a whole number of bytes above 0
+ */
 export function capabilitiesOf(info: DeviceInfo, query: DeviceQuery): Capabilities {
   const extensions = new Set(
     String(query(cl.DEVICE_EXTENSIONS) ?? '')
@@ -81,12 +90,12 @@ export function capabilitiesOf(info: DeviceInfo, query: DeviceQuery): Capabiliti
   );
   const version = Number(info.version);
   const driver = quirksOf(info);
-  // A driver that calls itself 3.0 and does not know the question has no such atomics.
+  // A driver that reports 3.0 but does not know this query has no such atomics.
   const scope = version >= 3 ? toNumber(query(cl.DEVICE_ATOMIC_MEMORY_CAPABILITIES) ?? 0) : 0;
   const words = `${info.platform} ${info.vendor} ${info.name}`;
   const hardware = limitLocalMemory(hardwareOf(info, extensions, query));
   const { architecture, computeUnits, groupLocalBytes, unit, subGroupSizes, sharesMemory } = hardware;
-  // What the driver takes is one thing, what the device has another.
+  // The driver may accept inline PTX that the device cannot run, so both are checked.
   const ptx = driver.inlinePtx && process.env.CLSORT_INLINE_PTX !== 'off' ? hardware.ptx : undefined;
   const quirks = { ...driver, inlinePtx: ptx !== undefined };
   const localBytes = Math.floor(Math.min(info.localBytes, groupLocalBytes) / quirks.localBytesFactor);
@@ -122,14 +131,14 @@ export function capabilitiesOf(info: DeviceInfo, query: DeviceQuery): Capabiliti
 
 function hardwareOf(info: DeviceInfo, extensions: ReadonlySet<string>, query: DeviceQuery): Hardware {
   const general = generalHardware(info, query);
-  // CPU devices list extensions of GPUs, too.
+  // CPU devices also list extensions of GPUs.
   const vendor = info.type === 'gpu' && VENDORS.find(([extension]) => extensions.has(extension));
   return vendor ? vendor[1](general, info, query) : general;
 }
 
 /**
- * The device as one whose groups have less local memory, where CLSORT_LOCAL_BYTES says so: for measuring what that costs.
- * Its units keep what they have, since as many groups as before run on one.
+ * Limits the local memory of a group to CLSORT_LOCAL_BYTES, to measure the cost of a smaller one. Compute units keep
+ * their memory, so that as many groups as before run on one.
  */
 function limitLocalMemory(hardware: Hardware): Hardware {
   const wanted = process.env.CLSORT_LOCAL_BYTES;

@@ -3,15 +3,15 @@ import type { Buffer } from './buffer.js';
 import { StagingArena, type StagingPair, type StagingSlot } from './staging-arena.js';
 import type { Timeline } from './timeline.js';
 
-/** Larger arrays go by themselves: for them a transfer costs little beside the bytes. */
+/** Larger arrays are transferred separately: the overhead of a transfer is small beside their bytes. */
 const MAX_BYTES = 2 ** 19;
-/** The smallest room of a berth: buffers may begin on its multiples everywhere. */
+/** Smallest slot size. On every device, buffers may begin at its multiples. */
 const MIN_SLOT_BYTES = 2 ** 12;
-/** Berths of one room, at most, and bytes of all of them. */
+/** Maximum slots of an arena, and bytes of all of them. */
 const MAX_SLOTS = 2 ** 10;
 const MAX_ARENA_BYTES = 2 ** 24;
 
-/** Bytes that cross in one transfer. */
+/** Bytes that are copied in one transfer. */
 export interface TransferRange {
   readonly buffer: Buffer;
   readonly offset: number;
@@ -19,43 +19,51 @@ export interface TransferRange {
 }
 
 /**
- * Brings small arrays across to the device, or back: each has a berth in memory of both sides, at the quay of those of about its
- * size, and all that wait there at a time cross in as few transfers as there are gaps between them. Each transfer and its event cost
- * the driver more than the bytes of a small array.
+ * Gathers small copies between host and device into few transfers.
+ *
+ * Each array gets a slot in the staging arena of its size class. All pending slots are copied with one transfer per
+ * contiguous range. For a small array, a transfer and its event cost the driver more than the bytes.
  */
 export class CoalescedTransfers {
   readonly #timeline: Timeline;
-  /** Without it arrays go by themselves. */
+  /** Undefined after `release`. Arrays are then transferred separately. */
   #allocatePair: ((bytes: number) => StagingPair) | undefined;
-  /** By their room, made when the first array comes; undefined where there was no memory for one. */
+  /** Arenas by slot size, created on first use; undefined if the memory could not be allocated. */
   readonly #arenas = new Map<number, StagingArena | undefined>();
   #pending: StagingSlot[] = [];
   #pendingBytes = 0;
 
-  /** @param allocatePair makes memory of so many bytes on both sides */
+  /**
+   * @param timeline positions of the queue
+   * @param allocatePair allocates the given number of bytes on both sides
+   */
   constructor(timeline: Timeline, allocatePair: (bytes: number) => StagingPair) {
     this.#timeline = timeline;
     this.#allocatePair = allocatePair;
   }
 
-  /** Bytes that wait to cross. */
+  /** Bytes that wait for the next transfer. */
   get pendingBytes(): number {
     return this.#pendingBytes;
   }
 
-  /** A berth for so many bytes; undefined when there is no room, or they are many. */
+  /** Returns a slot for `bytes` bytes; undefined if no slot is free or the array is larger than 512 KiB. */
   allocate(bytes: number): StagingSlot | undefined {
     return bytes > 0 && bytes <= MAX_BYTES ? this.#arenaFor(bytes)?.allocate(bytes) : undefined;
   }
 
-  /** Has a berth cross with those that wait. */
+  /** Adds a slot to the next transfer. */
   enqueueSlot(slot: StagingSlot): void {
     this.#timeline.enqueue();
     this.#pending.push(slot);
     this.#pendingBytes += slot.bytes;
   }
 
-  /** A berth with a copy of an array, which crosses with those that wait; undefined likewise. */
+  /**
+   * Copies an array into a slot and adds it to the next transfer.
+   *
+   * @returns the slot; undefined as for `allocate`
+   */
   enqueue({ buffer, byteOffset, byteLength }: ArrayBufferView): StagingSlot | undefined {
     const slot = this.allocate(byteLength);
     if (!slot) return undefined;
@@ -64,7 +72,7 @@ export class CoalescedTransfers {
     return slot;
   }
 
-  /** Takes all out that waits. */
+  /** Removes the pending slots and returns them as contiguous ranges. */
   takePending(): TransferRange[] {
     if (this.#pending.length === 0) return [];
     const pending = this.#pending.sort((a, b) => a.size - b.size || a.begin - b.begin);
@@ -84,7 +92,7 @@ export class CoalescedTransfers {
     }));
   }
 
-  /** Gives the device's memory back. */
+  /** Releases the device memory. */
   release(): void {
     for (const arena of this.#arenas.values()) arena?.release();
     this.#arenas.clear();
@@ -104,7 +112,7 @@ export class CoalescedTransfers {
       const pair = this.#allocatePair?.(Math.min(MAX_ARENA_BYTES, MAX_SLOTS * slotBytes));
       return pair && new StagingArena(this.#timeline, slotBytes, pair);
     } catch {
-      return undefined; // to go by itself is slower, and no failure
+      return undefined; // separate transfers are slower, but not a failure
     }
   }
 }

@@ -3,7 +3,9 @@ import { type KernelArgument, vector } from './queue.js';
 
 const knownArguments = new WeakMap<KeyCodec, KernelArgument>();
 
-/** A codec as an argument of kernels, made once: which is no other than the one that a kernel was given before. */
+/**
+ * Returns a codec as a kernel argument. A codec always gives the same object, which saves setting the argument again.
+ */
 export function codecArgument(codec: KeyCodec): KernelArgument {
   const known = knownArguments.get(codec);
   if (known) return known;

@@ -13,51 +13,51 @@ import type { Timeline } from './timeline.js';
 import { WaitCoalescer } from './wait-coalescer.js';
 
 /**
- * How long this thread looks for the end of a wait in one turn of the loop: as long as a small call takes where nothing else
- * happened in the turn before, since a turn takes longer than what is left of the call, and else for a moment only.
+ * How long this thread polls for completion in one turn of the event loop. After a quiet turn it polls as long as a
+ * small call takes, since another turn would take longer than the rest of the call.
  */
 const POLL_MICROSECONDS = { quiet: 200, busy: 50 };
-/** A turn that took longer was not only ours. */
+/** A longer turn included work of other code. */
 const BUSY_TURN_MILLISECONDS = 0.1;
-/** A program that awaits call after call leaves the loop to others at least so often. */
+/** A program that awaits call after call still yields to the event loop at this interval. */
 const MAX_MILLISECONDS_BETWEEN_YIELDS = 1;
 
 /**
- * A program that enqueues for so long at once has what it has enqueued waited for, where waits cost little: a long chain of calls is
- * then completed piece by piece while the device works on, and not all of it when that is done.
+ * Where waits are cheap, a program that keeps enqueuing gets a wait at this interval. A long chain of calls then
+ * completes piece by piece while the device works, instead of all at once at the end.
  */
 const MAX_START_DELAY_MILLISECONDS = 0.75;
 
-/** A queue, as far as its end is looked for. */
+/** The part of a queue that the poller uses. */
 export interface PolledQueue {
-  /** What commands are given to now. */
+  /** Driver queue that currently receives the commands. */
   readonly handle: cl.CommandQueue;
-  /** Hands over what waits to be. */
+  /** Submits the pending launches. */
   trySubmit(): void;
-  /** Notes that commands between two places are lost. */
+  /** Records that the commands between two positions failed. */
   markFailed(from: number, to: number, cause: unknown): void;
 }
 
-/** What small transfers pass through, where they do. */
+/** Staging for small transfers, where there is any. */
 interface SmallReadPaths {
   readonly stagingRing: StagingRing | undefined;
-  /** For what comes from the device. */
+  /** Transfers from the device to the host. */
   readonly transfers: CoalescedTransfers | undefined;
 }
 
-/** What is read with a wait. */
+/** A read that is enqueued with a wait. */
 interface BufferRead {
   readonly buffer: Buffer;
   readonly offset: number;
   readonly view: ArrayBufferView;
 }
 
-/** Words that are on their way, and where they will be. */
+/** A read of words, and the readback that receives them. */
 interface DeferredRead extends BufferRead {
   readonly readback: DeferredReadback;
 }
 
-/** Looks for the end of what a queue was given, and brings what is to be there then. */
+/** Waits for the commands of a queue, by polling or on another thread, and delivers the reads that are due. */
 export class CompletionPoller {
   readonly #queue: PolledQueue;
   readonly #capabilities: Capabilities;
@@ -67,13 +67,13 @@ export class CompletionPoller {
   readonly #waitCoalescer: WaitCoalescer;
   readonly #hostWords = new HostWordArena();
   #words: DeferredReadback[] = [];
-  /** What the ferry is to bring. */
+  /** Copies out of coalesced transfers that are due after the next wait. */
   #pendingCopies: PendingCopy[] = [];
-  /** Where the queue was when it was waited for the last time. */
+  /** Queue position of the last wait. */
   #waitedAt = 0;
-  /** The last wait was short: the next one may be. */
+  /** Whether the last wait was short; the next one may be short again. */
   #wasShort = true;
-  /** When the loop had its last turn within a wait, and whether that was ours alone. */
+  /** When the event loop last had a turn within a wait, and whether no other code ran in it. */
   #yieldedAt = Number.NEGATIVE_INFINITY;
   #isLoopIdle = false;
 
@@ -95,9 +95,11 @@ export class CompletionPoller {
   }
 
   /**
-   * Words as they are when somebody waits: however often they are asked for before, they are read once.
+   * Requests words of a buffer as they are at the next wait. All requests before that wait share one read.
    *
-   * @returns has them after the next wait; until that begins more may be asked for
+   * @param offset bytes from the buffer's start
+   * @param count number of words
+   * @returns the readback, filled by the next wait; it accepts further requests until that wait begins
    */
   readAtWait(buffer: Buffer, offset: number, count: number): DeferredReadback {
     for (const known of this.#words) {
@@ -111,30 +113,36 @@ export class CompletionPoller {
     return readback;
   }
 
-  /** Is there nothing to be read with the next wait? */
+  /** Whether the next wait has nothing to read. */
   get hasNoReads(): boolean {
     return this.#words.length === 0 && this.#pendingCopies.length === 0;
   }
 
-  /** Has what is in a berth of the ferry brought to `view` with the next wait. */
+  /** Copies the contents of a slot into `view` with the next wait. */
   readSlot(slot: StagingSlot, view: ArrayBufferView): void {
     this.#transfers?.enqueueSlot(slot);
     this.#pendingCopies.push({ from: slot.memory, to: view });
   }
 
-  /** Waits until everything enqueued so far is done. @throws TimeoutError after so many seconds; what the driver says */
+  /**
+   * Waits until everything enqueued so far is done.
+   *
+   * @param deadlineSeconds maximum wait; without limit above the maximum of a timer
+   * @throws TimeoutError when the deadline passes
+   * @throws OpenCLError when the driver reports a failure
+   */
   wait(deadlineSeconds: number): Promise<void> {
     const done = this.#waitCoalescer.wait();
-    // Who would wait for longer than a timer runs just waits.
+    // Timers cannot run longer, so a longer deadline is none.
     return deadlineSeconds <= MAX_TIMER_SECONDS ? withDeadline(done, deadlineSeconds) : done;
   }
 
-  /** Resolves when nobody waits any more, however their waits ended. */
+  /** Resolves when all waits have ended, successful or not. */
   waitsSettled(): Promise<void> {
     return this.#waitCoalescer.settled();
   }
 
-  /** An event for all that was enqueued so far. */
+  /** Returns an event that completes after everything enqueued so far. */
   mark(): cl.Event {
     this.#timeline.enqueue();
     return this.#capabilities.version < 1.2
@@ -142,7 +150,11 @@ export class CompletionPoller {
       : cl.enqueueMarkerWithWaitList(this.#queue.handle, null, true);
   }
 
-  /** Waits for all that is enqueued. @param before a wait that is to end first */
+  /**
+   * Waits for everything enqueued.
+   *
+   * @param before earlier wait that must end first
+   */
   async #waitForAll(before: Promise<void> | undefined): Promise<void> {
     this.#queue.trySubmit();
     const pendingCopies = this.#pendingCopies;
@@ -153,7 +165,7 @@ export class CompletionPoller {
     try {
       await (this.#capabilities.quirks.pollSeconds > 0 ? this.#poll(before) : this.#waitOnThread());
     } catch (error) {
-      // Who waits for it later is told as well: the next wait may succeed.
+      // Later waiters need the failure because the next wait may succeed.
       if (pendingCopies.length > 0)
         this.#queue.markFailed(from, to, typedError(error, 'downloading small arrays'));
       throw error;
@@ -162,8 +174,8 @@ export class CompletionPoller {
   }
 
   /**
-   * A wait for the event of a marker rather than clFinish, but for drivers known for better: rusticl's may
-   * return, when it is called from another thread than the enqueues, before the last commands are done.
+   * Waits on another thread, for a marker's event or, where the driver allows it, with clFinish. When another thread
+   * enqueued the commands, clFinish of rusticl may return before the last of them are done.
    */
   async #waitOnThread(): Promise<void> {
     const { finishIsReliable: finishTells } = this.#capabilities.quirks;
@@ -182,7 +194,10 @@ export class CompletionPoller {
     }
   }
 
-  /** @param stagingRing what they are to pass through: into ordinary memory a driver copies by a thread of its own, which has to be woken */
+  /**
+   * @param stagingRing memory for the words; a driver copies to ordinary memory on its own thread, which must be
+   *   woken
+   */
   #takeDeferredReads(stagingRing: StagingRing | undefined): DeferredRead[] {
     return this.#words.splice(0).map((readback) => {
       const { buffer, offset, count } = readback;
@@ -195,7 +210,7 @@ export class CompletionPoller {
     });
   }
 
-  /** What the ferry brings with this wait, to pinned memory of its own. */
+  /** Returns the coalesced transfers that this wait reads into pinned memory. */
   #takeTransfers(): BufferRead[] {
     return (
       this.#transfers
@@ -204,7 +219,7 @@ export class CompletionPoller {
     );
   }
 
-  /** @returns the event of the last command, behind all others, if there is one */
+  /** @returns the event of the last command, which completes after all others; undefined without reads */
   #enqueueReads(reads: readonly BufferRead[]): cl.Event | undefined {
     let last: cl.Event | undefined;
     const { handle } = this.#queue;
@@ -219,8 +234,8 @@ export class CompletionPoller {
   }
 
   /**
-   * A wait that looks for the end by itself at first, in each turn of the loop for a while, since waking this thread
-   * may take longer than small work. After a wait that was not small the next one is left to another thread at once.
+   * Polls for completion on this thread, for a while in each turn of the event loop: waking it from another thread
+   * may take longer than small work. After a long wait, the next one goes to another thread at once.
    */
   async #poll(before: Promise<void> | undefined): Promise<void> {
     const deferredReads = this.#takeDeferredReads(this.#stagingRing);
@@ -250,14 +265,14 @@ export class CompletionPoller {
         if (poll && !isLate) await this.#yieldToEventLoop();
         const state = cl.lookAt(event, isLate ? 0 : this.#pollMicroseconds);
         if (state === cl.COMPLETE) {
-          cl.releaseEvent(event); // at once: it is no work for another thread
+          cl.releaseEvent(event); // at once: not worth another thread
           event = undefined;
         } else if (state < cl.COMPLETE || isLate) {
-          await cl.waitForEventsAsync([event]); // which says why, if it has failed
+          await cl.waitForEventsAsync([event]); // rejects with the cause if the command failed
           break;
         }
       }
-      deliver(deferredReads); // before their places in the tray are free
+      deliver(deferredReads); // before the ring reuses their memory
       succeeded = true;
     } finally {
       if (event) cl.releaseAsync(event);
@@ -266,12 +281,12 @@ export class CompletionPoller {
     }
   }
 
-  /** Microseconds to look for in this turn of the loop. */
+  /** Microseconds to poll in this turn of the event loop. */
   get #pollMicroseconds(): number {
     return this.#isLoopIdle ? POLL_MICROSECONDS.quiet : POLL_MICROSECONDS.busy;
   }
 
-  /** Leaves the loop to others for a turn. */
+  /** Yields to the event loop for one turn. */
   async #yieldToEventLoop(): Promise<void> {
     const yieldStart = performance.now();
     await new Promise((resolve) => setImmediate(resolve));
@@ -279,7 +294,11 @@ export class CompletionPoller {
     this.#isLoopIdle = this.#yieldedAt - yieldStart < BUSY_TURN_MILLISECONDS;
   }
 
-  /** Notes where the queue is. @returns to be called when it has come to that point, or has failed to */
+  /**
+   * Marks the current queue position.
+   *
+   * @returns callback for when the queue has reached it or has failed to
+   */
   #markPosition(): (succeeded: boolean) => void {
     const onPassed = this.#timeline.mark();
     const releaseRing = this.#stagingRing?.mark();
@@ -306,6 +325,6 @@ async function withDeadline(done: Promise<void>, seconds: number): Promise<void>
     await Promise.race([done, deadline]);
   } finally {
     clearTimeout(timer);
-    done.catch(() => undefined); // a late failure of a device that was given up concerns nobody any more
+    done.catch(() => undefined); // a late failure of an abandoned device has no handler
   }
 }

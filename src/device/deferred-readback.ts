@@ -1,9 +1,11 @@
 import type { Buffer } from './buffer.js';
 
-/** What a word is before it has arrived: all bits are set. */
+/** Value of a word that has not arrived: all bits are set. */
 const PENDING_WORD = 0xffffffff;
 
-/** Words of a buffer that come to the host with the next wait: as many as were asked for until it began. */
+/**
+ * Words of a buffer that the next wait copies to the host. Their number is the largest one requested until it begins.
+ */
 export class DeferredReadback {
   readonly buffer: Buffer;
   /** Bytes from the buffer's start. */
@@ -16,25 +18,25 @@ export class DeferredReadback {
     this.offset = offset;
   }
 
-  /** How many are to come. */
+  /** Number of words to copy. */
   get count(): number {
     return this.#count;
   }
 
-  /** Asks for so many, counted from the first one on. */
+  /** Requests at least the first `count` words. */
   request(count: number): void {
     this.#count = Math.max(this.#count, count);
   }
 
-  /** Takes them from where they came, unless that has gone with its device. */
+  /** Copies the words out of the memory where they arrived, unless it was detached together with its device. */
   deliver({ buffer, byteOffset, byteLength }: ArrayBufferView): void {
     if (byteLength === 4 * this.#count)
       this.#words = new Uint32Array(buffer, byteOffset, this.#count).slice();
   }
 
-  /** Words from `at` on; all bits of each are set before they have arrived. */
+  /** Returns `count` words from index `at` on. Words that have not arrived have all bits set. */
   words(at: number, count: number): Uint32Array {
-    // `subarray` would have V8 make memory for them, which small arrays have only when somebody asks for it.
+    // `subarray` would make V8 allocate memory for the words, which small arrays get only on demand.
     return this.#words?.slice(at, at + count) ?? new Uint32Array(count).fill(PENDING_WORD);
   }
 
@@ -42,7 +44,7 @@ export class DeferredReadback {
     return this.#words?.[at] ?? PENDING_WORD;
   }
 
-  /** Have they arrived, and is each of them zero? */
+  /** Whether all words have arrived and are zero. */
   get isZero(): boolean {
     if (!this.#words) return false;
     for (let i = 0; i < this.#words.length; i++) if (this.#words[i] !== 0) return false;

@@ -1,7 +1,7 @@
-/** How a device is named again, by who wants the same one. */
+/** Device specs that select the same device in another process, and the environment of its driver. */
 import type { DeviceInfo } from './platform.js';
 
-/** Characters that stand between names of devices. */
+/** Characters that separate device names. */
 const SEPARATORS = /[,\n]/;
 
 const searchText = ({ platform, name }: NamedDevice): string => `${platform}\n${name}`.toLowerCase();
@@ -9,8 +9,9 @@ const searchText = ({ platform, name }: NamedDevice): string => `${platform}\n${
 type NamedDevice = Pick<DeviceInfo, 'id' | 'platform' | 'name'>;
 
 /**
- * What `--device` takes for this device and no other of `all`: its platform, its name, a part of that, or its number where
- * names tell nothing apart.
+ * Returns a value of `--device` that selects this device and no other of `all`.
+ *
+ * @returns the platform, the name or a part of the name, whichever is unique first; else the number `P:D`
  */
 export function deviceSpecOf(device: NamedDevice, all: readonly NamedDevice[]): string {
   const { id, platform, name } = device;
@@ -22,11 +23,11 @@ export function deviceSpecOf(device: NamedDevice, all: readonly NamedDevice[]): 
   return candidates.find(isUnique) ?? id;
 }
 
-/** Variables that select drivers and devices or change how these work; folders of compiled kernels do neither. */
+/** Variables that select drivers and devices or change how they work. Cache folders of compiled kernels do neither. */
 const DRIVER_VARIABLES =
   /^(OCL_ICD_(VENDORS|FILENAMES)|(RUSTICL|LP|CLOVER|POCL|OCLGRIND|GALLIUM|CUDA|ROCR|HIP|ZE|SYCL)_(?!CACHE_)\w+|UV_THREADPOOL_SIZE)$/;
 
-/** The variables of this process that its drivers heed. */
+/** Returns the environment variables that affect OpenCL drivers, sorted by name. */
 export const driverEnvironment = (
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): Readonly<Record<string, string>> =>

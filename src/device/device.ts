@@ -15,12 +15,12 @@ import { typedError } from './status.js';
 /** Share of device memory that idle pooled buffers may hold. */
 const POOL_SHARE = 0.25;
 
-/** Pinned memory for small transfers. */
+/** Bytes of pinned memory for small transfers. */
 const STAGING_RING_BYTES = 16 * 2 ** 20;
 
-/** Host memory of fewer bytes comes from V8. */
+/** Smaller host memory comes from V8. */
 const LARGE_BYTES = 2 ** 20;
-/** Likewise when it is for one result, for which the memory of a collected one will do: its pages are there. */
+/** The same limit for a single result, which may reuse the memory of a collected result: its pages exist already. */
 const LARGE_RESULT_BYTES = 2 ** 15;
 
 const createQueue = (
@@ -35,12 +35,12 @@ const createQueue = (
     smallTransfers,
   );
 
-/** A device as far as plans and parameters depend on it, open or not. */
+/** The part of a device that plans and parameters depend on. The device need not be open. */
 export type KnownDevice = Pick<Device, 'capabilities' | 'info'>;
 
-/** How a device is opened. */
+/** Options for opening a device. */
 export interface DeviceOptions {
-  /** Most bytes of device memory that wait for use. Default: a quarter of the device's memory. */
+  /** Maximum bytes of idle device memory. Default: a quarter of the device's memory. */
   readonly poolBytes?: number | undefined;
 }
 
@@ -81,19 +81,25 @@ export class Device {
   }
 
   /**
-   * Opens the device that `spec` names (see `selectDevice`).
+   * Opens the device that `spec` selects (see `selectDevice`).
    *
-   * @throws NoLoaderError, NoPlatformError, NoDeviceError
+   * @param spec device spec; default: `'auto'`
+   * @throws NoLoaderError when there is no OpenCL loader
+   * @throws NoPlatformError when no driver is installed
+   * @throws NoDeviceError when no device matches
+   * @throws UsageError when `spec` is empty or `'host'`
    */
   static async open(spec: DeviceSpec = 'auto', options: DeviceOptions = {}): Promise<Device> {
     return new Device(selectDevice(spec, findDevices()), options);
   }
 
   /**
-   * Compiles `cl/<file>` with `defines`, or returns the program compiled before.
+   * Compiles `cl/<file>` with `defines`, or returns the program that was compiled before.
    *
-   * @param options further compiler options; `-cl-std` is added where the driver takes it
-   * @throws BuildError with `details.log`
+   * @param file file name below `cl/`
+   * @param defines values of macros
+   * @param options further compiler options; `-cl-std` is added where the driver accepts it
+   * @throws BuildError with `details.log` when the program does not compile
    */
   program(
     file: string,
@@ -106,20 +112,20 @@ export class Device {
     if (!program) {
       const target = { context: this.context, device: this.handle, cache: this.#programCache };
       program = Program.build(target, { source: programSource(file), options: all }, `cl/${file}`);
-      program.catch(() => this.#programs.delete(key)); // a failure is reported to its caller, not kept
+      program.catch(() => this.#programs.delete(key)); // a failure is reported to its caller, not cached
       this.#programs.set(key, program);
     }
     return program;
   }
 
-  /** For transfers that run beside what `queue` does; who uses one waits for it. */
+  /** Queues for transfers that run beside the commands of `queue`. Callers wait for them. */
   get transferQueues(): TransferQueues {
     const open = () => createQueue(this.context, this.handle, this.capabilities);
     this.#transferQueues ??= { up: open(), down: open() };
     return this.#transferQueues;
   }
 
-  /** Has the device memory of its own, so that transfers and sorts of different calls are worth doing side by side? */
+  /** Whether the device has dedicated memory, so that transfers and sorts of different calls are worth overlapping. */
   get hasDedicatedMemory(): boolean {
     const { unifiedMemory, quirks } = this.capabilities;
     return !unifiedMemory && !quirks.singleThreaded;
@@ -141,7 +147,7 @@ export class Device {
     };
   }
 
-  /** Lends a second queue, whose commands run beside those of `queue`; who uses it waits for them. */
+  /** Runs `use` with a second queue, whose commands run beside those of `queue`. `use` waits for them. */
   async withSecondQueue<T>(use: (second: Queue) => Promise<T>): Promise<T> {
     const second = createQueue(this.context, this.handle, this.capabilities);
     try {
@@ -151,36 +157,41 @@ export class Device {
     }
   }
 
-  /** Device memory that the caller releases. @throws MemoryError */
+  /**
+   * Allocates device memory that the caller releases.
+   *
+   * @throws MemoryError when the device is out of memory
+   */
   buffer(bytes: number, options?: BufferOptions): Buffer {
-    // Launches that use the buffer may still wait to be handed over.
+    // Launches that use the buffer may still wait for submission.
     return Buffer.create(this.context, bytes, {
       beforeRelease: () => this.queue.trySubmit(),
       ...options,
     });
   }
 
-  /** Is this pinned memory, which a device with memory of its own reads and writes by itself? */
+  /** Whether the memory is pinned, so that a device with dedicated memory accesses it directly. */
   isPinned({ buffer }: ArrayBufferView): boolean {
     return this.staging.has(buffer) || this.staging.isStaging(buffer);
   }
 
-  /** Is it pinned memory that small arrays pass through, with whatever is to cross beside them? */
+  /** Whether this is the pinned memory that coalesced transfers of small arrays use. */
   isStaging({ buffer }: ArrayBufferView): boolean {
     return this.staging.isStaging(buffer);
   }
 
-  /** Does a transfer of so many bytes pass through pinned memory, copied by several threads? */
+  /** Whether a transfer of this array is staged: copied through pinned memory by several threads. */
   needsStaging(view: ArrayBufferView): boolean {
     return view.byteLength >= STAGED_BYTES && this.hasDedicatedMemory && !this.isPinned(view);
   }
 
   /**
-   * Host memory for what the device will write. Large memory is made to be touched quickly, for a device with
-   * memory of its own by threads that start at once.
+   * Allocates host memory that the device will write. Large memory is prepared for fast first access; for a device
+   * with dedicated memory, threads start creating its pages at once.
    *
-   * @param used whether memory that was used before will do; else it is all zero
-   * @throws MemoryError
+   * @param bytes size
+   * @param used whether memory with old contents suffices; else all bytes are zero. Default: false
+   * @throws MemoryError when the host is out of memory
    */
   hostMemory(bytes: number, { used: mayReuse = false } = {}): ArrayBuffer {
     if (bytes < (mayReuse ? LARGE_RESULT_BYTES : LARGE_BYTES)) return new ArrayBuffer(bytes);
@@ -191,7 +202,11 @@ export class Device {
     }
   }
 
-  /** A few bytes of device memory that begin as zeros and live as long as the device. @throws MemoryError */
+  /**
+   * Allocates a few bytes of zeroed device memory that live as long as the device.
+   *
+   * @throws MemoryError when the device is out of memory
+   */
   allocatePersistent(bytes: number): Buffer {
     const buffer = this.buffer(bytes);
     this.#persistentBuffers.push(buffer);
@@ -215,19 +230,23 @@ export class Device {
     if (this.#closed) return this.staging.freeAll();
     this.#closed = true;
     for (const queue of this.#queues) {
-      await queue.finish().catch(() => undefined); // closing a lost device is no second failure
+      await queue.finish().catch(() => undefined); // a lost device can be closed
     }
     this.staging.release();
     await this.#release();
   }
 
-  /** Releases without waiting: for a device that was given up. Arrays in pinned memory keep their data until they are freed, or it is closed. */
+  /**
+   * Releases the device without waiting, after a failure or a timeout. Arrays in pinned memory keep their data until
+   * they are freed or the device is closed.
+   */
   async abandon(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     this.staging.orphan();
     await this.#release();
-    // Who waits for the device may have results yet, out of memory that they pass through. It stays where no wait ever ends.
+    // Pending waits may still copy results out of staging memory, so it is released after them. If a wait never ends,
+    // the memory stays allocated.
     Promise.all(this.#queues.map((queue) => queue.waitsSettled())).then(() => this.staging.abandon());
   }
 

@@ -1,21 +1,24 @@
-/** Programs whose groups are as large as the device and its compiler let them be. */
+/** Programs with the largest work-groups that the device and its compiler allow. */
 import { powerAtMost } from '../util/powers.js';
 import type { Device, KnownDevice } from './device.js';
 import type { Program } from './program.js';
 
-/** A compiled program and the work-items of its groups. */
+/** A compiled program and its work-group size. */
 export interface FittedProgram {
   readonly program: Program;
   readonly groupSize: number;
 }
 
 /**
- * Compiles a program for the largest power-of-two group, `most` to begin with, that all its kernels may
- * have: a compiler may allow some kernel less than the device allows in general.
+ * Compiles a program for the largest power-of-two work-group that all its kernels allow. A compiler may allow a
+ * kernel less than the device allows in general.
  *
- * @param defines macros for a group size, which is one of them
- * @param limitsAreReliable whether kernels tell how large their groups may be: what is told else is worth nothing
- * @throws BuildError
+ * @param kernels names of the kernels whose limits count
+ * @param maxGroupSize size to start with
+ * @param defines returns the macros for a group size, which is one of them
+ * @param options further compiler options
+ * @param limitsAreReliable whether kernels report their limits correctly; else the limits are ignored. Default: true
+ * @throws BuildError when the program does not compile
  */
 export async function buildFittedProgram(
   device: Device,
@@ -36,10 +39,10 @@ export async function buildFittedProgram(
   }
 }
 
-/** Most elements, a power of two, that fit the local memory of a group; at most `most`. */
+/** Returns how many elements fit the local memory of a group: a power of two, at most `maxElements`. */
 export function localElements({ capabilities }: KnownDevice, bytesEach: number, maxElements: number): number {
   return Math.min(maxElements, powerAtMost(capabilities.localBytes / bytesEach));
 }
 
-/** n rounded up to whole groups. */
+/** Rounds `n` up to a multiple of `groupSize`. */
 export const roundUpToGroups = (n: number, groupSize: number): number => Math.ceil(n / groupSize) * groupSize;

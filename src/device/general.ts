@@ -1,12 +1,12 @@
 import * as cl from '../opencl/index.js';
 import { type BasicHardware, countFrom, type DeviceQuery, type Hardware } from './hardware.js';
 
-/** Registers of a unit where nobody tells: as many as most GPUs of the last ten years have. */
+/** Registers of a compute unit if unknown: as many as most GPUs of the last ten years have. */
 const REGISTERS = 65_536;
-/** Fewest work-items that a unit of a GPU holds. */
+/** Minimum work-items that a compute unit of a GPU holds. */
 const ITEMS = 1024;
 
-/** What can be said of a device of any maker (ARM, Qualcomm, Apple and others) by OpenCL alone. */
+/** Returns the hardware of a device of any vendor (ARM, Qualcomm, Apple and others), as plain OpenCL reports it. */
 export function generalHardware(
   { computeUnits, localBytes, maxWorkGroup }: BasicHardware,
   query: DeviceQuery,

@@ -1,52 +1,52 @@
-/** What a device is made of, as far as its vendor's driver tells: each vendor's questions are in a file of their own. */
+/** Hardware description of a device, as its driver reports it. Each vendor's queries are in a file of their own. */
 
 /**
- * Asks the driver of one device; undefined where it does not know the question.
+ * Queries the driver of one device; returns undefined if the driver does not know the query.
  *
- * @param name  a constant of clGetDeviceInfo, of OpenCL or of an extension
- * @returns as the binding returns it: text, a number, a truth value, `[high, low]` of 64 bits, or bytes
+ * @param name constant of clGetDeviceInfo, from OpenCL or an extension
+ * @returns the value as the binding returns it: a string, a number, a boolean, `[high, low]` for 64 bits, or bytes
  */
 export type DeviceQuery = (name: number) => unknown;
 
-/** What the groups that run on a compute unit at the same time share. */
+/** Resources that the work-groups on a compute unit share. */
 export interface ComputeUnit {
   /** Bytes of local memory. */
   readonly localBytes: number;
-  /** Bytes of it that each group takes besides its own. */
+  /** Bytes of local memory that are reserved per group, besides its own. */
   readonly groupBytes: number;
   /** 32-bit registers. */
   readonly registers: number;
-  /** Most work-items. */
+  /** Maximum number of resident work-items. */
   readonly items: number;
 }
 
-/** Instructions by inline PTX that not every device with PTX has. */
+/** Inline PTX instructions that not every device with PTX has. */
 export interface Ptx {
-  /** Lanes with equal values find each other by one instruction. */
+  /** Whether one instruction finds the lanes with equal values. */
   readonly match: boolean;
-  /** Reductions over a warp by one instruction. */
+  /** Whether one instruction reduces over a warp. */
   readonly redux: boolean;
 }
 
 export interface Hardware {
-  /** What code for the device is compiled for, such as `sm_90` or `gfx90a`; undefined where nobody tells. */
+  /** Compiler target, such as `sm_90` or `gfx90a`; undefined if unknown. */
   readonly architecture: string | undefined;
-  /** Units with a local memory each, on which groups run as a whole. */
+  /** Number of units with a local memory each. A work-group runs on one of them. */
   readonly computeUnits: number;
-  /** Bytes of local memory that the kernel of a group may declare: at least what the driver admits. */
+  /** Bytes of local memory that a kernel may declare per group: at least what the driver reports. */
   readonly groupLocalBytes: number;
   readonly unit: ComputeUnit;
-  /** Work-items of sub-groups that a kernel can have, in ascending order; none where nobody tells. */
+  /** Sub-group sizes in work-items that a kernel can have, in ascending order; empty if unknown. */
   readonly subGroupSizes: readonly number[];
-  /** Device and host share memory, as the vendor says besides OpenCL. */
+  /** Whether device and host share memory, according to the vendor's query. */
   readonly sharesMemory: boolean;
-  /** What inline PTX may use; undefined where there is none to be used. */
+  /** Inline PTX instructions that may be used; undefined without inline PTX. */
   readonly ptx: Ptx | undefined;
-  /** Device-scope atomics are known to work that the driver does not list. */
+  /** Whether device-scope atomics are known to work although the driver does not list them. */
   readonly unlistedAtomics: boolean;
 }
 
-/** What OpenCL itself tells of a device, which is where every vendor's file begins. */
+/** Properties that plain OpenCL reports, on which each vendor's file builds. */
 export interface BasicHardware {
   readonly name: string;
   readonly computeUnits: number;
@@ -54,17 +54,17 @@ export interface BasicHardware {
   readonly maxWorkGroup: number;
 }
 
-/** A value of 32 or 64 bits as a number; undefined where the driver did not answer with one. */
+/** Returns a 32-bit or 64-bit value as a number; undefined if the driver did not answer with one. */
 export function numberFrom(value: unknown): number | undefined {
   if (Array.isArray(value) && value.length === 2) return (value[0] >>> 0) * 2 ** 32 + (value[1] >>> 0);
   const number = typeof value === 'boolean' ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
 }
 
-/** As `numberFrom`, where 0 is no answer either. */
+/** Like `numberFrom`, but 0 also gives undefined. */
 export const countFrom = (value: unknown): number | undefined => numberFrom(value) || undefined;
 
-/** Values of type size_t, of which a driver may tell one or several; in ascending order. */
+/** Returns values of type size_t, one or several, without zeros and in ascending order. */
 export function sizesFrom(value: unknown): number[] {
   const one = countFrom(value);
   if (one !== undefined) return [one];

@@ -1,18 +1,19 @@
-/** Words of memory that is shared by many, and most that one of them gets of it. */
+/** Words of one piece of shared memory, and the maximum that one array gets of it. */
 const ARENA_WORDS = 1024;
 const MAX_WORDS = 128;
 
 /**
- * Small arrays of words for a driver to write, many in one piece of memory. Each would get memory of its own, as soon as a driver is
- * told where it is; and V8 collects its young objects when memory is asked for while these hold tens of megabytes, such as a large
- * result that nobody has seen yet.
+ * Allocates small word arrays for a driver to write, many in one piece of memory.
+ *
+ * V8 would allocate memory for each separate array as soon as a driver needs its address. Such an allocation can
+ * trigger a collection of young objects while these hold tens of megabytes, such as a large new result.
  */
 export class HostWordArena {
-  /** Made when somebody takes words of it. */
+  /** Allocated on first use. */
   #words = new Uint32Array(0);
   #used = 0;
 
-  /** So many words, which nobody else gets. */
+  /** Returns `count` words that no other caller gets. */
   allocate(count: number): Uint32Array {
     if (count > MAX_WORDS) return new Uint32Array(count);
     if (this.#used + count > this.#words.length) {

@@ -8,20 +8,25 @@ import {
   sizesFrom,
 } from './hardware.js';
 
-/** Work-items of a thread of an execution unit: what the compiler takes for kernels of some size. */
+/** Work-items per thread of an execution unit: the width that the compiler chooses for kernels of some size. */
 const SIMD = 16;
 /** 32-bit registers of a thread: 128 of 32 bytes. */
 const THREAD_REGISTERS = 1024;
 
-/** Bits of `cl_version` behind the major number, and behind the minor one. */
+/** Bits of `cl_version` below the major number, and below the minor one. */
 const [MAJOR_SHIFT, MINOR_SHIFT] = [22, 12] as const;
 
 const ipVersion = (version: number): string =>
   `xe${version >>> MAJOR_SHIFT}.${(version >>> MINOR_SHIFT) & (2 ** (MAJOR_SHIFT - MINOR_SHIFT) - 1)}`;
 
 /**
- * What the driver says by cl_intel_device_attribute_query and cl_intel_required_subgroup_size. The compute units of OpenCL
- * are execution units here; those that share a local memory are the sub-slices, Xe cores in newer words.
+ * Returns the hardware of an Intel device, as cl_intel_device_attribute_query and cl_intel_required_subgroup_size
+ * report it.
+ *
+ * OpenCL's compute units are execution units here. Those that share a local memory are sub-slices (Xe cores).
+ *
+ * @param general description by plain OpenCL; its values stay where the driver does not answer
+ * @param query queries the driver
  */
 export function intelHardware(
   general: Hardware,

@@ -4,9 +4,11 @@ import { findDevices, queryOf } from './platform.js';
 import { typedError } from './status.js';
 
 /**
- * Every device of this machine with what it can do, without opening any.
+ * Returns every device of this machine with its capabilities, without opening any.
  *
- * @throws NoLoaderError, NoPlatformError; MemoryError, DeviceLostError where a driver fails
+ * @throws NoLoaderError when there is no OpenCL loader
+ * @throws NoPlatformError when no driver is installed
+ * @throws MemoryError or DeviceLostError when a driver fails
  */
 export function knownDevices(): KnownDevice[] {
   return findDevices().map(({ info, handle }) => {

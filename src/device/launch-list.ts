@@ -25,16 +25,20 @@ export const f64 = (value: number): KernelArgument => ({ type: 'double', value }
 export const u64 = (value: number | bigint): KernelArgument => ({ type: 'ulong', value });
 export const i64 = (value: number | bigint): KernelArgument => ({ type: 'long', value });
 export const local = (localBytes: number): KernelArgument => ({ localBytes });
-/** @param data at most 128 bytes */
+/**
+ * Returns a vector argument with a copy of the data.
+ *
+ * @param data at most 128 bytes
+ */
 export function vector(data: Uint8Array | Uint32Array | BigUint64Array): KernelArgument {
-  // Small arrays have no memory of their own until somebody asks for it, which takes V8 longer than this.
+  // V8 allocates the memory of a small array only on demand, and that takes longer than this copy.
   const Data = data.constructor as new (memory: ArrayBuffer, offset: number, length: number) => Uint8Array;
-  new Data(VECTOR_MEMORY, 0, data.length).set(data as Uint8Array); // stands for all of them
+  new Data(VECTOR_MEMORY, 0, data.length).set(data as Uint8Array); // stands for all three types
   return { bytes: VECTOR.slice(0, data.byteLength) };
 }
 
 const ARGUMENT = { buffer: 0, bytes: 1, local: 2 } as const;
-/** Dimensions, whether there is a group size, three and three sizes, the number of arguments. */
+/** Dimensions, a flag for the group size, three global and three local sizes, and the number of arguments. */
 const LAUNCH_WORDS = 9;
 const ARGUMENT_WORDS = 4;
 /** The largest argument by value is a vector of 16 64-bit components; 8-byte scalars start on multiples of 8. */
@@ -44,9 +48,9 @@ const VECTOR_MEMORY = new ArrayBuffer(VALUE_BYTES);
 const VECTOR = new Uint8Array(VECTOR_MEMORY);
 
 /**
- * Kernel launches that wait to be handed to the driver in one call.
+ * Kernel launches that wait for submission in one call to the driver.
  *
- * Arguments that a kernel was given before are not set again.
+ * Arguments that a kernel already has are not set again.
  */
 export class LaunchList {
   #words = new Float64Array(1024);
@@ -55,7 +59,7 @@ export class LaunchList {
   #used = 0;
   #kernels: Kernel[] = [];
   #memory: Buffer[] = [];
-  /** Set all arguments of the launches that follow, also those that are set already. */
+  /** Whether to set all arguments of later launches, also unchanged ones. */
   setsAllArguments = false;
 
   /** Number of launches. */
@@ -105,9 +109,10 @@ export class LaunchList {
   }
 
   /**
-   * Takes the launches out, as `enqueueKernels` takes them; good until the next `add`.
+   * Removes the launches and returns them in the form that `enqueueKernels` expects. They are valid until the next
+   * `add`.
    *
-   * `forget` is for when that fails, after which nobody knows what the arguments of the kernels are.
+   * @returns the launches; if their submission fails, `forget` clears the kernels' arguments, which are then unknown
    */
   take(): cl.Launches & { forget(): void } {
     const list = this.#list(this.#words, new Uint8Array(this.#bytes.buffer, 0, this.#used));
@@ -118,7 +123,7 @@ export class LaunchList {
     return list;
   }
 
-  /** The launches, which stay, in memory of their own. */
+  /** Returns a copy of the launches, which stay in the list. */
   copy(): cl.Launches & { forget(): void } {
     return this.#list(
       this.#words.slice(0, this.#count),
@@ -151,7 +156,7 @@ export class LaunchList {
     return writeScalar(this.#bytes, at, arg);
   }
 
-  /** Makes room for one more launch. */
+  /** Grows the storage for one more launch. */
   #reserve(args: number): void {
     const words = this.#count + LAUNCH_WORDS + args * ARGUMENT_WORDS;
     if (words > this.#words.length) {
@@ -168,7 +173,7 @@ export class LaunchList {
   }
 }
 
-/** OpenCL hosts that we know are little-endian. */
+/** All known OpenCL hosts are little-endian. */
 function writeScalar(view: DataView, at: number, { type, value }: Scalar): number {
   switch (type) {
     case 'uint':
@@ -193,13 +198,13 @@ function write64(view: DataView, at: number, value: number | bigint): void {
   if (typeof value === 'bigint') {
     view.setBigInt64(at, BigInt.asIntN(64, value), true);
   } else {
-    // Halves of a number: a BigInt costs more than all the rest of an argument.
+    // Two 32-bit halves, since a BigInt costs more than the rest of an argument.
     view.setUint32(at, value >>> 0, true);
     view.setInt32(at + 4, Math.floor(value / 2 ** 32), true);
   }
 }
 
-/** Would setting `arg` change what `before` has set? */
+/** Whether `arg` equals the argument that `before` has set, so that it need not be set again. */
 function isSameArgument(arg: KernelArgument, before: unknown): boolean {
   if (arg === before) return true;
   if (arg instanceof Buffer || before === undefined || before instanceof Buffer) return false;

@@ -1,7 +1,7 @@
 import * as cl from '../opencl/index.js';
 import { type BasicHardware, countFrom, type DeviceQuery, type Hardware, numberFrom } from './hardware.js';
 
-/** A multiprocessor of one compute capability: KiB of local memory of a group and of the unit, and work-items. */
+/** Limits of a multiprocessor: KiB of local memory per group and per unit, and resident work-items. */
 interface Multiprocessor {
   readonly group: number;
   readonly unit: number;
@@ -9,8 +9,8 @@ interface Multiprocessor {
 }
 
 /**
- * "Technical Specifications per Compute Capability" of the CUDA C++ Programming Guide. The driver tells 48 KiB for all of
- * them; what is beyond can be had by arrays that a kernel declares.
+ * "Technical Specifications per Compute Capability" of the CUDA C++ Programming Guide. The driver reports 48 KiB for
+ * all of them; arrays that a kernel declares can use the rest.
  */
 const MULTIPROCESSORS: Readonly<Record<string, Multiprocessor>> = {
   '5.0': { group: 48, unit: 64, items: 2048 },
@@ -35,13 +35,14 @@ const MULTIPROCESSORS: Readonly<Record<string, Multiprocessor>> = {
   '12.1': { group: 99, unit: 100, items: 1536 },
 };
 
-/** From Ampere on a multiprocessor keeps so much of its local memory for each group. */
+/** From Ampere on, a multiprocessor reserves this much of its local memory for each group. */
 const RESERVED_GROUP_BYTES = 1024;
 
 /**
- * What the driver says by cl_nv_device_attribute_query.
+ * Returns the hardware of an NVIDIA device, as cl_nv_device_attribute_query reports it.
  *
- * @param general  what OpenCL tells; it stays where the compute capability is one that nobody knew when this was written
+ * @param general description by plain OpenCL; its values stay for compute capabilities that the table lacks
+ * @param query queries the driver
  */
 export function nvidiaHardware(
   general: Hardware,
@@ -65,7 +66,7 @@ export function nvidiaHardware(
     },
     subGroupSizes: [countFrom(query(cl.DEVICE_WARP_SIZE_NV)) ?? 32],
     sharesMemory: numberFrom(query(cl.DEVICE_INTEGRATED_MEMORY_NV)) === 1,
-    // Loads and stores of a scope, which look-back and meetings want, are Volta's and later.
+    // Look-back and grid-wide barriers need scoped loads and stores, which exist from Volta on.
     ptx: major >= 7 ? { match: true, redux: major >= 8 } : undefined,
     unlistedAtomics: major >= 7,
   };

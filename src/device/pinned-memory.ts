@@ -2,13 +2,18 @@ import * as cl from '../opencl/index.js';
 import { Buffer } from './buffer.js';
 import { typedError } from './status.js';
 
-/** Host memory that the device reaches directly, and its buffer. */
+/** Host memory that the device accesses directly, and its buffer. */
 export interface PinnedMemory {
   readonly memory: ArrayBuffer;
   readonly buffer: Buffer;
 }
 
-/** @param queue maps it @throws MemoryError */
+/**
+ * Allocates and maps pinned memory.
+ *
+ * @param queue queue that maps the memory
+ * @throws MemoryError when the memory cannot be allocated
+ */
 export function pin(context: cl.Context, queue: cl.CommandQueue, bytes: number): PinnedMemory {
   const buffer = Buffer.create(context, bytes, { flags: cl.MEM_ALLOC_HOST_PTR });
   try {
@@ -19,7 +24,11 @@ export function pin(context: cl.Context, queue: cl.CommandQueue, bytes: number):
   }
 }
 
-/** As `pin`, while this thread goes on: the driver makes the memory on another one. @throws MemoryError */
+/**
+ * Like `pin`, without blocking this thread: the driver creates the memory on another one.
+ *
+ * @throws MemoryError when the memory cannot be allocated
+ */
 export async function pinAsync(
   context: cl.Context,
   queue: cl.CommandQueue,
@@ -35,18 +44,22 @@ export async function pinAsync(
   }
 }
 
-/** @param bytes of the buffer, which has more than were asked for where these are few */
+/** @param bytes bytes to map; a buffer of fewer than 4 bytes was enlarged to 4 */
 function map(queue: cl.CommandQueue, buffer: Buffer, bytes: number): PinnedMemory {
   const flags = cl.MAP_READ | cl.MAP_WRITE;
   return { buffer, memory: cl.enqueueMapBuffer(queue, buffer.handle, true, flags, 0, bytes) };
 }
 
-/** Gives it back, and detaches it. @param queue that has mapped it */
+/**
+ * Releases pinned memory and detaches its array.
+ *
+ * @param queue queue that mapped the memory
+ */
 export function unpin(queue: cl.CommandQueue, { buffer, memory }: PinnedMemory): void {
   try {
     cl.enqueueUnmapMemObject(queue, buffer.handle, memory);
   } catch (error) {
-    // A transfer that was given up still uses the memory: without its buffer it lasts as long as that.
+    // An abandoned transfer may still use the memory. Without its buffer, the memory lasts until the transfer ends.
     if (!(error instanceof cl.OpenCLError) || error.code !== cl.INVALID_OPERATION.code) throw error;
   }
   buffer.release();

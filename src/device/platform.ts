@@ -4,45 +4,49 @@ import { provideDriverCache } from '../util/driver-cache.js';
 import type { DeviceQuery } from './hardware.js';
 import { statusOf, typedError } from './status.js';
 
+/** Type of an OpenCL device, as the driver reports it. */
 export type DeviceType = 'cpu' | 'gpu' | 'accelerator' | 'other';
 
-/** One OpenCL device as `clsort devices` lists it. */
+/** An OpenCL device, as `clsort devices` lists it. */
 export interface DeviceInfo {
-  /** `P:D`: position of the platform and of the device in it; valid within this process. */
+  /** `P:D`: index of the platform, and of the device in it. Valid within this process. */
   readonly id: string;
   readonly platform: string;
   readonly name: string;
   readonly vendor: string;
   readonly type: DeviceType;
-  /** Version of OpenCL that the device implements, `major.minor`. */
+  /** OpenCL version that the device implements, `major.minor`. */
   readonly version: string;
-  /** Driver version as the driver words it. */
+  /** Driver version, in the driver's own format. */
   readonly driver: string;
   readonly computeUnits: number;
   /** Bytes of device memory. */
   readonly globalBytes: number;
   /** Bytes of the largest single buffer. */
   readonly maxAllocation: number;
-  /** Bytes of local memory of a work-group. */
+  /** Bytes of local memory per work-group. */
   readonly localBytes: number;
-  /** Work-items of the largest work-group. */
+  /** Maximum work-items of a work-group. */
   readonly maxWorkGroup: number;
 }
 
-/** A device as the layers below know it. */
+/** A device with its OpenCL handles. */
 export interface FoundDevice {
   readonly info: DeviceInfo;
   readonly platform: cl.Platform;
   readonly handle: cl.Device;
 }
 
-/** A 64-bit info value, `[hi, lo]` or number, as a number. */
+/** Returns a 64-bit info value, `[high, low]` or a number, as a number. */
 export function toNumber(value: unknown): number {
   if (Array.isArray(value)) return (value[0] >>> 0) * 2 ** 32 + (value[1] >>> 0);
   return Number(value);
 }
 
-/** Asks a device what it may not know. What its function throws is a failure of the driver. */
+/**
+ * Returns a function that queries a device. It returns undefined for unknown queries and throws when the driver
+ * fails.
+ */
 export const queryOf =
   (handle: cl.Device): DeviceQuery =>
   (name) => {
@@ -82,7 +86,7 @@ function describe(id: string, platform: cl.Platform, device: cl.Device): DeviceI
   };
 }
 
-/** The devices of a platform, of which there may be none. */
+/** Returns the devices of a platform; empty if it has none. */
 function devicesOf(platform: cl.Platform): cl.Device[] {
   try {
     return cl.getDeviceIDs(platform, cl.DEVICE_TYPE_ALL);
@@ -93,9 +97,11 @@ function devicesOf(platform: cl.Platform): cl.Device[] {
 }
 
 /**
- * Every device of every platform, with its handles.
+ * Returns every device of every platform, with its handles.
  *
- * @throws NoLoaderError, NoPlatformError; MemoryError, DeviceLostError where a driver fails
+ * @throws NoLoaderError when there is no OpenCL loader
+ * @throws NoPlatformError when no driver is installed
+ * @throws MemoryError or DeviceLostError when a driver fails
  */
 export function findDevices(): FoundDevice[] {
   if (isMainThread) provideDriverCache();
@@ -113,9 +119,16 @@ export function findDevices(): FoundDevice[] {
 }
 
 /**
- * Every OpenCL device of this machine.
+ * Lists the OpenCL devices of this machine, without opening any.
  *
- * @throws NoLoaderError when there is no OpenCL loader, NoPlatformError when no driver is installed
+ * @returns the devices of all platforms, in the order in which the loader reports them
+ * @throws NoLoaderError when there is no OpenCL loader
+ * @throws NoPlatformError when no driver is installed
+ * @throws MemoryError or DeviceLostError when a driver fails
+ * @example
+ * ```ts
+ * for (const { id, name, type } of devices()) console.log(id, name, type);
+ * ```
  */
 export function devices(): DeviceInfo[] {
   return findDevices().map(({ info }) => info);

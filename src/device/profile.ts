@@ -1,13 +1,13 @@
 import * as cl from '../opencl/index.js';
 import { toNumber } from './platform.js';
 
-/** What one command cost on the device. */
+/** Device time of one command. */
 export interface StageTime {
   readonly stage: string;
   readonly pass?: number;
-  /** Device seconds from start to end; null where the device does not tell. */
+  /** Device seconds from start to end; null if the device reports no times. */
   readonly seconds: number | null;
-  /** Device seconds from the start of the first command to the end of this one; null likewise. */
+  /** Device seconds from the start of the first command to the end of this one; null as above. */
   readonly ended?: number | null;
 }
 
@@ -16,12 +16,12 @@ export interface StageName {
   readonly pass?: number;
 }
 
-/** A command with its event; without one, if the host timed it or nobody did. */
+/** A command with its event, or with the seconds that the host measured; null if it was not timed. */
 type RecordedCommand = StageName & ({ readonly event: cl.Event } | { readonly seconds: number | null });
 
-/** The commands of a queue, in their order, and what each cost. */
+/** The commands of a queue in order, with the time of each. */
 export class Profile {
-  /** Does each command keep an event? Without them only names are recorded. */
+  /** Whether each command keeps an event. Without events only names are recorded. */
   readonly timed: boolean;
   readonly #recorded: RecordedCommand[] = [];
 
@@ -29,7 +29,11 @@ export class Profile {
     this.timed = timed;
   }
 
-  /** Adds a command. @param event left out where commands are not timed */
+  /**
+   * Adds a command.
+   *
+   * @param event omitted if commands are not timed
+   */
   add(name: StageName, event?: cl.Event): void {
     this.#recorded.push(event ? { ...name, event } : { ...name, seconds: null });
   }
@@ -40,9 +44,9 @@ export class Profile {
   }
 
   /**
-   * Tells the times of all commands, when they are done, and forgets them.
+   * Returns the times of all commands and clears the profile. All commands must be done.
    *
-   * @param isReliable whether the driver tells real times
+   * @param isReliable whether the driver reports real times
    */
   take(isReliable: boolean): StageTime[] {
     let first: number | undefined;
@@ -61,18 +65,18 @@ export class Profile {
   }
 }
 
-/** Nanoseconds of the device's clock. */
+/** Returns start and end in nanoseconds of the device's clock; null if the driver reports none. */
 function timesOf(event: cl.Event): { start: number; end: number } | null {
   try {
     const start = toNumber(cl.getEventProfilingInfo(event, cl.PROFILING_COMMAND_START));
     const end = toNumber(cl.getEventProfilingInfo(event, cl.PROFILING_COMMAND_END));
     return end > start ? { start, end } : null;
   } catch {
-    return null; // CL_PROFILING_INFO_NOT_AVAILABLE: the stage table says n/a
+    return null; // CL_PROFILING_INFO_NOT_AVAILABLE: the stage table shows n/a
   }
 }
 
-/** When a command ended, in nanoseconds of the device's clock; null where the device does not tell. */
+/** Returns when a command ended, in nanoseconds of the device's clock; null if the device reports no times. */
 export function endTimeOf(event: cl.Event): number | null {
   try {
     return toNumber(cl.getEventProfilingInfo(event, cl.PROFILING_COMMAND_END));

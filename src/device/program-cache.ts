@@ -6,24 +6,23 @@ import type { DeviceInfo } from './platform.js';
 import type { Quirks } from './quirks.js';
 
 /**
- * Files kept; with one more, the half that was used longest ago is deleted. They have tens of kilobytes each, and all tests on one driver
- * compile more than a thousand programs.
+ * Maximum number of files. Above it, the least recently used half is deleted. A file has tens of kilobytes, and all
+ * tests on one driver compile more than a thousand programs.
  */
 export const MAX_FILES = 4000;
 
-/** What a program is compiled from. */
+/** Source and options that a program is compiled from. */
 export interface ProgramText {
   readonly source: string;
   readonly options: string;
 }
 
 /**
- * Binaries of compiled programs on disk, for drivers that keep none themselves.
+ * Binaries of compiled programs on disk, for drivers that do not cache them.
  *
- * Some drivers end the process when they are handed a binary that is damaged or another driver's, and every
- * driver runs what it is handed. So a file counts only if it names this platform, device, driver, source and
- * options, and this user's clsort has written it, which its seal tells. Anything else is ignored, and written
- * anew.
+ * Some drivers abort the process for a binary that is damaged or from another driver, and every driver runs any
+ * binary it is given. A file is used only if it names this platform, device, driver, version, source and options, and
+ * if its seal shows that this user's clsort wrote it. Any other file is ignored and replaced.
  */
 export class ProgramCache {
   readonly #device: readonly string[];
@@ -33,8 +32,8 @@ export class ProgramCache {
   }
 
   /**
-   * The cache of a device, unless its driver has its own. CLSORT_PROGRAM_CACHE `always` and `never` say
-   * otherwise.
+   * Returns the cache of a device; undefined if its driver has its own. CLSORT_PROGRAM_CACHE `always` and `never`
+   * override this.
    */
   static of(device: DeviceInfo, { cachesPrograms }: Quirks): ProgramCache | undefined {
     const wanted = process.env.CLSORT_PROGRAM_CACHE;
@@ -53,10 +52,10 @@ export class ProgramCache {
   }
 
   /**
-   * Lets `use` hand the binary to the driver, if there is one that is whole. Meanwhile its file has another
-   * name: a binary that takes the process along all the same is not tried again.
+   * Passes the cached binary to `use`, if there is a valid one. Meanwhile its file has another name, so that a binary
+   * that crashes the process is not tried again.
    *
-   * @returns undefined without a binary, or when the driver did not take it
+   * @returns the result of `use`; undefined without a binary, or when the driver rejected it
    */
   async load<T>(text: ProgramText, use: (binary: Uint8Array) => Promise<T>): Promise<T | undefined> {
     const key = this.#key(text);
@@ -78,7 +77,7 @@ export class ProgramCache {
         renameSync(loadingPath, path);
       }
     } catch {
-      // Somebody else has the file, or has cleared the cache.
+      // Another process has the file, or has cleared the cache.
     }
     return result;
   }
@@ -89,7 +88,7 @@ export class ProgramCache {
   }
 }
 
-/** Removes files of programs that were not used for long, such as those of drivers that are gone. */
+/** Removes the least recently used files, such as those of removed drivers. */
 function removeUnused(): void {
   const folder = join(cacheFolder(), 'programs');
   try {
@@ -99,11 +98,11 @@ function removeUnused(): void {
     const oldest = ages.toSorted((a, b) => a.used - b.used).slice(0, files.length - MAX_FILES / 2);
     for (const { file } of oldest) rmSync(join(folder, file), { force: true });
   } catch {
-    // Somebody else is clearing up.
+    // Another process is removing files.
   }
 }
 
-/** The binary in a file, if it is that of this key. */
+/** Returns the binary in a file if it belongs to this key. */
 function readBinary(file: Uint8Array, key: string): Uint8Array | undefined {
   const binary = new Uint8Array(file.subarray(key.length)); // a copy, on an aligned address
   const hasKey = Buffer.from(file.subarray(0, key.length)).toString('latin1') === key;

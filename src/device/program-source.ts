@@ -4,13 +4,14 @@ import type { Quirks } from './quirks.js';
 const INCLUDE = /^[ \t]*#[ \t]*include[ \t]+"([^"]+)"/;
 
 /**
- * The text of `cl/<file>` with its includes put in place, each once, and `#line` directives so that a
- * compiler's messages point at the real file and line.
+ * Returns the text of `cl/<file>` with each include inserted once. `#line` directives make a compiler's messages
+ * refer to the original file and line.
  *
- * Includes are resolved here because not every driver takes `-I`, and none finds a path on another
- * machine's disk.
+ * Includes are resolved here because not every driver accepts `-I`, and none finds a path on another machine's disk.
  *
- * @throws UnsupportedError when the package's kernels are not there
+ * @param file file name below `cl/`
+ * @param seen files that are included already
+ * @throws UnsupportedError when the package's kernels are missing
  */
 export function programSource(file: string, seen = new Set<string>()): string {
   seen.add(file);
@@ -25,7 +26,7 @@ export function programSource(file: string, seen = new Set<string>()): string {
   return out.join('\n');
 }
 
-/** `-D` options of a program, sorted so that equal defines give equal options. */
+/** Returns the `-D` options of a program, sorted so that equal defines give equal options. */
 export function defineOptions(defines: Readonly<Record<string, string | number>>): string[] {
   return Object.entries(defines)
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
@@ -33,9 +34,10 @@ export function defineOptions(defines: Readonly<Record<string, string | number>>
 }
 
 /**
- * All options of a program.
+ * Returns all options of a program.
  *
- * @param options further compiler options; `-cl-std` is added where the driver takes it and they do not have it
+ * @param defines values of macros
+ * @param options further compiler options; `-cl-std=CL1.2` is added if the driver accepts it and they contain none
  */
 export function programOptions(
   { acceptsClStd }: Pick<Quirks, 'acceptsClStd'>,

@@ -4,16 +4,16 @@ import { toNumber } from './platform.js';
 import type { ProgramCache, ProgramText } from './program-cache.js';
 import { statusOf, typedError } from './status.js';
 
-/** One kernel of a built program, with the limits that the compiler found. */
+/** A kernel of a built program, with the limits that the compiler reports. */
 export class Kernel {
   readonly name: string;
   readonly handle: cl.Kernel;
-  /** Most work-items of a group of this kernel on this device. */
+  /** Maximum work-group size of this kernel on this device. */
   readonly workGroupLimit: number;
   /** Bytes of local memory that the kernel declares itself. */
   readonly localBytes: number;
   readonly #device: cl.Device;
-  /** What each argument was last set to, so that equal arguments are not set again. */
+  /** Last value of each argument, so that equal arguments are not set again. */
   readonly bound: unknown[] = [];
 
   constructor(program: cl.Program, name: string, device: cl.Device) {
@@ -30,7 +30,11 @@ export class Kernel {
     }
   }
 
-  /** Work-items of a sub-group when groups have `groupSize`. @throws UnsupportedError before OpenCL 2.1 */
+  /**
+   * Returns the sub-group size in work-items for groups of `groupSize`.
+   *
+   * @throws UnsupportedError when the driver does not report it, as before OpenCL 2.1
+   */
   subGroupSize(groupSize: number): number {
     const what = cl.KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE;
     try {
@@ -43,19 +47,19 @@ export class Kernel {
   }
 }
 
-/** Where programs are built, and kept. */
+/** Context and device of a program, and the cache of its binaries. */
 export interface ProgramTarget {
   readonly context: cl.Context;
   readonly device: cl.Device;
   readonly cache?: ProgramCache | undefined;
 }
 
-/** A built program; kernels are made once and kept. */
+/** A built program. Its kernels are created once and cached. */
 export class Program {
   readonly #handle: cl.Program;
   readonly #device: cl.Device;
   readonly #kernels = new Map<string, Kernel>();
-  /** What it was built from. */
+  /** Whether it was compiled from source or loaded from a binary. */
   readonly origin: 'source' | 'binary';
 
   private constructor(handle: cl.Program, device: cl.Device, origin: 'source' | 'binary') {
@@ -65,10 +69,11 @@ export class Program {
   }
 
   /**
-   * Compiles without blocking the event loop, or takes a binary that was compiled before.
+   * Compiles a program without blocking the event loop, or loads the binary of an earlier compilation.
    *
-   * @param cache where binaries are kept; left out where none are
-   * @throws BuildError with `details.log`
+   * @param cache omitted where binaries are not cached
+   * @param name name of the program in error messages
+   * @throws BuildError with `details.log` when the program does not compile
    */
   static async build(
     { context, device, cache }: ProgramTarget,
@@ -101,11 +106,15 @@ export class Program {
     return new Program(handle, device, 'source');
   }
 
-  /** @throws what the binding throws */
+  /**
+   * Loads a compiled binary.
+   *
+   * @throws OpenCLError when the driver rejects it
+   */
   static async #load(context: cl.Context, device: cl.Device, binary: Uint8Array): Promise<Program> {
     const handle = cl.createProgramWithBinary(context, [device], [binary.length], [binary]);
     try {
-      await cl.buildProgramAsync(handle, [device], ''); // the options are in it already
+      await cl.buildProgramAsync(handle, [device], ''); // the binary includes the options
       return new Program(handle, device, 'binary');
     } catch (error) {
       cl.releaseAsync(handle);
@@ -113,7 +122,7 @@ export class Program {
     }
   }
 
-  /** What the compiler has to say of it: nothing, for a program that is as it should be. */
+  /** Build log without surrounding space; empty if the compiler had no remarks. */
   get log(): string {
     return buildLog(this.#handle, this.#device).trim();
   }
@@ -138,7 +147,7 @@ export class Program {
   }
 }
 
-/** What the driver compiled; undefined where it does not hand it out. */
+/** Returns the compiled binary; undefined if the driver does not provide it. */
 function binaryOf(program: cl.Program): Uint8Array | undefined {
   try {
     const [binary] = cl.getProgramInfo(program, cl.PROGRAM_BINARIES) as unknown as readonly Uint8Array[];

@@ -21,36 +21,43 @@ export { f32, f64, i32, i64, type KernelArgument, local, u32, u64, vector } from
 export interface Launch {
   /** Work-items in each dimension. */
   readonly global: number | readonly number[];
-  /** Work-items of a group in each dimension. */
+  /** Work-items of a group in each dimension; default: chosen by the driver. */
   readonly local?: number | readonly number[];
-  /** Name in the stage table; default: the kernel's. */
+  /** Name in the stage table; default: the kernel's name. */
   readonly stage?: string;
   /** Number of the pass that the launch belongs to. */
   readonly pass?: number;
 }
 
-/** Launches that are handed to the driver together: enough to pay, few enough for the device not to idle. */
+/** Launches that are submitted together: enough to save time, few enough for the device not to idle. */
 const MAX_LAUNCHES = 8;
-/** While small arrays wait to cross, more launches wait with them: so many, or those of so many bytes. */
+/**
+ * While small uploads are pending, more launches wait with them: this many, or until the uploads reach this many
+ * bytes.
+ */
 const MAX_COALESCED_LAUNCHES = 64;
 const MAX_COALESCED_BYTES = 2 ** 20;
-/** Sorts of more launches are long enough not to need it. */
+/** Sorts of more launches are too long to gain from a recording. */
 const MAX_RECORDED_LAUNCHES = 16;
 
-/** What small arrays and other small transfers pass through, between the host and a device with memory of its own. */
+/** Staging of small transfers between the host and a device with dedicated memory. */
 export interface SmallTransfers {
   readonly stagingRing: StagingRing;
-  /** Makes memory of so many bytes on both sides for those of one direction. @throws MemoryError */
+  /**
+   * Allocates `bytes` bytes on both sides for the transfers of one direction.
+   *
+   * @throws MemoryError when the device or the host is out of memory
+   */
   allocatePair(bytes: number): StagingPair;
 }
 
-/** Launches that wait for others, to be made together with them. */
+/** Launches that are deferred so that later ones can be merged with them. */
 export interface DeferredLaunches {
-  /** Enqueues them, by `run`. */
+  /** Enqueues the launches with `run`. */
   emit(): void;
 }
 
-/** Launches with all their arguments. */
+/** Launches with all their arguments, for `replay`. */
 export interface Recording {
   readonly launches: cl.Launches & { forget(): void };
   readonly stages: readonly StageName[];
@@ -63,37 +70,37 @@ const product = (range: readonly number[]): number => range.reduce((a, b) => a *
 /**
  * One in-order command queue.
  *
- * Commands run in the order they were enqueued, so a pipeline is a chain without wait lists, and one
- * `finish()` at its end is the only wait. Nothing here blocks the JavaScript thread.
+ * Commands run in the order in which they were enqueued. A pipeline is a chain without wait lists, and one `finish()`
+ * at its end is the only wait. Nothing here blocks the JavaScript thread.
  */
 export class Queue {
-  /** Gets all commands but those that are timed, where that is dear. */
+  /** Receives all commands, except timed ones where a profiling queue is slow. */
   readonly #untimedQueue: cl.CommandQueue;
-  /** Made when it is first wanted; `#plain` where that times its commands. */
+  /** Created on first use; the same as `#untimedQueue` if that one profiles. */
   #timedQueue: cl.CommandQueue | undefined;
   readonly #openTimedQueue: () => cl.CommandQueue;
   #handle: cl.CommandQueue;
   readonly #capabilities: Capabilities;
   readonly #launches = new LaunchList();
-  /** Of the launches that wait. */
+  /** Stages of the pending launches. */
   #stages: StageName[] = [];
-  /** They come behind those. */
+  /** Deferred launches, which follow the pending ones. */
   #deferred: DeferredLaunches | undefined;
   #profile: Profile | undefined;
   #recording = false;
   #failure: unknown;
   readonly #failedRanges = new FailedRanges();
   readonly #timeline = new Timeline();
-  /** The driver is to be told to start so soon. */
+  /** Whether a flush is scheduled for the end of the current microtasks. */
   #flushScheduled = false;
-  /** Pinned memory for small transfers; undefined where they go the driver's own way. */
+  /** Pinned memory for small transfers; undefined where they are not staged. */
   readonly #stagingRing: StagingRing | undefined;
   readonly #coalesced: { readonly up: CoalescedTransfers; readonly down: CoalescedTransfers } | undefined;
   readonly #poller: CompletionPoller;
 
   /**
-   * @param open makes a queue of the driver's, one that times its commands or not
-   * @param smallTransfers left out where small transfers go the driver's own way
+   * @param open creates a queue of the driver, with or without profiling
+   * @param smallTransfers omitted where small transfers are not staged
    */
   constructor(
     open: (timed: boolean) => cl.CommandQueue,
@@ -118,24 +125,24 @@ export class Queue {
     });
   }
 
-  /** What commands are given to now. */
+  /** Driver queue that currently receives the commands. */
   get handle(): cl.CommandQueue {
     return this.#handle;
   }
 
-  /** Gives the driver's queue back, without waiting. */
+  /** Releases the driver's queues without waiting. */
   release(): void {
     this.#coalesced?.up.release();
     this.#coalesced?.down.release();
     for (const one of new Set([this.#untimedQueue, this.#timedQueue])) if (one) cl.releaseAsync(one);
   }
 
-  /** Resolves when nobody waits for the queue any more, however their waits ended. */
+  /** Resolves when all waits for the queue have ended, successful or not. */
   waitsSettled(): Promise<void> {
     return this.#poller.waitsSettled();
   }
 
-  /** Has commands timed from now on, or no longer; what is enqueued later comes behind all that was before. */
+  /** Switches the timing of commands on or off. Later commands run after everything that was enqueued before. */
   #setTiming(timed: boolean): void {
     if (timed) this.#timedQueue ??= this.#openTimedQueue();
     const next = timed && this.#timedQueue ? this.#timedQueue : this.#untimedQueue;
@@ -146,7 +153,7 @@ export class Queue {
     this.waitFor(mark);
   }
 
-  /** Ends timing; where that fails the device has, and what comes next is told. */
+  /** Switches timing off. If that fails, the device has failed, which the next wait reports. */
   #endTiming(): void {
     try {
       this.#setTiming(false);
@@ -156,12 +163,12 @@ export class Queue {
     }
   }
 
-  /** The place of what is enqueued next. */
+  /** Position of the next command: the number of commands enqueued so far. */
   get position(): number {
     return this.#timeline.enqueued;
   }
 
-  /** Is everything in front of that place done? */
+  /** Whether everything before that position is done. */
   hasPassed(position: number): boolean {
     return this.#timeline.hasPassed(position);
   }
@@ -169,8 +176,8 @@ export class Queue {
   /**
    * Enqueues a kernel.
    *
-   * @throws UnsupportedError when the group or its local memory is larger than the device can hold:
-   *   some drivers abort the process instead of returning an error
+   * @throws UnsupportedError when the group or its local memory exceeds the device's limit: some drivers abort the
+   *   process instead of returning an error
    */
   run(kernel: Kernel, args: readonly KernelArgument[], { global, local, stage, pass }: Launch): void {
     const globalSize = list(global);
@@ -189,20 +196,23 @@ export class Queue {
     if (this.#launches.length >= maxLaunches) this.submitOrFlush();
   }
 
-  /** How many launches are worth putting off: as many as the device has before them, so that it does not idle meanwhile. */
+  /**
+   * How many launches are worth deferring: as many as there are commands in flight, so that the device does not idle.
+   */
   get maxDeferredLaunches(): number {
     return Math.max(this.#timeline.inFlight, 1);
   }
 
-  /** May launches be put off? Not where each is recorded by itself. */
+  /** Whether launches may be deferred: not while they are recorded or profiled. */
   get canDefer(): boolean {
     return !this.#recording && this.#profile === undefined;
   }
 
   /**
-   * Puts off launches until anything else is enqueued, or is handed over: what is behind them in the queue stays there.
+   * Defers launches until another command is enqueued or the queue is submitted. The order of the queue stays the
+   * same.
    *
-   * @param launches that comes in place of all it was before, of which it is one more
+   * @param launches all deferred launches; the same object as before counts as one launch more
    */
   defer(launches: DeferredLaunches): void {
     if (this.#deferred !== launches) this.enqueueDeferred();
@@ -210,28 +220,28 @@ export class Queue {
     this.#timeline.enqueue();
   }
 
-  /** Enqueues what was put off. */
+  /** Enqueues the deferred launches. */
   enqueueDeferred(): void {
     const deferred = this.#deferred;
     this.#deferred = undefined;
     deferred?.emit();
   }
 
-  /** As `submit`, for who has enqueued as much as is worth waiting for: a device that is to start soon does so. */
+  /** Submits a full batch of launches, and flushes it if a flush is scheduled. */
   submitOrFlush(): void {
     if (this.#flushScheduled) this.flush();
     else this.submit();
   }
 
   /**
-   * Hands the launches that wait to the driver. They wait for each other, since one call for many costs
-   * less than many calls; whatever else is enqueued sends them first, and so does releasing a buffer.
+   * Submits the pending launches to the driver. They are collected because one call for many launches costs less than
+   * many calls. Any other command, and the release of a buffer, submits them first.
    *
-   * @throws DeviceLostError, MemoryError, …
+   * @throws DeviceLostError, MemoryError or another error of the driver
    */
   submit(): void {
     this.enqueueDeferred();
-    this.#recording = false; // what was recorded so far is not all
+    this.#recording = false; // the recording is incomplete
     const from = this.#timeline.submitted;
     this.#enqueueUploads(from);
     if (this.#launches.length === 0) return;
@@ -240,7 +250,7 @@ export class Queue {
     this.#enqueueLaunches(this.#launches.take(), stages, from);
   }
 
-  /** Brings across what waits. Where that fails, what was to read it must not run. */
+  /** Enqueues the pending uploads. If that fails, the launches that read them must not run. */
   #enqueueUploads(from: number): void {
     if (!this.hasPendingUploads) return;
     try {
@@ -259,16 +269,16 @@ export class Queue {
   }
 
   /**
-   * Notes that commands between two places are lost, for the calls that enqueued them.
+   * Records that the commands between two positions failed, for the calls that enqueued them.
    *
-   * @returns why
+   * @returns `cause`
    */
   markFailed(from: number, to: number, cause: unknown): unknown {
     this.#failedRanges.add(from, to, cause);
     return cause;
   }
 
-  /** Has the driver start with what is enqueued, when nobody waits yet. */
+  /** Submits the pending launches and makes the driver start them, without waiting. */
   flush(): void {
     this.submit();
     this.#timeline.flush();
@@ -280,8 +290,8 @@ export class Queue {
   }
 
   /**
-   * The same at once where nothing is known to be under way, else when nothing else is to be done at once: launches of calls that are
-   * made one behind the other are handed over together. A failure is told by the next wait.
+   * Flushes at once if nothing is pending or the device is idle. Otherwise it flushes after the current microtasks,
+   * so that consecutive calls submit their launches together. The next wait reports a failure.
    */
   flushSoon(): void {
     const waiting = this.#launches.length > 0 || this.#deferred !== undefined;
@@ -327,9 +337,9 @@ export class Queue {
   }
 
   /**
-   * Runs `enqueue` and keeps what it launches, to be launched again by `replay`.
+   * Runs `enqueue` and records its launches for `replay`.
    *
-   * @returns undefined when it enqueued anything but launches, or too many
+   * @returns undefined if it enqueued other commands than launches, or too many launches
    */
   record(enqueue: () => void): Recording | undefined {
     this.submit();
@@ -347,15 +357,18 @@ export class Queue {
     }
   }
 
-  /** Enqueues the launches of a recording. The buffers that they use must still be there. */
+  /** Enqueues the launches of a recording. Their buffers must still exist. */
   replay({ launches, stages }: Recording): void {
     this.submit();
     this.#timeline.enqueue();
     this.#enqueueLaunches(launches, stages, this.#timeline.submitted);
-    launches.forget(); // the arguments are not those that the last `run` has set
+    launches.forget(); // the arguments differ from those of the last `run`
   }
 
-  /** As `submit`, but a failure is told by the next wait: for who releases what the launches use, or waits itself. */
+  /**
+   * Like `submit`, but the next wait reports a failure. For code that waits, or that releases buffers of the
+   * launches.
+   */
   trySubmit(): void {
     try {
       this.submit();
@@ -366,7 +379,7 @@ export class Queue {
 
   #check(kernel: Kernel, args: readonly KernelArgument[], localSize: readonly number[] | null): void {
     const items = localSize === null ? 1 : product(localSize);
-    // NVIDIA's driver tells 256 for every kernel of open group size and runs larger groups all the same.
+    // NVIDIA's driver reports 256 for every kernel without a fixed group size, but runs larger groups.
     const limit = this.#capabilities.quirks.inlinePtx
       ? this.#capabilities.maxWorkGroup
       : kernel.workGroupLimit;
@@ -402,7 +415,10 @@ export class Queue {
     profile?.add({ stage }, timed ? (event as cl.Event) : undefined);
   }
 
-  /** Sets `bytes` bytes from `offset` on to repetitions of one 32-bit word; both are multiples of 4. */
+  /**
+   * Fills `bytes` bytes from `offset` on with a repeated 32-bit word. Both are multiples of 4. Defaults: offset 0,
+   * and the rest of the buffer.
+   */
   fill(buffer: Buffer, word: number, options: FillOptions = {}): void {
     const { offset = 0, bytes = buffer.bytes - offset, stage = 'fill' } = options;
     if (bytes === 0) return;
@@ -427,7 +443,7 @@ export class Queue {
     );
   }
 
-  /** Host to device. `view` must not change before the next `finish()`. */
+  /** Copies host memory to the device. `view` must not change before the next `finish()`. */
   write(buffer: Buffer, view: ArrayBufferView, offset = 0): void {
     const bytes = view.byteLength;
     if (bytes === 0) return;
@@ -437,7 +453,7 @@ export class Queue {
     );
   }
 
-  /** Device to host. `view` holds the data after the next `finish()`. */
+  /** Copies device memory to the host. `view` holds the data after the next `finish()`. */
   read(buffer: Buffer, view: ArrayBufferView, offset = 0): void {
     const bytes = view.byteLength;
     if (bytes === 0) return;
@@ -447,20 +463,21 @@ export class Queue {
     );
   }
 
-  /** Do small arrays wait to cross, with the launches that are to read them? */
+  /** Whether coalesced uploads are pending, with the launches that read them. */
   get hasPendingUploads(): boolean {
     return (this.#coalesced?.up.pendingBytes ?? 0) > 0;
   }
 
   /**
-   * A buffer that holds a copy of a small array for whatever is enqueued from now on: it crosses with others.
+   * Returns a slot whose buffer holds a copy of a small array for all later commands. Its upload is coalesced with
+   * others.
    *
-   * @returns undefined where it is to be written by itself: for want of room, or when each transfer is recorded
+   * @returns undefined if the array must be uploaded separately: without a free slot, or while a profile is recorded
    */
   coalesceUpload(view: ArrayBufferView): StagingSlot | undefined {
     const up = this.#profile ? undefined : this.#coalesced?.up;
     if (!up) return undefined;
-    // Here the launches that read what waits are there as well. A refusal concerns calls before this one.
+    // All launches that read the pending uploads are pending here. A failure belongs to earlier calls.
     if (up.pendingBytes >= MAX_COALESCED_BYTES) {
       if (this.#flushScheduled) this.#tryFlush();
       else this.trySubmit();
@@ -468,17 +485,17 @@ export class Queue {
     return up.enqueue(view);
   }
 
-  /** A buffer that small results are written to, for `bring`. @returns undefined likewise */
+  /** Returns a slot whose buffer receives a small result for `readSlot`; undefined as for `coalesceUpload`. */
   readbackSlot(bytes: number): StagingSlot | undefined {
     return this.#profile ? undefined : this.#coalesced?.down.allocate(bytes);
   }
 
-  /** Has a result of `berth` brought to `view` with others. `view` holds it after the next `finish()`. */
+  /** Copies the result in a slot to `view`, coalesced with others. `view` holds it after the next `finish()`. */
   readSlot(readbackSlot: StagingSlot, view: ArrayBufferView): void {
     this.#poller.readSlot(readbackSlot, view);
   }
 
-  /** As of `Lookout`. */
+  /** Requests words of a buffer for the next wait (see `CompletionPoller.readAtWait`). */
   readAtWait(buffer: Buffer, offset: number, words = 1): DeferredReadback {
     return this.#poller.readAtWait(buffer, offset, words);
   }
@@ -486,14 +503,16 @@ export class Queue {
   /**
    * Waits, off the JavaScript thread, until everything enqueued so far is done.
    *
-   * @param deadlineSeconds gives the device up after that time
-   * @param since a place: of what was lost, only what is behind it concerns the caller; undefined where all does
-   * @throws TimeoutError, DeviceLostError, MemoryError, once all that the driver took is done
+   * @param deadlineSeconds maximum wait; default: none
+   * @param since queue position: only failures after it are reported; default: all failures are reported
+   * @throws TimeoutError when the deadline passes
+   * @throws DeviceLostError or MemoryError once everything that the driver accepted is done
    */
   finish(deadlineSeconds = Number.POSITIVE_INFINITY, since?: number): Promise<void> {
     this.flushSoon();
     const position = this.position;
-    // A refusal is told after the wait: what the driver took before still uses memory that the caller has back then.
+    // Failures are reported after the wait: commands that the driver accepted still use memory that the caller reuses
+    // then.
     return this.#poller.wait(deadlineSeconds).then(
       () => {
         const failure = this.#takeFailure();
@@ -514,20 +533,20 @@ export class Queue {
     return failure;
   }
 
-  /** @throws why commands between two places were lost */
+  /** @throws the cause of a failure between two positions */
   #assertNotFailed(since: number | undefined, position: number): void {
     const cause = since === undefined ? undefined : this.#failedRanges.causeBetween(since, position);
     if (cause !== undefined) throw cause;
   }
 
-  /** As `finish`, but asks nobody when all that was enqueued is known to be done. */
+  /** Like `finish`, but does not query the driver if everything enqueued is known to be done. */
   settle(deadlineSeconds?: number, since?: number): Promise<void> {
     const known = this.#failure === undefined && this.#poller.hasNoReads && this.hasPassed(this.position);
     if (!known) return this.finish(deadlineSeconds, since);
     return toPromise(() => this.#assertNotFailed(since, this.position));
   }
 
-  /** A point behind all that was enqueued, for another queue of the device to wait for: once. */
+  /** Returns a mark behind everything enqueued, for a single `waitFor` of another queue of the device. */
   mark(): cl.Event {
     this.submit();
     try {
@@ -539,7 +558,7 @@ export class Queue {
     }
   }
 
-  /** What is enqueued from now on begins when another queue has come to a mark. */
+  /** Makes later commands wait for the mark of another queue. Releases the mark. */
   waitFor(mark: cl.Event): void {
     this.submit();
     this.#timeline.enqueue();
@@ -554,11 +573,11 @@ export class Queue {
   }
 
   /**
-   * Times what `enqueue` enqueues as a whole, between two markers: an event for each command, as a profile
-   * takes them, makes short commands take longer.
+   * Times everything that `enqueue` enqueues as a whole, between two markers. A profile needs an event for each
+   * command, which makes short commands take longer.
    *
-   * @param enqueueBefore enqueues what keeps the device busy until all is enqueued: then the host's part is not in the time
-   * @returns device seconds, after waiting for it; null where the device does not tell
+   * @param enqueueBefore enqueues work that keeps the device busy until `enqueue` is done, to exclude the host's time
+   * @returns device seconds, once everything is done; null if the device reports no times
    */
   async measure(enqueue: () => void | Promise<void>, enqueueBefore?: () => void): Promise<number | null> {
     await this.finish();
@@ -582,10 +601,10 @@ export class Queue {
   }
 
   /**
-   * From now on commands are recorded, until `takeProfile` or `endProfile`.
+   * Records commands from now on, until `takeProfile` or `endProfile`.
    *
-   * @param timed whether each keeps an event, which makes short commands take longer; else only their names
-   *   are recorded
+   * @param timed whether each command keeps an event, which makes short commands take longer. Without events only
+   *   names are recorded. Default: true
    */
   startProfile(timed = true): void {
     this.submit();
@@ -599,9 +618,10 @@ export class Queue {
   }
 
   /**
-   * Ends the record.
+   * Ends the profile.
    *
-   * @returns the times of its commands in order, to be asked once, after `finish()`; none without a record
+   * @returns function that returns the times of the commands in order, to be called once after `finish()`; empty
+   *   without a profile
    */
   takeProfile(): () => StageTime[] {
     const profile = this.#profile;
@@ -611,7 +631,11 @@ export class Queue {
     return () => profile?.take(this.#capabilities.quirks.reportsTimes) ?? [];
   }
 
-  /** Ends the record after `finish()`. @returns the times of its commands, in order */
+  /**
+   * Ends the profile, after `finish()`.
+   *
+   * @returns the times of its commands, in order
+   */
   endProfile(): StageTime[] {
     return this.takeProfile()();
   }

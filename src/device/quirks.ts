@@ -1,34 +1,34 @@
 import type { DeviceInfo } from './platform.js';
 
-/** What a driver does that its capabilities don't tell. Every row of the table has its reason. */
+/** Driver behaviour that the capabilities do not show. Every row of the table states its reason. */
 export interface Quirks {
-  /** Iterations of one loop after which a work-item stops without a word. */
+  /** Iterations of one loop after which a work-item stops silently. */
   readonly maxLoopIterations: number;
-  /** Values of `-cl-std` may be given. */
+  /** Whether `-cl-std` is accepted. */
   readonly acceptsClStd: boolean;
-  /** Event profiling returns real times. */
+  /** Whether event profiling returns real times. */
   readonly reportsTimes: boolean;
-  /** How often the compiler counts a byte of local memory that a kernel declares. */
+  /** How many times the compiler counts each byte of local memory that a kernel declares. */
   readonly localBytesFactor: number;
-  /** All host calls must come from one thread. */
+  /** Whether all host calls must come from one thread. */
   readonly singleThreaded: boolean;
-  /** A simulator, which sorts a few thousand keys a second. */
+  /** Whether this is a simulator, which sorts a few thousand keys a second. */
   readonly simulated: boolean;
-  /** The driver keeps compiled programs on disk by itself. */
+  /** Whether the driver caches compiled programs on disk. */
   readonly cachesPrograms: boolean;
-  /** The compiler takes inline PTX in OpenCL C. Of capabilities: and the device has what our PTX uses. */
+  /** Whether the compiler accepts inline PTX in OpenCL C. In `Capabilities`: and the device has the instructions. */
   readonly inlinePtx: boolean;
-  /** clEnqueueFillBuffer may be used. */
+  /** Whether clEnqueueFillBuffer may be used. */
   readonly supportsFill: boolean;
-  /** Buffers over host memory work in place, without copies. */
+  /** Whether buffers over host memory work in place, without copies. */
   readonly zeroCopy: boolean;
-  /** clFinish waits for everything and tells how it ended, whatever thread it is called from. */
+  /** Whether clFinish waits for everything and reports failures, whatever thread calls it. */
   readonly finishIsReliable: boolean;
-  /** Seconds for which the end of a command is asked for again and again before a thread waits for it. */
+  /** Seconds to poll for the end of a command before a thread waits for it. */
   readonly pollSeconds: number;
-  /** What is pinned in a context of its platform is reached directly by devices of the others, too. */
+  /** Whether devices in other contexts of the platform access pinned memory directly. */
   readonly sharesPinned: boolean;
-  /** Commands of a queue that times them take much longer to enqueue, whether anybody asks for the times or not. */
+  /** Whether a profiling queue takes much longer to enqueue commands, even if no times are queried. */
   readonly slowProfiling: boolean;
 }
 
@@ -110,7 +110,7 @@ const QUIRK_ROWS: readonly QuirkRow[] = [
   },
 ];
 
-/** The quirks of a device: all rows that match it, where rows disagree the later one. */
+/** Returns the quirks of a device: those of all matching rows, where a later row overrides an earlier one. */
 export function quirksOf(device: DeviceInfo): Quirks {
   return Object.assign(
     {},

@@ -1,22 +1,25 @@
-/** A place in a ring of bytes. */
+/** A range in a ring of bytes. */
 export interface RingAllocation {
   readonly begin: number;
-  /** Bytes that it takes, a multiple of the unit. */
+  /** Bytes of the range, a multiple of the alignment. */
   readonly size: number;
-  /** Bytes that were taken since the beginning, up to its end: to be told to `free`. */
+  /** Total bytes allocated up to the end of this range; the argument of `free`. */
   readonly endPosition: number;
 }
 
-/** Places in a ring of bytes, which are taken one behind the other, and are free again in that order. */
+/** Allocates consecutive ranges of a ring of bytes. They are freed in the same order. */
 export class RingAllocator {
   readonly #size: number;
   readonly #alignment: number;
-  /** Bytes that were taken since the beginning, those that were skipped at the end of the ring among them. */
+  /** Total bytes allocated so far, including those skipped at the end of the ring. */
   #endPosition = 0;
-  /** Of them, bytes that are free again. */
+  /** Total bytes freed so far. */
   #freed = 0;
 
-  /** @param alignment places begin on its multiples */
+  /**
+   * @param size bytes of the ring
+   * @param alignment ranges begin at its multiples
+   */
   constructor(size: number, alignment: number) {
     this.#size = size;
     this.#alignment = alignment;
@@ -26,7 +29,7 @@ export class RingAllocator {
     return this.#endPosition;
   }
 
-  /** The next place for so many bytes; undefined when there is no room. */
+  /** Returns the next range of at least `bytes` bytes; undefined if the ring has no room. */
   allocate(bytes: number): RingAllocation | undefined {
     const size = Math.ceil(bytes / this.#alignment) * this.#alignment;
     const offset = this.#endPosition % this.#size;
@@ -37,12 +40,12 @@ export class RingAllocator {
     return { begin: (offset + skipped) % this.#size, size, endPosition };
   }
 
-  /** Frees all places up to one. */
+  /** Frees all ranges up to the one that ends at `endPosition`. */
   free(endPosition: number): void {
     this.#freed = Math.max(this.#freed, endPosition);
   }
 
-  /** Begins anew, when none is in use: the same places come again. */
+  /** Restarts at the front of the ring, so that the same ranges are used again. No range may be in use. */
   reset(): void {
     this.#endPosition = 0;
     this.#freed = 0;

@@ -3,20 +3,20 @@ import { NoDeviceError, UsageError } from '../util/errors.js';
 import { suggestion } from '../util/suggest.js';
 import type { DeviceInfo } from './platform.js';
 
-/** What to look for: one of `DEVICE_WORDS`, `P:D`, or a part of a device's or platform's name. */
+/** Which devices to use: one of `DEVICE_WORDS`, `P:D`, or a part of a device's or platform's name. */
 export type DeviceSpec = string;
 
-/** Specs that are no part of a name. `auto` is the best device, `host` none, the others are all of a kind. */
+/** Specs that are not a part of a name. `auto` is the best device, `host` none; the others match all of a type. */
 export const DEVICE_WORDS = ['auto', 'cpu', 'gpu', 'host', 'all'] as const;
 
 const EXPECTED = "'auto', 'cpu', 'gpu', 'host', 'all', 'P:D' or a part of a name";
 
 const ID_PATTERN = /^\d+:\d+$/;
 
-/** GPUs before accelerators before CPUs; among those, the one with more units. */
+/** Order of device types. Devices of the same type are ordered by compute units, the most first. */
 const RANK = { gpu: 0, accelerator: 1, cpu: 2, other: 3 } as const;
 
-/** The best first. */
+/** Sorts devices, the best first. */
 export function rankDevices<D extends { info: DeviceInfo }>(candidates: readonly D[]): D[] {
   return candidates.toSorted(
     ({ info: a }, { info: b }) => RANK[a.type] - RANK[b.type] || b.computeUnits - a.computeUnits,
@@ -24,9 +24,9 @@ export function rankDevices<D extends { info: DeviceInfo }>(candidates: readonly
 }
 
 /**
- * The specs of a text, which has commas between them; several texts are one list.
+ * Splits comma-separated device specs. Several texts form one list.
  *
- * @throws UsageError for an empty one
+ * @throws UsageError when there is no spec or an empty one
  */
 export function deviceSpecs(texts: readonly string[]): DeviceSpec[] {
   const specs = texts.flatMap((text) => text.split(',')).map((spec) => spec.trim());
@@ -42,10 +42,12 @@ const matchesSpec = ({ id, platform, name, type }: DeviceInfo, wanted: string): 
 };
 
 /**
- * The devices that `spec` names: `all`, `cpu`, `gpu` and parts of names may be several; `auto` is the best one.
+ * Returns the devices that `spec` matches. `all`, `cpu`, `gpu` and parts of names may match several; `auto` matches
+ * the best one.
  *
- * @returns at least one, in the order in which they were found
- * @throws UsageError for an empty spec and for `host`, which is no device; NoDeviceError when nothing matches
+ * @returns at least one device, in the order in which they were found
+ * @throws UsageError when the spec is empty or `host`, which is not a device
+ * @throws NoDeviceError when nothing matches
  */
 export function matchingDevices<D extends { info: DeviceInfo }>(spec: DeviceSpec, found: readonly D[]): D[] {
   const wanted = spec.trim();
@@ -73,10 +75,11 @@ export function matchingDevices<D extends { info: DeviceInfo }>(spec: DeviceSpec
 }
 
 /**
- * The devices that any of several specs names: one that two of them name counts once.
+ * Returns the devices that any of several specs matches, each once.
  *
- * @returns at least one, in the order in which they were found
- * @throws as `matchingDevices` does, for the first spec that nothing matches
+ * @returns at least one device, in the order in which they were found
+ * @throws UsageError when there is no spec, or as `matchingDevices`
+ * @throws NoDeviceError for the first spec that matches nothing
  */
 export function selectDevices<D extends { info: DeviceInfo }>(
   specs: readonly DeviceSpec[],
@@ -88,9 +91,9 @@ export function selectDevices<D extends { info: DeviceInfo }>(
 }
 
 /**
- * The device that `spec` names; the best of them where it names several.
+ * Returns the best device that `spec` matches.
  *
- * @throws as `matchingDevices` does
+ * @throws UsageError or NoDeviceError as `matchingDevices`
  */
 export function selectDevice<D extends { info: DeviceInfo }>(spec: DeviceSpec, found: readonly D[]): D {
   return rankDevices(matchingDevices(spec, found))[0] as D; // there is at least one

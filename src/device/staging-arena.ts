@@ -3,30 +3,30 @@ import { Buffer } from './buffer.js';
 import { type RingAllocation, RingAllocator } from './ring-allocator.js';
 import type { Timeline } from './timeline.js';
 
-/** Memory of one size on both sides. */
+/** Memory of the same size on the host and on the device. */
 export interface StagingPair {
-  /** Pinned. */
+  /** Pinned memory. */
   readonly host: ArrayBuffer;
   readonly device: Buffer;
-  /** Called before a part of the device's memory goes. */
+  /** Called before a part of the device memory is released. */
   readonly beforeRelease: () => void;
 }
 
-/** A place on both sides. */
+/** A slot of a staging arena: a range of the host memory and of the device memory. */
 export class StagingSlot implements RingAllocation {
-  /** On the device. */
+  /** Device memory of the slot. */
   readonly buffer: Buffer;
-  /** On the host, where `memory` shows as many as were asked for. */
+  /** Requested bytes, which `memory` shows on the host. */
   readonly bytes: number;
   readonly begin: number;
   readonly size: number;
   readonly endPosition: number;
   /** @internal */
   readonly arena: StagingArena;
-  /** @internal Where the queue was when it was given back. */
+  /** @internal Queue position at which the slot was released. */
   releasedAt: number | undefined;
 
-  /** @internal A quay makes them. */
+  /** @internal Created by `StagingArena`. */
   constructor(
     arena: StagingArena,
     { begin, size, endPosition }: RingAllocation,
@@ -45,28 +45,33 @@ export class StagingSlot implements RingAllocation {
     return this.arena.host.subarray(this.begin, this.begin + this.bytes);
   }
 
-  /** Gives it back, when commands that use it may still be under way. May be called twice. */
+  /** Releases the slot. Commands that use it may still be in flight. May be called twice. */
   release(): void {
     this.arena.free(this);
   }
 }
 
 /**
- * Berths of one room. They are taken in a ring, and are free again when the queue has come past all that was enqueued before they
- * were given back. Each has its part of the device's memory, which is made once: a driver was seen to crash on releasing parts that
- * overlap, so none ever do.
+ * Slots of one size on host and device. They are taken in a ring, and are free again when the queue has passed
+ * everything that was enqueued before their release.
+ *
+ * Each slot has a sub-buffer of the device memory, which is created once. Sub-buffers never overlap, because a driver
+ * crashed on the release of overlapping ones.
  */
 export class StagingArena {
   readonly pair: StagingPair;
-  /** All memory of the host. */
+  /** Host memory of all slots. */
   readonly host: Uint8Array;
   readonly #timeline: Timeline;
   readonly #allocator: RingAllocator;
-  /** What is taken of the ring, in its order. */
+  /** Slots in use, in ring order. */
   readonly #slots: { readonly endPosition: number; readonly releasedAt: number | undefined }[] = [];
   readonly #subBuffers = new Map<number, Buffer>();
 
-  /** @param size bytes, on whose multiples buffers may begin */
+  /**
+   * @param timeline positions of the queue
+   * @param size bytes of a slot, at whose multiples buffers may begin
+   */
   constructor(timeline: Timeline, size: number, pair: StagingPair) {
     this.pair = pair;
     this.host = new Uint8Array(pair.host);
@@ -74,7 +79,7 @@ export class StagingArena {
     this.#allocator = new RingAllocator(pair.host.byteLength, size);
   }
 
-  /** A berth for so many bytes, at most `room`; undefined when there is none. */
+  /** Returns a slot for `bytes` bytes, at most one slot size; undefined if none is free. */
   allocate(bytes: number): StagingSlot | undefined {
     this.#reclaim();
     const allocation = this.#allocator.allocate(bytes);
@@ -89,19 +94,19 @@ export class StagingArena {
     return slot;
   }
 
-  /** @internal Takes a berth back. */
+  /** @internal Releases a slot. */
   free(slot: StagingSlot): void {
     slot.releasedAt ??= this.#timeline.enqueued;
   }
 
-  /** Gives the device's memory back. */
+  /** Releases the device memory. */
   release(): void {
     for (const subBuffer of this.#subBuffers.values()) subBuffer.release();
     this.#subBuffers.clear();
     this.pair.device.release();
   }
 
-  /** Frees what nothing uses any more. */
+  /** Frees the slots that no command uses any more. */
   #reclaim(): void {
     let freedCount = 0;
     for (const { releasedAt, endPosition } of this.#slots) {
@@ -110,10 +115,10 @@ export class StagingArena {
       freedCount++;
     }
     if (freedCount > 0) this.#slots.splice(0, freedCount);
-    if (this.#slots.length === 0) this.#allocator.reset(); // the same places again, which caches hold
+    if (this.#slots.length === 0) this.#allocator.reset(); // reuse the same places, which are in the caches
   }
 
-  /** The part of the device's memory that a place is; undefined where the driver makes none. */
+  /** Returns the sub-buffer of a range; undefined if the driver cannot create it. */
   #subBufferFor({ begin, size }: RingAllocation): Buffer | undefined {
     const known = this.#subBuffers.get(begin);
     if (known) return known;

@@ -1,47 +1,56 @@
 import { RingAllocator } from './ring-allocator.js';
 
-/** Copies out of a tray what has arrived there. */
+/** A copy out of the ring that is due once the data has arrived. */
 export interface PendingCopy {
   readonly from: Uint8Array;
   readonly to: ArrayBufferView;
 }
 
-/** Larger transfers are left to the driver, or to staging. */
+/** Larger transfers are left to the driver, or to `Staging`. */
 const MAX_BYTES = 2 ** 19;
-/** Places begin on multiples of a line of the cache. */
+/** Alignment of ranges: one cache line. */
 const CACHE_LINE_BYTES = 64;
 
 /**
- * Pinned memory that small transfers pass through: a driver that is given ordinary memory copies it by itself, and
- * has the device wait meanwhile. Places are taken in a ring, and are free again when the queue has come past them.
+ * Pinned memory for small transfers. A driver copies ordinary memory itself and lets the device wait meanwhile.
+ *
+ * Ranges are taken in a ring, and are free again when the queue has passed them.
  */
 export class StagingRing {
-  /** Made when the first transfer comes; without pinned memory all of them go the driver's own way. */
+  /** Allocated on first use. Without pinned memory, transfers are left to the driver. */
   #memory: Uint8Array | undefined;
   #createMemory: (() => ArrayBuffer) | undefined;
   #allocator: RingAllocator | undefined;
   #pendingCopies: PendingCopy[] = [];
 
-  /** @param createMemory makes the pinned memory */
+  /** @param createMemory allocates the pinned memory */
   constructor(createMemory: () => ArrayBuffer) {
     this.#createMemory = createMemory;
   }
 
-  /** A copy for the device to read; undefined when there is no room, or they are many bytes. */
+  /**
+   * Returns a copy for the device to read; undefined without room, above 512 KiB, or for memory of the ring itself.
+   */
   stageCopy(view: ArrayBufferView): Uint8Array | undefined {
     const region = this.#reserve(view);
     region?.set(new Uint8Array(view.buffer, view.byteOffset, view.byteLength));
     return region;
   }
 
-  /** Where the device is to write what is taken from there by whoever waits for it; undefined likewise. */
+  /**
+   * Returns memory for the device to write, which the caller reads after its wait; undefined without room or above
+   * 512 KiB.
+   */
   allocate(bytes: number): Uint8Array | undefined {
     const memory = bytes <= MAX_BYTES ? this.#ensureMemory() : undefined;
     const region = memory && this.#allocator?.allocate(bytes);
     return region && memory?.subarray(region.begin, region.begin + bytes);
   }
 
-  /** Where the device is to write what `landed` brings to `view`; undefined likewise. */
+  /**
+   * Returns memory for the device to write, which the callback of `mark` copies to `view`; undefined as for
+   * `stageCopy`.
+   */
   reserve(view: ArrayBufferView): Uint8Array | undefined {
     const from = this.#reserve(view);
     if (from) this.#pendingCopies.push({ from, to: view });
@@ -49,9 +58,10 @@ export class StagingRing {
   }
 
   /**
-   * A point behind all places that were taken so far.
+   * Marks the end of all ranges taken so far.
    *
-   * @returns to be called when the queue has come to it: brings what has arrived to where it belongs, if all went well
+   * @returns callback for when the queue has reached the mark: completes the pending copies on success, frees the
+   *   ranges
    */
   mark(): (succeeded: boolean) => void {
     const endPosition = this.#allocator?.endPosition ?? 0;
@@ -63,7 +73,7 @@ export class StagingRing {
     };
   }
 
-  /** Copying so few bytes takes less time than having the driver do it. */
+  /** Returns a range for a view that is not in the ring. Copying few bytes here takes less time than in the driver. */
   #reserve({ byteLength, buffer }: ArrayBufferView): Uint8Array | undefined {
     return buffer === this.#memory?.buffer ? undefined : this.allocate(byteLength);
   }
@@ -77,14 +87,14 @@ export class StagingRing {
         this.#allocator = new RingAllocator(this.#memory.length, CACHE_LINE_BYTES);
       }
     } catch {
-      return undefined; // the driver's own way is slower, and no failure
+      return undefined; // transfers by the driver are slower, but not a failure
     }
-    return this.#memory?.length ? this.#memory : undefined; // it is detached with a device that was given up
+    return this.#memory?.length ? this.#memory : undefined; // detached once the device is abandoned
   }
 }
 
 export function completeCopy({ from, to }: PendingCopy): void {
   const { buffer, byteOffset, byteLength } = to;
-  // Memory that was transferred or shrunk meanwhile is told of by the call whose result it was to hold.
+  // If the memory was detached or resized meanwhile, the call that returns the result reports it.
   if (byteLength === from.length) new Uint8Array(buffer, byteOffset, byteLength).set(from);
 }

@@ -10,35 +10,35 @@ import type { Queue } from './queue.js';
 import { typedError } from './status.js';
 import { DEVICE_ABANDONED, RING_BYTES, TransferRing } from './transfer-ring.js';
 
-/** Transfers of fewer bytes go the driver's own way, which costs a thread less. */
+/** Smaller transfers are left to the driver, which takes one thread less. */
 export const STAGED_BYTES = 2 ** 20;
 
-/** A transfer is cut into so many pieces at least, so that copying one and transferring another overlap, */
+/** Minimum number of pieces, so that copying one and transferring another overlap. */
 const MIN_PIECES = 4;
-/** but not into smaller ones than these bytes, since each costs the driver some time, nor into larger ones. */
+/** Limits of a piece. Each piece costs the driver some time. */
 const MIN_PIECE_BYTES = 2 * 2 ** 20;
 const MAX_PIECE_BYTES = 8 * 2 ** 20;
-/** So many bytes are not in the caches when they are there, however they are written. */
+/** Data of this size is not in the caches when the copy ends, however it is written. */
 const UNCACHED_BYTES = 64 * 2 ** 20;
-/** More threads than that gain nothing: the memory is busy. */
+/** More threads gain nothing: the memory is busy. */
 const MAX_THREADS = 16;
-/** Threads that copy at once. Asked for once: the system takes longer to tell than small memory takes to be made. */
+/** Threads that copy at once. Computed once, since the query takes longer than a small allocation. */
 export const COPY_THREADS = Math.min(availableParallelism(), MAX_THREADS);
 
-/** Fewer bytes are copied from array to array by the thread that asks for it: to wake others takes as long. */
+/** Fewer bytes are copied by the calling thread: waking others takes as long. */
 const MIN_PARALLEL_COPY_BYTES = 2 ** 18;
-/** Threads that copy small arrays: others go on with other ones meanwhile. */
+/** Threads that copy small arrays, so that others can copy other arrays meanwhile. */
 const ARRAY_THREADS = Math.min(COPY_THREADS, 4);
 
 /**
- * Copies arrays of the host to others of their lengths, many bytes by other threads.
+ * Copies host arrays to others of the same lengths. From 256 KiB on, other threads copy, unless memory is resizable.
  *
- * @throws MemoryError
+ * @throws MemoryError when the host is out of memory
  */
 export function copyArrays(from: readonly Uint8Array[], to: readonly Uint8Array[]): MaybePromise<void> {
   let bytes = 0;
   for (const { byteLength } of from) bytes += byteLength;
-  // Memory that can shrink is copied while nothing else of the program's runs.
+  // Resizable memory is copied synchronously, so that the program cannot shrink it meanwhile.
   if (bytes < MIN_PARALLEL_COPY_BYTES || ARRAY_THREADS < 2 || [...from, ...to].some(isResizable)) {
     return copyEach(from, to);
   }
@@ -48,10 +48,10 @@ export function copyArrays(from: readonly Uint8Array[], to: readonly Uint8Array[
 }
 
 /**
- * Copies arrays of the host to where they lie one behind the other, by other threads.
+ * Copies host arrays one after the other into `to`, on other threads.
  *
- * @param to of as many bytes as all of them
- * @throws MemoryError
+ * @param to memory with as many bytes as all arrays together
+ * @throws MemoryError when the host is out of memory
  */
 export async function concatenateArrays(
   from: readonly ArrayBufferView[],
@@ -69,79 +69,82 @@ function pieceBytesFor(bytes: number): number {
   return Math.min(Math.max(piece, MIN_PIECE_BYTES), MAX_PIECE_BYTES);
 }
 
-/** Files that go in one direction at once, and bytes of each that are under way. */
+/** Concurrent file transfers per direction, and staging bytes of each. */
 const FILE_LANES = 8;
 const FILE_BYTES = 4 * 2 ** 20;
-/** Bytes that the device transfers at once, and threads, */
+/** Bytes of one device transfer, and threads per file. */
 const FILE_TRANSFERS = {
   /**
-   * of files that are hashed: one moves a piece while the other one hashes another, which is near the processor yet, and others
-   * are on their way;
+   * Hashed files: one thread moves a piece while the other one hashes another, still cached piece, and further ones
+   * are in flight.
    */
   hashed: { piece: 2 ** 20, threads: 2 },
-  /** that are not; */
+  /** Uploads without a hash. */
   up: { piece: 2 ** 20, threads: 4 },
-  /** and that are written: systems let one thread at a time write a file, and handing it on takes some time. */
+  /** Downloads: systems let one thread at a time write a file, and changing the thread takes some time. */
   down: { piece: 2 ** 20, threads: 1 },
 };
 
-/** A stretch of an open file that goes to a buffer, or comes from one. */
+/** A range of an open file that is transferred to or from a buffer. */
 export interface FileRange {
-  /** May be closed meanwhile. */
+  /** File descriptor. It may be closed during the transfer. */
   readonly fd: number;
   /** Bytes from the file's start. */
   readonly position: number;
   readonly bytes: number;
-  /** The words of a hash that goes on with these bytes, but for the first ones, which it has seen. */
+  /** Words of a hash that continues with these bytes. It includes the first `skipped` bytes already. */
   readonly hash?: { readonly words: BigUint64Array; readonly skipped: number } | undefined;
-  /** Ends it early. */
+  /** Ends the transfer early. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Seconds that threads spent on moving files, all of them together. */
+/** Seconds that threads spent on file transfers, summed over all threads. */
 export interface ThreadSeconds {
-  /** Reading and writing. */
+  /** Reading and writing files. */
   readonly file: number;
   readonly hash: number;
-  /** Waiting for one another. */
+  /** Waiting for each other. */
   readonly turn: number;
-  /** Waiting for the device, and telling it what to transfer. */
+  /** Waiting for the device, and enqueuing transfers. */
   readonly device: number;
 }
 
-/** What became of a stretch. */
+/** Result of a file transfer. */
 export interface FileTransferResult {
-  /** Bytes from the first one on: fewer where the file ends before, something failed or the signal fired. */
+  /**
+   * Bytes moved, from the first one on. Fewer than requested if the file ends early, something fails or the signal
+   * fires.
+   */
   readonly moved: number;
-  /** What the system said. */
+  /** Error of the system; undefined without one. */
   readonly error: NodeJS.ErrnoException | undefined;
   readonly threads: ThreadSeconds;
 }
 
-/** What brings bytes to a buffer, or away from it, by whoever it is lent to. */
+/** Queue and buffer of a transfer that the caller performs. */
 export interface TransferTarget {
   readonly queue: cl.CommandQueue;
   readonly buffer: cl.MemObject;
 }
 
-/** The same, and what they pass through. */
+/** Queue, buffer and staging memory of a transfer that the caller performs. */
 export interface StagedTransferTarget extends TransferTarget {
-  /** Memory that the device reaches directly. */
+  /** Memory that the device accesses directly. */
   readonly ring: Uint8Array;
 }
 
-/** @throws DeviceLostError when the device was given up while somebody else was waited for, and the memory has gone with it */
+/** @throws DeviceLostError when the device was abandoned during a wait, which detached the memory */
 export function assertNotAbandoned({ ring }: StagedTransferTarget): void {
   if (isDetached(ring)) throw new DeviceLostError(DEVICE_ABANDONED);
 }
 
-/** The queues of large transfers: those in one direction pass those in the other. */
+/** Queues of large transfers. The two directions overlap. */
 export interface TransferQueues {
   readonly up: Queue;
   readonly down: Queue;
 }
 
-/** As Node has it; undefined for 0. */
+/** Returns a system error in Node's form; undefined for 0. */
 function systemError(errno: number): NodeJS.ErrnoException | undefined {
   if (errno === 0) return undefined;
   const [code, message] = getSystemErrorMap().get(-errno) ?? [`E${errno}`, `error ${errno}`];
@@ -149,10 +152,10 @@ function systemError(errno: number): NodeJS.ErrnoException | undefined {
 }
 
 /**
- * Transfers of large arrays, and pinned memory for arrays that need none of it.
+ * Transfers of large arrays, and pinned memory for arrays that need no staging.
  *
- * A driver copies ordinary memory through pinned memory of its own, with one thread. Here several threads
- * copy pieces while the device transfers others.
+ * A driver copies ordinary memory through pinned memory of its own, with one thread. Here several threads copy pieces
+ * while the device transfers others.
  */
 export class Staging {
   readonly #context: cl.Context;
@@ -160,17 +163,17 @@ export class Staging {
   readonly #transferQueues: () => TransferQueues;
   readonly #threads: number;
   readonly #allocated = new Map<ArrayBufferLike, PinnedMemory>();
-  /** What was allocated for a device that was given up: nobody maps it any more, it has its data until it is freed. */
+  /** Arrays allocated for an abandoned device. They are no longer mapped, and keep their data until they are freed. */
   readonly #orphans = new Map<ArrayBufferLike, PinnedMemory>();
-  /** What small arrays pass through. */
+  /** Pinned memory for small transfers. */
   readonly #stagingMemory: PinnedMemory[] = [];
   readonly #rings: { up?: TransferRing; down?: TransferRing } = {};
   readonly #fileRings: { up?: Promise<TransferRing>; down?: Promise<TransferRing> } = {};
 
   /**
-   * @param queue on which the device works
-   * @param transferQueues whose commands run beside its own
-   * @param threads most that copy at once
+   * @param queue queue on which the device works
+   * @param transferQueues returns the queues of transfers, which run beside it
+   * @param threads maximum number of threads that copy at once; default: the number of processors, at most 16
    */
   constructor(
     context: cl.Context,
@@ -184,12 +187,12 @@ export class Staging {
     this.#threads = threads;
   }
 
-  /** Copies `view` into the buffer from `offset` on. Nothing that is enqueued may use the buffer. */
+  /** Copies `view` into the buffer from byte `offset` on. No enqueued command may use the buffer. */
   async write(buffer: Buffer, view: ArrayBufferView, offset = 0): Promise<void> {
     await this.#transfer('up', buffer, view, offset);
   }
 
-  /** Copies the buffer from `offset` on into `view`. Nothing that is enqueued may write the buffer. */
+  /** Copies the buffer from byte `offset` on into `view`. No enqueued command may write the buffer. */
   async read(buffer: Buffer, view: ArrayBufferView, offset = 0): Promise<void> {
     await this.#transfer('down', buffer, view, offset);
   }
@@ -218,17 +221,26 @@ export class Staging {
     }
   }
 
-  /** Lends what brings bytes to the buffer. Nothing that is enqueued may use the buffer. */
+  /**
+   * Runs `use` with the queue and the staging memory for an upload to the buffer. No enqueued command may use the
+   * buffer.
+   */
   feed(buffer: Buffer, use: (feed: StagedTransferTarget) => Promise<void>): Promise<void> {
     return this.#withRing('up', buffer, use);
   }
 
-  /** Lends what brings bytes away from the buffer. Nothing that is enqueued may write the buffer. */
+  /**
+   * Runs `use` with the queue and the staging memory for a download from the buffer. No enqueued command may write
+   * the buffer.
+   */
   drain(buffer: Buffer, use: (feed: StagedTransferTarget) => Promise<void>): Promise<void> {
     return this.#withRing('down', buffer, use);
   }
 
-  /** Lends what brings bytes to the buffer from memory of who it is lent to. Nothing that is enqueued may use the buffer. */
+  /**
+   * Runs `use` with the queue for an upload from its own memory to the buffer. No enqueued command may use the
+   * buffer.
+   */
   feedUnstaged({ handle }: Buffer, use: (direction: TransferTarget) => Promise<void>): Promise<void> {
     return use({ queue: this.#transferQueues().up.handle, buffer: handle });
   }
@@ -244,12 +256,12 @@ export class Staging {
     );
   }
 
-  /** Copies a stretch of a file into the buffer from `offset` on. Nothing that is enqueued may use the buffer. */
+  /** Copies a range of a file into the buffer from byte `offset` on. No enqueued command may use the buffer. */
   writeFromFile(buffer: Buffer, file: FileRange, offset = 0): Promise<FileTransferResult> {
     return this.#transferFile('up', buffer, file, offset);
   }
 
-  /** Copies the buffer from `offset` on into a stretch of a file. Nothing that is enqueued may write the buffer. */
+  /** Copies the buffer from byte `offset` on into a range of a file. No enqueued command may write the buffer. */
   readToFile(buffer: Buffer, file: FileRange, offset = 0): Promise<FileTransferResult> {
     return this.#transferFile('down', buffer, file, offset);
   }
@@ -297,7 +309,11 @@ export class Staging {
     };
   }
 
-  /** Makes the memory that files pass through, which is made else when the first one comes. @throws MemoryError */
+  /**
+   * Allocates the staging memory of file transfers, which is otherwise allocated for the first one.
+   *
+   * @throws MemoryError when the memory cannot be allocated
+   */
   async prepareFileRings(): Promise<void> {
     await Promise.all([this.#fileRing('up'), this.#fileRing('down')]);
   }
@@ -309,7 +325,7 @@ export class Staging {
         const queue = this.#transferQueues()[direction].handle;
         return new TransferRing(await pinAsync(this.#context, queue, FILE_BYTES * FILE_LANES), FILE_LANES);
       } catch (error) {
-        delete rings[direction]; // there may be room for it another time
+        delete rings[direction]; // a later attempt may succeed
         throw error;
       }
     };
@@ -317,32 +333,44 @@ export class Staging {
     return rings[direction];
   }
 
-  /** Pinned memory of zeros, until `free` or `release`. @throws MemoryError */
+  /**
+   * Allocates pinned memory of zeros. It lasts until `free` or `release`.
+   *
+   * @throws MemoryError when the memory cannot be allocated
+   */
   allocate(bytes: number): ArrayBuffer {
     const pinned = this.#pin(bytes);
     this.#allocated.set(pinned.memory, pinned);
-    clearBytes(pinned.memory); // drivers give what they have, with what it held
+    clearBytes(pinned.memory); // drivers return memory with old contents
     return pinned.memory;
   }
 
-  /** Pinned memory for small arrays to pass through, until `release` or `abandon`. @throws MemoryError */
+  /**
+   * Allocates pinned memory for small transfers. It lasts until `release` or `abandon`.
+   *
+   * @throws MemoryError when the memory cannot be allocated
+   */
   allocateStaging(bytes: number): ArrayBuffer {
     const pinned = this.#pin(bytes);
     this.#stagingMemory.push(pinned);
     return pinned.memory;
   }
 
-  /** Is this memory of `allocate`? */
+  /** Whether `allocate` returned this memory. */
   has(memory: ArrayBufferLike): boolean {
     return this.#allocated.has(memory);
   }
 
-  /** Is this memory of `passage`? */
+  /** Whether `allocateStaging` returned this memory. */
   isStaging(memory: ArrayBufferLike): boolean {
     return this.#stagingMemory.some((pinned) => pinned.memory === memory);
   }
 
-  /** Gives pinned memory back and detaches it. @returns false for any other memory */
+  /**
+   * Frees memory of `allocate` and detaches it.
+   *
+   * @returns false for any other memory
+   */
   free(memory: ArrayBufferLike): boolean {
     const pinned = this.#allocated.get(memory);
     if (pinned) this.#unpin(pinned);
@@ -350,32 +378,33 @@ export class Staging {
     return this.#allocated.delete(memory) || this.#orphans.delete(memory);
   }
 
-  /** Gives back all that was allocated; arrays are detached. */
+  /** Frees all memory of `allocate`. Its arrays are detached. */
   freeAll(): void {
     for (const memory of [...this.#allocated.keys(), ...this.#orphans.keys()]) this.free(memory);
   }
 
-  /** The device is given up: what was allocated has no queue any more. It keeps its data, and is freed all the same. */
+  /** Prepares for an abandoned device, whose queue is gone. Allocated memory keeps its data and can still be freed. */
   orphan(): void {
     for (const [memory, pinned] of this.#allocated) this.#orphans.set(memory, pinned);
     this.#allocated.clear();
   }
 
-  /** Takes over what was allocated for the device before it was given up. */
+  /** Takes over the memory that was allocated before the device was abandoned. */
   adoptOrphans(predecessor: Staging): void {
     for (const [memory, pinned] of predecessor.#orphans) this.#orphans.set(memory, pinned);
     predecessor.#orphans.clear();
   }
 
-  /** Gives everything back; arrays in pinned memory are detached. */
+  /** Releases everything. Arrays in pinned memory are detached. */
   release(): void {
     this.freeAll();
     this.#releaseStaging((pinned) => this.#unpin(pinned));
   }
 
   /**
-   * Gives back what transfers pass through, when nobody waits any more for a device that was given up: arrays of `allocate` keep
-   * their data. Nothing is unmapped, since the queue has gone. A command that is under way all the same keeps the memory until it ends.
+   * Releases the staging memory of an abandoned device once no wait is pending. Arrays of `allocate` keep their data.
+   *
+   * Nothing is unmapped, since the queue is gone. A command that is still in flight keeps the memory until it ends.
    */
   abandon(): void {
     this.#releaseStaging(({ buffer }) => buffer.release());
@@ -387,7 +416,7 @@ export class Staging {
       const ring = this.#rings[direction];
       if (ring) release(ring.pinned);
       delete this.#rings[direction];
-      // One that is being made goes when it is there.
+      // A ring that is still being allocated is released once it exists.
       this.#fileRings[direction]?.then(({ pinned }) => release(pinned)).catch(() => undefined);
       delete this.#fileRings[direction];
     }

@@ -2,20 +2,20 @@ import type { Buffer } from './buffer.js';
 import type { DeferredReadback } from './deferred-readback.js';
 import type { Device } from './device.js';
 
-/** Words of a board of zeros, and of one that launches write: so many may be lent before somebody waits. */
+/** Words of a zeroed buffer, and of one that launches write completely: the maximum in use before a wait. */
 const WORDS = { zero: 256, written: 1024 } as const;
-/** What words are before a launch: zeros, or anything where the launch writes all of them. */
+/** Contents before a launch: zeros, or anything if the launch writes all words. */
 type InitialContents = keyof typeof WORDS;
 
-/** Words on a board, for one launch. */
+/** Status words of one launch. */
 export class StatusSlot {
   readonly buffer: Buffer;
-  /** Number of the first word in the buffer. */
+  /** Index of the first word in the buffer. */
   readonly firstWord: number;
   readonly #count: number;
   readonly #readback: DeferredReadback;
 
-  /** @param readback the words of the board as they will be after the next wait */
+  /** @param readback words of the buffer after the next wait */
   constructor(buffer: Buffer, firstWord: number, count: number, readback: DeferredReadback) {
     this.buffer = buffer;
     this.firstWord = firstWord;
@@ -23,26 +23,26 @@ export class StatusSlot {
     this.#readback = readback;
   }
 
-  /** What the words are, to be asked after the next wait of the queue. */
+  /** Returns the words. They are valid after the next wait of the queue. */
   words(): Uint32Array {
     return this.#readback.words(this.firstWord, this.#count);
   }
 
-  /** What the first word is, likewise: 0 where it was so before, unless the launch wrote on it. */
+  /** Returns the first word, valid after the next wait: 0 if it was zeroed, unless the launch wrote it. */
   word(): number {
     return this.#readback.word(this.firstWord);
   }
 }
 
 /**
- * Words on a device on which launches leave what the host has to know after its wait: many are told by one read, which is
- * not a wait of its own.
+ * Device words in which launches leave status for the host. One read returns the words of many launches, with a wait
+ * that happens anyway.
  */
 export class StatusWords {
   readonly #device: Device;
   readonly #buffer: Buffer;
   readonly #initial: InitialContents;
-  /** Where the words go at the next wait; its first `#taken` ones are lent. */
+  /** Readback of the next wait. Its first `#usedWords` words are in use. */
   #readback: DeferredReadback | undefined;
   #usedWords = 0;
 
@@ -54,24 +54,24 @@ export class StatusWords {
 
   static readonly #instances = new WeakMap<Device, StatusWords[]>();
 
-  /** Words of a board that launches write. */
+  /** Maximum words of a slot of `uninitialized`. */
   static readonly MAX = WORDS.written;
 
   /**
-   * Lends a word that is 0 until the next wait, after which it is free: the launch is to be enqueued at once, before anybody
-   * can wait.
+   * Allocates a word that is 0 until the next wait, after which it is free. The launch must be enqueued at once,
+   * before another wait can begin.
    *
-   * @throws MemoryError
+   * @throws MemoryError when the device is out of memory
    */
   static zeroed(device: Device): StatusSlot {
     return StatusWords.#allocate(device, 'zero', 1);
   }
 
   /**
-   * The same for words that the launch writes, each of them: nobody has to clear them.
+   * Allocates words that the launch writes completely, so that they need no clearing. Otherwise like `zeroed`.
    *
-   * @param count at most `MOST`
-   * @throws MemoryError
+   * @param count at most `MAX`
+   * @throws MemoryError when the device is out of memory
    */
   static uninitialized(device: Device, count: number): StatusSlot {
     return StatusWords.#allocate(device, 'written', count);
@@ -86,7 +86,7 @@ export class StatusWords {
     }
     const added = new StatusWords(device, initial);
     instances.push(added);
-    return added.#tryAllocate(count) as StatusSlot; // none of its words is taken
+    return added.#tryAllocate(count) as StatusSlot; // all of its words are free
   }
 
   #tryAllocate(count: number): StatusSlot | undefined {
@@ -94,7 +94,7 @@ export class StatusWords {
     const { queue } = this.#device;
     const readback = queue.readAtWait(this.#buffer, 0, 1);
     if (readback !== this.#readback) {
-      // Those before this wait may not be read yet, or not be zero.
+      // Words from before this wait may be unread, or not zero.
       if (this.#initial === 'zero' && this.#readback && !this.#readback.isZero) queue.fill(this.#buffer, 0);
       this.#readback = readback;
       this.#usedWords = 0;

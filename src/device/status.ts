@@ -1,18 +1,22 @@
 import { BuildError, ClsortError, DeviceLostError, MemoryError, UnsupportedError } from '../util/errors.js';
 
-/** OpenCL statuses that mean: not enough memory, whichever call returned them. */
+/** OpenCL statuses for insufficient memory, whichever call returned them. */
 const MEMORY_STATUSES = new Set([-4, -5, -6, -61]);
-/** Statuses after which a context is not to be trusted. */
+/** Statuses after which a context cannot be trusted. */
 const LOST_STATUSES = new Set([-14, -36]);
 
-/** OpenCL status of an error that the binding threw, if it has one. */
+/** Returns the OpenCL status of an error of the binding; undefined if it has none. */
 export function statusOf(error: unknown): number | undefined {
   const { status, code } = error as { status?: unknown; code?: unknown };
   if (typeof status === 'number') return status;
   return typeof code === 'number' ? code : undefined;
 }
 
-/** An error of the binding as one of clsort's; those that are already typed pass through. */
+/**
+ * Converts an error of the binding to an error class of clsort. Errors of these classes are returned unchanged.
+ *
+ * @param doing failed action, for the message: 'allocating 4 bytes'
+ */
 export function typedError(error: unknown, doing: string): ClsortError {
   if (error instanceof ClsortError) return error;
   const status = statusOf(error);

@@ -1,37 +1,37 @@
-/** How far a queue has come, in numbers of commands since the beginning. */
+/** Position of a queue, in commands since its creation. */
 export class Timeline {
   #enqueued = 0;
-  /** What of it the driver has, and with what of that it was told to start. */
+  /** Commands that the driver has, and the part of them that was flushed to the device. */
   #submitted = 0;
   #flushed = 0;
-  /** What is done for sure. */
+  /** Commands that are known to be done. */
   #completed = 0;
 
   get enqueued(): number {
     return this.#enqueued;
   }
 
-  /** What of it the driver has. */
+  /** Commands that the driver has. */
   get submitted(): number {
     return this.#submitted;
   }
 
-  /** Of what the driver has, what is not known to be done. */
+  /** Commands that the driver has and that are not known to be done. */
   get inFlight(): number {
     return this.#submitted - this.#completed;
   }
 
-  /** Is everything in front of that place done? */
+  /** Whether everything before that position is done. */
   hasPassed(position: number): boolean {
     return position <= this.#completed;
   }
 
-  /** Does the driver have commands that it was not told to start with? */
+  /** Whether the driver has commands that were not flushed to the device. */
   get hasUnflushed(): boolean {
     return this.#submitted > this.#flushed;
   }
 
-  /** Is all done that the driver was told to start with? */
+  /** Whether all flushed commands are done. */
   get isIdle(): boolean {
     return this.#flushed <= this.#completed;
   }
@@ -41,17 +41,21 @@ export class Timeline {
     this.#enqueued += commands;
   }
 
-  /** The driver gets all that was counted so far. */
+  /** Records that the driver has all commands counted so far. */
   submit(): void {
     this.#submitted = this.#enqueued;
   }
 
-  /** The driver is told to start with what it has. */
+  /** Records that everything the driver has was flushed to the device. */
   flush(): void {
     this.#flushed = this.#submitted;
   }
 
-  /** Notes where the queue is, for who waits, and so has the driver start. @returns to be called when it has come to that point */
+  /**
+   * Marks the current position for a wait, which submits and flushes everything.
+   *
+   * @returns callback for when the queue has reached the position
+   */
   mark(): () => void {
     const position = this.#enqueued;
     this.submit();

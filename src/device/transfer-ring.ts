@@ -2,28 +2,28 @@ import { ConcurrencyLimiter } from '../util/concurrency-limiter.js';
 import { DeviceLostError } from '../util/errors.js';
 import type { PinnedMemory } from './pinned-memory.js';
 
-/** Bytes of the memory that transfers of one direction pass through. */
+/** Bytes of staging memory for the transfers of one direction. */
 export const RING_BYTES = 64 * 2 ** 20;
-/** Parts of it, of which small transfers take one, so that several are under way at once; others take all. */
+/** Parts of the memory. A small transfer takes one, so that several run at once; a large one takes all. */
 const LANES = 8;
-/** Threads of a staged transfer: more of them keep each other waiting for pieces. */
+/** Threads of a staged transfer. More threads would wait for each other's pieces. */
 const MAX_COPIERS = 8;
-/** Of small ones, all of them together: with more, each waits for the others. */
+/** Threads of all small transfers together. With more, the transfers would wait for each other. */
 const LANE_COPIERS = 4;
 
-/** Why nothing passes any more. */
+/** Message for transfers of an abandoned device. */
 export const DEVICE_ABANDONED = 'the device was given up while bytes waited to pass';
 
-/** What a transfer passes through. */
+/** Staging memory of one transfer. */
 export interface TransferRegion {
   readonly memory: Uint8Array;
-  /** Most threads that may copy. */
+  /** Maximum number of threads that may copy. */
   readonly threads: number;
-  /** So many are under way that nothing of theirs stays in the caches until somebody reads it. */
+  /** Whether so many transfers run that copied data leaves the caches before it is read. */
   readonly isContended: boolean;
 }
 
-/** Memory that transfers of one direction pass through, in lanes. */
+/** Staging memory for the transfers of one direction, in lanes. */
 export class TransferRing {
   readonly pinned: PinnedMemory;
   readonly #lanes: number;
@@ -39,12 +39,15 @@ export class TransferRing {
     this.#free = Array.from({ length: lanes }, (_, lane) => lane);
   }
 
-  /** Runs `transfer` with a lane of the memory, when one is free. */
+  /** Runs `transfer` with one lane of the memory, as soon as one is free. */
   runInLane(transfer: (region: TransferRegion) => Promise<unknown>): Promise<unknown> {
     return this.run(this.#laneBytes, transfer);
   }
 
-  /** Runs `transfer` with memory for so many bytes, or with all there is, when it is its turn. */
+  /**
+   * Runs `transfer` with memory for `bytes` bytes, when its turn comes: one lane if that suffices, else the whole
+   * memory.
+   */
   async run(bytes: number, transfer: (region: TransferRegion) => Promise<unknown>): Promise<unknown> {
     if (bytes > this.#laneBytes) {
       return this.#admission.run(this.#lanes, async () =>
@@ -63,7 +66,7 @@ export class TransferRing {
     });
   }
 
-  /** @throws DeviceLostError when the device was given up while others had their turn */
+  /** @throws DeviceLostError when the device was abandoned while the transfer waited */
   #view(start?: number, bytes?: number): Uint8Array {
     const { memory, buffer } = this.pinned;
     if (buffer.released) throw new DeviceLostError(DEVICE_ABANDONED);

@@ -1,34 +1,35 @@
 import { drainMicrotasks } from '../util/microtasks.js';
 
-/** A point of a queue that the driver will be asked for, when somebody waits for it. */
+/** A wait that the driver has not been asked for yet. */
 interface PendingWait {
   readonly wait: Promise<void>;
-  /** When somebody asked for the first time. */
+  /** Time of the first request, in milliseconds. */
   readonly since: number;
-  /** Asks the driver, if nobody has. */
+  /** Asks the driver, unless it has been asked. */
   start(): void;
 }
 
 /**
- * Waits for points of a queue. The driver is asked for one point at a time, and when nothing else is to be done at once: whoever asks
- * until then is told with that point, which lies behind all that is enqueued by then. So any number of waits costs few events.
+ * Merges the waits for a queue. The driver is asked for one wait at a time, after the current microtasks. All
+ * requests until then share that wait, which covers everything enqueued by then. So any number of waits costs few
+ * events.
  *
- * Where enqueuing takes long, points may be asked for in between, so that those who wait for the first ones have done what comes then
- * before the device has come to the last one.
+ * If enqueuing takes long, waits may start in between. The first waiters then continue before the device has reached
+ * the last command.
  */
 export class WaitCoalescer {
   readonly #startWait: (before: Promise<void> | undefined) => Promise<void>;
   readonly #maxDelay: number;
   readonly #now: () => number;
-  /** The last point that the driver was asked for. */
+  /** The last wait that the driver was asked for. */
   #current: Promise<void> | undefined;
   #next: PendingWait | undefined;
 
   /**
-   * @param startWait asks the driver to tell when everything that was enqueued so far is done; resolves behind the point before, if one is
-   * under way
-   * @param maxDelay milliseconds after which who asks does not wait for others any more
-   * @param now tells milliseconds
+   * @param startWait waits until everything enqueued so far is done; resolves after the wait before, if one is in
+   *   progress
+   * @param maxDelay milliseconds after which a request does not wait for others any more; default: no limit
+   * @param now returns the time in milliseconds
    */
   constructor(
     startWait: (before: Promise<void> | undefined) => Promise<void>,
@@ -40,7 +41,7 @@ export class WaitCoalescer {
     this.#now = now;
   }
 
-  /** Resolves when everything that was enqueued so far is done, and maybe some more. */
+  /** Resolves when everything enqueued so far is done, and possibly later commands. */
   wait(): Promise<void> {
     this.#next ??= this.#createWait(this.#current);
     const { wait, since, start } = this.#next;
@@ -48,17 +49,17 @@ export class WaitCoalescer {
     return wait;
   }
 
-  /** Resolves when no wait is under way any more, well or not. */
+  /** Resolves when no wait is in progress. Failed waits do not reject it. */
   async settled(): Promise<void> {
     for (let last = this.#last; last; last = this.#last) await last.catch(() => undefined);
   }
 
-  /** The wait behind all others. */
+  /** The last wait. */
   get #last(): Promise<void> | undefined {
     return this.#next?.wait ?? this.#current;
   }
 
-  /** A wait that starts when the current one has ended. */
+  /** Creates a wait that starts when the current one has ended. */
   #createWait(current: Promise<void> | undefined): PendingWait {
     let resolveWait: (pending: Promise<void>) => void;
     const wait = new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-/** Batches over many workers: a job of the batch is a task, and its record what came of it. */
+/** Batches on many workers: each job of the batch is a task, and the task record holds its result. */
 
 import { dirname, posix } from 'node:path';
 import { inputsOf, type Job, oneOrAll } from '../batch/jobs.js';
@@ -15,16 +15,16 @@ export const BATCH_SCHEMA = 'clsort.batch-jobs/1';
 export interface BatchJobs {
   readonly schema: typeof BATCH_SCHEMA;
   readonly version: string;
-  /** Files by their shared names. */
+  /** Jobs with file names relative to the shared folder. */
   readonly jobs: readonly Job[];
 }
 
-/** What a task of a batch records. */
+/** Record of a batch task. */
 export interface BatchRecord {
   readonly made: JobCompletion;
 }
 
-/** What a job writes, under other names. */
+/** Maps the names of the outputs of a job. */
 async function outputs(
   job: Job,
   named: (path: string) => Promise<string>,
@@ -33,7 +33,11 @@ async function outputs(
   return { out: await named(job.out), ...(counts !== undefined && { counts: await named(counts) }) };
 }
 
-/** A job with its files as all hosts know them. @throws UsageError for files that are not in the shared folder */
+/**
+ * Returns a job with its file names relative to the shared folder.
+ *
+ * @throws UsageError when a file is not in the shared folder, or the job sets `tmp`
+ */
 export async function sharedJob(job: Job, shared: SharedFolder): Promise<Job> {
   if (job.tmp !== undefined) {
     throw new UsageError(
@@ -49,7 +53,12 @@ export async function sharedJob(job: Job, shared: SharedFolder): Promise<Job> {
   return { ...job, ...(await outputs(job, named)), in: oneOrAll(inputs) } as Job;
 }
 
-/** @throws UsageError for files outside of the shared folder; as `runJob` */
+/**
+ * Runs one job of a batch, unless it has a task record.
+ *
+ * @throws UsageError when a file is outside the shared folder, or the batch has no such job
+ * @throws the errors of `runJob`
+ */
 export async function runBatchTask(
   { jobs }: BatchJobs,
   index: number,

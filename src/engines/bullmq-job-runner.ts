@@ -1,6 +1,7 @@
 /**
- * Tasks for workers behind a queue of BullMQ on Redis or Valkey, which retries, and finds workers that died. What counts is a
- * task's record in the shared folder: Redis may lose all it knows, and tasks without a record are added again.
+ * Runs tasks on workers behind a BullMQ queue on Redis or Valkey, which retries tasks and detects dead workers. The
+ * task records in the shared folder are authoritative: Redis may lose its data, and tasks without a record are added
+ * again.
  */
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -32,7 +33,7 @@ import {
 } from './queue-names.js';
 import { connect, loadBullmq, placeOf, redisError } from './redis.js';
 
-/** What a worker tells of a task that it has. */
+/** A message of a worker about its task. */
 export type WorkerUpdate = {
   readonly worker: string;
 } & (
@@ -45,30 +46,28 @@ export type WorkerUpdate = {
 export interface BullmqJobRunnerOptions {
   readonly url: URL;
   readonly queue: string;
-  /** Of the job. */
+  /** Id of the job. */
   readonly id: string;
-  /** Name of the output, for who asks how far it is. */
+  /** Name of the output, for status queries. */
   readonly out: string;
-  /** How often a task is tried at most. Default 3. */
-  readonly attempts?: number | undefined;
   readonly onWarning: (message: string) => void;
 }
 
-/** Between two looks at what is done, since events may be lost. */
+/** Milliseconds between two polls for completed tasks, since events may be lost. */
 const POLL_MS = 2000;
-/** Tasks that are looked at each time. */
+/** Number of tasks checked per poll. */
 const TASKS_PER_POLL = 256;
-/** Tasks that are added at a time. */
+/** Number of tasks added per call. */
 const TASKS_PER_ADD = 500;
-/** A worker that has said nothing for so long is not there. */
+/** Milliseconds of silence after which a worker counts as absent. */
 const WORKER_TIMEOUT_MS = 30_000;
-/** How long the end may take: Redis may not be there. */
+/** Maximum milliseconds for the shutdown, since Redis may be unreachable. */
 const END_MS = 2000;
-/** How long an entry of a job that has ended stays. */
+/** Seconds that the entry of a finished job is kept. */
 const RETENTION_SECONDS = 7 * 24 * 3600;
-/** Looks at which a task that a worker said to be done may lack its record: folders of a network may lag. */
+/** Number of polls for which the record of a completed task may be missing, since network folders may lag. */
 const MAX_LATE_POLLS = 5;
-/** So many records may be missing for good before it is told. */
+/** Number of records that may be missing permanently before the run fails. */
 const MAX_MISSING_RECORDS = 2;
 
 export class BullmqJobRunner implements JobRunner {
@@ -77,7 +76,7 @@ export class BullmqJobRunner implements JobRunner {
   readonly #client: Redis;
   readonly #queue: Queue;
   readonly #events: QueueEvents;
-  /** Waits for events: others would wait with it. */
+  /** A separate connection for blocking reads of events, which would delay other commands. */
   readonly #blockingClient: Redis;
   readonly #warned = new Set<string>();
   #status: JobStatus = { stage: 'begin', done: 0, tasks: 0 };
@@ -95,7 +94,12 @@ export class BullmqJobRunner implements JobRunner {
     this.#events = events;
   }
 
-  /** @throws IoError where Redis does not answer; PackageError where packages are missing */
+  /**
+   * Connects to Redis and opens the queue.
+   *
+   * @throws IoError when Redis does not answer
+   * @throws PackageError when a package is not installed
+   */
   static async open(options: BullmqJobRunnerOptions): Promise<BullmqJobRunner> {
     const { Queue, QueueEvents } = await loadBullmq();
     const { url, queue: name, id, onWarning } = options;
@@ -104,7 +108,7 @@ export class BullmqJobRunner implements JobRunner {
     const queue = new Queue(queueName(name), settings);
     const blockingClient = client.duplicate();
     const events = new QueueEvents(queueName(name), { ...settings, connection: blockingClient });
-    // The connection is made again by itself, and who lost it is told by `connect`.
+    // Clients reconnect automatically, and `connect` reports lost connections.
     queue.on('error', () => undefined);
     events.on('error', () => undefined);
     const runner = new BullmqJobRunner(options, [client, blockingClient], queue, events);
@@ -141,7 +145,7 @@ export class BullmqJobRunner implements JobRunner {
       }
     };
     try {
-      // It waits as long as Redis is not there, and must hold up nothing.
+      // Not awaited: it waits for as long as Redis is unreachable.
       stage
         .add(tasks)
         .then(pollUntilOver)
@@ -163,7 +167,7 @@ export class BullmqJobRunner implements JobRunner {
     return (await this.#client.exists(cancelKey(queue, id))) === 1;
   }
 
-  /** Says once of each worker that is of another version, and once that there is none. */
+  /** Warns once per worker of another version, and once when there are no workers. */
   async #checkWorkers(channel: EventChannel<TaskEvent>): Promise<void> {
     const { queue, url } = this.#options;
     const entries = Object.entries(await this.#client.hgetall(workersKey(queue)));
@@ -204,7 +208,7 @@ export class BullmqJobRunner implements JobRunner {
       ...{ version: VERSION, host: hostname(), pid: process.pid, out, state, at: Date.now() },
       ...this.#status,
     };
-    if (this.#client.status !== 'ready') return; // it is said again soon
+    if (this.#client.status !== 'ready') return; // the next report repeats it
     await this.#client.hset(jobsKey(queue), id, JSON.stringify(entry)).catch(() => undefined);
     await this.#client.expire(jobsKey(queue), RETENTION_SECONDS).catch(() => undefined);
   }
@@ -222,18 +226,18 @@ export class BullmqJobRunner implements JobRunner {
   }
 }
 
-/** The tasks of one stage, until each has ended. */
+/** The unfinished tasks of one stage. */
 class RunningTasks {
   readonly channel = new EventChannel<TaskEvent>();
   readonly #open: Map<string, Task>;
   readonly #isDone: (task: Task) => Promise<boolean>;
   readonly #queue: Queue;
-  /** What workers said last of tasks that have ended, or may be tried again. */
+  /** The last message about each task that has ended or may be retried. */
   readonly #updates = new Map<string, WorkerUpdate>();
   readonly #latePolls = new Map<string, number>();
-  /** Tasks that workers said to be done, and whose records did not come. */
+  /** Number of tasks reported as completed whose record never appeared. */
   #missingRecords = 0;
-  /** Where the next look begins. */
+  /** Start of the next poll. */
   #next = 0;
 
   constructor(tasks: readonly Task[], isDone: (task: Task) => Promise<boolean>, queue: Queue) {
@@ -243,11 +247,11 @@ class RunningTasks {
     if (tasks.length === 0) this.channel.end();
   }
 
-  /** Adds those that the queue does not have yet: an earlier coordinator may have added them. */
+  /** Adds tasks that are not in the queue yet; an earlier coordinator may have added them. */
   async add(tasks: readonly Task[]): Promise<void> {
     for (let first = 0; first < tasks.length; first += TASKS_PER_ADD) {
       const some = tasks.slice(first, first + TASKS_PER_ADD);
-      // What has ended, and has no record, is run once more.
+      // A task that has ended without a record is run again.
       await Promise.all(some.map((task) => this.#removeEnded(jobIdOf(task))));
       await this.#queue.addBulk(
         some.map((task) => ({
@@ -312,7 +316,7 @@ class RunningTasks {
     this.#updates.set(id, update as WorkerUpdate);
   }
 
-  /** A task is over: so it is when its record is there. */
+  /** Handles the end of a task, which counts only if its record exists. */
   async #ended(id: string): Promise<void> {
     const task = this.#open.get(id);
     if (!task || !(await this.#isDone(task).catch(() => false)) || !this.#open.delete(id)) return;
@@ -339,7 +343,7 @@ class RunningTasks {
     if (this.#open.size === 0) this.channel.end();
   }
 
-  /** Looks at some of what is open: events may have been lost, or all that Redis knew. */
+  /** Polls some of the open tasks, in case events or the data of Redis were lost. */
   async poll(): Promise<void> {
     const ids = [...this.#open.keys()];
     const begin = this.#next >= ids.length ? 0 : this.#next;
@@ -354,7 +358,7 @@ class RunningTasks {
         this.#handle(id, job?.progress);
         this.#failed(id, job?.failedReason ?? 'for an unknown reason');
       } else if (state === undefined || state === 'unknown' || state === 'completed') {
-        // A task that has just been completed is no longer known: its record may take a moment to be seen.
+        // A task leaves the queue on completion, and its record may become visible later.
         const polls = (this.#latePolls.get(id) ?? 0) + 1;
         this.#latePolls.set(id, polls);
         const isReported = this.#updates.get(id)?.is === 'done';
@@ -366,11 +370,11 @@ class RunningTasks {
     }
   }
 
-  /** Takes back what nobody has begun. */
+  /** Removes all tasks that no worker has started. */
   async giveUp(): Promise<void> {
     for (const id of this.#open.keys()) {
       const job = await this.#queue.getJob(id).catch(() => undefined);
-      await job?.remove().catch(() => undefined); // one that a worker has is locked
+      await job?.remove().catch(() => undefined); // running tasks are locked
     }
   }
 }

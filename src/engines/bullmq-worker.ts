@@ -1,4 +1,4 @@
-/** A worker: takes tasks from a queue of BullMQ, one at a time, and does them on one device. */
+/** A worker that takes tasks from a BullMQ queue and runs them one at a time on one device. */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Job } from 'bullmq';
@@ -28,14 +28,14 @@ import type { WorkerContext } from './worker-context.js';
 export interface ServeOptions {
   readonly url: URL;
   readonly queue: string;
-  /** The device, for who looks at it. */
+  /** Name of the device, for status queries. */
   readonly device: string;
   readonly context: Omit<WorkerContext, 'onProgress'>;
-  /** Seconds after which a worker that says nothing is taken for dead. Default 30. */
+  /** Seconds of silence after which a worker counts as dead; default 30. */
   readonly stalled?: number | undefined;
-  /** Ends when nothing is left to do. */
+  /** Receives the events of the worker. */
   readonly onEvent: (event: ServeEvent) => void;
-  /** Stands for this version, in tests. */
+  /** Overrides the version, in tests. */
   readonly version?: string | undefined;
 }
 
@@ -47,16 +47,21 @@ export type ServeEvent =
   | { readonly is: 'warning'; readonly message: string };
 
 const DEFAULT_STALLED = 30;
-/** How often a task may lose its worker before it is to blame itself. */
+/** Number of times a task may lose its worker before it counts as failed. */
 const MAX_STALLED = 4;
-/** Between two signs of life. */
+/** Milliseconds between two heartbeats. */
 const HEARTBEAT_MS = 2000;
-/** Between two words about how a task goes. */
+/** Minimum milliseconds between two progress messages. */
 const PROGRESS_MS = 500;
-/** A coordinator that has said nothing for so long is not there. */
+/** Milliseconds of silence after which a coordinator counts as absent. */
 const COORDINATOR_TIMEOUT_MS = 30_000;
 
-/** Takes tasks until the signal of the context fires. @throws IoError where Redis does not answer at first */
+/**
+ * Runs tasks until the signal of the context aborts.
+ *
+ * @throws IoError when Redis does not answer at the start
+ * @throws PackageError when a package is not installed
+ */
 export async function serve(options: ServeOptions): Promise<void> {
   await new QueueWorker(options).run();
 }
@@ -84,7 +89,7 @@ class QueueWorker {
         await this.#perform(job);
       } catch (error) {
         if (context.signal.aborted) {
-          // Another worker is to take it, at once.
+          // Returns the task to the queue for another worker.
           await job.moveToWait(token);
           throw new WaitingError();
         }
@@ -104,7 +109,7 @@ class QueueWorker {
       name: this.#name,
     });
     worker.on('error', (error) => {
-      // One that was away for long finds that another worker has its task, which is no harm.
+      // After a long interruption another worker may own the task, which is harmless.
       if (/lock/i.test(error.message)) warn(`a task has gone to another worker meanwhile (${error.message})`);
     });
     let heartbeat: Promise<void> = Promise.resolve();
@@ -133,7 +138,7 @@ class QueueWorker {
   async #perform(job: Job): Promise<void> {
     const { context, onEvent } = this.#options;
     const worker = this.#name;
-    // That a word is lost harms nothing.
+    // A lost message is harmless.
     const sendUpdate = (update: WorkerUpdate): Promise<void> =>
       job.updateProgress(update).catch(() => undefined);
     const started = performance.now();
@@ -170,7 +175,7 @@ class QueueWorker {
     }
   }
 
-  /** Says that it is there, and looks whether its task is to be given up, and whose tasks it does not take. */
+  /** Reports this worker as alive, checks for cancellation, and warns about jobs of other versions. */
   async #heartbeat(client: Awaited<ReturnType<typeof connect>>): Promise<void> {
     const { queue, device, onEvent } = this.#options;
     const task = this.#task;
@@ -197,7 +202,7 @@ const progressUpdate = ({ phase, done, total }: Progress, worker: string): Worke
   total: Number.isFinite(total) ? total : null,
 });
 
-/** A listener that hears of no more than it can tell. */
+/** Limits the rate of calls to a listener. */
 function throttle(listen: (progress: Progress) => void): (progress: Progress) => void {
   let last = Number.NEGATIVE_INFINITY;
   return (progress) => {

@@ -1,23 +1,23 @@
-/** Steps for a scheduler, one after the other: what is left to do of a sort or a batch, and how a task of it is called. */
+/** A chain of scheduler steps: the remaining work of a sort or batch, and the command lines of its tasks. */
 import type { BatchJobs } from './batch-job.js';
 import type { JobFolder } from './job-folder.js';
 import { STAGES } from './job-runner.js';
 import { batchSharesOf, batchSharesWith, openShares, type Step, sharesOf } from './shares.js';
 import type { SortJob } from './sort-job.js';
 
-/** How tasks are run on nodes. */
+/** How tasks run on nodes. */
 export interface NodeOptions {
-  /** The words that call clsort there. */
+  /** Command that starts clsort on a node. */
   readonly command: readonly string[];
-  /** The folder that all nodes share, as they see it. */
+  /** Path of the shared folder on the nodes. */
   readonly root: string;
   readonly device: string;
-  /** As `--memory` has it; undefined for half of what is free. */
+  /** Memory limit, as for `--memory`; undefined means half of the free memory. */
   readonly memory: string | undefined;
   readonly tmp: string | undefined;
 }
 
-/** The words of a task: its stage and share, which the scheduler knows. */
+/** Returns the command line of a step, without the share, which the scheduler provides. */
 export const taskArguments = (
   { command, root, device, memory, tmp }: NodeOptions,
   id: string,
@@ -29,22 +29,22 @@ export const taskArguments = (
   ...(tmp === undefined ? [] : ['--tmp', tmp]),
 ];
 
-/** Steps that a scheduler runs one after the other. */
+/** Steps that a scheduler runs in sequence. */
 export interface Chain {
-  /** What it is, in a comment. */
+  /** Description, for a comment. */
   readonly title: string;
   readonly steps: readonly ChainStep[];
 }
 
 export interface ChainStep {
   readonly step: Step;
-  /** Of an array those that have something to do, and how many there are; left out of a step that is no array. */
+  /** For an array: the shares with remaining work, and the total number of shares. Absent for a single task. */
   readonly shares?: { readonly open: readonly number[]; readonly of: number };
-  /** Whether it works on devices. */
+  /** Whether the step needs a device. */
   readonly isOnDevice: boolean;
 }
 
-/** What is left to do of a sort. */
+/** Returns the remaining steps of a sort. */
 export async function sortChain(job: SortJob, folder: JobFolder): Promise<Chain> {
   const steps: ChainStep[] = [];
   for (const step of STAGES) {
@@ -58,7 +58,11 @@ export async function sortChain(job: SortJob, folder: JobFolder): Promise<Chain>
   };
 }
 
-/** What is left to do of a batch. @param open its jobs that have no record */
+/**
+ * Returns the remaining steps of a batch.
+ *
+ * @param open indices of the jobs without a record
+ */
 export const batchChain = (batch: BatchJobs, { id }: JobFolder, open: readonly number[]): Chain => ({
   title: `clsort ${batch.version}, job ${id}: ${open.length} of ${batch.jobs.length} jobs of a batch.`,
   steps: [

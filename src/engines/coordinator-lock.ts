@@ -1,6 +1,7 @@
 /**
- * One coordinator for a job: a file in the job's folder says who it is, and is touched as long as that process lives, so that
- * other hosts can tell, too. Two at once would do no harm, since tasks leave the same files; but one of them is a mistake.
+ * The lock of a job's coordinator: a file in the job folder identifies the process, which touches it while it lives, so
+ * that other hosts can detect its end. Two coordinators would do no harm, since tasks leave the same files, but
+ * indicate a mistake.
  */
 import { open, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
@@ -11,19 +12,20 @@ import type { JobFolder } from './job-folder.js';
 
 const NAME = 'coordinator.json';
 const TOUCH_MS = 5000;
-/** A coordinator on another host that has not been heard of for so long is taken for gone. */
+/** Milliseconds of silence after which a coordinator on another host counts as gone. */
 const GONE_MS = 60_000;
 
 interface Coordinator extends Owner {
-  /** The host's name, for people. */
+  /** Host name, for messages. */
   readonly name: string;
 }
 
 /**
- * Becomes the coordinator of a job.
+ * Acquires the coordinator lock of a job.
  *
- * @returns what gives the job up again
- * @throws UsageError where another process is it; IoError
+ * @returns a function that releases the lock
+ * @throws UsageError when another process holds the lock
+ * @throws IoError when the lock file cannot be written
  */
 export async function acquireCoordinatorLock(folder: JobFolder): Promise<() => Promise<void>> {
   const path = folder.file(NAME);
@@ -50,12 +52,12 @@ export async function acquireCoordinatorLock(folder: JobFolder): Promise<() => P
   };
 }
 
-/** Removes what a coordinator that is gone has left. @returns the one that is not */
+/** Removes the lock of a coordinator that is gone; returns the coordinator that is not. */
 async function removeIfStale(folder: JobFolder, path: string): Promise<Coordinator | undefined> {
   const text = await readFile(path, 'utf8').catch(() => undefined);
   if (text === undefined) return undefined; // it has just ended
   const other = parseCoordinator(text);
-  // One that was killed before it said who it is has left an empty file.
+  // A process killed before it wrote its identity leaves an empty file.
   const isDead = other
     ? hasOwnerExited(other) || (await isStale(folder, path, other))
     : await isStale(folder, path);
@@ -64,14 +66,16 @@ async function removeIfStale(folder: JobFolder, path: string): Promise<Coordinat
   await rename(path, temporaryPath).catch(() => undefined);
   const taken = await readFile(temporaryPath, 'utf8').catch(() => undefined);
   if (taken !== undefined && taken !== text) {
-    await rename(temporaryPath, path); // of somebody who was quicker
+    await rename(temporaryPath, path); // another process has just acquired it
     return parseCoordinator(taken);
   }
   await rm(temporaryPath, { force: true });
   return undefined;
 }
 
-/** Has a coordinator not touched its file for long, by the clock of the file system? That of this host is asked here. */
+/**
+ * Whether a lock file is stale by the clock of its file system. Processes on this host are checked directly instead.
+ */
 async function isStale(folder: JobFolder, path: string, other?: Owner): Promise<boolean> {
   if (
     other &&

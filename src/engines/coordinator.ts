@@ -1,4 +1,6 @@
-/** Runs the stages of a job one after the other, on any engine: what has a record is done, and anything else is a task. */
+/**
+ * Runs the stages of a job in sequence on any job runner. Work with a task record is complete; the rest becomes tasks.
+ */
 
 import { assertNotAborted } from '../io/raw.js';
 import { AbortedError, MismatchError } from '../util/errors.js';
@@ -15,23 +17,30 @@ import { tasksOf } from './run-task.js';
 import type { StageWork } from './stages.js';
 import { finish, type PartsReport } from './verify-part.js';
 
-/** What is heard of a job beside its tasks. */
+/** An event of a job or one of its tasks. */
 export type JobEvent =
   | TaskEvent
   | {
       readonly is: 'stage';
       readonly stage: string;
       readonly tasks: number;
-      /** How many of these had been done before. */
+      /** Number of tasks completed before. */
       readonly done: number;
     };
 
 export type JobListener = (event: JobEvent) => void;
 
 /**
- * Sorts, from where an earlier run ended.
+ * Runs a sort, resuming an earlier run.
  *
- * @throws what a task throws that has failed for good; the others of its stage that are under way end, and what is done is kept
+ * @param work the job, its folder and context
+ * @param runner runs the tasks; closed at the end
+ * @param listen receives events
+ * @returns the report of the parts
+ * @throws the error of the first task that fails permanently; running tasks of its stage end, and completed work is
+ * kept
+ * @throws AbortedError when the signal aborts or the job is cancelled
+ * @throws MismatchError when verification fails; all work is removed then
  */
 export async function runSort(work: StageWork, runner: JobRunner, listen: JobListener): Promise<PartsReport> {
   const { job, folder, context } = work;
@@ -47,7 +56,7 @@ export async function runSort(work: StageWork, runner: JobRunner, listen: JobLis
     outcome = 'done';
     return report;
   } catch (error) {
-    // What is wrong would be wrong again, and what it was made of is gone.
+    // A retry would find the same mismatch, and its sources are gone.
     if (error instanceof MismatchError) await folder.remove();
     if (!(await folder.isCancelled()) && !isCancelled(error)) throw error;
     await folder.remove();
@@ -58,10 +67,10 @@ export async function runSort(work: StageWork, runner: JobRunner, listen: JobLis
   }
 }
 
-/** Between two looks whether a job is to be given up. */
+/** Milliseconds between two checks for cancellation. */
 const POLL_MS = 1000;
 
-/** A signal that fires with another one, and when the job is cancelled. */
+/** Returns a signal that aborts with another one, or when the job is cancelled. */
 function watch(folder: JobFolder, signal: AbortSignal): { signal: AbortSignal; stop: () => void } {
   const cancelled = new AbortController();
   const timer = setInterval(() => {
@@ -84,7 +93,11 @@ interface TasksToRun {
   readonly signal: AbortSignal;
 }
 
-/** Runs those tasks of a kind that have no record. @throws what the first of them throws that fails for good */
+/**
+ * Runs the tasks of a kind that have no record.
+ *
+ * @throws the error of the first task that fails permanently
+ */
 async function runTasks(
   { folder, runner, kind, count, signal }: TasksToRun,
   listen: JobListener,

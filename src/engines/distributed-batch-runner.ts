@@ -1,4 +1,4 @@
-/** Runs the jobs of a batch on an engine: each is a task, and what came of it is its record. */
+/** Runs the jobs of a batch on a job runner: each job is a task, and the task record holds its result. */
 import { stat } from 'node:fs/promises';
 import type { JobResult, Listener } from '../batch/events.js';
 import type { Entry } from '../batch/job-queue.js';
@@ -12,23 +12,23 @@ import type { JobRunner, Task, TaskEvent } from './job-runner.js';
 import type { SharedFolder } from './shared-folder.js';
 
 export interface DirectExecution {
-  /** Opens the engine for the job of that id. */
+  /** Opens the job runner for the job with this id. */
   readonly runner: (id: string) => Promise<JobRunner>;
 }
 
-/** Runs jobs when nobody waits for them any more: what came of them is told by the next run of the same batch. */
+/** Runs jobs after this process has ended; the next run of the same batch reports their results. */
 export interface Scheduler {
-  /** @throws UsageError while jobs of an earlier run have not ended */
+  /** @throws UsageError while jobs of an earlier run are pending */
   readonly assertFree: (folder: JobFolder) => Promise<void>;
-  /** @param open tasks that have no record */
+  /** @param open indices of the tasks without a record */
   readonly handOver: (batch: BatchJobs, folder: JobFolder, open: readonly number[]) => Promise<void>;
 }
 
 export interface DistributedBatchRunnerOptions {
   readonly shared: SharedFolder;
-  /** By which the batch is known again: the name of its manifest. */
+  /** Name of the manifest, which identifies the batch. */
   readonly name: string;
-  /** Who runs the jobs, or to whom they are handed over. */
+  /** The job runner, or the scheduler that receives the jobs. */
   readonly by: DirectExecution | Scheduler;
   readonly failFast: boolean;
   readonly signal: AbortSignal;
@@ -38,7 +38,7 @@ export interface DistributedBatchRunnerOptions {
 export class DistributedBatchRunner {
   readonly #options: DistributedBatchRunnerOptions;
   readonly #entries: Entry[] = [];
-  /** The same, by the number of their tasks. */
+  /** Jobs by task index. */
   readonly #tasks = new Map<number, Job>();
 
   constructor(options: DistributedBatchRunnerOptions) {
@@ -49,7 +49,13 @@ export class DistributedBatchRunner {
     this.#entries.push(...entries);
   }
 
-  /** No more will be added. @returns when each has ended; @throws UsageError, IoError where none can be run */
+  /**
+   * Declares that no more jobs will be added, and runs them.
+   *
+   * @returns a promise that resolves when every job has ended or was handed over to the scheduler
+   * @throws UsageError when a job names a device or a file outside the shared folder, or an earlier run is active
+   * @throws IoError when the job folder cannot be used
+   */
   async end(): Promise<void> {
     const { shared, name, by } = this.#options;
     if (this.#entries.length === 0) return;
@@ -78,8 +84,8 @@ export class DistributedBatchRunner {
   }
 
   /**
-   * Leaves what an earlier run has done of the same jobs, and forgets what has changed since. Jobs keep their numbers where an
-   * earlier batch has all of them: those that are known to be done are asked for no more.
+   * Keeps the task records of an earlier run whose files have not changed, and removes the others. Jobs keep their
+   * indices when an earlier batch contains all of them, since jobs known to be complete are not submitted again.
    */
   async #prepare(folder: JobFolder, jobs: readonly Job[]): Promise<BatchJobs> {
     const found = await folder.readJob<BatchJobs>();
@@ -98,7 +104,7 @@ export class DistributedBatchRunner {
     return batch;
   }
 
-  /** Tells of what has its record. @returns the tasks that are left */
+  /** Reports the jobs that have a record, and returns the indices of the others. */
   async #reportDone(folder: JobFolder): Promise<number[]> {
     const done = await folder.done('batch');
     const open: number[] = [];
@@ -125,7 +131,7 @@ export class DistributedBatchRunner {
     }
   }
 
-  /** @returns whether all went well */
+  /** @returns whether all jobs have succeeded */
   async #run(folder: JobFolder, runner: JobRunner, open: readonly number[]): Promise<boolean> {
     const { signal, onEvent, failFast } = this.#options;
     const remaining = new Set(open);
@@ -180,7 +186,7 @@ export class DistributedBatchRunner {
   }
 }
 
-/** Are inputs and output of a job as they were when it was done? */
+/** Whether input and output of a job are unchanged since it completed. */
 async function isUnchanged(job: Job, { made }: BatchRecord): Promise<boolean> {
   const statOf = (path: string) => stat(path).catch(() => undefined);
   const output = await statOf(job.out);

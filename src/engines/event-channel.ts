@@ -1,4 +1,4 @@
-/** Events that come by themselves, for who takes them one by one. */
+/** A channel that turns pushed events into an async iteration. */
 export class EventChannel<T> {
   readonly #waiting: T[] = [];
   #failure: { readonly error: unknown } | undefined;
@@ -15,7 +15,7 @@ export class EventChannel<T> {
     this.#wake();
   }
 
-  /** What has come before is still given out. */
+  /** Ends the iteration with an error, after all events pushed before. */
   fail(error: unknown): void {
     this.#failure ??= { error };
     this.#wake();
@@ -28,7 +28,7 @@ export class EventChannel<T> {
       if (this.#ended) return;
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
-        // It may have come between the look and this line.
+        // An event may have arrived since the checks above.
         if (this.#waiting.length > 0 || this.#failure || this.#ended) resolve();
       });
     }

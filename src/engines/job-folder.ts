@@ -1,7 +1,7 @@
 /**
- * What is kept of a job while it goes on, in the shared folder: `job.json`, which says what is to be done, a record of
- * each task that is done, and files between two stages. Records are written aside and renamed, so that whatever is there is
- * whole; a task without one is done once more.
+ * The state of a job in the shared folder: `job.json`, which describes the job, one record per completed task, and
+ * files between stages. Records are written to a temporary file and renamed, so that each is complete. A task without a
+ * record is run again.
  */
 import { createHash } from 'node:crypto';
 import { readdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
@@ -14,20 +14,24 @@ import { IoError, UsageError } from '../util/errors.js';
 import type { Task, TaskKind } from './job-runner.js';
 import type { SharedFolder } from './shared-folder.js';
 
-/** The folder of all jobs, in the shared one. */
+/** Folder of all jobs, inside the shared folder. */
 const JOBS = '.clsort';
 const JOB = 'job.json';
-/** There while the job is to be given up. */
+/** Exists while cancellation is requested. */
 const CANCELLED = 'cancelled';
-/** What processes write that have not ended. */
+/** Folder of unfinished files of running processes. */
 const TEMPORARY_FOLDER = 'asides';
 
 const ID = /^[0-9a-f]{12}$/;
 
-/** The id of the job that makes an output: the same command goes on with what it has begun. @param out its shared name */
+/**
+ * Returns the job id of an output. The same command thus finds the job that it started.
+ *
+ * @param out output name relative to the shared folder
+ */
 export const idOf = (out: string): string => createHash('sha256').update(out).digest('hex').slice(0, 12);
 
-/** @throws UsageError for what is no id of a job */
+/** @throws UsageError when `id` is not a job id */
 export function assertId(id: unknown): asserts id is string {
   if (typeof id === 'string' && ID.test(id)) return;
   throw new UsageError(`${JSON.stringify(id)} is no id of a job: expected 12 digits, from 0 to f`);
@@ -45,7 +49,12 @@ export class JobFolder {
     this.path = path;
   }
 
-  /** @throws UsageError for a wrong id, and where a link leads out of the shared folder; IoError where there is no such job */
+  /**
+   * Opens the folder of an existing job.
+   *
+   * @throws UsageError when the id is invalid or the folder is a link
+   * @throws IoError when there is no such job
+   */
   static async find({ root }: SharedFolder, id: string): Promise<JobFolder> {
     assertId(id);
     const path = join(root, JOBS, id);
@@ -59,7 +68,7 @@ export class JobFolder {
     throw new UsageError(`${path} is a link, which workers do not follow: the job is refused`);
   }
 
-  /** The folder of a job, made if there is none. */
+  /** Opens the folder of a job, creating it if necessary. */
   static async make(shared: SharedFolder, id: string): Promise<JobFolder> {
     assertId(id);
     const path = join(shared.root, JOBS, id);
@@ -67,7 +76,7 @@ export class JobFolder {
     return JobFolder.find(shared, id);
   }
 
-  /** What is to be done; undefined where that was never written. */
+  /** Returns the description of the job; undefined when it was never written. */
   readJob<J>(): Promise<J | undefined> {
     return this.#read<J>(JOB);
   }
@@ -80,7 +89,7 @@ export class JobFolder {
     return this.#read<R>(recordName({ kind, index }));
   }
 
-  /** @throws IoError where there is none: what came before has not been done */
+  /** @throws IoError when there is no record, which means that an earlier task has not completed */
   async expect<R>(kind: TaskKind, index: number): Promise<R> {
     const record = await this.get<R>(kind, index);
     if (record !== undefined) return record;
@@ -93,12 +102,12 @@ export class JobFolder {
     return this.#put(recordName({ kind, index }), record);
   }
 
-  /** Removes the record of a task, which is then done once more. */
+  /** Removes the record of a task, which is then run again. */
   async forget(kind: TaskKind, index: number): Promise<void> {
     await rm(this.file(recordName({ kind, index })), { force: true });
   }
 
-  /** Which tasks of a kind are done; the folder is listed, since a host may remember for long that a file is not there. */
+  /** Returns the completed tasks of a kind. Lists the folder, since hosts may cache the absence of a file for long. */
   async done(kind: TaskKind): Promise<Set<number>> {
     const names = await readdir(this.path).catch(() => []);
     const pattern = new RegExp(`^${kind}-(\\d{6})\\.json$`);
@@ -109,7 +118,7 @@ export class JobFolder {
     return join(this.path, ...names);
   }
 
-  /** A name that no other process writes to. */
+  /** Returns a path that no other process writes to. */
   temporaryPath(name: string): string {
     return join(this.path, TEMPORARY_FOLDER, temporaryName(name));
   }
@@ -118,7 +127,7 @@ export class JobFolder {
     return join(this.path, TEMPORARY_FOLDER);
   }
 
-  /** Asks the coordinator of the job to give it up. */
+  /** Asks the coordinator to cancel the job. */
   async cancel(): Promise<void> {
     await writeFile(this.file(CANCELLED), '').catch((error) => {
       throw ioError('write', this.file(CANCELLED), error);
@@ -129,10 +138,10 @@ export class JobFolder {
     return (await stat(this.file(CANCELLED)).catch(() => undefined)) !== undefined;
   }
 
-  /** Removes all of it, what says that there is a job first. */
+  /** Removes the folder, starting with the description of the job. */
   async remove(): Promise<void> {
     await rm(join(this.path, JOB), { force: true });
-    // Workers that lag behind may still put something there.
+    // Slow workers may still write to it.
     await rm(this.path, { recursive: true, force: true, maxRetries: 5 });
   }
 

@@ -1,4 +1,4 @@
-/** The units of a job: in which order they go, how a shard of them is read, and how a part is written and read back. */
+/** The records of a job: their order, and how shards and parts are read and written. */
 import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { piecesOf } from '../io/external/input.js';
@@ -14,24 +14,32 @@ import { InputError } from '../util/errors.js';
 import type { SharedFolder } from './shared-folder.js';
 import type { JobInput, KeyFormat, RecordFormat, SortJob } from './sort-job.js';
 
-/** Units that are read: a stretch of a file, or a whole one. */
+/** A reader of a whole file or of a range of it. */
 export interface RecordReader {
-  /** Of all units; undefined where that shows at the end only. */
+  /** Size of all records in bytes; undefined until the end when unknown. */
   readonly bytes: number | undefined;
-  /** Fills `into` from a byte of these units on; undefined where they come in order only. */
+  /** Fills `into` from a byte of these records on; undefined when they must be read in order. */
   readonly readAt: ReadAt | undefined;
-  /** The units in order, to be taken once. @param buffer memory for two pieces, by turns */
+  /**
+   * Yields the records in order. Can be called once.
+   *
+   * @param buffer memory for two pieces in alternation
+   */
   pieces(buffer: Uint8Array): AsyncGenerator<Uint8Array>;
   close(): Promise<void>;
 }
 
-/** Stands where jobs have no stdin. */
+/** Replaces stdin, which jobs do not have. */
 const noStdin = (): Readable => Readable.from([]);
 
 export const orderOf = (format: KeyFormat | RecordFormat): RecordOrdering =>
   format.is === 'records' ? layoutOrdering(format) : keyOrdering(format);
 
-/** A whole file of units. @throws as `openKeys` and `openRecords` */
+/**
+ * Opens a whole file of records.
+ *
+ * @throws the errors of `openKeys` and `openRecords`
+ */
 async function openWhole(
   path: string,
   recordFormat: KeyFormat | RecordFormat,
@@ -78,7 +86,11 @@ function keyRecordReader(reader: KeyReader, recordBytes: number, close: RecordRe
   };
 }
 
-/** Opens a shard. @throws InputError when the file is not the one that the job was made for */
+/**
+ * Opens a shard.
+ *
+ * @throws InputError when the input has changed since the job was created
+ */
 export async function openShard(
   job: SortJob,
   index: number,
@@ -107,7 +119,7 @@ export async function openShard(
   };
 }
 
-/** @throws InputError; hosts may tell the time of a change more or less exactly */
+/** @throws InputError when the file has changed; compares times in milliseconds, since hosts differ in resolution */
 async function assertUnchanged({ name, bytes, modified }: JobInput, path: string): Promise<void> {
   const found = await stat(path, { bigint: true });
   const milliseconds = (nanoseconds: bigint): bigint => nanoseconds / 1_000_000n;
@@ -117,7 +129,11 @@ async function assertUnchanged({ name, bytes, modified }: JobInput, path: string
   });
 }
 
-/** Writes the units of a part. @param n how many there will be */
+/**
+ * Opens a writer for the records of a part.
+ *
+ * @param n number of records
+ */
 export async function partWriter(job: SortJob, path: string, n: number, output: Output): Promise<KeyWriter> {
   const { units, part } = job;
   if (units.is === 'records') {
@@ -129,7 +145,7 @@ export async function partWriter(job: SortJob, path: string, n: number, output: 
   return target.create(output, { dtype: units.dtype, n, shape: [n], column });
 }
 
-/** Reads a part back. */
+/** Opens a written part for reading. */
 export function openPart(job: SortJob, path: string, signal: AbortSignal): Promise<RecordReader> {
   const { units, part } = job;
   if (units.is === 'records') return openWhole(path, { ...units, format: 'raw' }, signal);

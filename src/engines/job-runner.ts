@@ -1,27 +1,30 @@
-/** Who runs tasks: this process, workers behind a queue, a cluster's scheduler. Engines move tasks, never keys. */
+/**
+ * Job runners execute tasks: in this process, on workers behind a queue, or by a cluster scheduler. They never move
+ * keys.
+ */
 import type { Progress } from '../sort/api/options.js';
 import { AbortedError } from '../util/errors.js';
 
-/** The stages of a sort, each of which begins when the one before has ended. */
+/** The stages of a sort; each starts after the previous one has ended. */
 export const STAGES = ['sample', 'splitters', 'partition', 'sort', 'verify'] as const;
 
 export type Stage = (typeof STAGES)[number];
 
-/** What tasks are of: a stage of a sort, or the jobs of a batch. */
+/** Kinds of tasks: the stages of a sort, and the jobs of a batch. */
 export const TASK_KINDS = [...STAGES, 'batch'] as const;
 
 export type TaskKind = (typeof TASK_KINDS)[number];
 
-/** All that a worker is told: which part of which job. What the job is, stands in the shared folder. */
+/** All that a worker receives: the job and the part of it. The shared folder holds the description of the job. */
 export interface Task {
-  /** The job's id, which is also the name of its folder. */
+  /** Id of the job, which is also the name of its folder. */
   readonly job: string;
   readonly kind: TaskKind;
-  /** The shard, the part of the result, or the number in the batch, from 0. */
+  /** Index of the shard, the part of the result, or the job in the batch, from 0. */
   readonly index: number;
 }
 
-/** What happens to tasks. */
+/** An event of a task. */
 export type TaskEvent =
   | { readonly is: 'begin'; readonly task: Task; readonly worker: string }
   | {
@@ -30,22 +33,22 @@ export type TaskEvent =
       readonly worker: string;
       readonly progress: Progress;
     }
-  /** It is to be tried once more. */
+  /** The task will be retried. */
   | { readonly is: 'again'; readonly task: Task; readonly worker: string; readonly error: Error }
   | {
       readonly is: 'done';
       readonly task: Task;
       readonly worker: string;
       readonly seconds: number;
-      /** Of processors, and on which device, where the worker has told. */
+      /** CPU seconds and device, when the worker has reported them. */
       readonly cpuSeconds?: number | undefined;
       readonly device?: string | undefined;
     }
-  /** It has failed for good. */
+  /** The task has failed permanently. */
   | { readonly is: 'failed'; readonly task: Task; readonly worker: string; readonly error: Error }
   | { readonly is: 'warning'; readonly message: string };
 
-/** How far a job is, for who asks from elsewhere. */
+/** Progress of a job, for status queries. */
 export interface JobStatus {
   readonly stage: string;
   readonly done: number;
@@ -55,28 +58,34 @@ export interface JobStatus {
 export interface JobRunner {
   readonly name: string;
   /**
-   * Runs tasks until each has ended, one way or the other; giving it up early gives up what has not begun.
+   * Runs tasks until each has ended. Leaving the iteration early drops the tasks that have not started.
    *
-   * A task may run twice, and on two workers at once: it leaves the same files.
+   * A task may run twice, also on two workers at once; it leaves the same files.
    *
-   * @param isDone tells whether a task has its record, which counts more than what the engine remembers
+   * @param tasks the tasks
+   * @param isDone whether a task has a record, which overrides the state of the job runner
+   * @param signal aborts the run
    */
   run(
     tasks: readonly Task[],
     isDone: (task: Task) => Promise<boolean>,
     signal: AbortSignal,
   ): AsyncIterable<TaskEvent>;
-  /** Says how far a job is to who asks the engine. */
+  /** Publishes the progress of the job for status queries. */
   reportStatus(status: JobStatus): Promise<void>;
-  /** Ends what the engine has open. @param outcome of the job */
+  /**
+   * Closes all resources of the job runner.
+   *
+   * @param outcome outcome of the job
+   */
   close(outcome: 'done' | 'failed'): Promise<void>;
 }
 
-/** `partition 3`: in views and errors, counted from 1. */
+/** Formats a task for display, counted from 1, such as `partition 3`. */
 export const taskText = ({ kind, index }: Task): string =>
   kind === 'splitters' ? kind : `${kind} ${index + 1}`;
 
-/** Somebody has given the job up, not only this run of it. */
+/** Thrown when the job itself was cancelled, not only this run of it. */
 export class CancelledError extends AbortedError {}
 
 export const isCancelled = (error: unknown): boolean =>

@@ -1,19 +1,19 @@
-/** A sort or a batch as Indexed Jobs of Kubernetes: a manifest, which is written and not run here. */
+/** A sort or batch as a manifest of Kubernetes Indexed Jobs. The manifest is written but not applied. */
 import { type Chain, type ChainStep, type NodeOptions, taskArguments } from './chain.js';
 import type { JobFolder } from './job-folder.js';
 
 export interface ClusterOptions extends NodeOptions {
   readonly image: string;
-  /** The claim of the volume that all pods share. */
+  /** Name of the persistent volume claim that all pods share. */
   readonly claim: string;
-  /** What each pod that sorts is given, as a device plugin names it: NAME=COUNT. */
+  /** Resource limit of each pod that sorts, as NAME=COUNT with the name of the device plugin. */
   readonly resource: string | undefined;
 }
 
-/** JSON is YAML, and leaves no text unescaped. */
+/** JSON is valid YAML and escapes all text. */
 const yaml = (value: unknown): string => JSON.stringify(value);
 
-/** The Jobs of what is left to do. All but the first are suspended: Kubernetes knows no order of Jobs. */
+/** Returns the Jobs of the remaining steps. All but the first are suspended, since Kubernetes does not order Jobs. */
 export function kubernetesManifest(
   { title, steps }: Chain,
   folder: JobFolder,
@@ -27,12 +27,12 @@ export function kubernetesManifest(
     const isFirst = names.length === 0;
     const completions = shares?.of ?? 1;
     names.push(name);
-    // What stands in $( ) would be taken for a variable.
+    // Kubernetes would expand $( ) as a variable.
     const words = taskArguments(options, id, step).map((word) => word.replaceAll('$(', '$$$$('));
-    // An index is a share: those that are done end at once.
+    // Each index is a share; completed shares end at once.
     const share = shares ? ['--share', '$(JOB_COMPLETION_INDEX)'] : [];
     const [resource, amount = '1'] = isOnDevice ? (options.resource?.split('=') ?? []) : [];
-    // A job of a batch that fails keeps the others from nothing.
+    // The jobs of a batch fail independently.
     const isEachAlone = step === 'batch';
     documents.push(
       [

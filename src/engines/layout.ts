@@ -1,6 +1,7 @@
 /**
- * How the result is cut into parts: a partition each, but for those of equal units, which are cut anywhere so that
- * none is much larger than the others. It follows from the records of the stages before, so that all workers find the same.
+ * The division of the result into parts: one per partition. Partitions of equal records are divided further, so that no
+ * part is much larger than the others. The layout follows from the records of earlier stages, so all workers compute
+ * the same.
  */
 
 import type { StoredSplitters } from '../io/external/splitters.js';
@@ -9,60 +10,64 @@ import type { JobFolder } from './job-folder.js';
 import { orderOf } from './job-records.js';
 import type { SortJob } from './sort-job.js';
 
-/** What `sample` records; the sample itself is in a file. */
+/** Record of a `sample` task; the sample is in a file. */
 export interface SampleRecord {
-  /** Units of the shard, and of the sample. */
+  /** Number of records in the shard and in the sample. */
   readonly n: number;
   readonly samples: number;
 }
 
-/** What `splitters` records. */
+/** Record of the `splitters` task. */
 export interface SplittersRecord {
   readonly splitters: StoredSplitters;
-  /** Of each partition: are all its units equal? */
+  /** Whether all records of a partition are equal. */
   readonly single: readonly boolean[];
 }
 
-/** What `partition` records. */
+/** Record of a `partition` task. */
 export interface PartitionRecord {
   readonly bytes: number;
-  /** Of what goes to each partition. */
+  /** Bytes per partition. */
   readonly sizes: readonly number[];
   readonly products: StoredProducts;
 }
 
-/** What `sort` records. */
+/** Record of a `sort` task. */
 export interface SortedPartRecord {
-  /** Units, and bytes of the file. */
+  /** Number of records, and file size in bytes. */
   readonly n: number;
   readonly bytes: number;
-  /** The first and the last unit, as base64. */
+  /** The first and last record, as base64. */
   readonly ends: readonly [first: string, last: string] | null;
   readonly products: StoredProducts;
 }
 
-/** What a task of `sort` makes. */
+/** The output of a `sort` task. */
 export interface Part {
   readonly name: string;
   readonly partition: number;
-  /** Which bytes of the partition's units. */
+  /** Byte range in the records of the partition. */
   readonly begin: number;
   readonly end: number;
   readonly single: boolean;
-  /** What each shard has of the partition. */
+  /** Bytes of the partition per shard. */
   readonly sizes: readonly number[];
 }
 
 export interface Layout {
   readonly parts: readonly Part[];
-  /** Bytes of all units. */
+  /** Size of all records in bytes. */
   readonly bytes: number;
 }
 
-/** A partition of equal units is cut where it has more than so many times the bytes of an average one. */
+/** A partition of equal records is divided when it exceeds the average size by this factor. */
 const MAX_SINGLE_KEY_RATIO = 1.5;
 
-/** @throws IoError where a stage before has no records yet */
+/**
+ * Computes the layout of the result.
+ *
+ * @throws IoError when an earlier stage is incomplete
+ */
 export async function layoutOf(job: SortJob, folder: JobFolder): Promise<Layout> {
   const { single } = await folder.expect<SplittersRecord>('splitters', 0);
   const shards: PartitionRecord[] = [];
@@ -81,7 +86,7 @@ export async function layoutOf(job: SortJob, folder: JobFolder): Promise<Layout>
       parts.push({ partition, begin: cut(i), end: cut(i + 1), single: isSingle, sizes });
     }
   }
-  // Of no units at all there is a part, too, which says what they would be.
+  // An empty result has one empty part, which defines the dtype.
   if (parts.length === 0) parts.push({ partition: 0, begin: 0, end: 0, single: false, sizes: [] });
   const digits = Math.max(5, String(parts.length - 1).length);
   const named = parts.map((part, i) => ({
@@ -91,12 +96,12 @@ export async function layoutOf(job: SortJob, folder: JobFolder): Promise<Layout>
   return { parts: named, bytes };
 }
 
-/** Of a shard's piece of a partition, below the job's folder. */
+/** Returns the path of a shard's piece of a partition, relative to the job folder. */
 export const pieceName = (partition: number, shard: number): readonly [string, string, string] => [
   'pieces',
   String(partition).padStart(4, '0'),
   String(shard).padStart(6, '0'),
 ];
 
-/** The folder of the parts, while they are made. */
+/** Folder of the parts while they are written. */
 export const PARTS = 'parts';

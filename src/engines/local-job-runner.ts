@@ -1,4 +1,4 @@
-/** Runs tasks in this process, one after the other. */
+/** Runs tasks one after the other in this process. */
 import { AbortedError } from '../util/errors.js';
 import type { JobRunner, Task, TaskEvent } from './job-runner.js';
 import { runTask } from './run-task.js';
@@ -40,7 +40,7 @@ export class LocalJobRunner implements JobRunner {
     }
   }
 
-  /** The name of the device, once there is one. */
+  /** Returns the device name for a sort task. */
   async #device({ kind }: Task): Promise<string | undefined> {
     return kind === 'sort' ? ((await this.#context.sorter()).device?.name ?? 'host') : undefined;
   }

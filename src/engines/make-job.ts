@@ -1,4 +1,4 @@
-/** Makes the job of a sort over many workers: looks at the files, and cuts them into shards. */
+/** Creates the job of a distributed sort: inspects the inputs and divides them into shards. */
 import { readdir } from 'node:fs/promises';
 import { dirname, extname } from 'node:path';
 import { Readable } from 'node:stream';
@@ -29,11 +29,11 @@ import {
 } from './sort-job.js';
 import { assertReplaceable } from './verify-part.js';
 
-/** What is asked for. */
+/** A request for a distributed sort. */
 export interface SortRequest {
   readonly inputs: readonly string[];
   readonly out: string;
-  /** How files of keys are read, and in which order they go. */
+  /** Input options and order of key files. */
   readonly keys?: InputOptions & {
     readonly descending?: boolean;
     readonly nan?: 'first' | 'last';
@@ -41,42 +41,49 @@ export interface SortRequest {
     /** Format of the parts. */
     readonly to?: string;
   };
-  /** Of records; then there are no keys. */
+  /** Layout of records; set instead of `keys`. */
   readonly records?: (RecordLayout & { readonly format?: string | undefined }) | undefined;
   readonly how: SortJob['how'];
   readonly partitions?: number | undefined;
   readonly shards?: number | undefined;
 }
 
-/** Bytes of a partition on the average: it is sorted in three or four times as much memory. */
+/** Average partition size in bytes; sorting takes three to four times as much memory. */
 const PARTITION_BYTES = 384 * 2 ** 20;
-/** Fewer are made only where there is little: then they have some mebibytes each. */
+/** Minimum number of partitions, unless they would become smaller than `MIN_PARTITION_BYTES`. */
 const MIN_PARTITIONS = 16;
 const MIN_PARTITION_BYTES = 4 * 2 ** 20;
-/** Partitions of what has no size that is known. */
+/** Number of partitions of inputs of unknown size. */
 const UNKNOWN_PARTITIONS = 64;
 
 const MIN_SHARD_BYTES = 16 * 2 ** 20;
 const SHARD_BYTES = 256 * 2 ** 20;
-/** Each shard has a file for each partition. */
+/** Each shard writes one file per partition, which limits their number. */
 const MAX_SHARDS = 1024;
-/** More shards than that are worth larger ones, as long as these are not large. */
+/** Target number of shards; larger inputs get larger shards up to `SHARD_BYTES`, and then more of them. */
 const TARGET_SHARDS = 64;
 
 const SEED = 0x5eed;
 
 interface InputSummary {
   readonly input: JobInput;
-  /** Bytes of its units; undefined where that is not known. */
+  /** Size of its records in bytes; undefined when unknown. */
   readonly bytes: number | undefined;
-  /** Whether it can be cut. */
+  /** Whether it can be divided. */
   readonly cut: boolean;
 }
 
 /**
- * Makes a job.
+ * Creates a job.
  *
- * @throws UsageError, DtypeError, FormatError, InputError, IoError
+ * @param request inputs, output and options
+ * @param shared the shared folder
+ * @param signal aborts reading
+ * @throws UsageError when an option is invalid, or a file is not in the shared folder or not a regular file
+ * @throws DtypeError when dtypes are missing or differ
+ * @throws FormatError when a file is not valid in its format
+ * @throws InputError when records do not match their files
+ * @throws IoError when reading fails
  */
 export async function makeJob(
   request: SortRequest,
@@ -212,7 +219,7 @@ function assertSameType(reader: KeyReader, first: KeyReader): void {
   }
 }
 
-/** How parts are written: as `to` says, else as the input is. */
+/** Returns the format of the parts: from `to`, otherwise that of the input. */
 async function partOf(
   reader: KeyReader,
   {
@@ -226,35 +233,35 @@ async function partOf(
   const bigEndian = format === 'raw' && (reader.bigEndian ?? false);
   const extension =
     format === 'raw' ? `.${reader.dtype}${bigEndian ? 'be' : ''}` : `.${wanted?.extensions[0] ?? format}`;
-  // That the format cannot hold such keys is told now, not when they have been sorted.
+  // Checks early that the format can hold these keys.
   const model = { format, bigEndian, dtypeSaid: true };
   const target = await keyTarget(`part${extension}`, { to: format, header, delimiter }, model);
   const text = { header, delimiter, column: reader.column };
   return { extension, format: target.format, bigEndian, ...text };
 }
 
-/** An extension that stands in names of parts: letters and digits only. */
+/** Returns an extension of letters and digits for the names of parts, or an empty string. */
 const safeExtension = (extension: string): string => (/^\.\w{1,16}$/.test(extension) ? extension : '');
 
-/** Into how many partitions so many bytes are cut where nobody says it. */
+/** Returns the default number of partitions. */
 export function partitionsFor(bytes: number | undefined): number {
   if (bytes === undefined) return UNKNOWN_PARTITIONS;
   const minPartitions = Math.min(MIN_PARTITIONS, Math.ceil(bytes / MIN_PARTITION_BYTES));
   return Math.max(1, Math.min(MAX_PARTITIONS, Math.max(minPartitions, Math.ceil(bytes / PARTITION_BYTES))));
 }
 
-/** Bytes of a shard, about. */
+/** Returns the approximate shard size in bytes. */
 function shardBytes(total: number, wanted: number | undefined): number {
   if (wanted !== undefined) return total / wanted;
   const maxBytes = Math.max(SHARD_BYTES, total / MAX_SHARDS);
   return Math.min(maxBytes, Math.max(MIN_SHARD_BYTES, total / TARGET_SHARDS));
 }
 
-/** Into how many shards a file of so many bytes is cut. */
+/** Returns the number of shards of a file. */
 export const shardsFor = (bytes: number, wanted: number | undefined): number =>
   Math.max(1, Math.round(bytes / shardBytes(bytes, wanted)));
 
-/** Cuts what can be cut into stretches of about the same size; anything else is one shard a file. */
+/** Divides inputs into shards of about equal size; an input that cannot be divided is one shard. */
 function shardsOf(opened: readonly InputSummary[], recordBytes: number, wanted: number | undefined): Shard[] {
   const total = opened.reduce((sum, { bytes = 0, cut }) => sum + (cut ? bytes : 0), 0);
   const each = shardBytes(total, wanted);
@@ -272,7 +279,7 @@ function shardsOf(opened: readonly InputSummary[], recordBytes: number, wanted: 
   return shards;
 }
 
-/** What must be the same for a job to be gone on with. */
+/** Returns the properties that must match to resume a job. */
 const jobIdentity = ({ inputs, units, part, how }: SortJob): Readonly<Record<string, unknown>> => ({
   'the files that are sorted': inputs,
   'what they hold, or the order': units,
@@ -281,9 +288,14 @@ const jobIdentity = ({ inputs, units, part, how }: SortJob): Readonly<Record<str
 });
 
 /**
- * Looks whether a job that has begun is the one that is asked for.
+ * Checks that an existing job matches a request.
  *
- * @throws InputError where a file has changed, UsageError for another job to the same output
+ * @param found the existing job
+ * @param asked the job made from the request
+ * @param request the request
+ * @param cancel command that cancels the job, for messages
+ * @throws InputError when an input has changed
+ * @throws UsageError when the jobs differ otherwise
  */
 export function assertSameJob(found: SortJob, asked: SortJob, request: SortRequest, cancel: string): void {
   const [was, is] = [jobIdentity(found), jobIdentity(asked)].map((facts) =>
@@ -306,7 +318,12 @@ export function assertSameJob(found: SortJob, asked: SortJob, request: SortReque
   }
 }
 
-/** Asks disks for room for what is between two stages, and for the result. @throws IoError */
+/**
+ * Checks the disk space for intermediate files and the result.
+ *
+ * @returns the size of the input in bytes
+ * @throws IoError when there is not enough space
+ */
 export async function assertJobRoom(job: SortJob, folder: JobFolder, out: string): Promise<number> {
   const { recordBytes } = orderOf(job.units);
   const bytes = job.shards.reduce(
@@ -318,7 +335,7 @@ export async function assertJobRoom(job: SortJob, folder: JobFolder, out: string
     { folder: folder.path, bytes: Math.max(0, bytes - presentBytes), what: 'pieces of partitions' },
     { folder: dirname(out), bytes, what: 'the result' },
   ];
-  // A piece goes when its partition is sorted: some of them are there twice.
+  // Pieces are removed when their partition is sorted, so only some exist in both forms.
   await assertFreeSpace(wanted, Math.max(0, bytes - (4 * bytes) / job.partitions - recordBytes));
   return bytes;
 }

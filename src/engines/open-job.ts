@@ -1,4 +1,4 @@
-/** Opens the job of a sort: one that has begun, or a new one. */
+/** Opens the job of a distributed sort: an existing one or a new one. */
 
 import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
@@ -14,23 +14,27 @@ export interface OpenJob {
   readonly job: SortJob;
   readonly folder: JobFolder;
   readonly shared: SharedFolder;
-  /** Whether an earlier run has begun it. */
+  /** Whether an earlier run has created it. */
   readonly isOld: boolean;
-  /** Bytes of all units, or of their files where that is not known. */
+  /** Size of all records in bytes, or of their files when that is unknown. */
   readonly bytes: number;
-  /** Gives it up. */
+  /** Releases the coordinator lock. */
   release(): Promise<void>;
 }
 
 export interface JobPlace {
-  /** What all hosts share; default the folder of the output. */
+  /** Folder that all hosts share; default the folder of the output. */
   readonly workersFolder?: string | undefined;
   readonly signal: AbortSignal;
 }
 
 /**
- * @throws UsageError where another process coordinates it, or it is another job to the same output; InputError where a file
- *   has changed since; IoError where disks have no room; as `makeJob`
+ * Opens the job of a sort and acquires its coordinator lock.
+ *
+ * @throws UsageError when another process coordinates the job, or the output belongs to a different job
+ * @throws InputError when an input has changed since the job was created
+ * @throws IoError when there is not enough disk space
+ * @throws the errors of `makeJob`
  */
 export async function openSortJob(request: SortRequest, place: JobPlace): Promise<OpenJob> {
   const { out } = request;
@@ -52,7 +56,7 @@ export async function openSortJob(request: SortRequest, place: JobPlace): Promis
     return { job, folder, shared, isOld: found !== undefined, bytes, release };
   } catch (error) {
     await release();
-    // A folder of a job that never was is of no use.
+    // Removes the folder of a job that was never written.
     if (!(await folder.readJob().catch(() => ({})))) await folder.remove();
     throw error;
   }
@@ -63,7 +67,7 @@ function assertSort({ schema, version, out }: SortJob, { id }: JobFolder): void 
   throw new UsageError(`job ${id} is no sort to ${out}, but ${schema} of clsort ${version}`);
 }
 
-/** The result is renamed, which has to be on one disk. @throws UsageError */
+/** @throws UsageError when job folder and output are on different disks, since the result is renamed */
 async function assertOneDisk(folder: JobFolder, out: string): Promise<void> {
   const [ours, theirs] = await Promise.all([stat(folder.path), stat(dirname(out))]);
   if (ours.dev === theirs.dev) return;

@@ -1,4 +1,4 @@
-/** What units on their way prove: that they are in order, which they are, and with what they begin and end. */
+/** Verifies a stream of records: their order, their multiset, and their first and last record. */
 
 import { RecordMultiset } from '../io/record-multiset.js';
 import type { RecordOrdering } from '../io/record-ordering.js';
@@ -21,11 +21,11 @@ export class PartVerifier {
     this.#multiset = new RecordMultiset(order.recordBytes, points);
   }
 
-  /** @param piece whole units, which must not change until this is fulfilled */
+  /** @param piece whole records; must not change until the promise resolves */
   async add(piece: Uint8Array): Promise<void> {
     if (piece.length === 0) return;
     const counted = this.#multiset.add(piece);
-    counted.catch(() => undefined); // it is awaited, perhaps after another failure
+    counted.catch(() => undefined); // awaited below, possibly after another failure
     this.#orderCheck.add(piece);
     const { recordBytes } = this.#order;
     this.#first ??= base64(piece.subarray(0, recordBytes));
@@ -33,7 +33,7 @@ export class PartVerifier {
     await counted;
   }
 
-  /** @throws MismatchError where a unit came before the one that it belongs in front of */
+  /** @throws MismatchError when the records are not in order */
   get result(): Omit<SortedPartRecord, 'bytes'> {
     const { descent, n } = this.#orderCheck;
     if (descent !== undefined) {

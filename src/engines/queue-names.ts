@@ -1,42 +1,42 @@
-/** Names in Redis: of queues, and of what workers and coordinators tell each other beside them. */
+/** Names of queues in Redis, and of the hashes for status messages of workers and coordinators. */
 import { UsageError } from '../util/errors.js';
 import { VERSION } from '../util/package.js';
 import type { Task } from './job-runner.js';
 
-/** What stands before all keys of queues. */
+/** Prefix of all keys. */
 export const PREFIX = 'clsort';
 
-/** @throws UsageError for what is no name of a queue */
+/** @throws UsageError when `name` is not a valid queue name */
 export function assertQueue(name: string): void {
   if (/^[A-Za-z0-9_-]{1,64}$/.test(name)) return;
   throw new UsageError(`--queue is '${name}': expected up to 64 letters, digits, - and _`);
 }
 
-/** Workers of another version have another queue: they cannot even see such tasks. */
+/** Returns the name of a queue, which includes the version, so that workers of other versions never see its tasks. */
 export const queueName = (queue: string, version = VERSION): string => `${queue}-${version}`;
 
-/** A hash: what each worker of a queue says of itself, by its name. */
+/** Returns the key of a hash with the status of each worker, by worker name. */
 export const workersKey = (queue: string): string => `${PREFIX}:workers:${queue}`;
-/** A hash: what each coordinator says of its job, by the job's id. */
+/** Returns the key of a hash with the status of each job, by job id. */
 export const jobsKey = (queue: string): string => `${PREFIX}:jobs:${queue}`;
-/** There while a job is to be given up. */
+/** Returns the key that exists while a job is being cancelled. */
 export const cancelKey = (queue: string, id: string): string => `${PREFIX}:cancel:${queue}:${id}`;
 
-/** How the queue knows a task: by nothing that a user has written. */
+/** Returns the queue's id of a task; contains no user input. */
 export const jobIdOf = ({ job, kind, index }: Task): string => `${job}-${kind}-${index}`;
 
-/** What a worker says of itself. */
+/** Status of a worker. */
 export interface WorkerEntry {
   readonly version: string;
   readonly host: string;
   readonly pid: number;
   readonly device: string;
-  /** Milliseconds since 1970, by its own clock. */
+  /** Milliseconds since 1970, by the worker's clock. */
   readonly at: number;
   readonly task?: string | undefined;
 }
 
-/** What a coordinator says of its job. */
+/** Status of a job, written by its coordinator. */
 export interface JobEntry {
   readonly version: string;
   readonly host: string;
@@ -49,7 +49,7 @@ export interface JobEntry {
   readonly at: number;
 }
 
-/** An entry of a hash, which anybody may have written; undefined for none. */
+/** Parses an untrusted entry of a hash; returns undefined when it is invalid. */
 export function entryOf<E extends object>(text: string | undefined | null): E | undefined {
   try {
     const value: unknown = JSON.parse(text ?? 'null');
@@ -59,7 +59,7 @@ export function entryOf<E extends object>(text: string | undefined | null): E | 
   }
 }
 
-/** Text from elsewhere, for a terminal: without what moves its cursor. */
+/** Makes untrusted text safe for a terminal by removing control characters. */
 export const plainText = (text: unknown): string =>
   String(text ?? '')
     .replaceAll(/\p{Cc}+/gu, ' ')

@@ -1,9 +1,13 @@
-/** Redis, by two packages that users install: how it is reached, and errors that tell no password. */
+/** Connection to Redis through two optional packages, with errors that do not reveal the password. */
 import type { Redis } from 'ioredis';
 import { IoError, UsageError } from '../util/errors.js';
 import { optionalPackage } from '../util/optional-package.js';
 
-/** Where Redis is. @throws UsageError, which does not repeat what was said: it may hold a password */
+/**
+ * Parses the URL of Redis.
+ *
+ * @throws UsageError when it is invalid; the message omits the text, which may contain a password
+ */
 export function redisUrl(text: string): URL {
   try {
     const url = new URL(text);
@@ -17,30 +21,30 @@ export function redisUrl(text: string): URL {
   );
 }
 
-/** Where Redis is, for people. */
+/** Formats the location of Redis without credentials. */
 export const placeOf = ({ protocol, hostname, port }: URL): string =>
   `${protocol}//${hostname}:${port || '6379'}`;
 
-/** A text without the password of a URL, in whichever form. */
+/** Removes the password of a URL from a text, in encoded and decoded form. */
 export function redact(text: string, { password }: URL): string {
   if (password === '') return text;
   let plain = password;
   try {
     plain = decodeURIComponent(password);
   } catch {
-    // It is no encoded text, and is used as it is.
+    // The password is not URL-encoded.
   }
   return text.replaceAll(password, '***').replaceAll(plain, '***');
 }
 
-/** An error of Redis as ours: only its text is kept, since clients put the command into their errors, AUTH among them. */
+/** Wraps an error of Redis. Keeps only the message, since clients attach the command, which may be AUTH. */
 export const redisError = (error: unknown, url: URL): IoError =>
   new IoError(
     `Redis at ${placeOf(url)} does not answer as it should: ${redact(error instanceof Error ? error.message || String((error as NodeJS.ErrnoException).code) : String(error), url)}`,
     { details: { redis: placeOf(url) } },
   );
 
-/** @throws PackageError where a package is not installed */
+/** @throws PackageError when a package is not installed */
 const loadOptional = <T>(name: string, load: () => Promise<T>): Promise<T> =>
   optionalPackage(name, 'the engine bullmq', load, 'bullmq ioredis');
 
@@ -48,19 +52,22 @@ export const loadBullmq = (): Promise<typeof import('bullmq')> =>
   loadOptional('bullmq', () => import('bullmq'));
 const loadRedis = () => loadOptional('ioredis', () => import('ioredis'));
 
-/** How long one waits for the first answer. */
+/** Milliseconds to wait for the first answer. */
 const CONNECT_MS = 20_000;
-/** Nobody waits longer for an answer: a cable that was cut tells nothing. Blocking calls take 10 s at most. */
+/** Milliseconds of silence after which a connection counts as broken. Blocking calls take 10 s at most. */
 const SILENCE_MS = 30_000;
 const MAX_WAIT_MS = 2000;
 
-/** Hears that a connection is gone, and that it is there again. */
+/** Receives a message when a connection is lost or restored. */
 export type ConnectionListener = (message: string) => void;
 
 /**
- * Connects, and connects again whenever the connection is lost: what is asked meanwhile waits.
+ * Connects to Redis, and reconnects whenever the connection is lost; commands wait meanwhile.
  *
- * @throws IoError when there is no answer at first, or the password is refused; PackageError without the packages
+ * @param url location and credentials
+ * @param onLost receives a message when the connection is lost or restored
+ * @throws IoError when there is no answer at first, or authentication fails
+ * @throws PackageError when a package is not installed
  */
 export async function connect(url: URL, onLost: ConnectionListener = () => undefined): Promise<Redis> {
   const { Redis } = await loadRedis();

@@ -1,4 +1,4 @@
-/** One task, wherever it runs: its job is read from the shared folder, and its record tells that it is done. */
+/** Runs one task: its job is read from the shared folder, and its record marks it as complete. */
 import { UsageError } from '../util/errors.js';
 import { VERSION } from '../util/package.js';
 import { BATCH_SCHEMA, type BatchJobs, runBatchTask } from './batch-job.js';
@@ -12,9 +12,9 @@ import { verifyPart } from './verify-part.js';
 import type { WorkerContext } from './worker-context.js';
 
 /**
- * Makes a task of what somebody has sent.
+ * Parses a task from an untrusted message.
  *
- * @throws UsageError for anything else
+ * @throws UsageError when it is invalid
  */
 export function taskOf(sent: unknown): Task {
   const { job, kind, index } = (sent ?? {}) as Record<string, unknown>;
@@ -30,7 +30,12 @@ export function taskOf(sent: unknown): Task {
   return { job, kind: kind as TaskKind, index: index as number };
 }
 
-/** @throws UsageError for a job of another version, and for a task that it has not; what the task throws */
+/**
+ * Runs a task, unless it has a record.
+ *
+ * @throws UsageError when the job is of another version or has no such task
+ * @throws the error of the task
+ */
 export async function runTask({ job: id, kind, index }: Task, context: WorkerContext): Promise<void> {
   const folder = await JobFolder.find(context.shared, id);
   const job = await readJob(folder);
@@ -48,7 +53,12 @@ export async function runTask({ job: id, kind, index }: Task, context: WorkerCon
   return verifyPart(work, index);
 }
 
-/** @throws UsageError for one of another version of clsort; IoError for none */
+/**
+ * Reads the description of a job.
+ *
+ * @throws UsageError when it is missing or of another version of clsort
+ * @throws IoError when it cannot be read
+ */
 export async function readJob(folder: JobFolder): Promise<SortJob | BatchJobs> {
   const job = await folder.readJob<SortJob | BatchJobs>();
   if (!job) throw new UsageError(`job ${folder.id} has not been written, or has ended`);
@@ -59,7 +69,7 @@ export async function readJob(folder: JobFolder): Promise<SortJob | BatchJobs> {
   );
 }
 
-/** How many tasks a stage has. */
+/** Returns the number of tasks of a stage. */
 export async function tasksOf(
   job: SortJob,
   folder: JobFolder,

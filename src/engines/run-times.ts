@@ -1,32 +1,32 @@
-/** What the tasks of a run took, stage by stage: for its report, and for forecasts of other runs. */
+/** Times of a run by stage, for its report and for forecasts of other runs. */
 import { cpus } from 'node:os';
 import type { JobEvent } from './coordinator.js';
 
 export interface StageTimes {
   readonly stage: string;
-  /** Of the stage, and how many of them this run did. */
+  /** Total number of tasks of the stage, and the number that this run executed. */
   readonly tasks: number;
   readonly ran: number;
-  /** From the beginning of the stage to the end of its last task. */
+  /** Wall-clock time from the start of the stage to the end of its last task. */
   readonly seconds: number;
-  /** Of all tasks together: on the clock, and of processors. */
+  /** Sums over all tasks: wall-clock time and CPU time. */
   readonly busySeconds: number;
   readonly cpuSeconds: number;
 }
 
-/** Where it ran, and what that took. */
+/** Environment and times of a run. */
 export interface RunFacts {
-  /** Of the processor of the host that coordinates, and how many cores that has. */
+  /** CPU model and number of cores of the coordinating host. */
   readonly host: { readonly name: string; readonly cores: number };
-  /** Of workers. */
+  /** Devices of the workers. */
   readonly devices: readonly string[];
   readonly workers: number;
-  /** All of it, from the look at the input on. */
+  /** Total time, starting with the inspection of the inputs. */
   readonly seconds: number;
   readonly stages: readonly StageTimes[];
 }
 
-/** The processor of this host. */
+/** Returns CPU model and number of cores of this host. */
 export const hostFacts = (): RunFacts['host'] => {
   const all = cpus();
   return { name: all[0]?.model.trim() || 'unknown', cores: all.length };
@@ -37,26 +37,26 @@ interface StageTally {
   readonly tasks: number;
   readonly begun: number;
   ran: number;
-  /** Of those, how many workers have told what they took: a word may be lost. */
+  /** Number of tasks whose worker has reported times; messages may be lost. */
   reported: number;
   ended: number;
   busy: number;
   cpu: number;
 }
 
-/** Hears what happens to a job, and adds it up. */
+/** Accumulates times from the events of a job. */
 export class RunTimes {
   readonly #begun: number;
   readonly #stages: StageTally[] = [];
   readonly #workers = new Set<string>();
   readonly #devices = new Set<string>();
 
-  /** @param begun when it began, as `performance.now()` tells; default now */
+  /** @param begun start time, in terms of `performance.now()`; default now */
   constructor(begun = performance.now()) {
     this.#begun = begun;
   }
 
-  /** To be handed on as a listener. */
+  /** Handles an event; bound, so that it can be passed as a listener. */
   readonly handle = (event: JobEvent): void => {
     const at = performance.now();
     if (event.is === 'stage') {
@@ -90,7 +90,7 @@ export class RunTimes {
   }
 }
 
-/** Seconds of processors that this process has taken since it began. */
+/** Returns the CPU seconds of this process since its start. */
 export function cpuSeconds(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1e6;

@@ -1,6 +1,6 @@
 /**
- * The folder that all workers share. Files are named as seen from it, so that it may be mounted elsewhere on each host,
- * and nothing that a job names is read or written outside of it, wherever links lead.
+ * The folder that all workers share. File names are relative to it, so that each host may mount it elsewhere. Nothing
+ * outside it is read or written, wherever links lead.
  */
 import { lstat, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, posix, relative, resolve, sep } from 'node:path';
@@ -8,14 +8,14 @@ import { ioError } from '../io/raw.js';
 import { IoError, UsageError } from '../util/errors.js';
 
 export class SharedFolder {
-  /** The folder itself, without links. */
+  /** Real path of the folder. */
   readonly root: string;
 
   private constructor(root: string) {
     this.root = root;
   }
 
-  /** @throws IoError when there is no such folder */
+  /** @throws IoError when the folder does not exist */
   static async open(path: string): Promise<SharedFolder> {
     const root = await realpath(path).catch((error) => {
       throw ioError('read', path, error);
@@ -25,9 +25,9 @@ export class SharedFolder {
   }
 
   /**
-   * The name of a file, or of what is to become one, as all hosts know it.
+   * Returns the name of an existing or future file relative to the shared folder.
    *
-   * @throws UsageError when it is not below the shared folder
+   * @throws UsageError when it is not inside the shared folder
    */
   async nameOf(path: string): Promise<string> {
     const parent = await realpath(dirname(resolve(path))).catch((error) => {
@@ -45,7 +45,12 @@ export class SharedFolder {
     return relative(this.root, found).split(sep).join(posix.sep);
   }
 
-  /** The file of that name. @throws UsageError when the name leads out of the folder; IoError when nothing is there */
+  /**
+   * Returns the path of an existing file.
+   *
+   * @throws UsageError when the name leads out of the shared folder
+   * @throws IoError when the file does not exist
+   */
   async existing(name: string): Promise<string> {
     const path = this.#plain(name);
     const found = await realpath(path).catch((error) => {
@@ -55,7 +60,12 @@ export class SharedFolder {
     return found;
   }
 
-  /** Where a file of that name is to be; its folder is there. @throws as `existing` */
+  /**
+   * Returns the path for a file in an existing folder.
+   *
+   * @throws UsageError when the name leads out of the shared folder
+   * @throws IoError when its folder does not exist
+   */
   async target(name: string): Promise<string> {
     const path = this.#plain(name);
     const parent = await realpath(dirname(path)).catch((error) => {
@@ -64,7 +74,7 @@ export class SharedFolder {
     if (parent !== this.root && !this.#has(parent)) throw this.#outside(name);
     const target = join(parent, basename(path));
     if (!(await lstat(target).catch(() => undefined))?.isSymbolicLink()) return target;
-    // A link to what is not there would be made wherever it leads.
+    // A dangling link would create the file outside.
     const found = await realpath(target).catch(() => undefined);
     if (found === undefined || !this.#has(found)) throw this.#outside(name);
     return found;

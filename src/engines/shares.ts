@@ -1,4 +1,6 @@
-/** Tasks for a scheduler that knows numbers only: each of so many workers does every so-manieth task of a stage. */
+/**
+ * Shares of stages, for schedulers of numbered tasks: share i of n runs every n-th task of a stage, starting with i.
+ */
 import type { BatchJobs } from './batch-job.js';
 import type { JobFolder } from './job-folder.js';
 import { STAGES, type Stage, type Task } from './job-runner.js';
@@ -7,20 +9,20 @@ import type { SortJob } from './sort-job.js';
 import { finish, type PartsReport } from './verify-part.js';
 import type { WorkerContext } from './worker-context.js';
 
-/** What a scheduler runs: a stage, or the end of a sort; or the jobs of a batch. */
+/** The steps of a scheduler: the stages and the end of a sort, and the jobs of a batch. */
 export const STEPS = [...STAGES, 'finish', 'batch'] as const;
 export type Step = (typeof STEPS)[number];
 
-/** Most workers of a stage: schedulers have limits of their own (Slurm's MaxArraySize is 1001 by default). */
+/** Maximum number of shares of a stage; schedulers limit arrays (Slurm's MaxArraySize is 1001 by default). */
 const MAX_SHARES = 1000;
 
-/** Into how many shares a stage is cut: known before its tasks are, which for parts follow from the stages before. */
+/** Returns the number of shares of a stage. It is known in advance; the number of parts depends on earlier stages. */
 export function sharesOf({ shards, partitions }: SortJob, stage: Stage): number {
   if (stage === 'splitters') return 1;
   return Math.min(MAX_SHARES, stage === 'sort' || stage === 'verify' ? partitions : shards.length);
 }
 
-/** The shares that have something to do, as far as that is known. */
+/** Returns the shares with remaining tasks, as far as these are known. */
 export async function openShares(job: SortJob, folder: JobFolder, stage: Stage): Promise<number[]> {
   const shares = sharesOf(job, stage);
   const all = Array.from({ length: shares }, (_, i) => i);
@@ -35,7 +37,11 @@ export async function openShares(job: SortJob, folder: JobFolder, stage: Stage):
   });
 }
 
-/** Does a share of a stage. @returns how many tasks that were */
+/**
+ * Runs a share of a stage.
+ *
+ * @returns the number of tasks
+ */
 export async function runShare(
   { job, folder, stage, share }: { job: SortJob; folder: JobFolder; stage: Stage; share: number },
   context: WorkerContext,
@@ -52,19 +58,19 @@ export async function runShare(
   return run;
 }
 
-/** Into how many shares the jobs of a batch are cut. */
+/** Returns the number of shares of a batch. */
 export const batchSharesOf = ({ jobs }: BatchJobs): number => Math.min(MAX_SHARES, jobs.length);
 
-/** The shares that have some of these tasks. */
+/** Returns the shares that contain any of the given tasks. */
 export function batchSharesWith(batch: BatchJobs, open: readonly number[]): number[] {
   const shares = batchSharesOf(batch);
   return [...new Set(open.map((index) => index % shares))].toSorted((a, b) => a - b);
 }
 
 /**
- * Does a share of a batch: all of its jobs, also when one has failed.
+ * Runs a share of a batch: all of its jobs, even after a failure.
  *
- * @throws what the first of them threw
+ * @throws the first error
  */
 export async function runBatchShare(
   { batch, folder, share }: { batch: BatchJobs; folder: JobFolder; share: number },
@@ -87,6 +93,6 @@ export async function runBatchShare(
   if (failure) throw failure;
 }
 
-/** The end of a sort. */
+/** Completes a sort. */
 export const runFinish = (job: SortJob, folder: JobFolder, context: WorkerContext): Promise<PartsReport> =>
   finish({ job, folder, context });

@@ -1,7 +1,11 @@
-/** Words of a shell's command line. */
+/** Quoting for shell command lines. */
 import { UsageError } from '../util/errors.js';
 
-/** A word that a shell takes as it is. @throws UsageError for one that no script should have */
+/**
+ * Quotes a word for a shell.
+ *
+ * @throws UsageError when it contains control characters
+ */
 export function quoteWord(word: string): string {
   if (/\p{Cc}/u.test(word)) {
     throw new UsageError(

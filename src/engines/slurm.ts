@@ -1,6 +1,7 @@
 /**
- * A sort or a batch as job arrays of Slurm, each of which begins when the one before has ended well. Slurm schedules, and starts again
- * what a node has lost; tasks that failed are submitted once more by the same command, since a requeue holds a task for minutes.
+ * A sort or batch as Slurm job arrays, each of which starts after the previous one has succeeded. Slurm requeues tasks
+ * of lost nodes. Failed tasks are resubmitted by running the same command again, since a requeue holds a task for
+ * minutes.
  */
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
@@ -13,10 +14,10 @@ import { commandLine, quoteWord } from './shell.js';
 
 const run = promisify(execFile);
 
-/** Ids of jobs that were submitted, a line each. */
+/** File with the ids of submitted jobs, one per line. */
 const SUBMITTED = 'slurm-jobs';
 
-/** Numbers as an array of Slurm has them: 0-3,7. */
+/** Formats numbers as a Slurm array specification, such as 0-3,7. */
 export function arraySpec(numbers: readonly number[]): string {
   const ranges: [first: number, last: number][] = [];
   for (const number of numbers) {
@@ -28,10 +29,13 @@ export function arraySpec(numbers: readonly number[]): string {
 }
 
 /**
- * The script that submits what is left to do: a chain of arrays, and at its end a job that tells how it went, also
- * when one of them has failed.
+ * Returns the script that submits the remaining work: a chain of arrays, followed by a job that reports the outcome
+ * even after a failure.
  *
- * @param sbatch words for every sbatch, such as --partition=gpu
+ * @param chain the remaining steps
+ * @param folder folder of the job
+ * @param node how tasks run on nodes
+ * @param sbatch options for every sbatch, such as --partition=gpu
  */
 export function slurmScript(
   { title, steps }: Chain,
@@ -41,10 +45,10 @@ export function slurmScript(
 ): string {
   const { id } = folder;
   const jobs = quoteWord(folder.file(SUBMITTED));
-  // They stay when the folder of the job goes.
+  // Outside the job folder, since that is removed at the end.
   const logs = `${folder.path}-logs`;
   const log = (step: string, isArray: boolean): string =>
-    // Of a name of a file, Slurm takes what follows % for its own.
+    // Slurm expands % in file names.
     `${logs.replaceAll('%', '%%')}/${step}-%j${isArray ? '-%a' : ''}.log`;
   const task = (step: string, isArray: boolean): string[] => [
     '#!/bin/bash',
@@ -64,7 +68,7 @@ export function slurmScript(
     'submit() {',
     '  local submitted',
     `  submitted=$(sbatch --parsable --kill-on-invalid-dep=yes $after "$@"${sbatch.map((word) => ` ${quoteWord(word)}`).join('')})`,
-    // Behind a semicolon stands the name of the cluster, where there are several.
+    // With several clusters, the cluster name follows a semicolon.
     '  submitted=$(echo "$submitted" | cut -d ";" -f 1)',
     `  echo "$submitted" >> ${jobs}`,
     '  after="--dependency=afterok:$submitted"',
@@ -95,7 +99,7 @@ export function slurmScript(
   return lines.join('\n');
 }
 
-/** Ids of what was submitted of a job before. */
+/** Returns the ids of earlier submissions of a job. */
 async function submitted(folder: JobFolder): Promise<string[]> {
   const path = folder.file(SUBMITTED);
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -120,7 +124,7 @@ async function call(command: string, args: readonly string[]): Promise<string> {
   }
 }
 
-/** Ids of what Slurm still has of a job. Those that it has forgotten are errors to squeue, so all of the user's are asked for. */
+/** Returns the ids of pending Slurm jobs. Lists all jobs, since squeue fails for ids that it has forgotten. */
 async function pendingOf(folder: JobFolder): Promise<string[]> {
   const ours = new Set(await submitted(folder));
   if (ours.size === 0) return [];
@@ -129,7 +133,7 @@ async function pendingOf(folder: JobFolder): Promise<string[]> {
   return [...ours].filter((id) => known.has(id));
 }
 
-/** @throws UsageError where Slurm still has some of the job */
+/** @throws UsageError when Slurm has pending jobs for this job */
 export async function assertNotPending(folder: JobFolder): Promise<void> {
   const pending = await pendingOf(folder);
   if (pending.length === 0) return;
@@ -139,13 +143,21 @@ export async function assertNotPending(folder: JobFolder): Promise<void> {
   );
 }
 
-/** Runs the script. @returns the ids of the jobs */
+/**
+ * Runs the script.
+ *
+ * @returns the ids of the submitted jobs
+ */
 export async function submit(script: string): Promise<string[]> {
   const out = await call('bash', ['-c', script]);
   return out.split('\n').filter((line) => /^\d+$/.test(line));
 }
 
-/** Cancels what Slurm has of a job. @returns the ids */
+/**
+ * Cancels the pending Slurm jobs of a job.
+ *
+ * @returns their ids
+ */
 export async function cancelPending(folder: JobFolder): Promise<string[]> {
   const pending = await pendingOf(folder);
   if (pending.length > 0) await call('scancel', pending);

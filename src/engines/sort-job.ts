@@ -1,22 +1,22 @@
-/** What is sorted over many workers, as `job.json` has it: files by their shared names, how they are cut, and the order. */
+/** The description of a distributed sort in `job.json`: inputs by shared name, shards, and order. */
 import type { Dtype } from '../keys/dtype.js';
 
-/** Of a file that is sorted. */
+/** An input file. */
 export interface JobInput {
-  /** Its shared name. */
+  /** Name relative to the shared folder. */
   readonly name: string;
   readonly bytes: number;
-  /** Nanoseconds. */
+  /** Time of last modification in nanoseconds. */
   readonly modified: string;
-  /** Of bytes from all over the file. */
+  /** Hash of sample bytes from the whole file. */
   readonly checksum: string;
 }
 
-/** A stretch of the input, which one task reads. */
+/** A range of an input that one task reads. */
 export interface Shard {
-  /** Which of the inputs. */
+  /** Index of the input. */
   readonly input: number;
-  /** Bytes of its units, as they are sorted; `end` is null for what can be read only from beginning to end. */
+  /** Byte range in the records as they are sorted; `end` is null for an input that must be read sequentially. */
   readonly begin: number;
   readonly end: number | null;
 }
@@ -37,7 +37,7 @@ export interface KeyFormat {
   };
 }
 
-/** Records, whose keys are as the command line has them. */
+/** Records, with keys in command-line syntax. */
 export interface RecordFormat {
   readonly is: 'records';
   readonly record: number;
@@ -46,11 +46,11 @@ export interface RecordFormat {
   readonly format?: string | undefined;
 }
 
-/** How parts are written. */
+/** Format of the parts. */
 export interface PartFormat {
-  /** With its dot; empty where the input has none. */
+  /** Extension with its dot; empty when the input has none. */
   readonly extension: string;
-  /** As `--to` takes it. */
+  /** Format, as for `--to`. */
   readonly format: string;
   readonly bigEndian: boolean;
   readonly header?: boolean | undefined;
@@ -60,18 +60,18 @@ export interface PartFormat {
 
 export interface SortJob {
   readonly schema: typeof SORT_SCHEMA;
-  /** Of clsort: workers of another one do none of it. */
+  /** Version of clsort; workers of other versions reject the job. */
   readonly version: string;
-  /** Shared name of the folder of the result. */
+  /** Name of the result folder, relative to the shared folder. */
   readonly out: string;
   readonly inputs: readonly JobInput[];
   readonly units: KeyFormat | RecordFormat;
   readonly shards: readonly Shard[];
   readonly partitions: number;
   readonly part: PartFormat;
-  /** Chooses samples. */
+  /** Seed of the samples. */
   readonly seed: number;
-  /** The points that checksums are taken at, as decimal numbers. */
+  /** Points of the checksums, as decimal numbers. */
   readonly points: readonly string[];
   readonly how: {
     readonly algorithm?: string;

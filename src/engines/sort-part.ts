@@ -1,4 +1,4 @@
-/** The stage that sorts a part of the result: the pieces of all shards, in their order, on one device. */
+/** The stage that sorts a part of the result: the pieces of all shards, in order, on one device. */
 import { constants } from 'node:buffer';
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -16,10 +16,10 @@ import { PartVerifier } from './part-verifier.js';
 import { pointsOf, type StageWork } from './stages.js';
 import { fileContext } from './worker-context.js';
 
-/** Bytes that the device takes for each unit, at most, where it shares the host's memory. */
+/** Maximum device memory per record in bytes, for devices that share the host's memory. */
 const DEVICE_BYTES = 40;
 
-/** Bytes of memory that a part of so many bytes is sorted in. */
+/** Returns the memory in bytes to sort a part of `bytes` bytes. */
 export const partMemory = (bytes: number, { recordBytes, sortBytes }: RecordOrdering): number =>
   bytes + (bytes / recordBytes) * (sortBytes + DEVICE_BYTES);
 
@@ -39,7 +39,7 @@ export async function sortPart(work: StageWork, index: number): Promise<void> {
     const record: SortedPartRecord = { ...verifier.result, bytes: size };
     await folder.put('sort', index, record);
   } catch (error) {
-    // Another worker may have done it meanwhile, and removed what it was made of.
+    // Another worker may have completed the task and removed its sources.
     if (error instanceof IoError && (await folder.get('sort', index))) return;
     throw error;
   }
@@ -51,7 +51,7 @@ async function writePart(work: StageWork, part: Part, path: string, verifier: Pa
   const order = orderOf(job.units);
   const bytes = part.end - part.begin;
   const n = bytes / order.recordBytes;
-  /** Hands on what is written when it has been looked at. */
+  /** Wraps the writer of the part, to verify everything that is written. */
   const writerTo = async (output: Output): Promise<KeyWriter> => {
     const writer = await partWriter(job, path, n, output);
     let done = 0;
@@ -84,7 +84,7 @@ async function writePart(work: StageWork, part: Part, path: string, verifier: Pa
   throw new MismatchError(`part ${part.name} has ${count} units, and should have ${n}`);
 }
 
-/** The units of a part as they were, in the order of the shards. */
+/** Yields the records of a part in shard order. */
 async function* recordsOf({ job, folder, context }: StageWork, part: Part): AsyncGenerator<Uint8Array> {
   const { recordBytes } = orderOf(job.units);
   const maxBytes = Math.min(PIECE_BYTES, Math.max(recordBytes, Math.floor(context.memory / 8)));
@@ -104,12 +104,12 @@ async function* recordsOf({ job, folder, context }: StageWork, part: Part): Asyn
   }
 }
 
-/** Each in memory of its own, for who holds several. */
+/** Copies each piece, for a consumer that holds several. */
 async function* copyPieces(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const piece of pieces) yield piece.slice();
 }
 
-/** The same, sorted in memory. */
+/** Yields the records of a part, sorted in memory. */
 async function* sortedRecords(
   work: StageWork,
   part: Part,
@@ -137,7 +137,7 @@ async function* sortedRecords(
   for (let begin = 0; begin < sorted.length; begin += step) yield sorted.subarray(begin, begin + step);
 }
 
-/** Sorts what is more than memory holds by partitions of its own, by way of the disk. */
+/** Sorts a part that exceeds memory with an external sort. */
 async function sortExternally(
   work: StageWork,
   part: Part,
@@ -166,7 +166,7 @@ async function sortExternally(
   );
 }
 
-/** Removes what a partition was made of, when all of its parts are there. */
+/** Removes the pieces of a partition when all of its parts are complete. */
 async function dropPieces({ folder }: StageWork, { parts }: Layout, { partition }: Part): Promise<void> {
   const done = await folder.done('sort');
   const isLeft = parts.some((part, i) => part.partition === partition && !done.has(i));

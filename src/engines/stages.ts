@@ -1,6 +1,6 @@
 /**
- * The stages before the sort, as functions from files to files. Run twice, or by two workers at once, each leaves the same
- * bytes: what it makes is made aside and renamed, and its record comes last.
+ * The stages before the sort, from files to files. They are idempotent, also on two workers at once: output is written
+ * to a temporary file and renamed, and the task record comes last.
  */
 import { mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -21,39 +21,46 @@ import { type PartitionRecord, pieceName, type SampleRecord, type SplittersRecor
 import type { SortJob } from './sort-job.js';
 import type { WorkerContext } from './worker-context.js';
 
-/** A task's share of a job. */
+/** The job of a task, with folder and context. */
 export interface StageWork {
   readonly job: SortJob;
   readonly folder: JobFolder;
   readonly context: WorkerContext;
 }
 
-/** Shards need not be of the same size: the smaller ones bring more than their share, of which some is taken. */
+/**
+ * Oversampling factor: shards differ in size, so small ones sample more than their share, and only some of it is used.
+ */
 const OVERSAMPLING = 4;
 
-/** Most bytes of all samples, which one task holds; the same for all workers, whatever memory they have. */
+/** Maximum bytes of all samples, which one task holds; independent of a worker's memory, so that all workers agree. */
 const MAX_SAMPLE_BYTES = 128 * 2 ** 20;
 
-/** Most bytes of a piece: larger ones gain nothing. */
+/** Maximum bytes of a piece; larger ones are not faster. */
 const MAX_PIECE_BYTES = 32 * 2 ** 20;
 
-/** Memory for pieces that are read and placed, in four parts of whole units that words may stand in. */
+/** Allocates memory for pieces to read and place, in four parts of whole records, aligned to words. */
 function bufferFor(order: RecordOrdering, memory: number): Uint8Array {
   const maxBytes = Math.min(MAX_PIECE_BYTES, MAX_PLACED_RECORDS * order.recordBytes, Math.floor(memory / 8));
   const count = Math.max(1, Math.floor(maxBytes / order.recordBytes));
   return new Uint8Array((count < 8 ? count : count - (count % 8)) * order.recordBytes * 4);
 }
 
-/** The points of a job's checksums. */
+/** Returns the checksum points of a job. */
 export const pointsOf = ({ points }: SortJob): BigUint64Array => BigUint64Array.from(points, BigInt);
 
 const sampleName = (shard: number): string => `sample-${String(shard).padStart(6, '0')}.units`;
 
-/** Units of all samples together. @param recordBytes bytes of one */
+/**
+ * Returns the total number of sampled records.
+ *
+ * @param partitions number of partitions
+ * @param recordBytes record size in bytes
+ */
 export const sampleSize = (partitions: number, recordBytes: number): number =>
   Math.min(OVERSAMPLING * SAMPLES_PER_PARTITION * partitions, Math.floor(MAX_SAMPLE_BYTES / recordBytes));
 
-/** Units of a shard from all over it, into a file. */
+/** Samples a shard into a file. */
 export async function sample({ job, folder, context }: StageWork, shard: number): Promise<void> {
   const { recordBytes } = orderOf(job.units);
   const wanted = Math.ceil(sampleSize(job.partitions, recordBytes) / job.shards.length);
@@ -82,7 +89,7 @@ export async function sample({ job, folder, context }: StageWork, shard: number)
   await folder.put('sample', shard, record);
 }
 
-/** A sample of what comes once and in order: a reservoir (Vitter's algorithm R). */
+/** Samples a stream with a reservoir (Vitter's algorithm R). */
 async function sampleInOrder(
   reader: RecordReader,
   {
@@ -104,13 +111,13 @@ async function sampleInOrder(
   return [n, reservoir.subarray(0, Math.min(n, wanted) * recordBytes)];
 }
 
-/** Splitters from the samples of all shards, each with the weight of its shard. */
+/** Chooses splitters from the samples of all shards, weighted by shard size. */
 export async function splitters({ job, folder }: StageWork): Promise<void> {
   const order = orderOf(job.units);
   const { recordBytes } = order;
   const records: SampleRecord[] = [];
   for (const i of job.shards.keys()) records.push(await folder.expect<SampleRecord>('sample', i));
-  // As many of each unit of all shards as the scarcest sample has.
+  // Uses the lowest sampling rate for all shards.
   const rate = Math.min(...records.map(({ n, samples }) => (n === 0 ? 1 : samples / n)));
   const taken: Uint8Array[] = [];
   for (const [i, { n, samples }] of records.entries()) {
@@ -129,7 +136,7 @@ export async function splitters({ job, folder }: StageWork): Promise<void> {
   await folder.put('splitters', 0, record);
 }
 
-/** Brings the units of a shard to a piece of each partition, in their order. */
+/** Distributes the records of a shard to one piece per partition, in order. */
 export async function partition({ job, folder, context }: StageWork, shard: number): Promise<void> {
   const { signal, onProgress } = context;
   const order = orderOf(job.units);
@@ -154,7 +161,7 @@ export async function partition({ job, folder, context }: StageWork, shard: numb
     for await (const piece of reader.pieces(buffer.subarray(0, buffer.length / 2))) {
       assertNotAborted(signal);
       const counted = multiset.add(piece);
-      counted.catch(() => undefined); // it is awaited, perhaps after another failure
+      counted.catch(() => undefined); // awaited later, possibly after another failure
       await partitioner.add(piece);
       await counted;
       bytes += piece.length;

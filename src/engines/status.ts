@@ -1,4 +1,4 @@
-/** How far a job is, by its folder or by Redis; and how it is given up. */
+/** Status of a job from its folder or from Redis, and cancellation. */
 
 import { IoError } from '../util/errors.js';
 import { VERSION } from '../util/package.js';
@@ -22,7 +22,7 @@ import { connect, loadBullmq } from './redis.js';
 import { readJob, tasksOf } from './run-task.js';
 import { SORT_SCHEMA } from './sort-job.js';
 
-/** A stage, and how much of it is done; `tasks` is undefined while that is not known. */
+/** Progress of a stage; `tasks` is undefined while unknown. */
 export interface StageStatus {
   readonly stage: string;
   readonly done: number;
@@ -35,7 +35,12 @@ export interface FolderStatus {
   readonly stages: readonly StageStatus[];
 }
 
-/** @throws IoError, UsageError for a job of another version */
+/**
+ * Returns the status of a job from its folder.
+ *
+ * @throws IoError when it cannot be read
+ * @throws UsageError when the job is of another version
+ */
 export async function folderStatus(folder: JobFolder): Promise<FolderStatus> {
   const job = await readJob(folder);
   const { id } = folder;
@@ -51,7 +56,7 @@ export async function folderStatus(folder: JobFolder): Promise<FolderStatus> {
   return { id, out: job.out, stages };
 }
 
-/** What Redis knows of a job, and which workers are there. */
+/** Status of a job in Redis, and its active workers. */
 export interface RedisStatus {
   readonly job: JobEntry | undefined;
   readonly workers: readonly (WorkerEntry & { readonly name: string })[];
@@ -59,7 +64,12 @@ export interface RedisStatus {
 
 const WORKER_TIMEOUT_MS = 30_000;
 
-/** @throws IoError where Redis does not answer */
+/**
+ * Returns the status of a job from Redis.
+ *
+ * @throws IoError when Redis does not answer
+ * @throws UsageError when the id or the queue name is invalid
+ */
 export async function redisStatus(url: URL, queue: string, id: string): Promise<RedisStatus> {
   assertId(id);
   assertQueue(queue);
@@ -88,7 +98,12 @@ export async function redisStatus(url: URL, queue: string, id: string): Promise<
 
 const RETENTION_SECONDS = 24 * 3600;
 
-/** Takes a job's tasks from the queue, and tells those who have some. @throws IoError where Redis does not answer */
+/**
+ * Removes the tasks of a job from the queue, and signals workers to abort running ones.
+ *
+ * @returns the number of removed tasks
+ * @throws IoError when Redis does not answer
+ */
 export async function cancelInRedis(url: URL, queue: string, id: string): Promise<number> {
   assertId(id);
   assertQueue(queue);
@@ -103,7 +118,7 @@ export async function cancelInRedis(url: URL, queue: string, id: string): Promis
       if (job?.data?.job !== id) continue;
       await job.remove().then(
         () => removed++,
-        () => undefined, // somebody has just taken it
+        () => undefined, // a worker has just taken it
       );
     }
     return removed;
@@ -114,9 +129,9 @@ export async function cancelInRedis(url: URL, queue: string, id: string): Promis
 }
 
 /**
- * Gives a job up: who coordinates it removes what is kept of it, or this process where nobody does.
+ * Cancels a job. Its coordinator removes the state, or this process if there is no coordinator.
  *
- * @returns whether it is gone already
+ * @returns whether the state has already been removed
  */
 export async function cancelInFolder(folder: JobFolder): Promise<boolean> {
   await folder.cancel();

@@ -1,4 +1,4 @@
-/** The stage that reads a part of the result back, and the end of a sort: parts against each other, and all of them together. */
+/** The stage that reads back a part of the result, and the end of a sort, which checks all parts together. */
 import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { syncFolder } from '../io/output.js';
@@ -14,14 +14,14 @@ import { PartVerifier } from './part-verifier.js';
 import type { SortJob } from './sort-job.js';
 import { pointsOf, type StageWork } from './stages.js';
 
-/** Texts hold one NaN only, so that what is read back need not be what was written. */
+/** Text formats have only one NaN, so the checksum may change on reading back. */
 const TEXTS = ['csv', 'tsv', 'ndjson'];
 
 const isText = ({ part, units }: SortJob): boolean => units.is === 'keys' && TEXTS.includes(part.format);
 
 const PIECE_BYTES = 4 * 2 ** 20;
 
-/** @throws MismatchError where what stands in the file is not what was sorted */
+/** @throws MismatchError when the file does not hold the sorted records */
 export async function verifyPart(work: StageWork, index: number): Promise<void> {
   const { job, folder, context } = work;
   const layout = await layoutOf(job, folder);
@@ -55,20 +55,21 @@ export async function verifyPart(work: StageWork, index: number): Promise<void> 
   await folder.put('verify', index, { n });
 }
 
-/** What became of a sort. */
+/** Report of a distributed sort. */
 export interface PartsReport {
   readonly out: string;
   readonly n: number;
-  /** What they are: 'u32 keys', 'records of 100 bytes'. */
+  /** Description of the records, such as 'u32 keys' or 'records of 100 bytes'. */
   readonly units: string;
   readonly bytes: number;
   readonly parts: number;
 }
 
 /**
- * Looks whether all parts together hold the units of the input in order, and puts them in their place.
+ * Verifies that all parts together hold the records of the input in order, and publishes the result.
  *
- * @throws MismatchError, IoError
+ * @throws MismatchError when verification fails
+ * @throws IoError when a task record is missing or files cannot be moved
  */
 export async function finish({ job, folder, context }: StageWork): Promise<PartsReport> {
   const order = orderOf(job.units);
@@ -101,7 +102,7 @@ export async function finish({ job, folder, context }: StageWork): Promise<Parts
   const partsFolder = folder.file(PARTS);
   const names = new Set(parts.map(({ name }) => name));
   for (const name of await readdir(partsFolder)) {
-    // What workers that were killed have left.
+    // left by killed workers
     if (!names.has(name)) await rm(join(partsFolder, name), { recursive: true, force: true });
   }
   const { units, part } = job;
@@ -126,7 +127,12 @@ export async function finish({ job, folder, context }: StageWork): Promise<Parts
   return { out, n, units: order.description, bytes, parts: parts.length };
 }
 
-/** Refuses an output that may not be replaced: anything but an empty folder, or one with parts. @throws UsageError, IoError */
+/**
+ * Rejects an output that must not be replaced: anything but an empty folder or a folder of parts.
+ *
+ * @throws UsageError when it must not be replaced
+ * @throws IoError when it cannot be read
+ */
 export async function assertReplaceable(out: string): Promise<void> {
   const found = await stat(out).catch(() => undefined);
   if (!found) return;
@@ -143,7 +149,7 @@ export async function assertReplaceable(out: string): Promise<void> {
   );
 }
 
-/** Renames the folder of parts; what was there goes when the new one stands in its place. */
+/** Renames the folder of parts to the output; the previous output is removed afterwards. */
 async function moveIntoPlace(partsFolder: string, out: string): Promise<void> {
   try {
     await assertReplaceable(out);

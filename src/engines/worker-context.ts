@@ -1,4 +1,4 @@
-/** What a task has at hand where it runs. */
+/** Resources of a worker for its tasks. */
 import { Readable, Writable } from 'node:stream';
 import type { FileContext } from '../io/sort-file.js';
 import type { Progress, SortOptions } from '../sort/api/options.js';
@@ -7,18 +7,18 @@ import type { SharedFolder } from './shared-folder.js';
 
 export interface WorkerContext {
   readonly shared: SharedFolder;
-  /** Opens the device when it is first needed. */
+  /** Returns the sorter; opens the device on first use. */
   readonly sorter: () => Promise<Sorter>;
-  /** Bytes that a task may take. */
+  /** Memory limit of a task in bytes. */
   readonly memory: number;
-  /** Folder for what is larger; default in the job's. */
+  /** Folder for temporary files of tasks that exceed memory; default: inside the job folder. */
   readonly tmp?: string | undefined;
   readonly signal: AbortSignal;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   readonly onWarning?: SortOptions['onWarning'] | undefined;
 }
 
-/** What files are read and written with where there is neither stdin nor stdout. */
+/** Returns a file context without stdin and stdout. */
 export function fileContext({ signal, onProgress, onWarning }: WorkerContext): FileContext {
   return {
     signal,

@@ -1,4 +1,6 @@
-/** The AMD-style pipeline, kernel by kernel: blocks and bins as a table, the chain of 3 kernels and that of 5. */
+/**
+ * Explains the AMD-style pipeline kernel by kernel: tables of blocks and bins, and the scan chains of 3 and 5 kernels.
+ */
 import { BLOCK, RADIX, RUN } from '../algorithms/amd-geometry.js';
 import { amdRadix } from '../algorithms/amd-radix.js';
 import { type AmdPassModel, amdPassModel } from '../algorithms/amd-radix-model.js';
@@ -17,10 +19,10 @@ import {
 } from './record.js';
 import type { View } from './view.js';
 
-/** Rows of a table that are shown. */
+/** Maximum number of table rows shown. */
 const MAX_ROWS = 16;
 const RADIX_BITS = 8;
-/** Work-items that walk a block, and bins that a work-item of the additions has. */
+/** Bins per work-item of the additions, and bins per work-group of the scan over blocks. */
 const BINS_PER_ITEM = 4;
 const SCAN_BINS = 16;
 
@@ -46,7 +48,7 @@ const MARKS: Readonly<Record<string, readonly string[]>> = {
   permute: ['running[', 'bases[', 'store_code'],
 };
 
-/** One kernel of a pass: what it wrote, and what the model says. */
+/** One kernel of a pass: the buffers it wrote, and the values that the model expects in them. */
 interface Kernel {
   readonly name: string;
   readonly wrote: readonly (readonly [
@@ -109,7 +111,7 @@ function gridOf(
   };
 }
 
-/** Who works in a kernel, and what it reads and writes. */
+/** Returns the cost of a kernel: its active work-items and its memory accesses. */
 function costOfKernel(
   name: string,
   { geometry: { blocks, runs }, places }: AmdPassModel,
@@ -122,7 +124,7 @@ function costOfKernel(
   const words = (count: number, times = 1) =>
     Array.from({ length: times }, () => ({ access: full(count), bytes: 4 }));
   const all = (count: number) => firstOf(count, count);
-  // Neighbours scan neighbouring blocks of a bin, whose words lie a row of 65 apart from those of the next bin.
+  // Neighbours scan neighbouring blocks of a bin; its row in local memory is padded to 65 words.
   const scanned = Array.from({ length: RUN }, (_, block) => block);
   const perKernel: Readonly<Record<string, Parameters<typeof costOf>[0]>> = {
     histogram: {
@@ -190,7 +192,7 @@ function explainPass(
     line('digit', digits),
   ];
   const common = { before: from, after: from, newIndex: stays };
-  const source = (name: string) => ({ file: 'amd_radix.cl', name, having: MARKS[name] ?? [] });
+  const source = (name: string) => ({ file: 'amd_radix.cl', name, containing: MARKS[name] ?? [] });
   const cost = (name: string) =>
     costOfKernel(name, model, n, subject.info.bytes, recording.seconds(pass, name));
   const steps = chainOf(model).map(({ name, wrote }): Step => {

@@ -1,19 +1,19 @@
-/** The numbers that reductions and scans add up, with the roundings of the device. */
+/** Arithmetic of reductions and scans, with the same rounding as on the device. */
 import { type DtypeInfo, dtypeInfo } from '../keys/dtype.js';
 import { decode, encode, type KeyCodec } from '../keys/key-codec.js';
 import { keyValue } from '../keys/value.js';
 import type { ReduceOp } from '../primitives/possible.js';
 import { fromBytes, keyText } from './keys.js';
 
-/** A number: BigInts for integers and codes, numbers for floats. */
+/** A bigint for integers and key codes, a number for floats. */
 export type Sum = bigint | number;
 
-/** How values of one kind are combined and shown. */
+/** How values of one dtype are combined and formatted. */
 export interface Arithmetic {
-  /** Bytes of a value in memory. */
+  /** Size of a value in memory, in bytes. */
   readonly bytes: 4 | 8;
   readonly identity: Sum;
-  /** Whether long sums carry their rounding error along. */
+  /** Whether long sums carry their rounding error along (Kahan). */
   readonly rounds: boolean;
   of(pattern: bigint): Sum;
   combine(a: Sum, b: Sum): Sum;
@@ -22,7 +22,11 @@ export interface Arithmetic {
   read(bytes: Uint8Array): Sum[];
 }
 
-/** @param bits of an integer, which wraps */
+/**
+ * Returns integer arithmetic.
+ *
+ * @param bits width of an integer; results wrap around
+ */
 function integerArithmetic(bits: 32 | 64, { kind, width }: DtypeInfo): Arithmetic {
   const wrapped = (value: bigint): bigint => BigInt.asUintN(bits, value);
   return {
@@ -51,11 +55,11 @@ function floatArithmetic(info: DtypeInfo): Arithmetic {
   };
 }
 
-/** Values of scans: of the keys' own width. */
+/** Returns the arithmetic of scans, whose values have the width of the keys. */
 export const scanArithmetic = (info: DtypeInfo): Arithmetic =>
   info.kind === 'float' ? floatArithmetic(info) : integerArithmetic(info.width as 32 | 64, info);
 
-/** Values of reductions: sums of integers have 64 bits, minima and maxima are taken of codes. */
+/** Returns the arithmetic of reductions: integer sums have 64 bits, minima and maxima compare key codes. */
 export function reduceArithmetic(codec: KeyCodec, op: ReduceOp): Arithmetic {
   const info = dtypeInfo(codec.dtype.name);
   if (op === 'sum') return info.kind === 'float' ? floatArithmetic(info) : integerArithmetic(64, info);

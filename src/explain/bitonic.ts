@@ -1,4 +1,7 @@
-/** Bitonic sort as a network of wires: the flip form that is used, and the alternating form of the textbooks. */
+/**
+ * Explains bitonic sort as a network of wires: the flip form that clsort uses, and the alternating form of the
+ * textbooks.
+ */
 import { bitonic } from '../algorithms/bitonic.js';
 import { windowMask } from '../algorithms/comparison.js';
 import type { Device } from '../device/device.js';
@@ -25,7 +28,7 @@ async function explainFlip(device: Device, subject: Subject): Promise<ViewResult
       ties: true,
       items: Math.ceil(n / 2),
       steps: flipNetwork(n),
-      // Pass 0 only encodes the keys, the last one only decodes them.
+      // Pass 0 only encodes the keys, and the last pass only decodes them.
       after: (number) => ({
         ...recording.after(number + 1, 'bitonic_step'),
         seconds: recording.seconds(number + 1),

@@ -1,10 +1,10 @@
-/** Buffers of a small run. */
+/** Buffers for small runs. */
 
 import type { Buffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
 import { powerAtLeast } from '../util/powers.js';
 
-/** Runs `use` with buffers of so many bytes, which are released whatever comes of it. */
+/** Calls `work` with buffers of the given sizes in bytes (at least 4), and releases them in any case. */
 export async function withBuffers<T>(
   device: Device,
   sizes: readonly number[],
@@ -19,7 +19,7 @@ export async function withBuffers<T>(
   }
 }
 
-/** Seconds of the launches that are enqueued, in order, after waiting for them. */
+/** Waits for the queue, runs the enqueued launches, and returns their seconds in order. */
 export async function timesOf(device: Device, enqueue: () => void): Promise<(number | null)[]> {
   const { queue } = device;
   await queue.finish();
@@ -29,6 +29,6 @@ export async function timesOf(device: Device, enqueue: () => void): Promise<(num
   return queue.endProfile().map(({ seconds }) => seconds);
 }
 
-/** A power of two from `least` to `most` that n work-items fit into, if they do. */
+/** Returns the smallest power of two that is at least n, limited to the range from `min` to `max`. */
 export const groupFor = (n: number, min: number, max: number): number =>
   Math.min(max, Math.max(min, powerAtLeast(Math.max(1, n))));

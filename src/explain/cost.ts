@@ -1,42 +1,45 @@
-/** What a step costs a device, computed from who works in it and where it reads and writes. */
+/** The cost of a step on a device, computed from its active work-items and its memory accesses. */
 
 import { type Access, bankTurns, ROW, rowsOf, sectorsOf } from '../primitives/memory-model.js';
 
 export type { Access };
 
-/** Turns that one access of a row to local memory takes at most: 1 where no two words lie in the same bank. */
+/** Maximum number of serialised local memory accesses of a row of work-items; 1 when there is no bank conflict. */
 export interface BankTurns {
   readonly banks: 16 | 32;
   readonly plain: number;
-  /** The same with a word of padding behind each row of banks. */
+  /** The same with one word of padding after each row of banks. */
   readonly padded: number;
 }
 
-/** Who works in a step, and what memory has to do for it. */
+/** Utilisation of work-items and memory in a step. */
 export interface Cost {
-  /** Work-items that were launched, and how many of them have work in this step. */
+  /** Launched work-items, and those of them that are active in this step. */
   readonly items: number;
   readonly active: number;
   readonly idle: number;
-  /** Rows of 32 work-items of which some work and some wait. */
+  /** Rows of 32 work-items with both active and idle work-items. */
   readonly divergent: number;
   readonly banks: readonly BankTurns[];
-  /** Sectors of 32 bytes of global memory that rows of 32 work-items touch. */
+  /** 32-byte sectors of global memory that rows of 32 work-items touch. */
   readonly sectors: number;
-  /** Seconds of the step's kernels by their events; null where the device does not tell, or a kernel has several steps. */
+  /**
+   * Kernel seconds of the step by device events; null without profiling times, or when one kernel performs several
+   * steps.
+   */
   readonly kernelSeconds: number | null;
 }
 
 export interface Work {
-  /** Which of all work-items have work. */
+  /** Whether each work-item is active. */
   readonly active: readonly boolean[];
-  /** Work-items of a group; accesses to local memory are those of one group. */
+  /** Accesses to local memory of one work-group, and the size of an element in bytes. */
   readonly local?: { readonly accesses: readonly Access[]; readonly bytes: number };
   readonly global?: readonly { readonly access: Access; readonly bytes: number }[];
   readonly kernelSeconds?: number | null;
 }
 
-/** Turns of all accesses to local memory with 16 and with 32 banks. */
+/** Returns the bank conflicts of all local memory accesses, with 16 and with 32 banks. */
 function turnsOf({ accesses, bytes }: NonNullable<Work['local']>): BankTurns[] {
   const maxTurns = (banks: 16 | 32, pad: boolean) =>
     accesses.reduce((turns, access) => Math.max(turns, bankTurns(access, bytes, banks, pad)), 1);
@@ -61,10 +64,10 @@ export function costOf({ active, local, global = [], kernelSeconds = null }: Wor
   };
 }
 
-/** As many elements side by side as there are work-items. */
+/** Returns contiguous accesses: work-item i accesses element i, and those from n on access none. */
 export const sideBySide = (n: number, items = n): Access =>
   Array.from({ length: items }, (_, i) => (i < n ? i : undefined));
 
-/** So many work-items, of which the first n have work. */
+/** Returns the activity of work-items of which the first n are active. */
 export const firstOf = (n: number, items: number): boolean[] =>
   Array.from({ length: items }, (_, i) => i < n);

@@ -23,19 +23,21 @@ import type { View } from './view.js';
 
 export interface ExplainOptions {
   readonly algorithm?: Explained;
-  /** A step of a ladder or a form of a network, as `EXPLAINED` lists them; default: the first. */
+  /** A step of a ladder or a form of a network, as listed in `EXPLAINED`; default: the first. */
   readonly step?: string;
   readonly dtype?: Dtype;
   readonly descending?: boolean;
-  /** The window of the code, [begin, end) or [0, end); default: the whole code, of a histogram its lowest four bits. */
+  /**
+   * Bit window of the code, [begin, end) or [0, end); default: the whole code, or its lowest four bits for a histogram.
+   */
   readonly bits?: number | readonly [begin: number, end: number];
-  /** Bits of a digit of `split`, 1 to 4. */
+  /** Bits per digit of `split`, 1 to 4. */
   readonly radixBits?: number;
-  /** Scan chain of `amd`; default: the shorter one that is enough. */
+  /** Scan chain of `amd`; default: the shortest one that suffices. */
   readonly scan?: ScanChain;
-  /** Of `reduce`; default sum. */
+  /** Operator of `reduce`; default sum. */
   readonly op?: ReduceOp;
-  /** Sorts carry a value beside each key, the letters and numbers of their first places. Default false. */
+  /** Whether sorts carry a value with each key; the values v0, v1, … are the initial positions. Default false. */
   readonly pairs?: boolean;
 }
 
@@ -51,14 +53,18 @@ const VIEWS: Readonly<Record<Explained, View>> = {
   histogram: explainHistogram,
 };
 
-/** Most keys that a view takes, and most of which all are shown. */
+/** Maximum number of keys of a view, and the number up to which all keys are shown. */
 export const MAX_KEYS = 2 ** 16;
 export const MAX_SHOWN = 256;
-/** A launch, and a step, for each key. */
+/** Maximum number of keys of `odd-even`, which needs a launch and a step per key. */
 const MAX_ODD_EVEN = 1024;
 const HISTOGRAM_BITS = 4;
 
-/** @throws UsageError */
+/**
+ * Returns the bit window.
+ *
+ * @throws UsageError when it is out of range or does not apply to the algorithm
+ */
 function windowOfOptions(
   algorithm: Explained,
   bits: ExplainOptions['bits'],
@@ -87,7 +93,11 @@ function windowOfOptions(
   return [begin, end];
 }
 
-/** What is said of one view only. @throws UsageError where it is said of another */
+/**
+ * Rejects options that do not apply to the algorithm.
+ *
+ * @throws UsageError when there is such an option
+ */
 function assertOptions(
   algorithm: Explained,
   { step, radixBits, scan, op, pairs, descending }: ExplainOptions,
@@ -111,7 +121,11 @@ function assertOptions(
   if (descending && !isSort) throw new UsageError(`--descending is for sorts: ${algorithm} has no order`);
 }
 
-/** @throws UsageError */
+/**
+ * Checks the number of keys.
+ *
+ * @throws UsageError when there are no keys, or too many
+ */
 function assertCount(algorithm: Explained, n: number): void {
   if (n === 0) throw new UsageError('no keys: name them, such as 7 14 4 1, or have some drawn: --random 16');
   const max = algorithm === 'odd-even' ? MAX_ODD_EVEN : MAX_KEYS;
@@ -121,10 +135,13 @@ function assertCount(algorithm: Explained, n: number): void {
 }
 
 /**
- * Runs a sort, a reduction, a scan or a histogram on a device stage by stage and says what each stage did.
+ * Runs a sort, a reduction, a scan or a histogram on a device stage by stage, and describes each stage.
  *
- * @param words the keys, as people write them
- * @throws MismatchError when any number that the device wrote differs from the model; UsageError; UnsupportedError
+ * @param words the keys as decimal text
+ * @returns the explanation, in which every number was read back from the device
+ * @throws MismatchError when any number that the device wrote differs from the model
+ * @throws UsageError when a key or an option is invalid
+ * @throws UnsupportedError when the device does not support the algorithm
  */
 export async function explain(
   device: Device,
@@ -171,7 +188,11 @@ export async function explain(
   };
 }
 
-/** @throws MismatchError */
+/**
+ * Checks the result of a sort.
+ *
+ * @throws MismatchError when the keys are not in order
+ */
 function assertSorted(subject: Subject, result: readonly string[], unstable: boolean): void {
   const { name } = subject.info;
   const byWindow = (a: bigint, b: bigint): number => {
@@ -179,7 +200,7 @@ function assertSorted(subject: Subject, result: readonly string[], unstable: boo
     return x < y ? -1 : x > y ? 1 : 0;
   };
   const expected = startOf(subject).codes.toSorted(byWindow);
-  // Of keys that are equal in the window an unstable sort may bring any first: only the windows are its promise.
+  // An unstable sort may reorder keys that are equal in the window, so only the windows are compared.
   const read = result.map((text) => parseKey(text, name));
   if (!unstable) {
     agree(
@@ -197,7 +218,7 @@ function assertSorted(subject: Subject, result: readonly string[], unstable: boo
   );
 }
 
-/** Values beside the keys of a sort, moved as the device moved their keys. */
+/** Adds values to the steps of a sort, moved as the device moved the keys. */
 function withValues(steps: readonly Step[], n: number): Step[] {
   let values = Array.from({ length: n }, (_, i) => `v${i}`);
   return steps.map((step) => {
@@ -211,7 +232,7 @@ function withValues(steps: readonly Step[], n: number): Step[] {
   });
 }
 
-/** Values of a long line that are shown: the first ones and the last ones. */
+/** Number of values shown at each end of a long line. */
 const ENDS = 12;
 
 function shortenSources(one: Line): Line {
@@ -224,7 +245,7 @@ function shortenSources(one: Line): Line {
   };
 }
 
-/** A step of many keys: the ends of its arrays, and nothing that would be drawn for each key. */
+/** Reduces a step with many keys to the ends of its arrays, without the data for drawings. */
 function summarizeStep({ flow: _flow, wires: _wires, ...step }: Step): Step {
   return { ...step, lines: step.lines.map(shortenSources), before: [], after: [], newIndex: [] };
 }

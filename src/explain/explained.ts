@@ -1,4 +1,4 @@
-/** What can be walked through, with the steps or forms of each: the first is the one that is shown unless one is named. */
+/** Algorithms that can be explained, with their steps or forms; the first one is the default. */
 export const EXPLAINED = {
   split: [],
   amd: [],
@@ -15,5 +15,5 @@ export type Explained = keyof typeof EXPLAINED;
 
 export const EXPLAINED_NAMES = Object.keys(EXPLAINED) as Explained[];
 
-/** Those whose result is the keys in order. */
+/** Algorithms whose result is the sorted keys. */
 export const EXPLAINED_SORTS: readonly Explained[] = ['split', 'amd', 'bitonic', 'odd-even', 'merge', 'row'];

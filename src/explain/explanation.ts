@@ -3,68 +3,76 @@ import { MismatchError } from '../util/errors.js';
 import type { Cost } from './cost.js';
 import type { SourceMark, SourceText } from './source.js';
 
-/** One array as a line: its name and its values. */
+/** One array, shown as a line: its name and its values. */
 export interface Line {
   readonly name: string;
   readonly values: readonly string[];
-  /** Values that belong together, such as those of a work-group; left out where all do. */
+  /** Number of consecutive values that form a group, such as those of a work-group; absent for a single group. */
   readonly group?: number;
-  /** How many values there are where only some are shown. */
+  /** Total number of values, when only some are shown. */
   readonly of?: number;
 }
 
-/** A table: the counters of a histogram, or blocks and bins of the AMD pipeline. */
+/** A table, such as the counters of a histogram, or blocks and bins of the AMD pipeline. */
 export interface Grid {
   readonly name: string;
   readonly columns: readonly string[];
   readonly rows: readonly Line[];
 }
 
-/** What one pass, phase, level or kernel did. */
+/** The effect of one pass, phase, level or kernel. */
 export interface Step {
   readonly title: string;
-  /** What it is for, in a sentence. */
+  /** The purpose of the step, in one sentence. */
   readonly note?: string;
-  /** Kernels that did it. */
+  /** Kernels that performed it. */
   readonly kernels: readonly string[];
-  /** The arrays, in the order in which they came about; the first is the keys before, the last those after. */
+  /** The arrays in the order in which they are computed; the first holds the keys before, the last those after. */
   readonly lines: readonly Line[];
   readonly before: readonly string[];
   readonly after: readonly string[];
-  /** Place that the key at each place of `before` took; empty where nothing moves. */
+  /** New position of the key at each position of `before`; empty when no key moves. */
   readonly newIndex: readonly number[];
-  /** Which values of `before` go into which of `after`, where nothing moves. */
+  /** Which values of `before` contribute to which of `after`, when no key moves. */
   readonly flow?: readonly (readonly [from: number, to: number])[];
-  /** Comparators of a network: the smaller key goes to the first place. */
+  /** Comparators of a network: the smaller key goes to the first position. */
   readonly wires?: readonly (readonly [low: number, high: number])[];
   readonly grids?: readonly Grid[];
   readonly cost: Cost;
   readonly source: SourceMark;
 }
 
-/** A sort, a reduction, a scan or a histogram, walked through. Every number was read back from the device and agrees with the model. */
+/**
+ * A step-by-step explanation of a sort, a reduction, a scan or a histogram. Every number was read back from the device
+ * and agrees with the model.
+ */
 export interface Explanation {
   readonly schema: 'clsort.explain/2';
   readonly algorithm: string;
-  /** The step of the ladder, or the form of the network, that was shown; null where there is only one. */
+  /** The explained step of a ladder or form of a network; null when there is only one. */
   readonly step: string | null;
   readonly device: string;
   readonly dtype: Dtype;
   readonly descending: boolean;
   readonly bits: readonly [begin: number, end: number];
   readonly n: number;
-  /** The keys; of many the first ones. */
+  /** The keys, or the first of them when there are many. */
   readonly keys: readonly string[];
-  /** Keys in order, for sorts. */
+  /** The sorted keys; only for sorts. */
   readonly sorted?: readonly string[];
-  /** What came out: the keys in order, the sum, the prefix sums or the counts. */
+  /** The result: the sorted keys, the sum, the prefix sums or the counts. */
   readonly result: readonly string[];
   readonly steps: readonly Step[];
-  /** The kernels that the steps point into. */
+  /** Source text of the kernels that the steps refer to. */
   readonly sources: Readonly<Record<string, SourceText>>;
 }
 
-/** @throws MismatchError when what the device wrote is not what the model says */
+/**
+ * Compares values that the device wrote with those of the model.
+ *
+ * @returns the values of the device
+ * @throws MismatchError when they differ
+ */
 export function agree<T extends number | bigint>(
   what: string,
   device: readonly T[],
@@ -80,7 +88,11 @@ export function agree<T extends number | bigint>(
   return device;
 }
 
-/** @param group values that belong together */
+/**
+ * Creates a line.
+ *
+ * @param group number of consecutive values that form a group
+ */
 export const line = (name: string, values: readonly (string | number | bigint)[], group?: number): Line => ({
   name,
   values: values.map(String),

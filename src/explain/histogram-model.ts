@@ -1,17 +1,22 @@
-/** What the counters of a histogram must hold. */
+/** The expected counters of a histogram. */
 import type { HistogramLab } from '../primitives/histogram-lab.js';
 
 export interface HistogramModel {
-  /** Counters of each group before they are added up, as they lie in memory. */
+  /** Counters of each work-group before they are added up, in memory order. */
   readonly counters: readonly (readonly number[])[];
-  /** A histogram for each group. */
+  /** One histogram per work-group. */
   readonly partials: readonly (readonly number[])[];
   readonly counts: readonly number[];
 }
 
 const zeros = (count: number): number[] => new Array<number>(count).fill(0);
 
-/** @param digits the bin of each key @param groups work-items of all groups walk over the keys side by side */
+/**
+ * Computes the expected counters.
+ *
+ * @param digits the bin of each key
+ * @param groups number of work-groups; together they traverse the keys in a grid-stride loop
+ */
 export function histogramModel(
   digits: readonly number[],
   bins: number,

@@ -1,4 +1,4 @@
-/** Histograms: where counters lie, what that costs, and how the histograms of groups are added up. */
+/** Explains histograms: the layout of the counters, its cost, and the merge of the work-groups' histograms. */
 import type { Device } from '../device/device.js';
 import { encode } from '../keys/key-codec.js';
 import { HistogramLab, type HistogramLabStep } from '../primitives/histogram-lab.js';
@@ -12,9 +12,9 @@ import type { View } from './view.js';
 
 const MAX_ITEMS = 32;
 const KEYS_PER_ITEM = 4;
-/** Columns and rows of a table that are shown. */
+/** Maximum number of table columns and rows shown. */
 const MAX_SHOWN = 32;
-/** The count of a tagged counter is below its tag. */
+/** Low bits of a tagged counter, which hold the count; the tag is above them. */
 const COUNT_MASK = 2 ** 27 - 1;
 const ROW = 32;
 const ROW_BINS = 256;
@@ -168,7 +168,7 @@ const kernelOf = (step: HistogramLabStep): string =>
         ? 'histogram_rows'
         : 'histogram_layout';
 
-/** Counters that the work-items of the first group reach for, key after key. */
+/** Returns the counters that the work-items of the first group access in each round. */
 function roundsOf(lab: HistogramLab, digits: readonly number[], groups: number): Access[] {
   const stride = groups * lab.groupSize;
   return Array.from({ length: Math.ceil(digits.length / stride) }, (_, round) =>
@@ -179,7 +179,7 @@ function roundsOf(lab: HistogramLab, digits: readonly number[], groups: number):
   );
 }
 
-/** Tables of the counters of the first groups, checked. */
+/** Returns tables of the counters of the first two groups, after checking all counters. */
 function countersOf(
   lab: HistogramLab,
   bytes: Uint8Array,

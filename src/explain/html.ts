@@ -6,7 +6,7 @@ import { resultName } from './text.js';
 const escapeHtml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
-/** Keys of which a paragraph tells all. */
+/** Maximum number of keys in a paragraph. */
 const MAX_LISTED = 64;
 
 function listText(values: readonly string[], n: number): string {
@@ -14,12 +14,12 @@ function listText(values: readonly string[], n: number): string {
   return `${visible.join(' ')}${n > visible.length ? ' …' : ''}`;
 }
 
-/** The explanation as one page, which loads nothing: style, script and data are inside. */
+/** Formats the explanation as one self-contained page. */
 export function explanationHtml(explanation: Explanation): string {
   const { algorithm, step, dtype, device, keys, result, n, steps } = explanation;
   const form = step === null ? algorithm : `${algorithm}, ${step.replaceAll('_', ' ')}`;
   const heading = escapeHtml(`${form}: ${n} ${dtype} keys on ${device}`);
-  // Inside a script element only "<" could end the data early.
+  // Inside a script element, only "<" could end the data early.
   const data = JSON.stringify(explanation).replaceAll('<', '\\u003c');
   const name = resultName(explanation);
   const out = `${name[0]?.toUpperCase()}${name.slice(1)}`;

@@ -1,8 +1,8 @@
-/** Keys as people write them, and as bits. */
+/** Converts keys between text and bit patterns. */
 import { type Dtype, type DtypeInfo, dtypeInfo } from '../keys/dtype.js';
 import { DtypeError, UsageError } from '../util/errors.js';
 
-/** The narrowest usual dtype that holds all the words: u32, i32 with a minus sign, f32 with a fraction. */
+/** Returns u32 for unsigned integers, i32 when any word has a minus sign, and f32 when any word is not an integer. */
 export function guessDtype(words: readonly string[]): Dtype {
   if (words.some((word) => !/^[+-]?\d+$/.test(word.trim()))) return 'f32';
   return words.some((word) => word.trim().startsWith('-')) ? 'i32' : 'u32';
@@ -18,7 +18,11 @@ function floatArray({ name, width }: DtypeInfo): FloatArray {
   return half as FloatArray;
 }
 
-/** Bit pattern of one written key. @throws UsageError when it is no number of the dtype */
+/**
+ * Parses a key into its bit pattern.
+ *
+ * @throws UsageError when it is no number of the dtype
+ */
 export function parseKey(word: string, dtype: Dtype): bigint {
   const info = dtypeInfo(dtype);
   if (info.kind === 'float') {
@@ -38,7 +42,7 @@ export function parseKey(word: string, dtype: Dtype): bigint {
   return BigInt.asUintN(info.width, number);
 }
 
-/** A bit pattern as people write it. */
+/** Formats a bit pattern as a number. */
 export function keyText(pattern: bigint, dtype: Dtype): string {
   const info = dtypeInfo(dtype);
   if (info.kind === 'unsigned') return String(pattern);
@@ -46,7 +50,7 @@ export function keyText(pattern: bigint, dtype: Dtype): string {
   const bytes = toBytes([pattern], info.bytes);
   const [number = 0] = new (floatArray(info))(bytes.buffer as ArrayBuffer);
   if (Object.is(number, -0)) return '-0';
-  // The shortest decimal that names this float: 0.1, not 0.10000000149011612.
+  // The shortest decimal that rounds to this float: 0.1, not 0.10000000149011612.
   for (let digits = 1; info.width < 64 && digits < 10 && Number.isFinite(number); digits++) {
     const short = Number(number.toPrecision(digits));
     if (floatArray(info).of(short)[0] === number) return String(short);
@@ -54,7 +58,7 @@ export function keyText(pattern: bigint, dtype: Dtype): string {
   return String(number);
 }
 
-/** Little-endian elements of `unit` bytes as unsigned numbers. */
+/** Reads little-endian elements of `elementBytes` bytes as unsigned numbers. */
 export function fromBytes(bytes: Uint8Array, elementBytes: number): bigint[] {
   return Array.from({ length: bytes.length / elementBytes }, (_, i) =>
     bytes

@@ -1,15 +1,22 @@
-/** What one pass of the merge sort must do: ranks in the other run, places, and where tiles are cut. */
+/** The expected result of one pass of the merge sort: ranks in the other run, positions, and the splits of tiles. */
 
-/** Who merges runs of a length. */
+/** How runs of a length are merged: pairs by work-items, in local memory, or split into tiles. */
 export type Regime = 'pairs' | 'local' | 'split';
 
-/** @param short runs up to this are merged by single work-items @param tile keys that a group merges */
+/**
+ * Returns the regime for runs of `width` keys.
+ *
+ * @param short longest runs that single work-items merge
+ * @param tile number of keys that a work-group merges
+ */
 export const regimeOf = (width: number, short: number, tile: number): Regime =>
   width <= short ? 'pairs' : 2 * width <= tile ? 'local' : 'split';
 
 /**
- * @param keys what is compared, in runs of `width` that are in order
- * @returns for each key how many of the other run of its pair stand before it, and its place
+ * Computes the ranks and positions of keys in a merge pass.
+ *
+ * @param keys the compared values, in sorted runs of `width`
+ * @returns for each key, how many keys of the other run of its pair precede it, and its new position
  */
 export function mergeModel(
   keys: readonly bigint[],
@@ -21,7 +28,7 @@ export function mergeModel(
     const middle = Math.min(base + width, n);
     const isLeft = i < middle;
     const other = isLeft ? keys.slice(middle, Math.min(base + 2 * width, n)) : keys.slice(base, middle);
-    // Of equal keys the left one goes first.
+    // Of equal keys, the left one goes first.
     return other.filter((one) => (isLeft ? one < key : one <= key)).length;
   });
   const places = ranks.map((rank, i) => {
@@ -32,7 +39,7 @@ export function mergeModel(
   return { ranks, places };
 }
 
-/** For each tile of the output, how many keys of its pair's left run stand before it. */
+/** Returns for each tile of the output how many keys of its pair's left run precede it. */
 export function splitsModel(places: readonly number[], width: number, tile: number): number[] {
   const n = places.length;
   return Array.from({ length: Math.ceil(n / tile) }, (_, t) => {

@@ -1,4 +1,4 @@
-/** Merge sort, pass by pass, in its three regimes: tiles are small here, so that all of them come about. */
+/** Explains merge sort pass by pass. The tiles are small, so that few keys show all three regimes. */
 import { merge } from '../algorithms/merge.js';
 import { type Access, costOf, firstOf, sideBySide } from './cost.js';
 import { agree, line, type Step } from './explanation.js';
@@ -10,25 +10,25 @@ import type { View } from './view.js';
 const SHORT = 2;
 const TILE = 16;
 
-/** Runs with bars between them. */
+/** Separates runs with bars. */
 const withBars = (keys: readonly string[], width: number): string[] =>
   keys.flatMap((key, i) => (i > 0 && i % width === 0 ? ['|', key] : [key]));
 
-const WAYS: Readonly<Record<Regime, { kernels: string[]; note: string; having: string[] }>> = {
+const WAYS: Readonly<Record<Regime, { kernels: string[]; note: string; containing: string[] }>> = {
   pairs: {
     kernels: ['merge_pairs'],
     note: 'Short runs: one work-item merges a pair, key by key.',
-    having: ['left', 'store_code'],
+    containing: ['left', 'store_code'],
   },
   local: {
     kernels: ['merge_local'],
     note: 'Middle runs: a group holds its pairs in local memory; each key finds its rank in the other run by binary search.',
-    having: ['rank'],
+    containing: ['rank'],
   },
   split: {
     kernels: ['merge_split', 'merge_tiles'],
     note: 'Long runs: splitters say how many keys of the left run stand before each tile of the output; a group merges a tile.',
-    having: ['splits[', 'rank'],
+    containing: ['splits[', 'rank'],
   },
 };
 
@@ -42,7 +42,7 @@ export const explainMerge: View = async (device, subject) => {
     const keys = before.codes.map((code) => windowOf(code, subject.bits));
     const model = mergeModel(keys, width);
     const regime = regimeOf(width, SHORT, TILE);
-    const { kernels, note, having } = WAYS[regime];
+    const { kernels, note, containing } = WAYS[regime];
     const writes = kernels.at(-1) ?? '';
     const after = recording.after(pass, writes);
     agree(`keys of merge ${pass}`, after.codes, afterMove(before.codes, model.places));
@@ -58,7 +58,7 @@ export const explainMerge: View = async (device, subject) => {
     lines.push(line('new index', newIndex), line('merged', withBars(to, 2 * width)));
     const byItem = regime === 'pairs';
     const items = byItem ? Math.ceil(n / (2 * width)) : Math.ceil(n / TILE) * TILE;
-    // A work-item that merges a pair reads where its pair begins, and its neighbours where theirs do.
+    // A work-item that merges a pair reads at the beginning of its pair, so neighbours read 2 · width keys apart.
     const reads: Access = byItem
       ? Array.from({ length: items }, (_, pair) => pair * 2 * width)
       : sideBySide(n, items);
@@ -76,7 +76,7 @@ export const explainMerge: View = async (device, subject) => {
     });
     before = after;
     const title = `pass ${pass}: runs of ${width} become runs of ${2 * width}`;
-    const source = { file: 'merge.cl', name: writes, having };
+    const source = { file: 'merge.cl', name: writes, containing };
     return { title, note, kernels, lines, before: from, after: to, newIndex, cost, source };
   });
   return { steps };

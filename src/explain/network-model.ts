@@ -1,4 +1,4 @@
-/** Comparators of sorting networks, and what they leave. */
+/** The keys and positions that a sorting network moves. */
 import { windowOf } from './record.js';
 
 export interface Elements {
@@ -6,16 +6,20 @@ export interface Elements {
   readonly ids: number[];
 }
 
-/** The smaller key goes to the first place. */
+/** The smaller key goes to the first position. */
 export type Comparator = readonly [low: number, high: number];
 
-/** What a step of a network compares. */
+/** The comparators of one step of a network. */
 export interface NetworkStep {
   readonly title: string;
   readonly comparators: readonly Comparator[];
 }
 
-/** Whether a comparator has to exchange what is at its places. @param ties equal keys go by their positions */
+/**
+ * Returns whether a comparator exchanges its elements.
+ *
+ * @param ties whether equal keys are ordered by their positions
+ */
 export function exchanges(
   { codes, ids }: Elements,
   [low, high]: Comparator,
@@ -26,7 +30,7 @@ export function exchanges(
   return x > y || (x === y && ties && (ids[low] ?? 0) > (ids[high] ?? 0));
 }
 
-/** The elements after one step. */
+/** Returns the elements after one step. */
 export function afterStep(
   before: Elements,
   comparators: readonly Comparator[],
@@ -45,7 +49,7 @@ export function afterStep(
 
 const places = (n: number): number[] => Array.from({ length: n }, (_, i) => i);
 
-/** The flip form: merging begins with a mirror, and all comparators point up. Any n. */
+/** Returns the flip form for any n: merging begins with a mirror step, and all comparators have the same direction. */
 export function flipNetwork(n: number): NetworkStep[] {
   const steps: NetworkStep[] = [];
   for (let size = 2; size < 2 * n; size *= 2) {
@@ -64,7 +68,7 @@ export function flipNetwork(n: number): NetworkStep[] {
   return steps;
 }
 
-/** The textbook's form: blocks go up and down by turns. Powers of two. */
+/** Returns the textbook's form for powers of two: blocks alternate between ascending and descending. */
 export function alternatingNetwork(n: number): (NetworkStep & { size: number; stride: number })[] {
   const steps: (NetworkStep & { size: number; stride: number })[] = [];
   for (let size = 2; size <= n; size *= 2) {
@@ -78,7 +82,7 @@ export function alternatingNetwork(n: number): (NetworkStep & { size: number; st
   return steps;
 }
 
-/** Odd-even transposition: n phases of neighbours. */
+/** Returns odd-even transposition: n phases that compare neighbours. */
 export const oddEvenNetwork = (n: number): NetworkStep[] =>
   places(n).map((phase) => {
     const first = phase % 2;

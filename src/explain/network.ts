@@ -1,24 +1,28 @@
-/** What the views of sorting networks have in common: comparators as wires, checked step by step. */
+/** Shared parts of the views of sorting networks: comparators drawn as wires, and checked step by step. */
 import { type Access, costOf } from './cost.js';
 import { agree, line, type Step } from './explanation.js';
 import { afterStep, type Elements, exchanges, type NetworkStep } from './network-model.js';
 import { newIndexOf, type Subject, startOf, texts } from './record.js';
 
-/** A network as a device ran it. */
+/** A network as the device ran it. */
 export interface NetworkRun {
   readonly kernel: string;
   readonly source: Step['source'];
   readonly note: string;
-  /** Equal keys go by their first positions. */
+  /** Whether equal keys are ordered by their first positions. */
   readonly ties: boolean;
-  /** Work-items of a launch for each step. */
+  /** Number of work-items launched per step. */
   readonly items: number;
   readonly steps: readonly NetworkStep[];
-  /** What the device left after a step, and its kernel's seconds. */
+  /** Returns the elements that the device left after a step, and the kernel seconds of the step. */
   after(step: number): Elements & { readonly seconds: number | null };
 }
 
-/** @throws MismatchError */
+/**
+ * Returns the steps of a network.
+ *
+ * @throws MismatchError when the device's elements differ from the model
+ */
 export function explainNetwork(
   subject: Subject,
   { kernel, source, note, ties, items, steps, after: read }: NetworkRun,
@@ -53,7 +57,7 @@ export function explainNetwork(
       line('new index', newIndex),
       line('keys after', to),
     ];
-    // A work-item for each comparator; the first ones have work.
+    // One work-item per comparator; the first ones are active.
     const all = comparators.map(([low, high]) => [Math.min(low, high), Math.max(low, high)] as const);
     const pick = (end: 0 | 1): Access => all.map((pair) => pair[end]);
     const touched = [pick(0), pick(1)].map((access) => ({ access, bytes }));

@@ -1,4 +1,4 @@
-/** Odd-even transposition sort, phase by phase. */
+/** Explains odd-even transposition sort phase by phase. */
 import { oddEven } from '../algorithms/odd-even.js';
 import { explainNetwork } from './network.js';
 import { oddEvenNetwork } from './network-model.js';

@@ -1,4 +1,4 @@
-/** What the page does. Plain script, in the page itself: it must work from a file, without a network. */
+/** Script of the page, inlined so that the page works from a file without a network. */
 export const PAGE_SCRIPT = `
 const data = JSON.parse(document.getElementById('data').textContent);
 const byId = (id) => document.getElementById(id);

@@ -1,4 +1,4 @@
-/** How the page looks: light and dark, from 360 pixels on. */
+/** Style of the page: light and dark, for widths from 360 pixels. */
 export const PAGE_STYLE = `
 :root {
   color-scheme: light dark;

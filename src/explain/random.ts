@@ -2,14 +2,14 @@ import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { UsageError } from '../util/errors.js';
 import { Random } from '../util/random.js';
 
-/** Keys that are drawn are below this, or below what the dtype holds. */
+/** Default upper limit of random keys (exclusive), unless the dtype holds less. */
 const DEFAULT_MAX = 1000;
 
 /**
- * So many whole numbers from 0 to `max` − 1, as words.
+ * Returns n random whole numbers from 0 to `max` - 1, as words.
  *
- * @param max default 1000, or one more than the largest of a narrower dtype
- * @throws UsageError where the dtype cannot hold them
+ * @param max default 1000, or one more than the largest value of a narrower dtype
+ * @throws UsageError when the dtype cannot hold them
  */
 export function randomWords(
   n: number,

@@ -6,7 +6,7 @@ import { decode, encode, type KeyCodec } from '../keys/key-codec.js';
 import { UnsupportedError } from '../util/errors.js';
 import { fromBytes, keyText, toBytes } from './keys.js';
 
-/** What is to be explained. */
+/** The keys to explain, with their dtype and bit window. */
 export interface Subject {
   readonly codec: KeyCodec;
   readonly info: DtypeInfo;
@@ -18,24 +18,28 @@ export interface Subject {
 export interface RecordedStage {
   readonly kernel: string;
   readonly pass: number;
-  /** What the kernel wrote, by name. */
+  /** Contents of the buffers that the kernel wrote, by name. */
   readonly data: Readonly<Record<string, Uint8Array>>;
-  /** Seconds by its event; null where the device does not tell. */
+  /** Seconds by the kernel's event; null without profiling times. */
   readonly seconds: number | null;
 }
 
-/** A sort of positions, with all that its kernels wrote. */
+/** An argsort with everything its kernels wrote. */
 export interface Recording {
   readonly stages: readonly RecordedStage[];
   readonly passes: number;
   words(pass: number, kernel: string, buffer: string): number[];
-  /** Seconds of one kernel, or of all of a pass; null where the device does not tell. */
+  /** Returns the seconds of one kernel, or of all kernels of a pass; null without profiling times. */
   seconds(pass: number, kernel?: string): number | null;
-  /** Codes of the keys after a pass, and the first position of each. */
+  /** Returns the codes of the keys after a pass, and the initial position of each. */
   after(pass: number, kernel: string): { codes: bigint[]; ids: number[] };
 }
 
-/** Runs an algorithm and reads every buffer right after the kernel that wrote it. */
+/**
+ * Runs an algorithm and reads each buffer right after the kernel that wrote it.
+ *
+ * @throws UnsupportedError when the device does not support the algorithm for these keys
+ */
 export async function record(
   device: Device,
   factory: AlgorithmFactory,
@@ -125,22 +129,22 @@ export async function record(
     },
     after(pass, kernel) {
       const keys = fromBytes(find(pass, kernel, 'keys'), info.bytes);
-      // The last pass writes keys again, all others leave codes.
+      // The last pass writes keys; all others write codes.
       const codes = pass === passes - 1 ? keys.map((key) => encode(codec, key)) : keys;
       return { codes, ids: words(pass, kernel, 'values') };
     },
   };
 }
 
-/** Codes as the keys that they stand for. */
+/** Decodes codes and formats the keys. */
 export const texts = (codes: readonly bigint[], { codec, info }: Subject): string[] =>
   codes.map((code) => keyText(decode(codec, code), info.name));
 
-/** The bits of a code that the sort looks at. */
+/** Returns the bits of a code in the window. */
 export const windowOf = (code: bigint, [begin, end]: readonly [number, number]): bigint =>
   (code >> BigInt(begin)) & ((1n << BigInt(end - begin)) - 1n);
 
-/** Those bits, written out. */
+/** Formats the bits in the window; '-' for an empty window. */
 export const binary = (code: bigint, bits: readonly [number, number]): string =>
   bits[0] === bits[1]
     ? '-'
@@ -148,7 +152,7 @@ export const binary = (code: bigint, bits: readonly [number, number]): string =>
         .toString(2)
         .padStart(bits[1] - bits[0], '0');
 
-/** Where each element went: its place in `after` by its place in `before`. */
+/** Returns the new position of each element, indexed by its old position. */
 export function newIndexOf(before: readonly number[], after: readonly number[]): number[] {
   const places = new Map(after.map((id, place) => [id, place]));
   return before.map((id) => places.get(id) ?? -1);
@@ -159,7 +163,7 @@ export const startOf = (subject: Subject): { codes: bigint[]; ids: number[] } =>
   ids: subject.patterns.map((_, i) => i),
 });
 
-/** The elements moved to their places. */
+/** Returns the elements moved to their new positions. */
 export const afterMove = <T>(elements: readonly T[], places: readonly number[]): T[] => {
   const after = new Array<T>(elements.length);
   elements.forEach((element, i) => {

@@ -1,30 +1,30 @@
-/** What every level of a reduction must leave in local memory, and who works in it. */
+/** The expected contents of local memory after each level of a reduction, and the active work-items. */
 import type { ReduceStep } from '../primitives/reduce.js';
 import type { Arithmetic, Sum } from './arithmetic.js';
 
-/** One addition of a work-item: the second place goes into the first. */
+/** One addition by a work-item: element `from` is added to element `into`. */
 export interface Addition {
   readonly item: number;
   readonly into: number;
   readonly from: number;
 }
 
-/** What a work-item loads: numbers of elements. */
+/** Indices of the elements that each work-item loads. */
 export type Loads = readonly (readonly number[])[];
 
-/** One launch: what the work-items load, and local memory of all groups after the load and after each level. */
+/** One launch: the loads of the work-items, and the local memory of all groups after the loads and after each level. */
 export interface LaunchModel {
   readonly loads: Loads;
   readonly rows: readonly (readonly Sum[])[];
-  /** Of one group; the same in all. */
+  /** Additions of one work-group, by level; the same in all groups. */
   readonly additions: readonly (readonly Addition[])[];
-  /** What each group leaves. */
+  /** Result of each work-group. */
   readonly results: readonly Sum[];
 }
 
 const items = (groupSize: number): number[] => Array.from({ length: groupSize }, (_, i) => i);
 
-/** The additions of each level of a group. */
+/** Returns the additions of each level of a work-group. */
 export function additionsOf(step: ReduceStep, groupSize: number): Addition[][] {
   const levels: Addition[][] = [];
   if (step === 'interleaved' || step === 'compacted') {
@@ -48,7 +48,11 @@ export function additionsOf(step: ReduceStep, groupSize: number): Addition[][] {
   return levels;
 }
 
-/** Which keys the work-items of all groups load. @param perItem of two loads, of partial results */
+/**
+ * Returns the indices of the keys that the work-items of all groups load.
+ *
+ * @param perItem number of loads of a work-item: one or two keys, or several partial results
+ */
 export function loadsOf(groups: number, groupSize: number, perItem: number): Loads {
   return Array.from({ length: groups * groupSize }, (_, at) => {
     const first = Math.floor(at / groupSize) * groupSize * perItem + (at % groupSize);
@@ -56,7 +60,10 @@ export function loadsOf(groups: number, groupSize: number, perItem: number): Loa
   });
 }
 
-/** The walk of `grid`: four neighbours at a time, a whole grid apart, and one of the last keys. */
+/**
+ * Returns the loads of the `grid` step: four adjacent keys per iteration of a grid-stride loop, and one of the
+ * remaining keys.
+ */
 export function gridLoads(n: number, all: number): Loads {
   const quads = Math.floor(n / 4);
   return Array.from({ length: all }, (_, at) => {
@@ -67,7 +74,11 @@ export function gridLoads(n: number, all: number): Loads {
   });
 }
 
-/** One after the other, as a work-item adds up what it loads. @param carry with the rounding error (Kahan) */
+/**
+ * Adds values in sequence, as a work-item does.
+ *
+ * @param carry whether to compensate the rounding error (Kahan)
+ */
 function added(values: readonly Sum[], { identity, combine, minus }: Arithmetic, carry: boolean): Sum {
   if (!carry) return values.reduce((sum, value) => combine(sum, value), identity);
   let [sum, lost]: [Sum, Sum] = [identity, 0];
@@ -80,7 +91,11 @@ function added(values: readonly Sum[], { identity, combine, minus }: Arithmetic,
   return sum;
 }
 
-/** @param fold  how a work-item adds up its loads: two keys as they are, several from the identity on */
+/**
+ * Computes the expected state of one launch.
+ *
+ * @param fold how a work-item adds its loads: `plain` combines them directly, `sum` and `kahan` start from the identity
+ */
 export function launchModel(
   values: readonly Sum[],
   loads: Loads,

@@ -1,4 +1,4 @@
-/** The reduce ladder, level by level: who adds what, who waits, and what that costs. */
+/** Explains the reduce ladder level by level: additions, idle work-items and cost. */
 import type { Device } from '../device/device.js';
 import { PARTIALS_PER_ITEM, type ReduceStep, Reduction, SUBGROUPS } from '../primitives/reduce.js';
 import { type Arithmetic, reduceArithmetic, type Sum } from './arithmetic.js';
@@ -9,7 +9,7 @@ import { keyText, toBytes } from './keys.js';
 import { additionsOf, gridLoads, type LaunchModel, launchModel, loadsOf } from './reduce-model.js';
 import type { View } from './view.js';
 
-/** Most work-items of a group that is shown, and those of one that sub-groups reduce. */
+/** Largest work-group shown; also the group size of the sub-group step. */
 const MAX_ITEMS = 64;
 
 const NOTES: Readonly<Record<ReduceStep, string>> = {
@@ -57,7 +57,7 @@ function modelsOf(
   return models;
 }
 
-/** Runs the reduction with a trace, and once more without one for its times. */
+/** Runs the reduction with a trace, and again without one for its times. */
 async function run(
   device: Device,
   reduction: Reduction,
@@ -227,7 +227,10 @@ export const explainReduce: View = async (device, { patterns, info }, { step: na
   return { steps, result: [arithmetic.text(expected)] };
 };
 
-/** The one level of sub-groups: each adds up by itself, and the first one what all have left. */
+/**
+ * Returns the single step of the sub-group reduction: each sub-group reduces its values, then the first one their
+ * results.
+ */
 function bySubGroups(
   reduction: Reduction,
   model: LaunchModel,
@@ -240,7 +243,7 @@ function bySubGroups(
   const width = Math.min(subGroupSize, G);
   const loaded = model.rows[0] ?? [];
   const groups = loaded.length / G;
-  // In which order a sub-group adds up is its own affair, which floats would show.
+  // The summation order of a sub-group is unspecified, which changes float results; only exact sums are compared.
   const sums = Array.from({ length: groups * (G / width) }, (_, sub) =>
     loaded.slice(sub * width, (sub + 1) * width).reduce((a, b) => arithmetic.combine(a, b)),
   );

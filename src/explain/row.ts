@@ -1,4 +1,4 @@
-/** Row sort, bit by bit: votes, places and codes as the kernel traced them. */
+/** Explains row sort bit by bit: votes, positions and codes, as traced by the kernel. */
 import { createRowSort, ROW_MAX } from '../algorithms/row-sort.js';
 import type { Device } from '../device/device.js';
 import { decode } from '../keys/key-codec.js';
@@ -10,7 +10,7 @@ import { afterMove, binary, type Subject, startOf, texts } from './record.js';
 import { splitModel } from './split-model.js';
 import type { View } from './view.js';
 
-/** Work-items of a row. */
+/** Work-items per row. */
 const LANES = 32;
 
 const NOTES: Readonly<Record<string, string>> = {
@@ -20,7 +20,11 @@ const NOTES: Readonly<Record<string, string>> = {
   ptx: 'One vote of the warp makes the mask of zeros; a count of the bits below tells each key its place.',
 };
 
-/** @throws UnsupportedError where the device has no such votes */
+/**
+ * Checks that the device supports the votes.
+ *
+ * @throws UnsupportedError when it does not
+ */
 function assertVotes({ capabilities, info }: Device, vote: string): void {
   const missing = { khr: !capabilities.subGroupBallot, ptx: !capabilities.quirks.inlinePtx, masks: false }[
     vote

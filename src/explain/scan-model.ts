@@ -1,8 +1,11 @@
-/** What every level of a scan must leave in local memory. */
+/** The expected contents of local memory after each level of a scan. */
 import type { ScanStep } from '../primitives/scan.js';
 import type { Arithmetic, Sum } from './arithmetic.js';
 
-/** One change of a level: what is at `from` comes into `into`; a swap of the down-sweep moves the other way, too. */
+/**
+ * One update of a level: element `from` is combined into element `into`. A swap of the down-sweep also moves `into` to
+ * `from`.
+ */
 export interface Move {
   readonly item: number;
   readonly into: number;
@@ -12,14 +15,14 @@ export interface Move {
 
 export interface Level {
   readonly title: string;
-  /** Of one group; the same in all. */
+  /** Updates of one work-group; the same in all groups. */
   readonly moves: readonly Move[];
 }
 
-/** One launch on one level of the recursion. */
+/** One launch at one level of the recursion. */
 export interface TileModel {
   readonly levels: readonly Level[];
-  /** Local memory of all groups at first and after each level. */
+  /** Local memory of all work-groups, initially and after each level. */
   readonly rows: readonly (readonly Sum[])[];
   /** Sum of each tile. */
   readonly sums: readonly Sum[];
@@ -27,7 +30,7 @@ export interface TileModel {
   readonly scanned: readonly Sum[];
 }
 
-/** Elements of local memory of a group. */
+/** Returns the number of local memory elements per work-group. */
 export const rowWords = (step: ScanStep, groupSize: number): number =>
   step === 'sweep' || step === 'padded' ? 2 * groupSize : groupSize;
 
@@ -64,7 +67,7 @@ function hillisLevels(groupSize: number): Level[] {
   return levels;
 }
 
-/** @param perItem values that a work-item adds up by itself before the levels */
+/** Computes the expected state of one launch. */
 export function tileModel(
   values: readonly Sum[],
   step: ScanStep,
@@ -109,7 +112,10 @@ export function tileModel(
   return { levels, rows, sums, scanned };
 }
 
-/** The levels of the recursion: the values, the sums of their tiles, the sums of those, and the whole result of each. */
+/**
+ * Computes all levels of the recursion (the values, the sums of their tiles, the sums of those, …) and the result of
+ * each.
+ */
 export function scanModel(
   values: readonly Sum[],
   step: ScanStep,

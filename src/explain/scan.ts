@@ -1,4 +1,7 @@
-/** Scans, level by level: up- and down-sweep trees, Hillis and Steele's form, sums of tiles and their distribution. */
+/**
+ * Explains scans level by level: up-sweep and down-sweep trees, the form of Hillis and Steele, sums of tiles and their
+ * distribution.
+ */
 import type { Device } from '../device/device.js';
 import { Scan, type ScanStep } from '../primitives/scan.js';
 import { type Arithmetic, type Sum, scanArithmetic } from './arithmetic.js';
@@ -9,7 +12,7 @@ import { keyText, toBytes } from './keys.js';
 import { rowWords, scanModel, type TileModel, tileModel } from './scan-model.js';
 import type { View } from './view.js';
 
-/** Most work-items of a group that is shown. */
+/** Largest work-group shown. */
 const MAX_ITEMS = 32;
 
 const NOTES: Readonly<Record<ScanStep, string>> = {
@@ -24,7 +27,7 @@ const NOTES: Readonly<Record<ScanStep, string>> = {
     'One launch: a group scans its tile and waits for the sum of all tiles before it, which the group before it hands on.',
 };
 
-/** Values of a tile for each work-item. */
+/** Values of a tile per work-item. */
 const VALUES: Readonly<Record<ScanStep, number>> = {
   sweep: 2,
   padded: 2,
@@ -73,7 +76,7 @@ async function run(
 export const explainScan: View = async (device, { patterns, info }, { step: named = 'sweep' }) => {
   const step = named as ScanStep;
   const n = patterns.length;
-  // Small groups, so that few keys fill some of them.
+  // Small groups, so that few keys fill several of them.
   const groupSize = groupFor(
     Math.ceil(n / VALUES[step]),
     4,
@@ -108,7 +111,7 @@ export const explainScan: View = async (device, { patterns, info }, { step: name
     );
     last = launch.sums;
   }
-  // Sums are handed down from the last level to the first.
+  // Sums are distributed from the last level to the first.
   for (let depth = count - 2; depth >= 0; depth--) {
     const result = model.results[depth] ?? [];
     const above = model.results[depth + 1] ?? [];
@@ -129,7 +132,7 @@ export const explainScan: View = async (device, { patterns, info }, { step: name
   return { steps, result: result.map(arithmetic.text) };
 };
 
-/** What all steps of a scan know. */
+/** Context of all steps of a scan. */
 interface ScanTrace {
   readonly step: ScanStep;
   readonly words: number;
@@ -153,7 +156,7 @@ function tileSteps(
   const kernel = `scan_${step}`;
   const file = step === 'hillis_steele' ? 'scan_lab.cl' : 'scan.cl';
   const isSweep = step === 'sweep' || step === 'padded';
-  const source = (having: string[]) => ({ file, name: isSweep ? 'SWEEP_BODY' : kernel, having });
+  const source = (containing: string[]) => ({ file, name: isSweep ? 'SWEEP_BODY' : kernel, containing });
   const all = launch.rows[0]?.length ?? 0;
   const { groupSize: G, tile } = how;
   const groups = all / words;
@@ -249,7 +252,7 @@ function distribution(
   };
 }
 
-/** The single pass: what is in a tile, and what the tile before hands on. */
+/** Returns the steps of the single pass: the scan within each tile, and the prefix from the preceding tiles. */
 function singlePass(
   values: readonly Sum[],
   texts: readonly string[],
@@ -279,7 +282,7 @@ function singlePass(
   agree('prefix sums of a second run', arithmetic.read(ran.again), expected);
   const inTile = own.scanned.map(arithmetic.text);
   const common = { kernels: ['scan_single_pass'], newIndex: [] };
-  const source = (having: string[]) => ({ file: 'scan_lab.cl', name: 'scan_single_pass', having });
+  const source = (containing: string[]) => ({ file: 'scan_lab.cl', name: 'scan_single_pass', containing });
   const n = values.length;
   const { bytes } = arithmetic;
   const cost = (kernelSeconds: number | null, accesses: readonly Access[]) =>

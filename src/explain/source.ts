@@ -1,21 +1,21 @@
-/** The kernels' text beside what they did. */
+/** Source text of the kernels, shown next to their effect. */
 import { packageText } from '../util/package.js';
 
-/** One kernel, or one macro that kernels are made of. */
+/** Source text of one kernel, or of a macro that kernels consist of. */
 export interface SourceText {
   readonly file: string;
-  /** Number of the first line in its file, from 1 on. */
+  /** Line number of the first line in its file, starting at 1. */
   readonly first: number;
   readonly lines: readonly string[];
 }
 
-/** Lines of a kernel that a step is about. */
+/** The lines of a kernel that a step refers to. */
 export interface SourceMark {
   readonly file: string;
   readonly name: string;
-  /** Lines that have one of these in them are marked; the whole kernel is meant where there are none. */
+  /** Lines that contain one of these strings are marked; all lines when it is absent. */
   readonly containing?: readonly string[];
-  /** Numbers of those lines in the file. */
+  /** Line numbers of the marked lines in the file. */
   readonly marks?: readonly number[];
 }
 
@@ -24,7 +24,11 @@ const isHead = (line: string, name: string): boolean =>
   (new RegExp(`^(#define |\\w+_KERNEL\\(|LADDER\\()?${name}[,()]`).test(line) ||
     new RegExp(`^(__kernel|GROUP_KERNEL|INLINE|void)\\b.*\\b${name}\\(`).test(line));
 
-/** @throws Error where a view names a kernel that its file does not have */
+/**
+ * Returns the source text of a kernel or macro, with its comment.
+ *
+ * @throws Error when the file has no kernel of that name
+ */
 export function sourceText(file: string, name: string): SourceText {
   const all = packageText('cl', file).split('\n');
   const head = all.findIndex((line) => isHead(line, name));
@@ -34,7 +38,7 @@ export function sourceText(file: string, name: string): SourceText {
   while (last < all.length - 1 && (isMacro ? all[last]?.endsWith('\\') : all[last] !== '}')) last++;
   let first = head;
   if (all[first - 1]?.startsWith('__kernel')) first--;
-  // The comment that says what it does, and macros between.
+  // Include the comment above the kernel, across macros between the two.
   let above = first - 1;
   while (all[above] === '' || all[above]?.startsWith('#define')) above--;
   if (all[above]?.endsWith('*/')) {
@@ -44,17 +48,18 @@ export function sourceText(file: string, name: string): SourceText {
   return { file, first: first + 1, lines: all.slice(first, last + 1) };
 }
 
-/** The texts of all marks, and the marks with the numbers of their lines. */
+/** Loads the source texts of all marks, and resolves the marks to line numbers. */
 export function withSources<S extends { readonly source: SourceMark }>(
   steps: readonly S[],
 ): { steps: S[]; sources: Record<string, SourceText> } {
   const sources: Record<string, SourceText> = {};
   const marked = steps.map((step) => {
-    const { file, name, containing: having } = step.source;
+    const { file, name, containing } = step.source;
     sources[name] ??= sourceText(file, name);
     const { first, lines } = sources[name];
     const marks = lines.flatMap((text, i) =>
-      having === undefined || (!/^\s*(\/?\*)/.test(text) && having.some((part) => text.includes(part)))
+      containing === undefined ||
+      (!/^\s*(\/?\*)/.test(text) && containing.some((part) => text.includes(part)))
         ? [first + i]
         : [],
     );

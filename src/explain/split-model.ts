@@ -1,4 +1,4 @@
-/** What one digit of the split must leave behind. */
+/** Returns the expected arrays of one digit of the split. */
 export function splitModel(digits: readonly number[], bins: number) {
   const histogram = new Array<number>(bins).fill(0);
   const offsets = digits.map((digit) => {

@@ -1,4 +1,4 @@
-/** Split radix sort, digit by digit. */
+/** Explains split radix sort digit by digit. */
 import { splitRadix } from '../algorithms/split-radix.js';
 import { costOf, firstOf, sideBySide } from './cost.js';
 import { checkMove, digitBits, digitTitle } from './digits.js';
@@ -25,7 +25,7 @@ export const explainSplit: View = async (device, subject, { radixBits = 1 }) => 
     const after = checkMove(recording, { pass, kernel: 'split_move', places }, before);
     const [from, to] = [texts(before.codes, subject), texts(after.codes, subject)];
     const [zeros = 0] = histogram;
-    // The ones before a key are the scan s of the bits: a one's offset, and what a zero's offset lacks.
+    // For one-bit digits, the scan s counts the ones before a key: a one's offset, or i minus a zero's offset.
     const ones = offsets.map((offset, i) => (digits[i] === 0 ? i - offset : offset));
     const split = [
       line('scan s of the bits', ones),

@@ -4,10 +4,10 @@ import type { Explanation, Line, Step } from './explanation.js';
 
 const nameOf = ({ name, of }: Line): string => (of === undefined ? name : `${name} (${of})`);
 
-/** Arrays below each other: one line each, columns aligned. */
+/** Formats arrays as lines with aligned columns. */
 function aligned(lines: readonly Line[]): string[] {
   const names = Math.max(...lines.map((one) => nameOf(one).length));
-  // A line of one value, such as a mask, does not make the columns of the others wide.
+  // A line with a single value, such as a mask, does not affect the column width.
   const columns = lines.filter(({ values }) => values.length > 1);
   const width = Math.max(0, ...columns.flatMap(({ values }) => values.map((value) => value.length)));
   return lines.map((one) =>
@@ -15,19 +15,19 @@ function aligned(lines: readonly Line[]): string[] {
   );
 }
 
-/** Arrays of very different widths (runs with bars, masks) keep their own width. */
+/** Formats arrays of very different widths (runs with bars, masks) without aligned columns. */
 const plain = (lines: readonly Line[]): string[] => {
   const names = Math.max(...lines.map((one) => nameOf(one).length));
   return lines.map((one) => `  ${nameOf(one).padEnd(names)}   ${one.values.join(' ')}`);
 };
 
-/** Seconds as people read them, in ASCII. */
+/** Formats a time in ASCII. */
 export function timeText(seconds: number): string {
   if (seconds < 1e-3) return `${(seconds * 1e6).toPrecision(3)} us`;
   return seconds < 1 ? `${(seconds * 1e3).toPrecision(3)} ms` : `${seconds.toPrecision(3)} s`;
 }
 
-/** What a step costs, in words. */
+/** Formats the cost of a step. */
 function costText({ items, active, idle, divergent, banks, sectors, kernelSeconds }: Cost): string {
   const turns = banks.map(
     ({ banks: count, plain: own, padded }) =>
@@ -44,7 +44,7 @@ function costText({ items, active, idle, divergent, banks, sectors, kernelSecond
 function stepText({ title, kernels, lines, note, grids = [], cost }: Step): string[] {
   const uneven = lines.some(({ values }) => values.includes('|') || values.includes('...'));
   const tables = grids.flatMap(({ name, columns, rows }) => {
-    // Lines of a table that the step does not list among its arrays.
+    // Omit tables whose rows are already listed among the arrays.
     const listed = rows.every((row) => lines.some((one) => one.name === `${name}[${row.name}]`));
     return listed ? [] : ['', ...aligned([{ name, values: columns }, ...rows])];
   });
@@ -58,13 +58,13 @@ function stepText({ title, kernels, lines, note, grids = [], cost }: Step): stri
   ];
 }
 
-/** What the result is: a sort by some bits of the codes says by which, since its keys may look out of order. */
+/** Returns the name of the result. A sort by some bits names them, since its keys may look unsorted. */
 export function resultName({ sorted, bits: [begin, end], dtype }: Explanation): string {
   if (!sorted) return 'result';
   return begin === 0 && end === dtypeInfo(dtype).width ? 'sorted' : `sorted by bits ${begin} to ${end}`;
 }
 
-/** An explanation as text, for a terminal of any kind. */
+/** Formats an explanation as plain text for any terminal. */
 export function explanationText(explanation: Explanation): string {
   const { algorithm, step, device, dtype, descending, bits, n, keys, sorted, result, steps } = explanation;
   const form = step === null ? algorithm : `${algorithm} ${step}`;

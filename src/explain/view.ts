@@ -4,28 +4,29 @@ import type { ReduceOp } from '../primitives/possible.js';
 import type { Step } from './explanation.js';
 import type { Subject } from './record.js';
 
-/** What is asked of a view besides the keys. */
+/** Options of a view. */
 export interface ViewOptions {
   /** A step of a ladder or a form of a network; see `EXPLAINED`. */
   readonly step: string | undefined;
-  /** Bits of a digit of the split, 1 to 4. */
+  /** Bits per digit of the split, 1 to 4. */
   readonly radixBits: number | undefined;
   /** Scan chain of the AMD pipeline. */
   readonly scan: ScanChain | undefined;
-  /** Of a reduction. */
+  /** Operator of a reduction. */
   readonly op: ReduceOp;
 }
 
-/** What a view found. */
+/** Result of a view. */
 export interface ViewResult {
   readonly steps: readonly Step[];
-  /** What came out, where it is not the keys after the last step. */
+  /** The result, when it is not the keys after the last step. */
   readonly result?: readonly string[];
 }
 
 /**
- * Runs something on a device and tells, step by step, what it did.
+ * Runs an algorithm on a device and describes its effect step by step.
  *
- * @throws MismatchError when any number that the device wrote differs from the model; UnsupportedError
+ * @throws MismatchError when any number that the device wrote differs from the model
+ * @throws UnsupportedError when the device does not support the algorithm
  */
 export type View = (device: Device, subject: Subject, options: ViewOptions) => Promise<ViewResult>;

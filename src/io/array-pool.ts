@@ -4,38 +4,47 @@ import type { SorterOperations } from '../sort/api/sorter-operations.js';
 import { MemoryError } from '../util/errors.js';
 import { powerAtMost } from '../util/powers.js';
 
-/** Fewer bytes are had from V8 as soon. */
+/** Smaller arrays come from V8, which allocates them as fast. */
 const MIN_BYTES = 2 ** 19;
-/** More are not kept: pinning as much takes long, and nobody may ever ask for it again. */
+/** Larger arrays are not pooled: pinning them takes long, and the size may never be requested again. */
 const MAX_BYTES = 2 ** 30;
-/** A room that is larger than so many times what is asked for is left to who needs it. */
+/** A pooled buffer that exceeds the requested size by more than this factor is not used. */
 const MAX_OVERSIZE = 2;
-/** One that was of no use for so many arrays is given back when there is to be another one. */
+/** An idle buffer is freed before the next allocation when this many arrays were taken since its release. */
 const MAX_AGE = 64;
-/** Rooms are as large as one of so many sizes between two powers of two, so that files of about one size share them. */
+/** Number of buffer sizes between two powers of two; files of similar size then share buffers. */
 const SIZE_CLASSES = 8;
 
 /**
- * Arrays for the keys of files that are sorted one after the other, in memory that the device reaches directly: pages that
- * are there already, and that no transfer has to copy.
+ * Pools key arrays for files that are sorted one after the other. The memory is directly accessible to the device: its
+ * pages are already mapped, and transfers need no extra copy.
  */
 export class ArrayPool {
   readonly #sorter: Pick<SorterOperations, 'alloc' | 'free'>;
   readonly #maxIdleBytes: number;
-  /** Rooms that nobody uses, the one that was used last at the end. */
+  /** Idle buffers, the most recently used one last. */
   readonly #idle: { readonly memory: Uint8Array<ArrayBuffer>; readonly releasedAt: number }[] = [];
   readonly #inUse = new Map<ArrayBufferLike, Uint8Array<ArrayBuffer>>();
   #idleBytes = 0;
-  /** Arrays that were taken so far. */
+  /** Number of arrays taken so far. */
   #taken = 0;
 
-  /** @param maxIdleBytes bytes that may wait for use */
+  /**
+   * @param sorter allocates and frees the memory
+   * @param maxIdleBytes maximum total size of idle buffers, in bytes
+   */
   constructor(sorter: Pick<SorterOperations, 'alloc' | 'free'>, maxIdleBytes: number) {
     this.#sorter = sorter;
     this.#maxIdleBytes = maxIdleBytes;
   }
 
-  /** An array whose contents are undefined. @throws InputError for more than an array can have */
+  /**
+   * Returns an array with undefined contents.
+   *
+   * @param dtype dtype of the keys
+   * @param length number of keys
+   * @throws InputError when `length` exceeds the maximum length of an array
+   */
   take(dtype: Dtype, length: number): KeyArray {
     const bytes = length * dtypeInfo(dtype).bytes;
     if (bytes < MIN_BYTES || bytes > MAX_BYTES) return newArray(dtype, length);
@@ -46,19 +55,19 @@ export class ArrayPool {
     return newArray(dtype, memory.length / dtypeInfo(dtype).bytes, () => memory.buffer).subarray(0, length);
   }
 
-  /** A new room; undefined where there is no such memory left. */
+  /** Allocates a buffer; returns undefined when the sorter is out of such memory. */
   #allocate(bytes: number): Uint8Array<ArrayBuffer> | undefined {
     while (this.#idle[0] && this.#idle[0].releasedAt < this.#taken - MAX_AGE) this.#evictOldest();
     try {
       return this.#sorter.alloc('u8', roundUpSize(bytes)) as Uint8Array<ArrayBuffer>;
     } catch (error) {
       if (!(error instanceof MemoryError)) throw error;
-      while (this.#idle.length > 0) this.#evictOldest(); // what waits must never be the reason for a failure
+      while (this.#idle.length > 0) this.#evictOldest(); // idle buffers must not cause an allocation to fail
       return undefined;
     }
   }
 
-  /** The smallest room that is large enough. */
+  /** Removes the smallest idle buffer of sufficient size from the pool and returns it. */
   #takeFitting(bytes: number): Uint8Array<ArrayBuffer> | undefined {
     let found = -1;
     let smallest = MAX_OVERSIZE * bytes + 1;
@@ -71,7 +80,7 @@ export class ArrayPool {
     return entry?.memory;
   }
 
-  /** Takes the memory of an array back, which nobody may use any more; others are left alone. */
+  /** Returns the memory of an array to the pool; the caller must not use the array any more. Ignores other arrays. */
   release({ buffer }: ArrayBufferView): void {
     const memory = this.#inUse.get(buffer);
     if (!memory) return;
@@ -81,7 +90,7 @@ export class ArrayPool {
     while (this.#idleBytes > this.#maxIdleBytes) this.#evictOldest();
   }
 
-  /** Forgets an array that a failed call may still use: its memory lasts as long as that. */
+  /** Removes an array that a failed call may still use; its memory lives until that call ends. */
   abandon({ buffer }: ArrayBufferView): void {
     const memory = this.#inUse.get(buffer);
     this.#inUse.delete(buffer);
@@ -96,7 +105,7 @@ export class ArrayPool {
   }
 
   #free(memory: Uint8Array<ArrayBuffer>): void {
-    this.#sorter.free(memory).catch(() => undefined); // of a sorter that is closed it is free by that
+    this.#sorter.free(memory).catch(() => undefined); // closing the sorter has freed it already
   }
 }
 

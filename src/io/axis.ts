@@ -1,8 +1,8 @@
-/** Along which dimension of a matrix keys are ordered. */
+/** The dimension of a matrix along which keys are sorted. */
 import { UsageError } from '../util/errors.js';
 import type { KeyFacts } from './formats/key-file.js';
 
-/** A matrix, and whether each of its rows (keys that stand together) or each column is an array of its own. */
+/** A matrix whose rows (contiguous keys) or columns are sorted independently. */
 export interface Lines {
   readonly rows: number;
   readonly columns: number;
@@ -10,10 +10,11 @@ export interface Lines {
 }
 
 /**
- * What is ordered by itself; undefined where all keys are one array.
+ * Returns the rows or columns that are sorted independently; undefined when all keys form one array.
  *
- * @param axis the dimension whose index runs along what is ordered, as in NumPy: −1, the default, is the last one
- * @throws UsageError where there is no such dimension
+ * @param facts `shape` of the keys
+ * @param axis dimension whose index runs along each sorted line, as in NumPy; default −1, the last one
+ * @throws UsageError when the shape has no such dimension
  */
 export function linesOf({ shape }: KeyFacts, axis = -1): Lines | undefined {
   const dimensions = shape?.length ?? 1;

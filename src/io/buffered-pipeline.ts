@@ -1,21 +1,21 @@
-/** How pieces go through few rooms. */
+/** A pipeline that passes pieces through a fixed set of buffers. */
 export interface BufferedPipeline<R> {
-  /** Pieces in all. */
+  /** Total number of pieces. */
   readonly count: number;
-  /** At least two. */
+  /** At least two buffers. */
   readonly buffers: readonly R[];
-  /** How many pieces are made at a time; fewer than there are rooms. */
+  /** Number of pieces produced concurrently; less than the number of buffers. */
   readonly concurrency: number;
-  /** Makes a piece in a room. */
+  /** Produces a piece into a buffer. */
   readonly produce: (piece: number, buffer: R) => Promise<void>;
-  /** Takes it from there: one piece after the other, in order. */
+  /** Consumes a piece from its buffer; called for one piece at a time, in order. */
   readonly consume: (piece: number, buffer: R) => Promise<void>;
 }
 
 /**
- * Makes pieces while those before them are taken. With `ahead` 1 they are made in order, each when the one before is there.
+ * Produces pieces while earlier ones are consumed. With `concurrency` 1, pieces are produced in order, one at a time.
  *
- * @throws what `make` and `take` throw; nobody uses a room any more then
+ * @throws errors of `produce` and `consume`, after all running `produce` calls have settled
  */
 export async function runBufferedPipeline<R>({
   count,
@@ -29,7 +29,7 @@ export async function runBufferedPipeline<R>({
     const piece = produced.length;
     if (piece >= count) return;
     const one = produce(piece, buffers[piece % buffers.length] as R);
-    one.catch(() => undefined); // it is awaited when it is its turn
+    one.catch(() => undefined); // awaited below, in order
     produced.push(one);
   };
   try {

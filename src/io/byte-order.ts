@@ -1,7 +1,7 @@
-/** The order of the bytes of a key, where it is not the machine's. */
+/** Conversion of keys whose byte order differs from the machine's. */
 import type { DtypeInfo } from '../keys/dtype.js';
 
-/** Turns the bytes of each key round, in place. */
+/** Reverses the bytes of each key in place. */
 export function swapBytes({ buffer, byteOffset, byteLength }: Uint8Array, { bytes }: DtypeInfo): void {
   const keys = Buffer.from(buffer, byteOffset, byteLength);
   if (bytes === 2) keys.swap16();
@@ -9,7 +9,7 @@ export function swapBytes({ buffer, byteOffset, byteLength }: Uint8Array, { byte
   else if (bytes === 8) keys.swap64();
 }
 
-/** Keys whose most significant byte comes first, as little-endian ones. */
+/** Converts big-endian keys to little-endian ones, in place. */
 export async function* swapPieces(
   pieces: AsyncGenerator<Uint8Array>,
   info: DtypeInfo,

@@ -8,14 +8,17 @@ export interface OrderResult {
   readonly descent: Descent | undefined;
 }
 
-/** What keys are taken from. */
+/** Source of keys. */
 type Keys = Pick<KeyReader, 'pieces'>;
 
 /**
- * Looks through keys for the first one out of order, in memory for a few pieces.
+ * Scans keys for the first one out of order. Holds a few pieces in memory.
  *
- * @param lines of a matrix: what is in order by itself
- * @param keys counts the keys in on the way, since a pipe can be read only once
+ * @param reader source of the keys
+ * @param order expected order
+ * @param options.lines for a matrix: the rows or columns that are sorted independently
+ * @param options.multiset also receives all keys, since a pipe can be read only once
+ * @returns the number of keys, and the first descent or undefined
  */
 export async function checkOrder(
   reader: Keys,
@@ -31,13 +34,13 @@ export async function checkOrder(
   return { n: scan.n, descent: scan.descent };
 }
 
-/** Counts keys in. */
+/** Adds all keys of a reader to a multiset. */
 export async function countKeys(reader: Keys, multiset: Multiset): Promise<void> {
   let added: Promise<void> | undefined;
   for await (const piece of reader.pieces()) {
-    await added; // while the next piece was read
+    await added; // overlaps with reading the next piece
     added = multiset.add(piece);
-    added.catch(() => undefined); // it is awaited, perhaps after another failure
+    added.catch(() => undefined); // awaited later, possibly after another failure
   }
   await added;
 }

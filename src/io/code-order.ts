@@ -1,69 +1,74 @@
 /**
- * The order of strings of bytes, made by sorts of 64-bit numbers.
+ * Orders byte strings by sorting 64-bit numbers.
  *
- * The first eight bytes of the codes are sorted together with positions. Where that leaves some equal, and codes are longer,
- * only those are sorted on: each gets a number made of its group, which are those it is equal to so far, and of as many of the
- * next bytes of its code as fit beside that, and all groups are sorted at once. So random keys take one sort, whatever their
- * length, and n codes of k bytes at most one and k / 4, of those that are still equal. Bytes that leave all groups as they are,
- * such as a prefix that all have, are looked at and not sorted.
+ * The first eight bytes of each code are sorted together with positions. Only codes that are still tied and longer are
+ * sorted further. Each tied code gets a number: its tie group, followed by as many of its next bytes as fit. All groups
+ * are then sorted in one call. Random keys thus take one sort, whatever their length. Codes of k bytes take at most 1 +
+ * k / 4 sorts, all but the first of ties only. Bytes that leave every group in order, such as a common prefix, cost a
+ * check but no sort.
  *
- * It is the refinement of groups of Larsson and Sadakane's suffix sorting ("Faster suffix sorting", 2007) with the
- * multikey idea of Bentley and Sedgewick ("Fast algorithms for sorting and searching strings", 1997), that what decided once
- * need not be looked at again. Sorting by the last word first (lexsort) would take a sort of everything for each word.
+ * This is the group refinement of Larsson and Sadakane ("Faster suffix sorting", 2007) with the multikey idea of
+ * Bentley and Sedgewick ("Fast algorithms for sorting and searching strings", 1997): decided codes are not examined
+ * again. Sorting by the last word first (lexsort) would sort all codes once per word.
  */
 import type { Sorter } from '../sort/api/sorter.js';
 import { inSlices, runYielding, type Steps } from '../sort/host/steps.js';
 import type { OrderingSortOptions } from './record-ordering.js';
 
-/** Bytes of codes that make a word: what is compared as one number. */
+/** Bytes of a word, the part of a code that is compared as one number. */
 export const WORD_BYTES = 8;
 
-/** Which bytes of codes. */
+/** A range of bytes in a code. */
 export interface Span {
   readonly begin: number;
-  /** At most WORD_BYTES behind the beginning. */
+  /** At most `begin + WORD_BYTES`. */
   readonly end: number;
 }
 
-/** Strings of bytes whose order as unsigned bytes (memcmp) is wanted; what is behind the end of one counts as zeros. */
+/** Byte strings to order as unsigned bytes (memcmp); shorter strings count as padded with zeros. */
 export interface Codes {
   readonly n: number;
-  /** Bytes of the longest one. */
+  /** Length of the longest code in bytes. */
   readonly bytes: number;
-  /** Bytes at the beginning that all have alike; default 0. */
+  /** Length in bytes of the prefix that all codes share; default 0. */
   readonly shared?: number;
   /**
-   * Bytes `begin` to `end` of each code, as a number, into words that are zero.
+   * Writes bytes `begin` to `end` of each code, as a number, into zeroed words.
    *
-   * @param at which codes; by default all of them in order
+   * @param span the range of bytes
+   * @param words output, one word per code
+   * @param at indices of the codes; default all codes in order
    */
   fill(span: Span, words: BigUint64Array, at?: Uint32Array): Steps;
-  /** Whether nothing of a code is behind byte `end`; those that are equal up to there are equal then. Default: as `bytes` says. */
+  /**
+   * Whether a code has no bytes at or after byte `end`. Codes that are tied up to `end` and over are equal. Default:
+   * decided by `bytes`.
+   */
   isOver?(code: number, end: number): boolean;
 }
 
-/** The positions of codes in order, as `Sorter.argsort` gives those of keys. */
+/** Returns the positions of codes in sorted order, as `Sorter.argsort` does for keys. */
 export const argsortCodes = (
   sorter: Sorter,
   codes: Codes,
   options: Omit<OrderingSortOptions, 'into'>,
 ): Promise<Uint32Array> => new RadixRefinement(sorter, codes, options).argsort();
 
-/** As much of a code from `begin` on as fits a word. */
+/** Returns the span from `begin` on that fits a word of `maxBytes` bytes, cut at the code length `bytes`. */
 export const wordSpan = (begin: number, bytes: number, maxBytes = WORD_BYTES): Span => ({
   begin,
   end: Math.min(begin + maxBytes, bytes),
 });
 
-/** Codes that are equal so far, those of a group side by side. */
+/** Codes that are tied so far; the codes of a group are adjacent. */
 interface Ties {
-  /** Where they stand in the order, rising. */
+  /** Their places in the order, ascending. */
   readonly places: Uint32Array;
-  /** The number of the group of each, from 0 and rising. */
+  /** The group number of each code, ascending from 0. */
   readonly groups: Uint32Array;
 }
 
-/** One call. */
+/** The state of one call. */
 class RadixRefinement {
   readonly #sorter: Sorter;
   readonly #codes: Codes;
@@ -90,7 +95,7 @@ class RadixRefinement {
     return wordSpan(this.#begin, this.#codes.bytes);
   }
 
-  /** The order by the first word of codes, and what it leaves undecided. */
+  /** Orders codes by their first word and returns the remaining ties. */
   async #byFirstWords(): Promise<{ readonly order: Uint32Array; readonly ties: Ties }> {
     const words = await this.#words(this.#firstSpan);
     const positions = await this.#runSteps(fillSteps(words.length, (i) => i));
@@ -101,9 +106,9 @@ class RadixRefinement {
     };
   }
 
-  /** Brings records whose first words are equal into order. */
+  /** Orders codes whose first words are equal. */
   async #breakTies(order: Uint32Array, ties: Ties): Promise<void> {
-    const { onReport: _, ...options } = this.#options; // what is reported is the sort of all
+    const { onReport: _, ...options } = this.#options; // only the sort of all codes is reported
     let { places, groups } = ties;
     for (let begin = this.#begin + WORD_BYTES; places.length > 0 && begin < this.#codes.bytes; ) {
       const maxGroup = groups.at(-1) ?? 0;
@@ -127,7 +132,7 @@ class RadixRefinement {
     }
   }
 
-  /** Ties without those whose codes have ended: of these nothing more is to be found out. */
+  /** Removes ties between codes that have ended, since these are equal. */
   #dropFinished(ties: Ties, order: Uint32Array, end: number): Ties {
     const { isOver } = this.#codes;
     if (!isOver || ties.places.length === 0) return ties;
@@ -144,7 +149,7 @@ class RadixRefinement {
     return { places: ties.places.subarray(0, n), groups: ties.groups.subarray(0, n) };
   }
 
-  /** The words of all codes, or of those at some positions. */
+  /** Returns the words of all codes, or of those at `at`. */
   async #words(span: Span, at?: Uint32Array): Promise<BigUint64Array> {
     const words = new BigUint64Array(at?.length ?? this.#codes.n);
     await this.#runSteps(this.#codes.fill(span, words, at));
@@ -156,7 +161,7 @@ class RadixRefinement {
   }
 }
 
-/** `n` numbers. */
+/** Returns `n` numbers. */
 function* fillSteps(n: number, number: (i: number) => number): Steps<Uint32Array> {
   const numbers = new Uint32Array(n);
   yield* inSlices(n, (start, end) => {
@@ -168,7 +173,7 @@ function* fillSteps(n: number, number: (i: number) => number): Steps<Uint32Array
 const wordsOf32 = (words: BigUint64Array): Uint32Array =>
   new Uint32Array(words.buffer, words.byteOffset, words.length * 2);
 
-/** Puts the numbers of groups above the lowest `bits` of words, 32 at least. */
+/** Stores group numbers above the lowest `bits` bits of words; `bits` is 32 or more. */
 function* addGroups(words: BigUint64Array, groups: Uint32Array, bits: number): Steps {
   const parts = wordsOf32(words);
   yield* inSlices(groups.length, (start, end) => {
@@ -178,7 +183,7 @@ function* addGroups(words: BigUint64Array, groups: Uint32Array, bits: number): S
   });
 }
 
-/** Puts values to their places. */
+/** Scatters values to their places. */
 function* scatterSteps(to: Uint32Array, places: Uint32Array, values: Uint32Array): Steps {
   yield* inSlices(places.length, (start, end) => {
     for (let i = start; i < end; i++) to[places[i] as number] = values[i] as number;
@@ -199,14 +204,15 @@ function* isSortedSteps(words: BigUint64Array): Steps<boolean> {
 }
 
 /**
- * Those of sorted words that have an equal neighbour.
+ * Returns the sorted words that equal a neighbour.
  *
- * @param places where the words stand; by default as they come
+ * @param words sorted words
+ * @param places places of the words in the order; default their indices
  */
 function* findTies(words: BigUint64Array, places?: Uint32Array): Steps<Ties> {
   const parts = wordsOf32(words);
   const n = words.length;
-  /** Whether the word is that before it. */
+  /** Whether word `i` equals word `i - 1`. */
   const equalsPrevious = (i: number): boolean =>
     i > 0 && i < n && parts[2 * i] === parts[2 * i - 2] && parts[2 * i + 1] === parts[2 * i - 1];
   let count = 0;

@@ -1,4 +1,4 @@
-/** Files that are compressed as a whole, as the last part of their names says. */
+/** Whole-file compression, selected by the file extension. */
 import type { Transform } from 'node:stream';
 import zlib from 'node:zlib';
 import { ClsortError, FormatError } from '../util/errors.js';
@@ -8,20 +8,20 @@ import type { Output } from './output.js';
 import { type Source, sourceOfChunks } from './raw.js';
 import { cutAtFrames } from './zstd-frames.js';
 
-/** A way to make files smaller. */
+/** A compression format. */
 export interface Compression {
-  /** For messages: 'gzip'. */
+  /** Name for messages, such as 'gzip'. */
   readonly name: string;
-  /** Last part of names, in small letters and without the dot. */
+  /** File extension in lower case, without the dot. */
   readonly extension: string;
   compressor(): Promise<Transform>;
-  /** @throws FormatError, naming what is missing */
+  /** @throws FormatError naming what is missing when the runtime lacks the decompressor */
   decompressor(): Promise<Decompressor>;
-  /** Cuts what the decompressor has to get in pieces. */
+  /** Splits the compressed data at the positions where the decompressor requires it. */
   splitPieces?(pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>;
 }
 
-/** Bytes that come out at a time. */
+/** Output chunk size in bytes. */
 const CHUNK_BYTES = 2 ** 18;
 
 const gzip: Compression = {
@@ -31,14 +31,14 @@ const gzip: Compression = {
   decompressor: async () => zlib.createGunzip({ chunkSize: CHUNK_BYTES }),
 };
 
-/** What Node has since 22.15. */
+/** The zstd functions of node:zlib, available from Node 22.15 on. */
 interface ZstdOfNode {
   createZstdCompress?(options: { chunkSize: number }): Transform;
   createZstdDecompress?(options: { chunkSize: number }): Decompressor;
 }
 const { createZstdCompress, createZstdDecompress } = zlib as object as ZstdOfNode;
 
-/** Node before 22.15 has none. */
+/** Returns the error for Node before 22.15, which lacks zstd. */
 const zstdUnavailable = (): FormatError =>
   new FormatError(
     `zstd is built into Node from 22.15 on, and this is ${runtime()}: use a newer Node, or gzip (.gz)`,
@@ -58,10 +58,10 @@ const zstd: Compression = {
   splitPieces: cutAtFrames,
 };
 
-/** All that there are, by the last part of names. */
+/** All supported compressions. */
 export const COMPRESSIONS: readonly Compression[] = [gzip, zstd];
 
-/** What a compressed source holds, as a source that can be had once. */
+/** Wraps a compressed source as a decompressed one that can be read once. */
 export function decompressedSource(
   source: Pick<Source, 'name' | 'pieces' | 'close'>,
   compression: Compression,
@@ -94,21 +94,21 @@ async function* decompressedPieces(
 
 /** An output that compresses what is written to it. */
 export interface CompressedOutput extends Output {
-  /** Writes what is still in the compressor; to be called before the commit. */
+  /** Flushes the compressor; must be called before `commit`. */
   finish(): Promise<void>;
 }
 
-/** Compresses what goes to `output`. */
+/** Returns an output that writes compressed data to `output`. */
 export async function compressedOutput(
   output: Output,
   { compressor }: Compression,
 ): Promise<CompressedOutput> {
   const stream = await compressor();
   const written = drain(stream, output);
-  written.catch(() => undefined); // told to who writes next, or finishes
+  written.catch(() => undefined); // the next write or finish rejects with it
   const writeChunk = (bytes: Uint8Array) =>
     new Promise<void>((resolve, reject) => {
-      const closed = (): void => reject(new Error('closed')); // without another word to the write under way
+      const closed = (): void => reject(new Error('closed')); // zlib may drop the callback of a pending write
       stream.once('close', closed);
       stream.write(bytes, (error) => {
         stream.off('close', closed);
@@ -118,13 +118,13 @@ export async function compressedOutput(
     });
   return {
     name: output.name,
-    reserve: async () => undefined, // nobody knows how much it will be
+    reserve: async () => undefined, // the compressed size is unknown
     async write(bytes) {
       if (bytes.length === 0) return;
       try {
         await writeChunk(bytes);
       } catch (error) {
-        await written; // why the stream has ended
+        await written; // rejects with the reason why the stream ended
         throw error;
       }
     },
@@ -141,6 +141,6 @@ export async function compressedOutput(
 }
 
 async function drain(stream: Transform, output: Output): Promise<void> {
-  stream.on('error', () => undefined); // the loop throws it
+  stream.on('error', () => undefined); // the loop below throws it
   for await (const chunk of stream) await output.write(chunk);
 }

@@ -1,12 +1,13 @@
-/** Several files of keys as if they were one: their keys one behind the other. */
+/** Concatenates several key files into one reader. */
 import { dtypeInfo } from '../keys/dtype.js';
 import { DtypeError, UsageError } from '../util/errors.js';
 import type { KeyReader } from './formats/key-file.js';
 
 /**
- * The first of several files, which hold keys of one dtype.
+ * Returns the first of several files after checking that all hold the same dtype.
  *
- * @throws DtypeError where they do not; UsageError for no file
+ * @throws DtypeError when dtypes differ
+ * @throws UsageError when there are no files
  */
 export function assertOneDtype(readers: readonly KeyReader[]): KeyReader {
   const [first] = readers;
@@ -22,10 +23,11 @@ export function assertOneDtype(readers: readonly KeyReader[]): KeyReader {
 }
 
 /**
- * Reads several files one after the other. Matrices of as many columns are put below each other; anything else is taken
- * as the keys that it has.
+ * Reads several files one after the other. Matrices with the same number of columns are stacked vertically; any other
+ * files become one array of keys.
  *
- * @throws DtypeError where they hold different dtypes; UsageError for no file
+ * @throws DtypeError when dtypes differ
+ * @throws UsageError when there are no files
  */
 export function concatenateReaders(readers: readonly KeyReader[]): KeyReader {
   const first = assertOneDtype(readers);
@@ -51,15 +53,17 @@ export function concatenateReaders(readers: readonly KeyReader[]): KeyReader {
   };
 }
 
-/** Of counts all together; undefined where one is not known. */
+/** Returns the sum of counts; undefined when one is unknown. */
 export const sum = (counts: readonly (number | undefined)[]): number | undefined =>
   counts.includes(undefined) ? undefined : counts.reduce<number>((all, n) => all + (n ?? 0), 0);
 
-/** Reads across the ends of files; undefined where one of them comes in order only. */
+/**
+ * Returns a `readAt` that reads across file boundaries; undefined when one of the files allows sequential reads only.
+ */
 function concatenatedReadAt(readers: readonly KeyReader[]): KeyReader['readAt'] {
   if (!readers.every(({ readAt, n }) => readAt && n !== undefined)) return undefined;
   return async (into, position) => {
-    let begin = -position; // of a file, in bytes of `into`
+    let begin = -position; // start of the file, as a byte offset in `into`
     for (const { dtype, n = 0, readAt } of readers) {
       const end = begin + n * dtypeInfo(dtype).bytes;
       const [from, to] = [Math.max(0, begin), Math.min(into.length, end)];

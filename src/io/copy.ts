@@ -6,20 +6,28 @@ import { withOutput } from './output.js';
 import { assertNotAborted, openSource } from './raw.js';
 import type { FileContext } from './sort-file.js';
 
-/** What was copied, and as what. */
+/** Summary of a copy: key count, dtype and formats. */
 export interface CopyReport extends Pick<KeyReader, 'dtype'> {
   readonly n: number;
   readonly formats: readonly [from: string, to: string];
 }
 
-/** What the inputs are, and what is to be made of them. */
+/** Options for reading the inputs and writing the output. */
 export interface CopyOptions extends InputOptions, Omit<OutputOptions, keyof InputOptions> {}
 
 /**
- * Writes the keys of files, one behind the other, to another file, in another format where that is asked for, in
- * memory for a few pieces.
+ * Writes the keys of files, concatenated, to another file, optionally in another format. Holds a few pieces in memory.
  *
- * @throws UsageError, DtypeError where the files hold different dtypes, FormatError, IoError, AbortedError
+ * @param inputs paths, `-` for stdin
+ * @param out path of the output, `-` for stdout
+ * @param options input and output options; `to` is the output format
+ * @param context streams, signal and callbacks
+ * @returns the number of keys, their dtype and both formats
+ * @throws UsageError when options are invalid
+ * @throws DtypeError when the files hold different dtypes
+ * @throws FormatError when a file is not valid in its format
+ * @throws IoError when reading or writing fails
+ * @throws AbortedError when the signal aborts
  */
 export async function copyKeys(
   inputs: readonly string[],
@@ -52,7 +60,13 @@ export async function copyKeys(
   return report;
 }
 
-/** Writes the bytes of files, one behind the other, as they are. @returns how many; @throws IoError, AbortedError */
+/**
+ * Writes the bytes of files, concatenated and unchanged.
+ *
+ * @returns the number of bytes
+ * @throws IoError when reading or writing fails
+ * @throws AbortedError when the signal aborts
+ */
 export async function copyBytes(
   inputs: readonly string[],
   out: string,

@@ -1,22 +1,26 @@
-/** What a decompressor makes of a compressed file. */
+/** Decompression of a file through a node:zlib stream. */
 import type { Transform } from 'node:stream';
 import { FormatError } from '../util/errors.js';
 
-/** A stream of node:zlib: it counts the bytes that it has used. */
+/** A decompressor of node:zlib; `bytesWritten` counts the input bytes it has used. */
 export type Decompressor = Transform & { readonly bytesWritten: number };
 
 /**
- * Unpacks all pieces, however they are cut. Behind the compressed data zeros may follow, which tapes pad files with; node:zlib
- * takes whatever follows a zero for padding, if it comes with the end of the data, and else for an early end.
+ * Decompresses pieces of any size. Zeros may follow the compressed data, since tapes pad files with them. node:zlib
+ * treats everything after a zero as padding when it arrives together with the end of the data, and otherwise as a
+ * premature end.
  *
- * @throws FormatError when something else follows; what the decompressor throws
+ * @param stream the decompressor; destroyed at the end
+ * @param pieces compressed data
+ * @throws FormatError when anything but zeros follows the data
+ * @throws errors of the decompressor
  */
 export async function* decompressStream(
   stream: Decompressor,
   pieces: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
   const feeding = feedPieces(stream, pieces);
-  feeding.catch((error) => stream.destroy(error)); // whoever reads the stream is told
+  feeding.catch((error) => stream.destroy(error)); // passes the error to the reader of the stream
   try {
     yield* stream;
     await feeding;
@@ -41,7 +45,7 @@ async function feedPieces(stream: Decompressor, pieces: AsyncIterable<Uint8Array
   if (!isPadding) stream.end();
 }
 
-/** Resolves when a stream has used a piece as far as it will. */
+/** Resolves when a stream has consumed a piece, or as much of it as it will. */
 const writePiece = (stream: Transform, piece: Uint8Array): Promise<void> =>
   new Promise((resolve, reject) => {
     stream.write(piece, (error) => (error ? reject(error) : resolve()));

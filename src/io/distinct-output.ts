@@ -1,4 +1,4 @@
-/** Outputs that get of equal units only the first, and beside them a file of how often each was there. */
+/** Outputs that receive only the first of equal records, with an optional file of their counts. */
 import { dtypeInfo } from '../keys/dtype.js';
 import {
   type DistinctOutputs,
@@ -12,24 +12,27 @@ import { keyTarget } from './keys.js';
 import { type OutputContext, withOutput } from './output.js';
 import type { KeyOrdering, RecordOrdering } from './record-ordering.js';
 
-/** What is to be made of equal units. */
+/** How equal records are written. */
 export interface DistinctRequest {
   readonly order: RecordOrdering | KeyOrdering;
-  /** Default false: all are written, and nothing is counted. */
+  /** Write only the first of equal records; default false: all records are written and nothing is counted. */
   readonly unique?: boolean | undefined;
-  /** File for the counts, as u64. */
+  /** Path of the file that receives the counts as u64. */
   readonly counts?: string | undefined;
-  /** By which counts are written where their own name says nothing. */
+  /** Source of format and byte order for the counts when their file name implies none. */
   readonly model: Pick<KeyReader, 'format' | 'bigEndian'>;
   readonly text: Pick<WriteOptions, 'header' | 'delimiter'>;
 }
 
 /**
- * Runs `write` with a writer, which is ended then.
+ * Runs `write` with a writer and ends the writer afterwards.
  *
- * @param open opens the writer of the units; it is asked for once, before anything is written
- * @returns how many distinct units there were; undefined where all were written
- * @throws what `open` and `write` throw
+ * @param request order, `unique`, and the file of counts
+ * @param open opens the writer of the records; called once, before anything is written
+ * @param context output context
+ * @param write writes sorted records
+ * @returns the number of distinct records; undefined when all records were written
+ * @throws errors of `open` and `write`
  */
 export async function withDistinct(
   request: DistinctRequest,
@@ -54,18 +57,18 @@ export async function withDistinct(
   return n;
 }
 
-/** A writer that passes on of sorted units only the first of equal ones. */
+/** Returns a writer that passes on only the first of equal sorted records. */
 export const distinctWriter = (
   order: RecordOrdering | KeyOrdering,
   outputs: DistinctOutputs,
   signal: AbortSignal,
 ): DistinctWriter => new DistinctWriter(order.recordBytes, firstFinder(order), outputs, signal);
 
-/** How equals are told: keys by their numbers, unless only some bits of them count; other units by their order. */
+/** Compares keys as numbers when all their bits count; compares all other records by their order. */
 const firstFinder = (order: RecordOrdering | KeyOrdering): FindFirsts =>
   'wholeDtype' in order && order.wholeDtype ? firstKeys(dtypeInfo(order.wholeDtype)) : firstRecords(order);
 
-/** Runs `write` with the writer of the counts, if there are to be some, and puts these in their place. */
+/** Runs `write` with a writer for the counts, or undefined when none are requested, and commits the file of counts. */
 export async function withCounts(
   { counts, model, text: { header, delimiter } }: Omit<DistinctRequest, 'order' | 'unique'>,
   context: OutputContext,

@@ -1,4 +1,4 @@
-/** Which of sorted units are the first of their equals. */
+/** Finds the first of equal records in sorted data. */
 import { keyWords } from '../keys/array.js';
 import { type DtypeInfo, infinityBits } from '../keys/dtype.js';
 import { runYielding } from '../sort/host/steps.js';
@@ -7,10 +7,10 @@ import { gatherRecords } from './gather-records.js';
 import { PIECE_BYTES } from './raw.js';
 import type { RecordOrdering } from './record-ordering.js';
 
-/** Positions of the units of a piece that differ from the one before them, 0 among them. */
+/** Returns the positions of the records of a piece that differ from their predecessor, including 0. */
 export type FindFirsts = (piece: Uint8Array) => Uint32Array;
 
-/** Keys as numbers: all NaNs are equal, and so are the zeros. */
+/** Compares keys as numbers: all NaNs are equal, and so are −0 and +0. */
 export function firstKeys(info: DtypeInfo): FindFirsts {
   const { kind, width, bytes } = info;
   return (piece) => {
@@ -26,7 +26,7 @@ export function firstKeys(info: DtypeInfo): FindFirsts {
   };
 }
 
-/** Units that are equal in their order, whatever else they hold. */
+/** Compares records by their order only, whatever other bytes they hold. */
 export const firstRecords =
   (order: RecordOrdering): FindFirsts =>
   (piece) => {
@@ -62,7 +62,10 @@ function firstWords(words: Uint8Array | Uint16Array | Uint32Array): Uint32Array 
   return firsts.subarray(0, count);
 }
 
-/** @param areEqual tells of neighbours whose words are equal; by default they are */
+/**
+ * @param words pairs of 32-bit words
+ * @param areEqual decides for neighbours with equal words; default: they are equal
+ */
 function firstPairs(words: Uint32Array, areEqual: (i: number) => boolean = () => true): Uint32Array {
   const firsts = new Uint32Array(words.length / 2);
   let count = 0;
@@ -73,7 +76,7 @@ function firstPairs(words: Uint32Array, areEqual: (i: number) => boolean = () =>
   return firsts.subarray(0, count);
 }
 
-/** Halves whose bits are equal exactly where their numbers are. */
+/** Maps half-precision bits so that they are equal exactly where their numbers are. */
 function canonicalHalves(halves: Uint16Array, infinity: number): Uint16Array {
   return halves.map((bits) => {
     const magnitude = bits & 0x7fff;
@@ -82,26 +85,31 @@ function canonicalHalves(halves: Uint16Array, infinity: number): Uint16Array {
   });
 }
 
-/** What is told of distinct units: where they go, and how often each was there. */
+/** Destinations of distinct records and their counts. */
 export interface DistinctOutputs {
   readonly to: KeyWriter;
-  /** Gets a u64 for each unit that is written. */
+  /** Receives one u64 per written record. */
   readonly counts?: Pick<KeyWriter, 'write'> | undefined;
 }
 
-/** Passes on of sorted units only the first of equal ones, and counts them. */
+/** Passes on only the first of equal sorted records, and counts the duplicates. */
 export class DistinctWriter implements KeyWriter {
-  /** Units that were passed on. */
+  /** Number of records passed on. */
   n = 0;
   readonly #recordBytes: number;
   readonly #firsts: FindFirsts;
   readonly #outputs: DistinctOutputs;
   readonly #signal: AbortSignal | undefined;
   #last: Uint8Array | undefined;
-  /** How often the last one that was passed on has been there so far. */
+  /** Number of occurrences so far of the last record passed on. */
   #count = 0;
 
-  /** @param recordBytes bytes of a unit */
+  /**
+   * @param recordBytes record size in bytes
+   * @param firsts finds the first of equal records
+   * @param outputs destinations of records and counts
+   * @param signal aborts the copying of records
+   */
   constructor(recordBytes: number, firsts: FindFirsts, outputs: DistinctOutputs, signal?: AbortSignal) {
     this.#recordBytes = recordBytes;
     this.#firsts = firsts;
@@ -134,7 +142,7 @@ export class DistinctWriter implements KeyWriter {
     if (counts.length > 0) await this.#outputs.counts?.write(new Uint8Array(counts.buffer));
   }
 
-  /** How often those were there of which that is certain now. */
+  /** Returns the counts that are final after this piece. */
   #countFinished(firsts: Uint32Array, n: number): BigUint64Array {
     const counts: BigUint64Array = new BigUint64Array(
       this.#outputs.counts ? firsts.length - (this.n === 0 && firsts.length > 0 ? 1 : 0) : 0,
@@ -150,7 +158,7 @@ export class DistinctWriter implements KeyWriter {
     return counts;
   }
 
-  /** Passes on what is certain only now, and ends what the units go to; the counts are ended by who opened them. */
+  /** Writes the last count and ends the record writer. The caller ends the writer of the counts. */
   async end(): Promise<void> {
     const { to, counts } = this.#outputs;
     if (this.n > 0) await counts?.write(new Uint8Array(BigUint64Array.of(BigInt(this.#count)).buffer));

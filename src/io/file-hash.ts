@@ -1,45 +1,47 @@
-/** Checksums of files, made of what is read and written anyway. */
+/** Checksums of files, computed from data that is read or written anyway. */
 import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import * as cl from '../opencl/index.js';
 import { UnsupportedError } from '../util/errors.js';
 
-/** Bytes that are read at a time for the checksum alone. */
+/** Bytes per read when a file is read for its checksum only. */
 const SLICE_BYTES = 4 * 2 ** 20;
-/** Fewer bytes wait for others, since it takes another thread to hash them. */
+/** Smaller pieces are collected first, since hashing runs on another thread. */
 const MIN_HASH_BYTES = 2 ** 16;
 
-/** The words that the addon keeps of a hash: the first one is the hash of all so far. */
+/** Words of the addon's hash state; the first one is the hash of all bytes so far. */
 const HASH_WORDS = 10;
 
 interface HashState {
   readonly words: BigUint64Array<ArrayBuffer>;
-  /** Where there is no addon. */
+  /** CRC-32 without the addon; undefined with it. */
   crc: number | undefined;
 }
 
 /**
- * The checksum of one file, which may be read or written in any order: what comes in the file's order is taken, and what is
- * missing in the end is read.
+ * The checksum of one file that may be read or written in any order. Bytes that arrive in file order are hashed at
+ * once; missing bytes are read at the end.
  */
 export class FileHash {
   #state: HashState = { words: new BigUint64Array(HASH_WORDS), crc: undefined };
-  /** Bytes from the beginning that were taken. */
+  /** Length in bytes of the hashed or pending prefix. */
   #bytes = 0;
-  /** Copies of those that are not hashed yet. */
+  /** Copies of bytes that are not hashed yet. */
   #pending: Uint8Array[] = [];
   #pendingBytes = 0;
   #adding: Promise<void> = Promise.resolve();
 
-  /** Bytes from the beginning of the file that are known. */
+  /** Length in bytes of the known prefix of the file. */
   get bytes(): number {
     return this.#bytes;
   }
 
   /**
-   * Takes what stands at a position of the file.
+   * Adds the bytes at a position of the file.
    *
-   * @returns when `piece` may be used again
+   * @param piece the bytes
+   * @param position their offset in the file
+   * @returns a promise that resolves when `piece` may be reused
    */
   add(piece: Uint8Array, position: number): Promise<void> {
     const isNext = position <= this.#bytes && position + piece.length > this.#bytes;
@@ -57,15 +59,18 @@ export class FileHash {
       if (pending) await updateHash(pending, state);
       await updateHash(bytes, state);
     });
-    this.#adding.catch(() => undefined); // it is awaited, perhaps after another failure
+    this.#adding.catch(() => undefined); // awaited later, possibly after another failure
     return this.#adding;
   }
 
   /**
-   * Lets somebody move bytes and hash them on the way.
+   * Lets a callback move bytes and hash them on the way.
    *
-   * @param move gets the words of the hash and how many of the first bytes are in it already; nothing, where what comes before
-   * is not known. It tells how many bytes from `position` on it has moved, which are in the words then.
+   * @param position offset in the file of the first byte to move
+   * @param move receives the hash words and the number of leading bytes that are hashed already, or nothing when the
+   * bytes before `position` are unknown; returns the number of bytes moved from `position` on, which the words then
+   * include
+   * @returns the number of bytes moved
    */
   async hashWhileMoving(
     position: number,
@@ -81,22 +86,24 @@ export class FileHash {
       this.#bytes = Math.max(this.#bytes, position + moved);
       return moved;
     } catch (error) {
-      this.invalidate(); // who knows what is in the words
+      this.invalidate(); // the state of the words is unknown
       throw error;
     }
   }
 
-  /** Something was changed that was taken already: all is to be read again. */
+  /** Discards the hash after a change of hashed bytes; all bytes must be read again. */
   invalidate(): void {
     this.#state = { words: new BigUint64Array(HASH_WORDS), crc: undefined };
     [this.#bytes, this.#pending, this.#pendingBytes] = [0, [], 0];
   }
 
   /**
-   * The checksum of a file of so many bytes: its kind, a colon and hexadecimal digits.
+   * Returns the checksum of a file: its algorithm, a colon and hexadecimal digits.
    *
-   * @param file its path, or itself where another one has that by now; what was not seen of it is read
-   * @throws what reading throws
+   * @param bytes size of the file
+   * @param file path, or an open handle when another file has taken that path; bytes not seen so far are read from it
+   * @param signal aborts the reading
+   * @throws errors of reading
    */
   async end(bytes: number, file: string | FileHandle, signal: AbortSignal): Promise<string> {
     if (this.#bytes > bytes) this.invalidate();
@@ -145,7 +152,7 @@ async function updateHash(bytes: Uint8Array, state: HashState): Promise<void> {
   state.crc = crc32(bytes, state.crc ?? 0);
 }
 
-/** Checksums of the files that a job reads and writes, by the names that it has for them. */
+/** Checksums of the files that a job reads and writes, by the names the job uses for them. */
 export class FileHashes {
   readonly #read = new Map<string, FileHash>();
   readonly #written = new Map<string, FileHash>();

@@ -5,22 +5,23 @@ import type { Lines } from './axis.js';
 import type { KeyReader } from './formats/key-file.js';
 import { OrderScan } from './order-scan.js';
 
-/** What keys are like. */
+/** Properties of the keys of a file. */
 export interface FileProfile {
   readonly n: number;
-  /** Smallest and largest number; undefined where there is none. */
+  /** Smallest and largest number; undefined when there is none. */
   readonly minimum: number | bigint | undefined;
   readonly maximum: number | bigint | undefined;
   readonly nans: number;
-  /** In which of the two orders of all bits, NaNs last, they stand: in both where all are equal. */
+  /** Whether keys are in total order of their bits, NaNs last; both fields are true when all keys are equal. */
   readonly ascending: boolean;
   readonly descending: boolean;
 }
 
 /**
- * Goes through keys once, in memory for a few pieces.
+ * Computes the profile of keys in one pass. Holds a few pieces in memory.
  *
- * @param lines of a matrix: what is in order by itself
+ * @param reader source of the keys
+ * @param lines for a matrix: the rows or columns that are sorted independently
  */
 export async function profileKeys(reader: KeyReader, lines?: Lines): Promise<FileProfile> {
   const { dtype } = reader;
@@ -39,7 +40,7 @@ export async function profileKeys(reader: KeyReader, lines?: Lines): Promise<Fil
   return { n: ascendingScan.n, minimum, maximum, nans, ascending, descending };
 }
 
-/** The smallest and the largest of keys, and how many are none. */
+/** The smallest and the largest key, and the number of NaNs. */
 class KeyExtremes {
   nans = 0;
   readonly #info: DtypeInfo;
@@ -63,7 +64,7 @@ class KeyExtremes {
   add(words: KeyWords): void {
     if (this.#info.width === 64 && this.#info.kind !== 'float') this.#addPairs(words);
     else if (this.#info.name === 'f16') this.#addHalves(words as Uint16Array);
-    else this.#addNumbers(elementsOf(words, this.#info.name) as Float64Array); // typed arrays are indexed alike
+    else this.#addNumbers(elementsOf(words, this.#info.name) as Float64Array); // all typed arrays are indexed alike
   }
 
   #addNumbers(numbers: Float64Array): void {
@@ -80,7 +81,7 @@ class KeyExtremes {
     if (nans < numbers.length) this.#widen(Math.min(min, max), Math.max(min, max));
   }
 
-  /** Bits of halves, made numbers that have the same order. */
+  /** Compares half-precision numbers by sign and magnitude, without decoding them. */
   #addHalves(words: Uint16Array): void {
     let min = Number.POSITIVE_INFINITY;
     let max = Number.NEGATIVE_INFINITY;
@@ -100,7 +101,7 @@ class KeyExtremes {
     this.#widen(value(min), value(max));
   }
 
-  /** Integers of 64 bits by their words, the low one first. */
+  /** Compares 64-bit integers by their words, the low one first. */
   #addPairs(words: KeyWords): void {
     const { buffer, byteOffset, length } = words;
     const low = new Uint32Array(buffer, byteOffset, 2 * length);

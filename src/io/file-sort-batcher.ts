@@ -1,18 +1,18 @@
-/** Small arrays of several files, sorted in one go: each by itself would take a trip to the device. */
+/** Combines the small arrays of several files into one sort, to share the cost of a transfer to the device. */
 import { newArray } from '../keys/array.js';
 import type { Dtype, KeyArray } from '../keys/dtype.js';
 import type { SortOptions } from '../sort/api/options.js';
 import type { SortReport } from '../sort/api/report.js';
 import type { SorterOperations } from '../sort/api/sorter-operations.js';
 
-/** Larger arrays keep a device busy by themselves. */
+/** Maximum size of an array in bytes; larger arrays occupy a device on their own. */
 const MAX_ARRAY_BYTES = 2 ** 18;
-/** Most bytes of one go. */
+/** Maximum total bytes of one combined sort. */
 const MAX_BATCH_BYTES = 2 ** 24;
 
 type BatchSorter = Pick<SorterOperations, 'sort' | 'segmentedSort'>;
 
-/** How keys are sorted, as far as several arrays can be sorted alike. */
+/** The sort options that arrays must share to be sorted together. */
 type Order = Pick<SortOptions, 'descending' | 'nan' | 'bits'> & { readonly dtype: Dtype };
 
 const orderOf = ({
@@ -27,7 +27,11 @@ const orderOf = ({
   ...(bits && { bits }),
 });
 
-/** Sorts each of several arrays of one dtype. @returns views of one new array, and what is told of the sort */
+/**
+ * Sorts several arrays of one dtype.
+ *
+ * @returns views of one new array, and the report of the combined sort
+ */
 async function sortSegments(
   sorter: BatchSorter,
   arrays: readonly KeyArray[],
@@ -53,7 +57,7 @@ interface PendingArray {
   readonly reject: (error: unknown) => void;
 }
 
-/** Gathers what comes while the device is at the arrays before. */
+/** Collects arrays while the device sorts earlier ones. */
 export class FileSortBatcher {
   readonly #sorter: BatchSorter;
   readonly #waiting = new Map<string, PendingArray[]>();
@@ -63,7 +67,7 @@ export class FileSortBatcher {
     this.#sorter = sorter;
   }
 
-  /** Are these few keys, of whose sort nothing is asked that one of several arrays would not have? */
+  /** Whether an array is small enough and its options allow a combined sort. */
   accepts(
     keys: KeyArray,
     { verify = false, algorithm = 'auto', scan = 'auto', radixBits }: SortOptions,
@@ -72,7 +76,11 @@ export class FileSortBatcher {
     return isOpen && keys.length > 0 && keys.byteLength <= MAX_ARRAY_BYTES;
   }
 
-  /** Sorts as `Sorter.sort` does. @throws as that */
+  /**
+   * Sorts as `Sorter.sort` does.
+   *
+   * @throws the same errors as `Sorter.sort`
+   */
   sort(keys: KeyArray, options: SortOptions & { readonly dtype: Dtype }): Promise<KeyArray> {
     return new Promise((resolve, reject) => {
       const name = JSON.stringify(orderOf(options));
@@ -81,7 +89,7 @@ export class FileSortBatcher {
       others.push({ keys, options, resolve, reject });
       if (this.#isRunning) return;
       this.#isRunning = true;
-      setImmediate(() => void this.#run()); // files that come at the same time go along
+      setImmediate(() => void this.#run()); // collects the files that arrive in this turn of the event loop
     });
   }
 
@@ -116,7 +124,7 @@ export class FileSortBatcher {
         }
         return;
       } catch {
-        // Each by itself, then: so it is known whose fault it was.
+        // Sort each array separately, so that only the array that caused the failure rejects.
       }
     }
     await Promise.all(
@@ -125,14 +133,14 @@ export class FileSortBatcher {
   }
 }
 
-/** What is told of one of several arrays. */
+/** Derives the report of one array from that of the combined sort. */
 function reportShare(report: SortReport, n: number, arrays: readonly KeyArray[]): SortReport {
   const all = arrays.reduce((sum, { length }) => sum + length, 0);
   return {
     ...report,
     n,
     reason: `together with ${arrays.length - 1} other arrays: ${report.reason}`,
-    stages: [], // those of all tell nothing of one
+    stages: [], // the combined stages say nothing about one array
     seconds: (report.seconds * n) / all,
   };
 }

@@ -1,4 +1,4 @@
-/** Sorting files from a program. */
+/** Sorting of files from a program. */
 import type { FileHandle } from 'node:fs/promises';
 import { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
@@ -17,16 +17,16 @@ import {
 } from './sort-file.js';
 import type { TableOptions } from './tables/table-options.js';
 
-/** What `sortFile` takes. */
+/** Options of `sortFile`. */
 export interface SortFileOptions
   extends FileSortOptions,
     DistinctOptions,
     Partial<TableOptions>,
     Pick<SortOptions, 'device' | 'signal' | 'onProgress' | 'onWarning'> {
   /**
-   * Sorts on this Sorter, which stays open.
+   * Sorter to use; it stays open.
    *
-   * @defaultValue one that is kept open for `device`
+   * @defaultValue a shared sorter for `device`
    */
   readonly sorter?: Sorter | undefined;
 }
@@ -68,7 +68,7 @@ const NAMES: Readonly<Record<keyof SortFileOptions, true>> = {
 };
 
 /**
- * Sorts the keys of a file, or of several together, into a file, as `clsort sort` does.
+ * Sorts the keys of one or several files into a file, as `clsort sort` does.
  *
  *     await sortFile('prices.f64', 'sorted.npy');
  *     await sortFile(['a.npy', 'b.npy'], 'order.u32', { argsort: true, descending: true });
@@ -76,15 +76,23 @@ const NAMES: Readonly<Record<keyof SortFileOptions, true>> = {
  *     await sortFile('trades.parquet', 'top.csv', { by: 'price:desc,time', head: 10 }); // rows of a table
  *     await sortFile(request, response, { dtype: 'u32' }); // any Readable, any Writable
  *
- * Formats are told by extensions (`.f64`, `.u32be`, `.npy`, behind `.gz` or `.zst`, too), by `format` and `to`, or by what a
- * file begins with. A name that says nothing is raw keys of `dtype` on the way in and the input's format on the way out.
- * The output is written aside and renamed when all is well, so that it may be the input, too. All keys are in memory at once,
- * but those of a matrix that is sorted by rows.
+ * The format follows from `format` and `to`, from the extension (`.f64`, `.u32be`, `.npy`, also before `.gz` or
+ * `.zst`), or from the first bytes of a file. An input name that implies no format means raw keys of `dtype`; such an
+ * output name means the format of the input. The output is written to a temporary file that replaces the destination on
+ * success, so input and output may be the same file. All keys are held in memory, except those of a matrix that is
+ * sorted by rows.
  *
- * @param from a path or `file:` URL, several, a stream of bytes, or a FileHandle, which is read from its position and stays open
- * @param to a path or `file:` URL, a stream, which is not ended, or a FileHandle, which stays open
- * @returns what was done, and how long it took
- * @throws UsageError, DtypeError where the dtype is missing or contradicts the file, FormatError, IoError, AbortedError, and as `sort`
+ * @param from path or `file:` URL, an array of these, a stream of bytes, or a FileHandle; the handle is read from its
+ * position and stays open
+ * @param to path or `file:` URL, a stream, which is not ended, or a FileHandle, which stays open
+ * @param options formats, order, columns and callbacks; all are optional
+ * @returns a report of the sort, with its duration
+ * @throws UsageError when an argument or option is invalid
+ * @throws DtypeError when the dtype is missing or contradicts the file
+ * @throws FormatError when a file is not valid in its format
+ * @throws IoError when reading or writing fails
+ * @throws AbortedError when the signal aborts
+ * @throws the errors of `sort`
  */
 export async function sortFile(
   from: string | URL | readonly (string | URL)[] | Readable | FileHandle,
@@ -130,7 +138,11 @@ export async function sortFile(
   return sortTableFile(opened, { ...job, by }, context);
 }
 
-/** A path. @throws UsageError for what is none */
+/**
+ * Converts a path or `file:` URL to a path.
+ *
+ * @throws UsageError when `path` is neither
+ */
 function pathOf(path: unknown, name: string): string {
   if (typeof path === 'string') return path;
   if (path instanceof URL && path.protocol === 'file:') return fileURLToPath(path);
@@ -142,10 +154,10 @@ function pathOf(path: unknown, name: string): string {
 const isHandle = (file: unknown): file is FileHandle =>
   typeof (file as Partial<FileHandle> | null)?.createReadStream === 'function';
 
-/** Bytes that are read of a handle at a time. */
+/** Bytes per read of a handle. */
 const HANDLE_BYTES = 2 ** 20;
 
-/** What a handle holds from its position on; a stream of Node's own would close it. */
+/** Reads a handle from its position on and leaves it open; a stream of Node would close it. */
 async function* bytesOfHandle(handle: FileHandle): AsyncGenerator<Uint8Array> {
   for (;;) {
     const { bytesRead, buffer } = await handle.read(new Uint8Array(HANDLE_BYTES));
@@ -159,27 +171,27 @@ const handleOutput = (handle: FileHandle): Writable =>
     write: (chunk, _, done) => void handle.writeFile(chunk).then(() => done(), done),
   });
 
-/** @throws UsageError for what cannot be read */
+/** @throws UsageError when `from` is not readable */
 function inputOf(from: unknown): string | readonly string[] | Readable {
   if (from instanceof Readable) return from;
   if (isHandle(from)) return Readable.from(bytesOfHandle(from));
   return Array.isArray(from) ? from.map((one) => pathOf(one, 'input')) : pathOf(from, 'input');
 }
 
-/** @throws UsageError for what cannot be written */
+/** @throws UsageError when `to` is not writable */
 function outputOf(to: unknown): string | Writable {
   if (to instanceof Writable) return to;
   return isHandle(to) ? handleOutput(to) : pathOf(to, 'output');
 }
 
-/** @throws UsageError for what only tables have, where nothing says what rows are sorted by */
+/** @throws UsageError when an option for tables is set without `by` */
 function assertNoTable(job: Partial<TableOptions>): void {
   const name = (['columns', 'head', 'uniqueBy'] as const).find((one) => job[one] !== undefined);
   if (name)
     throw new UsageError(`option '${name}' is for tables: 'by' says which columns rows are sorted by`);
 }
 
-/** @throws UsageError for `-`: whose stdin it would be is the program's business */
+/** @throws UsageError for `-`, since a library does not own stdin and stdout */
 function assertPaths(
   job: { readonly in: string | readonly string[]; readonly out: string },
   from: unknown,

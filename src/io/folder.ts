@@ -3,10 +3,11 @@ import { dirname } from 'node:path';
 import { ioError } from './raw.js';
 
 /**
- * Makes a folder, and those above it that are not there.
+ * Creates a folder and its missing parents.
  *
- * @param file  that is to be written there, for messages
- * @throws IoError
+ * @param folder path of the folder
+ * @param file path of the file to be written there, for messages; default the folder
+ * @throws IoError when the folder cannot be created
  */
 export async function makeFolder(folder: string, file = folder): Promise<void> {
   await makeWithParents(folder).catch((error) => {
@@ -14,7 +15,7 @@ export async function makeFolder(folder: string, file = folder): Promise<void> {
   });
 }
 
-/** Node's own way (`recursive`) never ends under /proc, and tells of a read-only disk that a folder is not there. */
+/** Node's `recursive` option never ends under /proc, and reports a read-only disk as a missing folder. */
 async function makeWithParents(folder: string): Promise<void> {
   try {
     await mkdir(folder);
@@ -23,12 +24,12 @@ async function makeWithParents(folder: string): Promise<void> {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' && above !== folder) {
       await makeWithParents(above);
-      await mkdir(folder).catch((again) => assertFolder(folder, again)); // another one may have been first
+      await mkdir(folder).catch((again) => assertFolder(folder, again)); // another process may have created it
     } else await assertFolder(folder, error);
   }
 }
 
-/** @throws the error of who could not make it, where it is not there */
+/** @throws `error` when the folder does not exist */
 async function assertFolder(folder: string, error: unknown): Promise<void> {
   const found = await stat(folder).catch(() => undefined);
   if (!found?.isDirectory()) throw error;

@@ -1,26 +1,29 @@
 import { inSlices, type Steps } from '../sort/host/steps.js';
 
-/** Units whose first bytes are fetched before they are copied: their cache misses then overlap. */
+/** Records that are prefetched before they are copied, so that their cache misses overlap. */
 const PREFETCH_RECORDS = 32;
 
 const LINE_BYTES = 64;
 
-/** Most bytes that are fetched ahead of each unit; the rest of a longer one the processor foresees by itself. */
+/** Maximum bytes to prefetch per record; the hardware prefetcher handles the rest of a longer one. */
 const MAX_PREFETCH_BYTES = 4 * LINE_BYTES;
 
-/** Bytes that are copied in a step. */
+/** Bytes to copy per step. */
 const STEP_BYTES = 2 ** 22;
 
-/** Units below this are copied byte by byte where words do not fit: a call for each costs more. */
+/** Records smaller than this are copied byte by byte when unaligned, since a call per record costs more. */
 const CALL_BYTES = 32;
 
 /**
- * Copies units to where they are wanted: unit i of `to` is unit `positions[i]` of `from`.
+ * Gathers records: record `i` of `to` becomes record `positions[i]` of `from`.
  *
- * What it takes is cache misses, one after the other. So the units of a group are touched first, for which the
- * processor does not wait, and then copied: by words where these fit, else by a call for each.
+ * The cost is dominated by cache misses. Each group of records is therefore touched first, which does not stall the
+ * processor, and then copied: by words when aligned, otherwise by one call per record, or by bytes when small.
  *
- * @param recordBytes bytes of a unit
+ * @param from source records
+ * @param recordBytes record size in bytes
+ * @param positions index of the source record for each output record
+ * @param to output, `positions.length` records
  */
 export function* gatherRecords(
   from: Uint8Array,
@@ -53,7 +56,7 @@ export function* gatherRecords(
 const words32 = (bytes: Uint8Array): Uint32Array =>
   new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
 
-/** What was read of units ahead, kept so that reading them is not optimised away. */
+/** Receives a sum of prefetched bytes, so that the compiler cannot remove the reads. */
 const prefetchSink = new Uint32Array(1);
 
 function prefetch(
@@ -72,7 +75,7 @@ function prefetch(
   prefetchSink[0] = sum;
 }
 
-/** Four words a turn, since the checks around each are what a word costs. */
+/** Copies four words per iteration, since bounds checks dominate the cost of a word. */
 function copyWords(
   from: Uint32Array,
   words: number,

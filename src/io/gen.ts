@@ -8,7 +8,7 @@ import { UsageError } from '../util/errors.js';
 import { Random } from '../util/random.js';
 import { unknownName } from '../util/suggest.js';
 
-/** What test and benchmark data look like. */
+/** Distributions of test and benchmark data. */
 export const DISTRIBUTIONS = [
   'uniform',
   'random-bits',
@@ -36,43 +36,54 @@ export interface GenRequest {
   readonly distribution: Distribution;
   readonly seed: bigint | number;
   /**
-   * With `uniform`: numbers from the first to the second instead of bit patterns, both included for integers, which are
-   * BigInts here; of floats the second is not reached unless by rounding.
+   * With `uniform`: draws numbers between the two bounds instead of bit patterns. Integer bounds are BigInts, both
+   * inclusive. The upper bound of floats is exclusive, except by rounding.
    */
   readonly range?: readonly [bigint, bigint] | readonly [number, number];
 }
 
-/** One key of a 'nearly-sorted' sequence in so many is anywhere. */
+/** In 'nearly-sorted', one key out of this many is random. */
 const STRAY_EVERY = 64;
 
-/** Seconds since 1970 of the first of the 'timestamps', how many keys there are in a second, and by how much they are late at most. */
+/** 'timestamps': first second since 1970, keys per second, and exclusive upper bound of a key's delay in seconds. */
 const FIRST_SECOND = 1_700_000_000;
 const KEYS_A_SECOND = 1000;
 const JITTER_SECONDS = 30;
 
-/** Keys side by side that are equal in 'runs'. */
+/** Number of adjacent equal keys in 'runs'. */
 const RUN_LENGTH = 32;
 
 /**
- * Makes keys from a seed, piece by piece, so that files larger than memory can be written. The keys do not
- * depend on where the pieces end.
+ * Generates keys from a seed, piece by piece, so that files larger than memory can be written. The keys do not depend
+ * on the piece sizes.
  *
- * `random-bits`, as `uniform` without a range, `low-byte`, `high-byte`, `multiples` (of 16, as addresses are), `and3` … `and15` (bits set with a
- * chance of 2^-3 …) and `runs` (32 times the same uniform key, so that each digit comes in runs as well) are about bit patterns, so that floats
- * come with NaNs and infinities; `sorted`, `reversed` and `nearly-sorted` about codes in ascending order; `timestamps` are whole seconds since
- * 1970 that rise by one every 1000 keys, each of them late by 0 to 29 seconds (narrow integers have their low bits); `special` draws
- * from zeros, infinities, NaN payloads, denormals and extremes.
+ * Distributions of bit patterns, which include NaNs and infinities for floats:
+ * - `random-bits`, and `uniform` without a range
+ * - `low-byte`, `high-byte`
+ * - `multiples`: multiples of 16, as addresses are
+ * - `and3`, `and9`, `and15`: each bit is set with a probability of 2^-3, 2^-9, 2^-15
+ * - `runs`: each uniform key is repeated 32 times, so that each digit also comes in runs
+ *
+ * Other distributions:
+ * - `sorted`, `reversed`, `nearly-sorted`: by ascending codes
+ * - `timestamps`: whole seconds since 1970 that rise by one every 1000 keys, each late by 0 to 29 seconds; narrow
+ *   integers hold the low bits
+ * - `special`: zeros, infinities, NaN payloads, denormals and extremes
+ * - `constant`, `two`: one key, and two keys at random
  */
 export class Generator {
   readonly #request: GenRequest;
   readonly #info: DtypeInfo;
   readonly #random: Random;
-  /** Codes or bits of the piece, one or two words each. */
+  /** Writes the code or bits of one key, one or two words. */
   readonly #draw: (at: number, out: Uint32Array, i: number) => void;
   readonly #codes: boolean;
   #at = 0;
 
-  /** @throws UsageError for an unknown distribution, DtypeError for an unknown dtype */
+  /**
+   * @throws UsageError when the distribution is unknown
+   * @throws DtypeError when the dtype is unknown
+   */
   constructor(request: GenRequest) {
     const { distribution, dtype } = request;
     if (!DISTRIBUTIONS.includes(distribution)) {
@@ -86,12 +97,12 @@ export class Generator {
     this.#draw = this.#drawer(distribution);
   }
 
-  /** Keys still to come. */
+  /** Number of keys left. */
   get remaining(): number {
     return this.#request.count - this.#at;
   }
 
-  /** The next keys, at most `most`, as bytes. */
+  /** Returns the bytes of the next keys, at most `maxKeys`. */
   next(maxKeys: number): Uint8Array {
     const n = Math.min(maxKeys, this.remaining);
     const bytes = new Uint8Array(n * this.#info.bytes);
@@ -104,7 +115,7 @@ export class Generator {
     return bytes;
   }
 
-  /** Numbers of a range, as bits. */
+  /** Draws the bits of numbers in a range. */
   #drawInRange([low, high]: NonNullable<GenRequest['range']>): (
     at: number,
     out: Uint32Array,
@@ -115,7 +126,7 @@ export class Generator {
     const wide = () => (BigInt(random.u32()) << 32n) | BigInt(random.u32());
     const bits =
       typeof low === 'bigint' && typeof high === 'bigint'
-        ? // A word more than the range has, so that no number is drawn more often than another by as much as shows.
+        ? // Draws 32 more bits than the range has, so that the bias towards some numbers is negligible.
           () =>
             BigInt.asUintN(
               width,
@@ -215,10 +226,10 @@ export class Generator {
   }
 }
 
-/** The range [0, 1) of a floating dtype: up to the largest number below 1. */
+/** Returns the bounds of [0, 1) for a floating dtype: 0 and the largest number below 1. */
 export const unitRange = (info: DtypeInfo): readonly [number, number] => [0, 1 - 2 ** -integerBits(info)];
 
-/** @throws UsageError where the dtype does not hold the ends */
+/** @throws UsageError when the dtype cannot represent a bound, or the bounds are in the wrong order */
 function assertRange([low, high]: NonNullable<GenRequest['range']>, { name, kind, width }: DtypeInfo): void {
   const minimum = kind === 'signed' ? -(2n ** BigInt(width - 1)) : 0n;
   const largest = { 16: 65_504, 32: 3.4028234663852886e38, 64: Number.MAX_VALUE, 8: 0 }[width];
@@ -232,12 +243,12 @@ function assertRange([low, high]: NonNullable<GenRequest['range']>, { name, kind
   );
 }
 
-/** All keys of a request at once, as bytes. */
+/** Returns all keys of a request as bytes. */
 export function generate(request: GenRequest): Uint8Array {
   return new Generator(request).next(request.count);
 }
 
-/** Zeros, extremes and neighbours; for floats also infinities, denormals and NaNs of both signs. */
+/** Returns zeros, extremes and neighbours; for floats also infinities, denormals and NaNs of both signs. */
 export function specialKeys({ kind, width, negativeNaNs }: DtypeInfo): bigint[] {
   const ones = (1n << BigInt(width)) - 1n;
   const top = 1n << BigInt(width - 1);
@@ -249,11 +260,11 @@ export function specialKeys({ kind, width, negativeNaNs }: DtypeInfo): bigint[] 
     1n, // smallest denormal
     negativeNaNs, // largest denormal
     negativeNaNs + 1n, // smallest normal
-    infinity >> 1n, // a plain number
+    infinity >> 1n, // an ordinary number
     infinity - 1n, // largest number
     infinity,
     infinity + 1n, // signalling NaN with the smallest payload
-    infinity + quiet - 1n, // … with the largest
+    infinity + quiet - 1n, // signalling NaN with the largest payload
     infinity + quiet, // the usual quiet NaN
     infinity + quiet + 1n,
     top - 1n, // quiet NaN with the largest payload
@@ -261,7 +272,7 @@ export function specialKeys({ kind, width, negativeNaNs }: DtypeInfo): bigint[] 
   return [...positive, ...positive.map((bits) => bits | top)];
 }
 
-/** The code at `share` (0 to 1) of all codes; never falls when `share` rises. */
+/** Writes the code at `share` (0 to 1) of the code range; monotonic in `share`. */
 function codeAtShare(share: number, width: number, out: Uint32Array, i: number): void {
   const scaled = Math.min(share, 1 - 2 ** -53) * 2 ** Math.min(width, 32);
   if (width < 64) {
@@ -270,7 +281,7 @@ function codeAtShare(share: number, width: number, out: Uint32Array, i: number):
   }
   const high = Math.floor(scaled);
   out[i + 1] = high;
-  out[i] = Math.floor((scaled - high) * 2 ** 21) * 2 ** 11; // a double has 53 bits to give
+  out[i] = Math.floor((scaled - high) * 2 ** 21) * 2 ** 11; // a double has only 53 bits
 }
 
 function copyBits(records: Uint32Array, words: KeyWords): void {

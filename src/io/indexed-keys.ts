@@ -1,12 +1,12 @@
 /**
- * Keys with their positions, as units that are sorted in partitions: the code of each key, so that one order does for all
- * dtypes, directions and windows of bits, and where it stood.
+ * Pairs keys with their positions in records for a partitioned sort. A record holds the code of its key, so one order
+ * serves all dtypes, directions and bit ranges.
  */
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { layoutOrdering } from './layout-ordering.js';
 import { keyOrdering, type RecordOrdering } from './record-ordering.js';
 
-/** 32-bit words of a unit, and where in it they are. */
+/** Size of a record in 32-bit words, and the offsets of its fields. */
 interface Layout {
   readonly words: number;
   readonly code: number;
@@ -16,20 +16,21 @@ interface Layout {
 }
 
 export class IndexedKeys {
-  /** By which units are sorted; equal ones stay, and with them the positions of equal keys. */
+  /** Order of the records. It is stable, so positions of equal keys stay in order. */
   readonly order: RecordOrdering;
   readonly #keys: RecordOrdering;
   readonly #layout: Layout;
 
   /**
-   * @param keys the order of the keys
-   * @param isWide whether positions take more than 32 bits, or may do so
+   * @param keys order of the keys
+   * @param dtype dtype of the keys
+   * @param isWide whether positions may need more than 32 bits
    */
   constructor(keys: RecordOrdering, dtype: Dtype, isWide: boolean) {
     this.#keys = keys;
     const codeWords = dtypeInfo(dtype).width === 64 ? 2 : 1;
     const positionWords = isWide ? 2 : 1;
-    // Of two words the unit is a number of 64 bits, whose higher half is what counts.
+    // A record of two words is a 64-bit number that is sorted by its upper half.
     const isNumber = codeWords + positionWords === 2;
     const [code, position] = isNumber ? [1, 0] : [0, codeWords];
     this.#layout = { words: codeWords + positionWords, code, codeWords, position, positionWords };
@@ -40,12 +41,17 @@ export class IndexedKeys {
     this.order = { ...order, description: records };
   }
 
-  /** Bytes of the units of so many bytes of keys. */
+  /** Returns the size of the records for `bytes` bytes of keys. */
   bytesOf(bytes: number): number {
     return (bytes / this.#keys.recordBytes) * this.order.recordBytes;
   }
 
-  /** The units of keys in pieces. @param onTotal hears how many there were at the end */
+  /**
+   * Yields the records of keys, piece by piece.
+   *
+   * @param pieces keys
+   * @param onTotal receives the number of keys at the end
+   */
   async *interleave(
     pieces: AsyncIterable<Uint8Array>,
     onTotal: (n: number) => void,
@@ -72,7 +78,7 @@ export class IndexedKeys {
     return new Uint8Array(records.buffer);
   }
 
-  /** The positions of units, as little-endian numbers of a dtype. */
+  /** Returns the positions of records as little-endian numbers of `dtype`. */
   positionsOf(piece: Uint8Array, dtype: 'u32' | 'u64'): Uint8Array {
     const { words, position, positionWords } = this.#layout;
     const aligned = piece.byteOffset % 4 === 0 ? piece : piece.slice();

@@ -1,4 +1,4 @@
-/** Codes of records with where these stood, as units that are sorted in partitions: an argsort of more records than memory holds. */
+/** Pairs record codes with positions for a partitioned sort: the argsort of more records than fit in memory. */
 import { runYielding } from '../sort/host/steps.js';
 import { WORD_BYTES, wordSpan } from './code-order.js';
 import { layoutOrdering } from './layout-ordering.js';
@@ -6,20 +6,23 @@ import { RecordCodes } from './record-codes.js';
 import { type RecordLayout, recordKeys } from './record-keys.js';
 import type { RecordOrdering } from './record-ordering.js';
 
-/** Bytes of a position, whichever there are in the end. */
+/** Bytes of a position in a record, independent of the output dtype. */
 const POSITION_BYTES = 8;
 
-/** Units are moved by words of 32 bits. */
+/** Records are moved in 32-bit words. */
 const ALIGNMENT = 4;
 
 export class IndexedRecords {
-  /** By which units are sorted; equal ones stay, and with them the positions of equal records. */
+  /** Order of the code records. It is stable, so positions of equal records stay in order. */
   readonly order: RecordOrdering;
   readonly #codes: RecordCodes;
-  /** Where in a unit the position is. */
+  /** Byte offset of the position. */
   readonly #at: number;
 
-  /** @throws UsageError, DtypeError for an impossible layout */
+  /**
+   * @throws UsageError when the layout is invalid
+   * @throws DtypeError when the layout names an unknown dtype
+   */
   constructor(layout: RecordLayout) {
     this.#codes = new RecordCodes(layout.record, recordKeys(layout));
     const { bytes } = this.#codes;
@@ -30,12 +33,17 @@ export class IndexedRecords {
     };
   }
 
-  /** Bytes of the units of so many bytes of records. */
+  /** Returns the size of the code records for `bytes` bytes of input records. */
   bytesOf(bytes: number): number {
     return (bytes / this.#codes.record) * this.order.recordBytes;
   }
 
-  /** The units of records in pieces. @param onTotal hears how many there were at the end */
+  /**
+   * Yields the code records of input records, piece by piece.
+   *
+   * @param pieces input records
+   * @param onTotal receives the number of records at the end
+   */
   async *interleave(
     pieces: AsyncIterable<Uint8Array>,
     onTotal: (n: number) => void,
@@ -57,7 +65,7 @@ export class IndexedRecords {
       const words = new BigUint64Array(n);
       await runYielding(this.#codes.fill({ bytes: piece }, span, words));
       const bytes = new Uint8Array(words.buffer);
-      // The first byte of a code is the highest one of its word.
+      // The first byte of a code is the most significant byte of its word.
       for (let at = begin; at < span.end; at++) {
         for (let i = 0, from = span.end - 1 - at; i < n; i++, from += WORD_BYTES) {
           interleaved[i * recordBytes + at] = bytes[from] as number;
@@ -72,7 +80,7 @@ export class IndexedRecords {
     return interleaved;
   }
 
-  /** The positions of units, as little-endian numbers of a dtype. */
+  /** Returns the positions of code records as little-endian numbers of `dtype`. */
   positionsOf(piece: Uint8Array, dtype: 'u32' | 'u64'): Uint8Array {
     const aligned = piece.byteOffset % 4 === 0 ? piece : piece.slice();
     const words = new Uint32Array(aligned.buffer, aligned.byteOffset, aligned.length / 4);

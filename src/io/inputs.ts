@@ -6,7 +6,7 @@ import type { KeyReader } from './formats/key-file.js';
 import { type InputOptions, openKeys } from './keys.js';
 import { isStdin, openSource, type Source } from './raw.js';
 
-/** Opens what a source has: all inputs together, or each by itself. */
+/** Opens the readers of all sources. */
 export type OpenReaders = (options: InputOptions) => Promise<readonly KeyReader[]>;
 
 interface Streams {
@@ -16,12 +16,15 @@ interface Streams {
 }
 
 /**
- * Runs `use` with inputs, each by itself, and closes them whatever comes of it. That they are there is known at once; what
- * they hold is looked at when `use` asks for their keys.
+ * Runs `use` with the inputs and closes them afterwards. Missing files raise an error at once; the contents are
+ * examined when `use` opens the readers.
  *
  * @param paths files, `-` for stdin
- * @param use gets whether all of them are files, whose length is known and for which nobody has to wait
- * @throws UsageError, IoError, and what `use` throws
+ * @param streams stdin, signal and hashes
+ * @param use receives the function that opens the readers, and whether all inputs are files of known length
+ * @throws UsageError when several paths are `-`
+ * @throws IoError when an input cannot be opened
+ * @throws errors of `use`
  */
 export async function withReaders<T>(
   paths: readonly string[],
@@ -50,7 +53,7 @@ export async function withReaders<T>(
   }
 }
 
-/** `withReaders`, of inputs as if they were one. */
+/** Runs `use` as `withReaders` does, with all inputs concatenated. */
 export const withInputs = <T>(
   paths: readonly string[],
   streams: Streams,

@@ -1,10 +1,14 @@
-/** Whether keys are in order, told quickly: by comparing numbers, without codes. */
+/** Fast check for sorted keys that compares numbers instead of codes. */
 import type { KeyWords } from '../keys/array.js';
 import type { DtypeInfo } from '../keys/dtype.js';
 
 /**
- * Whether keys are certainly in order, by all of their bits. Where zeros stand together or a NaN is, that is not seen by
- * comparing numbers, and the answer is no: the codes tell then.
+ * Whether keys are certainly sorted by all of their bits. Comparing numbers cannot order adjacent zeros or NaNs, so the
+ * function returns false for these; the caller then compares codes.
+ *
+ * @param keys the keys
+ * @param info their dtype
+ * @param descending whether the expected order is descending
  */
 export function isCertainlySorted(keys: KeyWords, info: DtypeInfo, descending: boolean): boolean {
   const { buffer, byteOffset, length } = keys;
@@ -47,7 +51,7 @@ function areIntegersSorted(keys: Integers, descending: boolean): boolean {
   return true;
 }
 
-/** Integers of 64 bits as words, the low one first; `high` has the sign, where there is one. */
+/** Compares 64-bit integers by their words, the low one first; `high` is signed for signed integers. */
 function arePairsSorted(low: Uint32Array, high: Uint32Array | Int32Array, descending: boolean): boolean {
   let lastLow = low[0] as number;
   let lastHigh = high[1] as number;
@@ -63,7 +67,7 @@ function arePairsSorted(low: Uint32Array, high: Uint32Array | Int32Array, descen
   return true;
 }
 
-/** Bits of the infinity of 16 bits, above which the magnitudes of NaNs are. */
+/** Bits of the half-precision infinity; NaNs have larger magnitudes. */
 const HALF_INFINITY = 0x7c00;
 
 function areHalvesSorted(bits: Uint16Array, descending: boolean): boolean {
@@ -71,7 +75,7 @@ function areHalvesSorted(bits: Uint16Array, descending: boolean): boolean {
   for (let i = 0; i < bits.length; i++) {
     const magnitude = (bits[i] as number) & 0x7fff;
     if (magnitude > HALF_INFINITY) return false;
-    const key = (bits[i] as number) & 0x8000 ? -1 - magnitude : magnitude; // -0 right below +0
+    const key = (bits[i] as number) & 0x8000 ? -1 - magnitude : magnitude; // places −0 right below +0
     if (descending ? key > last : key < last) return false;
     last = key;
   }

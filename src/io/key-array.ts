@@ -4,16 +4,18 @@ import type { ArrayPool } from './array-pool.js';
 import type { KeyReader, KeyWriter } from './formats/key-file.js';
 import { PIECE_BYTES } from './raw.js';
 
-/** Bytes that are read into an array at a time. */
+/** Bytes per read into an array. */
 const READ_BYTES = 64 * PIECE_BYTES;
 
 /**
- * All keys of a reader in one array.
+ * Reads all keys of a reader into one array.
  *
- * Room is made for as many as there are: what a header says is taken at its word only where the file is as long.
+ * The array is allocated up front only when the file size confirms the key count in its header.
  *
- * @param arrays where the array is to come from, if its length is known; the caller gives it back
- * @throws what the reader throws; InputError for more keys than an array can have
+ * @param reader source of the keys
+ * @param arrays pool for the array when the key count is known; the caller releases the array
+ * @throws errors of the reader
+ * @throws InputError when there are more keys than an array can hold
  */
 export async function readKeys(reader: KeyReader, arrays?: ArrayPool): Promise<KeyArray> {
   const { dtype, n, readAt } = reader;
@@ -48,14 +50,14 @@ function concatenateKeys({ dtype }: KeyReader, pieces: Uint8Array[], bytes: numb
   return keys;
 }
 
-/** Hands an array to a writer in pieces. */
+/** Writes an array in pieces. */
 export async function writeKeys(writer: Pick<KeyWriter, 'write'>, keys: ArrayBufferView): Promise<void> {
   for (let at = 0; at < keys.byteLength; at += PIECE_BYTES) {
     await writer.write(bytesOf(keys, at, Math.min(at + PIECE_BYTES, keys.byteLength)));
   }
 }
 
-/** The same keys in arrays of `count` keys each; the last one may be shorter. */
+/** Yields the keys of a reader in arrays of `count` keys; the last one may be shorter. */
 export async function* keyGroups(reader: KeyReader, count: number): AsyncGenerator<KeyArray> {
   const { dtype } = reader;
   const maxBytes = count * dtypeInfo(dtype).bytes;

@@ -1,4 +1,4 @@
-/** Files of keys in any format: which one it is, who reads it, and who writes it. */
+/** Key files of any format: format detection, reading and writing. */
 import { stat } from 'node:fs/promises';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { type NamedDtype, namedDtype } from '../keys/dtype-name.js';
@@ -21,26 +21,34 @@ import type { Output } from './output.js';
 import { isStdin, isStdout, type Source } from './raw.js';
 import { textOptionsOf } from './text/text-options.js';
 
-/** How files are taken: `auto`, as names and headers say; by a format's name, as that format; `raw`, as keys whatever they look like. */
+/**
+ * Accepted values of `format`: `auto` detects by name and header, a format's name selects that format, and `raw` reads
+ * any file as raw keys.
+ */
 export const KEY_FORMATS: readonly string[] = ['auto', ...READABLE.map(({ id }) => id)];
 
-/** The format of that name; undefined for `auto`. @throws UsageError for an unknown one */
+/**
+ * Returns the format of a name; undefined for `auto`.
+ *
+ * @throws UsageError when the name is unknown
+ */
 export function formatNamed(name: string): KeyFormat | undefined {
   const found = READABLE.find(({ id }) => id === name);
   if (!found && name !== 'auto') throw new UsageError(unknownName('format', name, KEY_FORMATS));
   return found;
 }
 
-/** What is said about files to read, beside their names. */
+/** Options for reading files. */
 export interface InputOptions extends Omit<ReadRequest, 'dtype' | 'bigEndian'> {
   /**
-   * A name of a dtype, such as u32, float64 or f64be; beats the extension of raw keys, and typed formats must agree.
+   * Name of a dtype, such as u32, float64 or f64be. Overrides the extension of raw files; must match the dtype of typed
+   * formats.
    *
-   * @defaultValue as the name or the file says
+   * @defaultValue from the file name or the file
    */
   readonly dtype?: string | undefined;
   /**
-   * Name of the format, as `--format` takes it: `raw`, `npy`, `csv` and so on.
+   * Name of the format, as for `--format`: `raw`, `npy`, `csv` and so on.
    *
    * @defaultValue `'auto'`: by name and first bytes
    */
@@ -50,11 +58,17 @@ export interface InputOptions extends Omit<ReadRequest, 'dtype' | 'bigEndian'> {
 /**
  * Opens keys for reading.
  *
- * The format is the one that is asked for, else that of the name, else that of the first bytes, else raw. What is known to
- * be of a format that is not read is refused: its header would be taken for keys.
+ * The format comes from `options.format`, then the file name, then the first bytes; the last default is raw. A known
+ * format without a reader is rejected, since its header would be taken for keys.
  *
- * @param path of the source; undefined where it has no name
- * @throws UsageError, DtypeError, FormatError, IoError; `details.found` of a FormatError names the format
+ * @param source the open source
+ * @param path path of the source; `-` for stdin
+ * @param options dtype, format and text options
+ * @throws UsageError when an option is invalid
+ * @throws DtypeError when the dtype is unknown, missing or contradicts the file
+ * @throws FormatError when the file is not valid in its format, or the format is not supported; `details.found` names
+ * the format
+ * @throws IoError when reading fails
  */
 export async function openKeys(source: Source, path: string, options: InputOptions = {}): Promise<KeyReader> {
   const { dtype, format: wanted, ...request } = options;
@@ -65,21 +79,25 @@ export async function openKeys(source: Source, path: string, options: InputOptio
   return format.open(inner, { ...request, ...(format === raw ? rawDtype(named, facts) : named) });
 }
 
-/** What is said about files to read, out of all that is said. */
+/** Returns the input options of an object that may hold others. */
 export const inputOptionsOf = ({ dtype, format, column, ...options }: InputOptions): InputOptions => ({
   ...{ dtype, format, column },
   ...textOptionsOf(options),
 });
 
-/** What an input is, and what its format reads of it. */
+/** The format of an input, and the source it is read from. */
 export interface InputFormat {
   readonly format: KeyFormat;
-  /** The source, unpacked where the format does not do that itself. */
+  /** The source, decompressed unless the format does that. */
   readonly inner: Source;
   readonly facts: NameFacts;
 }
 
-/** The format of an input. @throws as `openKeys` */
+/**
+ * Detects the format of an input.
+ *
+ * @throws the errors of `openKeys`
+ */
 export async function inputFormat(
   source: Source,
   path: string,
@@ -94,7 +112,10 @@ export async function inputFormat(
   return { format: chosen, inner: chosen.decompressesItself ? source : inner, facts };
 }
 
-/** What raw keys are: as it is said, else by the name, which also tells the order of the bytes where it has the same dtype. */
+/**
+ * Returns the dtype of raw keys: the requested one, otherwise that of the name. The name supplies the byte order when
+ * its dtype is the same.
+ */
 function rawDtype(said: NamedDtype | undefined, { named }: NameFacts): NamedDtype | undefined {
   if (!said || said.dtype !== named?.dtype) return said ?? named;
   return { dtype: said.dtype, bigEndian: said.bigEndian ?? named.bigEndian };
@@ -102,7 +123,7 @@ function rawDtype(said: NamedDtype | undefined, { named }: NameFacts): NamedDtyp
 
 const RAW_HINT = 'if it is raw keys all the same, say so: --format raw, or "format": "raw" in a batch\'s job';
 
-/** @throws FormatError */
+/** @throws FormatError when the format is not supported or contradicts the name */
 async function formatOf(
   source: Source,
   path: string,
@@ -112,12 +133,12 @@ async function formatOf(
   if (named && !isReadable(named))
     throw refusedFormat(path, named, `the name ${name} says that it is ${named.name}`);
   if (named && named !== raw) return named;
-  // Keys of one byte are not judged by what they are: any bytes may be meant.
+  // Raw keys of one byte skip detection, since any bytes are valid keys.
   const knownDtype = dtype ?? type?.dtype;
   if (knownDtype !== undefined && dtypeInfo(knownDtype).bytes === 1) return raw;
   const found = formatOfBytes(await source.head(HEAD_BYTES), await source.tail(TAIL_BYTES));
   if (!found) return raw;
-  // A name that says that it is raw keys is wrong then, or the bytes are chance: nobody but the user knows.
+  // Either the name is wrong or the bytes match by chance; only the user can decide.
   if (named === raw || !isReadable(found)) {
     throw refusedFormat(source.name, found, `${source.name} begins as ${found.name} does`);
   }
@@ -134,16 +155,17 @@ function refusedFormat(path: string, found: FileFormat, why: string): FormatErro
 }
 
 /**
- * The most keys that files hold, by their sizes; undefined where those tell nothing: of pipes, and of what is compressed.
+ * Returns an upper bound of the number of keys in files, from their sizes; undefined for pipes and compressed files.
  *
- * @param keyBytes of a key; undefined where the names or the files themselves say it
+ * @param paths paths of the files
+ * @param keyBytes size of a key in bytes; undefined when the names or files determine it
  */
 export async function maxKeyCount(paths: readonly string[], keyBytes?: number): Promise<number | undefined> {
   let keys = 0;
   for (const path of paths) {
     const { compression, format, named } = await nameFacts(isStdin(path) ? '' : path);
     const stats = isStdin(path) ? undefined : await stat(path).catch(() => undefined);
-    // What can be compressed as a whole is not so by itself: a byte of it is a key at most.
+    // Compressible formats have no internal compression, so a byte holds at most one key.
     if (!stats?.isFile() || compression || (format && !(isReadable(format) && format.compressible))) return;
     const isRaw = format === undefined || format === raw;
     keys += Math.floor(stats.size / ((isRaw && (keyBytes ?? (named && dtypeInfo(named.dtype).bytes))) || 1));
@@ -152,10 +174,11 @@ export async function maxKeyCount(paths: readonly string[], keyBytes?: number): 
 }
 
 /**
- * Refuses a name that says that a file is of another format than records, which are bytes as they are.
+ * Rejects a file name that implies a format other than raw records.
  *
- * @param format `raw` takes any name
- * @throws FormatError
+ * @param path path of the file
+ * @param format `raw` accepts any name
+ * @throws FormatError when the name implies another format or a compressed file
  */
 export async function assertRecordName(path: string, format: string | undefined): Promise<void> {
   if (format === raw.id || isStdin(path) || isStdout(path)) return;
@@ -178,50 +201,55 @@ const notCompressed = (path: string, { name }: FileFormat): FormatError =>
     },
   );
 
-/** How an output is to look, beside its name. */
+/** Options for writing an output. */
 export interface OutputOptions extends Omit<WriteOptions, 'bigEndian'> {
-  /** One of `KEY_FORMATS`; default `auto`: as the name says, else as the input. */
+  /** One of `KEY_FORMATS`; default `auto`: from the output name, otherwise the format of the input. */
   readonly to?: string | undefined;
 }
 
-/** What files of keys are written as. */
+/** The format that keys are written in. */
 export interface KeyTarget {
   /** Name of the format. */
   readonly format: string;
-  /** Dtype of raw keys that the output's name says. */
+  /** Dtype that the output name implies for raw keys. */
   readonly named: Dtype | undefined;
-  /** Whether keys are written as they are held, little-endian and with nothing around them. */
+  /** Whether the file is exactly the keys in memory: little-endian, uncompressed, without a header. */
   readonly plain: boolean;
-  /** Bytes that such keys will take; undefined where that shows at the end only. */
+  /** Returns the size of the file in bytes; undefined when it is not known in advance. */
   bytes(facts: KeyFacts): number | undefined;
   /**
-   * Begins to write, if there is room.
+   * Starts writing after reserving space.
    *
-   * @throws DtypeError where the format cannot hold such keys, or the name says that it holds others; IoError
+   * @throws DtypeError when the format cannot hold the keys, or the name implies another dtype
+   * @throws IoError when there is not enough space
    */
   create(output: Output, facts: KeyFacts): Promise<KeyWriter>;
 }
 
-/** What an output takes from the input where its own name says nothing. */
+/** Properties of the input that an output takes over when its own name implies none. */
 export interface Model {
   /** Name of the input's format. */
   readonly format: string;
   readonly bigEndian?: boolean | undefined;
   readonly text?: KeyReader['text'];
-  /** Whether the dtype was said by the caller, which beats what the name of a raw output says. */
+  /** Whether the caller specified the dtype, which overrides the dtype implied by the name of a raw output. */
   readonly dtypeSaid: boolean;
 }
 
 /**
- * Who writes an output of that name.
+ * Returns the target for an output name.
  *
- * @throws FormatError where the name says a format that is not written; UsageError for an unknown `to`
+ * @param path path of the output, `-` for stdout
+ * @param options format and text options
+ * @param model properties of the input
+ * @throws FormatError when the name implies a format that cannot be written
+ * @throws UsageError when `to` is unknown
  */
 export async function keyTarget(path: string, options: OutputOptions, model: Model): Promise<KeyTarget> {
   const { to = 'auto', ...rest } = options;
   const { format, wanted, facts } = await outputFormat(path, to, model.format);
   const { compression } = facts;
-  const { bigEndian = false } = facts.named ?? model; // a name that says nothing of it is little-endian
+  const { bigEndian = false } = facts.named ?? model; // a name with a dtype but no byte order means little-endian
   const { header, delimiter } = format.id === model.format ? { ...model.text } : {};
   const text = { header: rest.header ?? header, delimiter: rest.delimiter ?? delimiter };
   const settings = { ...rest, ...text, bigEndian };
@@ -242,7 +270,12 @@ export async function keyTarget(path: string, options: OutputOptions, model: Mod
   };
 }
 
-/** What an output is written as: as `to` says, else as its name does, else as the input. @throws FormatError, UsageError */
+/**
+ * Returns the format of an output: from `to`, otherwise from its name, otherwise that of the input.
+ *
+ * @throws FormatError when the name implies a format that cannot be written
+ * @throws UsageError when `to` is unknown
+ */
 export async function outputFormat(
   path: string,
   to: string,
@@ -266,7 +299,7 @@ export async function outputFormat(
   return { format, wanted, facts };
 }
 
-/** @throws DtypeError where a raw file would be named after a dtype that it does not hold */
+/** @throws DtypeError when the name of a raw file implies a dtype other than that of its keys */
 function assertNamed({ named, name }: NameFacts, { dtype }: KeyFacts): void {
   if (!named || named.dtype === dtype) return;
   throw new DtypeError(

@@ -1,4 +1,4 @@
-/** The order of records, which is that of their codes (record-codes.ts, code-order.ts). */
+/** Orders records by their codes (record-codes.ts, code-order.ts). */
 import { assertDisjoint } from '../keys/array.js';
 import type { Sorter } from '../sort/api/sorter.js';
 import { runSync, runYielding } from '../sort/host/steps.js';
@@ -9,17 +9,17 @@ import { RecordCodes } from './record-codes.js';
 import { type RecordLayout, recordKeys } from './record-keys.js';
 import type { OrderingSortOptions, RecordOrdering } from './record-ordering.js';
 
-/** Records that 32-bit positions can tell apart. */
+/** Maximum number of records, a limit of 32-bit positions. */
 export const MAX_RECORDS = 2 ** 32 - 1;
 
-/** Bytes for each record where one sort is enough: a word and a position. */
+/** Bytes per record when one sort is enough: a word and a position. */
 const EXACT_BYTES = WORD_BYTES + 4;
-/** Where it is not, and all are equal so far: the order, places and groups twice, words and positions twice. */
+/** Bytes per record in the worst case, all tied: the order, places and groups twice, words and positions twice. */
 const MAX_TIE_BYTES = 4 + 2 * 8 + 2 * EXACT_BYTES;
 
-/** The order of records, which can also say where each record belongs. */
+/** A record ordering that also returns positions. */
 export interface LayoutOrdering extends RecordOrdering {
-  /** Positions of the records in order, as `Sorter.argsort` gives those of keys. */
+  /** Returns the positions of the records in sorted order, as `Sorter.argsort` does for keys. */
   positions(
     sorter: Sorter,
     bytes: Uint8Array,
@@ -27,7 +27,12 @@ export interface LayoutOrdering extends RecordOrdering {
   ): Promise<Uint32Array>;
 }
 
-/** @throws UsageError, DtypeError for an impossible layout */
+/**
+ * Returns the ordering of a record layout.
+ *
+ * @throws UsageError when the layout is invalid
+ * @throws DtypeError when a key has an unknown dtype
+ */
 export function layoutOrdering(layout: RecordLayout): LayoutOrdering {
   const { record } = layout;
   const codes = new RecordCodes(record, recordKeys(layout));
@@ -63,7 +68,10 @@ export function layoutOrdering(layout: RecordLayout): LayoutOrdering {
   return order;
 }
 
-/** @throws InputError, UnsupportedError unless so many bytes are records that can be sorted */
+/**
+ * @throws InputError when the bytes are not a whole number of records
+ * @throws UnsupportedError when there are more than 2^32 − 1 records
+ */
 export function assertRecords(bytes: number, record: number): void {
   if (bytes % record !== 0) {
     throw new InputError(

@@ -1,9 +1,9 @@
-/** Matrices that come as a stream of keys: single columns of them, and the other order of their keys. */
+/** Streamed matrices: extraction of single columns, and conversion from column-major to row-major order. */
 import { bytesOf, keyWords, newArray } from '../keys/array.js';
 import type { DtypeInfo } from '../keys/dtype.js';
 import { PIECE_BYTES, type Source } from './raw.js';
 
-/** A matrix whose keys stand row by row. */
+/** Dimensions of a matrix. */
 export interface Matrix {
   readonly info: DtypeInfo;
   readonly rows: number;
@@ -12,15 +12,15 @@ export interface Matrix {
 
 type Pieces = AsyncIterable<Uint8Array>;
 
-/** The keys of one column, of the keys of all. */
+/** Yields the keys of one column of a row-major matrix. */
 export async function* columnOf(
   pieces: Pieces,
   { info, columns }: Matrix,
   column: number,
 ): AsyncGenerator<Uint8Array> {
-  let at = column; // of the column's next key, in keys from the beginning of the piece
+  let at = column; // the next key of the column, as an offset from the start of the piece
   for await (const piece of pieces) {
-    const keys = keyWords(piece, info) as Uint32Array; // stands for all four: each is indexed alike
+    const keys = keyWords(piece, info) as Uint32Array; // stands for all four types, which are indexed alike
     if (at < keys.length) {
       const count = Math.ceil((keys.length - at) / columns);
       const picked = new (keys.constructor as typeof Uint32Array)(count);
@@ -32,18 +32,19 @@ export async function* columnOf(
   }
 }
 
-/** Bytes of the rows that are put together at a time. */
+/** Maximum bytes of a band of rows. */
 const BAND_BYTES = 4 * PIECE_BYTES;
-/** Reading fewer bytes at a place takes longer than reading all that is there. */
+/** Below this size, a read per column takes longer than reading all keys. */
 const MIN_BYTES = 4096;
 
 /**
- * The keys of a matrix row by row, of a source that has them column by column: in bands of rows, whose keys are read
- * column by column, or picked from all keys where a band has few of each.
+ * Converts a column-major matrix to row-major order, in bands of rows. A band is read column by column, or picked from
+ * a scan of all keys when it holds little of each column.
  *
- * @param source bytes of the keys at any position; undefined where they come only once and are kept therefore
- * @param pieces all keys, as often as asked for where there is a source
- * @param bandBytes what a band may take, if it has more than one row
+ * @param matrix dtype and dimensions
+ * @param source reads bytes at any position; undefined when the keys come only once, which are then kept in memory
+ * @param pieces returns all keys; called once per band if there is a source
+ * @param bandBytes maximum bytes of a band of more than one row
  */
 export async function* rowByRow(
   { info, rows, columns }: Matrix,
@@ -79,7 +80,7 @@ export async function* rowByRow(
   }
 }
 
-/** What comes once, as often as it is asked for. */
+/** Makes a stream that can be read once replayable, by keeping its pieces in memory. */
 async function replayable(pieces: Pieces): Promise<() => Pieces> {
   const list: Uint8Array[] = [];
   for await (const piece of pieces) list.push(piece);
@@ -88,13 +89,13 @@ async function replayable(pieces: Pieces): Promise<() => Pieces> {
   };
 }
 
-/** Some rows of a matrix, being put together. */
+/** A band of rows under construction. */
 class Band {
   readonly #keys: Uint32Array;
   readonly #columns: number;
 
   constructor(info: DtypeInfo, rows: number, columns: number) {
-    this.#keys = keyWords(newArray(info.name, rows * columns), info) as Uint32Array; // stands for all four
+    this.#keys = keyWords(newArray(info.name, rows * columns), info) as Uint32Array; // stands for all four types
     this.#columns = columns;
   }
 

@@ -1,18 +1,18 @@
-/** Stretches of files that somebody else reads or writes, and hashes on the way. */
+/** Transfers of file ranges by native threads, with hashing on the way. */
 import type { FileRange, FileTransferResult, ThreadSeconds } from '../device/staging.js';
 import { IoError } from '../util/errors.js';
 import type { FileHash } from './file-hash.js';
 import { assertNotAborted, ioError } from './raw.js';
 
-/** Bytes that are moved before it is told how far it is; tests have fewer. */
+/** Bytes per transfer, between two progress reports; tests use fewer. */
 const PART_BYTES = 128 * 2 ** 20;
 
-/** What is to be moved. */
+/** The file range to transfer. */
 export interface MovedFile {
-  /** For messages. */
+  /** Name for messages. */
   readonly name: string;
   readonly fd: number;
-  /** Bytes from the file's start. */
+  /** Byte offset from the start of the file. */
   readonly position: number;
   readonly bytes: number;
   readonly hash?: FileHash | undefined;
@@ -21,12 +21,16 @@ export interface MovedFile {
 }
 
 /**
- * Moves a stretch of a file in parts.
+ * Transfers a file range in parts.
  *
- * @param move moves one, which begins at byte `at` of all
- * @param onMoved hears how many bytes were moved so far
- * @returns what the threads did that moved them
- * @throws IoError, AbortedError; what `move` throws
+ * @param what direction, for messages
+ * @param range file, offset, length, hash and signal
+ * @param move transfers one part that starts `at` bytes into the range
+ * @param onMoved receives the number of bytes transferred so far
+ * @returns the seconds that the transfer threads spent
+ * @throws IoError when a transfer fails or the file was truncated
+ * @throws AbortedError when the signal aborts
+ * @throws errors of `move`
  */
 export async function moveFile(
   what: 'read' | 'write',

@@ -1,15 +1,14 @@
 /**
- * Whether two streams of keys hold the same keys, each as often, in memory for a few numbers.
+ * Compares two streams of keys as multisets, in constant memory.
  *
- * A multiset of keys is a polynomial in R and S: the product of R + low(k) + S high(k) over its keys k, where low
- * and high are 60 and 4 bits of the key. Each factor is another linear polynomial in R, so by unique factorisation
- * other multisets are other polynomials. They are evaluated at two points that are drawn at random for each
- * comparison, modulo the prime p = 2^61 - 1.
+ * The multiset of keys is represented by a polynomial in R and S: the product of R + low(k) + S high(k) over its keys
+ * k, where low and high are 60 and 4 bits of the key. Each factor is a different linear polynomial in R, so by unique
+ * factorisation different multisets have different polynomials. These are evaluated modulo the prime p = 2^61 - 1, at
+ * two points drawn at random for each comparison.
  *
- * What is proven: products that differ, or other numbers of keys, mean different multisets, for certain. Different
- * multisets of n keys have equal products at one point with probability n / p at most (Schwartz and Zippel), so at both
- * with (n / p)^2: below 2^-65 for 2^28 keys, 2^-57 for 2^32, whatever the keys are and whoever chose them, since nobody knows
- * the points before.
+ * Different products or key counts imply different multisets, with certainty. Different multisets of n keys have equal
+ * products at one point with a probability of at most n / p (Schwartz and Zippel), so (n / p)^2 at both: below 2^-65
+ * for 2^28 keys and 2^-57 for 2^32. The bound holds for adversarial keys, since the points are not known in advance.
  */
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
@@ -24,24 +23,24 @@ const PRIME = 2n ** 61n - 1n;
 /** r and s of two points. */
 export type Points = BigUint64Array;
 
-/** Points that nobody knows before. */
+/** Draws random points. */
 export function randomPoints(): Points {
   const points = new BigUint64Array(4);
   for (let i = 0; i < points.length; ) {
     const number = randomBytes(8).readBigUInt64LE() & PRIME;
-    if (number < PRIME) points[i++] = number; // drawn again, so that each is as likely
+    if (number < PRIME) points[i++] = number; // redrawn when out of range, for a uniform distribution
   }
   return points;
 }
 
-/** The products of one stream as text holds them. */
+/** Products of one stream in serializable form. */
 export interface StoredProducts {
   readonly keys: number;
   /** Decimal numbers. */
   readonly products: readonly string[];
 }
 
-/** The products of one stream. */
+/** Products of one stream of keys. */
 export class Multiset {
   readonly #info: DtypeInfo;
   readonly #points: Points;
@@ -49,14 +48,18 @@ export class Multiset {
   #keys = 0;
   #native: boolean;
 
-  /** @param points the same for both streams that are compared */
+  /**
+   * @param info dtype of the keys
+   * @param points random points, the same for both streams
+   * @param options.native use the addon if it is available; default true
+   */
   constructor(info: DtypeInfo, points: Points, { native = true } = {}) {
     this.#info = info;
     this.#points = points;
     this.#native = native;
   }
 
-  /** Counts whole keys in; `bytes` must not change meanwhile. One call at a time. */
+  /** Adds whole keys; `bytes` must not change until the promise resolves. Calls must not overlap. */
   async add(bytes: Uint8Array): Promise<void> {
     const keys = keyWords(bytes, this.#info);
     this.#keys += keys.length;
@@ -66,7 +69,7 @@ export class Multiset {
         return await cl.multisetAsync(keys, width as 1, this.#points, this.#products, availableParallelism());
       } catch (error) {
         if (!(error instanceof UnsupportedError)) throw error;
-        this.#native = false; // there is no addon here
+        this.#native = false; // the addon is not available
       }
     }
     for (const point of [0, 1] as const) {
@@ -76,12 +79,12 @@ export class Multiset {
     }
   }
 
-  /** The products of what was counted in so far. */
+  /** The products of all keys added so far. */
   get stored(): StoredProducts {
     return { keys: this.#keys, products: Array.from(this.#products, String) };
   }
 
-  /** Counts in what another one, of the same points, has counted. */
+  /** Adds the keys of another multiset with the same points. */
   include({ keys, products }: StoredProducts): void {
     this.#keys += keys;
     products.forEach((product, i) => {
@@ -94,7 +97,7 @@ export class Multiset {
   }
 }
 
-/** Bits of the parts that numbers are multiplied in, whose products a double holds exactly: 21, 21 and 19. */
+/** Ranges of the 21, 21 and 19-bit parts of a number, whose products fit exactly into a double. */
 const PART = 2 ** 21;
 const HIGH_PART = 2 ** 19;
 type Parts = [low: number, middle: number, high: number];
@@ -105,10 +108,10 @@ const splitNumber = (number: bigint): Parts => [
   Number(number >> 42n),
 ];
 
-/** One product, in plain numbers: an order of magnitude faster than BigInt. */
+/** One product in plain numbers, an order of magnitude faster than BigInt. */
 class Product {
   readonly #r: Parts;
-  /** s times each value of a key's high bits. */
+  /** s times each value of a key's upper four bits. */
   readonly #high: readonly Parts[];
   #value: Parts;
 
@@ -137,7 +140,7 @@ class Product {
       const b0 = r0 + h0 + (low & 0x1f_ffff);
       const b1 = r1 + h1 + ((low >>> 21) | ((high & 0x3ff) << 11));
       const b2 = r2 + h2 + ((high >>> 10) & 0x3_ffff);
-      // What counts 2^63 counts 4 as well, since 2^61 counts 1.
+      // 2^63 is congruent to 4, since 2^61 is congruent to 1.
       let low0 = a0 * b0 + 4 * (a1 * b2 + a2 * b1);
       let carry = Math.floor(low0 / PART);
       low0 -= carry * PART;

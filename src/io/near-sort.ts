@@ -1,6 +1,7 @@
 /**
- * Keys of which a device sorts the highest digits only: in what remains few are out of order, and not far, which insertion
- * mends in one walk over them. Of keys of 64 bits that takes two or three passes where all digits would take six.
+ * Sorts only the upper digits of the keys on the device and finishes with an insertion sort on the host. After the
+ * upper digits few keys are out of order, and not by far. For 64-bit keys this takes two or three passes instead of
+ * six.
  */
 import { availableParallelism } from 'node:os';
 import { digitsOf } from '../algorithms/digits.js';
@@ -9,13 +10,15 @@ import type { Sorter } from '../sort/api/sorter.js';
 import { UnsupportedError } from '../util/errors.js';
 import type { MaskedCodec } from './record-ordering.js';
 
-/** Bits of a digit as devices take them that these sorts are made on. */
+/** Bits per digit, as the device sorts them. */
 const DIGIT_BITS = 11;
-/** Bits that a place is left to insertion by: some keys for each value of what was sorted. */
+/**
+ * Sorted bits may fall short of log2(n) by this many, which leaves a few keys per sorted value to the insertion sort.
+ */
 const MIN_SAVED_BITS = 2;
-/** Passes that have to be spared, since the walk takes as long as one. */
+/** Minimum number of passes to save, since the insertion sort takes as long as one. */
 const MIN_SAVED_PASSES = 2;
-/** Sorts in vain after which it is not tried any more. */
+/** Number of failed attempts after which the method is no longer used. */
 const MAX_FAILURES = 3;
 
 /** Sorts the partitions of one order. */
@@ -28,8 +31,11 @@ export class NearSort {
   }
 
   /**
-   * From which bit on `n` keys that differ in bits `begin` to `end` of their codes are to be sorted on the device, before
-   * the rest of it is left to `finish`; `begin` where all are.
+   * Returns the lowest bit that the device sorts by before `finish` sorts the rest; `begin` when it sorts by all bits.
+   *
+   * @param sorter its device must be a CPU for a partial sort
+   * @param n number of keys
+   * @param range bits `begin` to `end` in which the codes differ
    */
   firstBit(sorter: Sorter, n: number, [begin, end]: readonly [begin: number, end: number]): number {
     if (this.#failures >= MAX_FAILURES || sorter.device?.type !== 'cpu') return begin;
@@ -44,9 +50,11 @@ export class NearSort {
   }
 
   /**
-   * Sorts keys in place whose higher bits have been sorted by.
+   * Sorts keys in place that are already sorted by their upper bits.
    *
-   * @returns false if they are too far from being in order: equal ones are as they were then
+   * @param keys the keys
+   * @param keyBytes size of a key in bytes
+   * @returns false when the keys are too far out of order, where equal keys keep their order, or without the addon
    */
   async finish(keys: Uint8Array, keyBytes: number): Promise<boolean> {
     const { nearSortAsync } = await import('../opencl/index.js');

@@ -1,4 +1,4 @@
-/** The search for a key out of order in keys that come in pieces, about as fast as they are read. */
+/** Finds the first key out of order in a stream of pieces, about as fast as it is read. */
 import { type KeyWords, keyWords, newArray } from '../keys/array.js';
 import { codeWordsOf, encodeRecords } from '../keys/codec-records.js';
 import type { Dtype, DtypeInfo } from '../keys/dtype.js';
@@ -8,38 +8,41 @@ import { firstDescent, windowMask } from '../sort/host/host-verify.js';
 import type { Lines } from './axis.js';
 import { isCertainlySorted } from './is-certainly-sorted.js';
 
-/** How the keys of a file are to stand. */
+/** The expected order of the keys of a file. */
 export interface FileOrder extends Order {
   readonly dtype: Dtype;
   readonly bits: readonly [begin: number, end: number];
 }
 
-/** The first key that is smaller, in the wanted order, than the one before it. */
+/** The first key that belongs before its predecessor. */
 export interface Descent {
-  /** Position of the key, from 0; in a matrix row by row. */
+  /** Position of the key, from 0; row-major in a matrix. */
   readonly at: number;
-  /** The key before it: in its row, or in its column. */
+  /** Its predecessor, in its row or column. */
   readonly before: number | bigint;
   readonly key: number | bigint;
 }
 
-/** Keys that are compared at a time. */
+/** Keys compared at a time. */
 const SLICE = 2 ** 14;
 
 export class OrderScan {
-  /** Keys so far. */
+  /** Number of keys so far. */
   n = 0;
   descent: Descent | undefined;
   readonly #codec: KeyCodec;
   readonly #info: DtypeInfo;
   readonly #order: FileOrder;
-  /** Keys in a row that is in order by itself; as many as may be where all keys are one. */
+  /** Keys per independently sorted row; infinite when all keys form one array. */
   readonly #columns: number;
-  /** Of columns that are in order by themselves: the last row, as codes. */
+  /** The codes of the last row, for columns that are sorted independently. */
   readonly #above: Uint32Array | undefined;
   #last: KeyWords | undefined;
 
-  /** @param lines of a matrix: what is in order by itself */
+  /**
+   * @param order expected order
+   * @param lines for a matrix: the rows or columns that are sorted independently
+   */
   constructor(order: FileOrder, lines?: Lines) {
     this.#order = order;
     this.#codec = keyCodec(order.dtype, order);
@@ -50,7 +53,7 @@ export class OrderScan {
     }
   }
 
-  /** Looks at the next keys, as little-endian bytes. */
+  /** Scans the next keys, as little-endian bytes. */
   add(piece: Uint8Array): void {
     if (!this.descent && piece.length > 0) {
       const words = keyWords(piece, this.#info);
@@ -80,12 +83,12 @@ export class OrderScan {
     }
   }
 
-  /** Position of the first key of a row that is below the one before it, −1 where there is none. */
+  /** Returns the position of the first key of a row that is below its predecessor; −1 when there is none. */
   #firstDescent(row: KeyWords): number {
     const { bits, descending = false } = this.#order;
     const isPlain = bits[0] === 0 && bits[1] === this.#info.width;
     for (let start = 0; start < row.length - 1; start += SLICE) {
-      const slice = row.subarray(start, start + SLICE + 1); // with the first one of the next
+      const slice = row.subarray(start, start + SLICE + 1); // includes the first key of the next slice
       if (isPlain && isCertainlySorted(slice, this.#info, descending)) continue;
       const at = firstDescent(slice, this.#codec, bits);
       if (at !== -1) return start + at;
@@ -120,9 +123,9 @@ export class OrderScan {
   }
 }
 
-/** The last key of one piece, and the first of the next. */
+/** Returns the last key of one piece and the first key of the next. */
 function joinPair(last: KeyWords, words: KeyWords): KeyWords {
-  const pair = new (words.constructor as typeof Uint32Array)(2); // stands for all four
+  const pair = new (words.constructor as typeof Uint32Array)(2); // stands for all four types
   pair[0] = last[0] as number;
   pair[1] = words[0] as number;
   return pair;
@@ -131,7 +134,7 @@ function joinPair(last: KeyWords, words: KeyWords): KeyWords {
 const codeAt = (codes: Uint32Array, at: number, stride: number): bigint =>
   BigInt(codes[at] ?? 0) | (stride === 2 ? BigInt(codes[at + 1] ?? 0) << 32n : 0n);
 
-/** Whether one code is below another one, of what the masks of their low and high words leave. */
+/** Whether one code is below another, comparing the masked low and high words. */
 function isCodeBelow(
   codes: Uint32Array,
   at: number,

@@ -12,30 +12,31 @@ import { measureSpan, type OnSpan } from './spans.js';
 import { writableOf } from './streams.js';
 import { removeOrphansOnce, temporaryName } from './temporary-files.js';
 
-/** Where bytes go. Nothing is to be seen of them under the final name before `commit`. */
+/** A destination of bytes. Nothing appears under its final name before `commit`. */
 export interface Output {
-  /** For messages: the path, or `stdout`. */
+  /** Name for messages: the path, or `stdout`. */
   readonly name: string;
-  /** The file that is written aside, for a process that writes it by itself; undefined for streams. */
+  /** Descriptor of the temporary file, for a process that writes it directly; undefined for streams. */
   readonly fd?: number | undefined;
-  /** Fires with `discard`, for what else is at work for this output. */
+  /** Aborts on `discard`, to stop other work for this output. */
   readonly discardSignal?: AbortSignal | undefined;
   /**
-   * Asks whether there is room for so many bytes in all, where the system can tell.
+   * Checks whether there is space for the whole output, where the system reports it.
    *
-   * @throws IoError when there is not; `details` has `needed` and `free`, in bytes
+   * @param bytes total size of the output
+   * @throws IoError when there is not enough space; `details` has `needed` and `free`, in bytes
    */
   reserve(bytes: number): Promise<void>;
   /**
-   * Has the system find room for so many bytes in all, beside what the caller does until it writes: memory disks spend half the
-   * time of a write on that. There for files that are written aside.
+   * Allocates disk space for the whole output in the background, until the first write. Memory file systems spend half
+   * the time of a write on that. Defined for temporary files only.
    */
   readonly allocate?: ((bytes: number) => void) | undefined;
   write(bytes: Uint8Array): Promise<void>;
   /**
-   * Has somebody else write the next bytes, when all before are written; there for files that are written aside.
+   * Lets a callback write the next bytes after all earlier writes. Defined for temporary files only.
    *
-   * @param write writes so many bytes of the file from `position` on, and has them hashed
+   * @param write writes `bytes` bytes of the file from `position` on, and adds them to the hash
    */
   readonly writeBy?:
     | ((
@@ -47,48 +48,53 @@ export interface Output {
         }) => Promise<void>,
       ) => Promise<void>)
     | undefined;
-  /** Writes over bytes that are written already, from `position` on; there for files that are written aside. */
+  /** Overwrites bytes that are already written, from `position` on. Defined for temporary files only. */
   readonly patch?: ((bytes: Uint8Array, position: number) => Promise<void>) | undefined;
-  /** Puts the whole output in its place. */
+  /** Publishes the complete output under its final name. */
   commit(): Promise<void>;
-  /** Drops what was written; does nothing after `commit`. Synchronous, so that signal handlers can. */
+  /** Drops the output; does nothing after `commit`. Synchronous, so that signal handlers can call it. */
   discard(): void;
 }
 
-/** Hears which files are being written aside. */
+/** Registry of the temporary files in use. */
 export interface TemporaryFiles {
   add(path: string): unknown;
   delete(path: string): unknown;
 }
 
-/** What an output is opened with. */
+/** Context that outputs are opened with. */
 export interface OutputContext {
   readonly stdout: Writable;
-  /** Ends what waits, such as for a reader of a pipe. */
+  /** Ends pending waits, such as for a reader of a pipe. */
   readonly signal: AbortSignal;
-  /** For who has to remove them should this thread hang. */
+  /** Registry for the caller that removes temporary files when this thread hangs. */
   readonly temporaryFiles?: TemporaryFiles | undefined;
-  /** Hears what took how long. */
+  /** Receives the timings of the work. */
   readonly onSpan?: OnSpan | undefined;
-  /** Get what is written to files. */
+  /** Receive what is written to files. */
   readonly hashes?: FileHashes | undefined;
 }
 
-/** The reader of the output has closed it: this is no failure of ours, and there is nothing to tell. */
+/** Thrown when the reader of a pipe has closed it. This is not a failure, and nothing is reported. */
 export class ClosedPipeError extends IoError {}
 
-/** The error for bytes that could not be written. */
+/** Returns the error for a failed write. */
 export const outputError = (name: string, cause: unknown): IoError =>
   (cause as NodeJS.ErrnoException).code === 'EPIPE'
     ? new ClosedPipeError(`the reader of ${name} has closed it`, { cause })
     : ioError('write', name, cause);
 
 /**
- * Opens an output: `-` is stdout, anything else a file, which is written aside (in the same folder) and
- * renamed, so that a reader sees the old contents or the new ones and a failure leaves the old. A link stays
- * a link: what it names is made or replaced. A pipe is waited for until it has a reader.
+ * Opens an output: stdout for `-`, otherwise a file.
  *
- * @throws IoError when it cannot be written, AbortedError
+ * A file is written to a temporary file in the same folder, which is renamed on `commit`. Readers see either the old or
+ * the new contents, and a failure keeps the old. A symbolic link is followed: its target is created or replaced. For a
+ * pipe, the function waits until it has a reader.
+ *
+ * @param path path of the output
+ * @param context stdout, signal, hashes and registry
+ * @throws IoError when the output cannot be written
+ * @throws AbortedError when the signal aborts
  */
 export async function openOutput(path: string, context: OutputContext): Promise<Output> {
   if (isStdout(path)) return streamOutput('stdout', context.stdout, context.signal);
@@ -98,13 +104,13 @@ export async function openOutput(path: string, context: OutputContext): Promise<
       throw Object.assign(new Error('no name of a file'), { code });
     }
     const existing = await stat(path).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOENT') throw error; // a name that is too long would be told at the end only
+      if (error.code !== 'ENOENT') throw error; // reports early that a name is too long, for example
     });
     if (existing?.isDirectory()) throw Object.assign(new Error('is a directory'), { code: 'EISDIR' });
     if (existing?.isFIFO()) return await pipeOutput(path, context.signal);
-    if (existing && !existing.isFile()) return await deviceOutput(path); // /dev/null is never replaced
+    if (existing && !existing.isFile()) return await deviceOutput(path); // /dev/null must not be replaced
     const target = existing ? await realpath(path) : await resolveTarget(path);
-    if (existing) await access(target, constants.W_OK); // a rename would not ask
+    if (existing) await access(target, constants.W_OK); // a rename would ignore missing write permission
     await removeOrphansOnce(dirname(target));
     return await AtomicOutput.open(path, target, existing?.mode, context);
   } catch (error) {
@@ -113,7 +119,7 @@ export async function openOutput(path: string, context: OutputContext): Promise<
   }
 }
 
-/** What the system says where there is no room, and what is told of it. */
+/** Codes that the system reports when there is no space, by number. */
 const NO_SPACE_CODES = new Map([
   [os.errno.ENOSPC, 'ENOSPC'],
   [os.errno.EDQUOT, 'EDQUOT'],
@@ -142,10 +148,10 @@ class AtomicOutput implements Output {
     this.#temporaryFiles = temporaryFiles;
     this.#handle = handle;
     this.#hash = hashes?.forOutput(name);
-    this.#hash?.invalidate(); // it may be the second try
+    this.#hash?.invalidate(); // this may be a second attempt
   }
 
-  /** @param mode of the file that is to be replaced, if there is one */
+  /** @param mode mode of the file to replace; undefined when there is none */
   static async open(
     name: string,
     target: string,
@@ -158,7 +164,7 @@ class AtomicOutput implements Output {
     try {
       const handle = await open(temporary, 'wx+', mode === undefined ? 0o666 : mode & 0o777);
       const output = new AtomicOutput({ name, target, temporary }, context, handle);
-      // The umask does not apply to what was there.
+      // The umask must not change the mode of an existing file.
       if (mode !== undefined) {
         await chmod(temporary, mode & 0o7777).catch((error) => {
           output.discard();
@@ -182,7 +188,7 @@ class AtomicOutput implements Output {
 
   async reserve(bytes: number): Promise<void> {
     const disk = await statfs(dirname(this.#target)).catch(() => undefined);
-    if (!disk || disk.blocks === 0) return; // a file system that does not count
+    if (!disk || disk.blocks === 0) return; // the file system does not report its size
     const free = (process.getuid?.() === 0 ? disk.bfree : disk.bavail) * disk.bsize;
     if (bytes <= free) return;
     throw new IoError(
@@ -195,17 +201,17 @@ class AtomicOutput implements Output {
   readonly allocate = (bytes: number): void => {
     if (process.platform !== 'linux') return;
     this.#allocated = this.#allocate(bytes);
-    this.#allocated.catch(() => undefined); // it is awaited, perhaps after another failure
+    this.#allocated.catch(() => undefined); // awaited later, possibly after another failure
   };
 
-  /** @throws IoError where there is no room */
+  /** @throws IoError when there is not enough space */
   async #allocate(bytes: number): Promise<void> {
-    // Most outputs are written by who has no addon.
+    // Loaded on demand, since most writers do not need the addon.
     const { allocateFileAsync } = await import('../opencl/index.js');
     if (!this.#open) return;
     const result = new BigInt64Array(1);
     await allocateFileAsync(this.#handle.fd, 0, bytes, result);
-    const code = NO_SPACE_CODES.get(Number(result[0])); // whatever else it is, a write will tell
+    const code = NO_SPACE_CODES.get(Number(result[0])); // a write reports any other error
     if (code) throw outputError(this.name, Object.assign(new Error(code), { code }));
   }
 
@@ -250,7 +256,7 @@ class AtomicOutput implements Output {
     try {
       unlinkSync(this.#temporary);
     } catch {
-      // gone already: there is nothing left to drop
+      // It no longer exists.
     }
     this.#temporaryFiles?.delete(this.#temporary);
     this.#discardSignal.abort();
@@ -258,7 +264,7 @@ class AtomicOutput implements Output {
   }
 }
 
-/** Makes a rename last through a power failure, where the system lets folders be synced. */
+/** Makes a rename durable, where the system can sync folders. */
 export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r').catch(() => undefined);
   await folder?.sync().catch(() => undefined);
@@ -281,7 +287,7 @@ async function deviceOutput(path: string): Promise<Output> {
   };
 }
 
-/** Milliseconds between two looks whether somebody reads a pipe by now. */
+/** Milliseconds between two checks for a reader of a pipe. */
 const POLL_MS = 20;
 
 async function pipeOutput(path: string, signal: AbortSignal): Promise<Output> {
@@ -289,9 +295,9 @@ async function pipeOutput(path: string, signal: AbortSignal): Promise<Output> {
   for (;;) {
     assertNotAborted(signal);
     try {
-      // Without O_NONBLOCK the call waits for a reader, and nothing can end it.
+      // Without O_NONBLOCK the call blocks until there is a reader and cannot be interrupted.
       const stream = writableOf(await openFd(path, O_WRONLY | O_NONBLOCK));
-      stream.on('error', () => undefined); // the write that fails tells
+      stream.on('error', () => undefined); // the failing write reports the error
       const end = (): void => void stream.destroy();
       const output = streamOutput(path, stream, signal);
       const discard = (): void => {
@@ -306,11 +312,11 @@ async function pipeOutput(path: string, signal: AbortSignal): Promise<Output> {
   }
 }
 
-/** Bytes of a write that are looked at, and those that are no text: control characters but tabs and ends of lines. */
+/** Number of leading bytes of a write that are checked for binary data: control characters except whitespace. */
 const CHECKED_BYTES = 4096;
 const isControl = (byte: number): boolean => byte < 0x09 || (byte > 0x0d && byte < 0x20) || byte === 0x7f;
 
-/** @throws UsageError where a terminal would get bytes that are no text */
+/** @throws UsageError when a terminal would receive binary data */
 function assertText(bytes: Uint8Array, stream: Writable & { readonly isTTY?: boolean }): void {
   if (stream.isTTY !== true || !bytes.subarray(0, CHECKED_BYTES).some(isControl)) return;
   throw new UsageError(
@@ -319,7 +325,7 @@ function assertText(bytes: Uint8Array, stream: Writable & { readonly isTTY?: boo
 }
 
 function streamOutput(name: string, stream: Writable, signal: AbortSignal): Output {
-  /** @throws AbortedError also while nobody reads */
+  /** @throws AbortedError when the signal aborts, even while no reader takes the bytes */
   const put = (bytes: Uint8Array) =>
     new Promise<void>((resolve, reject) => {
       const stop = (): void => reject(new AbortedError('interrupted', { cause: signal.reason }));
@@ -348,10 +354,14 @@ function streamOutput(name: string, stream: Writable, signal: AbortSignal): Outp
 }
 
 /**
- * Runs `write` with an output that is put in its place when that succeeds, and dropped at once when it
- * fails or the signal fires.
+ * Runs `write` with an output, commits the output on success, and discards it on failure or abort.
  *
- * @throws IoError; AbortedError when the signal fired; what `write` throws
+ * @param path path of the output, `-` for stdout
+ * @param context stdout, signal, hashes and registry
+ * @param write writes the contents
+ * @throws IoError when the output cannot be written
+ * @throws AbortedError when the signal aborts
+ * @throws errors of `write`
  */
 export async function withOutput(
   path: string,
@@ -369,14 +379,14 @@ export async function withOutput(
     await measureSpan('sync', context.onSpan, () => output.commit());
   } catch (error) {
     output.discard();
-    assertNotAborted(signal); // a write to a file that the interruption has closed is no failure of its own
+    assertNotAborted(signal); // an abort closes the file, which makes a pending write fail
     throw error;
   } finally {
     signal.removeEventListener('abort', drop);
   }
 }
 
-/** Whether two paths name the same file; stdin and stdout are none. */
+/** Whether two paths name the same file; false for stdin and stdout. */
 export async function isSameFile(a: string, b: string): Promise<boolean> {
   if (isStdin(a) || isStdout(b)) return false;
   const [x, y] = await Promise.all([a, b].map((path) => stat(path).catch(() => undefined)));

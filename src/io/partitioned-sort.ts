@@ -1,4 +1,4 @@
-/** Files of keys that are sorted in partitions, since there is no memory for a sort as a whole. */
+/** Partitioned sorts of key files, for when memory does not suffice for a sort as a whole. */
 import { dtypeInfo } from '../keys/dtype.js';
 import { bitWindow } from '../sort/api/options.js';
 import type { DistinctWriter } from './distinct.js';
@@ -36,7 +36,7 @@ export const partitionedSort: PartitionedSort = {
   },
 };
 
-/** Is there memory for a sort as a whole, and no other that is to be gone on with? */
+/** Whether memory suffices for a sort as a whole and there is no unfinished sort to resume. */
 async function isForWhole(
   { sorter, reader, job, context, reportBase: { argsort } }: FileSort,
   memory: number,
@@ -46,14 +46,14 @@ async function isForWhole(
   const bytes = n === undefined ? undefined : n * keyBytes;
   const old = inputsOf(job).length > 1 ? undefined : await describeUnfinished(job.out, job.tmp);
   if (old && job.resume) return false;
-  if (argsort && positionDtype(n, job.wideFrom) === 'u64') return false; // in memory they are u32
+  if (argsort && positionDtype(n, job.wideFrom) === 'u64') return false; // positions in memory are u32
   const pooled = context.arrays !== undefined;
   const whole = fitsAsWhole(bytes, { memory, argsort, keyBytes, pooled }, sorter.hasDedicatedMemory);
   if (whole && old) context.onNote?.(old);
   return whole;
 }
 
-/** What is told of a sort in partitions, and of what it is. */
+/** Returns the order of the records, and its name for the journal. */
 function orderOf({ reader, target, job }: FileSort) {
   const { dtype } = reader;
   const { descending = false, nan = 'last', unique = false } = job;
@@ -64,13 +64,13 @@ function orderOf({ reader, target, job }: FileSort) {
   return { bits, order: keyOrdering({ dtype, descending, nan, bits }), name };
 }
 
-/** The one file that keys come from; undefined for several, and for a pipe. */
+/** Returns the single input file; undefined for several files and for pipes. */
 function fileOf({ reader, job }: FileSort): string | undefined {
   const [path, ...more] = inputsOf(job);
   return reader.n !== undefined && more.length === 0 ? path : undefined;
 }
 
-/** Sorts keys in partitions: in memory where they fit, else by way of temporary files. */
+/** Sorts keys in partitions: in memory when they fit, otherwise through temporary files. */
 async function sortInPartitions(work: FileSort, memory: number): Promise<FileReport> {
   const { sorter, reader, target, job, context, reportBase, output } = work;
   const { n, dtype } = reader;
@@ -108,7 +108,7 @@ async function sortInPartitions(work: FileSort, memory: number): Promise<FileRep
   return report as unknown as FileReport;
 }
 
-/** Sorts positions in partitions, with the codes of their keys. */
+/** Sorts codes and positions in partitions. */
 async function argsortInPartitions(work: FileSort, memory: number): Promise<FileReport> {
   const { sorter, reader, target, job, context, reportBase, output } = work;
   const { n, dtype } = reader;
@@ -126,7 +126,7 @@ async function argsortInPartitions(work: FileSort, memory: number): Promise<File
         total = found;
       }),
   };
-  /** Opened when all has been read, since then it is known how many there are. */
+  /** Opens the output on the first write, after all input was read, when the number of keys is known. */
   const writer = async (to: Output): Promise<KeyWriter> => {
     let opened: KeyWriter | undefined;
     const open = async (): Promise<KeyWriter> => {

@@ -1,4 +1,4 @@
-/** Folders of parts: one result in many files, which are in order by their names, and a manifest that lists them. */
+/** Folders of parts: one result in many files, ordered by name, with a manifest. */
 import { readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Dtype } from '../keys/dtype.js';
@@ -10,11 +10,11 @@ export const PARTS_SCHEMA = 'clsort.parts/1';
 
 export interface PartsManifest {
   readonly schema: typeof PARTS_SCHEMA;
-  /** Version of who made it. */
+  /** Version of the clsort that wrote it. */
   readonly clsort: string;
-  /** Keys, or records, in all. */
+  /** Total number of keys or records. */
   readonly n: number;
-  /** What they are, and in which order. */
+  /** Layout and order of the keys or records. */
   readonly units:
     | {
         readonly dtype: Dtype;
@@ -23,10 +23,10 @@ export interface PartsManifest {
         readonly bits: readonly [begin: number, end: number];
       }
     | { readonly record: number; readonly keys: readonly string[]; readonly nan: 'first' | 'last' };
-  /** Of the parts, as `--format` takes it. */
+  /** Format of the parts, as for `--format`. */
   readonly format: string;
   readonly bigEndian?: boolean;
-  /** Of texts, where it is not as usual. */
+  /** Text options, when not the default. */
   readonly header?: boolean;
   readonly delimiter?: string;
   readonly parts: readonly { readonly name: string; readonly n: number; readonly bytes: number }[];
@@ -34,14 +34,19 @@ export interface PartsManifest {
 
 const MANIFEST = 'manifest.json';
 
-/** Writes the manifest, which makes a folder one of parts. @throws IoError */
+/**
+ * Writes the manifest, which marks a folder as one of parts.
+ *
+ * @throws IoError when writing fails
+ */
 export const writeParts = (folder: string, manifest: PartsManifest): Promise<void> =>
   writeFileAtomic(join(folder, MANIFEST), `${JSON.stringify(manifest, undefined, 2)}\n`);
 
 /**
- * The manifest of a folder; undefined where the path is no folder, or has none.
+ * Reads the manifest of a folder; returns undefined when the path is no folder or has no manifest.
  *
- * @throws FormatError where it is not one of ours
+ * @throws FormatError when the manifest is invalid
+ * @throws IoError when reading fails
  */
 export async function readParts(path: string): Promise<PartsManifest | undefined> {
   if (!(await stat(path).catch(() => undefined))?.isDirectory()) return undefined;
@@ -56,7 +61,7 @@ export async function readParts(path: string): Promise<PartsManifest | undefined
     throw new FormatError(`${file} is no manifest of parts (${PARTS_SCHEMA})`, { details: { path: file } });
   }
   for (const { name } of manifest.parts) {
-    // A manifest may come from others: it names nothing outside of its folder.
+    // The manifest is untrusted: it must not name files outside its folder.
     if (typeof name === 'string' && /^[\w][\w.-]*$/.test(name) && basename(name) === name) continue;
     throw new FormatError(`${file} names ${JSON.stringify(name)}, which is no file beside it`, {
       details: { path: file },
@@ -73,16 +78,17 @@ function parseManifest(text: string): PartsManifest | undefined {
   }
 }
 
-/** Files in place of folders of parts, and what the first folder says that they hold. */
+/** Files in place of folders of parts, and the first manifest found. */
 export interface ExpandedParts {
   readonly paths: readonly string[];
   readonly manifest: PartsManifest | undefined;
 }
 
 /**
- * Puts the parts in the place of each folder that has a manifest.
+ * Replaces each folder that has a manifest by the paths of its parts.
  *
- * @throws FormatError, IoError
+ * @throws FormatError when a manifest is invalid
+ * @throws IoError when reading fails
  */
 export async function expandParts(paths: readonly string[]): Promise<ExpandedParts> {
   const files: string[] = [];

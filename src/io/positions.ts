@@ -1,13 +1,14 @@
-/** Positions in a sorted order, as files hold them. */
+/** The dtype of positions in files. */
 import type { Dtype } from '../keys/dtype.js';
 
-/** Keys from which on positions are u64: the last one would be the first that u32 does not hold, were there one more. */
+/** Number of keys from which on positions are u64. */
 const WIDE_POSITIONS_FROM = 2 ** 32;
 
 /**
- * What the positions of so many keys are written as.
+ * Returns the dtype of the positions of `n` keys.
  *
- * @param n undefined for keys that are in memory, of which there are fewer
+ * @param n number of keys; undefined for keys in memory, which are fewer than `wideFrom`
+ * @param wideFrom number of keys from which on positions are u64; default 2^32
  */
 export const positionDtype = (
   n: number | undefined,

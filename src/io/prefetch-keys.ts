@@ -2,9 +2,11 @@ import { dtypeInfo } from '../keys/dtype.js';
 import type { KeyReader } from './formats/key-file.js';
 
 /**
- * Reads keys whose number is not known until there are so many bytes of them, or no more: then they are counted.
+ * Reads keys of unknown count until they end or exceed `maxBytes`. If they end, the returned reader knows their count.
  *
- * @returns a reader that begins with what was read
+ * @param reader source of the keys
+ * @param maxBytes maximum bytes to hold
+ * @returns a reader that starts with the keys read so far
  */
 export async function prefetchKeys(reader: KeyReader, maxBytes: number): Promise<KeyReader> {
   if (reader.n !== undefined) return reader;
@@ -17,7 +19,7 @@ export async function prefetchKeys(reader: KeyReader, maxBytes: number): Promise
     const { value, done } = await rest.next();
     if (done) ended = true;
     else {
-      held.push(value.slice()); // whose memory may serve for the next one
+      held.push(value.slice()); // the source may reuse the memory for the next piece
       bytes += value.length;
     }
   }

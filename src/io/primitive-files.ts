@@ -1,4 +1,4 @@
-/** Reductions, scans and histograms of files of keys. */
+/** Reductions, scans and histograms of key files. */
 
 import { newArray } from '../keys/array.js';
 import { type Dtype, dtypeInfo, type KeyArray } from '../keys/dtype.js';
@@ -15,10 +15,10 @@ import { assertNotAborted } from './raw.js';
 import type { FileContext } from './sort-file.js';
 import type { TextReadOptions } from './text/text-options.js';
 
-/** Keys that one call takes: the rest of a file is not in memory meanwhile. */
+/** Maximum number of keys per call; the rest of a file is not in memory. */
 const GROUP_KEYS = 2 ** 24;
 
-/** What is read: files, `-` for stdin; of several the keys of all. */
+/** Input files, `-` for stdin; several files are concatenated. */
 export interface PrimitiveJob
   extends Pick<InputOptions, 'dtype' | 'format' | 'column' | keyof TextReadOptions> {
   readonly in: readonly string[];
@@ -27,7 +27,11 @@ export interface PrimitiveJob
 const callOptions = (reader: KeyReader, { signal, onWarning }: FileContext): PrimitiveOptions =>
   ({ dtype: reader.dtype, signal, ...(onWarning && { onWarning }) }) as PrimitiveOptions;
 
-/** Hands the keys over in groups; once, without keys, where there are none. @returns how many there were */
+/**
+ * Calls `take` with groups of keys; once with an empty array when there are no keys.
+ *
+ * @returns the number of keys
+ */
 async function forEachGroup(
   reader: KeyReader,
   context: FileContext,
@@ -40,11 +44,11 @@ async function forEachGroup(
     n += keys.length;
     context.onProgress?.({ phase: 'looking', done: n, total: reader.n ?? Number.NaN });
   }
-  if (n === 0) await take(newArray(reader.dtype, 0)); // so that what is wrong is told of no keys, too
+  if (n === 0) await take(newArray(reader.dtype, 0)); // so that invalid options raise an error for empty files
   return n;
 }
 
-/** What a reduction found. */
+/** Result of a reduction. */
 export interface Reduced {
   readonly n: number;
   readonly dtype: KeyReader['dtype'];
@@ -52,12 +56,20 @@ export interface Reduced {
 }
 
 /**
- * The sum, minimum or maximum of the keys of files, in memory for a part of them.
+ * Computes the sum, minimum or maximum of the keys of files. Holds one group of keys in memory.
  *
- * Sums of integers have 64 bits and wrap, as those of `Sorter.reduce`; of floats the parts are added in doubles, and the
- * whole is rounded to the keys' type.
+ * Sums of integers have 64 bits and wrap, as those of `Sorter.reduce`. Sums of floats add the groups in double
+ * precision and round the total to the dtype of the keys.
  *
- * @throws UsageError, DtypeError, FormatError, IoError, AbortedError, and what `Sorter.reduce` throws
+ * @param sorter computes the partial results
+ * @param job inputs and operation
+ * @param context streams, signal and callbacks
+ * @throws UsageError when an option is invalid
+ * @throws DtypeError when dtypes differ or are unknown
+ * @throws FormatError when a file is not valid in its format
+ * @throws IoError when reading fails
+ * @throws AbortedError when the signal aborts
+ * @throws the errors of `Sorter.reduce`
  */
 export function reduceFiles(
   sorter: Sorter,
@@ -94,7 +106,7 @@ function combinePartials(
   }
   return others.reduce((best, part) => {
     if (Number.isNaN(best) || Number.isNaN(part)) return Number.NaN;
-    const isZeros = best === 0 && part === 0; // −0 is below +0
+    const isZeros = best === 0 && part === 0; // −0 is less than +0
     const isLess = isZeros ? Object.is(part, -0) && Object.is(best, 0) : part < best;
     const isMore = isZeros ? Object.is(part, 0) && Object.is(best, -0) : part > best;
     return (op === 'min' ? isLess : isMore) ? part : best;
@@ -102,9 +114,13 @@ function combinePartials(
 }
 
 /**
- * Writes the prefix sums of the keys of files, in memory as a whole.
+ * Writes the prefix sums of the keys of files. Holds all keys in memory.
  *
- * @throws as `reduceFiles`; UnsupportedError for dtypes that are not scanned
+ * @param sorter computes the scan
+ * @param job inputs, output and operation
+ * @param context streams, signal and callbacks
+ * @throws the errors of `reduceFiles`
+ * @throws UnsupportedError when the dtype cannot be scanned
  */
 export async function scanFiles(
   sorter: Sorter,
@@ -114,7 +130,10 @@ export async function scanFiles(
     readonly inclusive: boolean;
     readonly op: ScanOp;
     readonly verify?: boolean;
-    /** Dtype of the results; default that of the output's name where it holds every key, else that of the keys. */
+    /**
+     * Dtype of the results; default: that of the output name when it can represent every key, otherwise that of the
+     * keys.
+     */
     readonly resultDtype?: Dtype | undefined;
   },
   context: FileContext,
@@ -151,9 +170,13 @@ export async function scanFiles(
 }
 
 /**
- * How many keys of files are in each bin, in memory for a part of them.
+ * Counts the keys of files per bin. Holds one group of keys in memory.
  *
- * @throws as `reduceFiles`; UsageError where the options do not make bins
+ * @param sorter computes the counts
+ * @param job inputs and bins
+ * @param context streams, signal and callbacks
+ * @throws the errors of `reduceFiles`
+ * @throws UsageError when the options do not define bins
  */
 export function histogramFiles(
   sorter: Sorter,

@@ -1,6 +1,6 @@
 /**
- * Raw files: keys as little-endian bytes, nothing else. Read and written in pieces, since neither one
- * system call nor (on Node 20) one Buffer holds more than 2 and 4 GiB.
+ * Raw files: little-endian keys without a header. Files are read and written in pieces, since a system call is limited
+ * to 2 GiB and, on Node 20, a Buffer to 4 GiB.
  */
 import { constants, open as openCallback } from 'node:fs';
 import { type FileHandle, lstat, open, readlink, stat } from 'node:fs/promises';
@@ -12,43 +12,43 @@ import type { FileHash } from './file-hash.js';
 import { inSlices } from './slices.js';
 import { readableOf } from './streams.js';
 
-/** The name that stands for stdin or stdout. */
+/** The path that stands for stdin or stdout. */
 export const STDIO = '-';
 
-/** Other names of stdin. What is behind them may be a socket, which cannot be opened a second time. */
+/** Paths of stdin. They may refer to a socket, which cannot be opened a second time. */
 const STDIN_NAMES = new Set([STDIO, '/dev/stdin', '/dev/fd/0', '/proc/self/fd/0']);
 const STDOUT_NAMES = new Set([STDIO, '/dev/stdout', '/dev/fd/1', '/proc/self/fd/1']);
 
 export const isStdin = (path: string): boolean => STDIN_NAMES.has(path);
 export const isStdout = (path: string): boolean => STDOUT_NAMES.has(path);
 
-/** Bytes that are read or written at a time. */
+/** Maximum bytes per read or write. */
 export const PIECE_BYTES = 16 * 2 ** 20;
 
-/** A file descriptor of a path: a FileHandle would close it a second time beside a stream. */
+/** Opens a file descriptor; a stream over a FileHandle would close it twice. */
 export const openFd = promisify(openCallback);
 
-/** Where bytes come from. */
+/** A source of bytes. */
 export interface Source {
-  /** For messages: the path, or `stdin`. */
+  /** Name for messages: the path, or `stdin`. */
   readonly name: string;
-  /** Bytes in all; undefined while that is not known, as for a pipe. */
+  /** Total bytes; undefined when unknown, as for a pipe. */
   readonly bytes: number | undefined;
-  /** The file itself, for who reads it by itself; undefined for streams. */
+  /** Descriptor of the file, for direct reads; undefined for streams. */
   readonly fd?: number | undefined;
-  /** Gets what is read of the file, also by others. */
+  /** Receives the bytes that are read, including direct reads. */
   readonly hash?: FileHash | undefined;
-  /** The first `most` bytes, or all if there are fewer; they are read again by what follows. */
+  /** Returns the first `maxBytes` bytes, or all if there are fewer; does not consume them. */
   head(maxBytes: number): Promise<Uint8Array>;
-  /** The last `most` bytes; undefined where they cannot be had without reading all. */
+  /** Returns the last `maxBytes` bytes; undefined when that would require reading everything. */
   tail(maxBytes: number): Promise<Uint8Array | undefined>;
-  /** @throws IoError when it is known to hold no whole number of units */
+  /** @throws IoError when the length is known and not a whole number of records */
   assertWhole(recordBytes: number): void;
-  /** The contents from byte `from` on, in order, in pieces of whole units of `unit` bytes. */
+  /** Yields the contents from byte `from` on, in order, in pieces of whole records of `recordBytes` bytes. */
   pieces(recordBytes: number, from?: number): AsyncGenerator<Uint8Array>;
-  /** Everything, in memory of its own. */
+  /** Returns the whole contents in a new array. */
   read(recordBytes: number): Promise<Uint8Array>;
-  /** Fills `into` from byte `position` on; there where any position can be read. */
+  /** Fills `into` from byte `position` on; defined when the source allows random access. */
   readonly readAt?: ((into: Uint8Array, position: number) => Promise<void>) | undefined;
   close(): Promise<void>;
 }
@@ -76,7 +76,7 @@ export function ioError(what: 'read' | 'write', name: string, cause: unknown): I
   });
 }
 
-/** @throws IoError when the length is no whole number of units */
+/** @throws IoError when the length is not a whole number of records */
 function assertWhole(bytes: number, recordBytes: number, name: string): void {
   if (bytes % recordBytes === 0) return;
   throw new IoError(
@@ -86,18 +86,21 @@ function assertWhole(bytes: number, recordBytes: number, name: string): void {
   );
 }
 
-/** @throws AbortedError when the signal has fired */
+/** @throws AbortedError when the signal has aborted */
 export function assertNotAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw new AbortedError('interrupted', { cause: signal.reason });
 }
 
 /**
- * Opens a file, or stdin for `-`. What has no size of its own, or says 0, is read to its end: files under
- * /proc say 0 and hold more. A pipe is waited for without holding a thread.
+ * Opens a file, or stdin for `-`. A source without a size, or of size 0, is read to its end: files under /proc report 0
+ * and hold more. Waiting for a pipe does not occupy a thread.
  *
- * @param signal  ends what waits for bytes, with an AbortedError
- * @param hash  gets what is read of a file
- * @throws IoError
+ * @param path path of the source
+ * @param stdin stream to use for stdin
+ * @param signal ends pending reads with an AbortedError
+ * @param hash receives the bytes read from a file
+ * @throws IoError when the source cannot be opened
+ * @throws UnsupportedError on a big-endian machine
  */
 export async function openSource(
   path: string,
@@ -114,7 +117,7 @@ export async function openSource(
   try {
     const { O_RDONLY, O_NONBLOCK } = constants;
     if ((await stat(path)).isFIFO()) {
-      // Without O_NONBLOCK the call waits for a writer, and nothing can end it.
+      // Without O_NONBLOCK the call blocks until there is a writer and cannot be interrupted.
       return streamSource(readableOf(await openFd(path, O_RDONLY | O_NONBLOCK)), { name: path, signal });
     }
     const handle = await open(path, O_RDONLY);
@@ -172,13 +175,13 @@ function fileSource(
       const length = Math.max(recordBytes, PIECE_BYTES - (PIECE_BYTES % recordBytes));
       const piece = (position: number) => {
         const read = part(position, Math.min(position + length, bytes));
-        read.catch(() => undefined); // told when it is its turn, if somebody still asks
+        read.catch(() => undefined); // awaited below, unless the consumer stops
         return read;
       };
       let next = from < bytes ? piece(from) : undefined;
       for (let position = from; next; position += length) {
         const current = await next;
-        next = position + length < bytes ? piece(position + length) : undefined; // read while this one is used
+        next = position + length < bytes ? piece(position + length) : undefined; // overlaps with the use of this piece
         yield current;
       }
     },
@@ -208,20 +211,20 @@ function streamSource(stream: Readable, { name = 'stdin', signal }: StreamFacts)
   return sourceOfChunks(stream, { name, signal, close });
 }
 
-/** A source of bytes that come in chunks of any length and can be had once. */
+/** Returns a source over chunks of any length that can be read once. */
 export function sourceOfChunks(
   stream: AsyncIterable<Uint8Array>,
   { name, signal, close }: Pick<Source, 'name' | 'close'> & { readonly signal: AbortSignal | undefined },
 ): Source {
   let chunks: AsyncIterator<Uint8Array> | undefined;
-  const peekedChunks: Uint8Array[] = []; // what was looked at and not yet read
-  /** The next bytes from the stream itself; undefined at its end. */
+  const peekedChunks: Uint8Array[] = []; // peeked but not yet consumed
+  /** Reads the next chunk from the stream; undefined at its end. */
   async function readMore(): Promise<Uint8Array | undefined> {
     assertNotAborted(signal);
     try {
       chunks ??= stream[Symbol.asyncIterator]();
       const { value, done } = await chunks.next();
-      assertNotAborted(signal); // a destroyed stream ends, or fails, like one that has no more
+      assertNotAborted(signal); // a destroyed stream may look like one that has ended
       return done ? undefined : value;
     } catch (error) {
       assertNotAborted(signal);
@@ -291,13 +294,13 @@ function concatenate(chunks: readonly Uint8Array[], bytes: number): Uint8Array<A
   return all;
 }
 
-/** Where bytes are written to, and who gets them. */
+/** File offset of a write, and the hash that receives the bytes. */
 interface WriteTarget {
   readonly position: number;
   readonly hash: FileHash | undefined;
 }
 
-/** Writes all bytes, from where the file stands or from `to` on. */
+/** Writes all bytes, at the file's current position or at `to.position`. */
 export async function writeFully(
   handle: FileHandle,
   bytes: Uint8Array,

@@ -1,8 +1,8 @@
-/** What a generator gives, each asked for while the one before is used. */
+/** Yields the items of a generator, requesting each next one while the current one is used. */
 export async function* readAhead<T>(pieces: AsyncGenerator<T>): AsyncGenerator<T> {
   const requestNext = (): Promise<IteratorResult<T>> => {
     const pending = pieces.next();
-    pending.catch(() => undefined); // it is awaited when it is its turn, if somebody still asks
+    pending.catch(() => undefined); // awaited below, unless the consumer stops
     return pending;
   };
   try {

@@ -1,7 +1,7 @@
 /**
- * Codes of records: the keys of a record as one string of bytes, the first key first, whose order as unsigned
- * bytes (memcmp) is the order of the records. Numbers are encoded by the key codec, highest byte first; bytes are
- * taken as they are, or flipped where the order is descending.
+ * Encodes the keys of a record as one byte string, first key first, whose order as unsigned bytes (memcmp) is the order
+ * of the records. Numbers are encoded by the key codec, most significant byte first. Byte keys are copied, and
+ * complemented in descending order.
  */
 import { type KeyWords, keyWords } from '../keys/array.js';
 import { codeWordsOf, encodeRecords } from '../keys/codec-records.js';
@@ -11,32 +11,35 @@ import { inSlices, type Steps } from '../sort/host/steps.js';
 import { type Span, WORD_BYTES } from './code-order.js';
 import { isNumberKey, keyBytes, type NumberKey, type RecordKey } from './record-keys.js';
 
-/** Records that are gone over at a time, byte by byte of the code, so that they stay in the cache meanwhile. */
+/** Records per slice, few enough to stay in the cache while the code is filled byte by byte. */
 const SLICE = 1024;
 
-/** Which records: those of a piece, all of them in order or some at their positions. */
+/** The records of a piece: all in order, or those at the given positions. */
 export interface Records {
   readonly bytes: Uint8Array;
   readonly at?: Uint32Array | undefined;
 }
 
-/** A key in its code. */
+/** A key and its place in the code. */
 interface Part {
   readonly key: RecordKey;
-  /** Where its bytes begin in the code. */
+  /** Byte offset in the code. */
   readonly begin: number;
   readonly length: number;
-  /** Of numbers. */
+  /** Defined for numbers. */
   readonly coder?: NumberCoder;
 }
 
 export class RecordCodes {
   readonly record: number;
-  /** Bytes of a code. */
+  /** Length of a code in bytes. */
   readonly bytes: number;
   readonly #parts: readonly Part[];
 
-  /** @param keys checked by recordKeys */
+  /**
+   * @param record record size in bytes
+   * @param keys keys checked by `recordKeys`
+   */
   constructor(record: number, keys: readonly RecordKey[]) {
     let bytes = 0;
     this.#parts = keys.map((key): Part => {
@@ -50,9 +53,11 @@ export class RecordCodes {
   }
 
   /**
-   * Bytes `begin` to `end` of the code of each record, as a number, into 64-bit little-endian words.
+   * Writes bytes `begin` to `end` of each code, as a number, into 64-bit little-endian words.
    *
-   * @param words zero where the span is shorter than a word
+   * @param records the records
+   * @param span the range of bytes
+   * @param words output; must be zeroed when the span is shorter than a word
    */
   *fill(records: Records, span: Span, words: BigUint64Array): Steps {
     const out = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
@@ -66,7 +71,7 @@ export class RecordCodes {
       const codes = coder?.encode(records, start, end);
       const flip = !coder && key.descending ? 0xff : 0;
       for (let byte = from; byte < to; byte++) {
-        // Of a word the lowest byte comes first, which is the last of its bytes of the code.
+        // Words are little-endian, so the last byte of the span comes first.
         const column = out.subarray(start * WORD_BYTES + span.end - 1 - byte);
         if (coder && codes)
           copyCodeBytes(codes, begin + length - 1 - byte, column, end - start, coder.stride);
@@ -75,7 +80,11 @@ export class RecordCodes {
     }
   }
 
-  /** Below 0 when the record at byte `x` of `a` comes before that at `y` of `b`, above 0 when behind, else 0. */
+  /**
+   * Compares the record at byte `x` of `a` with that at byte `y` of `b`.
+   *
+   * @returns a negative number, 0 or a positive number
+   */
   compare(a: Uint8Array, x: number, b: Uint8Array, y: number): number {
     for (const { key, length, coder } of this.#parts) {
       const [i, j] = [x + key.offset, y + key.offset];
@@ -90,7 +99,7 @@ export class RecordCodes {
   }
 }
 
-/** One byte of each record, at the same offset, into every eighth byte. */
+/** Copies the byte at one offset of each record to every eighth byte. */
 function copyColumn(
   { bytes, at }: Records,
   offset: number,
@@ -112,7 +121,7 @@ function copyColumn(
   }
 }
 
-/** One byte of each code, the lowest being 0, into every eighth byte. */
+/** Copies one byte of each code to every eighth byte; byte 0 is the least significant. */
 function copyCodeBytes(codes: Uint32Array, byte: number, to: Uint8Array, n: number, stride: number): void {
   const word = byte >> 2;
   const shift = (byte & 3) * 8;
@@ -121,9 +130,9 @@ function copyCodeBytes(codes: Uint32Array, byte: number, to: Uint8Array, n: numb
   }
 }
 
-/** The codes of one number in each record. */
+/** Encodes one number of each record. */
 class NumberCoder {
-  /** 32-bit words of a code. */
+  /** 32-bit words per code. */
   readonly stride: number;
   readonly #record: number;
   readonly #offset: number;
@@ -132,7 +141,7 @@ class NumberCoder {
   readonly #codec: KeyCodec;
   readonly #raw: Uint8Array;
   readonly #keys: KeyWords;
-  /** The first two of them. */
+  /** The first two keys. */
   readonly #two: KeyWords;
   readonly #codes: Uint32Array;
 
@@ -149,7 +158,7 @@ class NumberCoder {
     this.#codes = new Uint32Array(SLICE * this.stride);
   }
 
-  /** The codes of records `start` to `end`, lowest word first, until the next call. */
+  /** Returns the codes of records `start` to `end`, lowest word first; valid until the next call. */
   encode({ bytes, at }: Records, start: number, end: number): Uint32Array {
     const width = this.#info.bytes;
     const raw = this.#raw;

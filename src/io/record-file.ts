@@ -1,18 +1,22 @@
-/** Files of records: bytes as they are, whatever these look like. */
+/** Files of records. */
 import { assertRecordName } from './keys.js';
 import { openSource, type Source } from './raw.js';
 
-/** What is said of a file of records. */
+/** Options for files of records. */
 export interface RecordFileOptions {
-  /** `raw` takes and makes records whatever names say; default `auto`, which refuses names of other formats. */
+  /** `raw` accepts any file name; default `auto`, which rejects names that imply other formats. */
   readonly format?: string | undefined;
 }
 
 /**
- * Opens a file of records. Only its name can say that it is none: records may be text, or anything else, as keys
- * of one byte may.
+ * Opens a file of records. Only the file name is checked, since records may contain any bytes.
  *
- * @throws FormatError, IoError, AbortedError
+ * @param path path of the file, `-` for stdin
+ * @param stdin stream to use for stdin
+ * @param options format and signal
+ * @throws FormatError when the name implies another format
+ * @throws IoError when the file cannot be opened
+ * @throws AbortedError when the signal aborts
  */
 export async function openRecords(
   path: string,
@@ -23,6 +27,10 @@ export async function openRecords(
   return openSource(path, stdin, signal);
 }
 
-/** Refuses an output whose name says another format. @throws FormatError */
+/**
+ * Rejects an output whose name implies another format.
+ *
+ * @throws FormatError when it does
+ */
 export const assertRecordOutput = (path: string, { format }: RecordFileOptions): Promise<void> =>
   assertRecordName(path, format);

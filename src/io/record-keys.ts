@@ -1,52 +1,53 @@
-/** What a record is: so many bytes, and the keys in them that it is sorted by. */
+/** Record layouts: the record size and the keys to sort by. */
 import { DTYPES, type Dtype, dtypeInfo } from '../keys/dtype.js';
 import type { Order } from '../keys/key-codec.js';
 import { DtypeError, UsageError } from '../util/errors.js';
 import { suggestion, unknownName } from '../util/suggest.js';
 
-/** Bytes of a record, compared as unsigned numbers from the first to the last, as memcmp does. */
+/** A key of bytes, compared as unsigned numbers from the first to the last, as by memcmp. */
 export interface BytesKey extends Pick<Order, 'descending'> {
-  /** Bytes of the record before the key. */
+  /** Byte offset in the record. */
   readonly offset: number;
   readonly length: number;
 }
 
-/** A number in a record, at any offset. */
+/** A key that is a number, at any byte offset. */
 export interface NumberKey extends Order {
   readonly offset: number;
   readonly dtype: Dtype;
-  /** Whether its first byte is its lowest (default) or its highest. */
+  /** Byte order; default `'le'`. */
   readonly endian?: 'le' | 'be';
 }
 
 export type RecordKey = BytesKey | NumberKey;
 
-/** Records, and by what they are sorted. */
+/** The layout of records and their sort keys. */
 export interface RecordLayout {
-  /** Bytes of a record, 1 to 2^24. */
+  /** Record size in bytes, 1 to 2^24. */
   readonly record: number;
   /**
-   * At least one; the first decides, the next ones where it is equal. As objects or as text: `OFFSET:LENGTH` for
-   * bytes, `OFFSET:TYPE` for a number, with `:desc` for the largest first, such as `0:10` or `16:u64be:desc`.
+   * Sort keys, at least one; later keys break ties of earlier ones. Each is an object or a string: `OFFSET:LENGTH` for
+   * bytes, `OFFSET:TYPE` for a number, with `:desc` for descending order, such as `0:10` or `16:u64be:desc`.
    */
   readonly keys: readonly (RecordKey | string)[];
   /**
-   * Where NaNs of keys go that do not say so themselves.
+   * Position of NaNs, for keys that do not specify it.
    *
    * @defaultValue `'last'`
    */
   readonly nan?: 'first' | 'last' | undefined;
 }
 
-/** Most bytes of a record: as many as files are read at a time. */
+/** Maximum record size: the size of a file read. */
 const MAX_RECORD_BYTES = 2 ** 24;
 
 const EXPECTED = 'expected OFFSET:LENGTH or OFFSET:TYPE, and :desc if wanted, such as 0:10 or 16:u64be:desc';
 
 /**
- * Reads a key as the command line has it.
+ * Parses a key in the syntax of the command line.
  *
- * @throws UsageError, DtypeError for an unknown type
+ * @throws UsageError when the syntax is invalid
+ * @throws DtypeError when the type is unknown
  */
 export function parseRecordKey(text: string): RecordKey {
   const [, at, what = '', direction = 'asc'] = /^(\d+):(\w+)(?::(\w+))?$/.exec(text) ?? [];
@@ -64,20 +65,21 @@ export function parseRecordKey(text: string): RecordKey {
 
 export const isNumberKey = (key: RecordKey): key is NumberKey => 'dtype' in key;
 
-/** Bytes of a key. */
+/** Returns the size of a key in bytes. */
 export const keyBytes = (key: RecordKey): number =>
   isNumberKey(key) ? dtypeInfo(key.dtype).bytes : key.length;
 
-/** A key as the command line has it. */
+/** Formats a key in the syntax of the command line. */
 export function keyText(key: RecordKey): string {
   const what = isNumberKey(key) ? `${key.dtype}${key.endian === 'be' ? 'be' : ''}` : key.length;
   return `${key.offset}:${what}${key.descending ? ':desc' : ''}`;
 }
 
 /**
- * The keys of a layout, checked.
+ * Returns the checked keys of a layout.
  *
- * @throws UsageError when the layout is impossible, such as for a key that reaches beyond the record; DtypeError
+ * @throws UsageError when the layout is invalid, for example when a key exceeds the record
+ * @throws DtypeError when a type is unknown
  */
 export function recordKeys({ record, keys, nan }: RecordLayout): RecordKey[] {
   if (!Number.isInteger(record) || record < 1 || record > MAX_RECORD_BYTES) {
@@ -106,7 +108,12 @@ const FIELDS = ['offset', 'length', 'dtype', 'endian', 'descending', 'nan'];
 const isCount = (value: unknown, minimum: number): boolean =>
   Number.isSafeInteger(value) && Number(value) >= minimum;
 
-/** @throws UsageError, DtypeError for what only JavaScript lets through */
+/**
+ * Checks a key for values that only the type system excludes.
+ *
+ * @throws UsageError when a field is invalid
+ * @throws DtypeError when the dtype is unknown
+ */
 function checkedKey(key: RecordKey): RecordKey {
   const wrong = (field: string, value: unknown, expected: string) =>
     new UsageError(

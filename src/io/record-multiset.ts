@@ -1,12 +1,12 @@
 /**
- * Whether two streams of units hold the same units, each as often: the multisets of multiset.ts, also for units that
- * are no words of 1, 2, 4 or 8 bytes.
+ * Compares two streams of records as multisets (multiset.ts), for records of any size.
  *
- * Such a unit counts as a number of 62 bits that is drawn for it: two sums, modulo the prime q = 2^31 - 1, of its pairs
- * of bytes (of an odd number its bytes), each times a random factor of its place (multilinear hashing, after Carter and
- * Wegman, "Universal classes of hash functions", 1979). Two units that differ get the same number with probability 2^-60 at
- * most, whatever they are. So a unit that is more often in one stream than in the other goes unseen only when another one of
- * them gets its number: 2^-30 for streams of 2^29 units, beside what multiset.ts says. Streams that are told to differ do.
+ * A record that is not a word of 1, 2, 4 or 8 bytes is hashed to 62 bits: two sums, modulo the prime q = 2^31 - 1, of
+ * its byte pairs (of its bytes if their number is odd), each times a random factor for its place. This is multilinear
+ * hashing, after Carter and Wegman, "Universal classes of hash functions" (1979). Two different records collide with a
+ * probability of at most 2^-60. A difference between streams is missed only when another record of the streams collides
+ * with the one that differs: 2^-30 for streams of 2^29 records, in addition to the bound of multiset.ts. Streams
+ * reported as different do differ.
  */
 import { createHash } from 'node:crypto';
 import { bytesOf, keyWords } from '../keys/array.js';
@@ -14,19 +14,22 @@ import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { inSlices, runYielding } from '../sort/host/steps.js';
 import { Multiset, type Points, type StoredProducts } from './multiset.js';
 
-/** Units that are words, whose multisets need no hashing. */
+/** Dtypes of records that are words and need no hashing. */
 const WORDS: Readonly<Record<number, Dtype>> = { 1: 'u8', 2: 'u16', 4: 'u32', 8: 'u64' };
 
-/** Units that are hashed in a step. */
+/** Records hashed per step. */
 const SLICE = 2 ** 12;
 
-/** What has been counted of one stream. */
+/** The multiset of one stream of records. */
 export class RecordMultiset {
   readonly #recordBytes: number;
   readonly #multiset: Multiset;
   readonly #hash: RecordHash | undefined;
 
-  /** @param points the same for both streams that are compared, see `randomPoints` */
+  /**
+   * @param recordBytes record size in bytes
+   * @param points random points, the same for both streams; see `randomPoints`
+   */
   constructor(recordBytes: number, points: Points) {
     const word = WORDS[recordBytes];
     this.#recordBytes = recordBytes;
@@ -34,7 +37,7 @@ export class RecordMultiset {
     if (!word) this.#hash = new RecordHash(recordBytes, points);
   }
 
-  /** Counts whole units in; `bytes` must not change meanwhile. One call at a time. */
+  /** Adds whole records; `bytes` must not change until the promise resolves. Calls must not overlap. */
   async add(bytes: Uint8Array): Promise<void> {
     const hash = this.#hash;
     if (!hash) return this.#multiset.add(bytes);
@@ -45,7 +48,7 @@ export class RecordMultiset {
     await this.#multiset.add(bytesOf(numbers));
   }
 
-  /** What was counted, to be included in another one of the same points. */
+  /** The products so far, for `include` of another multiset with the same points. */
   get stored(): StoredProducts {
     return this.#multiset.stored;
   }
@@ -61,15 +64,15 @@ export class RecordMultiset {
 
 const PRIME = 2 ** 31 - 1;
 
-/** Products of 16 and 31 bits that a double adds up exactly, with what is left of those before. */
+/** Number of 16-by-31-bit products that a double sums exactly, in addition to a remainder. */
 const EXACT_SUMS = 64;
 
-/** Numbers of units, which depend on the points. */
+/** Hashes records with factors derived from the points. */
 class RecordHash {
-  /** Words of a unit: pairs of bytes, or bytes where their number is odd. */
+  /** Words per record: byte pairs, or bytes if their number is odd. */
   readonly #words: number;
   readonly #pairs: boolean;
-  /** Of either sum, for each word. */
+  /** A factor per word, for each of the two sums. */
   readonly #factors: readonly [Float64Array, Float64Array];
 
   constructor(recordBytes: number, points: Points) {
@@ -78,17 +81,21 @@ class RecordHash {
     const outputLength = 2 * 4 * this.#words;
     const random = createHash('shake256', { outputLength }).update(bytesOf(points)).digest();
     const numbers = new Uint32Array(random.buffer.slice(random.byteOffset, random.byteOffset + outputLength));
-    // Of 31 random bits the prime itself, which is all ones, counts as 0.
+    // 2^31 - 1 itself, all 31 bits set, is congruent to 0.
     const factors = Float64Array.from(numbers, (number) => (number & PRIME) % PRIME);
     this.#factors = [factors.subarray(0, this.#words), factors.subarray(this.#words)];
   }
 
   wordsOf(bytes: Uint8Array): Uint16Array {
-    // Bytes stand for pairs, too: both are indexed alike.
+    // Typed as Uint16Array for both cases, which are indexed alike.
     return (this.#pairs ? keyWords(bytes, dtypeInfo('u16')) : bytes) as Uint16Array;
   }
 
-  /** The two halves of the number of each unit. @param all words of `wordsOf` */
+  /**
+   * Writes the two halves of the hash of each record.
+   *
+   * @param all words returned by `wordsOf`
+   */
   numbers(all: Uint16Array, start: number, end: number, to: Uint32Array): void {
     const [factorsA, factorsB] = this.#factors;
     const words = this.#words;
@@ -97,7 +104,7 @@ class RecordHash {
       let b = 0;
       for (let k = 0, at = i * words; k < words; ) {
         const until = Math.min(k + EXACT_SUMS, words);
-        // Each sum in two halves, since an addition waits for the one before it.
+        // Two accumulators per sum shorten the dependency chain of additions.
         let [halfA, halfB] = [0, 0];
         for (; k + 1 < until; k += 2, at += 2) {
           const word = all[at] as number;
@@ -121,8 +128,8 @@ class RecordHash {
   }
 }
 
-/** What is left of a whole number below 2^53, by the prime: faster than %. */
+/** Returns the remainder of an integer below 2^53 by the prime; faster than %. */
 function remainder(sum: number): number {
-  const left = sum - Math.floor(sum / PRIME) * PRIME; // the quotient may be rounded up to one too many
+  const left = sum - Math.floor(sum / PRIME) * PRIME; // the quotient may be rounded up by one
   return left < 0 ? left + PRIME : left;
 }

@@ -1,4 +1,4 @@
-/** What is sorted when files are cut into pieces: units of some bytes each, and the order that they are to have. */
+/** Record orderings: the record size and the order of records that are split into pieces. */
 import { keyWords } from '../keys/array.js';
 import { encodeRecords } from '../keys/codec-records.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
@@ -9,43 +9,48 @@ import { isCertainlySorted } from './is-certainly-sorted.js';
 import { NearSort } from './near-sort.js';
 import type { FileOrder } from './order-scan.js';
 
-/** How units are sorted; what they are and in which order, their UnitOrder knows. */
+/** Options of a sort of records; the ordering defines dtype and order. */
 export type OrderingSortOptions = Omit<SortOptions, 'dtype' | 'descending' | 'nan' | 'bits' | 'device'> &
   Into<Uint8Array>;
 
-/** How numbers are made of plain keys: their codes, of which some bits count. */
+/** The codec that encodes plain keys, and the mask of the bits that count. */
 export interface MaskedCodec {
   readonly codec: KeyCodec;
   readonly mask: bigint;
 }
 
-/** Units of the same size, each one or more keys, and their order. */
+/** Records of one size, each holding one or more keys, and their order. */
 export interface RecordOrdering {
-  /** Bytes of a unit. */
+  /** Record size in bytes. */
   readonly recordBytes: number;
-  /** For messages, in the plural: 'u32 keys', 'records of 100 bytes'. */
+  /** Plural noun for messages, such as 'u32 keys' or 'records of 100 bytes'. */
   readonly description: string;
-  /** Whether units with equal prefixes are equal; where they need not be, `compare` tells. */
+  /** Whether records with equal prefixes are equal; otherwise `compare` decides. */
   readonly exact: boolean;
-  /** How `prefix` makes numbers of units that are plain keys; undefined for other units. */
+  /** The encoding that `prefix` uses for plain keys; undefined for other records. */
   readonly codes?: MaskedCodec | undefined;
-  /** Bytes of host memory that `sort` takes for each unit, the result among them, the units themselves not. */
+  /** Host memory that `sort` takes per record, in bytes, including the result but not the input. */
   readonly sortBytes: number;
   /**
-   * A number for each unit of a piece: a unit with a smaller number comes first.
+   * Returns a number per record of a piece; a record with a smaller number comes first.
    *
-   * @param piece whole units, at any place in memory
+   * @param piece whole records, at any alignment
    */
   prefix(piece: Uint8Array): BigUint64Array;
-  /** Whether units are certainly in order, told quicker than by `prefix`; where it says no they may be. */
+  /** Fast check for sorted records; false means unknown. */
   readonly isCertainlySorted?: ((piece: Uint8Array) => boolean) | undefined;
-  /** Below 0 when unit `i` of `a` comes before unit `j` of `b`, above 0 when behind, 0 when they are equal. */
+  /**
+   * Compares record `i` of `a` with record `j` of `b`.
+   *
+   * @returns a negative number, 0 or a positive number
+   */
   compare(a: Uint8Array, i: number, b: Uint8Array, j: number): number;
   /**
-   * The units in order, in `into` or in new memory; equal ones stay as they are.
+   * Sorts records stably, into `into` or a new array.
    *
-   * @param differing the prefixes are known to be alike but for so many low bits: there may be fewer digits to sort by
-   * @throws as `Sorter.sort`; UnsupportedError for 2^32 records and more
+   * @param differing number of low bits in which prefixes may differ, which can save digits; default unknown
+   * @throws the errors of `Sorter.sort`
+   * @throws UnsupportedError when there are 2^32 records or more
    */
   sort(
     sorter: Sorter,
@@ -55,13 +60,13 @@ export interface RecordOrdering {
   ): Promise<Uint8Array>;
 }
 
-/** The order of units that are keys. */
+/** The order of records that are keys. */
 export interface KeyOrdering extends RecordOrdering {
-  /** What the keys are; undefined where only some of their bits count. */
+  /** Dtype of the keys; undefined when only some of their bits count. */
   readonly wholeDtype: Dtype | undefined;
 }
 
-/** The order of plain little-endian keys. */
+/** Returns the order of plain little-endian keys. */
 export function keyOrdering({ dtype, descending, nan, bits }: FileOrder): KeyOrdering {
   const info = dtypeInfo(dtype);
   const recordBytes = info.bytes;
@@ -73,7 +78,7 @@ export function keyOrdering({ dtype, descending, nan, bits }: FileOrder): KeyOrd
   const prefix = (piece: Uint8Array): BigUint64Array => {
     const prefixes = new BigUint64Array(piece.length / recordBytes);
     const words = new Uint32Array(prefixes.buffer);
-    encodeRecords(keyWords(piece, info), words, 2, codec); // the high words of narrow keys stay 0
+    encodeRecords(keyWords(piece, info), words, 2, codec); // the upper words of narrow keys stay 0
     if (end - begin < info.width) {
       for (let i = 0; i < words.length; i += 2) {
         words[i] = (words[i] as number) & lowMask;
@@ -104,7 +109,7 @@ export function keyOrdering({ dtype, descending, nan, bits }: FileOrder): KeyOrd
     async sort(sorter, bytes, options = {}, differing) {
       const sortBy = (first: number, last: number): Promise<Uint8Array> =>
         sorter.sort(bytes, { ...options, ...order, dtype, bits: [first, last] });
-      // An algorithm that was asked for gets what it was asked for.
+      // An explicitly chosen algorithm sorts by all bits.
       if (differing === undefined || (options.algorithm ?? 'auto') !== 'auto') return sortBy(begin, end);
       const last = Math.max(begin + 1, Math.min(end, differing));
       const first = near.firstBit(sorter, bytes.length / recordBytes, [begin, last]);

@@ -1,4 +1,4 @@
-/** Fixed-size binary records, sorted by keys inside them. */
+/** Sorting of fixed-size binary records by keys inside them. */
 import { keyColumn } from '../keys/array.js';
 import { withSorter } from '../sort/api/default-sorter.js';
 import type { Into, SortOptions } from '../sort/api/options.js';
@@ -7,24 +7,28 @@ import { layoutOrdering } from './layout-ordering.js';
 import type { RecordLayout } from './record-keys.js';
 import type { OrderingSortOptions } from './record-ordering.js';
 
-/** What `sortRecords` and `argsortRecords` take: the layout, and how to sort. */
+/** Options of `sortRecords` and `argsortRecords`: the record layout and sort options. */
 export type RecordSortOptions = RecordLayout &
   Omit<OrderingSortOptions, 'into'> &
   Pick<SortOptions, 'device'>;
 
 /**
- * Sorts records of `record` bytes each, by one or more keys inside them.
+ * Sorts fixed-size records by one or more keys inside them.
  *
  *     const sorted = await sortRecords(bytes, { record: 100, keys: ['0:10'] }); // ten bytes, as memcmp compares
  *     await sortRecords(bytes, { record: 24, keys: ['16:u64be:desc', { offset: 0, dtype: 'f32' }] });
  *
- * The first key decides, where it is equal the second, and so on; records that are equal in all keys stay as they are.
- * Numbers are ordered as `sort` orders them: −0 before +0, NaNs last (option `nan`). The device sorts keys and positions; the
- * records are moved by the host, into new memory or `into`.
+ * The first key decides; later keys break ties. The sort is stable. Numbers are ordered as by `sort`: −0 before +0,
+ * NaNs last unless `nan` is `'first'`. The device sorts keys and positions, and the host then moves the records.
  *
- * @param bytes whole records: a Uint8Array or a Buffer
- * @throws UsageError, DtypeError for an impossible layout; InputError when the bytes are no whole number of records;
- *   UnsupportedError for 2^32 records and more; as `sort`
+ * @param bytes whole records, a Uint8Array or Buffer
+ * @param options record size in bytes, keys, and sort options; `into` receives the result, default a new array
+ * @returns the sorted records
+ * @throws UsageError when the layout or an option is invalid
+ * @throws DtypeError when a key has an unknown dtype
+ * @throws InputError when the bytes are not a whole number of records
+ * @throws UnsupportedError when there are 2^32 records or more
+ * @throws the errors of `sort`
  */
 export async function sortRecords(
   bytes: Uint8Array,
@@ -36,9 +40,14 @@ export async function sortRecords(
 }
 
 /**
- * The positions of records in sorted order: record `result[0]` comes first.
+ * Returns the positions of records in sorted order: record `result[0]` comes first. Equal records keep their order.
  *
- * @throws as `sortRecords`
+ *     const order = await argsortRecords(bytes, { record: 24, keys: ['16:u64be:desc'] });
+ *
+ * @param bytes whole records, a Uint8Array or Buffer
+ * @param options record size in bytes, keys, and sort options
+ * @returns one u32 position per record
+ * @throws the errors of `sortRecords`
  */
 export async function argsortRecords(bytes: Uint8Array, options: RecordSortOptions): Promise<Uint32Array> {
   const { order, ...rest } = parseLayout(options, 'into');
@@ -46,7 +55,10 @@ export async function argsortRecords(bytes: Uint8Array, options: RecordSortOptio
   return withSorter(rest, (sorter, sortOptions) => order.positions(sorter, view as Uint8Array, sortOptions));
 }
 
-/** @throws UsageError, DtypeError; UsageError for options that only keys have, and for those in `without` */
+/**
+ * @throws UsageError when the layout is invalid, or an option applies to keys only or is in `without`
+ * @throws DtypeError when a key has an unknown dtype
+ */
 function parseLayout<O extends RecordSortOptions>(options: O = {} as O, ...without: readonly string[]) {
   const { record, keys, nan, ...rest } = options;
   const order = layoutOrdering({ record, keys, nan });

@@ -1,13 +1,13 @@
 import { lstat, readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute } from 'node:path';
 
-/** Links in a row that systems follow before they call it a circle. */
+/** Maximum number of chained links, as systems allow. */
 const MAX_LINKS = 40;
 
 /**
- * The file that a name stands for: what it is linked to, also where that does not exist (yet).
+ * Resolves the symbolic links of a path, also when the final target does not exist.
  *
- * @throws what the system throws; ELOOP for links in a circle
+ * @throws the errors of the file system; ELOOP when there are too many links
  */
 export async function resolveTarget(path: string): Promise<string> {
   let at = path;
@@ -15,7 +15,7 @@ export async function resolveTarget(path: string): Promise<string> {
     const stat = await lstat(at).catch(() => undefined);
     if (!stat?.isSymbolicLink()) return at;
     const next = await readlink(at);
-    // Relative to the folder that really holds the link; joined by hand, since '..' may follow another link.
+    // Relative to the real folder of the link. Not normalised, since '..' may follow another link.
     at = isAbsolute(next) ? next : `${await realpath(dirname(at))}/${next}`;
   }
   throw Object.assign(new Error(`too many links: ${basename(path)}`), { code: 'ELOOP' });

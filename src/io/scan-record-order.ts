@@ -1,18 +1,18 @@
-/** Files of units: are they in order, and which units do they hold? */
+/** Order checks and multisets of record files. */
 import { runSync, type Steps } from '../sort/host/steps.js';
 import type { Source } from './raw.js';
 import type { RecordMultiset } from './record-multiset.js';
 import type { RecordOrdering } from './record-ordering.js';
 
-/** Bytes of units that are compared at a time. */
+/** Bytes of records compared at a time. */
 const SLICE_BYTES = 2 ** 18;
 
-/** Finds the first unit of a piece that belongs before the one in front of it, -1 when there is none. */
+/** Returns the first record of a piece that belongs before its predecessor; −1 when there is none. */
 export function* findDescentSteps(order: RecordOrdering, piece: Uint8Array): Steps<number> {
   const { recordBytes, exact } = order;
   const n = piece.length / recordBytes;
   const step = Math.max(2, Math.floor(SLICE_BYTES / recordBytes));
-  // Slices share a unit, so that none is left uncompared.
+  // Slices share a record, so that every neighbour pair is compared.
   for (let start = 0; start < n - 1; start += step - 1) {
     const slice = piece.subarray(start * recordBytes, Math.min(start + step, n) * recordBytes);
     if (order.isCertainlySorted?.(slice)) {
@@ -34,14 +34,14 @@ export function* findDescentSteps(order: RecordOrdering, piece: Uint8Array): Ste
   return -1;
 }
 
-/** `descentSteps`, at once. */
+/** `findDescentSteps`, run synchronously. */
 export const findDescent = (order: RecordOrdering, piece: Uint8Array): number =>
   runSync(findDescentSteps(order, piece));
 
-/** Looks whether units that come in pieces are in order. */
+/** Checks whether records that arrive in pieces are in order. */
 export class RecordOrderChecker {
   readonly #order: RecordOrdering;
-  /** The last unit so far. */
+  /** The last record so far. */
   #last: Uint8Array | undefined;
   #n = 0;
   #descent: number | undefined;
@@ -50,17 +50,17 @@ export class RecordOrderChecker {
     this.#order = order;
   }
 
-  /** Units so far. */
+  /** Number of records so far. */
   get n(): number {
     return this.#n;
   }
 
-  /** The first unit, from 0, that belongs before the one in front of it. */
+  /** Position of the first record that belongs before its predecessor, from 0. */
   get descent(): number | undefined {
     return this.#descent;
   }
 
-  /** @param piece the next units, whole ones; may be used again */
+  /** @param piece the next whole records; may be reused after the call */
   add(piece: Uint8Array): void {
     if (piece.length === 0) return;
     const { recordBytes } = this.#order;
@@ -75,10 +75,12 @@ export class RecordOrderChecker {
 }
 
 /**
- * Looks through a file for the first unit out of order, in memory for one piece.
+ * Scans a file for the first record out of order. Holds one piece in memory.
  *
- * @param multiset counts the units in on the way, since a pipe can be read only once
- * @param check has what came before, of a file that goes on where another ended
+ * @param source the file
+ * @param order expected order
+ * @param multiset also receives all records, since a pipe can be read only once
+ * @param check checker that may already hold the end of a preceding file
  */
 export async function scanRecordOrder(
   source: Source,
@@ -94,7 +96,7 @@ export async function scanRecordOrder(
   return check;
 }
 
-/** Counts the units of a file in. */
+/** Adds all records of a file to a multiset. */
 export async function countRecords(
   source: Source,
   recordBytes: number,

@@ -1,14 +1,17 @@
 /** Transfers of bytes in slices. */
 import type { FileHash } from './file-hash.js';
 
-/** Bytes of a slice that is hashed: they are still near the processor when they have been moved. */
+/** Bytes of a hashed slice, few enough to be in the cache after the transfer. */
 const HASHED_BYTES = 4 * 2 ** 20;
 
 /**
- * Reads or writes bytes in slices, and hashes each while the next one is on its way.
+ * Transfers bytes in slices, and hashes each slice while the next one is transferred.
  *
- * @param most bytes of a slice where nothing is hashed
- * @param move tells how many bytes it has moved
+ * @param bytes buffer to fill or to write
+ * @param options.position file offset of the bytes
+ * @param options.hash receives the bytes; undefined for no hashing
+ * @param options.maxBytes maximum bytes of a slice
+ * @param move transfers a slice and returns the number of bytes transferred
  */
 export async function inSlices(
   bytes: Uint8Array,
@@ -24,6 +27,6 @@ export async function inSlices(
       at += movedBytes;
     }
   } finally {
-    await hashing; // the bytes are the caller's again
+    await hashing; // afterwards the caller may reuse the bytes
   }
 }

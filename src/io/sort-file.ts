@@ -19,110 +19,122 @@ import type { LargeOptions, LargeReport } from './sort-large.js';
 import { measureSpan, now, type OnSpan, type WorkSpan } from './spans.js';
 import { warnOfText } from './text-warning.js';
 
-/** How files are sorted: what they hold, in what order, and as what the result is written. */
+/** Options of a file sort: input format, order, and output format. */
 export interface FileSortOptions
   extends Pick<SortOptions, 'descending' | 'nan' | 'bits' | 'algorithm' | 'scan' | 'radixBits' | 'verify'>,
     Omit<InputOptions, 'signal'> {
   /**
-   * Format of the result, as `format` names them.
+   * Output format, with the same names as `format`.
    *
-   * @defaultValue as its name says, else that of the (first) input
+   * @defaultValue from the output name, otherwise the format of the (first) input
    */
   readonly to?: string | undefined;
   /**
-   * Of a matrix: the dimension along which keys are sorted, 0 for each column, 1 for each row, −1 for the last one.
+   * For a matrix: the dimension along which keys are sorted; 0 sorts each column, 1 each row, −1 the last dimension.
    *
    * @defaultValue `-1`
    */
   readonly axis?: number | undefined;
   /**
-   * Write positions (u32, u64 from 2^32 keys on) instead of keys; in a matrix those within the row or column.
+   * Write positions instead of keys: u32, or u64 from 2^32 keys on. In a matrix, positions are relative to the row or
+   * column.
    *
    * @defaultValue `false`
    */
   readonly argsort?: boolean | undefined;
 }
 
-/** What becomes of equal keys. */
+/** Options for duplicate keys. */
 export interface DistinctOptions {
   /**
-   * Write of equal keys only the first; all NaNs are equal, and so are both zeros. A matrix is taken as the keys that it has.
+   * Write only the first of equal keys. All NaNs are equal, and so are −0 and +0. A matrix is treated as one array.
    *
    * @defaultValue `false`
    */
   readonly unique?: boolean | undefined;
   /**
-   * With `unique`: file for how often each key that is written was there, as u64.
+   * Path of a file that receives the number of occurrences of each distinct key, as u64. Requires `unique`.
    *
    * @defaultValue none
-   * @throws UsageError without `unique`
+   * @throws UsageError when `unique` is not set
    */
   readonly counts?: string | undefined;
 }
 
-/** What to sort, from where to where, and how. */
+/** A file sort: input, output and options. */
 export interface FileJob extends FileSortOptions {
-  /** File, `-` for stdin; of several the keys of all. */
+  /** Path, `-` for stdin; several files are concatenated. */
   readonly in: string | readonly string[];
-  /** Result, `-` for stdout. An existing file is replaced when all is well. */
+  /** Path of the output, `-` for stdout. An existing file is replaced on success. */
   readonly out: string;
 }
 
-/** A job of which more may be than fits into memory. */
+/** A file sort that may exceed memory. */
 export interface LargeFileJob extends FileJob, DistinctOptions, LargeOptions {}
 
-/** What is at hand while files are sorted. */
+/** Streams, callbacks and pools of a file sort. */
 export interface FileContext extends Pick<SortOptions, 'onProgress' | 'onWarning'>, OutputContext {
   readonly stdin: Readable;
-  /** Arrays that keys are read to and sorted to, for callers that sort one file after the other. */
+  /** Pool of arrays for keys and results, for callers that sort several files one after the other. */
   readonly arrays?: ArrayPool | undefined;
-  /** Sorts the keys of small files together, for callers that sort many at once. */
+  /** Combines small sorts, for callers that sort many files concurrently. */
   readonly batcher?: FileSortBatcher | undefined;
-  /** Gets what people may want to know meanwhile, such as where temporary files are. */
+  /** Receives notes for users, such as the location of temporary files. */
   readonly onNote?: ((text: string) => void) | undefined;
 }
 
-/** The library's report, and what files cost. */
+/** Report of a file sort: the sort report, with formats and I/O times. */
 export interface FileReport extends SortReport {
   readonly descending: boolean;
   readonly argsort: boolean;
-  /** Keys, or records, that were written, where only distinct ones were. */
+  /** Number of distinct keys or records written; only set with `unique`. */
   readonly distinct?: number;
-  /** Formats of the input and of the result. */
+  /** Formats of the input and the output. */
   readonly formats: readonly [from: string, to: string];
   /** Dimensions of the result. */
   readonly shape: readonly number[];
-  /** Of matrices both are part of the sort's own seconds, since they take turns with it. */
+  /** For matrices, reading and writing overlap with the sort and count in `seconds` instead. */
   readonly readSeconds: number;
   readonly writeSeconds: number;
-  /** How it went in partitions; left out for what was sorted as a whole. */
+  /** Report of a partitioned sort; absent for a sort as a whole. */
   readonly external?: LargeReport;
-  /** Of records: bytes of one, and their keys as the command line has them; the dtype is that of what was sorted for them. */
+  /**
+   * For records: the record size in bytes and the keys in command-line syntax. `dtype` is that of the data sorted on
+   * their behalf.
+   */
   readonly records?: { readonly record: number; readonly keys: readonly string[] };
-  /** Of tables: what they were sorted by and what was kept, as the command line has it; `n` counts the rows that were read. */
+  /** For tables: sort keys and row selection, in command-line syntax; `n` is the number of rows read. */
   readonly table?: {
     readonly by: readonly string[];
     readonly columns: readonly string[];
     readonly head?: number;
     readonly unique?: boolean;
     readonly uniqueBy?: readonly string[];
-    /** Of texts: how the first one was found to be written, and what each key was compared as. */
+    /** For text: the detected dialect of the first file, and the type that each key was compared as. */
     readonly text?: {
       readonly delimiter?: string;
       readonly header?: boolean;
       readonly types: readonly string[];
     };
-    /** Of those that did not fit into memory: runs that they were sorted in, and bytes of temporary files that were written. */
+    /** For tables that exceeded memory: number of sorted runs, and bytes written to temporary files. */
     readonly runs?: number;
     readonly spilledBytes?: number;
   };
 }
 
 /**
- * Sorts one file, or the keys of several.
+ * Sorts the keys of one or several files.
  *
- * @param parts sorts what is larger than `memory`; without it everything is sorted as a whole
- * @throws UsageError, DtypeError, FormatError, IoError, AbortedError, and what the Sorter throws
+ * @param sorter sorts the keys
+ * @param job input, output and options
+ * @param context streams, callbacks and pools
+ * @param parts sorts input larger than `memory`; without it everything is sorted as a whole
+ * @throws UsageError when an option is invalid
+ * @throws DtypeError when the dtype is missing or contradicts the file
+ * @throws FormatError when a file is not valid in its format
+ * @throws IoError when reading or writing fails
+ * @throws AbortedError when the signal aborts
+ * @throws the errors of the sorter
  */
 export async function sortFile(
   sorter: Sorter,
@@ -151,7 +163,7 @@ export async function sortFile(
       return sortKeys({ sorter, reader, target, job, context, reportBase, output }, parts);
     };
     if (areFiles) return sortTo();
-    // That the result cannot be written is told before anybody waits for a pipe.
+    // Opens the output first, so that an unwritable path is reported before waiting for a pipe.
     let report: FileReport | undefined;
     await withOutput(out, context, async (output) => {
       report = await sortTo(output);
@@ -160,24 +172,24 @@ export async function sortFile(
   });
 }
 
-/** One sort of a file, with all that it takes. */
+/** The state of one file sort. */
 export interface FileSort {
   readonly sorter: Sorter;
   readonly reader: KeyReader;
   readonly target: KeyTarget;
   readonly job: LargeFileJob;
   readonly context: FileContext;
-  /** What is known of the report before. */
+  /** Fields of the report that are known in advance. */
   readonly reportBase: Pick<FileReport, 'descending' | 'argsort' | 'formats'>;
-  /** The output, where it is open already. */
+  /** The output, when it is already open. */
   readonly output: Output | undefined;
 }
 
-/** Sorts in partitions what is not to be sorted as a whole: sort-parts.ts. */
+/** Sorts input in partitions; implemented in partitioned-sort.ts. */
 export interface PartitionedSort {
-  /** The keys, or as many of a pipe as it takes to know what is to be done with them. */
+  /** Returns the reader, with as much of a pipe prefetched as the choice of method requires. */
   prepare(work: FileSort): Promise<KeyReader>;
-  /** @returns undefined where the keys are to be sorted as a whole */
+  /** @returns undefined when the keys are to be sorted as a whole */
   sort(work: FileSort): Promise<FileReport | undefined>;
 }
 
@@ -185,7 +197,7 @@ async function sortKeys(work: FileSort, parts: PartitionedSort | undefined): Pro
   const lines = work.job.unique ? undefined : linesOf(work.reader, work.job.axis);
   if (lines) return sortLines(work, lines);
   if (work.sorter.hasDedicatedMemory) {
-    // Other sorts do without.
+    // Loaded on demand.
     const { sortOnDevice } = await import('./sort-on-device.js');
     const report = await sortOnDevice(work);
     if (report) return report;
@@ -194,7 +206,7 @@ async function sortKeys(work: FileSort, parts: PartitionedSort | undefined): Pro
   return (await parts?.sort(prepare)) ?? sortWhole(prepare);
 }
 
-/** Runs `write` with the output, which is committed by who opened it. */
+/** Runs `write` with the output. An output that is already open is committed by its opener. */
 export const writeToOutput = (
   { output, job, context }: FileSort,
   write: (output: Output) => Promise<void>,
@@ -203,7 +215,7 @@ export const writeToOutput = (
 export const inputsOf = ({ in: inputs }: FileJob): readonly string[] =>
   typeof inputs === 'string' ? [inputs] : inputs;
 
-/** What is known of the result: keys, or positions. */
+/** Returns the properties of the result: keys or positions. */
 export const factsOf = (
   { reader: { dtype, column }, reportBase: { argsort }, job }: FileSort,
   n: number | undefined,
@@ -212,7 +224,7 @@ export const factsOf = (
 
 /** Sorts each row or column of a matrix. */
 async function sortLines(work: FileSort, lines: Lines): Promise<FileReport> {
-  // Other sorts do without.
+  // Loaded on demand.
   const [{ sortMatrix }, { addReports }] = await Promise.all([
     import('./sort-matrix.js'),
     import('./sort-reports.js'),
@@ -232,14 +244,14 @@ async function sortLines(work: FileSort, lines: Lines): Promise<FileReport> {
     const writer = await target.create(output, factsOf(work, n, reader.shape));
     const matrix = { sorter, dtype, argsort: reportBase.argsort, options, onDone };
     [, seconds] = await measure(() => sortMatrix(reader, lines, matrix, writer));
-    if (reports.length === 0) await sorter.sort(new Uint8Array(0), { ...options, dtype }); // to be told of no keys
+    if (reports.length === 0) await sorter.sort(new Uint8Array(0), { ...options, dtype }); // report of an empty sort
     await writer.end();
   });
   const whole = addReports(reports, n ?? done, seconds);
   return { ...whole, ...reportBase, shape: reader.shape ?? [], readSeconds: 0, writeSeconds: 0 };
 }
 
-/** Sorts keys as a whole, in memory. */
+/** Sorts all keys in memory. */
 async function sortWhole(work: FileSort): Promise<FileReport> {
   const { reader, target, job, context, reportBase } = work;
   const { dtype, n } = reader;
@@ -248,7 +260,7 @@ async function sortWhole(work: FileSort): Promise<FileReport> {
   let times = { readSeconds: 0, writeSeconds: 0 };
   let length = 0;
   await writeToOutput(work, async (output) => {
-    // Whether there is room is known before much is read, where the length is.
+    // Reports a lack of space before reading, when the length is known.
     if (n !== undefined) await output.reserve(target.bytes(factsOf(work, n)) ?? 0);
     const { arrays, onSpan } = context;
     const [keys, readSeconds] = await measure(() =>
@@ -284,7 +296,7 @@ async function sortWhole(work: FileSort): Promise<FileReport> {
   return { ...report, ...reportBase, ...(job.unique && { distinct: length }), shape: [length], ...times };
 }
 
-/** The keys, or their positions, in order: where the pool has room for them, and few keys together with those of others. */
+/** Returns the sorted keys or their positions. Uses the pool, and combines small sorts with those of other files. */
 async function sortedKeys(
   { sorter, reportBase, context }: FileSort,
   keys: KeyArray,
@@ -303,7 +315,10 @@ async function sortedKeys(
   }
 }
 
-/** Tells when a sort took place, as far as it is known: transfers at its two ends, and before it the wait for its turn. */
+/**
+ * Reports the time spans of a sort: the wait for the device, upload, sort and download. Only durations are known, so
+ * transfers are assumed to lie at the two ends.
+ */
 export function reportSpans(onSpan: OnSpan, began: number, { stages, seconds }: SortReport): void {
   const all = (now() - began) / 1000;
   const ofStage = (name: string): number =>
@@ -320,9 +335,13 @@ export function reportSpans(onSpan: OnSpan, began: number, { stages, seconds }: 
   emitSpan('download', download);
 }
 
-/** Brings the first ones of equal keys to the front of sorted ones, and writes the counts. @returns how many those are */
+/**
+ * Moves the first of equal keys to the front of sorted keys, and writes the counts.
+ *
+ * @returns the number of distinct keys
+ */
 async function compactDistinct({ reader, job, context }: FileSort, sorted: KeyArray): Promise<number> {
-  // Other sorts do without.
+  // Loaded on demand.
   const [{ withDistinct }, { keyOrdering: keyOrder }] = await Promise.all([
     import('./distinct-output.js'),
     import('./record-ordering.js'),
@@ -333,7 +352,7 @@ async function compactDistinct({ reader, job, context }: FileSort, sorted: KeyAr
   const to = bytesOf(sorted);
   let end = 0;
   const front: KeyWriter = {
-    // What is written stands there already, or behind.
+    // In place: the output never overtakes the input.
     async write(piece) {
       to.set(piece, end);
       end += piece.length;
@@ -351,7 +370,11 @@ async function compactDistinct({ reader, job, context }: FileSort, sorted: KeyAr
   return end / order.recordBytes;
 }
 
-/** Refuses what cannot be had of distinct keys. @throws UsageError */
+/**
+ * Rejects options that conflict with `unique` or `counts`.
+ *
+ * @throws UsageError when they conflict
+ */
 export async function assertDistinct(
   { unique = false, argsort, counts, out }: DistinctOptions & Pick<FileJob, 'argsort' | 'out'>,
   inputs: readonly string[],
@@ -368,18 +391,18 @@ export async function assertDistinct(
   }
 }
 
-/** @throws UsageError where a pipe is among them */
+/** @throws UsageError when stdin or stdout is among the files */
 export function assertFiles(inputs: readonly string[], out: string): void {
   if (!inputs.some(isStdin) && !isStdout(out)) return;
   throw new UsageError('only a sort of a file into a file can be gone on with: a pipe comes once');
 }
 
-/** What may be said of a sort, of records as of keys. */
+/** Sort options shared by sorts of records and keys. */
 type SortSettings = {
   readonly [Name in keyof FileSortOptions]?: FileSortOptions[Name] | undefined;
 };
 
-/** What the Sorter takes of a job: names that are undefined are left out, since it knows of none. */
+/** Returns the sort options of a job, without undefined values, which the sorter rejects. */
 export function sortOptions(
   { descending, nan, bits, algorithm, scan, radixBits, verify }: SortSettings,
   { signal, onProgress, onWarning }: FileContext,
@@ -390,7 +413,7 @@ export function sortOptions(
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
 
-/** What `work` gives, and how long it took. */
+/** Returns the result of `work` and its duration. */
 export async function measure<T>(work: () => Promise<T>): Promise<[result: T, seconds: number]> {
   const started = performance.now();
   const result = await work();

@@ -1,4 +1,4 @@
-/** Sorting files of which more may be than fits into memory. */
+/** Options of file sorts that may exceed memory. */
 import { constants } from 'node:buffer';
 import type { SortOptions } from '../sort/api/options.js';
 import type { SortReport } from '../sort/api/report.js';
@@ -11,35 +11,35 @@ import type { FileContext } from './sort-file.js';
 
 export interface LargeOptions {
   /**
-   * Most bytes of memory to sort in, beside what the process takes anyway: what is larger is sorted by way of
-   * temporary files. By default everything is sorted in memory, as a whole.
+   * Memory limit of the sort in bytes, in addition to what the process uses anyway. Larger inputs are sorted through
+   * temporary files. Default: everything is sorted in memory as a whole.
    */
   readonly memory?: number | undefined;
-  /** Folder for temporary files; default that of the output. */
+  /** Folder for temporary files; default the folder of the output. */
   readonly tmp?: string | undefined;
-  /** Goes on with a sort by way of temporary files that was ended, if there is one. */
+  /** Resumes an interrupted sort through temporary files, if there is one. */
   readonly resume?: boolean | undefined;
-  /** Keys from which on positions are u64; default 2^32. */
+  /** Number of keys from which on positions are u64; default 2^32. */
   readonly wideFrom?: number | undefined;
 }
 
-/** How a sort in partitions went. */
+/** Report of a partitioned sort. */
 export type LargeReport = Omit<ExternalReport, 'sort' | 'verified'>;
 
-/** Memory that a sort as a whole takes for each byte: keys, result and scratch. */
+/** Memory of a sort as a whole, per input byte: keys, result and scratch. */
 const WHOLE_MEMORY = 3.2;
-/** The same of a pipe, whose bytes come in pieces. */
+/** The same for a pipe, whose bytes arrive in pieces. */
 const WHOLE_MEMORY_OF_PIPES = 4.2;
-/** The same where the device has memory of its own, and the keys come from a file: keys and result. */
+/** The same for keys of a file and a device with dedicated memory: keys and result. */
 const WHOLE_MEMORY_DEDICATED = 2.1;
 
 /**
- * Most bytes that are sorted as a whole where that takes `WHOLE_MEMORY`: partitions in memory take half of it, and what is
- * larger is sorted in them as fast, since it is read and written meanwhile.
+ * Maximum bytes sorted as a whole when that takes `WHOLE_MEMORY`. Partitions in memory take half as much, and sort
+ * larger inputs as fast, since reading and writing overlap.
  */
 const MAX_WHOLE_BYTES = 64 * 2 ** 20;
 
-/** The same where arrays are had from a pool, and one file is read and another written while this one is sorted. */
+/** The same with pooled arrays, when other files are read and written during the sort. */
 const MAX_POOLED_BYTES = 2 ** 29;
 
 interface Limits {
@@ -47,15 +47,15 @@ interface Limits {
   readonly argsort: boolean;
   /** Whether arrays come from a pool. */
   readonly pooled?: boolean;
-  /** Bytes of a key, beside which an argsort has four of a position. */
+  /** Size of a key in bytes; an argsort adds four bytes for a position. */
   readonly keyBytes: number;
 }
 
-/** What is in memory for each byte of keys: the keys, or with them their positions. */
+/** Returns the bytes in memory per byte of keys: keys, or keys and positions. */
 const heldBytesPerKeyByte = ({ argsort, keyBytes }: Limits): number =>
   argsort ? (keyBytes + 4) / keyBytes : 1;
 
-/** Most bytes that are sorted as a whole, wherever that may be; positions are, as long as they fit. */
+/** Returns the maximum bytes sorted as a whole on any device. An argsort is limited by memory only. */
 export function maxWholeBytes(limits: Limits, isPipe: boolean): number {
   const times = (isPipe ? WHOLE_MEMORY_OF_PIPES : WHOLE_MEMORY) * heldBytesPerKeyByte(limits);
   const fitting = Math.floor(limits.memory / times);
@@ -64,10 +64,11 @@ export function maxWholeBytes(limits: Limits, isPipe: boolean): number {
 }
 
 /**
- * Are so many bytes to be sorted as a whole?
+ * Whether input is to be sorted as a whole.
  *
- * @param bytes undefined for a pipe of more than `mostForWhole`
- * @param hasDedicatedMemory whether the device that sorts has memory of its own
+ * @param bytes size of the input; undefined for a pipe of more than `maxWholeBytes`
+ * @param limits memory limit and key size
+ * @param hasDedicatedMemory whether the device has memory separate from the host's
  */
 export function fitsAsWhole(bytes: number | undefined, limits: Limits, hasDedicatedMemory: boolean): boolean {
   if (bytes === undefined) return false;
@@ -77,10 +78,13 @@ export function fitsAsWhole(bytes: number | undefined, limits: Limits, hasDedica
 }
 
 /**
- * Sorts units in partitions: in memory where they fit, else by way of temporary files.
+ * Sorts records in partitions: in memory when they fit, otherwise through temporary files.
  *
- * @param how `output` is the output where it is open already
- * @throws as `externalSort`
+ * @param sorter sorts the partitions
+ * @param job input, order and output
+ * @param limits memory limit in bytes, sort options, and the output when it is already open
+ * @param context streams and callbacks
+ * @throws the errors of `externalSort`
  */
 export async function sortLarge(
   sorter: Sorter,
@@ -112,7 +116,7 @@ export async function sortLarge(
   return {
     ...(sort ?? none),
     n: external.bytes / order.recordBytes,
-    stages: [], // those of one partition tell nothing of all
+    stages: [], // the stages of one partition say nothing about the whole
     seconds: (performance.now() - started) / 1000,
     ...(verified && { verified }),
     external,

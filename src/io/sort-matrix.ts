@@ -1,4 +1,4 @@
-/** Sorts of matrices: every row, or every column, by itself. Many short ones are one segmented sort. */
+/** Sorts of matrices by row or column. Many short rows or columns become one segmented sort. */
 import { keyWords, newArray } from '../keys/array.js';
 import { type Dtype, dtypeInfo, type KeyArray } from '../keys/dtype.js';
 import type { SortOptions } from '../sort/api/options.js';
@@ -8,21 +8,21 @@ import type { KeyReader, KeyWriter } from './formats/key-file.js';
 import { keyGroups, readKeys, writeKeys } from './key-array.js';
 import { readAhead } from './read-ahead.js';
 
-/** Keys that are sorted at a time, unless one row has more: what a matrix takes beside itself. */
+/** Keys per sort, unless one row has more; limits the additional memory. */
 const GROUP_KEYS = 2 ** 24;
 
-/** How the keys of each row or column are sorted. */
+/** How each row or column is sorted. */
 export interface MatrixSort {
   readonly sorter: Sorter;
   readonly dtype: Dtype;
   /** Write positions within the row or column instead of keys. */
   readonly argsort: boolean;
   readonly options: SortOptions;
-  /** Hears how many keys are done. */
+  /** Receives the number of keys of each finished group. */
   readonly onDone: (keys: number) => void;
 }
 
-/** Sorts from a reader to a writer. Rows are read, sorted and written by and by; columns need the whole matrix. */
+/** Sorts a matrix from a reader to a writer. Rows are streamed; columns need the whole matrix in memory. */
 export function sortMatrix(
   reader: KeyReader,
   lines: Lines,
@@ -40,16 +40,16 @@ async function sortRows(
   sort: MatrixSort,
   writer: KeyWriter,
 ): Promise<void> {
-  if (columns === 0) return; // no keys, in any number of rows
+  if (columns === 0) return; // no keys, whatever the number of rows
   const rows = Math.max(1, Math.floor(GROUP_KEYS / columns));
   let writing: Promise<void> = Promise.resolve();
   try {
-    // The next group is read, and the last one written, while one is sorted.
+    // Reading the next group and writing the last one overlap with the sort.
     for await (const keys of readAhead(keyGroups(reader, rows * columns))) {
       const sorted = await sortLines(keys, columns, sort);
       await writing;
       writing = writeKeys(writer, sorted);
-      writing.catch(() => undefined); // it is awaited, perhaps after another failure
+      writing.catch(() => undefined); // awaited later, possibly after another failure
       sort.onDone(keys.length);
     }
     await writing;
@@ -67,8 +67,8 @@ async function sortColumns(
   const all = await readKeys(reader);
   if (all.length === 0) return;
   const info = dtypeInfo(sort.dtype);
-  const from = keyWords(all, info) as Uint32Array; // stands for all four: each is indexed alike
-  // Positions do not fit over narrower keys, and fewer of them would not fill wider ones.
+  const from = keyWords(all, info) as Uint32Array; // stands for all four types, which are indexed alike
+  // Positions differ in size from the keys, so they get an array of their own.
   const result = sort.argsort ? new Uint32Array(all.length) : from;
   const inBand = Math.max(1, Math.floor(GROUP_KEYS / rows));
   for (let first = 0; first < columns; first += inBand) {
@@ -88,7 +88,11 @@ async function sortColumns(
   await writeKeys(writer, result);
 }
 
-/** Sorts keys, each `length` of them by themselves. @returns them, or their positions among those */
+/**
+ * Sorts consecutive lines of `length` keys each.
+ *
+ * @returns the sorted keys, or their positions within their lines
+ */
 async function sortLines(
   keys: KeyArray,
   length: number,
@@ -101,7 +105,7 @@ async function sortLines(
     const offsets = Uint32Array.from({ length: lines + 1 }, (_, i) => i * length);
     return sorter.segmentedSort(keys, offsets, given);
   }
-  // All keys in order, then, stably, by their line.
+  // An argsort of all keys, followed by a stable sort by line.
   const order = await sorter.argsort(keys, given);
   const lineOf = order.map((position) => Math.floor(position / length));
   const { descending: _, nan: __, bits: ___, dtype: ____, ...how } = given;

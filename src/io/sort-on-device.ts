@@ -1,7 +1,7 @@
 /**
- * Files that are sorted in the memory of a device that has its own: keys go to it and come back through a few pieces of pinned
- * memory, which are filled and emptied while others are on their way. What the host has of them is no more than these, however
- * large the file, and each byte is copied by it as often as `cp` does.
+ * File sorts in dedicated device memory. Keys pass through a few pieces of pinned memory, which are filled and emptied
+ * while others are in transfer. Host memory is limited to these pieces for any file size, and the host copies each byte
+ * as often as `cp` does.
  */
 import type { ThreadSeconds } from '../device/staging.js';
 import { dtypeInfo } from '../keys/dtype.js';
@@ -28,29 +28,31 @@ import {
 } from './sort-file.js';
 import { measureMove, now } from './spans.js';
 
-/** Bytes of a piece: far more than what a transfer costs by itself, and near enough to the processor to be copied from there. */
+/** Bytes per piece: enough to hide the cost of a transfer, and few enough to be copied from the cache. */
 const PIECE_BYTES = 8 * 2 ** 20;
-/** Pieces that are read at a time, where they need not come in order. */
+/** Pieces read concurrently, when they may arrive in any order. */
 const READ_AHEAD = 3;
-/** Threads of the addon's read and write files; on Windows they do not, and JavaScript does. */
+/** Whether threads of the addon read and write files; on Windows JavaScript does. */
 const BY_THREADS = process.platform !== 'win32';
-/** A sort takes its input, its output, and as much again to alternate with. */
+/** Number of copies on the device: input, output, and an alternate buffer. */
 const COPIES = 3;
-/** Share of the device's memory that a sort may plan to take. */
+/** Maximum share of the device memory that a sort may use. */
 const MEMORY_SHARE = 0.9;
 
-/** For tests: bytes that go to the device at a time, and whether JavaScript moves them where threads could. */
+/** For tests: bytes per transfer, and whether threads move them. */
 export interface PieceOptions {
   readonly pieceBytes?: number;
   readonly byThreads?: boolean;
 }
 
 /**
- * Sorts the keys of a file on the device, if they are to be sorted so: where they fit there, come from a file, and are at least
- * two pieces. With `verify` transfers are to be checked as well, which is the way of arrays.
+ * Sorts the keys of a file on the device. Requires a single file of at least two pieces whose keys fit the device.
+ * `verify` is excluded, since it also checks transfers, which only the sort of arrays does.
  *
- * @returns undefined where they are to be sorted in another way, also since the device has no room or is lost
- * @throws as `sortFile`
+ * @param work the file sort
+ * @param options settings for tests
+ * @returns undefined when another method must be used, also when the device is out of memory or lost
+ * @throws the errors of `sortFile`
  */
 export async function sortOnDevice(
   work: FileSort,
@@ -89,11 +91,11 @@ const fits = (
   all: number,
 ): boolean => largest <= maxAllocation && COPIES * all <= MEMORY_SHARE * globalBytes;
 
-/** Memory that keys pass through where JavaScript reads or writes them, made when it does. */
+/** Buffers for transfers by JavaScript, allocated on first use. */
 class LazyBuffers {
   readonly #pool: ArrayPool;
   readonly #bytes: number;
-  /** Pieces that are read at a time. */
+  /** Pieces read concurrently. */
   readonly readAhead: number;
   #buffers: readonly Uint8Array[] = [];
 
@@ -111,7 +113,7 @@ class LazyBuffers {
     return this.#buffers;
   }
 
-  /** @param isFree false after a failure: what is under way may still use them */
+  /** @param isFree false after a failure, when pending operations may still use the buffers */
   end(isFree: boolean): void {
     for (const buffer of this.#buffers) isFree ? this.#pool.release(buffer) : this.#pool.abandon(buffer);
   }
@@ -124,7 +126,7 @@ async function sortKeysOnDevice(work: FileSort, options: PieceOptions): Promise<
   const reports: SortReport[] = [];
   const how = sortOptions(job, context, (one) => reports.push(one));
   const pool = context.arrays ?? new ArrayPool(sorter, 0);
-  // What is read in another order than the file's is read once more to be hashed.
+  // Hashing needs the bytes in file order; otherwise they would be read twice.
   const buffers = new LazyBuffers(pool, options.pieceBytes ?? PIECE_BYTES, context.hashes ? 1 : READ_AHEAD);
   let array: DeviceArray | undefined;
   let times = { readSeconds: 0, writeSeconds: 0 };
@@ -138,7 +140,7 @@ async function sortKeysOnDevice(work: FileSort, options: PieceOptions): Promise<
       const keys = sorter.allocate(reader.dtype, n);
       array = keys;
       const fill = () => upload(work, keys, buffers, options);
-      // Compiled while it is read; what goes wrong will be told by the sort.
+      // Compiles while the file is read; the sort reports errors.
       const { onReport: _, onProgress: __, ...plain } = how;
       sorter.prepareSort(keys, plain, { positions: reportBase.argsort }).catch(() => undefined);
       const [, readSeconds] = await measure(() => measureMove('read', onSpan, fill));
@@ -178,7 +180,11 @@ function reportProgress(
   context.onProgress?.({ phase, done: bytes / dtypeInfo(dtype).bytes, total: length });
 }
 
-/** Reads all keys to the device. @returns what threads did, if any */
+/**
+ * Reads all keys to the device.
+ *
+ * @returns the seconds that the transfer threads spent; undefined without threads
+ */
 async function upload(
   { reader, context }: FileSort,
   keys: DeviceArray,
@@ -214,7 +220,11 @@ async function upload(
   return undefined;
 }
 
-/** Writes all of an array. @returns as `upload` */
+/**
+ * Writes the whole array.
+ *
+ * @returns the seconds that the transfer threads spent; undefined without threads
+ */
 async function download(
   { context }: FileSort,
   array: DeviceArray,

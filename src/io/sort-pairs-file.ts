@@ -1,4 +1,4 @@
-/** Keys of files in order, and a value beside each of them moved along. */
+/** A file sort of keys with one value per key. */
 
 import { dtypeInfo } from '../keys/dtype.js';
 import type { SortReport } from '../sort/api/report.js';
@@ -13,13 +13,13 @@ import { type FileContext, type FileJob, type FileReport, measure, sortOptions }
 import { textOptionsOf } from './text/text-options.js';
 
 export interface PairsJob extends FileJob {
-  /** Files of values, as many as there are keys, in formats that say their dtype or by their names. */
+  /** File with one value per key, in a format or with a name that defines its dtype. */
   readonly values: string;
-  /** Where the values go in the order of their keys. */
+  /** Path of the output for the values, in the order of their keys. */
   readonly valuesOut: string;
 }
 
-/** @throws UsageError where one output would replace another file of the sort */
+/** @throws UsageError when an output would replace another file of the sort */
 async function assertApart({ in: inputs, out, values, valuesOut }: PairsJob): Promise<void> {
   if (isStdout(valuesOut))
     throw new UsageError('values are written to a file, and keys may go to stdout: name one');
@@ -33,9 +33,17 @@ async function assertApart({ in: inputs, out, values, valuesOut }: PairsJob): Pr
 }
 
 /**
- * Sorts the keys of files and moves values along, in memory as a whole.
+ * Sorts the keys of files and moves their values along. Holds everything in memory.
  *
- * @throws UsageError, InputError where there are not as many values as keys, DtypeError, FormatError, IoError, and as `Sorter.sortPairs`
+ * @param sorter sorts the pairs
+ * @param job inputs, outputs and options
+ * @param context streams and callbacks
+ * @throws UsageError when an option is invalid
+ * @throws InputError when the numbers of keys and values differ
+ * @throws DtypeError when a dtype is missing or contradicts the file
+ * @throws FormatError when a file is not valid in its format
+ * @throws IoError when reading or writing fails
+ * @throws the errors of `Sorter.sortPairs`
  */
 export async function sortPairsFile(
   sorter: Sorter,

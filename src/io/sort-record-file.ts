@@ -31,22 +31,30 @@ import {
 } from './sort-file.js';
 import { type LargeOptions, sortLarge } from './sort-large.js';
 
-/** Which records to sort, from where to where, and how. */
+/** A sort of a record file: input, output and options. */
 export interface RecordJob
   extends RecordLayout,
     Pick<FileJob, 'out' | 'argsort' | 'algorithm' | 'scan' | 'radixBits' | 'verify' | 'format'> {
-  /** File, `-` for stdin. */
+  /** Path of the input, `-` for stdin. */
   readonly in: string;
 }
 
-/** A job of which more may be than fits into memory. */
+/** A sort of a record file that may exceed memory. */
 export interface LargeRecordJob extends RecordJob, DistinctOptions, LargeOptions {}
 
 /**
- * Sorts one file of records.
+ * Sorts a file of records.
  *
- * @throws UsageError, DtypeError, FormatError, IoError, UnsupportedError for 2^32 records and more, AbortedError, and
- *   what the Sorter throws
+ * @param sorter sorts the records
+ * @param job input, output, layout and options
+ * @param context streams and callbacks
+ * @throws UsageError when an option or the layout is invalid
+ * @throws DtypeError when a key has an unknown dtype
+ * @throws FormatError when a name implies another format
+ * @throws IoError when reading or writing fails
+ * @throws UnsupportedError when there are 2^32 records or more
+ * @throws AbortedError when the signal aborts
+ * @throws the errors of the sorter
  */
 export async function sortRecordFile(
   sorter: Sorter,
@@ -64,7 +72,7 @@ export async function sortRecordFile(
   const source = await openRecords(from, context.stdin, { format, signal: context.signal });
   try {
     if (source.bytes !== undefined) return await sortSource(sorter, source, order, job, context);
-    // That the result cannot be written is told before anybody waits for a pipe.
+    // Opens the output first, so that an unwritable path is reported before waiting for a pipe.
     let report: FileReport | undefined;
     await withOutput(out, context, async (output) => {
       report = await sortSource(sorter, source, order, job, context, output);
@@ -75,7 +83,7 @@ export async function sortRecordFile(
   }
 }
 
-/** @param output the output, where it is open already */
+/** @param output the output, when it is already open */
 async function sortSource(
   sorter: Sorter,
   source: Source,
@@ -129,7 +137,7 @@ async function sortSource(
 
 type LargeJob = Parameters<typeof sortLarge>[1];
 
-/** The job of sorting where records stand, with the codes of their keys. */
+/** Turns a sort of records into a sort of their positions, with the codes of their keys. */
 function withPositions(large: LargeJob, layout: RecordLayout, wideFrom: number | undefined): LargeJob {
   const indexed = new IndexedRecords(layout);
   const { bytes } = large.input;
@@ -147,7 +155,7 @@ function withPositions(large: LargeJob, layout: RecordLayout, wideFrom: number |
     },
     order: indexed.order,
     orderName: `positions of ${large.orderName}`,
-    // Nothing is written before all has been read, and with that it is known how many there are.
+    // Writing starts after all input was read, when the number of records is known.
     writer: async (to) => ({
       write: (piece) => to.write(indexed.positionsOf(piece, positionDtype(total, wideFrom))),
       end: async () => undefined,
@@ -155,16 +163,16 @@ function withPositions(large: LargeJob, layout: RecordLayout, wideFrom: number |
   };
 }
 
-/** How counts of records are written where their name says nothing. */
+/** Format of the counts when their file name implies none. */
 const AS_RECORDS = { model: { format: 'raw' }, text: {} } as const;
 
-/** Writes records as they are. */
+/** Returns a writer of raw records. */
 const bytesTo = (output: Output): KeyWriter => ({
   write: (piece) => output.write(piece),
   end: async () => undefined,
 });
 
-/** What of a job is said of the sort: the order is the records' own. */
+/** Returns the sort options of a job; the layout defines the order. */
 const recordSortOptions = ({ algorithm, scan, radixBits, verify }: RecordJob) => ({
   algorithm,
   scan,
@@ -172,10 +180,10 @@ const recordSortOptions = ({ algorithm, scan, radixBits, verify }: RecordJob) =>
   verify,
 });
 
-/** Bytes that the device takes for each record, at most: keys and positions, and as many beside them. */
+/** Maximum device memory per record in bytes: keys and positions, twice. */
 const DEVICE_BYTES = 40;
 
-/** Is there memory for the records, what is sorted of them, and the result? More than 32-bit positions tell apart never fit. */
+/** Whether memory suffices for records, sort and result. More records than 32-bit positions can address never fit. */
 async function fitsInMemory(
   source: Source,
   { recordBytes, sortBytes }: LayoutOrdering,
@@ -185,14 +193,14 @@ async function fitsInMemory(
   const each = recordBytes + sortBytes + DEVICE_BYTES;
   const maxRecords = Math.min(constants.MAX_LENGTH, Math.floor(memory / each) * recordBytes);
   const bytes = source.bytes ?? (await source.head(maxRecords + 1)).length;
-  if (argsort && positionDtype(bytes / recordBytes, wideFrom) === 'u64') return false; // in memory they are u32
+  if (argsort && positionDtype(bytes / recordBytes, wideFrom) === 'u64') return false; // positions in memory are u32
   return bytes <= maxRecords && bytes / recordBytes <= MAX_RECORDS;
 }
 
-/** Of a sort as a whole. */
+/** Report of a sort as a whole. */
 type WholeReport = SortReport & Pick<FileReport, 'shape' | 'distinct' | 'readSeconds' | 'writeSeconds'>;
 
-/** Sorts records that are in memory all at once. */
+/** Sorts all records in memory. */
 async function sortWhole(
   sorter: Sorter,
   source: Source,
@@ -207,7 +215,7 @@ async function sortWhole(
   let report: WholeReport | undefined;
   const write = async (output: Output): Promise<void> => {
     if (source.bytes !== undefined) {
-      if (source.bytes % record === 0) assertRecords(source.bytes, record); // before they are read
+      if (source.bytes % record === 0) assertRecords(source.bytes, record); // before reading them
       await output.reserve(bytesOut(source.bytes));
     }
     const [bytes, readSeconds] = await measure(() => source.read(record));
@@ -246,7 +254,7 @@ async function sortWhole(
 
 interface SortedRecords {
   readonly order: LayoutOrdering;
-  /** The records as they were. */
+  /** The records in input order. */
   readonly bytes: Uint8Array;
   readonly positions: Uint32Array;
   readonly verify: boolean;
@@ -254,10 +262,10 @@ interface SortedRecords {
 }
 
 /**
- * Writes records in order, gathered piece by piece, so that they are not in memory twice.
+ * Writes records in sorted order. Records are gathered piece by piece, so that memory holds them only once.
  *
- * @returns what was found of the records that were written, when they were to be verified
- * @throws MismatchError when they are not what is to be written
+ * @returns the result of the verification; undefined without `verify`
+ * @throws MismatchError when verification fails
  */
 async function writeRecords(
   { order, bytes, positions, verify, signal }: SortedRecords,
@@ -276,13 +284,13 @@ async function writeRecords(
     await verifier?.add(bytes.subarray(start * recordBytes, (start + some.length) * recordBytes), gathered);
     await writing;
     writing = output.write(gathered);
-    writing.catch(() => undefined); // it is awaited, perhaps after another failure
+    writing.catch(() => undefined); // awaited later, possibly after another failure
   }
   await writing;
   return verifier?.verified();
 }
 
-/** Proves that records are in order, and those that there were. */
+/** Verifies that records are in order and are those of the input. */
 class RecordVerifier {
   readonly #check: RecordOrderChecker;
   readonly #before: RecordMultiset;
@@ -295,14 +303,17 @@ class RecordVerifier {
     this.#after = new RecordMultiset(order.recordBytes, points);
   }
 
-  /** @param before as many records of the input, any of them */
+  /**
+   * @param before any records of the input, as many as `after`
+   * @param after the next records of the output
+   */
   async add(before: Uint8Array, after: Uint8Array): Promise<void> {
     this.#check.add(after);
     await this.#before.add(before);
     await this.#after.add(after);
   }
 
-  /** @throws MismatchError */
+  /** @throws MismatchError when the output is not in order or not a permutation of the input */
   verified(): { readonly order: boolean; readonly permutation: boolean } {
     const found = {
       order: this.#check.descent === undefined,

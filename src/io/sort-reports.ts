@@ -1,10 +1,11 @@
 import type { SortReport, StageReport } from '../sort/api/report.js';
 
 /**
- * What several sorts did, as one: that of the first, with the launches and times of all.
+ * Combines the reports of several sorts: the fields of the first, with summed launches and stage times.
  *
- * @param n keys in all: a sort of many rows at once goes over its keys twice
- * @param seconds wall-clock time of all
+ * @param reports at least one report
+ * @param n total number of keys; a segmented argsort goes over its keys twice
+ * @param seconds total wall-clock time
  */
 export function addReports(reports: readonly SortReport[], n: number, seconds: number): SortReport {
   const [first] = reports;

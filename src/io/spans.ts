@@ -1,22 +1,22 @@
 import type { ThreadSeconds } from '../device/staging.js';
 
-/** What a stretch of a job's time was spent on. */
+/** A timed span of a job. */
 export interface WorkSpan {
-  /** `wait` for the turn on the device; `sync`: until the result is on the disk, under its name. */
+  /** `wait` is for the device; `sync` lasts until the result is on disk under its final name. */
   readonly kind: 'read' | 'wait' | 'upload' | 'sort' | 'download' | 'write' | 'sync' | 'checksum';
   /** Milliseconds since 1970. */
   readonly began: number;
   readonly seconds: number;
-  /** What the threads did that moved a file between its disk and the device. */
+  /** Seconds that the transfer threads spent between file and device. */
   readonly threads?: ThreadSeconds;
 }
 
 export type OnSpan = (span: WorkSpan) => void;
 
-/** Now, in milliseconds since 1970, as finely as the clock tells. */
+/** Returns the time in milliseconds since 1970, at the resolution of the clock. */
 export const now = (): number => performance.timeOrigin + performance.now();
 
-/** As `spanned`, of files that are moved by threads, where they are: tells what these did. */
+/** Measures `move` as `measureSpan` does, and includes the seconds of its transfer threads. */
 export async function measureMove(
   kind: 'read' | 'write',
   onSpan: OnSpan | undefined,
@@ -27,7 +27,7 @@ export async function measureMove(
   onSpan?.({ kind, began, seconds: (now() - began) / 1000, ...(threads && { threads }) });
 }
 
-/** What `work` gives; tells how long it took. */
+/** Returns the result of `work` and reports its duration. */
 export async function measureSpan<T>(
   kind: WorkSpan['kind'],
   onSpan: OnSpan | undefined,

@@ -1,4 +1,4 @@
-/** Streams over file descriptors that hold no thread of the pool while they wait, where the system allows it. */
+/** Streams over file descriptors that do not occupy a pool thread while waiting, where the system supports it. */
 import { createReadStream, fstatSync, writeSync } from 'node:fs';
 import { Socket, type SocketConstructorOpts } from 'node:net';
 import { type Readable, Writable } from 'node:stream';
@@ -9,10 +9,10 @@ function isPipe(fd: number): boolean {
   return stat.isFIFO() || stat.isSocket();
 }
 
-/** What comes from `fd`; nothing is read before somebody asks for it. */
+/** Returns a readable stream over `fd`, which reads nothing until it is consumed. */
 export function readableOf(fd: number): Readable {
   if (isatty(fd)) return new ReadStream(fd);
-  // Without manualStart the constructor begins to read, and what nobody wants would be lost to a child.
+  // Without manualStart the constructor starts to read, and a child process would miss those bytes.
   const options: SocketConstructorOpts & { manualStart: boolean } = {
     fd,
     readable: true,
@@ -23,7 +23,9 @@ export function readableOf(fd: number): Readable {
   return createReadStream('', { fd });
 }
 
-/** What goes to `fd`. Lines to a file and lines to another descriptor of it stay in their order. */
+/**
+ * Returns a writable stream over `fd`. Writes to files are synchronous, which preserves their order across descriptors.
+ */
 export function writableOf(fd: number): Writable & { readonly isTTY?: boolean; readonly columns?: number } {
   if (isatty(fd)) return new WriteStream(fd);
   if (isPipe(fd)) return new Socket({ fd, readable: false, writable: true });
@@ -35,12 +37,12 @@ export function writableOf(fd: number): Writable & { readonly isTTY?: boolean; r
       } catch (error) {
         failure = error as Error;
       }
-      setImmediate(done, failure); // so that a long output lets other events through
+      setImmediate(done, failure); // lets other events run during a long output
     },
   });
 }
 
-/** Waits until all that was written has left; never rejects, since who writes hears of failures. */
+/** Resolves when all earlier writes are flushed; never rejects, since each write reports its own failure. */
 export const flushed = (stream: Writable): Promise<void> =>
   new Promise((resolve) => {
     if (stream.destroyed) resolve();

@@ -1,6 +1,6 @@
 /**
- * Files that are written aside until they are whole, and folders of temporary ones. Their names say who writes them, so that what a killed
- * process left can be told from what another one is still writing.
+ * Temporary files and folders. Their names identify the owning process, so that leftovers of a killed process can be
+ * distinguished from files in use.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
@@ -8,19 +8,19 @@ import { readdir, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 
-/** A process, told from all others of all machines and times. */
+/** Identifies a process across machines and reboots. */
 export interface Owner {
   readonly host: string;
-  /** Of the system's boot. */
+  /** Boot id of the system. */
   readonly boot: string;
-  /** The name space that its pid is from: containers of one host have pids of their own. */
+  /** PID namespace; containers of one host have separate ones. */
   readonly space: string;
   readonly pid: number;
-  /** When it started, in the system's own count: pids are used again. */
+  /** Start time in the system's own unit, since PIDs are reused. */
   readonly start: string;
 }
 
-/** What stands for a fact that this system does not tell. */
+/** Placeholder for a value that the system does not provide. */
 const UNKNOWN = '0';
 
 function readOrUnknown(ask: () => string): string {
@@ -33,14 +33,14 @@ function readOrUnknown(ask: () => string): string {
 
 interface Process {
   readonly start: string;
-  /** It has ended, and only its parent has not looked yet. */
+  /** Whether it is a zombie or dead. */
   readonly hasEnded: boolean;
 }
 
-/** What /proc tells of a process; undefined where it tells nothing. */
+/** Reads the state of a process from /proc; returns undefined when it is not available. */
 function readProcess(pid: number | 'self'): Process | undefined {
   const stat = readOrUnknown(() => readFileSync(`/proc/${pid}/stat`, 'latin1'));
-  // The second field is the program's name in parentheses, which may hold anything.
+  // The second field is the program name in parentheses, which may contain anything.
   const [state = '', ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const start = fields[18];
   return start === undefined ? undefined : { start, hasEnded: /[ZXx]/.test(state) };
@@ -50,7 +50,7 @@ const shortHash = (text: string): string => createHash('sha256').update(text).di
 
 let cachedOwner: Owner | undefined;
 
-/** This process. Where there is no /proc, boot and start are not known. */
+/** Returns the owner for this process. Without /proc, boot and start are unknown. */
 export function thisProcess(): Owner {
   cachedOwner ??= {
     host: shortHash(`${readOrUnknown(() => readFileSync('/etc/machine-id', 'utf8'))}\n${hostname()}`),
@@ -64,7 +64,7 @@ export function thisProcess(): Owner {
   return cachedOwner;
 }
 
-/** Whether nobody writes any more what `owner` began; false where that cannot be told from here. */
+/** Whether the owning process has ended; false when this cannot be determined from here. */
 export function hasOwnerExited(owner: Owner): boolean {
   const { host, boot, space } = thisProcess();
   if (owner.host !== host) return false;
@@ -79,10 +79,10 @@ export function hasOwnerExited(owner: Owner): boolean {
   return found !== undefined && (found.hasEnded || found.start !== owner.start);
 }
 
-/** Bytes that a name may have on usual file systems. */
+/** Maximum length of a file name in bytes on common file systems. */
 const MAX_NAME_BYTES = 255;
 
-/** A new name for what is to become `name`, in the same folder. */
+/** Returns a new temporary name for a file that will become `name` in the same folder. */
 export function temporaryName(
   name: string,
   { host, boot, space, pid, start }: Owner = thisProcess(),
@@ -96,7 +96,7 @@ export function temporaryName(
 const TEMPORARY_NAME =
   /^\..*\.clsort-(?<host>\w+)-(?<boot>\w+)-(?<space>\d+)-(?<pid>[1-9]\d{0,9})-(?<start>\d+)-[0-9a-f]{12}\.tmp$/s;
 
-/** Who writes a file of that name aside; undefined for other files. */
+/** Returns the owner of a temporary file; undefined for other names. */
 export function ownerOf(name: string): Owner | undefined {
   const { host, boot, space, pid, start } = TEMPORARY_NAME.exec(name)?.groups ?? {};
   if (!host || !boot || !space || !pid || !start) return undefined;
@@ -106,8 +106,8 @@ export function ownerOf(name: string): Owner | undefined {
 const cleanedFolders = new Map<string, Promise<void>>();
 
 /**
- * Removes from a folder what processes of this host that are no more wrote aside, once for each process:
- * a batch writes many files to one folder. What cannot be removed stays.
+ * Removes the temporary files in a folder that ended processes of this host left behind. Runs once per folder and
+ * process, since a batch writes many files to one folder. Files that cannot be removed stay.
  */
 export function removeOrphansOnce(folder: string): Promise<void> {
   let cleanup = cleanedFolders.get(folder);
@@ -118,7 +118,7 @@ export function removeOrphansOnce(folder: string): Promise<void> {
   return cleanup;
 }
 
-/** The same, as often as it is asked for: for who knows that such a process has just ended. */
+/** Removes orphaned temporary files on every call, for callers that know of a process that just ended. */
 export async function removeOrphans(folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   for (const name of names) {

@@ -3,20 +3,20 @@ import type { SortOptions } from '../sort/api/options.js';
 import { UsageError } from '../util/errors.js';
 import type { KeyReader } from './formats/key-file.js';
 
-/** Bytes at the beginning of a file that are looked at. */
+/** Number of leading bytes that are examined. */
 const LOOKED_AT = 4096;
-/** Keys of fewer bits may well look like text. */
+/** Minimum key width in bits; narrower keys may look like text by chance. */
 const MIN_WIDTH = 32;
 
 const NUMBERS = /^[\d\s.,;+\-eE]*$/;
 
-/** Are bytes numbers in lines of text? */
+/** Whether bytes are lines of numbers as text. */
 const isText = (bytes: Uint8Array): boolean => {
   const text = Buffer.from(bytes).toString('latin1');
   return text.includes('\n') && /\d/.test(text) && NUMBERS.test(text);
 };
 
-/** Warns of a file of raw keys that is numbers as text, too little of it for its format to be refused as text. */
+/** Warns when raw keys look like numbers as text, but too few to be detected as a text format. */
 export async function warnOfText(
   { name, format, dtype, n, readAt }: KeyReader,
   { onWarning }: Pick<SortOptions, 'onWarning'>,

@@ -1,4 +1,4 @@
-/** The first keys of files in an order, without a sort of all of them. */
+/** Top-k selection in files, without sorting them. */
 
 import { constants } from 'node:buffer';
 import { bytesOf, newArray } from '../keys/array.js';
@@ -16,44 +16,44 @@ import { assertNotAborted } from './raw.js';
 import { type FileContext, type FileSortOptions, sortOptions } from './sort-file.js';
 import type { TextReadOptions } from './text/text-options.js';
 
-/** Of which files, and how many. */
+/** A top-k selection: inputs, output and options. */
 export interface TopKJob
   extends Pick<
     FileSortOptions,
     'dtype' | 'format' | 'column' | keyof TextReadOptions | 'to' | 'nan' | 'bits' | 'argsort' | 'verify'
   > {
-  /** Files, `-` for stdin; of several the keys of all. */
+  /** Paths, `-` for stdin; several files are concatenated. */
   readonly in: readonly string[];
-  /** Result, `-` for stdout. An existing file is replaced when all is well. */
+  /** Path of the output, `-` for stdout. An existing file is replaced on success. */
   readonly out: string;
-  /** How many keys to write: all where there are fewer. */
+  /** Number of keys to write; all keys when there are fewer. */
   readonly k: number;
-  /** The largest keys (default), or the smallest. */
+  /** Select the largest keys (default) or the smallest. */
   readonly largest?: boolean | undefined;
-  /** Most bytes to take, beside what the process and readers take anyway. */
+  /** Memory limit in bytes, in addition to what the process and readers use anyway. */
   readonly memory: number;
 }
 
 export interface TopKReport {
-  /** Keys of the input. */
+  /** Number of keys in the input. */
   readonly n: number;
   readonly written: number;
   readonly dtype: Dtype;
   readonly formats: readonly [from: string, to: string];
 }
 
-/** Keys that one call looks at: more gain nothing. */
+/** Maximum keys per call; more are not faster. */
 const MAX_KEYS = 2 ** 24;
-/** What a call takes for each byte of a key: its pieces, the array, and twice as much where it is sorted. */
+/** Memory per byte of a key: its pieces, the array, and twice as much when it is sorted. */
 const MEMORY_FACTOR = 6;
-/** Bytes of a position, as long as it is one of some among others. */
+/** Bytes of a position during the selection. */
 const POSITION_BYTES = 8;
 
-/** Bytes of memory that `k` keys of a group take. */
+/** Returns the memory in bytes for `k` keys. */
 const memoryFor = (k: number, keyBytes: number): number =>
   2 * k * MEMORY_FACTOR * (keyBytes + POSITION_BYTES);
 
-/** Most keys that may be kept. */
+/** Returns the maximum number of keys that can be held. */
 const maxKeys = (memory: number, keyBytes: number): number =>
   Math.min(Math.floor(memory / memoryFor(1, keyBytes)), Math.floor(constants.MAX_LENGTH / keyBytes));
 
@@ -67,10 +67,18 @@ const tooManyKeys = (k: number, { memory }: TopKJob, keyBytes: number): UsageErr
 };
 
 /**
- * Writes the `k` largest or smallest keys of files, in order, or where they are, in memory for a part of the files. Of equal
- * keys those are taken that come first. A matrix is taken as the keys that it has.
+ * Writes the `k` largest or smallest keys of files in order, or their positions. Holds a part of the files in memory.
+ * Of equal keys, those that come first are selected. A matrix is treated as one array.
  *
- * @throws UsageError, DtypeError, FormatError, IoError, AbortedError, and what `Sorter.topK` throws
+ * @param sorter selects the keys
+ * @param job inputs, output and options
+ * @param context streams and callbacks
+ * @throws UsageError when an option is invalid or `k` keys exceed the memory limit
+ * @throws DtypeError when the dtype is missing or contradicts the file
+ * @throws FormatError when a file is not valid in its format
+ * @throws IoError when reading or writing fails
+ * @throws AbortedError when the signal aborts
+ * @throws the errors of `Sorter.topK`
  */
 export async function topKFile(sorter: Sorter, job: TopKJob, context: FileContext): Promise<TopKReport> {
   const { in: inputs, out, k, dtype, header, delimiter, argsort = false } = job;
@@ -100,7 +108,7 @@ export async function topKFile(sorter: Sorter, job: TopKJob, context: FileContex
   return report as unknown as TopKReport;
 }
 
-/** Keys in order, and where in the input they are. */
+/** Selected keys in order, and their positions in the input. */
 interface Top {
   readonly keys: KeyArray;
   readonly positions: Float64Array;
@@ -134,7 +142,7 @@ async function selectTop(
       top = { keys: found.keys, positions };
       return;
     }
-    // Those that come first in the input stand first, so that they are taken of equal ones.
+    // Earlier keys go first, so that they win among equal keys.
     const both = newArray(dtype, top.keys.length + found.keys.length);
     bytesOf(both).set(bytesOf(top.keys));
     bytesOf(both).set(bytesOf(found.keys), top.keys.byteLength);
@@ -144,13 +152,13 @@ async function selectTop(
     top = { keys: kept, positions: Float64Array.from(indices, at) };
   };
   for await (const keys of keyGroups(reader, count)) {
-    // How many keys a pipe has shows when they come.
+    // The number of keys of a pipe is not known in advance.
     if (k > maxKept && n + keys.length > maxKept) throw tooManyKeys(k, job, keyBytes);
     assertNotAborted(context.signal);
     await take(keys);
     context.onProgress?.({ phase: 'looking', done: n, total: reader.n ?? Number.NaN });
   }
-  if (n === 0) await take(newArray(dtype, 0)); // so that what is wrong is told of no keys, too
+  if (n === 0) await take(newArray(dtype, 0)); // so that invalid options raise an error for empty files
   return { n, top };
 }
 

@@ -1,10 +1,14 @@
-/** Small files, written as a whole or not at all. */
+/** Atomic writes of small files. */
 import { open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { ioError } from './raw.js';
 import { temporaryName } from './temporary-files.js';
 
-/** Writes a file aside, and renames it when it is on disk. @throws IoError */
+/**
+ * Writes a temporary file, syncs it and renames it.
+ *
+ * @throws IoError when writing fails
+ */
 export async function writeFileAtomic(
   path: string,
   contents: string | Uint8Array,
@@ -14,7 +18,7 @@ export async function writeFileAtomic(
     const handle = await open(temporary, 'wx');
     try {
       await handle.writeFile(contents);
-      await handle.datasync(); // before anybody relies on it
+      await handle.datasync(); // durable before it is visible
     } finally {
       await handle.close();
     }

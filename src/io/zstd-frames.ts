@@ -1,17 +1,21 @@
 /**
- * Where the frames of a zstd file end (RFC 8878). A file may have several, one behind the other, and Node's decompressor
- * drops what follows the end of one in the same chunk, without a word (seen in 24.21), and takes a part of one for all of it
- * (seen in 22.23).
+ * Splits a zstd file at the ends of its frames (RFC 8878). A file may have several frames. Node's decompressor silently
+ * drops data after the end of a frame in the same chunk (seen in 24.21), and treats a partial frame as complete (seen
+ * in 22.23).
  */
 
-/** What is wanted of the bytes that come next: to see so many, to pass over so many, or to cut here. */
+/** What the parser wants next: to see a number of bytes, to skip a number of bytes, or to cut here. */
 type ParserRequest = { readonly peek: number } | { readonly skip: number } | 'cut';
 
 const FRAME = 0xfd2fb528;
-/** The low four bits may be any. */
+/** The lowest four bits may have any value. */
 const SKIPPABLE = 0x184d2a50;
 
-/** Follows the structure of the file. @throws Error where there is none */
+/**
+ * Parses the structure of the file.
+ *
+ * @throws Error when no frame begins where one should
+ */
 function* parseStructure(): Generator<ParserRequest, never, Buffer> {
   for (;;) {
     const magic = (yield { peek: 4 }).readUInt32LE();
@@ -35,13 +39,17 @@ function* parseFrame(): Generator<ParserRequest, void, Buffer> {
   for (let isLast = false; !isLast; ) {
     const block = (yield { peek: 3 }).readUIntLE(0, 3);
     isLast = (block & 1) !== 0;
-    const isRepeated = ((block >> 1) & 3) === 1; // one byte, as often as the size says
+    const isRepeated = ((block >> 1) & 3) === 1; // one byte, repeated as often as the size says
     yield { skip: isRepeated ? 1 : block >> 3 };
   }
   if ((descriptor & 4) !== 0) yield { skip: 4 }; // a checksum
 }
 
-/** The same bytes, in pieces none of which goes on behind the end of a frame. @throws Error where they end within one */
+/**
+ * Yields the same bytes in pieces that end at the ends of frames.
+ *
+ * @throws Error when the bytes end within a frame
+ */
 export async function* cutAtFrames(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const parser = parseStructure();
   let seen = Buffer.alloc(0);
@@ -76,7 +84,7 @@ export async function* cutAtFrames(pieces: AsyncIterable<Uint8Array>): AsyncGene
   }
   while (typeof want === 'object' && 'skip' in want && want.skip === toPass) {
     toPass = 0;
-    want = parser.next(seen).value; // of nothing that is left to pass over
+    want = parser.next(seen).value; // skips of zero bytes
   }
   if (want !== 'cut') throw new Error('unexpected end of file');
 }

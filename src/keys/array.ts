@@ -1,10 +1,10 @@
 import { DtypeError, InputError } from '../util/errors.js';
 import { type Dtype, type DtypeInfo, dtypeInfo, type HalfArray, type KeyArray } from './dtype.js';
 
-/** Bit patterns of keys, one unsigned word a key. */
+/** Bit patterns of keys, one unsigned word per key. */
 export type KeyWords = Uint8Array | Uint16Array | Uint32Array | BigUint64Array;
 
-/** Keys on the host: an array as the caller knows it, and the bits that are sorted. */
+/** Keys on the host: the caller's array and the bits that are sorted. */
 export interface KeyColumn<K extends KeyArray = KeyArray> {
   readonly array: K;
   readonly dtype: Dtype;
@@ -13,27 +13,27 @@ export interface KeyColumn<K extends KeyArray = KeyArray> {
   readonly n: number;
   /** The bits of the keys; shares memory with `array` unless `copied`. */
   readonly view: KeyWords;
-  /** True when `array` does not stand on a multiple of the key size, so that `view` is a copy. */
+  /** Whether `view` is a copy, because `array` is not aligned to the key size. */
   readonly copied: boolean;
 }
 
 /** Keys on the host as the engines take them, without the caller's array. */
 export type HostColumn = Pick<KeyColumn, 'dtype' | 'info' | 'n' | 'view'>;
 
-/** Arrays that hold values: any typed array, Buffers among them. */
+/** Arrays that hold values: any typed array, including a Buffer. */
 export type ValueArray = KeyArray;
 
-/** Values on the host: `bytes` bytes for each key, in any typed array. */
+/** Values on the host: `bytes` bytes per key, in any typed array. */
 export interface ValueColumn<V extends ValueArray = ValueArray> {
   readonly array: V;
   /** Bytes of one value, 1 to 16. */
   readonly bytes: number;
 }
 
-/** Where the memory of new arrays comes from: an ArrayBuffer of this many bytes, all zero. */
+/** Allocates the memory of a new array: an ArrayBuffer of this many bytes, all zero. */
 export type MemorySource = (bytes: number) => ArrayBuffer;
 
-/** Widest value that can travel with a key. */
+/** Maximum bytes of a value. */
 const MAX_VALUE_BYTES = 16;
 
 const DTYPE_OF_ARRAY: Readonly<Record<string, Dtype>> = {
@@ -51,7 +51,7 @@ const DTYPE_OF_ARRAY: Readonly<Record<string, Dtype>> = {
   Float64Array: 'f64',
 };
 
-/** Name of a typed array's type; works across realms, and says 'Uint8Array' for a Buffer. */
+/** Returns the name of a typed array's type. It works across realms, and is 'Uint8Array' for a Buffer. */
 const typeName = (value: unknown): string | undefined =>
   ArrayBuffer.isView(value)
     ? (value as unknown as { [Symbol.toStringTag]: string })[Symbol.toStringTag]
@@ -66,10 +66,10 @@ function describeValue(value: unknown): string {
 }
 
 /**
- * The dtype that a typed array holds.
+ * Returns the dtype of a typed array.
  *
- * @param what how a sentence begins that says that it is none
- * @throws InputError when `array` is no typed array
+ * @param what start of the error message; default: `'keys are'`
+ * @throws InputError when `array` is not a typed array
  */
 export function dtypeOf(array: unknown, what = 'keys are'): Dtype {
   const name = typeName(array);
@@ -83,12 +83,13 @@ export function dtypeOf(array: unknown, what = 'keys are'): Dtype {
 }
 
 /**
- * Reads a typed array as keys.
+ * Returns the key column of a typed array.
  *
- * @param dtype what its bits mean, when not what the array's type says: any dtype of the same width, and
- *   for a Buffer or Uint8Array, which are bytes, any dtype at all
- * @throws InputError when `keys` is no typed array, is detached, or holds no whole number of keys;
- *   DtypeError when `dtype` does not fit the array
+ * @param keys typed array of keys
+ * @param dtype dtype of the bits, if it is not that of the array's type: any dtype of the same width, or any dtype at
+ *   all for an array of bytes such as a Buffer or Uint8Array
+ * @throws InputError when `keys` is not a typed array, is detached, or does not hold a whole number of keys
+ * @throws DtypeError when `dtype` does not fit the array
  */
 export function keyColumn<K extends KeyArray>(keys: K, dtype?: Dtype): KeyColumn<K> {
   const own = dtypeInfo(dtypeOf(keys));
@@ -111,10 +112,10 @@ export function keyColumn<K extends KeyArray>(keys: K, dtype?: Dtype): KeyColumn
 }
 
 /**
- * Reads a typed array as the values of `n` keys: as many elements for each key as there are.
+ * Returns the value column of a typed array, which holds the same number of elements for each of `n` keys.
  *
- * @throws InputError when `values` is no typed array, is detached, or does not divide into `n` values of
- *   1 to 16 bytes
+ * @throws InputError when `values` is not a typed array, is detached, or does not divide into `n` values of 1 to 16
+ *   bytes
  */
 export function valueColumn<V extends ValueArray>(values: V, { n }: { readonly n: number }): ValueColumn<V> {
   if (DTYPE_OF_ARRAY[typeName(values) ?? ''] === undefined) {
@@ -133,9 +134,13 @@ export function valueColumn<V extends ValueArray>(values: V, { n }: { readonly n
 }
 
 /**
- * A new array of the same type, in memory of its own.
+ * Returns a new array of the same type, in memory of its own.
  *
- * Its contents are undefined: every element is to be written before it is handed out.
+ * Its contents are undefined. Every element must be written before the array is returned to a caller.
+ *
+ * @param array array whose type is used
+ * @param length number of elements; default: the length of `array`
+ * @param memory allocator; default: the one of Node
  */
 export function emptyLike<A extends ValueArray>(
   array: A,
@@ -146,13 +151,16 @@ export function emptyLike<A extends ValueArray>(
   if (Buffer.isBuffer(array)) {
     return (memory ? Buffer.from(memory(bytes)) : Buffer.allocUnsafeSlow(length)) as unknown as A;
   }
-  const name = typeName(array) as 'Uint8Array'; // stands for all of them: they are constructed alike
+  const name = typeName(array) as 'Uint8Array'; // stands for all types: their constructors are alike
   return new globalThis[name](memory ? memory(bytes) : (length as never)) as unknown as A;
 }
 
 /**
- * @throws InputError when two arrays share memory: devices work in place on host memory, and one buffer
- *   over a part of another has undefined contents
+ * Checks that two arrays do not share memory. Devices work in place on host memory, and a buffer over a part of
+ * another one has undefined contents.
+ *
+ * @param what both arrays, as the subject of the error message
+ * @throws InputError when the arrays overlap
  */
 export function assertDisjoint(a: ArrayBufferView, b: ArrayBufferView, what: string): void {
   if (a.buffer !== b.buffer || a.byteLength === 0 || b.byteLength === 0) return;
@@ -161,7 +169,7 @@ export function assertDisjoint(a: ArrayBufferView, b: ArrayBufferView, what: str
   }
 }
 
-/** The array that holds a dtype; f16 as bits where Node has no Float16Array. */
+/** Array type of each dtype. f16 keys are bits if Node has no Float16Array. */
 export interface ArraysByDtype {
   u8: Uint8Array;
   i8: Int8Array;
@@ -178,7 +186,7 @@ export interface ArraysByDtype {
 
 export type ArrayOf<D extends Dtype> = ArraysByDtype[D];
 
-/** The dtype of an array's type; for a plain KeyArray any. */
+/** Dtype of an array type; any dtype for a plain KeyArray. */
 export type DtypeOf<K extends KeyArray> = K extends HalfArray
   ? 'f16'
   : K extends Uint8Array | Uint8ClampedArray
@@ -200,12 +208,13 @@ const CONSTRUCTOR_NAMES: Readonly<Record<Dtype, string>> = {
 };
 
 /**
- * An array of `length` zeros.
+ * Returns an array of `length` zeros.
  *
- * @throws InputError for more elements than an array can have here
+ * @param memory allocator; default: the one of Node
+ * @throws InputError when an array cannot have that many elements here
  */
 export function newArray<D extends Dtype>(dtype: D, length: number, memory?: MemorySource): ArrayOf<D> {
-  const name = CONSTRUCTOR_NAMES[dtype] as 'Uint8Array'; // stands for all of them: they are constructed alike
+  const name = CONSTRUCTOR_NAMES[dtype] as 'Uint8Array'; // stands for all types: their constructors are alike
   try {
     const source = memory ? memory(length * dtypeInfo(dtype).bytes) : (length as never);
     return new globalThis[name](source) as unknown as ArrayOf<D>;
@@ -216,17 +225,17 @@ export function newArray<D extends Dtype>(dtype: D, length: number, memory?: Mem
   }
 }
 
-/** The memory of a view, or its bytes from `start` to `end`, as plain bytes: at most 4 GiB on Node 20. */
+/** Returns the memory of a view, or its bytes from `start` to `end`, as a Uint8Array: at most 4 GiB on Node 20. */
 export function bytesOf(view: ArrayBufferView, start = 0, end: number = view.byteLength): Uint8Array {
   return new Uint8Array(view.buffer, view.byteOffset + start, end - start);
 }
 
-/** Most bytes that plain bytes are made of: more are beyond Node 20. */
+/** Maximum bytes of a Uint8Array on Node 20. */
 const MAX_PLAIN_BYTES = 2 ** 32 - 1;
 
 /**
- * The bytes of a view from `start` to `end`: plain bytes, or as many as these cannot hold as words of 8 bytes, or
- * of fewer where it does not stand on a multiple of that.
+ * Returns the bytes of a view from `start` to `end` as a Uint8Array. Beyond 4 GiB it returns words of 8 bytes, or the
+ * largest words that alignment and length allow.
  */
 export function byteRange(view: ArrayBufferView, start = 0, end: number = view.byteLength): ArrayBufferView {
   const bytes = end - start;
@@ -239,7 +248,7 @@ export function byteRange(view: ArrayBufferView, start = 0, end: number = view.b
   return new Words(view.buffer, at, bytes / unit);
 }
 
-/** New memory of so many zero bytes, as `part` shows it. */
+/** Returns new zeroed memory in the form of `byteRange`. */
 export function newBytes(bytes: number): ArrayBufferView {
   return byteRange(new DataView(new ArrayBuffer(bytes)));
 }
@@ -247,19 +256,19 @@ export function newBytes(bytes: number): ArrayBufferView {
 /** Bytes that are written at a time. */
 const COPY_BYTES = 2 ** 30;
 
-/** Makes all bytes 0. */
+/** Sets all bytes to 0. */
 export function clearBytes(memory: ArrayBuffer): void {
   for (let start = 0; start < memory.byteLength; start += COPY_BYTES) {
     new Uint8Array(memory, start, Math.min(COPY_BYTES, memory.byteLength - start)).fill(0);
   }
 }
 
-/** Copies arrays to others of their lengths. */
+/** Copies arrays to others of the same lengths. */
 export function copyEach(from: readonly Uint8Array[], to: readonly Uint8Array[]): void {
   for (const [i, view] of from.entries()) to[i]?.set(view);
 }
 
-/** Copies the bytes of a view to the front of another, which has room for them. */
+/** Copies the bytes of a view to the front of another one, which must be large enough. */
 export function copyBytes(from: ArrayBufferView, to: ArrayBufferView): void {
   for (let start = 0; start < from.byteLength; start += COPY_BYTES) {
     const end = Math.min(start + COPY_BYTES, from.byteLength);
@@ -267,10 +276,7 @@ export function copyBytes(from: ArrayBufferView, to: ArrayBufferView): void {
   }
 }
 
-/**
- * The memory of a view as words of a key's width: the same memory when it stands on a multiple of that, else
- * new memory with the same contents.
- */
+/** Returns the memory of a view as words of a key's width: the same memory if it is aligned to them, else a copy. */
 export function keyWords(view: ArrayBufferView, { bytes: unit }: DtypeInfo): KeyWords {
   const { buffer, byteOffset, byteLength } = view.byteOffset % unit === 0 ? view : copyOf(view);
   if (unit === 1) return new Uint8Array(buffer, byteOffset, byteLength);
@@ -279,41 +285,41 @@ export function keyWords(view: ArrayBufferView, { bytes: unit }: DtypeInfo): Key
   return new BigUint64Array(buffer, byteOffset, byteLength / 8);
 }
 
-/** The keys of a dtype that words are the bits of, in the same memory. */
+/** Returns words as keys of a dtype, in the same memory. */
 export function elementsOf({ buffer, byteOffset, length }: KeyWords, dtype: Dtype): KeyArray {
   const Elements = globalThis[CONSTRUCTOR_NAMES[dtype] as 'Uint8Array'];
   return new Elements(buffer, byteOffset, length);
 }
 
-/** Can a program take this memory away, or move its end, while somebody works on it? A device must not hold it then. */
+/** Whether the program can detach or resize this memory while it is in use. A device must not hold such memory. */
 export function isResizable({ buffer }: ArrayBufferView): boolean {
   const { resizable = false, growable = false } = buffer as { resizable?: boolean; growable?: boolean };
   return resizable || growable;
 }
 
-/** The same bytes in memory whose length is fixed: those of the array, or a copy of them. */
+/** Returns the same bytes in memory of fixed length: the array itself, or a copy. */
 export function withFixedLength(view: ArrayBufferView): ArrayBufferView {
   return isResizable(view) ? copyOf(view) : view;
 }
 
-/** The same bytes in memory of their own. */
+/** Returns a copy of a view in new memory. */
 function copyOf(view: ArrayBufferView): ArrayBufferView {
   const copy = newBytes(view.byteLength);
   copyBytes(view, copy);
   return copy;
 }
 
-/** Was the buffer of a typed array transferred, or has it shrunk to before the array's end? */
+/** Whether the buffer of a typed array was transferred, or shrunk to before the array's end. */
 export function isDetached(array: ArrayBufferView): boolean {
   try {
-    Uint8Array.prototype.keys.call(array); // such an array looks empty, but its iterator refuses
+    Uint8Array.prototype.keys.call(array); // such an array looks empty, but its iterator throws
     return false;
   } catch {
     return true;
   }
 }
 
-/** @throws InputError for an array that is detached */
+/** @throws InputError when the array is detached */
 export function assertAttached(array: ArrayBufferView, what: string): void {
   if (!isDetached(array)) return;
   throw new InputError(

@@ -1,18 +1,18 @@
 /**
- * The key codec over whole arrays, in numbers instead of BigInts: an order of magnitude faster than
- * `encode` and `decode` of key-codec.ts, to which tests compare it.
+ * The key codec for whole arrays, in numbers instead of BigInts. It is an order of magnitude faster than `encode` and
+ * `decode` of key-codec.ts, against which tests compare it.
  *
- * A record is `stride` 32-bit words: the one or two words of a code, low word first, then whatever the
- * caller keeps there. Signs of real data are hard to predict, so nothing here branches on them.
+ * A record is `stride` 32-bit words: the one or two words of a code, low word first, then words of the caller. Signs
+ * of real data are hard to predict, so nothing here branches on them.
  */
 import type { KeyWords } from './array.js';
 import type { DtypeInfo } from './dtype.js';
 import type { KeyCodec } from './key-codec.js';
 
-/** 32-bit words that the code of a key takes in a record. */
+/** Returns the number of 32-bit words that the code of a key takes in a record. */
 export const codeWordsOf = ({ width }: DtypeInfo): 1 | 2 => (width === 64 ? 2 : 1);
 
-/** Writes the codes of `keys`; `records` may be the memory of the keys when they have as many words. */
+/** Writes the codes of `keys`. `records` may be the memory of the keys if it has as many words. */
 export function encodeRecords(keys: KeyWords, records: Uint32Array, stride: number, codec: KeyCodec): void {
   const words = wholeWords(keys);
   if (words && codec.identity && stride === codeWordsOf(codec.dtype)) {
@@ -54,13 +54,13 @@ export function decodeRecords(records: Uint32Array, stride: number, keys: KeyWor
   }
 }
 
-/** The keys as 32-bit words, when each is made of whole ones. */
+/** Returns the keys as 32-bit words; undefined for keys of fewer bits. */
 function wholeWords(keys: KeyWords): Uint32Array | undefined {
   if (keys.BYTES_PER_ELEMENT < 4) return undefined;
   return new Uint32Array(keys.buffer, keys.byteOffset, keys.byteLength / 4);
 }
 
-/** Encodes whole numbers, and decodes them: all that their codec does is to flip the same bits of each. */
+/** Encodes or decodes integers: in both directions their codec flips the same bits of each key. */
 function flipWords(
   { from, step }: { from: Uint32Array; step: number },
   { to, step: stride }: { to: Uint32Array; step: number },
@@ -77,12 +77,12 @@ function flipWords(
   }
 }
 
-/** A codec of at most 32 bits in numbers. */
+/** A codec of at most 32 bits, in numbers. */
 export interface Codec32 {
   readonly signShift: number;
   readonly mask: number;
   readonly positiveFlip: number;
-  /** What negative keys flip besides. */
+  /** Bits that negative keys flip in addition. */
   readonly signFlip: number;
   readonly rotate: number;
   readonly lastNumber: number;
@@ -101,7 +101,7 @@ export const codec32 = (codec: KeyCodec): Codec32 => ({
   descending: codec.descending,
 });
 
-/** The code of the key with these bits, as an unsigned number. */
+/** Returns the code of the key with these bits, as an unsigned number. */
 const encode32 = (codec: Codec32, bits: number): number => {
   let code = bits ^ codec.positiveFlip ^ (-(bits >>> codec.signShift) & codec.signFlip);
   code = (code - codec.rotate) & codec.mask;
@@ -118,7 +118,7 @@ export const decode32 = (codec: Codec32, code: number): number => {
   return (bits ^ codec.positiveFlip ^ (((bits >>> codec.signShift) - 1) & codec.signFlip)) >>> 0;
 };
 
-/** A codec of 64 bits in pairs of 32-bit numbers. */
+/** A codec of 64 bits, in pairs of 32-bit numbers. */
 interface Codec64 {
   readonly positiveFlip: readonly [low: number, high: number];
   readonly signFlip: readonly [low: number, high: number];

@@ -2,19 +2,27 @@ import { DtypeError } from '../util/errors.js';
 import { formatValue } from '../util/format-value.js';
 import { unknownName } from '../util/suggest.js';
 
-/** Names of the element types that clsort sorts, in order of width. */
+/**
+ * Names of the element types that clsort sorts, ordered by width in bits.
+ *
+ * @example
+ * ```ts
+ * DTYPES.includes('f32'); // true
+ * ```
+ */
 export const DTYPES = ['u8', 'i8', 'u16', 'i16', 'f16', 'u32', 'i32', 'f32', 'u64', 'i64', 'f64'] as const;
 
+/** Name of an element type: u for unsigned, i for signed, f for float, then the width in bits. */
 export type Dtype = (typeof DTYPES)[number];
 export type DtypeKind = 'unsigned' | 'signed' | 'float';
 
 /**
- * A Float16Array, for programs whose `lib` declares one. For others it is no type: an unknown name in a declaration
- * is any type, and every argument would pass for keys.
+ * `Float16Array` if the program's `lib` declares it, else `never`. An undeclared name in a declaration would be
+ * `any`, and every argument would be accepted as keys.
  */
 export type HalfArray = typeof globalThis extends { Float16Array: { prototype: infer A } } ? A : never;
 
-/** Arrays that hold keys. Where Node has no Float16Array, f16 keys are the bits in a Uint16Array. */
+/** Arrays that hold keys. If Node has no Float16Array, f16 keys are the bits in a Uint16Array. */
 export type KeyArray =
   | Uint8Array
   | Uint8ClampedArray
@@ -29,7 +37,7 @@ export type KeyArray =
   | BigInt64Array
   | Float64Array;
 
-/** What is known of a dtype: how wide it is and how its bits are to be read. */
+/** Properties of a dtype: its width and the meaning of its bits. */
 export interface DtypeInfo {
   readonly name: Dtype;
   readonly kind: DtypeKind;
@@ -37,7 +45,7 @@ export interface DtypeInfo {
   readonly width: 8 | 16 | 32 | 64;
   /** Bytes of a key, 1 to 8. */
   readonly bytes: 1 | 2 | 4 | 8;
-  /** M of the key codec: how many negative NaN bit patterns there are; 0 for integers. */
+  /** M of the key codec: the number of negative NaN bit patterns; 0 for integers. */
   readonly negativeNaNs: bigint;
 }
 
@@ -63,7 +71,11 @@ const TABLE: Readonly<Record<Dtype, DtypeInfo>> = {
   f64: info('f64', 'float', 64, 52n),
 };
 
-/** @throws DtypeError when `name` is no dtype. */
+/**
+ * Returns the properties of a dtype.
+ *
+ * @throws DtypeError when `name` is not a dtype
+ */
 export function dtypeInfo(name: string): DtypeInfo {
   if (typeof name !== 'string')
     throw new DtypeError(`the dtype is ${formatValue(name)}: expected one of ${DTYPES.join(' ')}`);
@@ -72,6 +84,6 @@ export function dtypeInfo(name: string): DtypeInfo {
   return found;
 }
 
-/** The bits of +infinity, above which the magnitudes of NaNs are; 0 for integers, which have none. */
+/** Returns the bits of +infinity, above which the magnitudes of NaNs are; 0 for integers. */
 export const infinityBits = ({ kind, width, negativeNaNs }: DtypeInfo): bigint =>
   kind === 'float' ? (1n << BigInt(width - 1)) - 1n - negativeNaNs : 0n;

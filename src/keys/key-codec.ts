@@ -1,15 +1,22 @@
 import { type Dtype, type DtypeInfo, dtypeInfo } from './dtype.js';
 
-/** How keys are ordered. */
+/**
+ * Order of the keys.
+ *
+ * @example
+ * ```ts
+ * await sort(keys, { descending: true, nan: 'first' });
+ * ```
+ */
 export interface Order {
   /**
-   * Largest number first; equal keys still keep their input order.
+   * Sorts from the largest to the smallest key. Equal keys still keep their input order.
    *
    * @defaultValue `false`
    */
   readonly descending?: boolean;
   /**
-   * Where NaNs go, in either direction.
+   * Position of NaNs, in ascending and in descending order.
    *
    * @defaultValue `'last'`
    */
@@ -17,8 +24,8 @@ export interface Order {
 }
 
 /**
- * The bijection between the bit patterns of a dtype and unsigned codes of the same width whose
- * numeric order is the wanted order. Pure data, so that the device and the host share one definition:
+ * Bijection between the bit patterns of a dtype and unsigned codes of the same width, whose numeric order is the
+ * requested order. It is pure data, so that device and host share one definition:
  *
  *     code = key ^ (top bit of key set ? negativeFlip : positiveFlip)
  *     code = code - rotate                                  (mod 2^w: both signs of NaN end on top)
@@ -33,14 +40,18 @@ export interface KeyCodec {
   readonly lastNumber: bigint;
   readonly nanShift: bigint;
   readonly descending: boolean;
-  /** True when the code of every key is the key itself. */
+  /** Whether the code of every key is the key itself. */
   readonly identity: boolean;
 }
 
-/** Codecs that were asked for, by what else there is to an order. */
+/** Cached codecs of each dtype, indexed by direction and NaN position. */
 const codecs = new Map<Dtype, KeyCodec[]>();
 
-/** @returns the same object for the same order @throws DtypeError when `dtype` is no dtype. */
+/**
+ * Returns the codec of a dtype and an order. The same order gives the same object.
+ *
+ * @throws DtypeError when `dtype` is not a dtype
+ */
 export function keyCodec(dtype: Dtype, { descending = false, nan = 'last' }: Order = {}): KeyCodec {
   const order = (descending ? 2 : 0) + (nan === 'first' ? 1 : 0);
   const known = codecs.get(dtype)?.[order];
@@ -71,7 +82,7 @@ function makeCodec(dtype: Dtype, descending: boolean, nan: Required<Order>['nan'
   };
 }
 
-/** Code of one key, both as unsigned bit patterns. */
+/** Returns the code of one key. Both are unsigned bit patterns. */
 export function encode(codec: KeyCodec, bits: bigint): bigint {
   const w = codec.dtype.width;
   const flip = bits >> BigInt(w - 1) ? codec.negativeFlip : codec.positiveFlip;
@@ -92,8 +103,8 @@ export function decode(codec: KeyCodec, code: bigint): bigint {
 }
 
 /**
- * The codec as the kernels take it: an 8-vector of code words, `uint8` up to 32-bit keys, `ulong8` for
- * 64-bit ones (see cl/key_codec.clh for the order of its components).
+ * Returns the codec as a kernel argument: an 8-vector of code words, `uint8` up to 32-bit keys, `ulong8` for 64-bit
+ * keys. cl/key_codec.clh defines the order of the components.
  */
 export function codecVector(codec: KeyCodec): Uint32Array | BigUint64Array {
   const words = [
@@ -109,7 +120,7 @@ export function codecVector(codec: KeyCodec): Uint32Array | BigUint64Array {
   return codec.dtype.width === 64 ? BigUint64Array.from(words) : Uint32Array.from(words, Number);
 }
 
-/** The codec, and the bits of the code that count, as the addon takes them: seven numbers of 64 bits. */
+/** Returns the codec as the addon expects it: seven 64-bit words, the last one a mask of the code bits that count. */
 export function codecWords(codec: KeyCodec, mask: bigint): BigUint64Array {
   const { positiveFlip, negativeFlip, rotate, lastNumber, nanShift, descending } = codec;
   return BigUint64Array.of(

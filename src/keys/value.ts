@@ -1,10 +1,10 @@
-/** Between the bit patterns of keys and the numbers that they are. */
+/** Conversion between the bit patterns of keys and their numbers. */
 import type { DtypeInfo } from './dtype.js';
 import { encode, type KeyCodec, keyCodec } from './key-codec.js';
 
 const scratch = new DataView(new ArrayBuffer(8));
 
-/** The number that half-precision bits are. */
+/** Returns the number of half-precision bits. */
 export function f16Value(bits: number): number {
   const exponent = (bits >> 10) & 31;
   const mantissa = bits & 1023;
@@ -13,7 +13,7 @@ export function f16Value(bits: number): number {
   return sign * (exponent > 0 ? (1 + mantissa / 1024) * 2 ** (exponent - 15) : mantissa * 2 ** -24);
 }
 
-/** The number that a key is: a BigInt for 64-bit integers. */
+/** Returns the number of a key: a BigInt for 64-bit integers. */
 export function keyValue(bits: bigint, { kind, width }: DtypeInfo): number | bigint {
   if (kind !== 'float') {
     const exact = kind === 'signed' ? BigInt.asIntN(width, bits) : bits;
@@ -24,7 +24,7 @@ export function keyValue(bits: bigint, { kind, width }: DtypeInfo): number | big
   return width === 32 ? scratch.getFloat32(0) : scratch.getFloat64(0);
 }
 
-/** Bits of a key that is the number or one of its two neighbours: of f16 the one towards zero. */
+/** Returns the bits of a key that equals the number or is next to it: for f16 the one towards zero. */
 function nearBits(value: number, { width }: DtypeInfo): bigint {
   if (width === 32) scratch.setFloat32(0, value);
   else scratch.setFloat64(0, value);
@@ -34,15 +34,15 @@ function nearBits(value: number, { width }: DtypeInfo): bigint {
   const sign = (high >>> 16) & 0x8000;
   const exponent = ((high >>> 20) & 0x7ff) - 1023;
   if (Math.abs(value) === Number.POSITIVE_INFINITY) return BigInt(sign | 0x7c00);
-  if (exponent > 15) return BigInt(sign | 0x7bff); // the largest that is finite
+  if (exponent > 15) return BigInt(sign | 0x7bff); // the largest finite number
   if (exponent < -14) return BigInt(sign | Math.floor(Math.abs(value) * 2 ** 24));
   return BigInt(sign | ((exponent + 15) << 10) | ((high >>> 10) & 0x3ff));
 }
 
-/** Bits of the float that is the number, or of one next to it: of f16 of the one towards zero. */
+/** Returns the bits of the float that equals the number or is next to it: for f16 the one towards zero. */
 export const numberBits = nearBits;
 
-/** Where keys that lie between two numbers begin and end, in codes of ascending order. */
+/** Finds where the keys between two numbers begin and end, in codes of ascending order. */
 export class CodeEdges {
   readonly #codec: KeyCodec;
   readonly #smallest: bigint;
@@ -55,7 +55,7 @@ export class CodeEdges {
     this.#largest = this.#smallest + (1n << bits) - 1n;
   }
 
-  /** Code of the smallest key from `value` on; undefined where there is none. −0 is the smallest zero. */
+  /** Returns the code of the smallest key at or above `value`; undefined if there is none. −0 is the smallest zero. */
   from(value: number | bigint): bigint | undefined {
     const { dtype } = this.#codec;
     if (dtype.kind === 'float') return this.#near(Number(value), (key, wanted) => key < wanted, 1n, -0);
@@ -64,7 +64,7 @@ export class CodeEdges {
     return this.#codeOf(typeof value === 'bigint' ? value : BigInt(Math.ceil(value)));
   }
 
-  /** Code of the largest key up to `value`; undefined where there is none. +0 is the largest zero. */
+  /** Returns the code of the largest key at or below `value`; undefined if there is none. +0 is the largest zero. */
   upTo(value: number | bigint): bigint | undefined {
     const { dtype } = this.#codec;
     if (dtype.kind === 'float') return this.#near(Number(value), (key, wanted) => key > wanted, -1n, 0);

@@ -1,17 +1,17 @@
-/** Keys as another dtype that holds each of their values exactly. */
+/** Conversion of keys to another dtype that holds each of their values exactly. */
 import { UsageError } from '../util/errors.js';
 import { type ArrayOf, elementsOf, type KeyColumn, newArray } from './array.js';
 import { DTYPES, type Dtype, type DtypeInfo, dtypeInfo, type KeyArray } from './dtype.js';
 import { f16Value } from './value.js';
 
-/** Bits of the integers that a dtype holds exactly, without their sign. */
+/** Returns the bits of the integers that a dtype holds exactly, without their sign. */
 export const integerBits = ({ kind, width, negativeNaNs }: DtypeInfo): number =>
   kind === 'float' ? negativeNaNs.toString(2).length + 1 : kind === 'signed' ? width - 1 : width;
 
-/** Does `to` hold every value of `from` exactly? */
+/** Whether `to` holds every value of `from` exactly. */
 export function widens(from: Dtype, to: Dtype): boolean {
   if (from === to) return true;
-  if (to === 'f16') return false; // bits of its own, which nothing is widened to
+  if (to === 'f16') return false; // not supported as a result
   const [narrow, wide] = [dtypeInfo(from), dtypeInfo(to)];
   if (narrow.kind === 'float') return wide.kind === 'float' && wide.width > narrow.width;
   if (narrow.kind === 'signed' && wide.kind === 'unsigned') return false;
@@ -21,7 +21,8 @@ export function widens(from: Dtype, to: Dtype): boolean {
 /**
  * Copies keys into an array of a wider dtype.
  *
- * @throws UsageError where the dtype does not hold every key
+ * @returns a new array, or the keys in the same memory if the dtype is the same
+ * @throws UsageError when the dtype does not hold every key
  */
 export function widen({ dtype, n, view }: Omit<KeyColumn, 'array'>, to: Dtype): KeyArray {
   if (!widens(dtype, to)) {
@@ -38,7 +39,7 @@ export function widen({ dtype, n, view }: Omit<KeyColumn, 'array'>, to: Dtype): 
     wide.set(numbers);
     return wide;
   }
-  // Words of 32 bits: BigInts would take ten times as long.
+  // 32-bit words, since BigInts would take ten times as long.
   const words = new Uint32Array(wide.buffer);
   for (let i = 0; i < n; i++) {
     const number = numbers[i] as number;

@@ -1,18 +1,18 @@
-/** What the cases of a matrix differ in, beside operation and dtype. */
+/** Orders, one of the axes along which the cases of a matrix vary. */
 import { ALGORITHMS } from '../algorithms/registry.js';
 
 export const ORDERS = ['ascending', 'descending', 'nan-first', 'descending-nan-first'] as const;
 export type Order = (typeof ORDERS)[number];
 
-/** What keys look like. */
+/** Distributions of the keys. */
 export const KEYS = ['uniform', 'few', 'sorted', 'constant'] as const;
 export type Keys = (typeof KEYS)[number];
 
-/** How much is tried. */
+/** Scopes of a matrix run. */
 const LEVELS = ['quick', 'default', 'full'] as const;
 export type Level = (typeof LEVELS)[number];
 
-/** Stand for the planner's choice of an algorithm, and for none. */
+/** `auto` stands for the planner's choice of an algorithm, `none` for operations that do not sort. */
 export const AUTO = 'auto';
 export const NONE = 'none';
 

@@ -5,10 +5,10 @@ import { AUTO, KEYS, type Keys, type Level, NONE, ORDERS, type Order } from './a
 import { type Filter, matches } from './filter.js';
 import { type MatrixOperation, OPERATIONS } from './operations.js';
 
-/** What a cell of the matrix of one device is: its cases differ in size, order and keys. */
+/** A cell of the matrix of one device. Its cases differ in size, order and key distribution. */
 export interface MatrixCell {
   readonly operation: string;
-  /** `auto` where the planner chooses, `none` where nothing is sorted. */
+  /** `auto` when the planner chooses; `none` when the operation does not sort. */
   readonly algorithm: string;
   readonly dtype: Dtype;
 }
@@ -18,17 +18,20 @@ export interface MatrixCase extends MatrixCell {
   readonly n: number;
   readonly order: Order;
   readonly keys: Keys;
-  /** Of the keys; it depends on the matrix's seed and on what the keys are, not on who sorts them. */
+  /**
+   * Seed of the keys; derived from the matrix seed, dtype, size and distribution, independent of operation and
+   * algorithm.
+   */
   readonly seed: number;
 }
 
 export interface MatrixScope {
   readonly level: Level;
-  /** Where all seeds come from. */
+  /** Seed from which all seeds are derived. */
   readonly seed: string;
-  /** Leave larger cases out: for simulators. */
+  /** Largest number of keys of a case; a limit for simulators. */
   readonly maxKeys: number;
-  /** Only cases that any of these lets through; all where there is none. */
+  /** Only cases that match at least one filter; all cases when there is none. */
   readonly filters: readonly Filter[];
 }
 
@@ -52,15 +55,15 @@ function algorithmsOf({ name, sorts }: MatrixOperation, level: Level): string[] 
   return sorts === 'auto' || onlySort ? [AUTO] : [AUTO, ...ALGORITHMS.map((algorithm) => algorithm.name)];
 }
 
-/** The same for the same keys, whatever else is tried. */
+/** Returns the same seed for the same keys, whatever the other cases. */
 function seedOf(seed: string, dtype: Dtype, n: number, keys: Keys): number {
   const hash = createHash('sha256').update([seed, dtype, n, keys].join(' ')).digest();
   return hash.readUIntBE(0, 6);
 }
 
 /**
- * Every case of the scope, in a fixed order, those with the same keys together. Sizes, orders, keys and algorithms that a
- * filter names are tried at any level, and sizes may be any.
+ * Returns every case of the scope in a fixed order, with cases that share keys next to each other. Sizes, orders,
+ * distributions and algorithms that a filter names are included at every level; a filter may name any size.
  */
 export function matrixCases({ filters, ...scope }: MatrixScope): MatrixCase[] {
   const all = (filters.length > 0 ? filters : [{}]).flatMap((filter) => casesOf(scope, filter));
@@ -92,7 +95,9 @@ function casesOf({ level, seed, maxKeys }: Omit<MatrixScope, 'filters'>, filter:
   ).filter((one) => matches(filter, one));
 }
 
-/** The orders in which an operation sorts keys of a type: of what has none, the first. */
+/**
+ * Returns the orders in which an operation sorts keys of a dtype. An operation that does not sort gets the first one.
+ */
 function ordersOf({ sorts }: MatrixOperation, dtype: Dtype, orders: readonly Order[]): readonly Order[] {
   if (sorts === 'none') return orders.slice(0, 1);
   return dtype.startsWith('f') ? orders : orders.filter((order) => !order.endsWith('nan-first'));

@@ -1,11 +1,11 @@
-/** How results are compared with what they are to be. */
+/** Comparisons of results with expected results. */
 import { bytesOf } from './input.js';
 import type { Reference, ReferenceOrder } from './reference.js';
 
 export const hasSameBytes = (array: ArrayBufferView, expected: Uint8Array): boolean =>
   Buffer.compare(bytesOf(array), expected) === 0;
 
-/** In words, where two arrays begin to differ. */
+/** Describes how many elements of two arrays differ, and where the first difference is. */
 export function wrong(array: ArrayBufferView, expected: Uint8Array): string {
   const got = bytesOf(array);
   if (got.length !== expected.length) return `${got.length} bytes: expected ${expected.length}`;
@@ -16,7 +16,9 @@ export function wrong(array: ArrayBufferView, expected: Uint8Array): string {
   return `${places.length} of ${got.length / width} elements are wrong, the first at ${places[0]}`;
 }
 
-/** Are `places` the positions of the keys in order, with `isStable` equal ones as they came? */
+/**
+ * Returns whether `places` are the positions of the keys in order; with `isStable`, equal keys must keep their order.
+ */
 export function isOrderOf(
   places: Uint32Array,
   reference: Reference,

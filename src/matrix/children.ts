@@ -1,36 +1,38 @@
 import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
-/** What a child says, one JSON object a line: what it is about to do, if it knows, and what came of a case. */
+/**
+ * A message of a child process, one JSON object per line: the plan of the next case, if known, or the result of a case.
+ */
 export type ChildMessage<R> = { readonly row: R } | { readonly begins: string };
 
-/** What is known of a case that took its process along. */
+/** A case during which the child process died or was killed. */
 export interface LostCase {
   readonly outcome: 'crash' | 'timeout';
   readonly reason: string;
-  /** What the child said that it was about to do. */
+  /** The plan that the child announced. */
   readonly begins?: string;
   readonly seconds: number;
 }
 
 export interface ChildOptions<C, R> {
-  /** Seconds that one case may take. */
+  /** Time limit of one case, in seconds. */
   readonly caseTimeout: number;
-  /** Ends the child that runs, and the rows. */
+  /** Ends the running child and the rows. */
   readonly signal?: AbortSignal | undefined;
   /** Starts the process that runs the cases from number `from` on and prints ChildMessages. */
   readonly launch: (from: number) => ChildProcess;
-  /** The row of a case that took its process along. */
+  /** Returns the row of a case whose process ended early. */
   readonly lost: (one: C, lost: LostCase) => R;
 }
 
-/** Bytes that are kept of what a process says when it crashes, and lines of it that are told. */
+/** Bytes kept of a process's stderr, and lines of it quoted after a crash. */
 const MAX_STDERR_BYTES = 4096;
 const MAX_STDERR_LINES = 3;
 
 /**
- * A row for each case, as they are done, by child processes, since a driver may crash or hang: the case that
- * was running then gets its row here, and a new child goes on with the next one.
+ * Yields a row per case as it finishes. Child processes run the cases, since a driver may crash or hang; the running
+ * case then gets a `lost` row, and a new child continues with the next case.
  */
 export async function* rowsOfChildren<C, R>(
   cases: readonly C[],
@@ -82,7 +84,7 @@ export async function* rowsOfChildren<C, R>(
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener('abort', kill);
-      if (!drained) kill(); // nobody wants more rows
+      if (!drained) kill(); // the consumer stopped early
     }
     const end = await ended;
     if (signal?.aborted) return;
@@ -100,7 +102,7 @@ export async function* rowsOfChildren<C, R>(
   }
 }
 
-/** Drivers print, too: what is no message of ours is theirs. */
+/** Parses a line of stdout; undefined for lines that drivers print. */
 function parseMessage<R>(line: string): ChildMessage<R> | undefined {
   try {
     const message = JSON.parse(line) as ChildMessage<R> | null;

@@ -1,4 +1,4 @@
-/** What `--only` says. */
+/** Parser for the filters of `--only`. */
 import { canonicalAlgorithm } from '../algorithms/algorithm-names.js';
 import { DTYPES } from '../keys/dtype.js';
 import { UsageError } from '../util/errors.js';
@@ -6,14 +6,14 @@ import { suggestion, unknownName } from '../util/suggest.js';
 import { algorithmNames, KEYS, ORDERS } from './axes.js';
 import { OPERATIONS } from './operations.js';
 
-/** By what cases are told apart. */
+/** The axes that identify a case. */
 const AXIS_NAMES = ['operation', 'algorithm', 'dtype', 'n', 'order', 'keys'] as const;
 export type AxisName = (typeof AXIS_NAMES)[number];
 
-/** For each axis the values that are let through; all where it is left out. */
+/** Accepted values per axis; an absent axis accepts all values. */
 export type Filter = { readonly [A in AxisName]?: readonly string[] };
 
-/** The values that axes have; `n` may be any number. */
+/** Returns the known values of an axis; `n` may be any number. */
 const valuesOf = (axis: Exclude<AxisName, 'n'>): readonly string[] =>
   ({
     operation: OPERATIONS.map(({ name }) => name),
@@ -27,7 +27,10 @@ const WORD_PARSERS = ['operation', 'algorithm', 'dtype', 'order', 'keys'] as con
 
 const isNumber = (word: string): boolean => /^\d{1,9}$/.test(word);
 
-/** The values of an axis that a word names: one, or what several begin with before a `-`, such as `reduce`. */
+/**
+ * Returns the values of an axis that a word names: the word itself, or for operations all names with the prefix
+ * `WORD-`, such as those of `reduce`.
+ */
 function parseWord(axis: AxisName, word: string): readonly string[] {
   if (axis === 'n') return isNumber(word) ? [String(Number(word))] : [];
   const values = valuesOf(axis);
@@ -36,7 +39,11 @@ function parseWord(axis: AxisName, word: string): readonly string[] {
   return axis === 'operation' ? values.filter((value) => value.startsWith(`${word}-`)) : [];
 }
 
-/** @throws UsageError */
+/**
+ * Parses the values of an axis.
+ *
+ * @throws UsageError when a value is unknown
+ */
 function readAxis(axis: AxisName, words: readonly string[]): readonly string[] {
   return words.flatMap((word) => {
     const found = parseWord(axis, word);
@@ -46,7 +53,11 @@ function readAxis(axis: AxisName, words: readonly string[]): readonly string[] {
   });
 }
 
-/** The axis that has a name; numbers are sizes. @throws UsageError */
+/**
+ * Returns the axis that has a value of this name; numbers are sizes.
+ *
+ * @throws UsageError when no axis has it
+ */
 function axisOf(word: string): AxisName {
   if (isNumber(word)) return 'n';
   const axis = WORD_PARSERS.find((one) => parseWord(one, word).length > 0);
@@ -59,10 +70,10 @@ function axisOf(word: string): AxisName {
 }
 
 /**
- * Reads one filter: terms with commas between them, all of which have to hold, each an axis and its values
- * (`dtype=u32|f64`), or values alone (`tiled|amd`).
+ * Parses one filter: comma-separated terms, all of which must match. A term is an axis with values (`dtype=u32|f64`),
+ * or values alone (`tiled|amd`).
  *
- * @throws UsageError
+ * @throws UsageError when a name is unknown
  */
 export function readFilter(text: string): Filter {
   const filter: { -readonly [A in AxisName]?: readonly string[] } = {};
@@ -87,10 +98,10 @@ function axisNamed(name: string): AxisName {
   throw new UsageError(`--only: ${unknownName('axis', name, AXIS_NAMES)}`);
 }
 
-/** Does a filter let a case through? Its sizes say which cases there are, and are not asked here. */
+/** Returns whether a filter accepts a case. Sizes are not compared: they determine which cases are generated. */
 export const matches = (filter: Filter, one: Readonly<Record<Exclude<AxisName, 'n'>, string>>): boolean =>
   WORD_PARSERS.every((axis) => filter[axis]?.includes(one[axis]) ?? true);
 
-/** What `readFilter` reads as that filter. */
+/** Formats a filter so that `readFilter` returns it unchanged. */
 export const filterText = (filter: Filter): string =>
   AXIS_NAMES.flatMap((axis) => (filter[axis] ? [`${axis}=${filter[axis].join('|')}`] : [])).join(',');

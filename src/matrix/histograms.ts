@@ -1,9 +1,9 @@
-/** What histograms are to count. */
+/** Expected results of histograms. */
 import { type Reference, widthOf } from './reference.js';
 
 const BINS = 8;
 
-/** Edges of bins, among the keys themselves: rising, at least two, of the keys' own numbers. */
+/** Returns ascending bin edges, at least two, taken from the keys themselves. */
 export function edgesFrom(reference: Reference): number[] | bigint[] {
   const { values, n } = reference;
   const numbers = [...reference.order()].map((i) => values[i]).filter((value) => !Number.isNaN(value));
@@ -15,7 +15,7 @@ export function edgesFrom(reference: Reference): number[] | bigint[] {
   return isWide ? [0n, 1n] : [0, 1];
 }
 
-/** In each bin the keys from its edge on that are below the next; in the last also those at its upper edge. */
+/** Counts the keys per bin. A bin includes its lower edge and excludes its upper edge; the last bin includes both. */
 export function valueCounts({ values, n }: Reference, edges: readonly (number | bigint)[]): Uint32Array {
   const counts = new Uint32Array(edges.length - 1);
   const last = edges.length - 2;
@@ -31,16 +31,16 @@ export function valueCounts({ values, n }: Reference, edges: readonly (number | 
   return counts;
 }
 
-/** Position of a key among all bit patterns, in ascending order with NaN last. */
+/** Returns the rank of a key among all bit patterns, in ascending order with NaN last. */
 function rankOf(reference: Reference, i: number): bigint {
   const bits = reference.bits(i);
   const width = 8 * widthOf(reference.dtype);
   const top = 2n ** BigInt(width - 1);
   if (reference.dtype.startsWith('u')) return bits;
   if (reference.dtype.startsWith('i')) return (bits + top) % (2n * top);
-  // Floats: as many numbers below zero as patterns up to infinity, then those above, then NaNs.
+  // Ranks of floats: negative numbers first, then positive ones, then NaNs.
   const fraction = { 16: 10n, 32: 23n, 64: 52n }[width] as bigint;
-  const numbers = top - 2n ** fraction + 1n; // of one sign, infinity among them
+  const numbers = top - 2n ** fraction + 1n; // of one sign, infinity included
   const magnitude = bits % top;
   const isNegative = bits >= top;
   if (magnitude < numbers) return isNegative ? numbers - 1n - magnitude : numbers + magnitude;
@@ -49,7 +49,7 @@ function rankOf(reference: Reference, i: number): bigint {
   return 2n * numbers + (isNegative ? 2n * nans - 1n - beyond : beyond);
 }
 
-/** How many keys have each digit of bits `[begin, end)` of their rank. */
+/** Counts the keys by the digit in bits `[begin, end)` of their rank. */
 export function digitCounts(reference: Reference, begin: number, end: number): Uint32Array {
   const counts = new Uint32Array(2 ** (end - begin));
   for (let i = 0; i < reference.n; i++) {

@@ -1,23 +1,23 @@
-/** What a case is called with. All of it comes from the case's seed. */
+/** Inputs of a case, all derived from the case's seed. */
 import { type ArrayOf, newArray } from '../keys/array.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { Random } from '../util/random.js';
 import type { MatrixCase } from './case.js';
 import { Reference } from './reference.js';
 
-/** Distinct keys of `few`. */
+/** Number of distinct keys in the distribution `few`. */
 const FEW = 17;
 
 export interface CaseInput {
   readonly dtype: Dtype;
   readonly n: number;
-  /** The keys, in memory of their own. */
+  /** The keys, in a separate copy. */
   readonly keys: ArrayOf<Dtype>;
   readonly reference: Reference;
-  /** Numbers whose sums stay finite: the keys where they are integers, else some from -1 to 1. */
+  /** Numbers whose sums stay finite: the keys for integer dtypes, random numbers from -1 to 1 for floats. */
   readonly summands: ArrayOf<Dtype>;
   readonly summandsReference: Reference;
-  /** Begins anew for each case. */
+  /** Restarted for each case. */
   readonly random: Random;
 }
 
@@ -30,7 +30,7 @@ const arrayOf = (dtype: Dtype, bytes: Uint8Array): ArrayOf<Dtype> => {
 export const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array =>
   new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength);
 
-/** Bit patterns, so that floats come with NaNs, infinities and zeros. */
+/** Returns random bit patterns, so that floats include NaNs, infinities and zeros. */
 function keyBytes({ dtype, n, keys, seed }: MatrixCase): Uint8Array {
   const random = new Random(seed);
   const width = dtypeInfo(dtype).bytes;
@@ -50,7 +50,7 @@ function summandBytes({ dtype, n, seed }: MatrixCase): Uint8Array | undefined {
   return bytesOf(dtype === 'f64' ? numbers : Float32Array.from(numbers));
 }
 
-/** Inputs of cases, of which the last is kept: what is worked out for its keys serves all cases that have them. */
+/** Creates the inputs of cases. The last references are cached, since consecutive cases share keys. */
 export class Inputs {
   #name = '';
   #keys: Reference | undefined;
@@ -74,7 +74,7 @@ export class Inputs {
   }
 }
 
-/** Are the arrays, which an operation only reads, what they were? */
+/** Returns whether the input arrays of an operation are unchanged. */
 export const isUntouched = ({ keys, reference, summands, summandsReference }: CaseInput): boolean =>
   Buffer.compare(bytesOf(keys), reference.bytes) === 0 &&
   Buffer.compare(bytesOf(summands), summandsReference.bytes) === 0;

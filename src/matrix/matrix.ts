@@ -5,21 +5,21 @@ import type { MatrixRow } from './row.js';
 import { type RowDevice, rowOf } from './run-case.js';
 
 export interface MatrixOptions {
-  /** Seconds that one case may take. */
+  /** Time limit of one case, in seconds. */
   readonly caseTimeout: number;
-  /** Ends it early. */
+  /** Ends the run early. */
   readonly signal?: AbortSignal;
   /** Starts the process that runs the cases from number `from` on and prints ChildMessages. */
   readonly launch: (from: number) => ChildProcess;
 }
 
-/** A child process of this very program with other arguments, which ends with this one. */
+/** Spawns this program with other arguments; the child ends when this process does. */
 export const launchSelf = (args: readonly string[]): ChildProcess =>
   spawn(process.execPath, [...process.execArgv, process.argv[1] ?? '', ...args], {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
 
-/** Every case on one device, as rows that arrive when they are done. */
+/** Yields the rows of every case on one device as they finish. */
 export function deviceMatrix(
   device: RowDevice,
   cases: readonly MatrixCase[],

@@ -1,7 +1,4 @@
-/**
- * The operations that the matrix tries, each with what its result is held against: one line here is all that a new operation
- * needs.
- */
+/** The operations of the matrix, each with the check of its result. A new operation needs one entry here. */
 import type { DeviceArray, Sorter, SortOptions } from '../index.js';
 import type { Dtype, KeyArray } from '../keys/dtype.js';
 import { hasSameBytes, isOrderOf, wrong } from './checks.js';
@@ -10,28 +7,32 @@ import { bytesOf, type CaseInput, isUntouched } from './input.js';
 import { type Numbers, referenceRows } from './reference.js';
 import { checkScan, checkSum } from './sums.js';
 
-/** How a case is called; operations that have no order or algorithm leave those out. */
+/** Options of a case; operations without order or algorithm ignore those. */
 export interface CaseOptions {
   readonly algorithm: string;
   readonly isStable: boolean;
   readonly descending: boolean;
   readonly nan: 'first' | 'last';
-  /** What every call takes. */
+  /** Options for every call. */
   readonly call: Pick<SortOptions, 'dtype' | 'onWarning'>;
-  /** What sorts take besides. */
+  /** Options for sorts. */
   readonly sort: SortOptions;
 }
 
-/** Says what is wrong with a result; undefined where nothing is. */
+/** Returns what is wrong with a result; undefined when it is correct. */
 export type Check = () => string | undefined;
 
 export interface MatrixOperation {
   readonly name: string;
-  /** Is it tried with each algorithm, is there one that the planner takes (`auto`), or none? */
+  /** `each`: tried with each algorithm; `auto`: with the planner's choice only; `none`: does not sort. */
   readonly sorts: 'each' | 'auto' | 'none';
-  /** Fewest keys that it takes; default 0. */
+  /** Smallest number of keys; default 0. */
   readonly minKeys?: number;
-  /** Makes the call. @returns the check of its result */
+  /**
+   * Makes the call.
+   *
+   * @returns the check of its result
+   */
   readonly start: (sorter: Sorter, input: CaseInput, options: CaseOptions) => Promise<Check>;
 }
 
@@ -51,7 +52,7 @@ const checkKeys = (sorted: KeyArray, input: CaseInput, options: CaseOptions): st
 const checkPositions = (places: Uint32Array, { reference }: CaseInput, options: CaseOptions) =>
   isOrderOf(places, reference, options) ? undefined : 'positions are wrong';
 
-/** Sorts with values of so many bytes beside each key, which name the keys' positions. */
+/** Returns a sort of pairs whose values, of `valueBytes` bytes each, encode the positions of their keys. */
 const sortPairs = (valueBytes: 4 | 8): MatrixOperation['start'] => {
   return async (sorter, input, options) => {
     const { n, keys } = input;
@@ -69,14 +70,14 @@ const sortPairs = (valueBytes: 4 | 8): MatrixOperation['start'] => {
 
 const LARGEST_SEGMENT = 3000;
 
-/** Segments of random lengths, some of none and one of many keys. */
+/** Returns offsets of segments of random lengths, up to `LARGEST_SEGMENT` - 1 keys; some are empty. */
 function segmentsOf({ n, random }: CaseInput): number[] {
   const offsets = [0];
   for (let end = 0; end < n; offsets.push(end)) end = Math.min(n, end + random.below(LARGEST_SEGMENT));
   return offsets.length > 1 ? offsets : [0, 0];
 }
 
-/** Expected positions of keys that are sorted segment by segment. */
+/** Returns the expected positions of keys that are sorted segment by segment. */
 function segmentOrder({ reference, n }: CaseInput, offsets: readonly number[], order: CaseOptions): number[] {
   const segment = new Uint32Array(n);
   offsets.slice(1).forEach((end, s) => {
@@ -108,7 +109,7 @@ const scan = (inclusive: boolean): MatrixOperation['start'] => {
 
 const TOP = 100;
 
-/** Scans by minimum or maximum, of which NaN wins from the first one on. */
+/** Returns a scan by minimum or maximum; from the first NaN on, the result is NaN. */
 const scanExtreme = (op: 'min' | 'max'): MatrixOperation['start'] => {
   return async (sorter, { keys, reference, n }, { call }) => {
     const found = await sorter.scan(keys, { ...call, op, inclusive: true });
@@ -127,13 +128,13 @@ const scanExtreme = (op: 'min' | 'max'): MatrixOperation['start'] => {
   };
 };
 
-/** A number of the keys, that some are below of; 0 where all are NaN. */
+/** Returns a key such that some keys are less than it; 0 when it would be NaN or missing. */
 const middleOf = ({ reference, n }: CaseInput): number | bigint => {
   const middle = reference.values[reference.order()[n >> 2] as number];
   return middle === undefined || Number.isNaN(middle) ? 0 : middle;
 };
 
-/** Positions of the keys below a number, and of all others. */
+/** Returns the positions of the keys less than `edge`, and of all others. */
 function positionsBelow(
   { reference, n }: CaseInput,
   edge: number | bigint,
@@ -143,7 +144,7 @@ function positionsBelow(
   return { below: all.filter(isBelow), others: all.filter((i) => !isBelow(i)) };
 }
 
-/** In the order of their rows. */
+/** All operations, in the order of their rows. */
 export const OPERATIONS: readonly MatrixOperation[] = [
   operation('sort', 'each', async (sorter, input, options) => {
     const sorted = await sorter.sort(input.keys, options.sort);
@@ -266,7 +267,7 @@ export const OPERATIONS: readonly MatrixOperation[] = [
     const places = await sorter.searchSorted(sorted, keys, { ...call, side: 'left' });
     return () => {
       if (!hasSameBytes(sorted, reference.pick(reference.order()))) return 'what is searched was changed';
-      // Keys of equal bits are next to each other in the order, and belong where the first of them is.
+      // Keys of equal bits are adjacent in the order; their insertion point is that of the first of them.
       const expected = new Uint32Array(n);
       let first = 0;
       for (const [place, i] of reference.order().entries()) {
@@ -295,7 +296,7 @@ export const OPERATIONS: readonly MatrixOperation[] = [
     const found = await sorter.reduceByKey(keys, values, 'sum', { ...options.sort, dtype });
     return () => {
       const { first } = reference.distinct(options);
-      const sums = new Map<number | bigint, bigint>(); // a Map takes zeros, and NaNs, for the same
+      const sums = new Map<number | bigint, bigint>(); // a Map treats zeros of either sign as equal, and NaNs too
       for (let i = 0; i < n; i++) {
         const key = reference.values[i] as number;
         sums.set(key, (sums.get(key) ?? 0n) + BigInt(values[i] as number));
@@ -341,7 +342,7 @@ export const OPERATIONS: readonly MatrixOperation[] = [
   ),
 ];
 
-/** An operation's call, and a check that its keys are what they were as well. */
+/** Starts an operation. The returned check also verifies that the keys are unchanged. */
 export async function startCase(
   { start }: MatrixOperation,
   sorter: Sorter,

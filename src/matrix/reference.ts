@@ -1,10 +1,10 @@
 /**
- * What the matrix holds results against. It compares numbers, and shares nothing with devices and the host engine: no codes
- * of keys, no digits, no sums in their order.
+ * Reference implementation for the results of the matrix. It compares numbers and shares no code with devices or the
+ * host engine: no key codecs, no digits, no order of summation.
  */
 import type { Dtype } from '../keys/dtype.js';
 
-/** An order of keys, as the options `descending` and `nan` say it. */
+/** An order of keys, as in the options `descending` and `nan`. */
 export interface ReferenceOrder {
   readonly descending?: boolean;
   readonly nan?: 'first' | 'last';
@@ -12,7 +12,7 @@ export interface ReferenceOrder {
 
 export type Numbers = Exclude<ArrayLike<number> | ArrayLike<bigint>, string>;
 
-/** A half is a fraction of 10 bits, times a power of two; those of exponent 0 have no leading one. */
+/** Decodes a half: a 10-bit fraction and a 5-bit exponent; exponent 0 has no implicit leading one. */
 function halfValue(bits: number): number {
   const sign = bits >= 0x8000 ? -1 : 1;
   const [exponent, fraction] = [Math.floor((bits & 0x7fff) / 1024), bits % 1024];
@@ -39,15 +39,15 @@ const WIDTHS: Readonly<Record<Dtype, 1 | 2 | 4 | 8>> = {
   ...{ u32: 4, i32: 4, f32: 4, u64: 8, i64: 8, f64: 8 },
 };
 
-/** Bytes of a key. */
+/** Returns the size of a key in bytes. */
 export const widthOf = (dtype: Dtype): number => WIDTHS[dtype];
 
 const isNaNs = (value: number | bigint | undefined): boolean => Number.isNaN(value);
 
-/** Keys as numbers, and what is known of them once it was worked out. */
+/** Keys as numbers, with their cached orders. */
 export class Reference {
   readonly dtype: Dtype;
-  /** The keys as they are in memory; never written to. */
+  /** The keys as they are in memory; never modified. */
   readonly bytes: Uint8Array;
   readonly values: Numbers;
   readonly n: number;
@@ -60,7 +60,7 @@ export class Reference {
     this.n = this.values.length;
   }
 
-  /** The bits of a key. */
+  /** Returns the bits of a key. */
   bits(i: number): bigint {
     const width = widthOf(this.dtype);
     let bits = 0n;
@@ -68,7 +68,7 @@ export class Reference {
     return bits;
   }
 
-  /** Positions of the keys in order: −0 before +0 among ascending ones, equal keys as they came. */
+  /** Returns the positions of the keys in order. Ascending, -0 precedes +0; equal keys keep their order. */
   order({ descending = false, nan = 'last' }: ReferenceOrder = {}): Uint32Array {
     const name = `${descending} ${nan}`;
     const known = this.#orders.get(name);
@@ -81,7 +81,7 @@ export class Reference {
       const [x, y] = [values[a] as number, values[b] as number];
       if (x < y) return -sign;
       if (x > y) return sign;
-      // Zeros of either sign are equal as numbers, and ordered all the same.
+      // Zeros of either sign compare equal as numbers but have a defined order.
       return (x === 0 && sign * (Number(Object.is(y, -0)) - Number(Object.is(x, -0)))) || a - b;
     });
     const nans = this.#orderOfNaNs(all.filter((i) => isNaNs(values[i])));
@@ -90,7 +90,10 @@ export class Reference {
     return order;
   }
 
-  /** In either direction: those without the sign bit by their bits, then those with it, the largest bits first. */
+  /**
+   * Returns the order of NaNs, the same ascending and descending: NaNs without sign bit by ascending bits, then those
+   * with sign bit by descending bits.
+   */
   #orderOfNaNs(nans: readonly number[]): number[] {
     const top = 2n ** BigInt(8 * widthOf(this.dtype) - 1);
     const rank = new Map(
@@ -105,7 +108,7 @@ export class Reference {
     });
   }
 
-  /** Elements of `width` bytes each at `positions`; by default the keys. */
+  /** Returns the elements at `positions`, each of `width` bytes; by default from the keys. */
   pick(positions: ArrayLike<number>, from = this.bytes, width = widthOf(this.dtype)): Uint8Array {
     const picked = new Uint8Array(positions.length * width);
     for (let i = 0; i < positions.length; i++) {
@@ -115,11 +118,14 @@ export class Reference {
     return picked;
   }
 
-  /** The first position of each distinct number, in order, and how often it is there; all NaNs are one. */
+  /**
+   * Returns the position of the first occurrence of each distinct number, in order, and the counts. All NaNs are one
+   * number.
+   */
   distinct(order: ReferenceOrder): { readonly first: number[]; readonly counts: number[] } {
     const found = new Map<number | bigint, { first: number; count: number }>();
     for (let i = 0; i < this.n; i++) {
-      const value = this.values[i] as number | bigint; // a Map takes zeros, and NaNs, for the same
+      const value = this.values[i] as number | bigint; // a Map treats zeros of either sign as equal, and NaNs too
       const known = found.get(value);
       if (known) known.count++;
       else found.set(value, { first: i, count: 1 });
@@ -131,9 +137,9 @@ export class Reference {
 }
 
 /**
- * Positions of rows, the first column deciding: all NaNs are equal, and so are zeros.
+ * Returns the positions of rows in lexicographic order. All NaNs compare equal, and so do zeros.
  *
- * @param columns of the same length
+ * @param columns of the same length; the first is the primary key
  */
 export function referenceRows(columns: readonly Numbers[], n: number, descending: boolean): number[] {
   const sign = descending ? -1 : 1;
@@ -142,14 +148,14 @@ export function referenceRows(columns: readonly Numbers[], n: number, descending
       const [x, y] = [column[a] as number, column[b] as number];
       if (x < y) return -sign;
       if (x > y) return sign;
-      const nans = Number(isNaNs(x)) - Number(isNaNs(y)); // last in either direction
+      const nans = Number(isNaNs(x)) - Number(isNaNs(y)); // NaN is last in either direction
       if (nans !== 0) return nans;
     }
     return a - b;
   });
 }
 
-/** A sum as exact as two doubles make it: what one addition loses is kept (A. Neumaier, 1974). */
+/** A compensated sum with the accuracy of two doubles (A. Neumaier, 1974). */
 export class ExactSum {
   #sum = 0;
   #lost = 0;

@@ -1,18 +1,18 @@
 import type { MatrixCase } from './case.js';
 
 /**
- * What came of a case: `ok`; `skipped`, what the device, the algorithm or the operation is not for; a `wrong` result;
- * `error`, a typed failure; `crash` of the driver's process; `timeout`.
+ * Outcome of a case: `ok`; `skipped` when device, algorithm or operation does not support it; `wrong` for a wrong
+ * result; `error` for a typed failure; `crash` of the driver's process; `timeout`.
  */
 export const OUTCOMES = ['ok', 'skipped', 'wrong', 'error', 'crash', 'timeout'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** Those that a sound driver and library do not have, the worst first. */
+/** Failures, the worst first. A correct driver and library have none. */
 const BAD: readonly Outcome[] = ['crash', 'timeout', 'wrong', 'error'];
 
 export const isBad = ({ outcome }: { readonly outcome: Outcome }): boolean => BAD.includes(outcome);
 
-/** What is told of several cases together: the worst of them; nothing bad and anything ok is ok. */
+/** Returns the outcome of several cases: the worst failure if any, else `ok` if any case is ok, else `skipped`. */
 export const worstOf = (outcomes: readonly Outcome[]): Outcome =>
   [...BAD, 'ok' as const].find((outcome) => outcomes.includes(outcome)) ?? 'skipped';
 
@@ -25,12 +25,12 @@ export interface MatrixRow extends MatrixCase {
   readonly device: string;
   readonly driver: string;
   readonly outcome: Outcome;
-  /** Why, for anything but `ok`. */
+  /** Reason, for every outcome other than `ok`. */
   readonly reason?: string;
-  /** What the planner meant to do, or what was done. */
+  /** The planner's plan, or what was executed. */
   readonly plan?: string;
   /** Wall-clock seconds of the call, compilation included. */
   readonly seconds: number;
-  /** The shorter of two further calls, where they were made. */
+  /** Wall-clock seconds of the shortest repetition, if the call was repeated. */
   readonly again?: number;
 }

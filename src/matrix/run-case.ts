@@ -7,7 +7,7 @@ import { Inputs } from './input.js';
 import { type CaseOptions, type MatrixOperation, OPERATIONS, startCase } from './operations.js';
 import { type MatrixRow, type Outcome, ROW_SCHEMA } from './row.js';
 
-/** What stands in the rows of a device. */
+/** The device fields of a row. */
 export type RowDevice = Pick<DeviceInfo, 'platform' | 'name' | 'driver'>;
 
 export function rowOf(
@@ -24,7 +24,7 @@ const operationOf = ({ operation }: MatrixCase): MatrixOperation => {
   return found;
 };
 
-/** Bytes of the value beside each key, of operations that are one sort. */
+/** Size of the value beside each key, in bytes, for operations that are a single sort. */
 const VALUE_BYTES: Readonly<Record<string, number>> = {
   ...{ sort: 0, sortInPlace: 0, argsort: 4, sortPairs: 4, 'sortPairs-8': 8 },
 };
@@ -38,14 +38,14 @@ const planText = ({ algorithm, reason, facts, shape }: Plan): string =>
 const reportText = ({ algorithm, reason, facts, chunks }: SortReport): string =>
   [algorithm, ...factsText(facts), ...(chunks ? [`${chunks} chunks`] : []), reason].join(', ');
 
-/** What a sort is planned to be; nothing of operations of several steps, and where there is no plan. */
+/** Returns the plan of a sort; undefined for operations of several steps, or when planning fails. */
 export function planOf(sorter: Sorter, { operation, algorithm, dtype, n }: MatrixCase): string | undefined {
   const valueBytes = VALUE_BYTES[operation];
   if (valueBytes === undefined) return undefined;
   try {
     return planText(sorter.plan(n, { dtype, algorithm, valueBytes }));
   } catch {
-    return undefined; // the call will say why
+    return undefined; // the call reports the reason
   }
 }
 
@@ -56,14 +56,14 @@ export class CaseRunner {
   readonly #inputs = new Inputs();
   readonly #again: number;
 
-  /** @param again how often a call that went well is made again, for its time without compilation */
+  /** @param again number of repetitions of a successful call, timed without compilation; default 2 */
   constructor(sorter: Sorter, device: RowDevice, { again = 2 } = {}) {
     this.#sorter = sorter;
     this.#device = device;
     this.#again = again;
   }
 
-  /** One row; never throws. */
+  /** Runs one case and returns its row; never throws. */
   async run(one: MatrixCase): Promise<MatrixRow> {
     const input = this.#inputs.of(one);
     const operation = operationOf(one);
@@ -104,7 +104,7 @@ export class CaseRunner {
     }
   }
 
-  /** Seconds of the shortest further call, or what is wrong with its result. */
+  /** Returns the seconds of the shortest repetition, or what is wrong with its result. */
   async #timed(
     one: MatrixCase,
     operation: MatrixOperation,
@@ -123,10 +123,10 @@ export class CaseRunner {
   }
 }
 
-/** To microseconds. */
+/** Returns elapsed seconds, rounded to microseconds. */
 const secondsSince = (started: number): number => Math.round((performance.now() - started) * 1000) / 1e6;
 
-/** The log of a compiler fills pages. */
+/** Lines quoted of a message: a compiler log can fill pages. */
 const MAX_LINES = 3;
 const firstLines = (text: string): string => text.split('\n').slice(0, MAX_LINES).join('\n');
 
@@ -144,12 +144,15 @@ function optionsOf(
     algorithm,
     isStable: !isNamed || algorithmNamed(algorithm).stable,
     call,
-    // Another way's result would hide that the first was wrong.
+    // A fallback result would hide that the first one was wrong.
     sort: { ...call, ...where, onReport, onMismatch: 'throw', ...(algorithm !== NONE && { algorithm }) },
   };
 }
 
-/** An algorithm that gave up is no failure of a sort, but it is one of its cell. Nobody sorts no keys. */
+/**
+ * Describes which algorithm replaced the requested one: a fallback is fine for a sort, but a failure of its cell. Empty
+ * inputs are exempt.
+ */
 function replacedBy({ algorithm, n }: MatrixCase, report: SortReport | undefined): string | undefined {
   if (algorithm === NONE || n === 0 || !report || report.algorithm === algorithm) return undefined;
   if (algorithm !== AUTO) return `'${report.algorithm}' sorted instead`;

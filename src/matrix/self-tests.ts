@@ -6,7 +6,7 @@ import { selfTest } from '../sort/verification/self-test.js';
 import { distinct } from '../util/distinct.js';
 import { BuildError, ClsortError, DeviceLostError, TimeoutError, UnsupportedError } from '../util/errors.js';
 
-/** What a variant is compiled for: those that most sorts need. */
+/** The shapes that most sorts need. */
 export const VARIANTS = {
   u32: { keyBits: 32, valueBytes: 0 },
   u64: { keyBits: 64, valueBytes: 0 },
@@ -15,10 +15,10 @@ export const VARIANTS = {
 
 export type Variant = keyof typeof VARIANTS;
 
-/** Numbers of keys for which an algorithm may be tuned differently. */
+/** Numbers of keys that cover the differently tuned size ranges of an algorithm. */
 const SIZES = [2 ** 10, 2 ** 14, 2 ** 18, 2 ** 22, 2 ** 26];
 
-/** One cell of the table of a device. */
+/** One cell in the table of a device. */
 export interface SelfTestCase {
   readonly algorithm: string;
   readonly variant: Variant;
@@ -30,7 +30,7 @@ export interface SelfTestRow extends SelfTestCase {
   readonly driver: string;
   /** `unsupported` by design; `failed` its self-test; `crash` of its process; `timeout`. */
   readonly outcome: 'certified' | 'failed' | 'unsupported' | 'crash' | 'timeout';
-  /** Why, for anything but `certified`. */
+  /** Reason, for every outcome other than `certified`. */
   readonly reason?: string;
   /** Wall-clock seconds, compilation included. */
   readonly seconds: number;
@@ -39,14 +39,14 @@ export interface SelfTestRow extends SelfTestCase {
 export const hasFailed = ({ outcome }: Pick<SelfTestRow, 'outcome'>): boolean =>
   outcome !== 'certified' && outcome !== 'unsupported';
 
-/** Every algorithm of each variant, in a fixed order. */
+/** Returns every algorithm with each variant, in a fixed order. */
 export function selfTestCases(algorithms?: readonly string[]): SelfTestCase[] {
   const names = algorithms?.map((name) => algorithmNamed(name).name) ?? ALGORITHMS.map(({ name }) => name);
   const variants = Object.keys(VARIANTS) as Variant[];
   return names.flatMap((algorithm) => variants.map((variant) => ({ algorithm, variant })));
 }
 
-/** The shapes that the planner may ask for, each once; or why there is none. */
+/** Returns the distinct shapes that the planner may request, or the reason why there is none. */
 function shapesOf(
   factory: AlgorithmFactory,
   device: Device,
@@ -61,7 +61,12 @@ function shapesOf(
   return distinct(shapes);
 }
 
-/** Tests the variants of one cell anew. @returns why not, or undefined. @throws ClsortError */
+/**
+ * Repeats the self-tests of one cell, ignoring stored records.
+ *
+ * @returns the reason of the first failure; undefined when all pass
+ * @throws ClsortError when a variant cannot be built or run
+ */
 async function runSelfTests(
   device: Device,
   { algorithm, variant }: SelfTestCase,
@@ -76,7 +81,7 @@ async function runSelfTests(
   return undefined;
 }
 
-/** Runs the cases from number `from` on in this process. A device that is lost is opened again. */
+/** Runs the cases in this process. A lost device is reopened. */
 export async function* selfTestDevice(
   info: DeviceInfo,
   cases: readonly SelfTestCase[],
@@ -103,7 +108,7 @@ export async function* selfTestDevice(
           await device.abandon();
           device = await Device.open(info.id);
         }
-        // The log of a compiler fills pages.
+        // A compiler log can fill pages.
         const [reason = ''] = error instanceof BuildError ? error.message.split('\n') : [error.message];
         yield row(error instanceof UnsupportedError ? 'unsupported' : 'failed', reason);
       }

@@ -1,11 +1,13 @@
-/** What sums and prefix sums are to be: those of integers exactly, those of floats within what the docs promise. */
+/** Checks sums and prefix sums: exactly for integers, within the documented tolerance for floats. */
 import { ExactSum, type Numbers, type Reference } from './reference.js';
 
 const EPSILON: Readonly<Record<string, number>> = { f32: 2 ** -24, f64: 2 ** -53 };
 
 const isInteger = ({ dtype }: Reference): boolean => !dtype.startsWith('f');
 
-/** Rounding errors of `times` additions in a row, for numbers whose magnitudes add up to `magnitudes`. */
+/**
+ * Returns the tolerance `factor` · ⌈log2 n⌉ · ε · `magnitudes`, where `magnitudes` is the sum of the absolute values.
+ */
 const slack = ({ dtype, n }: Reference, factor: number, magnitudes: number): number =>
   factor * Math.ceil(Math.log2(Math.max(n, 1))) * (EPSILON[dtype] as number) * magnitudes;
 

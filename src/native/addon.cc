@@ -8,8 +8,8 @@ namespace clsort {
 namespace {
 
 /**
- * Takes what only JavaScript can do: make errors, which it knows the names of, protect ArrayBuffers, bind callbacks to their
- * asynchronous context, and return, which a worker that is being terminated does not.
+ * Stores JavaScript helpers: one makes errors (JavaScript knows their names), one protects ArrayBuffers, one binds
+ * callbacks to their asynchronous context, and one does nothing, which fails in a worker that is being terminated.
  */
 NAN_METHOD(Initialize) {
   Environment& environment = *EnvironmentOf(info);
@@ -28,7 +28,7 @@ NAN_METHOD(IsReleased) {
   }
 }
 
-/** Whether two handles are of the same OpenCL object. */
+/** Returns whether two handles belong to the same OpenCL object. */
 NAN_METHOD(IsSame) {
   Environment& environment = *EnvironmentOf(info);
   bool same = info[0]->StrictEquals(info[1]);
@@ -43,8 +43,8 @@ NAN_METHOD(IsSame) {
 NAN_METHOD(ReleaseAll) { EnvironmentOf(info)->ReleaseAll(info[0]->IsTrue()); }
 
 /**
- * Releases all references of a handle on a thread of ours; the handle is invalid at once. With `true`, what nobody
- * releases is left as it is instead of an error.
+ * Releases all references of a handle on another thread; the handle is invalid at once. If the second argument is true,
+ * objects that are never released are ignored instead of throwing.
  */
 NAN_METHOD(ReleaseAsync) {
   Call call(info, "releaseAsync");
@@ -71,8 +71,8 @@ NAN_METHOD(SetCopyMappings) {
 }
 
 /**
- * Tells V8 of so many more bytes, or fewer, and returns what it was told of by us and by all others:
- * process.memoryUsage() leaves out all but ArrayBuffers.
+ * Reports allocated or freed bytes to V8 and returns the sum of all reports, by this addon and others.
+ * process.memoryUsage() includes only ArrayBuffers.
  */
 NAN_METHOD(ExternalBytes) {
   auto change = info[0]->IsNumber() ? static_cast<int64_t>(Nan::To<double>(info[0]).FromJust()) : 0;
@@ -80,7 +80,7 @@ NAN_METHOD(ExternalBytes) {
   info.GetReturnValue().Set(static_cast<double>(bytes));
 }
 
-/** Has V8 collect now, all that it can: it is told of bytes early, but begins and ends a collection when it likes. */
+/** Runs a full garbage collection now. Reported external bytes only influence when V8 starts one. */
 NAN_METHOD(CollectNow) {
   EnvironmentOf(info)->isolate()->MemoryPressureNotification(v8::MemoryPressureLevel::kCritical);
 }

@@ -9,7 +9,7 @@ namespace clsort {
 
 namespace {
 
-/** IEEE 754 binary16, rounded to nearest even. */
+/** Converts to IEEE 754 binary16, rounding to nearest even. */
 cl_half ToHalf(double number) {
   float single = static_cast<float>(number);
   uint32_t bits;
@@ -17,8 +17,8 @@ cl_half ToHalf(double number) {
   uint32_t sign = bits >> 16 & 0x8000;
   uint32_t magnitude = bits & 0x7fffffff;
   if (magnitude > 0x7f800000) return static_cast<cl_half>(sign | 0x7e00);
-  if (magnitude >= 0x477ff000) return static_cast<cl_half>(sign | 0x7c00);  // rounds to 65536 and beyond
-  if (magnitude < 0x38800000) {                                             // a denormal: count units of 2^-24
+  if (magnitude >= 0x477ff000) return static_cast<cl_half>(sign | 0x7c00);  // rounds to 65536 or more
+  if (magnitude < 0x38800000) {                                             // denormal: a multiple of 2^-24
     double units = std::nearbyint(std::ldexp(std::fabs(single), 24));
     return static_cast<cl_half>(sign | static_cast<uint32_t>(units));
   }
@@ -90,7 +90,7 @@ const std::map<std::string, Scalar> kScalars = {
     {"unsigned long", {AppendInteger<cl_ulong>, 8}},
 };
 
-/** "uint4" → the scalar and 4; "uint" → the scalar and 1; nothing for other types. */
+/** Parses "uint4" as the scalar and 4, "uint" as the scalar and 1; returns null for other types. */
 const Scalar* ParseType(const std::string& type, size_t* width) {
   size_t digits = type.find_last_not_of("0123456789") + 1;
   *width = digits < type.size() && type.size() - digits <= 2 ? std::stoul(type.substr(digits)) : 1;
@@ -99,10 +99,10 @@ const Scalar* ParseType(const std::string& type, size_t* width) {
   return found == kScalars.end() ? nullptr : &found->second;
 }
 
-/** OpenCL stores three as four. */
+/** OpenCL stores vectors of three like vectors of four. */
 size_t Slots(size_t width) { return width == 3 ? 4 : width; }
 
-/** "image2d_t", "image1d_array_t" and the like, and not what a program may call its struct. */
+/** Returns whether the type is "image2d_t", "image1d_array_t" or similar, but not a struct of the program. */
 bool IsImageType(const std::string& type) {
   return type.size() >= 9 && type.compare(0, 5, "image") == 0 && type[5] >= '1' && type[5] <= '3' && type[6] == 'd' &&
          type.compare(type.size() - 2, 2, "_t") == 0;
@@ -113,7 +113,10 @@ bool StartsWith(const std::string& type, const char* word) {
   return type.compare(0, length, word) == 0 && (type.size() == length || type[length] == ' ');
 }
 
-/** What a type's name asks for; kBuffer for every memory object, of which the handle tells what it is. */
+/**
+ * Returns the kind of argument that a type name requires; kBuffer for every memory object, because the handle has the
+ * exact kind.
+ */
 Takes TakesOf(const std::string& type) {
   if (StartsWith(type, "local") || StartsWith(type, "__local")) return Takes::kLocal;
   if (type == "sampler_t") return Takes::kSampler;
@@ -122,7 +125,7 @@ Takes TakesOf(const std::string& type) {
   return memory ? Takes::kBuffer : Takes::kValue;
 }
 
-/** One value, on its way from JavaScript into an argument. */
+/** Reads one value from JavaScript for a kernel argument. */
 class Reader {
  public:
   Reader(Call& call, const KernelArgument& argument, size_t index) : call_(call), argument_(argument) {
@@ -143,7 +146,7 @@ class Reader {
     }
   }
 
-  /** Where neither the caller nor the driver names a type, the value does. */
+  /** Determines the type from the value, if neither the caller nor the driver names it. */
   void Untyped(v8::Local<v8::Value> value) {
     Environment& environment = call_.environment();
     if (UnwrapAny(environment, Kind::kMemObject, value)) return Memory(value);
@@ -180,7 +183,7 @@ class Reader {
     if (CheckOffer(call_, argument_, read_.index, takes)) read_.object = call_.Handle(value, kind, status);
   }
 
-  /** A memory object, shared virtual memory, or null for a null pointer. */
+  /** Reads a memory object, shared virtual memory, or null for a null pointer. */
   void Memory(v8::Local<v8::Value> value) {
     read_.kind = Takes::kBuffer;
     HostMemory memory;
@@ -195,7 +198,7 @@ class Reader {
     if (read_.object) CheckMemory(call_, argument_, read_.index, *read_.object);
   }
 
-  /** Bytes, with zeros behind them up to `padded`. */
+  /** Stores bytes, padded with zeros up to `padded`. */
   void Store(const void* data, size_t bytes, size_t padded) {
     auto* first = static_cast<const char*>(data);
     read_.bytes.assign(first, first + bytes);
@@ -209,7 +212,7 @@ class Reader {
     bool is_memory = HostMemory::Of(value, &memory);
     size_t width = 1;
     const Scalar* scalar = ParseType(type, &width);
-    if (!scalar) {  // a struct of the program's: only its bytes will do
+    if (!scalar) {  // a struct of the program, which only accepts its bytes
       if (is_memory) return Store(memory.data, memory.bytes, 0);
       return (void)call_.Fail(CL_INVALID_ARG_VALUE,
                               "expected its bytes as a Buffer, or, where " + type +
@@ -238,7 +241,7 @@ class Reader {
   }
 
   Call& call_;
-  /** It goes when the kernel is released, as a getter of the value may do: ask `call_.ok()` after `Elements`. */
+  /** Dangles if a getter of the value releases the kernel: check `call_.ok()` after `Elements`. */
   const KernelArgument& argument_;
   ArgumentValue read_;
 };

@@ -8,25 +8,25 @@
 
 namespace clsort {
 
-/** A value for an argument of a kernel: read and checked, but not set yet. */
+/** Value of a kernel argument that is read and checked, but not set yet. */
 struct ArgumentValue {
   size_t index = 0;
-  /** What it is, of which one of the following tells more. */
+  /** Kind of the value, which determines the member in use. */
   Takes kind = Takes::kValue;
   std::shared_ptr<Object> object;
-  /** Of shared virtual memory; null, where there is no object either, is a null pointer. */
+  /** Shared virtual memory; without an object, null is a null pointer. */
   void* pointer = nullptr;
   std::vector<char> bytes;
   size_t local = 0;
 };
 
-/** Bytes of a scalar or vector type of OpenCL C; 0 for other types. */
+/** Returns the bytes of a scalar or vector type of OpenCL C; 0 for other types. */
 size_t BytesOfType(const std::string& type);
 
 /**
- * Reads a value for an argument.
+ * Reads a value for a kernel argument.
  *
- * @param type as `setKernelArg` takes it; empty for what the kernel declares
+ * @param type type as for `setKernelArg`; empty for the declared type
  */
 ArgumentValue ReadArgument(Call& call, Object& kernel, size_t index, const std::string& type,
                            v8::Local<v8::Value> value);

@@ -40,8 +40,8 @@ bool AskPixels(Call& call, cl_mem image, Extent* extent) {
 }
 
 /**
- * Bytes of slices, rows and single bytes; whether they are more than can be counted. Drivers count whole slices and rows,
- * also behind the last one: rusticl's thread ends with a panic where that overflows.
+ * Computes the bytes of slices, rows and single bytes and returns whether the sum overflows. Drivers also count the
+ * whole last slice and row: rusticl's thread panics if that overflows.
  */
 bool StepsOverflow(size_t slices, size_t slice_pitch, size_t rows, size_t row_pitch, size_t bytes, size_t* all) {
   size_t y;
@@ -49,7 +49,7 @@ bool StepsOverflow(size_t slices, size_t slice_pitch, size_t rows, size_t row_pi
          AddOverflows(*all, y, all) || AddOverflows(*all, bytes, all);
 }
 
-/** A box that has passed its checks, with its pitches as they are meant. */
+/** Box that has passed its checks, with explicit pitches. */
 struct Layout {
   size_t start, row, slice;
   explicit Layout(const Box& box) {
@@ -61,7 +61,7 @@ struct Layout {
 
 bool FailOverlap(Call& call) { return call.Fail(CL_MEM_COPY_OVERLAP, "the copy would read what it writes"); }
 
-/** Whether [a, a + size) and [b, b + size) meet. */
+/** Returns whether [a, a + size) and [b, b + size) overlap. */
 bool Meet(size_t a, size_t b, size_t size) { return a < b ? b - a < size : a - b < size; }
 
 }  // namespace
@@ -150,13 +150,13 @@ bool CheckOverlap(Call& call, Object& from, const Box& from_box, Object& to, con
   Layout a(from_box), b(to_box);
   if (source->whole != target->whole) return true;
   if (a.row != b.row || a.slice != b.slice) {
-    // OpenCL forbids it within one buffer; of two parts of a buffer it says nothing.
+    // OpenCL forbids this within one buffer; for two sub-buffers it specifies nothing.
     return source->begin != target->begin || source->bytes != target->bytes ||
            call.Fail(CL_INVALID_VALUE, "a copy within one buffer has the same pitches on both sides");
   }
   const Triple& region = from_box.region;
-  // Rows of both sides meet where the distance of the boxes is nearly so many slices and rows. Since a box's
-  // rows lie within a slice, and their bytes within a row, two candidates of each are enough.
+  // Rows overlap only if the distance of the boxes is close to a whole number of slices and rows. Rows fit in a slice
+  // and bytes in a row, so two candidates of each suffice.
   size_t first = source->begin + a.start, second = target->begin + b.start;
   size_t distance = first < second ? second - first : first - second;
   for (size_t slices = distance / a.slice; slices <= distance / a.slice + 1 && slices < region[2]; slices++) {
@@ -201,8 +201,8 @@ size_t BoxEnd(Call& call, const Box& box) {
 }
 
 size_t HostBytes(Call& call, const Extent& image, const Triple& region, size_t row_pitch, size_t slice_pitch) {
-  size_t width = region[0] * image.pixel_bytes;  // no more than the image has
-  // Rows of an array of rows are its layers: drivers differ in which of the two pitches they go by.
+  size_t width = region[0] * image.pixel_bytes;  // at most the width of the image
+  // The rows of a 1D array are its layers: drivers differ in which of the two pitches they use.
   if (image.type == CL_MEM_OBJECT_IMAGE1D_ARRAY) row_pitch = std::max(row_pitch, slice_pitch);
   size_t row = row_pitch ? row_pitch : width, rows, end = 0;
   bool overflow = MultiplyOverflows(row, region[1], &rows);

@@ -5,34 +5,37 @@
 
 #include "call.h"
 
-// Ranges and boxes against what a memory object has, before a driver sees them. Drivers add offsets and sizes
-// without a look at whether the sum wraps around (they then write anywhere, or abort), take an image for a
-// buffer, or leave out what they need not check; which of it depends on the driver.
+// Checks of ranges and boxes against memory objects before the driver is called. Depending on the driver, missing
+// checks let sums of offsets and sizes wrap around (the driver then writes anywhere, or aborts) or let an image pass as
+// a buffer.
 
 namespace clsort {
 
-/** What a memory object is and how large. */
+/** Type and size of a memory object. */
 struct Extent {
   cl_mem_object_type type = 0;
   cl_mem_flags flags = 0;
   size_t bytes = 0;
   /**
-   * The buffer that this is a part of, or the object itself, and the byte of it where this begins. Copies of boxes, and
-   * between images and buffers, take these, since PoCL crashes in those with a part of a buffer.
+   * Parent of a sub-buffer, or the object itself, and the offset in it. Copies of boxes and copies between images and
+   * buffers use these, because PoCL crashes there with sub-buffers.
    */
   cl_mem whole = nullptr;
   size_t begin = 0;
-  /** Of an image: bytes of a pixel, and pixels along what an origin and a region count in; 1 where it has none. */
+  /** Bytes of a pixel of an image and its size in the dimensions of origins and regions; 1 for missing dimensions. */
   size_t pixel_bytes = 0;
   std::array<size_t, 3> pixels{};
 };
 
-/** Asked once and kept with the object; throws and gives null where the driver does not tell. */
+/**
+ * Returns the extent, which is queried once and cached in the object. Throws and returns null if the driver does not
+ * report it.
+ */
 const Extent* ExtentOf(Call& call, Object& memory);
 
 using Triple = std::vector<size_t>;
 
-/** A box in linear memory: bytes, rows and slices; a pitch of 0 means that nothing lies between. */
+/** Box in linear memory: bytes, rows and slices; a pitch of 0 means no gaps. */
 struct Box {
   const Triple& origin;
   const Triple& region;
@@ -40,30 +43,34 @@ struct Box {
   size_t slice_pitch;
 };
 
-/** Throws unless the object is a buffer and has these bytes, at least one. */
+/** Throws unless the object is a buffer that contains these bytes, at least one. */
 bool CheckRange(Call& call, Object& buffer, size_t offset, size_t size);
-/** Throws unless the object is a buffer and has the box. */
+/** Throws unless the object is a buffer that contains the box. */
 bool CheckBox(Call& call, Object& buffer, const Box& box);
-/** Throws unless the object is an image and has these pixels, at least one. */
+/** Throws unless the object is an image that contains these pixels, at least one. */
 bool CheckPixels(Call& call, Object& image, const Triple& origin, const Triple& region);
 
-/** Where a box begins in the buffer that its buffer is a part of; the box has passed `CheckBox`. */
+/** Returns the origin of a box in the parent of its sub-buffer. The box has passed `CheckBox`. */
 Triple OriginInWhole(const Extent& extent, const Box& box);
 
-/** Throws CL_MEM_COPY_OVERLAP where a copy would read what it writes. All have passed the checks above. */
+/**
+ * Throws CL_MEM_COPY_OVERLAP if source and destination of a copy overlap. All arguments have passed the checks above.
+ */
 bool CheckOverlap(Call& call, Object& from, size_t from_offset, Object& to, size_t to_offset, size_t size);
 bool CheckOverlap(Call& call, Object& from, const Box& from_box, Object& to, const Box& to_box);
 bool CheckOverlap(Call& call, Object& from, const Triple& from_origin, Object& to, const Triple& to_origin,
                   const Triple& region);
 
-/** Bytes from the start of linear memory to the end of a box; throws for empty boxes and impossible pitches. */
+/**
+ * Returns the bytes from the start of linear memory to the end of a box; throws for empty boxes and invalid pitches.
+ */
 size_t BoxEnd(Call& call, const Box& box);
 /**
- * Bytes of host memory that a transfer of an image's region uses, which has passed `CheckPixels`; throws for
- * pitches that are too short.
+ * Returns the bytes of host memory that a transfer of an image region uses; throws for pitches that are too short. The
+ * region has passed `CheckPixels`.
  */
 size_t HostBytes(Call& call, const Extent& image, const Triple& region, size_t row_pitch, size_t slice_pitch);
-/** Bytes of a region of an image, without anything between its rows. */
+/** Returns the bytes of an image region without gaps. */
 size_t PackedBytes(const Extent& image, const Triple& region);
 
 }  // namespace clsort

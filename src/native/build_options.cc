@@ -7,8 +7,8 @@ namespace clsort {
 namespace {
 
 /**
- * Splits options at blanks outside of quotes, as a shell does, and makes each such blank a space; false where a quote
- * has no end.
+ * Splits options at unquoted whitespace like a shell and replaces that whitespace by spaces; returns false for an
+ * unterminated quote.
  */
 bool SplitAsShells(std::string* options, std::vector<std::string>* words) {
   char quote = 0;
@@ -34,7 +34,7 @@ bool SplitAsShells(std::string* options, std::vector<std::string>* words) {
   return !quote;
 }
 
-/** Splits options as rusticl does, with a cut at each quotation mark. */
+/** Splits options like rusticl, which also cuts at each quotation mark. */
 std::vector<std::string> SplitAtQuotes(const std::string& options) {
   std::vector<std::string> words;
   bool quoted = false, within = false;
@@ -51,13 +51,15 @@ std::vector<std::string> SplitAtQuotes(const std::string& options) {
   return words;
 }
 
-/** Options whose value is the next word, as OpenCL has them, and NVIDIA's that its manual writes so. */
+/**
+ * Returns whether the value of an option is the next word: OpenCL's options, and those that NVIDIA's manual writes so.
+ */
 bool TakesNextWord(const std::string& option) {
   return option == "-D" || option == "-I" || option == "-x" || option == "-cl-nv-maxrregcount" ||
          option == "-cl-nv-opt-level";
 }
 
-/** What is wrong with an option's value; empty where nothing is. */
+/** Returns the problem with the value of an option; empty for none. */
 std::string ProblemOfValue(const std::string& option, const std::string& value) {
   if (value.empty() || value[0] == '-' || value[0] == '@') return "option " + option + " is followed by no value";
   if (option == "-x" && value != "spir") return "option -x is followed by something else than spir";

@@ -8,10 +8,11 @@
 namespace clsort {
 
 /**
- * Reads an argument of the call, if it has it: the options of a build, a compilation or a link, with blanks between
- * them. Throws where they would have a driver read files or end the process: drivers give them to a compiler as they
- * are, and take what is no option for a source file.
- * @param code of the error: CL_INVALID_BUILD_OPTIONS, …COMPILER_OPTIONS or …LINKER_OPTIONS
+ * Reads the optional argument with the options of a build, compilation or link, separated by whitespace. Throws for
+ * options with which the driver would read files or end the process: drivers pass them unchanged to a compiler, which
+ * treats anything but an option as a source file.
+ *
+ * @param code code of the error: CL_INVALID_BUILD_OPTIONS, …COMPILER_OPTIONS or …LINKER_OPTIONS
  */
 std::string ReadBuildOptions(Call& call, int i, const Object* of, cl_int code);
 

@@ -10,7 +10,7 @@ namespace clsort {
 
 namespace {
 
-/** More elements than any call has a use for: an array may say that it has 2^32 and be empty. */
+/** Limit against sparse arrays: an empty array may have a length of 2^32. */
 constexpr uint32_t kMaxElements = 1 << 20;
 
 std::string Ordinal(int i) { return "argument " + std::to_string(i + 1); }
@@ -19,7 +19,7 @@ std::string VersionText(unsigned version) {
   return std::to_string(version / 100) + "." + std::to_string(version / 10 % 10);
 }
 
-/** The device that a device is a part of, or null. */
+/** Returns the parent of a sub-device, or null. */
 cl_device_id ParentOf(cl_device_id device) {
   cl_device_id parent = nullptr;
   api.clGetDeviceInfo(device, CL_DEVICE_PARENT_DEVICE, sizeof parent, &parent, nullptr);
@@ -51,7 +51,7 @@ Call::Call(const Nan::FunctionCallbackInfo<v8::Value>& info, const char* name)
       environment_(EnvironmentOf(info)),
       name_(name),
       first_handed_out_(environment_->handed_out().size()) {
-  // Handles collected since the last call: a loop that never yields must not pile up their objects.
+  // Delete objects of handles collected since the last call: a loop that never yields must not accumulate them.
   if (environment_->objects().HasCollected()) environment_->objects().DeleteCollected();
 }
 
@@ -83,7 +83,7 @@ bool Call::FitsContext(Object& object) {
   if (object.kind != Kind::kDevice) return !object.Context() || object.Context() == context;
   std::vector<cl_device_id> devices;
   if (DevicesOf(context, &devices) != CL_SUCCESS) return true;
-  // PoCL lists the whole device in a context of a part of it.
+  // PoCL lists the root device in a context of a sub-device.
   auto device = object.As<cl_device_id>();
   while (device && std::find(devices.begin(), devices.end(), device) == devices.end()) device = ParentOf(device);
   return device != nullptr;
@@ -146,7 +146,7 @@ std::shared_ptr<Object> Call::Handle(v8::Local<v8::Value> value, Kind kind, cl_i
 Object* Call::Borrow(int i, Kind kind) {
   if (failed_) return nullptr;
   Object* object = BorrowHandle(*environment_, kind, info_[i]);
-  if (!object) return Handle(i, kind).get();  // which throws
+  if (!object) return Handle(i, kind).get();  // throws
   HandOut(*object, InvalidStatus(kind));
   return failed_ ? nullptr : object;
 }
@@ -209,7 +209,7 @@ std::string Call::Text(v8::Local<v8::Value> value, cl_int status) {
   }
   Nan::Utf8String text(value);
   std::string read(*text, text.length());
-  // Drivers would take what stands before it for all.
+  // Drivers would silently use only the text before the NUL.
   if (read.find('\0') != std::string::npos) Fail(status, "expected a string without NUL characters");
   return read;
 }
@@ -300,7 +300,7 @@ WorkSize Call::Work(int i, cl_uint dimensions, cl_int status) {
 std::vector<size_t> Call::Origin(int i, cl_int status) {
   if (!failed_ && !Has(i)) Fail(status, Ordinal(i) + ": expected 3 numbers");
   auto sizes = Sizes(i, 3, status);
-  sizes.resize(3);  // so that callers may pass data() on before they look at ok()
+  sizes.resize(3);  // so that callers may pass data() before they check ok()
   return sizes;
 }
 
@@ -345,7 +345,7 @@ WaitList Call::Events(int i) {
     auto event = Handle(element, Kind::kEvent, CL_INVALID_EVENT_WAIT_LIST);
     if (event) list.events.push_back(event->As<cl_event>());
   }
-  // PoCL never ends a command that is enqueued behind one that has failed, nor does a call that waits for it.
+  // PoCL never ends a command that waits for a failed event, nor a call that waits for that command.
   for (cl_event event : list.events) {
     cl_int state = CL_COMPLETE;
     AskState(event, &state);
@@ -379,7 +379,7 @@ std::vector<uint64_t> Call::RawProperties(int i, cl_int status) {
       list.push_back(static_cast<uint64_t>(Signed(element, status)));
     }
   }
-  // Drivers read up to the end mark; a list that has one already gets a second, which nobody reads.
+  // Drivers read up to the terminating 0; a second one after it is harmless.
   if (!failed_) list.push_back(0);
   return list;
 }
@@ -458,7 +458,7 @@ void ReleaseHandle(Call& call, Kind kind) {
     status = Release(kind, object->platform, object->raw);
     if (status == CL_SUCCESS) object->references--;
   } else if (kind == Kind::kCommandQueue && call.environment().AwaitsItself(*object->platform)) {
-    object->ReleaseLater();  // drivers block until the queue is empty, and only this thread may have it go on
+    object->ReleaseLater();  // drivers block until the queue is empty; only this thread can complete its user events
   } else {
     OwnedReference last = object->TakeReferences();
     if (last.count) status = Release(kind, last.platform, last.raw);

@@ -11,7 +11,7 @@
 
 namespace clsort {
 
-/** Statuses of ours, outside of OpenCL's range: the TypeScript side makes typed errors of them. */
+/** Status codes of this binding, outside of OpenCL's range; TypeScript converts them to typed errors. */
 constexpr cl_int kNoLoader = -2'000'001;
 constexpr cl_int kUnsupported = -2'000'002;
 
@@ -32,16 +32,14 @@ struct WorkSize {
 };
 
 /**
- * One call from JavaScript into one OpenCL function: reads the arguments, throws, returns.
+ * One call of an OpenCL function from JavaScript: reads the arguments, throws, returns.
  *
- * The first argument that is wrong throws; from then on every reader returns a harmless default, so a
- * function reads all its arguments in a row and asks `ok()` once before it calls the driver. There are no
- * C++ exceptions.
+ * The first invalid argument throws; afterwards every reader returns a harmless default. A function therefore reads all
+ * its arguments and checks `ok()` once before it calls the driver. There are no C++ exceptions.
  *
- * Elements of arrays and properties of objects may be getters of the program's or lie behind a proxy, so
- * reading them runs any JavaScript, which may throw, and may release or detach what was read before. Hence
- * `Elements` and `Property` are the only ways to them, and after them `ok()` looks once more at all that
- * was handed out.
+ * Array elements and object properties may be getters or belong to a proxy. Reading them runs arbitrary JavaScript,
+ * which may throw, release handles or detach memory. Only `Elements` and `Property` read them, and the next `ok()`
+ * checks again everything that was handed out.
  */
 class Call {
  public:
@@ -50,13 +48,13 @@ class Call {
   Call(const Call&) = delete;
 
   Environment& environment() const { return *environment_; }
-  /** Whether no argument was wrong and all that was handed out is there still; throws where it is not. */
+  /** Returns whether all arguments were valid and everything handed out still exists; throws otherwise. */
   bool ok() { return !failed_ && (!ran_javascript_ || CheckAgain()); }
   v8::Local<v8::Value> operator[](int i) const { return info_[i]; }
-  /** Neither undefined nor null. */
+  /** Returns whether the argument is neither undefined nor null. */
   bool Has(int i) const { return !info_[i]->IsUndefined() && !info_[i]->IsNull(); }
 
-  /** Whether the loader has the function, for calls that need no handle; throws otherwise. */
+  /** Returns whether the loader has the function, for calls without a handle; throws otherwise. */
   template <typename Pointer>
   bool Loaded(const Function<Pointer>& function) {
     if (!ok()) return false;
@@ -64,7 +62,7 @@ class Call {
     if (!function.pointer) return Fail(kUnsupported, "the OpenCL loader lacks it");
     return true;
   }
-  /** Whether loader and platform have the function; throws otherwise. */
+  /** Returns whether the loader and the platform have the function; throws otherwise. */
   template <typename Pointer>
   bool Supported(const Function<Pointer>& function, const Platform* platform) {
     if (!Loaded(function)) return false;
@@ -72,51 +70,45 @@ class Call {
     return DriverHas(*platform, function.slot) || Fail(kUnsupported, "the driver lacks it");
   }
 
-  // Readers. `status` is what is thrown for a value that cannot be.
+  // Readers. `status` is the code of the error for an invalid value.
   std::shared_ptr<Object> Handle(int i, Kind kind) { return Handle(info_[i], kind, InvalidStatus(kind)); }
   std::shared_ptr<Object> Handle(v8::Local<v8::Value> value, Kind kind, cl_int status);
-  /** As `Handle`, for calls that are made very often; the argument keeps the object for as long as the call. */
+  /** Like `Handle`, for frequent calls; the argument keeps the object alive during the call. */
   Object* Borrow(int i, Kind kind);
-  /** A reference of its own to a handle's object, for a job on another thread; throws where there is none. */
+  /** Retains the object of a handle for a job on another thread; throws on failure. */
   Retained Hold(const Object& object);
-  /** An array of handles, or none for undefined and null. */
+  /** Returns the objects of an array of handles; none for undefined and null. */
   std::vector<std::shared_ptr<Object>> Handles(int i, Kind kind, cl_int status);
-  /** Whole numbers from 0 to 2^64 - 1: safe integers and bigints. */
+  /** Reads an integer from 0 to 2^64 - 1: a safe integer or a bigint. */
   uint64_t Unsigned(v8::Local<v8::Value> value, cl_int status, uint64_t max = UINT64_MAX);
   size_t Size(int i, cl_int status = CL_INVALID_VALUE) { return Unsigned(info_[i], status, SIZE_MAX); }
   cl_uint Uint(int i, cl_int status = CL_INVALID_VALUE) {
     return static_cast<cl_uint>(Unsigned(info_[i], status, UINT32_MAX));
   }
-  /** As `Size`, but 0 where nothing is given. */
+  /** Like `Size`, but 0 for undefined and null. */
   size_t SizeOr0(int i) { return Has(i) ? Size(i) : 0; }
-  /** Flags: as `Unsigned`; null means none, and so does an argument that is left out. */
+  /** Reads flags like `Unsigned`; 0 for null or an omitted argument. */
   cl_bitfield Bits(int i);
-  /** Whole numbers that may be negative. */
+  /** Reads an integer that may be negative. */
   int64_t Signed(v8::Local<v8::Value> value, cl_int status);
   bool Bool(int i) const { return info_[i]->BooleanValue(environment_->isolate()); }
   std::string Text(int i, cl_int status = CL_INVALID_VALUE) { return Text(info_[i], status); }
   std::string Text(v8::Local<v8::Value> value, cl_int status);
-  /** A whole number of 32 bits that may be negative. */
+  /** Reads a 32-bit integer that may be negative. */
   cl_int Int(v8::Local<v8::Value> value, cl_int status);
-  /**
-   * The elements of an array, all read before anything is made of the first of them. `what` names the array in
-   * the error for anything else.
-   */
+  /** Returns the elements of an array, which are all read before any is converted. `what` names the array in errors. */
   std::vector<v8::Local<v8::Value>> Elements(v8::Local<v8::Value> value, cl_int status, const std::string& what);
-  /** The elements of an argument, which must be given. */
+  /** Returns the elements of a required argument. */
   std::vector<v8::Local<v8::Value>> Elements(int i, cl_int status = CL_INVALID_VALUE);
-  /** `length` sizes, or an empty vector for undefined and null. */
+  /** Reads `length` sizes; an empty vector for undefined and null. */
   std::vector<size_t> Sizes(int i, size_t length, cl_int status);
-  /**
-   * Up to three sizes without a heap allocation, for calls that are made very often; instead of an array of
-   * one its number.
-   */
+  /** Reads up to three sizes without a heap allocation, for frequent calls; a number stands for an array of one. */
   WorkSize Work(int i, cl_uint dimensions, cl_int status);
-  /** Three sizes that must be given. */
+  /** Reads three required sizes. */
   std::vector<size_t> Origin(int i, cl_int status = CL_INVALID_VALUE);
-  /** A property of an object, undefined where it has none. */
+  /** Returns a property of an object; undefined if it is missing. */
   v8::Local<v8::Value> Property(v8::Local<v8::Object> object, const char* name);
-  /** Host memory of at least `bytes` bytes; `status` is thrown for anything else. */
+  /** Reads host memory of at least `bytes` bytes; throws `status` otherwise. */
   HostMemory Memory(v8::Local<v8::Value> value, size_t bytes, cl_int status);
   HostMemory Memory(int i, size_t bytes, cl_int status = CL_INVALID_VALUE) { return Memory(info_[i], bytes, status); }
   /** Like `Memory`, for memory that is used after the call has returned. */
@@ -125,51 +117,64 @@ class Call {
     return LastingMemory(info_[i], bytes, status);
   }
   WaitList Events(int i);
-  /** A list of properties that ends with a 0, or an empty vector: numbers, booleans and handles. */
+  /** Reads a list of numbers, booleans and handles and appends a 0; an empty vector for undefined and null. */
   template <typename T>
   std::vector<T> Properties(int i, cl_int status) {
     std::vector<T> list;
     for (uint64_t value : RawProperties(i, status)) list.push_back(static_cast<T>(value));
     return list;
   }
-  /** A function that runs in the asynchronous context of this call, or empty. */
+  /** Returns the function bound to the asynchronous context of this call; empty for undefined and null. */
   v8::Local<v8::Function> Callable(int i);
-  /** The shared virtual memory that has this byte, or null; throws where it is of another context than what was read before. */
+  /**
+   * Returns the shared virtual memory that contains this byte, or null; throws if it belongs to another context than
+   * the objects read before.
+   */
   const SvmMemory* Shared(const void* data);
 
-  /** Throws; always false. `reason` says what is wrong with which argument. */
+  /** Throws and returns false. `reason` describes the invalid argument. */
   bool Fail(cl_int status, const std::string& reason = {}, const std::string& log = {});
   /** Throws unless the status is CL_SUCCESS. */
   bool Check(cl_int status, const std::string& log = {}) { return status == CL_SUCCESS ? ok() : Fail(status, {}, log); }
-  /** `Check` for a call that has waited: host memory in flight may be free now, or turn out to be lost. */
+  /**
+   * `Check` for a call that has waited: frees host memory that is no longer in flight, and throws if some was detached.
+   */
   bool CheckWait(cl_int status);
-  /** Blocks until commands have ended; a worker that is being terminated does not wait for them, and nothing is returned. */
+  /**
+   * Blocks until commands have ended. In a worker that is being terminated it does not wait, and the call returns
+   * nothing.
+   */
   cl_int Await(const Platform& platform, const std::vector<cl_event>& events);
-  /** What the errors of this call are about, until it is set to nothing: their reasons begin with it, and with its number. */
+  /** Sets the subject and number that error messages of this call begin with; none by default. */
   void SetSubject(const char* subject = nullptr, size_t number = 0) { subject_ = subject, number_ = number; }
 
   void Return(v8::Local<v8::Value> value) { info_.GetReturnValue().Set(value); }
-  /** CL_SUCCESS as a number. */
+  /** Returns CL_SUCCESS as a number. */
   void ReturnSuccess() { info_.GetReturnValue().Set(static_cast<int32_t>(CL_SUCCESS)); }
-  /** A new handle, unless the status is an error. */
+  /** Returns a new handle; throws if the status is an error. */
   void ReturnHandle(cl_int status, Kind kind, void* raw, Platform* platform);
-  /** A new handle of the event of a command. */
+  /** Returns a new handle for the event of a command. */
   v8::Local<v8::Object> WrapEvent(cl_event event, Object& queue);
-  /** The event where one was asked for, CL_SUCCESS otherwise. */
+  /** Returns the event if requested, otherwise CL_SUCCESS. */
   void ReturnEvent(cl_int status, bool wanted, cl_event event, Object& queue);
 
-  /** Handles that follow may be of another platform or context than those before: no call of the driver's gets both. */
+  /**
+   * Allows the next handles to belong to another platform or context than the previous ones; no driver call gets both.
+   */
   void BeginOtherObjects() { first_object_ = first_of_context_ = nullptr; }
 
  private:
   bool FailVersion(unsigned have, unsigned need);
   std::vector<uint64_t> RawProperties(int i, cl_int status);
-  /** The array of an argument, or none. */
+  /** Returns the value as an array; throws if it is not one. */
   v8::Local<v8::Array> Array(v8::Local<v8::Value> value, cl_int status, const std::string& what);
   bool Element(v8::Local<v8::Array> array, uint32_t k, v8::Local<v8::Value>* element);
-  /** Notes an object that the driver will see. Objects of two platforms or contexts in one call end most drivers. */
+  /** Registers an object that the driver will use. Most drivers crash if a call mixes two platforms or contexts. */
   void HandOut(Object& object, cl_int status);
-  /** Whether an object and what was read before are of one context; for a device: whether it is one of that context. */
+  /**
+   * Returns whether an object belongs to the same context as the previous objects; for a device, whether it is in that
+   * context.
+   */
   bool FitsContext(Object& object);
   bool CheckAgain();
 
@@ -178,7 +183,7 @@ class Call {
   const char* name_;
   size_t first_handed_out_;
   Object* first_object_ = nullptr;
-  /** The first that belongs to a context. */
+  /** First object that belongs to a context. */
   Object* first_of_context_ = nullptr;
   const char* subject_ = nullptr;
   size_t number_ = 0;
@@ -186,20 +191,17 @@ class Call {
   bool ran_javascript_ = false;
 };
 
-/** The environment that a function belongs to. */
+/** Returns the environment that a function belongs to. */
 Environment* EnvironmentOf(const Nan::FunctionCallbackInfo<v8::Value>& info);
 
-/**
- * Makes an error as `Call::Fail` throws it. Empty when JavaScript failed or is being terminated meanwhile, which throws
- * by itself.
- */
+/** Returns an error as `Call::Fail` throws it; empty if JavaScript throws or is terminated meanwhile. */
 v8::Local<v8::Value> MakeError(Environment& environment, cl_int status, const char* call,
                                const std::string& reason = {}, const std::string& log = {});
 
 /**
  * Sets functions of `exports` that find their environment.
  *
- * Not by Nan::SetMethod, whose way to a function's data costs a sixth of a kernel's launch.
+ * Nan::SetMethod is slower: its access to the data of a function takes a sixth of the time of a kernel launch.
  */
 class Exports {
  public:
@@ -221,7 +223,7 @@ class Exports {
   v8::Local<v8::External> environment_;
 };
 
-// One per OpenCL object.
+// One function for each kind of OpenCL object or group of functions.
 void ExportPlatform(Exports& exports);
 void ExportDevice(Exports& exports);
 void ExportContext(Exports& exports);
@@ -253,9 +255,9 @@ void ExportCommandBuffer(Exports& exports);
 void ExportExternalMemory(Exports& exports);
 void ExportUnifiedMemory(Exports& exports);
 
-/** Retains a handle's object: the exported retain… of every counted kind. */
+/** Retains the object of a handle: the retain… functions of all reference-counted kinds. */
 void RetainHandle(Call& call, Kind kind);
-/** Releases one reference of a handle: the exported release… of every counted kind. */
+/** Releases one reference of a handle: the release… functions of all reference-counted kinds. */
 void ReleaseHandle(Call& call, Kind kind);
 
 }  // namespace clsort

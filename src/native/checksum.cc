@@ -8,10 +8,10 @@ namespace clsort {
 
 namespace {
 
-/** Words of one piece of work. */
+/** Words per work item of the thread pool. */
 constexpr size_t kPiece = size_t{1} << 20;
 
-/** The sum of cl/checksum.cl over whole words, of which the first has number `first`. */
+/** Computes the checksum of cl/checksum.cl over whole words; `first` is the index of the first word. */
 uint64_t SumWords(const char* data, size_t words, size_t first) {
   uint64_t sum = 0;
   for (size_t i = 0; i < words; i++) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr char kExtension[] = "cl_khr_command_buffer";
 
-// From the extension: older headers lack them.
+// Values from the extension, which older headers lack.
 constexpr cl_int kInvalidCommandBuffer = -1138;
 constexpr cl_int kInvalidSyncPoints = -1139;
 constexpr cl_uint kQueues = 0x1294, kNumQueues = 0x1295, kReferenceCount = 0x1296, kState = 0x1297,
@@ -31,16 +31,16 @@ const std::vector<InfoRow> kCommandBufferInfo = {
 };
 
 /**
- * A command buffer with all that its commands use: drivers differ in what they keep. It goes when the last handle
- * and the last execution are done with it.
+ * Command buffer and the objects that its commands use, because drivers differ in what they retain. It is destroyed
+ * after its last handle and its last execution.
  */
 struct Recording {
   std::atomic<unsigned> references{1};
   const ExtensionFunctions* functions = nullptr;
   CommandBufferHandle buffer = nullptr;
-  /** First of all the queue. Its last execution may end on any thread: nothing here may own an `Object`. */
+  /** The queue comes first. The last execution may end on any thread, so nothing here may own an `Object`. */
   std::vector<Retained> kept;
-  /** Shared virtual memory of kernel arguments, which has to be there when the commands are executed. */
+  /** Shared virtual memory of kernel arguments, which must still be allocated when the commands execute. */
   std::vector<const void*> svm;
   std::vector<SyncPoint> sync_points;
   bool finalized = false;
@@ -70,7 +70,7 @@ NAN_METHOD(CreateCommandBufferKHR) {
   recording->kept.push_back(call.Hold(*queue));
   if (!call.ok()) return;
   cl_int status = CL_SUCCESS;
-  // PoCL 6 takes no list that has nothing but its end.
+  // PoCL 6 rejects a list that contains only the terminating 0.
   const cl_ulong* list = properties.size() > 1 ? properties.data() : nullptr;
   recording->buffer = recording->functions->clCreateCommandBufferKHR(1, &raw, list, &status);
   if (!call.Check(status)) return;
@@ -100,14 +100,14 @@ NAN_METHOD(FinalizeCommandBufferKHR) {
   call.ReturnSuccess();
 }
 
-/** A command that is being recorded: arguments 0 and 1, and the sync points at the end. */
+/** Command being recorded: reads arguments 0 and 1, and the sync points at the end. */
 class Command {
  public:
   explicit Command(Call& call) : call_(call), handle_(call.Handle(0, Kind::kCommandBuffer)) {
     if (call.Has(1)) queue_ = call.Handle(1, Kind::kCommandQueue);
   }
 
-  /** The last argument to be read; throws where nothing may be recorded. */
+  /** Reads the last argument; throws if the command cannot be recorded. */
   bool ReadSyncPoints(int i) {
     if (!call_.ok()) return false;
     if (call_.Has(i)) {
@@ -129,15 +129,15 @@ class Command {
     return true;
   }
 
-  /** Has the recording keep an object. */
+  /** Retains an object for the recording. */
   bool Keep(const Object& object) {
     Retained held = call_.Hold(object);
     if (held) kept_.push_back(std::move(held));
     return call_.ok();
   }
   /**
-   * Has the recording keep a kernel with the arguments that it has now. PoCL 3 records the kernel's own, and crashes
-   * when they were changed: so it gets a copy, which nobody changes.
+   * Retains a kernel with its current arguments. PoCL 3 records the kernel itself and crashes if its arguments change,
+   * so a copy is recorded where the driver can clone kernels.
    */
   cl_kernel KeepKernel(const Object& kernel) {
     const Platform* platform = kernel.platform;
@@ -152,12 +152,12 @@ class Command {
   }
   void KeepSvm(const void* memory) { svm_.push_back(memory); }
 
-  /** Records with one of the driver's functions, and returns the new sync point. */
+  /** Records the command with a driver function and returns the new sync point. */
   template <typename Function, typename... Arguments>
   void Record(Function function, Arguments... arguments) {
     Recording& recording = *RecordingOf(*handle_);
     SyncPoint point = 0;
-    // One queue means null: the driver has had it from the start.
+    // A null queue stands for the queue of the command buffer.
     cl_int status =
         (recording.functions->*function)(recording.buffer, nullptr, arguments..., static_cast<cl_uint>(waits_.size()),
                                          waits_.empty() ? nullptr : waits_.data(), &point, nullptr);
@@ -289,7 +289,7 @@ NAN_METHOD(CommandFillImageKHR) {
   command.Record(&ExtensionFunctions::clCommandFillImageKHR, image->As<cl_mem>(), bytes, origin.data(), region.data());
 }
 
-/** PoCL 3 crashes for arguments that nobody has set. */
+/** Throws unless all arguments are set: PoCL 3 crashes otherwise. */
 bool CheckAllSet(Call& call, const Object& kernel) {
   cl_uint count = 0;
   auto raw = kernel.As<cl_kernel>();
@@ -302,7 +302,7 @@ bool CheckAllSet(Call& call, const Object& kernel) {
   return true;
 }
 
-/** Whether the driver survives that the kernel is recorded with the arguments it has. */
+/** Throws if recording the kernel with its current arguments would crash the driver. */
 bool CheckRecordable(Call& call, const Object& kernel) {
   const Platform& platform = *kernel.platform;
   for (size_t i = 0; i < kernel.arguments.size(); i++) {
@@ -396,7 +396,7 @@ NAN_METHOD(GetCommandBufferInfoKHR) {
   ReturnInfo(
       call, name, kCommandBufferInfo,
       [&](size_t bytes, void* value, size_t* needed) {
-        if (name == kQueues) {  // PoCL 3 gives pointers to what is none
+        if (name == kQueues) {  // PoCL 3 returns invalid pointers
           auto queue = recording.kept[0].As<cl_command_queue>();
           if (needed) *needed = sizeof queue;
           if (value) std::memcpy(value, &queue, sizeof queue);

@@ -5,9 +5,9 @@
 
 namespace clsort {
 
-/** References to what the handle of a command buffer stands for; may be called on any thread. */
+/** Adds a reference to the recording of a command buffer. Thread-safe. */
 cl_int RetainRecording(void* recording);
-/** Also to be called for a command buffer that a queue still executes: executions hold it themselves. */
+/** Removes a reference, also while a queue still executes the command buffer: executions hold their own references. */
 cl_int ReleaseRecording(void* recording);
 
 }  // namespace clsort

@@ -15,13 +15,13 @@ const std::vector<InfoRow> kContextInfo = {
     {CL_CONTEXT_PROPERTIES, Info::kProperties},
 };
 
-/** Where the errors of a context go. */
+/** Destination of the errors of a context. */
 struct Notify {
   std::shared_ptr<Mailbox> mailbox;
   uint64_t callback = 0;
 };
 
-/** Of the contexts that live. Lives as long as the process: drivers tell of errors at any time. */
+/** Error callbacks of the living contexts. Never destroyed: drivers report errors at any time. */
 IdTable<Notify>& notifies = *new IdTable<Notify>;
 
 void CL_CALLBACK OnContextError(const char* message, const void* data, size_t bytes, void* number) {
@@ -41,17 +41,17 @@ void CL_CALLBACK OnContextError(const char* message, const void* data, size_t by
   });
 }
 
-/** Keeps the function; the number is what the driver brings along. Null where there is no function. */
+/** Stores the error callback and returns the number that the driver passes back; null without a callback. */
 void* MakeNotify(Call& call, v8::Local<v8::Function> function, v8::Local<v8::Value> data) {
   if (function.IsEmpty()) return nullptr;
   auto callback = std::make_unique<Callback>();
   callback->function.Reset(function);
   callback->data.Reset(data);
-  callback->awaited = false;  // errors may never come
+  callback->awaited = false;  // an error may never occur, so the process does not wait for one
   return notifies.Add({call.environment().mailbox(), call.environment().AddCallback(std::move(callback))});
 }
 
-/** Lets go of the function. On the loop's thread. */
+/** Frees the error callback. Runs on the JavaScript thread. */
 void DropNotify(Environment& environment, void* number) {
   environment.TakeCallback(notifies.Find(number).callback);
   notifies.Remove(number);
@@ -63,7 +63,10 @@ void CL_CALLBACK OnContextGone(cl_context, void* number) {
   }
 }
 
-/** Returns a new context, whose error callback ends with it, or with its handle where the driver does not tell. */
+/**
+ * Returns a new context. Its error callback is freed with the context, or with the handle if the driver does not report
+ * the destruction of contexts.
+ */
 void ReturnContext(Call& call, cl_int status, cl_context context, Platform* platform, void* number) {
   Environment& environment = call.environment();
   if (status != CL_SUCCESS) {
@@ -81,7 +84,7 @@ void ReturnContext(Call& call, cl_int status, cl_context context, Platform* plat
       std::shared_ptr<void>(number, [&environment](void* ended) { DropNotify(environment, ended); });
 }
 
-/** The platform of the first device of a context. */
+/** Returns the platform of the first device of a context. */
 cl_int PlatformOfContext(cl_context context, Platform** platform) {
   std::vector<cl_device_id> devices;
   cl_platform_id id = nullptr;
@@ -95,7 +98,7 @@ cl_int PlatformOfContext(cl_context context, Platform** platform) {
   return (*platform)->status;
 }
 
-/** Properties of a context. A number may stand for a platform as well, and drivers use it as one. */
+/** Reads the properties of a context. A number may be passed as a platform, and drivers would use it as a pointer. */
 std::vector<cl_context_properties> ReadProperties(Call& call, int i) {
   auto properties = call.Properties<cl_context_properties>(i, CL_INVALID_PROPERTY);
   for (size_t k = 0; k + 1 < properties.size() && properties[k] != 0; k += 2) {
@@ -134,7 +137,7 @@ NAN_METHOD(CreateContextFromType) {
   Call call(info, "clCreateContextFromType");
   auto properties = ReadProperties(call, 0);
   cl_device_type type = 0;
-  if (call.ok() && call[1]->IsArray()) {  // several types, as node-opencl took them
+  if (call.ok() && call[1]->IsArray()) {  // several types in an array, as in node-opencl
     for (auto one : call.Elements(1)) type |= call.Unsigned(one, CL_INVALID_DEVICE_TYPE);
   } else {
     type = call.Unsigned(call[1], CL_INVALID_DEVICE_TYPE);

@@ -66,7 +66,7 @@ const std::vector<InfoRow> kDeviceInfo = {
     {CL_DEVICE_COMPILER_AVAILABLE, Info::kBool},
     {CL_DEVICE_LINKER_AVAILABLE, Info::kBool},
     {CL_DEVICE_EXECUTION_CAPABILITIES, Info::kBits},
-    {CL_DEVICE_QUEUE_ON_HOST_PROPERTIES, Info::kBits},  // also CL_DEVICE_QUEUE_PROPERTIES
+    {CL_DEVICE_QUEUE_ON_HOST_PROPERTIES, Info::kBits},  // same value as CL_DEVICE_QUEUE_PROPERTIES
     {CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES, Info::kBits},
     {CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE, Info::kUint},
     {CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE, Info::kUint},
@@ -169,7 +169,7 @@ NAN_METHOD(CreateSubDevices) {
   call.Return(WrapAll(call, devices, device->platform, 1));
 }
 
-/** Root devices are not counted: retaining or releasing one is a mistake of the caller's. */
+/** Throws for root devices, which have no reference count. */
 void CountSubDevice(Call& call, void (*count)(Call&, Kind)) {
   auto device = call.Handle(0, Kind::kDevice);
   if (!call.ok()) return;

@@ -16,18 +16,18 @@
 
 namespace clsort {
 
-/** Where a share begins: at a code, and among its equals at a position. */
+/** Splitter between two partitions: the code, and among equal keys the position, of the first key of the second one. */
 struct Border {
   uint64_t code;
   uint64_t position;
 };
 
-/** Bytes behind all keys of a part that may be written, too. */
+/** Bytes after all keys of a partition that may also be written. */
 constexpr size_t kPaddingBytes = 64;
 
 #if CLSORT_AVX512
 
-/** A vector of keys, or of their codes, asked by the same names whether they have 32 or 64 bits. */
+/** Vector of keys or codes, with the same function names for 32 and 64 bits. */
 template <typename Key>
 struct Vector;
 
@@ -67,7 +67,7 @@ struct Vector<uint64_t> {
 
 #undef CLSORT_OF_VECTORS
 
-/** As `DivideKeys`, for as many whole vectors as there are. @return keys that were divided */
+/** Like `DivideKeys`, for whole vectors only. @return the number of keys divided */
 template <typename Key>
 __attribute__((target("avx512f"))) size_t DivideVectors(const char* data, size_t keys, const Codec<Key>& codec,
                                                         Key border, bool equals, Key** below, Key** above) {
@@ -80,7 +80,7 @@ __attribute__((target("avx512f"))) size_t DivideVectors(const char* data, size_t
   size_t i = 0;
   for (; i + kLanes <= keys; i += kLanes) {
     __m512i key = _mm512_loadu_si512(data + i * sizeof(Key));
-    // As `Codec::CodeOf`.
+    // Same as `Codec::CodeOf`.
     __m512i code = _mm512_xor_si512(_mm512_xor_si512(key, positive), _mm512_and_si512(V::Signs(key), sign));
     code = V::Difference(code, rotate);
     if (codec.descending) code = V::DifferenceIf(V::AtMost(code, last), code, last, code);
@@ -98,10 +98,11 @@ __attribute__((target("avx512f"))) size_t DivideVectors(const char* data, size_t
 #endif
 
 /**
- * Appends each key to those whose codes are below a border or to those above it; `equals` says whether the latter are joined by
- * those at the border. Nothing branches on a key: each is written behind both, and counts for one.
+ * Appends each key with a code below the splitter to one array and each key with a code above it to another; `equals`
+ * says whether keys at the splitter go to the latter. Branchless: each key is written to both, and only one count
+ * advances.
  *
- * @param low, high have room for all keys beside what is there, and for `kPaddingBytes` more
+ * @param low, high have room for all keys after the existing ones, and for `kPaddingBytes` more
  */
 template <typename Key>
 void DivideKeys(const char* data, size_t keys, const Codec<Key>& codec, Key border, bool equals, Key* low, size_t* lows,
@@ -109,7 +110,7 @@ void DivideKeys(const char* data, size_t keys, const Codec<Key>& codec, Key bord
   Key *below = low + *lows, *above = high + *highs;
   size_t done = 0;
 #if CLSORT_AVX512
-  if constexpr (sizeof(Key) >= sizeof(uint32_t)) {  // narrower keys go one by one
+  if constexpr (sizeof(Key) >= sizeof(uint32_t)) {  // narrower keys use scalar code
     static const bool has_vectors = __builtin_cpu_supports("avx512f");
     if (has_vectors) done = DivideVectors(data, keys, codec, border, equals, &below, &above);
   }

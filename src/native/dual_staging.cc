@@ -15,7 +15,7 @@ bool ReadDualStaging(Call& call, const DualStagingArguments& arguments, DualStag
     auto queue = call.Handle(queues[s], Kind::kCommandQueue, CL_INVALID_COMMAND_QUEUE);
     auto buffer = call.Handle(buffers[s], Kind::kMemObject, CL_INVALID_MEM_OBJECT);
     HostMemory ring = call.LastingMemory(rings[s], 0, CL_INVALID_VALUE);
-    // Once: memory that the program shares with another thread may change meanwhile.
+    // Read once: memory shared with another thread may change meanwhile.
     const size_t offset = offsets[s], size = bytes[s];
     if (!call.ok()) return false;
     if (size > 0 && !CheckRange(call, *buffer, offset, size)) return false;
@@ -29,7 +29,7 @@ bool ReadDualStaging(Call& call, const DualStagingArguments& arguments, DualStag
     if (!call.ok()) return false;
   }
   for (auto& one : read) {
-    if (made->platform->single_threaded) one.threads = 1;  // each of them calls the driver
+    if (made->platform->single_threaded) one.threads = 1;  // each thread calls the driver
     made->rings.push_back(std::make_unique<TransferRing>(std::move(one)));
   }
   return true;

@@ -8,14 +8,14 @@
 
 namespace clsort {
 
-/** Rings of two buffers, mostly of two devices, that one transfer has to do with. */
+/** Staging rings of the two buffers of one transfer, usually of two devices. */
 struct DualStaging {
   std::vector<std::unique_ptr<TransferRing>> rings;
-  /** On whose thread it is to run. */
+  /** Platform whose thread the transfer runs on. */
   const Platform* platform = nullptr;
 };
 
-/** What such rings are made of; of each member the first one's and the second one's. */
+/** Arguments of both rings; each member has the value of the first and of the second ring. */
 struct DualStagingArguments {
   const std::vector<v8::Local<v8::Value>>&queues, &buffers, &rings;
   const bool* writes;
@@ -24,7 +24,7 @@ struct DualStagingArguments {
   unsigned threads;
 };
 
-/** Checks the arguments, and makes the rings. @return false where one was wrong */
+/** Checks the arguments and creates the rings. @return false if an argument is invalid */
 bool ReadDualStaging(Call& call, const DualStagingArguments& arguments, DualStaging* made);
 
 }  // namespace clsort

@@ -9,10 +9,10 @@ namespace clsort {
 
 namespace {
 
-/** Jobs that run at once: builds, releases and copies, many of which only wait for a driver. */
+/** Jobs that run concurrently: builds, releases and copies, many of which only wait for a driver. */
 constexpr size_t kMaxThreads = 64;
 
-/** Between two looks at commands that this thread waits for. */
+/** Pause between two polls of commands that this thread waits for. */
 constexpr auto kMinPause = std::chrono::microseconds(16), kMaxPause = std::chrono::microseconds(4096);
 
 }  // namespace
@@ -30,7 +30,7 @@ std::vector<Message> Mailbox::Take() {
 }
 
 void Mailbox::Close() {
-  std::vector<Message> late;  // what they hold may post another, which needs the lock
+  std::vector<Message> late;  // destroying them may post a message, which needs the lock
   std::lock_guard<std::mutex> lock(guard_);
   async_ = nullptr;
   late.swap(messages_);
@@ -51,8 +51,8 @@ std::shared_ptr<Environment> Environment::Create(v8::Local<v8::Object> exports) 
   self->waits_ = std::make_shared<Waits>(self->mailbox_);
   self->context_.Reset(context);
 
-  // An environment owns itself until it ends. The asynchronous hook covers workers and a main script that
-  // runs to its end; process.exit() of the main thread skips it and runs the AtExit callbacks only.
+  // The environment owns itself until it ends. The asynchronous hook covers workers and a main script that runs to its
+  // end; process.exit() of the main thread runs only the AtExit callbacks.
   self->cleanup_hook_ = node::AddEnvironmentCleanupHook(isolate, OnCleanup, new std::shared_ptr<Environment>(self));
   self->AwaitExit();
 
@@ -69,7 +69,7 @@ void Environment::OnCleanup(void* data, void (*done)(void*), void* done_data) {
   self->done_ = done;
   self->done_data_ = done_data;
   self->self_ = self;
-  // process.exit() of a worker has called OnExit before.
+  // process.exit() of a worker has already called OnExit.
   if (!self->closed_) self->BeginClose();
   uv_ref(reinterpret_cast<uv_handle_t*>(self->async_));
   self->drainer_ = std::thread([raw = self.get()] {
@@ -93,7 +93,7 @@ void Environment::OnExit(void* data) {
     self->Drain();
     return;
   }
-  // Node forgets all of its callbacks when the last of them returns, so this one is given to it again after that.
+  // Node forgets all AtExit callbacks after the last one returns, so register this one again afterwards.
   self->mailbox_->Post([](Environment& survivor) { survivor.AwaitExit(); });
 }
 
@@ -114,7 +114,7 @@ void Environment::OnWake(uv_async_t* async) {
   auto* self = static_cast<Environment*>(async->data);
   if (!self->closed_) {
     self->Deliver();
-  } else if (self->drained_ && self->drainer_.joinable()) {  // and not OnExit's doing, with OnCleanup to come
+  } else if (self->drained_ && self->drainer_.joinable()) {  // not if OnExit drained and OnCleanup is still to come
     self->drainer_.join();
     self->mailbox_->Close();
     self->dropped_.clear();
@@ -235,10 +235,10 @@ void Environment::Work() {
 }
 
 void Environment::JobDone(std::unique_ptr<Job> job) {
-  // A job holds JavaScript handles, so whatever happens it has to die on the loop's thread.
+  // A job holds JavaScript handles, so it must be destroyed on the JavaScript thread.
   std::shared_ptr<Job> shared(std::move(job));
   mailbox_->Post([shared = std::move(shared)](Environment& environment) mutable {
-    std::shared_ptr<Job> finished = std::move(shared);  // gone before those who wait for its promise go on
+    std::shared_ptr<Job> finished = std::move(shared);  // destroyed before awaiters of its promise continue
     environment.Unhold();
     finished->Finish(environment);
   });
@@ -266,26 +266,26 @@ Callback* Environment::PeekCallback(uint64_t id) {
 }
 
 void Environment::Retire(const Object& queue) {
-  if (queue.platform->single_threaded) return;  // nothing runs there but while this thread waits
+  if (queue.platform->single_threaded) return;  // commands only run while this thread waits
   auto wait = std::make_shared<Wait>();
   wait->events.push_back({MakeMarker(queue), {}});
   if (!wait->events[0].event) return;
   wait->ended = [](Environment& self, const Wait& ended, cl_int) { self.last_commands_.erase(&ended); };
   last_commands_.emplace(wait.get(), wait);
-  // With all others it is waited for presently.
+  // ReleaseAll waits for these itself.
   if (!queue.released_with_all) waits_->AddQuiet(std::move(wait));
 }
 
 void Environment::Holdings::Flush() {
-  // A command of one queue may wait for one of another, which the program had yet to flush.
+  // A command of one queue may wait for a command of another queue that is not flushed yet.
   for (const OwnedReference& reference : references) {
     if (reference.kind == Kind::kCommandQueue) api.clFlush(static_cast<cl_command_queue>(reference.raw));
   }
 }
 
 void Environment::Holdings::Give() {
-  // A driver that still runs commands would use what goes, and may crash when the process tears its library down.
-  // Called from another thread than the commands were, clFinish of rusticl may return before the last are done.
+  // A driver that still runs commands would use freed objects and may crash at unload. clFinish of rusticl may return
+  // before the last commands have ended if another thread enqueued them.
   std::vector<cl_command_queue> queues;
   for (const OwnedReference& reference : references) {
     if (reference.kind == Kind::kCommandQueue) queues.push_back(static_cast<cl_command_queue>(reference.raw));
@@ -304,7 +304,7 @@ Environment::Holdings Environment::TakeAll(bool contexts) {
   Holdings taken;
   objects_.DeleteCollected();
   taken.svm = svm_.TakeAll();
-  // What is made from something goes before it: some drivers insist.
+  // Children before parents: some drivers require it.
   std::vector<Kind> order = {Kind::kCommandBuffer, Kind::kEvent,     Kind::kKernel,      Kind::kProgram,
                              Kind::kSampler,       Kind::kMemObject, Kind::kCommandQueue};
   if (contexts) order.insert(order.end(), {Kind::kContext, Kind::kDevice});
@@ -322,7 +322,7 @@ Environment::Holdings Environment::TakeAll(bool contexts) {
 
 void Environment::ReleaseAll(bool contexts) {
   TakeAll(contexts).Give();
-  // A driver may have come back early from clFinish, rusticl does.
+  // clFinish may return early, for example on rusticl.
   in_flight_.SweepSoon(mailbox_);
 }
 
@@ -348,7 +348,7 @@ void Environment::BeginClose() {
 }
 
 void Environment::Drain() {
-  leftovers_.Flush();  // what the threads wait for may wait for what was not flushed
+  leftovers_.Flush();  // threads may wait for commands that are not flushed yet
   waits_->Join();
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();

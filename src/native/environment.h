@@ -19,22 +19,24 @@
 
 namespace clsort {
 
-/** Work for a thread of ours. `Run` must not touch JavaScript; `Finish` runs on the loop afterwards. */
+/** Work for a pool thread. `Run` must not touch JavaScript; `Finish` runs on the JavaScript thread afterwards. */
 class Job {
  public:
   virtual ~Job() = default;
   virtual void Run() = 0;
-  /** With a HandleScope and a callback scope open; not called when the environment ends first. */
+  /** Called with an open HandleScope and callback scope; not called if the environment ends first. */
   virtual void Finish(Environment&) {}
-  /** Whether the job is to run even when the environment is ending. */
+  /** Whether the job runs even while the environment is ending. */
   virtual bool Essential() const { return false; }
-  /** Whether somebody waits for `Finish`, so that the loop has to stay alive for it. */
+  /** Whether the event loop stays alive until `Finish`. */
   virtual bool Awaited() const { return true; }
 };
 
 using Message = std::function<void(Environment&)>;
 
-/** How driver threads reach the loop. Outlives the environment: messages that come too late are dropped. */
+/**
+ * Sends messages from driver threads to the event loop. Outlives the environment; messages after its end are dropped.
+ */
 class Mailbox {
  public:
   explicit Mailbox(uv_async_t* async) : async_(async) {}
@@ -48,31 +50,31 @@ class Mailbox {
   uv_async_t* async_;
 };
 
-/** A JavaScript function that a driver will cause to be called. */
+/** JavaScript function that is called because of a driver event. */
 struct Callback {
   Nan::Global<v8::Function> function;
   Nan::Global<v8::Value> data;
-  /** The handle that the callback is about, if it is passed along. */
+  /** Handle that is passed to the callback, if any. */
   Nan::Global<v8::Object> subject;
-  /** The loop stays alive for it. */
+  /** Whether the event loop stays alive for the callback. */
   bool awaited = true;
 };
 
-/** What a call has read of its arguments: an object, or memory of an ArrayBuffer up to some byte. */
+/** Argument value that a call has read: an object, or memory of an ArrayBuffer up to byte `end`. */
 struct HandedOut {
   const Object* object;
   v8::Local<v8::ArrayBuffer> buffer;
   size_t end;
-  /** What is thrown when it is gone. */
+  /** Code of the error that is thrown if the value no longer exists. */
   cl_int status;
 };
 
 /**
- * What the addon keeps for one Node environment (the main one, or a worker's).
+ * State of the addon for one Node environment (the main thread or a worker).
  *
- * Everything but the mailbox, the waits and the job queue belongs to the environment's loop thread. When the
- * environment ends, running jobs are waited for, since a driver must not be left inside a call while
- * its library is torn down; queued ones are dropped.
+ * Everything except the mailbox, the waits and the job queue belongs to the JavaScript thread. At the end of the
+ * environment running jobs are awaited, because a driver must not be inside a call while its library is unloaded;
+ * queued jobs are dropped.
  */
 class Environment : public std::enable_shared_from_this<Environment> {
  public:
@@ -82,37 +84,40 @@ class Environment : public std::enable_shared_from_this<Environment> {
   v8::Isolate* isolate() const { return isolate_; }
   std::shared_ptr<Mailbox> mailbox() const { return mailbox_; }
 
-  /** Runs a job on a thread of ours, or here and now when the platform wants a single thread. */
+  /** Runs a job on a pool thread, or on this thread if the platform is single-threaded. */
   void Start(std::unique_ptr<Job> job, const Platform* platform);
-  /** Waits without taking a thread from the jobs, or here and now likewise. */
+  /** Waits without using a pool thread, or on this thread if the platform is single-threaded. */
   void Start(std::shared_ptr<Wait> wait, const Platform* platform);
 
-  /** Keeps a JavaScript callback until `TakeCallback`, and the loop alive if it is awaited. */
+  /** Stores a JavaScript callback until `TakeCallback`; keeps the event loop alive if it is awaited. */
   uint64_t AddCallback(std::unique_ptr<Callback> callback);
   std::unique_ptr<Callback> TakeCallback(uint64_t id);
-  /** The callback without taking it, for those that may come more than once. */
+  /** Returns the callback without removing it, for callbacks that may run more than once. */
   Callback* PeekCallback(uint64_t id);
 
-  /** Whether JavaScript is over: nothing may be called any more. */
+  /** Returns whether JavaScript has ended: nothing may be called any more. */
   bool closed() const { return closed_; }
 
-  /** Where the worker is being terminated: has that go on when the current call returns. @return whether it is */
+  /**
+   * If the worker is being terminated, postpones that until the current call returns. @return whether it is being
+   * terminated
+   */
   bool PostponeTermination(const v8::TryCatch& caught);
 
   void CountOpenUserEvents(int change) { open_user_events_ += change; }
   /**
-   * Blocks until commands have ended, as clWaitForEvents does.
+   * Blocks until commands have ended, like clWaitForEvents.
    *
-   * A user event of this environment that is open can be completed by nobody but this thread. A worker that waits for one
-   * would never end, so the wait ends when the worker is being terminated. Until then the commands are asked for.
+   * Only this thread can complete an open user event of this environment, so a worker that waits for one would never
+   * end. The wait therefore polls the commands and ends when the worker is being terminated.
    *
-   * @param terminated set where the wait has ended that way: the commands may still be running
+   * @param terminated set if the wait ended that way: the commands may still be running
    */
   cl_int Await(const Platform& platform, const std::vector<cl_event>& events, bool* terminated);
-  /** Whether a blocking call is to enqueue without blocking and to `Await` its event. */
+  /** Returns whether a blocking call must enqueue without blocking and `Await` its event. */
   bool AwaitsItself(const Platform& platform) const { return open_user_events_ > 0 && !platform.single_threaded; }
 
-  /** Has the loop look after collected handles soon. Safe during garbage collection. */
+  /** Schedules the deletion of collected handles. Safe during garbage collection. */
   void Wake() {
     if (!closed_) uv_async_send(async_);
   }
@@ -123,60 +128,62 @@ class Environment : public std::enable_shared_from_this<Environment> {
   ForeignMemory& foreign() { return foreign_; }
   Mappings& mappings() { return mappings_; }
   SvmRegistry& svm() { return svm_; }
-  /** Of all calls in progress, the innermost last: there is more than one when an argument's getter calls. */
+  /** Values of all calls in progress, the innermost last: the getter of an argument may make another call. */
   std::vector<HandedOut>& handed_out() { return handed_out_; }
 
   Nan::Persistent<v8::FunctionTemplate> templates[kKinds];
-  /** Makes the error objects: (status, call, reason, log) => Error. */
+  /** Makes error objects: (status, call, reason, log) => Error. */
   Nan::Persistent<v8::Function> make_error;
   /** Binds a callback to the asynchronous context of its call: (function) => function. */
   Nan::Persistent<v8::Function> bind_callback;
-  /** Returns at once, unless the worker is being terminated. */
+  /** Returns at once; fails in a worker that is being terminated. */
   Nan::Persistent<v8::Function> do_nothing;
-  /** Where V8 forbids ArrayBuffers over foreign memory, mapped memory is copied. */
+  /** Whether mapped memory is copied, because V8 forbids ArrayBuffers over external memory. */
   bool copy_mappings = false;
 
-  /** A queue is about to lose its handle: its commands are to be waited for before memory goes that they may use. */
+  /** Called before a queue loses its handle: memory that its commands may use is freed only after they have ended. */
   void Retire(const Object& queue);
 
-  /** Releases every object of this environment now; contexts and sub-devices only if told. May block. */
+  /** Releases every object of this environment now; contexts and sub-devices only if `contexts` is true. May block. */
   void ReleaseAll(bool contexts);
 
  private:
   explicit Environment(v8::Isolate* isolate) : isolate_(isolate) {}
 
-  /** Waits for the last commands of queues that have no handle any more. */
+  /** Waits for the last commands of queues without a handle. */
   using LastCommands = std::unordered_map<const Wait*, std::shared_ptr<Wait>>;
 
-  /** What objects hold. */
+  /** Resources taken out of objects. */
   struct Holdings {
     std::vector<OwnedReference> references;
     std::vector<std::shared_ptr<SvmMemory>> svm;
     LastCommands last_commands;
-    /** Has all queues start on what they were given. */
+    /** Flushes all queues. */
     void Flush();
-    /** Waits until no command can use any of it, nor see a driver that is torn down, and gives it back. */
+    /** Waits until no command can use the resources or a driver that is being unloaded, then releases them. */
     void Give();
   };
-  /** Takes all references out of all objects; out of contexts and sub-devices too if `contexts` is set. */
+  /** Takes all references out of all objects; contexts and sub-devices only if `contexts` is true. */
   Holdings TakeAll(bool contexts);
 
   static void OnCleanup(void* self, void (*done)(void*), void* done_data);
   static void OnExit(void* self);
-  /** Has Node call `OnExit` when the process exits. */
+  /** Registers `OnExit` for the exit of the process. */
   void AwaitExit();
-  /** Whether the process really exits: Node takes any signal that a program sends to itself for its end. */
+  /**
+   * Returns whether the process really exits: Node also runs its exit callbacks when a program sends itself a signal.
+   */
   bool Exits() const;
   static void OnWake(uv_async_t* async);
   static void OnAsyncClosed(uv_handle_t* async);
   void Deliver();
   void Hold();
   void Unhold();
-  /** Whether the worker is being terminated, which then goes on when the current call returns. */
+  /** Returns whether the worker is being terminated, which then continues when the current call returns. */
   bool IsTerminating();
-  /** Stops taking work and gives up everything of JavaScript's. On the loop thread. */
+  /** Stops accepting work and drops everything that belongs to JavaScript. Runs on the JavaScript thread. */
   void BeginClose();
-  /** Waits for running jobs, finishes queues, releases what is left. On any thread. */
+  /** Waits for running jobs, finishes queues and releases the remaining objects. Runs on any thread. */
   void Drain();
   void Work();
   void JobDone(std::unique_ptr<Job> job);
@@ -196,7 +203,7 @@ class Environment : public std::enable_shared_from_this<Environment> {
   bool closing_ = false;
   std::vector<std::unique_ptr<Job>> dropped_;
 
-  /** Set on the loop's thread once JavaScript is over. */
+  /** Set on the JavaScript thread when JavaScript has ended. */
   bool closed_ = false;
   std::thread drainer_;
   std::atomic<bool> drained_{false};

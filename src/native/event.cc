@@ -51,7 +51,7 @@ NAN_METHOD(GetEventInfo) {
         return api.clGetEventInfo(event->As<cl_event>(), name, bytes, value, needed);
       },
       event ? event->platform : nullptr);
-  // A program that polls may go on with the memory as soon as it knows.
+  // A program that polls may reuse the memory as soon as it sees that the command has ended.
   call.environment().in_flight().Sweep();
 }
 
@@ -68,8 +68,8 @@ NAN_METHOD(GetEventProfilingInfo) {
 }
 
 /**
- * Has the user_events hold a marker behind all that a context's queues were given so far: commands that wait for a user event
- * may wait for some of that as well.
+ * Registers a marker after all commands of the queues of a context with the user event tracker: commands that wait for
+ * a user event may also wait for some of those.
  */
 void MarkQueues(Environment& environment, cl_context context) {
   for (const std::shared_ptr<Object>& queue : environment.objects().OfKind(Kind::kCommandQueue)) {
@@ -120,7 +120,7 @@ NAN_METHOD(ReleaseEvent) {
   ReleaseHandle(call, Kind::kEvent);
 }
 
-/** Calls a JavaScript callback, with the error of a command that failed. */
+/** Calls a JavaScript callback, with the error if the command failed. */
 void CallBack(Environment& environment, uint64_t id, cl_event event, cl_int type) {
   environment.in_flight().Sweep();
   auto callback = environment.TakeCallback(id);
@@ -152,11 +152,11 @@ NAN_METHOD(SetEventCallback) {
   wait->ended = [id, type](Environment& environment, const Wait& ended, cl_int) {
     CallBack(environment, id, ended.events[0].event.As<cl_event>(), type);
   };
-  bool watched = !event->platform->single_threaded;  // else it would be this thread that waits
+  bool watched = !event->platform->single_threaded;  // otherwise this thread would have to wait
   if (!call.Check(environment.waits().AddCallback(wait, watched))) return (void)environment.TakeCallback(id);
   if (!watched) {
-    // The loop would wait for ever for a command that never starts; or for word of one that has ended, which
-    // Oclgrind does not send.
+    // The event loop would wait forever for a command that never starts, or for the callback of a command that has
+    // ended, which Oclgrind does not call.
     wait->Flush();
     environment.waits().AskNow();
   }

@@ -30,9 +30,12 @@ std::string VersionText(uint32_t version) {
          std::to_string(version & 0xfff);
 }
 
-/** A provisional extension may change its functions: the first version that did, after the types of the table. */
+/**
+ * Returns the first version of a provisional extension whose functions no longer have the types of the table; 0 for
+ * none.
+ */
 uint32_t ChangedIn(const std::string& extension) {
-  return extension == "cl_khr_command_buffer" ? Version(0, 9, 5) : 0;  // a further argument of every command
+  return extension == "cl_khr_command_buffer" ? Version(0, 9, 5) : 0;  // every command got another argument
 }
 
 std::string DeviceExtensions(cl_device_id device) {
@@ -47,7 +50,7 @@ bool DeviceHas(cl_device_id device, const std::string& extension) {
   return DeviceExtensions(device).find(" " + extension + " ") != std::string::npos;
 }
 
-/** The version of an extension that a device has; 0 where it does not tell. */
+/** Returns the version of an extension on a device; 0 if the device does not report it. */
 uint32_t VersionOf(cl_device_id device, const char* extension) {
   size_t bytes = 0;
   if (api.clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS_WITH_VERSION, 0, nullptr, &bytes) != CL_SUCCESS) return 0;
@@ -61,7 +64,7 @@ uint32_t VersionOf(cl_device_id device, const char* extension) {
   return 0;
 }
 
-/** Why the functions of an extension cannot be called for a device; empty where they can. */
+/** Returns why the functions of an extension cannot be called for a device; empty if they can. */
 std::string ProblemOf(const Platform& platform, cl_device_id device, const char* extension) {
   if (!DeviceHas(device, extension)) return std::string("the device lacks ") + extension;
   if (uint32_t changed = ChangedIn(extension)) {

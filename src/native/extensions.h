@@ -5,8 +5,8 @@
 
 #include "call.h"
 
-// Functions of extensions, which a driver has by name only. Only those of the table below are ever asked for and
-// called: a name that JavaScript chose would be a pointer without a signature. Their types stand here since headers
+// Extension functions, whose addresses a driver returns by name. Only the functions of this table are looked up and
+// called: an arbitrary name would give a pointer without a signature. The types are repeated here because the headers
 // of older distributions lack them.
 
 #ifndef CL_KHR_COMMAND_BUFFER_EXTENSION_NAME
@@ -18,7 +18,7 @@ namespace clsort {
 using CommandBufferHandle = cl_command_buffer_khr;
 using SyncPoint = cl_uint;
 
-// Every command is recorded with these at its end: sync points to wait for, the new one, a handle that is not used.
+// Last arguments of every recorded command: sync points to wait for, the new sync point, an unused handle.
 #define CLSORT_SYNC_POINTS cl_uint, const SyncPoint*, SyncPoint*, void**
 #define CLSORT_WAIT_LIST cl_uint, const cl_event*, cl_event*
 
@@ -71,21 +71,21 @@ using SyncPoint = cl_uint;
   X(cl_intel_unified_shared_memory, clEnqueueMemFillINTEL,                                                             \
     cl_int(cl_command_queue, void*, const void*, size_t, size_t, CLSORT_WAIT_LIST))
 
-/** The functions that a driver gave an address for; null for the others. */
+/** Addresses of the extension functions of a driver; null for missing ones. */
 struct ExtensionFunctions {
 #define CLSORT_MEMBER(extension, function, ...) std::add_pointer_t<__VA_ARGS__> function = nullptr;
   CLSORT_EXTENSION_FUNCTIONS(CLSORT_MEMBER)
 #undef CLSORT_MEMBER
 };
 
-/** Those of a platform, asked for once in a process. */
+/** Returns the extension functions of a platform, which are looked up once per process. */
 const ExtensionFunctions& ExtensionsOf(const Platform& platform);
 
-/** As `CheckExtension`, without throwing. */
+/** Like `CheckExtension`, without throwing. */
 bool HasExtension(const Platform& platform, cl_device_id device, const char* extension);
 
 /**
- * Throws unless the device has the extension, in a version whose functions have the types above, and all of its
+ * Throws unless the device has the extension in a version whose functions have the types above, and all of its
  * functions have an address.
  */
 bool CheckExtension(Call& call, const Platform& platform, cl_device_id device, const char* extension);

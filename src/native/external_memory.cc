@@ -5,8 +5,8 @@ namespace clsort {
 namespace {
 
 /**
- * Memory of another API is made a memory object by createBufferWithProperties, with the handle's type and number
- * among the properties; these commands tell the driver when it is ours to use.
+ * Acquires or releases external memory. createBufferWithProperties creates a memory object from memory of another API,
+ * whose handle type and number are properties; these commands transfer its ownership.
  */
 template <typename Function>
 void HandOver(Call& call, Function function) {

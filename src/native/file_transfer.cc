@@ -18,22 +18,22 @@ namespace {
 
 #if !defined(_WIN32)
 
-/** No status of OpenCL's: the transfer ends early, as `FileTransferStatus` says, which is no failure of the driver. */
+/** Not an OpenCL status: the transfer ended early as described by `FileTransferStatus`, without a driver error. */
 constexpr cl_int kEndedEarly = 1;
 
-/** What a transfer and the program tell each other while it is under way. */
+/** Words shared with the program during a transfer. */
 struct FileTransferStatus {
-  /** Set by the program: the transfer is to end. */
+  /** Set by the program to end the transfer. */
   int64_t stop;
-  /** Bytes from the beginning that were moved, when it ends. */
+  /** Bytes moved from the beginning, set at the end. */
   int64_t moved;
-  /** What the system said when it could not read or write; 0 otherwise, also where the file ended early. */
+  /** The `errno` of a failed read or write; 0 otherwise, also if the file ended early. */
   int64_t error;
-  /** Nanoseconds of all threads together, by what they did: read or write, hash, wait for their turn, and for the device. */
+  /** Nanoseconds summed over all threads: reading or writing, hashing, waiting for the turn, waiting for the device. */
   int64_t filing, hashing, waiting, transferring;
 };
 
-/** Adds the time from its beginning to its end to what was spent. */
+/** Adds its lifetime to a time. */
 class ScopedTimer {
  public:
   explicit ScopedTimer(std::atomic<int64_t>& nanoseconds) : nanoseconds_(nanoseconds) {}
@@ -48,13 +48,13 @@ class ScopedTimer {
   const Clock::time_point began_ = Clock::now();
 };
 
-/** The hash that is to go on with what is moved, but for the first bytes. */
+/** Hash that is continued with the moved bytes, except the first ones. */
 struct HashContinuation {
   HostMemory words;
   size_t skipped;
 };
 
-/** A file descriptor of its own: the program may close its one at any time. */
+/** Duplicated file descriptor: the program may close its own at any time. */
 class File {
  public:
   explicit File(int fd) : fd_(fcntl(fd, F_DUPFD_CLOEXEC, 0)) {}
@@ -64,7 +64,9 @@ class File {
   }
   bool open() const { return fd_ >= 0; }
 
-  /** Has the system find room for bytes, where it can, without changing what the file holds. @return 0 or `errno` */
+  /**
+   * Preallocates bytes where the system can, without changing the contents or length of the file. @return 0 or `errno`
+   */
   int Allocate(off_t position, off_t bytes) const {
 #if defined(__linux__)
     while (fallocate(fd_, FALLOC_FL_KEEP_SIZE, position, bytes) != 0) {
@@ -74,7 +76,10 @@ class File {
     return 0;
   }
 
-  /** Reads or writes bytes at a position. @return how many, fewer at the file's end; -1 for a failure, which `errno` tells */
+  /**
+   * Reads or writes bytes at a position. @return their number, fewer at the end of the file; -1 on failure, with
+   * `errno` set
+   */
   ssize_t Move(bool read, char* data, size_t bytes, off_t position) const {
     size_t moved = 0;
     while (moved < bytes) {
@@ -93,9 +98,9 @@ class File {
 };
 
 /**
- * Moves bytes between a file and a device, and hashes them on the way, while they are near the processor: nothing is copied
- * but by the system, and JavaScript is asked for nothing until the end. Pieces are read several at a time; they
- * are written, and hashed, in their order, one beside the other.
+ * Moves bytes between a file and a device and hashes them while they are in the processor's caches: only the system
+ * copies, and JavaScript runs only at the end. Pieces are read concurrently. They are written in order and hashed in
+ * order, and writing overlaps with hashing.
  */
 class FileTransfer final : public RingTransfer {
  public:
@@ -114,7 +119,7 @@ class FileTransfer final : public RingTransfer {
     if (words_) std::memcpy(&hash_, words_, sizeof hash_);
     MoveAll(piece_, [&](size_t piece, size_t, size_t) { Move(piece); });
     if (words_) std::memcpy(words_, &hash_, sizeof hash_);
-    // Pieces are ended in order where they are hashed; where they are not, the first one that was not moved tells.
+    // With a hash, pieces end in order; without one, the first piece that was not moved determines the count.
     size_t whole = words_ ? hashed_ : ended_;
     result_->moved = static_cast<int64_t>(whole <= bytes_ / piece_ ? whole * piece_ : bytes_);
     result_->error = error_;
@@ -131,7 +136,7 @@ class FileTransfer final : public RingTransfer {
     if (!slot) return EndAt(piece, 0);
     if (__atomic_load_n(&result_->stop, __ATOMIC_RELAXED)) return EndAt(piece, 0);
     size_t length = Length(piece);
-    // Systems let one thread at a time write a file, and have the others burn a processor each until then.
+    // Systems let one thread at a time write a file, and the others would spin until then.
     if (!write_ && !AwaitPredecessors(written_, piece)) return;
     int error = 0;
     ssize_t some = MoveFile(slot, piece, &error);
@@ -151,7 +156,7 @@ class FileTransfer final : public RingTransfer {
     return AcquireSlot(piece);
   }
 
-  /** @return as `File::Move`; what the system said goes to `error` */
+  /** @return as `File::Move`; `error` receives the `errno` */
   ssize_t MoveFile(char* slot, size_t piece, int* error) {
     ScopedTimer spent(filing_);
     ssize_t some = file_.Move(write_, slot, Length(piece), position_ + static_cast<off_t>(piece * piece_));
@@ -159,7 +164,7 @@ class FileTransfer final : public RingTransfer {
     return some;
   }
 
-  /** Ends the transfer before a piece that could not be moved as a whole. */
+  /** Ends the transfer before a piece that could not be moved completely. */
   void EndAt(size_t piece, int error) {
     {
       std::lock_guard<std::mutex> lock(guard_);
@@ -169,7 +174,7 @@ class FileTransfer final : public RingTransfer {
     Fail(kEndedEarly);
   }
 
-  /** Waits until it is a piece's turn. @return false after a failure */
+  /** Waits until all earlier pieces have passed this stage. @return false after a failure */
   bool AwaitPredecessors(const size_t& turn, size_t piece) {
     ScopedTimer spent(waiting_);
     std::unique_lock<std::mutex> lock(guard_);
@@ -198,14 +203,14 @@ class FileTransfer final : public RingTransfer {
   FileTransferStatus* const result_;
   Hash hash_{};
   std::atomic<int64_t> filing_{0}, hashing_{0}, waiting_{0}, transferring_{0};
-  /** The pieces whose turn it is to be written, and to be hashed; under `guard_`. */
+  /** Next pieces to be written and to be hashed; guarded by `guard_`. */
   size_t written_ = 0, hashed_ = 0;
-  /** The first piece that was not moved, and what the system said; under `guard_`. */
+  /** First piece that was not moved, and its `errno`; guarded by `guard_`. */
   size_t ended_ = SIZE_MAX;
   int error_ = 0;
 };
 
-/** Finds room for what will be written. */
+/** Preallocates space of a file. */
 class AllocateJob final : public PromiseJob {
  public:
   AllocateJob(File file, off_t position, off_t bytes, const HostMemory& result)

@@ -1,9 +1,9 @@
 #ifndef CLSORT_NATIVE_FUNCTIONS_H_
 #define CLSORT_NATIVE_FUNCTIONS_H_
 
-// Every OpenCL function that the binding calls, with the version of OpenCL that a platform must have.
-// A platform's dispatch table ends at its version: calling past that end is undefined, so the version
-// is checked before each call.
+// Every OpenCL function that the binding calls, with the OpenCL version that the platform needs. The dispatch table of
+// a platform ends at its version and calling past that end is undefined behaviour, so the version is checked before
+// each call.
 #define CLSORT_FUNCTIONS(X)                        \
   X(clGetPlatformIDs, 100)                         \
   X(clGetPlatformInfo, 100)                        \

@@ -12,7 +12,7 @@ namespace {
 constexpr uint64_t kPrime1 = 0x9E3779B185EBCA87, kPrime2 = 0xC2B2AE3D27D4EB4F, kPrime3 = 0x165667B19E3779F9,
                    kPrime4 = 0x85EBCA77C2B2AE63, kPrime5 = 0x27D4EB2F165667C5;
 
-/** Files are little-endian, and so is every machine that this runs on. */
+/** Files are little-endian, as is every supported machine. */
 template <typename Word>
 uint64_t Read(const unsigned char* data) {
   Word word;
@@ -35,7 +35,7 @@ void Hash::Add(const unsigned char* data, size_t length) {
   }
   size_t held = bytes % kStripe;
   bytes += length;
-  if (held > 0 && length > 0) {  // an empty array is nowhere
+  if (held > 0 && length > 0) {  // the pointer of an empty array may be null
     size_t taken = std::min(length, kStripe - held);
     std::memcpy(rest + held, data, taken);
     data += taken;
@@ -93,7 +93,7 @@ class HashJob final : public PromiseJob {
         bytes_(host.bytes),
         hash_store_(hash.store),
         hash_(hash.data) {}
-  /** On a copy, so that whatever becomes of the memory meanwhile leads nowhere. */
+  /** Works on a copy, so that changes of the memory by the program are harmless. */
   void Run() override {
     Hash hash;
     std::memcpy(&hash, hash_, sizeof hash);

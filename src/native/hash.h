@@ -7,9 +7,9 @@
 namespace clsort {
 
 /**
- * XXH64 with seed 0 of bytes that come in pieces: four lanes take 8 bytes each of every stripe, and are mixed with the
- * rest at the end. As JavaScript has it: the hash of all so far, how many bytes those are, the lanes, and the bytes of a
- * stripe that is not whole. All zero before the first byte.
+ * Incremental XXH64 with seed 0: four lanes take 8 bytes each of every stripe and are mixed with the rest at the end.
+ * The layout is the array of words in JavaScript: the hash so far, the number of bytes, the lanes, and the incomplete
+ * stripe. All words are zero before the first byte.
  */
 struct Hash {
   static constexpr size_t kStripe = 32;

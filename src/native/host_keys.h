@@ -9,16 +9,16 @@
 
 namespace clsort {
 
-/** May keys, and values but for those of 16 bytes, have so many bytes? */
+/** Returns whether keys can have this width in bytes; values can also have 16 bytes. */
 inline bool IsKeyWidth(size_t bytes) { return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8; }
 
-/** @return false where memory of so many bytes is not that of keys of a width */
+/** Throws unless the width is valid and divides the number of bytes. @return whether both hold */
 inline bool CheckKeys(Call& call, size_t bytes, size_t width) {
   if (!IsKeyWidth(width)) return call.Fail(CL_INVALID_VALUE, "keys have 1, 2, 4 or 8 bytes");
   return bytes % width == 0 || call.Fail(CL_INVALID_VALUE, "no whole number of keys");
 }
 
-/** Calls `use(key)` with a zero of the unsigned type of that width, for what is compiled for each. */
+/** Calls `use(key)` with a zero of the unsigned type of the width, for code that is compiled for each width. */
 template <typename Use>
 auto ByWidth(size_t width, const Use& use) {
   switch (width) {
@@ -29,7 +29,7 @@ auto ByWidth(size_t width, const Use& use) {
   }
 }
 
-/** Key number `i`, which may lie anywhere. */
+/** Returns key `i` of an array without alignment. */
 template <typename Key>
 Key KeyAt(const char* data, size_t i) {
   Key key;

@@ -11,15 +11,15 @@ namespace clsort {
 
 namespace {
 
-/** Something kept for a backing store, or for a command, which end on any thread. */
+/** Object that is kept alive for a backing store or a command, which may end on any thread. */
 struct Lease {
   std::shared_ptr<void> keeper;
   std::shared_ptr<Mailbox> mailbox;
-  /** Where the keeper may go at once. */
+  /** Thread on which the keeper may be released at once. */
   std::thread::id loop;
 };
 
-/** Keepers on their way to the loops that they may go on. */
+/** Keepers on their way to the event loops on which they may be released. */
 class DeferredReleases {
  public:
   using Keeper = std::shared_ptr<std::shared_ptr<void>>;
@@ -28,7 +28,7 @@ class DeferredReleases {
     std::lock_guard<std::mutex> lock(guard_);
     keepers_.emplace_back(loop, keeper);
   }
-  /** Lets go of those of this thread: a program that never comes back to its loop gets no messages. */
+  /** Releases the keepers of this thread: a program that never returns to its event loop receives no messages. */
   void Give() {
     for (const Keeper& keeper : Take()) keeper->reset();
   }
@@ -51,7 +51,7 @@ class DeferredReleases {
   std::vector<std::pair<std::thread::id, std::weak_ptr<std::shared_ptr<void>>>> keepers_;
 };
 
-/** Lives as long as the process: collectors may outlive everything else. */
+/** Never destroyed: garbage collectors may outlive everything else. */
 DeferredReleases& deferred_releases = *new DeferredReleases;
 
 void EndLease(void*, size_t, void* data) {
@@ -59,8 +59,8 @@ void EndLease(void*, size_t, void* data) {
   auto keeper = std::make_shared<std::shared_ptr<void>>(std::move(lease->keeper));
   if (std::this_thread::get_id() == lease->loop) keeper->reset();
   if (*keeper) deferred_releases.Add(lease->loop, keeper);
-  // A thread that collects garbage and a driver's callback are no places to call a driver from: the message takes the
-  // keeper to the loop. Where that has ended, it goes here.
+  // A garbage collection thread or a driver callback must not call a driver: the message moves the keeper to the event
+  // loop. If the event loop has ended, the keeper is released here.
   lease->mailbox->Post([keeper = std::move(keeper)](Environment& environment) { environment.mappings().Sweep(); });
 }
 
@@ -74,7 +74,7 @@ void CL_CALLBACK OnInFlightComplete(cl_event, cl_int, void* data) {
   (*mailbox)->Post([](Environment& environment) { environment.in_flight().Sweep(); });
 }
 
-/** Has an environment sweep when a command ends. A driver that calls nobody leaves it to the sweeps that come anyway. */
+/** Schedules a sweep of an environment when a command ends. Without driver callbacks the regular sweeps do it. */
 void SweepWhenEnded(cl_event event, const std::shared_ptr<Mailbox>& to) {
   auto* mailbox = new std::shared_ptr<Mailbox>(to);
   if (api.clSetEventCallback(event, CL_COMPLETE, OnInFlightComplete, mailbox) != CL_SUCCESS) delete mailbox;
@@ -100,7 +100,7 @@ bool HostMemory::Of(v8::Local<v8::Value> value, HostMemory* memory) {
     return false;
   }
   if (!value->IsArrayBufferView()) memory->bytes = memory->store->ByteLength();
-  // Growing leaves the memory where it is, shrinking gives pages back: only ArrayBuffers shrink.
+  // Growing leaves the memory in place, shrinking frees pages, and only ArrayBuffers shrink.
   memory->resizable = !memory->buffer.IsEmpty() && memory->store->IsResizableByUserJavaScript();
   memory->data = memory->bytes ? static_cast<char*>(memory->store->Data()) + offset : nullptr;
   return true;
@@ -122,7 +122,7 @@ v8::Local<v8::ArrayBuffer> ForeignMemory::Wrap(void* pointer, size_t bytes, std:
     v8::Local<v8::Value> arguments[] = {buffer};
     v8::TryCatch caught(environment_.isolate());
     Nan::Call(Nan::New(protect_), Nan::New<v8::Object>(), 1, arguments);
-    // V8 makes no objects while it terminates a worker; but what the driver gave needs its handles first.
+    // V8 creates no objects while it terminates a worker, but results of the driver still need their handles.
     environment_.PostponeTermination(caught);
   }
   return buffer;
@@ -131,7 +131,7 @@ v8::Local<v8::ArrayBuffer> ForeignMemory::Wrap(void* pointer, size_t bytes, std:
 void ForeignMemory::Detach(v8::Local<v8::ArrayBuffer> buffer) {
   if (!buffer->IsDetachable() || buffer->WasDetached()) return;
   environment_.in_flight().ExpectDetached(buffer);
-  buffer->SetDetachKey(Nan::Undefined());  // Node 24's mark is a key, which nobody knows
+  buffer->SetDetachKey(Nan::Undefined());  // Node 24 marks it with a secret detach key
   buffer->Detach(Nan::Undefined()).Check();
 }
 
@@ -161,7 +161,7 @@ void InFlight::KeepUntilQueueEnds(const Object& queue, std::shared_ptr<void> mem
     api.clFinish(raw);
     return;
   }
-  // So that a program that only waits for something else does not keep it.
+  // A program that only waits for something else must not keep the memory alive.
   Keep(std::move(memory), event, queue.environment->mailbox());
 }
 
@@ -201,7 +201,8 @@ void InFlight::SweepEnded() {
   auto first =
       std::stable_partition(entries_.begin(), entries_.end(), [](const Entry& entry) { return !Ended(entry.event); });
   if (first == entries_.end()) return;
-  // Out of the list before they die: memory may be the last to hold an object, whose end comes back here.
+  // Remove the entries before destroying them: the memory may own the last reference to an object, whose destructor
+  // calls this class.
   std::vector<Entry> done(std::make_move_iterator(first), std::make_move_iterator(entries_.end()));
   entries_.erase(first, entries_.end());
   for (Entry& entry : done) {
@@ -228,8 +229,8 @@ void InFlight::OrphanAll(const std::shared_ptr<Mailbox>& mailbox) {
     entry.buffer.Reset();
     auto what = std::make_shared<OrphanedMemory>(entry.event, std::move(entry.memory), mailbox);
     auto* data = new std::shared_ptr<OrphanedMemory>(what);
-    // Should this fail, and the command not have ended when the queues have, the memory stays for good: better than a
-    // device that writes to freed memory.
+    // If this fails and the command has not ended when the queues have, the memory leaks: a device must not write to
+    // freed memory.
     api.clSetEventCallback(entry.event, CL_COMPLETE, OnOrphanComplete, data);
     orphaned_.push_back(std::move(what));
   }
@@ -244,7 +245,7 @@ void InFlight::ReleaseOrphaned() {
 }
 
 void Mappings::Add(Mapping mapping) {
-  Sweep();  // a program that never comes back to its loop gets no messages
+  Sweep();  // a program that never returns to its event loop receives no messages
   mappings_.push_back(std::move(mapping));
 }
 
@@ -277,7 +278,8 @@ std::vector<const Mapping*> Mappings::At(const Mapping& mapping) const {
 
 void Mappings::Remove(const Mapping* mapping) {
   auto place = mappings_.begin() + (mapping - mappings_.data());
-  // Out of the list before it dies: it may be the last to hold its object, which comes back here.
+  // Remove the mapping before destroying it: it may own the last reference to its object, whose destructor calls this
+  // class.
   Mapping removed = std::move(*place);
   mappings_.erase(place);
 }
@@ -288,7 +290,7 @@ std::vector<Mapping> Mappings::Take(Ends ends) {
       std::stable_partition(mappings_.begin(), mappings_.end(), [&](const Mapping& one) { return !ends(one); });
   std::vector<Mapping> taken(std::make_move_iterator(first), std::make_move_iterator(mappings_.end()));
   mappings_.erase(first, mappings_.end());
-  // PoCL would unmap another mapping of the same memory in the place of this one.
+  // PoCL would unmap another mapping of the same memory instead.
   for (Mapping& one : taken) one.region->unmapped = one.region->unmapped || !At(one).empty();
   return taken;
 }

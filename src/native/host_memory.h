@@ -14,39 +14,41 @@ namespace clsort {
 class Environment;
 class Mailbox;
 
-/** Bytes of an ArrayBuffer, a SharedArrayBuffer or a view of one, with what keeps them in place. */
+/** Bytes of an ArrayBuffer, a SharedArrayBuffer or a view, and the backing store that keeps them in place. */
 struct HostMemory {
   void* data = nullptr;
   size_t bytes = 0;
   std::shared_ptr<v8::BackingStore> store;
-  /** The ArrayBuffer; empty for a SharedArrayBuffer, which nobody can detach. */
+  /** The ArrayBuffer; empty for a SharedArrayBuffer, which cannot be detached. */
   v8::Local<v8::ArrayBuffer> buffer;
   bool resizable = false;
 
-  /** Reads a value; false when it is no memory. */
+  /** Reads a value; returns false if it is not host memory. */
   static bool Of(v8::Local<v8::Value> value, HostMemory* memory);
 };
 
-/** An ArrayBuffer of V8's memory; none where there is not so much: V8's own way to make one ends the process then. */
+/** Returns a new ArrayBuffer, or none if memory is exhausted, in which case V8's own constructor ends the process. */
 v8::MaybeLocal<v8::ArrayBuffer> NewArrayBuffer(v8::Isolate* isolate, size_t bytes);
 
 /**
- * ArrayBuffers over memory of a driver: of a mapping, or shared virtual memory.
+ * ArrayBuffers over driver memory: a mapping or shared virtual memory.
  *
- * Each command, job and memory object that uses such memory holds the ArrayBuffer's backing store, and the store holds
- * the keeper. So the driver gets its memory back when the last of them is done with it, and not when a program
- * detaches the ArrayBuffer, or carries its memory to another one.
+ * Each command, job and memory object that uses such memory holds the backing store of the ArrayBuffer, and the store
+ * holds the keeper. The driver therefore gets its memory back after the last use, not when a program detaches the
+ * ArrayBuffer or transfers its memory.
  *
- * A function of ours in JavaScript refuses the latter where it can. On Node 22 nothing can keep
- * ArrayBuffer.prototype.transfer from it; memory that was carried away there stays for as long as its new ArrayBuffer.
+ * A JavaScript function refuses transfers where possible. On Node 22 nothing can stop ArrayBuffer.prototype.transfer;
+ * memory transferred there lives as long as its new ArrayBuffer.
  */
 class ForeignMemory {
  public:
   explicit ForeignMemory(Environment& environment) : environment_(environment) {}
   void SetProtect(v8::Local<v8::Function> protect) { protect_.Reset(protect); }
-  /** An ArrayBuffer over memory that stays for as long as anybody has `keeper`, the ArrayBuffer's store included. */
+  /**
+   * Returns an ArrayBuffer over memory that lives as long as any copy of `keeper`, including that of the backing store.
+   */
   v8::Local<v8::ArrayBuffer> Wrap(void* pointer, size_t bytes, std::shared_ptr<void> keeper);
-  /** Detaches it on the program's wish: commands that still use the memory lose nothing by that. */
+  /** Detaches an ArrayBuffer on request of the program; commands that still use the memory are not affected. */
   void Detach(v8::Local<v8::ArrayBuffer> buffer);
   void Reset() { protect_.Reset(); }
 
@@ -55,7 +57,7 @@ class ForeignMemory {
   Nan::Global<v8::Function> protect_;
 };
 
-/** Memory that a command uses whose environment has ended; whoever takes it first lets go of it. */
+/** Memory of a command whose environment has ended; the first one to set `taken` releases it. */
 struct OrphanedMemory {
   OrphanedMemory(cl_event event, std::shared_ptr<void> memory, std::shared_ptr<Mailbox> mailbox)
       : event(event), memory(std::move(memory)), mailbox(std::move(mailbox)) {}
@@ -67,49 +69,52 @@ struct OrphanedMemory {
 };
 
 /**
- * Memory that commands still read or write.
+ * Memory that running commands read or write.
  *
- * What keeps it is held, so a program that detaches or transfers an ArrayBuffer meanwhile does no harm but to itself;
- * the next wait tells it so.
+ * The memory is kept alive, so detaching or transferring an ArrayBuffer meanwhile only harms the program itself; the
+ * next wait reports it.
  */
 class InFlight {
  public:
-  /** Keeps `memory` until `event`, whose reference this takes over, has completed. */
+  /** Keeps `memory` alive until `event` has completed; takes ownership of the event's reference. */
   void Add(const HostMemory& memory, cl_event event);
-  /** As `Add`, with a reference of its own; where that cannot be had, waits for the command. */
+  /** Like `Add`, but retains the event; if that fails, waits for the command. */
   void Share(const HostMemory& memory, cl_event event);
   /**
-   * Keeps something else than an ArrayBuffer's memory; takes the event's reference over.
+   * Keeps an object other than an ArrayBuffer's memory alive; takes ownership of the event's reference.
    *
-   * @param mailbox of the environment that sweeps when the command ends; null: when it makes its next call
+   * @param mailbox mailbox of the environment that sweeps when the command ends; null to sweep at its next call
    */
   void Keep(std::shared_ptr<void> memory, cl_event event, const std::shared_ptr<Mailbox>& mailbox = nullptr);
-  /** Keeps something until all that `queue` was given so far is done; where no marker can be had, waits for that. */
+  /** Keeps an object alive until all earlier commands of `queue` have ended; without a marker, waits for them. */
   void KeepUntilQueueEnds(const Object& queue, std::shared_ptr<void> memory);
-  /** Blocks until the commands of a queue that use memory say that they have ended. */
+  /** Blocks until the commands of a queue that use memory have ended according to their events. */
   void Await(cl_command_queue queue) const;
-  /** The events of the commands that use a store. */
+  /** Returns the events of the commands that use a store. */
   std::vector<cl_event> UsersOf(const v8::BackingStore* store) const;
-  /** The ArrayBuffer is about to be detached by a call that is made for it, which is no mistake. */
+  /** Announces that a call for detaching this ArrayBuffer follows, which is not an error of the program. */
   void ExpectDetached(v8::Local<v8::ArrayBuffer> buffer);
-  /** Lets go of the memory of commands that have completed. */
+  /** Releases the memory of commands that have ended. */
   void Sweep();
   /**
-   * The same now and then, so that a program that never waits does not keep everything: when there is twice as much as the last
-   * sweep has left. To ask for each of many commands whenever there is one more would take a time that grows with their square.
+   * Sweeps if there are twice as many entries as after the last sweep, for programs that never wait. Checking every
+   * command on each call would take quadratic time.
    */
   void SweepIfMany();
-  /** Sweeps, and once more when each of the rest ends: for a program that may make no further call. */
+  /** Sweeps now and when each of the remaining commands ends, for programs that may make no further call. */
   void SweepSoon(const std::shared_ptr<Mailbox>& mailbox);
-  /** Sweeps; true if memory was detached while a command used it, and nobody has been told. */
+  /** Sweeps; returns true if memory was detached during a command and this has not been reported. */
   bool SweepAndCheckDetached();
-  /** At the environment's end: lets the drivers let go of the rest, each when its command completes. */
+  /** At the end of the environment: drivers release the remaining memory when each command completes. */
   void OrphanAll(const std::shared_ptr<Mailbox>& mailbox);
-  /** When the queues have ended: lets go of what drivers did not tell of. rusticl tells nobody of commands that have failed. */
+  /**
+   * After the queues have ended: releases memory whose commands the driver did not report. rusticl does not report
+   * failed commands.
+   */
   void ReleaseOrphaned();
 
  private:
-  /** So few need not be swept in passing. */
+  /** Number of entries below which no sweep is worthwhile. */
   static constexpr size_t kMinSweepSize = 64;
   void SweepEnded();
 
@@ -125,16 +130,16 @@ class InFlight {
 };
 
 /**
- * What the driver has of a mapping, for as long as anybody uses its memory.
+ * Driver side of a mapping, which lives as long as its memory is used.
  *
- * A driver for one thread, Clover, goes to the mapping's queue once more when the memory object goes, although the
- * program released that queue long before; and PoCL keeps memory for good that goes while it is mapped. So the region holds
- * the queue there, and is unmapped when the last that used it ends without a word. Elsewhere a queue is not kept: commands may
- * still run on it at that time.
+ * Clover, a single-threaded driver, uses the queue of a mapping again when the memory object is released, even if the
+ * program released that queue earlier. PoCL leaks memory objects that are released while mapped. In these cases the
+ * region holds the queue and is unmapped after its last use, unless the program unmaps it. Elsewhere the queue is not
+ * held, because commands may still run on it at that time.
  */
 class MappedRegion {
  public:
-  /** @param queue where the region is mapped; empty where it need not be kept */
+  /** @param queue queue of the mapping; empty if it need not be held */
   MappedRegion(Retained object, Retained queue, void* pointer)
       : pointer(pointer), queue_(std::move(queue)), object_(std::move(object)) {}
   ~MappedRegion() {
@@ -144,77 +149,80 @@ class MappedRegion {
   }
   MappedRegion(const MappedRegion&) = delete;
 
-  /** What of ours holds the memory has a copy: commands, jobs, memory objects. */
+  /** Copies of this pointer count the uses of the memory by commands, jobs and memory objects. */
   const std::shared_ptr<void> use = std::make_shared<char>();
   void* const pointer;
-  /** The program has unmapped it. */
+  /** Whether the program has unmapped it. */
   bool unmapped = false;
 
  private:
   Retained queue_;
-  /** Goes before the queue. */
+  /** Declared after the queue to be released before it. */
   Retained object_;
 };
 
-/** One mapped region of a memory object: for as long as its memory is held by anybody, the program's ArrayBuffer included. */
+/** Mapped region of a memory object, which lives as long as its memory is held, also by the program's ArrayBuffer. */
 struct Mapping {
-  /** Mapped memory stays, even when nobody else holds the object. */
+  /** Keeps the object alive while it is mapped. */
   std::shared_ptr<Object> object;
   std::shared_ptr<MappedRegion> region;
   size_t bytes;
   cl_map_flags flags;
   /**
-   * The memory of `buffer` where that is a copy of the region, null where it is the region itself. It is held, since an unmap writes
-   * it back even after the program has transferred the ArrayBuffer to another length, which V8 does by a copy of its own.
+   * Memory of `buffer` if it is a copy of the region; null if it is the region itself. It is held because an unmap
+   * writes it back even after a transfer of the ArrayBuffer to another length, for which V8 makes another copy.
    */
   std::shared_ptr<v8::BackingStore> copy;
-  /** The memory of `buffer`, wherever it is now. */
+  /** Memory of `buffer`, wherever it was transferred to. */
   std::weak_ptr<v8::BackingStore> store;
   /** Weak. */
   Nan::Global<v8::ArrayBuffer> buffer;
 
-  /** How many of ours hold the memory. */
+  /** Returns the number of uses of the memory by the binding. */
   size_t Uses() const { return static_cast<size_t>(region->use.use_count()) - 1; }
-  /** Whether an ArrayBuffer of the program's holds the memory. */
+  /** Returns whether an ArrayBuffer of the program holds the memory. */
   bool HeldByProgram() const { return static_cast<size_t>(store.use_count()) > Uses() + (copy ? 1 : 0); }
-  /** Whether no program can unmap it any more and nothing uses its memory. */
+  /** Returns whether the program can no longer unmap the region and nothing uses its memory. */
   bool Ended() const { return copy ? buffer.IsEmpty() && Uses() == 0 && !HeldByProgram() : store.expired(); }
 };
 
-/** The mapped regions of an environment, by memory object. */
+/** Mapped regions of an environment, by memory object. */
 class Mappings {
  public:
   void Add(Mapping mapping);
-  /** Counts `memory` as a use for as long as its store is held, where it is mapped memory. */
+  /** If `memory` is mapped memory, counts a use as long as its store is held. */
   void Claim(HostMemory* memory) const;
   /**
-   * The mapping of `object` that `host` is: the ArrayBuffer that the map call returned, or the one that its memory was
-   * carried to; null when there is none.
+   * Returns the mapping of `object` whose memory `host` is: the ArrayBuffer of the map call or the one that its memory
+   * was transferred to. Returns null if there is none.
    */
   const Mapping* Find(const Object* object, const HostMemory& host) const;
-  /** Other mappings that begin where this one does. */
+  /** Returns other mappings with the same start. */
   std::vector<const Mapping*> At(const Mapping& mapping) const;
-  /** Forgets a mapping that `Find` has found. */
+  /** Removes a mapping returned by `Find`. */
   void Remove(const Mapping* mapping);
-  /** Forgets the mappings whose memory nobody holds any more. */
+  /** Removes the mappings whose memory is no longer held. */
   void Sweep();
-  /** Detaches every ArrayBuffer over the memory of `object`, which is about to go. */
+  /** Detaches every ArrayBuffer over the memory of `object`, which is about to be released. */
   void Drop(const Object* object, ForeignMemory& foreign);
 
  private:
-  /** Takes the mappings out for which `ends` holds: one may be the last to hold its object, whose end comes back here. */
+  /**
+   * Removes and returns the mappings for which `ends` is true: one may own the last reference to its object, whose
+   * destructor calls this class.
+   */
   template <typename Ends>
   std::vector<Mapping> Take(Ends ends);
 
   std::vector<Mapping> mappings_;
 };
 
-/** Memory of clSVMAlloc, or unified shared memory of an extension, freed with the last that uses it. */
+/** Memory of clSVMAlloc or unified shared memory of an extension, freed after its last use. */
 class SvmMemory {
  public:
   using UnifiedFree = cl_int (*)(cl_context, void*);
 
-  /** @param free the extension's function; null for memory of clSVMAlloc */
+  /** @param free function of the extension; null for memory of clSVMAlloc */
   SvmMemory(void* pointer, size_t bytes, Retained context, UnifiedFree free = nullptr)
       : pointer(pointer), bytes(bytes), context_(std::move(context)), free_(free) {}
   ~SvmMemory() {
@@ -238,28 +246,31 @@ class SvmMemory {
 };
 
 /**
- * Shared virtual memory of an environment: it lives until freed, or until the environment ends, and then until the
- * commands are done that may use it.
+ * Shared virtual memory of an environment. It lives until it is freed or the environment ends, and then until the
+ * commands that may use it have ended.
  *
- * A kernel reaches such memory by an argument, or through a pointer anywhere. So commands are not looked at one by one:
- * memory that is freed waits for all that the queues of its context were given before.
+ * Kernels reach such memory by an argument or through any pointer, so uses are not tracked by command: freed memory
+ * waits for all earlier commands of the queues of its context.
  */
 class SvmRegistry {
  public:
   explicit SvmRegistry(Environment& environment) : environment_(environment) {}
   void Add(std::shared_ptr<SvmMemory> memory, v8::Local<v8::ArrayBuffer> buffer);
-  /** Whether these bytes are such memory. */
+  /** Returns whether this byte is shared virtual memory. */
   bool Contains(const void* data) const { return Find(data) != nullptr; }
-  /** The memory that has this byte, or null. */
+  /** Returns the memory that contains this byte, or null. */
   const SvmMemory* Find(const void* data) const;
   /**
-   * Takes the allocation that starts at `host` out and detaches its ArrayBuffer, and the one that its memory was
-   * carried to. Commands that were enqueued before keep it. Empty for other memory.
+   * Removes the allocation that starts at `host` and detaches its ArrayBuffer, also after a transfer. Earlier commands
+   * keep it alive. Returns an empty pointer for other memory.
    */
   std::shared_ptr<SvmMemory> Take(const HostMemory& host);
-  /** Takes all allocations out and detaches their ArrayBuffers. The queues of the environment are to end before them. */
+  /**
+   * Removes all allocations and detaches their ArrayBuffers. They must live until the queues of the environment have
+   * ended.
+   */
   std::vector<std::shared_ptr<SvmMemory>> TakeAll();
-  /** The queue is about to be released: what it was given keeps the memory from now on. */
+  /** Called before the queue is released: its commands keep the memory alive from now on. */
   void KeepUntilQueueEnds(Object& queue);
 
  private:

@@ -9,16 +9,16 @@
 namespace clsort {
 
 /**
- * What drivers' callbacks find by a number instead of a pointer: a driver may call twice, when nobody waits any more,
- * or never.
+ * Values that driver callbacks find by number instead of by pointer: a driver may call twice, after the last use, or
+ * never.
  */
 template <typename T>
 class IdTable {
  public:
-  /** @return a number, as drivers take it for their `user_data` */
+  /** @return a number for the `user_data` of a driver */
   void* Add(T value) {
     std::lock_guard<std::mutex> lock(guard_);
-    // 0 is nothing, and a number that has come round may be taken.
+    // 0 means none, and after an overflow a number may be in use.
     while (++last_ == 0 || values_.count(last_)) continue;
     values_.emplace(last_, std::move(value));
     return reinterpret_cast<void*>(last_);
@@ -27,7 +27,7 @@ class IdTable {
     std::lock_guard<std::mutex> lock(guard_);
     values_.erase(reinterpret_cast<uintptr_t>(number));
   }
-  /** A copy of the value, or an empty one. */
+  /** Returns a copy of the value, or an empty value. */
   T Find(void* number) {
     std::lock_guard<std::mutex> lock(guard_);
     auto found = values_.find(reinterpret_cast<uintptr_t>(number));

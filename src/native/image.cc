@@ -26,7 +26,7 @@ const std::vector<InfoRow> kImageInfo = {
     {CL_IMAGE_NUM_SAMPLES, Info::kUint},
 };
 
-/** A property of an image's format or description; throws where it stands under the name that C has for it. */
+/** Returns a property of an image format or description; throws if the object has it under its C name instead. */
 v8::Local<v8::Value> ReadKey(Call& call, v8::Local<v8::Object> object, const char* name, const std::string& in_c,
                              cl_int status) {
   auto value = call.Property(object, name);
@@ -56,7 +56,7 @@ cl_image_format ReadFormat(Call& call, int i) {
   return format;
 }
 
-/** Channels of an order; those that only exist in extensions count as four, which is safe. */
+/** Returns the number of channels of an order; 4, which is safe, for orders of extensions. */
 size_t Channels(cl_channel_order order) {
   switch (order) {
     case CL_R:
@@ -74,7 +74,7 @@ size_t Channels(cl_channel_order order) {
   }
 }
 
-/** Bytes of a pixel by its format, before there is an image to ask. */
+/** Returns the bytes of a pixel of a format, before an image exists that could be queried. */
 size_t FormatBytes(const cl_image_format& format) {
   switch (format.image_channel_data_type) {
     case CL_UNORM_SHORT_565:
@@ -96,14 +96,14 @@ size_t FormatBytes(const cl_image_format& format) {
 
 size_t AtLeast1(size_t n) { return n ? n : 1; }
 
-/** An image to be made, with what it is made from. */
+/** Description of an image to be created, and its source. */
 struct Shape {
   cl_image_desc desc{};
-  /** The object behind `desc.buffer`. */
+  /** The object in `desc.buffer`. */
   std::shared_ptr<Object> source;
 };
 
-/** Bytes as an image of this description lies in linear memory. Beyond any memory a double is still right. */
+/** Bytes that the image takes in linear memory. They are doubles, which do not overflow. */
 struct Footprint {
   double pixel, row, rows, slice, bytes;
 
@@ -128,7 +128,7 @@ struct Footprint {
 /** A device loads a pixel of four floats at once. */
 constexpr size_t kMaxPixelAlignment = 16;
 
-/** Throws where an image is to live in memory that begins in the midst of a pixel: PoCL's kernels crash on it. */
+/** Throws if an image over host memory would begin inside a pixel: PoCL's kernels crash on it. */
 bool CheckAlignment(Call& call, const Footprint& footprint, cl_mem_flags flags, const HostMemory& host) {
   if (!(flags & CL_MEM_USE_HOST_PTR) || !host.data) return true;
   auto pixel = static_cast<size_t>(footprint.pixel);
@@ -139,8 +139,8 @@ bool CheckAlignment(Call& call, const Footprint& footprint, cl_mem_flags flags, 
 }
 
 /**
- * Throws for a description that drivers believe, and then read beyond the host memory or the buffer, or end
- * the process (PoCL, for levels and samples). `status` is what OpenCL has for bad pitches.
+ * Throws for descriptions with which drivers read beyond the host memory or the buffer, or end the process (PoCL, for
+ * levels and samples). `status` is OpenCL's code for invalid pitches.
  */
 bool CheckShape(Call& call, const cl_image_format& format, const Shape& shape, cl_mem_flags flags,
                 const HostMemory& host, cl_int status) {
@@ -181,7 +181,7 @@ Shape ReadShape(Call& call, int i) {
   auto read = [&](const char* name, size_t max = SIZE_MAX) -> size_t {
     constexpr cl_int status = CL_INVALID_IMAGE_DESCRIPTOR;
     call.SetSubject();
-    // Programs for node-opencl give pitches under their names in C as well, which it does not read either.
+    // Programs for node-opencl also pass pitches under their C names, which node-opencl ignores as well.
     bool told = std::strstr(name, "_pitch") == nullptr && std::strncmp(name, "num_", 4) != 0;
     auto value = told ? ReadKey(call, object, name, std::string("image_") + name, status) : call.Property(object, name);
     call.SetSubject(name);

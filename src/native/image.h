@@ -8,8 +8,8 @@
 namespace clsort {
 
 /**
- * A fill colour: 16 bytes of memory (four floats, ints or unsigned ints), or an array of four numbers,
- * which are converted to what the image's format wants.
+ * Reads a fill colour: 16 bytes of memory (four floats, ints or unsigned ints), or an array of four numbers, which are
+ * converted to the type of the image's format.
  */
 std::array<char, 16> ReadFillColor(Call& call, int i, const std::shared_ptr<Object>& image);
 

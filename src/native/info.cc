@@ -14,7 +14,7 @@ T At(const std::vector<char>& bytes, size_t i = 0) {
 }
 
 v8::Local<v8::Value> Text(const char* text, size_t length) {
-  length = strnlen(text, length);  // drivers count the final zero in, or more than one
+  length = strnlen(text, length);  // drivers count one terminating zero or several
   return Nan::New(text, static_cast<int>(length)).ToLocalChecked();
 }
 
@@ -27,7 +27,7 @@ v8::Local<v8::Array> Numbers(const std::vector<char>& bytes) {
   return array;
 }
 
-/** Whether a device is a part of another one: only those are reference-counted. */
+/** Returns whether a device is a sub-device: only those are reference-counted. */
 bool IsSubDevice(Call& call, cl_device_id device, const Platform* platform) {
   cl_device_id parent = nullptr;
   return platform->version >= 120 &&
@@ -35,7 +35,7 @@ bool IsSubDevice(Call& call, cl_device_id device, const Platform* platform) {
          parent != nullptr;
 }
 
-/** A handle of what the driver told of, with a reference of its own; throws where that cannot be had. */
+/** Returns a handle of an object that the driver returned and retains the object; throws if that fails. */
 v8::Local<v8::Value> NewHandle(Call& call, Kind kind, void* raw, Platform* platform) {
   unsigned references = 0;
   if (!raw) {

@@ -8,7 +8,7 @@
 
 namespace clsort {
 
-/** How the bytes of an info value become a JavaScript value. */
+/** Conversions of the bytes of an info value to a JavaScript value. */
 enum class Info {
   kText,        // string
   kBool,        // boolean
@@ -19,37 +19,37 @@ enum class Info {
   kLong,        // cl_ulong → [hi, lo]
   kSizes,       // size_t[] → number[]
   kProperties,  // (cl_properties | intptr_t)[] → number[]
-  kHandle,      // an object that is retained for the new handle
-  kHandles,     // several
+  kHandle,      // retained object → handle
+  kHandles,     // retained objects → handles
   kVersion,     // cl_version → number
   kVersions,    // cl_name_version[] → { name, version }[]
-  kFormat,      // cl_image_format → [order, type] with both as properties, too
-  kPointer,     // a host pointer, which means nothing to JavaScript → boolean: is there one
+  kFormat,      // cl_image_format → [order, type], which are also properties
+  kPointer,     // host pointer → boolean: whether it is not null
 };
 
-/** One row of an info table: a name, how to read it, and the kind of handle where it is one. */
+/** Row of an info table: name, conversion, and kind of the handle if it is one. */
 struct InfoRow {
   cl_uint name;
   Info type;
   Kind kind = Kind::kPlatform;
 };
 
-/** clGet…Info without its object. */
+/** clGet…Info bound to its object. */
 using InfoQuery = std::function<cl_int(size_t bytes, void* value, size_t* bytes_needed)>;
 
 /**
- * Asks for the value called `name` and returns it as its row says. A name that the table lacks goes to
- * the driver all the same: an extension's value comes back by its length, as number, [hi, lo] or Buffer.
+ * Queries the value `name` and returns it converted according to its row. A name that the table lacks is queried
+ * anyway: the value of an extension is returned by its length as number, [hi, lo] or Buffer.
  */
 void ReturnInfo(Call& call, cl_uint name, const std::vector<InfoRow>& table, const InfoQuery& query,
                 Platform* platform);
 
-/** Asks for the devices of a context. @return what clGetContextInfo returned */
+/** Queries the devices of a context. @return the status of clGetContextInfo */
 cl_int DevicesOf(cl_context context, std::vector<cl_device_id>* devices);
 
-/** A 64-bit value as [hi, lo]. */
+/** Returns a 64-bit value as [hi, lo]. */
 v8::Local<v8::Array> HighLow(cl_ulong value);
-/** { channel_order, channel_data_type }. */
+/** Sets { channel_order, channel_data_type }. */
 void SetFormat(v8::Local<v8::Object> target, const cl_image_format& format);
 
 }  // namespace clsort

@@ -36,7 +36,7 @@ const std::vector<InfoRow> kSubGroupInfo = {
     {CL_KERNEL_COMPILE_NUM_SUB_GROUPS, Info::kSize},
 };
 
-/** Why a program has no such kernel, as far as the driver tells. */
+/** Returns why a program has no such kernel, as far as the driver reports it. */
 std::string ReasonForNoKernel(const Object& program, cl_int status, const std::string& name) {
   if (status == CL_INVALID_PROGRAM_EXECUTABLE) {
     return "the program is not built for a device of its context: call buildProgram or linkProgram first";
@@ -96,13 +96,13 @@ NAN_METHOD(CloneKernel) {
   object->indirect_svm = kernel->indirect_svm;
   if (kernel->kernel_limits) {
     object->kernel_limits = std::make_shared<KernelLimits>(*kernel->kernel_limits);
-    // A clone of PoCL's takes the size of local memory for that of a value, and reads so much at a launch.
+    // PoCL's clone treats the size of local memory as the size of a value and reads that many bytes at a launch.
     const std::vector<size_t>& locals = kernel->kernel_limits->arguments;
     for (size_t i = 0; i < locals.size(); i++) {
       if (locals[i] > 0 && !call.Check(api.clSetKernelArg(clone, static_cast<cl_uint>(i), locals[i], nullptr))) return;
     }
   }
-  // It also takes what is null for the address of a buffer's handle.
+  // PoCL's clone also treats a null pointer as the address of a buffer.
   for (size_t i = 0; i < object->arguments.size(); i++) {
     const KernelArgument& argument = object->arguments[i];
     if (!argument.set || argument.takes != Takes::kBuffer || argument.object || argument.svm) continue;
@@ -238,7 +238,7 @@ NAN_METHOD(GetKernelSubGroupInfo) {
   ReturnInfo(
       call, name, kSubGroupInfo,
       [&](size_t bytes, void* value, size_t* needed) {
-        // The one answer whose length the caller chooses: a work-group size in three dimensions.
+        // The only result whose length the caller chooses: a work-group size in three dimensions.
         if (name == CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT && !value) {
           *needed = 3 * sizeof(size_t);
           return CL_SUCCESS;
@@ -263,7 +263,7 @@ NAN_METHOD(EnqueueNDRangeKernel) {
   WaitList waits = call.Events(6);
   bool wanted = call.Bool(7);
   if (!call.ok() || !CheckArguments(call, *kernel)) return;
-  // OpenCL 2.1 allows no size at all; what it means is rarely what was meant.
+  // OpenCL 2.1 allows a missing size, which is rarely intended.
   if (!global.given) return (void)call.Fail(CL_INVALID_GLOBAL_WORK_SIZE, "argument 5: expected sizes");
   if (!CheckLaunch(call, *queue, *kernel, dimensions, offset.data(), global.data(), local.data())) return;
   cl_event event = nullptr;

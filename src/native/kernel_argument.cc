@@ -24,7 +24,7 @@ const char* NameOf(Takes takes) {
   }
 }
 
-/** What is thrown for anything else. */
+/** Returns the status that is thrown for anything else. */
 cl_int StatusOf(Takes takes) {
   switch (takes) {
     case Takes::kBuffer:
@@ -36,7 +36,7 @@ cl_int StatusOf(Takes takes) {
   }
 }
 
-/** The type of memory object that an image type such as "image2d_array_t" means; 0 for what else there may be. */
+/** Returns the memory object type of an image type such as "image2d_array_t"; 0 for other types. */
 cl_mem_object_type ImageType(const std::string& type) {
   static const struct {
     const char* prefix;
@@ -65,7 +65,7 @@ cl_int AskType(cl_kernel kernel, cl_uint index, std::string* type) {
   return status;
 }
 
-/** Fills in what the driver's argument info tells. @return false where it has none */
+/** Fills in the driver's argument info. @return false if the driver has none */
 bool Ask(cl_kernel kernel, cl_uint index, KernelArgument* argument) {
   cl_kernel_arg_address_qualifier address = CL_KERNEL_ARG_ADDRESS_PRIVATE;
   cl_kernel_arg_type_qualifier qualifiers = 0;
@@ -82,7 +82,7 @@ bool Ask(cl_kernel kernel, cl_uint index, KernelArgument* argument) {
     argument->takes = Takes::kLocal;
   } else if (qualifiers & CL_KERNEL_ARG_TYPE_PIPE || type.compare(0, 5, "pipe ") == 0) {
     argument->takes = Takes::kPipe;
-  } else if (argument->access != CL_KERNEL_ARG_ACCESS_NONE) {  // whatever a typedef calls it
+  } else if (argument->access != CL_KERNEL_ARG_ACCESS_NONE) {  // independent of the type name, which may be a typedef
     argument->takes = Takes::kImage;
   } else if (address != CL_KERNEL_ARG_ADDRESS_PRIVATE || (!type.empty() && type.back() == '*')) {
     argument->takes = Takes::kBuffer;
@@ -97,7 +97,7 @@ bool Ask(cl_kernel kernel, cl_uint index, KernelArgument* argument) {
   return true;
 }
 
-/** What a kernel that nobody uses accepts. Only its own values are safe to try: no size, and null. */
+/** Tests which arguments an unused kernel accepts. Only a missing value and a null value are safe to try. */
 Takes Probe(cl_kernel scratch, cl_uint index) {
   const void* null = nullptr;
   switch (api.clSetKernelArg(scratch, index, sizeof null, &null)) {
@@ -112,7 +112,7 @@ Takes Probe(cl_kernel scratch, cl_uint index) {
   }
 }
 
-/** Another kernel like this one, to try things with. */
+/** Creates another kernel of the same function for tests. */
 cl_kernel MakeScratch(Call& call, cl_kernel kernel) {
   cl_program program = nullptr;
   size_t bytes = 0;
@@ -127,7 +127,7 @@ cl_kernel MakeScratch(Call& call, cl_kernel kernel) {
   return call.Check(status) ? scratch : nullptr;
 }
 
-/** Asks what a kernel's arguments are; none after a failure. */
+/** Queries the arguments of a kernel; returns none after a failure. */
 std::vector<KernelArgument> Describe(Call& call, const Object& kernel) {
   auto raw = kernel.As<cl_kernel>();
   cl_uint count = 0;
@@ -148,7 +148,7 @@ bool Set(Call& call, Object& kernel, size_t index, size_t bytes, const void* val
   return call.ok() && call.Check(api.clSetKernelArg(kernel.As<cl_kernel>(), static_cast<cl_uint>(index), bytes, value));
 }
 
-/** Notes what an argument is from now on. */
+/** Records the new value of an argument. */
 bool RecordArgument(Object& kernel, size_t index, std::shared_ptr<Object> object, void* svm) {
   KernelArgument& argument = kernel.arguments[index];
   argument.object = std::move(object);
@@ -179,7 +179,7 @@ std::string NameArgument(const KernelArgument& argument, size_t index) {
 bool CheckOffer(Call& call, const KernelArgument& argument, size_t index, Takes offered) {
   Takes takes = argument.takes;
   bool fits = offered == takes;
-  // A type that the program has named may be a sampler; what is only guessed may be more.
+  // A type named by the program may be a sampler; a guessed argument may also be an image or a pipe.
   if (takes == Takes::kNamed || takes == Takes::kGuessed) {
     fits = offered == Takes::kValue || offered == Takes::kSampler || offered == Takes::kQueue;
     if (takes == Takes::kGuessed) fits = fits || offered == Takes::kImage || offered == Takes::kPipe;
@@ -191,7 +191,7 @@ bool CheckOffer(Call& call, const KernelArgument& argument, size_t index, Takes 
 
 bool CheckBytes(Call& call, const KernelArgument& argument, size_t index, size_t bytes) {
   if (!CheckOffer(call, argument, index, Takes::kValue)) return false;
-  // NVIDIA's driver and others take null for "local memory"; by-value arguments are never empty.
+  // NVIDIA's driver and others treat null as local memory; by-value arguments are never empty.
   if (bytes == 0) return call.Fail(CL_INVALID_ARG_SIZE, "an argument by value has at least one byte");
   if (argument.bytes && bytes != argument.bytes) {
     return call.Fail(CL_INVALID_ARG_SIZE, NameArgument(argument, index) + " has " + std::to_string(argument.bytes) +

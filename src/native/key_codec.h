@@ -6,10 +6,10 @@
 
 namespace clsort {
 
-/** What a key's code is made by, see src/keys/key-codec.ts; behind it the bits of the code that count. */
+/** Words of a key codec, see src/keys/key-codec.ts, and the mask of the significant bits of the code. */
 enum CodecWord { kPositiveFlip, kNegativeFlip, kRotate, kLastNumber, kNanShift, kDescending, kMask, kCodecWords };
 
-/** The codec in words as wide as the keys, in which it calculates. */
+/** Codec with words as wide as the keys, in which it computes. */
 template <typename Key>
 struct Codec {
   explicit Codec(const uint64_t* words)
@@ -21,7 +21,7 @@ struct Codec {
         mask(static_cast<Key>(words[kMask])),
         descending(words[kDescending] != 0) {}
 
-  /** Signs of real data are hard to predict: nothing branches on them. */
+  /** Branchless, because the signs of real data are hard to predict. */
   Key CodeOf(Key key) const {
     auto negative = static_cast<Key>(-static_cast<Key>(key >> (8 * sizeof(Key) - 1)));
     auto code = static_cast<Key>((key ^ positive ^ (negative & sign)) - rotate);

@@ -8,7 +8,7 @@ HeldObjects HoldWrittenImages(Call& call, const Object& kernel) {
   if (!kernel.platform->drops_written_images) return nullptr;
   HeldObjects held;
   for (const KernelArgument& argument : kernel.arguments) {
-    // Where the driver does not tell how an image is used, it may be written.
+    // If the driver does not report the access of an image, it may be written.
     if (!argument.object || argument.access == CL_KERNEL_ARG_ACCESS_READ_ONLY) continue;
     if (argument.object->kind != Kind::kMemObject) continue;
     const Extent* extent = ExtentOf(call, *argument.object);

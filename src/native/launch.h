@@ -8,17 +8,20 @@ namespace clsort {
 /** Objects that are held until a launch has run. */
 using HeldObjects = std::shared_ptr<std::vector<Retained>>;
 
-/** The images that a launch of a kernel may write, where its driver does not hold them itself; null for none. */
+/** Retains the images that a launch may write, if the driver does not retain them itself; null for none. */
 HeldObjects HoldWrittenImages(Call& call, const Object& kernel);
-/** Holds them until the command of `event` has ended; takes the event over where the program does not want it. */
+/**
+ * Holds the objects until the command of `event` has ended; takes ownership of the event if the program does not want
+ * it.
+ */
 void HoldUntilEnded(Call& call, HeldObjects objects, cl_event* event, bool wanted);
 
 /**
- * Launches a kernel by `enqueue`, which gets the place for the event, or null. What the driver would let go of too early
- * is held meanwhile.
+ * Launches a kernel by `enqueue`, whose argument is the place for the event, or null. Objects that the driver would
+ * release too early are held meanwhile.
  *
  * @param event receives the event, if it is wanted
- * @return what `enqueue` has returned; after a failure of ours, which has thrown, CL_SUCCESS
+ * @return the result of `enqueue`; CL_SUCCESS if an error was already thrown
  */
 template <typename Enqueue>
 cl_int Launch(Call& call, const Object& kernel, bool wanted, cl_event* event, Enqueue enqueue) {

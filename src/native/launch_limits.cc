@@ -9,7 +9,7 @@ namespace clsort {
 namespace {
 
 constexpr cl_uint kNvidia = 0x10de;
-/** More than any of its groups has, and less than what its driver takes for less: it cuts sizes to 32 bits. */
+/** Above the local memory of any NVIDIA work-group, and below 2^32: the driver truncates sizes to 32 bits. */
 constexpr cl_ulong kTooMuchForNvidia = cl_ulong{1} << 20;
 
 template <typename T>
@@ -18,8 +18,8 @@ bool AskDevice(Call& call, cl_device_id device, cl_device_info name, T* value) {
 }
 
 /**
- * The most local memory that a group may have. NVIDIA's driver tells 48 KiB, gives up to 227 KiB where the hardware has
- * them, and refuses by itself what is more, but for what it cuts.
+ * Returns the maximum local memory of a work-group. NVIDIA's driver reports 48 KiB, provides up to 227 KiB where the
+ * hardware has it, and rejects larger sizes itself unless it truncates them.
  */
 bool AskLocalBytes(Call& call, cl_device_id device, cl_ulong* bytes) {
   cl_uint vendor = 0;
@@ -48,7 +48,7 @@ const QueueLimits* LimitsOfQueue(Call& call, Object& queue) {
     return nullptr;
   }
   std::copy_n(items.begin(), std::min<size_t>(items.size(), 3), limits->items);
-  // From 2.0 on the language of the program decides; 3.0 has a device say whether it can at all.
+  // From 2.0 on the language version of the program decides; 3.0 devices report whether they support it.
   unsigned version = queue.platform->version;
   limits->uniform = version < 200;
   if (version >= 300) {
@@ -65,7 +65,7 @@ KernelLimits& Slot(Object& kernel) {
   return *kernel.kernel_limits;
 }
 
-/** Null for a kernel that is not built for the device. */
+/** Returns null if the kernel is not built for the device. */
 const KernelLimits* LimitsOfKernel(Object& kernel, cl_device_id device) {
   KernelLimits& limits = Slot(kernel);
   if (limits.device == device) return &limits;
@@ -77,7 +77,7 @@ const KernelLimits* LimitsOfKernel(Object& kernel, cl_device_id device) {
       !ask(CL_KERNEL_LOCAL_MEM_SIZE, &limits.local_bytes)) {
     return nullptr;
   }
-  // Some drivers leave the arguments out of their answer, or everything else.
+  // Some drivers report local memory without the arguments, others only the arguments.
   cl_ulong arguments = 0;
   for (size_t bytes : limits.arguments) arguments = arguments + bytes < bytes ? UINT64_MAX : arguments + bytes;
   limits.local_bytes = std::max(limits.local_bytes, arguments);
@@ -116,7 +116,7 @@ bool CheckGroup(Call& call, const QueueLimits& device, const KernelLimits& kerne
       return call.Fail(CL_INVALID_WORK_ITEM_SIZE, "a work-group of " + Show(size) + " in dimension " + Show(d) +
                                                       ": expected 1 to " + Show(device.items[d]));
     }
-    // CL_KERNEL_WORK_GROUP_SIZE is left to the driver: rusticl tells 32 and takes 1024.
+    // CL_KERNEL_WORK_GROUP_SIZE is left to the driver: rusticl reports 32 and accepts 1024.
     if (size > device.group / items) {
       return call.Fail(CL_INVALID_WORK_GROUP_SIZE,
                        "the device has at most " + Show(device.group) + " work-items in a work-group");
@@ -141,7 +141,7 @@ bool SetLocalArgument(Call& call, Object& kernel, cl_uint index, size_t bytes) {
   if (!call.ok() || (limits.max_local_bytes == 0 && !QueryMaxLocalBytes(call, kernel, &limits.max_local_bytes))) {
     return false;
   }
-  // At once, not only at the launch: Oclgrind makes the memory, or ends the process where it cannot.
+  // Checked here and not only at the launch: Oclgrind allocates the memory and ends the process if it cannot.
   if (bytes > limits.max_local_bytes) return FailLocal(call, bytes, limits.max_local_bytes);
   if (!call.Check(api.clSetKernelArg(kernel.As<cl_kernel>(), index, bytes, nullptr))) return false;
   if (limits.arguments.size() <= index) limits.arguments.resize(index + 1);
@@ -156,7 +156,7 @@ bool CheckLaunch(Call& call, Object& queue, Object& kernel, cl_uint dimensions, 
   const QueueLimits* device = LimitsOfQueue(call, queue);
   if (!device) return false;
   const KernelLimits* needs = LimitsOfKernel(kernel, device->device);
-  if (!needs) return true;  // the driver says best why not
+  if (!needs) return true;  // the driver reports the reason best
   if (needs->local_bytes > device->local_bytes) {
     return FailLocal(call, needs->local_bytes, device->local_bytes);
   }

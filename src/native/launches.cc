@@ -11,12 +11,12 @@ namespace {
 /** Kinds of kernel arguments in a list of launches; src/device/launch-list.ts has the same numbers. */
 enum ArgumentKind : uint32_t { kBuffer = 0, kBytes = 1, kLocal = 2 };
 
-/** Numbers that JavaScript has written, read one after the other. */
+/** Sequential reader of numbers written by JavaScript. */
 class Words {
  public:
   Words(const double* words, size_t count) : next_(words), end_(words + count) {}
   bool More() const { return next_ < end_; }
-  /** 0 beyond the end: `ok` tells. */
+  /** Returns 0 beyond the end and sets `ok` to false. */
   double Next() {
     if (next_ < end_) return *next_++;
     ok_ = false;
@@ -37,13 +37,12 @@ class Words {
 };
 
 /**
- * Sets arguments of kernels and enqueues the kernels, a whole list in one call: for short kernels the way
- * from JavaScript to the driver and back costs more than the kernel.
+ * Sets arguments of kernels and enqueues the kernels, a whole list in one call: the call from JavaScript to the driver
+ * takes longer than a short kernel.
  *
- * Of each launch the words tell: dimensions, 1 if a group size is given, the sizes, the group size, the
- * number of arguments to set, and of each argument its index, kind and two numbers: an index into `memory`
- * and nothing; a byte offset into `bytes` and a length; bytes of local memory and nothing. The first word
- * receives the number of launches that were enqueued.
+ * Words of each launch: dimensions, 1 if a work-group size is given, the global sizes, the work-group size, the number
+ * of arguments to set, and for each argument its index, kind and two numbers: an index into `memory` and 0; an offset
+ * into `bytes` and a length; bytes of local memory and 0. The first word receives the number of enqueued launches.
  */
 NAN_METHOD(EnqueueKernels) {
   Call call(info, "clEnqueueNDRangeKernel");
@@ -55,7 +54,7 @@ NAN_METHOD(EnqueueKernels) {
   HostMemory bytes = call.Memory(5, 0);
   bool wanted = call.Bool(6);
   if (!call.ok()) return;
-  // From here on nothing of the program's runs any more.
+  // No JavaScript runs from here on.
   if (count < 1 || count > words_memory.bytes / sizeof(double)) {
     return (void)call.Fail(CL_INVALID_VALUE, "argument 3: more words than there are");
   }
@@ -118,8 +117,8 @@ NAN_METHOD(EnqueueKernels) {
 }
 
 /**
- * Reads values for all arguments of a kernel, then sets them and enqueues the kernel: in one call, so that nobody
- * else comes between.
+ * Reads values for all arguments of a kernel, then sets them and enqueues the kernel: atomic with respect to other
+ * calls.
  */
 NAN_METHOD(CallKernel) {
   Call call(info, "clEnqueueNDRangeKernel");

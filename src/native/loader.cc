@@ -19,7 +19,7 @@ namespace clsort {
 
 Loader api;
 
-/** Lives as long as the process, whose threads may still be in a driver when it ends. */
+/** Never destroyed: threads may still be in a driver when the process ends. */
 std::mutex& first_use = *new std::mutex;
 std::mutex& mapping_mutex = *new std::mutex;
 
@@ -65,7 +65,7 @@ std::string PathOf(void*, void* symbol, const char* name) {
 }
 #endif
 
-/** "OpenCL 1.2 vendor text" → 120. */
+/** Converts "OpenCL 1.2 vendor text" to 120. */
 unsigned ParseVersion(const char* text) {
   unsigned major = 1, minor = 0;
   if (std::sscanf(text, "OpenCL %u.%u", &major, &minor) != 2) return 100;
@@ -81,22 +81,25 @@ cl_int AskText(cl_platform_id id, cl_platform_info name, std::string* text) {
 }
 
 /**
- * The dispatch table that a driver's objects begin with, as cl_khr_icd has it. Drivers leave out functions
- * of their own version (rusticl: clCreateSubDevices), and the loader calls the null pointer all the same.
+ * Returns the dispatch table that the objects of a driver begin with, as in cl_khr_icd. Drivers lack functions of their
+ * own version (rusticl: clCreateSubDevices), and the loader would call the null pointer.
  */
 const char* DispatchOf(cl_platform_id id, const std::string& extensions) {
 #ifdef __APPLE__
-  return nullptr;  // the framework is no loader
+  return nullptr;  // the framework is not an ICD loader
 #else
   if (extensions.find("cl_khr_icd") == std::string::npos) return nullptr;
   const auto* table = *reinterpret_cast<const cl_icd_dispatch* const*>(id);
-  // cl_khr_icd2 puts a tag where the first function was, and keeps the functions elsewhere.
+  // cl_khr_icd2 stores a tag instead of the first function, and its functions elsewhere.
   auto first = reinterpret_cast<uintptr_t>(table->clGetPlatformIDs);
   return static_cast<uint32_t>(first) == 0x434c3331 ? nullptr : reinterpret_cast<const char*>(table);
 #endif
 }
 
-/** The dispatch tables of drivers that come back early, and that mix mappings up; objects begin with a pointer to theirs. */
+/**
+ * Dispatch tables of the drivers that return early and that mix up mappings; objects begin with a pointer to their
+ * table.
+ */
 std::atomic<const char*> early_dispatch{nullptr}, mixing_dispatch{nullptr};
 
 bool IsOf(const std::atomic<const char*>& dispatch, cl_command_queue queue) {
@@ -139,7 +142,7 @@ const Loader& OpenLoader() {
   std::lock_guard<std::mutex> lock(guard);
   if (api.loaded) return api;
   std::vector<std::string> names(std::begin(kNames), std::end(kNames));
-  // For systems that keep the loader in an unusual place, and for tests.
+  // For systems with the loader in an unusual place, and for tests.
   if (const char* chosen = std::getenv("CLSORT_OPENCL_LIBRARY")) names = {chosen};
   api.problem.clear();
   for (const std::string& name : names) {

@@ -16,9 +16,9 @@
 namespace clsort {
 
 /**
- * Held in every call that a driver may initialise itself in. PoCL does so when its devices are first asked for, and
- * gives them half made to another thread that asks meanwhile. Builds are not among these calls: they take long, and
- * drivers lock by themselves what they initialise there.
+ * Locked during calls in which a driver may initialise itself. PoCL initialises its devices on first use and returns
+ * them half initialised to other threads. Builds are excluded: they take long, and drivers lock their own
+ * initialisation there.
  */
 extern std::mutex& first_use;
 
@@ -28,7 +28,7 @@ constexpr bool MayInitialise(std::string_view name) {
          name == "clCreateContextFromType";
 }
 
-/** Which parameter of an enqueue says that the call blocks until the command has ended; 0 for none. */
+/** Returns the index of the parameter that makes an enqueue call block; 0 for none. */
 constexpr int BlockingFlag(std::string_view name) {
   if (name == "clEnqueueSVMMemcpy" || name == "clEnqueueSVMMap") return 1;
   bool of_memory = name == "clEnqueueReadBuffer" || name == "clEnqueueWriteBuffer" ||
@@ -38,29 +38,31 @@ constexpr int BlockingFlag(std::string_view name) {
   return of_memory ? 2 : 0;
 }
 
-/** Whether a call makes a mapping, or ends one. */
+/** Returns whether a call creates or ends a mapping. */
 constexpr bool IsMappingCall(std::string_view name) {
   return name == "clEnqueueMapBuffer" || name == "clEnqueueMapImage" || name == "clEnqueueUnmapMemObject";
 }
 
-/** Held in each such call for a driver that mixes mappings up, in which it must not block: see Platform::mixes_mappings. */
+/** Locked during mapping calls, which must not block, of drivers that mix up mappings: see Platform::mixes_mappings. */
 extern std::mutex& mapping_mutex;
 
-/** Whether a queue's driver comes back early from calls that block, as rusticl does; see Platform::finishes_early. */
+/**
+ * Returns whether the driver of a queue returns early from blocking calls, like rusticl; see Platform::finishes_early.
+ */
 bool ReturnsEarly(cl_command_queue queue);
-/** Whether a queue's driver mixes mappings up, as PoCL does. */
+/** Returns whether the driver of a queue mixes up mappings, like PoCL. */
 bool MixesMappings(cl_command_queue queue);
 
-/** Asks how far a command is: below CL_COMPLETE it has failed. `state` stays where the driver does not tell. */
+/** Queries the state of a command: below CL_COMPLETE it has failed. `state` is unchanged if the driver reports none. */
 cl_int AskState(cl_event event, cl_int* state);
-/** Whether a command has ended, well or not; where the driver does not tell, it may still be running. */
+/** Returns whether a command has ended or failed; false, that is possibly running, if the driver reports no state. */
 bool Ended(cl_event event);
-/** Blocks until a command has ended. @return CL_SUCCESS, or what clWaitForEvents has against it */
+/** Blocks until a command has ended. @return CL_SUCCESS, or the error of clWaitForEvents */
 cl_int BlockUntilEnded(cl_event event);
 void ReleaseEvent(cl_event event);
 
 inline bool IsSet(cl_bool flag) { return flag != CL_FALSE; }
-/** No flag: what another call has in that place. */
+/** Not a flag: another call has a different parameter in this position. */
 template <typename Other>
 bool IsSet(const Other&) {
   return false;
@@ -72,7 +74,7 @@ bool Unset(Other*) {
   return false;
 }
 
-/** An OpenCL function as found in the loader, or nullptr; `since` is 110 for OpenCL 1.1 and so on. */
+/** OpenCL function in the loader, or nullptr; `since` is 110 for OpenCL 1.1, and so on. */
 template <typename Pointer>
 struct Function;
 
@@ -82,9 +84,9 @@ struct Function<Result(CL_API_CALL*)(Parameters...)> {
 
   const char* name;
   unsigned since;
-  /** Where a driver's dispatch table has the function. */
+  /** Offset of the function in a driver's dispatch table. */
   size_t slot;
-  /** A driver may initialise itself in it. */
+  /** Whether a driver may initialise itself in it. */
   bool initialises;
   bool is_mapping_call;
   int blocking_flag;
@@ -104,7 +106,7 @@ struct Function<Result(CL_API_CALL*)(Parameters...)> {
   }
 
  private:
-  /** The call is to block, and its driver may come back early. */
+  /** Returns whether the call blocks and its driver may return early. */
   bool Blocks(const std::tuple<Parameters...>& parameters) const {
     if constexpr (sizeof...(Parameters) > 2) {
       bool blocks = (blocking_flag == 1 && IsSet(std::get<1>(parameters))) ||
@@ -114,12 +116,12 @@ struct Function<Result(CL_API_CALL*)(Parameters...)> {
     return false;
   }
 
-  /** The call is to be made while no other one of its kind is. */
+  /** Returns whether the call must not run concurrently with other mapping calls. */
   bool NeedsMappingLock(const std::tuple<Parameters...>& parameters) const {
     return is_mapping_call && MixesMappings(std::get<cl_command_queue>(parameters));
   }
 
-  /** Has a call not block. @return whether it was to */
+  /** Makes a call non-blocking. @return whether it was blocking */
   bool ClearBlocking(std::tuple<Parameters...>* parameters) const {
     if constexpr (sizeof...(Parameters) > 2) {
       if (blocking_flag == 1) return Unset(&std::get<1>(*parameters));
@@ -131,9 +133,10 @@ struct Function<Result(CL_API_CALL*)(Parameters...)> {
   /**
    * Enqueues a command with an event, whether or not the caller wants one.
    *
-   * A call that blocks is over when that event says so, where the driver comes back early when another thread flushes
-   * the queue meanwhile: the command would use memory that is free by then.
-   * @param held have the user_events hold the event
+   * A blocking call waits for that event if the driver returns early when another thread flushes the queue: otherwise
+   * the command would use freed memory.
+   *
+   * @param held whether the user event tracker holds the event
    */
   Result Enqueue(std::tuple<Parameters...> parameters, bool held) const {
     bool needs_mapping_lock = NeedsMappingLock(parameters);
@@ -154,14 +157,14 @@ struct Function<Result(CL_API_CALL*)(Parameters...)> {
     if constexpr (std::is_same_v<Result, cl_int>) {
       enqueued = result == CL_SUCCESS;
     } else {
-      enqueued = result != nullptr;  // of a map call
+      enqueued = result != nullptr;  // for map calls
     }
     if (!enqueued || !*event) return result;
     if (waits) {
       cl_int ended = BlockUntilEnded(*event);
       if constexpr (std::is_same_v<Result, cl_int>) {
         result = ended;
-        wanted = wanted && ended == CL_SUCCESS;  // a caller takes no event of a call that has failed
+        wanted = wanted && ended == CL_SUCCESS;  // callers do not expect an event of a failed call
       }
     }
     if (held) {
@@ -174,7 +177,7 @@ struct Function<Result(CL_API_CALL*)(Parameters...)> {
   }
 };
 
-/** The functions of the OpenCL loader (libOpenCL), opened at run time. */
+/** Functions of the OpenCL loader (libOpenCL), which is opened at run time. */
 struct Loader {
 #define CLSORT_MEMBER(name, since)                                                                                     \
   Function<decltype(&::name)> name{                                                                                    \
@@ -188,71 +191,76 @@ struct Loader {
   bool loaded = false;
 };
 
-/** The process's loader. Where opening it failed before, this tries again. */
+/** Returns the loader of the process; tries again if opening it failed before. */
 const Loader& OpenLoader();
 
-/** The process's loader, which some earlier call has opened: code that has a handle may call this. */
+/** Loader of the process, opened by an earlier call: code that has a handle may use it. */
 extern Loader api;
 
-/** Facts about a platform that hold for every object made from it. */
+/** Properties of a platform that apply to all of its objects. */
 struct Platform {
   cl_platform_id id;
-  /** What the driver said when it was asked for the rest; without success that is not to be used. */
+  /** Status of the queries for the members below, which are only valid on success. */
   cl_int status = CL_INVALID_PLATFORM;
-  /** 110 for OpenCL 1.1 and so on. */
+  /** 110 for OpenCL 1.1, and so on. */
   unsigned version = 100;
-  /** The driver's functions; null where the loader does not tell. */
+  /** Dispatch table of the driver; null if the loader does not expose it. */
   const char* dispatch = nullptr;
   /** All calls must come from the JavaScript thread. */
   bool single_threaded = false;
-  /** clFinish comes back early when another thread flushes the queue meanwhile: Mesa's rusticl, to 22.3 at least. */
+  /** clFinish returns early when another thread flushes the queue: Mesa's rusticl, up to at least 22.3. */
   bool finishes_early = false;
   /**
-   * Migrating memory to the host enqueues a further command, whose event nobody gets. It never ends when the last command
-   * on the memory has failed, and the process ends when it fails, or when a thread enqueues meanwhile: PoCL.
+   * Migrating memory to the host enqueues another command with an inaccessible event. That command never ends if the
+   * last command on the memory has failed. The process ends if it fails, or if a thread enqueues meanwhile: PoCL.
    */
   bool migrates_by_hidden_command = false;
   /**
-   * What a failed command waited for besides has a bare pointer to its event until it ends, and starts the command where it
-   * ends at the same moment: PoCL.
+   * Other events that a failed command waited for keep a raw pointer to its event until they end, and start the command
+   * if they end at the same moment: PoCL.
    */
   bool keeps_bare_waiters = false;
   /**
-   * Mappings of a region are told apart by nothing but its pointer, and stand in a list before their command is enqueued: a
-   * thread that unmaps gets that of another one, which then runs a map whose mapping is freed. PoCL.
+   * Mappings of a region are identified only by their pointer and are listed before their command is enqueued. An unmap
+   * may take the mapping of another thread, whose map command then uses a freed mapping: PoCL.
    */
   bool mixes_mappings = false;
-  /** Build options are cut at each quotation mark, also within a word, and at blanks but no tabs: Mesa's rusticl. */
+  /**
+   * Build options are split at each quotation mark, also within a word, and at spaces but not at tabs: Mesa's rusticl.
+   */
   bool cuts_at_quotes = false;
   /**
-   * An image that a kernel writes goes with the last reference of the program and of kernels' arguments, although the launch
-   * has yet to run, and memory that is another's is written then: Mesa's rusticl, to 22.3 at least.
+   * An image that a kernel writes is freed with the last reference of the program and of kernel arguments, even before
+   * the launch runs, which then writes memory of other allocations: Mesa's rusticl, up to at least 22.3.
    */
   bool drops_written_images = false;
   /**
-   * Links, and builds of binaries, keep what kernels declare of their arguments where their own options ask for it; and a program
-   * of a binary is built once, the process ends the second time. PoCL.
+   * Links and builds of binaries need the option for argument info themselves. A program from a binary can be built
+   * only once; the second build ends the process: PoCL.
    */
   bool builds_binaries = false;
-  /** Recording a kernel retains what is no sampler in the place of one, and ends the process: PoCL, to 6 at least. */
+  /**
+   * Recording a kernel retains a sampler argument as an object of another kind, which ends the process: PoCL, up to at
+   * least 6.
+   */
   bool records_no_samplers = false;
-  /** Recording a kernel retains a buffer also where there is a null pointer: PoCL 3. */
+  /** Recording a kernel retains null pointers as if they were buffers: PoCL 3. */
   bool records_no_null = false;
 };
 
-/** Facts of a platform; the pointer stays valid for the life of the process. Asks again after a failure. */
+/** Returns a platform, valid for the life of the process. Queries again after a failure. */
 Platform* PlatformOf(cl_platform_id id);
 
-/** Whether the driver itself has the function of this slot. */
+/** Returns whether the driver has the function of this slot. */
 bool DriverHas(const Platform& platform, size_t slot);
 
-/** Whether loader, platform and driver have a function. */
+/** Returns whether loader, platform and driver have a function. */
 template <typename Pointer>
 bool Has(const Platform& platform, const Function<Pointer>& function) {
   return function.pointer && platform.version >= function.since && DriverHas(platform, function.slot);
 }
 
-/** Keeps this addon's code mapped for good: drivers call back on their threads at any time. */
+/** Keeps the code of this addon mapped forever: drivers call back on their threads at any time. */
 void PinAddon();
 
 }  // namespace clsort

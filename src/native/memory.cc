@@ -54,7 +54,7 @@ NAN_METHOD(CreateBufferWithProperties) {
   ReturnMemObject(call, status, memory, context->platform, flags, host);
 }
 
-/** Whether a part of a buffer may begin there for a device of its context; throws otherwise. Not all drivers look. */
+/** Throws unless a sub-buffer may begin at this origin for a device of the context. Not all drivers check this. */
 bool CheckOrigin(Call& call, Object& buffer, size_t origin) {
   std::vector<cl_device_id> devices;
   size_t least = SIZE_MAX;
@@ -148,7 +148,7 @@ void ReturnMemObject(Call& call, cl_int status, cl_mem memory, Platform* platfor
   if (flags & CL_MEM_USE_HOST_PTR && host.store) {
     object->host_store = host.store;
     if (!host.buffer.IsEmpty()) object->host_buffer.Reset(host.buffer);
-    // The driver may outlive the handle, with commands in flight: it has the last word.
+    // The driver's object may outlive the handle while commands are in flight, so its destructor releases the memory.
     auto* root = new std::shared_ptr<v8::BackingStore>(host.store);
     if (platform->version < api.clSetMemObjectDestructorCallback.since ||
         api.clSetMemObjectDestructorCallback(memory, OnHostMemoryFree, root) != CL_SUCCESS) {

@@ -10,20 +10,22 @@ namespace clsort {
 
 namespace {
 
-/** Keys of one piece of work. */
+/** Keys per work item of the thread pool. */
 constexpr size_t kPiece = size_t{1} << 18;
 
-/** The prime modulus 2^61 - 1: what is above bit 61 counts as much as what is below it. */
+/** Prime modulus 2^61 - 1: the bits from 61 on are added to those below. */
 constexpr uint64_t kPrime = (uint64_t{1} << 61) - 1;
 
-/** Products that are made at once, since each waits for its last multiplication. */
+/** Independent products, because each waits for its last multiplication. */
 constexpr size_t kLanes = 4;
 
 constexpr size_t kPoints = 2;
 
 uint64_t Fold(uint64_t x) { return (x & kPrime) + (x >> 61); }
 
-/** a * b modulo the prime, for a < 2^61 + 8 and b < 2^63; the result is below 2^61 + 8, not always the least. */
+/**
+ * Computes a * b modulo the prime for a < 2^61 + 8 and b < 2^63; the result is below 2^61 + 8 and may exceed the prime.
+ */
 uint64_t Multiply(uint64_t a, uint64_t b) {
 #ifdef __SIZEOF_INT128__
   unsigned __int128 product = static_cast<unsigned __int128>(a) * b;
@@ -39,14 +41,14 @@ uint64_t Multiply(uint64_t a, uint64_t b) {
   return Fold((low & kPrime) + (low >> 61 | high << 3));
 }
 
-/** Where the polynomial of a multiset is evaluated, see src/io/multiset.ts. */
+/** Point at which the polynomial of a multiset is evaluated, see src/io/multiset.ts. */
 struct Point {
   uint64_t r;
-  /** s times each value of the four high bits of a key. */
+  /** Products of s and each value of the four high bits of a key. */
   uint64_t high[16];
 };
 
-/** The factor of one key, below 2^63. */
+/** Returns the factor of one key, below 2^63. */
 template <typename Key>
 uint64_t FactorOf(Key key, const Point& point) {
   return point.r + key;

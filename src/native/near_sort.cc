@@ -11,13 +11,13 @@ namespace clsort {
 
 namespace {
 
-/** Keys of one piece of work. */
+/** Keys per work item of the thread pool. */
 constexpr size_t kPiece = size_t{1} << 16;
 
-/** Places that keys go down on the average before the work is given up: passes of a radix sort are quicker then. */
+/** Average moves per key before the sort gives up: beyond that, passes of a radix sort are faster. */
 constexpr size_t kMaxMoves = 8;
 
-/** Keys at any place of memory. */
+/** Keys without alignment. */
 template <typename Key>
 class Keys {
  public:
@@ -32,10 +32,10 @@ class Keys {
 };
 
 /**
- * Inserts keys [begin, end) one by one into the sorted ones from `floor` on; keys of equal codes stay as they are.
+ * Inserts keys [begin, end) one by one into the sorted keys from `floor` on; stable.
  *
- * @param ordered whether those from `begin` on are in order among themselves: the first one that stays ends the work
- * @return whether it came to an end, within so many moves
+ * @param ordered whether the keys from `begin` on are already sorted: the first one that stays in place ends the loop
+ * @return whether it finished within `moves` moves
  */
 template <typename Key>
 bool Insert(Keys<Key> keys, const Codec<Key>& codec, size_t floor, size_t begin, size_t end, bool ordered,
@@ -95,7 +95,7 @@ class NearSortJob final : public PromiseJob {
       size_t end = first + count;
       if (within && !Insert<Key>(keys, codec, first, first + 1, end, false, kMaxMoves * kPiece)) within = false;
     });
-    // The first keys of a piece may belong before the last ones of the piece in front of it, or farther.
+    // The first keys of a piece may belong before the last keys of earlier pieces.
     for (size_t begin = kPiece; within && begin < keys_; begin += kPiece) {
       size_t end = std::min(begin + kPiece, keys_);
       within = Insert<Key>(keys, codec, 0, begin, end, true, kMaxMoves * kPiece);

@@ -8,7 +8,7 @@ namespace clsort {
 
 namespace {
 
-/** Gives references back on a thread: clRelease… blocks in some drivers. */
+/** Releases references on a pool thread: clRelease… blocks in some drivers. */
 class ReleaseJob final : public Job {
  public:
   explicit ReleaseJob(OwnedReference reference) : reference_(reference) {}
@@ -112,10 +112,10 @@ void Object::ReleaseLater() {
 }
 
 OwnedReference Object::TakeReferences() {
-  // What goes here may have been the last to hold this object.
+  // Members released here may own the last reference to this object.
   std::shared_ptr<Object> self = weak_from_this().lock();
   if (open_user_event) {
-    // Nobody can complete it any more, so a wait for it would never end.
+    // Nothing can complete it any more, so a wait for it would never end.
     SetOpenUserEvent(false);
     cl_int status = user_events.MayFail(As<cl_event>()) ? CL_INVALID_EVENT : CL_COMPLETE;
     user_events.Settle(As<cl_event>(), status, platform->keeps_bare_waiters);

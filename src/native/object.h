@@ -33,16 +33,16 @@ enum class Kind : uint8_t {
 };
 constexpr size_t kKinds = 10;
 
-/** Name of the JavaScript class of a kind. */
+/** Returns the name of the JavaScript class of a kind. */
 const char* NameOf(Kind kind);
-/** The status that says: not a valid object of this kind. */
+/** Returns the status for an invalid object of a kind. */
 cl_int InvalidStatus(Kind kind);
-/** clRetain…; CL_SUCCESS for kinds that are not counted. */
+/** Calls clRetain…; returns CL_SUCCESS for kinds without a reference count. */
 cl_int Retain(Kind kind, const Platform* platform, void* raw);
-/** clRelease…; may block in some drivers. */
+/** Calls clRelease…, which may block in some drivers. */
 cl_int Release(Kind kind, const Platform* platform, void* raw);
 
-/** References to a driver's object that are to be given back. */
+/** References to a driver object that will be released. */
 struct OwnedReference {
   Kind kind;
   const Platform* platform;
@@ -51,11 +51,11 @@ struct OwnedReference {
   void Give() const;
 };
 
-/** A reference to a driver's object for as long as this lives: what jobs on other threads hold. */
+/** RAII reference to a driver object, for jobs on other threads. */
 class Retained {
  public:
   Retained() = default;
-  /** Takes over a reference; `Call::Hold` makes one. */
+  /** Takes ownership of a reference; `Call::Hold` creates one. */
   Retained(Kind kind, const Platform* platform, void* raw) : kind_(kind), platform_(platform), raw_(raw) {}
   Retained(Retained&& other) noexcept
       : kind_(other.kind_), platform_(other.platform_), raw_(std::exchange(other.raw_, nullptr)) {}
@@ -82,9 +82,9 @@ class Retained {
 };
 
 /**
- * One OpenCL object as JavaScript holds it: which kind it is and how many references it owns.
+ * OpenCL object as held by JavaScript: its kind and the number of references it owns.
  *
- * With no reference left it is released: `raw` is null and every use is refused.
+ * Without references it is released: `raw` is null and every use throws.
  */
 class Object : public std::enable_shared_from_this<Object> {
  public:
@@ -97,15 +97,18 @@ class Object : public std::enable_shared_from_this<Object> {
     return static_cast<T>(raw);
   }
 
-  /** Takes all references out of this object, which is released from now on. */
+  /** Removes all references from this object, which is then released. */
   OwnedReference TakeReferences();
-  /** The ArrayBuffer that the object lives in was detached: the program sees none of its contents. */
+  /**
+   * Returns whether the ArrayBuffer of a CL_MEM_USE_HOST_PTR object was detached, which hides its contents from the
+   * program.
+   */
   bool HostDetached() const;
-  /** Takes them out and gives them back on a thread. */
+  /** Removes all references and releases them on a pool thread. */
   void ReleaseLater();
   /**
-   * Tells V8 of memory behind the object, until it is released: V8 sees a small handle, and would not hurry to collect
-   * the ones that a program has dropped. V8 may collect garbage at once.
+   * Reports memory behind the object to V8 until it is released: V8 sees only a small handle and would delay its
+   * collection. V8 may collect garbage at once.
    */
   void ReportMemory(size_t bytes);
 
@@ -113,52 +116,55 @@ class Object : public std::enable_shared_from_this<Object> {
   const Kind kind;
   void* raw;
   Platform* platform;
-  /** References that this object gives back; 0 for platforms and root devices. */
+  /** References that this object releases; 0 for platforms and root devices. */
   unsigned references;
-  /** A platform or a root device: nobody releases it. */
+  /** Whether the object is a platform or a root device, which are never released. */
   bool Permanent() const { return raw && references == 0; }
-  /** The context that the object belongs to; null for a platform or a device, and where the driver does not tell. */
+  /** Returns the context of the object; null for platforms, devices and objects whose driver does not report it. */
   cl_context Context();
-  /** releaseAll() released it: the owner's own release, should it still come, is no mistake. */
+  /** Released by releaseAll(): a later release by the owner is not an error. */
   bool released_with_all = false;
-  /** The queue of an event's command. */
+  /** Queue of the command of an event. */
   std::weak_ptr<Object> queue;
-  /** The queue of a command buffer, of which the driver has but a pointer. */
+  /** Queue of a command buffer, to which the driver has only a pointer. */
   std::shared_ptr<Object> recorded_on;
-  /** A user event that nobody has completed; counted in the environment, see `SetOpenUserEvent`. */
+  /** Whether this is a user event without a status; the environment counts these, see `SetOpenUserEvent`. */
   bool open_user_event = false;
   void SetOpenUserEvent(bool open);
-  /** Of a kernel, once they are asked for. */
+  /** Arguments of a kernel, after the first query. */
   std::vector<KernelArgument> arguments;
-  /** Shared virtual memory that a kernel was told to be used through pointers: checked as its arguments are. */
+  /** Shared virtual memory that a kernel reaches through pointers (setKernelExecInfo); checked like its arguments. */
   std::vector<void*> indirect_svm;
-  /** Of a program: the option that was added to those of its build, which are not to show it. */
+  /**
+   * Whether the option for argument info was added to the build of a program, which the reported options must not
+   * contain.
+   */
   bool asked_argument_info = false;
-  /** What the driver was asked once about a memory object, a kernel, a queue. */
+  /** Cached properties of a memory object, a kernel, a queue. */
   std::shared_ptr<const Extent> extent;
   std::shared_ptr<KernelLimits> kernel_limits;
   std::shared_ptr<const QueueLimits> queue_limits;
-  /** The ArrayBuffer that a memory object made with CL_MEM_USE_HOST_PTR lives in. */
+  /** ArrayBuffer of a memory object created with CL_MEM_USE_HOST_PTR. */
   Nan::Global<v8::ArrayBuffer> host_buffer;
   std::shared_ptr<v8::BackingStore> host_store;
-  /** Of a context whose driver does not tell when it goes: ends with the handle. */
+  /** Error callback of a context whose driver does not report its destruction: freed with the handle. */
   std::shared_ptr<void> error_callback;
 
  private:
-  /** Once the driver was asked. */
+  /** Cached by `Context`. */
   cl_context context_ = nullptr;
-  /** What V8 was told of. */
+  /** Bytes reported to V8. */
   int64_t reported_bytes_ = 0;
 };
 
-/** What a JavaScript handle's internal field points to. */
+/** Target of the internal field of a JavaScript handle. */
 struct Handle {
   Environment* environment;
   std::shared_ptr<Object> object;
   Nan::Global<v8::Object> handle;
 };
 
-/** The live objects and handles of an environment. */
+/** Live objects and handles of an environment. */
 class ObjectRegistry {
  public:
   void Add(Object* object) { objects_.insert(object); }
@@ -166,11 +172,14 @@ class ObjectRegistry {
   std::vector<std::shared_ptr<Object>> OfKind(Kind kind) const;
 
   void Add(Handle* handle) { handles_.insert(handle); }
-  /** A handle was collected. Its object goes at the next `DeleteCollected`, since V8 is off limits until then. */
+  /**
+   * Called when a handle was collected. Its object is deleted by the next `DeleteCollected`, because V8 must not be
+   * used before.
+   */
   void Collected(Handle* handle);
   bool HasCollected() const { return !collected_.empty(); }
   void DeleteCollected();
-  /** Cuts every object off from JavaScript. */
+  /** Disconnects every object from JavaScript. */
   void DropHandles();
 
  private:
@@ -179,17 +188,17 @@ class ObjectRegistry {
   std::vector<std::shared_ptr<Object>> collected_;
 };
 
-/** Makes the JavaScript classes and sets them on `exports`. */
+/** Creates the JavaScript classes and sets them on `exports`. */
 void InitializeClasses(Environment& environment, v8::Local<v8::Object> exports);
 
-/** A new handle that owns a reference, or none; a null `raw` gives a handle that counts as released. */
+/** Returns a new handle that owns `references` references; with a null `raw` it is a released handle. */
 v8::Local<v8::Object> Wrap(Environment& environment, Kind kind, void* raw, Platform* platform, unsigned references = 1);
 
-/** The object behind a handle of this kind; empty for anything else, released handles included. */
+/** Returns the object of a handle of this kind; empty for other values and released handles. */
 std::shared_ptr<Object> Unwrap(Environment& environment, Kind kind, v8::Local<v8::Value> value);
-/** As `Unwrap`, without taking part in its ownership; null also for a detached host buffer. */
+/** Like `Unwrap`, without shared ownership; also null for a detached host buffer. */
 Object* BorrowHandle(Environment& environment, Kind kind, v8::Local<v8::Value> value);
-/** As `Unwrap`, but handles that were released count. */
+/** Like `Unwrap`, but also for released handles. */
 std::shared_ptr<Object> UnwrapAny(Environment& environment, Kind kind, v8::Local<v8::Value> value);
 
 }  // namespace clsort

@@ -5,17 +5,17 @@
 
 namespace clsort {
 
-/** A JavaScript callback that a driver thread will ask for once, with the driver's `user_data` pointer. */
+/** JavaScript callback that a driver thread requests once, by the driver's `user_data` pointer. */
 struct OneShotCallback {
   std::shared_ptr<Mailbox> mailbox;
   uint64_t callback;
 };
 
-/** Registers `function(data)`; it does not keep the loop alive, since nobody knows when an object dies. */
+/** Registers `function(data)`; it does not keep the event loop alive, because the object may live forever. */
 OneShotCallback* MakeOneShot(Call& call, v8::Local<v8::Function> function, v8::Local<v8::Value> data);
-/** On any thread: has the function called on its loop, if that still runs. Frees `user_data`. */
+/** Calls the function on its event loop, if that still runs, and frees `user_data`. Thread-safe. */
 void PostOneShot(void* user_data);
-/** The driver refused: forgets the function. */
+/** Removes the function after the driver has rejected the registration. */
 void CancelOneShot(Environment& environment, OneShotCallback* once);
 
 }  // namespace clsort

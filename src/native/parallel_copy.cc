@@ -9,10 +9,10 @@ namespace clsort {
 
 namespace {
 
-/** What a thread copies at a time. */
+/** Bytes per work item of the thread pool. */
 constexpr size_t kShare = size_t{64} << 10;
 
-/** Host memory that is copied to other host memory; of several that are copied to the same memory one keeps it. */
+/** Copy between host memories; if several have the same destination, one of them holds its store. */
 struct Copy {
   std::shared_ptr<v8::BackingStore> from_store, to_store;
   const char* from;
@@ -20,7 +20,7 @@ struct Copy {
   size_t bytes;
 };
 
-/** Copies made by several threads, in shares of all bytes as if they lay one behind the other. */
+/** Copies by several threads, which divide all bytes as if they were contiguous. */
 class Copies final : public PromiseJob {
  public:
   Copies(const char* name, Environment& environment, std::vector<Copy> copies, unsigned threads)
@@ -36,7 +36,7 @@ class Copies final : public PromiseJob {
   }
 
  private:
-  /** Copies the bytes from `begin` to `end` of all. */
+  /** Copies bytes [begin, end) of all bytes. */
   void Move(size_t begin, size_t end) {
     size_t i = std::upper_bound(ends_.begin(), ends_.end(), begin) - ends_.begin();
     for (size_t at = begin; at < end; i++) {
@@ -49,14 +49,14 @@ class Copies final : public PromiseJob {
 
   Environment& environment_;  // waits for its jobs before it ends
   const std::vector<Copy> copies_;
-  /** Where each copy ends among all bytes. */
+  /** End of each copy in the sequence of all bytes. */
   std::vector<size_t> ends_;
   const unsigned threads_;
 };
 
 NAN_METHOD(CopyAsync) {
   Call call(info, "copyAsync");
-  // Reading elements runs JavaScript, which may take memory away: first of all.
+  // First, because reading elements runs JavaScript, which may detach memory.
   auto from = call.Elements(0), to = call.Elements(1);
   auto threads = static_cast<unsigned>(call.Unsigned(call[2], CL_INVALID_VALUE, kMaxPoolThreads));
   if (!call.ok()) return;
@@ -69,8 +69,8 @@ NAN_METHOD(CopyAsync) {
     HostMemory source = call.LastingMemory(from[i], 0, CL_INVALID_VALUE);
     HostMemory target = call.LastingMemory(to[i], source.bytes, CL_INVALID_VALUE);
     if (!call.ok()) return;
-    if (source.bytes == 0) continue;  // it may be nowhere
-    // The same memory may be there many times.
+    if (source.bytes == 0) continue;  // its pointer may be null
+    // The same memory may occur many times.
     if (source.bytes > SIZE_MAX - kShare - all) return (void)call.Fail(CL_INVALID_VALUE, "2^64 bytes or more");
     all += source.bytes;
     copies.push_back({source.store, target.store, static_cast<const char*>(source.data),
@@ -79,13 +79,10 @@ NAN_METHOD(CopyAsync) {
   StartPromise(call, std::make_unique<Copies>("copyAsync", call.environment(), std::move(copies), threads), nullptr);
 }
 
-/**
- * Copies many pieces of memory to where they lie one behind the other. Nothing is said of each piece but where it is, since there
- * may be tens of thousands.
- */
+/** Concatenates many pieces of memory. Destinations follow from the sources, because there may be tens of thousands. */
 NAN_METHOD(JoinAsync) {
   Call call(info, "joinAsync");
-  auto from = call.Elements(0);  // as above; what comes after it runs no JavaScript
+  auto from = call.Elements(0);  // first, as in CopyAsync; the rest runs no JavaScript
   HostMemory target = call.LastingMemory(1, 0);
   auto threads = static_cast<unsigned>(call.Unsigned(call[2], CL_INVALID_VALUE, kMaxPoolThreads));
   if (!call.ok()) return;
@@ -109,7 +106,7 @@ NAN_METHOD(JoinAsync) {
     }
     if (source.bytes == 0) continue;
     if (source.resizable) {
-      std::memmove(to, source.data, source.bytes);  // it may shrink as soon as the program goes on
+      std::memmove(to, source.data, source.bytes);  // it may shrink as soon as the program continues
     } else {
       copies.push_back({std::move(source.store), copies.empty() ? target.store : nullptr,
                         static_cast<const char*>(source.data), to, source.bytes});

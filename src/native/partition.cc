@@ -14,13 +14,13 @@ namespace clsort {
 
 namespace {
 
-/** Elements of one piece of work. */
+/** Elements per work item of the thread pool. */
 constexpr size_t kPiece = size_t{1} << 16;
 
-/** Shares that keys can be split into: a byte tells that of a key. */
+/** Maximum number of partitions: a byte stores the partition of a key. */
 constexpr size_t kMaxShares = 256;
 
-/** Tells the share of each key, and counts them. */
+/** Determines the partition of each key and counts the keys of each partition. */
 template <typename Key>
 void Count(const char* data, size_t keys, uint64_t position, const uint64_t* words, const std::vector<Border>& borders,
            uint8_t* shares, uint32_t* counts) {
@@ -28,7 +28,7 @@ void Count(const char* data, size_t keys, uint64_t position, const uint64_t* wor
   for (size_t i = 0; i < keys; i++) {
     uint64_t code = codec.CodeOf(KeyAt<Key>(data, i));
     unsigned share = 0;
-    // There are few: looking at all of them branches on none.
+    // Branchless: there are few splitters, so comparing with all of them is cheap.
     for (const Border& border : borders) {
       share += code > border.code || (code == border.code && position + i >= border.position);
     }
@@ -37,7 +37,7 @@ void Count(const char* data, size_t keys, uint64_t position, const uint64_t* wor
   }
 }
 
-/** Moves each element to the next place of its share; those of shares that nobody wants stay. */
+/** Moves each element to the next position of its partition; elements of partitions without output are skipped. */
 template <size_t kBytes>
 void Move(const char* data, size_t elements, const uint8_t* shares, uint32_t* next, char* const* to) {
   for (size_t i = 0; i < elements; i++) {
@@ -46,12 +46,12 @@ void Move(const char* data, size_t elements, const uint8_t* shares, uint32_t* ne
   }
 }
 
-/** Bytes of keys that are divided before they are written, so that places are written by many at a time. */
+/** Bytes of keys that are divided in buffers before they are written, so that output is written in long runs. */
 constexpr size_t kBufferBytes = 16384;
 
 /**
- * The same for keys between two shares, whose codes are below a border and above it; `equals` says where those at the border
- * belong. What is told of a key is forgotten, being as soon told again.
+ * `Count` for keys alone and two partitions, below and above a splitter; `equals` says whether keys at the splitter go
+ * above. Partitions are not stored, because computing them again is as fast.
  */
 template <typename Key>
 size_t CountAbove(const char* data, size_t keys, const Codec<Key>& codec, Key border, bool equals) {
@@ -63,7 +63,7 @@ size_t CountAbove(const char* data, size_t keys, const Codec<Key>& codec, Key bo
   return above;
 }
 
-/** OutputSpan for some bytes, which others that come are not written to. */
+/** Output of limited size; bytes beyond it are dropped. */
 struct OutputSpan {
   char* to;
   size_t bytes;
@@ -77,7 +77,7 @@ struct OutputSpan {
   }
 };
 
-/** Moves keys to the two shares that `CountAbove` has counted. */
+/** Moves keys to the two partitions that `CountAbove` has counted. */
 template <typename Key>
 void Divide(const char* data, size_t keys, const Codec<Key>& codec, Key border, bool equals, OutputSpan* below,
             OutputSpan* above) {
@@ -101,7 +101,7 @@ void WritePositions(uint64_t position, size_t elements, const uint8_t* shares, u
   }
 }
 
-/** Host memory and what keeps it in place. */
+/** Host memory and the store that keeps it alive. */
 struct HostSpan {
   HostSpan() = default;
   explicit HostSpan(const HostMemory& memory)
@@ -112,14 +112,14 @@ struct HostSpan {
   size_t bytes = 0;
 };
 
-/** What is to be split, and where it goes. */
+/** Input and output of a partition. */
 struct PartitionArguments {
   HostSpan keys;
   size_t width;
   uint64_t codec[kCodecWords];
   std::vector<Border> borders;
   uint64_t position;
-  /** Of each key's value, 0 where none travels; values without memory are positions. */
+  /** Bytes of the value of each key, 0 for none; values without memory are positions. */
   size_t value_bytes;
   HostSpan values;
   std::vector<HostSpan> to_keys;
@@ -143,8 +143,8 @@ class PartitionJob final : public PromiseJob {
 
  private:
   /**
-   * One stable counting pass. Shares are told once and kept, or have room for what was counted and no more, so that whatever
-   * becomes of the keys meanwhile, nothing is written elsewhere.
+   * Stable counting pass. Partitions are stored, or outputs are limited to the counted size, so that concurrent changes
+   * of the keys cannot cause writes outside the output.
    */
   void RunInOrder() {
     size_t shares = arguments_.borders.size() + 1;
@@ -175,8 +175,8 @@ class PartitionJob final : public PromiseJob {
   }
 
   /**
-   * Keys whose codes are equal are equal, so that the order in a share is free: pieces take the next places of their shares as
-   * they come, each read from memory once. There is never more written than a share has room for.
+   * Equal codes are equal keys here, so the order in a partition is free: pieces reserve positions in the order of
+   * their completion and each key is read from memory once. Writes never exceed the size of the output.
    */
   void RunUnordered() {
     size_t pieces = CeilDivide(n_, kPiece);
@@ -204,15 +204,18 @@ class PartitionJob final : public PromiseJob {
 
   size_t In(size_t piece) const { return std::min(kPiece, n_ - piece * kPiece); }
 
-  /** Are there two shares, and keys alone? */
+  /** Returns whether there are two partitions and no values. */
   bool IsTwoWay() const { return arguments_.borders.size() == 1 && arguments_.value_bytes == 0; }
 
-  /** Do all bits of the codes count? */
+  /** Returns whether all bits of the codes are significant. */
   bool UsesAllBits() const {
     return arguments_.codec[kMask] << (64 - 8 * arguments_.width) == ~uint64_t{0} << (64 - 8 * arguments_.width);
   }
 
-  /** Calls `use(data, keys, codec, border, equals)` for the two parts of a piece: equals of the border differ in their share. */
+  /**
+   * Calls `use(data, keys, codec, border, equals)` for both parts of a piece: keys at the splitter belong to different
+   * partitions in them.
+   */
   template <typename Key, typename Use>
   void ByEquals(size_t i, const Use& use) {
     const Codec<Key> codec(arguments_.codec);
@@ -246,7 +249,7 @@ class PartitionJob final : public PromiseJob {
     ByWidth(arguments_.width, count);
   }
 
-  /** Where the elements of each share go; nowhere where there is no room for all of them, as the counts tell. */
+  /** Returns the outputs of all partitions; null if an output is too small for the counted elements. */
   static std::vector<char*> Places(const std::vector<HostSpan>& to, size_t bytes, const std::vector<uint32_t>& counts) {
     std::vector<char*> places;
     for (size_t s = 0; s < to.size(); s++) {
@@ -296,7 +299,7 @@ class PartitionJob final : public PromiseJob {
 
 NAN_METHOD(PartitionAsync) {
   Call call(info, "splitAsync");
-  // Reading elements runs JavaScript, which may take memory away: first of all.
+  // First, because reading elements runs JavaScript, which may detach memory.
   auto keys_to = call.Elements(8);
   auto values_to = call.Has(9) ? call.Elements(9) : std::vector<v8::Local<v8::Value>>();
   PartitionArguments split;

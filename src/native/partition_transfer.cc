@@ -14,21 +14,23 @@ namespace clsort {
 
 namespace {
 
-/** Bytes of keys that a thread divides at a time; what it makes of them stays near the processor. */
+/** Bytes of keys that a thread divides at a time; the result stays in the processor's caches. */
 constexpr size_t kDividedBytes = size_t{64} << 10;
 
-/** Memory that a thread divides keys in. */
+/** Buffers of a thread for divided keys. */
 struct Parts {
   uint64_t parts[2][(kDividedBytes + kPaddingBytes) / sizeof(uint64_t)];
 };
 
-/** Each thread keeps its own: what is freed may have to be made again page by page, and what another one wrote is far away. */
+/**
+ * Thread-local: freed pages may have to be faulted in again, and another thread's buffer is far from this processor.
+ */
 Parts& ThreadBuffers() {
   static thread_local std::unique_ptr<Parts> buffers(new Parts);
   return *buffers;
 }
 
-/** What is to be split. */
+/** Input of the partition. */
 struct Source {
   std::shared_ptr<v8::BackingStore> store;
   const char* data;
@@ -39,18 +41,18 @@ struct Source {
   uint64_t position;
 };
 
-/** What became of either share: how many keys it has, and the status of its transfers, which may fail alone. */
+/** Result of a partition: its number of keys and the status of its transfers. One partition may fail alone. */
 struct ShareResult {
   int64_t count;
   int64_t status;
 };
 
 /**
- * Splits keys between two buffers, mostly of two devices. Threads divide stretches of the keys, and bring either part into the ring
- * of its buffer, whose pieces leave when they are full.
+ * Partitions keys between two buffers, usually of two devices. Threads divide ranges of the keys and copy both parts
+ * into the ring of the buffer, whose pieces are transferred when they are full.
  *
- * A stretch takes its places in both rings at once. So of the stretches that are not done yet the first one waits for none, which
- * is why all of them end.
+ * A range reserves its positions in both rings at once. The first unfinished range therefore waits for no other, so
+ * there is no deadlock.
  */
 class PartitionTransfer final : public PromiseJob {
  public:
@@ -106,7 +108,7 @@ class PartitionTransfer final : public PromiseJob {
       CopyToRing(*rings_[s], places[s], reinterpret_cast<const char*>(parts[s]), counts[s] * sizeof(Key));
   }
 
-  /** What there is no room for stays. */
+  /** Drops data beyond the end of the buffer. */
   static void CopyToRing(TransferRing& ring, size_t at, const char* data, size_t bytes) {
     if (at + bytes > ring.bytes_) return;
     while (bytes > 0) {
@@ -128,13 +130,13 @@ class PartitionTransfer final : public PromiseJob {
   const std::shared_ptr<v8::BackingStore> result_store_;
   ShareResult* const result_;
   std::mutex guard_;
-  /** Where the next keys of either share go, in bytes from where it begins; under `guard_`. */
+  /** Next position of either partition in bytes; guarded by `guard_`. */
   size_t next_[2] = {0, 0};
 };
 
 NAN_METHOD(PartitionToBuffersAsync) {
   Call call(info, "splitToBuffersAsync");
-  // Reading elements runs JavaScript, which may take memory away: first of all.
+  // First, because reading elements runs JavaScript, which may detach memory.
   auto queues = call.Elements(6), buffers = call.Elements(7), rings = call.Elements(10);
   HostMemory keys = call.LastingMemory(0, 0);
   Source source{};

@@ -16,7 +16,7 @@ NAN_METHOD(CreatePipe) {
   cl_mem_flags flags = call.Bits(1);
   cl_uint packet_size = call.Uint(2, CL_INVALID_PIPE_SIZE);
   cl_uint max_packets = call.Uint(3, CL_INVALID_PIPE_SIZE);
-  // No version of OpenCL knows a property of pipes.
+  // OpenCL defines no properties of pipes.
   if (call.ok() && call.Has(4)) call.Fail(CL_INVALID_VALUE, "argument 5: properties of a pipe must be null");
   if (!call.ok() || !call.Supported(api.clCreatePipe, context->platform)) return;
   if (packet_size == 0 || max_packets == 0) {

@@ -11,16 +11,16 @@ namespace clsort {
 
 namespace {
 
-/** Keys of one piece of work. */
+/** Keys per work item of the thread pool. */
 constexpr size_t kPiece = size_t{1} << 16;
 
-/** Thresholds between partitions, and how many of them are before each cell of the codes, see src/io/external/splitters.ts. */
+/** Splitters between partitions and their number before each cell of the codes, see src/io/external/splitters.ts. */
 struct Thresholds {
   std::vector<uint64_t> firsts;
   std::vector<uint16_t> before;
   unsigned shift;
 
-  /** Whether no code whatever leads out of the tables. */
+  /** Returns whether every code stays within the tables. */
   bool IsValid() const {
     if (firsts.empty()) return true;
     if (shift > 63 || firsts.size() > UINT16_MAX || firsts.back() < firsts.front()) return false;
@@ -46,7 +46,7 @@ struct Thresholds {
   }
 };
 
-/** Tells the partition of each key, and counts them. */
+/** Determines the partition of each key and counts the keys of each partition. */
 template <typename Key>
 void Count(const char* data, size_t keys, const uint64_t* words, const Thresholds& thresholds, uint16_t* partitions,
            uint32_t* counts) {
@@ -58,7 +58,7 @@ void Count(const char* data, size_t keys, const uint64_t* words, const Threshold
   }
 }
 
-/** Moves each key to the next place of its partition. */
+/** Moves each key to the next position of its partition. */
 template <typename Key>
 void Move(const char* data, size_t keys, const uint16_t* partitions, uint32_t* next, char* to) {
   for (size_t i = 0; i < keys; i++) {
@@ -91,8 +91,8 @@ class PlaceJob final : public PromiseJob {
 
  private:
   /**
-   * One stable counting pass. Partitions are told once and kept here, so that whatever becomes of the keys meanwhile,
-   * nothing is written elsewhere.
+   * Stable counting pass. Partitions are stored, so that concurrent changes of the keys cannot cause writes outside the
+   * output.
    */
   template <typename Key>
   void Place() {
@@ -141,7 +141,7 @@ class PlaceJob final : public PromiseJob {
   unsigned threads_;
 };
 
-/** The elements of host memory, copied. */
+/** Copies the elements of host memory. */
 template <typename Element>
 std::vector<Element> ToVector(const HostMemory& memory) {
   std::vector<Element> elements(memory.bytes / sizeof(Element));

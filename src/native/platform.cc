@@ -21,7 +21,7 @@ NAN_METHOD(GetPlatformIDs) {
   if (!call.Loaded(api.clGetPlatformIDs)) return;
   cl_uint count = 0;
   if (!call.Check(api.clGetPlatformIDs(0, nullptr, &count))) return;
-  // A loader without drivers answers with CL_PLATFORM_NOT_FOUND_KHR or with none, as it likes.
+  // A loader without drivers returns CL_PLATFORM_NOT_FOUND_KHR or a count of 0.
   if (count == 0) return (void)call.Fail(CL_PLATFORM_NOT_FOUND_KHR);
   std::vector<cl_platform_id> ids(count);
   if (!call.Check(api.clGetPlatformIDs(count, ids.data(), nullptr))) return;
@@ -58,14 +58,14 @@ NAN_METHOD(UnloadCompiler) {
   if (call.Loaded(api.clUnloadCompiler) && call.Check(api.clUnloadCompiler())) call.ReturnSuccess();
 }
 
-/** From now on every call for objects of this platform is made on the JavaScript thread. */
+/** Makes every later call for objects of this platform run on the JavaScript thread. */
 NAN_METHOD(SetSingleThreaded) {
   Call call(info, "setSingleThreaded");
   auto platform = call.Handle(0, Kind::kPlatform);
   if (call.ok()) platform->platform->single_threaded = call.Bool(1);
 }
 
-/** { path, problem }: which loader was found, or why none. */
+/** Returns { path, problem }: the loader, or why there is none. */
 NAN_METHOD(LoaderInfo) {
   const Loader& loader = OpenLoader();
   auto object = Nan::New<v8::Object>();

@@ -5,15 +5,15 @@ namespace clsort {
 
 namespace {
 
-/** A thread of JavaScript's looks no longer than this at a time: nothing else happens on it meanwhile. */
+/** Limit of a poll on the JavaScript thread, which it blocks. */
 constexpr size_t kMaxMicroseconds = 1000;
 
-/** Looks at a command again and again, for so long at most. @return its state: CL_COMPLETE or less when it has ended */
+/** Polls a command for at most `microseconds`. @return its state: CL_COMPLETE or less if it has ended */
 cl_int PollUntilEnded(cl_event event, size_t microseconds) {
   auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(microseconds);
   cl_int state = CL_QUEUED;
   do {
-    // A driver that does not tell is asked by who waits for the event, and says why.
+    // If the driver reports no state, a wait for the event returns the reason.
     if (AskState(event, &state) != CL_SUCCESS) return CL_QUEUED;
   } while (state > CL_COMPLETE && std::chrono::steady_clock::now() < end);
   return state;
@@ -28,14 +28,14 @@ size_t ReadMicroseconds(Call& call, int i) {
   return microseconds;
 }
 
-/** A read of a few bytes. */
+/** Read of a few bytes. */
 struct SmallRead {
   Object* buffer;
   size_t offset;
   HostMemory host;
 };
 
-/** Holds the memory of the first `count` reads until all that the queue was given is done. */
+/** Holds the memory of the first `count` reads until all earlier commands of the queue have ended. */
 void HoldUntilQueueEnds(Call& call, const Object& queue, const std::vector<SmallRead>& reads, size_t count) {
   if (count == 0) return;
   Retained marker = MakeMarker(queue);
@@ -44,8 +44,8 @@ void HoldUntilQueueEnds(Call& call, const Object& queue, const std::vector<Small
 }
 
 /**
- * Reads from buffers behind all that the queue was given, and looks whether that is done: in one call, and with one
- * event for all. Host memory is held only if it is not: nothing of the program's runs in between.
+ * Enqueues reads after all earlier commands of the queue and polls them: one call and one event for all reads. Host
+ * memory is held only if they have not ended, because no JavaScript runs meanwhile.
  */
 NAN_METHOD(ReadAndPoll) {
   Call call(info, "clEnqueueReadBuffer");
@@ -97,7 +97,7 @@ NAN_METHOD(PollEvent) {
   size_t microseconds = ReadMicroseconds(call, 1);
   if (!call.ok()) return;
   cl_int state = PollUntilEnded(event->As<cl_event>(), microseconds);
-  // A program may go on with the memory as soon as it knows, or is told that it went.
+  // A program may reuse the memory as soon as it sees the state; it throws if the memory was detached.
   if (state <= CL_COMPLETE && !call.CheckWait(CL_SUCCESS)) return;
   call.Return(Nan::New(state));
 }

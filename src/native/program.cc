@@ -40,7 +40,7 @@ std::vector<cl_device_id> DevicesOf(cl_program program) {
   return devices;
 }
 
-/** Each device once: Clover ends the process when one is named twice. */
+/** Removes duplicates: Clover ends the process if a device is passed twice. */
 std::vector<cl_device_id> Distinct(const std::vector<std::shared_ptr<Object>>& devices) {
   std::vector<cl_device_id> distinct;
   for (const auto& device : devices) {
@@ -50,7 +50,7 @@ std::vector<cl_device_id> Distinct(const std::vector<std::shared_ptr<Object>>& d
   return distinct;
 }
 
-/** The logs of all devices, those that say nothing left out. */
+/** Returns the concatenated build logs of all devices. */
 std::string BuildLog(cl_program program) {
   std::string log;
   for (cl_device_id device : DevicesOf(program)) {
@@ -169,7 +169,7 @@ cl_build_status BuildStatusOf(const Object& program, cl_device_id device) {
   return status;
 }
 
-/** What clBuildProgram and clCompileProgram work on, held for as long as they run. */
+/** Arguments of clBuildProgram or clCompileProgram, retained while the call runs. */
 struct BuildWork {
   bool compile = false;
   Retained program;
@@ -179,10 +179,10 @@ struct BuildWork {
   std::vector<cl_program> headers;
   std::vector<std::string> header_names;
   std::string log;
-  /** All was built before, and of a binary comes the same. */
+  /** Whether all devices are already built: a binary gives the same result again. */
   bool done = false;
 
-  /** Leaves out the devices that the program is built for. */
+  /** Removes the devices that the program is already built for. */
   void LeaveOutBuilt(const Object& of) {
     if (devices.empty()) devices = DevicesOf(of.As<cl_program>());
     auto built = [&](cl_device_id device) { return BuildStatusOf(of, device) == CL_BUILD_SUCCESS; };
@@ -211,8 +211,8 @@ struct BuildWork {
 };
 
 /**
- * Has a compiler or linker keep what kernels declare of their arguments, since `setKernelArg` checks against that: some
- * drivers take an integer for the address of an image otherwise. @return whether the option was added
+ * Adds the option for argument info, which `setKernelArg` checks against: otherwise some drivers use an integer as the
+ * address of an image. @return whether the option was added
  */
 bool AskArgumentInfo(const Platform& platform, std::string* options) {
   if (platform.version < api.clGetKernelArgInfo.since || options->find(kArgumentInfo + 1) != std::string::npos) {
@@ -222,7 +222,7 @@ bool AskArgumentInfo(const Platform& platform, std::string* options) {
   return true;
 }
 
-/** Whether nobody has a kernel of the program; throws otherwise. Oclgrind would use what the kernel was after a build. */
+/** Throws if there is a kernel of the program: Oclgrind would use freed memory of that kernel after a build. */
 bool CheckNoKernels(Call& call, const Object& program) {
   for (const auto& kernel : call.environment().objects().OfKind(Kind::kKernel)) {
     cl_program of = nullptr;
@@ -236,7 +236,7 @@ bool CheckNoKernels(Call& call, const Object& program) {
   return true;
 }
 
-/** Arguments 0 to 2, and for a compilation 3 and 4. */
+/** Reads arguments 0 to 2 and, for a compilation, 3 and 4. */
 BuildWork ReadBuild(Call& call, bool compile) {
   BuildWork work;
   work.compile = compile;
@@ -256,7 +256,7 @@ BuildWork ReadBuild(Call& call, bool compile) {
   }
   if (!call.ok() || !CheckNoKernels(call, *program)) return work;
   for (auto& header : headers) {
-    // PoCL ends the process.
+    // PoCL ends the process otherwise.
     if (!HasSource(*header)) call.Fail(CL_INVALID_PROGRAM, "argument 4: expected headers that were made from source");
     work.headers.push_back(header->As<cl_program>());
     work.held.push_back(call.Hold(*header));
@@ -282,7 +282,7 @@ class BuildPromise final : public PromiseJob {
   BuildWork work_;
 };
 
-/** A build that calls a function in the end, whether it failed or not, as OpenCL's callback does. */
+/** Build that calls a function at the end, also after a failure, like OpenCL's callback. */
 class BuildWithCallback final : public Job {
  public:
   BuildWithCallback(BuildWork work, v8::Local<v8::Function> function, v8::Local<v8::Value> data,
@@ -350,7 +350,7 @@ NAN_METHOD(CompileProgramAsync) {
   BuildAsync(call, "clCompileProgram", true);
 }
 
-/** Calls `function(data, program)` on a later turn of the loop. */
+/** Calls `function(data, program)` in a later turn of the event loop. */
 void CallLater(Call& call, v8::Local<v8::Function> function, v8::Local<v8::Value> data, v8::Local<v8::Object> subject) {
   auto callback = std::make_unique<Callback>();
   callback->function.Reset(function);
@@ -365,11 +365,11 @@ void CallLater(Call& call, v8::Local<v8::Function> function, v8::Local<v8::Value
   });
 }
 
-/** Whether a program can be linked; throws otherwise. PoCL and Oclgrind end the process for what was not compiled. */
+/** Throws unless a program can be linked: PoCL and Oclgrind end the process for programs that are not compiled. */
 bool CheckLinkable(Call& call, const Object& program, size_t position) {
   for (cl_device_id device : DevicesOf(program.As<cl_program>())) {
     cl_build_status status = BuildStatusOf(program, device);
-    // Of a program from a binary PoCL says that there is no build.
+    // PoCL reports no build for a program from a binary.
     if (status == CL_BUILD_SUCCESS || (status == CL_BUILD_NONE && !HasSource(program))) continue;
     std::string name = "argument 4: program " + std::to_string(position + 1);
     return call.Fail(CL_INVALID_OPERATION,
@@ -412,7 +412,7 @@ NAN_METHOD(LinkProgram) {
   call.Return(handle);
 }
 
-/** Binaries come as Uint8Arrays, one for each device, each over an ArrayBuffer of its own. */
+/** Returns one Uint8Array for each device, each with its own ArrayBuffer. */
 void ReturnBinaries(Call& call, cl_program program) {
   size_t bytes = 0;
   if (!call.Check(api.clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, 0, nullptr, &bytes))) return;
@@ -421,10 +421,10 @@ void ReturnBinaries(Call& call, cl_program program) {
   std::vector<std::vector<unsigned char>> binaries;
   std::vector<unsigned char*> pointers;
   for (size_t size : sizes) {
-    binaries.emplace_back(size + 1);  // one more, since an empty vector may have no address
+    binaries.emplace_back(size + 1);  // one more, because an empty vector may have no address
     pointers.push_back(binaries.back().data());
   }
-  // rusticl ends the process when it is asked for the binary of a program that was not built.
+  // rusticl ends the process when the binary of an unbuilt program is queried.
   bool any = std::any_of(sizes.begin(), sizes.end(), [](size_t size) { return size > 0; });
   if (any && !call.Check(api.clGetProgramInfo(program, CL_PROGRAM_BINARIES, pointers.size() * sizeof(void*),
                                               pointers.data(), nullptr))) {
@@ -439,7 +439,7 @@ void ReturnBinaries(Call& call, cl_program program) {
   call.Return(array);
 }
 
-/** CL_PROGRAM_IL is bytes of any length. */
+/** Returns CL_PROGRAM_IL, which may have any length. */
 void ReturnIL(Call& call, cl_program program) {
   size_t bytes = 0;
   if (!call.Check(api.clGetProgramInfo(program, CL_PROGRAM_IL, 0, nullptr, &bytes))) return;
@@ -463,7 +463,7 @@ NAN_METHOD(GetProgramInfo) {
       program->platform);
 }
 
-/** The options of a build as they were given. */
+/** Returns the build options as the program passed them. */
 void ReturnBuildOptions(Call& call, cl_program program, cl_device_id device) {
   size_t bytes = 0;
   if (!call.Check(api.clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_OPTIONS, 0, nullptr, &bytes))) return;
@@ -515,7 +515,7 @@ NAN_METHOD(SetProgramSpecializationConstant) {
   cl_uint id = call.Uint(1);
   HostMemory value = call.Memory(2, 1);
   if (!call.ok() || !call.Supported(api.clSetProgramSpecializationConstant, program->platform)) return;
-  // PoCL ends the process for a program of any other kind.
+  // PoCL ends the process for any other kind of program.
   size_t bytes = 0;
   api.clGetProgramInfo(program->As<cl_program>(), CL_PROGRAM_IL, 0, nullptr, &bytes);
   if (bytes == 0) return (void)call.Fail(CL_INVALID_PROGRAM, "argument 1: expected a program of createProgramWithIL");

@@ -7,7 +7,7 @@ namespace clsort {
 
 namespace {
 
-/** Little-endian numbers at any place; beyond the end they are 0, and `ok` tells. */
+/** Reader of unaligned little-endian numbers; beyond the end they are 0 and `ok` is false. */
 class Reader {
  public:
   Reader(const unsigned char* bytes, size_t length) : bytes_(bytes), length_(length) {}
@@ -31,7 +31,7 @@ class Reader {
 
 constexpr char kCut[] = "it ends before its own lengths say";
 
-/** The tables of an ELF file lie within it. */
+/** Checks that the tables of an ELF file lie within it. */
 std::string ProblemOfElf(Reader& file) {
   bool wide = file.At<uint8_t>(4) == 2;
   if (file.At<uint8_t>(5) != 1) return {};  // big-endian
@@ -46,8 +46,8 @@ std::string ProblemOfElf(Reader& file) {
 }
 
 /**
- * PoCL: a header, files of all kernels after their length, then each kernel's record, which begins with its
- * length. Other versions than that of PoCL 3 are not known here.
+ * Checks a PoCL binary: a header, the length and the files of all kernels, then the record of each kernel, which begins
+ * with its length. Only the version of PoCL 3 is known.
  */
 std::string ProblemOfPocl(Reader& file) {
   constexpr size_t kHeader = 77;
@@ -64,7 +64,7 @@ std::string ProblemOfPocl(Reader& file) {
   return place == file.length() ? "" : "it goes on after the last kernel";
 }
 
-/** rusticl: a version, the length of the SPIR-V and what kind of program it is, then the SPIR-V. */
+/** Checks a rusticl binary: a version, the length of the SPIR-V, the kind of program, then the SPIR-V. */
 std::string ProblemOfRusticl(Reader& file) {
   if (file.At<uint32_t>(0) != 1) return "it is of another version";
   uint64_t spirv = file.At<uint32_t>(4);

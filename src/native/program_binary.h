@@ -8,10 +8,10 @@
 namespace clsort {
 
 /**
- * Why a program's binary is not whole, by the lengths that its format keeps; empty where nothing is wrong, or
- * the format is not known here. Drivers believe these lengths, and end the process where they are wrong.
+ * Returns why a program binary is truncated, according to the lengths in its format; empty if it is complete or its
+ * format is unknown. Drivers trust these lengths and end the process if they are wrong.
  *
- * Contents are not checked: code that keeps binaries keeps a checksum with them.
+ * Contents are not checked: code that stores binaries must store a checksum with them.
  */
 std::string ProblemOfBinary(const Platform& platform, const unsigned char* bytes, size_t length);
 

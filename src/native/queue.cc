@@ -42,7 +42,7 @@ NAN_METHOD(CreateCommandQueueWithProperties) {
     queue = api.clCreateCommandQueueWithProperties(context->As<cl_context>(), device->As<cl_device_id>(),
                                                    properties.empty() ? nullptr : properties.data(), &status);
   } else {
-    // An older platform can do what its own call can: plain flags, or nothing.
+    // Older platforms support what clCreateCommandQueue supports: plain flags, or none.
     cl_command_queue_properties flags = 0;
     for (size_t i = 0; i + 1 < properties.size() && properties[i] != 0; i += 2) {
       if (properties[i] != CL_QUEUE_PROPERTIES) {
@@ -83,7 +83,7 @@ NAN_METHOD(SetCommandQueueProperty) {
   auto queue = call.Handle(0, Kind::kCommandQueue);
   cl_command_queue_properties properties = call.Bits(1), old = 0;
   if (!call.ok() || !call.Loaded(api.clSetCommandQueueProperty)) return;
-  // Removed in OpenCL 1.1, where drivers need not have it any more.
+  // Removed in OpenCL 1.1; drivers need not have it any more.
   if (queue->platform->version > 100) {
     return (void)call.Fail(kUnsupported, "OpenCL 1.1 took it out: make a queue with these properties instead");
   }
@@ -118,21 +118,21 @@ NAN_METHOD(Finish) {
   bool awaits_itself = call.environment().AwaitsItself(*queue->platform);
   Retained last;
   if (queue->platform->finishes_early || awaits_itself) last = MakeMarker(*queue);
-  // Fails where a command has failed, which clFinish does not mind.
+  // Fails if a command has failed, which clFinish ignores.
   if (awaits_itself && last) call.Await(*queue->platform, {last.As<cl_event>()});
   if (!call.ok()) return;
   cl_int status = api.clFinish(queue->As<cl_command_queue>());
   if (status == CL_SUCCESS && queue->platform->finishes_early && last) {
     status = BlockUntilEnded(last.As<cl_event>());
-    // Such a driver may tell of a marker before it tells of the commands in front of it.
+    // Such a driver may report the end of a marker before that of earlier commands.
     call.environment().in_flight().Await(queue->As<cl_command_queue>());
   }
   if (call.CheckWait(status)) call.ReturnSuccess();
 }
 
 /**
- * Asks clFinish, which takes a thread until it returns: where a driver gives no marker, and why one failed.
- * Called from another thread than the commands were, that of rusticl may return before the last of them are done.
+ * Calls clFinish, which occupies a thread: for drivers that create no marker, and to learn why a marker failed.
+ * rusticl's clFinish may return before the last commands have ended if another thread enqueued them.
  */
 class FinishJob final : public PromiseJob {
  public:
@@ -145,7 +145,7 @@ class FinishJob final : public PromiseJob {
 
  private:
   std::shared_ptr<Retained> queue_;
-  /** What the promise gets where clFinish has nothing to say. */
+  /** Status of the promise if clFinish succeeds. */
   cl_int otherwise_;
 };
 

@@ -6,8 +6,8 @@
 namespace clsort {
 
 /**
- * The event of a marker behind everything in a queue; none where the driver refuses, as it may when a command
- * failed.
+ * Returns the event of a marker after all commands of a queue; none if the driver refuses, for example after a failed
+ * command.
  */
 Retained MakeMarker(const Object& queue);
 

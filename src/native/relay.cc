@@ -8,17 +8,18 @@ namespace clsort {
 
 namespace {
 
-/** Status of either side's transfers. */
+/** Status of the transfers of either side. */
 struct RelayStatus {
   int64_t status[2];
 };
 
 /**
- * Brings bytes of one buffer to another, mostly of another device: one device puts pieces into its ring, threads copy them into the
- * ring of the other one, which takes them from there. Where both reach the same ring, it takes them from where they were put.
+ * Copies bytes from one buffer to another, usually of another device: one device writes pieces into its ring, threads
+ * copy them to the ring of the other device, which reads them from there. If both devices use the same ring, nothing is
+ * copied in between.
  *
- * A thread waits for pieces that came before its own. So of the shares that are not done the first one waits for devices alone,
- * which is why all of them end.
+ * Threads wait only for earlier pieces. The first unfinished share therefore waits only for devices, so there is no
+ * deadlock.
  */
 class Relay final : public PromiseJob {
  public:
@@ -46,7 +47,10 @@ class Relay final : public PromiseJob {
   }
 
  private:
-  /** Through one ring. A piece comes into a slot when the one before has left it, and half of the slots are those of pieces that leave. */
+  /**
+   * Transfers through one ring: a piece is read into a slot after the previous piece was written from it; half of the
+   * slots hold pieces that are being written.
+   */
   void MoveThroughOneRing() {
     to_->Begin(to_->piece_);
     from_->Begin(from_->piece_);
@@ -61,7 +65,7 @@ class Relay final : public PromiseJob {
     }
   }
 
-  /** Through two rings. */
+  /** Transfers through two rings. */
   void MoveAll() {
     to_->Begin(kCopiedBytes);
     from_->ForEachShare(environment_, kCopiedBytes,
@@ -78,7 +82,7 @@ class Relay final : public PromiseJob {
     from_->ReleaseSlot(piece);
   }
 
-  /** Ends the other side, too, which would wait for ever for what does not come. The side that failed first is told of. */
+  /** Ends the other side as well, which would otherwise wait forever. The side that failed first is recorded. */
   void Stop(int side) {
     int none = -1;
     failed_.compare_exchange_strong(none, side);
@@ -90,13 +94,13 @@ class Relay final : public PromiseJob {
   const std::unique_ptr<TransferRing> from_, to_;
   const std::shared_ptr<v8::BackingStore> result_store_;
   void* const result_;
-  /** The side that failed first, or -1. */
+  /** Side that failed first, or -1. */
   std::atomic<int> failed_{-1};
 };
 
 NAN_METHOD(RelayAsync) {
   Call call(info, "relayAsync");
-  // Reading elements runs JavaScript, which may take memory away: first of all.
+  // First, because reading elements runs JavaScript, which may detach memory.
   auto queues = call.Elements(0), buffers = call.Elements(1), rings = call.Elements(4);
   const bool shared = rings.size() == 1;
   if (shared) rings.push_back(rings[0]);

@@ -30,7 +30,7 @@ bool ReadRing(Call& call, int ring, bool write, size_t bytes, RingArguments* arg
     return call.Fail(CL_INVALID_VALUE, argument(ring + 1) + ": expected pieces so large that there are at most 2^20");
   }
   if (threads == 0) return call.Fail(CL_INVALID_VALUE, argument(ring + 2) + ": expected at least one thread");
-  if (queue->platform->single_threaded) threads = 1;  // each of them calls the driver
+  if (queue->platform->single_threaded) threads = 1;  // each thread calls the driver
   *arguments = {write, call.Hold(*queue), call.Hold(*buffer), queue->platform, offset, bytes, memory, piece, threads};
   return call.ok();
 }

@@ -8,23 +8,23 @@
 
 namespace clsort {
 
-/** Moves data between a device and somewhere else through a ring, piece by piece, by several threads. */
+/** Transfer of data to or from a device through a staging ring, in pieces and by several threads. */
 class RingTransfer : public PromiseJob, protected TransferRing {
  protected:
   RingTransfer(Environment& environment, RingArguments arguments);
 
-  /** Moves all pieces in shares, as `ForEachShare` does. Sets `status_`. */
+  /** Moves all pieces in shares like `ForEachShare`. Sets `status_`. */
   void MoveAll(size_t share, const std::function<void(size_t piece, size_t start, size_t length)>& move);
 
   Environment& environment_;  // waits for its jobs before it ends
 };
 
 /**
- * Reads the arguments that such transfers have: queue, buffer and offset from the first one on; ring, bytes of a piece and
- * threads from `ring` on.
+ * Reads the arguments of such transfers: queue, buffer and offset are the first ones; ring, bytes of a piece and
+ * threads begin at `ring`.
  *
- * @param bytes that are to be moved, known when this is called
- * @return false where an argument was wrong, one that was read before among them
+ * @param bytes bytes to be moved
+ * @return false if an argument is invalid, including those read before
  */
 bool ReadRing(Call& call, int ring, bool write, size_t bytes, RingArguments* arguments);
 

@@ -20,13 +20,13 @@ namespace clsort {
 namespace {
 
 constexpr size_t kPage = 4096;
-/** Pages of this size are asked for where the system has them: fewer faults on the first touch. */
+/** Requested page size where the system has it: fewer page faults on first use. */
 constexpr size_t kHugePage = size_t{2} << 20;
 
-/** Copies between ordinary host memory and a device. A driver does the same, but mostly with a single thread. */
+/** Copies between ordinary host memory and a device. Drivers do the same, but usually with a single thread. */
 class StagedTransfer final : public RingTransfer {
  public:
-  /** @param past whether what is read goes past the caches */
+  /** @param past whether reads bypass the caches */
   StagedTransfer(Environment& environment, RingArguments arguments, const HostMemory& host, bool past)
       : RingTransfer(environment, std::move(arguments)),
         host_(host.store),
@@ -40,19 +40,14 @@ class StagedTransfer final : public RingTransfer {
   }
 
   void Finish(Environment& environment) override {
-    // The memory was held, so no harm is done but to the program itself, which is to know.
+    // The memory was held, so only the program itself is affected and must be told.
     bool detached = !host_buffer_.IsEmpty() && Nan::New(host_buffer_)->WasDetached() && bytes_ > 0;
     if (status_ == CL_SUCCESS && detached) status_ = CL_INVALID_HOST_PTR;
     PromiseJob::Finish(environment);
   }
 
  private:
-  /**
-   * Copies a share of a piece.
-   *
-   * A program may give memory of its ring as the array, and gets then what it asks for: no copy of overlapping memory
-   * is undefined.
-   */
+  /** Copies a share of a piece. Uses memmove, because the program may pass memory of its ring as the array. */
   void Copy(size_t piece, size_t start, size_t length) {
     char* slot = AcquireSlot(piece);
     if (!slot) return;
@@ -94,13 +89,13 @@ NAN_METHOD(ReadBufferAsync) {
 }
 
 #if defined(__linux__) && !defined(MADV_POPULATE_WRITE)
-#define MADV_POPULATE_WRITE 23  // younger than many C libraries; an older system refuses it
+#define MADV_POPULATE_WRITE 23  // newer than many C libraries; an older kernel rejects it
 #endif
 
-/** Makes pages that are to be written; other threads may write there meanwhile. */
+/** Faults in pages for writing; other threads may write to them meanwhile. */
 void PopulatePages(char* data, size_t bytes) {
 #if defined(__linux__)
-  // Takes half the time of as many faults.
+  // Takes half the time of individual faults.
   if (madvise(data, bytes, MADV_POPULATE_WRITE) == 0) return;
 #endif
 #if defined(__GNUC__)
@@ -110,7 +105,7 @@ void PopulatePages(char* data, size_t bytes) {
 #endif
 }
 
-/** Has the pages of fresh memory made by several threads before anybody needs them; changes no byte. */
+/** Faults in the pages of new memory by several threads before their first use; changes no byte. */
 class TouchJob final : public Job {
  public:
   TouchJob(Environment& environment, std::shared_ptr<v8::BackingStore> store, unsigned threads)
@@ -130,10 +125,10 @@ class TouchJob final : public Job {
 };
 
 #if defined(__linux__)
-/** Memory of fewer bytes than so many huge pages is not worth them when it may be memory that was used. */
+/** Number of huge pages below which reusable memory does not use them. */
 constexpr size_t kFewHugePages = 4;
 
-/** Mapped memory, mostly from a multiple of a huge page on; the mapping begins where it likes. */
+/** Memory mapping; `data` is usually aligned to a huge page, the mapping itself is not. */
 struct Mapped {
   void* start;
   size_t mapped_bytes;
@@ -142,12 +137,12 @@ struct Mapped {
 };
 
 /**
- * Memory that was collected, for the next array of about its size: making pages costs as much as a sort. What
- * is kept is bounded, and the code that gets it overwrites it. Collectors of all isolates give from their threads.
+ * Pool of collected memory for new arrays of about the same size: faulting in pages takes as long as a sort. The pool
+ * is bounded, and its users overwrite the memory. Garbage collectors of all isolates return memory on their threads.
  */
 class PagePool {
  public:
-  /** A block of at least `bytes` bytes and not much more, or none. */
+  /** Returns a block of at least `bytes` bytes and at most an eighth more, or null. */
   Mapped* Take(size_t bytes) {
     std::lock_guard<std::mutex> lock(mutex_);
     auto block = by_size_.lower_bound(bytes);
@@ -155,7 +150,7 @@ class PagePool {
     return Remove(block);
   }
 
-  /** Keeps a block in place of the ones that nobody has asked for the longest. */
+  /** Adds a block and unmaps the oldest ones above the limit. */
   void Give(Mapped* mapped) {
     std::vector<Mapped*> surplus;
     {
@@ -197,18 +192,18 @@ class PagePool {
   size_t bytes_ = 0;
 };
 
-/** Lives as long as the process: collectors may outlive everything else. */
+/** Never destroyed: garbage collectors may outlive everything else. */
 PagePool& page_pool = *new PagePool;
 
 void GiveBack(void*, size_t, void* data) { page_pool.Give(static_cast<Mapped*>(data)); }
 
 /**
- * Memory on a multiple of a huge page, and made of such where the system can; empty if there is none. Little memory
- * that may have been used is made of ordinary pages: a huge one takes the system longer than the sort of what fits
- * into it (4 MiB on PoCL: 9 ms, and 20 ms with the pages).
+ * Maps memory aligned to a huge page, with huge pages where possible; empty if memory is exhausted. Small reusable
+ * memory has ordinary pages: faulting in a huge page takes longer than sorting the keys that fit into it (4 MiB on
+ * PoCL: 9 ms, with the pages 20 ms).
  *
- * @param used where memory that was used before will do
- * @param touch whether the memory is fresh: its pages are still to be made
+ * @param used whether memory of a collected array may be reused
+ * @param touch set if the memory is new and its pages are not faulted in yet
  */
 std::unique_ptr<v8::BackingStore> MapHuge(size_t bytes, bool used, bool* touch) {
   Mapped* mapped = used ? page_pool.Take(bytes) : nullptr;
@@ -229,10 +224,10 @@ std::unique_ptr<v8::BackingStore> MapHuge(size_t bytes, bool used, bool* touch) 
 #endif
 
 /**
- * Maps a buffer and unmaps it: what the driver has to make of its memory for that is there afterwards.
+ * Maps and unmaps a buffer, after which the driver has allocated its host memory.
  *
- * No call blocks while it enqueues: rusticl locks the queue meanwhile, so that the program's thread would wait as soon as
- * it enqueues as well, and for ever where the map waits for what only that thread completes or flushes.
+ * No call blocks while it enqueues: rusticl locks the queue meanwhile, so the JavaScript thread would wait at its next
+ * enqueue, forever if the map waits for something that only that thread completes or flushes.
  */
 class MapJob final : public PromiseJob {
  public:
@@ -280,9 +275,9 @@ void FailOutOfMemory(Call& call, size_t bytes) {
 }
 
 /**
- * An ArrayBuffer on a multiple of a page, in few large pages, which several threads begin to make at once.
- * V8's own begins 16 bytes beside a line of the cache, and its pages are made one by one. It is all zero unless
- * argument 2 says that memory of a collected one will do.
+ * Returns an ArrayBuffer aligned to a page, with few huge pages that several threads begin to fault in. V8's own
+ * ArrayBuffers begin 16 bytes after a cache line, and their pages are faulted in one by one. It is all zero unless
+ * argument 2 allows memory of a collected one.
  */
 NAN_METHOD(AllocateHostMemory) {
   Call call(info, "allocateHostMemory");

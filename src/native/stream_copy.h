@@ -16,8 +16,8 @@
 namespace clsort {
 
 /**
- * Copies past the caches what nobody here reads soon: where it goes need not be read before it is written, which is a third of what
- * memory has to do for a copy. Memory that overlaps is left with anything.
+ * Copies past the caches data that is not read soon: the destination is not read before it is written, which saves a
+ * third of the memory traffic. For overlapping memory the result is undefined.
  */
 inline void StreamCopy(char* to, const char* from, size_t bytes) {
 #if CLSORT_STREAMS
@@ -34,7 +34,7 @@ inline void StreamCopy(char* to, const char* from, size_t bytes) {
 #endif
 }
 
-/** Makes copies visible to whoever learns from this thread that they are there. */
+/** Makes earlier copies visible to other threads before this thread signals them. */
 inline void EndStreamCopies() {
 #if CLSORT_STREAMS
   _mm_sfence();

@@ -9,13 +9,13 @@ namespace clsort {
 
 namespace {
 
-/** Host memory of an argument with whether it is shared virtual memory. */
+/** Host memory argument, and whether it is shared virtual memory. */
 struct SvmArgument {
   HostMemory memory;
   bool shared = false;
 };
 
-/** Memory of any kind; without blocking, the command uses it after the call. */
+/** Reads memory of any kind; a non-blocking command uses it after the call. */
 SvmArgument ReadSvm(Call& call, int i, bool blocking, size_t bytes) {
   SvmArgument argument;
   argument.memory = blocking ? call.Memory(i, bytes) : call.LastingMemory(i, bytes);
@@ -23,7 +23,7 @@ SvmArgument ReadSvm(Call& call, int i, bool blocking, size_t bytes) {
   return argument;
 }
 
-/** Whether a device of the context has shared virtual memory; yes where the driver does not tell. */
+/** Returns whether a device of the context supports shared virtual memory; true if the driver does not report it. */
 bool HasSvm(cl_context context) {
   std::vector<cl_device_id> devices;
   if (DevicesOf(context, &devices) != CL_SUCCESS) return true;
@@ -45,9 +45,9 @@ NAN_METHOD(SVMAlloc) {
   if (flags == 0) flags = CL_MEM_READ_WRITE;
   Retained owner = call.Hold(*context);
   if (!call.ok()) return;
-  call.environment().in_flight().Sweep();  // what was freed before may be what this takes
+  call.environment().in_flight().Sweep();  // frees memory that this allocation may need
   void* pointer = api.clSVMAlloc(context->As<cl_context>(), flags, size, alignment);
-  // The function has no status: it fails for want of memory, of support or for a wrong argument.
+  // The function has no status: it fails if memory is exhausted or unsupported, or an argument is wrong.
   if (!pointer && !HasSvm(context->As<cl_context>())) {
     return (void)call.Fail(kUnsupported, "no device of the context has shared virtual memory");
   }
@@ -64,7 +64,7 @@ NAN_METHOD(SVMFree) {
   auto context = call.Handle(0, Kind::kContext);
   HostMemory memory = call.Memory(1, 0);
   if (!call.ok() || !call.Supported(api.clSVMFree, context->platform)) return;
-  // As in C, freeing what is no such memory, or no longer, does nothing.
+  // As in C, freeing other or freed memory does nothing.
   const SvmMemory* found = call.Shared(memory.data);
   if (!call.ok()) return;
   if (found && !found->Unified()) call.environment().svm().Take(memory);
@@ -79,7 +79,10 @@ struct FreeNotify {
 
   FreeNotify(std::shared_ptr<Mailbox> mailbox, OneShotCallback* once) : mailbox(std::move(mailbox)), once(once) {}
 
-  /** The memory goes, on the loop, once no other command uses it, and JavaScript is told. May be called twice, on any thread. */
+  /**
+   * Releases the memory on the event loop when no other command uses it, and notifies JavaScript. Idempotent and
+   * thread-safe.
+   */
   void Tell() {
     if (told.exchange(true)) return;
     mailbox->Post([memory = std::move(memory)](Environment& environment) { environment.in_flight().Sweep(); });
@@ -87,7 +90,7 @@ struct FreeNotify {
   }
 };
 
-/** The queue has come to it. */
+/** Called by the driver when the queue reaches the command. */
 void CL_CALLBACK OnSvmFree(cl_command_queue, cl_uint, void**, void* user_data) {
   std::unique_ptr<std::shared_ptr<FreeNotify>> notify(static_cast<std::shared_ptr<FreeNotify>*>(user_data));
   (*notify)->Tell();
@@ -118,11 +121,11 @@ NAN_METHOD(EnqueueSVMFree) {
   auto* data = new std::shared_ptr<FreeNotify>(notify);
   cl_int status = api.clEnqueueSVMFree(queue->As<cl_command_queue>(), static_cast<cl_uint>(pointers.size()),
                                        pointers.data(), OnSvmFree, data, waits.count(), waits.data(), &event);
-  if (status != CL_SUCCESS) {  // the ArrayBuffers are gone already, so the memory goes, too
+  if (status != CL_SUCCESS) {  // the ArrayBuffers are detached already, so the memory is freed
     if (notify->once) CancelOneShot(environment, notify->once);
     delete data;
   } else if (!wanted || api.clRetainEvent(event) == CL_SUCCESS) {
-    // A command that fails tells nobody; its memory goes all the same.
+    // A failed command calls no callback; its memory is freed nevertheless.
     std::shared_ptr<void> ended(nullptr, [notify](void*) { notify->Tell(); });
     environment.in_flight().Keep(std::move(ended), wanted ? event : std::exchange(event, nullptr),
                                  environment.mailbox());
@@ -130,10 +133,10 @@ NAN_METHOD(EnqueueSVMFree) {
   call.ReturnEvent(status, wanted, event, *queue);
 }
 
-/** Whether a command blocks, and in what way. */
+/** Whether and how a command blocks. */
 struct Blocking {
   bool wanted = false;
-  /** The driver's call does not block: this thread waits for the event. */
+  /** The driver's call does not block; this thread waits for the event. */
   bool awaited = false;
 
   cl_bool flag() const { return wanted && !awaited ? CL_TRUE : CL_FALSE; }
@@ -144,14 +147,14 @@ Blocking ReadBlocking(Call& call, int i, const std::shared_ptr<Object>& queue) {
   return {wanted, wanted && queue && call.environment().AwaitsItself(*queue->platform)};
 }
 
-/** Waits for a command that was to block; its event is only given to the program where it has ended well. */
+/** Waits for a command that was to block; the program gets its event only on success. */
 cl_int AwaitEnd(Call& call, const Object& queue, cl_event* event, bool wanted) {
   cl_int status = call.Await(*queue.platform, {*event});
   if (!wanted || status != CL_SUCCESS) api.clReleaseEvent(std::exchange(*event, nullptr));
   return status;
 }
 
-/** Ends a command on memory that may be plain host memory. */
+/** Completes the call of a command on memory that may be ordinary host memory. */
 void FinishSvm(Call& call, Object& queue, cl_int status, bool blocking, bool wanted, cl_event event,
                std::initializer_list<const SvmArgument*> arguments) {
   InFlight& in_flight = call.environment().in_flight();
@@ -265,7 +268,7 @@ void EnqueueMemcpy(Call& call, MemcpyFunction (*find)(Call& call, const Object& 
     status = call.Await(*queue->platform, {event});
     if (status != CL_SUCCESS) api.clReleaseEvent(event);
   }
-  // The wait of a worker that is terminated ends before the command.
+  // In a worker that is being terminated, the wait ends before the command.
   FinishSvm(call, *queue, status, blocking.wanted && call.ok(), wanted, event, {&to, &from});
 }
 

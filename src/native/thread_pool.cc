@@ -22,7 +22,7 @@ struct ParallelLoop {
   std::mutex guard;
   std::condition_variable left;
   unsigned others = 0;
-  /** From now on `work` may be gone. */
+  /** If true, `work` may no longer exist. */
   bool over = false;
 };
 

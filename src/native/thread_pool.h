@@ -8,20 +8,20 @@
 
 namespace clsort {
 
-/** Threads that a crew may have. */
+/** Maximum number of threads of a parallel loop. */
 constexpr unsigned kMaxPoolThreads = 64;
 
 /**
- * Runs `work(i)` for i from 0 to count - 1, begun in this order, on this thread and on up to `threads - 1` others of the
- * environment that are free to come; returns when all is done. None but this thread may come at all. The others stay
- * for the next crew, since making a thread takes as long as copying a few hundred kilobytes.
+ * Runs `work(i)` for i from 0 to count - 1, started in this order, on this thread and on up to `threads - 1` free pool
+ * threads; returns when all calls have returned. Possibly no pool thread is free. Threads are reused, because creating
+ * one takes as long as copying a few hundred kilobytes.
  */
 void ParallelFor(Environment& environment, unsigned threads, size_t count, const std::function<void(size_t)>& work);
 
-/** Pieces of so many each that make up all; the last one may be smaller. */
+/** Returns the number of pieces of size `each` that cover `all`; the last one may be smaller. */
 constexpr size_t CeilDivide(size_t all, size_t each) { return (all + each - 1) / each; }
 
-/** The same piece by piece: `work(first, count)` is given where a piece begins among all, and how many it has. */
+/** Like `ParallelFor` over pieces: `work(first, count)` gets the start of a piece and its size. */
 void ParallelForRanges(Environment& environment, unsigned threads, size_t all, size_t each,
                        const std::function<void(size_t first, size_t count)>& work);
 

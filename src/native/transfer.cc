@@ -12,10 +12,10 @@ namespace clsort {
 namespace {
 
 /**
- * What every enqueue… call of this file ends with: a wait list and whether an event is wanted.
+ * Common end of all enqueue… calls of this file: a wait list and whether an event is wanted.
  *
- * Host memory that a command uses after the driver's call has returned has to stay until the event of the command. So it is one
- * flag that asks the driver for the event and that has the memory kept.
+ * Host memory that a command uses after the driver's call has returned must live until the event of the command. The
+ * flag `lasting` therefore both requests the event and keeps the memory alive.
  */
 struct Command {
   std::shared_ptr<Object> queue;
@@ -23,7 +23,7 @@ struct Command {
   bool wanted = false;
   /** The driver's call does not block. */
   bool lasting = false;
-  /** It was to block: this thread waits for the event instead. */
+  /** The call was to block: this thread waits for the event instead. */
   bool awaited = false;
   cl_event event = nullptr;
 
@@ -59,18 +59,18 @@ void ReadTail(Call& call, Command* command, int wait_list) {
   command->wanted = call.Bool(wait_list + 1);
 }
 
-/** Ends a command that does not touch host memory. */
+/** Completes the call of a command that does not use host memory. */
 void Finish(Call& call, Command& command, cl_int status) {
   call.ReturnEvent(status, command.wanted, command.event, *command.queue);
 }
 
-/** Ends a command that reads or writes host memory: without blocking, the memory has to stay. */
+/** Completes the call of a command that reads or writes host memory, which is kept alive for a non-blocking command. */
 void FinishHost(Call& call, Command& command, cl_int status, const HostMemory& memory) {
   InFlight& in_flight = call.environment().in_flight();
   bool awaited = status == CL_SUCCESS && command.awaited;
   if (awaited) status = call.Await(*command.queue->platform, {command.event});
   bool wanted = command.wanted && status == CL_SUCCESS && call.ok();
-  // The wait of a worker that is terminated ends before the command.
+  // In a worker that is being terminated, the wait ends before the command.
   bool in_use = awaited ? !call.ok() : status == CL_SUCCESS && command.lasting;
   if (in_use && wanted) {
     in_flight.Share(memory, command.event);
@@ -195,8 +195,8 @@ NAN_METHOD(EnqueueFillBuffer) {
 }
 
 /**
- * Checks an image and the place within it; throws for a queue that cannot use images. PoCL ends the process where the queue's
- * device is a part of the one that the context lists.
+ * Checks an image and a region in it; throws for a queue that cannot use images. PoCL ends the process if the queue's
+ * device is a sub-device of the one that the context lists.
  */
 bool CheckImage(Call& call, const Command& command, Object& image, const Triple& origin, const Triple& region) {
   if (!CheckPixels(call, image, origin, region)) return false;
@@ -302,7 +302,7 @@ NAN_METHOD(EnqueueCopyBufferToImage) {
                          origin.data(), region.data()));
 }
 
-/** What a mapping holds of the driver, to be taken before the memory is mapped. */
+/** Driver objects that a mapping holds, retained before the memory is mapped. */
 struct Keepers {
   Retained object;
   Retained queue;
@@ -315,7 +315,7 @@ Keepers HoldForMapping(Call& call, const Command& command, const Object& object)
   return keepers;
 }
 
-/** Waits for a map command that was to block. @return false, which throws, where it has failed */
+/** Waits for a map command that was to block. @return false, after throwing, if it has failed */
 bool AwaitMapping(Call& call, Command* command) {
   if (!command->awaited) return true;
   command->lasting = false;
@@ -325,8 +325,8 @@ bool AwaitMapping(Call& call, Command* command) {
 }
 
 /**
- * Returns mapped memory as an ArrayBuffer, with the event where one was asked for. A command that has not run yet is one
- * that uses the memory: an unmap waits for it, whichever queue that is enqueued to.
+ * Returns mapped memory as an ArrayBuffer, with the event if requested. A map command that has not run yet counts as a
+ * user of the memory: an unmap on any queue waits for it.
  */
 v8::MaybeLocal<v8::ArrayBuffer> ReturnMapping(Call& call, Command& command, std::shared_ptr<Object> object,
                                               Keepers keepers, void* pointer, size_t bytes, cl_map_flags flags,
@@ -373,7 +373,7 @@ NAN_METHOD(EnqueueMapBuffer) {
   Command command = ReadCommand(call);
   auto buffer = call.Handle(1, Kind::kMemObject);
   bool copied = call.environment().copy_mappings;
-  ReadBlocking(call, 2, &command, copied);  // there is nothing to copy before the command has run
+  ReadBlocking(call, 2, &command, copied);  // a copy needs the command to have run
   cl_map_flags flags = call.Bits(3);
   size_t offset = call.Size(4), size = call.Size(5);
   ReadTail(call, &command, 6);
@@ -420,10 +420,10 @@ NAN_METHOD(EnqueueMapImage) {
 }
 
 /**
- * Whether nobody but `host` and the commands `users` has the memory of a mapping; throws otherwise.
+ * Throws unless only `host` and the commands `users` use the memory of a mapping.
  *
- * Commands can be waited for on the device. A thread of ours cannot, nor a memory object that lives there, nor another
- * ArrayBuffer that the program has carried the memory to.
+ * The device can wait for commands, but not for a pool thread, a memory object over the memory, or another ArrayBuffer
+ * to which the program has transferred it.
  */
 bool CheckUnmappable(Call& call, const Mapping& mapping, const HostMemory& host, const std::vector<cl_event>& users) {
   if (mapping.Uses() > users.size()) {
@@ -442,7 +442,7 @@ bool CheckUnmappable(Call& call, const Mapping& mapping, const HostMemory& host,
   return true;
 }
 
-/** Has a command wait for others as well; throws where their events are of another context. */
+/** Adds events to the wait list of a command; throws if they belong to another context. */
 bool WaitAlso(Call& call, Command* command, const std::vector<cl_event>& events) {
   auto contextOf = [](cl_event event) {
     cl_context context = nullptr;
@@ -462,10 +462,10 @@ bool WaitAlso(Call& call, Command* command, const std::vector<cl_event>& events)
 }
 
 /**
- * Whether no other mapping of the same memory has yet to be made; throws otherwise, where a driver that mixes mappings up
- * would end that one: its map command then finds nothing, and ends the process.
+ * Throws if another mapping of the same memory is not established yet and the driver mixes up mappings: it would end
+ * that one, whose map command would then end the process.
  *
- * Who shares an in-order queue with it comes after it.
+ * Commands of the same in-order queue run before the unmap.
  */
 bool CheckMapsMade(Call& call, const Command& command, const Mapping& mapping) {
   if (!command.queue->platform->mixes_mappings) return true;
@@ -499,7 +499,7 @@ NAN_METHOD(EnqueueUnmapMemObject) {
   if (!mapping) {
     return (void)call.Fail(CL_INVALID_VALUE, "argument 3: expected what a map call returned for this object");
   }
-  host.store.reset();  // which would count as somebody who holds the memory
+  host.store.reset();  // it would count as a user of the memory
   std::vector<cl_event> users = environment.in_flight().UsersOf(mapping->store.lock().get());
   if (!CheckUnmappable(call, *mapping, host, users) || !CheckMapsMade(call, command, *mapping) ||
       !WaitAlso(call, &command, users)) {
@@ -527,7 +527,7 @@ NAN_METHOD(EnqueueMigrateMemObjects) {
   if (!call.ok() || !call.Supported(api.clEnqueueMigrateMemObjects, command.queue->platform)) return;
   std::vector<cl_mem> list;
   for (auto& object : objects) list.push_back(object->As<cl_mem>());
-  // Where memory is to be is a hint, and the event is that of a migration all the same.
+  // The destination is a hint, and the event remains that of a migration.
   if (command.queue->platform->migrates_by_hidden_command)
     flags &= ~static_cast<cl_mem_migration_flags>(CL_MIGRATE_MEM_OBJECT_HOST);
   Finish(call, command,
@@ -558,7 +558,7 @@ NAN_METHOD(EnqueueMarker) {
   Command command = ReadCommand(call);
   command.wanted = call.Bool(1);
   if (!call.Loaded(api.clEnqueueMarker)) return;
-  // The C function insists on an event.
+  // The C function requires an event.
   cl_int status = api.clEnqueueMarker(command.raw(), &command.event);
   if (status == CL_SUCCESS && !command.wanted) api.clReleaseEvent(command.event);
   Finish(call, command, status);
@@ -580,7 +580,7 @@ NAN_METHOD(EnqueueWaitForEvents) {
   WaitList waits = call.Events(1);
   if (!call.Loaded(api.clEnqueueWaitForEvents)) return;
   if (waits.count() == 0) return (void)call.Fail(CL_INVALID_VALUE, "argument 2: expected at least one event");
-  // Where its replacement exists the old call may not: PoCL ends the process in it.
+  // Where the replacement exists the old call may not work: PoCL ends the process in it.
   bool replaced = command.queue->platform->version >= api.clEnqueueBarrierWithWaitList.since;
   Finish(call, command,
          replaced ? api.clEnqueueBarrierWithWaitList(command.raw(), waits.count(), waits.data(), nullptr)

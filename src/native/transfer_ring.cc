@@ -7,7 +7,7 @@ namespace clsort {
 
 namespace {
 
-/** For how long a thread looks for the end of a transfer before it sleeps. */
+/** Time for which a thread polls for the end of a transfer before it sleeps. */
 constexpr std::chrono::microseconds kSpinTime{100};
 
 }  // namespace
@@ -80,7 +80,7 @@ void TransferRing::Fail(cl_int status) {
   changed_.notify_all();
 }
 
-/** Enqueues the transfer of so many bytes of a piece. */
+/** Enqueues the transfer of `length` bytes of a piece. */
 void TransferRing::Transfer(size_t i, size_t length) {
   auto queue = queue_.As<cl_command_queue>();
   auto buffer = buffer_.As<cl_mem>();
@@ -97,11 +97,11 @@ void TransferRing::Transfer(size_t i, size_t length) {
   changed_.notify_all();
 }
 
-/** Waits for the transfer of a piece, which others may do at the same time. @return false after a failure */
+/** Waits for the transfer of a piece; several threads may do so concurrently. @return false after a failure */
 bool TransferRing::Await(Piece& piece) {
   bool mine = false;
   auto known = [&] { return piece.over || Failed() || (mine = piece.unawaited.exchange(false)); };
-  // Waking many threads takes longer than a bus takes for a piece, so each looks for a while before it sleeps.
+  // Waking many threads takes longer than transferring a piece, so each spins for a while before it sleeps.
   for (auto end = std::chrono::steady_clock::now() + kSpinTime; !known();) {
     if (std::chrono::steady_clock::now() < end) {
       std::this_thread::yield();
@@ -123,7 +123,7 @@ bool TransferRing::Await(Piece& piece) {
   return true;
 }
 
-/** Waits for the transfer of a piece, if there was one, when nobody else does any more. */
+/** Waits for the transfer of a piece, if there was one, after all other waiters have returned. */
 void TransferRing::Settle(Piece& piece) {
   if (!piece.event) return;
   cl_int status = api.clWaitForEvents(1, &piece.event);

@@ -16,10 +16,10 @@ namespace clsort {
 /** Bytes that a thread copies at a time: a share of a piece. */
 constexpr size_t kCopiedBytes = size_t{256} << 10;
 
-/** More pieces than any transfer has a use for: each is kept account of. */
+/** Limit of pieces: each needs bookkeeping. */
 constexpr size_t kMaxPieces = size_t{1} << 20;
 
-/** What is read of the arguments of a transfer through a ring. */
+/** Arguments of a transfer through a staging ring. */
 struct RingArguments {
   bool write;
   Retained queue, buffer;
@@ -32,32 +32,33 @@ struct RingArguments {
 };
 
 /**
- * A ring of memory that the device can reach directly: threads fill or empty one piece while the device transfers others. What the
- * device is to write is put into slots of the ring, and what it reads is found there. Pieces are large, since each costs the driver
- * some 20 microseconds.
+ * Staging ring of memory that the device can access directly: threads fill or empty some pieces while the device
+ * transfers others. A write takes its data from slots of the ring, a read puts it there. Pieces are large, because each
+ * costs the driver about 20 microseconds.
  */
 class TransferRing {
  public:
   explicit TransferRing(RingArguments arguments);
 
-  /** Has each piece wait for its shares, of so many bytes each; what is to be read begins to come. */
+  /** Sets the number of shares of each piece, of `share` bytes each, and starts the first reads. */
   void Begin(size_t share);
   /**
-   * Begins, and has a crew of up to `threads_` move all shares: calls `move(piece, start, length)` for the `length` bytes of a piece
-   * that begin at its byte `start`. Shares are begun in order, so a thread that waits does so for what others have begun.
+   * Begins and moves all shares by up to `threads_` threads: calls `move(piece, start, length)` for `length` bytes of a
+   * piece from byte `start` on. Shares are started in order, so a thread only waits for shares that are already
+   * started.
    */
   void ForEachShare(Environment& environment, size_t share,
                     const std::function<void(size_t piece, size_t start, size_t length)>& move);
   /**
-   * The slot of a piece, once that is the piece's: free to be filled, or filled by the device. None after a failure. Who waits does
-   * so for shares of earlier pieces, which others must have begun.
+   * Returns the slot of a piece when it is available: free to be filled, or filled by the device. Returns null after a
+   * failure. The caller may wait for shares of earlier pieces, which must already be started.
    */
   char* AcquireSlot(size_t piece);
-  /** Ends shares of a piece; the last one of each hands the slot on. */
+  /** Completes shares of a piece; the last one passes the slot on. */
   void ReleaseSlot(size_t piece, size_t shares = 1);
-  /** Has what is to be written transferred up to so many bytes of the whole, when no more will come. */
+  /** Transfers the rest of a write, up to `bytes` bytes in total, when no more will follow. */
   void TransferRest(size_t bytes);
-  /** Waits for what is under way, which uses the ring whatever has failed. @return what failed first */
+  /** Waits for running transfers, which use the ring even after a failure. @return the first failure */
   cl_int End();
 
   void Fail(cl_int status);
@@ -75,13 +76,13 @@ class TransferRing {
 
  private:
   struct Piece {
-    /** Shares that are to be moved yet. */
+    /** Shares that are still to be moved. */
     std::atomic<size_t> shares{0};
-    /** Of its transfer, once that is enqueued; set under `guard_`. */
+    /** Event of its transfer, once enqueued; set under `guard_`. */
     cl_event event = nullptr;
-    /** Nobody waits for that event yet: only one does, since the driver is slow when many do. */
+    /** Whether no thread waits for the event yet: only one does, because drivers are slow if many do. */
     std::atomic<bool> unawaited{false};
-    /** The transfer is over, and was well. */
+    /** Whether the transfer has succeeded. */
     std::atomic<bool> over{false};
   };
 

@@ -2,8 +2,8 @@
 #include "info.h"
 #include "svm.h"
 
-// Unified shared memory, of cl_intel_unified_shared_memory: host and shared memory are ArrayBuffers that live as
-// memory of SVMAlloc does, in the same registry.
+// Unified shared memory of cl_intel_unified_shared_memory: host and shared memory are ArrayBuffers with the lifetime of
+// memory of SVMAlloc, in the same registry.
 
 namespace clsort {
 
@@ -20,7 +20,7 @@ const std::vector<InfoRow> kAllocationInfo = {
     {kAllocationDevice, Info::kHandle, Kind::kDevice},
 };
 
-/** A device of the context that has the extension; throws where none has. */
+/** Throws unless a device of the context has the extension. */
 bool CheckContext(Call& call, const Object& context) {
   std::vector<cl_device_id> devices;
   if (!call.Check(DevicesOf(context.As<cl_context>(), &devices))) return false;
@@ -36,7 +36,7 @@ void Return(Call& call, const Object& context, size_t size, const Allocate& allo
   Retained owner = call.Hold(context);
   if (!call.ok()) return;
   Environment& environment = call.environment();
-  environment.in_flight().Sweep();  // what was freed before may be what this takes
+  environment.in_flight().Sweep();  // frees memory that this allocation may need
   const ExtensionFunctions& functions = ExtensionsOf(*context.platform);
   cl_int status = CL_SUCCESS;
   void* pointer = allocate(functions, &status);
@@ -121,7 +121,7 @@ NAN_METHOD(SetKernelArgMemPointerINTEL) {
   }
 }
 
-/** Of the queue's driver; throws where that lacks the extension. */
+/** Returns the function of the queue's driver; throws if the device lacks the extension. */
 template <auto function>
 auto Find(Call& call, const Object& queue) -> std::decay_t<decltype(ExtensionFunctions{}.*function)> {
   cl_device_id device = nullptr;

@@ -14,15 +14,15 @@ namespace {
 
 constexpr size_t kMinSweepSize = 64;
 
-/** Commands that fail one after the other on the stack of any thread. */
+/** Maximum number of commands that fail recursively on an ordinary stack. */
 constexpr size_t kMaxNestedFailures = 1000;
-/** Stack for each of more: PoCL takes a quarter of it. */
+/** Stack per command beyond that: PoCL uses a quarter of it. */
 constexpr size_t kStackPerCommand = 1024;
 
-/** Looks that find nothing under way, one after the other, before a user event fails. */
+/** Consecutive polls without a running command before a user event fails. */
 constexpr int kIdlePolls = 3;
 constexpr auto kPollInterval = std::chrono::microseconds(100);
-/** Looks at most: what runs for so long hardly ends in the very moment in which the user event fails. */
+/** Limit of polls: a command that runs this long hardly ends at the moment in which the user event fails. */
 constexpr int kMaxPolls = 500;
 
 struct Settling {
@@ -36,7 +36,10 @@ void Run(void* settling) {
   what->result = api.clSetUserEventStatus(what->user_event, what->status);
 }
 
-/** Settles a user event, on a stack on which so many commands can fail: PoCL fails the next one within each. */
+/**
+ * Settles a user event on a stack that is deep enough for `commands` failures: PoCL fails each waiting command
+ * recursively.
+ */
 cl_int SettleOnDeepStack(cl_event user_event, cl_int status, size_t commands) {
   Settling settling{user_event, status, CL_SUCCESS};
   uv_thread_options_t options{};
@@ -64,7 +67,7 @@ void Release(const std::vector<cl_event>& events) {
 
 }  // namespace
 
-/** Lives as long as the process: threads of ours and of drivers may outlive everything else. */
+/** Never destroyed: threads of the addon and of drivers may outlive everything else. */
 UserEventTracker& user_events = *new UserEventTracker;
 
 bool UserEventTracker::Open(cl_event user_event, cl_context context, bool alone) {
@@ -132,7 +135,7 @@ void UserEventTracker::Hold(Held held, bool shared) {
   {
     std::lock_guard<std::mutex> lock(guard_);
     held_.push_back(held);
-    // The last user event may have been settled while another thread enqueued this command: nobody comes back for it.
+    // If another thread settled the last user event meanwhile, no later sweep would release this event.
     if (settling_ > 0 || (open() && held_.size() < std::max(sweep_threshold_, kMinSweepSize))) return;
     ended = TakeEnded();
   }
@@ -172,7 +175,7 @@ std::vector<cl_event> UserEventTracker::TakeEnded() {
     running = running || state > CL_COMPLETE;
   }
   if (!open()) {
-    // Nothing more can fail. What is still running tells only when the failed ones behind it can go.
+    // Nothing more can fail. Running commands only determine when earlier failed ones can be released.
     for (size_t i = with_failed; i < kept.size(); i++) ended.push_back(kept[i].event);
     kept.resize(with_failed);
   }

@@ -1,7 +1,7 @@
 #ifndef CLSORT_NATIVE_V8_VERSIONS_H_
 #define CLSORT_NATIVE_V8_VERSIONS_H_
 
-// Calls of V8 whose form differs between the versions of Node.
+// Calls of V8 whose form depends on the version of Node.
 
 #include <v8.h>
 
@@ -9,7 +9,7 @@
 
 namespace clsort {
 
-/** The pointer in an External. V8 14 wants the tag of its type, 0 being the default one. */
+/** Returns the pointer in an External. V8 14 requires the tag of its type; 0 is the default. */
 template <typename External>
 auto PointerOf(v8::Local<External> external, int) -> decltype(external->Value(0)) {
   return external->Value(0);
@@ -29,13 +29,12 @@ v8::Local<External> NewExternal(v8::Isolate* isolate, void* pointer, long) {
 }
 
 /**
- * Tells V8 of so many more bytes, or fewer, that its objects hold elsewhere. Unlike Nan::AdjustExternalMemory it counts in 64
- * bits.
+ * Reports allocated or freed external bytes to V8. Unlike Nan::AdjustExternalMemory it counts in 64 bits.
  *
- * @return all that V8 was told of
+ * @return the sum of all reports
  */
 inline int64_t AdjustExternalBytes(v8::Isolate* isolate, int64_t change) {
-  // The class that V8 14 recommends instead is not among the headers that Node installs, and returns no total.
+  // The replacement recommended by V8 14 is not in Node's headers and returns no total.
 #if defined(__GNUC__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"

@@ -4,7 +4,7 @@ namespace clsort {
 
 namespace {
 
-/** Fulfils a promise, or rejects it with a status as an error of `call`. */
+/** Resolves a promise, or rejects it with a status as an error of `call`. */
 void Settle(Environment& environment, v8::Local<v8::Promise::Resolver> resolver, const char* call, cl_int status,
             const std::string& log = {}) {
   bool detached = environment.in_flight().SweepAndCheckDetached();
@@ -14,7 +14,7 @@ void Settle(Environment& environment, v8::Local<v8::Promise::Resolver> resolver,
     reason = kDetachedReason;
   }
   auto context = Nan::GetCurrentContext();
-  // Either fails only when the environment is being terminated.
+  // Both fail only while the environment is being terminated.
   if (status == CL_SUCCESS) {
     resolver->Resolve(context, Nan::Undefined()).FromMaybe(false);
     return;
@@ -23,7 +23,7 @@ void Settle(Environment& environment, v8::Local<v8::Promise::Resolver> resolver,
   if (!error.IsEmpty()) resolver->Reject(context, error).FromMaybe(false);
 }
 
-/** Makes a promise that the call returns; empty when the environment is being terminated. */
+/** Creates the promise that the call returns; empty while the environment is being terminated. */
 v8::Local<v8::Promise::Resolver> ReturnPromise(Call& call) {
   v8::Local<v8::Promise::Resolver> resolver;
   if (v8::Promise::Resolver::New(Nan::GetCurrentContext()).ToLocal(&resolver)) call.Return(resolver->GetPromise());

@@ -10,7 +10,7 @@
 
 namespace clsort {
 
-/** A job whose end settles a promise: fulfilled with undefined, or rejected with `status_` as an error. */
+/** Job that settles a promise: resolves it with undefined, or rejects it with `status_` as an error. */
 class PromiseJob : public Job {
  public:
   explicit PromiseJob(const char* call) : call_(call) {}
@@ -31,12 +31,14 @@ class PromiseJob : public Job {
 /** Starts the job and returns its promise. */
 void StartPromise(Call& call, std::unique_ptr<PromiseJob> job, const Platform* platform);
 
-/** The event of a handle to wait for; a queue that was released has been flushed by that. */
+/**
+ * Retains the event of a handle for a wait, and its queue if that must be flushed; a released queue is already flushed.
+ */
 HeldEvent HoldEvent(Call& call, const Object& event);
 
 /**
- * Returns a promise of the end of all events. `retry` gets the status of a wait
- * that failed, and makes a job that settles the promise instead.
+ * Returns a promise for the end of all events. `retry` gets the status of a failed wait and returns a job that settles
+ * the promise instead.
  */
 void ReturnWait(Call& call, const char* name, std::vector<HeldEvent> events, const Platform* platform,
                 std::function<std::unique_ptr<PromiseJob>(cl_int)> retry = {});

@@ -10,15 +10,15 @@ namespace clsort {
 
 namespace {
 
-/** Waits that block. A command's end is awaited by one or two as a rule; some drivers spin in each. */
+/** Number of blocking waits. One or two are typical; some drivers spin in each of them. */
 constexpr size_t kBlockers = 4;
 
-/** How long the watcher pauses: little at first, then more and more, and always much more than it takes to ask. */
+/** Pause of the watcher: grows from the minimum to the maximum and is much longer than the queries take. */
 constexpr auto kMinPause = std::chrono::milliseconds(1);
 constexpr auto kMaxPause = std::chrono::milliseconds(32);
 constexpr int kPauseFactor = 50;
 
-/** Where drivers' callbacks find their wait. Lives as long as the process: they come at any time. */
+/** Waits by the number that driver callbacks pass. Never destroyed: callbacks come at any time. */
 IdTable<std::weak_ptr<Waits>>& numbers = *new IdTable<std::weak_ptr<Waits>>;
 
 }  // namespace
@@ -120,7 +120,7 @@ void Waits::CountDown(void* number) {
     auto found = pending_.find(number);
     if (found == pending_.end() || --found->second.left > 0) return;
   }
-  // The loop asks how it ended: drivers may hold their locks here, and some say that all is well when it is not.
+  // The event loop queries the result: drivers may hold locks here, and some report success for failures.
   if (auto wait = Take(number)) {
     Post(std::move(wait), [](const Wait& ended) { return std::min(ended.Ask(), CL_SUCCESS); });
   }
@@ -218,7 +218,7 @@ void Waits::AskNow() {
   for (auto& [number, wait] : waits) {
     cl_int status = wait->Ask();
     bool failed = status < CL_SUCCESS && status != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
-    if (status > CL_SUCCESS || (failed && wait->called)) continue;  // the driver's callback will come
+    if (status > CL_SUCCESS || (failed && wait->called)) continue;  // the driver's callback will follow
     if (auto taken = Take(number)) Post(std::move(taken), [status](const Wait&) { return status; });
   }
 }

@@ -14,7 +14,7 @@ import { rejectInsteadOfThrow } from './promises.js';
 
 let addon: Native | undefined;
 
-/** Where the addon may be, best first: built here, then the one that the package brings for this Node. */
+/** Paths of the addon in order of preference: a local build, then the prebuilt addon for this version of Node. */
 function* candidates(): Generator<string> {
   const chosen = process.env.CLSORT_ADDON;
   if (chosen) return yield resolve(chosen);
@@ -26,19 +26,19 @@ function* candidates(): Generator<string> {
 
 const HOST = "  - sort without it: device 'host'";
 
-/** Systems that the package brings addons for. */
+/** Platforms that the package has prebuilt addons for. */
 const prebuiltFor = (): string[] => (existsSync(prebuilds()) ? readdirSync(prebuilds()) : []);
 
-/** Versions of Node that there are addons for, where there are any for the system. */
+/** Major versions of Node that every supported platform has a prebuilt addon for. */
 const PREBUILT_NODES = [20, 22, 24, 26];
 
-/** Would another version of Node find an addon? Only where the system has some, and none for this version. */
+/** Whether another version of Node has a prebuilt addon on this platform and the running version has none. */
 function needsOtherNode(systems: readonly string[]): boolean {
   const [major] = process.versions.node.split('.');
   return systems.includes(platformName()) && !PREBUILT_NODES.includes(Number(major));
 }
 
-/** Node refuses all addons: under its permission model, and with --no-addons. */
+/** Node loads no addons under its permission model and with --no-addons. */
 const isDisabled = (error: unknown): boolean =>
   (error as NodeJS.ErrnoException).code === 'ERR_DLOPEN_DISABLED';
 
@@ -51,7 +51,7 @@ const PERMISSION = [
   WITHOUT_ADDON,
 ];
 
-/** What was to be had, and what to do where nothing of it fits. */
+/** Returns the lines of the error message that list the prebuilt addons and the possible solutions. */
 function advice(): string[] {
   const other = otherRuntime();
   if (other !== undefined) {
@@ -96,7 +96,7 @@ function explain(failures: readonly string[], disabled: boolean): string {
   ].join('\n');
 }
 
-/** What `require` does with an addon; bundlers rewrite or remove calls of `require`. */
+/** Loads an addon as `require` does; bundlers rewrite or remove calls of `require`. */
 function open(file: string): Native {
   const module = { exports: {} };
   process.dlopen(module, file);
@@ -122,7 +122,7 @@ function refuseTransfer(): never {
   throw new TypeError('this ArrayBuffer is memory of an OpenCL driver: it cannot be transferred');
 }
 
-/** Keeps an ArrayBuffer over a driver's memory from being carried away from under the driver. */
+/** Prevents the transfer of an ArrayBuffer over driver memory: the driver would still use that memory. */
 function protect(buffer: ArrayBuffer): void {
   markAsUntransferable(buffer);
   for (const name of ['transfer', 'transferToFixedLength']) {
@@ -132,7 +132,7 @@ function protect(buffer: ArrayBuffer): void {
 
 type Callback = (...args: unknown[]) => unknown;
 
-/** Has a callback run in the asynchronous context in which it was handed over. */
+/** Binds a callback to the asynchronous context in which it was passed. */
 function bindCallback(callback: Callback): Callback {
   // An AsyncResource leaves its domain before an error of the callback is reported.
   const { domain } = process as { domain?: { bind(callback: Callback): Callback } | null };
@@ -141,10 +141,13 @@ function bindCallback(callback: Callback): Callback {
 
 const doNothing = (): void => undefined;
 
-/** `releaseAsync` returns no promise. */
+/** `releaseAsync` is the only Async function that returns no promise. */
 const returnsPromise = (name: string): boolean => name.endsWith('Async') && name !== 'releaseAsync';
 
-/** Gives the addon what it cannot do itself, its handles our classes, and its promises all of its errors. */
+/**
+ * Passes JavaScript helpers to the addon, makes its handles instances of our classes, and turns the errors that its
+ * promise-returning functions throw into rejections.
+ */
 function connect(loaded: Native): Native {
   patchTransfer();
   loaded.initialize(errorOf, protect, bindCallback, doNothing);
@@ -159,9 +162,9 @@ function connect(loaded: Native): Native {
 }
 
 /**
- * The addon, loaded when it is first needed: importing the package never fails for want of it.
+ * Returns the addon and loads it on the first call, so that importing the package never fails.
  *
- * @throws UnsupportedError when there is none for this Node and system
+ * @throws UnsupportedError when no addon loads for this version of Node and platform
  */
 export function native(): Native {
   addon ??= load();

@@ -2,22 +2,32 @@ import { native } from './binding.js';
 import type { CommandBuffer, CommandQueue, Kernel, MemObject } from './objects.js';
 import type { Enqueued, HostMemory, InfoValue, Properties, Size, Triple, WaitList } from './types.js';
 
-// cl_khr_command_buffer, versions 0.9.0 to 0.9.4: commands that are recorded once and executed many times. From 0.9.5
-// on its functions have other arguments, and UnsupportedError says so. A command buffer is of one queue.
+// cl_khr_command_buffer, versions 0.9.0 to 0.9.4: commands are recorded once and executed many times. Version 0.9.5
+// changed the arguments of its functions; for that version or later the binding throws UnsupportedError. A command
+// buffer belongs to one queue.
 //
-// It keeps what its commands use, whatever becomes of the handles: kernels with the arguments that they had when they
-// were recorded, buffers and images. Shared virtual memory has to be there still when it is executed.
+// A command buffer keeps the objects that its commands use alive, even if their handles are released: buffers, images,
+// and kernels with the arguments that they had when they were recorded. Shared virtual memory must still be allocated
+// when the command buffer executes.
 
-/** Sync points of commands of the same command buffer that have to be done first. */
+/** Sync points of commands in the same command buffer that must complete first; null or omitted for none. */
 type SyncPoints = readonly number[] | null;
 
 /**
- * A command buffer, which records commands from now on. Calls clCreateCommandBufferKHR.
+ * Creates a command buffer in the recording state. Calls clCreateCommandBufferKHR.
  *
- * @param queues one queue
- * @param properties such as `[COMMAND_BUFFER_FLAGS_KHR, COMMAND_BUFFER_SIMULTANEOUS_USE_KHR]`
- * @throws INVALID_COMMAND_QUEUE, INVALID_VALUE, INCOMPATIBLE_COMMAND_QUEUE_KHR; UnsupportedError where the device lacks
- *   the extension or has another version of it
+ * @param queues array of exactly one queue
+ * @param properties such as `[COMMAND_BUFFER_FLAGS_KHR, COMMAND_BUFFER_SIMULTANEOUS_USE_KHR]`; the final 0 is added
+ * @returns the command buffer
+ * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_VALUE, INCOMPATIBLE_COMMAND_QUEUE_KHR
+ * @throws UnsupportedError when the device lacks the extension or has another version of it
+ * @example
+ * ```ts
+ * const commands = cl.createCommandBufferKHR([queue]);
+ * cl.commandNDRangeKernelKHR(commands, null, null, kernel, 1, null, [1024], null);
+ * cl.finalizeCommandBufferKHR(commands);
+ * cl.enqueueCommandBufferKHR(null, commands);
+ * ```
  */
 export function createCommandBufferKHR(
   queues: readonly CommandQueue[],
@@ -27,42 +37,50 @@ export function createCommandBufferKHR(
 }
 
 /**
- * Ends the recording: it can be executed from now on. Calls clFinalizeCommandBufferKHR.
+ * Ends the recording; the command buffer can then be executed. Calls clFinalizeCommandBufferKHR.
  *
- * @throws INVALID_COMMAND_BUFFER_KHR, INVALID_OPERATION for one that is finalized already
+ * @param commandBuffer command buffer in the recording state
+ * @returns SUCCESS (0)
+ * @throws OpenCLError INVALID_COMMAND_BUFFER_KHR; INVALID_OPERATION when it is already finalized
  */
 export function finalizeCommandBufferKHR(commandBuffer: CommandBuffer): 0 {
   return native().finalizeCommandBufferKHR(commandBuffer);
 }
 
 /**
- * Adds a reference. There is no call: references are counted here.
+ * Adds a reference to the handle. The binding counts these references itself; it calls no OpenCL function.
  *
- * @throws INVALID_COMMAND_BUFFER_KHR
+ * @param commandBuffer command buffer to retain
+ * @returns SUCCESS (0)
+ * @throws OpenCLError INVALID_COMMAND_BUFFER_KHR
  */
 export function retainCommandBufferKHR(commandBuffer: CommandBuffer): 0 {
   return native().retainCommandBufferKHR(commandBuffer);
 }
 
 /**
- * Gives a reference back. With the last one the driver is told by clReleaseCommandBufferKHR, once no queue executes
- * the command buffer any more.
+ * Removes a reference from the handle. After the last one, clReleaseCommandBufferKHR is called as soon as no queue
+ * executes the command buffer any more.
  *
- * @throws INVALID_COMMAND_BUFFER_KHR, also for one that is released already
+ * @param commandBuffer command buffer to release
+ * @returns SUCCESS (0)
+ * @throws OpenCLError INVALID_COMMAND_BUFFER_KHR, also when it is already released
  */
 export function releaseCommandBufferKHR(commandBuffer: CommandBuffer): 0 {
   return native().releaseCommandBufferKHR(commandBuffer);
 }
 
 /**
- * Has a queue execute the commands. Calls clEnqueueCommandBufferKHR.
+ * Enqueues the recorded commands for execution. Calls clEnqueueCommandBufferKHR.
  *
- * @param queues an array of one queue that is like the recorded one, or null for that
- * @param waitList events that have to complete first
- * @param wantEvent return an event for the whole of it
- * @throws INVALID_COMMAND_BUFFER_KHR, INVALID_OPERATION for one that is not finalized, or still executed and not made
- *   with `COMMAND_BUFFER_SIMULTANEOUS_USE_KHR`, INVALID_COMMAND_QUEUE, INVALID_KERNEL_ARGS when shared virtual memory of
- *   a kernel was freed, INVALID_EVENT_WAIT_LIST
+ * @param queues array of one queue that is compatible with the recorded queue, or null for the recorded queue
+ * @param commandBuffer finalized command buffer
+ * @param waitList events that must complete before the first command starts; null or omitted for none
+ * @param wantEvent whether to return an event for the whole execution; false by default
+ * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
+ * @throws OpenCLError INVALID_COMMAND_BUFFER_KHR, INVALID_COMMAND_QUEUE, INVALID_EVENT_WAIT_LIST; INVALID_OPERATION
+ *   when the command buffer is not finalized, or is still executing and was created without
+ *   `COMMAND_BUFFER_SIMULTANEOUS_USE_KHR`; INVALID_KERNEL_ARGS when shared virtual memory of a kernel was freed
  */
 export function enqueueCommandBufferKHR<W extends boolean | undefined = false>(
   queues: readonly CommandQueue[] | null | undefined,
@@ -74,21 +92,27 @@ export function enqueueCommandBufferKHR<W extends boolean | undefined = false>(
 }
 
 /**
- * A fact about a command buffer. Calls clGetCommandBufferInfoKHR.
+ * Returns information about a command buffer. Calls clGetCommandBufferInfoKHR.
  *
+ * @param commandBuffer command buffer to query
  * @param name `COMMAND_BUFFER_STATE_KHR`, `COMMAND_BUFFER_QUEUES_KHR`, …
- * @throws INVALID_COMMAND_BUFFER_KHR, INVALID_VALUE
+ * @returns the value, whose type depends on `name`
+ * @throws OpenCLError INVALID_COMMAND_BUFFER_KHR, INVALID_VALUE
  */
 export function getCommandBufferInfoKHR(commandBuffer: CommandBuffer, name: number): InfoValue {
   return native().getCommandBufferInfoKHR(commandBuffer, name);
 }
 
 /**
- * Records a barrier: for the commands of the sync points, or for all before it. Calls clCommandBarrierWithWaitListKHR.
+ * Records a barrier after the commands of the sync points, or after all earlier commands if there are none. Calls
+ * clCommandBarrierWithWaitListKHR.
  *
- * @returns the command's sync point
- * @throws INVALID_COMMAND_BUFFER_KHR, INVALID_OPERATION once it is finalized, INVALID_SYNC_POINT_WAIT_LIST_KHR,
- *   INVALID_COMMAND_QUEUE
+ * @param commandBuffer command buffer in the recording state
+ * @param queue the queue of the command buffer, or null for it
+ * @param syncPoints sync points of commands that must complete first; null or omitted for none
+ * @returns the sync point of the command
+ * @throws OpenCLError INVALID_COMMAND_BUFFER_KHR, INVALID_SYNC_POINT_WAIT_LIST_KHR; INVALID_OPERATION when the command
+ *   buffer is finalized; INVALID_COMMAND_QUEUE
  */
 export function commandBarrierWithWaitListKHR(
   commandBuffer: CommandBuffer,
@@ -99,11 +123,19 @@ export function commandBarrierWithWaitListKHR(
 }
 
 /**
- * Records a copy of bytes. Calls clCommandCopyBufferKHR.
+ * Records a copy between buffers. Calls clCommandCopyBufferKHR.
  *
- * @returns the command's sync point
- * @throws INVALID_COMMAND_BUFFER_KHR, INVALID_OPERATION once it is finalized, INVALID_SYNC_POINT_WAIT_LIST_KHR,
- *   INVALID_MEM_OBJECT, INVALID_VALUE, MEM_COPY_OVERLAP
+ * @param commandBuffer command buffer in the recording state
+ * @param queue the queue of the command buffer, or null for it
+ * @param from source buffer
+ * @param to destination buffer
+ * @param fromOffset bytes from the start of `from`
+ * @param toOffset bytes from the start of `to`
+ * @param size bytes to copy
+ * @param syncPoints sync points of commands that must complete first; null or omitted for none
+ * @returns the sync point of the command
+ * @throws OpenCLError INVALID_COMMAND_BUFFER_KHR, INVALID_SYNC_POINT_WAIT_LIST_KHR; INVALID_OPERATION when the command
+ *   buffer is finalized; INVALID_MEM_OBJECT, INVALID_VALUE, MEM_COPY_OVERLAP
  */
 export function commandCopyBufferKHR(
   commandBuffer: CommandBuffer,
@@ -128,11 +160,23 @@ export function commandCopyBufferKHR(
 }
 
 /**
- * Records a copy of a box of bytes; pitches in bytes, 0 for none between. Calls clCommandCopyBufferRectKHR.
+ * Records a copy of a rectangular region between buffers. Calls clCommandCopyBufferRectKHR.
  *
- * @returns the command's sync point
- * @throws INVALID_COMMAND_BUFFER_KHR, INVALID_OPERATION once it is finalized, INVALID_SYNC_POINT_WAIT_LIST_KHR,
- *   INVALID_MEM_OBJECT, INVALID_VALUE, MEM_COPY_OVERLAP
+ * @param commandBuffer command buffer in the recording state
+ * @param queue the queue of the command buffer, or null for it
+ * @param from source buffer
+ * @param to destination buffer
+ * @param fromOrigin [bytes, rows, slices] in `from`
+ * @param toOrigin [bytes, rows, slices] in `to`
+ * @param region [bytes, rows, slices] to copy
+ * @param fromRowPitch bytes between rows of `from`; 0 for rows without gaps
+ * @param fromSlicePitch bytes between slices of `from`; 0 for slices without gaps
+ * @param toRowPitch bytes between rows of `to`; 0 for rows without gaps
+ * @param toSlicePitch bytes between slices of `to`; 0 for slices without gaps
+ * @param syncPoints sync points of commands that must complete first; null or omitted for none
+ * @returns the sync point of the command
+ * @throws OpenCLError INVALID_COMMAND_BUFFER_KHR, INVALID_SYNC_POINT_WAIT_LIST_KHR; INVALID_OPERATION when the command
+ *   buffer is finalized; INVALID_MEM_OBJECT, INVALID_VALUE, MEM_COPY_OVERLAP
  */
 export function commandCopyBufferRectKHR(
   commandBuffer: CommandBuffer,
@@ -167,9 +211,17 @@ export function commandCopyBufferRectKHR(
 /**
  * Records a copy from a buffer to an image. Calls clCommandCopyBufferToImageKHR.
  *
- * @returns the command's sync point
- * @throws INVALID_COMMAND_BUFFER_KHR, INVALID_OPERATION once it is finalized, INVALID_SYNC_POINT_WAIT_LIST_KHR,
- *   INVALID_MEM_OBJECT, INVALID_VALUE
+ * @param commandBuffer command buffer in the recording state
+ * @param queue the queue of the command buffer, or null for it
+ * @param buffer source buffer
+ * @param image destination image
+ * @param offset bytes from the start of `buffer`
+ * @param origin [x, y, z] in `image`, in pixels
+ * @param region [width, height, depth] in pixels
+ * @param syncPoints sync points of commands that must complete first; null or omitted for none
+ * @returns the sync point of the command
+ * @throws OpenCLError INVALID_COMMAND_BUFFER_KHR, INVALID_SYNC_POINT_WAIT_LIST_KHR; INVALID_OPERATION when the command
+ *   buffer is finalized; INVALID_MEM_OBJECT, INVALID_VALUE
  */
 export function commandCopyBufferToImageKHR(
   commandBuffer: CommandBuffer,
@@ -194,11 +246,19 @@ export function commandCopyBufferToImageKHR(
 }
 
 /**
- * Records a copy of pixels. Calls clCommandCopyImageKHR.
+ * Records a copy between images. Calls clCommandCopyImageKHR.
  *
- * @returns the command's sync point
- * @throws INVALID_COMMAND_BUFFER_KHR, INVALID_OPERATION once it is finalized, INVALID_SYNC_POINT_WAIT_LIST_KHR,
- *   INVALID_MEM_OBJECT, INVALID_VALUE, MEM_COPY_OVERLAP, IMAGE_FORMAT_MISMATCH
+ * @param commandBuffer command buffer in the recording state
+ * @param queue the queue of the command buffer, or null for it
+ * @param from source image
+ * @param to destination image of the same format
+ * @param fromOrigin [x, y, z] in `from`, in pixels
+ * @param toOrigin [x, y, z] in `to`, in pixels
+ * @param region [width, height, depth] in pixels
+ * @param syncPoints sync points of commands that must complete first; null or omitted for none
+ * @returns the sync point of the command
+ * @throws OpenCLError INVALID_COMMAND_BUFFER_KHR, INVALID_SYNC_POINT_WAIT_LIST_KHR; INVALID_OPERATION when the command
+ *   buffer is finalized; INVALID_MEM_OBJECT, INVALID_VALUE, MEM_COPY_OVERLAP, IMAGE_FORMAT_MISMATCH
  */
 export function commandCopyImageKHR(
   commandBuffer: CommandBuffer,
@@ -225,9 +285,17 @@ export function commandCopyImageKHR(
 /**
  * Records a copy from an image to a buffer. Calls clCommandCopyImageToBufferKHR.
  *
- * @returns the command's sync point
- * @throws INVALID_COMMAND_BUFFER_KHR, INVALID_OPERATION once it is finalized, INVALID_SYNC_POINT_WAIT_LIST_KHR,
- *   INVALID_MEM_OBJECT, INVALID_VALUE
+ * @param commandBuffer command buffer in the recording state
+ * @param queue the queue of the command buffer, or null for it
+ * @param image source image
+ * @param buffer destination buffer
+ * @param origin [x, y, z] in `image`, in pixels
+ * @param region [width, height, depth] in pixels
+ * @param offset bytes from the start of `buffer`
+ * @param syncPoints sync points of commands that must complete first; null or omitted for none
+ * @returns the sync point of the command
+ * @throws OpenCLError INVALID_COMMAND_BUFFER_KHR, INVALID_SYNC_POINT_WAIT_LIST_KHR; INVALID_OPERATION when the command
+ *   buffer is finalized; INVALID_MEM_OBJECT, INVALID_VALUE
  */
 export function commandCopyImageToBufferKHR(
   commandBuffer: CommandBuffer,
@@ -252,11 +320,18 @@ export function commandCopyImageToBufferKHR(
 }
 
 /**
- * Records a fill with a pattern: an integer is 4 bytes, a fraction 8, memory what it is. Calls clCommandFillBufferKHR.
+ * Records a fill of a buffer with a repeated pattern. Calls clCommandFillBufferKHR.
  *
- * @returns the command's sync point
- * @throws INVALID_COMMAND_BUFFER_KHR, INVALID_OPERATION once it is finalized, INVALID_SYNC_POINT_WAIT_LIST_KHR,
- *   INVALID_MEM_OBJECT, INVALID_VALUE
+ * @param commandBuffer command buffer in the recording state
+ * @param queue the queue of the command buffer, or null for it
+ * @param buffer buffer to fill
+ * @param pattern a 32-bit integer takes 4 bytes, any other number an 8-byte double; memory is used as it is
+ * @param offset bytes from the start of `buffer`; a multiple of the pattern's size
+ * @param size bytes to fill; a multiple of the pattern's size
+ * @param syncPoints sync points of commands that must complete first; null or omitted for none
+ * @returns the sync point of the command
+ * @throws OpenCLError INVALID_COMMAND_BUFFER_KHR, INVALID_SYNC_POINT_WAIT_LIST_KHR; INVALID_OPERATION when the command
+ *   buffer is finalized; INVALID_MEM_OBJECT, INVALID_VALUE
  */
 export function commandFillBufferKHR(
   commandBuffer: CommandBuffer,
@@ -271,11 +346,18 @@ export function commandFillBufferKHR(
 }
 
 /**
- * Records a fill with a colour: four numbers, or 16 bytes. Calls clCommandFillImageKHR.
+ * Records a fill of an image with a colour. Calls clCommandFillImageKHR.
  *
- * @returns the command's sync point
- * @throws INVALID_COMMAND_BUFFER_KHR, INVALID_OPERATION once it is finalized, INVALID_SYNC_POINT_WAIT_LIST_KHR,
- *   INVALID_MEM_OBJECT, INVALID_VALUE
+ * @param commandBuffer command buffer in the recording state
+ * @param queue the queue of the command buffer, or null for it
+ * @param image image to fill
+ * @param color four numbers, or 16 bytes
+ * @param origin [x, y, z] in pixels
+ * @param region [width, height, depth] in pixels
+ * @param syncPoints sync points of commands that must complete first; null or omitted for none
+ * @returns the sync point of the command
+ * @throws OpenCLError INVALID_COMMAND_BUFFER_KHR, INVALID_SYNC_POINT_WAIT_LIST_KHR; INVALID_OPERATION when the command
+ *   buffer is finalized; INVALID_MEM_OBJECT, INVALID_VALUE
  */
 export function commandFillImageKHR(
   commandBuffer: CommandBuffer,
@@ -290,11 +372,21 @@ export function commandFillImageKHR(
 }
 
 /**
- * Records a launch, with the arguments that the kernel has now. Calls clCommandNDRangeKernelKHR.
+ * Records a kernel launch with the current arguments of the kernel. Calls clCommandNDRangeKernelKHR.
  *
- * @returns the command's sync point
- * @throws INVALID_COMMAND_BUFFER_KHR, INVALID_OPERATION once it is finalized, INVALID_SYNC_POINT_WAIT_LIST_KHR,
- *   INVALID_KERNEL, INVALID_KERNEL_ARGS, INVALID_WORK_GROUP_SIZE and others as `enqueueNDRangeKernel`
+ * @param commandBuffer command buffer in the recording state
+ * @param queue the queue of the command buffer, or null for it
+ * @param properties properties of the command; the final 0 is added
+ * @param kernel kernel whose arguments are all set
+ * @param dimensions 1 to 3; each array has as many elements
+ * @param offset first global ID in each dimension; null for 0
+ * @param global work-items in each dimension
+ * @param local work-items of a work-group in each dimension; null lets the driver choose
+ * @param syncPoints sync points of commands that must complete first; null or omitted for none
+ * @returns the sync point of the command
+ * @throws OpenCLError INVALID_COMMAND_BUFFER_KHR, INVALID_SYNC_POINT_WAIT_LIST_KHR; INVALID_OPERATION when the command
+ *   buffer is finalized; INVALID_KERNEL, INVALID_KERNEL_ARGS, INVALID_WORK_GROUP_SIZE, and the others of
+ *   `enqueueNDRangeKernel`
  */
 export function commandNDRangeKernelKHR(
   commandBuffer: CommandBuffer,

@@ -2,34 +2,34 @@ import { native } from './binding.js';
 import * as constants from './constants.js';
 import type { MemObject } from './objects.js';
 
-/** What a memory object holds, as `util.inspect` prints it. Sizes of images are in pixels. */
+/** Description of a memory object, as `util.inspect` prints it. Image sizes are in pixels. */
 export interface Contents {
   /** `'BUFFER'`, `'IMAGE2D'`, …, as in `MEM_OBJECT_…`. */
   readonly type?: string;
   readonly bytes?: number;
-  /** Names of `MEM_…`. */
+  /** Names of the `MEM_…` flags. */
   readonly flags?: readonly string[];
-  /** Of an image: as many as it has dimensions, and its layers. */
+  /** Size of an image in each dimension, then its number of layers if it is an array. */
   readonly size?: readonly number[];
-  /** Of an image: order and type of the channels. */
+  /** Channel order and channel type of an image. */
   readonly format?: string;
-  /** Of a pipe. */
+  /** Maximum number of packets of a pipe. */
   readonly packets?: number;
   readonly packetBytes?: number;
-  /** Of a part of a buffer: where it begins. */
+  /** Offset of a sub-buffer in bytes. */
   readonly offset?: number;
-  /** Regions that are mapped now. */
+  /** Number of regions that are currently mapped. */
   readonly maps?: number;
   readonly released?: true;
 }
 
-/** The name of a value among the constants from `first` to `last`, which are numbered in a row. */
+/** Returns the name of a constant; the constants from `first` to `last` are numbered consecutively. */
 function nameOf(value: number, first: number, last: number): string | undefined {
   if (!(first <= value && value <= last)) return undefined;
   return Object.entries(constants).find(([, number]) => number === value)?.[0];
 }
 
-/** The core's flags; extensions give others the same bits. */
+/** Flags of the OpenCL core; extensions reuse the same bits for other flags. */
 const FLAGS = new Set([
   'MEM_READ_WRITE',
   'MEM_WRITE_ONLY',
@@ -52,7 +52,8 @@ const flagsOf = (bits: number): string[] =>
     .map(([name]) => name);
 
 /**
- * What a memory object holds. Asks the driver, and leaves out what that does not tell, so that printing never fails.
+ * Returns the description of a memory object. Properties that the driver does not report are left out, so that printing
+ * never fails.
  */
 export function contentsOf(memory: MemObject): Contents {
   if (memory.released) return { released: true };

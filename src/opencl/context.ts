@@ -3,13 +3,22 @@ import type { Context, Device } from './objects.js';
 import type { Flags, InfoValue, Properties } from './types.js';
 
 /**
- * A context over devices of one platform. Calls clCreateContext.
+ * Creates a context for devices of one platform. Calls clCreateContext.
  *
  * @param properties such as `[CONTEXT_PLATFORM, platform]`; the final 0 is added
- * @param notify called on this thread for each error that the driver reports outside of a call; it does not
- *   keep the process alive. It is let go with the context, that is, when nothing made from the context is left either,
- *   and on platforms before OpenCL 3.0 when the handle is released or collected
- * @throws INVALID_VALUE without devices, INVALID_DEVICE, INVALID_PLATFORM, INVALID_PROPERTY
+ * @param devices one or more devices of the same platform
+ * @param notify called as (message, details, userData) on this thread for each error that the driver reports outside of
+ *   a call. It does not keep the process alive. It is freed with the context, after the last object of the context; on
+ *   platforms before OpenCL 3.0, when the handle is released or garbage-collected
+ * @param userData passed to `notify`
+ * @returns the context
+ * @throws OpenCLError INVALID_VALUE without devices, INVALID_DEVICE, INVALID_PLATFORM, INVALID_PROPERTY
+ * @example
+ * ```ts
+ * const [platform] = cl.getPlatformIDs();
+ * const [device] = cl.getDeviceIDs(platform, cl.DEVICE_TYPE_ALL);
+ * const context = cl.createContext([cl.CONTEXT_PLATFORM, platform], [device]);
+ * ```
  */
 export function createContext(
   properties: Properties,
@@ -21,10 +30,16 @@ export function createContext(
 }
 
 /**
- * A context over all devices of a type. Calls clCreateContextFromType.
+ * Creates a context for all devices of a type. Calls clCreateContextFromType.
  *
- * @param type a sum of `DEVICE_TYPE_…`, or an array of them
- * @throws DEVICE_NOT_FOUND, INVALID_DEVICE_TYPE, INVALID_PLATFORM, INVALID_PROPERTY
+ * @param properties such as `[CONTEXT_PLATFORM, platform]`; the final 0 is added
+ * @param type sum of `DEVICE_TYPE_…`, or an array of them
+ * @param notify called as (message, details, userData) on this thread for each error that the driver reports outside of
+ *   a call. It does not keep the process alive. It is freed with the context, after the last object of the context; on
+ *   platforms before OpenCL 3.0, when the handle is released or garbage-collected
+ * @param userData passed to `notify`
+ * @returns the context
+ * @throws OpenCLError DEVICE_NOT_FOUND, INVALID_DEVICE_TYPE, INVALID_PLATFORM, INVALID_PROPERTY
  */
 export function createContextFromType(
   properties: Properties,
@@ -36,38 +51,48 @@ export function createContextFromType(
 }
 
 /**
- * Adds a reference. Calls clRetainContext.
+ * Adds a reference to a context. Calls clRetainContext.
  *
- * @throws INVALID_CONTEXT
+ * @param context context to retain
+ * @returns SUCCESS (0)
+ * @throws OpenCLError INVALID_CONTEXT
  */
 export function retainContext(context: Context): 0 {
   return native().retainContext(context);
 }
 
 /**
- * Gives a reference back; with the last one the handle is released. Calls clReleaseContext.
+ * Removes a reference from a context; without references the handle is released. Calls clReleaseContext.
  *
- * @throws INVALID_CONTEXT, also for a context that is released already
+ * @param context context to release
+ * @returns SUCCESS (0)
+ * @throws OpenCLError INVALID_CONTEXT, also when it is already released
  */
 export function releaseContext(context: Context): 0 {
   return native().releaseContext(context);
 }
 
 /**
- * A fact about a context. Calls clGetContextInfo.
+ * Returns information about a context. Calls clGetContextInfo.
  *
+ * @param context context to query
  * @param name `CONTEXT_DEVICES`, `CONTEXT_NUM_DEVICES`, `CONTEXT_REFERENCE_COUNT`, `CONTEXT_PROPERTIES`
- * @throws INVALID_CONTEXT, INVALID_VALUE
+ * @returns the value, whose type depends on `name`
+ * @throws OpenCLError INVALID_CONTEXT, INVALID_VALUE
  */
 export function getContextInfo(context: Context, name: number): InfoValue {
   return native().getContextInfo(context, name);
 }
 
 /**
- * Has a function called on this thread when the driver destroys the context. Calls
- * clSetContextDestructorCallback (OpenCL 3.0). It does not keep the process alive.
+ * Registers a callback for the destruction of a context. Calls clSetContextDestructorCallback (OpenCL 3.0).
  *
- * @throws INVALID_CONTEXT, INVALID_VALUE
+ * @param context context to watch
+ * @param notify called as (userData) on this thread when the driver destroys the context; it does not keep the process
+ *   alive
+ * @param userData passed to `notify`
+ * @returns SUCCESS (0)
+ * @throws OpenCLError INVALID_CONTEXT, INVALID_VALUE
  */
 export function setContextDestructorCallback(
   context: Context,

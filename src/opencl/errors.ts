@@ -8,26 +8,35 @@ const words = (name: string): string => {
 
 const constants = new Map<number, OpenCLError>();
 
-/** What the native side tells about a failed call. */
+/** Details of a failed call. */
 export interface FailedCall {
-  /** The C function that failed or refused its arguments, such as `clCreateBuffer`. */
+  /** The C function that failed or rejected its arguments, such as `clCreateBuffer`. */
   readonly call?: string;
-  /** What was wrong with which argument, where the binding found it before the driver did. */
+  /** The invalid argument and its problem, if the binding detected the error before the driver. */
   readonly reason?: string;
-  /** The compiler's log, where there is one. */
+  /** The log of the compiler, if there is one. */
   readonly log?: string;
 }
 
 /**
- * An OpenCL error: what a failing call throws, and what the constants such as `cl.INVALID_VALUE` are.
+ * OpenCL error: the class of the errors that calls throw and of constants such as `cl.INVALID_VALUE`.
  *
- * `message` depends on the code alone, so that code written for node-opencl can compare it with
- * `cl.INVALID_VALUE.message`; everything else stands in its own property.
+ * `message` depends only on the code, so that programs written for node-opencl can compare it with
+ * `cl.INVALID_VALUE.message`. All other details are separate properties.
+ *
+ * @example
+ * ```ts
+ * try {
+ *   cl.buildProgram(program);
+ * } catch (error) {
+ *   if (error instanceof cl.OpenCLError) console.error(error.code, error.log);
+ * }
+ * ```
  */
 export class OpenCLError extends Error implements FailedCall {
-  /** The OpenCL status, such as -30. */
+  /** OpenCL status code, such as -30. */
   readonly code: number;
-  // Only present where there is something to say, so that an error prints short.
+  // Defined only if they have a value, so that errors print short.
   declare readonly call?: string;
   declare readonly reason?: string;
   declare readonly log?: string;
@@ -42,17 +51,17 @@ export class OpenCLError extends Error implements FailedCall {
   }
 }
 
-/** An error as a constant: without a call, and without a stack that would point nowhere. */
+/** Returns an error for use as a constant: without a call and without a stack. */
 export function errorConstant(name: string, code: number): OpenCLError {
   const error = new OpenCLError(name, code);
-  // Not by Error.stackTraceLimit, which --frozen-intrinsics freezes.
+  // Error.stackTraceLimit is no alternative: --frozen-intrinsics freezes it.
   error.stack = `${error.name}: ${error.message}`;
-  // Where two names share a number, the first is the core's and the second an extension's.
+  // If two names share a number, the first is from the core and the second from an extension.
   if (!constants.has(code)) constants.set(code, error);
   return error;
 }
 
-/** Statuses of the native side itself: src/native/call.h has the same numbers. */
+/** Status codes of the addon itself; src/native/call.h defines the same numbers. */
 const NO_LOADER = -2_000_001;
 const UNSUPPORTED = -2_000_002;
 const PLATFORM_NOT_FOUND = -1001;
@@ -73,7 +82,7 @@ const LOADERS: Partial<Record<NodeJS.Platform, string>> = {
 const hint = (of: Partial<Record<NodeJS.Platform, string>>): string =>
   of[process.platform] ?? 'ask your system for OpenCL';
 
-/** The error that a failed native call throws; its stack begins at that call. */
+/** Returns the error that a failed call of the addon throws; its stack begins at that call. */
 export function errorOf(code: number, call: string, reason: string, log: string): Error {
   const error = describe(code, call, reason, log);
   Error.captureStackTrace(error, errorOf);
@@ -102,6 +111,6 @@ function describe(code: number, call: string, reason: string, log: string): Erro
   return new OpenCLError(name, code, { call, reason, log });
 }
 
-/** Whether an error came out of this binding. */
+/** Whether this binding made the error. */
 export const isOpenCLError = (error: unknown): error is OpenCLError =>
   error instanceof OpenCLError && !(error instanceof ClsortError);

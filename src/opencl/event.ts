@@ -3,83 +3,104 @@ import type { Context, Event } from './objects.js';
 import type { HighLow, InfoValue } from './types.js';
 
 /**
- * Waits until all events have completed. Calls clWaitForEvents, and blocks this thread meanwhile.
+ * Waits until all events have completed and blocks this thread meanwhile. Calls clWaitForEvents.
  *
- * @throws INVALID_VALUE without events, INVALID_EVENT, EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
+ * @param events one or more events
+ * @returns SUCCESS (0)
+ * @throws OpenCLError INVALID_VALUE without events, INVALID_EVENT, EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
  */
 export function waitForEvents(events: readonly Event[]): 0 {
   return native().waitForEvents(events);
 }
 
 /**
- * Flushes the events' queues and waits, on another thread. Calls clFlush and clWaitForEvents; when several waits are
- * pending already, clSetEventCallback instead, so that any number of them takes no more threads.
+ * Flushes the queues of the events and waits for the events on another thread. Calls clFlush and clWaitForEvents. If
+ * several waits are already pending, it calls clSetEventCallback instead, so that the number of threads stays constant.
  *
- * @throws (rejects) INVALID_VALUE without events, INVALID_EVENT, EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
+ * @param events one or more events
+ * @returns a promise that resolves when all events have completed
+ * @throws OpenCLError (rejects) INVALID_VALUE without events, INVALID_EVENT, EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
  */
 export function waitForEventsAsync(events: readonly Event[]): Promise<void> {
   return native().waitForEventsAsync(events);
 }
 
 /**
- * A fact about an event. Calls clGetEventInfo.
+ * Returns information about an event. Calls clGetEventInfo.
  *
+ * @param event event to query
  * @param name `EVENT_COMMAND_EXECUTION_STATUS` (`QUEUED`, …, `COMPLETE`, or a negative status), …;
- *   `EVENT_COMMAND_QUEUE` of a user event is a handle that counts as released
- * @throws INVALID_EVENT, INVALID_VALUE
+ *   `EVENT_COMMAND_QUEUE` of a user event is a handle whose `released` is true
+ * @returns the value, whose type depends on `name`
+ * @throws OpenCLError INVALID_EVENT, INVALID_VALUE
  */
 export function getEventInfo(event: Event, name: number): InfoValue {
   return native().getEventInfo(event, name);
 }
 
 /**
- * An event that `setUserEventStatus` completes. Calls clCreateUserEvent (OpenCL 1.1). One that is still open
- * when this environment ends, or when its handle is released or collected, is failed, since nothing could complete
- * it any more; it is completed instead where a command buffer may wait for it.
+ * Creates an event that `setUserEventStatus` completes. Calls clCreateUserEvent (OpenCL 1.1).
  *
- * @throws INVALID_CONTEXT
+ * The binding fails a user event that is still open when this environment ends, or when its handle is released or
+ * garbage-collected, because nothing could complete it afterwards. If a command buffer may wait for the event, the
+ * binding completes it instead.
+ *
+ * @param context context of the event
+ * @returns the user event in the state `SUBMITTED`
+ * @throws OpenCLError INVALID_CONTEXT
  */
 export function createUserEvent(context: Context): Event {
   return native().createUserEvent(context);
 }
 
 /**
- * Completes a user event, once. Calls clSetUserEventStatus (OpenCL 1.1).
+ * Completes a user event, which is possible once. Calls clSetUserEventStatus (OpenCL 1.1).
  *
+ * @param event user event
  * @param status `COMPLETE`, or a negative number for an error
- * @throws INVALID_EVENT, INVALID_VALUE, INVALID_OPERATION the second time, and for an error while a command buffer of the
- *   context is to be executed
+ * @returns SUCCESS (0)
+ * @throws OpenCLError INVALID_EVENT, INVALID_VALUE; INVALID_OPERATION when the status is already set, or for an error
+ *   status while a command buffer of the context is waiting to execute
  */
 export function setUserEventStatus(event: Event, status: number): 0 {
   return native().setUserEventStatus(event, status);
 }
 
 /**
- * Adds a reference. Calls clRetainEvent.
+ * Adds a reference to an event. Calls clRetainEvent.
  *
- * @throws INVALID_EVENT
+ * @param event event to retain
+ * @returns SUCCESS (0)
+ * @throws OpenCLError INVALID_EVENT
  */
 export function retainEvent(event: Event): 0 {
   return native().retainEvent(event);
 }
 
 /**
- * Gives a reference back. Calls clReleaseEvent.
+ * Removes a reference from an event. Calls clReleaseEvent.
  *
- * @throws INVALID_EVENT, also for an event that is released already
+ * @param event event to release
+ * @returns SUCCESS (0)
+ * @throws OpenCLError INVALID_EVENT, also when it is already released
  */
 export function releaseEvent(event: Event): 0 {
   return native().releaseEvent(event);
 }
 
 /**
- * Has a function called on this thread when an event gets to a state; the process stays alive until then.
- * Calls clSetEventCallback (OpenCL 1.1), and flushes the event's queue on another thread. Where a driver calls nobody
- * when a command fails, the function is called all the same.
+ * Registers a callback for an execution state of an event. Calls clSetEventCallback (OpenCL 1.1) and flushes the queue
+ * of the event on another thread.
  *
+ * The callback runs on this thread, and the process stays alive until then. It also runs when the command fails on a
+ * driver that does not report failures to callbacks.
+ *
+ * @param event event to watch
  * @param type `SUBMITTED`, `RUNNING` or `COMPLETE`
- * @param notify gets (userData, status, event); a negative status is the command's error
- * @throws INVALID_EVENT, INVALID_VALUE
+ * @param notify called as (userData, status, event); a negative status is the error of the command
+ * @param userData passed to `notify`
+ * @returns SUCCESS (0)
+ * @throws OpenCLError INVALID_EVENT, INVALID_VALUE
  */
 export function setEventCallback(
   event: Event,
@@ -91,11 +112,13 @@ export function setEventCallback(
 }
 
 /**
- * When a command got to a state, in nanoseconds of the device's clock, as [hi, lo]. Calls
- * clGetEventProfilingInfo.
+ * Returns the time at which a command reached a state. Calls clGetEventProfilingInfo.
  *
+ * @param event event of a command on a queue with `QUEUE_PROFILING_ENABLE`
  * @param name `PROFILING_COMMAND_QUEUED`, `…_SUBMIT`, `…_START`, `…_END`, `…_COMPLETE`
- * @throws PROFILING_INFO_NOT_AVAILABLE without `QUEUE_PROFILING_ENABLE` or before the end, INVALID_EVENT
+ * @returns nanoseconds of the device's clock, as [hi, lo]
+ * @throws OpenCLError INVALID_EVENT; PROFILING_INFO_NOT_AVAILABLE without `QUEUE_PROFILING_ENABLE` or before the
+ *   command has ended
  */
 export function getEventProfilingInfo(event: Event, name: number): HighLow {
   return native().getEventProfilingInfo(event, name);

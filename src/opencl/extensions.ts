@@ -3,25 +3,31 @@ import type { CommandQueue, MemObject, Platform } from './objects.js';
 import type { Enqueued, WaitList } from './types.js';
 
 /**
- * The functions of extensions that this binding has and that can be called on a device of the platform, by their
- * names in C. What is not among them throws UnsupportedError, which says why.
+ * Returns the C names of the extension functions that the binding has and a device of the platform supports. Other
+ * extension functions throw an UnsupportedError with the reason.
  *
+ * @param platform platform to query
  * @returns such as `['clCreateCommandBufferKHR', …]`
- * @throws INVALID_PLATFORM
+ * @throws OpenCLError INVALID_PLATFORM
  */
 export function getExtensionFunctions(platform: Platform): string[] {
   return native().getExtensionFunctions(platform);
 }
 
 /**
- * Tells the driver that memory of another API is ours to use from now on. Such memory is made a memory object by
- * `createBufferWithProperties` or `createImageWithProperties` with its handle among the properties, such as
- * `[EXTERNAL_MEMORY_HANDLE_OPAQUE_FD_KHR, fd]`. Calls clEnqueueAcquireExternalMemObjectsKHR (cl_khr_external_memory).
+ * Acquires memory of another API for use by OpenCL. Calls clEnqueueAcquireExternalMemObjectsKHR
+ * (cl_khr_external_memory).
  *
- * @param waitList events that have to complete first
- * @param wantEvent return an event for this command
- * @throws INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_VALUE without memory; UnsupportedError where the device
- *   lacks the extension
+ * `createBufferWithProperties` and `createImageWithProperties` make a memory object of such memory: its handle is one
+ * of the properties, such as `[EXTERNAL_MEMORY_HANDLE_OPAQUE_FD_KHR, fd]`.
+ *
+ * @param queue command queue that executes the command
+ * @param memory one or more memory objects that were created from external memory
+ * @param waitList events that must complete before the command starts; null or omitted for none
+ * @param wantEvent whether to return an event for the command; false by default
+ * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
+ * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_VALUE without memory
+ * @throws UnsupportedError when the device lacks the extension
  */
 export function enqueueAcquireExternalMemObjectsKHR<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -33,11 +39,15 @@ export function enqueueAcquireExternalMemObjectsKHR<W extends boolean | undefine
 }
 
 /**
- * Gives the memory back to the other API. Calls clEnqueueReleaseExternalMemObjectsKHR (cl_khr_external_memory).
+ * Returns acquired memory to the other API. Calls clEnqueueReleaseExternalMemObjectsKHR (cl_khr_external_memory).
  *
- * @param waitList events that have to complete first
- * @param wantEvent return an event for this command
- * @throws as `enqueueAcquireExternalMemObjectsKHR`
+ * @param queue command queue that executes the command
+ * @param memory one or more memory objects that were acquired
+ * @param waitList events that must complete before the command starts; null or omitted for none
+ * @param wantEvent whether to return an event for the command; false by default
+ * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
+ * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_VALUE without memory
+ * @throws UnsupportedError when the device lacks the extension
  */
 export function enqueueReleaseExternalMemObjectsKHR<W extends boolean | undefined = false>(
   queue: CommandQueue,

@@ -1,14 +1,15 @@
 import { native } from './binding.js';
 
 /**
- * Tells V8 that objects which it will collect hold so many more bytes, or fewer, that it does not see: it collects
- * sooner then.
+ * Reports memory outside of V8's heap that garbage-collected objects hold, so that V8 collects sooner.
+ *
+ * @param change bytes allocated since the last report; negative for bytes freed
  */
 export function adjustExternalBytes(change: number): void {
   native().externalBytes(change);
 }
 
-/** Has V8 collect all that it can, before this returns: some milliseconds. What was collected is told of in a later turn. */
+/** Runs a full garbage collection, which takes some milliseconds. Finalizers run in a later turn of the event loop. */
 export function collectNow(): void {
   native().collectNow();
 }

@@ -1,8 +1,8 @@
 /**
  * `clsort/opencl`: OpenCL 1.0 to 3.0 with the names and argument orders of the npm package node-opencl.
  *
- * Functions are named as in C without `cl`, constants without `CL_`; sizes are bytes unless said otherwise.
- * Importing this loads nothing: the addon and the OpenCL loader are opened by the first call.
+ * Functions have their C names without `cl`, constants without `CL_`. Sizes are in bytes unless stated otherwise.
+ * Importing this module loads nothing; the first call opens the addon and the OpenCL loader.
  */
 
 export * from './command-buffer.js';

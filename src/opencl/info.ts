@@ -3,16 +3,24 @@ import * as constants from './constants.js';
 import { getDeviceIDs, getDeviceInfo } from './device.js';
 import { getPlatformIDs, getPlatformInfo } from './platform.js';
 
-/** What this process can reach, and why it cannot. */
+/** The OpenCL loader, platforms and devices of this process, and the problems in reaching them. */
 export interface OpenCLInfo {
-  /** File of the OpenCL loader, null without one. */
+  /** Path of the OpenCL loader; null without one. */
   loader: string | null;
   platforms: { name: string; vendor: string; version: string; devices: string[] }[];
-  /** Why there is no platform, or no device on some. */
+  /** Reasons for missing platforms or devices. */
   problems: string[];
 }
 
-/** Loader, platforms and devices for a bug report. Never throws. */
+/**
+ * Returns the loader, platforms and devices, for example for a bug report. Never throws.
+ *
+ * @returns what was found; errors are in `problems`
+ * @example
+ * ```ts
+ * console.log(cl.openclInfo().platforms.map(({ name, devices }) => `${name}: ${devices}`));
+ * ```
+ */
 export function openclInfo(): OpenCLInfo {
   const info: OpenCLInfo = { loader: null, platforms: [], problems: [] };
   try {

@@ -2,7 +2,7 @@ import { native } from './binding.js';
 import type { CommandQueue, Device, Event, Kernel, MemObject, Program, Sampler } from './objects.js';
 import type { Enqueued, HostMemory, InfoValue, Size, WaitList } from './types.js';
 
-/** What a kernel argument may be set to. */
+/** Values of a kernel argument; `setKernelArg` documents which types accept which values. */
 export type KernelArgumentValue =
   | number
   | bigint
@@ -15,66 +15,88 @@ export type KernelArgumentValue =
   | null;
 
 /**
- * A kernel of a built program. Calls clCreateKernel.
+ * Creates a kernel of a built program. Calls clCreateKernel.
  *
- * @throws INVALID_PROGRAM, INVALID_PROGRAM_EXECUTABLE, INVALID_KERNEL_NAME, INVALID_VALUE
+ * @param program built program
+ * @param name name of the kernel function
+ * @returns the kernel
+ * @throws OpenCLError INVALID_PROGRAM, INVALID_PROGRAM_EXECUTABLE, INVALID_KERNEL_NAME, INVALID_VALUE
  */
 export function createKernel(program: Program, name: string): Kernel {
   return native().createKernel(program, name);
 }
 
 /**
- * All kernels of a built program. Calls clCreateKernelsInProgram.
+ * Creates all kernels of a built program. Calls clCreateKernelsInProgram.
  *
- * @throws INVALID_PROGRAM, INVALID_PROGRAM_EXECUTABLE
+ * @param program built program
+ * @returns one kernel for each kernel function
+ * @throws OpenCLError INVALID_PROGRAM, INVALID_PROGRAM_EXECUTABLE
  */
 export function createKernelsInProgram(program: Program): Kernel[] {
   return native().createKernelsInProgram(program);
 }
 
 /**
- * A copy of a kernel with its arguments. Calls clCloneKernel (OpenCL 2.1).
+ * Copies a kernel together with its arguments. Calls clCloneKernel (OpenCL 2.1).
  *
- * @throws INVALID_KERNEL
+ * @param kernel kernel to copy
+ * @returns the copy
+ * @throws OpenCLError INVALID_KERNEL
  */
 export function cloneKernel(kernel: Kernel): Kernel {
   return native().cloneKernel(kernel);
 }
 
 /**
- * Adds a reference. Calls clRetainKernel.
+ * Adds a reference to a kernel. Calls clRetainKernel.
  *
- * @throws INVALID_KERNEL
+ * @param kernel kernel to retain
+ * @returns SUCCESS (0)
+ * @throws OpenCLError INVALID_KERNEL
  */
 export function retainKernel(kernel: Kernel): 0 {
   return native().retainKernel(kernel);
 }
 
 /**
- * Gives a reference back. Calls clReleaseKernel.
+ * Removes a reference from a kernel. Calls clReleaseKernel.
  *
- * @throws INVALID_KERNEL, also for a kernel that is released already
+ * @param kernel kernel to release
+ * @returns SUCCESS (0)
+ * @throws OpenCLError INVALID_KERNEL, also when it is already released
  */
 export function releaseKernel(kernel: Kernel): 0 {
   return native().releaseKernel(kernel);
 }
 
 /**
- * Sets an argument. Calls clSetKernelArg.
+ * Sets an argument of a kernel. Calls clSetKernelArg.
  *
- * What the kernel declares is asked once and checked: a pointer takes a buffer, an image one of its type, and a value
- * has just its bytes. Where a driver does not tell, as for most programs made from binaries, what it accepts is tried
- * on another kernel; 8 bytes may then be an image to it, so their type must be named.
+ * The binding reads the declared parameters once and checks every value against them. A pointer accepts a buffer, an
+ * image parameter an image of its type, and a value its exact number of bytes. Some drivers do not report the
+ * declaration, as for most programs from binaries. The binding then tries on another kernel which values the driver
+ * accepts; 8 bytes may be an image there, so their type must be named.
  *
- * @param type `'uint'`, `'float4'`, … for values, `'float*'`, `'image2d_t'` or `'cl_mem'` for memory objects,
- *   `'sampler_t'`, `'queue_t'`, `'local'` for local memory; null takes it from what the kernel declares, and where
- *   the driver does not tell a handle or bytes speak for themselves
- * - a pointer also takes shared virtual memory, or null
- * - a scalar takes a number or bigint within its range, a vector an array of as many numbers
- * - any value takes its bytes, as a Buffer or typed array of just that size; a struct takes nothing else
- * - `'local'` takes a size in bytes
- * @throws INVALID_KERNEL, INVALID_ARG_INDEX, INVALID_ARG_VALUE, INVALID_ARG_SIZE, INVALID_MEM_OBJECT,
+ * @param kernel kernel to change
+ * @param index position of the argument, from 0
+ * @param type `'uint'`, `'float4'`, … for values; `'float*'`, `'image2d_t'` or `'cl_mem'` for memory objects;
+ *   `'sampler_t'`, `'queue_t'`; `'local'` for local memory. Null uses the declared type; if the driver does not report
+ *   it, a handle or bytes determine the type
+ * @param value depends on the type:
+ * - a pointer accepts a buffer, shared virtual memory, or null
+ * - a scalar accepts a number or bigint within its range, a vector an array of as many numbers
+ * - any value type accepts its bytes, as a Buffer or typed array of exactly that size; a struct accepts only bytes
+ * - `'local'` accepts a size in bytes
+ * @returns SUCCESS (0)
+ * @throws OpenCLError INVALID_KERNEL, INVALID_ARG_INDEX, INVALID_ARG_VALUE, INVALID_ARG_SIZE, INVALID_MEM_OBJECT,
  *   INVALID_SAMPLER
+ * @example
+ * ```ts
+ * cl.setKernelArg(kernel, 0, 'uint*', buffer);
+ * cl.setKernelArg(kernel, 1, 'uint', 1024);
+ * cl.setKernelArg(kernel, 2, 'local', 256 * 4);
+ * ```
  */
 export function setKernelArg(
   kernel: Kernel,
@@ -88,49 +110,62 @@ export function setKernelArg(
 /**
  * Sets a pointer argument to shared virtual memory. Calls clSetKernelArgSVMPointer (OpenCL 2.0).
  *
- * @param memory what `SVMAlloc` returned, or a view of it
- * @throws INVALID_KERNEL, INVALID_ARG_INDEX, INVALID_ARG_VALUE for any other memory
+ * @param kernel kernel to change
+ * @param index position of the argument, from 0
+ * @param memory memory of `SVMAlloc`, or a view of it
+ * @returns SUCCESS (0)
+ * @throws OpenCLError INVALID_KERNEL, INVALID_ARG_INDEX; INVALID_ARG_VALUE for any other memory
  */
 export function setKernelArgSVMPointer(kernel: Kernel, index: number, memory: HostMemory): 0 {
   return native().setKernelArgSVMPointer(kernel, index, memory);
 }
 
 /**
- * Tells what a kernel reaches through pointers. Calls clSetKernelExecInfo (OpenCL 2.0).
+ * Declares memory that a kernel reaches through pointers. Calls clSetKernelExecInfo (OpenCL 2.0).
  *
- * @param name `KERNEL_EXEC_INFO_SVM_PTRS` with a list of memory, or `KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM`
- * @throws INVALID_KERNEL, INVALID_VALUE, INVALID_OPERATION
+ * @param kernel kernel to change
+ * @param name `KERNEL_EXEC_INFO_SVM_PTRS` or `KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM`
+ * @param value array of shared virtual memory for the former, a boolean for the latter
+ * @returns SUCCESS (0)
+ * @throws OpenCLError INVALID_KERNEL, INVALID_VALUE, INVALID_OPERATION
  */
 export function setKernelExecInfo(kernel: Kernel, name: number, value: readonly HostMemory[] | boolean): 0 {
   return native().setKernelExecInfo(kernel, name, value);
 }
 
 /**
- * A fact about a kernel. Calls clGetKernelInfo.
+ * Returns information about a kernel. Calls clGetKernelInfo.
  *
+ * @param kernel kernel to query
  * @param name `KERNEL_FUNCTION_NAME`, `KERNEL_NUM_ARGS`, …
- * @throws INVALID_KERNEL, INVALID_VALUE
+ * @returns the value, whose type depends on `name`
+ * @throws OpenCLError INVALID_KERNEL, INVALID_VALUE
  */
 export function getKernelInfo(kernel: Kernel, name: number): InfoValue {
   return native().getKernelInfo(kernel, name);
 }
 
 /**
- * A fact about an argument. Calls clGetKernelArgInfo (OpenCL 1.2).
+ * Returns information about a parameter of a kernel. Calls clGetKernelArgInfo (OpenCL 1.2).
  *
+ * @param kernel kernel to query
+ * @param index position of the parameter, from 0
  * @param name `KERNEL_ARG_TYPE_NAME`, `KERNEL_ARG_NAME`, …
- * @throws INVALID_KERNEL, INVALID_ARG_INDEX, INVALID_VALUE, KERNEL_ARG_INFO_NOT_AVAILABLE
+ * @returns the value, whose type depends on `name`
+ * @throws OpenCLError INVALID_KERNEL, INVALID_ARG_INDEX, INVALID_VALUE, KERNEL_ARG_INFO_NOT_AVAILABLE
  */
 export function getKernelArgInfo(kernel: Kernel, index: number, name: number): InfoValue {
   return native().getKernelArgInfo(kernel, index, name);
 }
 
 /**
- * A fact about a kernel on a device. Calls clGetKernelWorkGroupInfo.
+ * Returns information about a kernel on a device. Calls clGetKernelWorkGroupInfo.
  *
- * @param device may be left out when the kernel's context has one only
+ * @param kernel kernel to query
+ * @param device device to query; may be null if the context of the kernel has exactly one device
  * @param name `KERNEL_WORK_GROUP_SIZE` (work-items), `KERNEL_LOCAL_MEM_SIZE` (bytes, [hi, lo]), …
- * @throws INVALID_KERNEL, INVALID_DEVICE, INVALID_VALUE
+ * @returns the value, whose type depends on `name`
+ * @throws OpenCLError INVALID_KERNEL, INVALID_DEVICE, INVALID_VALUE
  */
 export function getKernelWorkGroupInfo(
   kernel: Kernel,
@@ -141,10 +176,14 @@ export function getKernelWorkGroupInfo(
 }
 
 /**
- * A fact about the sub-groups of a kernel. Calls clGetKernelSubGroupInfo (OpenCL 2.1).
+ * Returns information about the sub-groups of a kernel. Calls clGetKernelSubGroupInfo (OpenCL 2.1).
  *
- * @param input the work-group size, or the number of sub-groups, that the question is about
- * @throws INVALID_KERNEL, INVALID_DEVICE, INVALID_VALUE, INVALID_OPERATION
+ * @param kernel kernel to query
+ * @param device device to query; may be null if the context of the kernel has exactly one device
+ * @param name `KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE`, …
+ * @param input work-group size or number of sub-groups that the query is about
+ * @returns the value, whose type depends on `name`
+ * @throws OpenCLError INVALID_KERNEL, INVALID_DEVICE, INVALID_VALUE, INVALID_OPERATION
  */
 export function getKernelSubGroupInfo(
   kernel: Kernel,
@@ -156,8 +195,8 @@ export function getKernelSubGroupInfo(
 }
 
 /**
- * The number of an array of one, which the addon reads much faster than the array. A number that is given
- * instead of an array stays an error.
+ * Unwraps an array of one number, because the addon reads a number much faster than an array. A number that the caller
+ * passes instead of an array remains an error.
  */
 function alone(sizes: readonly Size[] | null | undefined): unknown {
   if (typeof sizes === 'number') return [];
@@ -165,17 +204,25 @@ function alone(sizes: readonly Size[] | null | undefined): unknown {
 }
 
 /**
- * Runs a kernel. Calls clEnqueueNDRangeKernel.
+ * Enqueues a kernel for execution. Calls clEnqueueNDRangeKernel.
  *
- * @param dimensions 1 to 3; each array has as many numbers
+ * @param queue command queue that executes the command
+ * @param kernel kernel whose arguments are all set
+ * @param dimensions 1 to 3; each array has as many elements
+ * @param offset first global ID in each dimension; null for 0
  * @param global work-items in each dimension
  * @param local work-items of a work-group in each dimension; null lets the driver choose
- * @throws INVALID_COMMAND_QUEUE, INVALID_KERNEL, INVALID_WORK_DIMENSION, INVALID_GLOBAL_OFFSET,
- *   INVALID_GLOBAL_WORK_SIZE, INVALID_WORK_GROUP_SIZE, INVALID_KERNEL_ARGS when one is missing or released,
- *   INVALID_EVENT_WAIT_LIST
- * @param waitList events that have to complete first
- * @param wantEvent return an event for this command
- * @returns the event, or SUCCESS when none is wanted
+ * @param waitList events that must complete before the command starts; null or omitted for none
+ * @param wantEvent whether to return an event for the command; false by default
+ * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
+ * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_KERNEL, INVALID_WORK_DIMENSION, INVALID_GLOBAL_OFFSET,
+ *   INVALID_GLOBAL_WORK_SIZE, INVALID_WORK_GROUP_SIZE, INVALID_EVENT_WAIT_LIST; INVALID_KERNEL_ARGS when an argument is
+ *   missing or released
+ * @example
+ * ```ts
+ * const event = cl.enqueueNDRangeKernel(queue, kernel, 1, null, [1024], [256], null, true);
+ * await event.completed;
+ * ```
  */
 export function enqueueNDRangeKernel<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -199,32 +246,36 @@ export function enqueueNDRangeKernel<W extends boolean | undefined = false>(
   );
 }
 
-/** Launches as `enqueueKernels` takes them, all their numbers in one array. */
+/** Launches for `enqueueKernels`, with all numbers in one array. */
 export interface Launches {
   /**
-   * `words[0]` receives the number of launches that were enqueued. Then of each launch: dimensions, 1 if a
-   * group size is given, global sizes, the group size, the number of arguments to set, and of each argument
-   * its index, its kind and two numbers: 0, an index into `memory`, 0; 1, an offset into `bytes`, a length;
-   * 2, bytes of local memory, 0.
+   * `words[0]` receives the number of enqueued launches. For each launch follow: dimensions, 1 if a work-group size is
+   * given, the global sizes, the work-group size, the number of arguments to set, and for each argument its index, its
+   * kind and two numbers. The kinds are:
+   * - 0: an index into `memory`, then 0
+   * - 1: an offset into `bytes`, then a length
+   * - 2: bytes of local memory, then 0
    */
   readonly words: Float64Array;
-  /** Words in use. */
+  /** Number of words in use. */
   readonly count: number;
-  /** One for each launch. */
+  /** One kernel for each launch. */
   readonly kernels: readonly Kernel[];
   readonly memory: readonly MemObject[];
-  /** Arguments by value. */
+  /** Arguments that are passed by value. */
   readonly bytes: Uint8Array;
 }
 
 /**
- * Sets arguments of kernels and runs the kernels, one after the other. Calls clSetKernelArg and
- * clEnqueueNDRangeKernel for a whole list at once, since short kernels take less time than the way from
- * JavaScript to the driver. Arguments that are not in the list stay as they are.
+ * Sets arguments of kernels and enqueues the kernels in order. Calls clSetKernelArg and clEnqueueNDRangeKernel for the
+ * whole list in one call of the addon, because that call takes longer than a short kernel. Arguments that are not in
+ * the list keep their values.
  *
- * @param wantEvents return an event for each launch
- * @throws as `setKernelArg` and `enqueueNDRangeKernel`; the launches before are enqueued
- * @returns the events, or SUCCESS when none are wanted
+ * @param queue command queue that executes the command
+ * @param launches the launches and their arguments
+ * @param wantEvents whether to return an event for each launch; false by default
+ * @returns the events if `wantEvents` is true, otherwise SUCCESS (0)
+ * @throws OpenCLError as `setKernelArg` and `enqueueNDRangeKernel`; the launches before the failed one are enqueued
  */
 export function enqueueKernels<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -235,12 +286,14 @@ export function enqueueKernels<W extends boolean | undefined = false>(
 }
 
 /**
- * Runs a kernel with one work-item. Calls clEnqueueTask, which OpenCL 2.0 deprecated.
+ * Enqueues a kernel with a single work-item. Calls clEnqueueTask, which OpenCL 2.0 deprecated.
  *
- * @throws as `enqueueNDRangeKernel`
- * @param waitList events that have to complete first
- * @param wantEvent return an event for this command
- * @returns the event, or SUCCESS when none is wanted
+ * @param queue command queue that executes the command
+ * @param kernel kernel whose arguments are all set
+ * @param waitList events that must complete before the command starts; null or omitted for none
+ * @param wantEvent whether to return an event for the command; false by default
+ * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
+ * @throws OpenCLError as `enqueueNDRangeKernel`
  */
 export function enqueueTask<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -252,8 +305,7 @@ export function enqueueTask<W extends boolean | undefined = false>(
 }
 
 /**
- * Not supported: a native kernel is a C function that a driver calls on a thread of its own, where no
- * JavaScript can run.
+ * Always throws: a native kernel is a C function that the driver calls on its own thread, where no JavaScript can run.
  *
  * @throws UnsupportedError
  */

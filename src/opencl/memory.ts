@@ -12,14 +12,21 @@ import type {
 } from './types.js';
 
 /**
- * A buffer. Calls clCreateBuffer.
+ * Creates a buffer. Calls clCreateBuffer.
  *
- * @param flags a sum of `MEM_…`; none means `MEM_READ_WRITE`
+ * @param context context of the buffer
+ * @param flags sum of `MEM_…`; `MEM_READ_WRITE` by default
  * @param size bytes
- * @param hostPtr for `MEM_COPY_HOST_PTR` the contents; for `MEM_USE_HOST_PTR` the memory that the buffer lives
- *   in, which stays in place, and cannot be detached, until the buffer is gone
- * @throws INVALID_CONTEXT, INVALID_VALUE, INVALID_BUFFER_SIZE, INVALID_HOST_PTR when the memory is missing, too
- *   small or resizable, MEM_OBJECT_ALLOCATION_FAILURE
+ * @param hostPtr initial contents for `MEM_COPY_HOST_PTR`; for `MEM_USE_HOST_PTR` the memory of the buffer, which is
+ *   not moved and cannot be detached while the buffer exists
+ * @returns the buffer
+ * @throws OpenCLError INVALID_CONTEXT, INVALID_VALUE, INVALID_BUFFER_SIZE, MEM_OBJECT_ALLOCATION_FAILURE;
+ *   INVALID_HOST_PTR when the memory is missing, too small or resizable
+ * @example
+ * ```ts
+ * const keys = Uint32Array.of(3, 1, 2);
+ * const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE | cl.MEM_COPY_HOST_PTR, keys.byteLength, keys);
+ * ```
  */
 export function createBuffer(
   context: Context,
@@ -31,9 +38,15 @@ export function createBuffer(
 }
 
 /**
- * As `createBuffer`, with properties of extensions. Calls clCreateBufferWithProperties (OpenCL 3.0).
+ * Creates a buffer with properties of extensions. Calls clCreateBufferWithProperties (OpenCL 3.0).
  *
- * @throws as `createBuffer`, INVALID_PROPERTY
+ * @param context context of the buffer
+ * @param properties names and values; the final 0 is added
+ * @param flags as for `createBuffer`
+ * @param size bytes
+ * @param hostPtr as for `createBuffer`
+ * @returns the buffer
+ * @throws OpenCLError as `createBuffer`, and INVALID_PROPERTY
  */
 export function createBufferWithProperties(
   context: Context,
@@ -46,11 +59,14 @@ export function createBufferWithProperties(
 }
 
 /**
- * A part of a buffer as a buffer. Calls clCreateSubBuffer (OpenCL 1.1).
+ * Creates a buffer over a part of another buffer. Calls clCreateSubBuffer (OpenCL 1.1).
  *
+ * @param buffer buffer that is not itself a sub-buffer
+ * @param flags sum of `MEM_…`
  * @param type `BUFFER_CREATE_TYPE_REGION`
  * @param region { origin, size } in bytes
- * @throws INVALID_MEM_OBJECT, INVALID_VALUE, INVALID_BUFFER_SIZE, MISALIGNED_SUB_BUFFER_OFFSET
+ * @returns the sub-buffer, which shares the memory of `buffer`
+ * @throws OpenCLError INVALID_MEM_OBJECT, INVALID_VALUE, INVALID_BUFFER_SIZE, MISALIGNED_SUB_BUFFER_OFFSET
  */
 export function createSubBuffer(
   buffer: MemObject,
@@ -62,12 +78,16 @@ export function createSubBuffer(
 }
 
 /**
- * An image. Calls clCreateImage (OpenCL 1.2).
+ * Creates an image. Calls clCreateImage (OpenCL 1.2).
  *
- * @param description sizes in pixels, pitches in bytes
+ * @param context context of the image
+ * @param flags sum of `MEM_…`
+ * @param format channel order and channel type
+ * @param description type, sizes in pixels, pitches in bytes
  * @param hostPtr as for `createBuffer`
- * @throws INVALID_CONTEXT, INVALID_IMAGE_FORMAT_DESCRIPTOR, INVALID_IMAGE_DESCRIPTOR, INVALID_IMAGE_SIZE,
- *   INVALID_HOST_PTR, IMAGE_FORMAT_NOT_SUPPORTED, INVALID_OPERATION where no device has images
+ * @returns the image
+ * @throws OpenCLError INVALID_CONTEXT, INVALID_IMAGE_FORMAT_DESCRIPTOR, INVALID_IMAGE_DESCRIPTOR, INVALID_IMAGE_SIZE,
+ *   INVALID_HOST_PTR, IMAGE_FORMAT_NOT_SUPPORTED; INVALID_OPERATION when no device supports images
  */
 export function createImage(
   context: Context,
@@ -80,9 +100,16 @@ export function createImage(
 }
 
 /**
- * As `createImage`, with properties of extensions. Calls clCreateImageWithProperties (OpenCL 3.0).
+ * Creates an image with properties of extensions. Calls clCreateImageWithProperties (OpenCL 3.0).
  *
- * @throws as `createImage`, INVALID_PROPERTY
+ * @param context context of the image
+ * @param properties names and values; the final 0 is added
+ * @param flags sum of `MEM_…`
+ * @param format channel order and channel type
+ * @param description type, sizes in pixels, pitches in bytes
+ * @param hostPtr as for `createBuffer`
+ * @returns the image
+ * @throws OpenCLError as `createImage`, and INVALID_PROPERTY
  */
 export function createImageWithProperties(
   context: Context,
@@ -96,11 +123,17 @@ export function createImageWithProperties(
 }
 
 /**
- * A flat image. Calls clCreateImage2D, which OpenCL 1.2 replaced by `createImage`.
+ * Creates a two-dimensional image. Calls clCreateImage2D, which OpenCL 1.2 replaced by `createImage`.
  *
+ * @param context context of the image
+ * @param flags sum of `MEM_…`
+ * @param format channel order and channel type
  * @param width pixels
- * @param rowPitch bytes
- * @throws as `createImage`
+ * @param height pixels
+ * @param rowPitch bytes between rows of `hostPtr`
+ * @param hostPtr as for `createBuffer`
+ * @returns the image
+ * @throws OpenCLError as `createImage`
  */
 export function createImage2D(
   context: Context,
@@ -115,11 +148,19 @@ export function createImage2D(
 }
 
 /**
- * A spatial image. Calls clCreateImage3D, which OpenCL 1.2 replaced by `createImage`.
+ * Creates a three-dimensional image. Calls clCreateImage3D, which OpenCL 1.2 replaced by `createImage`.
  *
+ * @param context context of the image
+ * @param flags sum of `MEM_…`
+ * @param format channel order and channel type
  * @param width pixels
- * @param rowPitch bytes
- * @throws as `createImage`
+ * @param height pixels
+ * @param depth pixels
+ * @param rowPitch bytes between rows of `hostPtr`
+ * @param slicePitch bytes between slices of `hostPtr`
+ * @param hostPtr as for `createBuffer`
+ * @returns the image
+ * @throws OpenCLError as `createImage`
  */
 export function createImage3D(
   context: Context,
@@ -136,10 +177,16 @@ export function createImage3D(
 }
 
 /**
- * A pipe. Calls clCreatePipe (OpenCL 2.0).
+ * Creates a pipe. Calls clCreatePipe (OpenCL 2.0).
  *
- * @param packetSize bytes
- * @throws INVALID_CONTEXT, INVALID_VALUE, INVALID_PIPE_SIZE, INVALID_OPERATION where no device has pipes
+ * @param context context of the pipe
+ * @param flags sum of `MEM_…`
+ * @param packetSize bytes of a packet
+ * @param maxPackets maximum number of packets in the pipe
+ * @param properties null; OpenCL defines none
+ * @returns the pipe
+ * @throws OpenCLError INVALID_CONTEXT, INVALID_VALUE, INVALID_PIPE_SIZE; INVALID_OPERATION when no device supports
+ *   pipes
  */
 export function createPipe(
   context: Context,
@@ -152,71 +199,88 @@ export function createPipe(
 }
 
 /**
- * Adds a reference. Calls clRetainMemObject.
+ * Adds a reference to a memory object. Calls clRetainMemObject.
  *
- * @throws INVALID_MEM_OBJECT
+ * @param memory memory object to retain
+ * @returns SUCCESS (0)
+ * @throws OpenCLError INVALID_MEM_OBJECT
  */
 export function retainMemObject(memory: MemObject): 0 {
   return native().retainMemObject(memory);
 }
 
 /**
- * Gives a reference back; with the last one mapped regions are detached, and their memory stays until the commands and
- * jobs are done that use it. Calls clReleaseMemObject.
+ * Removes a reference from a memory object. Calls clReleaseMemObject. After the last one, mapped regions are detached;
+ * their memory is freed after the commands and jobs that use it.
  *
- * @throws INVALID_MEM_OBJECT, also for an object that is released already
+ * @param memory memory object to release
+ * @returns SUCCESS (0)
+ * @throws OpenCLError INVALID_MEM_OBJECT, also when it is already released
  */
 export function releaseMemObject(memory: MemObject): 0 {
   return native().releaseMemObject(memory);
 }
 
 /**
- * A fact about a buffer, image or pipe. Calls clGetMemObjectInfo.
+ * Returns information about a buffer, image or pipe. Calls clGetMemObjectInfo.
  *
- * @param name `MEM_SIZE` (bytes), `MEM_FLAGS`, `MEM_CONTEXT`, …; `MEM_HOST_PTR` tells whether there is one, and
- *   `MEM_ASSOCIATED_MEMOBJECT` gives a handle that counts as released where there is none
- * @throws INVALID_MEM_OBJECT, INVALID_VALUE
+ * @param memory memory object to query
+ * @param name `MEM_SIZE` (bytes), `MEM_FLAGS`, `MEM_CONTEXT`, …; `MEM_HOST_PTR` returns whether there is one;
+ *   `MEM_ASSOCIATED_MEMOBJECT` without such an object returns a handle whose `released` is true
+ * @returns the value, whose type depends on `name`
+ * @throws OpenCLError INVALID_MEM_OBJECT, INVALID_VALUE
  */
 export function getMemObjectInfo(memory: MemObject, name: number): InfoValue {
   return native().getMemObjectInfo(memory, name);
 }
 
 /**
- * A fact about an image. Calls clGetImageInfo.
+ * Returns information about an image. Calls clGetImageInfo.
  *
- * @param name `IMAGE_WIDTH` (pixels), `IMAGE_ROW_PITCH` (bytes), …; `IMAGE_FORMAT` gives [order, type], which
- *   also has `channel_order` and `channel_data_type`
- * @throws INVALID_MEM_OBJECT, INVALID_VALUE
+ * @param image image to query
+ * @param name `IMAGE_WIDTH` (pixels), `IMAGE_ROW_PITCH` (bytes), …; `IMAGE_FORMAT` returns [order, type], also with the
+ *   properties `channel_order` and `channel_data_type`
+ * @returns the value, whose type depends on `name`
+ * @throws OpenCLError INVALID_MEM_OBJECT, INVALID_VALUE
  */
 export function getImageInfo(image: MemObject, name: number): InfoValue {
   return native().getImageInfo(image, name);
 }
 
 /**
- * A fact about a pipe. Calls clGetPipeInfo (OpenCL 2.0).
+ * Returns information about a pipe. Calls clGetPipeInfo (OpenCL 2.0).
  *
+ * @param pipe pipe to query
  * @param name `PIPE_PACKET_SIZE` (bytes), `PIPE_MAX_PACKETS`
- * @throws INVALID_MEM_OBJECT, INVALID_VALUE
+ * @returns the value, whose type depends on `name`
+ * @throws OpenCLError INVALID_MEM_OBJECT, INVALID_VALUE
  */
 export function getPipeInfo(pipe: MemObject, name: number): InfoValue {
   return native().getPipeInfo(pipe, name);
 }
 
 /**
- * The formats that images of a type may have. Calls clGetSupportedImageFormats.
+ * Returns the formats that a context supports for images of a type. Calls clGetSupportedImageFormats.
  *
+ * @param context context to query
+ * @param flags sum of `MEM_…`
  * @param type `MEM_OBJECT_IMAGE2D`, …
- * @throws INVALID_CONTEXT, INVALID_VALUE
+ * @returns channel order and channel type of each format
+ * @throws OpenCLError INVALID_CONTEXT, INVALID_VALUE
  */
 export function getSupportedImageFormats(context: Context, flags: Flags, type: number): ImageFormat[] {
   return native().getSupportedImageFormats(context, flags, type);
 }
 
 /**
- * Has a function called on this thread when the driver destroys the object. Calls
- * clSetMemObjectDestructorCallback (OpenCL 1.1). It does not keep the process alive.
+ * Registers a callback for the destruction of a memory object. Calls clSetMemObjectDestructorCallback (OpenCL 1.1).
  *
- * @throws INVALID_MEM_OBJECT, INVALID_VALUE
+ * @param memory memory object to watch
+ * @param notify called as (userData) on this thread when the driver destroys the object; it does not keep the process
+ *   alive
+ * @param userData passed to `notify`
+ * @returns SUCCESS (0)
+ * @throws OpenCLError INVALID_MEM_OBJECT, INVALID_VALUE
  */
 export function setMemObjectDestructorCallback(
   memory: MemObject,

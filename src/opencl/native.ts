@@ -1,9 +1,9 @@
 import type { InfoValue } from './types.js';
 
-/** A function of the addon. It checks its arguments itself: these types only name what there is. */
+/** Function of the addon. It checks its arguments itself, so this type does not describe them. */
 export type NativeFunction = (...args: readonly unknown[]) => InfoValue;
 
-/** What src/native exports; the public functions around it carry the types. */
+/** Exports of src/native; the public functions that call them have the precise types. */
 export interface Native {
   SVMAlloc: NativeFunction;
   SVMFree: NativeFunction;

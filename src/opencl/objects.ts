@@ -6,30 +6,32 @@ import { type KernelParameter, readSignature } from './signature.js';
 import type { Size } from './types.js';
 
 /**
- * OpenCL objects as JavaScript holds them.
+ * Base class of the handles of OpenCL objects.
  *
- * A handle owns its references: retain… adds one, release… gives one back, and a handle with none left is
- * released, which every use of it reports. A handle that is garbage-collected gives its references back;
- * `using` does so at the end of a block. The classes only exist for types and `instanceof`: handles come
- * from the create… and get… calls.
+ * A handle owns its references: retain… adds one, release… removes one. A handle without references is released, and
+ * every use of it throws. Garbage collection of a handle removes its references, as does `using` at the end of a block.
+ * The classes exist for types and `instanceof`; the create… and get… calls return the handles.
  */
 abstract class Handle {
-  /** No reference is left; also true for the handle that stands for an absent object. */
+  /** Whether no reference is left; also true for a handle that stands for an absent object. */
   get released(): boolean {
     return native().isReleased(this);
   }
 
   /**
-   * Whether the other is a handle of the same OpenCL object: what getKernelInfo(kernel, KERNEL_CONTEXT) gives, say,
-   * is another handle of the context. A released handle equals only itself.
+   * Whether the other value is a handle of the same OpenCL object; getKernelInfo(kernel, KERNEL_CONTEXT), for example,
+   * returns another handle of the context. A released handle equals only itself.
+   *
+   * @param other any value
+   * @returns true for the same OpenCL object
    */
   equals(other: unknown): boolean {
     return native().isSame(this, other);
   }
 
   /**
-   * Releases what is left of the handle, without waiting for the driver; may be done twice. Platforms and root devices
-   * stay as they are.
+   * Removes all references of the handle without waiting for the driver; a second call does nothing. Platforms and root
+   * devices are not released.
    */
   [Symbol.dispose](): void {
     if (!this.released) native().releaseAsync(this, true);
@@ -38,11 +40,11 @@ abstract class Handle {
 
 declare const kind: unique symbol;
 
-/** A driver. Never released. */
+/** Platform, that is, an OpenCL driver. Never released. */
 export abstract class Platform extends Handle {
   declare readonly [kind]: 'platform';
 }
-/** A device; only sub-devices are released. */
+/** Device; only sub-devices are released. */
 export abstract class Device extends Handle {
   declare readonly [kind]: 'device';
 }
@@ -52,7 +54,7 @@ export abstract class Context extends Handle {
 export abstract class CommandQueue extends Handle {
   declare readonly [kind]: 'queue';
 }
-/** A buffer, an image or a pipe; `util.inspect` and `console.log` say what it holds. */
+/** Buffer, image or pipe; `util.inspect` and `console.log` print its description. */
 export abstract class MemObject extends Handle {
   declare readonly [kind]: 'memory';
 
@@ -70,10 +72,11 @@ export abstract class Kernel extends Handle {
   declare readonly [kind]: 'kernel';
 
   /**
-   * What the kernel declares of its parameters, in their order (OpenCL 1.2).
+   * The declared parameters of the kernel, in order (OpenCL 1.2).
    *
-   * @throws KERNEL_ARG_INFO_NOT_AVAILABLE for a program from a binary where the driver has not kept it there,
-   *   UnsupportedError where the platform is older
+   * @throws OpenCLError KERNEL_ARG_INFO_NOT_AVAILABLE for a program from a binary in which the driver did not store the
+   *   parameters
+   * @throws UnsupportedError when the platform is older than OpenCL 1.2
    */
   get signature(): readonly KernelParameter[] {
     const known = signatures.get(this);
@@ -84,16 +87,20 @@ export abstract class Kernel extends Handle {
   }
 
   /**
-   * Runs the kernel on these arguments: `await kernel.call(queue, n, null, a, b, 5).completed`. All are checked as
-   * `setKernelArg` checks them without a type, and their number, before the first is set; setting them and enqueueing
-   * the kernel is one step, so calls never mix their arguments.
+   * Sets the arguments and enqueues the kernel: `await kernel.call(queue, n, null, a, b, 5).completed`.
    *
-   * @param global work-items, in one dimension or an array of up to three
+   * The number of arguments and all values are checked, as by `setKernelArg` without a type, before the first one is
+   * set. Setting the arguments and enqueueing the kernel is atomic, so concurrent calls never mix their arguments. The
+   * call flushes nothing; reading `completed` does, or `flush`.
+   *
+   * @param queue command queue that executes the kernel
+   * @param global work-items: a number for one dimension, or an array of up to three
    * @param local work-items of a work-group, in as many dimensions; null lets the driver choose
-   * @param args a number, an array, or bytes for what is passed by value, a buffer, shared virtual memory or null
-   *   for a pointer, bytes of local memory for a local one, images, samplers
-   * @returns the event of the command; nothing is flushed before `completed` is read, or the queue is
-   * @throws INVALID_KERNEL_ARGS for another number of arguments, else as `setKernelArg` and `enqueueNDRangeKernel`
+   * @param args for values a number, an array or bytes; for pointers a buffer, shared virtual memory or null; for local
+   *   memory its size in bytes; images; samplers
+   * @returns the event of the command
+   * @throws OpenCLError INVALID_KERNEL_ARGS for a wrong number of arguments, otherwise as `setKernelArg` and
+   *   `enqueueNDRangeKernel`
    */
   call(
     queue: CommandQueue,
@@ -105,7 +112,7 @@ export abstract class Kernel extends Handle {
     return native().callKernel(queue, this, dimensions, sizes(global), sizes(local), args);
   }
 }
-/** Recorded commands, of cl_khr_command_buffer. */
+/** Recorded commands of cl_khr_command_buffer. */
 export abstract class CommandBuffer extends Handle {
   declare readonly [kind]: 'commands';
 }
@@ -113,14 +120,14 @@ export abstract class Event extends Handle {
   declare readonly [kind]: 'event';
 
   /**
-   * Settles when the command is done: fulfilled, or rejected with its error. The queue is flushed and the
-   * wait happens on a thread, from the moment this is first read.
+   * Promise for the end of the command; rejects with the error of the command. The first read flushes the queue and
+   * starts a wait on another thread.
    */
   get completed(): Promise<void> {
     const known = completions.get(this);
     if (known) return known;
     const promise: Promise<void> = native().waitForEventsAsync([this]);
-    promise.catch(() => undefined); // reported to those who await it, and nobody has to
+    promise.catch(() => undefined); // an unhandled rejection is not an error: callers need not await it
     completions.set(this, promise);
     return promise;
   }
@@ -129,11 +136,11 @@ export abstract class Event extends Handle {
 const completions = new WeakMap<Event, Promise<void>>();
 const signatures = new WeakMap<Kernel, readonly KernelParameter[]>();
 
-/** An array even of one, but for numbers, which the addon reads as such. */
+/** Converts a bigint to an array of one. Numbers stay numbers, because the addon reads them faster. */
 const sizes = (given: Size | readonly Size[] | null | undefined): unknown =>
   typeof given === 'bigint' ? [given] : given;
 
-/** The classes above, as the native side makes instances of them. */
+/** The handle classes by the names under which the addon creates instances. */
 export const classes = {
   Platform,
   Device,

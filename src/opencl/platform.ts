@@ -3,46 +3,56 @@ import type { Platform } from './objects.js';
 import type { InfoValue } from './types.js';
 
 /**
- * All platforms (drivers) that the loader knows; their order may change from process to process.
- * Calls clGetPlatformIDs.
+ * Returns all platforms (drivers) that the OpenCL loader finds. Calls clGetPlatformIDs. Their order may differ between
+ * processes.
  *
- * @throws NoLoaderError, NoPlatformError with what to install
+ * @returns one handle for each platform
+ * @throws NoLoaderError when no OpenCL loader is installed
+ * @throws NoPlatformError when no driver is installed; both messages name what to install
  */
 export function getPlatformIDs(): Platform[] {
   return native().getPlatformIDs();
 }
 
 /**
- * A fact about a platform. Calls clGetPlatformInfo.
+ * Returns information about a platform. Calls clGetPlatformInfo.
  *
+ * @param platform platform to query
  * @param name `PLATFORM_NAME`, `PLATFORM_VERSION`, …
- * @returns text; a list of { name, version } for `PLATFORM_EXTENSIONS_WITH_VERSION`
- * @throws INVALID_PLATFORM, INVALID_VALUE for a name that the driver does not know
+ * @returns text; an array of { name, version } for `PLATFORM_EXTENSIONS_WITH_VERSION`
+ * @throws OpenCLError INVALID_PLATFORM; INVALID_VALUE when the driver does not know the name
  */
 export function getPlatformInfo(platform: Platform, name: number): InfoValue {
   return native().getPlatformInfo(platform, name);
 }
 
 /**
- * Lets a driver give up its compiler until it is needed again. Calls clUnloadPlatformCompiler (OpenCL 1.2).
+ * Allows a driver to unload its compiler until the next use. Calls clUnloadPlatformCompiler (OpenCL 1.2).
  *
- * @throws INVALID_PLATFORM
+ * @param platform platform of the compiler
+ * @returns SUCCESS (0)
+ * @throws OpenCLError INVALID_PLATFORM
  */
 export function unloadPlatformCompiler(platform: Platform): 0 {
   return native().unloadPlatformCompiler(platform);
 }
 
 /**
- * The same for whatever driver the loader picks. Calls clUnloadCompiler, which OpenCL 1.2 replaced by
- * `unloadPlatformCompiler`.
+ * Allows the driver that the OpenCL loader selects to unload its compiler. Calls clUnloadCompiler, which OpenCL 1.2
+ * replaced by `unloadPlatformCompiler`.
+ *
+ * @returns SUCCESS (0)
  */
 export function unloadCompiler(): 0 {
   return native().unloadCompiler();
 }
 
 /**
- * Tells the binding that a driver must be called from one thread only: from now on the asynchronous calls
- * for its objects do their work on the JavaScript thread, and block it. There is no such OpenCL call.
+ * Declares that a driver must be called from one thread only. Asynchronous calls for its objects then run on the
+ * JavaScript thread and block it. The setting belongs to this binding; OpenCL has no such call.
+ *
+ * @param platform platform of the driver
+ * @param singleThreaded true for one thread; false, the default of a platform, for several
  */
 export function setSingleThreaded(platform: Platform, singleThreaded: boolean): void {
   native().setSingleThreaded(platform, singleThreaded);

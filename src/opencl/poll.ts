@@ -3,15 +3,17 @@ import type { CommandQueue, Event, MemObject } from './objects.js';
 import type { HostMemory, Size } from './types.js';
 
 /**
- * Reads bytes of buffers behind all that a queue was given, and looks whether that is done: one call for what would be
- * several, for work that takes about as long as the call. Calls clEnqueueReadBuffer for each (without any, for a marker),
- * clFlush, and clGetEventInfo again and again.
+ * Reads bytes of buffers after all commands of a queue, then polls until the reads are done. The single call of the
+ * addon replaces several, for work that takes about as long as a call. Calls clEnqueueReadBuffer for each buffer
+ * (without buffers, enqueues a marker), clFlush, and clGetEventInfo repeatedly.
  *
- * @param offsets one for each buffer, in bytes
- * @param views where the bytes go to: as many as fit there
- * @param microseconds how long this thread may look: at most 1000
- * @returns undefined when all is done; else the event of the last command, to be waited for
- * @throws INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_VALUE
+ * @param queue command queue that executes the command
+ * @param buffers buffers to read
+ * @param offsets bytes from the start of each buffer
+ * @param views destinations; each determines the number of bytes
+ * @param microseconds maximum time to poll on this thread, at most 1000
+ * @returns undefined when everything is done, otherwise the event of the last command
+ * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_VALUE
  */
 export function readAndLook(
   queue: CommandQueue,
@@ -24,11 +26,12 @@ export function readAndLook(
 }
 
 /**
- * Looks whether a command has ended, again and again. Calls clGetEventInfo.
+ * Polls the state of a command until it has ended. Calls clGetEventInfo repeatedly.
  *
- * @param microseconds how long this thread may look: at most 1000
- * @returns its state: `COMPLETE`, or less when it has failed
- * @throws INVALID_EVENT, INVALID_VALUE
+ * @param event event of the command
+ * @param microseconds maximum time to poll on this thread, at most 1000
+ * @returns the state: `COMPLETE`, a larger number before the end, or a negative status when the command failed
+ * @throws OpenCLError INVALID_EVENT, INVALID_VALUE
  */
 export function lookAt(event: Event, microseconds: number): number {
   return native().lookAt(event, microseconds);

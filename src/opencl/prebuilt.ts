@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import { packageFolder } from '../util/package.js';
 
 /**
- * Whether the running Node is linked to musl, as on Alpine, instead of glibc. Not for nothing: Node tells it in a
- * report on the whole process, which is made without asking the network for names.
+ * Whether the running Node is linked to musl (as on Alpine) instead of glibc. This is slow: Node provides the answer
+ * only in a report on the whole process. The report is made without network lookups.
  */
 export function isMusl(): boolean {
-  // The types of Node 20 do not know the property, which it has.
+  // The types of Node 20 lack this property, which exists at run time.
   const report = process.report as (typeof process.report & { excludeNetwork: boolean }) | undefined;
   if (process.platform !== 'linux' || !report) return false;
   const { excludeNetwork } = report;
@@ -16,12 +16,12 @@ export function isMusl(): boolean {
   return header !== undefined && !('glibcVersionRuntime' in header);
 }
 
-/** linux-x64, linux-x64-musl, darwin-arm64, … */
+/** Name of the platform: linux-x64, linux-x64-musl, darwin-arm64, … */
 export const platformName = (): string => `${process.platform}-${process.arch}${isMusl() ? '-musl' : ''}`;
 
-/** The folders of the addons that the package brings, one for each platform. */
+/** Folder of the prebuilt addons, with one folder for each platform. */
 export const prebuilds = (): string => join(packageFolder(), 'prebuilds');
 
-/** The addon that the package may bring for the running Node on this system. */
+/** Path of the prebuilt addon for the running Node on this platform; the file may not exist. */
 export const prebuiltAddon = (): string =>
   join(prebuilds(), platformName(), `node-abi-${process.versions.modules}`, 'clsort.node');

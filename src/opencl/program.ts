@@ -6,23 +6,36 @@ type Devices = readonly Device[] | null | undefined;
 type Notify = ((userData: unknown, program: Program) => void) | null;
 
 /**
- * A program from OpenCL C. Calls clCreateProgramWithSource.
+ * Creates a program from OpenCL C. Calls clCreateProgramWithSource.
  *
- * @throws INVALID_CONTEXT, INVALID_VALUE for an empty source or what is no string
+ * @param context context of the program
+ * @param source OpenCL C
+ * @returns the program, not built yet
+ * @throws OpenCLError INVALID_CONTEXT; INVALID_VALUE when the source is empty or not a string
+ * @example
+ * ```ts
+ * const program = cl.createProgramWithSource(context, source);
+ * await cl.buildProgramAsync(program);
+ * const kernel = cl.createKernel(program, 'add');
+ * ```
  */
 export function createProgramWithSource(context: Context, source: string): Program {
   return native().createProgramWithSource(context, source);
 }
 
 /**
- * A program from what `getProgramInfo(program, PROGRAM_BINARIES)` gave. Calls clCreateProgramWithBinary.
- * A binary that was cut off is found out by the lengths in it, where the format is known (ELF, PoCL 3, rusticl).
- * Nothing else is checked: most drivers end the process when the contents are damaged, and a binary is a program
- * that runs with your rights. Keep a checksum and the driver's version with what you store, in a folder that
- * nobody else can write to.
+ * Creates a program from the binaries of `getProgramInfo(program, PROGRAM_BINARIES)`. Calls clCreateProgramWithBinary.
  *
- * @param sizes bytes of each binary, one per device
- * @throws INVALID_CONTEXT, INVALID_DEVICE, INVALID_BINARY, INVALID_VALUE when the lists differ in length
+ * Where the format is known (ELF, PoCL 3, rusticl), the lengths in a binary reveal that it was truncated. Nothing else
+ * is checked: most drivers end the process when the contents are damaged, and a binary is a program that runs with your
+ * rights. Store a checksum and the version of the driver with it, in a folder that nobody else can write to.
+ *
+ * @param context context of the program
+ * @param devices devices of the binaries
+ * @param sizes bytes of each binary, one for each device
+ * @param binaries one for each device
+ * @returns the program, not built yet
+ * @throws OpenCLError INVALID_CONTEXT, INVALID_DEVICE, INVALID_BINARY; INVALID_VALUE when the lists differ in length
  */
 export function createProgramWithBinary(
   context: Context,
@@ -34,19 +47,25 @@ export function createProgramWithBinary(
 }
 
 /**
- * A program from SPIR-V. Calls clCreateProgramWithIL (OpenCL 2.1).
+ * Creates a program from SPIR-V. Calls clCreateProgramWithIL (OpenCL 2.1).
  *
- * @throws INVALID_CONTEXT, INVALID_VALUE, INVALID_OPERATION where no device takes it
+ * @param context context of the program
+ * @param il SPIR-V module
+ * @returns the program, not built yet
+ * @throws OpenCLError INVALID_CONTEXT, INVALID_VALUE; INVALID_OPERATION when no device supports SPIR-V
  */
 export function createProgramWithIL(context: Context, il: HostMemory): Program {
   return native().createProgramWithIL(context, il);
 }
 
 /**
- * A program of kernels that devices bring. Calls clCreateProgramWithBuiltInKernels (OpenCL 1.2).
+ * Creates a program of built-in kernels of devices. Calls clCreateProgramWithBuiltInKernels (OpenCL 1.2).
  *
- * @param names an array, or one string with semicolons
- * @throws INVALID_CONTEXT, INVALID_DEVICE, INVALID_VALUE for a name that no device has
+ * @param context context of the program
+ * @param devices devices that have the kernels
+ * @param names array of names, or one string with semicolons between them
+ * @returns the program
+ * @throws OpenCLError INVALID_CONTEXT, INVALID_DEVICE; INVALID_VALUE for a name that no device has
  */
 export function createProgramWithBuiltInKernels(
   context: Context,
@@ -57,31 +76,38 @@ export function createProgramWithBuiltInKernels(
 }
 
 /**
- * Adds a reference. Calls clRetainProgram.
+ * Adds a reference to a program. Calls clRetainProgram.
  *
- * @throws INVALID_PROGRAM
+ * @param program program to retain
+ * @returns SUCCESS (0)
+ * @throws OpenCLError INVALID_PROGRAM
  */
 export function retainProgram(program: Program): 0 {
   return native().retainProgram(program);
 }
 
 /**
- * Gives a reference back. Calls clReleaseProgram.
+ * Removes a reference from a program. Calls clReleaseProgram.
  *
- * @throws INVALID_PROGRAM, also for a program that is released already
+ * @param program program to release
+ * @returns SUCCESS (0)
+ * @throws OpenCLError INVALID_PROGRAM, also when it is already released
  */
 export function releaseProgram(program: Program): 0 {
   return native().releaseProgram(program);
 }
 
 /**
- * Compiles and links. Calls clBuildProgram: with `notify` on another thread, without it here, which blocks
- * for as long as the compiler takes.
+ * Compiles and links a program. Calls clBuildProgram: with `notify` on another thread, otherwise on this thread, which
+ * blocks meanwhile.
  *
- * @param devices by default all of the context
- * @param notify called with (userData, program) in the end, whether it failed or not: ask for
- *   `PROGRAM_BUILD_STATUS`
- * @throws BUILD_PROGRAM_FAILURE with `log`, INVALID_PROGRAM, INVALID_DEVICE, INVALID_BUILD_OPTIONS
+ * @param program program to build
+ * @param devices devices to build for; all devices of the context by default
+ * @param options compiler options, such as `'-cl-fast-relaxed-math'`
+ * @param notify called as (userData, program) after the build, also after a failed one; query `PROGRAM_BUILD_STATUS`
+ * @param userData passed to `notify`
+ * @returns SUCCESS (0)
+ * @throws OpenCLError BUILD_PROGRAM_FAILURE with `log`, INVALID_PROGRAM, INVALID_DEVICE, INVALID_BUILD_OPTIONS
  */
 export function buildProgram(
   program: Program,
@@ -94,9 +120,14 @@ export function buildProgram(
 }
 
 /**
- * Compiles and links on another thread. Calls clBuildProgram.
+ * Compiles and links a program on another thread. Calls clBuildProgram.
  *
- * @throws (rejects) BUILD_PROGRAM_FAILURE with `log`, INVALID_PROGRAM, INVALID_DEVICE, INVALID_BUILD_OPTIONS
+ * @param program program to build
+ * @param devices devices to build for; all devices of the context by default
+ * @param options compiler options, such as `'-cl-fast-relaxed-math'`
+ * @returns a promise that resolves when the program is built
+ * @throws OpenCLError (rejects) BUILD_PROGRAM_FAILURE with `log`, INVALID_PROGRAM, INVALID_DEVICE,
+ *   INVALID_BUILD_OPTIONS
  */
 export function buildProgramAsync(
   program: Program,
@@ -107,10 +138,18 @@ export function buildProgramAsync(
 }
 
 /**
- * Compiles without linking. Calls clCompileProgram (OpenCL 1.2), on another thread if there is `notify`.
+ * Compiles a program without linking. Calls clCompileProgram (OpenCL 1.2): with `notify` on another thread, otherwise
+ * on this thread, which blocks meanwhile.
  *
- * @param headers programs whose sources are included by the names in `headerNames`
- * @throws COMPILE_PROGRAM_FAILURE with `log`, INVALID_PROGRAM, INVALID_COMPILER_OPTIONS, INVALID_VALUE
+ * @param program program to build
+ * @param devices devices to build for; all devices of the context by default
+ * @param options compiler options, such as `'-cl-fast-relaxed-math'`
+ * @param headers programs whose sources can be included
+ * @param headerNames names under which they are included, one for each header
+ * @param notify called as (userData, program) after the compilation, also after a failed one
+ * @param userData passed to `notify`
+ * @returns SUCCESS (0)
+ * @throws OpenCLError COMPILE_PROGRAM_FAILURE with `log`, INVALID_PROGRAM, INVALID_COMPILER_OPTIONS, INVALID_VALUE
  */
 export function compileProgram(
   program: Program,
@@ -125,9 +164,15 @@ export function compileProgram(
 }
 
 /**
- * Compiles without linking, on another thread. Calls clCompileProgram (OpenCL 1.2).
+ * Compiles a program without linking, on another thread. Calls clCompileProgram (OpenCL 1.2).
  *
- * @throws (rejects) COMPILE_PROGRAM_FAILURE with `log`, INVALID_PROGRAM, INVALID_COMPILER_OPTIONS
+ * @param program program to build
+ * @param devices devices to build for; all devices of the context by default
+ * @param options compiler options, such as `'-cl-fast-relaxed-math'`
+ * @param headers programs whose sources can be included
+ * @param headerNames names under which they are included, one for each header
+ * @returns a promise that resolves when the program is compiled
+ * @throws OpenCLError (rejects) COMPILE_PROGRAM_FAILURE with `log`, INVALID_PROGRAM, INVALID_COMPILER_OPTIONS
  */
 export function compileProgramAsync(
   program: Program,
@@ -140,10 +185,16 @@ export function compileProgramAsync(
 }
 
 /**
- * Links compiled programs. Calls clLinkProgram (OpenCL 1.2), here and now, since its result is the program;
- * `notify` is called on a later turn of the loop.
+ * Links compiled programs. Calls clLinkProgram (OpenCL 1.2) on this thread, because the call returns the program.
  *
- * @throws LINK_PROGRAM_FAILURE with `log`, INVALID_CONTEXT, INVALID_PROGRAM, INVALID_LINKER_OPTIONS
+ * @param context context of the programs
+ * @param devices devices to link for; all devices of the context by default
+ * @param options linker options
+ * @param programs compiled programs
+ * @param notify called as (userData, program) in a later turn of the event loop
+ * @param userData passed to `notify`
+ * @returns the linked program
+ * @throws OpenCLError LINK_PROGRAM_FAILURE with `log`, INVALID_CONTEXT, INVALID_PROGRAM, INVALID_LINKER_OPTIONS
  */
 export function linkProgram(
   context: Context,
@@ -157,30 +208,39 @@ export function linkProgram(
 }
 
 /**
- * A fact about a program. Calls clGetProgramInfo.
+ * Returns information about a program. Calls clGetProgramInfo.
  *
- * @param name `PROGRAM_KERNEL_NAMES`, `PROGRAM_SOURCE`, `PROGRAM_BINARIES` (an Uint8Array per device), …
- * @throws INVALID_PROGRAM, INVALID_VALUE, INVALID_PROGRAM_EXECUTABLE
+ * @param program program to query
+ * @param name `PROGRAM_KERNEL_NAMES`, `PROGRAM_SOURCE`, `PROGRAM_BINARIES` (a Uint8Array for each device), …
+ * @returns the value, whose type depends on `name`
+ * @throws OpenCLError INVALID_PROGRAM, INVALID_VALUE, INVALID_PROGRAM_EXECUTABLE
  */
 export function getProgramInfo(program: Program, name: number): InfoValue {
   return native().getProgramInfo(program, name);
 }
 
 /**
- * What became of a build for one device. Calls clGetProgramBuildInfo.
+ * Returns information about the build of a program for a device. Calls clGetProgramBuildInfo.
  *
+ * @param program program to query
+ * @param device device of the build
  * @param name `PROGRAM_BUILD_STATUS` (`BUILD_SUCCESS`, …), `PROGRAM_BUILD_LOG`, `PROGRAM_BUILD_OPTIONS`, …
- * @throws INVALID_PROGRAM, INVALID_DEVICE, INVALID_VALUE
+ * @returns the value, whose type depends on `name`
+ * @throws OpenCLError INVALID_PROGRAM, INVALID_DEVICE, INVALID_VALUE
  */
 export function getProgramBuildInfo(program: Program, device: Device, name: number): InfoValue {
   return native().getProgramBuildInfo(program, device, name);
 }
 
 /**
- * Has a function called when the driver destroys the program. Calls clSetProgramReleaseCallback (OpenCL 2.2,
- * taken back in 3.0).
+ * Registers a callback for the destruction of a program. Calls clSetProgramReleaseCallback (OpenCL 2.2, deprecated in
+ * 3.0).
  *
- * @throws INVALID_PROGRAM, INVALID_OPERATION
+ * @param program program to watch
+ * @param notify called as (userData) when the driver destroys the program
+ * @param userData passed to `notify`
+ * @returns SUCCESS (0)
+ * @throws OpenCLError INVALID_PROGRAM, INVALID_OPERATION
  */
 export function setProgramReleaseCallback(
   program: Program,
@@ -191,10 +251,13 @@ export function setProgramReleaseCallback(
 }
 
 /**
- * Sets a constant of a SPIR-V program. Calls clSetProgramSpecializationConstant (OpenCL 2.2).
+ * Sets a specialization constant of a SPIR-V program. Calls clSetProgramSpecializationConstant (OpenCL 2.2).
  *
- * @param value its bytes
- * @throws INVALID_PROGRAM, INVALID_SPEC_ID, INVALID_VALUE
+ * @param program program from SPIR-V
+ * @param id ID of the constant in the module
+ * @param value bytes of the constant
+ * @returns SUCCESS (0)
+ * @throws OpenCLError INVALID_PROGRAM, INVALID_SPEC_ID, INVALID_VALUE
  */
 export function setProgramSpecializationConstant(program: Program, id: number, value: HostMemory): 0 {
   return native().setProgramSpecializationConstant(program, id, value);

@@ -1,12 +1,12 @@
 import type { NativeFunction } from './native.js';
 
-/** Whether nothing of the program was on the stack when an error was made, as in a turn of the loop. */
+/** Whether an error was made without JavaScript on the stack, as in a turn of the event loop. */
 const lacksStack = (error: unknown): error is Error =>
   error instanceof Error && !/\n\s+at /.test(error.stack ?? '');
 
 /**
- * Has a native function that returns a promise reject where it would throw, and gives a rejection the stack of the functions
- * that await it.
+ * Wraps a native function that returns a promise: it rejects instead of throwing, and rejections get the stack of the
+ * functions that await them.
  */
 export function rejectInsteadOfThrow(original: NativeFunction): NativeFunction {
   return async function settle(...args) {

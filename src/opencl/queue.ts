@@ -3,10 +3,17 @@ import type { CommandQueue, Context, Device } from './objects.js';
 import type { Flags, InfoValue, Properties } from './types.js';
 
 /**
- * A command queue. Calls clCreateCommandQueue.
+ * Creates a command queue. Calls clCreateCommandQueue.
  *
- * @param properties a sum of `QUEUE_PROFILING_ENABLE` and `QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE`
- * @throws INVALID_CONTEXT, INVALID_DEVICE, INVALID_VALUE, INVALID_QUEUE_PROPERTIES
+ * @param context context of the queue
+ * @param device device that executes the commands
+ * @param properties sum of `QUEUE_PROFILING_ENABLE` and `QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE`; none by default
+ * @returns the queue
+ * @throws OpenCLError INVALID_CONTEXT, INVALID_DEVICE, INVALID_VALUE, INVALID_QUEUE_PROPERTIES
+ * @example
+ * ```ts
+ * const queue = cl.createCommandQueue(context, device, cl.QUEUE_PROFILING_ENABLE);
+ * ```
  */
 export function createCommandQueue(
   context: Context,
@@ -17,11 +24,14 @@ export function createCommandQueue(
 }
 
 /**
- * A command queue. Calls clCreateCommandQueueWithProperties (OpenCL 2.0), and clCreateCommandQueue where
- * the platform is older and the properties are plain flags.
+ * Creates a command queue with a list of properties. Calls clCreateCommandQueueWithProperties (OpenCL 2.0); on older
+ * platforms it calls clCreateCommandQueue if the properties are plain flags.
  *
+ * @param context context of the queue
+ * @param device device that executes the commands
  * @param properties such as `[QUEUE_PROPERTIES, QUEUE_PROFILING_ENABLE]`; the final 0 is added
- * @throws INVALID_CONTEXT, INVALID_DEVICE, INVALID_VALUE, INVALID_QUEUE_PROPERTIES
+ * @returns the queue
+ * @throws OpenCLError INVALID_CONTEXT, INVALID_DEVICE, INVALID_VALUE, INVALID_QUEUE_PROPERTIES
  */
 export function createCommandQueueWithProperties(
   context: Context,
@@ -32,38 +42,47 @@ export function createCommandQueueWithProperties(
 }
 
 /**
- * Adds a reference. Calls clRetainCommandQueue.
+ * Adds a reference to a queue. Calls clRetainCommandQueue.
  *
- * @throws INVALID_COMMAND_QUEUE
+ * @param queue queue to retain
+ * @returns SUCCESS (0)
+ * @throws OpenCLError INVALID_COMMAND_QUEUE
  */
 export function retainCommandQueue(queue: CommandQueue): 0 {
   return native().retainCommandQueue(queue);
 }
 
 /**
- * Gives a reference back. Calls clReleaseCommandQueue, which may block until the queue is empty:
- * `releaseAsync` does not.
+ * Removes a reference from a queue. Calls clReleaseCommandQueue, which may block until the queue is empty;
+ * `releaseAsync` does not block.
  *
- * @throws INVALID_COMMAND_QUEUE, also for a queue that is released already
+ * @param queue queue to release
+ * @returns SUCCESS (0)
+ * @throws OpenCLError INVALID_COMMAND_QUEUE, also when it is already released
  */
 export function releaseCommandQueue(queue: CommandQueue): 0 {
   return native().releaseCommandQueue(queue);
 }
 
 /**
- * A fact about a queue. Calls clGetCommandQueueInfo.
+ * Returns information about a queue. Calls clGetCommandQueueInfo.
  *
+ * @param queue queue to query
  * @param name `QUEUE_CONTEXT`, `QUEUE_DEVICE`, `QUEUE_PROPERTIES`, `QUEUE_REFERENCE_COUNT`, …
- * @throws INVALID_COMMAND_QUEUE, INVALID_VALUE
+ * @returns the value, whose type depends on `name`
+ * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_VALUE
  */
 export function getCommandQueueInfo(queue: CommandQueue, name: number): InfoValue {
   return native().getCommandQueueInfo(queue, name);
 }
 
 /**
- * Switches properties of a queue on or off. Calls clSetCommandQueueProperty, which only OpenCL 1.0 has.
+ * Enables or disables properties of a queue. Calls clSetCommandQueueProperty, which only OpenCL 1.0 has.
  *
- * @returns the properties before
+ * @param queue queue to change
+ * @param properties sum of `QUEUE_…`
+ * @param enable true to enable the properties, false to disable them
+ * @returns the previous properties
  * @throws UnsupportedError on newer platforms
  */
 export function setCommandQueueProperty(queue: CommandQueue, properties: Flags, enable: boolean): number {
@@ -71,37 +90,47 @@ export function setCommandQueueProperty(queue: CommandQueue, properties: Flags, 
 }
 
 /**
- * Makes an on-device queue the default one of its device. Calls clSetDefaultDeviceCommandQueue (OpenCL 2.1).
+ * Makes an on-device queue the default queue of its device. Calls clSetDefaultDeviceCommandQueue (OpenCL 2.1).
  *
- * @throws INVALID_CONTEXT, INVALID_DEVICE, INVALID_COMMAND_QUEUE, INVALID_OPERATION
+ * @param context context of the queue
+ * @param device device of the queue
+ * @param queue on-device queue
+ * @returns SUCCESS (0)
+ * @throws OpenCLError INVALID_CONTEXT, INVALID_DEVICE, INVALID_COMMAND_QUEUE, INVALID_OPERATION
  */
 export function setDefaultDeviceCommandQueue(context: Context, device: Device, queue: CommandQueue): 0 {
   return native().setDefaultDeviceCommandQueue(context, device, queue);
 }
 
 /**
- * Hands what was enqueued to the device. Calls clFlush, which some drivers block in.
+ * Submits the enqueued commands to the device. Calls clFlush, which blocks on some drivers.
  *
- * @throws INVALID_COMMAND_QUEUE
+ * @param queue queue to flush
+ * @returns SUCCESS (0)
+ * @throws OpenCLError INVALID_COMMAND_QUEUE
  */
 export function flush(queue: CommandQueue): 0 {
   return native().flush(queue);
 }
 
 /**
- * Waits until everything enqueued is done. Calls clFinish, and blocks this thread meanwhile.
+ * Waits until all enqueued commands have ended and blocks this thread meanwhile. Calls clFinish.
  *
- * @throws INVALID_COMMAND_QUEUE, OUT_OF_RESOURCES and what else a command may have ended with
+ * @param queue queue to wait for
+ * @returns SUCCESS (0)
+ * @throws OpenCLError INVALID_COMMAND_QUEUE, OUT_OF_RESOURCES, and other errors of the commands
  */
 export function finish(queue: CommandQueue): 0 {
   return native().finish(queue);
 }
 
 /**
- * Waits until everything enqueued so far is done, on another thread. Enqueues a marker and waits for its event; calls
- * clFinish where that fails, or a driver gives no marker.
+ * Waits on another thread until all commands enqueued so far have ended. Enqueues a marker and waits for its event;
+ * calls clFinish if that fails or the driver creates no marker.
  *
- * @throws (rejects) INVALID_COMMAND_QUEUE, OUT_OF_RESOURCES and what else a command may have ended with
+ * @param queue queue to wait for
+ * @returns a promise that resolves when the commands have ended
+ * @throws OpenCLError (rejects) INVALID_COMMAND_QUEUE, OUT_OF_RESOURCES, and other errors of the commands
  */
 export function finishAsync(queue: CommandQueue): Promise<void> {
   return native().finishAsync(queue);

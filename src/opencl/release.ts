@@ -12,10 +12,11 @@ import type {
 } from './objects.js';
 
 /**
- * Releases all references of a handle, on another thread. The handle is released at once; the driver's call
- * may take its time, and keeps nobody waiting.
+ * Removes all references of a handle on another thread. The handle is released at once; the call of the driver does not
+ * block this thread.
  *
- * @throws INVALID_… for a handle that is released already, and for a root device
+ * @param handle handle to release
+ * @throws OpenCLError INVALID_… when the handle is already released, and for a root device
  */
 export function releaseAsync(
   handle: CommandBuffer | CommandQueue | Context | Device | Event | Kernel | MemObject | Program | Sampler,
@@ -24,14 +25,14 @@ export function releaseAsync(
 }
 
 /**
- * Releases every object that this environment (the main thread or a worker) still holds, and frees its
- * shared virtual memory. Using a handle afterwards throws. Blocks until the commands in flight have ended, also those of
- * queues that were released before; what waits for an open user event fails.
+ * Releases every object that this environment (the main thread or a worker) still holds, and frees its shared virtual
+ * memory. Using a handle afterwards throws. The call blocks until the commands in flight have ended, also those of
+ * queues that were released before. Commands that wait for an open user event fail.
  *
- * A handle that was released this way may be released by its owner once more, which then does nothing.
+ * Releasing a handle again that this function released does nothing.
  *
- * @param options `contexts`: contexts and sub-devices, too. They stay otherwise: code written for node-opencl, whose
- *   function of this name released what nobody could use any more, goes on with its context afterwards
+ * @param options `contexts`: whether to release contexts and sub-devices; false by default. Code written for
+ *   node-opencl continues to use its context after the function of this name, which releases only unreachable objects
  */
 export function releaseAll(options?: { contexts?: boolean } | null): void {
   native().releaseAll(options?.contexts ?? false);

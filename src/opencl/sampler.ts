@@ -3,11 +3,14 @@ import type { Context, Sampler } from './objects.js';
 import type { InfoValue, Properties } from './types.js';
 
 /**
- * A sampler. Calls clCreateSampler.
+ * Creates a sampler. Calls clCreateSampler.
  *
+ * @param context context of the sampler
+ * @param normalizedCoords whether image coordinates are normalized
  * @param addressingMode `ADDRESS_…`
  * @param filterMode `FILTER_…`
- * @throws INVALID_CONTEXT, INVALID_VALUE, INVALID_OPERATION where no device has images
+ * @returns the sampler
+ * @throws OpenCLError INVALID_CONTEXT, INVALID_VALUE; INVALID_OPERATION when no device supports images
  */
 export function createSampler(
   context: Context,
@@ -19,38 +22,46 @@ export function createSampler(
 }
 
 /**
- * A sampler. Calls clCreateSamplerWithProperties (OpenCL 2.0).
+ * Creates a sampler with a list of properties. Calls clCreateSamplerWithProperties (OpenCL 2.0).
  *
+ * @param context context of the sampler
  * @param properties such as `[SAMPLER_FILTER_MODE, FILTER_LINEAR]`; the final 0 is added
- * @throws INVALID_CONTEXT, INVALID_VALUE, INVALID_OPERATION
+ * @returns the sampler
+ * @throws OpenCLError INVALID_CONTEXT, INVALID_VALUE, INVALID_OPERATION
  */
 export function createSamplerWithProperties(context: Context, properties?: Properties): Sampler {
   return native().createSamplerWithProperties(context, properties);
 }
 
 /**
- * Adds a reference. Calls clRetainSampler.
+ * Adds a reference to a sampler. Calls clRetainSampler.
  *
- * @throws INVALID_SAMPLER
+ * @param sampler sampler to retain
+ * @returns SUCCESS (0)
+ * @throws OpenCLError INVALID_SAMPLER
  */
 export function retainSampler(sampler: Sampler): 0 {
   return native().retainSampler(sampler);
 }
 
 /**
- * Gives a reference back. Calls clReleaseSampler.
+ * Removes a reference from a sampler. Calls clReleaseSampler.
  *
- * @throws INVALID_SAMPLER, also for a sampler that is released already
+ * @param sampler sampler to release
+ * @returns SUCCESS (0)
+ * @throws OpenCLError INVALID_SAMPLER, also when it is already released
  */
 export function releaseSampler(sampler: Sampler): 0 {
   return native().releaseSampler(sampler);
 }
 
 /**
- * A fact about a sampler. Calls clGetSamplerInfo.
+ * Returns information about a sampler. Calls clGetSamplerInfo.
  *
+ * @param sampler sampler to query
  * @param name `SAMPLER_FILTER_MODE`, …
- * @throws INVALID_SAMPLER, INVALID_VALUE
+ * @returns the value, whose type depends on `name`
+ * @throws OpenCLError INVALID_SAMPLER, INVALID_VALUE
  */
 export function getSamplerInfo(sampler: Sampler, name: number): InfoValue {
   return native().getSamplerInfo(sampler, name);

@@ -2,16 +2,16 @@ import { native } from './binding.js';
 import * as constants from './constants.js';
 import type { Kernel } from './objects.js';
 
-/** What a kernel declares of one of its parameters. */
+/** Declared parameter of a kernel. */
 export interface KernelParameter {
   readonly name: string;
-  /** As it is declared, without address space and qualifiers: `'float*'`, `'uint4'`, `'image2d_t'`. */
+  /** Declared type without address space and qualifiers: `'float*'`, `'uint4'`, `'image2d_t'`. */
   readonly type: string;
-  /** Where a pointer points to; images count as global, values as private. */
+  /** Address space that a pointer points to; `'global'` for images, `'private'` for values. */
   readonly address: 'global' | 'local' | 'constant' | 'private';
-  /** How an image or a pipe is used; `'none'` for what is neither. */
+  /** Access qualifier of an image or a pipe; `'none'` for other parameters. */
   readonly access: 'read_only' | 'write_only' | 'read_write' | 'none';
-  /** Of what a pointer points to. */
+  /** Qualifiers of the type that a pointer points to. */
   readonly qualifiers: readonly ('const' | 'restrict' | 'volatile' | 'pipe')[];
 }
 
@@ -44,7 +44,7 @@ function readParameter(kernel: Kernel, index: number): KernelParameter {
   });
 }
 
-/** Asks the driver for all parameters of a kernel. */
+/** Queries all parameters of a kernel from the driver. */
 export function readSignature(kernel: Kernel): readonly KernelParameter[] {
   const count: number = native().getKernelInfo(kernel, constants.KERNEL_NUM_ARGS);
   return Object.freeze(Array.from({ length: count }, (_, index) => readParameter(kernel, index)));

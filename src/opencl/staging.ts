@@ -3,16 +3,26 @@ import type { CommandQueue, MemObject } from './objects.js';
 import type { HostMemory, Size } from './types.js';
 
 /**
- * Host to device, through memory that the device can reach directly: several threads copy pieces into it
- * while the device takes others. Calls clEnqueueWriteBuffer on other threads; nothing else may be enqueued
- * meanwhile that has to come after it.
+ * Copies host memory to a buffer through staging memory that the device can access directly. Several threads copy
+ * pieces into it while the device transfers other pieces. Calls clEnqueueWriteBuffer on other threads. Nothing that
+ * must run after the transfer may be enqueued meanwhile.
  *
- * @param offset bytes from the buffer's start
- * @param host all of it is copied; it must not change until the promise settles
- * @param ring memory for one piece or more, such as a mapped buffer made with `MEM_ALLOC_HOST_PTR`
- * @param piece bytes that the device transfers at once
- * @param threads 1 to 64
- * @throws (rejects) INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_VALUE, and what the transfers end with
+ * @param queue command queue that executes the transfers
+ * @param buffer destination
+ * @param offset bytes from the start of `buffer`
+ * @param host source, which is copied completely; it must not change until the promise settles
+ * @param ring staging memory for at least one piece, such as a mapped buffer created with `MEM_ALLOC_HOST_PTR`
+ * @param piece bytes of one transfer of the device
+ * @param threads number of threads, 1 to 64
+ * @returns a promise that resolves when all bytes are in the buffer
+ * @throws OpenCLError (rejects) INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_VALUE, and the errors of the
+ *   transfers
+ * @example
+ * ```ts
+ * const pinned = cl.createBuffer(context, cl.MEM_ALLOC_HOST_PTR, 2 ** 25);
+ * const ring = cl.enqueueMapBuffer(queue, pinned, true, cl.MAP_READ | cl.MAP_WRITE, 0, 2 ** 25);
+ * await cl.writeBufferAsync(queue, buffer, 0, keys, ring, 2 ** 22, 4);
+ * ```
  */
 export function writeBufferAsync(
   queue: CommandQueue,
@@ -27,10 +37,20 @@ export function writeBufferAsync(
 }
 
 /**
- * Device to host, the way that `writeBufferAsync` goes, backwards. Waits for what was enqueued before.
+ * Copies a buffer to host memory through staging memory, in the opposite direction of `writeBufferAsync`. Waits for the
+ * commands that were enqueued before.
  *
- * @param pastCaches whether memory has to do less where nobody reads the bytes soon, which are not in the caches then
- * @throws as `writeBufferAsync`
+ * @param queue command queue that executes the transfers
+ * @param buffer source
+ * @param offset bytes from the start of `buffer`
+ * @param host destination, which is filled completely
+ * @param ring staging memory for at least one piece, such as a mapped buffer created with `MEM_ALLOC_HOST_PTR`
+ * @param piece bytes of one transfer of the device
+ * @param threads number of threads, 1 to 64
+ * @param pastCaches whether to write past the processor's caches; false by default. This reduces memory traffic and
+ *   suits data that is not read soon
+ * @returns a promise that resolves when all bytes are in `host`
+ * @throws OpenCLError (rejects) as `writeBufferAsync`
  */
 export function readBufferAsync(
   queue: CommandQueue,
@@ -46,17 +66,19 @@ export function readBufferAsync(
 }
 
 /**
- * Maps a buffer and unmaps it, on another thread: drivers make the memory that MEM_ALLOC_HOST_PTR asks for when it is mapped
- * for the first time, which takes NVIDIA's half a millisecond a MiB. `enqueueMapBuffer` is quick afterwards.
+ * Maps and unmaps a buffer on another thread, so that a later `enqueueMapBuffer` is fast. Drivers allocate the memory
+ * of `MEM_ALLOC_HOST_PTR` at the first mapping, which takes NVIDIA's driver half a millisecond per MiB.
  *
- * @param queue waits for what was enqueued before
- * @throws (rejects) INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, and what mapping ends with
+ * @param queue command queue of the mapping; the commands that were enqueued before run first
+ * @param buffer buffer to map
+ * @returns a promise that resolves when the buffer is unmapped
+ * @throws OpenCLError (rejects) INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, and the errors of mapping
  */
 export function prepareMappingAsync(queue: CommandQueue, buffer: MemObject): Promise<void> {
   return native().prepareMappingAsync(queue, buffer);
 }
 
-/** What a transfer between a file and a buffer tells, and is told: words of 64 bits. */
+/** Indices of the 64-bit words that a transfer between a file and a buffer shares with the program. */
 export const FILE_TRANSFER = {
   STOP: 0,
   MOVED: 1,
@@ -69,20 +91,29 @@ export const FILE_TRANSFER = {
 } as const;
 
 /**
- * File to device, through memory that the device can reach directly: several threads read pieces into it while the device
- * takes others, and hash them on the way. Calls clEnqueueWriteBuffer on other threads; nothing else may be enqueued meanwhile
- * that has to come after it. Not on Windows.
+ * Copies a part of a file to a buffer through staging memory that the device can access directly. Several threads read
+ * pieces into it, and hash them, while the device transfers other pieces. Calls clEnqueueWriteBuffer on other threads.
+ * Nothing that must run after the transfer may be enqueued meanwhile. Not available on Windows.
  *
- * @param offset bytes from the buffer's start
- * @param fd a descriptor of an open file; it may be closed meanwhile
- * @param position bytes from the file's start
- * @param ring, piece, threads as of `writeBufferAsync`
- * @param hash words as of `hashAsync`, to which what is moved is added; null for none
- * @param skipped bytes from the first one on that are not added
- * @param result `FILE_TRANSFER` words: if `STOP` is not 0 the transfer ends early; in the end `MOVED` has the bytes from the first
- * one on that were moved, fewer where it ended early or the file did, and `ERROR` what the system said (its errno) or 0; the
- * others have nanoseconds of all threads together: in which they read or wrote, hashed, waited for one another and for the device
- * @throws (rejects) INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_VALUE, UnsupportedError, and what the transfers end with
+ * @param queue command queue that executes the transfers
+ * @param buffer destination
+ * @param offset bytes from the start of `buffer`
+ * @param fd descriptor of an open file; it may be closed during the transfer
+ * @param position bytes from the start of the file
+ * @param bytes bytes to transfer
+ * @param ring staging memory, as for `writeBufferAsync`
+ * @param piece bytes of one transfer of the device
+ * @param threads number of threads, 1 to 64
+ * @param hash words as for `hashAsync`, to which the transferred bytes are added; null for no hash
+ * @param skipped number of first bytes that are not added to the hash
+ * @param result `FILE_TRANSFER` words. While `STOP` is not 0 the transfer ends early. At the end `MOVED` is the number
+ *   of bytes transferred from the first one on, which is smaller if the transfer or the file ended early, and `ERROR`
+ *   is the errno of the system or 0. The other words are nanoseconds, summed over all threads: reading or writing the
+ *   file, hashing, waiting for other threads, waiting for the device
+ * @returns a promise that resolves when the transfer has ended, also if it ended early
+ * @throws OpenCLError (rejects) INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_VALUE, and the errors of the
+ *   transfers
+ * @throws UnsupportedError (rejects) on Windows
  */
 export function writeBufferFromFileAsync(
   queue: CommandQueue,
@@ -115,13 +146,16 @@ export function writeBufferFromFileAsync(
 }
 
 /**
- * Has the system find room for bytes of a file that will be written, on another thread; what the file holds, and how long it
- * is, stay. Where the system cannot, nothing happens. Not on Windows.
+ * Preallocates space of a file that will be written, on another thread. The contents and the length of the file do not
+ * change. Where the system cannot preallocate, nothing happens. Not available on Windows.
  *
- * @param fd a descriptor of a file that is open for writing; it may be closed meanwhile
- * @param position bytes from the file's start
- * @param result a word that gets what the system said (its errno) or 0
- * @throws (rejects) INVALID_VALUE, UnsupportedError
+ * @param fd descriptor of a file that is open for writing; it may be closed meanwhile
+ * @param position bytes from the start of the file
+ * @param bytes bytes to preallocate
+ * @param result one word, which receives the errno of the system or 0
+ * @returns a promise that resolves when the space is allocated
+ * @throws OpenCLError (rejects) INVALID_VALUE
+ * @throws UnsupportedError (rejects) on Windows
  */
 export function allocateFileAsync(
   fd: number,
@@ -133,9 +167,27 @@ export function allocateFileAsync(
 }
 
 /**
- * Device to file, the way that `writeBufferFromFileAsync` goes, backwards: waits for what was enqueued before.
+ * Copies a buffer to a part of a file through staging memory, in the opposite direction of `writeBufferFromFileAsync`.
+ * Waits for the commands that were enqueued before.
  *
- * @throws as `writeBufferFromFileAsync`
+ * @param queue command queue that executes the transfers
+ * @param buffer source
+ * @param offset bytes from the start of `buffer`
+ * @param fd descriptor of a file that is open for writing; it may be closed during the transfer
+ * @param position bytes from the start of the file
+ * @param bytes bytes to transfer
+ * @param ring staging memory, as for `writeBufferAsync`
+ * @param piece bytes of one transfer of the device
+ * @param threads number of threads, 1 to 64
+ * @param hash words as for `hashAsync`, to which the transferred bytes are added; null for no hash
+ * @param skipped number of first bytes that are not added to the hash
+ * @param result `FILE_TRANSFER` words. While `STOP` is not 0 the transfer ends early. At the end `MOVED` is the number
+ *   of bytes transferred from the first one on, which is smaller if the transfer or the file ended early, and `ERROR`
+ *   is the errno of the system or 0. The other words are nanoseconds, summed over all threads: reading or writing the
+ *   file, hashing, waiting for other threads, waiting for the device
+ * @returns a promise that resolves when the transfer has ended, also if it ended early
+ * @throws OpenCLError (rejects) as `writeBufferFromFileAsync`
+ * @throws UnsupportedError (rejects) on Windows
  */
 export function readBufferToFileAsync(
   queue: CommandQueue,
@@ -168,49 +220,66 @@ export function readBufferToFileAsync(
 }
 
 /**
- * An ArrayBuffer of zeros for large data: it begins on a multiple of a page and, on Linux, is made of few
- * large pages, so that touching it for the first time takes less.
+ * Allocates an ArrayBuffer for large data, which begins at a page boundary. On Linux it consists of few large pages, so
+ * that its first use takes less time.
  *
- * @param threads of ours that begin to make the pages at once; 0: each is made when it is first used
- * @param used whether what another such buffer left may be in it, which spares making pages
- * @throws OUT_OF_HOST_MEMORY
+ * @param bytes size
+ * @param threads threads of the binding that fault in the pages in advance; 0, the default, faults in each page at its
+ *   first use
+ * @param used whether the memory of a collected buffer of this kind may be reused with its contents, which saves page
+ *   faults; false, the default, returns zeros
+ * @returns the memory
+ * @throws OpenCLError OUT_OF_HOST_MEMORY
  */
 export function allocateHostMemory(bytes: Size, threads = 0, used = false): ArrayBuffer {
   return native().allocateHostMemory(bytes, threads, used);
 }
 
 /**
- * A sum over all bytes of host memory, in which a change of a single 32-bit word always shows, made by other
- * threads; cl/checksum.cl makes the same over a buffer.
+ * Computes a checksum of host memory on other threads. A change of a single 32-bit word always changes it.
+ * cl/checksum.cl computes the same checksum of a buffer.
  *
- * @param sum receives it in its first 8 bytes
- * @param threads 1 to 64
- * @throws (rejects) INVALID_VALUE
+ * @param host memory to read
+ * @param sum receives the checksum in its first 8 bytes
+ * @param threads number of threads, 1 to 64
+ * @returns a promise that resolves when `sum` is written
+ * @throws OpenCLError (rejects) INVALID_VALUE
  */
 export function checksumAsync(host: HostMemory, sum: HostMemory, threads: number): Promise<void> {
   return native().checksumAsync(host, sum, threads);
 }
 
 /**
- * Adds bytes to an XXH64 hash (seed 0) of all that was added before, made by another thread.
+ * Adds bytes to an XXH64 hash (seed 0) on another thread.
  *
- * @param hash ten words, all zero at first; the first one is the hash of all so far
- * @throws (rejects) INVALID_VALUE
+ * @param host bytes to add
+ * @param hash ten words, all zero at first; the first word is the hash of all bytes so far
+ * @returns a promise that resolves when `hash` is updated
+ * @throws OpenCLError (rejects) INVALID_VALUE
+ * @example
+ * ```ts
+ * const hash = new BigUint64Array(10);
+ * await cl.hashAsync(Buffer.from('first part, '), hash);
+ * await cl.hashAsync(Buffer.from('second part'), hash);
+ * console.log(hash[0]);
+ * ```
  */
 export function hashAsync(host: HostMemory, hash: BigUint64Array): Promise<void> {
   return native().hashAsync(host, hash);
 }
 
 /**
- * Multiplies two products by a factor for each key of host memory, modulo the prime 2^61 - 1, made by other
- * threads: products that do not depend on the order of keys, in which multisets differ almost surely. The factor
- * of a key k at the point (r, s) is r + (k mod 2^60) + s * floor(k / 2^60).
+ * Computes two order-independent fingerprints of a multiset of keys on other threads, each the product of one factor
+ * per key modulo the prime 2^61 - 1. Different multisets almost surely have different products. The factor of a key k
+ * at the point (r, s) is r + (k mod 2^60) + s * floor(k / 2^60).
  *
+ * @param host keys
  * @param width bytes of a key: 1, 2, 4 or 8
  * @param points r and s of either product, 64 bits each, below the prime
- * @param products both, 64 bits each: read, multiplied and written
- * @param threads 1 to 64
- * @throws (rejects) INVALID_VALUE
+ * @param products both products, 64 bits each, which are multiplied in place
+ * @param threads number of threads, 1 to 64
+ * @returns a promise that resolves when `products` is updated
+ * @throws OpenCLError (rejects) INVALID_VALUE
  */
 export function multisetAsync(
   host: HostMemory,
@@ -223,15 +292,19 @@ export function multisetAsync(
 }
 
 /**
- * Sorts keys of host memory that are nearly in order, in place, by insertion, made by other threads; equal ones stay as they
- * are. It gives up when keys have far to go, eight places each on the average: then they stand in some other order, in
- * which equal ones still are as they were.
+ * Sorts nearly sorted keys of host memory in place on other threads: insertion sort of pieces, then insertion across
+ * their boundaries; linear time for nearly sorted keys. Stable.
  *
+ * The sort gives up when keys are far from their place, more than eight positions on average. The keys are then a
+ * permutation of the input in which equal keys still have their input order.
+ *
+ * @param keys host memory of keys
  * @param width bytes of a key: 1, 2, 4 or 8
- * @param codec what makes a code of a key, as `placeAsync` takes it
- * @param sorted receives 1, or 0 if it gave up, 32 bits
- * @param threads 1 to 64
- * @throws (rejects) INVALID_VALUE
+ * @param codec key codec, as for `placeAsync`
+ * @param sorted receives 1 if the keys are sorted and 0 if the sort gave up, 32 bits
+ * @param threads number of threads, 1 to 64
+ * @returns a promise that resolves when the sort has ended
+ * @throws OpenCLError (rejects) INVALID_VALUE
  */
 export function nearSortAsync(
   keys: HostMemory,
@@ -244,13 +317,13 @@ export function nearSortAsync(
 }
 
 /**
- * Copies host memory to other host memory, by other threads: many pieces in one call. Nothing of it may change until the promise
- * settles.
+ * Copies many pieces of host memory in one call, on other threads. Neither side may change until the promise settles.
  *
- * @param from copied as a whole
- * @param to as many, each with room for what is copied there; where they overlap they are left with anything
- * @param threads 1 to 64
- * @throws (rejects) INVALID_VALUE, also for memory that is resizable
+ * @param from sources, each copied completely
+ * @param to destinations, one for each source and at least as large; the contents of overlapping memory are unspecified
+ * @param threads number of threads, 1 to 64
+ * @returns a promise that resolves when everything is copied
+ * @throws OpenCLError (rejects) INVALID_VALUE, also for resizable memory
  */
 export function copyAsync(
   from: readonly HostMemory[],
@@ -261,33 +334,37 @@ export function copyAsync(
 }
 
 /**
- * Copies pieces of host memory to where they lie one behind the other, by other threads. Nothing of it may change until the promise
- * settles, but for memory that is resizable: that is copied before the call returns.
+ * Concatenates pieces of host memory on other threads. Neither side may change until the promise settles, except
+ * resizable sources, which are copied before the call returns.
  *
- * @param from copied as a whole
- * @param to of as many bytes as all of them
- * @param threads 1 to 64
- * @throws (rejects) INVALID_VALUE, also when `to` is resizable
+ * @param from sources, each copied completely
+ * @param to destination, exactly as large as all sources together
+ * @param threads number of threads, 1 to 64
+ * @returns a promise that resolves when everything is copied
+ * @throws OpenCLError (rejects) INVALID_VALUE, also when `to` is resizable
  */
 export function joinAsync(from: readonly HostMemory[], to: HostMemory, threads: number): Promise<void> {
   return native().joinAsync(from, to, threads);
 }
 
 /**
- * Brings keys of host memory to the order of their partitions, each partition's as they came, made by other threads: one
- * stable counting pass. Beside what it is given it takes two bytes for each key.
+ * Partitions keys of host memory on other threads: one stable counting pass, in linear time apart from the search for
+ * the partition of each key. It allocates two bytes for each key.
  *
+ * @param keys host memory of keys
  * @param width bytes of a key: 1, 2, 4 or 8
- * @param codec what makes a code of a key, as seven numbers of 64 bits: what positive keys flip, what negative ones do, what
- * is subtracted then, the last number, what is added in the end, 1 where numbers descend, and the bits of the code that count
- * @param firsts the first code of each partition but the first one, in ascending order, 64 bits each: fewer than 2^16
- * @param before how many of them are in cells before each cell, and at the end their number, 16 bits each; the codes of a cell
- * are alike above `shift`
+ * @param codec seven words of 64 bits that encode a key: the bits that positive keys flip, the bits that negative keys
+ *   flip, the number that is subtracted, the last number, the number that is added at the end, 1 for descending
+ *   numbers, and the mask of the significant bits of the code
+ * @param firsts first code of each partition except the first one, ascending, 64 bits each, fewer than 2^16
+ * @param before number of elements of `firsts` in the cells before each cell and, at the end, their total, 16 bits
+ *   each; the codes of a cell are equal above `shift`
  * @param shift 0 to 63
- * @param to receives the keys
- * @param counts receives how many keys each partition has, 32 bits each
- * @param threads 1 to 64
- * @throws (rejects) INVALID_VALUE
+ * @param to receives the keys, by partition
+ * @param counts receives the number of keys of each partition, 32 bits each
+ * @param threads number of threads, 1 to 64
+ * @returns a promise that resolves when `to` and `counts` are written
+ * @throws OpenCLError (rejects) INVALID_VALUE
  */
 export function placeAsync(
   keys: HostMemory,
@@ -304,22 +381,27 @@ export function placeAsync(
 }
 
 /**
- * Splits keys of host memory, and what travels with them, into shares that are each in the order of the keys, made by other
- * threads: one stable counting pass. Beside what it is given it takes a byte for each key. Keys alone that go into two shares by
- * all bits of their codes come in any order, which takes less: equal ones cannot be told apart.
+ * Partitions keys of host memory and their values into separate outputs on other threads: one stable counting pass,
+ * which allocates a byte for each key.
  *
+ * Keys without values that go into two partitions by all bits of their codes are written in any order, because equal
+ * keys are indistinguishable; this takes less time and memory.
+ *
+ * @param keys host memory of keys
  * @param width bytes of a key: 1, 2, 4 or 8
- * @param codec what makes a code of a key, as of `placeAsync`
- * @param codes the code at which each share but the first one begins, 64 bits each, at most 255, never falling
- * @param positions of the first key that belongs there among those of that code, 64 bits each
- * @param position of the first key
- * @param values of 1, 2, 4, 8 or 16 bytes; null for none, or for positions, of 4 bytes
- * @param toKeys receive the keys of each share; null for what nobody wants, which is only counted, as is what has no room:
- * then what the room is left with is not told
- * @param toValues receive the values of each share; null where there are none
- * @param counts receives how many keys each share has, 32 bits each
- * @param threads 1 to 64
- * @throws (rejects) INVALID_VALUE
+ * @param codec key codec, as for `placeAsync`
+ * @param codes code at which each partition except the first one begins, non-decreasing, 64 bits each, at most 255
+ * @param positions position of the first key of each of these partitions among the keys with that code, 64 bits each
+ * @param position position of the first key of `keys`
+ * @param values values of the keys; null for none, or for positions as values
+ * @param valueBytes bytes of a value: 1, 2, 4, 8 or 16; 4 for positions; 0 for none
+ * @param toKeys one output for the keys of each partition. The keys of a null or too small output are only counted, and
+ *   the contents of the latter are unspecified
+ * @param toValues one output for the values of each partition; null without values
+ * @param counts receives the number of keys of each partition, 32 bits each
+ * @param threads number of threads, 1 to 64
+ * @returns a promise that resolves when the outputs and `counts` are written
+ * @throws OpenCLError (rejects) INVALID_VALUE
  */
 export function splitAsync(
   keys: HostMemory,
@@ -351,26 +433,36 @@ export function splitAsync(
   );
 }
 
-/** What `splitToBuffersAsync` tells of each share, words of 64 bits: how many keys it has, and how its transfers ended. */
+/**
+ * Indices of the 64-bit words in the result of `splitToBuffersAsync` for each partition: its number of keys and the
+ * status of its transfers.
+ */
 export const SPLIT_TRANSFER = { COUNT: 0, STATUS: 1, WORDS: 2 } as const;
 
 /**
- * Splits keys of host memory between two buffers, mostly of two devices, as `splitAsync` does: several threads bring either share
- * into memory that its device can reach directly while the devices take other pieces. Keys of a share come in any order. Calls
- * clEnqueueWriteBuffer on other threads; nothing else may be enqueued meanwhile that has to come after it.
+ * Partitions keys of host memory between two buffers, usually of two devices. Several threads copy both partitions into
+ * staging memory that the devices can access directly, while the devices transfer other pieces. The order of the keys
+ * in a partition is unspecified. Calls clEnqueueWriteBuffer on other threads. Nothing that must run after the transfer
+ * may be enqueued meanwhile.
  *
+ * @param keys host memory of keys
  * @param width bytes of a key: 1, 2, 4 or 8
- * @param codec what makes a code of a key, as of `placeAsync`; all bits should count, since equal codes stand for equal keys
- * @param code at which the second share begins
- * @param equal position of the first key that belongs there among those of that code
- * @param position of the first key
- * @param queues, buffers, rings of either share; a ring is as of `writeBufferAsync`
- * @param offsets bytes from where either buffer begins, 64 bits each
- * @param capacities bytes that there is room for from there on, 64 bits each; of more keys than that some are left out
- * @param piece bytes that a device transfers at once
- * @param result `SPLIT_TRANSFER` words for either share; a transfer that failed leaves its status here, and the other share whole
- * @param threads 1 to 64
- * @throws (rejects) INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_VALUE
+ * @param codec key codec, as for `placeAsync`; all bits should be significant, because equal codes count as equal keys
+ * @param code code at which the second partition begins
+ * @param equal position of the first key of the second partition among the keys with that code
+ * @param position position of the first key of `keys`
+ * @param queues command queue of either partition
+ * @param buffers destination of either partition
+ * @param offsets bytes from the start of either buffer, 64 bits each
+ * @param capacities bytes available in either buffer from there on, 64 bits each; of more keys than that some are
+ *   dropped
+ * @param rings staging memory of either partition, as for `writeBufferAsync`
+ * @param piece bytes of one transfer of a device
+ * @param result `SPLIT_TRANSFER` words of either partition; a failed transfer sets its status here and does not affect
+ *   the other partition
+ * @param threads number of threads, 1 to 64
+ * @returns a promise that resolves when both partitions have ended, also with failed transfers
+ * @throws OpenCLError (rejects) INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_VALUE
  */
 export function splitToBuffersAsync(
   keys: HostMemory,
@@ -407,21 +499,23 @@ export function splitToBuffersAsync(
 }
 
 /**
- * Buffer to buffer, mostly of two devices in contexts of their own, through memory that either one can reach directly: one device
- * puts pieces into its ring, several threads copy them into the ring of the other one, which takes them from there. Through a single
- * ring, which both reach, nothing is copied between. Calls clEnqueueReadBuffer and clEnqueueWriteBuffer on other threads; nothing
- * else may be enqueued meanwhile that has to come after it.
+ * Copies bytes between two buffers, usually of two devices in different contexts, through staging memory that the
+ * devices can access directly. One device writes pieces into its ring and several threads copy them into the ring of
+ * the other device, which reads them from there. With a single ring that both devices can access, there is no copy in
+ * between. Calls clEnqueueReadBuffer and clEnqueueWriteBuffer on other threads. Nothing that must run after the
+ * transfer may be enqueued meanwhile.
  *
- * @param queues of the device that sends, and of the one that gets
- * @param buffers of either device
- * @param offsets bytes from where either buffer begins, 64 bits each
- * @param bytes that are to be brought
- * @param rings of either device, or one for both; each as of `writeBufferAsync`
- * @param piece bytes that a device transfers at once
- * @param result a word of 64 bits for either side, which gets the status of its transfers; of the two that end when one fails, the
- * other one's is 0
- * @param threads that copy, 1 to 64
- * @throws (rejects) INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_VALUE
+ * @param queues command queue of the source, and of the destination
+ * @param buffers source and destination
+ * @param offsets bytes from the start of either buffer, 64 bits each
+ * @param bytes bytes to copy
+ * @param rings staging memory of either device, or one for both; each as for `writeBufferAsync`
+ * @param piece bytes of one transfer of a device
+ * @param result receives the status of the transfers of either side, 64 bits each; if one side fails, the other one
+ *   ends with the status 0
+ * @param threads number of threads that copy, 1 to 64
+ * @returns a promise that resolves when the transfers have ended, also with failed transfers
+ * @throws OpenCLError (rejects) INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_VALUE
  */
 export function relayAsync(
   queues: readonly [CommandQueue, CommandQueue],

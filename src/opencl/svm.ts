@@ -3,39 +3,51 @@ import type { CommandQueue, Context } from './objects.js';
 import type { Enqueued, Flags, HostMemory, Size, WaitList } from './types.js';
 
 /**
- * Shared virtual memory. Calls clSVMAlloc (OpenCL 2.0). It lives until it is freed, `releaseAll` is called or
- * this environment ends, and then until the commands are done that may use it; garbage collection does not free it,
- * since kernels may hold its address.
+ * Allocates shared virtual memory. Calls clSVMAlloc (OpenCL 2.0).
  *
- * @param flags `MEM_READ_WRITE`, …, with `MEM_SVM_FINE_GRAIN_BUFFER` and `MEM_SVM_ATOMICS` where the device has them
+ * The memory lives until it is freed, `releaseAll` is called or this environment ends, and then until the commands that
+ * may use it have ended. Garbage collection does not free it, because kernels may hold its address.
+ *
+ * @param context context of the memory
+ * @param flags `MEM_READ_WRITE`, …, with `MEM_SVM_FINE_GRAIN_BUFFER` and `MEM_SVM_ATOMICS` if the device supports them
  * @param size bytes
- * @param alignment bytes; 0 for that of the largest type
- * @returns the memory, detached when it is freed
- * @throws INVALID_CONTEXT, INVALID_VALUE when the driver gives none; UnsupportedError where no device has any
+ * @param alignment bytes; 0, the default, for the alignment of the largest type
+ * @returns the memory, which is detached when it is freed
+ * @throws OpenCLError INVALID_CONTEXT; INVALID_VALUE when the driver allocates none
+ * @throws UnsupportedError when no device supports shared virtual memory
  */
 export function SVMAlloc(context: Context, flags: Flags, size: Size, alignment?: number | null): ArrayBuffer {
   return native().SVMAlloc(context, flags, size, alignment);
 }
 
 /**
- * Frees memory of `SVMAlloc` and detaches it; does nothing for other memory. Calls clSVMFree (OpenCL 2.0), once all is
- * done that the queues of its context were given before, and no transfer, checksum or memory object uses it any
- * more. Whatever those do is not disturbed; a kernel that still has it as an argument is not launched again.
+ * Frees memory of `SVMAlloc` and detaches it; does nothing for other memory. Calls clSVMFree (OpenCL 2.0) as soon as
+ * the earlier commands of all queues of the context have ended and no transfer, checksum or memory object uses the
+ * memory.
  *
- * @throws INVALID_CONTEXT
+ * Running commands are not disturbed. A kernel that still has the memory as an argument cannot be launched.
+ *
+ * @param context context of the memory
+ * @param memory memory of `SVMAlloc`
+ * @returns SUCCESS (0)
+ * @throws OpenCLError INVALID_CONTEXT
  */
 export function SVMFree(context: Context, memory: HostMemory): 0 {
   return native().SVMFree(context, memory);
 }
 
 /**
- * Frees memory when the queue has come to it, and no earlier than `SVMFree` would; it is detached at once. Calls
- * clEnqueueSVMFree (OpenCL 2.0).
+ * Frees memory when the queue reaches the command, but not earlier than `SVMFree` would. The memory is detached at
+ * once. Calls clEnqueueSVMFree (OpenCL 2.0).
  *
- * @param notify called on this thread once the queue has come to it
- * @param waitList events that have to complete first
- * @param wantEvent return an event for this command
- * @throws INVALID_COMMAND_QUEUE, INVALID_VALUE without memory or for memory that is not of `SVMAlloc`
+ * @param queue command queue that executes the command
+ * @param memory one or more memories of `SVMAlloc`
+ * @param notify called as (userData) on this thread when the queue has reached the command
+ * @param userData passed to `notify`
+ * @param waitList events that must complete before the command starts; null or omitted for none
+ * @param wantEvent whether to return an event for the command; false by default
+ * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
+ * @throws OpenCLError INVALID_COMMAND_QUEUE; INVALID_VALUE without memory, or for memory that is not of `SVMAlloc`
  */
 export function enqueueSVMFree<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -51,11 +63,16 @@ export function enqueueSVMFree<W extends boolean | undefined = false>(
 /**
  * Copies memory; either side may be shared virtual memory. Calls clEnqueueSVMMemcpy (OpenCL 2.0).
  *
- * @param size bytes
- * @throws INVALID_COMMAND_QUEUE, INVALID_VALUE, also for resizable memory without `blocking`, MEM_COPY_OVERLAP
- * @param waitList events that have to complete first
- * @param wantEvent return an event for this command
- * @returns the event, or SUCCESS when none is wanted
+ * @param queue command queue that executes the command
+ * @param blocking whether the call waits until the command has completed
+ * @param to destination
+ * @param from source
+ * @param size bytes to copy
+ * @param waitList events that must complete before the command starts; null or omitted for none
+ * @param wantEvent whether to return an event for the command; false by default
+ * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
+ * @throws OpenCLError INVALID_COMMAND_QUEUE, MEM_COPY_OVERLAP; INVALID_VALUE, also for resizable memory without
+ *   `blocking`
  */
 export function enqueueSVMMemcpy<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -70,13 +87,16 @@ export function enqueueSVMMemcpy<W extends boolean | undefined = false>(
 }
 
 /**
- * Repeats a pattern. Calls clEnqueueSVMMemFill (OpenCL 2.0).
+ * Fills shared virtual memory with a repeated pattern. Calls clEnqueueSVMMemFill (OpenCL 2.0).
  *
- * @param size bytes, a multiple of the pattern's
- * @throws INVALID_COMMAND_QUEUE, INVALID_VALUE
- * @param waitList events that have to complete first
- * @param wantEvent return an event for this command
- * @returns the event, or SUCCESS when none is wanted
+ * @param queue command queue that executes the command
+ * @param memory shared virtual memory to fill
+ * @param pattern bytes to repeat
+ * @param size bytes to fill; a multiple of the pattern's size
+ * @param waitList events that must complete before the command starts; null or omitted for none
+ * @param wantEvent whether to return an event for the command; false by default
+ * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
+ * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_VALUE
  */
 export function enqueueSVMMemFill<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -90,13 +110,17 @@ export function enqueueSVMMemFill<W extends boolean | undefined = false>(
 }
 
 /**
- * Lets the host use coarse-grained memory. Calls clEnqueueSVMMap (OpenCL 2.0).
+ * Maps coarse-grained shared virtual memory for use by the host. Calls clEnqueueSVMMap (OpenCL 2.0).
  *
- * @param size bytes
- * @throws INVALID_COMMAND_QUEUE, INVALID_VALUE
- * @param waitList events that have to complete first
- * @param wantEvent return an event for this command
- * @returns the event, or SUCCESS when none is wanted
+ * @param queue command queue that executes the command
+ * @param blocking whether the call waits until the command has completed
+ * @param flags `MAP_READ`, `MAP_WRITE`, `MAP_WRITE_INVALIDATE_REGION`
+ * @param memory shared virtual memory to map
+ * @param size bytes to map
+ * @param waitList events that must complete before the command starts; null or omitted for none
+ * @param wantEvent whether to return an event for the command; false by default
+ * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
+ * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_VALUE
  */
 export function enqueueSVMMap<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -111,12 +135,14 @@ export function enqueueSVMMap<W extends boolean | undefined = false>(
 }
 
 /**
- * Gives coarse-grained memory back to the device. Calls clEnqueueSVMUnmap (OpenCL 2.0).
+ * Unmaps coarse-grained shared virtual memory for use by the device. Calls clEnqueueSVMUnmap (OpenCL 2.0).
  *
- * @throws INVALID_COMMAND_QUEUE, INVALID_VALUE
- * @param waitList events that have to complete first
- * @param wantEvent return an event for this command
- * @returns the event, or SUCCESS when none is wanted
+ * @param queue command queue that executes the command
+ * @param memory mapped shared virtual memory
+ * @param waitList events that must complete before the command starts; null or omitted for none
+ * @param wantEvent whether to return an event for the command; false by default
+ * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
+ * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_VALUE
  */
 export function enqueueSVMUnmap<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -128,13 +154,16 @@ export function enqueueSVMUnmap<W extends boolean | undefined = false>(
 }
 
 /**
- * Moves memory to the queue's device ahead of its use. Calls clEnqueueSVMMigrateMem (OpenCL 2.1).
+ * Migrates shared virtual memory to the device of the queue before its use. Calls clEnqueueSVMMigrateMem (OpenCL 2.1).
  *
- * @param sizes bytes of each; null for all of it
- * @throws INVALID_COMMAND_QUEUE, INVALID_VALUE
- * @param waitList events that have to complete first
- * @param wantEvent return an event for this command
- * @returns the event, or SUCCESS when none is wanted
+ * @param queue command queue that executes the command
+ * @param memory one or more memories of `SVMAlloc`
+ * @param sizes bytes of each; null for all of its bytes
+ * @param flags `MIGRATE_MEM_OBJECT_HOST`, `MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED`
+ * @param waitList events that must complete before the command starts; null or omitted for none
+ * @param wantEvent whether to return an event for the command; false by default
+ * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
+ * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_VALUE
  */
 export function enqueueSVMMigrateMem<W extends boolean | undefined = false>(
   queue: CommandQueue,

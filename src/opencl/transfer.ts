@@ -3,15 +3,23 @@ import type { CommandQueue, Event, MemObject } from './objects.js';
 import type { Enqueued, Flags, HostMemory, MappedMemory, Size, Triple, WaitList } from './types.js';
 
 /**
- * Device to host. Calls clEnqueueReadBuffer.
+ * Copies bytes from a buffer to host memory. Calls clEnqueueReadBuffer.
  *
- * @param blocking wait for it; otherwise `host` stays in place and cannot be detached until it is done
- * @param offset bytes from the buffer's start
- * @param size bytes, at most those of `host`
- * @throws INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_EVENT_WAIT_LIST, INVALID_VALUE
- * @param waitList events that have to complete first
- * @param wantEvent return an event for this command
- * @returns the event, or SUCCESS when none is wanted
+ * @param queue command queue that executes the command
+ * @param buffer source
+ * @param blocking whether the call waits until the command has completed
+ * @param offset bytes from the start of `buffer`
+ * @param size bytes to copy; at most the bytes of `host`
+ * @param host destination; until the command has completed it is not moved and cannot be detached
+ * @param waitList events that must complete before the command starts; null or omitted for none
+ * @param wantEvent whether to return an event for the command; false by default
+ * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
+ * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_EVENT_WAIT_LIST, INVALID_VALUE
+ * @example
+ * ```ts
+ * const result = new Uint32Array(3);
+ * cl.enqueueReadBuffer(queue, buffer, true, 0, result.byteLength, result);
+ * ```
  */
 export function enqueueReadBuffer<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -27,15 +35,18 @@ export function enqueueReadBuffer<W extends boolean | undefined = false>(
 }
 
 /**
- * Host to device. Calls clEnqueueWriteBuffer.
+ * Copies bytes from host memory to a buffer. Calls clEnqueueWriteBuffer.
  *
- * @param blocking wait for it; otherwise `host` must not change, and cannot be detached, until it is done
- * @param offset bytes from the buffer's start
- * @param size bytes, at most those of `host`
- * @throws INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_EVENT_WAIT_LIST, INVALID_VALUE
- * @param waitList events that have to complete first
- * @param wantEvent return an event for this command
- * @returns the event, or SUCCESS when none is wanted
+ * @param queue command queue that executes the command
+ * @param buffer destination
+ * @param blocking whether the call waits until the command has completed
+ * @param offset bytes from the start of `buffer`
+ * @param size bytes to copy; at most the bytes of `host`
+ * @param host source; until the command has completed it must not change and cannot be detached
+ * @param waitList events that must complete before the command starts; null or omitted for none
+ * @param wantEvent whether to return an event for the command; false by default
+ * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
+ * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_EVENT_WAIT_LIST, INVALID_VALUE
  */
 export function enqueueWriteBuffer<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -51,13 +62,23 @@ export function enqueueWriteBuffer<W extends boolean | undefined = false>(
 }
 
 /**
- * A box from device to host. Calls clEnqueueReadBufferRect (OpenCL 1.1).
+ * Copies a rectangular region from a buffer to host memory. Calls clEnqueueReadBufferRect (OpenCL 1.1).
  *
- * @param region [bytes, rows, slices]; origins alike, pitches in bytes with 0 for "no gap"
- * @throws INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_EVENT_WAIT_LIST, INVALID_VALUE
- * @param waitList events that have to complete first
- * @param wantEvent return an event for this command
- * @returns the event, or SUCCESS when none is wanted
+ * @param queue command queue that executes the command
+ * @param buffer source
+ * @param blocking whether the call waits until the command has completed
+ * @param bufferOrigin [bytes, rows, slices] in `buffer`
+ * @param hostOrigin [bytes, rows, slices] in `host`
+ * @param region [bytes, rows, slices] to copy
+ * @param bufferRowPitch bytes between rows of `buffer`; 0 for rows without gaps
+ * @param bufferSlicePitch bytes between slices of `buffer`; 0 for slices without gaps
+ * @param hostRowPitch bytes between rows of `host`; 0 for rows without gaps
+ * @param hostSlicePitch bytes between slices of `host`; 0 for slices without gaps
+ * @param host destination; until the command has completed it is not moved and cannot be detached
+ * @param waitList events that must complete before the command starts; null or omitted for none
+ * @param wantEvent whether to return an event for the command; false by default
+ * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
+ * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_EVENT_WAIT_LIST, INVALID_VALUE
  */
 export function enqueueReadBufferRect<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -92,13 +113,23 @@ export function enqueueReadBufferRect<W extends boolean | undefined = false>(
 }
 
 /**
- * A box from host to device. Calls clEnqueueWriteBufferRect (OpenCL 1.1).
+ * Copies a rectangular region from host memory to a buffer. Calls clEnqueueWriteBufferRect (OpenCL 1.1).
  *
- * @param region [bytes, rows, slices]; origins alike, pitches in bytes with 0 for "no gap"
- * @throws INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_EVENT_WAIT_LIST, INVALID_VALUE
- * @param waitList events that have to complete first
- * @param wantEvent return an event for this command
- * @returns the event, or SUCCESS when none is wanted
+ * @param queue command queue that executes the command
+ * @param buffer destination
+ * @param blocking whether the call waits until the command has completed
+ * @param bufferOrigin [bytes, rows, slices] in `buffer`
+ * @param hostOrigin [bytes, rows, slices] in `host`
+ * @param region [bytes, rows, slices] to copy
+ * @param bufferRowPitch bytes between rows of `buffer`; 0 for rows without gaps
+ * @param bufferSlicePitch bytes between slices of `buffer`; 0 for slices without gaps
+ * @param hostRowPitch bytes between rows of `host`; 0 for rows without gaps
+ * @param hostSlicePitch bytes between slices of `host`; 0 for slices without gaps
+ * @param host source; until the command has completed it must not change and cannot be detached
+ * @param waitList events that must complete before the command starts; null or omitted for none
+ * @param wantEvent whether to return an event for the command; false by default
+ * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
+ * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_EVENT_WAIT_LIST, INVALID_VALUE
  */
 export function enqueueWriteBufferRect<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -133,13 +164,19 @@ export function enqueueWriteBufferRect<W extends boolean | undefined = false>(
 }
 
 /**
- * Copies on the device. Calls clEnqueueCopyBuffer.
+ * Copies bytes between buffers on the device. Calls clEnqueueCopyBuffer.
  *
- * @param size bytes; offsets alike
- * @throws INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_EVENT_WAIT_LIST, INVALID_VALUE, MEM_COPY_OVERLAP
- * @param waitList events that have to complete first
- * @param wantEvent return an event for this command
- * @returns the event, or SUCCESS when none is wanted
+ * @param queue command queue that executes the command
+ * @param from source buffer
+ * @param to destination buffer
+ * @param fromOffset bytes from the start of `from`
+ * @param toOffset bytes from the start of `to`
+ * @param size bytes to copy
+ * @param waitList events that must complete before the command starts; null or omitted for none
+ * @param wantEvent whether to return an event for the command; false by default
+ * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
+ * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_EVENT_WAIT_LIST, INVALID_VALUE,
+ *   MEM_COPY_OVERLAP
  */
 export function enqueueCopyBuffer<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -155,13 +192,23 @@ export function enqueueCopyBuffer<W extends boolean | undefined = false>(
 }
 
 /**
- * Copies a box on the device. Calls clEnqueueCopyBufferRect (OpenCL 1.1).
+ * Copies a rectangular region between buffers on the device. Calls clEnqueueCopyBufferRect (OpenCL 1.1).
  *
- * @param region [bytes, rows, slices]; origins alike, pitches in bytes
- * @throws INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_EVENT_WAIT_LIST, INVALID_VALUE, MEM_COPY_OVERLAP
- * @param waitList events that have to complete first
- * @param wantEvent return an event for this command
- * @returns the event, or SUCCESS when none is wanted
+ * @param queue command queue that executes the command
+ * @param from source buffer
+ * @param to destination buffer
+ * @param fromOrigin [bytes, rows, slices] in `from`
+ * @param toOrigin [bytes, rows, slices] in `to`
+ * @param region [bytes, rows, slices] to copy
+ * @param fromRowPitch bytes between rows of `from`; 0 for rows without gaps
+ * @param fromSlicePitch bytes between slices of `from`; 0 for slices without gaps
+ * @param toRowPitch bytes between rows of `to`; 0 for rows without gaps
+ * @param toSlicePitch bytes between slices of `to`; 0 for slices without gaps
+ * @param waitList events that must complete before the command starts; null or omitted for none
+ * @param wantEvent whether to return an event for the command; false by default
+ * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
+ * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_EVENT_WAIT_LIST, INVALID_VALUE,
+ *   MEM_COPY_OVERLAP
  */
 export function enqueueCopyBufferRect<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -194,14 +241,17 @@ export function enqueueCopyBufferRect<W extends boolean | undefined = false>(
 }
 
 /**
- * Repeats a pattern over a buffer. Calls clEnqueueFillBuffer (OpenCL 1.2).
+ * Fills a buffer with a repeated pattern. Calls clEnqueueFillBuffer (OpenCL 1.2).
  *
- * @param pattern an integer of 32 bits is 4 bytes, any other number an 8-byte double, memory what it is
- * @param offset bytes; a multiple of the pattern, as `size`
- * @throws INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_EVENT_WAIT_LIST, INVALID_VALUE
- * @param waitList events that have to complete first
- * @param wantEvent return an event for this command
- * @returns the event, or SUCCESS when none is wanted
+ * @param queue command queue that executes the command
+ * @param buffer buffer to fill
+ * @param pattern a 32-bit integer takes 4 bytes, any other number an 8-byte double; memory is used as it is
+ * @param offset bytes from the start of `buffer`; a multiple of the pattern's size
+ * @param size bytes to fill; a multiple of the pattern's size
+ * @param waitList events that must complete before the command starts; null or omitted for none
+ * @param wantEvent whether to return an event for the command; false by default
+ * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
+ * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_EVENT_WAIT_LIST, INVALID_VALUE
  */
 export function enqueueFillBuffer<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -216,13 +266,21 @@ export function enqueueFillBuffer<W extends boolean | undefined = false>(
 }
 
 /**
- * Part of an image to host memory. Calls clEnqueueReadImage.
+ * Copies a region of an image to host memory. Calls clEnqueueReadImage.
  *
- * @param region pixels; pitches are of the host memory, in bytes
- * @throws INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_EVENT_WAIT_LIST, INVALID_VALUE, INVALID_IMAGE_SIZE
- * @param waitList events that have to complete first
- * @param wantEvent return an event for this command
- * @returns the event, or SUCCESS when none is wanted
+ * @param queue command queue that executes the command
+ * @param image source
+ * @param blocking whether the call waits until the command has completed
+ * @param origin [x, y, z] in pixels
+ * @param region [width, height, depth] in pixels
+ * @param rowPitch bytes between rows of `host`; 0 for rows without gaps
+ * @param slicePitch bytes between slices of `host`; 0 for slices without gaps
+ * @param host destination; until the command has completed it is not moved and cannot be detached
+ * @param waitList events that must complete before the command starts; null or omitted for none
+ * @param wantEvent whether to return an event for the command; false by default
+ * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
+ * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_EVENT_WAIT_LIST, INVALID_VALUE,
+ *   INVALID_IMAGE_SIZE
  */
 export function enqueueReadImage<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -251,13 +309,21 @@ export function enqueueReadImage<W extends boolean | undefined = false>(
 }
 
 /**
- * Host memory to part of an image. Calls clEnqueueWriteImage.
+ * Copies host memory to a region of an image. Calls clEnqueueWriteImage.
  *
- * @param region pixels; pitches are of the host memory, in bytes
- * @throws INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_EVENT_WAIT_LIST, INVALID_VALUE, INVALID_IMAGE_SIZE
- * @param waitList events that have to complete first
- * @param wantEvent return an event for this command
- * @returns the event, or SUCCESS when none is wanted
+ * @param queue command queue that executes the command
+ * @param image destination
+ * @param blocking whether the call waits until the command has completed
+ * @param origin [x, y, z] in pixels
+ * @param region [width, height, depth] in pixels
+ * @param rowPitch bytes between rows of `host`; 0 for rows without gaps
+ * @param slicePitch bytes between slices of `host`; 0 for slices without gaps
+ * @param host source; until the command has completed it must not change and cannot be detached
+ * @param waitList events that must complete before the command starts; null or omitted for none
+ * @param wantEvent whether to return an event for the command; false by default
+ * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
+ * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_EVENT_WAIT_LIST, INVALID_VALUE,
+ *   INVALID_IMAGE_SIZE
  */
 export function enqueueWriteImage<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -286,13 +352,17 @@ export function enqueueWriteImage<W extends boolean | undefined = false>(
 }
 
 /**
- * Fills part of an image with a colour. Calls clEnqueueFillImage (OpenCL 1.2).
+ * Fills a region of an image with a colour. Calls clEnqueueFillImage (OpenCL 1.2).
  *
- * @param color 16 bytes (four floats, ints or uints, as the format wants), or four numbers
- * @throws INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_EVENT_WAIT_LIST, INVALID_VALUE
- * @param waitList events that have to complete first
- * @param wantEvent return an event for this command
- * @returns the event, or SUCCESS when none is wanted
+ * @param queue command queue that executes the command
+ * @param image image to fill
+ * @param color four numbers, or 16 bytes (four floats, ints or uints, depending on the format)
+ * @param origin [x, y, z] in pixels
+ * @param region [width, height, depth] in pixels
+ * @param waitList events that must complete before the command starts; null or omitted for none
+ * @param wantEvent whether to return an event for the command; false by default
+ * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
+ * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_EVENT_WAIT_LIST, INVALID_VALUE
  */
 export function enqueueFillImage<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -307,13 +377,19 @@ export function enqueueFillImage<W extends boolean | undefined = false>(
 }
 
 /**
- * Copies between images of one format. Calls clEnqueueCopyImage.
+ * Copies a region between images of the same format. Calls clEnqueueCopyImage.
  *
- * @param region pixels
- * @throws INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_EVENT_WAIT_LIST, INVALID_VALUE, IMAGE_FORMAT_MISMATCH, MEM_COPY_OVERLAP
- * @param waitList events that have to complete first
- * @param wantEvent return an event for this command
- * @returns the event, or SUCCESS when none is wanted
+ * @param queue command queue that executes the command
+ * @param from source image
+ * @param to destination image
+ * @param fromOrigin [x, y, z] in `from`, in pixels
+ * @param toOrigin [x, y, z] in `to`, in pixels
+ * @param region [width, height, depth] in pixels
+ * @param waitList events that must complete before the command starts; null or omitted for none
+ * @param wantEvent whether to return an event for the command; false by default
+ * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
+ * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_EVENT_WAIT_LIST, INVALID_VALUE,
+ *   IMAGE_FORMAT_MISMATCH, MEM_COPY_OVERLAP
  */
 export function enqueueCopyImage<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -329,13 +405,18 @@ export function enqueueCopyImage<W extends boolean | undefined = false>(
 }
 
 /**
- * Part of an image to a buffer. Calls clEnqueueCopyImageToBuffer.
+ * Copies a region of an image to a buffer. Calls clEnqueueCopyImageToBuffer.
  *
- * @param offset bytes in the buffer
- * @throws INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_EVENT_WAIT_LIST, INVALID_VALUE
- * @param waitList events that have to complete first
- * @param wantEvent return an event for this command
- * @returns the event, or SUCCESS when none is wanted
+ * @param queue command queue that executes the command
+ * @param image source image
+ * @param buffer destination buffer
+ * @param origin [x, y, z] in `image`, in pixels
+ * @param region [width, height, depth] in pixels
+ * @param offset bytes from the start of `buffer`
+ * @param waitList events that must complete before the command starts; null or omitted for none
+ * @param wantEvent whether to return an event for the command; false by default
+ * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
+ * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_EVENT_WAIT_LIST, INVALID_VALUE
  */
 export function enqueueCopyImageToBuffer<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -351,13 +432,18 @@ export function enqueueCopyImageToBuffer<W extends boolean | undefined = false>(
 }
 
 /**
- * A buffer to part of an image. Calls clEnqueueCopyBufferToImage.
+ * Copies a buffer to a region of an image. Calls clEnqueueCopyBufferToImage.
  *
- * @param offset bytes in the buffer
- * @throws INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_EVENT_WAIT_LIST, INVALID_VALUE
- * @param waitList events that have to complete first
- * @param wantEvent return an event for this command
- * @returns the event, or SUCCESS when none is wanted
+ * @param queue command queue that executes the command
+ * @param buffer source buffer
+ * @param image destination image
+ * @param offset bytes from the start of `buffer`
+ * @param origin [x, y, z] in `image`, in pixels
+ * @param region [width, height, depth] in pixels
+ * @param waitList events that must complete before the command starts; null or omitted for none
+ * @param wantEvent whether to return an event for the command; false by default
+ * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
+ * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_EVENT_WAIT_LIST, INVALID_VALUE
  */
 export function enqueueCopyBufferToImage<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -373,13 +459,25 @@ export function enqueueCopyBufferToImage<W extends boolean | undefined = false>(
 }
 
 /**
- * Maps part of a buffer. Calls clEnqueueMapBuffer.
+ * Maps a region of a buffer for use by the host. Calls clEnqueueMapBuffer.
  *
+ * @param queue command queue that executes the command
+ * @param buffer buffer to map
+ * @param blocking whether the call waits until the command has completed
  * @param flags `MAP_READ`, `MAP_WRITE`, `MAP_WRITE_INVALIDATE_REGION`
- * @param offset bytes; `size` alike
- * @returns the memory, with `.event` if one is wanted; its contents are valid once the command is done, and
- *   it is detached when unmapped or when the buffer is released
- * @throws INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_VALUE, MAP_FAILURE, INVALID_EVENT_WAIT_LIST
+ * @param offset bytes from the start of `buffer`
+ * @param size bytes to map
+ * @param waitList events that must complete before the command starts; null or omitted for none
+ * @param wantEvent whether the result has the property `event`; false by default
+ * @returns the memory. Its contents are valid when the command has completed. It is detached when it is unmapped or
+ *   when the buffer is released
+ * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_VALUE, MAP_FAILURE, INVALID_EVENT_WAIT_LIST
+ * @example
+ * ```ts
+ * const mapped = cl.enqueueMapBuffer(queue, buffer, true, cl.MAP_READ, 0, 12);
+ * console.log(new Uint32Array(mapped));
+ * cl.enqueueUnmapMemObject(queue, buffer, mapped);
+ * ```
  */
 export function enqueueMapBuffer(
   queue: CommandQueue,
@@ -395,11 +493,18 @@ export function enqueueMapBuffer(
 }
 
 /**
- * Maps part of an image. Calls clEnqueueMapImage.
+ * Maps a region of an image for use by the host. Calls clEnqueueMapImage.
  *
- * @param region pixels
- * @returns as `enqueueMapBuffer`, with `row_pitch` and `slice_pitch` in bytes
- * @throws INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_VALUE, MAP_FAILURE, INVALID_EVENT_WAIT_LIST
+ * @param queue command queue that executes the command
+ * @param image image to map
+ * @param blocking whether the call waits until the command has completed
+ * @param flags `MAP_READ`, `MAP_WRITE`, `MAP_WRITE_INVALIDATE_REGION`
+ * @param origin [x, y, z] in pixels
+ * @param region [width, height, depth] in pixels
+ * @param waitList events that must complete before the command starts; null or omitted for none
+ * @param wantEvent whether the result has the property `event`; false by default
+ * @returns the memory as of `enqueueMapBuffer`, with `row_pitch` and `slice_pitch` in bytes
+ * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_VALUE, MAP_FAILURE, INVALID_EVENT_WAIT_LIST
  */
 export function enqueueMapImage(
   queue: CommandQueue,
@@ -415,16 +520,19 @@ export function enqueueMapImage(
 }
 
 /**
- * Ends a mapping; the ArrayBuffer is detached at once. Calls clEnqueueUnmapMemObject, which waits for the commands of
- * its context that use the memory as their host side, on whatever queue.
+ * Unmaps memory; the ArrayBuffer is detached at once. Calls clEnqueueUnmapMemObject, which waits for the commands of
+ * the context, on any queue, that use the memory as their host side.
  *
- * @param mapped what the map call returned, a view of it, or the ArrayBuffer that its memory was transferred to
- * @throws INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_VALUE for memory that is not mapped; INVALID_OPERATION
- *   while the memory is used by what no command can wait for: a transfer or checksum whose promise has not settled, a
- *   memory object that lives in it, a command of another context, or an ArrayBuffer that it was transferred to
- * @param waitList events that have to complete first
- * @param wantEvent return an event for this command
- * @returns the event, or SUCCESS when none is wanted
+ * @param queue command queue that executes the command
+ * @param memory mapped buffer or image
+ * @param mapped result of the map call, a view of it, or the ArrayBuffer that its memory was transferred to
+ * @param waitList events that must complete before the command starts; null or omitted for none
+ * @param wantEvent whether to return an event for the command; false by default
+ * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
+ * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT; INVALID_VALUE for memory that is not mapped;
+ *   INVALID_OPERATION while the memory is used by something that a command cannot wait for: a transfer or checksum
+ *   whose promise has not settled, a memory object over it, a command of another context, or an ArrayBuffer that it was
+ *   transferred to
  */
 export function enqueueUnmapMemObject<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -437,13 +545,15 @@ export function enqueueUnmapMemObject<W extends boolean | undefined = false>(
 }
 
 /**
- * Moves objects to the queue's device ahead of their use. Calls clEnqueueMigrateMemObjects (OpenCL 1.2).
+ * Migrates memory objects to the device of the queue before their use. Calls clEnqueueMigrateMemObjects (OpenCL 1.2).
  *
+ * @param queue command queue that executes the command
+ * @param objects memory objects to migrate
  * @param flags `MIGRATE_MEM_OBJECT_HOST`, `MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED`
- * @throws INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_EVENT_WAIT_LIST, INVALID_VALUE
- * @param waitList events that have to complete first
- * @param wantEvent return an event for this command
- * @returns the event, or SUCCESS when none is wanted
+ * @param waitList events that must complete before the command starts; null or omitted for none
+ * @param wantEvent whether to return an event for the command; false by default
+ * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
+ * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_EVENT_WAIT_LIST, INVALID_VALUE
  */
 export function enqueueMigrateMemObjects<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -456,13 +566,14 @@ export function enqueueMigrateMemObjects<W extends boolean | undefined = false>(
 }
 
 /**
- * A command that completes with those it waits for, by default all before it. Calls
- * clEnqueueMarkerWithWaitList (OpenCL 1.2).
+ * Enqueues a marker, which completes when the events of its wait list have completed; without a wait list, when all
+ * earlier commands have. Calls clEnqueueMarkerWithWaitList (OpenCL 1.2).
  *
- * @throws INVALID_COMMAND_QUEUE, INVALID_EVENT_WAIT_LIST
- * @param waitList events that have to complete first
- * @param wantEvent return an event for this command
- * @returns the event, or SUCCESS when none is wanted
+ * @param queue command queue that executes the command
+ * @param waitList events to wait for; null or omitted for all earlier commands
+ * @param wantEvent whether to return an event for the command; false by default
+ * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
+ * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_EVENT_WAIT_LIST
  */
 export function enqueueMarkerWithWaitList<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -473,12 +584,13 @@ export function enqueueMarkerWithWaitList<W extends boolean | undefined = false>
 }
 
 /**
- * A marker that later commands wait for. Calls clEnqueueBarrierWithWaitList (OpenCL 1.2).
+ * Enqueues a barrier: a marker that later commands wait for. Calls clEnqueueBarrierWithWaitList (OpenCL 1.2).
  *
- * @throws INVALID_COMMAND_QUEUE, INVALID_EVENT_WAIT_LIST
- * @param waitList events that have to complete first
- * @param wantEvent return an event for this command
- * @returns the event, or SUCCESS when none is wanted
+ * @param queue command queue that executes the command
+ * @param waitList events to wait for; null or omitted for all earlier commands
+ * @param wantEvent whether to return an event for the command; false by default
+ * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
+ * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_EVENT_WAIT_LIST
  */
 export function enqueueBarrierWithWaitList<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -489,9 +601,13 @@ export function enqueueBarrierWithWaitList<W extends boolean | undefined = false
 }
 
 /**
- * A marker. Calls clEnqueueMarker, which OpenCL 1.2 replaced by `enqueueMarkerWithWaitList`.
+ * Enqueues a marker after all earlier commands. Calls clEnqueueMarker, which OpenCL 1.2 replaced by
+ * `enqueueMarkerWithWaitList`.
  *
- * @throws INVALID_COMMAND_QUEUE
+ * @param queue command queue that executes the command
+ * @param wantEvent whether to return an event for the command; false by default
+ * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
+ * @throws OpenCLError INVALID_COMMAND_QUEUE
  */
 export function enqueueMarker<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -501,19 +617,25 @@ export function enqueueMarker<W extends boolean | undefined = false>(
 }
 
 /**
- * A barrier. Calls clEnqueueBarrier, which OpenCL 1.2 replaced by `enqueueBarrierWithWaitList`.
+ * Enqueues a barrier after all earlier commands. Calls clEnqueueBarrier, which OpenCL 1.2 replaced by
+ * `enqueueBarrierWithWaitList`.
  *
- * @throws INVALID_COMMAND_QUEUE
+ * @param queue command queue that executes the command
+ * @returns SUCCESS (0)
+ * @throws OpenCLError INVALID_COMMAND_QUEUE
  */
 export function enqueueBarrier(queue: CommandQueue): 0 {
   return native().enqueueBarrier(queue);
 }
 
 /**
- * Has later commands wait for events. Calls clEnqueueWaitForEvents, which OpenCL 1.2 replaced by
+ * Makes later commands wait for events. Calls clEnqueueWaitForEvents, which OpenCL 1.2 replaced by
  * `enqueueBarrierWithWaitList`.
  *
- * @throws INVALID_COMMAND_QUEUE, INVALID_EVENT
+ * @param queue command queue that executes the command
+ * @param events events to wait for
+ * @returns SUCCESS (0)
+ * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_EVENT
  */
 export function enqueueWaitForEvents(queue: CommandQueue, events: readonly Event[]): 0 {
   return native().enqueueWaitForEvents(queue, events);

@@ -1,30 +1,33 @@
 import type { Context, Device, Event, MemObject, Platform } from './objects.js';
 
-/** A whole number of 64 bits without a sign: [high 32 bits, low 32 bits]. */
+/** Unsigned 64-bit integer: [high 32 bits, low 32 bits]. */
 export type HighLow = [high: number, low: number];
 
-/** A size, offset or count: a whole number from 0 to 2^53 - 1, or a bigint up to 2^64 - 1. */
+/** Size, offset or count: an integer from 0 to 2^53 - 1, or a bigint up to 2^64 - 1. */
 export type Size = number | bigint;
 
-/** Flags: a sum of constants, or null for none. Only an argument that is left out may be undefined: a misspelt constant is. */
+/**
+ * Sum of constants, or null for none. Undefined is accepted only for an omitted argument, because a misspelt constant
+ * is undefined.
+ */
 export type Flags = number | bigint | null | undefined;
 
 /**
- * Host memory. Used in place, never copied, wherever the C call takes a pointer; for a view, its own
- * bytes and no others.
+ * Host memory. Calls use it in place, without a copy, wherever the C function takes a pointer; for a view, only its own
+ * bytes.
  */
 export type HostMemory = ArrayBufferView | ArrayBufferLike;
 
-/** A list of names and values as C has them, without its final 0. */
+/** Names and values as in C, without the final 0. */
 export type Properties =
   | readonly (number | bigint | boolean | Platform | Context | Device)[]
   | null
   | undefined;
 
-/** Events that a command waits for. */
+/** Events that must complete before a command starts; null or omitted for none. */
 export type WaitList = readonly Event[] | null | undefined;
 
-/** What an enqueue call returns: an event where one was asked for, else SUCCESS. */
+/** Result of an enqueue call: the event if one was requested, otherwise SUCCESS (0). */
 export type Enqueued<Wanted> = Wanted extends true ? Event : Wanted extends false | undefined ? 0 : Event | 0;
 
 export interface ImageFormat {
@@ -37,17 +40,17 @@ export interface ImageFormat {
 export interface ImageDescription {
   /** `cl.MEM_OBJECT_IMAGE2D`, … */
   type: number;
-  /** Pixels. */
+  /** Sizes in pixels. */
   width?: Size;
   height?: Size;
   depth?: Size;
   array_size?: Size;
-  /** Bytes; 0 lets the driver count. */
+  /** Pitches in bytes; 0 lets the driver compute them. */
   row_pitch?: Size;
   slice_pitch?: Size;
   num_mip_levels?: number;
   num_samples?: number;
-  /** The buffer or image that the image is made from. */
+  /** Buffer or image that the image is created from. */
   buffer?: MemObject | null;
 }
 
@@ -57,30 +60,32 @@ export interface BufferRegion {
   size: Size;
 }
 
-/** x, y, z; in bytes, rows, slices for buffers and in pixels for images. */
+/** Three numbers x, y, z: bytes, rows and slices for buffers, pixels for images. */
 export type Triple = readonly [Size, Size, Size] | readonly Size[];
 
-/** Mapped memory: detached when it is unmapped. */
+/** Mapped memory, which is detached when it is unmapped. */
 export interface MappedMemory extends ArrayBuffer {
-  /** Where an event was asked for; until it completes the contents mean nothing. */
+  /** Event of the map command, if one was requested; the contents are undefined until it completes. */
   readonly event?: Event;
-  /** True where this Node forbids ArrayBuffers over foreign memory: this is a copy, written back at unmap. */
+  /**
+   * True if this Node forbids ArrayBuffers over external memory: the memory is a copy, which is written back at unmap.
+   */
   readonly copied?: true;
-  /** Bytes from one row, one slice of an image to the next. */
+  /** Bytes between rows and between slices of an image. */
   readonly row_pitch?: number;
   readonly slice_pitch?: number;
-  /** The same under the names that node-opencl has. */
+  /** The same pitches under the names of node-opencl. */
   readonly image_row_pitch?: number;
   readonly image_slice_pitch?: number;
 }
 
-/** An extension, a built-in kernel or a language version. */
+/** Name and version of an extension, a built-in kernel or a language. */
 export interface NameVersion {
   name: string;
-  /** As `CL_MAKE_VERSION` packs it: 10 bits major, 10 bits minor, 12 bits patch. */
+  /** Packed as by `CL_MAKE_VERSION`: 10 bits major, 10 bits minor, 12 bits patch. */
   version: number;
 }
 
-/** Whatever a get…Info call can return; which of these it is depends on the name asked for. */
+/** Result of a get…Info call; its type depends on the requested name. */
 // biome-ignore lint/suspicious/noExplicitAny: the value's type follows from the number of its name
 export type InfoValue = any;

@@ -2,19 +2,20 @@ import { native } from './binding.js';
 import type { CommandQueue, Context, Device, Kernel } from './objects.js';
 import type { Enqueued, HostMemory, InfoValue, Properties, Size, WaitList } from './types.js';
 
-// Unified shared memory, of cl_intel_unified_shared_memory: memory that host and device use by the same address. It
-// lives as memory of `SVMAlloc` does: until it is freed, `releaseAll` is called or this environment ends, and then until
-// the commands are done that may use it.
+// Unified shared memory of cl_intel_unified_shared_memory: host and device use the same addresses. As memory of
+// `SVMAlloc`, it lives until it is freed, `releaseAll` is called or this environment ends, and then until the commands
+// that may use it have ended.
 
 /**
- * Memory of the host that devices use. Calls clHostMemAllocINTEL.
+ * Allocates host memory that devices can access. Calls clHostMemAllocINTEL.
  *
- * @param properties such as `[MEM_ALLOC_FLAGS_INTEL, MEM_ALLOC_WRITE_COMBINED_INTEL]`
+ * @param context context of the memory
+ * @param properties such as `[MEM_ALLOC_FLAGS_INTEL, MEM_ALLOC_WRITE_COMBINED_INTEL]`; the final 0 is added
  * @param size bytes
- * @param alignment bytes; 0 for that of the largest type
- * @returns the memory, detached when it is freed
- * @throws INVALID_CONTEXT, INVALID_BUFFER_SIZE, INVALID_VALUE, OUT_OF_RESOURCES; UnsupportedError where no device of the
- *   context has the extension
+ * @param alignment bytes; 0, the default, for the alignment of the largest type
+ * @returns the memory, which is detached when it is freed
+ * @throws OpenCLError INVALID_CONTEXT, INVALID_BUFFER_SIZE, INVALID_VALUE, OUT_OF_RESOURCES
+ * @throws UnsupportedError when no device of the context has the extension
  */
 export function hostMemAllocINTEL(
   context: Context,
@@ -26,11 +27,16 @@ export function hostMemAllocINTEL(
 }
 
 /**
- * Memory that moves between the host and a device. Calls clSharedMemAllocINTEL.
+ * Allocates memory that migrates between the host and a device. Calls clSharedMemAllocINTEL.
  *
- * @param device null for any of the context
- * @returns the memory, detached when it is freed
- * @throws as `hostMemAllocINTEL`, INVALID_DEVICE
+ * @param context context of the memory
+ * @param device device that shares the memory; null for any device of the context
+ * @param properties as for `hostMemAllocINTEL`
+ * @param size bytes
+ * @param alignment bytes; 0, the default, for the alignment of the largest type
+ * @returns the memory, which is detached when it is freed
+ * @throws OpenCLError as `hostMemAllocINTEL`, and INVALID_DEVICE
+ * @throws UnsupportedError when no device of the context has the extension
  */
 export function sharedMemAllocINTEL(
   context: Context,
@@ -43,38 +49,52 @@ export function sharedMemAllocINTEL(
 }
 
 /**
- * Always throws UnsupportedError: clDeviceMemAllocINTEL gives an address that only the device can use, which no
- * ArrayBuffer can stand for. A buffer is such memory.
+ * Always throws: clDeviceMemAllocINTEL returns an address that only the device can use, which an ArrayBuffer cannot
+ * represent. Use a buffer for such memory.
+ *
+ * @throws UnsupportedError
  */
 export function deviceMemAllocINTEL(..._args: readonly unknown[]): never {
   return native().deviceMemAllocINTEL() as never;
 }
 
 /**
- * Frees memory and detaches it. Calls clMemFreeINTEL, once all is done that the queues of its context were given before.
+ * Frees memory and detaches it. Calls clMemFreeINTEL as soon as the earlier commands of all queues of the context have
+ * ended.
  *
- * @throws INVALID_CONTEXT, INVALID_VALUE for other memory, or what is freed already
+ * @param context context of the memory
+ * @param memory unified shared memory
+ * @returns SUCCESS (0)
+ * @throws OpenCLError INVALID_CONTEXT; INVALID_VALUE for other memory, or when it is already freed
  */
 export function memFreeINTEL(context: Context, memory: HostMemory): 0 {
   return native().memFreeINTEL(context, memory);
 }
 
 /**
- * A fact about unified shared memory. Calls clGetMemAllocInfoINTEL.
+ * Returns information about unified shared memory. Calls clGetMemAllocInfoINTEL.
  *
- * @param name `MEM_ALLOC_TYPE_INTEL`, `MEM_ALLOC_SIZE_INTEL` (bytes), `MEM_ALLOC_DEVICE_INTEL`; `MEM_ALLOC_BASE_PTR_INTEL`
- *   tells whether there is one
- * @throws INVALID_CONTEXT, INVALID_VALUE
+ * @param context context of the memory
+ * @param memory memory to query
+ * @param name `MEM_ALLOC_TYPE_INTEL`, `MEM_ALLOC_SIZE_INTEL` (bytes), `MEM_ALLOC_DEVICE_INTEL`;
+ *   `MEM_ALLOC_BASE_PTR_INTEL` returns whether there is one
+ * @returns the value, whose type depends on `name`
+ * @throws OpenCLError INVALID_CONTEXT, INVALID_VALUE
  */
 export function getMemAllocInfoINTEL(context: Context, memory: HostMemory, name: number): InfoValue {
   return native().getMemAllocInfoINTEL(context, memory, name);
 }
 
 /**
- * Sets a pointer argument. Calls clSetKernelArgMemPointerINTEL. `setKernelArg` with the memory does the same.
+ * Sets a pointer argument to unified shared memory. Calls clSetKernelArgMemPointerINTEL; `setKernelArg` with the memory
+ * does the same.
  *
- * @throws INVALID_KERNEL, INVALID_ARG_INDEX, INVALID_ARG_VALUE for an argument that is no pointer, INVALID_VALUE for other
- *   memory
+ * @param kernel kernel to change
+ * @param index position of the argument, from 0
+ * @param memory unified shared memory
+ * @returns SUCCESS (0)
+ * @throws OpenCLError INVALID_KERNEL, INVALID_ARG_INDEX; INVALID_ARG_VALUE for an argument that is not a pointer;
+ *   INVALID_VALUE for other memory
  */
 export function setKernelArgMemPointerINTEL(kernel: Kernel, index: number, memory: HostMemory): 0 {
   return native().setKernelArgMemPointerINTEL(kernel, index, memory);
@@ -83,10 +103,16 @@ export function setKernelArgMemPointerINTEL(kernel: Kernel, index: number, memor
 /**
  * Copies memory; either side may be unified shared memory. Calls clEnqueueMemcpyINTEL.
  *
- * @param size bytes
- * @param waitList events that have to complete first
- * @param wantEvent return an event for this command
- * @throws INVALID_COMMAND_QUEUE, INVALID_VALUE, MEM_COPY_OVERLAP; UnsupportedError
+ * @param queue command queue that executes the command
+ * @param blocking whether the call waits until the command has completed
+ * @param to destination
+ * @param from source
+ * @param size bytes to copy
+ * @param waitList events that must complete before the command starts; null or omitted for none
+ * @param wantEvent whether to return an event for the command; false by default
+ * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
+ * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_VALUE, MEM_COPY_OVERLAP
+ * @throws UnsupportedError when the device lacks the extension
  */
 export function enqueueMemcpyINTEL<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -101,12 +127,17 @@ export function enqueueMemcpyINTEL<W extends boolean | undefined = false>(
 }
 
 /**
- * Repeats a pattern. Calls clEnqueueMemFillINTEL.
+ * Fills unified shared memory with a repeated pattern. Calls clEnqueueMemFillINTEL.
  *
- * @param size bytes, a multiple of the pattern's
- * @param waitList events that have to complete first
- * @param wantEvent return an event for this command
- * @throws INVALID_COMMAND_QUEUE, INVALID_VALUE; UnsupportedError
+ * @param queue command queue that executes the command
+ * @param memory unified shared memory to fill
+ * @param pattern bytes to repeat
+ * @param size bytes to fill; a multiple of the pattern's size
+ * @param waitList events that must complete before the command starts; null or omitted for none
+ * @param wantEvent whether to return an event for the command; false by default
+ * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
+ * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_VALUE
+ * @throws UnsupportedError when the device lacks the extension
  */
 export function enqueueMemFillINTEL<W extends boolean | undefined = false>(
   queue: CommandQueue,

@@ -1,5 +1,5 @@
-// The versions of OpenCL whose functions this binding has, whatever the drivers have: a call that a driver
-// lacks throws. node-opencl's programs ask for them in these spellings.
+// OpenCL versions whose functions this binding has, independent of the drivers; a call that a driver lacks throws.
+// Programs written for node-opencl query them by these names.
 export const VERSION_1_0 = true;
 export const VERSION_1_1 = true;
 export const VERSION_1_2 = true;
@@ -23,7 +23,7 @@ export const v22 = true;
 export const v30 = true;
 export const version = '3.0';
 
-// Bytes of OpenCL C's types on the host's side.
+// Host sizes of the OpenCL C types, in bytes.
 export const size_CHAR = 1;
 export const size_UCHAR = 1;
 export const size_SHORT = 2;

@@ -1,4 +1,4 @@
-// The classes of the handles under the names that node-opencl exports.
+// The handle classes under the names that node-opencl exports.
 export {
   CommandQueue as WebCLCommandQueue,
   Context as WebCLContext,

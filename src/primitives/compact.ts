@@ -19,14 +19,14 @@ import {
   partsOf,
 } from './primitive-program.js';
 
-/** Keys whose codes, of the ascending order, are from `low` to `high`; with `not` all others. */
+/** Selects keys whose codes, in ascending order, are from `low` to `high`; with `not` all other keys. */
 export interface CodeRange {
   readonly low: bigint;
   readonly high: bigint;
   readonly not: boolean;
 }
 
-/** What says which elements are chosen: bytes that are not 0, codes, or that a key differs from the one before. */
+/** Selection criterion: mask bytes that are not 0, a range of codes, or keys that differ from their predecessor. */
 export type Selection = { readonly mask: Buffer } | CodeRange | 'heads';
 
 /** One compaction of n keys in device memory. */
@@ -35,20 +35,20 @@ export interface CompactWork {
   /** Fewer than 2^32. */
   readonly n: number;
   readonly choice: Selection;
-  /** Gets the chosen keys and, with `rest`, behind them the others; room for n. */
+  /** Receives the selected keys and, with `rest`, the others after them; holds n keys. */
   readonly to: Buffer | Heads;
   readonly rest?: boolean;
 }
 
-/** Where chosen keys go, and their positions, u32. */
+/** Destination of selected keys and of their positions (u32). */
 export interface Heads {
   readonly keys: Buffer;
   readonly places: Buffer;
-  /** For the shape 'moved heads': given are keys of `input` instead, number `positions[i]` (u32) for element i. */
+  /** For the shape 'moved heads': writes keys of `input` instead, at index `positions[i]` (u32) for element i. */
   readonly moved?: { readonly input: Buffer; readonly positions: Buffer };
 }
 
-/** What is compiled for a compaction. */
+/** Parameters that a compaction is compiled for. */
 export interface CompactShape {
   readonly dtype: Dtype;
   readonly by: keyof typeof PROGRAMS;
@@ -65,7 +65,7 @@ const ANY_RANGE: CodeRange = { low: 1n, high: 0n, not: false };
 
 const definesOf = ({ by }: CompactShape) => PROGRAMS[by];
 
-/** The program of a compaction. @throws UnsupportedError, BuildError */
+/** Builds the program of a compaction. @throws UnsupportedError, BuildError */
 export function buildCompaction(device: Device, shape: CompactShape): MaybePromise<PrimitiveProgram> {
   const {
     dtype,
@@ -77,12 +77,12 @@ export function buildCompaction(device: Device, shape: CompactShape): MaybePromi
 }
 
 /**
- * Puts the chosen elements one behind the other, in input order.
+ * Stream compaction: stores the selected elements contiguously, in input order.
  *
- * Source, idea and fall-back as `PrefixScan`: what is scanned is how many are chosen.
+ * Source, idea and fall-back as `PrefixScan`, applied to the counts of selected elements.
  *
- * Complexity: one launch in which every key is read once, and what is chosen is written once; with the others behind them,
- * or where groups cannot wait for each other, two launches, and keys are read twice.
+ * Complexity: one launch that reads every key once and writes the selected keys once. With `rest`, or if groups
+ * cannot wait for each other, two launches, and keys are read twice.
  */
 export class Compaction {
   readonly device: Device;
@@ -114,7 +114,7 @@ export class Compaction {
     return new Compaction(device, built, shape, once);
   }
 
-  /** Are keys read once, where the others are not wanted? */
+  /** True if keys are read once (without `rest`). */
   get once(): boolean {
     return this.#once;
   }
@@ -126,7 +126,8 @@ export class Compaction {
   /**
    * Enqueues a compaction.
    *
-   * @returns how many are chosen, to be asked after the next wait; throws MismatchError for more than there are
+   * @returns a function that returns the number of selected keys; call it after the next wait. It throws
+   * MismatchError for more keys than the input has
    */
   enqueue({ keys, n, choice, to, rest = false }: CompactWork): () => number {
     if (n === 0) return () => 0;
@@ -159,7 +160,7 @@ export class Compaction {
     }
     return () => {
       const count = slot.word();
-      // What is done with so many would reach beyond the memory.
+      // A larger count would make callers access memory out of bounds.
       if (count > n)
         throw new MismatchError(`the device tells of ${count} chosen keys, of ${n} that there are`);
       return count;
@@ -167,7 +168,7 @@ export class Compaction {
   }
 }
 
-/** Does a compaction of several tiles by look-back bring what one in parts does? */
+/** Checks that a compaction of several tiles by look-back gives the same result as one in parts. */
 async function selfTest(compaction: Compaction): Promise<boolean> {
   const { device, tileKeys, shape } = compaction;
   const { queue, pool } = device;

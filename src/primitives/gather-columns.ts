@@ -6,14 +6,14 @@ import type { StatusSlot } from '../device/status-words.js';
 import { unitOf } from './gather.js';
 import { buildForGroups } from './group.js';
 
-/** Columns of one launch: as many as the kernel has parameters for. */
+/** Columns per launch: the number of column parameters of the kernel. */
 const MAX_COLUMNS = 8;
 
-/** One column of a gather: its elements, and where they go. */
+/** One column of a gather. */
 export interface GatherColumn {
   /** `length` elements. */
   readonly input: Buffer;
-  /** Room for n elements; none of the inputs. */
+  /** Holds n elements; must not be an input. */
   readonly output: Buffer;
   /** 1 to 16. */
   readonly elementBytes: number;
@@ -26,17 +26,17 @@ export interface GatherColumnsWork {
   readonly indices: Buffer;
   readonly n: number;
   readonly length: number;
-  /** Gets by how much more than `length` - 1 the largest index is, should one not be inside. */
+  /** Receives by how much the largest index exceeds `length` - 1, if one is out of range. */
   readonly slot: StatusSlot;
 }
 
 /**
  * Compiles `output[i] = input[indices[i]]` for several columns.
  *
- * Complexity: one launch for each 8 columns; each element is read and written once, the reads scattered. An index beyond
- * `length` gives zero bytes.
+ * Complexity: one launch per 8 columns; each element is read and written once, with scattered reads. An index
+ * beyond `length` gives zero bytes.
  *
- * @returns a function that enqueues one gather, and throws UsageError for elements of no or more than 16 bytes
+ * @returns a function that enqueues one gather; it throws UsageError for elements of no or more than 16 bytes
  * @throws BuildError
  */
 export async function createGatherColumns(device: Device): Promise<(work: GatherColumnsWork) => void> {
@@ -50,7 +50,7 @@ export async function createGatherColumns(device: Device): Promise<(work: Gather
       const shapes = new Uint32Array(MAX_COLUMNS);
       const buffers: KernelArgument[] = [];
       for (let i = 0; i < MAX_COLUMNS; i++) {
-        // A parameter that no column is for takes the first one.
+        // Unused column parameters repeat the first column.
         const at = first + (i < count ? i : 0);
         const { input, output, elementBytes } = columns[at] as GatherColumn;
         const unit = units[at] as number;

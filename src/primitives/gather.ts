@@ -13,13 +13,16 @@ export interface GatherWork {
   readonly input: Buffer;
   /** n indices, u32 or u64. */
   readonly indices: Buffer;
-  /** Room for n elements; not `input`. */
+  /** Holds n elements; not `input`. */
   readonly output: Buffer;
   readonly n: number;
   readonly length: number;
 }
 
-/** Bytes of an element that memory moves at once. @throws UsageError for elements of no or more than 16 bytes */
+/**
+ * Returns the bytes of an element that are moved at once. @throws UsageError for elements of no or more than 16
+ * bytes
+ */
 export function unitOf(elementBytes: number): number {
   if (!Number.isInteger(elementBytes) || elementBytes < 1 || elementBytes > 16) {
     throw new UsageError(`elements of ${elementBytes} bytes: expected 1 to 16`);
@@ -30,7 +33,7 @@ export function unitOf(elementBytes: number): number {
 /** Enqueues one gather. */
 type Gather = (work: GatherWork) => void;
 
-/** What is compiled for a gather. */
+/** Parameters that a gather is compiled for. */
 interface GatherShape {
   readonly elementBytes: number;
   readonly indexBits?: 32 | 64;
@@ -39,11 +42,11 @@ interface GatherShape {
 const created = new Memo<Gather>();
 
 /**
- * Compiles `output[i] = input[indices[i]]` for elements of 1 to 16 bytes: what brings values of any width
- * behind their keys after an argsort.
+ * Compiles `output[i] = input[indices[i]]` for elements of 1 to 16 bytes. After an argsort it orders values of any
+ * width like their keys.
  *
- * Complexity: one launch; each index and element read and written once, the reads scattered. An index
- * beyond `length` gives zero bytes.
+ * Complexity: one launch; each index and element is read and written once, with scattered reads. An index beyond
+ * `length` gives zero bytes.
  *
  * @returns a function that enqueues one gather
  */
@@ -64,7 +67,7 @@ async function create(device: Device, { elementBytes, indexBits }: Required<Gath
   };
 }
 
-/** What cl/gather.cl is compiled with. @throws UsageError for elements of no or more than 16 bytes */
+/** Returns the macros of cl/gather.cl. @throws UsageError for elements of no or more than 16 bytes */
 export function gatherDefines(
   elementBytes: number,
   indexBits: 32 | 64,

@@ -7,29 +7,29 @@ import { Memo } from '../util/memo.js';
 import { type GatherWork, gatherDefines } from './gather.js';
 import { buildForGroups } from './group.js';
 
-/** Gathers of one launch: as many as the kernel has parameters for. */
+/** Gathers per launch: the number of gather parameters of the kernel. */
 const MAX_GATHERS = 8;
-/** Work-items of one launch, and what the kernel knows lengths by. */
+/** Most work-items per launch, and upper bound of the lengths that the kernel supports. */
 const MAX_ITEMS = 2 ** 31;
 
-/** A gather by indices of 32 bits, each of which is checked. */
+/** A gather with checked 32-bit indices. */
 export interface CheckedGather extends GatherWork {
-  /** Gets by how much more than `length` - 1 the largest index is, should one not be inside. */
+  /** Receives by how much the largest index exceeds `length` - 1, if one is out of range. */
   readonly slot: StatusSlot;
 }
 
 const created = new Memo<Gathers>();
 
 /**
- * Gathers whose indices are checked. Those that are asked for one behind the other, and of which none reads what another
- * writes, are made by one launch: a short one takes the host longer than the device.
+ * Gathers with checked indices. Consecutive independent gathers share one launch: launching a short one takes the
+ * host longer than the device needs to run it.
  *
  * Complexity: as `createGather`.
  */
 export class Gathers implements DeferredLaunches {
   readonly #device: Device;
   readonly #built: FittedProgram;
-  /** Those that wait for others. */
+  /** Gathers that wait for a shared launch. */
   #works: CheckedGather[] = [];
   #items = 0;
 
@@ -38,7 +38,7 @@ export class Gathers implements DeferredLaunches {
     this.#built = built;
   }
 
-  /** Compiles gathers of elements of so many bytes, 1 to 16. @throws UsageError, BuildError */
+  /** Compiles gathers of elements of 1 to 16 bytes. @throws UsageError, BuildError */
   static of(device: Device, elementBytes: number): MaybePromise<Gathers> {
     return created.get(device, String(elementBytes), async () => {
       const kernels = ['gather', 'gather_each'];
@@ -78,7 +78,7 @@ export class Gathers implements DeferredLaunches {
     this.#device.queue.run(program.kernel('gather'), args, launch);
   }
 
-  /** @pre there are at most `MOST` of them, whose slots are on one board */
+  /** @pre at most `MAX_GATHERS` gathers, whose status slots are in one buffer */
   #runEach(works: readonly CheckedGather[]): void {
     const { program, groupSize } = this.#built;
     const how = new Uint32Array(4 * MAX_GATHERS);
@@ -97,7 +97,7 @@ export class Gathers implements DeferredLaunches {
   }
 }
 
-/** Does neither of two gathers read or write what the other one writes, and can both tell of it in one launch? */
+/** Returns whether neither gather accesses the output of the other, and both report errors to one buffer. */
 function areApart(a: CheckedGather, b: CheckedGather): boolean {
   const writes = ({ output }: CheckedGather, { input, indices }: CheckedGather): boolean =>
     output === input || output === indices;

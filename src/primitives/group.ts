@@ -3,23 +3,23 @@ import { buildFittedProgram, type FittedProgram } from '../device/fitted-program
 import type { MaybePromise } from '../util/maybe-promise.js';
 import { Memo } from '../util/memo.js';
 
-/** Work-items of a group where nothing else is known. */
+/** Default work-items per group. */
 export const GROUP_SIZE = 256;
 
-/** How a program is compiled to be looked at: for `clsort explain` and `clsort bench ladder`. */
+/** Options for inspecting a program, for `clsort explain` and `clsort bench ladder`. */
 export interface LabOptions {
   /** Most work-items of a group; default 256. */
   readonly groupSize?: number;
-  /** Kernels keep what local memory holds after each level, see cl/trace.clh. Default false. */
+  /** Kernels store the content of local memory after each level, see cl/trace.clh. Default false. */
   readonly trace?: boolean;
-  /** Futile looks at what another group hands on, before a group works it out for itself; default 16,384. */
+  /** Unsuccessful polls of another group's state before a group computes the value itself; default 16,384. */
   readonly looks?: number;
 }
 
-/** Programs that were asked for. */
+/** Compiled programs. */
 const built = new Memo<FittedProgram>();
 
-/** As `buildFitting`, once for each device. @throws BuildError */
+/** Builds a program once per device, as `buildFittedProgram`. @throws BuildError */
 export function buildForGroups(
   device: Device,
   file: string,
@@ -40,7 +40,10 @@ export function buildForGroups(
   );
 }
 
-/** Groups for a walk over n keys: enough to fill the device, and so many that no work-item loops too long. */
+/**
+ * Returns the groups of a grid-stride loop over n keys: enough to fill the device and to bound each work-item's
+ * loop.
+ */
 export function gridStrideGroups({ capabilities }: Device, n: number, groupSize: number): number {
   const needed = Math.ceil(n / (16 * groupSize));
   const filling = capabilities.computeUnits * 32;

@@ -19,12 +19,12 @@ import {
   type PrimitiveTuning,
 } from './primitive-program.js';
 
-/** Local memory for counters, of which several groups are to be resident on a unit. */
+/** Bytes of local memory for counters; several groups should be resident on a compute unit. */
 const COLUMN_BYTES = 32 * 1024;
-/** Local memory that is left to what the kernel declares itself. */
+/** Bytes of local memory that are reserved for the kernel's own declarations. */
 const DECLARED_BYTES = 1024;
 const MAX_COLUMNS = 32;
-/** Vectors that a work-item has at least: more groups leave more to add. */
+/** Fewest vectors per work-item: more groups leave more counters to add. */
 const MIN_VECTORS = 2;
 /** Words before the sums: CONTROL_MARGIN in cl/histogram_columns.cl. */
 const MARGIN = 32;
@@ -39,17 +39,17 @@ export interface HistogramColumnsWork {
   readonly tuning?: PrimitiveTuning;
 }
 
-/** Bins that begin at `low` and are 2^shift codes wide; the last one ends with `high`. */
+/** Bins that start at `low` and are 2^shift codes wide; the last one ends at `high`. */
 interface Even {
   readonly low: bigint;
   readonly high: bigint;
   readonly shift: number;
 }
 
-/** Edges that were looked at. */
+/** Cached results for edges. */
 const looked = new WeakMap<readonly bigint[], { readonly even: Even | undefined }>();
 
-/** Edges as bins of equal widths, where they are. */
+/** Returns edges as bins of equal widths, or undefined if the widths are not an equal power of two. */
 function evenOf(edges: readonly bigint[]): Even | undefined {
   const known = looked.get(edges);
   if (known) return known.even;
@@ -62,7 +62,7 @@ function findEven(edges: readonly bigint[]): Even | undefined {
   const [low, second] = edges as readonly [bigint, bigint];
   const bins = edges.length - 1;
   const high = edges.at(-1) as bigint;
-  // One bin is as wide as need be.
+  // A single bin is as wide as necessary.
   const width = bins === 1 ? 1n << 63n : second - low;
   const shift = width.toString(2).length - 1;
   if (width !== 1n << BigInt(shift)) return undefined;
@@ -70,20 +70,20 @@ function findEven(edges: readonly bigint[]): Even | undefined {
   return isEven && high <= low + BigInt(bins) * width ? { low, high, shift } : undefined;
 }
 
-/** What is compiled for a histogram. */
+/** Parameters that a histogram is compiled for. */
 export interface HistogramColumnsShape {
   readonly dtype: Dtype;
   readonly by: 'bits' | 'even' | 'edges';
-  /** Counters of a bin, a power of two. */
+  /** Counters per bin, a power of two. */
   readonly columns: number;
-  /** Does the group that ends last hand over what all have added? */
+  /** Whether the last group to finish writes the result to the status words. */
   readonly handsOver: boolean;
   readonly tuning: PrimitiveTuning;
 }
 
 const BY = { bits: 0, even: 1, edges: 2 } as const;
 
-/** Where groups add what they have counted, one launch after the other: all zero between them. */
+/** Buffer in which groups sum their counters, shared by consecutive launches; all zero between them. */
 const Sums = {
   all: new WeakMap<Device, DeviceBuffer>(),
   of(device: Device): DeviceBuffer {
@@ -95,7 +95,7 @@ const Sums = {
 
 const built = new Memo<PrimitiveProgram>();
 
-/** The program of a histogram. @throws BuildError */
+/** Builds the program of a histogram. @throws BuildError */
 export function buildHistogramColumns(
   device: Device,
   { dtype, by, columns, handsOver, tuning }: HistogramColumnsShape,
@@ -107,12 +107,13 @@ export function buildHistogramColumns(
 }
 
 /**
- * Enqueues the counting of keys by bin, in private counters of groups that walk over all keys.
+ * Enqueues a histogram: groups count in private counters, in a grid-stride loop over all keys.
  *
- * Complexity: one launch, which on NVIDIA's devices hands over the result; elsewhere counters are zeroed before it. Every key
- * is read once. What does not fit into local memory, as more than some thousand bins, is counted as `enqueueHistogram` does.
+ * Complexity: every key is read once. One launch; on NVIDIA devices the last group writes the result, elsewhere the
+ * counters are zeroed first. If the counters exceed local memory (more than some thousand bins), `enqueueHistogram`
+ * counts instead.
  *
- * @returns the counts, to be asked when the queue has finished
+ * @returns a function that returns the counts; call it when the queue has finished
  */
 export function enqueueHistogramColumns(
   device: Device,
@@ -124,7 +125,7 @@ export function enqueueHistogramColumns(
 
 const well = new Memo<boolean>();
 
-/** Is what the last group hands over what groups add to counts that are cleared before, and again in the next launch? */
+/** Checks that the last group's result equals that of zeroed counters, in two consecutive launches. */
 function handsOverWell(device: Device, work: HistogramColumnsWork): MaybePromise<boolean> {
   const { dtype, tuning = defaultPrimitiveTuning(device, dtype) } = work;
   return well.get(device, `${dtype} ${nameOfTuning(tuning)}`, () => testHandingOver(device, dtype, tuning));
@@ -155,7 +156,7 @@ function testHandingOver(device: Device, dtype: Dtype, tuning: PrimitiveTuning):
   });
 }
 
-/** @param mayHandOver where the last group can */
+/** @param mayHandOver whether the last group may write the result */
 function enqueueAs(
   device: Device,
   work: HistogramColumnsWork,
@@ -172,7 +173,7 @@ function enqueueAs(
   const { quirks } = device.capabilities;
   if (maxColumns < 1 || Number.isFinite(quirks.maxLoopIterations)) return enqueueHistogram(device, work);
   const tuned = work.tuning ?? defaultPrimitiveTuning(device, dtype);
-  // A work-item that counts alone has as many columns as it takes for neighbours not to wait for each other.
+  // A work-item that counts alone uses enough columns for neighbouring updates not to depend on each other.
   const columns = Math.min(powerAtMost(maxColumns), tuned.groupSize === 1 ? 4 : MAX_COLUMNS);
   const by = byEdges ? (even ? 'even' : 'edges') : 'bits';
   const handsOver = mayHandOver && bins <= StatusWords.MAX;
@@ -182,7 +183,7 @@ function enqueueAs(
   return chain(buildHistogramColumns(device, shape), count);
 }
 
-/** How keys are counted. */
+/** Parameters of one histogram. */
 interface Counting {
   readonly bins: number;
   readonly columns: number;

@@ -1,4 +1,4 @@
-/** Histograms that are taught and not used: layouts of counters, tagged counters and two ways to merge. */
+/** Histograms for teaching only: counter layouts, tagged counters and two ways to merge. */
 
 import type { Buffer } from '../device/buffer.js';
 import { codecArgument } from '../device/codec-argument.js';
@@ -11,7 +11,7 @@ import { type KeyCodec, keyCodec } from '../keys/key-codec.js';
 import { UnsupportedError } from '../util/errors.js';
 import { buildForGroups, type LabOptions } from './group.js';
 
-/** What counts: global counters; bytes of work-items in three layouts; tagged words and atomics of rows of 32. */
+/** Counters: global; bytes per work-item in three layouts; tagged words and atomics of rows of 32. */
 export const HISTOGRAM_LAB_STEPS = [
   'global',
   'private_items',
@@ -45,23 +45,23 @@ const KERNELS: Readonly<Record<HistogramLabStep, string>> = {
 const PRIVATE_BINS = 64;
 export const ROW_BINS = 256;
 const ROW = 32;
-/** Keys that a work-item counts at most: a byte counts to 255. */
+/** Most keys per work-item: a byte counts to 255. */
 const MAX_KEYS_PER_ITEM = 240;
 
 export interface HistogramLabOptions {
   readonly dtype: Dtype;
   readonly step: HistogramLabStep;
   readonly lab?: LabOptions;
-  /** Keys that a work-item counts; default 240, and never more. */
+  /** Keys per work-item; default and maximum 240. */
   readonly keysPerItem?: number;
 }
 
-/** A histogram by the digit of codes in [begin, end). */
+/** A histogram of the digit [begin, end) of the codes. */
 export interface LabWork {
   readonly keys: Buffer;
   readonly n: number;
   readonly bits: readonly [begin: number, end: number];
-  /** A histogram for each group. */
+  /** One histogram per group. */
   readonly partials: Buffer;
   readonly counts: Buffer;
   readonly merge?: Merge;
@@ -69,16 +69,18 @@ export interface LabWork {
 }
 
 /**
- * Source: V. Podlozhnyuk, "Histogram calculation in CUDA" (2007), for the permuted layout and for tagged counters, here
- * without a reliance on lock step.
+ * Teaching variants of the histogram.
  *
- * Limits: 64 bins for bytes of work-items, 256 for rows of 32; fewer than 2^27 keys a row for tagged counters.
+ * Source: V. Podlozhnyuk, "Histogram calculation in CUDA" (2007), for the permuted layout and for tagged counters,
+ * here without relying on lock step.
+ *
+ * Limits: 64 bins for bytes of work-items, 256 for rows of 32; fewer than 2^27 keys per row for tagged counters.
  */
 export class HistogramLab {
   readonly #program: Program;
   readonly #codec: KeyCodec;
   readonly step: HistogramLabStep;
-  /** Work-items of a group. */
+  /** Work-items per group. */
   readonly groupSize: number;
   readonly #keysPerItem: number;
 
@@ -128,13 +130,13 @@ export class HistogramLab {
     return Math.max(1, Math.ceil(n / (this.#keysPerItem * this.groupSize)));
   }
 
-  /** Elements of a group's counters, and bytes of one. */
+  /** Number of counters of a group, and bytes of one counter. */
   get counters(): { readonly length: number; readonly bytes: 1 | 4 } {
     if (LAYOUTS[this.step] !== undefined) return { length: PRIVATE_BINS * this.groupSize, bytes: 1 };
     return { length: Math.ceil(this.groupSize / ROW) * ROW_BINS, bytes: 4 };
   }
 
-  /** Number of the counter that a work-item of a group counts a bin in. */
+  /** Returns the index of the counter in which a work-item of a group counts a bin. */
   counterOf(item: number, bin: number): number {
     const { groupSize } = this;
     switch (this.step) {
@@ -165,7 +167,7 @@ export class HistogramLab {
     if (!isGlobal) this.enqueueMerge(queue, { partials, counts, bins, groups, merge });
   }
 
-  /** Adds up the histograms of groups. */
+  /** Enqueues the sum of the groups' histograms. */
   enqueueMerge(
     queue: Queue,
     {

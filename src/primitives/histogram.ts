@@ -9,7 +9,7 @@ import { type KeyCodec, keyCodec } from '../keys/key-codec.js';
 import { UnsupportedError, UsageError } from '../util/errors.js';
 import { buildForGroups, gridStrideGroups } from './group.js';
 
-/** Global atomics; private bytes, laid out by work-item and by bin; histograms of waves. */
+/** Global atomics; private bytes, laid out by work-item or by bin; histograms per wave. */
 export const HISTOGRAM_STEPS = ['global', 'private_items', 'private_bins', 'waves'] as const;
 export type HistogramStep = (typeof HISTOGRAM_STEPS)[number];
 
@@ -20,7 +20,7 @@ const MAX_BINS: Readonly<Record<HistogramStep, number>> = {
   waves: 256,
 };
 
-/** What falls into which bin. */
+/** Assignment of keys to bins. */
 export type Binning =
   | {
       /** The digit of the code in [begin, end): 2^(end - begin) bins. */ readonly bits: readonly [
@@ -29,17 +29,17 @@ export type Binning =
       ];
     }
   | {
-      /** Codes of the bins' edges, one more than there are bins, in ascending order. */ readonly edges: readonly bigint[];
+      /** Codes of the edges, one more than bins, ascending. */ readonly edges: readonly bigint[];
     };
 
 /**
- * Counts of keys by bin.
+ * Counts keys by bin.
  *
- * Source: V. Podlozhnyuk, "Histogram calculation in CUDA" (2007), for private byte counters and for
- * histograms per warp; here the bytes are flushed before they overflow and the histograms use atomics.
+ * Source: V. Podlozhnyuk, "Histogram calculation in CUDA" (2007), for private byte counters and for histograms per
+ * warp. Here the bytes are flushed before they overflow, and the histograms use atomics.
  *
- * Complexity: every key read once, one launch and a second one that merges the groups' histograms. Bins
- * up to 65,536; private bytes hold 64, waves 256. Counters are 32-bit: fewer than 2^32 keys.
+ * Complexity: every key is read once; one launch, and a second one that merges the groups' histograms. Up to 65,536
+ * bins; private bytes hold 64, waves 256. Counters are 32-bit: fewer than 2^32 keys.
  */
 export class Histogram {
   readonly #device: Device;
@@ -79,7 +79,7 @@ export class Histogram {
     return gridStrideGroups(this.#device, n, this.#groupSize);
   }
 
-  /** Bytes of the groups' histograms, and of the edges' codes. */
+  /** Returns the bytes of the groups' histograms and of the edges' codes. */
   scratch(n: number, binning: Binning): { partials: number; edges: number } {
     const edges = 'edges' in binning ? binning.edges.length * this.#codec.dtype.bytes : 4;
     return { partials: this.#step === 'global' ? 4 : this.#groups(n) * binsOf(binning) * 4, edges };
@@ -140,11 +140,11 @@ export interface HistogramWork {
   readonly n: number;
   readonly dtype: Dtype;
   readonly binning: Binning;
-  /** How; by default the one that suits the number of bins. */
+  /** Counting method; default: by the number of bins. */
   readonly step?: HistogramStep;
 }
 
-/** Enqueues the counting of keys by bin. @returns the counts, to be asked when the queue has finished */
+/** Enqueues a histogram. @returns a function that returns the counts; call it when the queue has finished */
 export async function enqueueHistogram(
   device: Device,
   { keys, n, dtype, binning, step }: HistogramWork,
@@ -161,14 +161,14 @@ export async function enqueueHistogram(
   return () => result;
 }
 
-/** As `enqueueHistogram`, waiting for the counts. */
+/** Runs `enqueueHistogram` and waits for the counts. */
 export async function histogram(device: Device, work: HistogramWork): Promise<Uint32Array> {
   const counts = await enqueueHistogram(device, work);
   await device.queue.finish();
   return counts();
 }
 
-/** Codes as words of a key's width. */
+/** Converts codes to words of a key's width. */
 export function codeWords(codes: readonly bigint[], { bytes }: DtypeInfo): ArrayBufferView {
   if (bytes === 8) return BigUint64Array.from(codes);
   const numbers = codes.map(Number);

@@ -3,12 +3,14 @@ import type { Device } from '../device/device.js';
 import { powerAtLeast } from '../util/powers.js';
 import { readSelfTestRecord, storeSelfTestRecord } from '../util/self-test-records.js';
 
-/** Numbers that launches can have: see TOLD in cl/look_back.clh. */
+/** Launch numbers before they repeat: see TOLD in cl/told_words.clh. */
 const LAUNCHES = 2 ** 14;
-/** Words before the states: CONTROL_MARGIN there. */
+/** Words before the states: CONTROL_MARGIN in cl/told_words.clh. */
 const MARGIN = 32;
 
-/** Where the groups of a launch tell each other what their tiles hold: one for each device, for one launch after the other. */
+/**
+ * Buffer in which the groups of a launch publish their tile totals: one per device, shared by consecutive launches.
+ */
 export class LookBack {
   readonly #device: Device;
   #control: Buffer | undefined;
@@ -29,15 +31,15 @@ export class LookBack {
   }
 
   /**
-   * Memory and a number for the next launch of the queue.
+   * Returns memory and a number for the next launch of the queue.
    *
-   * @param operandBytes what a tile tells
+   * @param operandBytes bytes of the value that a tile publishes
    * @throws MemoryError
    */
   next(tiles: number, operandBytes: number): { readonly control: Buffer; readonly launch: number } {
     const bytes = 4 * (MARGIN + tiles * Math.ceil(operandBytes / 2));
     if (!this.#control || this.#control.bytes < bytes) {
-      // The smaller ones are kept, too: launches may be using them. Together they take as much.
+      // Smaller buffers stay allocated because launches may be using them. Together they take as much again.
       this.#control = this.#device.allocatePersistent(powerAtLeast(bytes));
       this.#launch = 0;
     } else if (this.#launch === LAUNCHES - 1) {
@@ -49,14 +51,14 @@ export class LookBack {
   }
 }
 
-/** Self-tests by their names, for each device: what they found in this process. */
+/** Self-test results of this process, by device and name. */
 const found = new WeakMap<Device, Map<string, Promise<boolean>>>();
 
 /**
- * Has a self-test passed on the device? It is run when that is asked for the first time; what it found is kept with the
- * certificates of sorts, for the same driver and the same kernels.
+ * Returns whether a self-test passes on the device. It runs on first use; the result is stored with the self-test
+ * records of sorts, for the same driver and kernels.
  *
- * @param test tells whether results were right; what it throws is told to whoever asked, and counts for nothing
+ * @param test returns whether the results were correct; if it throws, the call rejects and nothing is recorded
  */
 export function passesSelfTest(device: Device, name: string, test: () => Promise<boolean>): Promise<boolean> {
   const known = found.get(device) ?? new Map<string, Promise<boolean>>();

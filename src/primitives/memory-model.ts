@@ -1,12 +1,12 @@
-/** What memory has to do for an access of many work-items at once. */
+/** Model of the memory transactions of an access by many work-items. */
 
-/** Work-items that run together, and share a turn at memory. */
+/** Work-items that run together and share a memory transaction. */
 export const ROW = 32;
-/** Bytes that memory hands over at least. */
+/** Smallest memory transaction in bytes. */
 const SECTOR_BYTES = 32;
 const WORD_BYTES = 4;
 
-/** One access: for each work-item the number of the element, undefined where it makes none. */
+/** One access: the element index of each work-item; undefined if it is inactive. */
 export type Access = readonly (number | undefined)[];
 
 export const rowsOf = (access: Access, lanes: number): Access[] =>
@@ -15,10 +15,11 @@ export const rowsOf = (access: Access, lanes: number): Access[] =>
   );
 
 /**
- * Turns that an access takes at most in one row: banks serve a word each at a time, and the same word to all who ask.
+ * Returns the most serialized accesses of one row: each bank serves one word at a time, and broadcasts a common
+ * word.
  *
- * @param bytes of an element: of 8, half as many work-items have a turn together
- * @param pad   a word of padding behind each row of banks
+ * @param bytes bytes of an element; with 8, half as many work-items are served together
+ * @param pad whether a word of padding follows each row of banks
  */
 export function bankTurns(access: Access, bytes: number, banks: number, pad: boolean): number {
   const lanes = Math.max(1, banks / Math.max(1, bytes / WORD_BYTES));
@@ -36,7 +37,7 @@ export function bankTurns(access: Access, bytes: number, banks: number, pad: boo
   return Math.max(1, ...turns);
 }
 
-/** Sectors that an access touches, row by row. */
+/** Returns the number of sectors that an access touches, summed over rows. */
 export function sectorsOf(access: Access, bytes: number): number {
   return rowsOf(access, ROW).reduce((sum, row) => {
     const sectors = new Set<number>();

@@ -5,12 +5,12 @@ import { u64 } from '../device/queue.js';
 import type { KeyCodec } from '../keys/key-codec.js';
 import { buildForGroups } from './group.js';
 
-/** Keys of the result for each work-item of a group that merges in local memory. */
+/** Result keys per work-item of a group that merges in local memory. */
 const ITEMS = 8;
-/** Likewise where each work-item merges by itself, on processors whose caches hold what it reads. */
+/** Result keys per work-item that merges alone, on processors whose caches hold its input. */
 const ITEMS_ALONE = 4096;
 
-/** A merge of two arrays that are in the codec's order. */
+/** A merge of two arrays that are sorted in the codec's order. */
 export interface MergeWork {
   readonly a: Buffer;
   readonly aLength: number;
@@ -18,16 +18,16 @@ export interface MergeWork {
   readonly bLength: number;
   readonly output: Buffer;
   readonly codec: KeyCodec;
-  /** By work-items alone; by default on CPU devices. */
+  /** Each work-item merges alone; default: on CPU devices. */
   readonly alone?: boolean;
 }
 
 /**
- * Enqueues a merge: of equal keys those of `a` come first.
+ * Enqueues a stable merge: among equal keys those of `a` come first.
  *
  * Source: O. Green, R. McColl, D. Bader, "GPU Merge Path" (2012).
  *
- * Complexity: one launch; every key read and written once, and a binary search for each tile of some thousand keys.
+ * Complexity: one launch; every key is read and written once, plus a binary search per tile of some thousand keys.
  */
 export async function enqueueMerge(device: Device, work: MergeWork): Promise<void> {
   const { a, aLength, b, bLength, output, codec } = work;

@@ -20,13 +20,13 @@ import {
 /** One scan of keys in device memory. */
 export interface PrefixScanWork {
   readonly input: Buffer;
-  /** May be `input`, and then keys are read twice. */
+  /** May be `input`; keys are read twice then. */
   readonly output: Buffer;
   readonly n: number;
   readonly inclusive: boolean;
 }
 
-/** What is compiled for a scan. */
+/** Parameters that a scan is compiled for. */
 export interface PrefixScanShape {
   readonly dtype: Dtype;
   readonly op: ScanOp;
@@ -39,11 +39,11 @@ const definesOf = ({ dtype, op }: PrefixScanShape): Readonly<Record<string, numb
   WIDE: 0,
 });
 
-/** Does rounding depend on what is combined first? Then groups do not look back. */
+/** Returns whether the order of operations affects rounding; such scans use no look-back. */
 const rounds = ({ dtype, op }: PrefixScanShape): boolean =>
   dtypeInfo(dtype).kind === 'float' && (op === 'sum' || op === 'product');
 
-/** The program of a scan. @throws UnsupportedError, BuildError */
+/** Builds the program of a scan. @throws UnsupportedError, BuildError */
 export async function buildScan(device: Device, shape: PrefixScanShape): Promise<PrimitiveProgram> {
   const { dtype, op } = shape;
   assertScannable(dtype, op);
@@ -58,17 +58,18 @@ export async function buildScan(device: Device, shape: PrefixScanShape): Promise
 }
 
 /**
- * Scans of any n by sum, product, minimum or maximum.
+ * Scans any number of keys by sum, product, minimum or maximum.
  *
- * Idea: a group scans its tile while it learns from the tiles before, backwards, what they hold (decoupled look-back). Where
- * groups cannot wait for each other, and for sums of floats, whose rounding would depend on who is first, each group
- * combines a part of the keys, and a second launch scans the parts.
+ * Idea: while a group scans its tile, it learns the totals of the preceding tiles, backwards (decoupled look-back).
+ * If groups cannot wait for each other, each group reduces a part of the keys, and a second launch scans the parts.
+ * Sums of floats take the same path, because their rounding would depend on timing.
  *
- * Source: D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back" (2016); that a group which
- * waits too long works out what it waits for is T. Smith's and R. Levien's decoupled fall-back (2024).
+ * Source: D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back" (2016). A group that
+ * waits too long computes the missing total itself: T. Smith's and R. Levien's decoupled fall-back (2024).
  *
- * Complexity: one launch in which every key is read and written once; or two, in which it is read twice. Integers wrap in
- * their own width; sums of floats are within 4 log2(n) ε of the sum of magnitudes, products within n ε of themselves.
+ * Complexity: one launch that reads and writes every key once; or two launches that read it twice. Integers wrap in
+ * their own width. Sums of floats are within 4 log2(n) ε of the sum of magnitudes, products within n ε of
+ * themselves.
  */
 export class PrefixScan {
   readonly #device: Device;
@@ -102,12 +103,12 @@ export class PrefixScan {
     return new PrefixScan(device, built, shape, once);
   }
 
-  /** Are keys read once? */
+  /** True if keys are read once. */
   get once(): boolean {
     return this.#once;
   }
 
-  /** Enqueues a scan, with memory of the pool. */
+  /** Enqueues a scan with scratch from the device's pool. */
   enqueue({ input, output, n, inclusive }: PrefixScanWork): void {
     if (n === 0) return;
     const device = this.#device;
@@ -115,7 +116,7 @@ export class PrefixScan {
     const { program, tuning, tileKeys } = this.#built;
     const local = tuning.groupSize;
     const { dtype, op } = this.#shape;
-    // A NaN wins: its code is the largest for a maximum, the smallest for a minimum.
+    // NaN wins: its code is the largest for a maximum, the smallest for a minimum.
     const codec = codecArgument(keyCodec(dtype, { nan: op === 'min' ? 'first' : 'last' }));
     const how: KernelArgument[] = [u32(inclusive ? 1 : 0), codec];
     if (this.#once && input !== output) {
@@ -155,7 +156,7 @@ export class PrefixScan {
   }
 }
 
-/** Does a scan of several tiles by look-back bring what one in parts does? */
+/** Checks that a scan of several tiles by look-back gives the same result as one in parts. */
 async function selfTest(scan: PrefixScan): Promise<boolean> {
   const { device, tileKeys, dtype } = scan;
   const { queue, pool } = device;

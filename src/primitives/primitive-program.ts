@@ -1,4 +1,4 @@
-/** How the groups of a launch walk over keys: in tiles of their own order, or each over its part. */
+/** Programs whose groups process keys tile by tile, in a fixed order or in contiguous parts. */
 import type { Device, KnownDevice } from '../device/device.js';
 import { buildFittedProgram } from '../device/fitted-program.js';
 import type { Program } from '../device/program.js';
@@ -8,39 +8,39 @@ import type { MaybePromise } from '../util/maybe-promise.js';
 import { Memo } from '../util/memo.js';
 import { powerAtMost } from '../util/powers.js';
 
-/** What can be chosen of a walk. */
+/** Tuning parameters of a primitive. */
 export interface PrimitiveTuning {
-  /** Work-items of a group, a power of two; 1 suits processors whose work-items are turns of a loop. */
+  /** Work-items per group, a power of two; 1 suits processors that run work-items as loop iterations. */
   readonly groupSize: number;
-  /** Loads of 16 bytes that a work-item has of a tile. */
+  /** 16-byte loads per work-item and tile. */
   readonly rounds: number;
-  /** Tiles before its own that a group reads at once; 0: groups tell each other nothing, and keys are read twice. */
+  /** Preceding tiles that a group reads at once; 0: no look-back, and keys are read twice. */
   readonly lookBack: number;
-  /** Futile reads before a group does the work of the one that it waits for. */
+  /** Unsuccessful reads before a group does the work of the group that it waits for. */
   readonly spinLimit: number;
-  /** Groups for each compute unit, where each walks over a part. */
+  /** Groups per compute unit, if each processes a part. */
   readonly groupsPerUnit: number;
-  /** What a group has of its tile waits in local memory, and not in registers, while it looks back; default false. */
+  /** During look-back a group keeps its tile in local memory instead of registers; default false. */
   readonly held?: boolean;
-  /** Registers of a work-item, on NVIDIA's devices; none or 0: as many as the compiler takes. */
+  /** Registers per work-item on NVIDIA devices; undefined or 0: no limit. */
   readonly maxRegisters?: number;
-  /** For tests: every so many tiles a tile tells the others nothing; 0 for none. */
+  /** For tests: every so many tiles, one tile publishes nothing; 0: none. */
   readonly mute?: number;
 }
 
-/** Bytes that a work-item loads at once. */
+/** Bytes of one load of a work-item. */
 const VECTOR_BYTES = 16;
 
-/** What suits a device on which nothing was measured. */
+/** Returns the parameters for a device without measurements. */
 export function defaultPrimitiveTuning({ capabilities }: KnownDevice, dtype: Dtype): PrimitiveTuning {
   const { bytes } = dtypeInfo(dtype);
   const { type, quirks, maxWorkGroup } = capabilities;
   if (type === 'cpu') {
-    // One group after the other on each core: nobody to wait for, and nothing to gain by telling.
+    // Each core runs one group after the other, so look-back gains nothing.
     return { groupSize: 1, rounds: 4, lookBack: 0, spinLimit: 1000, groupsPerUnit: 4 };
   }
   const groupSize = Math.min(256, powerAtMost(maxWorkGroup));
-  // Groups take turns in a simulator, and a loop that ends early cannot wait.
+  // A simulator runs groups one after the other, and a driver that limits loops cannot wait.
   const waits = Number.isFinite(quirks.maxLoopIterations) || quirks.simulated ? 0 : Math.min(32, groupSize);
   return {
     groupSize,
@@ -51,16 +51,18 @@ export function defaultPrimitiveTuning({ capabilities }: KnownDevice, dtype: Dty
   };
 }
 
-/** Walks that write tiles, and do not only read them: scans, compactions, and those to the distinct of sorted keys. */
+/** Primitives that write tiles as well as read them. */
 export const TILE_PRIMITIVES = ['scan', 'compact', 'unique'] as const;
 export type TilePrimitive = (typeof TILE_PRIMITIVES)[number];
 
 /**
- * The same for walks that write tiles as well: more loads are under way while groups tell each other what they hold, and what a group
- * holds waits in local memory, so that registers are left for other groups. On an H100, 2^24 keys, milliseconds without and with
- * the second: a scan of u32 0.067 and 0.061, of u64 0.121 and 0.104; a filter, whose registers are limited as well, 0.060 and 0.056, of
- * u64 0.106 and 0.095. On an H200 6 rounds took 0.055 for a scan of u32 where 4 took 0.059 and 8 took 0.054. Of distinct keys, of
- * which there are few, tiles of 8 rounds have less to wait for: u64 0.073 on the H100, and 0.079 by 6.
+ * Returns the parameters of primitives that write tiles. More loads are in flight during look-back, and tiles are
+ * kept in local memory, which leaves registers for other groups.
+ *
+ * H100, 2^24 keys, milliseconds without and with local memory: scan of u32 0.067 and 0.061, of u64 0.121 and 0.104;
+ * filter (with limited registers) of u32 0.060 and 0.056, of u64 0.106 and 0.095. H200, scan of u32: 4 rounds
+ * 0.059, 6 rounds 0.055, 8 rounds 0.054. Unique of u64 on the H100: 8 rounds 0.073, 6 rounds 0.079; few keys are
+ * written, so larger tiles wait less.
  */
 export function defaultTileTuning(
   device: KnownDevice,
@@ -69,30 +71,32 @@ export function defaultTileTuning(
 ): PrimitiveTuning {
   const tuning = defaultPrimitiveTuning(device, dtype);
   if (!device.capabilities.quirks.inlinePtx) return tuning;
-  // Smaller keys were not measured: a search may find what suits them.
+  // Narrower keys were not measured: a search may find better parameters.
   if (tuning.rounds < 4) return { ...tuning, held: false, maxRegisters: 0 };
   const rounds = primitive === 'unique' && dtypeInfo(dtype).bytes === 8 ? 8 : 6;
   return { ...tuning, rounds, held: true, maxRegisters: primitive === 'scan' ? 0 : 40 };
 }
 
-/** A program of kernels that walk, with the tuning that its kernels could take. */
+/** A compiled program, and the tuning that its kernels support. */
 export interface PrimitiveProgram {
   readonly program: Program;
   readonly tuning: PrimitiveTuning;
-  /** Keys of a tile. */
+  /** Keys per tile. */
   readonly tileKeys: number;
 }
 
-/** Does a work-item alone have vectors? Drivers that end its loops make lanes of work-items instead. */
+/**
+ * Returns whether a single work-item can use vectors. If the driver limits loops, work-items are the lanes instead.
+ */
 const hasVectorUnit = ({ capabilities: { type, quirks } }: KnownDevice): boolean =>
   type === 'cpu' && quirks.maxLoopIterations === Number.POSITIVE_INFINITY;
 
-/** Programs that were asked for: small walks take little longer than finding out what they are compiled with. */
+/** Compiled programs: small primitives take little longer than computing their macros. */
 const built = new Memo<PrimitiveProgram>();
 
 const names = new WeakMap<PrimitiveTuning, string>();
 
-/** What is told of a tuning in the names of what is kept. */
+/** Returns a cache key for a tuning. */
 export function nameOfTuning(tuning: PrimitiveTuning): string {
   const known = names.get(tuning);
   if (known !== undefined) return known;
@@ -102,7 +106,7 @@ export function nameOfTuning(tuning: PrimitiveTuning): string {
   return name;
 }
 
-/** Compiles a program for groups as large as the tuning says, or as all its kernels may have. */
+/** Compiles a program for groups of the tuned size, or of the largest size that all its kernels support. */
 export function buildPrimitive(
   device: Device,
   file: string,
@@ -130,13 +134,13 @@ async function build(
   const definesFor = (groupSize: number) => ({
     ...defines,
     KEY_BITS: width,
-    // Walks are of the ascending order, in which unsigned keys are their own codes.
+    // Primitives use the ascending order, in which unsigned keys are their own codes.
     CODEC_IDENTITY: kind === 'unsigned' ? 1 : 0,
     VALUE_BYTES: 0,
     GROUP_SIZE: groupSize,
     FIXED_GROUP: maxRegisters > 0 ? 0 : 1,
     ROUNDS: tuning.rounds,
-    // Only memory that the device has made begins where it should.
+    // Only memory that the device allocated is guaranteed to be aligned.
     WIDE_LOADS: type === 'gpu' && !unifiedMemory ? 1 : 0,
     INLINE_PTX: quirks.inlinePtx ? 1 : 0,
     IN_LANES: groupSize === 1 && hasVectorUnit(device) ? 1 : 0,
@@ -146,7 +150,7 @@ async function build(
     ...(tuning.mute && { MUTE: tuning.mute }),
   });
   const options = maxRegisters > 0 ? [`-cl-nv-maxrregcount=${maxRegisters}`] : [];
-  // NVIDIA's driver tells 256 for every kernel of open group size.
+  // NVIDIA's driver reports 256 for every kernel of variable group size.
   const isTold = !quirks.inlinePtx;
   const { program, groupSize } = await buildFittedProgram(
     device,
@@ -165,8 +169,8 @@ async function build(
 }
 
 /**
- * Groups of a walk whose work-items take vectors by turns: so many that each has `vectors` of them at least, and no more than
- * fill the device.
+ * Returns the groups of a grid-stride loop over vectors: each work-item has at least `vectors` vectors, and the
+ * groups do not exceed what fills the device.
  */
 export function gridStrideVectorGroups(
   { capabilities }: Device,
@@ -178,7 +182,7 @@ export function gridStrideVectorGroups(
   return Math.max(1, Math.min(Math.ceil(n / share), capabilities.computeUnits * groupsPerUnit));
 }
 
-/** Parts of whole tiles, so many that they fill the device, and no work-item loops too long. */
+/** Splits n keys into parts of whole tiles: enough parts to fill the device and to bound each work-item's loop. */
 export function partsOf(
   { capabilities }: Device,
   n: number,

@@ -19,7 +19,7 @@ import {
 } from './primitive-program.js';
 import { reducedValue } from './reduce.js';
 
-/** A reduction of keys in device memory, at least one. */
+/** A reduction of at least one key in device memory. */
 export interface ReduceOnceWork {
   readonly keys: Buffer;
   readonly n: number;
@@ -28,13 +28,16 @@ export interface ReduceOnceWork {
   readonly tuning?: PrimitiveTuning;
 }
 
-/** Can the groups of a launch hand what they have to the one that is last? Not where loops are ended without a word. */
+/**
+ * Returns whether the last group of a launch can combine the others' results: not if the driver ends loops
+ * silently.
+ */
 export const reducesOnce = ({ capabilities: { quirks } }: Pick<Device, 'capabilities'>): boolean =>
   !Number.isFinite(quirks.maxLoopIterations);
 
 const built = new Memo<PrimitiveProgram>();
 
-/** The program of a reduction. @throws UnsupportedError, BuildError */
+/** Builds the program of a reduction. @throws UnsupportedError, BuildError */
 export function buildReduceOnce(
   device: Device,
   {
@@ -51,18 +54,18 @@ export function buildReduceOnce(
 }
 
 /**
- * Enqueues a reduction of one launch: groups leave what their parts come to, and the one that ends last combines it. It
- * waits for nobody: all others have told what they have before it can be the last.
+ * Enqueues a reduction in one launch: groups store the results of their parts, and the last group to finish
+ * combines them. No group waits: all others have stored their results before a group is the last.
  *
  * Semantics and errors as `Reduction`.
  *
- * @returns the result, to be asked after the next wait
+ * @returns a function that returns the result; call it after the next wait
  */
 export function enqueueReduceOnce(device: Device, work: ReduceOnceWork): MaybePromise<() => number | bigint> {
   return chain(buildReduceOnce(device, work), (program) => enqueue(device, program, work));
 }
 
-/** Where a result is read: V8 makes memory for a small array only if that is asked for, and then takes long. */
+/** Reused result buffer: V8 allocates the memory of small arrays lazily, which is slow. */
 const RESULT = new Uint32Array(2);
 const RESULT_VIEW = new DataView(RESULT.buffer);
 

@@ -9,20 +9,20 @@ import { assertArithmetic, KINDS, type ReduceOp, SCAN_OPS } from './possible.js'
 
 const ITEMS = 8;
 
-/** A reduction of n values in runs, which begin at `places`. */
+/** A reduction of n values in runs, which start at `places`. */
 export interface ReduceRunsWork {
   readonly values: Buffer;
   readonly n: number;
   readonly dtype: Dtype;
   readonly op: ReduceOp;
-  /** u32, rising from 0 on. */
+  /** u32, strictly increasing from 0. */
   readonly places: Buffer;
   readonly runs: number;
-  /** Of `runsDtype`. */
+  /** Elements of dtype `runsDtype`. */
   readonly results: Buffer;
 }
 
-/** The program of reductions of runs. @throws UnsupportedError, BuildError */
+/** Builds the program of reductions by runs. @throws UnsupportedError, BuildError */
 export function buildReduceRuns(
   device: Device,
   { dtype, op }: Pick<ReduceRunsWork, 'dtype' | 'op'>,
@@ -37,7 +37,8 @@ export function buildReduceRuns(
 /**
  * Enqueues a reduction of each run.
  *
- * Complexity: two launches; every value read once, and a result written for each run. Runs of any length take the same time.
+ * Complexity: two launches; every value is read once, and one result per run is written. The time does not depend
+ * on the lengths of the runs.
  */
 export async function enqueueReduceRuns(device: Device, work: ReduceRunsWork): Promise<void> {
   const { values, n, dtype, op, places, runs, results } = work;

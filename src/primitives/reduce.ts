@@ -10,9 +10,9 @@ import { UnsupportedError } from '../util/errors.js';
 import { buildForGroups, gridStrideGroups, type LabOptions } from './group.js';
 import { assertArithmetic, assertReducible, type ReduceOp } from './possible.js';
 
-/** The ladder of the lectures from its first step on, and last the kernel that is used. */
+/** The teaching steps in order; the last one is the production kernel. */
 export const REDUCE_STEPS = ['interleaved', 'compacted', 'halving', 'two_loads', 'unrolled', 'grid'] as const;
-/** As two loads, the last levels by sub-groups instead of barriers: taught, not used (cl/reduce_lab.cl). */
+/** As two loads, with sub-groups instead of barriers for the last levels; for teaching only (cl/reduce_lab.cl). */
 export const SUBGROUPS = 'subgroups';
 export type ReduceStep = (typeof REDUCE_STEPS)[number] | typeof SUBGROUPS;
 
@@ -23,10 +23,10 @@ export const PARTIALS_PER_ITEM = 8;
 /** Keys that a work-item of a step loads. */
 const LOADS: Readonly<Record<string, number>> = { two_loads: 2, unrolled: 2, subgroups: 2 };
 
-/** Work-items of a sub-group where PTX says what they do. */
+/** Work-items per sub-group if inline PTX is used. */
 const WARP = 32;
 
-/** How work-items of a sub-group reach each other's values: 1 by OpenCL's functions, 2 by PTX. */
+/** Returns how work-items of a sub-group exchange values: 1 by OpenCL functions, 2 by PTX. */
 function subGroupsOf({ capabilities, info }: Device): 1 | 2 {
   if (capabilities.quirks.inlinePtx) return 2;
   if (capabilities.extensions.has('cl_khr_subgroups')) return 1;
@@ -35,25 +35,25 @@ function subGroupsOf({ capabilities, info }: Device): 1 | 2 {
   );
 }
 
-/** What a reduction is made for. */
+/** Parameters that a reduction is compiled for. */
 export interface ReductionOptions {
   readonly dtype: Dtype;
   readonly op: ReduceOp;
   readonly lab?: LabOptions;
-  /** With the kernel of `SUBGROUPS` and none of the others. Default false. */
+  /** Compiles the kernel of `SUBGROUPS` and no other step. Default false. */
   readonly subGroups?: boolean;
 }
 
 /**
- * Sum, minimum or maximum of n keys: every group reduces a part, and the results are reduced in turn.
+ * Sum, minimum or maximum of n keys: every group reduces a part, and further launches reduce the results.
  *
- * Source: M. Harris, "Optimizing Parallel Reduction in CUDA" (2007); W. Kahan, "Further Remarks on
- * Reducing Truncation Errors" (1965), for sums of floats.
+ * Source: M. Harris, "Optimizing Parallel Reduction in CUDA" (2007); W. Kahan, "Further Remarks on Reducing
+ * Truncation Errors" (1965), for sums of floats.
  *
- * Complexity: every key read once; a launch for the keys and one for each factor of 2048 (at groups of
- * 256) of partial results. Sums of integers wrap at 64 bits; sums of f32 are within
- * 2 log2(n) 2^-24 of the sum of magnitudes; sums of f64 need a device with fp64, sums of f16 are not
- * supported. Minimum and maximum propagate NaN, and -0 is below +0.
+ * Complexity: every key is read once; one launch for the keys and one per factor of 2048 (with groups of 256) of
+ * partial results. Sums of integers wrap at 64 bits. Sums of f32 are within 2 log2(n) 2^-24 of the sum of
+ * magnitudes. Sums of f64 need a device with fp64; sums of f16 are not supported. Minimum and maximum propagate
+ * NaN, and -0 is below +0.
  */
 export class Reduction {
   readonly dtype: Dtype;
@@ -61,7 +61,7 @@ export class Reduction {
   readonly #device: Device;
   readonly #program: Program;
   readonly #groupSize: number;
-  /** How keys are compared for a minimum or maximum. */
+  /** Order of keys for a minimum or maximum. */
   readonly codec: KeyCodec;
 
   private constructor(device: Device, info: DtypeInfo, op: ReduceOp, program: Program, groupSize: number) {
@@ -70,7 +70,7 @@ export class Reduction {
     this.op = op;
     this.#program = program;
     this.#groupSize = groupSize;
-    // A NaN wins: its code is the largest for a maximum, the smallest for a minimum.
+    // NaN wins: its code is the largest for a maximum, the smallest for a minimum.
     this.codec = keyCodec(info.name, { nan: op === 'min' ? 'first' : 'last' });
   }
 
@@ -88,7 +88,7 @@ export class Reduction {
     const defines = { KEY_BITS: info.width, VALUE_BYTES: 0, OP: OPS[op], KIND: KINDS[info.kind] };
     const form = subGroups ? subGroupsOf(device) : undefined;
     const all = { ...defines, ...(form && { SUB_GROUPS: form }) };
-    // Sub-groups are of OpenCL C 2.0, and optional again in 3.0.
+    // Sub-groups require OpenCL C 2.0, and are optional again in 3.0.
     const standard = form === 1 ? [`-cl-std=CL${device.capabilities.version >= 3 ? '3.0' : '2.0'}`] : [];
     const { program, groupSize } = await buildForGroups(device, file, kernels, all, lab, standard);
     return new Reduction(device, info, op, program, groupSize);
@@ -99,18 +99,18 @@ export class Reduction {
     return Math.max(1, Math.ceil(n / (this.#groupSize * (LOADS[step] ?? 1))));
   }
 
-  /** Work-items of a group. */
+  /** Work-items per group. */
   get groupSize(): number {
     return this.#groupSize;
   }
 
-  /** Work-items of a sub-group. @throws UnsupportedError where the driver does not tell */
+  /** Work-items per sub-group. @throws UnsupportedError when the driver does not report it */
   get subGroupSize(): number {
     if (subGroupsOf(this.#device) === 2) return WARP;
     return this.#program.kernel(`reduce_${SUBGROUPS}`).subGroupSize(this.#groupSize);
   }
 
-  /** Groups of each launch: of the one that reads the keys, and of those that reduce what it leaves. */
+  /** Returns the groups of each launch: the one that reads the keys, then those that reduce partial results. */
   launches(n: number, step: ReduceStep): number[] {
     const groups = [this.#groups(n, step)];
     for (let last = groups[0] ?? 1; last > 1; groups.push(last)) {
@@ -119,7 +119,7 @@ export class Reduction {
     return groups;
   }
 
-  /** Bytes of each of the two buffers of partial results. */
+  /** Returns the bytes of each of the two buffers of partial results. */
   partialBytes(n: number, step: ReduceStep = 'grid'): number {
     return this.#groups(n, step) * 8;
   }
@@ -127,8 +127,8 @@ export class Reduction {
   /**
    * Enqueues the reduction.
    *
-   * @param work.traces where it is made with a trace: a buffer for each of `launches`
-   * @returns the one of `partials` whose first element will be the result
+   * @param work.traces if compiled with a trace: one buffer for each of `launches`
+   * @returns the one of `partials` whose first element receives the result
    */
   enqueue(
     queue: Queue,
@@ -158,20 +158,20 @@ export class Reduction {
     return from;
   }
 
-  /** The result as a number (32 bits and fewer, floats) or BigInt, from the first 8 bytes of its buffer. */
+  /** Returns the result as a number (32 bits and fewer, floats) or BigInt, from the first 8 bytes of its buffer. */
   value(bytes: Uint8Array): number | bigint {
     return reducedValue(this.dtype, this.op, new DataView(bytes.buffer, bytes.byteOffset, 8));
   }
 }
 
-/** What a reduction came to, from the 8 bytes that its kernels leave. */
+/** Returns a reduction's result from the 8 bytes that its kernels write. */
 export function reducedValue(dtype: Dtype, op: ReduceOp, view: DataView): number | bigint {
   const { kind, width } = dtypeInfo(dtype);
   if (op === 'sum') {
     if (kind === 'float') return width === 32 ? view.getFloat32(0, true) : view.getFloat64(0, true);
     return kind === 'signed' ? view.getBigInt64(0, true) : view.getBigUint64(0, true);
   }
-  // A NaN wins: its code is the largest for a maximum, the smallest for a minimum.
+  // NaN wins: its code is the largest for a maximum, the smallest for a minimum.
   const codec = keyCodec(dtype, { nan: op === 'min' ? 'first' : 'last' });
   const code = width === 64 ? view.getBigUint64(0, true) : BigInt(view.getUint32(0, true));
   return keyValue(decode(codec, code), codec.dtype);
@@ -187,11 +187,11 @@ export interface ReduceWork {
 }
 
 /**
- * Enqueues a reduction, with memory of the pool, which is given back at once: the command that takes it next comes
- * later in the queue.
+ * Enqueues a reduction with scratch from the pool. The scratch returns to the pool at once, because any command
+ * that reuses it comes later in the queue.
  *
- * @returns the result, to be asked when the queue has finished
- * @throws InputError for the minimum or maximum of nothing
+ * @returns a function that returns the result; call it when the queue has finished
+ * @throws InputError for the minimum or maximum of no keys
  */
 export async function enqueueReduce(
   device: Device,
@@ -207,7 +207,7 @@ export async function enqueueReduce(
   return () => reduction.value(result);
 }
 
-/** As `enqueueReduce`, waiting for the result. */
+/** Runs `enqueueReduce` and waits for the result. */
 export async function reduce(device: Device, work: ReduceWork): Promise<number | bigint> {
   const result = await enqueueReduce(device, work);
   await device.queue.finish();

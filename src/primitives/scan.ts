@@ -8,13 +8,13 @@ import { UnsupportedError, UsageError } from '../util/errors.js';
 import { buildForGroups, type LabOptions } from './group.js';
 import { assertArithmetic, scanType } from './possible.js';
 
-/** Up and down a tree, the same with padding against bank conflicts, and the one that is used. */
+/** Up and down a tree; the same with padding against bank conflicts; the production kernel. */
 export const SCAN_STEPS = ['sweep', 'padded', 'tile'] as const;
-/** Taught, not used (cl/scan_lab.cl): Hillis and Steele's scan, and one pass over the values. */
+/** For teaching only (cl/scan_lab.cl): Hillis and Steele's scan, and a single pass over the values. */
 export const SCAN_LAB_STEPS = ['hillis_steele', 'single_pass'] as const;
 export type ScanStep = (typeof SCAN_STEPS)[number] | (typeof SCAN_LAB_STEPS)[number];
 
-/** Values of a tile for each work-item of its group. */
+/** Values of a tile per work-item of its group. */
 const VALUES_PER_ITEM: Readonly<Record<ScanStep, number>> = {
   sweep: 2,
   padded: 2,
@@ -23,29 +23,28 @@ const VALUES_PER_ITEM: Readonly<Record<ScanStep, number>> = {
   single_pass: 8,
 };
 
-/** One scan; `input` may be `output`, but not of the single pass. */
+/** One scan; `input` may be `output`, except for the single pass. */
 export interface ScanWork {
   readonly input: Buffer;
   readonly output: Buffer;
   readonly n: number;
   readonly inclusive?: boolean;
-  /** A buffer for each entry of `sumBytes(n)`. */
+  /** One buffer for each entry of `sumBytes(n)`. */
   readonly sums: readonly Buffer[];
-  /** Where the scan is made with a trace: a buffer for each of `tiles(n)`. */
+  /** If compiled with a trace: one buffer for each of `tiles(n)`. */
   readonly traces?: readonly Buffer[];
 }
 
 /**
- * Prefix sums of any n: tiles are scanned by groups, their sums recursively in the same way, and added
- * back.
+ * Prefix sums of any n: groups scan tiles, the tile sums are scanned recursively and added back.
  *
- * Source: G. E. Blelloch, "Prefix Sums and Their Applications" (1990); M. Harris, S. Sengupta,
- * J. D. Owens, "Parallel Prefix Sum (Scan) with CUDA" (2007), for the padding; W. D. Hillis, G. L. Steele,
- * "Data Parallel Algorithms" (1986), for the scan within a group of the `tile` form.
+ * Source: G. E. Blelloch, "Prefix Sums and Their Applications" (1990); M. Harris, S. Sengupta, J. D. Owens,
+ * "Parallel Prefix Sum (Scan) with CUDA" (2007), for the padding; W. D. Hillis, G. L. Steele, "Data Parallel
+ * Algorithms" (1986), for the scan within a group of the `tile` form.
  *
- * Complexity: two launches per level, a level for each factor of the tile (2048 values at groups of 256);
- * each value read twice and written twice. u32, i32, u64 and i64 wrap in their own width; f64 needs a
- * device with fp64; no other dtypes. Positions are 64-bit.
+ * Complexity: two launches per level, one level per factor of the tile (2048 values with groups of 256); each value
+ * is read twice and written twice. u32, i32, u64 and i64 wrap in their own width; f64 needs a device with fp64; no
+ * other dtypes. Positions are 64-bit.
  */
 export class Scan {
   readonly #program: Program;
@@ -89,7 +88,7 @@ export class Scan {
     return new Scan(program, groupSize, step, type === 0 || type === 2 ? 4 : 8);
   }
 
-  /** Work-items of a group. */
+  /** Work-items per group. */
   get groupSize(): number {
     return this.#groupSize;
   }
@@ -99,13 +98,13 @@ export class Scan {
     return this.#tile;
   }
 
-  /** Tiles of each level: of the values, of the sums of their tiles, and so on. */
+  /** Returns the number of tiles of each level: of the values, of the sums of their tiles, and so on. */
   tiles(n: number): number[] {
     const tiles = Math.max(1, Math.ceil(n / this.#tile));
     return [tiles, ...(tiles > 1 && this.#step !== 'single_pass' ? this.tiles(tiles) : [])];
   }
 
-  /** Bytes of the buffer of tile sums of each level; of the single pass, of its sums and its state. */
+  /** Returns the bytes of each level's tile sums; for the single pass, of its sums and its state. */
   sumBytes(n: number): number[] {
     const tiles = Math.max(1, Math.ceil(n / this.#tile));
     if (this.#step === 'single_pass') return [tiles * 4, (1 + tiles) * 4];
@@ -139,19 +138,19 @@ export class Scan {
   }
 }
 
-/** A scan without the memory that it takes meanwhile. */
+/** A scan without its scratch buffers. */
 export type ScanRequest = Omit<ScanWork, 'sums' | 'traces'> & {
   readonly dtype: Dtype;
   readonly step?: ScanStep;
 };
 
-/** Enqueues a scan of values in device memory, with memory of the pool for the sums. */
+/** Enqueues a scan of values in device memory, with pool memory for the sums. */
 async function enqueueScan(device: Device, { dtype, step, ...work }: ScanRequest): Promise<void> {
   const made = await Scan.create(device, { dtype, ...(step && { step }) });
   device.pool.withBuffers(made.sumBytes(work.n), (...sums) => made.enqueue(device.queue, { ...work, sums }));
 }
 
-/** As `enqueueScan`, waiting for the result. */
+/** Runs `enqueueScan` and waits for the result. */
 export async function scan(device: Device, request: ScanRequest): Promise<void> {
   await enqueueScan(device, request);
   await device.queue.finish();

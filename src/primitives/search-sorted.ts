@@ -8,7 +8,7 @@ import { chain, type MaybePromise } from '../util/maybe-promise.js';
 import { Memo } from '../util/memo.js';
 import { buildForGroups } from './group.js';
 
-/** A search for the places of n keys among `length` keys that are in the codec's order. */
+/** A search for the insertion positions of n keys among `length` keys in the codec's order. */
 export interface SearchSortedWork {
   readonly sorted: Buffer;
   /** Fewer than 2^32. */
@@ -16,7 +16,7 @@ export interface SearchSortedWork {
   readonly keys: Buffer;
   readonly n: number;
   readonly codec: KeyCodec;
-  /** Behind keys that are equal, not before them. */
+  /** Insert after equal keys instead of before them. */
   readonly right: boolean;
   /** u32 */
   readonly places: Buffer;
@@ -27,7 +27,7 @@ const built = new Memo<FittedProgram>();
 /**
  * Enqueues a binary search for each key.
  *
- * Complexity: one launch; log2(length) scattered reads a key, most of which caches serve where the keys are in order.
+ * Complexity: one launch; log2(length) scattered reads per key, mostly served by caches if the keys are sorted.
  */
 export function enqueueSearchSorted(device: Device, work: SearchSortedWork): MaybePromise<void> {
   const { sorted, length, keys, n, codec, right, places } = work;

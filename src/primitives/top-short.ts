@@ -6,20 +6,20 @@ import type { KeyCodec } from '../keys/key-codec.js';
 import { powerAtLeast } from '../util/powers.js';
 import { buildForGroups } from './group.js';
 
-/** What a group can have: keys of a segment, of which so many are first, by so many work-items. */
+/** Limits of one group: keys of a segment, selected keys, and work-items. */
 const SIZES = [
   { segment: 512, first: 128, groupSize: 64 },
   { segment: 4096, first: 512, groupSize: 256 },
 ] as const;
 
-/** Where segments begin, and where the first keys of each go: u32. */
+/** Start of each segment, and start of each segment's first keys in the output: u32. */
 export interface BrokenSegments {
-  /** They rise from 0 to n. */
+  /** Non-decreasing from 0 to n. */
   readonly offsets: Buffer;
-  /** One more than there are segments, as offsets are. */
+  /** One more entry than there are segments, as in `offsets`. */
   readonly begins: Buffer;
   readonly segments: number;
-  /** No segment has more keys. */
+  /** Upper bound of the keys of a segment. */
   readonly longest: number;
 }
 
@@ -27,11 +27,11 @@ export interface BrokenSegments {
 export interface Rows {
   readonly row: number;
   readonly segments: number;
-  /** Gets where the first keys of each go, and at last how many there are. u32 */
+  /** Receives the start of each segment's first keys, then their total number. u32 */
   readonly begins: Buffer;
 }
 
-/** The first keys of short segments. */
+/** Selection of the first keys of short segments. */
 export interface TopShortWork {
   /** n keys of `width` bits. */
   readonly keys: Buffer;
@@ -39,27 +39,27 @@ export interface TopShortWork {
   readonly width: number;
   readonly codec: KeyCodec;
   readonly segments: BrokenSegments | Rows;
-  /** Keys of each segment at most. */
+  /** Most keys to select per segment. */
   readonly k: number;
-  /** Room for as many keys as come first. */
+  /** Holds all selected keys. */
   readonly first: Buffer;
-  /** Gets where they stood; u32 */
+  /** Receives their original positions; u32 */
   readonly positions: Buffer;
-  /** They are counted from the beginning of each segment. */
+  /** Positions count from the start of each segment. */
   readonly fromSegment: boolean;
 }
 
 const sizesFor = (longest: number, k: number): (typeof SIZES)[number] | undefined =>
   SIZES.find(({ segment, first }) => longest <= segment && Math.min(k, longest) <= first);
 
-/** Can a group select the first k keys of a segment of so many? */
+/** Returns whether a group can select the first k keys of a segment of that length. */
 export const isShortTop = (longest: number, k: number): boolean => sizesFor(longest, k) !== undefined;
 
 /**
  * Enqueues a selection of the k first keys of each segment, in order.
  *
- * Complexity: one launch; every key read once, and what is selected written. A segment takes its group at most `width` / 8
- * rounds, two or so where keys are random, and k² / 64 or k² / 256 comparisons a work-item.
+ * Complexity: one launch; every key is read once, and the selected keys are written. A segment takes its group at
+ * most `width` / 8 rounds, about two for random keys, and k² / 64 or k² / 256 comparisons per work-item.
  *
  * @pre `isShortTop`
  * @throws BuildError

@@ -1,10 +1,10 @@
 /**
- * Files that clsort may lose at any time, and that nobody but the user may have written: compiled programs
- * run as they are found, and certificates say what is trusted with data.
+ * A cache of files that may be lost at any time, and that only the user may have written: compiled programs are
+ * executed, and self-test records decide which algorithms process data.
  *
- * The folder and its files belong to the user, and nobody else may write them. Besides, each file is sealed:
- * it begins with a keyed hash (HMAC-SHA256) over its name and contents, and the key is a file that only the
- * user can read. What was put there in any other way is as if it were not there.
+ * The folder and its files belong to the user, and no other user may write them. In addition, each file is sealed: it
+ * begins with a keyed hash (HMAC-SHA256) over its name and contents, and only the user can read the file with the
+ * key. Any other file is treated as missing.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import {
@@ -28,19 +28,19 @@ import { CacheError } from './errors.js';
 import { OTHERS_ALL, OTHERS_WRITE, ownershipProblem } from './file-ownership.js';
 import { homeFolder } from './home.js';
 
-/** Name of the key among the files of the cache, and its bytes. */
+/** Name of the key file in the cache, and its size. */
 const KEY = 'key';
 const KEY_BYTES = 32;
 
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 
-/** Links are not followed, and a pipe that somebody put there is not waited for. Windows has neither flag. */
+/** Symbolic links are not followed, and opening a named pipe does not block. Windows has neither flag. */
 const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /**
- * Folder for what clsort may lose at any time: `CLSORT_CACHE_DIR`, else `clsort` in the cache folder of
- * the user's system; for a user without a home one of their own among the temporary files.
+ * Returns the cache folder: `CLSORT_CACHE_DIR`, else `clsort` in the cache folder of the user's system. A user
+ * without a home folder gets a folder among the temporary files.
  */
 export function cacheFolder(): string {
   const { CLSORT_CACHE_DIR, XDG_CACHE_HOME, LOCALAPPDATA } = process.env;
@@ -53,11 +53,11 @@ export function cacheFolder(): string {
       ? join(home, 'Library', 'Caches', 'clsort')
       : join(home, '.cache', 'clsort');
   } catch {
-    return join(tmpdir(), `clsort-${process.geteuid?.()}`); // a user that the system does not know, without HOME
+    return join(tmpdir(), `clsort-${process.geteuid?.()}`); // HOME is not set, and the system does not know the user
   }
 }
 
-/** A JSON object of the cache; anything else, and what is not sealed, counts as empty. */
+/** Reads a JSON object of the cache. A missing, invalid or unsealed file gives an empty object. */
 export function readCache(file: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(String(readCacheFile(file)));
@@ -68,8 +68,8 @@ export function readCache(file: string): Record<string, unknown> {
 }
 
 /**
- * Adds entries to a JSON object of the cache. Two writers at once may lose each other's entries: a cache can
- * stand that.
+ * Adds entries to a JSON object of the cache. Concurrent writers may lose each other's entries, which a cache
+ * tolerates.
  *
  * @returns as `writeCacheFile`
  */
@@ -78,10 +78,10 @@ export function addToCache(file: string, entries: Readonly<Record<string, unknow
 }
 
 /**
- * What `writeCacheFile` wrote under this name.
+ * Reads a file that `writeCacheFile` wrote.
  *
- * @param file name in the cache, `/` between folders
- * @returns undefined when nothing is there, or nothing that this user's clsort has written
+ * @param file name in the cache, with `/` between folders
+ * @returns undefined if the file is missing or was not written by this user's clsort
  */
 export function readCacheFile(file: string): Buffer | undefined {
   try {
@@ -97,10 +97,10 @@ export function readCacheFile(file: string): Buffer | undefined {
 }
 
 /**
- * Writes a file of the cache by making a new one and renaming it, so that a reader never sees half of one.
+ * Writes a file of the cache through a temporary file that is renamed, so that readers never see a partial file.
  *
- * @param file name in the cache, `/` between folders
- * @returns false where the cache cannot be used, which is no error; `takeCacheWarning` tells why
+ * @param file name in the cache, with `/` between folders
+ * @returns false if the cache cannot be used, which is not an error; `takeCacheWarning` returns the reason
  */
 export function writeCacheFile(file: string, contents: string | Uint8Array): boolean {
   try {
@@ -123,7 +123,7 @@ export function writeCacheFile(file: string, contents: string | Uint8Array): boo
   }
 }
 
-/** Writes a new file beside `path`, and lets `put` bring it to its name. */
+/** Writes a temporary file beside `path`, which `publish` moves or links to its name. */
 function withTemporaryFile(
   path: string,
   contents: Uint8Array,
@@ -142,13 +142,13 @@ function removeQuietly(path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {
-    // Whatever kept it from being removed has been told, or will be.
+    // The cause is reported where it affects the cache.
   }
 }
 
 /**
- * Makes a folder, and those above it that are missing, one by one: Node's own recursion never ends where a file
- * system says of a folder that exists that it does not, as /proc does.
+ * Creates a folder and its missing parents one by one. Node's own recursion never ends if a file system reports an
+ * existing folder as missing, as /proc does.
  */
 function makeFolder(path: string): void {
   const missing: string[] = [];
@@ -165,9 +165,9 @@ function makeFolder(path: string): void {
 }
 
 /**
- * Whether there is a folder.
+ * Returns whether a folder exists.
  *
- * @throws CacheError when it is not the user's alone
+ * @throws CacheError when it is not a folder of the user, or others can write it
  */
 function isOwnFolder(path: string): boolean {
   const stats = lstatSync(path, { throwIfNoEntry: false });
@@ -178,7 +178,11 @@ function isOwnFolder(path: string): boolean {
   return true;
 }
 
-/** The contents of a file, undefined when there is none. @throws CacheError when it is not the user's alone */
+/**
+ * Reads a file; returns undefined if it is missing.
+ *
+ * @throws CacheError when it is not a regular file of the user, or its mode has a bit of `forbidden`
+ */
 function readOwnFile(path: string, forbidden: number): Buffer | undefined {
   let file: number;
   try {
@@ -198,26 +202,26 @@ function readOwnFile(path: string, forbidden: number): Buffer | undefined {
   }
 }
 
-/** @throws CacheError for what another user owns, or may do more with than `forbidden` allows */
+/** @throws CacheError when another user owns the file, or its mode has a bit of `forbidden` */
 function assertOwn(path: string, stats: Stats, forbidden: number): void {
   const problem = ownershipProblem(path, stats, forbidden);
   if (problem) throw untrustedError(path, problem.what, problem.remedy);
 }
 
-/** The key of the seals; undefined when there is none that can be used. */
+/** Reads the key of the seals; undefined if it is missing or cannot be used. */
 function readKey(folder: string): Buffer | undefined {
   try {
     const key = readOwnFile(join(folder, KEY), OTHERS_ALL);
     return key?.length === KEY_BYTES ? key : undefined;
   } catch (error) {
-    recordWarning(error); // and what others may know, or have made, is replaced
+    recordWarning(error); // a key that others can read or have written is replaced
     return undefined;
   }
 }
 
 /**
- * Makes a key instead of none, or of one that cannot be used. Of several processes that do so at once one wins:
- * a key has its name only when it is whole, and only where there is none.
+ * Creates the key, and replaces one that cannot be used. If several processes do so at once, one wins: a key gets its
+ * name only when it is complete, and only if there is none.
  */
 function makeKey(folder: string): Buffer {
   const path = join(folder, KEY);
@@ -240,7 +244,7 @@ const sealOf = (file: string, contents: string | Uint8Array, key: Uint8Array): s
 const headerOf = (file: string, contents: string | Uint8Array, key: Uint8Array): Buffer =>
   Buffer.from(`${MAGIC} ${sealOf(file, contents, key)}\n`);
 
-/** What stands behind the seal, if the seal is that of this name, contents and key. */
+/** Returns the contents after the seal, if the seal matches this name, contents and key. */
 function contentsOf(sealed: Buffer, file: string, key: Uint8Array): Buffer | undefined {
   const end = sealed.indexOf('\n') + 1;
   const contents = sealed.subarray(end);
@@ -275,7 +279,7 @@ function cacheWarning(
   );
 }
 
-/** Folders of which it is known that they cannot be used as they should, and what nobody was told yet. */
+/** Folders whose problem is known, and the warning that was not reported yet. */
 const warnedFolders = new Set<string>();
 let pendingWarning: CacheError | undefined;
 
@@ -288,7 +292,7 @@ function recordWarning(error: unknown): void {
     error instanceof CacheError ? error : cacheWarning(`${folder}: ${message}`, { cause: error });
 }
 
-/** Why the cache could not be used, or not all of it: it is told once for each folder, to the code that warns the user. */
+/** Returns why the cache could not be used completely, once per folder, for the code that warns the user. */
 export function takeCacheWarning(): CacheError | undefined {
   const warning = pendingWarning;
   pendingWarning = undefined;

@@ -1,6 +1,6 @@
 import { finallyDo, type MaybePromise } from './maybe-promise.js';
 
-/** Lets work in as long as there is room, in the order in which it came; whatever is too much for the room runs by itself. */
+/** Runs tasks in order of arrival as long as their total load is within a limit. A task above the limit runs alone. */
 export class ConcurrencyLimiter {
   readonly #maxLoad: number;
   readonly #maxRunning: number;
@@ -9,15 +9,15 @@ export class ConcurrencyLimiter {
   readonly #waiting: { readonly load: number; start(): void }[] = [];
 
   /**
-   * @param maxLoad of all that runs at once together
-   * @param maxRunning pieces of work that run at once
+   * @param maxLoad maximum load of all running tasks together
+   * @param maxRunning maximum number of running tasks; default: no limit
    */
   constructor(maxLoad: number, maxRunning = Number.POSITIVE_INFINITY) {
     this.#maxLoad = maxLoad;
     this.#maxRunning = maxRunning;
   }
 
-  /** Runs `use` when it is its turn and there is room for its load: at once, where that is now. */
+  /** Runs `task` when its turn comes and its load is within the limit: synchronously, if that is now. */
   run<T>(load: number, task: () => MaybePromise<T>): MaybePromise<T> {
     const release = () => this.#release(load);
     if (this.#waiting.length > 0 || !this.#hasRoom(load)) {

@@ -1,4 +1,6 @@
-/** Values that say the same, as JSON tells, once each: the last of them, in the place of the first. */
+/**
+ * Returns values without duplicates, compared as JSON. Of duplicates the last one is kept, in the place of the first.
+ */
 export const distinct = <T>(values: readonly T[]): T[] => [
   ...new Map(values.map((one) => [JSON.stringify(one), one])).values(),
 ];

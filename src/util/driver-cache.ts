@@ -1,20 +1,20 @@
 /**
- * A cache folder for PoCL. It keeps compiled kernels below the home of the user, and without a folder that it can write
- * it offers no device. Service users often have no home that they can write.
+ * A cache folder for PoCL. It stores compiled kernels below the user's home, and without a writable folder it offers
+ * no device. Service users often have no writable home.
  */
 import { accessSync, constants, lstatSync, mkdirSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { OTHERS_WRITE, ownershipProblem } from './file-ownership.js';
 
-/** Where PoCL keeps its kernels; undefined where that does not depend on the user. */
+/** Returns where PoCL stores its kernels; undefined if that does not depend on the user. */
 function defaultFolder({ POCL_CACHE_DIR, XDG_CACHE_HOME, HOME }: NodeJS.ProcessEnv): string | undefined {
   if (POCL_CACHE_DIR) return POCL_CACHE_DIR;
   if (XDG_CACHE_HOME) return join(XDG_CACHE_HOME, 'pocl', 'kcache');
   return HOME ? join(HOME, '.cache', 'pocl', 'kcache') : undefined;
 }
 
-/** Can a folder be written, or made where it is missing? */
+/** Whether a folder is writable, or can be created. */
 function isWritable(folder: string): boolean {
   let at = folder;
   while (!statSync(at, { throwIfNoEntry: false }) && dirname(at) !== at) at = dirname(at);
@@ -26,23 +26,23 @@ function isWritable(folder: string): boolean {
   }
 }
 
-/** The folder that PoCL cannot write; undefined where all is well. */
+/** Returns the folder that PoCL cannot write; undefined if it can. */
 function unwritableFolder(env: NodeJS.ProcessEnv): string | undefined {
   if (process.platform === 'win32') return undefined;
   const folder = defaultFolder(env);
   try {
     return folder === undefined || isWritable(folder) ? undefined : folder;
   } catch {
-    return folder; // a part of the path is no folder
+    return folder; // a part of the path is not a folder
   }
 }
 
 /**
- * Sets `POCL_CACHE_DIR` to a private folder among the temporary files where PoCL could not write its own. A driver sees
- * only what the main thread sets, and only before it is loaded.
+ * Sets `POCL_CACHE_DIR` to a private temporary folder if PoCL cannot write its own. A driver sees only variables that
+ * the main thread sets before the driver is loaded.
  */
 export function provideDriverCache(): void {
-  if (process.env.POCL_CACHE_DIR === '') delete process.env.POCL_CACHE_DIR; // PoCL ends the process for an empty one
+  if (process.env.POCL_CACHE_DIR === '') delete process.env.POCL_CACHE_DIR; // PoCL aborts on an empty one
   if (process.env.POCL_CACHE_DIR !== undefined || unwritableFolder(process.env) === undefined) return;
   const folder = join(tmpdir(), `clsort-pocl-${process.geteuid?.()}`);
   try {
@@ -55,7 +55,7 @@ export function provideDriverCache(): void {
   }
 }
 
-/** Why PoCL may offer no device, as a sentence with a space before it; empty where its folder can be written. */
+/** Returns why PoCL may offer no device, as a sentence after a space; empty if its folder is writable. */
 export function driverCacheHint(env: NodeJS.ProcessEnv = process.env): string {
   const folder = unwritableFolder(env);
   return folder === undefined

@@ -1,17 +1,17 @@
-/** For processes that do what may hang or end them: drivers. */
+/** For processes that run code which may hang or crash: drivers. */
 import { writeFileSync } from 'node:fs';
 
 /**
- * Ends this process, which was started with an IPC channel, with the one that started it. To be called on a thread
- * that nothing holds up.
+ * Ends this process, which was started with an IPC channel, when its parent ends. Call it on a thread that nothing
+ * blocks.
  */
 export function endWithParent(): void {
   const end = (): void => void process.kill(process.pid, 'SIGKILL');
   process.once('disconnect', end);
-  if (!process.connected) end(); // the parent ended before anybody could hear of it
+  if (!process.connected) end(); // the parent ended before the listener was added
   try {
-    writeFileSync('/proc/self/oom_score_adj', '1000'); // where memory runs out, the parent is to stay
+    writeFileSync('/proc/self/oom_score_adj', '1000'); // if memory runs out, the parent should survive
   } catch {
-    // Not every system has it.
+    // Not every system has this file.
   }
 }

@@ -1,17 +1,20 @@
-/** Whether a file is the user's own: what others may write is not to be trusted. */
+/** Whether a file belongs to the user alone: files that others can write are not trusted. */
 import type { Stats } from 'node:fs';
 
-/** Bits of a mode by which others may write; by which they may do anything. */
+/** Mode bits with which others may write, and with which they may do anything. */
 export const OTHERS_WRITE = 0o022;
 export const OTHERS_ALL = 0o077;
 
-/** What is wrong with a file, in words that follow its name, and what to do about it. */
+/** What is wrong with a file, as a phrase that follows its name, and the remedy. */
 export interface OwnershipProblem {
   readonly what: string;
   readonly remedy: string;
 }
 
-/** What another user owns, or may do more with than `forbidden` allows; undefined when all is well. */
+/**
+ * Returns the problem of a file that another user owns, or whose mode has a bit of `forbidden`; undefined without
+ * one.
+ */
 export function ownershipProblem(
   path: string,
   { uid, mode }: Pick<Stats, 'uid' | 'mode'>,

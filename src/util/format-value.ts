@@ -1,9 +1,9 @@
-/** Most letters of a value that are shown. */
+/** Maximum characters of a formatted value. */
 const MAX_CHARACTERS = 200;
 
 /**
- * A value as a message shows it, or how it begins: as JSON where that can hold it, so that words stand in quotes. Never throws,
- * whatever a caller has passed.
+ * Formats a value for a message, cut off after 200 characters. It uses JSON where that can hold the value, so that
+ * strings are quoted. Never throws.
  */
 export function formatValue(value: unknown): string {
   const text = toText(value);
@@ -23,6 +23,6 @@ function toText(value: unknown): string {
           : part;
     return JSON.stringify(value, replacer) ?? String(value);
   } catch {
-    return 'a value that cannot be shown'; // it contains itself or too many in each other, or what is read of it throws
+    return 'a value that cannot be shown'; // circular, too deeply nested, or a getter throws
   }
 }

@@ -1,12 +1,12 @@
-/** Where the user who runs this keeps what is theirs. */
+/** The home folder of the user. */
 import { homedir, userInfo } from 'node:os';
 import { isAbsolute } from 'node:path';
 
 /**
- * The user's own folder: what the environment says, and where that is empty or relative, what the system knows.
- * Taken at its word, it would be a folder of whoever made the one that the program runs in.
+ * Returns the user's home folder: that of the environment, or that of the system if the former is empty or relative.
+ * A relative one would depend on the working directory, which may belong to another user.
  *
- * @throws SystemError for a user that the system does not know, without HOME
+ * @throws SystemError when HOME is not set and the system does not know the user
  */
 export function homeFolder(): string {
   const fromEnvironment = homedir();

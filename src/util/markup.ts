@@ -1,4 +1,4 @@
-/** Text that becomes part of XML, HTML or Markdown. */
+/** Escaping of text for XML, HTML and Markdown. */
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '<': '&lt;',
@@ -10,16 +10,16 @@ const ENTITIES: Readonly<Record<string, string>> = {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: XML has none of them
 const NOT_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Cs}/gu;
 
-/** Text for XML and HTML, also within quotes; what XML has no characters for becomes that of a replacement. */
+/** Escapes text for XML and HTML, also within quotes. Characters that XML does not allow become U+FFFD. */
 export const escapeMarkup = (text: string): string =>
   text.replaceAll(/[&<>"']/g, (letter) => ENTITIES[letter] ?? letter).replaceAll(NOT_XML, '\ufffd');
 
-/** Text for a cell of a Markdown table: what would end it, or begin something else, is taken for itself. */
+/** Escapes text for a cell of a Markdown table, on one line. */
 export const markdownCell = (text: string): string =>
   text
     .replaceAll(/[\\|`*_<>[\]]/g, '\\$&')
     .replaceAll(/\s+/g, ' ')
     .replaceAll(NOT_XML, '\ufffd');
 
-/** Data for a `<script type="application/json">`, which nothing in them can end. */
+/** Formats data for a `<script type="application/json">`, so that nothing in it can end the element. */
 export const jsonInHtml = (data: unknown): string => JSON.stringify(data).replaceAll('<', '\\u003c');

@@ -1,15 +1,15 @@
 /**
- * A value that is there, or the promise of one: of what seldom has to wait. Each promise and each turn of the queue of
- * microtasks costs a good part of a microsecond, and a small call on a device takes no more than a few.
+ * A value, or the promise of one, for results that are seldom delayed. Each promise and each microtask costs a good
+ * part of a microsecond, while a small call on a device takes only a few.
  */
 export type MaybePromise<T> = T | Promise<T>;
 
-/** Goes on with a value: at once, where it is there. */
+/** Calls `next` with a value, synchronously if it is not a promise. */
 export function chain<T, R>(value: MaybePromise<T>, next: (value: T) => MaybePromise<R>): MaybePromise<R> {
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
-/** Runs `use`; what it throws, or its promise is rejected with, goes to `failed`. */
+/** Runs `run`. `onError` handles its exceptions and rejections. */
 export function recover<T>(
   run: () => MaybePromise<T>,
   onError: (error: unknown) => MaybePromise<T>,
@@ -23,8 +23,8 @@ export function recover<T>(
 }
 
 /**
- * Runs `use` and goes on with what it gives; what either throws, or its promise is rejected with, goes to `failed`. As `rescued`
- * around `after`, with one promise instead of two.
+ * Runs `run`, then `next` with its result. `onError` handles the exceptions and rejections of both. Equivalent to
+ * `recover` around `chain`, with one promise instead of two.
  */
 export function chainOrRecover<T, R>(
   run: () => MaybePromise<T>,
@@ -54,7 +54,7 @@ function continueWith<T, R>(
   }
 }
 
-/** Runs `use`, and `end` when that is over, however it went. */
+/** Runs `run`, then `cleanUp`, after success and after failure. */
 export function finallyDo<T>(run: () => MaybePromise<T>, cleanUp: () => void): MaybePromise<T> {
   let result: MaybePromise<T>;
   try {
@@ -67,7 +67,7 @@ export function finallyDo<T>(run: () => MaybePromise<T>, cleanUp: () => void): M
     cleanUp();
     return result;
   }
-  // Instead of `finally`, which makes four promises.
+  // Instead of `finally`, which creates four promises.
   return result.then(
     (value) => {
       cleanUp();
@@ -80,7 +80,7 @@ export function finallyDo<T>(run: () => MaybePromise<T>, cleanUp: () => void): M
   );
 }
 
-/** The promise of a value, and of what `make` throws. */
+/** Runs `run` and returns a promise of its result. An exception becomes a rejection. */
 export function toPromise<T>(run: () => MaybePromise<T>): Promise<T> {
   try {
     const result = run();

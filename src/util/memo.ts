@@ -1,13 +1,13 @@
 import type { MaybePromise } from './maybe-promise.js';
 
-/** Names that are kept for one owner: a program that asks for more has them made anew. */
+/** Maximum cached names per owner. One more clears all of them. */
 const MAX_NAMES = 256;
 
-/** What is made once for each owner and name, for as long as the owner lives. A failure is not kept. */
+/** Caches one value per owner and name, for as long as the owner lives. Failures are not cached. */
 export class Memo<T> {
   readonly #entries = new WeakMap<object, Map<string, MaybePromise<T>>>();
 
-  /** @returns what is made, or the promise of it when it is not there yet */
+  /** @returns the value, or a promise of it while it is computed */
   get(owner: object, name: string, compute: () => Promise<T>): MaybePromise<T> {
     let byName = this.#entries.get(owner);
     if (!byName) {

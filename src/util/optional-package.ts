@@ -1,13 +1,15 @@
-/** Packages that users install when they need them. */
+/** Loading of packages that users install when they need them. */
 import { ClsortError, PackageError } from './errors.js';
 
 /**
- * Loads such a package.
+ * Loads an optional package.
  *
- * @param name of the package, as npm has it
- * @param needing what needs it, as 'this format'
- * @param install packages to install for that, by default this one
- * @throws PackageError where it is not installed, or does not load; an error of ours that `load` throws
+ * @param name name of the package on npm
+ * @param needing what needs the package, such as 'this format'
+ * @param load imports the package
+ * @param install packages to install; default: `name`
+ * @throws PackageError when the package is not installed or cannot be loaded
+ * @throws ClsortError when `load` throws one
  */
 export async function optionalPackage<T>(
   name: string,

@@ -7,9 +7,10 @@ import { VERSION } from './version.js';
 export { VERSION };
 
 /**
- * The file that holds this code: one of the package, or a bundle. In a bundle of CommonJS `__filename` tells, and
- * `import.meta` is empty. Webpack writes the place at which it found this file for `import.meta.url`, and 'string' for
- * what `__filename` is even where there is none.
+ * Returns the file that holds this code: a file of the package, or a bundle.
+ *
+ * In a CommonJS bundle only `__filename` is set, and `import.meta` is empty. Webpack replaces `import.meta.url` with
+ * the path at build time, and `typeof __filename` with 'string' even if there is none.
  */
 function currentFile(): string {
   try {
@@ -21,7 +22,7 @@ function currentFile(): string {
   }
 }
 
-/** The version of clsort whose package.json is in a folder; undefined where there is none. */
+/** Returns the version of clsort whose package.json is in a folder; undefined if there is none. */
 function versionIn(folder: string): string | undefined {
   const file = join(folder, 'package.json');
   if (!existsSync(file)) return undefined;
@@ -29,18 +30,21 @@ function versionIn(folder: string): string | undefined {
     const { name, version } = JSON.parse(readFileSync(file, 'utf8')) as { name?: string; version?: string };
     return name === 'clsort' ? version : undefined;
   } catch {
-    return undefined; // another package's, since ours can be read
+    return undefined; // the file of another package, since ours can be read
   }
 }
 
-/** A folder and those above it, the nearest first. */
+/** Yields a folder and its parents, the nearest first. */
 function* ancestors(folder: string): Generator<string> {
   yield folder;
   const parent = dirname(folder);
   if (parent !== folder) yield* ancestors(parent);
 }
 
-/** Where the package may be: where the user says; else around this code, or where Node would find it from here. */
+/**
+ * Yields the folders where the package may be: `CLSORT_ROOT`, or else those around this code, each with its
+ * node_modules.
+ */
 function* candidates(): Generator<string> {
   const chosen = process.env.CLSORT_ROOT;
   if (chosen) return yield resolve(chosen);
@@ -52,7 +56,7 @@ function* candidates(): Generator<string> {
 
 let foundFolder: string | undefined;
 
-/** The error for files of the package that are not there: why that may be, and what to do. */
+/** Creates the error for missing files of the package, with the likely cause and the remedy. */
 function missingFilesError(what: string, cause?: unknown): UnsupportedError {
   const isBundle = !foundFolder || !currentFile().startsWith(foundFolder + sep);
   const chosen = process.env.CLSORT_ROOT;
@@ -75,11 +79,12 @@ function missingFilesError(what: string, cause?: unknown): UnsupportedError {
 }
 
 /**
- * The folder that holds package.json, cl/ and the addons: that of the package which this code is in, or, for a bundle,
- * the one that CLSORT_ROOT names or that Node would find from the bundle. Looked for when it is first needed, so
- * that importing a bundle never fails for want of it.
+ * Returns the folder that holds package.json, cl/ and the addons. For code in a bundle, it is the one that
+ * CLSORT_ROOT names or that Node would find from the bundle.
  *
- * @throws UnsupportedError when there is none, or none of this version
+ * The search runs on first use, so that importing a bundle never fails because of it.
+ *
+ * @throws UnsupportedError when there is no such folder, or none of this version
  */
 export function packageFolder(): string {
   if (foundFolder) return foundFolder;
@@ -95,7 +100,11 @@ export function packageFolder(): string {
   throw missingFilesError(`The files of clsort ${VERSION} were not found${others.join('')}.`);
 }
 
-/** A text file of the package. @throws UnsupportedError when it is not there */
+/**
+ * Reads a text file of the package.
+ *
+ * @throws UnsupportedError when the file cannot be read
+ */
 export function packageText(...path: readonly string[]): string {
   const file = join(packageFolder(), ...path);
   try {

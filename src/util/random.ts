@@ -1,6 +1,6 @@
 /**
- * Seeded random numbers: the small fast counting generator (sfc32, C. Doty-Humphrey), 128 bits of state.
- * The same seed gives the same numbers on every machine.
+ * Seeded random number generator: sfc32 (small fast counting, C. Doty-Humphrey) with 128 bits of state. The same seed
+ * gives the same numbers on every machine.
  */
 export class Random {
   #a: number;
@@ -8,15 +8,15 @@ export class Random {
   #c = 0x9e3779b9 | 0;
   #counter = 1;
 
-  /** @param seed 64 bits; higher ones are ignored */
+  /** @param seed 64 bits; higher bits are ignored */
   constructor(seed: bigint | number) {
     const bits = BigInt.asUintN(64, BigInt(seed));
     this.#a = Number(bits & 0xffff_ffffn) | 0;
     this.#b = Number(bits >> 32n) | 0;
-    for (let i = 0; i < 12; i++) this.u32(); // until every bit of the seed has reached every bit of state
+    for (let i = 0; i < 12; i++) this.u32(); // mixes every bit of the seed into every bit of state
   }
 
-  /** 32 random bits, unsigned. */
+  /** Returns 32 random bits, unsigned. */
   u32(): number {
     const result = (this.#a + this.#b + this.#counter) | 0;
     this.#counter = (this.#counter + 1) | 0;
@@ -26,13 +26,13 @@ export class Random {
     return result >>> 0;
   }
 
-  /** So many bytes; of more bytes from the same seed the first ones are the same. */
+  /** Returns `length` random bytes. From the same seed, more bytes begin with the same ones. */
   bytes(length: number): Uint8Array {
     const words = Uint32Array.from({ length: Math.ceil(length / 4) }, () => this.u32());
     return new Uint8Array(words.buffer, 0, length);
   }
 
-  /** A whole number in [0, n), n up to 2^32. */
+  /** Returns a whole number in [0, n), for n up to 2^32. */
   below(n: number): number {
     return Math.floor((this.u32() / 2 ** 32) * n);
   }

@@ -1,8 +1,8 @@
-/** What runs this program: other runtimes take the place of Node, and say so beside its version. */
+/** The JavaScript runtime. Other runtimes replace Node, and report their version beside its version. */
 
 const NAMES = { bun: 'Bun', deno: 'Deno' } as const;
 
-/** Bun or Deno with its version; undefined on Node. */
+/** Returns Bun or Deno with its version; undefined on Node. */
 export function otherRuntime(): string | undefined {
   for (const [key, name] of Object.entries(NAMES)) {
     const version = process.versions[key];
@@ -11,8 +11,8 @@ export function otherRuntime(): string | undefined {
   return undefined;
 }
 
-/** The name and version of the runtime. */
+/** Returns the name and version of the runtime. */
 export const runtime = (): string => otherRuntime() ?? `Node ${process.versions.node}`;
 
-/** Does Yarn's Plug'n'Play resolve packages? Then a child process needs its options, too. */
+/** Whether Yarn's Plug'n'Play resolves packages. Child processes then need its options. */
 export const isPlugAndPlay = (): boolean => process.versions.pnp !== undefined;

@@ -1,19 +1,19 @@
-/** What self-tests of kernels have found, kept on disk. */
+/** Records of the self-tests of kernels, kept on disk. */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readCache, writeCacheFile } from './cache.js';
 import { packageFolder } from './package.js';
 
-/** What the self-test of a variant found: it may be used, or why not. */
+/** Result of the self-test of a variant: it may be used, or the reason why not. */
 export interface SelfTestRecord {
   readonly ok: boolean;
   readonly reason?: string;
-  /** Day of the test, ISO. */
+  /** Date of the test, ISO. */
   readonly date: string;
 }
 
-/** What a certificate is for: platform, device and driver first, in words. */
+/** Subject of a self-test record: the names of platform, device and driver, then the variant. */
 export type SelfTestKey = readonly [
   platform: string,
   device: string,
@@ -23,7 +23,7 @@ export type SelfTestKey = readonly [
 
 let hash: string | undefined;
 
-/** Changes with every kernel and with the package, so that an old certificate never serves new code. */
+/** Returns a hash of all kernels and of package.json, so that an old record never applies to new code. */
 function sourceHash(): string {
   if (hash === undefined) {
     const sum = createHash('sha256');
@@ -38,14 +38,14 @@ function sourceHash(): string {
 const keyOf = ([platform, device, driver, ...variant]: SelfTestKey): string =>
   [platform, device, driver, sourceHash(), ...variant].join(' | ');
 
-/** A file for each variant: processes that test different variants at once lose nothing of each other's. */
+/** Returns the file of a variant. Each variant has its own, so that concurrent processes keep each other's records. */
 const fileOf = (key: string): string =>
   `self-tests/${createHash('sha256').update(key).digest('hex').slice(0, 32)}.sealed`;
 
-/** Verdicts that could not be written to the cache. */
+/** Records that could not be written to the cache. */
 const unwrittenRecords = new Map<string, SelfTestRecord>();
 
-/** @returns undefined where nothing is kept */
+/** @returns undefined if there is no record */
 export function readSelfTestRecord(parts: SelfTestKey): SelfTestRecord | undefined {
   const key = keyOf(parts);
   const { variant, ...stored } = readCache(fileOf(key)) as Partial<SelfTestRecord> & { variant?: string };
@@ -54,7 +54,11 @@ export function readSelfTestRecord(parts: SelfTestKey): SelfTestRecord | undefin
     : unwrittenRecords.get(key);
 }
 
-/** Keeps a verdict, for this process at least. @param reason why a variant must not be used; none if it may */
+/**
+ * Stores a record, at least for this process.
+ *
+ * @param reason why the variant must not be used; undefined if it may be used
+ */
 export function storeSelfTestRecord(parts: SelfTestKey, reason: string | undefined): SelfTestRecord {
   const key = keyOf(parts);
   const record: SelfTestRecord = {

@@ -1,4 +1,7 @@
-/** Edit distance of two words, by rows; two letters that changed places are one edit (optimal string alignment). */
+/**
+ * Returns the edit distance of two words, computed by rows. A swap of adjacent letters is one edit (optimal string
+ * alignment).
+ */
 function distance(a: string, b: string): number {
   let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);
@@ -15,24 +18,27 @@ function distance(a: string, b: string): number {
   return row[b.length] ?? 0;
 }
 
-/** Letters are left out more often than the first one is mistaken. */
+/** Returns 1 if the first letters are equal, else 0: a wrong first letter is rarer than a missing letter. */
 const sharesFirstLetter = (a: string, b: string): number =>
   a[0]?.toLowerCase() === b[0]?.toLowerCase() ? 1 : 0;
 
-/** Words of other programs and languages for what has another name here. */
+/** Names in other programs and languages for names of clsort. */
 const SYNONYMS: Readonly<Record<string, string>> = {
   ...{ double: 'f64', float: 'f32', half: 'f16', byte: 'u8', short: 'i16', int: 'i32', long: 'i64' },
   ...{ '--reverse': '--descending', reverse: 'descending' },
 };
 
-/** Edits after which a word is still the same one, dashes aside: none of one letter, one of a short word. */
+/**
+ * Returns the maximum edits between a misspelled word and the known one, without dashes: 0 for one letter, 1 for a
+ * short word.
+ */
 function maxEdits(word: string): number {
   const letters = word.replace(/^-+/, '').length;
   if (letters < 2) return 0;
   return letters < 5 ? 1 : Math.floor((letters + 1) / 3);
 }
 
-/** The known word that `word` was probably meant to be, when one is near enough; none for a word that is known. */
+/** Returns the known word that `word` probably stands for; undefined if none is near enough or the word is known. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   if (known.includes(word)) return undefined;
   const synonym = Object.hasOwn(SYNONYMS, word) ? SYNONYMS[word] : undefined;
@@ -47,11 +53,11 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   return best?.name;
 }
 
-/** What to say of a name that is not known: the known ones, and the one that was probably meant. */
+/** Returns the message for an unknown name: the known names, and the one that was probably meant. */
 export const unknownName = (what: string, word: string, known: readonly string[]): string =>
   `unknown ${what} '${word}': expected one of ${known.join(' ')}${suggestion(word, known)}`;
 
-/** `; did you mean 'X'?`, or nothing. */
+/** Returns `; did you mean 'X'?`, or an empty string. */
 export function suggestion(word: string, known: readonly string[]): string {
   const meant = nearest(word, known);
   return meant === undefined ? '' : `; did you mean '${meant}'?`;

@@ -1,2 +1,2 @@
-/** Longest that a timer of Node runs, 24 days, in seconds: one that is to run longer ends at once. */
+/** Maximum duration of a Node timer in seconds, 24 days. A longer timer would fire at once. */
 export const MAX_TIMER_SECONDS = (2 ** 31 - 1) / 1000;

@@ -1,2 +1,2 @@
-/** The version of this code: the files that it needs have to be of the same. */
+/** Version of this code. The files that it needs must be of the same version. */
 export const VERSION = '0.1.0';

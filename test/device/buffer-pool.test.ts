@@ -67,7 +67,7 @@ test('idle memory stays within the budget: the oldest buffer and oversized buffe
   const [a, b, c, d] = [pool.take(8000), pool.take(8000), pool.take(8000), pool.take(20_001)];
   for (const buffer of [a, b, c, d]) pool.give(buffer);
   t.deepEqual(released, [a, d]);
-  t.deepEqual(pool.usage, { idle: 16_000, lent: 0, peak: 44_001 });
+  t.deepEqual(pool.usage, { idle: 16_000, used: 0, peak: 44_001 });
 });
 
 test('idle memory is released before an allocation fails', (t) => {

@@ -43,7 +43,7 @@ test('another version of Node is advised only where it would help', (t) => {
 test("the process of a reader gets the options of Yarn's Plug'n'Play, and no others", (t) => {
   writeFileSync(join(folder, 'in.f64'), Float64Array.of(2, 1));
   const marks = join(folder, 'marks');
-  const mark = `if (/foreign/.test(process.argv[1])) require('node:fs').appendFileSync(${JSON.stringify(marks)}, 'x');`;
+  const mark = `if (/subprocess/.test(process.argv[1])) require('node:fs').appendFileSync(${JSON.stringify(marks)}, 'x');`;
   const convert = (preload: string): void => {
     const args = [MAIN, 'convert', join(folder, 'in.f64'), '-o', join(folder, 'out.arrow')];
     const env = { ...process.env, NODE_OPTIONS: `--require ${preload}` };

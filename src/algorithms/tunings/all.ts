@@ -5,8 +5,8 @@ import { hopper } from './hopper.js';
 import { pocl } from './pocl.js';
 
 /**
- * Measured parameters. Those for a device win over those for an architecture, these over those for a family or type,
- * these over those for any; `clsort tune` found them or found nothing better, `scripts/results/*-tune.json` has its
- * searches. `clsort tune --write FILE` writes such a file.
+ * Measured parameters. Those for a device override those for an architecture, these override those for a family or
+ * type, and these override those for any device. `clsort tune` found them, or found nothing better;
+ * `scripts/results/*-tune.json` records its searches. `clsort tune --write FILE` writes such a file.
  */
 export const TUNINGS: readonly DeviceTuning[] = [anywhere, cpu, pocl, hopper];

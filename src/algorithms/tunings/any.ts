@@ -1,10 +1,10 @@
 import type { DeviceTuning } from '../tuning-rows.js';
 
-/** What any device begins with; the rest is for those on which something else was measured. */
+/** Defaults for any device. The other files override them with measurements. */
 export const anywhere: DeviceTuning = {
   where: {},
   measured: 'first guesses, and what suits devices of several makers',
-  // rusticl selects 1 and 100 of 2^12 to 2^16 keys in 0.4 to 0.9 of the time of a sort, but for 2^12 of f64.
+  // rusticl selects 1 and 100 of 2^12 to 2^16 keys in 0.4 to 0.9 of the time of a sort, except 2^12 of f64.
   crossovers: { host: 2 ** 16, group: Number.POSITIVE_INFINITY, select: 2 ** 12 },
   rows: [
     {
@@ -32,10 +32,10 @@ export const anywhere: DeviceTuning = {
         finishGroups: 16,
       },
     },
-    // A pass costs more, and counting does not.
+    // With values a pass costs more, but counting does not.
     { algorithm: 'hybrid-radix', which: { valueBytes: 4 }, tuning: { crowd: 16 } },
     { algorithm: 'hybrid-radix', which: { valueBytes: 8 }, tuning: { crowd: 16 } },
-    // Among so many keys a sample meets those that come 16 times as often as it sees them come by chance.
+    // Among so many keys, a sample detects keys that are 16 times as frequent as it would see by chance.
     { algorithm: 'hybrid-radix', which: { n: 2 ** 24 }, tuning: { sample: 4096 } },
     { algorithm: 'hybrid-radix', which: { over: 2 ** 26 }, tuning: { sample: 16384 } },
     {
@@ -61,8 +61,8 @@ export const anywhere: DeviceTuning = {
         radixBits: 8,
         groupSize: 256,
         keysPerItem: 16,
-        // What a compute unit is, and how many groups one holds, is a matter of the vendor: nothing is taken
-        // for granted where it has not been tried.
+        // The meaning of a compute unit, and the groups that it holds, depend on the vendor: nothing is assumed
+        // untested.
         groupsPerUnit: 0,
         spinLimit: 2_000_000,
       },
@@ -72,7 +72,7 @@ export const anywhere: DeviceTuning = {
     { algorithm: 'serial', which: { keyBits: 32 }, tuning: { radixBits: 11 } },
     { algorithm: 'serial', which: { keyBits: 64 }, tuning: { radixBits: 11 } },
     { algorithm: 'serial', which: { n: 2 ** 18 }, tuning: { runsPerUnit: 1 } },
-    // A core's cache holds the array: lines would be flushed half full.
+    // The array fits a core's cache: lines would be flushed half full.
     { algorithm: 'serial', which: { n: 2 ** 16 }, tuning: { radixBits: 8, lines: false } },
     {
       algorithm: 'serial',

@@ -3,13 +3,13 @@ import type { DeviceTuning } from '../tuning-rows.js';
 export const cpu: DeviceTuning = {
   where: { type: 'cpu' },
   measured: 'PoCL 3.1 on two cores of an Intel Xeon, 2026-11-21; before that of an AMD EPYC',
-  // End to end, typed array to new typed array. On the EPYC the host engine takes 0.4 of the device's time for 2^12 u32 keys,
-  // 0.9 for 2^15, 1.2 for 2^16; on the Xeon 0.5 for 2^14, 0.65 for 2^15, 0.95 for 2^16.
+  // End to end, typed array to new typed array. Host engine time over device time for u32 keys, EPYC: 0.4 for 2^12,
+  // 0.9 for 2^15, 1.2 for 2^16; Xeon: 0.5 for 2^14, 0.65 for 2^15, 0.95 for 2^16.
   crossovers: { host: 2 ** 15 },
   rows: [
     {
       algorithm: 'onesweep',
-      // A group that was sent to sleep may keep others waiting for long.
+      // A group that the operating system suspended may keep others waiting for long.
       tuning: {
         groupSize: 64,
         keysPerItem: 4,

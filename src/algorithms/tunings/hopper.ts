@@ -3,8 +3,8 @@ import type { DeviceTuning } from '../tuning-rows.js';
 export const hopper: DeviceTuning = {
   where: { architecture: 'sm_90' },
   measured: 'NVIDIA H200, driver 580.159.04, 2026-11-21',
-  // End to end: eight of nine runs of `clsort tune` say 2^14, one 2^13. What one group of `persistent` holds, `single-workgroup`
-  // sorts in less time.
+  // End to end: eight of nine runs of `clsort tune` give 2^14, one 2^13. `single-workgroup` takes less time than
+  // one group of `persistent` for sizes that both hold.
   crossovers: { host: 2 ** 14 },
   rows: [
     {
@@ -55,8 +55,8 @@ export const hopper: DeviceTuning = {
       algorithm: 'onesweep',
       tuning: { groupSize: 384, keysPerItem: 28, maxRegisters: 56, checkedLanes: true },
     },
-    // 32 are faster by 1 % where keys are uniform; where they are evenly spaced each digit has 48 keys of a tile then,
-    // which begin in two banks of local memory: 45 begin in all.
+    // 32 keys per item are 1 % faster for uniform keys. With evenly spaced keys, each digit then has 48 keys of a
+    // tile, whose first keys share two banks of local memory; with 45 they use all banks.
     {
       algorithm: 'onesweep',
       which: { keyBits: 32, valueBytes: 0, over: 2 ** 24 },
@@ -147,9 +147,9 @@ export const hopper: DeviceTuning = {
       which: { keyBits: 64, valueBytes: 4 },
       tuning: { groupSize: 768, keysPerItem: 21 },
     },
-    // The later a row, the smaller the tile: as many units as can be have one. Tiles for 2^21 keys are the largest, but
-    // for narrow keys: above, onesweep is slower by 9 % (u32) or 15 % (u64) where keys are uniform, and faster by up to 28 %
-    // or 60 % where they are skewed.
+    // The later a row, the smaller the tile, so that as many units as possible have one. Tiles for 2^21 keys are
+    // the largest, except for narrow keys. Above that, onesweep is slower by 9 % (u32) or 15 % (u64) for uniform
+    // keys, and faster by up to 28 % or 60 % for skewed ones.
     {
       algorithm: 'persistent',
       tuning: { groupSize: 512, keysPerItem: 32, maxRegisters: 128, checkedLanes: true },
@@ -164,8 +164,8 @@ export const hopper: DeviceTuning = {
       which: { keyBits: 16, over: 2 ** 21 },
       tuning: { groupSize: 640, keysPerItem: 50, maxRegisters: 96 },
     },
-    // 512 x 32 are faster by 4 % where keys are uniform and slower by a third where they are evenly spaced: each digit has
-    // 64 keys of a tile then, which all begin in one bank of local memory.
+    // 512 x 32 is 4 % faster for uniform keys and a third slower for evenly spaced ones: each digit then has 64
+    // keys of a tile, whose first keys are all in one bank of local memory.
     {
       algorithm: 'persistent',
       which: { keyBits: 32 },
@@ -211,7 +211,7 @@ export const hopper: DeviceTuning = {
       which: { n: 2 ** 17 },
       tuning: { groupSize: 512, keysPerItem: 2, maxRegisters: 128 },
     },
-    // No more groups than are resident together: the last ones would run by themselves.
+    // No more groups than are resident together: the last ones would run alone.
     { algorithm: 'reduce', tuning: { groupsPerUnit: 5 } },
     {
       algorithm: 'reduce',

@@ -1,9 +1,9 @@
-/** When each device, the disk and the bus were at work. */
+/** Timeline of a batch: the activity of devices, disk and bus. */
 import type { ThreadSeconds } from '../../device/staging.js';
 import type { WorkSpan } from '../../io/spans.js';
 import type { BatchEvent, JobResult } from '../events.js';
 
-/** What a stretch of time was spent on. */
+/** Kinds of activity. */
 export const KINDS = [
   ...['read', 'wait', 'upload', 'sort', 'download', 'write', 'sync', 'checksum', 'other', 'failed'],
 ] as const satisfies readonly (WorkSpan['kind'] | 'other' | 'failed')[];
@@ -12,24 +12,26 @@ export type Kind = (typeof KINDS)[number];
 export interface Span {
   readonly kind: Kind;
   readonly job: string;
-  /** Seconds since the batch began. */
+  /** Seconds since the start of the batch. */
   readonly begin: number;
   readonly seconds: number;
-  /** What the threads did that moved a file. */
+  /** Seconds that the transfer threads spent. */
   readonly threads?: ThreadSeconds;
 }
 
-/** Spans of a device, the disk or a bus, in rows in which none overlaps another. */
+/** Spans of a device, the disk or a bus, in rows without overlaps. */
 export interface Track {
   readonly name: string;
   readonly rows: readonly (readonly Span[])[];
-  /** Part of the time between the first and the last span of all in which it was at work; left out of jobs. */
+  /** Share of the time between the first and the last span of all in which it was busy; absent for jobs. */
   readonly busy?: number;
 }
 
 type SucceededJob = Extract<JobResult, { outcome: 'ok' }>;
 
-/** Collects what took place when. What a sort does not tell by itself is told by its lengths, in the order of a job's steps. */
+/**
+ * Collects spans from job results. A sort without spans is reconstructed from its durations, in the order of its steps.
+ */
 export class BatchTimeline {
   readonly #began = Date.now();
   readonly #jobs = new Map<string, Span[][]>();
@@ -91,7 +93,7 @@ function rowsOf<T>(map: Map<string, T[]>, name: string): T[] {
 
 type JobSpan = Omit<WorkSpan, 'kind'> & { readonly kind: Kind };
 
-/** The spans that a job has told of, in order; of one that has told of no sort, with the lengths that its report has. */
+/** Returns the spans of a job in order; without a recorded sort, estimates them from the durations in its report. */
 function spansOf({ spans, report, began }: SucceededJob): JobSpan[] {
   const recorded = spans.filter(({ seconds }) => seconds > 0).toSorted((a, b) => a.began - b.began);
   if (recorded.some(({ kind }) => kind === 'sort')) return recorded;
@@ -112,7 +114,7 @@ function spansOf({ spans, report, began }: SucceededJob): JobSpan[] {
   ];
 }
 
-/** What a job did between its spans is something else. */
+/** Fills the gaps between the spans of a job with spans of kind 'other'. */
 function fillGaps(spans: readonly Span[], begin: number, seconds: number): Span[] {
   const all: Span[] = [];
   const job = spans[0]?.job ?? '';
@@ -131,7 +133,7 @@ function fillGaps(spans: readonly Span[], begin: number, seconds: number): Span[
 
 const endOf = ({ begin, seconds }: Span): number => begin + seconds;
 
-/** From the first begin to the last end. */
+/** Returns the time from the first start to the last end. */
 function lengthOf(spans: readonly Span[]): number {
   let [first, last] = [Number.POSITIVE_INFINITY, 0];
   for (const span of spans) {
@@ -141,7 +143,7 @@ function lengthOf(spans: readonly Span[]): number {
   return Math.max(0, last - first);
 }
 
-/** Seconds in which one of the spans was going on at least. */
+/** Returns the seconds covered by at least one span. */
 function coveredSeconds(spans: readonly Span[]): number {
   let [sum, until] = [0, 0];
   for (const span of spans.toSorted((a, b) => a.begin - b.begin)) {
@@ -152,10 +154,10 @@ function coveredSeconds(spans: readonly Span[]): number {
   return sum;
 }
 
-/** Clocks of two processes differ by a little. */
+/** Tolerance for the difference between the clocks of two processes. */
 const SLACK_SECONDS = 0.002;
 
-/** Adds spans to the first row that is free by then. */
+/** Adds spans to the first free row. */
 function placeInRow(rows: Span[][], spans: readonly Span[]): void {
   const [first] = spans;
   if (!first) return;

@@ -1,10 +1,10 @@
-/** A batch as one page that needs nothing else: what came of each job, and what took how long. */
+/** A batch report as one self-contained HTML page: job results and timeline. */
 import type { ThreadSeconds } from '../../device/staging.js';
 import { escapeMarkup } from '../../util/markup.js';
 import { KINDS, type Kind, type Span, type Track } from './batch-timeline.js';
 import { type BatchReport, headline, type ReportRow } from './report.js';
 
-/** Colours that people tell apart who do not see all of them. */
+/** A palette for colour-blind readers. */
 const COLOURS: Readonly<Record<Kind, string>> = {
   read: '#0072b2',
   wait: '#c5b0d5',
@@ -41,7 +41,7 @@ code { overflow-wrap: anywhere; }
 
 const [WIDTH, LEFT, ROW, GAP] = [1100, 150, 14, 12];
 
-/** Most spans that are drawn: more are no more to be seen, and make a page slow. */
+/** Maximum number of spans to draw; more are not discernible and slow the page down. */
 const MAX_SPANS = 20_000;
 
 export function htmlReport(report: BatchReport): string {
@@ -126,7 +126,7 @@ ${threadsOf(spans)}
 ${left === 0 ? `<figcaption>The first ${MAX_SPANS} stretches of time.</figcaption>` : ''}</figure>`;
 }
 
-/** What was at work for which part of the time: whatever was nearly all of it is what binds. */
+/** Returns a list of tracks by share of busy time; the bottleneck is busy for nearly all of it. */
 function bound(tracks: readonly Track[]): string {
   const busy = tracks.flatMap(({ name, busy: part }) => (part === undefined ? [] : [{ name, part }]));
   const parts = busy
@@ -145,10 +145,10 @@ const THREAD_ACTIVITIES: Readonly<Record<keyof ThreadSeconds, string>> = {
   device: 'the device, and waiting for it',
 };
 
-/** What the threads did that moved files, if any did. */
+/** Returns a summary of the time that transfer threads spent, if any. */
 function threadsOf(spans: readonly Span[]): string {
   const doings = Object.keys(THREAD_ACTIVITIES) as (keyof ThreadSeconds)[];
-  // Each job's spans stand in the disk's row once more.
+  // The spans of a job also appear in the row of the disk.
   const moves = new Set(spans.flatMap(({ threads }) => threads ?? []));
   const seconds = (doing: keyof ThreadSeconds): number =>
     [...moves].reduce((sum, threads) => sum + threads[doing], 0);
@@ -167,7 +167,7 @@ const shorten = (name: string): string => (name.length > 22 ? `${name.slice(0, 2
 const rectangle = ({ kind, job, begin, seconds }: Span, x: (at: number) => number, y: number): string =>
   `<rect x="${x(begin).toFixed(2)}" y="${y}" width="${Math.max(0.5, x(begin + seconds) - x(begin)).toFixed(2)}" height="${ROW - 2}" fill="${COLOURS[kind]}"><title>${escapeMarkup(job)}: ${kind}, ${(seconds * 1000).toFixed(1)} ms</title></rect>`;
 
-/** Some round times up to the end. */
+/** Returns round tick positions up to the end. */
 function ticksOf(end: number): number[] {
   const rough = end / 8;
   const power = 10 ** Math.floor(Math.log10(rough));

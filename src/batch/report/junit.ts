@@ -1,7 +1,7 @@
 import { escapeMarkup } from '../../util/markup.js';
 import type { BatchReport, ReportRow } from './report.js';
 
-/** A batch as the XML that continuous integration shows: each job is a test case. */
+/** Formats a batch report as JUnit XML for continuous integration: each job is a test case. */
 export function junitReport({ name, summary, rows }: BatchReport): string {
   const { jobs, failed, skipped, seconds } = summary;
   const counts = `tests="${jobs}" failures="${failed}" errors="0" skipped="${skipped}" time="${seconds.toFixed(3)}"`;

@@ -1,7 +1,7 @@
 import { markdownCell as cell } from '../../util/markup.js';
 import { type BatchReport, headline } from './report.js';
 
-/** A batch as Markdown: failures first, then all jobs. */
+/** Formats a batch report as Markdown: failures first, then all jobs. */
 export function markdownReport(report: BatchReport): string {
   const failures = report.rows.filter(({ error }) => error);
   const rows = report.rows.map(({ name, outcome, n, seconds, algorithm, device }) => {

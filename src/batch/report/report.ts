@@ -1,4 +1,4 @@
-/** What is written down of a batch when it has ended. */
+/** Reports of finished batches. */
 import { extname } from 'node:path';
 import { type OutputContext, withOutput } from '../../io/output.js';
 import { UsageError } from '../../util/errors.js';
@@ -7,7 +7,7 @@ import { htmlReport } from './html.js';
 import { junitReport } from './junit.js';
 import { markdownReport } from './markdown.js';
 
-/** A job, as `--json` has it. */
+/** A job, in the form of `--json`. */
 export interface ReportRow {
   readonly name: string;
   readonly in: string | readonly string[];
@@ -22,7 +22,7 @@ export interface ReportRow {
 }
 
 export interface BatchReport {
-  /** Of the manifest. */
+  /** Name of the manifest. */
   readonly name: string;
   readonly summary: {
     readonly jobs: number;
@@ -31,7 +31,7 @@ export interface BatchReport {
     readonly failed: number;
     readonly skipped: number;
     readonly seconds: number;
-    /** Of them, until the first device was open. */
+    /** The part of `seconds` until the first device was open. */
     readonly startSeconds: number;
   };
   readonly rows: readonly ReportRow[];
@@ -45,7 +45,11 @@ const FORMATS: Readonly<Record<string, (report: BatchReport) => string>> = {
   '.html': htmlReport,
 };
 
-/** The extension that says what a report is. @throws UsageError for another one */
+/**
+ * Returns the extension of a report file, which determines its format.
+ *
+ * @throws UsageError when the extension is not supported
+ */
 export function reportFormat(file: string): string {
   const extension = extname(file).toLowerCase();
   if (Object.hasOwn(FORMATS, extension)) return extension;
@@ -54,7 +58,7 @@ export function reportFormat(file: string): string {
   );
 }
 
-/** @throws IoError */
+/** @throws IoError when writing fails */
 export async function writeReport(
   file: string,
   format: string,
@@ -62,12 +66,12 @@ export async function writeReport(
   context: OutputContext,
 ): Promise<void> {
   const text = FORMATS[format]?.(report) ?? '';
-  // Of a batch that was interrupted, too, it is told what became of it.
+  // Ignores the signal of the context, so that an interrupted batch is also reported.
   const signal = new AbortController().signal;
   await withOutput(file, { ...context, signal }, (output) => output.write(Buffer.from(text)));
 }
 
-/** The headline of a report. */
+/** Returns the headline of a report. */
 export function headline({ summary }: BatchReport): string {
   const { jobs, ok, done, failed, skipped, seconds, startSeconds } = summary;
   const parts = [

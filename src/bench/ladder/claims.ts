@@ -1,28 +1,32 @@
-/** Whether what the lectures say of each step holds on a device. */
+/** Decides whether the claims of the lectures about each step hold on a device. */
 import type { LadderRow } from './ladder.js';
 import { LECTURE_CLAIMS } from './messages.js';
 import type { LadderName } from './task.js';
 
-/** A claim with its verdict on one device at one size. */
+/** A claim with its verdict for one device and size. */
 export interface Claim {
   readonly primitive: LadderName;
   readonly task: string;
   readonly claim: string;
   readonly device: string;
   readonly n: number;
-  /** Null where one of the steps was not measured. */
+  /** Null when one of the steps was not measured. */
   readonly holds: boolean | null;
-  /** What was measured, and what the model says of it. */
+  /** The measured times, and the explanation of the model. */
   readonly reason: string;
 }
 
-/** Deviations that a difference must exceed. */
+/** Number of deviations that a difference must exceed. */
 const DEVIATIONS = 3;
 const MIN_DIFFERENCE = 0.05;
 const milliseconds = (seconds: number): string => `${(seconds * 1e3).toPrecision(3)} ms`;
 const bestSeconds = ({ kernelSeconds, seconds }: LadderRow): number | null => kernelSeconds ?? seconds;
 
-/** The claims about what was measured, each with its verdict. @param types of devices, by name */
+/**
+ * Returns the claims about measured steps, each with its verdict.
+ *
+ * @param types types of the devices, by name
+ */
 export function claimsOf(rows: readonly LadderRow[], types: ReadonlyMap<string, string>): Claim[] {
   const claims: Claim[] = [];
   const places = new Map(
@@ -65,7 +69,7 @@ function verdict(
   return { holds: a < b, reason: `${measured}; ${why}` };
 }
 
-/** GPU or CPU? The best step of each task, with its transfers, against the host's loop. */
+/** Compares the best step of each task on the device, transfers included, with the host's loop. */
 function hostClaims(here: readonly LadderRow[], rows: readonly LadderRow[]): Claim[] {
   const tasks = new Map(here.map((row) => [`${row.primitive} ${row.task}`, row]));
   return [...tasks.values()].flatMap(({ primitive, task, device, n }): Claim[] => {

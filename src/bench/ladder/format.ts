@@ -1,4 +1,4 @@
-/** Ladders as a table, as plots and as a page. */
+/** Formats ladders as a table, plots and a page. */
 import { htmlPage } from '../html.js';
 import { type Plot, plotsFile } from '../plot.js';
 import type { Claim } from './claims.js';
@@ -31,11 +31,11 @@ const VERDICTS = { true: 'holds', false: 'fails here', null: 'not measured' } as
 
 export const verdictOf = ({ holds }: Claim): string => VERDICTS[String(holds) as 'true' | 'false' | 'null'];
 
-/** A claim in a line. */
+/** Formats a claim as one line. */
 export const claimText = (claim: Claim): string =>
   `${verdictOf(claim)}: ${claim.claim} (${claim.task}, ${claim.n.toLocaleString('en-US')} keys, ${claim.device}): ${claim.reason}`;
 
-/** Steps of a task over the number of keys; on several devices with their names. */
+/** Plots the steps of a task over the number of keys; with several devices, lines include the device name. */
 export function taskPlot(
   { rows, devices }: Pick<Ladder, 'rows' | 'devices'>,
   primitive: LadderName,
@@ -67,18 +67,22 @@ export function taskPlot(
   };
 }
 
-/** Tasks in the order in which they were measured. */
+/** Returns the tasks in the order in which they were measured. */
 export const tasksOf = (rows: readonly LadderRow[]): (readonly [LadderName, string])[] => [
   ...new Map(
     rows.map(({ primitive, task }) => [`${primitive} ${task}`, [primitive, task] as const]),
   ).values(),
 ];
 
-/** All plots below each other, as one SVG file. */
+/** Returns all plots, stacked, as one SVG file. */
 export const ladderSvg = (ladder: Ladder): string =>
   plotsFile(tasksOf(ladder.rows).map(([primitive, task]) => taskPlot(ladder, primitive, task)));
 
-/** A page with the claims, the plots and all rows. @param command the line that repeats it */
+/**
+ * Returns a page with the claims, the plots and all rows.
+ *
+ * @param command the command line that repeats it
+ */
 export function ladderHtml(ladder: Ladder, command: string): string {
   const { devices, rows, claims } = ladder;
   const about = devices.map(({ info, copyBytesPerSecond }) => {

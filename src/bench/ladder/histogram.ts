@@ -10,7 +10,7 @@ function hostHistogram(keys: Uint32Array | Uint8Array, bins: number): Uint32Arra
   return counts;
 }
 
-/** A step that counts: with the merge of the histograms of its groups, which is part of it. */
+/** Returns a counting step, including the merge of the work-groups' histograms. */
 function counter(
   step: HistogramLabStep,
   keys: Uint32Array | Uint8Array,
@@ -35,7 +35,10 @@ function counter(
   };
 }
 
-/** Counts by the lowest bits, 64 and 256 bins; images of bytes; and what adds up the histograms of groups. */
+/**
+ * Returns the histogram tasks: counts by the lowest bits with 64 and 256 bins, an image of bytes, and the merge of the
+ * work-groups' histograms.
+ */
 export function histogramTasks(keys: Uint32Array): Task[] {
   const n = keys.length;
   const of = (task: string, bins: number, steps: readonly HistogramLabStep[]): Task => {
@@ -64,7 +67,7 @@ export function histogramTasks(keys: Uint32Array): Task[] {
   ];
 }
 
-/** Groups whose histograms are added up, for n keys. */
+/** Returns the number of work-groups whose histograms are merged, for n keys. */
 const groupsFor = (n: number): number => Math.max(1, Math.ceil(n / (240 * 256)));
 
 function mergeTask(n: number): Task {

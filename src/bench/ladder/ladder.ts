@@ -1,4 +1,4 @@
-/** The ladders of the lectures as an experiment: every step of each on the same keys, on devices and on the host. */
+/** Measures the ladders of the lectures: every step of each on the same keys, on devices and on the host. */
 import { Device } from '../../device/device.js';
 import type { DeviceInfo } from '../../device/platform.js';
 import { UnsupportedError } from '../../util/errors.js';
@@ -15,38 +15,41 @@ import { LADDERS, type LadderName, type Prepared, type StepMaker, type Task } fr
 
 export { LADDERS, type LadderName };
 
-/** One step on a device, or the host's loop. What is not right has no times: all numbers are null. */
+/** One step on a device, or the host's loop. Unless the result is right, all times are null. */
 export interface LadderRow {
   readonly primitive: LadderName;
-  /** What all steps that are compared do. */
+  /** The task that all compared steps perform. */
   readonly task: string;
   readonly step: string;
   /** Name of the device; `host` for the host. */
   readonly device: string;
   readonly n: number;
   readonly result: 'right' | 'wrong' | 'unsupported' | 'skipped';
-  /** Why it was not measured. */
+  /** Reason why it was not measured. */
   readonly reason?: string;
-  /** Seconds of the kernels by their events, the median; null where the device does not tell, and for the host. */
+  /** Median kernel seconds by device events; null for the host, and for devices without profiling times. */
   readonly kernelSeconds: number | null;
-  /** Seconds from the first command to the end of the last, as the host sees it, without transfers. */
+  /** Median seconds from the first command to the end of the last, by the host's clock, without transfers. */
   readonly seconds: number | null;
-  /** Seconds with the keys' way to the device and the result's way back. */
+  /** Median seconds including the upload of the keys and the download of the result. */
   readonly endToEndSeconds: number | null;
-  /** Median deviation of the kernels' seconds, else of the host's clock. */
+  /** Median absolute deviation of the kernel seconds, or of the host's clock without them. */
   readonly madSeconds: number | null;
-  /** Bytes that have to be read and written once, per second of the kernels, else of the host's clock. */
+  /** Bytes that the task must read and write once, per second of kernel time, or of the host's clock without it. */
   readonly bytesPerSecond: number | null;
-  /** That as a share of what a copy on the device moves. */
+  /** `bytesPerSecond` as a share of the copy bandwidth of the device. */
   readonly copyShare: number | null;
-  /** How many times as fast as the first step of its task (the host: on the first device); null where that one was not measured. */
+  /**
+   * Speed relative to the first step of its task (for the host: on the first device); null when that step was not
+   * measured.
+   */
   readonly speedup: number | null;
 }
 
 /** A measured device. */
 export interface LadderDevice {
   readonly info: DeviceInfo;
-  /** Bytes that a copy reads and writes in a second; null where the device does not tell. */
+  /** Bytes read plus bytes written per second by a copy; null for devices without profiling times. */
   readonly copyBytesPerSecond: number | null;
 }
 
@@ -57,11 +60,11 @@ export interface Ladder {
 }
 
 export interface LadderRequest {
-  /** What to open, one after the other. */
+  /** Device specs, measured in turn. */
   readonly devices: readonly string[];
   readonly counts: readonly number[];
   readonly ladders?: readonly LadderName[];
-  /** Measured runs of each step, after one that is not; default 5. */
+  /** Timed runs of each step, after one untimed run; default 5. */
   readonly rounds?: number;
   readonly onRow?: (row: LadderRow) => void;
 }
@@ -73,7 +76,7 @@ const TASKS: Readonly<Record<LadderName, (keys: Uint32Array) => Task[]>> = {
   sorts: sortTasks,
 };
 
-/** A step that would take longer, by what it took for fewer keys, is left out. */
+/** A step is skipped when its time, extrapolated from fewer keys, exceeds this many seconds. */
 const MAX_SECONDS = 20;
 const COPY_BYTES = 256 * 2 ** 20;
 
@@ -89,7 +92,7 @@ function randomKeys(n: number): Uint32Array {
   return keys;
 }
 
-/** Measures ladders on the same random u32 keys on all devices, and on the host. Every result is checked. */
+/** Measures ladders on the same random u32 keys on all devices and on the host. Every result is checked. */
 export async function ladder({
   devices: specs,
   counts,
@@ -143,7 +146,11 @@ interface StepsRequest {
   readonly add: (row: LadderRow) => void;
 }
 
-/** All steps of a task on one device. @returns seconds of the first, if it is right */
+/**
+ * Measures all steps of a task on one device.
+ *
+ * @returns seconds of the first step; undefined unless it is right
+ */
 async function measureSteps({
   device,
   task,
@@ -193,7 +200,7 @@ async function measureSteps({
   return first;
 }
 
-/** The step, or why there is none on the device. */
+/** Returns the prepared step, or the reason why the device does not support it. */
 async function prepare(maker: StepMaker, device: Device): Promise<Prepared | string> {
   try {
     return await maker.make(device);

@@ -2,22 +2,26 @@ import type { Device } from '../../device/device.js';
 import { type Timing, timing } from '../statistics.js';
 import type { Prepared, Task } from './task.js';
 
-/** What a right result cost. */
+/** Times of a correct result. */
 export interface Times {
-  /** Of the kernels by their events; null where the device does not tell. */
+  /** Kernel time by device events; null for devices without profiling times. */
   readonly kernel: Timing | null;
-  /** From the first command to the end of the last, as the host sees it, without transfers. */
+  /** Time from the first command to the end of the last, by the host's clock, without transfers. */
   readonly device: Timing;
-  /** With the keys' way to the device and the result's way back. */
+  /** Time including the upload of the keys and the download of the result. */
   readonly endToEnd: Timing;
 }
 
-/** What takes longer is measured once. */
+/** Steps that take longer, in seconds, are measured once. */
 const LONG_SECONDS = 2;
 
 const since = (started: number): number => (performance.now() - started) / 1000;
 
-/** @returns undefined when any result was wrong */
+/**
+ * Measures a step on a device.
+ *
+ * @returns undefined when any result was wrong
+ */
 export async function measure(
   device: Device,
   { inputs }: Task,
@@ -67,7 +71,7 @@ export async function measure(
   };
 }
 
-/** How long the host's loop takes. */
+/** Measures the host's loop. */
 export function measureHost(run: () => void, rounds: number): Timing {
   const seconds: number[] = [];
   for (let round = 0; round <= rounds; round++) {

@@ -1,26 +1,30 @@
-/** What the lectures say of the steps of each ladder, and why it may be otherwise elsewhere. */
+/** The claims of the lectures about the steps of each ladder, and why they may fail on other devices. */
 import { type Access, bankTurns } from '../../primitives/memory-model.js';
 import type { LadderName } from './task.js';
 
 type DeviceType = 'cpu' | 'gpu';
 
-/** One step beats another. */
+/** Claims that one step is faster than another. */
 export interface LectureClaim {
   readonly primitive: LadderName;
   readonly task: string;
   readonly claim: string;
   readonly better: string;
   readonly worse: string;
-  /** It need not be faster: how much slower it may be, as a share. */
+  /** Allowed slowdown as a share, for claims of equal speed. */
   readonly slack?: number;
-  /** Why it is said, and why it may fail here. */
+  /** Why the claim is made, and why it may fail on a device of this type. */
   readonly model: Readonly<Record<DeviceType, string>>;
 }
 
 const ITEMS = 256;
 const range = (n: number): number[] => Array.from({ length: n }, (_, i) => i);
 
-/** Most turns of the accesses of a tree. @param bytes of an element */
+/**
+ * Returns the maximum number of serialised bank accesses over all levels of a tree.
+ *
+ * @param bytes size of an element
+ */
 function treeTurns(
   accesses: (distance: number) => Access,
   bytes: number,
@@ -41,7 +45,7 @@ const swept = (distance: number): Access =>
     const at = distance * (2 * item + 2) - 1;
     return at < 2 * ITEMS ? at : undefined;
   });
-/** Bytes that neighbours count in, when all count different bins. */
+/** Byte addresses in which neighbouring work-items count, when all count different bins. */
 const layouts = {
   items: range(32).map((item) => item * 64 + ((item * 7) % 64)),
   bins: range(32).map((item) => ((item * 7) % 64) * ITEMS + item),

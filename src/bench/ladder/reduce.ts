@@ -2,7 +2,7 @@ import { REDUCE_STEPS, type ReduceStep, Reduction, SUBGROUPS } from '../../primi
 import type { StepMaker, Task } from './task.js';
 
 function hostSum(keys: Uint32Array): bigint {
-  // The halves of the words stay exact in numbers up to 2^37 keys.
+  // Sums of 16-bit halves are exact in doubles for up to 2^37 keys.
   let [low, high] = [0, 0];
   for (const key of keys) {
     low += key & 0xffff;
@@ -11,7 +11,7 @@ function hostSum(keys: Uint32Array): bigint {
   return BigInt(low) + (BigInt(high) << 16n);
 }
 
-/** The sum of u32 keys, in 64 bits. */
+/** Returns the task of summing u32 keys in 64 bits. */
 export function reduceTasks(keys: Uint32Array): Task[] {
   const n = keys.length;
   const expected = hostSum(keys);
@@ -24,7 +24,7 @@ export function reduceTasks(keys: Uint32Array): Task[] {
         subGroups: step === SUBGROUPS,
       });
       return {
-        // A reduction may leave its result in either of two buffers, so both are as large as the other.
+        // A reduction may leave its result in either buffer, so both have the same size.
         ...{ resultBytes: 8, scratchBytes: [reduction.partialBytes(n, step)] },
         enqueue: ([input = missing()], result, [other = result]) =>
           reduction.enqueue(device.queue, { keys: input, n, partials: [other, result] }, step),

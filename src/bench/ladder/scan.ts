@@ -11,7 +11,10 @@ function hostScan(keys: Uint32Array): Uint32Array {
   return out;
 }
 
-/** Exclusive prefix sums of u32 keys. All but the single pass recurse over the sums of their tiles. */
+/**
+ * Returns the task of exclusive prefix sums of u32 keys. All steps but the single pass recurse over the sums of their
+ * tiles.
+ */
 export function scanTasks(keys: Uint32Array): Task[] {
   const n = keys.length;
   const expected = hostScan(keys);

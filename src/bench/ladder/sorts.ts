@@ -17,7 +17,7 @@ const CODEC = keyCodec('u32');
 const WHOLE = [0, 32] as const;
 const codec = codecArgument(CODEC);
 
-/** A whole sort by one algorithm. */
+/** Returns a step that runs a whole sort with one algorithm. */
 function sortStep(
   step: string,
   factory: AlgorithmFactory,
@@ -51,7 +51,7 @@ function sortStep(
   };
 }
 
-/** The textbook's network, whose blocks go up and down by turns. */
+/** Returns a step with the textbook's bitonic network, whose blocks alternate between ascending and descending. */
 function alternatingStep(n: number, expected: Uint32Array): StepMaker {
   return {
     step: 'bitonic_alternating',
@@ -86,14 +86,14 @@ function alternatingStep(n: number, expected: Uint32Array): StepMaker {
   };
 }
 
-/** Keys in runs of a length, each in order by itself. */
+/** Returns the keys in separately sorted runs of `length` keys. */
 function sortRuns(keys: Uint32Array, length: number): Uint32Array {
   const out = keys.slice();
   for (let at = 0; at < out.length; at += length) out.subarray(at, at + length).sort();
   return out;
 }
 
-/** Runs that one pass merges: all three regimes can, with tiles of twice as many keys. */
+/** Length of the runs that one pass merges. All three regimes support it, with tiles of twice as many keys. */
 const RUN_KEYS = 512;
 const TILE = 2 * RUN_KEYS;
 const MERGE_KERNELS = ['merge_pairs', 'merge_local', 'merge_split', 'merge_tiles'];
@@ -174,7 +174,7 @@ function voteStep(vote: 'masks' | 'khr' | 'ptx', n: number, expected: Uint32Arra
 }
 
 const AMD_KERNELS = ['ScanArraysdim2', 'ScanArraysdim2_one_bin', 'permute', 'permute_blocks'];
-/** Most keys of which the tables of a pass are made on the host. */
+/** Largest number of keys for which the host computes the tables of a pass. */
 const MAX_AMD_KEYS = 2 ** 26;
 
 const buildAmd = (device: Device) =>
@@ -188,7 +188,7 @@ const buildAmd = (device: Device) =>
     }),
   );
 
-/** The two kernels of the classic pipeline that take most of its time, on the tables of its first pass. */
+/** Returns tasks for the two slowest kernels of the classic pipeline, on the tables of its first pass. */
 function amdTasks(keys: Uint32Array): Task[] {
   const n = keys.length;
   if (n > MAX_AMD_KEYS) return [];
@@ -277,7 +277,10 @@ function amdTasks(keys: Uint32Array): Task[] {
   ];
 }
 
-/** Whole sorts by networks, one pass of the merge sort in its three regimes, rows of 32 keys, and kernels of the AMD pipeline. */
+/**
+ * Returns the sort tasks: whole sorts by networks, one pass of the merge sort in its three regimes, rows of 32 keys,
+ * and kernels of the AMD pipeline.
+ */
 export function sortTasks(keys: Uint32Array): Task[] {
   const n = keys.length;
   const sorted = keys.toSorted();

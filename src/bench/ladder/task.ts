@@ -1,4 +1,4 @@
-/** What a ladder is made of: tasks, and the steps that do each of them. */
+/** Ladders consist of tasks, and tasks of steps that perform them in different ways. */
 import type { Buffer } from '../../device/buffer.js';
 import type { Device } from '../../device/device.js';
 import { bytesOf } from '../../keys/array.js';
@@ -8,27 +8,35 @@ export type LadderName = (typeof LADDERS)[number];
 
 /** A step that is ready to run. */
 export interface Prepared {
-  /** Bytes of its result, and of the temporary buffers it takes. */
+  /** Sizes in bytes of its result and of its scratch buffers. */
   readonly resultBytes: number;
   readonly scratchBytes: readonly number[];
-  /** @returns where the result is */
+  /**
+   * Enqueues the step.
+   *
+   * @returns the buffer that holds the result
+   */
   enqueue(inputs: readonly Buffer[], result: Buffer, scratch: readonly Buffer[]): Buffer;
   right(result: Uint8Array): boolean;
 }
 
 export interface StepMaker {
   readonly step: string;
-  /** @throws UnsupportedError where the device cannot do it so, or there are too many keys */
+  /**
+   * Prepares the step on a device.
+   *
+   * @throws UnsupportedError when the device does not support it, or when there are too many keys
+   */
   make(device: Device): Promise<Prepared>;
 }
 
-/** What all of its steps do, each in its own way. */
+/** A task that several steps perform, each in its own way. */
 export interface Task {
   readonly ladder: LadderName;
   readonly task: string;
-  /** What is read: keys first. It may be made on a device. */
+  /** Input arrays, the keys first. */
   readonly inputs: readonly ArrayBufferView[];
-  /** Bytes that the task itself has to read and write once. */
+  /** Bytes that the task must read and write once. */
   readonly bytes: number;
   readonly host: () => void;
   readonly steps: readonly StepMaker[];
@@ -37,7 +45,7 @@ export interface Task {
 export const same = (a: Uint8Array, b: ArrayBufferView): boolean =>
   globalThis.Buffer.compare(a, bytesOf(b)) === 0;
 
-/** Whole numbers that the host's loops go over. */
+/** Returns an array of computed words, for the host's loops. */
 export const filled = (n: number, value: (i: number) => number): Uint32Array => {
   const words = new Uint32Array(n);
   for (let i = 0; i < n; i++) words[i] = value(i);

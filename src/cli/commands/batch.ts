@@ -29,7 +29,7 @@ export async function run(args: BatchArguments, console: Console): Promise<ExitC
   assertNoScheduler(args);
   const options = readOptions(args);
   const reports = (args.report ?? []).map((file) => ({ file, format: reportFormat(file) }));
-  for (const { file } of reports) await assertWritable(file); // before hours of work, not after
+  for (const { file } of reports) await assertWritable(file); // fail before hours of work, not after
   const batch = await readBatch(args, options.journal, console);
   try {
     if (args['dry-run']) return await printPlan(batch, args, options.journal, console);
@@ -55,7 +55,7 @@ async function runAll(
       ? undefined
       : await (await import('../distributed-batch.js')).distributedRunnerFor(args, options, console);
   const devices = readDeviceList(args.device ?? (batch.devices.length > 0 ? batch.devices : ['auto']));
-  // What is printed for a scheduler stands alone on stdout.
+  // stdout carries only the scheduler's script or manifest.
   const view = new BatchView(args, batch, args.print ? { ...console, stdout: console.stderr } : console);
   const { signal, temporaryFiles } = console;
   const { results, journalError } = await runBatch(batch, {
@@ -73,7 +73,11 @@ async function runAll(
   return exitOf(results, console);
 }
 
-/** @throws IoError */
+/**
+ * Checks that a report can be written, before the batch starts.
+ *
+ * @throws IoError when the file or its folder is not writable
+ */
 async function assertWritable(file: string): Promise<void> {
   try {
     const found = await stat(file).catch(() => undefined);
@@ -87,13 +91,17 @@ async function assertWritable(file: string): Promise<void> {
 
 type ReadOptions = Omit<BatchOptions, 'devices' | 'keepAll' | 'signal' | 'temporaryFiles' | 'onEvent'>;
 
-/** Most whole seconds of a timer. */
+/** Longest timeout in whole seconds that a timer supports. */
 const MAX_SECONDS = Math.floor(MAX_TIMER_SECONDS);
 
-/** Is a manifest a file, which may have a journal beside it, and not stdin or another pipe? */
+/** Returns whether the manifest is a regular file, which can have a journal next to it, and not stdin or a pipe. */
 const isOfFile = (jobs: string): boolean => !isStdin(jobs) && fileState(jobs) !== undefined;
 
-/** @throws UsageError */
+/**
+ * Reads the options of the batch runner and fills in defaults.
+ *
+ * @throws UsageError when an option is out of range, or when two options conflict
+ */
 function readOptions(args: BatchArguments): ReadOptions {
   const { jobs, journal, force, parallel = defaultParallel(), retries, timeout, memory } = args;
   if (args['fail-fast'] && args['keep-going']) {
@@ -110,7 +118,11 @@ function readOptions(args: BatchArguments): ReadOptions {
   };
 }
 
-/** @throws UsageError for what is said to schedulers where there is none */
+/**
+ * Rejects scheduler options without `--engine`.
+ *
+ * @throws UsageError when a scheduler option was given
+ */
 function assertNoScheduler(args: BatchArguments): void {
   const option = args.engine === undefined ? schedulerOption(args) : undefined;
   if (option === undefined) return;
@@ -142,7 +154,11 @@ async function readBatch(
   return parseManifest(text, { name: jobs, folder, protectedFiles });
 }
 
-/** @throws UsageError where one file is to be two things */
+/**
+ * Checks that the manifest, the journal and the reports are distinct files.
+ *
+ * @throws UsageError when two of them are the same file
+ */
 async function assertDistinctFiles(
   protectedFiles: readonly (readonly [path: string, what: string])[],
 ): Promise<void> {
@@ -154,7 +170,7 @@ async function assertDistinctFiles(
   }
 }
 
-/** Shows how a batch goes, and keeps what its report tells. */
+/** Shows the progress of a batch and collects the data of its report. */
 class BatchView {
   readonly #args: BatchArguments;
   readonly #console: Console;
@@ -191,7 +207,7 @@ class BatchView {
     else if (result.outcome === 'error' || !this.#console.quiet) print(this.#console, resultText(result));
   }
 
-  /** Failures once more, where they are not lost among all that went well. */
+  /** Repeats the failures after a mixed result, where they would scroll out of sight, and returns the report. */
   end(results: readonly JobResult[]): BatchReport {
     this.#view.clear();
     const { counts, seconds, startSeconds = 0 } = this.#tally;
@@ -217,7 +233,7 @@ function exitOf(results: readonly JobResult[], { signal }: Console): ExitCode {
   return signal.aborted ? EXIT.interrupted : EXIT.ok;
 }
 
-/** Tells what a run would do. */
+/** Prints what a run would do (`--dry-run`). */
 async function printPlan(
   { jobs }: Incoming,
   { json, force }: BatchArguments,

@@ -37,7 +37,7 @@ import { type BenchArguments, type BenchName, CALL_COUNTS, COUNT, SORT_AXES } fr
 import { ProgressBar } from '../progress-bar.js';
 import { table } from '../table.js';
 
-/** What can be measured; each prints its own rows and says whether all of them are right. */
+/** Benchmarks by name. Each prints its own rows and returns whether all of them are correct. */
 const BENCHES: Readonly<Record<BenchName, (args: BenchArguments, console: Console) => Promise<ExitCode>>> = {
   calls: runCalls,
   ladder: runLadder,
@@ -91,11 +91,15 @@ async function runLadder(args: BenchArguments, console: Console): Promise<ExitCo
   return rows.some(({ result }) => result === 'wrong') ? EXIT.notSorted : EXIT.ok;
 }
 
-/** Devices of a ladder; the host is measured always, and may be named. @throws UsageError where only it is */
+/**
+ * Selects the devices of a ladder. The host is always measured and may be named as well.
+ *
+ * @throws UsageError when only the host is named
+ */
 function ladderDevices(given: BenchArguments['device']): { devices: string[]; deviceText: string } {
   const specs = deviceSpecs(given ?? ['auto']);
   const own = specs.filter((spec) => spec !== 'host');
-  if (own.length === 0) readDevices(specs); // says that there is nothing to compare
+  if (own.length === 0) readDevices(specs); // throws: nothing to compare with
   const devices = given === undefined ? ['auto'] : readDevices(own).map(({ id }) => id);
   return { devices, deviceText: specs.join(',') };
 }
@@ -128,7 +132,7 @@ async function runSorts(args: BenchArguments, console: Console): Promise<ExitCod
   if (args.html !== undefined) writePlot(args.html, benchHtml(benches, sortsCommandOf(args)));
   const rows = benches.flatMap((bench) => bench.rows);
   if (rows.some(({ result }) => result === 'wrong' || result === 'error')) return EXIT.notSorted;
-  // A result of one device is the baseline of any; of several, each has its own.
+  // A baseline of one device applies to every device; in a baseline of several, each device has its own.
   const slower = benches.flatMap((bench) => {
     const old = before?.length === 1 ? before[0] : before?.find(({ device }) => device === bench.device);
     return old ? regressions(old, bench) : [];
@@ -136,13 +140,22 @@ async function runSorts(args: BenchArguments, console: Console): Promise<ExitCod
   return printSlower(slower.map(cells), console);
 }
 
-/** @param slower cells of rows that are slower than the baseline */
+/**
+ * Prints the regressions and returns the exit code.
+ *
+ * @param slower cells of the rows that are slower than the baseline
+ */
 function printSlower(slower: readonly (readonly string[])[], console: Console): ExitCode {
   for (const row of slower) say(console, `clsort: slower than the baseline: ${row.join(' ')}`);
   return slower.length > 0 ? EXIT.notSorted : EXIT.ok;
 }
 
-/** @returns whether the result is printed for programs @throws UsageError */
+/**
+ * Checks `--repeats` and the output format.
+ *
+ * @returns whether the result is printed in a machine-readable format
+ * @throws UsageError when `--repeats` is not a whole number from 1 on, or when several formats are given
+ */
 function checkOutput({ repeats, json, csv: wantsCsv, markdown: wantsMarkdown }: BenchArguments): boolean {
   if (!Number.isInteger(repeats) || repeats < 1) throw new UsageError('--repeats: expected 1 or more');
   const formats = [json, wantsCsv, wantsMarkdown].filter(Boolean).length;
@@ -195,7 +208,7 @@ async function runCalls(args: BenchArguments, console: Console): Promise<ExitCod
 const jsonOf = (benches: readonly SortBench[]): SortBench | SortBenches =>
   benches.length === 1 && benches[0] ? benches[0] : { schema: 'clsort.bench.sorts/2', benches };
 
-/** The line that repeats a measurement. */
+/** Returns the command line that repeats a measurement. */
 function commandOf(what: string, options: Readonly<Record<string, string | number>>): string {
   const quoted = (text: string): string =>
     /^[\w.,:^+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
@@ -203,10 +216,10 @@ function commandOf(what: string, options: Readonly<Record<string, string | numbe
   return `clsort bench ${what} ${words.join(' ')}`;
 }
 
-/** What --device was, to be given again. */
+/** Returns the `--device` option in a form that can be given again. */
 const deviceOf = ({ device = ['auto'] }: BenchArguments) => ({ device: device.join(',') });
 
-/** What is measured one after the other: the best device where none is named. */
+/** Devices that are measured in turn; the best device when none is named. */
 const benchDevicesOf = (given: BenchArguments['device']): string[] =>
   given === undefined ? ['auto'] : readDevices(given).map(({ id }) => id);
 
@@ -215,14 +228,23 @@ function sortsCommandOf(args: BenchArguments): string {
   return commandOf('sorts', { count, ...deviceOf(args), algorithm, dtype, mode, distribution, repeats });
 }
 
-/** @throws UsageError where there is nothing to measure */
+/**
+ * Parses the sizes to measure.
+ *
+ * @throws UsageError when a size is malformed or 0
+ */
 function readSizes(text: string): number[] {
   const counts = readCounts(text);
   if (counts.includes(0)) throw new UsageError('--count is 0: there is nothing to measure');
   return counts;
 }
 
-/** Every combination of the axes. */
+/**
+ * Returns every combination of the axes.
+ *
+ * @throws UsageError when a mode, a distribution, an algorithm or a size is unknown
+ * @throws DtypeError when a dtype is unknown
+ */
 function readCases({ algorithm, dtype, mode, distribution, count = COUNT }: BenchArguments): SortCase[] {
   const modes = listed(mode).map((word): Mode => {
     const found = MODES.find((known) => known === word);

@@ -28,7 +28,7 @@ export async function run(given: CheckArguments, console: Console): Promise<Exit
   const order = readOrder(args);
   const input = readInput(args);
   const { file } = args;
-  // What is compared with may be parts, or any file: their options are those of what is checked.
+  // `--against` names a folder of parts or any file; the options of the checked file apply to it.
   const against = args.against;
   const others = against === undefined ? undefined : await expandParts([against]);
   if (isStdin(file) && against !== undefined && isStdin(against)) {
@@ -43,7 +43,7 @@ export async function run(given: CheckArguments, console: Console): Promise<Exit
     const name = manifest ? file : reader.name;
     const info = dtypeInfo(dtype);
     const lines = linesOf(reader, args.axis);
-    // One look is enough, so that a pipe of any length can be checked.
+    // One pass computes order and multiset, so a pipe of any length can be checked.
     const points = randomPoints();
     const keys = against === undefined ? undefined : new Multiset(info, points);
     const wanted = { ...order, dtype, bits: bitWindow(order.bits, info) };
@@ -64,7 +64,11 @@ export async function run(given: CheckArguments, console: Console): Promise<Exit
   });
 }
 
-/** @throws DtypeError */
+/**
+ * Checks that both inputs hold keys of the same dtype.
+ *
+ * @throws DtypeError when they differ
+ */
 function assertSameDtype(a: KeyReader, b: KeyReader): void {
   if (a.dtype === b.dtype) return;
   throw new DtypeError(

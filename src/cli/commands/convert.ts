@@ -7,7 +7,11 @@ import type { ConvertArguments } from '../options/convert.js';
 export const run = async (args: ConvertArguments, console: Console): Promise<ExitCode> =>
   runCopy([args.in], outOf(args), args, console);
 
-/** @throws UsageError where no output is named, or two */
+/**
+ * Returns the path of the output.
+ *
+ * @throws UsageError when no output is named, or two different ones
+ */
 function outOf({ result, out = result }: ConvertArguments): string {
   if (out === undefined) throw new UsageError("no output: name one, as in '-o keys.npy'");
   if (result !== undefined && result !== out) {

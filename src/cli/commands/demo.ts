@@ -12,16 +12,16 @@ import { EXIT, type ExitCode } from '../exit-code.js';
 import type { DemoArguments } from '../options/demo.js';
 import { grouped, secondsText } from '../table.js';
 
-/** Keys that a line shows. */
+/** Maximum number of keys printed on one line. */
 const MAX_SHOWN = 64;
 const MAX_KEYS = 2 ** 28;
 const RUNS = 5;
 
 interface TimedSort {
   readonly sorted: Uint32Array;
-  /** Of the call, from array to array; the best of some, after one that compiles. */
+  /** Seconds of the whole call, from array to array: the best of `RUNS` calls, after one warm-up call that compiles. */
   readonly seconds: number;
-  /** Of the kernels; null where the device does not tell. */
+  /** Seconds of the kernels; null when the device has no profiling times. */
   readonly kernelSeconds: number | null;
 }
 

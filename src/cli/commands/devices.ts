@@ -21,7 +21,7 @@ import type { DevicesArguments } from '../options/devices.js';
 import { ProgressBar } from '../progress-bar.js';
 import { bytesText, secondsText, table } from '../table.js';
 
-/** Positions in the list of devices differ from process to process; names do not. */
+/** Identifies a device across processes: positions in the device list may differ between processes, names do not. */
 const nameOf = ({ platform, name }: DeviceInfo): string => `${platform}\n${name}`;
 
 export async function run(args: DevicesArguments, console: Console): Promise<ExitCode> {
@@ -51,7 +51,10 @@ export async function run(args: DevicesArguments, console: Console): Promise<Exi
   return EXIT.ok;
 }
 
-/** What a device says of itself beside its limits, and for each algorithm whether its parameters were measured or modelled. */
+/**
+ * Returns the capabilities of a device beside its limits, and per algorithm whether its parameters were measured or
+ * modelled.
+ */
 function abilitiesOf(device: KnownDevice) {
   const { capabilities } = device;
   const { architecture, computeUnits, groupLocalBytes, unit, subGroupSizes, unifiedMemory, ptx } =
@@ -71,7 +74,7 @@ function abilitiesOf(device: KnownDevice) {
   };
 }
 
-/** Each device in a process of its own, so that a driver that crashes fails its own cells. */
+/** Runs the self-tests of each device in a child process, so that a crashing driver fails only its own cells. */
 async function selfTestAll(
   found: readonly DeviceInfo[],
   args: DevicesArguments,
@@ -105,7 +108,7 @@ async function selfTestAll(
   return all.some(hasFailed) ? EXIT.notSorted : EXIT.ok;
 }
 
-/** The table of one device, and below it the reasons, each once. */
+/** Formats the table of one device, followed by the distinct reasons for failures. */
 function selfTestText({ name, platform, driver }: DeviceInfo, rows: readonly SelfTestRow[]): string {
   const variants = Object.keys(VARIANTS);
   const algorithms = [...new Set(rows.map(({ algorithm }) => algorithm))];
@@ -130,14 +133,14 @@ function childArguments(args: DevicesArguments, device: DeviceInfo, from: number
   return ['devices', ...algorithms, '--child', nameOf(device), '--from', String(from)];
 }
 
-/** The cells of one device from a number on; what it prints is for the parent. */
+/** Runs the self-tests of one device, starting at case number `from`. The parent process parses the output. */
 async function runChild(args: DevicesArguments, console: Console): Promise<ExitCode> {
   const device = devices().find((one) => nameOf(one) === args.child);
   if (!device) throw new NoDeviceError(`the device '${args.child}' has gone`);
   const cases = selfTestCases(args.algorithm).slice(args.from);
   for await (const row of selfTestDevice(device, cases)) {
     print(console, JSON.stringify({ row }));
-    if (console.signal.aborted) return EXIT.interrupted; // the parent has gone
+    if (console.signal.aborted) return EXIT.interrupted; // the parent process has exited
   }
   return EXIT.ok;
 }

@@ -14,7 +14,11 @@ import { readDevice } from '../device-arguments.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import type { ExplainArguments } from '../options/explain.js';
 
-/** A window as A:B, or the lowest B bits. @throws UsageError */
+/**
+ * Parses a bit window: `A:B`, or `B` for the lowest B bits.
+ *
+ * @throws UsageError when it is malformed
+ */
 function readWindow(text: string): number | readonly [number, number] {
   const match = /^(?:(\d+):)?(\d+)$/.exec(text);
   if (!match)
@@ -22,7 +26,11 @@ function readWindow(text: string): number | readonly [number, number] {
   return match[1] === undefined ? Number(match[2]) : [Number(match[1]), Number(match[2])];
 }
 
-/** The keys as they are typed, or as they are drawn. @throws UsageError */
+/**
+ * Returns the keys of the command line, or random keys with `--random`.
+ *
+ * @throws UsageError when both are given, or when `--random` is out of range
+ */
 function readWords({ keys = [], random, max, seed, dtype }: ExplainArguments): readonly string[] {
   if (random === undefined) {
     if (max !== undefined)

@@ -14,7 +14,7 @@ import type { GenArguments } from '../options/gen.js';
 import { ProgressBar } from '../progress-bar.js';
 import { bytesText, grouped } from '../table.js';
 
-/** Keys made between two writes. */
+/** Keys generated per write. */
 const PIECE = 2 ** 20;
 
 export async function run(args: GenArguments, console: Console): Promise<ExitCode> {
@@ -28,7 +28,7 @@ export async function run(args: GenArguments, console: Console): Promise<ExitCod
   const generator = new Generator({
     dtype,
     count,
-    distribution: args.distribution as Distribution, // the Generator checks it
+    distribution: args.distribution as Distribution, // the Generator validates it
     seed: readSeed(args.seed),
     ...(range && { range }),
   });
@@ -54,14 +54,22 @@ export async function run(args: GenArguments, console: Console): Promise<ExitCod
   return EXIT.ok;
 }
 
-/** The range of uniform keys: what --range says, else [0, 1) of floats; undefined for all bit patterns. @throws UsageError */
+/**
+ * Returns the range of uniform keys: `--range`, or [0, 1) for floats by default; undefined means all bit patterns.
+ *
+ * @throws UsageError when `--range` is malformed
+ */
 function rangeOf({ range, distribution }: GenArguments, dtype: Dtype): GenRequest['range'] {
   if (range !== undefined) return readRange(range, dtype);
   const info = dtypeInfo(dtype);
   return distribution === 'uniform' && info.kind === 'float' ? unitRange(info) : undefined;
 }
 
-/** @throws UsageError */
+/**
+ * Parses `--range A:B`: bigints for integer dtypes, numbers for floats.
+ *
+ * @throws UsageError when it is malformed
+ */
 function readRange(text: string, dtype: Dtype): readonly [bigint, bigint] | readonly [number, number] {
   const [low = '', high = '', ...more] = text.split(':');
   const isWhole = dtypeInfo(dtype).kind !== 'float';
@@ -77,7 +85,12 @@ function readRange(text: string, dtype: Dtype): readonly [bigint, bigint] | read
     : [Number(low), Number(high)];
 }
 
-/** What --dtype says, else the name of the output. @throws DtypeError, UsageError */
+/**
+ * Returns the dtype given by `--dtype`, or by the name of the output.
+ *
+ * @throws DtypeError when the dtype is unknown
+ * @throws UsageError when neither specifies one
+ */
 async function dtypeOf({ dtype, out }: GenArguments): Promise<NamedDtype> {
   if (dtype !== undefined) return namedDtype(dtype);
   const { named } = await nameFacts(isStdout(out) ? '' : out);

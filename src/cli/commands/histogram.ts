@@ -15,7 +15,7 @@ import { runWithSorter } from '../run-with-sorter.js';
 import { grouped, table } from '../table.js';
 
 const DEFAULT_BINS = 10;
-/** Characters of the longest bar. */
+/** Length of the longest bar, in characters. */
 const BAR = 40;
 
 type How = Pick<HistogramOptions, 'bins' | 'range' | 'edges' | 'bits'>;
@@ -65,7 +65,12 @@ const numberOf = (text: string, option: string): number => {
   throw new UsageError(`--${option}: '${text}' is no number`);
 };
 
-/** What makes the bins; the range of the keys where nothing does. @throws UsageError, InputError */
+/**
+ * Returns the bins. Without an option that defines them, they span the range of the keys.
+ *
+ * @throws UsageError when options conflict or are malformed
+ * @throws InputError when the keys have no finite range
+ */
 async function readBins(args: HistogramArguments, console: Console): Promise<How> {
   const { bins, range, edges, bits } = args;
   const option = Object.entries({ range, edges, bits }).filter(([, value]) => value !== undefined);
@@ -91,7 +96,12 @@ async function readBins(args: HistogramArguments, console: Console): Promise<How
   return { bins: count, range: await rangeOf(args, console) };
 }
 
-/** From the smallest key to the largest. @throws UsageError for stdin; InputError where there is no number */
+/**
+ * Returns the range from the smallest key to the largest.
+ *
+ * @throws UsageError when an input is stdin, which can be read only once
+ * @throws InputError when the keys have no finite range
+ */
 async function rangeOf(
   args: HistogramArguments,
   console: Console,
@@ -108,12 +118,15 @@ async function rangeOf(
   if (minimum === undefined || maximum === undefined || !Number.isFinite(low) || !Number.isFinite(high)) {
     throw new InputError('the keys have no finite range that could be cut into bins: say one, --range A:B');
   }
-  // Doubles would round integers beyond 2^53, and leave the smallest or the largest out.
+  // Doubles would round integers beyond 2^53 and exclude the smallest or the largest key.
   const isExact = typeof minimum !== 'bigint' || [low, high].every(Number.isSafeInteger);
   if (!isExact) return minimum < maximum ? [minimum, BigInt(maximum)] : [minimum, minimum + 1n];
   return low < high ? [low, high] : aroundOne(low);
 }
 
-/** A range for keys that are all equal: one up, or the whole half-line where 1 is lost in rounding. */
+/**
+ * Returns a range for keys that are all equal: [key, key + 1], or the range between key and 0 when adding 1 is lost in
+ * rounding.
+ */
 const aroundOne = (key: number): readonly [number, number] =>
   key + 1 > key ? [key, key + 1] : [Math.min(key, 0), Math.max(key, 0)];

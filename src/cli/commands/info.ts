@@ -40,7 +40,7 @@ export async function run(args: InfoArguments, console: Console): Promise<ExitCo
 const textOf = (number: number | bigint | undefined): string | null =>
   number === undefined ? null : numberText(number);
 
-/** Equal keys are in both orders, and are told to be in the usual one. */
+/** Returns the order of the keys. Equal keys are in both orders and count as ascending. */
 function orderOf({ ascending, descending }: FileProfile): 'ascending' | 'descending' | null {
   if (ascending) return 'ascending';
   return descending ? 'descending' : null;

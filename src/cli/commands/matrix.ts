@@ -32,18 +32,18 @@ import { comparisonText, matrixText } from '../matrix-text.js';
 import type { MatrixArguments } from '../options/matrix.js';
 import { ProgressBar } from '../progress-bar.js';
 
-/** Keys that a simulator sorts in about a second. */
+/** Largest number of keys for a simulator, which sorts that many in about a second. */
 const SIMULATED_KEYS = 300;
 
-/** What a child process is to do. */
+/** The task of a child process, as JSON on its command line. */
 interface ChildTask {
-  /** Of a device: positions in the list differ from process to process, names do not. */
+  /** Name of the device: positions in the device list differ between processes, names do not. */
   readonly device: string;
   readonly scope: MatrixSelection;
   readonly from: number;
 }
 
-/** What to try, whatever the device. */
+/** Selection of cases, independent of the device. */
 type MatrixSelection = Omit<MatrixScope, 'maxKeys'>;
 
 const nameOf = ({ platform, name }: DeviceInfo): string => `${platform}\n${name}`;
@@ -66,7 +66,11 @@ export async function run(args: MatrixArguments, console: Console): Promise<Exit
   return cells.some(({ status }) => isBad({ outcome: status })) ? EXIT.notSorted : EXIT.ok;
 }
 
-/** @throws UsageError */
+/**
+ * Reads the options that select cases.
+ *
+ * @throws UsageError when options conflict, or when a filter is malformed
+ */
 function readWanted({ quick, full, only, algorithm, dtype, seed }: MatrixArguments): MatrixSelection {
   if (quick && full) throw new UsageError('--quick and --full are at odds: give one of them');
   const own = {
@@ -81,11 +85,15 @@ function readWanted({ quick, full, only, algorithm, dtype, seed }: MatrixArgumen
   };
 }
 
-/** Keys of the largest case on a device. */
+/** Returns the number of keys of the largest case on a device. */
 const maxKeysOf = (device: DeviceInfo): number =>
   quirksOf(device).simulated ? SIMULATED_KEYS : Number.POSITIVE_INFINITY;
 
-/** @throws UsageError where there is nothing to try */
+/**
+ * Returns the cases for a device.
+ *
+ * @throws UsageError when the filters exclude every case
+ */
 function casesOf(device: DeviceInfo, wanted: MatrixSelection): MatrixCase[] {
   const cases = matrixCases({ ...wanted, maxKeys: maxKeysOf(device) });
   if (cases.length > 0) return cases;
@@ -95,7 +103,13 @@ function casesOf(device: DeviceInfo, wanted: MatrixSelection): MatrixCase[] {
   );
 }
 
-/** @returns nothing where it was interrupted @throws UsageError, NoDeviceError */
+/**
+ * Runs the matrix on all selected devices.
+ *
+ * @returns undefined when the run was interrupted
+ * @throws UsageError when a filter excludes every case
+ * @throws NoDeviceError when no device matches
+ */
 async function tryAll(args: MatrixArguments, console: Console): Promise<MatrixReport | undefined> {
   const caseTimeout = readSeconds('timeout', args.timeout);
   const scope = readWanted(args);
@@ -143,7 +157,11 @@ async function compare(
   return isWorse(comparison) ? EXIT.notSorted : EXIT.ok;
 }
 
-/** Tells before minutes of work, not after. @throws IoError */
+/**
+ * Checks that the output folders are writable, before minutes of work.
+ *
+ * @throws IoError when a folder is not writable
+ */
 async function assertWritable(files: readonly (string | undefined)[]): Promise<void> {
   for (const file of files) {
     if (file === undefined) continue;
@@ -158,7 +176,7 @@ async function write(file: string | undefined, text: () => string, console: Cons
   await withOutput(file, console, (output) => output.write(Buffer.from(text())));
 }
 
-/** The cases of one device from a number on; what it prints is for the parent. */
+/** Runs the cases of one device, starting at case number `from`. The parent process parses the output. */
 async function runChild({ device: name, scope, from }: ChildTask, console: Console): Promise<ExitCode> {
   const device = devices().find((one) => nameOf(one) === name);
   if (!device) throw new NoDeviceError(`the device '${name}' has gone`);
@@ -167,7 +185,7 @@ async function runChild({ device: name, scope, from }: ChildTask, console: Conso
   const runner = new CaseRunner(sorter, device, { again: isSimulated ? 0 : 2 });
   try {
     for (const one of casesOf(device, scope).slice(from)) {
-      if (console.signal.aborted) return EXIT.interrupted; // the parent has gone
+      if (console.signal.aborted) return EXIT.interrupted; // the parent process has exited
       const plan = planOf(sorter, one);
       if (plan !== undefined) print(console, JSON.stringify({ begins: plan }));
       print(console, JSON.stringify({ row: await runner.run(one) }));

@@ -23,10 +23,10 @@ import { type PlanRecords, ratesFor } from '../plan-rates.js';
 import { decimalText, forecastLines, forecastTable } from '../plan-text.js';
 import { readRecords } from '../record-options.js';
 
-/** Sizes of the Sort Benchmark: JouleSort's 10^8 to 10^10 records, and the 100 TB of GraySort and CloudSort. */
+/** Sizes of the Sort Benchmark: 10^8 to 10^10 records (JouleSort), and 100 TB (GraySort, CloudSort). */
 const BENCHMARK = ['10G', '100G', '1T', '100T'];
 
-/** Cores of a node for each of its devices where nobody says. */
+/** Default number of cores per device of a node. */
 const CORES_OF_DEVICE = 16;
 
 export async function run(args: PlanArguments, console: Console): Promise<ExitCode> {
@@ -72,7 +72,7 @@ function readRecordFormat(args: PlanArguments): PlanRecords {
   const { record, key = record === undefined ? ['0:10'] : undefined } = args;
   const none = { descending: false, nan: 'last', bits: undefined };
   const layout = readRecords({ dtype: args.dtype, record: record ?? 100, key, ...none });
-  if (!layout) throw new UsageError('--record is missing'); // it has a default
+  if (!layout) throw new UsageError('--record is missing'); // unreachable: it has a default
   const { keys, ...rest } = layout;
   return {
     kind: { of: 'records', unit: layout.record },
@@ -83,7 +83,7 @@ function readRecordFormat(args: PlanArguments): PlanRecords {
   };
 }
 
-/** Undefined where --within says what is to be found. */
+/** Returns the sizes in bytes; undefined with `--within`, where the size is the unknown. */
 function readSizes({ size, within }: PlanArguments): number[] | undefined {
   if ((size === undefined) === (within === undefined)) {
     throw new UsageError(
@@ -133,7 +133,7 @@ function assertCount(name: string, count: number | undefined, max: number, got: 
   throw new UsageError(`--${name} is ${got}: expected a whole number from 1 to ${max}`);
 }
 
-/** What was measured, and what is said or taken for granted. */
+/** Lists the sources of the forecast: options, measurements and assumptions. */
 function sourceText(
   args: PlanArguments,
   { gpus, cores, network, disk, storage }: Cluster,

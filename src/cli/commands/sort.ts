@@ -38,7 +38,7 @@ export async function run(args: SortArguments, console: Console): Promise<ExitCo
   const keys = { ...readInput(args), ...readOrder(args), to: readTo(args), axis };
   const files = await sortFiles(args, { argsort, to: args.to ?? 'auto' });
   if (algorithm !== 'auto' && algorithm !== 'host') {
-    const { algorithmNamed } = await import('../../algorithms/registry.js'); // small sorts do without
+    const { algorithmNamed } = await import('../../algorithms/registry.js'); // small sorts do not load it
     algorithmNamed(algorithm);
   }
   const bar = new ProgressBar(console);
@@ -126,7 +126,11 @@ export async function run(args: SortArguments, console: Console): Promise<ExitCo
   return EXIT.ok;
 }
 
-/** @throws UsageError for what is said of many machines, where nothing says that there are many */
+/**
+ * Rejects options of distributed sorts without `--engine`.
+ *
+ * @throws UsageError when such an option was given
+ */
 function assertNoCluster(args: SortArguments): void {
   const option =
     (['partitions', 'shards'] as const).find((name) => args[name] !== undefined) ?? schedulerOption(args);
@@ -134,7 +138,11 @@ function assertNoCluster(args: SortArguments): void {
     throw new UsageError(`--${option} is for sorts over many machines: say who runs them, --engine bullmq`);
 }
 
-/** What is said of a table; undefined where none is sorted. @throws UsageError */
+/**
+ * Reads the options of tables; undefined when no table is sorted.
+ *
+ * @throws UsageError when a table option is given without `--by`
+ */
 async function readTableOptions(args: SortArguments): Promise<TableOptions | undefined> {
   const { by, columns, head, 'unique-by': uniqueBy, type } = args;
   if (by !== undefined) return (await import('../table-options.js')).readTable(args);
@@ -146,7 +154,7 @@ async function readTableOptions(args: SortArguments): Promise<TableOptions | und
   );
 }
 
-/** Bytes that fit any memory: there is no need to load what sorts larger files. */
+/** Inputs up to this size fit any memory, so the partitioned sort need not be loaded. */
 const SMALL_BYTES = 2 ** 20;
 
 async function isSmall({ in: inputs, resume }: LargeFileJob): Promise<boolean> {
@@ -154,7 +162,7 @@ async function isSmall({ in: inputs, resume }: LargeFileJob): Promise<boolean> {
   return !resume && bytes !== undefined && bytes <= SMALL_BYTES;
 }
 
-/** Are these so few keys that the host has sorted them before a process for a device is there? */
+/** Returns whether the inputs are so small that the host sorts them before a process for a device has started. */
 async function isBelowDeviceLimit({ in: inputs, device }: SortArguments): Promise<boolean> {
   const [spec, ...others] = deviceSpecs(device ?? ['auto']);
   if (others.length > 0 || (spec !== 'auto' && spec !== 'host')) return false;
@@ -162,7 +170,7 @@ async function isBelowDeviceLimit({ in: inputs, device }: SortArguments): Promis
   return bytes !== undefined && bytes <= SMALL_BYTES;
 }
 
-/** A job of a batch, in which nothing is undefined. */
+/** Creates a batch job without its undefined fields. */
 const asJob = (options: object): Job =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as unknown as Job;
 
@@ -184,7 +192,7 @@ function printReports(
   write(console, text);
 }
 
-/** One object, or with --out-dir a list of them. */
+/** Prints one JSON object, or a JSON array with `--out-dir`. */
 function printJson(
   reports: readonly FileReport[],
   warnings: readonly string[],

@@ -17,10 +17,10 @@ export async function run(args: StatusArguments, console: Console): Promise<Exit
   try {
     found = await folderStatus(await JobFolder.find(shared, id));
   } catch (error) {
-    // Where the folder is not to be seen, Redis may tell.
+    // When the job folder is not reachable, Redis may still know the job.
     if (!status?.job || !(error instanceof IoError)) throw error;
   }
-  // A batch that was handed over to a scheduler is kept until its next run has told of it.
+  // A scheduled batch keeps its folder until the next run has reported its results.
   const isAll = found?.stages.every(({ stage, done, tasks }) => stage === 'batch' && done === tasks) ?? false;
   const isDone = isAll || (found === undefined && status?.job?.state === 'done');
   if (json)

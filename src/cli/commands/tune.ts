@@ -41,13 +41,13 @@ import type { TuneArguments } from '../options/tune.js';
 import { ProgressBar } from '../progress-bar.js';
 import { grouped, secondsText, table } from '../table.js';
 
-/** Share of the time that is left for the crossovers. */
+/** Share of the time budget reserved for the crossovers. */
 const CROSSOVER_SHARE = 0.15;
 
-/** A case with what its search found. */
+/** A case with the result of its search. */
 interface Row extends TuneCase, Omit<SearchResult, 'wrong'> {
   readonly wrong: number;
-  /** Why a gain is not kept: what the self-test found. */
+  /** Self-test failure that prevents a faster tuning from being stored. */
   readonly refused?: string;
 }
 
@@ -79,7 +79,7 @@ export async function run(args: TuneArguments, console: Console): Promise<ExitCo
   }
 }
 
-/** Key types of one width are tuned alike. */
+/** Returns the distinct shapes; key types of the same width share one tuning. */
 const readShapes = (text: string): TuneShape[] =>
   distinct(
     listed(text).map((word) => {
@@ -110,7 +110,7 @@ async function tune(
   try {
     const searchSeconds = args.time * (1 - CROSSOVER_SHARE);
     for (const [i, one] of cases.entries()) {
-      // The first ones get twice their share: what they leave is for the others.
+      // The first cases get twice their share; the time they do not use goes to the others.
       const share = (2 * (searchSeconds - seconds())) / (cases.length - i + 1);
       const more = before(Math.min(searchSeconds, seconds() + share));
       if (!more()) break;
@@ -123,7 +123,7 @@ async function tune(
     crossovers = await measureCrossovers(device, before(args.time));
   } catch (error) {
     if (!(error instanceof DeviceLostError)) throw error;
-    lost = error; // what was found before is good all the same
+    lost = error; // earlier results remain valid
   } finally {
     bar.clear();
   }
@@ -139,7 +139,11 @@ async function tune(
   return lost ? EXIT.device : EXIT.ok;
 }
 
-/** @returns undefined when the algorithm does not work on the device as it is, or the keys do not fit it */
+/**
+ * Searches the tuning of one case.
+ *
+ * @returns undefined when the algorithm does not work on the device, or when the keys do not fit it
+ */
 async function tuneCase(device: Device, one: TuneCase, more: () => boolean): Promise<Row | undefined> {
   if (!fits(device, one)) return undefined;
   if (isPrimitive(one.algorithm)) return tunePrimitive(device, one, more);
@@ -157,7 +161,7 @@ async function tuneCase(device: Device, one: TuneCase, more: () => boolean): Pro
   }
 }
 
-/** As `tuneCase`; a walk by look-back passes its self-test before it is tried. */
+/** Searches the tuning of one primitive. A look-back variant passes its self-test before it is tried. */
 async function tunePrimitive(device: Device, one: TuneCase, more: () => boolean): Promise<Row | undefined> {
   const bench = await PrimitiveBench.open(device, one);
   try {
@@ -169,7 +173,7 @@ async function tunePrimitive(device: Device, one: TuneCase, more: () => boolean)
   }
 }
 
-/** What is kept for the device, with what was found now. */
+/** Merges the stored tuning of a device with the new results. */
 function withFound(device: Device, found: readonly Row[], crossovers: Partial<Crossovers>): StoredTuning {
   const idOf = ({ algorithm, which }: Pick<TunedRow, 'algorithm' | 'which'>) =>
     JSON.stringify([algorithm, Object.entries(which).toSorted()]);

@@ -42,7 +42,7 @@ export async function run(args: WorkerArguments, console: Console): Promise<Exit
   };
   try {
     if (!url) return await runStep(args, context, note);
-    // That there is no such device is told before any task waits for it.
+    // Fail on a missing device before any task waits for it.
     const sorter = await context.sorter();
     const name = sorter.device?.name ?? 'host';
     const onEvent = (event: ServeEvent): void => {
@@ -72,7 +72,7 @@ function eventText(event: Exclude<ServeEvent, { is: 'ready' | 'begin' }>): strin
   return `${what} failed${event.again ? ', and is tried again' : ''}: ${event.error.message}`;
 }
 
-/** A step of a job, for a scheduler. */
+/** Runs one step of a job, on behalf of a scheduler. */
 async function runStep(
   { job: id = '', step, share }: WorkerArguments,
   context: WorkerContext,

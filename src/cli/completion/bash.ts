@@ -2,8 +2,8 @@ import type { CommandSpec } from '../spec.js';
 import { argumentCandidates, type Candidates, candidatesOf, formsOf, visibleOptions } from './candidates.js';
 
 /**
- * A script for bash 3.2 and later. Where the function offers nothing, bash itself completes names of files, unless
- * `compopt`, which came with bash 4, says otherwise.
+ * Returns a completion script for bash 3.2 and later. Without candidates, bash completes file names by default; the
+ * script suppresses that with `compopt`, which exists since bash 4.
  */
 export function bashScript(specs: readonly CommandSpec[]): string {
   const about = ['--help', '--version'];

@@ -1,4 +1,4 @@
-/** What may stand where a value is expected, as far as that is known before anything is opened. */
+/** Completion candidates that are known without opening files or devices. */
 import { ALGORITHMS } from '../../algorithms/registry.js';
 import { DEVICE_WORDS } from '../../device/select-device.js';
 import { DISTRIBUTIONS } from '../../io/gen.js';
@@ -6,10 +6,10 @@ import { KEY_FORMATS } from '../../io/keys.js';
 import { DTYPES } from '../../keys/dtype.js';
 import { ABOUT_OPTIONS, type ArgumentSpec, type CommandSpec, type OptionSpec } from '../spec.js';
 
-/** Words to choose from, names of files, or nothing that could be told. */
+/** Words to choose from, file names, or no candidates. */
 export type Candidates = readonly string[] | 'files' | 'none';
 
-/** Options of several commands have one meaning. */
+/** Candidates of options that mean the same in several commands. */
 const BY_NAME: Readonly<Record<string, Candidates>> = {
   algorithm: ['auto', ...ALGORITHMS.map(({ name }) => name)],
   device: DEVICE_WORDS,
@@ -18,7 +18,7 @@ const BY_NAME: Readonly<Record<string, Candidates>> = {
   format: KEY_FORMATS,
 };
 
-/** Options whose value is a file or folder. */
+/** Options whose value is a file or a folder. */
 const FILES = [
   ...['against', 'baseline', 'counts', 'html', 'journal', 'out', 'out-dir', 'report', 'svg', 'tmp'],
   'workers-folder',
@@ -30,11 +30,11 @@ export function candidatesOf({ name, type, choices }: OptionSpec): Candidates {
   return BY_NAME[name] ?? (FILES.includes(name) ? 'files' : 'none');
 }
 
-/** Arguments that are no words to choose from are files; `keys` are numbers, and an `id` is known to who was told. */
+/** Arguments without choices are files, except `keys`, which are numbers, and `id`, which cannot be enumerated. */
 export const argumentCandidates = ({ name, choices }: ArgumentSpec): Candidates =>
   choices ?? (['keys', 'id'].includes(name) ? 'none' : 'files');
 
-/** The options that are no secret, and those that all commands have. */
+/** Returns the options of a command that are not hidden, with those that all commands have. */
 export function visibleOptions({ options }: CommandSpec): OptionSpec[] {
   const about = Object.entries(ABOUT_OPTIONS).map(
     ([name, { alias, describe }]): OptionSpec => ({
@@ -45,7 +45,7 @@ export function visibleOptions({ options }: CommandSpec): OptionSpec[] {
   return [...options.filter(({ hidden }) => !hidden), ...about];
 }
 
-/** Both forms of an option, the short one first. */
+/** Returns the forms of an option, the short one first. */
 export const formsOf = ({ name, alias }: OptionSpec): string[] =>
   [name, ...(alias === undefined ? [] : [alias])]
     .map((form) => (form.length === 1 ? `-${form}` : `--${form}`))

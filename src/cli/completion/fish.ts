@@ -1,7 +1,7 @@
 import type { CommandSpec, OptionSpec } from '../spec.js';
 import { argumentCandidates, type Candidates, candidatesOf, visibleOptions } from './candidates.js';
 
-/** A script for fish 3 and later. */
+/** Returns a completion script for fish 3 and later. */
 export function fishScript(specs: readonly CommandSpec[]): string {
   const first = '-n __fish_use_subcommand';
   return [

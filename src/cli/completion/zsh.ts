@@ -1,7 +1,7 @@
 import type { ArgumentSpec, CommandSpec, OptionSpec } from '../spec.js';
 import { argumentCandidates, type Candidates, candidatesOf, formsOf, visibleOptions } from './candidates.js';
 
-/** A script for zsh, to be sourced after compinit or to be put into a folder of fpath as `_clsort`. */
+/** Returns a completion script for zsh, to be sourced after compinit or installed as `_clsort` in a folder of fpath. */
 export function zshScript(specs: readonly CommandSpec[]): string {
   const commands = specs.map(({ name, describe }) => quoteText(`${name}:${describe}`));
   return `#compdef clsort

@@ -26,17 +26,17 @@ export interface BenchArguments extends DeviceArguments {
   readonly baseline?: string;
 }
 
-/** Keys that are measured where nothing else is asked for. */
+/** Default number of keys. */
 export const COUNT = '4Mi';
 export const CALL_COUNTS = { gpu: '2^16..2^24:2', other: '2^16..2^22:2' } as const;
 
-/** What only sorts are measured by, and what it is where it is not given. */
+/** Axes that only `bench sorts` has, with their defaults. */
 export const SORT_AXES = { algorithm: 'auto', dtype: 'u32', mode: 'keys', distribution: 'uniform' } as const;
 
-/** What can be measured. */
+/** Benchmarks by name. */
 const BENCH_NAMES = ['calls', 'ladder', 'sorts'] as const;
 
-/** The ladders of the lectures. */
+/** Ladders of the lectures. */
 const LADDER_NAMES = ['reduce', 'scan', 'histogram', 'sorts'] as const;
 
 export type BenchName = (typeof BENCH_NAMES)[number];

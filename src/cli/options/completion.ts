@@ -3,7 +3,7 @@ import type { Argv } from 'yargs';
 export const command = 'completion <shell>';
 export const describe = 'Print a script with which a shell completes clsort';
 
-/** The shells that there is a script for. */
+/** Supported shells. */
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
 export type Shell = (typeof SHELLS)[number];

@@ -1,16 +1,16 @@
-/** The option that says on what devices a verb works, which has one meaning in all of them. */
+/** The `--device` option, with the same meaning in all verbs. */
 import type { Argv } from 'yargs';
 
 export interface DeviceArguments {
-  /** As they were given: each may be several, with commas between. */
+  /** As given; each element may hold several specs, separated by commas. */
   readonly device: readonly string[] | undefined;
 }
 
 /**
  * Adds --device.
  *
- * @param unnamed what is taken where none is named
- * @param words whether all words up to the next option are devices: not where files may follow
+ * @param unnamed the default
+ * @param words whether all words up to the next option are devices; not where file names may follow
  */
 export const withDevice = <T>(yargs: Argv<T>, { unnamed = 'auto', words = false } = {}) =>
   yargs.option('device', {

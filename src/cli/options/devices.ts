@@ -9,7 +9,7 @@ export interface DevicesArguments extends DeviceArguments {
   readonly certify: boolean;
   readonly algorithm: readonly string[] | undefined;
   readonly timeout: number;
-  /** Of the child process: which device, and the case to begin with. */
+  /** Name of the device, in a child process; `from` is its first case. */
   readonly child: string | undefined;
   readonly from: number;
 }

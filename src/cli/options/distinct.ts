@@ -1,4 +1,4 @@
-/** Options that say what becomes of equal keys. */
+/** Options for equal keys. */
 import type { Argv } from 'yargs';
 
 export interface CountsArguments {

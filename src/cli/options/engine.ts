@@ -1,4 +1,4 @@
-/** Options of what is run over many machines. */
+/** Options of sorts and batches over several machines. */
 import type { Argv } from 'yargs';
 
 export const ENGINE_NAMES = ['local', 'bullmq', 'slurm', 'kubernetes'] as const;
@@ -40,7 +40,7 @@ export interface EngineArguments extends RedisArguments, FolderArguments {
   readonly engine: string | undefined;
 }
 
-/** Adds --engine, and where its workers are. */
+/** Adds --engine, with the options that locate its workers. */
 export const withEngine = <T>(yargs: Argv<T>, engines: readonly string[], fallback: string) =>
   withWorkersFolder(
     withRedis(
@@ -53,7 +53,7 @@ export const withEngine = <T>(yargs: Argv<T>, engines: readonly string[], fallba
     fallback,
   );
 
-/** What is told to schedulers. */
+/** Options for schedulers. */
 export interface SchedulerArguments {
   readonly submit: boolean;
   readonly print: boolean;
@@ -64,7 +64,7 @@ export interface SchedulerArguments {
   readonly resource: string | undefined;
 }
 
-/** Adds what schedulers are told. */
+/** Adds the options for schedulers. */
 export const withScheduler = <T>(yargs: Argv<T>) =>
   yargs
     .option('submit', { type: 'boolean', default: false, describe: 'with --engine slurm, submit it' })
@@ -95,7 +95,9 @@ export const withScheduler = <T>(yargs: Argv<T>) =>
       describe: 'with kubernetes, what a pod that sorts is given, as the device plugin names it: NAME=COUNT',
     });
 
-/** Which of these was given, for a command that has no use for it; undefined where none was. */
+/**
+ * Returns the first of these options that was given, for a command that must reject them; undefined when there is none.
+ */
 export function schedulerOption(args: SchedulerArguments): string | undefined {
   const names = ['command', 'sbatch', 'image', 'claim', 'resource'] as const;
   return (
@@ -109,7 +111,7 @@ export interface ClusterArguments extends EngineArguments, SchedulerArguments {
   readonly shards: number | undefined;
 }
 
-/** Adds what a sort over many machines takes. */
+/** Adds the options of a sort over several machines. */
 export const withCluster = <T>(yargs: Argv<T>) =>
   withScheduler(
     withEngine(yargs, ENGINE_NAMES, "OUT's folder")

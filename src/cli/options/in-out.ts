@@ -1,4 +1,4 @@
-/** Files that a verb takes together, and the one that it makes. */
+/** Several input files and one output file. */
 import type { Argv } from 'yargs';
 
 export interface InOutArguments {
@@ -6,7 +6,11 @@ export interface InOutArguments {
   readonly out: string;
 }
 
-/** Adds the inputs and --out. @param what the inputs are, in the plural */
+/**
+ * Adds the inputs and --out.
+ *
+ * @param what description of the inputs, in the plural
+ */
 export const withInOut = <T>(yargs: Argv<T>, what = 'files of keys of one dtype') =>
   yargs
     .positional('in', {

@@ -1,4 +1,4 @@
-/** Options about files of keys: what they hold, as what they are written, and what of a matrix is meant. */
+/** Options about key files: key type, text format, column and axis. */
 import type { Argv } from 'yargs';
 import { KEY_FORMATS } from '../../io/keys.js';
 import { DTYPES } from '../../keys/dtype.js';
@@ -12,7 +12,7 @@ export const withDtype = <T>(yargs: Argv<T>) =>
     describe: `what raw keys are where the name does not say it: ${DTYPES.join(' ')}; f64be for big-endian`,
   });
 
-/** How texts are, on the way in and on the way out. */
+/** Options about text, for input and output. */
 export interface TextArguments {
   readonly header: boolean | undefined;
   readonly 'no-header': boolean | undefined;
@@ -25,7 +25,7 @@ export interface TextArguments {
   readonly thousands?: string | undefined;
 }
 
-/** Adds what is said of texts: --header, --no-header, --delimiter and so on. */
+/** Adds the text options: --header, --no-header, --delimiter and so on. */
 export const withText = <T>(yargs: Argv<T>) =>
   yargs
     .option('header', {
@@ -77,7 +77,7 @@ export interface InputArguments extends TextArguments {
   readonly column: string | undefined;
 }
 
-/** Adds --format, --column and what is said of texts. */
+/** Adds --format, --column and the text options. */
 export const withInput = <T>(yargs: Argv<T>) =>
   withText(yargs)
     .option('format', {

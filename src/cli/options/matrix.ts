@@ -20,7 +20,7 @@ export interface MatrixArguments extends DeviceArguments {
   readonly read: readonly string[] | undefined;
   readonly compare: readonly string[] | undefined;
   readonly factor: number;
-  /** Of the child process: what it is to run, as JSON. */
+  /** Task of a child process, as JSON. */
   readonly child: string | undefined;
 }
 

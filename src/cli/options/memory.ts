@@ -1,4 +1,4 @@
-/** Options for what is larger than memory. */
+/** Options of sorts that exceed memory. */
 import type { Argv } from 'yargs';
 
 export interface BudgetArguments {

@@ -1,7 +1,7 @@
 import type { ReduceOp, ScanOp } from '../../primitives/possible.js';
 
-/** What keys are reduced by. */
+/** Operators of reductions. */
 export const OPS: readonly ReduceOp[] = ['sum', 'min', 'max'];
 
-/** What keys are combined by in scans. */
+/** Operators of scans. */
 export const SCAN_OPS: readonly ScanOp[] = [...OPS, 'product'];

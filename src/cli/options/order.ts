@@ -1,4 +1,4 @@
-/** Options that say what keys are and how they are ordered. */
+/** Options that define key type and order. */
 import type { Argv } from 'yargs';
 import { withDtype } from './key-files.js';
 

@@ -1,9 +1,9 @@
-/** Options of files of records. */
+/** Options of record files. */
 import type { Argv } from 'yargs';
 
 export interface RecordArguments {
   readonly record: number | undefined;
-  /** One or several with commas between, each. */
+  /** Each element may hold several keys, separated by commas. */
   readonly key: readonly string[] | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Options of verbs that work on a device and tell what was done. */
+/** Options of verbs that work on a device and report the result. */
 import type { Argv } from 'yargs';
 import { type DeviceArguments, withDevice } from './device.js';
 

@@ -1,4 +1,4 @@
-/** Options that say what `sort` reads and where it writes. */
+/** Options that name the inputs and outputs of `sort`. */
 import type { Argv } from 'yargs';
 
 export interface SortPaths {

@@ -2,7 +2,7 @@
 import type { Argv } from 'yargs';
 
 export interface TableArguments {
-  /** One or several with commas between, each. */
+  /** Each element may hold several columns, separated by commas. */
   readonly by: readonly string[] | undefined;
   readonly columns: string | undefined;
   readonly head: number | undefined;

@@ -32,7 +32,7 @@ export const builder = (yargs: Argv) =>
     .option('reset', { type: 'boolean', default: false, describe: 'forget what was kept for the device' })
     .option('write', {
       type: 'string',
-      hidden: true, // for those who add to what clsort comes with
+      hidden: true, // for contributors who add tunings
       describe: 'also write what is known of the device as a file for src/algorithms/tunings',
     })
     .option('json', {

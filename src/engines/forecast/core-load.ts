@@ -1,4 +1,4 @@
-/** Runs in a thread of its own: work like that of tasks, arithmetic and stores all over memory. */
+/** Runs in a worker thread: a load similar to that of tasks, arithmetic with stores at random places in memory. */
 import { parentPort } from 'node:worker_threads';
 
 /** More than caches hold. */

@@ -1,17 +1,17 @@
-/** What cores are worth when all of them work: threads of one core share it, and all share caches and memory. */
+/** Measures core speed under full load: hardware threads share a core, and all cores share caches and memory. */
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { packageFolder } from '../../util/package.js';
 
-/** What such a thread runs, from the folder of the package on: the code here may have become part of another file. */
+/** Path of the thread's program from the package folder; a bundler may have moved this code into another file. */
 const PROGRAM = ['dist', 'src', 'engines', 'forecast', 'core-load.js'];
 
-/** So many times each, of which the least counts. */
+/** Number of repetitions; the minimum counts. */
 const TRIES = 3;
 
-/** Which share of the speed that it has alone a core keeps while all of them work, above 0 and up to 1. */
+/** Returns the speed of a core while all work, relative to its speed alone; above 0 and at most 1. */
 export async function measureFull(): Promise<number> {
   const threads = Array.from(
     { length: availableParallelism() },

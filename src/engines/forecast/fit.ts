@@ -1,9 +1,9 @@
-/** Rates from runs: what of their time goes with bytes, with pieces and with tasks. */
+/** Derives rates from runs: the parts of their time that depend on bytes, pieces and tasks. */
 import { InputError } from '../../util/errors.js';
 import type { RunFacts, StageTimes } from '../run-times.js';
 import type { Cost, HostRates, RecordKind, RunnerRates } from './rates.js';
 
-/** What is known of a run that has ended. */
+/** Report of a finished run. */
 export interface RunReport extends RecordKind, RunFacts {
   readonly engine: string;
   readonly date: string;
@@ -12,7 +12,7 @@ export interface RunReport extends RecordKind, RunFacts {
   readonly shards: number;
   readonly partitions: number;
   readonly parts: number;
-  /** Units of all samples. */
+  /** Total number of sampled records. */
   readonly samples: number;
 }
 
@@ -20,13 +20,13 @@ type Amount = 'bytes' | 'pieces' | 'tasks' | 'samples';
 
 const NOTHING: Cost = { seconds: 0, cpu: 0 };
 
-/** How much of what a run had to do. */
+/** Returns the amounts of work of a stage. */
 function amountsOf(run: RunReport, stage: string): Readonly<Record<Amount, number>> {
   const { bytes, samples } = run;
   return { bytes, samples, pieces: run.shards * run.partitions, tasks: stageOf(run, stage).tasks };
 }
 
-/** @throws InputError for a run that lacks it, or did not do all of it */
+/** @throws InputError when the run lacks the stage or did only part of it */
 function stageOf(run: RunReport, stage: string): StageTimes {
   const found = run.stages.find((one) => one.stage === stage);
   if (!found) throw new InputError(`the report of a run has no stage '${stage}': rates come from whole runs`);
@@ -52,10 +52,10 @@ const clampToZero = ({ seconds, cpu }: Cost): Cost => ({
 });
 
 /**
- * What a stage takes for each of `first` and of `second`, if it takes nothing else.
+ * Fits the cost of a stage per unit of `first` and of `second`, assuming that it has no other cost.
  *
- * @param subtracted the part of its time that other things take, by run
- * @param known the second, where it is
+ * @param subtracted part of the cost that has other causes, by run
+ * @param known cost per unit of `second`, used when the runs do not determine it
  */
 function fitTwoRates(
   runs: readonly RunReport[],
@@ -76,7 +76,7 @@ function fitTwoRates(
   if (!a) throw new InputError('no run to take rates from');
   let perSecond = known;
   const determinant = b ? b.y * a.x - a.y * b.x : 0;
-  // Two runs that differ in scale only tell nothing of what is for each.
+  // Two runs with proportional amounts do not determine both rates.
   if (b && Math.abs(determinant) > 0.2 * Math.max(b.y * a.x, a.y * b.x)) {
     perSecond = clampToZero(scaled(sum(scaled(b.cost, a.x), a.cost, -b.x), 1 / determinant));
   }
@@ -91,11 +91,11 @@ function fitTwoRates(
 }
 
 /**
- * Rates of the units that runs have sorted, all on the same devices; those of devices are among them.
+ * Derives host rates from runs on the same devices; the rates include the device time.
  *
- * @param runs one, or two that differ in shards and partitions
- * @param known what a single run cannot tell: what pieces and tasks take
- * @throws InputError for runs that were gone on with, and for different units
+ * @param runs one run, or two that differ in shards and partitions
+ * @param known rates that a single run does not determine: those of pieces and tasks
+ * @throws InputError when a run was resumed, or runs sorted different kinds of records
  */
 export function hostRatesOf(runs: readonly RunReport[], known: HostRates | undefined): HostRates {
   const [run] = runs;
@@ -132,7 +132,7 @@ export function hostRatesOf(runs: readonly RunReport[], known: HostRates | undef
     known: knownOpened,
   });
   const samples = { first: 'samples', second: 'tasks', known: task, subtracted: nothing } as const;
-  // What it takes for each shows in the run that has most of them.
+  // The run with the most samples determines the cost per sample best.
   const mostSampled = runs.toSorted((a, b) => b.samples - a.samples).slice(0, 1);
   const [sample] = fitTwoRates(mostSampled, 'sample', samples);
   const [splitters] = fitTwoRates(mostSampled, 'splitters', samples);
@@ -142,7 +142,10 @@ export function hostRatesOf(runs: readonly RunReport[], known: HostRates | undef
   };
 }
 
-/** What the engine of a run adds to tasks: how long the one of `splitters` took beside its own time. */
+/**
+ * Returns the overhead of the job runner per task, stage and job. The `splitters` stage, with one task, determines the
+ * stage overhead.
+ */
 export function runnerRatesOf(run: RunReport): RunnerRates {
   const { seconds, busySeconds } = stageOf(run, 'splitters');
   const first = stageOf(run, 'sample');

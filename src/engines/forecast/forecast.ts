@@ -1,7 +1,7 @@
 /**
- * How long a sort over many machines would take. The workers of a stage do its tasks in waves; a stage takes as long as its
- * waves do, or as what all of them together want of cores, disks and networks. What the rates are was measured; what
- * nodes, networks and disks can do is what the user says of them.
+ * Forecasts the duration of a sort on many machines. The workers of a stage run its tasks in waves. A stage takes as
+ * long as its waves, or as its total demand on cores, disks or networks, whichever is longer. Rates are measured; the
+ * capacities of nodes, networks and disks are specified by the user.
  */
 import { maxMemory } from '../../io/external/budget.js';
 import { MAX_PARTITIONS } from '../../io/external/splitters.js';
@@ -12,20 +12,20 @@ import { partMemory } from '../sort-part.js';
 import { sampleSize } from '../stages.js';
 import { type Cost, deviceCost, type Rates, type RecordKind } from './rates.js';
 
-/** What is there. Rates are bytes a second; what is left out binds nothing. */
+/** The available hardware. Rates are in bytes per second; an absent value is no limit. */
 export interface Cluster {
   readonly nodes: number;
-  /** Workers of a node: one for each of its devices. */
+  /** Workers per node, one per device. */
   readonly gpus: number;
-  /** Cores of a node. */
+  /** Cores per node. */
   readonly cores: number;
-  /** Of a node, each way. */
+  /** Network rate per node and direction. */
   readonly network?: number | undefined;
-  /** Of the disks of a node, reading and writing together. */
+  /** Total disk rate per node, for reads and writes together. */
   readonly disk?: number | undefined;
-  /** Of a storage beside the nodes, all of it. */
+  /** Total rate of a storage outside the nodes. */
   readonly storage?: number | undefined;
-  /** Bytes of a node's memory that its workers may take. */
+  /** Memory per node that its workers may use, in bytes. */
   readonly memory?: number | undefined;
 }
 
@@ -39,18 +39,18 @@ export interface ForecastRequest {
   readonly shards?: number | undefined;
 }
 
-/** What a stage waits for: what workers do each by itself, or what they share. */
+/** The bottleneck of a stage: per worker, or shared between workers. */
 export type Bound = 'host' | 'device' | 'bus' | 'tasks' | 'cores' | 'disk' | 'network' | 'storage';
 
 export interface StageForecast {
   readonly stage: Stage;
   readonly tasks: number;
-  /** Workers that have one at a time, and how often. */
+  /** Number of workers that run one task at a time, and number of waves. */
   readonly workers: number;
   readonly waves: number;
   readonly seconds: number;
   readonly binds: Bound;
-  /** What each would take alone, in seconds; undefined of what no figure is known. */
+  /** Duration in seconds if the bound were the only one; absent when its rate is unknown. */
   readonly alone: Readonly<Partial<Record<Bound, number>>>;
 }
 
@@ -64,20 +64,23 @@ export interface Forecast {
   readonly seconds: number;
   readonly nodeHours: number;
   readonly stages: readonly StageForecast[];
-  /** Bytes of a part on the average, and of memory that a node's workers take to sort in it. */
+  /** Average size of a part in bytes, and the memory that the workers of a node need to sort parts of it. */
   readonly partBytes: number;
   readonly memoryPerNode: number;
-  /** Why parts go by way of the disk once more: they are larger than memory, or than an array of Node.js; undefined if not. */
+  /**
+   * Why parts need an external sort: they exceed memory, or the maximum length of an array of Node.js. Undefined if
+   * they do not.
+   */
   readonly byDisk: 'memory' | 'array' | undefined;
 }
 
-/** Samples are so large that the largest part is about so much larger than the average one. */
+/** Expected size of the largest part relative to the average, given the sample size. */
 const LARGEST_PART = 1.1;
 
-/** An array of Node.js 20; newer ones have more room. */
+/** Maximum array size in Node.js 20; newer versions allow more. */
 const ARRAY_BYTES = 2 ** 32;
 
-/** Beside parts: Node.js, the device's driver, buffers of files. */
+/** Memory per worker in addition to parts: Node.js, device driver, and file buffers. */
 const WORKER_BYTES = 512 * 2 ** 20;
 
 interface Work {
@@ -107,10 +110,10 @@ function stageOf(
   const { engine } = rates;
   const workers = Math.min(tasks, nodes * gpus);
   const waves = Math.ceil(tasks / (nodes * gpus));
-  /** Tasks of the node that has most of them. */
+  /** Number of tasks on the node with the most tasks. */
   const maxTasks = Math.ceil(tasks / nodes);
   const cpu = host.cpu + fixed.cpu + (rates.device?.cpu ?? 0) * device;
-  // What a node reads is on another one, but for its share; and others read and write what it has.
+  // Without separate storage, all data but a node's own share cross the network, in both directions.
   const remote = storage === undefined ? ((nodes - 1) / nodes) * (read + written) : Math.max(read, written);
   const alone: Record<Bound, number | undefined> = {
     host: waves * host.seconds,
@@ -139,7 +142,7 @@ function stageOf(
   };
 }
 
-/** How long it would take with so many partitions: those that are asked for, or that a sort makes by itself. */
+/** Returns the forecast for the requested number of partitions, or for the default one. */
 export function forecast(request: ForecastRequest): Forecast {
   const { bytes, order, kind, cluster, rates } = request;
   const { host } = rates;
@@ -200,17 +203,17 @@ export function forecast(request: ForecastRequest): Forecast {
   };
 }
 
-/** Numbers of partitions that take about as long as the best one count as that: the fewest are taken. */
+/** Numbers of partitions within this factor of the best duration count as equal; the smallest is chosen. */
 const TIE_TOLERANCE = 1.01;
 
-/** With which number of partitions it would take the least time. */
+/** Returns the forecast with the number of partitions that minimises the duration. */
 export function bestForecast(request: ForecastRequest): Forecast {
   const all = Array.from({ length: MAX_PARTITIONS }, (_, i) => forecast({ ...request, partitions: i + 1 }));
   const minSeconds = Math.min(...all.map(({ seconds }) => seconds));
   return all.find(({ seconds }) => seconds <= TIE_TOLERANCE * minSeconds) as Forecast;
 }
 
-/** The most bytes that are sorted within a time, to one part in a thousand; 0 where none are. */
+/** Returns the maximum bytes that can be sorted within a time, with a precision of 0.1 %; 0 when none can. */
 export function maxBytesWithin(seconds: number, request: Omit<ForecastRequest, 'bytes'>): number {
   const { unit: recordBytes } = request.kind;
   let [lower, upper] = [recordBytes, 2 ** 52];

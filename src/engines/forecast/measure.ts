@@ -1,4 +1,7 @@
-/** Measures rates here: sorts units by tasks of this process, twice, cut otherwise, and on the device alone. */
+/**
+ * Measures rates on this machine: sorts records with tasks in this process, twice with different divisions, and once on
+ * the device alone.
+ */
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ioError } from '../../io/raw.js';
@@ -28,11 +31,11 @@ export interface MeasureRequest {
   readonly sorter: Sorter;
   readonly order: RecordOrdering;
   readonly kind: RecordKind;
-  /** What is sorted, as a sort over engines takes it. */
+  /** Keys or records to sort, as in a request for a distributed sort. */
   readonly request: Pick<SortRequest, 'keys' | 'records'>;
-  /** A folder of its own is made in it for the while. */
+  /** Folder in which a temporary folder is created. */
   readonly folder: string;
-  /** Of the file that is sorted. Default 256 MiB. */
+  /** Size of the file to sort in bytes; default 256 MiB. */
   readonly bytes?: number | undefined;
   readonly memory: number;
   readonly signal: AbortSignal;
@@ -41,7 +44,7 @@ export interface MeasureRequest {
 
 const BYTES = 256 * 2 ** 20;
 
-/** The same file, cut into few pieces and into many: what differs is for pieces and tasks. */
+/** Few pieces and many pieces of the same file; the difference determines the cost per piece and task. */
 const CUTS = [
   { shards: 4, partitions: 4 },
   { shards: 24, partitions: 48 },
@@ -77,7 +80,7 @@ export async function measureRates(
   }
 }
 
-/** Units that are all random bits: what they are makes no difference to how they are sorted. */
+/** Writes records of random bits, since the values do not affect the duration. */
 async function writeRandom(path: string, bytes: number): Promise<void> {
   const random = new Random(1);
   try {
@@ -118,7 +121,7 @@ async function run(
   }
 }
 
-/** What the device and the bus take for units of a part; undefined where no device sorts them. */
+/** Returns the rates of device and bus for records of a part; undefined when no device sorts them. */
 async function measureDevice(
   sorter: Sorter,
   order: RecordOrdering,
@@ -128,7 +131,7 @@ async function measureDevice(
   const records = new Random(2).bytes(Math.floor(bytes / kind.unit) * kind.unit);
   const reports: SortReport[] = [];
   const onReport = (report: SortReport): void => void reports.push(report);
-  // The first one builds kernels.
+  // The first sort compiles kernels.
   for (let i = 0; i < 3; i++) await order.sort(sorter, records, { profile: true, onReport });
   const { device: on, n, stages } = reports.at(-1) as SortReport;
   if (on.type === 'host') return undefined;
@@ -146,7 +149,7 @@ async function measureDevice(
   };
 }
 
-/** What is left of a part's sort when the device's share is taken away. */
+/** Subtracts the time of the device from the sort rate. */
 function subtractDevice(rates: HostRates, device: DeviceRates, kind: RecordKind): HostRates {
   const { unit: recordBytes } = kind;
   const perByte = (device[deviceKind(kind)] ?? 0) / recordBytes;

@@ -1,6 +1,6 @@
 /**
- * What was measured, as data: of devices, of a host's cores, and of engines. `clsort plan --measure` makes such rows of the
- * machine that it runs on, `clsort sort --engine NAME --json` of a run.
+ * Measured rates of devices, host cores and job runners, as data. `clsort plan --measure` produces such rows for the
+ * machine it runs on, and `clsort sort --engine NAME --json` for a run.
  */
 import type { DeviceRates, HostRates, RunnerRates } from './rates.js';
 
@@ -31,8 +31,8 @@ export const DEVICE_RATES: readonly DeviceRates[] = [
 ];
 
 /**
- * A worker on two cores of an AMD EPYC in a virtual machine, Node.js 20, files in the page cache of ext4, records synced to
- * its disk. `full` is that of sorts by two and three workers, which made use of 1.5 to 1.7 of the two cores.
+ * A worker on two cores of an AMD EPYC in a virtual machine: Node.js 20, files in the page cache of ext4, task records
+ * synced to its disk. `full` comes from sorts with two and three workers, which used 1.5 to 1.7 of the two cores.
  */
 const EPYC = { name: 'AMD EPYC', cores: 2, full: 0.8, date: '2026-11-23' } as const;
 

@@ -1,4 +1,4 @@
-/** Sizes and rates as people give them: 100T, 400G (bits a second, of a network), 20G/s. */
+/** Parses sizes and rates: 100T, 400G (bits per second, of a network), 20G/s. */
 import { UsageError } from '../../util/errors.js';
 
 const POWERS: Readonly<Record<string, number>> = {
@@ -28,7 +28,11 @@ function scaled(match: RegExpExecArray | null): number | undefined {
   return Number.isFinite(value) && value > 0 ? value : undefined;
 }
 
-/** Bytes: 100T and 100TB are 10^14, 64Gi and 64GiB 2^36. @throws UsageError for anything else, and nothing at all */
+/**
+ * Parses a size in bytes: 100T and 100TB are 10^14, 64Gi and 64GiB are 2^36.
+ *
+ * @throws UsageError when the text is not a positive size
+ */
 export function readBytes(text: string, option: string): number {
   const bytes = scaled(SIZE.exec(text));
   if (bytes !== undefined && bytes <= Number.MAX_SAFE_INTEGER) return Math.floor(bytes);
@@ -38,7 +42,11 @@ export function readBytes(text: string, option: string): number {
   );
 }
 
-/** Bytes a second, of bytes or bits: 20G/s, 20GB/s, 160Gbit/s. @throws UsageError for anything else */
+/**
+ * Parses a rate in bytes per second, given in bytes or bits: 20G/s, 20GB/s, 160Gbit/s.
+ *
+ * @throws UsageError when the text is not a rate
+ */
 export function readByteRate(text: string, option: string): number {
   const bytes = scaled(BYTE_RATE.exec(text));
   const bits = scaled(BIT_RATE.exec(text));
@@ -51,9 +59,9 @@ export function readByteRate(text: string, option: string): number {
 }
 
 /**
- * Bytes a second of a network, whose figures are bits: 400G and 400Gbit/s are 5 · 10^10.
+ * Parses a network rate, which is in bits by default, into bytes per second: 400G and 400Gbit/s are 5 · 10^10.
  *
- * @throws UsageError for anything else; 400G/s might be either
+ * @throws UsageError when the text is not a rate; 400G/s is ambiguous
  */
 export function readNetworkRate(text: string, option: string): number {
   const bits = scaled(BIT_RATE.exec(text)) ?? scaled(BARE.exec(text));

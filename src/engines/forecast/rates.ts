@@ -1,60 +1,63 @@
-/** What was measured: how long workers take for each byte, unit, piece and task of a sort over many machines. */
+/** Measured rates: the cost per byte, record, piece and task of a distributed sort. */
 import { UsageError } from '../../util/errors.js';
 
-/** Of a worker on the clock, and of all its threads on processors. */
+/** Wall-clock time of a worker, and CPU time of all its threads. */
 export interface Cost {
   readonly seconds: number;
   readonly cpu: number;
 }
 
-/** What units are: plain keys, or records that the host gathers when the device has ordered their keys. */
+/** Kind of records: plain keys, or records that the host gathers after the device has sorted their keys. */
 export interface RecordKind {
   readonly of: 'keys' | 'records';
-  /** Bytes of one. */
+  /** Record size in bytes. */
   readonly unit: number;
 }
 
-/** What a worker's host does, which may be bound by one thread or by all cores. */
+/** Rates of the host of a worker, which may be limited by one thread or by all cores. */
 export interface HostRates extends RecordKind {
   readonly name: string;
-  /** Of the host that it was measured on. */
+  /** Number of cores of the measured host. */
   readonly cores: number;
-  /** Which share of the speed that it has alone a core keeps while all of them work: where two are threads of one, some 0.6. */
+  /** Speed of a core while all work, relative to its speed alone; about 0.6 when two hardware threads share a core. */
   readonly full: number;
   readonly date: string;
-  /** For each unit of a sample that is read, and each that splitters are chosen from. */
+  /** Per sampled record: reading it, and choosing splitters from it. */
   readonly sample: Cost;
   readonly splitters: Cost;
-  /** For each byte: from a shard to pieces; from pieces to a part, without the device; and back from the disk. */
+  /** Per byte: from a shard to pieces; from pieces to a part, without the device; and reading a part back. */
   readonly partition: Cost;
   readonly sort: Cost;
   readonly verify: Cost;
-  /** For each piece that is written, and each that is read. */
+  /** Per piece: writing it, and opening it for reading. */
   readonly piece: Cost;
   readonly opened: Cost;
-  /** For each task beside that. */
+  /** Per task, in addition. */
   readonly task: Cost;
 }
 
-/** What a device does. */
+/** Rates of a device. */
 export interface DeviceRates {
   readonly name: string;
   readonly driver: string;
   readonly date: string;
-  /** Where the figures are from, for people. */
+  /** Origin of the numbers, for display. */
   readonly source: string;
-  /** Seconds for each unit that lies on the device: keys of up to 32 bits, and of 64; undefined of what was not measured. */
+  /** Seconds per record in device memory, for keys of up to 32 bits and of 64 bits; undefined when not measured. */
   readonly keys32?: number | undefined;
   readonly keys64?: number | undefined;
-  /** Words of 64 bits with positions of 32, which records are ordered by. */
+  /** The same for 64-bit words with 32-bit positions, which determine the order of records. */
   readonly words?: number | undefined;
-  /** Bytes a second of the bus, each way; undefined where the device shares the host's memory. */
+  /** Bus rate in bytes per second and direction; undefined when the device shares the host's memory. */
   readonly bus: number | undefined;
-  /** Cores that it takes while it works: none, unless it is the processor. */
+  /** Number of cores in use while it works: 0, unless the device is the CPU. */
   readonly cpu: number;
 }
 
-/** What an engine adds, in seconds: for each task before it begins, for each stage, and before the first and behind the last one. */
+/**
+ * Overhead of a job runner in seconds: per task before it starts, per stage, and per job before the first and after the
+ * last stage.
+ */
 export interface RunnerRates {
   readonly name: string;
   readonly task: number;
@@ -63,22 +66,26 @@ export interface RunnerRates {
   readonly source: string;
 }
 
-/** All that a forecast rests on. */
+/** All rates of a forecast. */
 export interface Rates {
   readonly host: HostRates;
-  /** Undefined where what a device does is part of the host's figures. */
+  /** Undefined when the host rates include the device. */
   readonly device: DeviceRates | undefined;
   readonly engine: RunnerRates;
 }
 
-/** Which figure of a device is for such units. */
+/** Returns the name of the device rate for a kind of records. */
 export const deviceKind = ({ of, unit }: RecordKind): 'keys32' | 'keys64' | 'words' =>
   of === 'records' ? 'words' : unit <= 4 ? 'keys32' : 'keys64';
 
-/** Bytes of each unit on the bus, both ways: of a record a word goes up, and its position comes back. */
+/** Returns the bytes per record on the bus in both directions; a record uploads a word and downloads its position. */
 export const busBytes = ({ of, unit }: RecordKind): number => (of === 'records' ? 8 + 4 : 2 * unit);
 
-/** Seconds that a device takes for each unit, and the bus. */
+/**
+ * Returns the seconds per record on the device and on the bus.
+ *
+ * @throws UsageError when the device was not measured for this kind of records
+ */
 export function deviceCost(
   device: DeviceRates | undefined,
   { of, unit }: RecordKind,
@@ -94,7 +101,12 @@ export function deviceCost(
   return { device: perRecord, bus: bus === undefined ? 0 : busBytes({ of, unit }) / bus };
 }
 
-/** The row of a table that is for such units, or the one nearest to them. @returns also what differs, if so */
+/**
+ * Returns the row for a kind of records, or the one with the nearest record size.
+ *
+ * @returns the row, and a note when the record size differs
+ * @throws UsageError when there is no row for the kind
+ */
 export function hostRatesFor(
   rows: readonly HostRates[],
   { of, unit }: RecordKind,
@@ -109,7 +121,11 @@ export function hostRatesFor(
   return { row, note };
 }
 
-/** The device whose name has that text. @throws UsageError for none */
+/**
+ * Returns the device whose name contains a text.
+ *
+ * @throws UsageError when there is none
+ */
 export function deviceNamed(rows: readonly DeviceRates[], text: string): DeviceRates {
   const found = rows.find(({ name }) => name.toLowerCase().includes(text.toLowerCase()));
   if (found) return found;

@@ -1,4 +1,4 @@
-/** What a run reports of itself, as `clsort sort --json` prints it, and how it is read again. */
+/** The report of a run, as printed by `clsort sort --json`, and its parser. */
 import { InputError } from '../../util/errors.js';
 import { orderOf } from '../job-records.js';
 import type { RunFacts } from '../run-times.js';
@@ -11,7 +11,7 @@ import type { Rates } from './rates.js';
 export const REPORT_SCHEMA = 'clsort.parts-report/1';
 export const FORECAST_SCHEMA = 'clsort.plan/1';
 
-/** All of it beside what the result is. */
+/** Returns the report of a run, except for the result itself. */
 export function runReport(
   job: SortJob,
   { n, bytes, parts }: PartsReport,
@@ -28,7 +28,11 @@ export function runReport(
   };
 }
 
-/** What a file with rates holds: a run, or what an earlier forecast rested on. @throws InputError for anything else */
+/**
+ * Parses a file with rates: the report of a run, or the output of an earlier forecast.
+ *
+ * @throws InputError when it is neither
+ */
 export function readRatesFile(text: string, name: string): RunReport | Rates {
   const value = parsed(text, name);
   if (
@@ -65,7 +69,7 @@ function parsed(text: string, name: string): Record<string, unknown> {
     const value: unknown = JSON.parse(text);
     if (isObject(value)) return value;
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new InputError(`${name} is no JSON object: expected the report of a run, as --json prints it`, {
     details: { path: name },

@@ -1,61 +1,65 @@
-/** What a sort does with the memory that it may take. */
+/** Memory budgets of partitioned sorts. */
 import { UsageError } from '../../util/errors.js';
 import type { RecordOrdering } from '../record-ordering.js';
 import { MAX_PARTITIONS } from './splitters.js';
 
-/** Least memory that a sort is made with: a mebibyte to gather what goes to partitions, and some to sort them. */
+/** Minimum memory of a sort in bytes: 1 MiB to gather partitions, the rest to sort them. */
 const MIN_BYTES = 16 * 2 ** 20;
-/** Units that the least memory holds of large ones. */
+/** Minimum number of large records that the memory must hold. */
 const MIN_RECORDS = 64;
 
-/** Larger partitions gain nothing, and all buffers together are one array. */
+/** Maximum partition size in bytes. Larger ones are not faster, and all buffers share one array. */
 const MAX_PARTITION_BYTES = 2 ** 29;
 
-/** How full partitions are on the average, so that most that come out larger than that still fit. */
+/** Average fill of partitions, so that most of those above the average still fit. */
 const FILL_FACTOR = 0.75;
 
-/** Partitions of an input whose size is not known. */
+/** Number of partitions of an input of unknown size. */
 const DEFAULT_PARTITIONS = 128;
 
-/** Partitions of what is sorted in memory: small ones need little beside it. */
+/** Number of partitions of a sort in memory; small ones need little additional memory. */
 const MEMORY_PARTITIONS = 24;
 
-/** Bytes of a partition that caches help to sort, and part of the partitions of a pass that it takes no more than for that. */
+/**
+ * Partition size in bytes that CPU caches favour. Its use is limited to this share of the maximum number of partitions.
+ */
 const CACHE_PARTITION_BYTES = 32 * 2 ** 20;
 const MAX_CACHE_SHARE = 0.5;
 
-/** Bytes between two records of the pass that fills partitions. */
+/** Input bytes between two task records of the partitioning pass. */
 const SHARD_BYTES = 2 ** 28;
 
 export interface Budget {
-  /** Bytes of all that is taken. */
+  /** Memory limit in bytes. */
   readonly memory: number;
-  /** Most bytes of a partition that is sorted. */
+  /** Maximum bytes of a partition that is sorted. */
   readonly partitionBytes: number;
-  /** Bytes of the input between two records. */
+  /** Input bytes between two task records. */
   readonly shardBytes: number;
-  /** Most partitions that one pass makes. */
+  /** Maximum number of partitions per pass. */
   readonly maxPartitions: number;
 }
 
 /**
- * What a partition takes for each of its bytes: two are read into and two are sorted into, by turns, and the
- * device, or the host where it sorts, has as much again in scratch twice.
+ * Returns the memory per partition byte: two input buffers and two output buffers in alternation, and scratch of twice
+ * that size on the device, or on the host when it sorts.
  */
 const memoryFactor = ({ recordBytes, sortBytes }: RecordOrdering): number =>
   2 + (4 * sortBytes) / recordBytes;
 
-/** Most memory that is made use of: partitions are no larger. */
+/** Returns the maximum useful memory in bytes; partitions do not grow beyond it. */
 export const maxMemory = (order: RecordOrdering): number => MAX_PARTITION_BYTES * memoryFactor(order);
 
-/** Least memory that units of an order are sorted with, in bytes. */
+/** Returns the minimum memory for records of an order, in bytes. */
 export const minMemory = (order: RecordOrdering): number =>
   Math.max(MIN_BYTES, Math.ceil(MIN_RECORDS * order.recordBytes * memoryFactor(order)));
 
 /**
- * How partitions are made with so much memory.
+ * Returns the budget for a memory limit.
  *
- * @throws UsageError when it is too little; `details.least` has what would do
+ * @param memory memory limit in bytes
+ * @param order order of the records
+ * @throws UsageError when the limit is too low; `details.least` has the minimum
  */
 export function partitionBudget(memory: number, order: RecordOrdering): Budget {
   const minBytes = minMemory(order);
@@ -70,12 +74,12 @@ export function partitionBudget(memory: number, order: RecordOrdering): Budget {
     memory,
     partitionBytes: wholeRecords(Math.min(MAX_PARTITION_BYTES, memory / memoryFactor(order)), order),
     shardBytes: SHARD_BYTES,
-    // Some units of each are gathered in a part of the memory.
+    // A part of the memory gathers some records of each partition.
     maxPartitions: Math.min(MAX_PARTITIONS, Math.floor(memory / (16 * order.recordBytes))),
   };
 }
 
-/** How so many bytes are sorted in memory; undefined when they do not fit with what their sort takes. */
+/** Returns the budget to sort `bytes` bytes in memory; undefined when they do not fit together with their sort. */
 export function memoryBudget(memory: number, order: RecordOrdering, bytes: number): Budget | undefined {
   const partitionBytes = wholeRecords(
     bytes / MEMORY_PARTITIONS / FILL_FACTOR + MIN_RECORDS * order.recordBytes,
@@ -87,10 +91,12 @@ export function memoryBudget(memory: number, order: RecordOrdering, bytes: numbe
 }
 
 /**
- * The same memory with partitions of a size at which a CPU's caches still help to sort them; those of a device with memory
- * of its own are as large as can be.
+ * Returns a budget of the same memory with partitions that suit the caches of a CPU. Devices with dedicated memory use
+ * the largest partitions instead.
  *
- * @param bytes of all units; undefined while that is not known
+ * @param budget the budget to change
+ * @param order order of the records
+ * @param bytes size of all records; undefined while unknown
  */
 export function cacheSizedBudget(budget: Budget, order: RecordOrdering, bytes: number | undefined): Budget {
   if (bytes === undefined) return budget;
@@ -99,12 +105,12 @@ export function cacheSizedBudget(budget: Budget, order: RecordOrdering, bytes: n
   return { ...budget, partitionBytes: Math.min(budget.partitionBytes, wholeRecords(wanted, order)) };
 }
 
-/** Into how many partitions so many bytes are cut. */
+/** Returns the number of partitions for `bytes` bytes; `undefined` means an unknown size. */
 export function partitionCount({ partitionBytes, maxPartitions }: Budget, bytes: number | undefined): number {
   const wanted = bytes === undefined ? DEFAULT_PARTITIONS : Math.ceil(bytes / (FILL_FACTOR * partitionBytes));
   return Math.max(2, Math.min(maxPartitions, wanted));
 }
 
-/** Whole units, so that what stands behind so many bytes is aligned for any of them. */
+/** Rounds down to a multiple of eight records, so that the memory after them stays aligned. */
 const wholeRecords = (bytes: number, { recordBytes }: RecordOrdering): number =>
   Math.floor(bytes / (8 * recordBytes)) * 8 * recordBytes;

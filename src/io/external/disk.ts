@@ -1,16 +1,16 @@
-/** Room on disks: what a sort will take there is told, and refused where there is none, before it begins. */
+/** Checks of free disk space before a sort starts. */
 import { readdir, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { IoError } from '../../util/errors.js';
 
-/** Bytes that are free on the disk of a folder; undefined where the system does not tell. */
+/** Returns the free bytes on the disk of a folder; undefined when the system does not report them. */
 async function freeBytes(folder: string): Promise<number | undefined> {
   const disk = await statfs(folder).catch(() => undefined);
-  if (!disk || disk.blocks === 0) return undefined; // a file system that does not count
+  if (!disk || disk.blocks === 0) return undefined; // the file system does not report its size
   return (process.getuid?.() === 0 ? disk.bfree : disk.bavail) * disk.bsize;
 }
 
-/** Bytes that the files of a folder take on disk, 0 where there is none. */
+/** Returns the disk usage of the files of a folder in bytes; 0 when there is no folder. */
 export async function diskUsage(folder: string): Promise<number> {
   const names = await readdir(folder).catch(() => []);
   const sizes = await Promise.all(
@@ -19,7 +19,7 @@ export async function diskUsage(folder: string): Promise<number> {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-/** Bytes that are wanted in a folder, beside what is there already. */
+/** Bytes needed in a folder, in addition to its contents. */
 export interface SpaceRequest {
   readonly folder: string;
   readonly bytes: number;
@@ -28,10 +28,11 @@ export interface SpaceRequest {
 }
 
 /**
- * Asks whether all of it fits.
+ * Checks whether all requests fit, grouped by disk.
  *
- * @param saved bytes that are given back on the way where all of it is on one disk
- * @throws IoError when it does not; `details` has `needed` and `free`, in bytes
+ * @param requests the requests
+ * @param saved bytes that are freed on the way when all requests share one disk
+ * @throws IoError when they do not fit; `details` has `needed` and `free`, in bytes
  */
 export async function assertFreeSpace(requests: readonly SpaceRequest[], saved: number): Promise<void> {
   const disks = new Map<number, SpaceRequest[]>();

@@ -1,7 +1,7 @@
 /**
- * Sorting what does not fit into memory: units are brought to partitions that do, in files, and these are sorted
- * one after the other into the output. Data cross the disk twice. What fits goes the same way with its partitions
- * in memory, since that takes less of it than a sort as a whole, and the output is written meanwhile.
+ * External sort: records are distributed to partitions that fit in memory, stored in files, and then sorted one by one
+ * into the output. The data cross the disk twice. Smaller inputs take the same way with partitions in memory: this
+ * needs less memory than a sort as a whole, and overlaps with writing the output.
  */
 import { rm, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
@@ -24,10 +24,18 @@ import { State } from './state.js';
 import { removeFolder, removeFolderNow } from './temporary-folder.js';
 
 /**
- * Sorts units that are more than memory holds at once.
+ * Sorts records that may exceed memory.
  *
- * @param output the output, where it is open already: it is committed by who opened it
- * @throws UsageError, InputError, IoError, AbortedError, MismatchError, and what the Sorter throws
+ * @param sorter sorts the partitions
+ * @param job input, order, output and memory budget
+ * @param context streams and callbacks
+ * @param output the output when it is already open; its opener commits it
+ * @throws UsageError when an unfinished sort exists and `resume` is not set, or options differ from it
+ * @throws InputError when the input has changed since the sort to resume
+ * @throws IoError when reading or writing fails, or disk space is insufficient
+ * @throws AbortedError when the signal aborts
+ * @throws MismatchError when a check fails
+ * @throws the errors of the sorter
  */
 export async function externalSort(
   sorter: Sorter,
@@ -41,7 +49,7 @@ export async function externalSort(
     if (reading.bytes === undefined) await reading.hold(HELD_SHARE * budget.memory, context.signal);
     const { bytes } = reading;
     const old = await describeUnfinished(job.out, job.tmp);
-    const resumes = job.resume && old !== undefined; // though there may be more memory by now
+    const resumes = job.resume && old !== undefined; // even if more memory is available now
     const inMemory = bytes === undefined || resumes ? undefined : memoryBudget(budget.memory, order, bytes);
     if (inMemory && old) context.onNote?.(old);
     const maxBudget = inMemory ?? budget;
@@ -57,13 +65,13 @@ export async function externalSort(
   }
 }
 
-/** Partitions whose files may be there beside their places in the result: one is read, one written, others settle. */
+/** Partitions whose files may exist next to their bytes in the result: one read, one written, the rest syncing. */
 const MAX_OPEN_PARTITIONS = MAX_UNSETTLED + 3;
 
-/** A task that is not recorded is made again. */
+/** Without task records, every task runs. */
 const NO_TASK_RECORDS: Tasks = { get: async () => undefined, put: async () => undefined };
 
-/** Where the partitions of a sort are, and how its result gets to the output. */
+/** One external sort: the location of its partitions and the way of its result to the output. */
 class ExternalSort {
   readonly #sorter: Sorter;
   readonly #job: ExternalJob;
@@ -84,12 +92,12 @@ class ExternalSort {
     this.#reading = reading;
   }
 
-  /** With the partitions in memory. */
+  /** Sorts with partitions in memory. */
   async inMemory(): Promise<ExternalReport> {
     return this.#sortToStream(new MemorySpill(), NO_TASK_RECORDS, true);
   }
 
-  /** With the partitions in files. */
+  /** Sorts with partitions in files. */
   async onDisk(): Promise<ExternalReport> {
     const { input, order, orderName, out, tmp, verify = false, resume = false, writer } = this.#job;
     const { signal, temporaryFiles, onNote } = this.#context;
@@ -103,7 +111,7 @@ class ExternalSort {
         onNote?.(`what is done so far is kept in ${folder}: the same command with --resume goes on with it`);
       isNoted = true;
     };
-    // There may be no time to wait for the sort to end.
+    // The process may end before the sort does.
     const leave = (): void => {
       if (!state) removeFolderNow(folder);
       else if (session.manifest || state.hasBegun) noteResumable();
@@ -120,7 +128,7 @@ class ExternalSort {
     } catch (error) {
       const started = state && (await State.find(folder));
       if (state && (!started || error instanceof MismatchError)) {
-        await state.remove(); // nothing is there yet, or nothing that may be gone on with
+        await state.remove(); // there is nothing to resume, or it must not be resumed
         if (started?.part) await rm(await partPath(out, started.part), { force: true });
       } else if (state) noteResumable();
       throw error;
@@ -131,7 +139,11 @@ class ExternalSort {
     }
   }
 
-  /** Tells what disks are to hold. @throws IoError when they have no room */
+  /**
+   * Reports the disk space that the sort needs.
+   *
+   * @throws IoError when there is not enough
+   */
   async #assertFreeSpace({ folder, state, manifest }: Session): Promise<void> {
     const { bytes } = this.#reading;
     const { out, writer, budget } = this.#job;
@@ -145,7 +157,7 @@ class ExternalSort {
     const target = isStdout(out) ? undefined : dirname(resolve(out));
     const part = manifest?.part ? await fileBytes(await partPath(out, manifest.part)) : 0;
     if (target) wanted.push({ folder: target, bytes: Math.max(0, bytes - part), what: 'the result' });
-    // Where the result is kept, partitions go when they are in it: both together are little more than one of both.
+    // With a resumable result, partition files are removed as the result grows; both take little more than one of them.
     const saved =
       state && !writer ? bytes - spilled + existingBytes - MAX_OPEN_PARTITIONS * budget.partitionBytes : 0;
     await assertFreeSpace(wanted, Math.max(0, saved));
@@ -158,13 +170,13 @@ class ExternalSort {
     );
   }
 
-  /** Into a file that is kept, and gone on with, when the sort ends early. */
+  /** Sorts into a file that is kept for a later run if the sort is interrupted. */
   async #sortInPlace({ state, manifest, identity }: Session, spill: Spill): Promise<ExternalReport> {
     if (!state || !identity) throw new Error('a result that is kept has a state');
     const { out } = this.#job;
     const part = manifest?.part ?? ResumableOutput.partName(out);
     await ResumableOutput.assertWritable(out);
-    // Made when the manifest names it: no run leaves one that the next does not know.
+    // Created after the manifest names it, so that a later run always knows the file.
     let opened: Promise<ResumableOutput> | undefined;
     const open = (): Promise<ResumableOutput> => {
       opened ??= ResumableOutput.open(out, part);
@@ -174,7 +186,7 @@ class ExternalSort {
       const output: SortedOutput = {
         write: async (position, bytes) => (await open()).write(position, bytes),
         done: async (name, record) => {
-          await (await open()).sync(); // before the partition goes
+          await (await open()).sync(); // before the partition file is removed
           await state.put(sortedTask({ name }), record);
           await spill.drop(name);
         },
@@ -193,7 +205,7 @@ class ExternalSort {
     return pipeline.run(spill, tasks, output, session);
   }
 
-  /** Into an output that is written from its beginning to its end. */
+  /** Sorts into an output that is written sequentially. */
   async #sortToStream(spill: Spill, tasks: Tasks, drop: boolean, session?: Session): Promise<ExternalReport> {
     const { out, writer } = this.#job;
     let report: ExternalReport | undefined;

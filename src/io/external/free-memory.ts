@@ -1,13 +1,13 @@
-/** How much memory there is to be had: what the system has free, and what the control groups of this process leave. */
+/** Available memory: the free memory of the system, limited by the control groups of this process. */
 import { readFileSync } from 'node:fs';
 import { freemem } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** Names of the files of a control group that tell its limit, its use, and what it could do without. */
+/** File names of a control group: limit, usage, and reclaimable memory. */
 interface Files {
   readonly limit: string;
   readonly usage: string;
-  /** In memory.stat: pages of files, which go when memory is wanted. */
+  /** Field of memory.stat: inactive file pages, which the kernel reclaims on demand. */
   readonly cache: string;
 }
 
@@ -19,9 +19,10 @@ const V1: Files = {
 };
 
 /**
- * Bytes that this process may take without anything being swapped or killed, as far as the system tells.
+ * Returns the bytes that this process can allocate without swapping or being killed, as far as the system reports them.
  *
- * @param root where /proc and /sys are, for tests
+ * @param root parent folder of /proc and /sys, for tests; default `'/'`
+ * @param free free memory of the system in bytes
  */
 export function freeMemory(root = '/', free = freemem()): number {
   const readText = (...path: string[]): string => {
@@ -39,7 +40,7 @@ export function freeMemory(root = '/', free = freemem()): number {
     const mounts = isV2 ? ['sys/fs/cgroup', 'sys/fs/cgroup/unified'] : ['sys/fs/cgroup/memory'];
     const files = isV2 ? V2 : V1;
     for (const mount of mounts) {
-      // Each group above has its limit too; in a container the path may be one of the host's, and only the root is there.
+      // Parent groups also have limits. In a container the path may be the host's, of which only the root is visible.
       for (let group = path; ; group = dirname(group)) {
         const number = (name: string): number => Number.parseInt(readText(mount, group, name), 10);
         const limit = number(files.limit);
@@ -56,5 +57,5 @@ export function freeMemory(root = '/', free = freemem()): number {
   return minFree;
 }
 
-/** What a sort takes where nothing else is said: half of what is free. */
+/** Returns the default memory limit of a sort: half of the available memory. */
 export const defaultMemory = (): number => Math.floor(freeMemory() / 2);

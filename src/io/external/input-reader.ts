@@ -1,4 +1,4 @@
-/** An input as the stages read it: once in order, and before that a part of it, or all, at any position. */
+/** Reads an input for the stages: once in order, and before that a part of it, or all, at any position. */
 
 import { assertNotAborted } from '../raw.js';
 import { readAhead } from '../read-ahead.js';
@@ -8,7 +8,7 @@ import type { ReadAt } from './sample.js';
 export class InputReader {
   readonly #input: RecordInput;
   readonly #file: OpenFile | undefined;
-  /** What was read before its turn, of an input that is read in order. */
+  /** Pieces read in advance of a sequential input. */
   readonly #held: Uint8Array[] = [];
   #heldBytes = 0;
   #pieces: AsyncGenerator<Uint8Array> | undefined;
@@ -25,17 +25,17 @@ export class InputReader {
     return new InputReader(input, isPlain ? await openFile(path, plainAt, signal) : undefined);
   }
 
-  /** Bytes of all units; undefined while that is not known. */
+  /** Size of all records in bytes; undefined while unknown. */
   get bytes(): number | undefined {
     return this.#input.bytes ?? (this.#ended ? this.#heldBytes : undefined);
   }
 
-  /** Bytes that can be read at any position. */
+  /** Number of bytes that can be read at any position. */
   get readableBytes(): number {
     return this.#file ? (this.#input.bytes ?? 0) : this.#heldBytes;
   }
 
-  /** Reads so much, or all, of an input that is read in order; nothing of others. */
+  /** Reads `maxBytes` bytes of a sequential input in advance, or all if there are fewer; does nothing for files. */
   async hold(maxBytes: number, signal: AbortSignal): Promise<void> {
     if (this.#file) return;
     this.#pieces ??= this.#input.pieces();
@@ -63,7 +63,13 @@ export class InputReader {
     }
   };
 
-  /** The units from a position on, in order; to be taken once. @param buffer for two of them, by turns */
+  /**
+   * Returns the records from a position on, in order. Can be called once.
+   *
+   * @param from position in bytes
+   * @param recordBytes record size in bytes
+   * @param buffer memory for two pieces in alternation
+   */
   pieces(from: number, recordBytes: number, buffer: Uint8Array): AsyncGenerator<Uint8Array> {
     const { bytes = 0 } = this.#input;
     if (this.#file) return piecesOf(this.#file.readAt, { begin: from, end: bytes, recordBytes, buffer });
@@ -78,7 +84,7 @@ export class InputReader {
       position += piece.length;
       return piece.subarray(skipped);
     };
-    // What has been used is given up at once.
+    // Releases each piece as soon as it is used.
     for (let piece = this.#held.shift(); piece; piece = this.#held.shift()) {
       const left = rest(piece);
       if (left.length > 0) yield left;

@@ -1,39 +1,43 @@
-/** What is sorted in pieces: units that are read once in order, and where that can be also at any position. */
+/** Inputs of external sorts: records that are read once in order, and at any position where possible. */
 import { createHash } from 'node:crypto';
 import { open, stat } from 'node:fs/promises';
 import { Random } from '../../util/random.js';
 import { assertNotAborted, ioError } from '../raw.js';
 import { readFully } from './spill.js';
 
-/** Units on their way in. */
+/** An input of records. */
 export interface RecordInput {
-  /** For messages: the path, or `stdin`. */
+  /** Name for messages: the path, or `stdin`. */
   readonly name: string;
-  /** The file behind it; undefined for what cannot be opened a second time, as a pipe. */
+  /** Path of the file; undefined when it cannot be opened a second time, as for a pipe. */
   readonly path: string | undefined;
-  /** Where in the file the units begin, when they stand there one behind the other as they are sorted. */
+  /** File offset of the records when they are stored contiguously and as they are sorted; otherwise undefined. */
   readonly plainAt: number | undefined;
-  /** Bytes of all units; undefined while that is not known. */
+  /** Size of all records in bytes; undefined while unknown. */
   readonly bytes: number | undefined;
-  /** The units in order, in pieces of whole ones; to be taken once. */
+  /** Yields the records in order, in pieces of whole records. Can be called once. */
   pieces(): AsyncGenerator<Uint8Array>;
 }
 
-/** By which a file is known again. */
+/** Identifies the content of a file. */
 export interface InputIdentity {
   readonly name: string;
   readonly bytes: number;
-  /** Nanoseconds. */
+  /** Time of last modification in nanoseconds. */
   readonly modified: string;
-  /** Of bytes from all over the file. */
+  /** Hash of sample bytes from the whole file. */
   readonly checksum: string;
 }
 
-/** Places of a file that its identity has bytes of, and how many of each. */
+/** Number and size of the samples in the checksum. */
 const SAMPLE_PLACES = 64;
 const SAMPLE_BYTES = 4096;
 
-/** @throws IoError */
+/**
+ * Returns the identity of a file.
+ *
+ * @throws IoError when reading fails
+ */
 export async function identityOf(path: string): Promise<InputIdentity> {
   try {
     const handle = await open(path, 'r');
@@ -58,17 +62,24 @@ export async function identityOf(path: string): Promise<InputIdentity> {
   }
 }
 
-/** Is there a file that can be read at any position, and a second time? */
+/** Whether the path names a regular file, which can be read at any position and repeatedly. */
 export const isRegular = async (path: string | undefined): Promise<boolean> =>
   path !== undefined && ((await stat(path).catch(() => undefined))?.isFile() ?? false);
 
-/** Bytes of a file that are read at any position. */
+/** An open file with random access. */
 export interface OpenFile {
   readAt(into: Uint8Array, position: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** @param base  where position 0 is */
+/**
+ * Opens a file for random access.
+ *
+ * @param path path of the file
+ * @param base file offset of position 0
+ * @param signal aborts reads
+ * @throws IoError when the file cannot be opened
+ */
 export async function openFile(path: string, base: number, signal: AbortSignal): Promise<OpenFile> {
   const handle = await open(path, 'r').catch((error) => {
     throw ioError('read', path, error);
@@ -85,10 +96,11 @@ export async function openFile(path: string, base: number, signal: AbortSignal):
 }
 
 /**
- * The bytes from `begin` to `end`, read into two buffers by turns: the next piece is read while one is used. A piece
- * is good until the next but one is asked for.
+ * Yields the bytes from `begin` to `end`, read into two buffers in alternation: the next piece is read while one is
+ * used. A piece is valid until the second next one is requested.
  *
- * @param room memory for both; each piece has half of it, in whole units
+ * @param readAt reads bytes at a position
+ * @param options.buffer memory for both; each piece takes half of it, in whole records
  */
 export async function* piecesOf(
   readAt: (into: Uint8Array, position: number) => Promise<void>,
@@ -104,7 +116,7 @@ export async function* piecesOf(
     if (position >= end) return undefined;
     const piece = buffer.subarray(half * maxBytes, half * maxBytes + Math.min(maxBytes, end - position));
     const reading = readAt(piece, position).then(() => piece);
-    reading.catch(() => undefined); // it is awaited, perhaps after another failure
+    reading.catch(() => undefined); // awaited later, possibly after another failure
     return reading;
   };
   let next = read(begin, 0);
@@ -117,10 +129,12 @@ export async function* piecesOf(
 }
 
 /**
- * The bytes of pieces of any length in pieces of one, but for the last, in two buffers by turns. A piece is good until
- * the next but one is asked for.
+ * Regroups pieces of any length into pieces of equal length, except the last, in two buffers in alternation. A piece is
+ * valid until the second next one is requested.
  *
- * @param buffer memory for both; each piece has half of it, in whole units
+ * @param pieces the input
+ * @param recordBytes record size in bytes
+ * @param buffer memory for both; each piece takes half of it, in whole records
  */
 export async function* regroupPieces(
   pieces: AsyncIterable<Uint8Array>,

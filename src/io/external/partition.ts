@@ -1,29 +1,31 @@
-/** The stage that brings units to their partitions, in the order of the input. */
+/** The stage that distributes records to partitions, in input order. */
 import type { RecordOrdering } from '../record-ordering.js';
 import { MAX_PLACED_RECORDS, Placer } from './place.js';
 import type { Spill } from './spill.js';
 import type { Splitters } from './splitters.js';
 
-/** Writes in flight; a thread is left for what is read meanwhile. */
+/** Maximum concurrent writes; leaves a pool thread for reading. */
 const MAX_WRITES = 3;
 
-/** Brings units to partitions: what goes to each of a piece is written from where it was placed. */
+/** Distributes records to partitions: places each piece by partition, then writes the part of each partition. */
 export class Partitioner {
   readonly #spill: Spill;
   readonly #names: readonly string[];
-  /** Bytes of each partition so far. */
+  /** Size of each partition so far, in bytes. */
   readonly #sizes: Float64Array;
   readonly #recordBytes: number;
   readonly #placer: Placer;
-  /** A piece is placed in one while another one is written. */
+  /** One receives placed records while the other is written. */
   readonly #buffers: readonly [Uint8Array, Uint8Array];
   readonly #writing: [Promise<void>, Promise<void>] = [Promise.resolve(), Promise.resolve()];
   #bufferIndex = 0;
   #failure: unknown;
 
   /**
-   * @param to where they go; pieces are placed in `room`, half of it at a time, and `sizes` are the bytes that the
-   * partitions have already
+   * @param order order of the records
+   * @param splitters bounds of the partitions
+   * @param to spill and partition names; `buffer` is split into two halves for placed pieces, and `sizes` has the bytes
+   * that the partitions already hold
    */
   constructor(
     order: RecordOrdering,
@@ -47,12 +49,16 @@ export class Partitioner {
     this.#buffers = [buffer.subarray(0, bytes), buffer.subarray(bytes, 2 * bytes)];
   }
 
-  /** Bytes of each partition, once `flush` has been waited for. */
+  /** Size of each partition in bytes; complete after `flush` has resolved. */
   get sizes(): number[] {
     return [...this.#sizes];
   }
 
-  /** Takes whole units; they may be overwritten when this is fulfilled. @throws IoError */
+  /**
+   * Adds whole records, which may be overwritten once the promise resolves.
+   *
+   * @throws IoError when a write fails
+   */
   async add(piece: Uint8Array): Promise<void> {
     const step = this.#buffers[0].length;
     for (let at = 0; at < piece.length; at += step) {
@@ -68,18 +74,22 @@ export class Partitioner {
     }
   }
 
-  /** Writes all that has come so far. @throws IoError */
+  /**
+   * Waits for all writes.
+   *
+   * @throws IoError when a write failed
+   */
   async flush(): Promise<void> {
     await this.settle();
     if (this.#failure) throw this.#failure;
   }
 
-  /** Waits until nothing is being written any more, whatever has failed. */
+  /** Waits until no write is pending, whether or not one failed. */
   async settle(): Promise<void> {
     await Promise.all(this.#writing);
   }
 
-  /** Writes what goes to each partition behind what it has; never rejects, since others are told of a failure. */
+  /** Appends placed records to their partitions. Never rejects: `add` and `flush` throw the failure. */
   async #write(placed: Uint8Array, counts: Uint32Array): Promise<void> {
     const writes: (() => Promise<void>)[] = [];
     let begin = 0;

@@ -1,4 +1,4 @@
-/** The stages of a sort in partitions, one after the other. */
+/** Runs the stages of an external sort. */
 import type { SortReport } from '../../sort/api/report.js';
 import type { Sorter } from '../../sort/api/sorter.js';
 import { MismatchError } from '../../util/errors.js';
@@ -24,13 +24,13 @@ import {
   type Tasks,
 } from './stages.js';
 
-/** Chooses the sample where the job does not say. */
+/** Seed of the sample when the job has none. */
 const DEFAULT_SEED = 0x5eed;
 
-/** Part of the memory that an input without a size is read into, to see whether it fits. */
+/** Share of the memory that an input of unknown size may fill before it counts as large. */
 export const HELD_SHARE = 0.5;
 
-/** A session in which the result may be kept under a name of its own. */
+/** A session; `part` is the name of the unfinished result when that is kept. */
 export type ResumableSession = Omit<Session, 'folder'> & { readonly part: string | undefined };
 
 /** One run through the stages. */
@@ -39,7 +39,7 @@ export class Pipeline {
   readonly #job: ExternalJob;
   readonly #context: FileContext;
   readonly #reading: InputReader;
-  /** All the memory that the stages have, but for what the device takes. */
+  /** Memory of all stages, except for that of the device. */
   readonly #memory: Uint8Array;
   readonly #seconds = { sample: 0, partition: 0, sort: 0 };
   #points: BigUint64Array | undefined;
@@ -73,12 +73,12 @@ export class Pipeline {
     if (this.#reading.bytes !== undefined && bytes !== this.#reading.bytes) {
       throw new MismatchError(`partitions have ${bytes} bytes, and the input has ${this.#reading.bytes}`);
     }
-    // What is not on disk yet is trusted only until the system goes down.
-    // Those that are sorted last come first, since others are gone before their turn.
+    // Unsynced data are trusted only until the system goes down. The partitions sorted last are synced first, since the
+    // others are removed before their turn.
     const names = leaves.map(({ name }) => name).reverse();
     const syncing = session?.state && spill.sync(names);
     const synced = syncing?.then(() => session?.state?.put('synced', {}));
-    synced?.catch(() => undefined); // it is awaited below
+    synced?.catch(() => undefined); // awaited below
     try {
       await this.#measureStage('sort', () => this.#sortAll(leaves, { spill, output, after }));
     } finally {
@@ -125,12 +125,12 @@ export class Pipeline {
     });
   }
 
-  /** Those of the manifest, or new ones from a sample, with a manifest. */
+  /** Returns the splitters of the manifest, or chooses new ones from a sample and writes a manifest. */
   async #splitters(work: StageWork, session: ResumableSession | undefined): Promise<Splitters> {
     const { order, orderName } = this.#job;
     const found = session?.manifest;
     if (found) {
-      // What began to be proven is proven to its end.
+      // A resumed sort verifies its result if and only if the interrupted one did.
       this.#points = found.points && BigUint64Array.from(found.points, BigInt);
       return new Splitters(order, found.splitters);
     }
@@ -178,7 +178,7 @@ export class Pipeline {
     return this.#points && new RecordMultiset(this.#job.order.recordBytes, this.#points);
   }
 
-  /** Every unit is partitioned, and then sorted. */
+  /** Reports progress; every record counts twice, for partitioning and for sorting. */
   #progress(phase: string, done: number, bytes: number | undefined): void {
     this.#doneBytes += done;
     const { recordBytes } = this.#job.order;

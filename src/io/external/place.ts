@@ -1,4 +1,4 @@
-/** Placing: units of a piece in the order of their partitions, each partition's in the order of the input. */
+/** Placement: groups the records of a piece by partition, in input order within each. */
 import { availableParallelism } from 'node:os';
 import { keyWords } from '../../keys/array.js';
 import { dtypeInfo } from '../../keys/dtype.js';
@@ -9,21 +9,25 @@ import { UnsupportedError } from '../../util/errors.js';
 import type { RecordOrdering } from '../record-ordering.js';
 import type { Splitters, SplitterTable } from './splitters.js';
 
-/** Bytes of units that are placed in a step. */
+/** Bytes of records placed per step. */
 const SLICE_BYTES = 2 ** 19;
 const MAX_SLICE_RECORDS = 2 ** 15;
 
-/** Most units of a piece: what is known of each takes two bytes beside it. */
+/** Maximum number of records of a piece; each needs two additional bytes. */
 export const MAX_PLACED_RECORDS = 2 ** 22;
 
 export class Placer {
   readonly #order: RecordOrdering;
   readonly #splitters: Splitters;
   readonly #slice: number;
-  /** What the addon takes; undefined for units that it does not know, and where there is none. */
+  /** Arguments for the addon; undefined without it and for records that it does not support. */
   #native: (SplitterTable & { readonly codec: BigUint64Array }) | undefined;
 
-  /** @param native plain keys are placed by the addon, on all cores */
+  /**
+   * @param order order of the records
+   * @param splitters bounds of the partitions
+   * @param options.native places plain keys with the addon, on all cores; default true
+   */
   constructor(order: RecordOrdering, splitters: Splitters, { native = true } = {}) {
     this.#order = order;
     this.#splitters = splitters;
@@ -35,9 +39,11 @@ export class Placer {
   }
 
   /**
-   * @param piece whole units, `MAX_PLACED_UNITS` at most
-   * @param to gets them; as long, and where words may stand when units are made of whole ones
-   * @returns how many units go to each partition
+   * Places the records of a piece.
+   *
+   * @param piece whole records, at most `MAX_PLACED_RECORDS`
+   * @param to output of the same length; aligned to words when the record size is a multiple of words
+   * @returns the number of records per partition
    */
   async place(piece: Uint8Array, to: Uint8Array): Promise<Uint32Array> {
     const counts = new Uint32Array(this.#splitters.partitions);
@@ -50,7 +56,7 @@ export class Placer {
         return counts;
       } catch (error) {
         if (!(error instanceof UnsupportedError)) throw error;
-        this.#native = undefined; // there is no addon here
+        this.#native = undefined; // the addon is not available
       }
     }
     await this.#placeInScript(piece, to, counts);
@@ -70,7 +76,7 @@ export class Placer {
     await runYielding(inSlices(n, classifySlice, this.#slice));
     const next = new Uint32Array(counts.length);
     for (let p = 1; p < next.length; p++) next[p] = (next[p - 1] as number) + (counts[p - 1] as number);
-    // Words are moved quicker than bytes.
+    // Words are copied faster than bytes.
     const isWords = recordBytes % 4 === 0;
     const word = dtypeInfo(isWords ? 'u32' : 'u8');
     const [from, moved] = [keyWords(piece, word), keyWords(to, word)] as [Uint32Array, Uint32Array];

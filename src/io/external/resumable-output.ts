@@ -1,4 +1,4 @@
-/** A file that is written in parts, in any order, over several runs, and seen under its name when it is whole. */
+/** A file that is written in any order over several runs, and gets its final name when it is complete. */
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, chmod, type FileHandle, open, realpath, rename, stat } from 'node:fs/promises';
@@ -7,7 +7,7 @@ import { syncFolder } from '../output.js';
 import { ioError } from '../raw.js';
 import { resolveTarget } from '../resolve-target.js';
 
-/** Where a file is that is to become `out`: in the folder of what that name stands for. */
+/** Returns the path of the unfinished file for `out`, in the folder of the resolved target. */
 export const partPath = async (out: string, part: string): Promise<string> =>
   join(dirname(await realpath(out).catch(() => resolveTarget(out))), part);
 
@@ -16,7 +16,7 @@ export class ResumableOutput {
   readonly #target: string;
   readonly #path: string;
   readonly #handle: FileHandle;
-  /** The sync that is under way, or was the last one, and the one that is still to begin. */
+  /** The pending or last sync, and the one that has not started yet. */
   #lastSync: Promise<void> = Promise.resolve();
   #nextSync: Promise<void> | undefined;
 
@@ -27,24 +27,27 @@ export class ResumableOutput {
     this.#handle = handle;
   }
 
-  /** A new name for what is to become `path`. */
+  /** Returns a new name for an unfinished file that will become `path`. */
   static partName(path: string): string {
     return `.${basename(path).slice(0, 40)}.clsort-${randomBytes(6).toString('hex')}.part`;
   }
 
-  /** @throws IoError when a file of that name cannot be made, or replaced */
+  /** @throws IoError when the file cannot be created or replaced */
   static async assertWritable(path: string): Promise<void> {
     try {
       const target = await realpath(path).catch(() => resolveTarget(path));
       await access(dirname(target), constants.W_OK);
-      if (await stat(target).catch(() => undefined)) await access(target, constants.W_OK); // a rename would not ask
+      if (await stat(target).catch(() => undefined)) await access(target, constants.W_OK); // rename needs no W_OK
     } catch (error) {
       throw ioError('write', path, error);
     }
   }
 
   /**
-   * @param part  name of the file as long as it is not whole; it is made if there is none
+   * Opens the unfinished file of an output.
+   *
+   * @param path path of the output
+   * @param part name of the unfinished file; created if it does not exist
    * @throws IoError when it cannot be written
    */
   static async open(path: string, part: string): Promise<ResumableOutput> {
@@ -56,7 +59,7 @@ export class ResumableOutput {
         if (error.code !== 'ENOENT') throw error;
         return open(temporary, 'wx+', existing === undefined ? 0o666 : existing.mode & 0o777);
       });
-      if (existing) await chmod(temporary, existing.mode & 0o7777); // the umask does not apply to what was there
+      if (existing) await chmod(temporary, existing.mode & 0o7777); // the umask must not change the mode
       return new ResumableOutput(path, target, temporary, handle);
     } catch (error) {
       throw ioError('write', path, error);
@@ -74,10 +77,10 @@ export class ResumableOutput {
     }
   }
 
-  /** Makes what was written so far last through a power failure; one time on the disk does for all who wait for it. */
+  /** Makes earlier writes durable. Concurrent callers share one sync. */
   sync(): Promise<void> {
     if (this.#nextSync) return this.#nextSync;
-    // One that is under way may have begun before what was written last.
+    // A pending sync may have started before the last write.
     const next = this.#lastSync
       .catch(() => undefined)
       .then(() => {
@@ -92,7 +95,7 @@ export class ResumableOutput {
     return next;
   }
 
-  /** Puts all of it in its place: so many bytes. */
+  /** Truncates the file to `bytes` bytes and publishes it under its final name. */
   async commit(bytes: number): Promise<void> {
     try {
       await this.#handle.truncate(bytes);
@@ -105,7 +108,7 @@ export class ResumableOutput {
     }
   }
 
-  /** Leaves what was written, for another run. */
+  /** Closes the unfinished file and keeps it for another run. */
   async keep(): Promise<void> {
     await this.#handle.close().catch(() => undefined);
   }

@@ -1,20 +1,20 @@
-/** Samples: units from all over an input, which splitters are chosen from. */
+/** Samples of an input, from which splitters are chosen. */
 import { Random } from '../../util/random.js';
 
-/** Units of a sample for each partition that is to be made: most come out within a fifth of their size. */
+/** Sampled records per partition; most partitions then deviate from the mean size by less than a fifth. */
 export const SAMPLES_PER_PARTITION = 256;
 
-/** Reads in flight. */
+/** Maximum concurrent reads. */
 const MAX_READS_IN_FLIGHT = 16;
 
 /** Reads bytes of an input at any position. */
 export type ReadAt = (into: Uint8Array, position: number) => Promise<void>;
 
 /**
- * A sample of an input of `n` units: by a seed, one unit of each of `count` even parts of it, or all if there are
- * fewer.
+ * Draws a stratified sample of `n` records: one random record from each of `count` equal ranges, or all records if
+ * there are fewer.
  *
- * @returns the units, one behind the other
+ * @returns the records, contiguously
  */
 export async function takeSample(
   readAt: ReadAt,

@@ -1,4 +1,4 @@
-/** Where the state of a sort is, what becomes of one that is found there, and what is left behind at the end. */
+/** Sessions of external sorts: the state folder, its reuse, and its removal. */
 import { createHash } from 'node:crypto';
 import { rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -13,45 +13,45 @@ import { partPath } from './resumable-output.js';
 import { type Manifest, State } from './state.js';
 import { assertFolder, temporaryFolder } from './temporary-folder.js';
 
-/** What a sort that goes on must have in common with the one that was ended. */
+/** Properties that a resumed sort must share with the interrupted one. */
 export interface SortIdentity {
   readonly input: RecordInput;
   readonly order: RecordOrdering;
-  /** The order in words: direction, place of NaNs, bits. */
+  /** Description of the order: direction, NaN position, bits. */
   readonly orderName: string;
   readonly out: string;
   readonly tmp: string | undefined;
   readonly verify: boolean;
 }
 
-/** A folder of a sort's own: one that is kept when the sort ends early, or one that goes in any case. */
+/** The folder of a sort: either kept after an interruption, or always removed. */
 export interface Session {
   readonly folder: string;
-  /** Undefined where nothing is to be gone on with. */
+  /** Undefined when the sort cannot be resumed. */
   readonly state: State | undefined;
   readonly identity: InputIdentity | undefined;
-  /** What is gone on with; undefined at a beginning. */
+  /** Manifest of the sort to resume; undefined for a new sort. */
   readonly manifest: Manifest | undefined;
 }
 
-/** Is there a name that the result will have, and an input that can be read again? */
+/** Whether the output has a name and the input can be read again. */
 async function isResumable({ input, out }: Pick<SortIdentity, 'input' | 'out'>): Promise<boolean> {
   if (isStdout(out) || !(await isRegular(input.path))) return false;
   const existing = await stat(out).catch(() => undefined);
   return existing === undefined || existing.isFile();
 }
 
-/** The folder that the state of sorts to an output is in: hidden beside it, or in the folder for temporary files. */
+/** Returns the state folder of an output: hidden next to it, or in the folder for temporary files. */
 export async function stateFolder(out: string, tmp: string | undefined): Promise<string> {
   const target = resolve(await resolveTarget(out).catch(() => out));
-  // Names may be long, and those of different outputs begin alike.
+  // Names are cut, so a hash distinguishes outputs with a common prefix.
   const stateKey = tmp === undefined ? basename(target) : target;
   const hash = createHash('sha256').update(stateKey).digest('hex').slice(0, 12);
   const name = `${basename(target).slice(0, 40)}-${hash}.clsort-state`;
   return tmp === undefined ? join(dirname(target), `.${name}`) : join(tmp, name);
 }
 
-/** What there is of a sort to an output that did not end, and what can be done with it; undefined without one. */
+/** Describes the interrupted sort to an output, and the options that apply to it; undefined when there is none. */
 export async function describeUnfinished(out: string, tmp: string | undefined): Promise<string | undefined> {
   if (isStdout(out)) return undefined;
   const folder = await stateFolder(out, tmp);
@@ -63,7 +63,11 @@ export async function describeUnfinished(out: string, tmp: string | undefined): 
   );
 }
 
-/** Removes what there is of an interrupted sort to an output. @throws IoError, also while another process works on it */
+/**
+ * Removes the state of an interrupted sort to an output.
+ *
+ * @throws IoError when removal fails or another process is using it
+ */
 export async function discardUnfinished(out: string, tmp: string | undefined): Promise<void> {
   if (isStdout(out)) return;
   const folder = await stateFolder(out, tmp);
@@ -75,10 +79,14 @@ export async function discardUnfinished(out: string, tmp: string | undefined): P
 }
 
 /**
- * Opens the folder of a sort.
+ * Opens the session of a sort.
  *
- * @param resume goes on with what is there; without it, what is there is a UsageError, since it may be hours of work
- * @throws UsageError, IoError; InputError when the input has changed since
+ * @param same properties of the sort
+ * @param resume resume an interrupted sort; without it an existing state is an error, since it may hold hours of work
+ * @param temporaryFiles registry of temporary files
+ * @throws UsageError when there is a state and `resume` is not set, or when options differ
+ * @throws IoError when the folder cannot be used
+ * @throws InputError when the input has changed since the interruption
  */
 export async function openSession(
   same: SortIdentity,
@@ -108,14 +116,17 @@ export async function openSession(
   return { folder, state, identity, manifest: found };
 }
 
-/** Is all there that records tell of? What was not yet on disk when the system went down need not be. */
+/** Whether the data of all task records exist. Unsynced data may be missing after a reboot. */
 async function isStateIntact({ boot, part }: Manifest, state: State, out: string): Promise<boolean> {
   const isThere = part && (await stat(await partPath(out, part)).catch(() => undefined));
   if (part && !isThere && (await state.has('sorted-'))) return false;
   return boot === thisProcess().boot || (await state.get('synced')) !== undefined;
 }
 
-/** @throws InputError, UsageError */
+/**
+ * @throws InputError when the input has changed
+ * @throws UsageError when the options differ
+ */
 function assertSameSort(
   found: Manifest,
   { order, orderName, input, verify }: SortIdentity,

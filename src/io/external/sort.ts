@@ -1,4 +1,4 @@
-/** The stage that sorts partitions, one after the other: one is read and another written while one is sorted. */
+/** The stage that sorts partitions in turn. Reading the next and writing the previous one overlap with each sort. */
 import type { Sorter } from '../../sort/api/sorter.js';
 import { runYielding } from '../../sort/host/steps.js';
 import { MismatchError } from '../../util/errors.js';
@@ -11,25 +11,25 @@ import { piecesOf } from './input.js';
 import type { Spill } from './spill.js';
 import type { SortedRecord } from './state.js';
 
-/** Partitions that are written and wait for the disk: their files stay as long. */
+/** Maximum number of written partitions that wait for a sync; their files stay until then. */
 export const MAX_UNSETTLED = 3;
 
-/** A partition that is to be sorted: one that fits, or one of equal units, which needs no sort. */
+/** A partition to sort: one that fits in memory, or one of equal records, which needs no sort. */
 export interface Leaf {
   readonly name: string;
   readonly bytes: number;
   readonly single: boolean;
-  /** In how many low bits the prefixes of its units may differ; undefined where that is not known. */
+  /** Number of low bits in which the prefixes of its records may differ; undefined when unknown. */
   readonly differing?: number | undefined;
 }
 
-/** Where sorted partitions go. */
+/** Destination of sorted partitions. */
 export interface SortedOutput {
-  /** Puts bytes at a position, which is the end of what came before unless the output is kept. */
+  /** Writes bytes at a position; sequential unless the output is resumable. */
   write(position: number, bytes: Uint8Array): Promise<void>;
-  /** Makes a partition last that is written, and keeps its record. */
+  /** Makes a written partition durable and stores its task record. */
   done(name: string, record: SortedRecord): Promise<void>;
-  /** The record of a partition that is in the output already. */
+  /** Returns the task record of a partition that is already in the output. */
   recordOf(name: string): Promise<SortedRecord | undefined>;
 }
 
@@ -38,22 +38,25 @@ export interface SortWork {
   readonly order: RecordOrdering;
   readonly spill: Spill;
   readonly output: SortedOutput;
-  /** Four buffers, each for the largest partition that is sorted. */
+  /** Four buffers, each of the maximum partition size. */
   readonly buffers: readonly [Uint8Array, Uint8Array, Uint8Array, Uint8Array];
   readonly options: OrderingSortOptions;
   readonly signal: AbortSignal;
-  /** Takes a checksum of what is written, and proves the order; undefined to do neither. */
+  /** Receives everything that is written, and enables the order check; undefined disables both. */
   readonly checksum: RecordMultiset | undefined;
-  /** Makes an empty checksum of the same points. */
+  /** Returns an empty checksum with the same points. */
   readonly fresh: () => RecordMultiset | undefined;
-  /** @param isOld it was sorted by an earlier run */
+  /** @param isOld whether an earlier run sorted it */
   onDone(bytes: number, isOld: boolean): void;
 }
 
 /**
- * Sorts partitions into an output, in their order.
+ * Sorts partitions into an output, in order.
  *
- * @throws what the Sorter throws; IoError, AbortedError; MismatchError when the order is found to be wrong
+ * @throws the errors of the sorter
+ * @throws IoError when reading or writing fails
+ * @throws AbortedError when the signal aborts
+ * @throws MismatchError when the order check fails
  */
 export async function sortPartitions(leaves: readonly Leaf[], work: SortWork): Promise<void> {
   const { spill, output, order, signal, checksum } = work;
@@ -68,16 +71,16 @@ export async function sortPartitions(leaves: readonly Leaf[], work: SortWork): P
     if (!leaf) return undefined;
     const into = (turn++ % 2 === 0 ? inA : inB).subarray(0, leaf.bytes);
     const loading = spill.read(leaf.name, 0, into).then(() => into);
-    loading.catch(() => undefined); // it is awaited, perhaps after another failure
+    loading.catch(() => undefined); // awaited later, possibly after another failure
     return loading;
   };
   let loading = load(todo.shift());
   let writing: Promise<void> = Promise.resolve();
   const settling: Promise<void>[] = [];
-  /** A partition's bytes are on their way to the output: it is done when they are there. */
+  /** Finishes a partition once its bytes are written. */
   const settle = async (written: Promise<void>, name: string, own: SortedRecord): Promise<void> => {
     const settled = written.then(() => output.done(name, own)).then(() => work.onDone(own.bytes, false));
-    settled.catch(() => undefined); // it is awaited, perhaps after another failure
+    settled.catch(() => undefined); // awaited later, possibly after another failure
     settling.push(settled);
     if (settling.length > MAX_UNSETTLED) await settling.shift();
   };
@@ -93,7 +96,7 @@ export async function sortPartitions(leaves: readonly Leaf[], work: SortWork): P
       if (record) {
         ends.add(record.ends);
         if (record.products) checksum?.include(record.products);
-        await spill.drop(name); // it may have been left when the process ended
+        await spill.drop(name); // its file may remain from an interrupted run
         work.onDone(bytes, true);
         continue;
       }
@@ -106,7 +109,7 @@ export async function sortPartitions(leaves: readonly Leaf[], work: SortWork): P
       }
       const piece = (await loading) as Uint8Array;
       loading = load(todo.shift());
-      // Scratch of a partition serves for those that take no more, but much less: making its pages takes time.
+      // Scratch is reused for partitions between half its size and its size, since mapping new pages takes time.
       if (bytes > scratchFor || bytes < scratchFor / 2) {
         work.sorter.trim();
         scratchFor = bytes;
@@ -125,13 +128,17 @@ export async function sortPartitions(leaves: readonly Leaf[], work: SortWork): P
   }
 }
 
-/** What is to be recorded of a sorted partition. @throws MismatchError when it is not sorted */
+/**
+ * Returns the task record of a sorted partition.
+ *
+ * @throws MismatchError when it is not sorted
+ */
 async function verifyPartition(sorted: Uint8Array, work: SortWork): Promise<SortedRecord> {
   const { order, checksum, signal } = work;
   const bytes = sorted.length;
   if (!checksum) return { bytes };
-  const counting = partChecksum(sorted, work); // by other threads
-  counting.catch(() => undefined); // it is awaited, perhaps after another failure
+  const counting = partChecksum(sorted, work); // runs on other threads
+  counting.catch(() => undefined); // awaited later, possibly after another failure
   const fall = await runYielding(findDescentSteps(order, sorted), signal);
   const products = await counting;
   if (fall !== -1) {
@@ -144,7 +151,7 @@ async function verifyPartition(sorted: Uint8Array, work: SortWork): Promise<Sort
   };
 }
 
-/** The checksum of a part, counted into that of all. */
+/** Returns the checksum of a part, and adds it to the total. */
 async function partChecksum(
   part: Uint8Array,
   { checksum, fresh }: SortWork,
@@ -155,7 +162,7 @@ async function partChecksum(
   return own?.stored;
 }
 
-/** Brings a partition of equal units to the output as it is. */
+/** Copies a partition of equal records to the output. */
 async function copyPartition(
   { name, bytes }: Leaf,
   start: number,
@@ -196,7 +203,7 @@ async function copyPartition(
 const base64 = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64');
 
-/** The first and last units of partitions, each compared with its neighbour. */
+/** Compares the first and last records of adjacent partitions. */
 class BoundaryCheck {
   readonly #order: RecordOrdering;
   #last: Uint8Array | undefined;
@@ -205,7 +212,7 @@ class BoundaryCheck {
     this.#order = order;
   }
 
-  /** @throws MismatchError when a partition begins before the one in front of it ends */
+  /** @throws MismatchError when a partition begins before the previous one ends */
   add(ends: SortedRecord['ends']): void {
     if (!ends) return;
     const [first, last] = ends.map((end) => new Uint8Array(Buffer.from(end, 'base64'))) as [

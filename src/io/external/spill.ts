@@ -1,4 +1,4 @@
-/** Where partitions are kept between the pass that fills them and the one that sorts them. */
+/** Storage of partitions between the pass that fills them and the one that sorts them. */
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { IoError } from '../../util/errors.js';
@@ -6,18 +6,18 @@ import { ioError } from '../raw.js';
 
 /** Partitions by name, as bytes. */
 export interface Spill {
-  /** Bytes of `from` belong at `position` of a partition, which they reach or follow; they are not used afterwards. */
+  /** Writes bytes at or up to the end of a partition; the caller does not use `from` afterwards. */
   write(partition: string, position: number, from: Uint8Array): Promise<void>;
   /**
-   * New memory that units are placed in, of which the spill keeps what is written from it; left out by one that writes
-   * elsewhere.
+   * Allocates memory for placed records, which the spill keeps after `write`. Not defined when the spill writes to
+   * files.
    */
   allocate?(bytes: number): Uint8Array;
-  /** Fills `into` with what stands from `position` on. */
+  /** Fills `into` from `position` on. */
   read(partition: string, position: number, into: Uint8Array): Promise<void>;
-  /** All of a partition is written, or read. */
+  /** Closes a partition after its last write or read. */
   leave(partition: string): Promise<void>;
-  /** Makes what was written last through a power failure. */
+  /** Makes earlier writes durable. */
   sync(partitions: readonly string[]): Promise<void>;
   drop(partition: string): Promise<void>;
 }
@@ -61,7 +61,7 @@ export class FileSpill implements Spill {
 
   async sync(partitions: readonly string[]): Promise<void> {
     for (const partition of partitions) {
-      // By a handle of its own: the partition may be left, or dropped, meanwhile.
+      // Uses a separate handle, since the partition may be closed or removed meanwhile.
       const handle = await open(this.#path(partition), 'r').catch(() => undefined);
       await handle?.datasync().finally(() => handle.close());
     }
@@ -72,7 +72,7 @@ export class FileSpill implements Spill {
     await rm(this.#path(partition), { force: true });
   }
 
-  /** Closes what is open, and leaves the files. */
+  /** Closes all open files and keeps them. */
   async close(): Promise<void> {
     for (const partition of [...this.#open.keys()]) await this.leave(partition).catch(() => undefined);
   }
@@ -96,7 +96,11 @@ export class FileSpill implements Spill {
   }
 }
 
-/** Fills `into` from a file. @throws IoError when the file ends before */
+/**
+ * Fills `into` from a file.
+ *
+ * @throws IoError when the file ends early
+ */
 export async function readFully(
   handle: FileHandle,
   into: Uint8Array,
@@ -111,11 +115,11 @@ export async function readFully(
 }
 
 /**
- * Partitions in memory: what fits there goes the same way as what does not. Units stay where they were placed, whose pages are so made by
- * the threads that place them; that memory goes when all partitions that have some of it are dropped.
+ * Partitions in memory. Records stay in the memory where they were placed, so that the placing threads map its pages.
+ * The memory is freed when all partitions that use it are dropped.
  */
 export class MemorySpill implements Spill {
-  /** Memory that is the spill's own. */
+  /** Memory allocated by the spill. */
   readonly #buffers = new WeakSet<ArrayBufferLike>();
   readonly #pieces = new Map<string, { readonly position: number; readonly bytes: Uint8Array }[]>();
 

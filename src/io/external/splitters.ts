@@ -1,54 +1,57 @@
 /**
- * Splitters: units that cut a sequence into partitions, so that all units of a partition come before those of the
- * next. A unit that makes up much of a sample gets a partition of its own, which needs no sort and no memory.
+ * Splitters: records that divide a sequence into partitions, so that each partition precedes the next. A record that is
+ * frequent in the sample gets a partition of its own, which needs no sort and no memory.
  */
 import type { RecordOrdering } from '../record-ordering.js';
 
-/** Most partitions that one pass makes: each has a file open, and room to gather what goes there. */
+/** Maximum number of partitions per pass; each needs an open file and a buffer. */
 export const MAX_PARTITIONS = 512;
 
-/** Most cells of the table that tells between which thresholds a prefix is. */
+/** Maximum number of cells of the lookup table for thresholds. */
 const MAX_CELLS = 2 ** 16;
 
-/** Cells from a threshold to the next: with so many, few units are in one that has a threshold. */
+/** Typical number of cells between two thresholds; few records then fall into a cell with a threshold. */
 const CELLS_PER_THRESHOLD = 32n;
 
-/** A unit at which a partition begins, or behind whose equals. */
+/** The start of a partition: at a record, or after all records equal to it. */
 interface Threshold {
   readonly record: Uint8Array;
   readonly after: boolean;
 }
 
-/** Splitters as a file holds them. */
+/** Splitters in serializable form. */
 export interface StoredSplitters {
-  /** The units, as base64. */
+  /** The splitter records, as base64. */
   readonly units: string;
-  /** Which of them have a partition of their own. */
+  /** Indices of the splitters that have a partition of their own. */
   readonly alone: readonly number[];
 }
 
-/** Splitters of units whose prefixes are all there is. */
+/** Lookup table for records that are ordered by their prefixes alone. */
 export interface SplitterTable {
-  /** Smallest prefix of each partition but the first one. */
+  /** Smallest prefix of each partition except the first. */
   readonly firsts: BigUint64Array;
-  /** How many of these are in cells before each cell: prefixes that are alike above `shift`, from that of the first. */
+  /**
+   * Number of thresholds before each cell. A cell is a prefix shifted right by `shift`, relative to the first
+   * threshold.
+   */
   readonly before: Uint16Array;
   readonly shift: number;
 }
 
 export class Splitters {
-  /** Of each partition: are all its units equal? */
+  /** Whether all records of a partition are equal. */
   readonly single: readonly boolean[];
   readonly stored: StoredSplitters;
   readonly #order: RecordOrdering;
   readonly #thresholds: readonly Threshold[];
-  /** Smallest prefixes behind each threshold, as two words. */
+  /** Smallest prefix after each threshold, as two words. */
   readonly #high: Uint32Array;
   readonly #low: Uint32Array;
-  /** What is left of a prefix is a number of a cell, once `#base` is taken off. */
+  /** A prefix shifted right by `#shift`, minus `#base`, is its cell. */
   readonly #shift: number;
   readonly #base: number;
-  /** Thresholds before each cell. */
+  /** Number of thresholds before each cell. */
   readonly #before: Uint16Array;
 
   constructor(order: RecordOrdering, stored: StoredSplitters) {
@@ -68,7 +71,7 @@ export class Splitters {
       const record = records.subarray(i * order.recordBytes, (i + 1) * order.recordBytes);
       const alone = stored.alone.includes(i);
       add({ record, after: false }, prefix, alone);
-      // Where prefixes are all there is, what comes after a unit begins at the next prefix.
+      // With exact prefixes, the records after the splitter start at the next prefix.
       const next = order.exact ? prefix + 1n : prefix;
       if (alone && next < 2n ** 64n) add({ record, after: true }, next, false);
     });
@@ -79,7 +82,7 @@ export class Splitters {
     const [minPrefix = 0n, maxPrefix = 0n] = [firsts[0], firsts.at(-1)];
     let shift = 0n;
     while ((maxPrefix >> shift) - (minPrefix >> shift) >= BigInt(MAX_CELLS)) shift++;
-    // A table that is smaller stays in a core's nearest cache; thresholds may be far apart, and most be near each other.
+    // A smaller table stays in the L1 cache. The lower quartile of the gaps counts, since thresholds may be clustered.
     const gaps = firsts.slice(1).map((first, i) => first - (firsts[i] ?? 0n));
     const typical = gaps.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))[gaps.length >> 2] ?? 0n;
     while (typical >> (shift + 1n) >= CELLS_PER_THRESHOLD) shift++;
@@ -93,7 +96,7 @@ export class Splitters {
     }
   }
 
-  /** Splitters that cut what a sample is of into about so many partitions of the same size. */
+  /** Chooses splitters from a sample for about `partitions` partitions of equal size. */
   static of(order: RecordOrdering, sample: Uint8Array, partitions: number): Splitters {
     const { recordBytes } = order;
     const n = sample.length / recordBytes;
@@ -111,7 +114,7 @@ export class Splitters {
       const i = Math.floor((p * n) / partitions);
       const last = chosen.at(-1);
       if (i >= n || (last !== undefined && compare(last, at(i)) === 0)) continue;
-      // Half a partition's share of the sample, or the sample from its beginning on.
+      // The splitter is alone if it has half a partition's share of the sample, or starts the sample.
       let [first, end] = [i, i + 1];
       while (first > 0 && compare(at(first - 1), at(i)) === 0) first--;
       while (end < n && compare(at(end), at(i)) === 0) end++;
@@ -126,20 +129,20 @@ export class Splitters {
     return this.single.length;
   }
 
-  /** What is known of each partition: are its units equal, and in how many low bits may their prefixes differ? */
+  /** Returns, per partition, whether its records are equal and in how many low bits their prefixes may differ. */
   get facts(): { readonly single: readonly boolean[]; readonly differing: readonly number[] } {
     const { firsts } = this.table;
     const differing = this.single.map((_, p) => {
       const first = firsts[p - 1] ?? 0n;
       const next = firsts[p] ?? 2n ** 64n;
-      // Where prefixes are not all there is, the last ones may be those of the next partition's first.
+      // With inexact prefixes, the last records may share the prefix of the next partition's first record.
       const last = this.#order.exact ? next - 1n : next;
       return last < first ? 0 : (first ^ last).toString(2).length;
     });
     return { single: this.single, differing };
   }
 
-  /** What tells the partition of a prefix, where prefixes are all there is. */
+  /** Returns the lookup table; valid for exact prefixes only. */
   get table(): SplitterTable {
     const high = this.#high;
     const firsts = BigUint64Array.from(this.#low, (low, i) => (BigInt(high[i] ?? 0) << 32n) | BigInt(low));
@@ -147,10 +150,11 @@ export class Splitters {
   }
 
   /**
-   * Tells the partition of each unit of a piece.
+   * Determines the partition of each record of a piece.
    *
-   * @param partitions gets them
-   * @param counts gets how many go to each, added to what is there
+   * @param piece whole records
+   * @param partitions receives one partition number per record
+   * @param counts incremented by the number of records per partition
    */
   place(piece: Uint8Array, partitions: Uint16Array, counts: Uint32Array): void {
     const prefixes = this.#order.prefix(piece);
@@ -166,8 +170,8 @@ export class Splitters {
     const [minHigh, minLow] = [highs[0] as number, lows[0] as number];
     const [maxHigh, maxLow] = [highs[last - 1] as number, lows[last - 1] as number];
     const shift = this.#shift;
-    const isWide = shift >= 32; // the high words tell the cells, and which prefixes are in none
-    // A shift by 32 would be one by 0.
+    const isWide = shift >= 32; // the upper word alone determines the cell
+    // JavaScript shifts by 32 as by 0.
     const [right, left, highMask] = [shift % 32, (32 - shift) % 32, shift === 0 ? 0 : -1];
     for (let i = 0; i < n; i++) {
       const low = words[2 * i] as number;
@@ -195,7 +199,7 @@ export class Splitters {
     }
   }
 
-  /** The partition of a unit whose prefix is that of the threshold before partition `p`. */
+  /** Returns the partition of a record whose prefix equals that of the threshold before partition `p`. */
   #comparePrefixTie(piece: Uint8Array, i: number, p: number): number {
     let first = p - 1;
     const same = (t: number): boolean =>

@@ -1,4 +1,4 @@
-/** The stages from an input to partitions that can be sorted: sample, splitters, partition, split. */
+/** The stages from the input to sortable partitions: sample, splitters, partition, split. */
 import { assertNotAborted } from '../raw.js';
 import type { RecordMultiset } from '../record-multiset.js';
 import type { RecordOrdering } from '../record-ordering.js';
@@ -12,10 +12,10 @@ import type { Spill } from './spill.js';
 import { Splitters } from './splitters.js';
 import type { ShardRecord, SplitRecord } from './state.js';
 
-/** Most bytes of a piece: larger ones gain nothing. */
+/** Maximum bytes of a piece; larger ones are not faster. */
 const MAX_PIECE_BYTES = 32 * 2 ** 20;
 
-/** Records of tasks, where they are kept. */
+/** Storage of task records. */
 export interface Tasks {
   get<R>(task: string): Promise<R | undefined>;
   put(task: string, record: ShardRecord | SplitRecord): Promise<void>;
@@ -26,13 +26,13 @@ export interface StageWork {
   readonly budget: Budget;
   readonly spill: Spill;
   readonly tasks: Tasks;
-  /** All the memory that the stages have. */
+  /** Memory of all stages. */
   readonly memory: Uint8Array;
   readonly signal: AbortSignal;
   readonly seed: bigint | number;
 }
 
-/** The parts of the memory: for two pieces that are read, and for two that are placed. */
+/** Divides the memory into buffers for two pieces to read and two to place. */
 function splitMemory({ memory, order }: StageWork): { reading: Uint8Array; placing: Uint8Array } {
   const maxPieceBytes = Math.min(
     MAX_PIECE_BYTES,
@@ -40,15 +40,15 @@ function splitMemory({ memory, order }: StageWork): { reading: Uint8Array; placi
     Math.floor(memory.length / 4),
   );
   const recordCount = Math.max(1, Math.floor(maxPieceBytes / order.recordBytes));
-  // Pieces begin where words may stand.
+  // Keeps the start of each piece aligned to words.
   const bytes = (recordCount < 8 ? recordCount : recordCount - (recordCount % 8)) * order.recordBytes;
   return { reading: memory.subarray(0, 2 * bytes), placing: memory.subarray(2 * bytes, 4 * bytes) };
 }
 
-/** Memory that pieces are read into by turns. */
+/** Returns the memory for pieces to read. */
 export const readBuffer = (work: StageWork): Uint8Array => splitMemory(work).reading;
 
-/** Splitters of an input, or of the part of it that can be read at any position. */
+/** Chooses splitters from a sample of the bytes that can be read at any position. */
 export async function chooseSplitters(
   readAt: ReadAt,
   recordCount: number,
@@ -67,7 +67,7 @@ export const partitionName = (p: number, parent?: string): string =>
 
 const shardName = (i: number): string => `shard-${String(i).padStart(6, '0')}`;
 
-/** Shards that are in their partitions: how many, and the record of the last one. */
+/** Returns the number of completed shards and the task record of the last one. */
 export async function lastShard(tasks: Tasks): Promise<{ shards: number; record: ShardRecord | undefined }> {
   let record: ShardRecord | undefined;
   for (let shards = 0; ; shards++) {
@@ -78,10 +78,13 @@ export async function lastShard(tasks: Tasks): Promise<{ shards: number; record:
 }
 
 /**
- * Brings an input to its partitions, shard by shard, from where the records end.
+ * Distributes an input to its partitions, shard by shard, starting after the last task record.
  *
- * @param pieces  the units that have no record yet
- * @returns bytes of each partition
+ * @param pieces records after the last completed shard
+ * @param splitters bounds of the partitions
+ * @param from completed shards
+ * @param work memory, spill and task records
+ * @returns the size of each partition in bytes
  */
 export async function partitionInput(
   pieces: AsyncGenerator<Uint8Array>,
@@ -111,7 +114,7 @@ export async function partitionInput(
     for await (const piece of pieces) {
       assertNotAborted(signal);
       const counted = checksum?.add(piece);
-      counted?.catch(() => undefined); // it is awaited, perhaps after another failure
+      counted?.catch(() => undefined); // awaited later, possibly after another failure
       await partitioner.add(piece);
       await counted;
       end += piece.length;
@@ -127,9 +130,10 @@ export async function partitionInput(
 }
 
 /**
- * Splits partitions that are too large to be sorted, by splitters of their own, until all can be.
+ * Splits partitions that are too large to sort, recursively, with new splitters.
  *
- * @param onSplit hears of each that is split
+ * @param leaves the partitions
+ * @param work memory, spill and task records; `onSplit` receives each partition to split
  */
 export async function splitLarge(
   leaves: readonly Leaf[],
@@ -138,7 +142,7 @@ export async function splitLarge(
   const all: Leaf[] = [];
   for (const leaf of leaves) {
     const record = await work.tasks.get<SplitRecord>(splitTask(leaf));
-    // With another budget what was split, or sorted, before stays so.
+    // A different budget does not undo earlier splits or sorts.
     const fits = leaf.single || leaf.bytes <= work.budget.partitionBytes;
     const isLeaf = !record && (fits || (await work.tasks.get(sortedTask(leaf))) !== undefined);
     if (isLeaf) all.push(leaf);
@@ -149,7 +153,7 @@ export async function splitLarge(
 
 const splitTask = ({ name }: Leaf): string => `split-${name}`;
 
-/** Name of the record of a partition that stands where it belongs. */
+/** Returns the name of the task record of a sorted partition. */
 export const sortedTask = ({ name }: Pick<Leaf, 'name'>): string => `sorted-${name}`;
 
 async function splitPartition(
@@ -166,7 +170,7 @@ async function splitPartition(
     const splitters = await chooseSplitters(readAt, bytes / order.recordBytes, bytes, work);
     const { reading, placing } = splitMemory(work);
     const names = splitters.single.map((_, p) => partitionName(p, name));
-    for (const child of names) await spill.drop(child); // what a run that was ended has left
+    for (const child of names) await spill.drop(child); // left by an interrupted run
     const partitioner = new Partitioner(order, splitters, { spill, names, buffer: placing });
     try {
       for await (const piece of piecesOf(readAt, {
@@ -182,7 +186,7 @@ async function splitPartition(
     } finally {
       await partitioner.settle();
     }
-    await spill.sync(names); // before what they were made of goes
+    await spill.sync(names); // before their source is removed
     for (const child of names) await spill.leave(child);
     record = { sizes: partitioner.sizes, ...splitters.facts };
     await tasks.put(splitTask(leaf), record);
@@ -191,7 +195,7 @@ async function splitPartition(
   return leavesOf(record, name);
 }
 
-/** Partitions as leaves of the tree of them. */
+/** Returns partitions as leaves of the partition tree. */
 export const leavesOf = ({ sizes, single, differing }: SplitRecord, parent?: string): Leaf[] =>
   sizes.map((bytes, p) => ({
     name: partitionName(p, parent),

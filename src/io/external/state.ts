@@ -1,7 +1,7 @@
 /**
- * What is kept of a sort while it goes on: a folder with the manifest, which says what is sorted and how, a
- * record of each task that is done, and the partitions. Records are written aside and renamed, so that whatever
- * is there is whole; what has no record is done once more.
+ * The state of a sort: a folder with the manifest, which describes the sort, one record per completed task, and the
+ * partitions. Records are written to a temporary file and renamed, so that each is complete. A task without a record is
+ * run again.
  */
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,47 +16,47 @@ const MANIFEST = 'manifest.json';
 const OWNER = 'owner.json';
 const VERSION = 1;
 
-/** What a sort is of: a state is gone on with only where all of this is the same. */
+/** Identifies a sort; a state is resumed only when all fields match. */
 export interface Manifest {
   readonly version: number;
   readonly input: InputIdentity;
-  /** Bytes of a unit, and the order, in words. */
+  /** Record size in bytes, and the description of the order. */
   readonly unit: number;
   readonly order: string;
-  /** Name of the result while it is made, beside the output; undefined where it is not kept. */
+  /** Name of the unfinished result next to the output; undefined when it is not kept. */
   readonly part: string | undefined;
   readonly splitters: StoredSplitters;
-  /** The points that checksums are taken at, as decimal numbers; undefined where none are taken. */
+  /** Points of the checksums, as decimal numbers; undefined without verification. */
   readonly points: readonly string[] | undefined;
-  /** The boot of the system that what is not yet on disk is trusted in. */
+  /** Boot id of the system in which unsynced data are trusted. */
   readonly boot: string;
 }
 
-/** A stretch of the input that is in its partitions: the records of all up to it are needed, too. */
+/** Task record of a shard, a range of the input that is in its partitions. All earlier shards also have records. */
 export interface ShardRecord {
-  /** Bytes of the input up to its end, and of each partition. */
+  /** Input bytes up to its end, and the size of each partition in bytes. */
   readonly end: number;
   readonly sizes: readonly number[];
   readonly products?: StoredProducts | undefined;
 }
 
-/** A partition that was split again. */
+/** Task record of a partition that was split again. */
 export interface SplitRecord {
   readonly sizes: readonly number[];
   readonly single: readonly boolean[];
-  /** Of each: in how many low bits the prefixes of its units may differ; left out, in all. */
+  /** Per partition, the number of low bits in which prefixes may differ; absent when all may. */
   readonly differing?: readonly number[] | undefined;
 }
 
-/** A partition whose units stand where they belong. */
+/** Task record of a partition that is in the output. */
 export interface SortedRecord {
   readonly bytes: number;
-  /** The first and the last unit, as base64. */
+  /** The first and last record, as base64. */
   readonly ends?: readonly [first: string, last: string] | undefined;
   readonly products?: StoredProducts | undefined;
 }
 
-/** A state folder that this process works in. */
+/** A state folder in use by this process. */
 export class State {
   readonly folder: string;
   #hasBegun = false;
@@ -65,7 +65,11 @@ export class State {
     this.folder = folder;
   }
 
-  /** What is to be found in a folder; undefined where there is no state. @throws IoError when it cannot be read */
+  /**
+   * Reads the manifest of a folder; returns undefined when there is no state.
+   *
+   * @throws IoError when it cannot be read
+   */
   static async find(folder: string): Promise<Manifest | undefined> {
     const text = await readFile(join(folder, MANIFEST), 'utf8').catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
@@ -81,13 +85,13 @@ export class State {
   }
 
   /**
-   * Takes a folder, made if there is none.
+   * Takes ownership of a folder, creating it if necessary.
    *
-   * @throws IoError when another process works in it
+   * @throws IoError when another process is using it
    */
   static async open(folder: string): Promise<State> {
     try {
-      // The folder around it is not made: a name that is mistyped is told.
+      // Parent folders are not created, so that a mistyped name raises an error.
       await mkdir(folder).catch((error) => {
         if (error.code !== 'EEXIST') throw error;
       });
@@ -112,30 +116,38 @@ export class State {
     this.#hasBegun = true;
   }
 
-  /** Has this process begun a sort in it? Until then there is nothing to go on with, unless it was there before. */
+  /** Whether this process has written a manifest. Without one there is nothing to resume, unless it existed before. */
   get hasBegun(): boolean {
     return this.#hasBegun;
   }
 
-  /** Records that a task is done. */
+  /** Stores the record of a completed task. */
   put(task: string, record: ShardRecord | SplitRecord | SortedRecord | Record<string, never>): Promise<void> {
     return this.#put(`${task}.json`, record);
   }
 
-  /** The record of a task, undefined while it has none. */
+  /** Returns the record of a task; undefined when it has none. */
   async get<R>(task: string): Promise<R | undefined> {
     const text = await readFile(join(this.folder, `${task}.json`), 'utf8').catch(() => '');
     return parseJson(text) as R | undefined;
   }
 
-  /** Is there a record of a task whose name begins so? @throws IoError when the folder is gone */
+  /**
+   * Whether a task record with this name prefix exists.
+   *
+   * @throws IoError when the folder no longer exists
+   */
   async has(prefix: string): Promise<boolean> {
     return (await this.#names()).some((name) => name.startsWith(prefix));
   }
 
-  /** Removes all there is, or leaves only the folder, for a sort that begins anew. @throws IoError */
+  /**
+   * Removes the state; with `keepFolder`, only the contents of the folder.
+   *
+   * @throws IoError when removal fails
+   */
   async remove({ keepFolder = false } = {}): Promise<void> {
-    // The manifest goes first: without it, nothing that is left counts.
+    // The manifest goes first: without it, the remaining files are ignored.
     await this.#removeEntry(MANIFEST);
     if (!keepFolder) return this.#removeEntry();
     for (const name of await this.#names()) if (name !== OWNER) await this.#removeEntry(name);
@@ -147,7 +159,7 @@ export class State {
     });
   }
 
-  /** @param name of something in the folder; left out, the folder itself */
+  /** @param name name of an entry of the folder; default: the folder itself */
   async #removeEntry(name = ''): Promise<void> {
     await rm(join(this.folder, name), { recursive: true, force: true }).catch((error) => {
       throw ioError('write', this.folder, error);

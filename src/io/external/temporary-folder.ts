@@ -1,4 +1,4 @@
-/** Folders for temporary files that go with the sort that made them, whatever becomes of it. */
+/** Temporary folders that are removed with the sort that created them. */
 import { rmSync } from 'node:fs';
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,16 +8,16 @@ import type { TemporaryFiles } from '../output.js';
 import { ioError, isStdout } from '../raw.js';
 import { removeOrphansOnce, temporaryName } from '../temporary-files.js';
 
-/** What a folder is for. */
+/** Determines the location of a folder. */
 export interface TemporaryPlace {
-  /** Of what is sorted; the folder is called after it. */
+  /** Name of the input, from which the folder name is derived. */
   readonly name: string;
-  /** The output, beside which it is where nothing else is said. */
+  /** The output; the folder is next to it unless `tmp` is set. */
   readonly out: string;
   readonly tmp: string | undefined;
 }
 
-/** @throws IoError where there is no such folder */
+/** @throws IoError when the folder does not exist */
 export async function assertFolder(tmp: string | undefined): Promise<void> {
   if (tmp === undefined || ((await stat(tmp).catch(() => undefined))?.isDirectory() ?? false)) return;
   throw new IoError(`cannot write ${tmp}: there is no such folder for temporary files`, {
@@ -25,7 +25,11 @@ export async function assertFolder(tmp: string | undefined): Promise<void> {
   });
 }
 
-/** Makes a folder; what killed processes left in its place is removed. @throws IoError */
+/**
+ * Creates a folder, and removes what killed processes left in its parent.
+ *
+ * @throws IoError when it cannot be created
+ */
 export async function temporaryFolder(
   { name, out, tmp }: TemporaryPlace,
   temporaryFiles: TemporaryFiles | undefined,
@@ -41,7 +45,7 @@ export async function temporaryFolder(
   return folder;
 }
 
-/** Removes a folder with all there is in it. */
+/** Removes a folder with its contents. */
 export async function removeFolder(
   folder: string,
   temporaryFiles: TemporaryFiles | undefined,
@@ -50,7 +54,7 @@ export async function removeFolder(
   temporaryFiles?.delete(folder);
 }
 
-/** Removes it at once: for when the process is about to end. */
+/** Removes a folder synchronously, for when the process is about to exit. */
 export const removeFolderNow = (folder: string): void => rmSync(folder, { recursive: true, force: true });
 
 const isFile = async (path: string): Promise<boolean> => {

@@ -5,7 +5,7 @@ import { type BinaryKind, createKeysBy, openKeysBy } from './subprocess/subproce
 const FILE: BinaryKind = { id: 'arrow', format: 'arrow', isText: false };
 const STREAM: BinaryKind = { id: 'arrows', format: 'arrows', isText: false };
 
-/** Arrow IPC files, by `apache-arrow`. Streams are read as well, whatever they are called. */
+/** Arrow IPC file format, via `apache-arrow`. The reader also accepts IPC streams, whatever the extension. */
 export const arrow: KeyFormat = {
   id: FILE.id,
   subprocess: FILE,
@@ -17,7 +17,7 @@ export const arrow: KeyFormat = {
   create: createKeysBy(FILE),
 };
 
-/** Arrow IPC streams, by `apache-arrow`. Files are read as well, whatever they are called. */
+/** Arrow IPC stream format, via `apache-arrow`. The reader also accepts IPC files, whatever the extension. */
 export const arrows: KeyFormat = {
   id: STREAM.id,
   subprocess: STREAM,

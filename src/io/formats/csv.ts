@@ -19,8 +19,8 @@ const formatOf = (kind: SubprocessKind): KeyFormat => ({
   },
 });
 
-/** Text with columns between commas or another delimiter. Keys are written by DuckDB. */
+/** Text with comma-separated columns, or with another delimiter. DuckDB writes the keys. */
 export const csv: KeyFormat = formatOf({ id: 'csv', format: 'csv', isText: true });
 
-/** Text with columns between tabs. Keys are written by DuckDB. */
+/** Text with tab-separated columns. DuckDB writes the keys. */
 export const tsv: KeyFormat = formatOf({ id: 'tsv', format: 'csv', isText: true, delimiter: '\t' });

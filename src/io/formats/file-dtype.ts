@@ -3,9 +3,9 @@ import { DtypeError } from '../../util/errors.js';
 import type { ReadRequest } from './key-file.js';
 
 /**
- * Refuses a file that has types of its own where another one was asked for.
+ * Checks the dtype of a self-describing file against the requested one.
  *
- * @throws DtypeError
+ * @throws DtypeError when the requested dtype or byte order differs from the file's
  */
 export function assertDtype(
   name: string,

@@ -1,4 +1,4 @@
-/** What the name of a file says about its keys: `prices.f64be.gz` is raw, f64, big-endian, behind gzip. */
+/** Derives facts from file names: `prices.f64be.gz` is raw, f64, big-endian and compressed with gzip. */
 import { dtypeOfName, type NamedDtype } from '../../keys/dtype-name.js';
 import { COMPRESSIONS, type Compression } from '../compression.js';
 import { resolveTarget } from '../resolve-target.js';
@@ -6,16 +6,16 @@ import { extensionOf, type FileFormat, formatOfName } from './format.js';
 import { raw } from './raw.js';
 
 export interface NameFacts {
-  /** The name that says so: the path, or what it is linked to. */
+  /** The name that the facts come from: the path or its symlink target. */
   readonly name: string;
-  /** Undefined where the extension is none that is known. */
+  /** Undefined for an unknown extension. */
   readonly format: FileFormat | undefined;
-  /** Of raw keys. */
+  /** The dtype of raw keys; undefined for other formats. */
   readonly named: NamedDtype | undefined;
   readonly compression: Compression | undefined;
 }
 
-/** What a name says by itself. */
+/** Returns the facts that a name states, without following symlinks. */
 export function factsOfName(name: string): NameFacts {
   const last = extensionOf(name);
   const compression = COMPRESSIONS.find(({ extension }) => extension === last);
@@ -24,7 +24,7 @@ export function factsOfName(name: string): NameFacts {
   return { name, named, compression, format: named ? raw : formatOfName(inner) };
 }
 
-/** What a path says, or, where it says nothing, the name of what it is linked to. */
+/** Returns the facts of a path or, if its name states neither format nor compression, of its symlink target. */
 export async function nameFacts(path: string): Promise<NameFacts> {
   const own = factsOfName(path);
   if (own.format || own.compression) return own;

@@ -1,36 +1,37 @@
-/** What a file holds, as its name and its first and last bytes tell. */
+/** Detects the format of a file from its name and its first and last bytes. */
 import type { KeyFormat } from './key-file.js';
 import { READABLE } from './readable.js';
 import { REFUSED_FORMATS } from './refused-formats.js';
 import { looksLikeText } from './text.js';
 
-/** A format that files are told by. */
+/** A file format that can be detected. */
 export interface FileFormat {
-  /** With its article, for messages: 'a zip archive'. */
+  /** Display name with its article, for messages: 'a zip archive'. */
   readonly name: string;
-  /** Last parts of names, in small letters and without the dot. */
+  /** File extensions, lowercase and without the dot. */
   readonly extensions: readonly string[];
   /**
-   * Whether a file that begins and ends so is one. It has to tell four bytes or more from random ones, and
-   * what else the header says has to make sense: keys may have any value.
+   * Tests whether a file with these first and last bytes has this format. The test must check at least four fixed
+   * bytes and the plausibility of the remaining header, because raw keys may have any value.
    *
-   * @param tail  the end of the file; undefined where it is not known
+   * @param head  the first bytes of the file
+   * @param tail  the last bytes of the file; undefined when unknown
    */
   readonly matches?: ((head: Uint8Array, tail: Uint8Array | undefined) => boolean) | undefined;
 }
 
-/** Bytes of the beginning that are looked at. */
+/** Length of the head that detection inspects. */
 export const HEAD_BYTES = 4096;
-/** Bytes of the end that are looked at. */
+/** Length of the tail that detection inspects. */
 export const TAIL_BYTES = 64;
 
 const ALL: readonly FileFormat[] = [...READABLE, ...REFUSED_FORMATS];
 
-/** The last part of a name, in small letters and without the dot; '' where there is none. */
+/** Returns the extension of a path, lowercase and without the dot, or '' if it has none. */
 export const extensionOf = (path: string): string =>
   (/[^/\\.][^/\\]*\.([^./\\]+)$/.exec(path)?.[1] ?? '').toLowerCase();
 
-/** The format that files of such a name usually have; undefined for names that say nothing. */
+/** Returns the format that the extension of a path stands for; undefined for an unknown extension. */
 export function formatOfName(path: string): FileFormat | undefined {
   const extension = extensionOf(path);
   return ALL.find(({ extensions }) => extensions.includes(extension));
@@ -38,12 +39,12 @@ export function formatOfName(path: string): FileFormat | undefined {
 
 const TEXT: FileFormat = { name: 'text', extensions: [] };
 
-/** The format of a file that begins (and ends) so; undefined for what may well be keys. */
+/** Returns the format that the first (and last) bytes identify; undefined if they may be raw keys. */
 export function formatOfBytes(head: Uint8Array, tail?: Uint8Array): FileFormat | undefined {
   const found = ALL.find(({ matches }) => matches?.(head, tail));
   return found ?? (looksLikeText(head) ? TEXT : undefined);
 }
 
-/** Whether files of a format are read and written, or only known. */
+/** Returns whether clsort reads and writes a format, rather than only detecting it. */
 export const isReadable = (format: FileFormat): format is KeyFormat =>
   (READABLE as readonly FileFormat[]).includes(format);

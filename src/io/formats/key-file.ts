@@ -1,4 +1,4 @@
-/** What a format brings to files of keys: how they are read, and how they are written. */
+/** The interface of a key file format: a reader and a writer. */
 import type { Dtype } from '../../keys/dtype.js';
 import type { Output } from '../output.js';
 import type { Source } from '../raw.js';
@@ -6,107 +6,112 @@ import type { TextReadOptions } from '../text/text-options.js';
 import type { FileFormat } from './format.js';
 import type { SubprocessKind } from './subprocess/subprocess-kind.js';
 
-/** What is known of keys before they are written, or when a file of them is opened. */
+/** Properties of keys that are known before writing, or after opening a file. */
 export interface KeyFacts {
   readonly dtype: Dtype;
-  /** Keys in all; undefined while that is not known, as for a pipe or for text. */
+  /** Total number of keys; undefined while unknown, as for a pipe or for text. */
   readonly n: number | undefined;
-  /** Dimensions, the last one varying fastest: [n], or [rows, columns]. Undefined while `n` is. */
+  /** Dimensions, the last one varying fastest: [n] or [rows, columns]. Undefined while `n` is. */
   readonly shape: readonly number[] | undefined;
-  /** Name of the column that they are, where the format has names. */
+  /** Name of the key column, in formats with named columns. */
   readonly column?: string | undefined;
 }
 
-/** A file of keys that is open for reading, whatever its format. */
+/** An open key file of any format. */
 export interface KeyReader extends KeyFacts {
-  /** For messages: the path, or `stdin`. */
+  /** Display name for messages: the path or `stdin`. */
   readonly name: string;
-  /** Name of the format as `--format` takes it: 'raw', 'npy', … */
+  /** Name of the format as in `--format`: 'raw', 'npy', … */
   readonly format: string;
-  /** Whether the file has the most significant byte of each key first; an output of its format has it then, too. */
+  /** Whether the file is big-endian. An output of the same format keeps this byte order. */
   readonly bigEndian?: boolean | undefined;
-  /** Of a text: how it was found to be written; an output of its format is written so, too. */
+  /** Detected text style. An output of the same format keeps it. */
   readonly text?: Pick<WriteOptions, 'header' | 'delimiter'> | undefined;
   /**
-   * Where the keys begin, in bytes, when the source holds them as little-endian bytes one behind the other and can be
-   * read at any position; undefined where they have to be taken in order.
+   * Byte offset of the keys in the source, if they lie there contiguously as little-endian bytes and the source
+   * supports random access. Undefined if the keys can only be read sequentially.
    */
   readonly plainAt: number | undefined;
-  /** The file that has them from `plainAt` on, for who reads it by itself; undefined where it is no file, or one of several. */
+  /**
+   * The file that holds the keys from `plainAt` on, for callers that read it directly. Undefined if the source is not
+   * a single file.
+   */
   readonly file?: Pick<Source, 'fd' | 'hash'> | undefined;
   /**
-   * Fills `into` with whole keys, as little-endian bytes, from byte `position` of all of them on; there wherever `plainAt` is, and
-   * where the keys can be had so although the file has them otherwise. `n` is what is there then, not what is claimed.
+   * Fills `into` with whole keys as little-endian bytes, from byte `position` of the key sequence on. Present
+   * whenever `plainAt` is, and also when the stored keys can be converted on the fly. `n` is then the actual number
+   * of keys, not a claim of the header.
    */
   readonly readAt?: ((into: Uint8Array, position: number) => Promise<void>) | undefined;
   /**
-   * The keys in order as little-endian bytes, in pieces of whole keys; to be taken once.
+   * Yields the keys in order as little-endian bytes, in pieces of whole keys. Can be consumed once.
    *
-   * @throws FormatError where what comes is not what the beginning has promised
+   * @throws FormatError when the data contradicts the header
    */
   pieces(): AsyncGenerator<Uint8Array>;
-  /** Closes the source, too. */
+  /** Closes the reader and its source. */
   close(): Promise<void>;
 }
 
-/** What the caller says about a file that is to be read; what the file says itself must agree. */
+/** Options for opening a key file. They must agree with what the file states about itself. */
 export interface ReadRequest extends TextReadOptions {
-  /** What raw keys are; a format that has types of its own must have this one. */
+  /** Dtype of raw keys. A self-describing file must have this dtype. */
   readonly dtype?: Dtype | undefined;
-  /** Whether the most significant byte of a key comes first; undefined where nobody has said: raw keys are little-endian then. */
+  /** Whether keys are big-endian; undefined if unspecified, in which case raw keys are little-endian. */
   readonly bigEndian?: boolean | undefined;
   /**
-   * The column to take, by name or by number from 0.
+   * Column to read, by name or by 0-based index.
    *
-   * @defaultValue the only one, or all of a matrix
+   * @defaultValue the only column, or all columns of a matrix
    */
   readonly column?: string | number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Keys on their way into a file. */
+/** Writes keys to a file. */
 export interface KeyWriter {
-  /** @param piece whole keys as little-endian bytes; may be used again when this is fulfilled */
+  /** @param piece  whole keys as little-endian bytes; the caller may reuse it when the promise resolves */
   write(piece: Uint8Array): Promise<void>;
-  /** As the output's, where keys are written as they are. */
+  /** {@link Output.writeBy} of the output, if keys are written without conversion. */
   readonly writeBy?: Output['writeBy'];
-  /** Writes what a format has at its end. The output is committed by who opened it. */
+  /** Writes the trailer of the format. The opener of the output commits it. */
   end(): Promise<void>;
 }
 
-/** A format whose files of keys are read and written. */
+/** A format whose key files can be read and written. */
 export interface KeyFormat extends FileFormat {
-  /** As `--format` takes it and reports name it: 'raw', 'npy', … */
+  /** Identifier for `--format` and for reports: 'raw', 'npy', … */
   readonly id: string;
-  /** Whether a file of it may be compressed as a whole: it is read from its beginning to its end. */
+  /** Whether a whole file of this format may be compressed, because it is read sequentially. */
   readonly compressible: boolean;
-  /** Whether it reads and writes what is compressed by itself: it gets the file as it is. */
+  /** Whether the format handles compression itself and therefore receives the file as stored. */
   readonly decompressesItself?: boolean;
-  /** How its tables are read and written by a child; undefined for formats that hold keys only. */
+  /** How a subprocess reads and writes tables of this format; undefined for formats that hold keys only. */
   readonly subprocess?: SubprocessKind;
   /**
-   * Reads what tells about the keys; the reader closes the source, a failure leaves that to the caller.
+   * Reads the header. The returned reader closes the source; on failure the caller has to close it.
    *
-   * @throws DtypeError, FormatError, IoError, UsageError
+   * @throws DtypeError when the dtype differs from the requested one or cannot be sorted
+   * @throws FormatError when the file is damaged or has another format
+   * @throws IoError when reading fails
+   * @throws UsageError when the request does not fit the file
    */
   open(source: Source, request: ReadRequest): Promise<KeyReader>;
-  /** @throws DtypeError where the format cannot hold such keys */
+  /** @throws DtypeError when the format cannot hold such keys */
   create(output: Output, facts: KeyFacts, options: WriteOptions): Promise<KeyWriter>;
-  /**
-   * Bytes of a file of such keys, header and all; undefined where that shows at the end only.
-   */
+  /** Returns the size of a file with such keys in bytes, header included; undefined if unknown in advance. */
   bytes?(facts: KeyFacts): number | undefined;
 }
 
-/** How keys are written. */
+/** Options for writing keys. */
 export interface WriteOptions {
-  /** Whether a raw file has the most significant byte of each key first; default false. */
+  /** Whether raw keys are written big-endian; default false. */
   readonly bigEndian?: boolean | undefined;
-  /** Whether names of columns come first in a text; default true. */
+  /** Whether a text starts with the column names; default true. */
   readonly header?: boolean | undefined;
-  /** What stands between columns; default that of the format. */
+  /** Delimiter between columns; default: the delimiter of the format. */
   readonly delimiter?: string | undefined;
-  /** Whether a file of Arrow or Parquet is read again and compared; default false. */
+  /** Whether an Arrow or Parquet file is read back and compared after writing; default false. */
   readonly verify?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }

@@ -3,7 +3,7 @@ import { createKeysBy, type SubprocessKind } from './subprocess/subprocess-kind.
 
 const KIND: SubprocessKind = { id: 'ndjson', format: 'ndjson', isText: true };
 
-/** Lines of JSON: objects, or numbers alone. Keys are written by DuckDB. */
+/** JSON lines: one object or one number per line. DuckDB writes the keys. */
 export const ndjson: KeyFormat = {
   id: KIND.id,
   subprocess: KIND,

@@ -1,35 +1,43 @@
 /**
- * Headers of NumPy's files: a magic, a version, a length, and a Python literal that says what follows.
+ * Headers of NumPy files: a magic number, a version, a length, and a Python literal that describes the data.
  *
  *     \x93NUMPY \x01 \x00 <length> {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), } <spaces> \n
  *
- * Versions 1 to 3 differ in the width of the length and in the letters that names of fields may have.
+ * Versions 1 to 3 differ in the width of the length and in the encoding of field names.
+ *
+ * @see {@link https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html}
  */
 import { DTYPES, type Dtype } from '../../keys/dtype.js';
 import { DtypeError, FormatError } from '../../util/errors.js';
 import type { Source } from '../raw.js';
 import { type Literal, parseLiteral } from './python-literal.js';
 
-/** What a header says of the keys behind it. */
+/** A parsed NumPy header. */
 export interface NpyHeader {
   readonly dtype: Dtype;
   readonly bigEndian: boolean;
-  /** Whether the first dimension varies fastest. */
+  /** Whether the first dimension varies fastest (column-major order). */
   readonly fortran: boolean;
   /** One or two dimensions. */
   readonly shape: readonly number[];
-  /** Bytes in front of the keys. */
+  /** Offset of the keys in bytes. */
   readonly begin: number;
 }
 
 const MAGIC = '\x93NUMPY';
-/** Longest header that is read: those of numbers take some 100 bytes. */
+/** Longest accepted header; headers of numeric arrays take about 100 bytes. */
 const MAX_HEADER_BYTES = 2 ** 16;
 
-/** Keys of 8 bytes whose places are still whole numbers. */
+/** Largest number of 8-byte keys whose byte offsets are safe integers. */
 const MAX_KEYS = BigInt(Number.MAX_SAFE_INTEGER) / 8n;
 
-/** @throws FormatError, DtypeError, IoError */
+/**
+ * Reads and parses the header of a NumPy file.
+ *
+ * @throws FormatError when the header is invalid
+ * @throws DtypeError when clsort does not sort the element type
+ * @throws IoError when reading fails
+ */
 export async function readHeader(source: Source): Promise<NpyHeader> {
   const { name } = source;
   const start = Buffer.from(await source.head(12));
@@ -80,14 +88,14 @@ function shapeOf(shape: Literal | undefined, name: string): number[] {
     throw invalidHeader(name, `it has ${shape.length} dimensions, and 1 or 2 are sorted: reshape it`);
   }
   const lengths = shape as bigint[];
-  // A dimension of 0 counts 1 here, since the other one is to be a number all the same.
+  // A dimension of 0 counts as 1 here, so that the other dimension is range-checked as well.
   if (lengths.reduce((all, length) => all * (length || 1n), 1n) > MAX_KEYS) {
     throw invalidHeader(name, `its shape (${lengths.join(', ')}) is beyond any file`);
   }
   return lengths.map(Number);
 }
 
-/** Kinds of elements that NumPy has and that are no keys. */
+/** NumPy element kinds that cannot be sorted. */
 const UNSUPPORTED_KINDS: Readonly<Record<string, string>> = {
   b: 'bool',
   c: 'complex',
@@ -101,7 +109,12 @@ const UNSUPPORTED_KINDS: Readonly<Record<string, string>> = {
   V: 'void',
 };
 
-/** @throws DtypeError, FormatError */
+/**
+ * Parses a `descr` entry.
+ *
+ * @throws DtypeError when clsort does not sort the element type
+ * @throws FormatError when the entry is not a type name
+ */
 function dtypeOfDescr(descr: Literal | undefined, name: string): Pick<NpyHeader, 'dtype' | 'bigEndian'> {
   if (Array.isArray(descr)) throw unsupportedType(name, 'structured');
   if (typeof descr !== 'string') throw invalidHeader(name, 'its descr is no name of a type');
@@ -116,12 +129,12 @@ const unsupportedType = (name: string, found: string): DtypeError =>
     details: { path: name, found },
   });
 
-/** Digits that a dimension may grow to while a file is written, as NumPy leaves room for them. */
+/** Digits to which the first dimension may grow while a file is written; NumPy reserves the same space. */
 const DIGITS = 21;
-/** The keys begin at a multiple of it. */
+/** The offset of the keys is a multiple of this. */
 const ALIGNMENT = 64;
 
-/** A header of version 1 for little-endian keys, the last dimension varying fastest. */
+/** Returns a version 1 header for little-endian keys in row-major order. */
 export function npyHeader(dtype: Dtype, shape: readonly number[]): Uint8Array {
   const bytes = Number(dtype.slice(1)) / 8;
   const descr = `${bytes === 1 ? '|' : '<'}${dtype[0]}${bytes}`;

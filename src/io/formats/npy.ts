@@ -1,4 +1,4 @@
-/** NumPy's files of one array: of one dimension, or matrices by rows or by columns. */
+/** NumPy files of one array: one-dimensional, or a row-major or column-major matrix. */
 import { type DtypeInfo, dtypeInfo } from '../../keys/dtype.js';
 import { FormatError, UsageError } from '../../util/errors.js';
 import { swapBytes, swapPieces } from '../byte-order.js';
@@ -29,7 +29,11 @@ export const npy: KeyFormat = {
     n === undefined ? undefined : npyHeader(dtype, shape ?? [n]).length + n * dtypeInfo(dtype).bytes,
 };
 
-/** @throws UsageError */
+/**
+ * Returns the 0-based index of the requested column.
+ *
+ * @throws UsageError when the array is one-dimensional or has no such column
+ */
 function columnNumber(
   column: NonNullable<ReadRequest['column']>,
   { shape: [, columns] }: NpyHeader,
@@ -43,14 +47,14 @@ function columnNumber(
   throw new UsageError(`column ${column} of ${name}: its ${columns} columns have the numbers from 0 on`);
 }
 
-/** The keys behind a header. */
+/** The keys that follow a NumPy header. */
 class StoredKeys {
   readonly #source: Source;
   readonly #header: NpyHeader;
   readonly #info: DtypeInfo;
   readonly #n: number;
 
-  /** @throws FormatError where there are other bytes than the header says */
+  /** @throws FormatError when the size of the source differs from the size in the header */
   constructor(source: Source, header: NpyHeader) {
     this.#source = source;
     this.#header = header;
@@ -91,7 +95,7 @@ class StoredKeys {
     return { name, format: npy.id, dtype, bigEndian, n, shape, close: () => this.#source.close() };
   }
 
-  /** Access to the keys from `begin` on where the file has them in the order that they are to have. */
+  /** Returns direct access to the keys from key `begin` on, which the file stores in the requested order. */
   #plainAccess(begin: number): Pick<KeyReader, 'plainAt' | 'file' | 'readAt'> {
     const randomAccess = this.#randomAccess();
     if (!randomAccess) return { plainAt: undefined };
@@ -103,7 +107,7 @@ class StoredKeys {
     };
   }
 
-  /** Reads little-endian keys from any byte of them on; undefined where the source cannot. */
+  /** Returns a function that reads little-endian key bytes at any offset; undefined if the source is sequential. */
   #randomAccess(): Source['readAt'] {
     const { readAt } = this.#source;
     if (!readAt) return undefined;
@@ -113,13 +117,13 @@ class StoredKeys {
     };
   }
 
-  /** All keys in the order of the file, little-endian. */
+  /** Yields all keys in file order, as little-endian bytes. */
   #storedPieces(): AsyncGenerator<Uint8Array> {
     const pieces = this.#exactPieces();
     return this.#header.bigEndian ? swapPieces(pieces, this.#info) : pieces;
   }
 
-  /** What the source has, as long as it is what the header says. */
+  /** Yields the bytes of the source and checks their number against the header. */
   async *#exactPieces(): AsyncGenerator<Uint8Array> {
     let bytes = 0;
     const { begin } = this.#header;
@@ -131,7 +135,7 @@ class StoredKeys {
     this.#assertLength(bytes);
   }
 
-  /** Keys from `begin` to `end`, in the order of the file. */
+  /** Yields keys `begin` to `end` in file order. */
   async *#part(begin: number, end: number): AsyncGenerator<Uint8Array> {
     const { bytes } = this.#info;
     const randomAccess = this.#randomAccess();

@@ -4,7 +4,7 @@ import { type BinaryKind, createKeysBy, openKeysBy } from './subprocess/subproce
 
 const KIND: BinaryKind = { id: 'parquet', format: 'parquet', isText: false };
 
-/** Parquet, by `parquet-wasm`, which decodes to Arrow. */
+/** Parquet, via `parquet-wasm`, which decodes to Arrow. */
 export const parquet: KeyFormat = {
   id: KIND.id,
   subprocess: KIND,

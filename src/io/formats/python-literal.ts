@@ -1,14 +1,14 @@
-/** The literals of Python that headers are written in: never evaluated, only read. */
+/** Parser for the Python literals in NumPy headers. Nothing is evaluated. */
 
-/** Numbers are whole ones; tuples and lists are arrays. */
+/** A parsed literal: numbers are integers; tuples and lists are arrays. */
 export type Literal = string | boolean | null | bigint | readonly Literal[] | ReadonlyMap<string, Literal>;
 
 const TOKEN = /\s*(?:'([^'\\\n]*)'|"([^"\\\n]*)"|(\d+)L?|(True|False|None)|([{}()[\],:]))/y;
 
-/** Nesting beyond which a literal is no header. */
+/** Maximum nesting depth of a literal. */
 const MAX_DEPTH = 8;
 
-/** What a text stands for; undefined where it is no literal, or more than one. */
+/** Returns the value of a text with exactly one literal; undefined for any other text. */
 export function parseLiteral(text: string): Literal | undefined {
   return new Parser(text).whole();
 }
@@ -34,7 +34,7 @@ class Parser {
     if (this.#token) this.#at = TOKEN.lastIndex;
   }
 
-  /** Takes that sign, if it comes next. */
+  /** Consumes a token if it comes next. */
   #accept(sign: string): boolean {
     if (this.#token?.[5] !== sign) return false;
     this.#next();
@@ -55,7 +55,7 @@ class Parser {
     return name === 'None' ? null : name === 'True';
   }
 
-  /** Up to the closing sign; one element in parentheses without a comma is taken for a tuple, too. */
+  /** Parses up to the closing token. One element in parentheses without a comma also counts as a tuple. */
   #list(end: ')' | ']', depth: number): Literal[] | undefined {
     const list: Literal[] = [];
     while (!this.#accept(end)) {

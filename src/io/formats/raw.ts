@@ -1,10 +1,10 @@
-/** Raw keys: their bytes, one key behind the other, and nothing else. What they are is said by who asks. */
+/** Raw keys: contiguous key bytes without a header. The caller supplies dtype and byte order. */
 import { dtypeInfo } from '../../keys/dtype.js';
 import { UsageError } from '../../util/errors.js';
 import { swapBytes, swapPieces } from '../byte-order.js';
 import type { KeyFormat } from './key-file.js';
 
-/** Extensions are names of dtypes, which `file-name.ts` reads. */
+/** Raw keys. The extensions are dtype names, which `file-name.ts` parses. */
 export const raw: KeyFormat = {
   id: 'raw',
   name: 'raw keys',

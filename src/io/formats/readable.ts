@@ -1,4 +1,4 @@
-/** The formats that are read and written: a line each. What is heavy in one of them is loaded when it is used. */
+/** The formats that clsort reads and writes. Heavy dependencies of a format are loaded on first use. */
 import { arrow, arrows } from './arrow.js';
 import { csv, tsv } from './csv.js';
 import type { KeyFormat } from './key-file.js';

@@ -9,22 +9,22 @@ const beginsWith =
 
 const u16 = (bytes: Uint8Array, at: number): number => (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8);
 
-/** Where HDF5 may begin: at 0, or behind a block of the user's. */
+/** Offsets at which an HDF5 signature may start: 0, or after a user block. */
 const HDF5_PLACES = [0, 512, 1024, 2048];
 
-/** Most that 'version needed to extract' says, in tenths. */
+/** Highest known "version needed to extract", in tenths. */
 const MAX_ZIP_VERSION = 63;
-/** Methods that archives are compressed with; 99 is encryption. */
+/** Known compression methods of zip archives; 99 is encryption. */
 const ZIP_METHODS = [0, 8, 9, 12, 14, 93, 95, 97, 98, 99];
 
 function isZip(head: Uint8Array): boolean {
-  if (beginsWith('PK\x05\x06')(head)) return head.length >= 22 && u16(head, 4) === 0; // an empty one
+  if (beginsWith('PK\x05\x06')(head)) return head.length >= 22 && u16(head, 4) === 0; // empty archive
   if (!beginsWith('PK\x03\x04')(head) || head.length < 30) return false;
   const [version, method, nameLength] = [u16(head, 4) & 0xff, u16(head, 8), u16(head, 26)];
   return version <= MAX_ZIP_VERSION && ZIP_METHODS.includes(method) && nameLength > 0;
 }
 
-/** The magic has two bytes only, so that the method, flags, level and system have to be right as well. */
+/** Tests for gzip. The magic number has only two bytes, so method, flags, level and system are checked as well. */
 function isGzip(head: Uint8Array): boolean {
   const [flags = 0xff, extra = 0xff, system = 0] = [head[3], head[8], head[9]];
   return (
@@ -36,7 +36,7 @@ function isGzip(head: Uint8Array): boolean {
   );
 }
 
-/** A header block whose checksum, in octal digits, is right. */
+/** Tests for a tar header block whose octal checksum is correct. */
 function isTar(head: Uint8Array): boolean {
   if (head.length < 512 || latin1(head, 257, 262) !== 'ustar') return false;
   const digits = /^[ 0]*([0-7]+)[ \0]/.exec(latin1(head, 148, 156))?.[1];
@@ -44,7 +44,7 @@ function isTar(head: Uint8Array): boolean {
   return digits !== undefined && Number.parseInt(digits, 8) === sum;
 }
 
-/** What people have files of and what is not read. A format that is read moves to `readable.ts`. */
+/** Formats that are detected but not read. A format that becomes readable moves to `readable.ts`. */
 export const REFUSED_FORMATS: readonly FileFormat[] = [
   { name: 'a NumPy archive', extensions: ['npz'] },
   {
@@ -78,7 +78,7 @@ export const REFUSED_FORMATS: readonly FileFormat[] = [
   {
     name: 'a zstd file',
     extensions: ['zst', 'tzst'],
-    // The fourth bit of the descriptor is reserved, and zero.
+    // Bit 3 of the descriptor is reserved and must be zero.
     matches: (head) => beginsWith('\x28\xb5\x2f\xfd')(head) && head.length >= 9 && ((head[4] ?? 8) & 8) === 0,
   },
   { name: 'an xz file', extensions: ['xz', 'txz', 'lzma'], matches: beginsWith('\xfd7zXZ\0') },
@@ -90,7 +90,7 @@ export const REFUSED_FORMATS: readonly FileFormat[] = [
   {
     name: 'an lz4 file',
     extensions: ['lz4'],
-    // Version 1, and two reserved bits that are zero.
+    // Version 1, and two reserved bits that must be zero.
     matches: (head) =>
       beginsWith('\x04\x22\x4d\x18')(head) &&
       ((head[4] ?? 0) & 0xc2) === 0x40 &&

@@ -1,23 +1,25 @@
-/** Bytes from which on text is no chance: of random ones, four in ten would be right each time. */
+/** Minimum length of detected text. Random bytes would pass each check with probability 0.4 per byte. */
 const MIN_BYTES = 32;
-/** The same for numbers with something between them, for which one byte in twelve would be right. */
+/**
+ * Minimum length of text that consists of delimited numbers. Random bytes would pass with probability 1/12 per byte.
+ */
 const MIN_NUMBER_BYTES = 12;
 
-/** Control characters that text has none of, apart from tabs, ends of lines and form feeds. */
+/** Control characters that do not occur in text. Tabs, line ends and form feeds are allowed. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it is about
 const CONTROL = /[\u0000-\u0008\u000b\u000e-\u001f\u007f-\u009f\ufffe\uffff]/;
 
 const NUMBERS = /^[\d\s+\-.,;:eE_"'|]+$/;
 
 /**
- * Whether a file that begins so is text: lines, JSON, or numbers with something between them. Keys that happen
- * to be printable characters and nothing else, as names of a fixed length are, are not taken for text.
+ * Returns whether a file with these first bytes is text: lines, JSON, or delimited numbers. Keys that happen to
+ * consist of printable characters only, such as fixed-length names, are not text.
  */
 export function looksLikeText(head: Uint8Array): boolean {
   if (head.length < MIN_NUMBER_BYTES) return false;
   let text: string;
   try {
-    // As a stream, since the last character may have been cut.
+    // Streaming mode, because the last character may be truncated.
     text = new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true });
   } catch {
     return false;

@@ -1,4 +1,4 @@
-/** Merging sorted files of keys, or of records. */
+/** Merges of sorted key or record files. */
 
 import { dtypeInfo } from '../../keys/dtype.js';
 import { bitWindow } from '../../sort/api/options.js';
@@ -22,49 +22,53 @@ import type { TextReadOptions } from '../text/text-options.js';
 import { MergeInput, type OrderCheck, type SortedStream } from './merge-input.js';
 import { mergeSorted } from './merge-sorted.js';
 
-/** What to merge, and how. */
+/** A merge: inputs, output and options. */
 export interface MergeJob
   extends Pick<
     FileSortOptions,
     'dtype' | 'format' | 'column' | keyof TextReadOptions | 'to' | 'descending' | 'nan' | 'bits'
   > {
-  /** Files, `-` for stdin. */
+  /** Paths, `-` for stdin. */
   readonly in: readonly string[];
-  /** Result, `-` for stdout. An existing file is replaced when all is well. */
+  /** Path of the output, `-` for stdout. An existing file is replaced on success. */
   readonly out: string;
-  /** Records instead of keys, and their order. */
+  /** Layout and order of records; undefined to merge keys. */
   readonly records?: RecordLayout | undefined;
-  /** Write of equal ones only the first. Default false. */
+  /** Write only the first of equal keys or records; default false. */
   readonly unique?: boolean | undefined;
-  /** File for how often each one that is written was there, as u64. */
+  /** Path of a file that receives the number of occurrences of each key or record written, as u64. */
   readonly counts?: string | undefined;
-  /** Most bytes to take, beside what the process and readers take anyway. */
+  /** Memory limit in bytes, in addition to what the process and readers use anyway. */
   readonly memory: number;
 }
 
-/** What was merged. */
+/** Report of a merge. */
 export interface MergeReport {
-  /** Keys, or records, that were read. */
+  /** Number of keys or records read. */
   readonly n: number;
-  /** Those that were written. */
+  /** Number of keys or records written. */
   readonly written: number;
-  /** What they are: 'u32 keys'. */
+  /** Description of the records, such as 'u32 keys'. */
   readonly recordCount: string;
   readonly formats: readonly [from: string, to: string];
 }
 
-/** What windows and what is made of them take together at least; less is slow, and more no quicker. */
+/** Target for the total memory in bytes; less is slow, and more is not faster. */
 const TARGET_BYTES = 2 ** 28;
-/** Bytes of a window that reading is worth while for: of many inputs all windows are larger together. */
+/** Minimum window size in bytes for efficient reads; many inputs raise the total accordingly. */
 const TARGET_WINDOW_BYTES = 2 ** 20;
-/** Units of a window at least. */
+/** Minimum number of records per window. */
 const MIN_RECORDS = 4;
 
-/** Memory for each byte of a window: the window, what is taken from it, two results by turns, and what sorting takes. */
+/** Memory per window byte: the window, the part taken from it, two results in alternation, and the sort. */
 const memoryFactor = ({ recordBytes, sortBytes }: RecordOrdering): number =>
   4 + (4 * sortBytes) / recordBytes;
 
-/** Bytes of each window. @throws UsageError when there is no room for so many inputs */
+/**
+ * Returns the size of each window in bytes.
+ *
+ * @throws UsageError when memory does not suffice for the number of inputs
+ */
 function windowBytes(inputs: number, order: RecordOrdering, memory: number): number {
   const each = inputs * memoryFactor(order);
   const wanted = Math.min(memory, Math.max(TARGET_BYTES, TARGET_WINDOW_BYTES * each));
@@ -79,10 +83,18 @@ function windowBytes(inputs: number, order: RecordOrdering, memory: number): num
 }
 
 /**
- * Merges sorted files into one, in bounded memory. Equal units stay in the order of the inputs.
+ * Merges sorted files into one, in bounded memory. The merge is stable: equal records stay in the order of the inputs.
  *
- * @throws InputError where an input is not in the order; UsageError, DtypeError, FormatError, IoError, AbortedError, and what
- *   the Sorter throws
+ * @param sorter sorts each round of the merge
+ * @param job inputs, output and options
+ * @param context streams and callbacks
+ * @throws InputError when an input is not sorted
+ * @throws UsageError when an option is invalid or memory does not suffice
+ * @throws DtypeError when dtypes differ or are unknown
+ * @throws FormatError when a file is not valid in its format
+ * @throws IoError when reading or writing fails
+ * @throws AbortedError when the signal aborts
+ * @throws the errors of the sorter
  */
 export async function mergeFiles(sorter: Sorter, job: MergeJob, context: FileContext): Promise<MergeReport> {
   await assertDistinct(job, job.in);
@@ -169,7 +181,7 @@ interface Inputs {
   readonly streams: readonly SortedStream[];
   readonly check: () => OrderCheck;
   readonly order: RecordOrdering;
-  /** By which counts are written where their own name says nothing. */
+  /** Source of format and byte order for the counts when their file name implies none. */
   readonly model: Pick<KeyReader, 'format' | 'bigEndian'>;
 }
 
@@ -183,7 +195,7 @@ async function mergeStreams(
   const { signal, onProgress } = context;
   const bytes = windowBytes(streams.length, order, job.memory);
   const total = (sum(streams.map((stream) => stream.bytes)) ?? Number.NaN) / order.recordBytes;
-  // A file that is shorter than a window needs no more.
+  // A window need not exceed its file.
   const windows = streams.map((stream) =>
     Math.max(order.recordBytes, Math.min(bytes, stream.bytes ?? bytes)),
   );
@@ -201,7 +213,7 @@ async function mergeStreams(
         await writing;
         assertNotAborted(signal);
         writing = writer.write(piece);
-        writing.catch(() => undefined); // it is awaited, perhaps after another failure
+        writing.catch(() => undefined); // awaited later, possibly after another failure
         n += piece.length / order.recordBytes;
         onProgress?.({ phase: 'merging', done: n, total });
       }

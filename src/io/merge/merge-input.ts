@@ -1,23 +1,23 @@
-/** One sorted input of a merge: a window on it that moves towards its end, and a look whether it is in order. */
+/** One sorted input of a merge: a window that moves through it, with an order check. */
 import { InputError } from '../../util/errors.js';
 
-/** Units in order, as files and pipes have them. */
+/** A source of sorted records. */
 export interface SortedStream {
-  /** For messages: the path, or `stdin`. */
+  /** Name for messages: the path, or `stdin`. */
   readonly name: string;
-  /** Bytes of all units; undefined while that is not known. */
+  /** Size of all records in bytes; undefined while unknown. */
   readonly bytes: number | undefined;
-  /** Fills `into` from byte `position` of the units on; there where any position can be read. */
+  /** Fills `into` from byte `position` of the records on; defined when the source allows random access. */
   readonly readAt?: ((into: Uint8Array, position: number) => Promise<void>) | undefined;
-  /** The units in pieces of whole ones; to be taken once. */
+  /** Yields the records in pieces of whole records. Can be called once. */
   pieces(): AsyncGenerator<Uint8Array>;
 }
 
-/** Looks whether units that come in pieces are in order. */
+/** Checks whether records that arrive in pieces are in order. */
 export interface OrderCheck {
-  /** @param piece the next units, whole ones; may be used again */
+  /** @param piece the next whole records; may be reused after the call */
   add(piece: Uint8Array): void;
-  /** The first unit, from 0, that belongs before the one in front of it, and what is to be said of both. */
+  /** Position (from 0) and description of the first record that belongs before its predecessor. */
   readonly descent: { readonly at: number; readonly what: string } | undefined;
 }
 
@@ -25,15 +25,15 @@ export class MergeInput {
   readonly name: string;
   readonly #stream: SortedStream;
   readonly #check: OrderCheck;
-  /** Memory of the window, for whole units. */
+  /** Memory of the window, a whole number of records. */
   readonly #buffer: Uint8Array;
   #begin = 0;
   #end = 0;
-  /** Bytes that were read so far. */
+  /** Number of bytes read so far. */
   #read = 0;
   #isEnded = false;
   #pieces: AsyncGenerator<Uint8Array> | undefined;
-  /** What the window had no room for. */
+  /** Bytes that did not fit the window. */
   #rest: Uint8Array = new Uint8Array(0);
 
   constructor(stream: SortedStream, check: OrderCheck, buffer: Uint8Array) {
@@ -43,25 +43,26 @@ export class MergeInput {
     this.#buffer = buffer;
   }
 
-  /** The next units; good until the window is filled again. */
+  /** The records in the window; valid until the next `fill`. */
   get held(): Uint8Array {
     return this.#buffer.subarray(this.#begin, this.#end);
   }
 
-  /** Whether nothing comes behind what is held. */
+  /** Whether the window holds the rest of the input. */
   get isEnded(): boolean {
     return this.#isEnded;
   }
 
-  /** Gives up the first bytes of what is held. */
+  /** Removes the first bytes from the window. */
   drop(bytes: number): void {
     this.#begin += bytes;
   }
 
   /**
-   * Reads until the window is full, or the input at its end.
+   * Reads until the window is full or the input ends.
    *
-   * @throws InputError where the input is not in order; what reading throws
+   * @throws InputError when the input is not sorted
+   * @throws errors of reading
    */
   async fill(): Promise<void> {
     if (this.#isEnded || (this.#begin === 0 && this.#end === this.#buffer.length)) return;

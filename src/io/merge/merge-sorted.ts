@@ -1,9 +1,8 @@
 /**
- * The merge of sorted inputs, block by block. In each round all that is certain to come next is taken at once: of each
- * window the units up to the smallest of the last units that windows end with, behind which more may come. Those are found
- * by binary search, put one behind the other in the order of the inputs, and sorted, stably, by whoever sorts: a device
- * brings as many units in order a second whether they come from two inputs or from a thousand, and no unit is compared with
- * another one by itself. Where the inputs do not overlap nothing is sorted.
+ * Merges sorted inputs in rounds. A round takes all records that are certain to come next: those up to the smallest
+ * last record of the windows whose inputs continue. A binary search finds them in each window. They are concatenated in
+ * input order and sorted stably. A device sorts as many records per second from a thousand inputs as from two. Inputs
+ * that do not overlap are not sorted.
  */
 import type { Sorter } from '../../sort/api/sorter.js';
 import type { OrderingSortOptions, RecordOrdering } from '../record-ordering.js';
@@ -12,17 +11,18 @@ import type { MergeInput } from './merge-input.js';
 export interface MergeWork {
   readonly sorter: Sorter;
   readonly order: RecordOrdering;
-  /** For what is merged in a round, three times; each as large as all windows together. */
+  /** Buffers for the records of a round; each is as large as all windows together. */
   readonly buffers: readonly [from: Uint8Array, a: Uint8Array, b: Uint8Array];
   readonly options: OrderingSortOptions;
 }
 
 /**
- * All units of the inputs in order, equal ones in the order of the inputs.
+ * Yields all records of the inputs in order. The merge is stable: equal records stay in the order of the inputs.
  *
- * A piece is good until the next but one is asked for.
+ * A piece is valid until the second next one is requested.
  *
- * @throws InputError where an input is not in order; what reading and the Sorter throw
+ * @throws InputError when an input is not sorted
+ * @throws errors of reading and of the sorter
  */
 export async function* mergeSorted(
   inputs: readonly MergeInput[],
@@ -44,10 +44,10 @@ export async function* mergeSorted(
         concatenated.set(part, at);
         at += part.length;
       }
-      filling = fill(inputs); // while these are sorted
-      filling.catch(() => undefined); // it is awaited, perhaps after another failure
+      filling = fill(inputs); // overlaps with the sort
+      filling.catch(() => undefined); // awaited later, possibly after another failure
       if (!isSorted) {
-        sorter.trim(); // scratch of another size than this one's
+        sorter.trim(); // frees scratch of another size
         await order.sort(sorter, concatenated, { ...options, into });
       }
       yield into;
@@ -58,8 +58,8 @@ export async function* mergeSorted(
 }
 
 /**
- * Fills all windows. Each is waited for, so that none is being read when the files are closed, and where several fail it is
- * the first of the inputs that is told, not the fastest: the same files give the same message.
+ * Fills all windows. Waits for each, so that no read is pending when files are closed. Of several failures, the first
+ * in input order is thrown, so that the message does not depend on timing.
  */
 async function fill(inputs: readonly MergeInput[]): Promise<void> {
   for (const filled of await Promise.allSettled(inputs.map((input) => input.fill()))) {
@@ -67,14 +67,14 @@ async function fill(inputs: readonly MergeInput[]): Promise<void> {
   }
 }
 
-/** Takes from each window what comes before all that may follow. */
+/** Takes the records of each window that precede everything that may follow. */
 function takeMergeable(inputs: readonly MergeInput[], order: RecordOrdering): Uint8Array[] {
   const smallest = findSmallestLast(inputs, order);
   const cut = smallest && lastRecord(smallest, order);
   let isBehind = false;
   return inputs.map((input) => {
     const { held } = input;
-    // More of what equals the cut may follow in its own input, and has to come before that of the inputs behind it.
+    // Records equal to the cut may follow in its input, and precede those of later inputs.
     const bytes = cut ? order.recordBytes * countBefore(held, cut, order, isBehind ? 0 : 1) : held.length;
     if (input === smallest) isBehind = true;
     input.drop(bytes);
@@ -82,7 +82,7 @@ function takeMergeable(inputs: readonly MergeInput[], order: RecordOrdering): Ui
   });
 }
 
-/** The first of the inputs that end with the smallest unit, of those that go on; undefined when none does. */
+/** Returns the first input with the smallest last record among those that continue; undefined when none does. */
 function findSmallestLast(inputs: readonly MergeInput[], order: RecordOrdering): MergeInput | undefined {
   let smallest: MergeInput | undefined;
   for (const input of inputs) {
@@ -96,7 +96,7 @@ function findSmallestLast(inputs: readonly MergeInput[], order: RecordOrdering):
 const lastRecord = ({ held }: MergeInput, { recordBytes }: RecordOrdering): Uint8Array =>
   held.slice(held.length - recordBytes);
 
-/** How many sorted units compare with another one to less than `bound`: 0 for those before it, 1 with its equals. */
+/** Returns the number of sorted records before `other`; with bound 1, including its equals. */
 function countBefore(records: Uint8Array, other: Uint8Array, order: RecordOrdering, bound: 0 | 1): number {
   let [low, high] = [0, records.length / order.recordBytes];
   while (low < high) {
@@ -107,7 +107,7 @@ function countBefore(records: Uint8Array, other: Uint8Array, order: RecordOrderi
   return low;
 }
 
-/** Whether parts that are sorted by themselves are so one behind the other. */
+/** Whether the concatenation of sorted parts is sorted. */
 function areInOrder(parts: readonly Uint8Array[], order: RecordOrdering): boolean {
   let last: Uint8Array | undefined;
   for (const part of parts) {

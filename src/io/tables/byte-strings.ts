@@ -1,27 +1,27 @@
 import { inSlices, type Steps } from '../../sort/host/steps.js';
 import { type Codes, type Span, WORD_BYTES } from '../code-order.js';
 
-/** Strings of one batch, one behind the other. */
+/** The concatenated strings of one batch. */
 interface StringBatch {
-  /** Number of its first string. */
+  /** Index of the first string. */
   readonly first: number;
-  /** Where each begins in `bytes`, and at last their end. */
+  /** Start of each string in `bytes`, and the end of the last one. */
   readonly offsets: Uint32Array;
   readonly bytes: Uint8Array;
 }
 
-/** Many strings of bytes, in the memory that they came in. No one is the beginning of another, where they are codes. */
+/** A large list of byte strings, stored without copying. As codes they must be prefix-free. */
 export class ByteStrings implements Codes {
   readonly #pieces: StringBatch[] = [];
   #last: StringBatch | undefined;
-  /** How many there are. */
+  /** Number of strings. */
   n = 0;
-  /** Bytes of the longest one. */
+  /** Length of the longest string in bytes. */
   bytes = 0;
-  /** Bytes at the beginning that all have alike. */
+  /** Length of the common prefix of all strings in bytes. */
   shared = 0;
 
-  /** @param lengths u32, little-endian, of any alignment */
+  /** @param lengths  u32, little-endian, of any alignment */
   add(lengths: Uint8Array, bytes: Uint8Array): void {
     const sizes = new Uint32Array(lengths.slice().buffer);
     const offsets = new Uint32Array(sizes.length + 1);
@@ -60,13 +60,16 @@ export class ByteStrings implements Codes {
     return this.#last;
   }
 
-  /** String `i`, in the memory that it is in. */
+  /** Returns a view of string `i`. */
   at(i: number): Uint8Array {
     const { first, offsets, bytes } = this.#pieceOf(i);
     return bytes.subarray(offsets[i - first], offsets[i - first + 1]);
   }
 
-  /** Below 0 when string `i` comes before string `j`, above 0 when behind, 0 when they are equal. */
+  /**
+   * Returns a negative number, 0 or a positive number if string `i` is less than, equal to or greater than string
+   * `j`.
+   */
   compare(i: number, j: number): number {
     return Buffer.compare(this.at(i), this.at(j));
   }
@@ -88,7 +91,7 @@ export class ByteStrings implements Codes {
         const { first, offsets, bytes } = this.#pieceOf(index);
         const from = offsets[index - first] as number;
         const to = Math.min(offsets[index - first + 1] as number, from + end);
-        // Of a word the lowest byte comes first, which is the last of the span.
+        // Words are little-endian: the last byte of the span is the lowest.
         let place = i * WORD_BYTES + end - begin - 1;
         for (let k = from + begin; k < to; k++) out[place--] = bytes[k] as number;
       }
@@ -96,7 +99,7 @@ export class ByteStrings implements Codes {
   }
 }
 
-/** Some of the codes, in the order of `rows`. */
+/** Returns the codes at the indices `rows`, in that order. */
 export const selectCodes = (codes: Codes, rows: Uint32Array): Codes => ({
   n: rows.length,
   bytes: codes.bytes,

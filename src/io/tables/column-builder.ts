@@ -1,8 +1,8 @@
-/** Columns made of rows (row-layout.ts), laid out as Arrow does. */
+/** Builds Arrow-style columns from rows in the layout of row-layout.ts. */
 import { LENGTH_BYTES, lengthAt } from './row-layout.js';
 import { fixedBytes, type TableType } from './table-type.js';
 
-/** Bytes that grow. */
+/** A byte buffer that grows on demand. */
 class GrowingBytes {
   #bytes = new Uint8Array(1024);
   length = 0;
@@ -12,7 +12,7 @@ class GrowingBytes {
     this.#bytes.set(from.subarray(begin, end), at);
   }
 
-  /** Makes room for so many bytes, which are zero, and says where. */
+  /** Appends `bytes` zero bytes and returns their offset. */
   reserve(bytes: number): number {
     const at = this.length;
     this.length += bytes;
@@ -29,7 +29,7 @@ class GrowingBytes {
     this.#bytes[bit >> 3] = (this.#bytes[bit >> 3] as number) | (1 << (bit & 7));
   }
 
-  /** The bytes, filled up with zeros to a multiple of eight. */
+  /** The bytes, zero-padded to a multiple of eight. */
   get aligned(): Uint8Array {
     const length = this.length;
     this.reserve(-length & 7);
@@ -38,12 +38,12 @@ class GrowingBytes {
   }
 }
 
-/** A column, or a part of one, while its rows come. */
+/** A column, or a nested part of one, that grows row by row. */
 export class ColumnBuilder {
   readonly type: TableType;
-  /** Of lists and maps. */
+  /** The item column of lists and maps. */
   readonly item?: ColumnBuilder;
-  /** Of structs. */
+  /** The field columns of structs. */
   readonly fields: readonly ColumnBuilder[];
   readonly #fixed: number | undefined;
   readonly #validity = new GrowingBytes();
@@ -59,7 +59,7 @@ export class ColumnBuilder {
     this.fields = type.is === 'struct' ? type.fields.map((field) => new ColumnBuilder(field.type)) : [];
   }
 
-  /** Takes a value from a row, and says where it ends there. */
+  /** Appends the value at an offset of a row and returns its end. */
   take(from: Uint8Array, at: number): number {
     if (from[at++] === 0) {
       this.#skip();
@@ -91,7 +91,7 @@ export class ColumnBuilder {
     return at;
   }
 
-  /** Takes a null. Parts that have a place for each row have nulls there, too. */
+  /** Appends a null. Nested columns with one entry per row get a null as well. */
   #skip(): void {
     if ((this.rows & 7) === 0) this.#validity.reserve(1);
     this.rows++;
@@ -107,7 +107,7 @@ export class ColumnBuilder {
     this.#ends.push(this.item ? this.item.rows : this.#data.length);
   }
 
-  /** Bits of the rows that are no null. */
+  /** Validity bits, set for rows that are not null. */
   get validity(): Uint8Array {
     return this.#validity.aligned;
   }
@@ -116,12 +116,12 @@ export class ColumnBuilder {
     return this.nulls > 0 && (((this.validity[i >> 3] as number) >> (i & 7)) & 1) === 0;
   }
 
-  /** The values one behind the other. */
+  /** The concatenated values. */
   get data(): Uint8Array {
     return this.#data.aligned;
   }
 
-  /** Of what has no fixed length: where each value begins in `data` or `item`, and at last the end. */
+  /** For types of variable length: the start of each value in `data` or `item`, and the end of the last one. */
   get offsets(): readonly number[] {
     return this.#ends;
   }

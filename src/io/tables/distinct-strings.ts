@@ -2,11 +2,11 @@ import { inSlices, type Steps } from '../../sort/host/steps.js';
 import { powerAtLeast } from '../../util/powers.js';
 import type { ByteStrings } from './byte-strings.js';
 
-/** Share of a hash table that is full at most, as one over it. */
+/** Inverse of the maximum load factor of the hash table. */
 const INVERSE_LOAD_FACTOR = 2;
 const EMPTY = 0xffffffff;
 
-/** FNV-1a, with its upper bits mixed into the lower ones, which choose the place. */
+/** FNV-1a, with its upper bits mixed into the lower ones, which select the slot. */
 function hash(bytes: Uint8Array): number {
   let sum = 0x811c9dc5;
   for (let i = 0; i < bytes.length; i++) sum = Math.imul(sum ^ (bytes[i] as number), 0x01000193);
@@ -16,10 +16,10 @@ function hash(bytes: Uint8Array): number {
 }
 
 /**
- * Of equal strings one each: the first one, or the one that comes first.
+ * Selects one of each group of equal strings: the first one, or the preferred one.
  *
- * @param compare below 0 when string `i` is to be kept rather than `j`, which stands before it; default: never
- * @returns where those are, rising
+ * @param compare  negative if string `i` is preferred to the earlier string `j`; default: never
+ * @returns the indices of the selected strings, in ascending order
  */
 export function* distinctStrings(
   strings: ByteStrings,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Entry } from './entry.js';
 
-/** What two sums of the same entries have in common. */
+/** Random seeds; two sums are comparable if they have the same seeds. */
 export type SumSeeds = readonly [number, number];
 
 export const sumSeeds = (): SumSeeds => {
@@ -9,7 +9,7 @@ export const sumSeeds = (): SumSeeds => {
   return [random.readUInt32LE(0), random.readUInt32LE(4)];
 };
 
-/** A sum over entries in any order: two hashes of 32 bits of each, by chosen seeds. */
+/** An order-independent checksum of entries: the sums of two seeded 32-bit hashes of each entry. */
 export class EntrySum {
   readonly #seeds: SumSeeds;
   #sums: [number, number] = [0, 0];
@@ -30,7 +30,7 @@ export class EntrySum {
     this.#count(a ^ (a >>> 15), b);
   }
 
-  /** Counts the entries of another sum in. */
+  /** Adds the entries of another sum. */
   include({ sums: [a, b] }: EntrySum): void {
     this.#count(a, b);
   }

@@ -1,4 +1,4 @@
-/** An entry in memory: a key up to `valueAt`, and a value up to `end`. */
+/** An entry in memory: the key ends at `valueAt`, the value at `end`. */
 export interface Entry {
   readonly memory: Buffer;
   readonly keyAt: number;
@@ -6,11 +6,11 @@ export interface Entry {
   readonly end: number;
 }
 
-/** Takes entries in order. */
+/** Consumes entries in order. */
 export interface EntrySink {
-  /** @returns whether `flush` is to be waited for before the next one */
+  /** @returns whether the caller must await `flush` before the next entry */
   put(entry: Entry): boolean;
   flush(): Promise<void>;
-  /** Whether no more are wanted. */
+  /** Whether the sink needs no more entries. */
   readonly isDone?: boolean;
 }

@@ -1,16 +1,16 @@
 import { ByteStrings } from './byte-strings.js';
 import type { Entry, EntrySink } from './entry.js';
 
-/** Bytes that strings are gathered in. */
+/** Size of the memory blocks that collect strings. */
 const BATCH_BYTES = 2 ** 20;
-/** Bytes for each row beside its strings, as long as they are sorted. */
+/** Memory per row beside its strings while rows are sorted. */
 const ORDER_BYTES = 64;
-/** Bytes of the length that keys begin with. */
+/** Size of the length that keys start with. */
 const LENGTH_BYTES = 4;
 
 /**
- * Takes entries whose keys are the length of what is to be equal, highest byte first, this itself, and a code: of those that are equal
- * the first one goes on, with its code as the key.
+ * Keeps the first entry of each group with equal distinct bytes, and uses its code as the key. The key of an input
+ * entry is the length of the distinct bytes (big-endian), the distinct bytes, and a code.
  */
 export class FirstOfEqual implements EntrySink {
   readonly #maxBytes: number;
@@ -21,8 +21,8 @@ export class FirstOfEqual implements EntrySink {
   #last = Buffer.alloc(0);
 
   /**
-   * @param maxBytes bytes of what goes on, at which it is spilled
-   * @param isWhole whether what is to be equal is the row
+   * @param maxBytes  size of the kept entries in bytes at which they are spilled
+   * @param isWhole  whether the distinct bytes are the whole row
    */
   constructor(
     maxBytes: number,
@@ -58,7 +58,7 @@ export class FirstOfEqual implements EntrySink {
   }
 }
 
-/** Strings on their way into memory of their own. */
+/** Collects strings in its own memory. */
 class Gatherer {
   readonly #strings = new ByteStrings();
   #batch = Buffer.allocUnsafe(BATCH_BYTES);

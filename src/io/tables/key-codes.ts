@@ -1,7 +1,8 @@
 /**
- * Codes of keys: for each row one string of bytes, whose order as unsigned bytes is that of the rows. No code is the beginning
- * of another one. A key is a byte that tells nulls, and behind it, of values: numbers as the key codec encodes them, highest byte
- * first; bytes with each 0 as 0 255, and 0 0 at the end. What is descending is flipped, up to nulls.
+ * Key codes: one byte string per row, so that the order of the codes as unsigned bytes is the order of the rows.
+ * Codes are prefix-free. The code of a key is a null marker, followed by the value unless it is null. Numbers are
+ * encoded by the key codec, most significant byte first. In byte strings, 0 is escaped as 0 255, and 0 0 terminates.
+ * Descending keys are inverted, except for the null marker.
  */
 import { keyWords } from '../../keys/array.js';
 import { codeWordsOf, encodeRecords } from '../../keys/codec-records.js';
@@ -10,7 +11,7 @@ import { keyCodec } from '../../keys/key-codec.js';
 import type { Cells } from './row-layout.js';
 import { fixedBytes, type KeyKind } from './table-type.js';
 
-/** How values of a key are ordered. */
+/** Sort order of a key. */
 export interface KeyOrder {
   readonly descending: boolean;
   readonly nulls: 'first' | 'last';
@@ -20,15 +21,19 @@ export interface KeyOrder {
 /** The codes of one key in a batch. */
 export interface CodeColumn {
   size(i: number): number;
-  /** Writes the code of row `i`, and says where it ends. */
+  /** Writes the code of row `i` and returns its end. */
   put(i: number, to: Uint8Array, at: number): number;
 }
 
-/** Bits that tell which bytes of an escaped text are no text. */
+/** Escape bytes: 0 is written as ZERO, AFTER_ZERO. */
 const [ZERO, AFTER_ZERO] = [0x00, 0xff];
 const END_BYTES = 2;
 
-/** @param rows of the batch */
+/**
+ * Returns the codes of a key column.
+ *
+ * @param rows  number of rows in the batch
+ */
 export function codeColumn(cells: Cells, kind: KeyKind, order: KeyOrder, rows: number): CodeColumn {
   const values = kind.as === 'bytes' ? bytesCodes(cells, order) : fixedCodes(cells, kind, order, rows);
   const isFirst = order.nulls === 'first';
@@ -86,7 +91,7 @@ function fixedCodes(
 
 type PutCode = (i: number, to: Uint8Array, at: number) => void;
 
-/** Numbers of a dtype, all of a batch encoded at once. */
+/** Returns the codes of numbers of a dtype, which are encoded once per batch. */
 function numberCodes(
   { memory, offset }: Cells,
   dtype: Extract<KeyKind, { as: 'number' }>['dtype'],
@@ -111,7 +116,7 @@ function numberCodes(
   };
 }
 
-/** Whole numbers of any length, and bytes of a fixed one. */
+/** Returns the codes of integers of any width or of fixed-length bytes. */
 function wholeCodes(
   { memory, offset }: Cells,
   kind: Extract<KeyKind, { as: 'whole' | 'fixed' }>,

@@ -1,4 +1,4 @@
-/** Runs merged into one, by a heap of those that still have entries. */
+/** K-way merge of runs with a binary heap. */
 import { MismatchError } from '../../util/errors.js';
 import { assertNotAborted } from '../raw.js';
 import type { EntrySink } from './entry.js';
@@ -6,17 +6,21 @@ import { EntrySum, type SumSeeds } from './entry-sum.js';
 import { type Run, RunReader } from './run-file.js';
 
 export interface MergeOptions {
-  /** Bytes that are read of a run at a time. */
+  /** Bytes that are read from a run at a time. */
   readonly window: number;
   readonly signal: AbortSignal;
-  /** Proves that entries come in order, and that none is lost or changed; undefined to do neither. */
+  /**
+   * Seeds of the checksum, which verifies that entries are in order, complete and unchanged; undefined to skip this.
+   */
   readonly seeds: SumSeeds | undefined;
 }
 
 /**
- * Brings the entries of runs to a sink in order. Afterwards there are no runs any more.
+ * Merges runs into a sink in key order, and deletes the runs.
  *
- * @throws IoError, AbortedError, MismatchError
+ * @throws IoError when a run cannot be read
+ * @throws AbortedError when the signal is aborted
+ * @throws MismatchError when verification fails
  */
 export async function mergeRuns(
   runs: readonly Run[],
@@ -48,7 +52,7 @@ export async function mergeRuns(
   }
 }
 
-/** Brings reader `i` down to where it belongs. */
+/** Restores the heap order below index `i`. */
 function siftDown(heap: RunReader[], i: number): void {
   const reader = heap[i];
   if (!reader) return;
@@ -63,7 +67,7 @@ function siftDown(heap: RunReader[], i: number): void {
   heap[i] = reader;
 }
 
-/** What has come of all runs so far. */
+/** Verifies the order and the checksum of the merged entries. */
 class MergeVerifier {
   readonly #sum: EntrySum;
   readonly #seeds: SumSeeds;

@@ -1,30 +1,34 @@
 /**
- * Rows as bytes: the values of all columns one behind the other. A value is a byte that says whether it is there, and
- * what its type has: a fixed number of bytes; a length (4 bytes) and as many bytes; a count (4 bytes) and as many values; or
- * the values of its parts. So a row is copied as it is, whatever it holds, and rows are equal when their bytes are.
+ * Byte layout of rows: the concatenated values of all columns. A value starts with a byte: 1 if present, 0 if null.
+ * Then follow, depending on its type: a fixed number of bytes; a length (4 bytes) and that many bytes; a count (4
+ * bytes) and that many values; or the values of its fields. Rows can be copied without decoding, and are equal if and
+ * only if their bytes are equal.
  */
 import { fixedBytes, type TableType } from './table-type.js';
 
-/** Cells of a column, one for each row of a batch, that are read. */
+/** A readable column of a batch, with one cell per row. */
 export interface Cells {
   readonly type: TableType;
   isNull(i: number): boolean;
-  /** Of fixed length: little-endian bytes of cell `i`, to be copied at once, at `offset` in `memory`. Of any length: its bytes. */
+  /**
+   * Types of fixed length: the little-endian bytes of cell `i` are at `offset` in `memory`, contiguous by default.
+   * Types of variable length: `bytes` returns them.
+   */
   readonly memory?: Uint8Array;
   offset?(i: number): number;
   bytes?(i: number): Uint8Array;
-  /** Of lists and maps: where their items are in `item`. */
+  /** Lists and maps: the range of the items in `item`. */
   begin?(i: number): number;
   count?(i: number): number;
   readonly item?: Cells;
-  /** Of structs. */
+  /** Structs: the fields. */
   readonly fields?: readonly Cells[];
 }
 
-/** Bytes of a length, or of a count. */
+/** Size of a length or a count. */
 export const LENGTH_BYTES = 4;
 
-/** Bytes that cell `i` takes in a row. */
+/** Returns the number of bytes that cell `i` takes in a row. */
 export function cellSize(cells: Cells, i: number): number {
   if (cells.isNull(i)) return 1;
   const { type, item, fields } = cells;
@@ -49,7 +53,7 @@ function putLength(to: Uint8Array, at: number, length: number): number {
   return at + LENGTH_BYTES;
 }
 
-/** A length, or a count, that stands at a place. */
+/** Reads a length or a count. */
 export const lengthAt = (from: Uint8Array, at: number): number =>
   ((from[at] as number) |
     ((from[at + 1] as number) << 8) |
@@ -57,7 +61,7 @@ export const lengthAt = (from: Uint8Array, at: number): number =>
     ((from[at + 3] as number) << 24)) >>>
   0;
 
-/** Writes cell `i`, and says where it ends. */
+/** Writes cell `i` and returns its end. */
 export function putCell(cells: Cells, i: number, to: Uint8Array, at: number): number {
   if (cells.isNull(i)) {
     to[at] = 0;

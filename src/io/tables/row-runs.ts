@@ -1,9 +1,9 @@
 /**
- * Rows that are more than fits into memory: as many as do are sorted and written as a run, and runs are merged. Keys are the codes of
- * rows with their numbers behind them, so that no two are equal and rows of equal codes stay as they were.
+ * External merge sort of rows that do not fit into memory. Batches that fit are sorted and written as runs, which are
+ * then merged. Keys are row codes followed by row numbers, so that keys are unique and the sort is stable.
  *
- * Of rows that are equal in some columns the first one in order is found likewise, by a merge of runs whose keys begin with what is
- * to be equal; what is left of those is sorted by codes then.
+ * For distinct rows, a first merge of runs, whose keys start with the distinct bytes, finds the first row of each
+ * group. The remaining rows are then sorted by their codes.
  */
 import { join } from 'node:path';
 import type { SortOptions } from '../../sort/api/options.js';
@@ -20,26 +20,26 @@ import { type Run, RunWriter } from './run-file.js';
 import { shortlexCodes } from './shortlex.js';
 import { tablePositions, verifyOrder } from './table-order.js';
 
-/** Least and most bytes that are read of a run at a time. */
+/** Limits of the number of bytes that are read from a run at a time. */
 const MIN_WINDOW = 2 ** 16;
 const MAX_WINDOW = 2 ** 22;
 
-/** Parts of the memory that rows have, with all that their sort takes, and the windows of a merge. */
+/** Shares of the memory: rows including their sort, and the read windows of a merge. */
 const ROWS_PART = 1 / 2;
 const WINDOWS_PART = 1 / 4;
 
-/** Rows of which all are in memory. */
+/** Rows in memory. */
 export interface GatheredRows {
   readonly rows: ByteStrings;
   readonly codes: ByteStrings;
-  /** What is to be equal of rows of which the first one is kept; undefined where all are. */
+  /** The bytes that define equality of rows, of which only the first is kept; undefined to keep all rows. */
   readonly distinct: ByteStrings | undefined;
 }
 
 export interface RunsOptions {
-  /** Where runs are. */
+  /** Folder for the runs. */
   readonly folder: string;
-  /** Bytes that all of it may take. */
+  /** Memory limit in bytes. */
   readonly memory: number;
   readonly head: number | undefined;
   readonly verify: boolean;
@@ -57,7 +57,7 @@ export class RowRuns {
   #made = 0;
   #rows = 0;
   #isDistinct = false;
-  /** Whether what is to be equal of rows is all of them. */
+  /** Whether the distinct bytes are the whole row. */
   #isWhole = false;
   #spilledBytes = 0;
   #sortedRuns = 0;
@@ -68,17 +68,23 @@ export class RowRuns {
     this.#seeds = how.verify ? sumSeeds() : undefined;
   }
 
-  /** Bytes of rows, with what their sort takes, that make a run. */
+  /** Size of a run in bytes, including the memory for its sort. */
   get runBytes(): number {
     return this.#how.memory * ROWS_PART;
   }
 
-  /** Bytes of temporary files that were written, and runs of them that rows were sorted into. */
+  /** Bytes written to temporary files, and number of sorted runs. */
   get facts(): { readonly runs: number; readonly spilledBytes: number } {
     return { runs: this.#sortedRuns, spilledBytes: this.#spilledBytes };
   }
 
-  /** Sorts rows, the next ones in order, and writes them as a run. @throws what the Sorter throws; IoError, MismatchError */
+  /**
+   * Sorts the next rows and writes them as a run.
+   *
+   * @throws IoError when the run cannot be written
+   * @throws MismatchError when verification fails
+   * @throws the errors of the Sorter
+   */
   async add(gathered: GatheredRows): Promise<void> {
     const { rows, codes, distinct } = gathered;
     const first = this.#rows;
@@ -94,7 +100,7 @@ export class RowRuns {
     );
   }
 
-  /** Keys are lengths of what is to be equal, this itself, codes and numbers. */
+  /** Keys are: length of the distinct bytes, distinct bytes, code, row number. */
   async #addDistinct({ rows, codes }: GatheredRows, distinct: ByteStrings, first: number): Promise<void> {
     this.#isDistinct = true;
     const { options, signal } = this.#how;
@@ -115,14 +121,14 @@ export class RowRuns {
     this.#isWhole = distinct === rows;
   }
 
-  /** Brings all to a sink, in order, as entries whose values are rows; afterwards there are none any more. */
+  /** Merges all runs into a sink, in order. The values of the entries are rows. Afterwards there are no runs left. */
   async merge(sink: EntrySink): Promise<void> {
     if (this.#isDistinct) await this.#keepFirst();
     await this.#reduce();
     await this.#mergeInto(sink);
   }
 
-  /** Of entries that are equal in what is to be equal the first ones, as runs by their codes. */
+  /** Reduces groups of rows with equal distinct bytes to their first row, as runs that are sorted by code. */
   async #keepFirst(): Promise<void> {
     await this.#reduce();
     const { head, options } = this.#how;
@@ -138,7 +144,7 @@ export class RowRuns {
     this.#runs = runs;
   }
 
-  /** Merges runs until all that are left can be merged at once. */
+  /** Merges runs until the rest can be merged in one pass. */
   async #reduce(): Promise<void> {
     const maxRuns = Math.max(2, Math.floor((this.#how.memory * WINDOWS_PART) / MIN_WINDOW));
     while (this.#runs.length > maxRuns) {
@@ -191,18 +197,18 @@ export class RowRuns {
   }
 }
 
-/** Whole numbers as bytes, the highest first. */
+/** Encodes integers as big-endian bytes. */
 class NumberBytes {
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
 
-  /** @param width 4 or 8 */
+  /** @param width  4 or 8 bytes */
   constructor(width: 4 | 8 = 8) {
     this.#bytes = new Uint8Array(width);
     this.#view = new DataView(this.#bytes.buffer);
   }
 
-  /** Good until the next number is asked for. */
+  /** Returns a view that is valid until the next call. */
   of(number: number): Uint8Array {
     if (this.#bytes.length === 8) this.#view.setUint32(0, Math.floor(number / 2 ** 32));
     this.#view.setUint32(this.#bytes.length - 4, number >>> 0);

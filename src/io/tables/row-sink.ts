@@ -2,23 +2,27 @@ import { MemoryError } from '../../util/errors.js';
 import { MAX_BYTES } from '../formats/subprocess/frames.js';
 import type { Entry, EntrySink } from './entry.js';
 
-/** Rows and bytes that are sent at a time. */
+/** Limits of a batch of rows that is sent at once. */
 export const BATCH_ROWS = 2 ** 16;
 export const BATCH_BYTES = 2 ** 22;
 
-/** @throws MemoryError for a batch, which is a row then, that is too long to be sent */
+/**
+ * Checks the size of a batch. Only a single long row can exceed the limit.
+ *
+ * @throws MemoryError when the batch is too large for a frame
+ */
 export function assertFitsInBatch(bytes: number): void {
   if (bytes > MAX_BYTES / 2) {
     throw new MemoryError(`a row of ${bytes} bytes is longer than can be written`);
   }
 }
 
-/** Where rows go. */
+/** Destination of rows. */
 export interface RowOutput {
   write(rows: number, bytes: Uint8Array): Promise<void>;
 }
 
-/** Brings rows, which are the values of entries, to an output. */
+/** Sends rows, which are the values of the entries, to an output. */
 export class RowSink implements EntrySink {
   readonly #output: RowOutput;
   readonly #maxRows: number;
@@ -26,10 +30,13 @@ export class RowSink implements EntrySink {
   #memory = Buffer.allocUnsafe(BATCH_BYTES + 2 ** 16);
   #used = 0;
   #inBatch = 0;
-  /** Rows so far. */
+  /** Number of rows so far. */
   rows = 0;
 
-  /** @param maxRows rows that are wanted @param onRows hears how many have been written */
+  /**
+   * @param maxRows  number of rows after which the sink is done
+   * @param onRows  callback with the number of rows written so far
+   */
   constructor(output: RowOutput, maxRows: number, onRows: (rows: number) => void) {
     this.#output = output;
     this.#maxRows = maxRows;

@@ -1,6 +1,6 @@
 /**
- * Runs: entries in temporary files, in order. An entry is the lengths of its key and its value, 32 bits each, and both. Keys are
- * strings of bytes, of which no two are equal and none is the beginning of another one.
+ * Runs: sorted entries in temporary files. An entry consists of the lengths of its key and its value (32 bits each),
+ * the key and the value. Keys are unique, prefix-free byte strings.
  */
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { IoError } from '../../util/errors.js';
@@ -9,18 +9,18 @@ import type { Entry, EntrySink } from './entry.js';
 import type { EntrySum } from './entry-sum.js';
 import { lengthAt } from './row-layout.js';
 
-/** Bytes that are written at a time. */
+/** Size of the write buffer at which it is flushed. */
 const WRITE_BYTES = 2 ** 22;
 
-/** Bytes of both lengths. */
+/** Size of the two lengths. */
 const HEAD_BYTES = 8;
 
-/** A run that is on the disk. */
+/** A run on disk. */
 export interface Run {
   readonly path: string;
   readonly entries: number;
   readonly bytes: number;
-  /** Of all entries; undefined where nothing is proven. */
+  /** Checksum of all entries; undefined without verification. */
   readonly sum: EntrySum | undefined;
 }
 
@@ -39,7 +39,7 @@ export class RunWriter implements EntrySink {
     this.#sum = sum;
   }
 
-  /** @throws IoError */
+  /** @throws IoError when the file cannot be created */
   static async create(path: string, sum: EntrySum | undefined): Promise<RunWriter> {
     const handle = await open(path, 'wx', 0o600).catch((error) => {
       throw ioError('write', path, error);
@@ -47,7 +47,11 @@ export class RunWriter implements EntrySink {
     return new RunWriter(path, handle, sum);
   }
 
-  /** An entry whose key is made of parts. @returns whether `flush` is to be waited for before the next one */
+  /**
+   * Appends an entry whose key is the concatenation of parts.
+   *
+   * @returns whether the caller must await `flush` before the next entry
+   */
   add(key: readonly Uint8Array[], value: Uint8Array): boolean {
     const keyBytes = key.reduce((sum, { length }) => sum + length, 0);
     let at = this.#begin(keyBytes, value.length);
@@ -84,7 +88,7 @@ export class RunWriter implements EntrySink {
     return end >= WRITE_BYTES;
   }
 
-  /** @throws IoError */
+  /** @throws IoError when writing fails */
   async flush(): Promise<void> {
     for (let at = 0; at < this.#used; ) {
       const { bytesWritten } = await this.#handle.write(this.#memory, at, this.#used - at).catch((error) => {
@@ -96,20 +100,24 @@ export class RunWriter implements EntrySink {
     this.#used = 0;
   }
 
-  /** @throws IoError */
+  /**
+   * Completes the file.
+   *
+   * @throws IoError when writing fails
+   */
   async end(): Promise<Run> {
     await this.flush();
     await this.#handle.close();
     return { path: this.#path, entries: this.#entries, bytes: this.#bytes, sum: this.#sum };
   }
 
-  /** Closes it, whatever there is of it. */
+  /** Closes the file, complete or not. */
   async leave(): Promise<void> {
     await this.#handle.close().catch(() => undefined);
   }
 }
 
-/** A run that is read: an entry at a time. */
+/** Reads a run entry by entry. */
 export class RunReader implements Entry {
   readonly run: Run;
   memory: Buffer;
@@ -120,7 +128,7 @@ export class RunReader implements Entry {
   high = 0;
   low = 0;
   readonly #handle: FileHandle;
-  /** Bytes of the file that were read, and that are in memory. */
+  /** Bytes read from the file, and bytes in memory. */
   #read = 0;
   #filled = 0;
 
@@ -130,7 +138,10 @@ export class RunReader implements Entry {
     this.memory = Buffer.allocUnsafe(Math.max(HEAD_BYTES, Math.min(window, run.bytes)));
   }
 
-  /** @param window bytes that are read at a time @throws IoError */
+  /**
+   * @param window  bytes that are read at a time
+   * @throws IoError when the file cannot be opened
+   */
   static async open(run: Run, window: number): Promise<RunReader> {
     const handle = await open(run.path, 'r').catch((error) => {
       throw ioError('read', run.path, error);
@@ -138,7 +149,7 @@ export class RunReader implements Entry {
     return new RunReader(run, handle, window);
   }
 
-  /** Goes to the next entry, when it is in memory. */
+  /** Moves to the next entry; returns false if it is not completely in memory. */
   advance(): boolean {
     const at = this.end;
     if (at + HEAD_BYTES > this.#filled) return false;
@@ -154,7 +165,11 @@ export class RunReader implements Entry {
     return true;
   }
 
-  /** Reads on, and goes to the next entry; false at the end. @throws IoError */
+  /**
+   * Reads more bytes and moves to the next entry; returns false at the end.
+   *
+   * @throws IoError when reading fails or the file is too short
+   */
   async fill(): Promise<boolean> {
     const left = this.#filled - this.end;
     if (left === 0 && this.#read === this.run.bytes) return false;
@@ -176,7 +191,7 @@ export class RunReader implements Entry {
     return this.advance() || this.fill();
   }
 
-  /** Whether its key comes before that of another one. */
+  /** Returns whether the current key is less than that of another run. */
   isBefore(other: RunReader): boolean {
     if (this.high !== other.high) return this.high < other.high;
     if (this.low !== other.low) return this.low < other.low;
@@ -184,7 +199,7 @@ export class RunReader implements Entry {
     return memory.compare(other.memory, other.keyAt, other.valueAt, keyAt, valueAt) < 0;
   }
 
-  /** Closes the run, and removes it. */
+  /** Closes and deletes the run. */
   async close(): Promise<void> {
     await this.#handle.close().catch(() => undefined);
     await rm(this.run.path, { force: true });

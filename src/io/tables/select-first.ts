@@ -5,10 +5,10 @@ import { argsortCodes, type Codes, WORD_BYTES, wordSpan } from '../code-order.js
 import { selectCodes } from './byte-strings.js';
 
 /**
- * The positions of the first `k` codes in order, without sorting all: the k smallest words are selected, and only what is not
- * behind all of them is sorted.
+ * Returns the positions of the first `k` codes in order, without sorting all. It selects the k smallest words, and
+ * sorts only codes whose word is not above the largest of them.
  *
- * @throws as `Sorter.topK`
+ * @throws the errors of `Sorter.topK`
  */
 export async function selectFirst(
   sorter: Sorter,
@@ -25,12 +25,12 @@ export async function selectFirst(
   const last = keys[k - 1];
   if (last === undefined || codes.bytes - span.begin <= WORD_BYTES) return indices;
   const candidates = await runYielding(positionsUpTo(words, last), signal);
-  const { onReport: _, ...rest } = options; // what is reported is the selection from all
+  const { onReport: _, ...rest } = options; // the report covers the selection among all codes
   const order = await argsortCodes(sorter, selectCodes(codes, candidates), rest);
   return order.subarray(0, k).map((i) => candidates[i] as number);
 }
 
-/** Where words are that are no larger than `most`. */
+/** Returns the positions of the words that are at most `maximum`. */
 function* positionsUpTo(words: BigUint64Array, maximum: bigint): Steps<Uint32Array> {
   const halves = new Uint32Array(words.buffer);
   const [low, high] = [Number(maximum & 0xffff_ffffn), Number(maximum >> 32n)];

@@ -2,10 +2,10 @@ import { inSlices, type Steps } from '../../sort/host/steps.js';
 import { type Codes, type Span, WORD_BYTES } from '../code-order.js';
 import type { ByteStrings } from './byte-strings.js';
 
-/** Bytes of a length. */
+/** Size of a length. */
 const LENGTH_BYTES = 4;
 
-/** Some strings in the order of their lengths, of equal ones in that of their bytes: as codes, none of which begins another one. */
+/** Returns prefix-free codes that order strings by length, and strings of equal length by their bytes. */
 export const shortlexCodes = (strings: ByteStrings, rows: Uint32Array): Codes => ({
   n: rows.length,
   bytes: LENGTH_BYTES + strings.bytes,
@@ -14,7 +14,7 @@ export const shortlexCodes = (strings: ByteStrings, rows: Uint32Array): Codes =>
     yield* inSlices(words.length, (start, stop) => {
       for (let i = start; i < stop; i++) {
         const bytes = strings.at(rows[at ? (at[i] as number) : i] as number);
-        // Of a word the lowest byte comes first, which is the last of the span.
+        // Words are little-endian: the last byte of the span is the lowest.
         let place = i * WORD_BYTES + end - begin - 1;
         for (let k = begin; k < end; k++) {
           out[place--] =

@@ -1,4 +1,4 @@
-/** Tables in files, sorted by columns. */
+/** Sorts table files by columns. */
 import type { Sorter } from '../../sort/api/sorter.js';
 import { UsageError } from '../../util/errors.js';
 import { type Output, withOutput } from '../output.js';
@@ -13,10 +13,15 @@ import { TableRows } from './table-rows.js';
 export type { TableJob };
 
 /**
- * Sorts a table, or the rows of several together. Values pass as they are.
+ * Sorts the rows of one table, or of several tables together. Values are copied unchanged.
  *
- * @throws UsageError, DtypeError for a column that has no order or that the output cannot hold, FormatError, IoError,
- *   UnsupportedError, AbortedError, and what the Sorter throws
+ * @throws UsageError when the options are invalid or a column does not exist
+ * @throws DtypeError when a key column has no order, or the output format cannot hold a column
+ * @throws FormatError when an input is damaged
+ * @throws IoError when reading or writing fails
+ * @throws UnsupportedError when the platform or the number of rows is not supported
+ * @throws AbortedError when the signal is aborted
+ * @throws the errors of the Sorter
  */
 export async function sortTableFile(
   sorter: Sorter,
@@ -37,7 +42,7 @@ export async function sortTableFile(
       opened.push(source);
     }
     let report: FileReport | undefined;
-    // That the result cannot be written is told before anybody waits for a pipe.
+    // Opened first, so that an unwritable output fails before an input pipe is awaited.
     await withOutput(job.out, context, async (output) => {
       const tables: AnyTable[] = [];
       for (const [i, source] of sources.entries()) {

@@ -1,4 +1,4 @@
-/** Tables in memory, sorted by columns. */
+/** Sorts tables in memory by columns. */
 import { bytesOf, dtypeOf } from '../../keys/array.js';
 import type { KeyArray } from '../../keys/dtype.js';
 import { withSorter } from '../../sort/api/default-sorter.js';
@@ -23,30 +23,34 @@ import { keyKind, type TableType } from './table-type.js';
 import { cellsOf } from './value-cells.js';
 
 /**
- * A column of a table: a typed array, or a list of numbers, BigInts, booleans, texts, Dates or Uint8Arrays, all of one kind, with
- * null or undefined where there is no value. Other lists are moved along, but nothing can be sorted by them.
+ * A table column: a typed array, or an array of numbers, BigInts, booleans, strings, Dates or Uint8Arrays, all of one
+ * kind. `null` and `undefined` are missing values. Arrays of other values are permuted with the rows, but cannot be
+ * sort keys.
  */
 export type TableColumn = KeyArray | readonly unknown[];
 
-/** What `sortTable` takes besides. */
+/** Options of {@link sortTable}. */
 export type SortTableOptions = Omit<TableOptions, 'by' | 'columns' | 'types'> &
   Omit<SortOptions, 'dtype' | 'descending' | 'bits'>;
 
 const ANY_ORDER = { descending: false, nulls: 'last', nan: 'last' } as const;
 
 /**
- * Sorts the rows of a table that is given as columns by one or several of them.
+ * Sorts the rows of a table, given as columns, by one or more of them.
  *
- *     const { name, price } = await sortTable({ name: ['b', 'a', 'c'], price: Float64Array.of(2, 1, 2) }, 'price:desc,name');
+ * The sort is stable. Strings are ordered by their UTF-8 bytes, numbers as in `sort`, `false` before `true`. Missing
+ * values come last, unless the key says `nulls-first`. The first key is the most significant one.
  *
- * Stable. Texts are ordered by their UTF-8 bytes, numbers as `sort` does it, false before true; nulls come last unless the key
- * says `nulls-first`. The first key decides, where it is equal the second, and so on.
- *
- * @param columns all of the same length, by their names
- * @param by as `--by` takes it, or a list of keys: `[{ column: 'price', descending: true }, 'name']`
+ * @param columns  the columns by name, all of the same length
+ * @param by  sort keys: a string as for `--by`, or a list of keys: `[{ column: 'price', descending: true }, 'name']`
+ * @param options  row selection, and the options of the sorter
  * @returns new columns of the same kinds
- * @throws UsageError for unknown columns, InputError for columns of different lengths or of mixed values, DtypeError for
- *   columns that have no order; as `sort`
+ * @throws UsageError when a column does not exist or an option is invalid
+ * @throws InputError when columns differ in length, or a column mixes kinds of values
+ * @throws DtypeError when a key column has no order
+ * @throws the errors of `sort`
+ * @example
+ * const { name, price } = await sortTable({ name: ['b', 'a', 'c'], price: Float64Array.of(2, 1, 2) }, 'price:desc,name');
  */
 export async function sortTable<T extends Readonly<Record<string, TableColumn>>>(
   columns: T,
@@ -93,7 +97,11 @@ export async function sortTable<T extends Readonly<Record<string, TableColumn>>>
   return Object.fromEntries(moved) as { [Name in keyof T]: T[Name] };
 }
 
-/** @throws InputError for columns of different lengths */
+/**
+ * Returns the number of rows.
+ *
+ * @throws InputError when a column is not an array, or columns differ in length
+ */
 function rowsOf(columns: Readonly<Record<string, TableColumn>>): number {
   const lengths = Object.entries(columns).map(([name, column]) => {
     if (!Array.isArray(column) && !ArrayBuffer.isView(column)) {
@@ -110,7 +118,11 @@ function rowsOf(columns: Readonly<Record<string, TableColumn>>): number {
   );
 }
 
-/** A column by which rows are told apart. @throws InputError for one whose values cannot be */
+/**
+ * Returns a key for comparing rows by equality.
+ *
+ * @throws InputError when the values of the column cannot be compared
+ */
 function anyKey(
   index: number,
   cells: (index: number) => Cells | undefined,
@@ -124,7 +136,7 @@ function anyKey(
   );
 }
 
-/** The codes of keys as strings. */
+/** Returns the codes of the keys. */
 function stringsOf(
   keys: readonly FoundKey[],
   cells: (index: number) => Cells | undefined,
@@ -145,9 +157,9 @@ function stringsOf(
 function gathered(column: TableColumn, positions: Uint32Array): TableColumn {
   if (Array.isArray(column)) return Array.from(positions, (i) => column[i]);
   const from = column as KeyArray;
-  dtypeOf(from); // which refuses what is no array of keys
+  dtypeOf(from); // throws for arrays that are not key arrays
   const to = from.slice(0, positions.length) as KeyArray;
-  // By bytes: a number that is moved as a number may lose bits of a NaN.
+  // Copied as bytes: copying as numbers may change NaN payloads.
   runSync(gatherRecords(bytesOf(from), from.BYTES_PER_ELEMENT, positions, bytesOf(to)));
   return to;
 }

@@ -1,4 +1,4 @@
-/** Files of tables: read as rows with codes, and written from rows. */
+/** Reads tables from files as rows with codes, and writes tables from rows. */
 import { DtypeError, FormatError, UsageError } from '../../util/errors.js';
 import type { KeyFormat } from '../formats/key-file.js';
 import { READABLE } from '../formats/readable.js';
@@ -23,14 +23,18 @@ import { type TextReadOptions, textOptionsOf } from '../text/text-options.js';
 import type { TextTable } from '../text/text-table.js';
 import { leavesOf, type TableField } from './table-type.js';
 
-/** How texts are, or are to be. */
+/** Text options for reading or writing. */
 export interface TableTextOptions {
   readonly header?: boolean | undefined;
   readonly delimiter?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** @throws UsageError for formats of keys */
+/**
+ * Returns the subprocess format of a table.
+ *
+ * @throws UsageError when the format holds keys only
+ */
 function kindOf({ subprocess, name }: KeyFormat, path: string): SubprocessKind {
   if (subprocess) return subprocess;
   const tables = READABLE.flatMap((format) => (format.subprocess ? [format.id] : []));
@@ -40,12 +44,20 @@ function kindOf({ subprocess, name }: KeyFormat, path: string): SubprocessKind {
   );
 }
 
-/** A table that is open for reading: a text, or what another process reads. */
+/** An open table: text, or a file that a subprocess reads. */
 export type AnyTable = TextTable | TableFile;
 
 export const isTextTable = (table: AnyTable): table is TextTable => 'chunks' in table;
 
-/** Opens a table. @throws FormatError, IoError, MemoryError, UnsupportedError, UsageError */
+/**
+ * Opens a table.
+ *
+ * @throws FormatError when the file is damaged
+ * @throws IoError when reading fails
+ * @throws MemoryError when the subprocess exceeds its memory limit
+ * @throws UnsupportedError when the platform cannot run the subprocess
+ * @throws UsageError when the format holds keys only
+ */
 export async function openTable(
   source: Source,
   path: string,
@@ -62,14 +74,14 @@ export async function openTable(
   return (kind.format === 'csv' ? CsvTable : NdjsonTable).open(kind, inner, text);
 }
 
-/** A table that another process reads. */
+/** A table that a subprocess reads. */
 export class TableFile {
   readonly name: string;
   readonly kind: BinaryKind;
   readonly fields: readonly FoundField[];
-  /** Rows in all; undefined where that is known at the end only. */
+  /** Total number of rows; undefined if unknown before the end. */
   readonly rows: number | undefined;
-  /** What the file says besides, by keys. */
+  /** Key-value metadata of the file. */
   readonly metadata: Readonly<Record<string, string>> | undefined;
   readonly #reading: SubprocessReading<TableMessage>;
 
@@ -82,12 +94,24 @@ export class TableFile {
     this.#reading = reading;
   }
 
-  /** @throws FormatError, IoError, MemoryError, UnsupportedError */
+  /**
+   * Opens a table in a subprocess.
+   *
+   * @throws FormatError when the file is damaged
+   * @throws IoError when reading fails
+   * @throws MemoryError when the subprocess exceeds its memory limit
+   * @throws UnsupportedError when the platform cannot run the subprocess
+   */
   static async open(kind: BinaryKind, source: Source, signal: AbortSignal | undefined): Promise<TableFile> {
     return new TableFile(source.name, kind, await startReader('read-table', kind, source, signal));
   }
 
-  /** All rows; to be taken once. @throws FormatError where fewer come than the file says, and as the child says */
+  /**
+   * Yields all rows. Can be consumed once.
+   *
+   * @throws FormatError when the number of rows differs from the header
+   * @throws the errors that the subprocess reports
+   */
   async *batches(wanted: Omit<RowsMessage, 'is'>): AsyncGenerator<Batch> {
     const { child } = this.#reading;
     await child.send({ message: { is: 'rows', ...wanted } });
@@ -107,7 +131,11 @@ export class TableFile {
   }
 }
 
-/** The columns as they are to be written. @throws DtypeError that names the first one whose type is not known */
+/**
+ * Returns the columns as they will be written.
+ *
+ * @throws DtypeError when a column has an unsupported type
+ */
 export function supportedFields(fields: readonly FoundField[], name: string): TableField[] {
   return fields.map((field) => {
     const { name: column, type, text, ...rest } = field;
@@ -119,7 +147,11 @@ export function supportedFields(fields: readonly FoundField[], name: string): Ta
   });
 }
 
-/** What an output is written as. @throws FormatError, UsageError */
+/**
+ * Returns the format of an output.
+ *
+ * @throws FormatError or UsageError when the output cannot be a table
+ */
 export async function tableTarget(
   path: string,
   { to, input }: { readonly to: string; readonly input: string },
@@ -129,7 +161,10 @@ export async function tableTarget(
 
 const hasSeconds = ({ type }: TableField): boolean => 'unit' in type && type.unit === 's';
 
-/** How all columns are read again; undefined where rows would come back changed: Parquet has no seconds. */
+/**
+ * Returns the check that reads all columns back. Undefined if rows change on the way: Parquet has no second
+ * resolution.
+ */
 function readBackOf({ format }: BinaryKind, fields: readonly TableField[]): ReadBack | undefined {
   if (format === 'parquet' && fields.flatMap(leavesOf).some(hasSeconds)) return undefined;
   return new ReadBack({
@@ -140,7 +175,7 @@ function readBackOf({ format }: BinaryKind, fields: readonly TableField[]): Read
   });
 }
 
-/** Rows on their way into a file. */
+/** Writes rows to a file. */
 export class TableWriter {
   readonly #writing: WriterProcess;
   readonly #readBack: ReadBack | undefined;
@@ -169,7 +204,7 @@ export class TableWriter {
     return new TableWriter(writing, readBack);
   }
 
-  /** @param bytes of so many rows; may be used again when this is fulfilled */
+  /** @param bytes  the rows; the caller may reuse it when the promise resolves */
   async write(rows: number, bytes: Uint8Array): Promise<void> {
     this.#readBack?.add(bytes);
     await this.#writing.send({ rows, buffers: [bytes] });

@@ -2,17 +2,19 @@ import type { FileSortOptions } from '../sort-file.js';
 import type { TextReadOptions } from '../text/text-options.js';
 import type { TableOptions } from './table-options.js';
 
-/** Which tables to sort, from where to where, and how. */
+/** The inputs, the output and the options of a table sort. */
 export interface TableJob
   extends TableOptions,
     Pick<FileSortOptions, 'nan' | 'algorithm' | 'scan' | 'radixBits' | 'verify' | 'format' | 'to'>,
     TextReadOptions {
-  /** File, `-` for stdin; of several the rows of all, whose columns have to be the same. */
+  /** Input file, or `-` for stdin. Several files are sorted together and must have the same columns. */
   readonly in: string | readonly string[];
-  /** Result, `-` for stdout. An existing file is replaced when all is well. */
+  /** Output file, or `-` for stdout. An existing file is replaced only on success. */
   readonly out: string;
-  /** Most bytes that rows and their order may take; what is more is sorted by way of temporary files. Default: no limit. */
+  /**
+   * Memory limit in bytes for rows and their order. Larger tables are sorted with temporary files. Default: no limit.
+   */
   readonly memory?: number | undefined;
-  /** Folder for temporary files; default that of the output. */
+  /** Folder for temporary files; default: the folder of the output. */
   readonly tmp?: string | undefined;
 }

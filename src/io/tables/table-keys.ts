@@ -1,31 +1,36 @@
-/** What tables are sorted by: columns, each with an order, as users write them. */
+/** Sort keys of tables: columns with an order, as users write them. */
 import { DtypeError, UsageError } from '../../util/errors.js';
 import { suggestion, unknownName } from '../../util/suggest.js';
 import { isTextType, textType } from '../text/text-type.js';
 import type { KeyOrder } from './key-codes.js';
 import { type KeyKind, keyKind, type TableType, typeText } from './table-type.js';
 
-/** A column that rows are ordered by. */
+/** A sort key: a column and its order. */
 export interface TableKey {
-  /** Its name as the table has it; a number from 0 where no column is called so. */
+  /** Column name, or 0-based column index if no column has that name. */
   readonly column: string | number;
-  /** Largest first; nulls stay where `nulls` says. Default false. */
+  /** Whether to sort in descending order. Nulls stay where `nulls` says. Default false. */
   readonly descending?: boolean | undefined;
-  /** Default 'last', in either direction. */
+  /** Position of nulls, in either direction; default 'last'. */
   readonly nulls?: 'first' | 'last' | undefined;
-  /** Of broken numbers: where NaNs go, before or behind the numbers. Default: as the options say, else 'last'. */
+  /** Position of NaNs in floating-point columns. Default: the `nan` option, or 'last'. */
   readonly nan?: 'first' | 'last' | undefined;
-  /** Of texts: what its values are, such as `'f64'`, `'text'` or `'date:%d/%m/%Y'`. Default: what all of them can be read as. */
+  /**
+   * Type of a text column, such as `'f64'`, `'text'` or `'date:%d/%m/%Y'`. Default: the type that fits all values.
+   */
   readonly type?: string | undefined;
 }
 
-/** `'price:desc,time:nulls-first'`, or a list of such texts and of keys. */
+/** Sort keys: `'price:desc,time:nulls-first'`, or a list of such strings and of keys. */
 export type TableBy = string | readonly (string | TableKey)[];
 
-/** Names: a text as the command takes it, with commas between and quotes where need be; or a list of them as they are. */
+/**
+ * Column names: a string as on the command line, with commas in between and quotes where necessary; or a list of
+ * exact names.
+ */
 export type ColumnNames = string | readonly (string | number)[];
 
-/** What may be said behind a name. */
+/** Modifiers that may follow a column name. */
 const WORDS: Readonly<Record<string, Omit<TableKey, 'column'>>> = {
   asc: { descending: false },
   desc: { descending: true },
@@ -38,7 +43,11 @@ const WORDS: Readonly<Record<string, Omit<TableKey, 'column'>>> = {
 const QUOTING =
   'a name with a colon, a comma or a quote stands in quotes, as in "a:b":desc, and a quote in it twice';
 
-/** Names with commas between them, and the words behind each. @throws UsageError */
+/**
+ * Splits a comma-separated list of names with modifiers.
+ *
+ * @throws UsageError when the syntax is invalid
+ */
 function splitNames(text: string): { name: string; words: string[] }[] {
   const found: { name: string; words: string[] }[] = [];
   const token = /"((?:[^"]|"")*)"|([^",:][^,:]*)/y;
@@ -68,7 +77,11 @@ function splitNames(text: string): { name: string; words: string[] }[] {
   }
 }
 
-/** The keys of a text such as `price:desc,time:nulls-first`. @throws UsageError */
+/**
+ * Parses sort keys such as `price:desc,time:nulls-first`.
+ *
+ * @throws UsageError when the syntax is invalid or modifiers contradict each other
+ */
 function parseKeys(text: string): TableKey[] {
   return splitNames(text).map(({ name, words }) => {
     let key: TableKey = { column: name };
@@ -96,7 +109,11 @@ const isKey = (value: unknown): value is TableKey =>
   value !== null &&
   ['string', 'number'].includes(typeof (value as TableKey).column);
 
-/** @throws UsageError unless it says at least one key, and each in a way that is known */
+/**
+ * Parses and checks sort keys.
+ *
+ * @throws UsageError when there are no keys, or a key is invalid
+ */
 export function parseTableKeys(by: TableBy): readonly TableKey[] {
   const all = typeof by === 'string' ? [by] : by;
   if (!Array.isArray(all) || all.length === 0) {
@@ -128,7 +145,11 @@ function checkKey(key: TableKey): void {
   );
 }
 
-/** The names that a text or a list says. @throws UsageError */
+/**
+ * Parses a list of column names.
+ *
+ * @throws UsageError when the syntax is invalid
+ */
 export function columnNames(names: ColumnNames): readonly (string | number)[] {
   if (typeof names !== 'string') {
     const isName = (name: unknown): boolean => typeof name === 'string' || Number.isInteger(name);
@@ -143,14 +164,14 @@ export function columnNames(names: ColumnNames): readonly (string | number)[] {
   });
 }
 
-/** Columns that a message names at most. */
+/** Maximum number of columns listed in a message. */
 const MAX_LISTED_COLUMNS = 20;
 
 /**
- * Where a column is.
+ * Returns the index of a column.
  *
- * @param name of the table, for messages
- * @throws UsageError when there is none, or more than one, of that name
+ * @param name  display name of the table, for messages
+ * @throws UsageError when no column, or more than one, has that name
  */
 export function columnIndexer(
   fields: readonly { readonly name: string }[],
@@ -180,17 +201,18 @@ export function columnIndexer(
   });
 }
 
-/** A key of a table, found. */
+/** A resolved sort key. */
 export interface FoundKey extends KeyOrder {
   readonly index: number;
   readonly kind: KeyKind;
 }
 
 /**
- * The keys as the table has them.
+ * Resolves sort keys to columns of a table.
  *
- * @param nan where NaNs go unless a key says it
- * @throws UsageError for columns that are not there, DtypeError for those that have no order
+ * @param nan  default position of NaNs
+ * @throws UsageError when a column does not exist or is used twice
+ * @throws DtypeError when a column has no order
  */
 export function findKeys(
   keys: readonly TableKey[],
@@ -221,7 +243,7 @@ export function findKeys(
   });
 }
 
-/** A key as `--by` takes it. */
+/** Formats a key in the syntax of `--by`. */
 export function keyText({ column, descending, nulls, nan }: TableKey): string {
   const name = String(column);
   const quoted = name === '' || /[":,]|^\s|\s$/.test(name) ? `"${name.replaceAll('"', '""')}"` : name;

@@ -3,47 +3,47 @@ import { assertTextOptions, type TextReadOptions } from '../text/text-options.js
 import { type ColumnTypes, columnTypes } from '../text/text-type.js';
 import { type ColumnNames, columnNames, parseTableKeys, type TableBy } from './table-keys.js';
 
-/** How rows of tables are sorted. */
+/** Options for sorting tables. */
 export interface TableOptions {
   /**
-   * The columns to sort by, the first of which decides: `'price:desc,time:nulls-first'`, or a list of keys.
+   * The sort keys, most significant first: `'price:desc,time:nulls-first'`, or a list of keys.
    *
-   * @defaultValue none: keys are sorted, not rows of a table
+   * @defaultValue none: keys are sorted instead of table rows
    */
   readonly by: TableBy;
   /**
    * The columns to keep, in this order.
    *
-   * @defaultValue all
+   * @defaultValue all columns
    */
   readonly columns?: ColumnNames | undefined;
   /**
-   * Keep the first so many rows only. They are selected, and only what may be among them is sorted.
+   * Number of rows to keep from the start of the sorted table. Only rows that may be among them are sorted.
    *
    * @defaultValue none: all rows
    */
   readonly head?: number | undefined;
   /**
-   * Of rows that are equal, bit for bit in all columns that are kept, keep one.
+   * Whether to keep only one of several rows that are equal bit for bit in all kept columns.
    *
    * @defaultValue `false`
    */
   readonly unique?: boolean | undefined;
   /**
-   * Of rows that are equal in these columns keep the first one in order.
+   * Columns that define equal rows, of which only the first in order is kept.
    *
    * @defaultValue none
    */
   readonly uniqueBy?: ColumnNames | undefined;
   /**
-   * Types of columns of CSV, TSV and NDJSON by their names: `{ price: 'f64', day: 'date:%d/%m/%Y' }`, or `'price=f64,id=u64'`.
+   * Types of CSV, TSV and NDJSON columns by name: `{ price: 'f64', day: 'date:%d/%m/%Y' }` or `'price=f64,id=u64'`.
    *
-   * @defaultValue as all values of a column can be read
+   * @defaultValue for each column, the type that fits all values
    */
   readonly types?: ColumnTypes | undefined;
 }
 
-/** Options of keys and records, which would say something else of a table. */
+/** Options for keys and records that do not apply to tables. */
 const NON_TABLE_OPTIONS = [
   'dtype',
   'descending',
@@ -57,7 +57,11 @@ const NON_TABLE_OPTIONS = [
   'resume',
 ];
 
-/** @throws UsageError for what contradicts itself */
+/**
+ * Checks the options of a table sort.
+ *
+ * @throws UsageError when an option is invalid, or options contradict each other
+ */
 export function assertTableOptions(options: Partial<TableOptions> & TextReadOptions & object): void {
   const { by, head, unique, uniqueBy, columns } = options;
   const other = NON_TABLE_OPTIONS.find(

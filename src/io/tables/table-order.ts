@@ -1,4 +1,4 @@
-/** The order of rows, by their codes. */
+/** Sorts rows by their codes. */
 import type { SortOptions } from '../../sort/api/options.js';
 import type { Sorter } from '../../sort/api/sorter.js';
 import { runYielding } from '../../sort/host/steps.js';
@@ -8,21 +8,22 @@ import { type ByteStrings, selectCodes } from './byte-strings.js';
 import { distinctStrings } from './distinct-strings.js';
 import { selectFirst } from './select-first.js';
 
-/** Rows that 32-bit positions can tell apart. */
+/** Maximum number of rows with 32-bit positions. */
 const MAX_ROWS = 2 ** 32 - 1;
 
-/** Which rows are wanted of those in order. */
+/** Selection of the sorted rows. */
 export interface RowSelection {
-  /** Only the first so many. */
+  /** Number of rows to keep from the start. */
   readonly head?: number | undefined;
-  /** What is to be equal of rows of which only the first one in order is kept; undefined where all are. */
+  /** The bytes that define equality of rows, of which only the first in order is kept; undefined to keep all rows. */
   readonly distinct?: ByteStrings | undefined;
 }
 
 /**
- * The positions of rows in order. Those whose codes are equal stay as they are.
+ * Returns the positions of the rows in sorted order. The order is stable.
  *
- * @throws UnsupportedError for 2^32 rows and more; as `Sorter.argsort`
+ * @throws UnsupportedError when there are 2^32 or more rows
+ * @throws the errors of `Sorter.argsort`
  */
 export async function tablePositions(
   sorter: Sorter,
@@ -50,9 +51,9 @@ export async function tablePositions(
 }
 
 /**
- * Proves that rows are in order, those of equal codes as they were, and none is there twice.
+ * Verifies that positions are in stable sorted order and without duplicates.
  *
- * @throws MismatchError
+ * @throws MismatchError when verification fails
  */
 export function verifyOrder(
   codes: ByteStrings,

@@ -1,4 +1,4 @@
-/** What is to be done with tables, as far as it can be known before rows are read. */
+/** Plans a table sort before rows are read. */
 import { InputError, UsageError } from '../../util/errors.js';
 import type { FoundField, RowsMessage } from '../formats/subprocess/protocol.js';
 import type { SubprocessKind } from '../formats/subprocess/subprocess-kind.js';
@@ -20,19 +20,25 @@ import {
 import type { TableField } from './table-type.js';
 import { assertTypesSupported } from './type-support.js';
 
-/** What is read of each table, and what is written. */
+/** The columns to read from each table, and the columns to write. */
 export interface TablePlan {
   readonly wanted: Omit<RowsMessage, 'is'>;
   readonly fields: readonly TableField[];
-  /** What the first table says besides, by keys. */
+  /** Key-value metadata of the first table. */
   readonly metadata: TableFile['metadata'];
   readonly target: SubprocessKind;
-  /** Where the tables are texts. */
+  /** Text-specific plan; undefined for other formats. */
   readonly text: { readonly first: TextTable; readonly plan: TextPlan } | undefined;
   readonly reportColumns: NonNullable<FileReport['table']>;
 }
 
-/** @throws UsageError, DtypeError, FormatError: all that can be known before rows are read */
+/**
+ * Plans the sort of some tables, with all checks that need no rows.
+ *
+ * @throws UsageError when a column does not exist, or the tables differ in their columns
+ * @throws DtypeError when a key column has no order, or the output format cannot hold a column
+ * @throws FormatError when the format of the output is not supported
+ */
 export async function planTables(
   tables: readonly AnyTable[],
   job: TableJob,
@@ -42,7 +48,7 @@ export async function planTables(
   const texts = tables.filter(isTextTable);
   if (texts.length === tables.length) return planTexts(texts, job, context);
   assertSameColumns(tables);
-  // Tables of one format are all texts, or none is.
+  // Tables of the same format are either all text or all not.
   return planSubprocessTables(tables as readonly TableFile[], job);
 }
 
@@ -79,7 +85,7 @@ async function planSubprocessTables(tables: readonly TableFile[], job: TableJob)
   return { wanted, fields: written, metadata: table.metadata, target, text: undefined, reportColumns };
 }
 
-/** A column that has no nulls has none in any of the tables. */
+/** A column is non-nullable only if it is non-nullable in all tables. */
 function asRequired(field: FoundField, tables: readonly TableFile[], index: number): FoundField {
   if (tables.every(({ fields }) => fields[index]?.isRequired)) return field;
   const { isRequired: _, ...nullable } = field;
@@ -102,7 +108,7 @@ async function planTexts(
     for (const path of paths)
       if (table instanceof NdjsonTable && typeof path === 'string') table.requestPath(path);
   }
-  // A file without any record has no columns, and adds nothing.
+  // A file without records has no columns and contributes nothing.
   const tables = texts.filter(({ fields }) => fields.length > 0);
   assertSameColumns(tables);
   const first = tables[0] ?? (texts[0] as TextTable);
@@ -142,7 +148,7 @@ async function planTexts(
   return { wanted, fields: values, metadata: undefined, target, text: { first, plan }, reportColumns };
 }
 
-/** What a report says of it. */
+/** Returns the column section of the report. */
 function columnReport(
   fields: readonly { readonly name: string }[],
   {
@@ -166,7 +172,7 @@ function columnReport(
   };
 }
 
-/** @throws UsageError where tables have other columns than the first one */
+/** @throws UsageError when a table has other columns or another format than the first one */
 export function assertSameColumns(tables: readonly AnyTable[]): void {
   const [first, ...others] = tables;
   const shape = ({ fields }: AnyTable): string =>

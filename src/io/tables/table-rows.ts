@@ -1,4 +1,4 @@
-/** Rows between their tables and the output: in memory as long as they fit, else by way of the disk. */
+/** Holds the rows between the input tables and the output: in memory if they fit, otherwise on disk. */
 import type { SortReport } from '../../sort/api/report.js';
 import type { Sorter } from '../../sort/api/sorter.js';
 import { UsageError } from '../../util/errors.js';
@@ -17,16 +17,16 @@ import type { TableJob } from './table-job.js';
 import { tablePositions, verifyOrder } from './table-order.js';
 import type { TablePlan } from './table-plan.js';
 
-/** Bytes for each row beside it and its codes: lengths, words, positions and groups while ties are broken. */
+/** Memory per row beside the row and its code: lengths, words, positions, and groups while ties are broken. */
 const ORDER_BYTES = 64;
 
-/** Least memory that is sorted in by way of the disk. */
+/** Minimum memory for sorting with temporary files. */
 const MIN_BYTES = 16 * 2 ** 20;
 
-/** What is known of a sort when its rows have been read. */
+/** Report of a sort, without the fields of its reading phase. */
 export type GatherReport = Omit<FileReport, 'descending' | 'argsort' | 'formats' | 'readSeconds' | 'table'>;
 
-/** The rows of all tables: in memory as long as they fit, and else in runs. */
+/** The rows of all tables: in memory if they fit, otherwise in runs. */
 export class TableRows {
   readonly #sorter: Sorter;
   readonly #plan: TablePlan;
@@ -59,7 +59,7 @@ export class TableRows {
     };
   }
 
-  /** Runs that there were, and what they took on the disk; undefined where all was in memory. */
+  /** Statistics of the temporary files; undefined if all rows fitted into memory. */
   get facts(): RowRuns['facts'] | undefined {
     return this.#runs?.facts;
   }
@@ -71,7 +71,14 @@ export class TableRows {
     );
   }
 
-  /** @throws FormatError, IoError, AbortedError; UsageError where there is too little memory to go by way of the disk */
+  /**
+   * Reads all rows, and spills them to runs when they exceed the memory limit.
+   *
+   * @throws FormatError when an input is damaged
+   * @throws IoError when reading or writing fails
+   * @throws AbortedError when the signal is aborted
+   * @throws UsageError when the memory limit is too low for temporary files
+   */
   async read(tables: readonly AnyTable[]): Promise<void> {
     const { memory = Number.POSITIVE_INFINITY } = this.#job;
     const { signal, onProgress } = this.#context;
@@ -107,7 +114,7 @@ export class TableRows {
     }
   }
 
-  /** Sorts what has been gathered, into a run. */
+  /** Sorts the gathered rows into a run. */
   async #spill(): Promise<void> {
     this.#runs ??= await this.#openRuns();
     const gathered = this.#gathered;
@@ -138,7 +145,7 @@ export class TableRows {
     if (this.#folder !== undefined) removeFolderNow(this.#folder);
   };
 
-  /** Writes the rows in order. */
+  /** Writes the rows in sorted order. */
   async sorted(output: Output): Promise<GatherReport> {
     const { verify = false } = this.#job;
     if (!this.#runs) return this.#writeFromMemory(output);
@@ -154,7 +161,7 @@ export class TableRows {
       return to;
     });
     const [{ rows }, writeSeconds] = sink;
-    // Of as many sorts as there are runs the longest one tells the most.
+    // The longest of the sorts is the most representative one.
     const report = this.#reports.reduce((a, b) => (b.seconds > a.seconds ? b : a));
     const seconds = this.#reports.reduce((sum, one) => sum + one.seconds, 0);
     return this.#sortReport(report, { seconds, writeSeconds }, rows, verify);
@@ -186,7 +193,7 @@ export class TableRows {
     return {
       ...report,
       ...seconds,
-      ...(verify && { verified: { order: true, permutation: true } }), // what is not so has thrown
+      ...(verify && { verified: { order: true, permutation: true } }), // a failed verification has thrown
       n: this.#n,
       shape: [kept, this.#plan.reportColumns.columns.length],
     };
@@ -208,7 +215,7 @@ export class TableRows {
   }
 }
 
-/** Writes rows in order, gathered batch by batch. */
+/** Writes rows in sorted order, batch by batch. */
 async function writeRows(
   writer: RowOutput,
   rows: ByteStrings,

@@ -1,9 +1,9 @@
-/** Types of columns, whatever the format: what their values mean, and how they are laid out in rows (row-layout.ts). */
+/** Format-independent column types: the meaning of values, and their layout in rows (row-layout.ts). */
 
-/** What a second is divided into. */
+/** Resolution of a time. */
 export type Unit = 's' | 'ms' | 'us' | 'ns';
 
-/** Types that need no more than their name, with the bytes of a value. */
+/** Types without parameters, with the size of a value in bytes. */
 const FIXED = {
   bool: 1,
   i8: 1,
@@ -19,15 +19,15 @@ const FIXED = {
   f64: 8,
   i128: 16,
   u128: 16,
-  /** Days since 1970. */
+  /** Days since 1970-01-01. */
   date: 4,
-  /** Milliseconds since 1970, of whole days. */
+  /** Milliseconds since 1970-01-01; multiples of a day. */
   'date in ms': 8,
-  /** The 16 bytes, the first one first. */
+  /** The 16 bytes in textual order. */
   uuid: 16,
-  /** Months and days (4 bytes each), microseconds (8). */
+  /** Months and days (4 bytes each), microseconds (8 bytes). */
   'interval in us': 16,
-  /** Months and days (4 bytes each), nanoseconds (8). */
+  /** Months and days (4 bytes each), nanoseconds (8 bytes). */
   'interval in ns': 16,
   /** Days and milliseconds (4 bytes each). */
   'interval of days': 8,
@@ -36,31 +36,31 @@ const FIXED = {
 
 type FixedName = keyof typeof FIXED;
 
-/** A column, or a part of one. */
+/** A column, or a nested part of one. */
 export interface TableField {
   readonly name: string;
   readonly type: TableType;
-  /** Whether it has no nulls, by what the file says. */
+  /** Whether the file declares the column non-nullable. */
   readonly isRequired?: true;
-  /** What the file says of it besides, by names. */
+  /** Key-value metadata of the column. */
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
 export type TableType =
   | { readonly is: FixedName }
-  /** A number of `precision` digits, `scale` of them behind the point; 16 bytes, or 32 from 39 digits on. */
+  /** A decimal of `precision` digits, `scale` of them after the point; 16 bytes, or 32 bytes from 39 digits on. */
   | { readonly is: 'decimal'; readonly precision: number; readonly scale: number }
-  /** Since midnight, in UTC or wherever; 8 bytes. */
+  /** Time since midnight, in UTC or without a zone; 8 bytes. */
   | { readonly is: 'time'; readonly unit: Unit; readonly isUtc?: true }
-  /** Since 1970, in UTC where there is a zone; 8 bytes. */
+  /** Time since 1970-01-01, in UTC if it has a zone; 8 bytes. */
   | { readonly is: 'timestamp'; readonly unit: Unit; readonly zone?: string }
   | { readonly is: 'duration'; readonly unit: Unit }
   | { readonly is: 'bytes of fixed length'; readonly bytes: number }
-  /** Bytes of any length; `isLarge`: with lengths of 64 bits in the file. */
+  /** Text or bytes of variable length; `isLarge` for 64-bit lengths in the file. */
   | { readonly is: 'text' | 'bytes'; readonly isLarge?: true }
-  /** A text that is JSON. */
+  /** JSON text. */
   | { readonly is: 'json' }
-  /** Nulls only. */
+  /** Contains only nulls. */
   | { readonly is: 'null' }
   | { readonly is: 'list'; readonly item: TableField; readonly isLarge?: true }
   | { readonly is: 'list of fixed length'; readonly item: TableField; readonly length: number }
@@ -70,7 +70,7 @@ export type TableType =
 
 const MAX_DIGITS_OF_16_BYTES = 38;
 
-/** Bytes of a value that is no null; undefined where values differ in length. */
+/** Returns the size of a non-null value in bytes; undefined for types of variable length. */
 export function fixedBytes(type: TableType): number | undefined {
   switch (type.is) {
     case 'decimal':
@@ -86,19 +86,19 @@ export function fixedBytes(type: TableType): number | undefined {
   }
 }
 
-/** The fields of a type: of a struct, or the item of a list or map. */
+/** Returns the nested fields of a type: the fields of a struct, or the item of a list or map. */
 export function partsOf(type: TableType): readonly TableField[] {
   if ('item' in type) return [type.item];
   return type.is === 'struct' ? type.fields : [];
 }
 
-/** The fields that have values of their own, in the order of their columns in Parquet. */
+/** Returns the leaf fields, in the column order of Parquet. */
 export function leavesOf(field: TableField): readonly TableField[] {
   const parts = partsOf(field.type);
   return parts.length === 0 ? [field] : parts.flatMap(leavesOf);
 }
 
-/** The type in words: 'decimal(18, 3)', 'list of text', … */
+/** Returns the name of a type: 'decimal(18, 3)', 'list of text', … */
 export function typeText(type: TableType): string {
   switch (type.is) {
     case 'decimal':
@@ -124,15 +124,15 @@ export function typeText(type: TableType): string {
   }
 }
 
-/** How values of a type are compared; undefined for those that have no order here. */
+/** How values of a type are compared; undefined for types without an order. */
 export type KeyKind =
   | {
       readonly as: 'number';
       readonly dtype: 'u8' | 'i8' | 'u16' | 'i16' | 'f16' | 'u32' | 'i32' | 'f32' | 'u64' | 'i64' | 'f64';
     }
-  /** A whole number of any length, little-endian. */
+  /** A little-endian integer of any width. */
   | { readonly as: 'whole'; readonly bytes: number; readonly isSigned: boolean }
-  /** Bytes of a fixed length. */
+  /** Bytes of fixed length. */
   | { readonly as: 'fixed'; readonly bytes: number }
   | { readonly as: 'bytes' };
 

@@ -1,14 +1,14 @@
-/** Which types formats hold, bit for bit. */
+/** Types that each format can hold without loss. */
 
 import { DtypeError } from '../../util/errors.js';
 import type { SubprocessFormat } from '../formats/subprocess/protocol.js';
 import { partsOf, type TableField, type TableType, typeText } from './table-type.js';
 
-/** The only zone that DuckDB has: its instants have none of their own. */
+/** DuckDB instants have no zone of their own and are always UTC. */
 const isUtc = (zone: string): boolean => ['UTC', 'Etc/UTC', 'GMT', 'Z', '+00:00'].includes(zone);
 
 const MAX_DIGITS = 38;
-/** Decimal digits of Arrow's widest decimal, by way of which Parquet is read and written. */
+/** Digits of Arrow's widest decimal; Parquet is read and written via Arrow. */
 export const MAX_PARQUET_DIGITS = 76;
 
 const NEVER_IN_ARROW = ['i128', 'u128', 'interval in us'];
@@ -30,11 +30,13 @@ const NEVER_IN_PARQUET = [
 const NEVER_IN_TEXT = ['bytes', 'bytes of fixed length'];
 const NEVER_IN_CSV = ['list', 'list of fixed length', 'map', 'struct'];
 
-/** Whether a type is a decimal of so many digits at most, some of them behind the point, or none at all. */
+/**
+ * Returns true for types other than decimal, and for decimals of at most `digits` digits with 0 ≤ scale ≤ precision.
+ */
 const isDecimalOf = (type: TableType, digits: number): boolean =>
   type.is !== 'decimal' || (type.precision <= digits && type.scale >= 0 && type.scale <= type.precision);
 
-/** Whether a type is a struct of nothing. */
+/** Returns whether a type is a struct without fields. */
 const isEmpty = (type: TableType): boolean => type.is === 'struct' && type.fields.length === 0;
 
 function isInDuckdb(type: TableType): boolean {
@@ -57,15 +59,15 @@ const SUPPORTS: Readonly<Record<SubprocessFormat, (type: TableType) => boolean>>
   csv: (type) => isInDuckdb(type) && !NEVER_IN_TEXT.includes(type.is) && !NEVER_IN_CSV.includes(type.is),
 };
 
-/** DuckDB writes decimals of so many digits as JSON by way of doubles, which have 15. */
+/** DuckDB converts decimals of these precisions to JSON via doubles, which have 15 digits. */
 const goesThroughDouble = (precision: number): boolean => precision > 15 && precision <= 18;
 
 const hasTextKeys = ({ item: { type } }: Extract<TableType, { is: 'map' }>): boolean =>
   type.is === 'struct' && type.fields[0]?.type.is === 'text';
 
-/** The first type, of a column or of a part of it, that a format does not hold. */
+/** Returns the first type, of a column or nested in it, that a format cannot hold. */
 function findUnsupported(type: TableType, format: SubprocessFormat, isPart = false): TableType | undefined {
-  // DuckDB would write JSON inside of something else as a text.
+  // DuckDB would write nested JSON as text.
   if (!SUPPORTS[format](type) || (isPart && type.is === 'json' && format !== 'parquet')) return type;
   for (const part of partsOf(type)) {
     const found = findUnsupported(part.type, format, true);
@@ -74,7 +76,11 @@ function findUnsupported(type: TableType, format: SubprocessFormat, isPart = fal
   return undefined;
 }
 
-/** @throws DtypeError that names the first column that a format cannot hold as it is */
+/**
+ * Checks the columns against the output format.
+ *
+ * @throws DtypeError when the format cannot hold a column, or cannot tell two column names apart
+ */
 export function assertTypesSupported(
   fields: readonly TableField[],
   { name, format, id }: { readonly name: string; readonly format: SubprocessFormat; readonly id: string },
@@ -91,7 +97,7 @@ export function assertTypesSupported(
     );
   }
   if (format === 'arrow' || format === 'arrows') return;
-  // DuckDB takes names for the same that differ in capitals only.
+  // DuckDB compares column names without case.
   const normalizedName = (column: string): string => (format === 'parquet' ? column : column.toLowerCase());
   const seen = new Map<string, string>();
   for (const { name: column } of fields) {

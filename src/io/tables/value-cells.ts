@@ -1,4 +1,4 @@
-/** Columns of values as cells that are read. */
+/** Reads columns of JavaScript values as cells. */
 import { dtypeOf } from '../../keys/array.js';
 import type { KeyArray } from '../../keys/dtype.js';
 import { InputError } from '../../util/errors.js';
@@ -17,9 +17,9 @@ function kindOf(value: unknown): Kind | undefined {
 const isMissing = (value: unknown): boolean => value === null || value === undefined;
 
 /**
- * A column as cells; undefined for values that have no order.
+ * Returns a column as cells; undefined for values without an order.
  *
- * @throws InputError for values of more than one kind, and for whole numbers of more than 128 bits
+ * @throws InputError when kinds of values are mixed, or an integer has more than 128 bits
  */
 export function cellsOf(column: TableColumn, name: string): Cells | undefined {
   if (!Array.isArray(column)) {

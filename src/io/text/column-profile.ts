@@ -1,4 +1,4 @@
-/** What a column of a text is, found in all of its values. */
+/** Infers the type of a text column from all its values. */
 import type { Dtype } from '../../keys/dtype.js';
 import type { NumberScanner } from './number-style.js';
 import { digitsOf, doubleOf, integerOf, SAFE_DIGITS, type ScannedNumber } from './number-text.js';
@@ -6,20 +6,20 @@ import type { TextType } from './text-type.js';
 import { isoDate, isoTime, isoTimestamp } from './time-text.js';
 import { FORM, textOf, type Values } from './values.js';
 
-/** Largest magnitude of exponents at which a double holds 15 digits. */
+/** Exponent magnitude up to which a double preserves 15 digits. */
 const SAFE_EXPONENT = 300;
-/** Digits that say which double is meant. */
+/** Number of digits that identifies any double. */
 const DOUBLE_DIGITS = 17;
-/** Digits that i64 holds, whichever they are, and i128. */
+/** Number of digits that any i64 or i128 can hold. */
 const I64_DIGITS = 18;
 const I128_DIGITS = 38;
 
-/** Characters of a value that a message shows. */
+/** Maximum length of a value in a message. */
 const MAX_QUOTED_CHARACTERS = 40;
 
 const [TWO_63, TWO_64] = [1n << 63n, 1n << 64n];
 
-/** Looks like a number with signs that are not usual. */
+/** Resembles a number, but has unusual signs. */
 const NEAR_NUMBER = /^[ \t]*[+-]?\d[\d.,' ]*$/;
 
 interface FirstNonNumber {
@@ -31,12 +31,12 @@ interface FirstNonNumber {
 export class ColumnProfile {
   readonly #scanner: NumberScanner;
   readonly #quotesAreTexts: boolean;
-  /** Values that are not missing, and of them those that hold nothing between quotes. */
+  /** Values that are not missing; `#empty` counts the quoted empty ones among them. */
   values = 0;
   #empty = 0;
   #numbers = 0;
   #nearNumbers = 0;
-  /** Values that are texts whatever they hold. */
+  /** Values that are text, whatever their content. */
   #texts = 0;
   #other: FirstNonNumber | undefined;
   #isWhole = true;
@@ -55,12 +55,12 @@ export class ColumnProfile {
   #bools = 0;
   #digits = 0;
   #fitsNanoseconds = true;
-  /** Lists and objects. */
+  /** Number of lists and objects. */
   nested = 0;
   /** Line of the first list or object. */
   nestedLine = 0;
 
-  /** @param quotesAreTexts whether what stands between quotes is a text, whatever it holds */
+  /** @param quotesAreTexts  whether quoted values are always text */
   constructor(scanner: NumberScanner, quotesAreTexts: boolean) {
     this.#scanner = scanner;
     this.#quotesAreTexts = quotesAreTexts;
@@ -101,7 +101,7 @@ export class ColumnProfile {
       if (!isKept(number, bytes)) this.#isKeptByDouble = false;
     }
     if (!this.#isWhole) return;
-    if (digits === 0 && number.isNegative) this.#isWhole = false; // −0 is no whole number of ours
+    if (digits === 0 && number.isNegative) this.#isWhole = false; // −0 is not an integer
     if (number.isNegative && digits > 0) this.#fitsU64 = false;
     if (exponent <= I64_DIGITS) return;
     if (exponent > I128_DIGITS) this.#fitsI128 = false;
@@ -134,7 +134,7 @@ export class ColumnProfile {
       const stamp = isoTimestamp(text);
       const time = stamp ?? isoTime(text);
       if (!time) {
-        // It is neither, and nothing that comes later changes that.
+        // One value of another type rules all of these types out.
         this.#dates = this.#timestamps = this.#times = this.#bools = 0;
         return;
       }
@@ -148,7 +148,7 @@ export class ColumnProfile {
     }
   }
 
-  /** Takes what another survey has found in more values of the same column. */
+  /** Adds the profile of further values of the same column. */
   include(other: ColumnProfile): void {
     const hadOthers = this.values - this.#numbers - this.#empty > 0;
     this.values += other.values;
@@ -177,7 +177,7 @@ export class ColumnProfile {
     this.nested += other.nested;
   }
 
-  /** What values are compared as. */
+  /** The type that values are compared as. */
   get keyType(): TextType {
     if (this.#isNumber) {
       if (this.#isWhole && this.#fitsI64) return { is: 'i64' };
@@ -187,7 +187,7 @@ export class ColumnProfile {
     return this.#timeType ?? { is: 'text' };
   }
 
-  /** What values are in a format with types: as what nothing of them is lost. */
+  /** The type of the values in a typed format, chosen so that no information is lost. */
   get valueType(): TextType {
     if (this.nested > 0 || (this.#texts > 0 && this.#texts < this.values)) return { is: 'json' };
     if (this.#isNumber) {
@@ -200,12 +200,12 @@ export class ColumnProfile {
     return (this.#offsets === 0 ? this.#timeType : undefined) ?? { is: 'text' };
   }
 
-  /** Whether values can stand in JSON as they are written: as numbers, true and false. */
+  /** Whether the values can be copied to JSON unquoted: as numbers, true and false. */
   get isJson(): boolean {
     return this.#isJson && this.#empty === 0 && (this.#isNumber || this.#timeType?.is === 'bool');
   }
 
-  /** What values are as keys in a file of keys; undefined for those that are none. */
+  /** The dtype of the values as keys; undefined if they cannot be keys. */
   get dtype(): Dtype | undefined {
     if (!this.#isNumber) return undefined;
     if (!this.#isWhole) return 'f64';
@@ -228,7 +228,7 @@ export class ColumnProfile {
     return { is: 'timestamp', unit, isZoned: this.#zoned > 0 };
   }
 
-  /** Why a column that looks like numbers is taken for texts; undefined where it does not. */
+  /** Returns a warning if a column that resembles numbers is treated as text; undefined otherwise. */
   warning(column: string, name: string): string | undefined {
     const other = this.#other;
     const others = this.values - this.#numbers - this.#empty;
@@ -245,11 +245,11 @@ export class ColumnProfile {
   }
 }
 
-/** A value in a message. */
+/** Truncates a value for a message. */
 export const shortenValue = (text: string): string =>
   text.length > MAX_QUOTED_CHARACTERS ? `${text.slice(0, MAX_QUOTED_CHARACTERS)}…` : text;
 
-/** Whether the double that is nearest gives the digits of a number back. */
+/** Returns whether the nearest double preserves all digits of a number. */
 function isKept(number: ScannedNumber, bytes: Uint8Array): boolean {
   const { digits, exponent } = number;
   if (digits > DOUBLE_DIGITS) return false;

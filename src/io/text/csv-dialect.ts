@@ -1,4 +1,4 @@
-/** How a CSV is written: as users say, and else as its first records show. The rules are in docs/files.md. */
+/** Determines the dialect of a CSV file from the options and its first records. docs/files.md has the rules. */
 import { FormatError } from '../../util/errors.js';
 import { QUOTE, unquoteField } from './csv-field.js';
 import { CsvSplitter, type SplitOptions } from './csv-splitter.js';
@@ -8,33 +8,33 @@ import { MAX_RECORD_BYTES, type TextSource } from './text-source.js';
 import { isoDate, isoTime, isoTimestamp } from './time-text.js';
 import { FORM, textOf, type Values } from './values.js';
 
-/** A CSV as it was found to be written. */
+/** The dialect of a CSV file. */
 export interface CsvDialect {
-  /** Empty where each record is one field. */
+  /** Empty if every record is a single field. */
   readonly delimiter: string;
   readonly hasHeader: boolean;
-  /** Names of the columns, as the header has them or numbered; none of a text without records. */
+  /** Column names, from the header or numbered; empty for a text without records. */
   readonly names: readonly string[];
-  /** The header as it is written; undefined where there is none. */
+  /** The header as written; undefined if there is none. */
   readonly header: Uint8Array | undefined;
-  /** What ends the first record. */
+  /** Line end of the first record. */
   readonly lineEnd: string;
-  /** What users may want to know of what was detected. */
+  /** Remarks for the user about the detection. */
   readonly notes: readonly string[];
 }
 
 const DELIMITERS = [',', ';', '\t', '|'];
 
-/** Bytes of the first look. */
+/** Size of the first sample. */
 const FIRST_BYTES = 2 ** 20;
-/** Bytes that one record is enough of. */
+/** Sample size from which a single record is enough. */
 const MAX_SAMPLE_BYTES = 2 ** 26;
-/** Records that are looked at. */
+/** Number of records in a sample. */
 const SAMPLE_RECORDS = 1000;
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-/** What the splitter is told of a dialect. */
+/** Returns the splitter options of a dialect. */
 export const splitOptions = (
   name: string,
   delimiter: string,
@@ -44,7 +44,7 @@ export const splitOptions = (
   comment: comment === undefined ? undefined : bytesOf(comment),
 });
 
-/** Records at the beginning, split by a delimiter as far as they can be. */
+/** The first records, split by a delimiter as far as possible. */
 interface Sample {
   readonly delimiter: string;
   readonly bytes: Uint8Array;
@@ -52,7 +52,11 @@ interface Sample {
   readonly records: number;
 }
 
-/** Finds out how a CSV is written. @throws FormatError where its beginning cannot be read */
+/**
+ * Determines the dialect of a CSV file.
+ *
+ * @throws FormatError when the beginning of the file cannot be parsed
+ */
 export async function csvDialect(text: TextSource, options: TextReadOptions): Promise<CsvDialect> {
   for (let maxBytes = FIRST_BYTES; ; maxBytes *= 8) {
     const head = await text.head(maxBytes);
@@ -66,7 +70,7 @@ export async function csvDialect(text: TextSource, options: TextReadOptions): Pr
   }
 }
 
-/** The dialect that the beginning of a text shows; undefined where it holds no whole record. */
+/** Returns the dialect of a sample; undefined if it has no complete record. */
 function dialectOf(
   name: string,
   { bytes, isAll }: { bytes: Uint8Array; isAll: boolean },
@@ -98,7 +102,7 @@ function dialectOf(
   const header = hasHeader ? bytes.slice(begin, end) : undefined;
   return { delimiter, hasHeader, header, names, lineEnd: lineEndAt(bytes, end), notes };
 
-  /** @throws FormatError that says what is wrong with the first record */
+  /** @throws FormatError with the error in the first record */
   function firstError(): never {
     splitterFor(name, options.delimiter ?? ',', options).split(bytes, isAll);
     throw new FormatError(`cannot read ${name}: its first record cannot be read`);
@@ -111,7 +115,7 @@ function splitterFor(name: string, delimiter: string, options: TextReadOptions):
   return splitter;
 }
 
-/** The records that a delimiter makes; undefined where it makes none of the first one. */
+/** Splits a sample by a delimiter; returns undefined if the first record cannot be split. */
 function sampleOf(
   name: string,
   { bytes, isAll, delimiter }: { bytes: Uint8Array; isAll: boolean; delimiter: string },
@@ -122,7 +126,7 @@ function sampleOf(
   try {
     splitter.split(bytes, isAll);
   } catch {
-    broken = true; // behind the records that were found
+    broken = true; // after the records found so far
   }
   if (broken && splitter.rows === 0) return undefined;
   return { delimiter, bytes, splitter, records: Math.min(SAMPLE_RECORDS, splitter.rows) };
@@ -131,7 +135,7 @@ function sampleOf(
 const widthOf = ({ splitter }: Sample, record: number): number =>
   (splitter.firsts[record + 1] as number) - (splitter.firsts[record] as number);
 
-/** Of the records behind the first one, those with as many fields as it has. */
+/** Returns the number of further records with as many fields as the first one. */
 function countLikeFirst(sample: Sample): number {
   let alike = 0;
   for (let record = 1; record < sample.records; record++)
@@ -139,7 +143,10 @@ function countLikeFirst(sample: Sample): number {
   return alike;
 }
 
-/** Of the delimiters that split the first record the one that splits most others into as many fields; else none. */
+/**
+ * Returns the sample of the best delimiter: it splits the first record, and gives the most other records the same
+ * number of fields. If fewer than half of them match, the sample is not split.
+ */
 function detectDelimiter(
   name: string,
   sampleBy: (delimiter: string) => Sample | undefined,
@@ -162,13 +169,13 @@ function detectDelimiter(
   return whole;
 }
 
-/** The fields of a record as texts. */
+/** Returns the fields of a record as strings. */
 function fieldsOf(sample: Sample, record: number): string[] {
   const values = sampleValues(sample, record);
   return Array.from({ length: values.rows }, (_, i) => Buffer.from(textOf(values, i)).toString());
 }
 
-/** The fields of one record, as if they were the values of a column. */
+/** Returns the fields of one record as if they were the values of a column. */
 function sampleValues({ splitter, bytes, delimiter }: Sample, record: number): Values {
   const [from, to] = [splitter.firsts[record] as number, splitter.firsts[record + 1] as number];
   const rows = to - from;
@@ -183,7 +190,7 @@ function sampleValues({ splitter, bytes, delimiter }: Sample, record: number): V
   return values;
 }
 
-/** Room for values that are fields of a CSV. */
+/** Allocates values for CSV fields. */
 export const emptyValues = (bytes: Uint8Array, rows: number): Values => ({
   ...{ rows, bytes, unescape: unquoteField },
   begins: new Int32Array(rows),
@@ -192,7 +199,7 @@ export const emptyValues = (bytes: Uint8Array, rows: number): Values => ({
   lines: new Float64Array(rows),
 });
 
-/** Says what a field is. A field that ends where it begins is missing. */
+/** Sets the form and the range of a field. An empty range is a missing value. */
 export function putField(
   { bytes, begins, ends, forms }: Values,
   row: number,
@@ -223,8 +230,9 @@ function lineEndAt(bytes: Uint8Array, at: number): string {
 }
 
 /**
- * Whether the first record is a header. It is one when a column holds a text there, and numbers, dates, times or booleans in most
- * other records; it is none when it holds such a value itself. Else nothing tells them apart, and it is taken for one.
+ * Returns whether the first record is a header. It is one if some column has text there, but numbers, dates, times or
+ * booleans in most other records. It is not one if it contains such a value itself. Otherwise it is assumed to be
+ * one.
  */
 function looksLikeHeader(sample: Sample, options: TextReadOptions, name: string, notes: string[]): boolean {
   const scanner = new NumberScanner(options);

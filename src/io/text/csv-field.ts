@@ -1,9 +1,13 @@
-/** Fields of a CSV, between quotes and without. */
+/** Quoting and unquoting of CSV fields. */
 
 export const QUOTE = 0x22;
 const ENDS_OF_LINES = [0x0a, 0x0d];
 
-/** What a quoted field holds. @param bytes between its quotes */
+/**
+ * Returns the content of a quoted field.
+ *
+ * @param bytes  the bytes between the quotes
+ */
 export function unquoteField(bytes: Uint8Array): Uint8Array {
   const text = new Uint8Array(bytes.length);
   let length = 0;
@@ -15,7 +19,7 @@ export function unquoteField(bytes: Uint8Array): Uint8Array {
   return text.subarray(0, length);
 }
 
-/** Whether a field has to be quoted, so that it is read as the text that it is. */
+/** Returns whether a field needs quotes to be read back as the same text. */
 export function needsQuotes(text: Uint8Array, delimiter: Uint8Array): boolean {
   if (text.length === 0 || text.includes(QUOTE) || ENDS_OF_LINES.some((end) => text.includes(end)))
     return true;
@@ -25,7 +29,7 @@ export function needsQuotes(text: Uint8Array, delimiter: Uint8Array): boolean {
   );
 }
 
-/** A text between quotes. */
+/** Returns a quoted field. */
 export function quoteField(text: Uint8Array): Uint8Array {
   let quotes = 0;
   for (const byte of text) if (byte === QUOTE) quotes++;
@@ -40,6 +44,6 @@ export function quoteField(text: Uint8Array): Uint8Array {
   return field;
 }
 
-/** A text as a field, between quotes where it has to be. */
+/** Returns a text as a field, quoted if necessary. */
 export const formatField = (text: Uint8Array, delimiter: Uint8Array): Uint8Array =>
   needsQuotes(text, delimiter) ? quoteField(text) : text;

@@ -1,6 +1,6 @@
 /**
- * Records of a CSV, found in its bytes by RFC 4180: `"` is the only quote, a quote in a quoted field is doubled, and CR, LF or CRLF
- * ends a record outside quotes. Nothing is copied or changed; a record is a range of bytes.
+ * Splits CSV bytes into records, according to RFC 4180: `"` is the only quote, a quote in a quoted field is doubled,
+ * and CR, LF or CRLF outside quotes ends a record. Bytes are neither copied nor changed; a record is a byte range.
  */
 import { isUtf8 } from 'node:buffer';
 import { FormatError } from '../../util/errors.js';
@@ -9,19 +9,19 @@ import type { Ragged } from './text-options.js';
 const [LF, CR, QUOTE] = [0x0a, 0x0d, 0x22];
 
 export interface SplitOptions {
-  /** For messages. */
+  /** Display name of the file, for messages. */
   readonly name: string;
-  /** Empty where a record is one field. */
+  /** Empty if a record is a single field. */
   readonly delimiter: Uint8Array;
-  /** What the lines begin with that are no records. */
+  /** Prefix of comment lines. */
   readonly comment?: Uint8Array | undefined;
   /** Default `'error'`. */
   readonly ragged?: Ragged | undefined;
-  /** Lines that are left out at the beginning. */
+  /** Number of lines to skip at the beginning. */
   readonly skip?: number | undefined;
 }
 
-/** Whether `bytes` has `part` at a place. */
+/** Returns whether `bytes` contains `part` at an offset. */
 function hasAt(bytes: Uint8Array, at: number, part: Uint8Array): boolean {
   for (let k = 0; k < part.length; k++) if (bytes[at + k] !== part[k]) return false;
   return true;
@@ -32,24 +32,24 @@ export class CsvSplitter {
   readonly #delimiter: Uint8Array;
   readonly #first: number;
   #skip: number;
-  /** Line of the next byte, from 1. */
+  /** Line number of the next byte, from 1. */
   #line = 1;
-  /** Fields that a record has; 0 before the first record. Set it to -1 to allow any number. */
+  /** Number of fields per record; 0 before the first record, -1 to allow any number. */
   width = 0;
-  /** Records that were found by the last call. */
+  /** Number of records found by the last call. */
   rows = 0;
-  /** Where each record begins and ends, and its line. */
+  /** Start, end and line number of each record. */
   begins = new Int32Array(1024);
   ends = new Int32Array(1024);
   lines = new Float64Array(1024);
-  /** Where the ends of the fields of each record begin in `fieldEnds`. */
+  /** Index in `fieldEnds` of the first field of each record. */
   firsts = new Int32Array(1025);
   fieldEnds = new Int32Array(4096);
   #fields = 0;
-  /** Records so far that were filled, and left out. */
+  /** Number of records so far with filled-in fields, and of skipped records. */
   filled = 0;
   skipped = 0;
-  /** Lines so far that were left out as comments. */
+  /** Number of comment lines so far. */
   comments = 0;
 
   constructor(options: SplitOptions) {
@@ -62,9 +62,9 @@ export class CsvSplitter {
   /**
    * Finds the records in `bytes`.
    *
-   * @param isLast whether the text ends here
-   * @returns how many bytes are done with; the rest begins a record that does not end here
-   * @throws FormatError that names the line
+   * @param isLast  whether the text ends here
+   * @returns the number of bytes consumed; the rest is an incomplete record
+   * @throws FormatError with the line number, when a record is invalid
    */
   split(bytes: Uint8Array, isLast: boolean): number {
     this.rows = 0;
@@ -97,7 +97,7 @@ export class CsvSplitter {
     return comment !== undefined && hasAt(bytes, at, comment);
   }
 
-  /** Takes the record at a place, and says where the next line begins; undefined when it does not end here. */
+  /** Splits one record and returns the start of the next line; undefined if the record is incomplete. */
   #record(bytes: Uint8Array, begin: number, isLast: boolean): number | undefined {
     const { length } = bytes;
     const line = this.#line;
@@ -140,7 +140,7 @@ export class CsvSplitter {
     return next;
   }
 
-  /** Where a quoted field ends, behind its quote; undefined when that is not here. */
+  /** Returns the end of a quoted field, after its closing quote; undefined if it is incomplete. */
   #quoted(bytes: Uint8Array, open: number, begin: number, isLast: boolean): number | undefined {
     const { length } = bytes;
     const line = this.#line;
@@ -194,7 +194,7 @@ export class CsvSplitter {
       this.lines = growArray(this.lines);
       this.firsts = growArray(this.firsts);
     }
-    // A field that was filled in begins behind the end of its record.
+    // A filled-in field starts after the end of its record.
     for (let k = fields; k < this.width; k++) {
       if (this.#fields === this.fieldEnds.length) this.fieldEnds = growArray(this.fieldEnds);
       this.fieldEnds[this.#fields++] = end;
@@ -206,7 +206,11 @@ export class CsvSplitter {
     this.firsts[row + 1] = this.#fields;
   }
 
-  /** Whether a record of another width is a row. @throws FormatError unless it is to be filled or left out */
+  /**
+   * Returns whether a record with another number of fields is a row.
+   *
+   * @throws FormatError unless the record is to be filled or skipped
+   */
   #isKept(fields: number, line: number): boolean {
     const { ragged = 'error' } = this.options;
     if (ragged === 'skip') {
@@ -228,7 +232,7 @@ export class CsvSplitter {
     });
   }
 
-  /** @param first line that the bytes begin with */
+  /** @param first  line number of the first byte */
   #assertUtf8(bytes: Uint8Array, first: number): void {
     const wrong = findInvalidUtf8(bytes, first);
     if (wrong) throw this.#error(wrong.what, { line: wrong.line });
@@ -248,13 +252,13 @@ function growArray<T extends Int32Array | Float64Array>(from: T): T {
   return to;
 }
 
-/** Where a line ends that has no quotes. */
+/** Returns the end of a line without quotes. */
 export function lineEnd(bytes: Uint8Array, at: number): number {
   while (at < bytes.length && bytes[at] !== LF && bytes[at] !== CR) at++;
   return at;
 }
 
-/** Where the next line begins; undefined when that cannot be said yet. */
+/** Returns the start of the next line; undefined if more bytes are needed to decide. */
 export function nextLineBegin(bytes: Uint8Array, end: number, isLast: boolean): number | undefined {
   if (end >= bytes.length) return isLast ? end : undefined;
   if (bytes[end] === LF) return end + 1;
@@ -262,11 +266,15 @@ export function nextLineBegin(bytes: Uint8Array, end: number, isLast: boolean): 
   return isLast ? end + 1 : undefined;
 }
 
-/** Number of a character of a line, from 1. */
+/** Returns the 1-based character position in a line. */
 const characters = (bytes: Uint8Array, begin: number, at: number): number =>
   new TextDecoder().decode(bytes.subarray(begin, at)).length + 1;
 
-/** Where bytes are no UTF-8; undefined where they are. @param line that they begin with */
+/**
+ * Returns the first invalid UTF-8 sequence; undefined if there is none.
+ *
+ * @param line  line number of the first byte
+ */
 export function findInvalidUtf8(bytes: Uint8Array, line: number): { what: string; line: number } | undefined {
   if (isUtf8(bytes)) return undefined;
   let begin = 0;

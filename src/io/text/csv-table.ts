@@ -1,4 +1,4 @@
-/** CSV and TSV as tables. */
+/** Reads CSV and TSV files as tables. */
 
 import type { FoundField } from '../formats/subprocess/protocol.js';
 import type { SubprocessKind } from '../formats/subprocess/subprocess-kind.js';
@@ -39,7 +39,12 @@ export class CsvTable implements TextTable {
     this.notes = dialect.notes;
   }
 
-  /** @throws FormatError, IoError */
+  /**
+   * Opens a CSV file and detects its dialect.
+   *
+   * @throws FormatError when the file cannot be parsed
+   * @throws IoError when reading fails
+   */
   static async open(
     kind: SubprocessKind,
     source: Source,
@@ -101,7 +106,7 @@ class CsvChunk implements TextChunk {
   readonly #from: number;
   readonly #values = new Map<number, Values>();
 
-  /** @param from the first record that is a row */
+  /** @param from  index of the first record that is a row */
   constructor(splitter: CsvSplitter, bytes: Uint8Array, from: number) {
     this.rows = splitter.rows - from;
     this.bytes = bytes;
@@ -120,7 +125,7 @@ class CsvChunk implements TextChunk {
     const end = this.ends[row] as number;
     let missing = 0;
     const last = (firsts[this.#from + row + 1] as number) - 1;
-    // The field before one that was filled in ends where the record does.
+    // The field before a filled-in one ends where the record ends.
     while (missing < width - 1 && fieldEnds[last - missing - 1] === end) missing++;
     return missing;
   }
@@ -144,7 +149,7 @@ class CsvChunk implements TextChunk {
       const at = (firsts[record] as number) + column;
       const begin = column === 0 ? (begins[record] as number) : (fieldEnds[at - 1] as number) + width;
       putField(values, row, begin, fieldEnds[at] as number);
-      // An empty line is no row, so that a missing value of an only column is written as an empty text.
+      // A missing value of a single column is written as `""`, because an empty line is not a row.
       if (isOnly && values.begins[row] === values.ends[row]) values.forms[row] = FORM.missing;
       values.lines[row] = lines[record] as number;
     }

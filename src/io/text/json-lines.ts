@@ -1,30 +1,30 @@
-/** Lines of JSON, found in bytes: where each is, and where the values of its names are. */
+/** Splits JSON lines into byte ranges of the lines and of their member values. */
 import { FormatError } from '../../util/errors.js';
 import { findInvalidUtf8 } from './csv-splitter.js';
 import { isBlank, JsonFault, JsonScanner, jsonText } from './json-scanner.js';
 import { FORM, type Values } from './values.js';
 
-/** The name of the only column of lines that are no objects. */
+/** Name of the only column if lines are not objects. */
 export const LINE_COLUMN = 'json';
 
 const [LF, CR, QUOTE, BACKSLASH, OPEN_OBJECT, OPEN_LIST] = [0x0a, 0x0d, 0x22, 0x5c, 0x7b, 0x5b];
 const NULL = 0x6e;
 
-/** A value that was found. */
+/** The values of one column. */
 interface Entries {
   readonly rows: number[];
   readonly begins: number[];
   readonly ends: number[];
 }
 
-/** Columns by their names, as they come. A part of objects within objects is a column when it is asked for by its path. */
+/** Columns in order of first appearance. Members of nested objects are columns only when requested by path. */
 export class JsonColumns {
   readonly names: string[] = [];
-  /** Names as they are written, quotes and all. */
+  /** Names as written, with quotes. */
   readonly raw: Uint8Array[] = [];
   readonly #places = new Map<string, number>();
   readonly #byRaw = new Map<string, number>();
-  /** What the first line is. */
+  /** Whether lines are objects, as determined by the first line. */
   isOfObjects: boolean | undefined;
   firstLine = 0;
 
@@ -37,7 +37,7 @@ export class JsonColumns {
     return place;
   }
 
-  /** The column of a name in bytes. */
+  /** Returns the column index of a quoted name, given as bytes. */
   placeOf(bytes: Uint8Array): number {
     const key = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
     let place = this.#byRaw.get(key);
@@ -50,7 +50,7 @@ export class JsonColumns {
   }
 }
 
-/** Parts of a path such as `/user/id`; undefined for what is none. */
+/** Returns the parts of a path such as `/user/id`; undefined if the name is not a path. */
 export const pathOf = (name: string): string[] | undefined =>
   name.startsWith('/')
     ? name
@@ -66,20 +66,25 @@ export class JsonLines {
   #line = 1;
   #bytes: Uint8Array = new Uint8Array(0);
   #entries: Entries[] = [];
-  /** Columns of the last line, in its order: the next one has probably the same. */
+  /** Columns of the previous line in order, because the next line probably has the same. */
   #order: number[] = [];
   rows = 0;
   begins: number[] = [];
   ends: number[] = [];
   lines: number[] = [];
 
-  /** @param name for messages */
+  /** @param name  display name of the file, for messages */
   constructor(name: string, columns: JsonColumns) {
     this.#name = name;
     this.#columns = columns;
   }
 
-  /** Finds the lines in `bytes`. @returns how many bytes are done with @throws FormatError that names the line */
+  /**
+   * Finds the lines in `bytes`.
+   *
+   * @returns the number of bytes consumed
+   * @throws FormatError with the line number, when a line is invalid
+   */
   split(bytes: Uint8Array, isLast: boolean): number {
     this.rows = 0;
     this.begins = [];
@@ -126,7 +131,7 @@ export class JsonLines {
     this.rows++;
   }
 
-  /** @throws FormatError where one line is an object and another is not */
+  /** @throws FormatError when objects and other values are mixed */
   #assertAlike(isObject: boolean): void {
     const columns = this.#columns;
     if (columns.isOfObjects === undefined) {
@@ -178,7 +183,7 @@ export class JsonLines {
     entries.ends.push(end);
   }
 
-  /** The values of a column in the lines that were found. */
+  /** Returns the values of a column in the lines found. */
   values(place: number): Values {
     const values = this.#noValues();
     const { rows = [], begins = [], ends = [] } = this.#entries[place] ?? {};
@@ -186,7 +191,7 @@ export class JsonLines {
     return values;
   }
 
-  /** The values at a path of objects in objects. */
+  /** Returns the values at a path through nested objects. */
   valuesAt([first = '', ...path]: readonly string[]): Values {
     const values = this.#noValues();
     const place = this.#columns.names.indexOf(first);

@@ -1,12 +1,12 @@
-/** JSON in bytes: where values begin and end. All of it is checked, and nothing is changed. */
+/** Validating JSON scanner that finds the byte ranges of values. */
 
 const [QUOTE, BACKSLASH, COMMA, COLON, MINUS, PLUS, POINT] = [0x22, 0x5c, 0x2c, 0x3a, 0x2d, 0x2b, 0x2e];
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** Lists and objects in each other. */
+/** Maximum nesting depth of lists and objects. */
 const MAX_DEPTH = 1000;
 
-/** What is wrong, and where. */
+/** A syntax error and its byte offset. */
 export class JsonFault extends Error {
   readonly at: number;
 
@@ -21,27 +21,31 @@ export const isBlank = (byte: number | undefined): boolean =>
 
 const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x30 && byte <= 0x39;
 
-/** Words that are values. Those of numbers are no standard JSON, and common all the same. */
+/** Literals. The non-standard number literals are common in practice. */
 const WORDS = ['true', 'false', 'null', 'NaN', 'Infinity', '-Infinity'].map((word) => Buffer.from(word));
 
-/** Goes through one text. */
+/** Scans one JSON text. */
 export class JsonScanner {
   #bytes: Uint8Array = new Uint8Array(0);
   #end = 0;
 
-  /** @param end where the text ends */
+  /** @param end  end of the text */
   reset(bytes: Uint8Array, end: number): void {
     this.#bytes = bytes;
     this.#end = end;
   }
 
-  /** The first byte from `at` on that is not blank. */
+  /** Returns the offset of the first non-blank byte from `at` on. */
   skipBlanks(at: number): number {
     while (at < this.#end && isBlank(this.#bytes[at])) at++;
     return at;
   }
 
-  /** Where a value ends that begins at a place. @throws JsonFault */
+  /**
+   * Returns the end of the value at an offset.
+   *
+   * @throws JsonFault when the value is invalid
+   */
   value(at: number, depth = 0): number {
     const byte = at < this.#end ? this.#bytes[at] : undefined;
     switch (byte) {
@@ -57,7 +61,11 @@ export class JsonScanner {
     }
   }
 
-  /** Where a string ends, behind its quote. @throws JsonFault */
+  /**
+   * Returns the end of a string, after its closing quote.
+   *
+   * @throws JsonFault when the string is invalid
+   */
   string(open: number): number {
     const bytes = this.#bytes;
     for (let at = open + 1; at < this.#end; at++) {
@@ -69,7 +77,7 @@ export class JsonScanner {
     throw new JsonFault('a text is not closed', open);
   }
 
-  /** The last byte of what is escaped. */
+  /** Returns the offset of the last byte of an escape sequence. */
   #escape(at: number): number {
     const byte = at + 1 < this.#end ? (this.#bytes[at + 1] as number) : 0;
     if (byte !== 0x75) {
@@ -124,10 +132,11 @@ export class JsonScanner {
   }
 
   /**
-   * Goes through the members of an object.
+   * Scans the members of an object.
    *
-   * @param found gets where each name begins and ends, quotes and all, and its value
-   * @returns where the object ends
+   * @param found  called with the start and end of each name, including quotes, and of its value
+   * @returns the end of the object
+   * @throws JsonFault when the object is invalid
    */
   members(
     at: number,
@@ -158,5 +167,5 @@ export class JsonScanner {
   }
 }
 
-/** A name or a text, by its bytes, quotes and all. */
+/** Returns the content of a quoted name or string. */
 export const jsonText = (bytes: Uint8Array): string => JSON.parse(Buffer.from(bytes).toString()) as string;

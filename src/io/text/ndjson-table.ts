@@ -1,4 +1,4 @@
-/** NDJSON as tables: the names of all lines are columns. */
+/** Reads NDJSON files as tables. The columns are the names of all lines. */
 
 import type { FoundField } from '../formats/subprocess/protocol.js';
 import type { SubprocessKind } from '../formats/subprocess/subprocess-kind.js';
@@ -33,7 +33,12 @@ export class NdjsonTable implements TextTable {
     this.options = options;
   }
 
-  /** Reads all lines once, for their names and what their values are. @throws FormatError, IoError */
+  /**
+   * Opens a file and reads all lines once, to find the columns and their types.
+   *
+   * @throws FormatError when the file cannot be parsed
+   * @throws IoError when reading fails
+   */
   static async open(
     kind: SubprocessKind,
     source: Source,
@@ -75,7 +80,7 @@ export class NdjsonTable implements TextTable {
     return this.#lineEnd;
   }
 
-  /** The names of all lines, and behind them the paths that were asked for. */
+  /** The names of all lines, followed by the requested paths. */
   get fields(): readonly FoundField[] {
     return [...this.#columns.names, ...this.#paths].map((name) => ({
       name,
@@ -84,12 +89,12 @@ export class NdjsonTable implements TextTable {
     }));
   }
 
-  /** How many of the fields are names. */
+  /** Number of fields that are names. */
   get names(): number {
     return this.#columns.names.length;
   }
 
-  /** Makes a path such as `/user/id` a column, unless it is a name. */
+  /** Adds a path such as `/user/id` as a column, unless a column has that name. */
   requestPath(name: string): void {
     if (!pathOf(name) || this.#columns.names.includes(name) || this.#paths.includes(name)) return;
     if (this.#columns.names.includes(pathOf(name)?.[0] ?? '')) this.#paths.push(name);

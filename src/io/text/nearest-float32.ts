@@ -1,18 +1,18 @@
-/** Numbers as they are written, rounded once to single precision. */
+/** Rounds decimal text to single precision in one step. */
 import { doubleOf, exactCode, type ScannedNumber, scanNumber } from './number-text.js';
 
 const double = new Float64Array(1);
 const bits = new BigUint64Array(double.buffer);
 
-/** Bits of a double that a single does not have, and their half. */
+/** Mantissa bits that a single lacks, and half of their range. */
 const REST = (1n << 29n) - 1n;
 const HALF = 1n << 28n;
-/** Below it singles have fewer bits. */
+/** Smallest normal single; below it singles have fewer mantissa bits. */
 const SMALLEST_NORMAL = 2 ** -126;
 
 /**
- * The single nearest to a number. A double in between may be the middle of two singles although the number is not; then it is the
- * number that decides.
+ * Returns the single that is nearest to a number. If the nearest double lies halfway between two singles, the exact
+ * number decides, which avoids double rounding.
  */
 export function nearestFloat32(number: ScannedNumber, bytes: Uint8Array): number {
   const value = doubleOf(number, bytes);
@@ -25,14 +25,14 @@ export function nearestFloat32(number: ScannedNumber, bytes: Uint8Array): number
   const middle = exactCode(scanNumber(text, 0, text.length) as ScannedNumber, text, 'last');
   const order = Buffer.compare(own, middle);
   if (order === 0) return Math.fround(value);
-  // A neighbor of the double, on the side of the number, is no middle of two singles.
+  // The adjacent double on the side of the number is not halfway between two singles.
   const isAway = order > 0 === value > 0;
   double[0] = value;
   bits[0] = (bits[0] as bigint) + (isAway ? 1n : -1n);
   return Math.fround(double[0] as number);
 }
 
-/** All digits of a double. */
+/** Returns all digits of a double. */
 function exactText(value: number): string {
   double[0] = value;
   const word = bits[0] as bigint;

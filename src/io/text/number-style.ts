@@ -1,14 +1,14 @@
-/** How numbers are written in a text, where it is not as usual. */
+/** Parses numbers with a custom decimal or thousands separator. */
 import { type ScannedNumber, scanNumber } from './number-text.js';
 import type { NumberStyle } from './text-options.js';
 import { FORM, textOf, type Values } from './values.js';
 
-/** Reads numbers of a style. */
+/** Scans numbers of one style. */
 export class NumberScanner {
   readonly #decimal: string;
   readonly #thousands: string;
   readonly #pattern: RegExp | undefined;
-  /** The bytes that the last number was scanned in. */
+  /** Bytes that the last number was scanned from. */
   bytes: Uint8Array = new Uint8Array(0);
 
   constructor({ decimal = '.', thousands }: NumberStyle) {
@@ -24,7 +24,7 @@ export class NumberScanner {
     );
   }
 
-  /** The number that a value is; undefined where it is none. */
+  /** Returns the number in a value; undefined if it is not a number. */
   scan(values: Values, row: number): ScannedNumber | undefined {
     if (values.forms[row] !== FORM.escaped && !this.#pattern) {
       this.bytes = values.bytes;

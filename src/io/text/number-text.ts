@@ -1,24 +1,27 @@
-/** Numbers as they are written, compared as what they mean: nothing is rounded. */
+/** Exact parsing and comparison of decimal text, without rounding. */
 
 const [ZERO, NINE, MINUS, PLUS, POINT, BLANK, TAB] = [0x30, 0x39, 0x2d, 0x2b, 0x2e, 0x20, 0x09];
 
-/** A number in a text. One is kept and filled again and again: take what you need of it at once. */
+/** A scanned number. The scanner reuses a single instance, so copy what you need before the next scan. */
 export interface ScannedNumber {
   isNegative: boolean;
-  /** Not a number, or infinite. */
+  /** NaN or infinity. */
   special: 'nan' | 'infinity' | undefined;
-  /** Whether it has neither a point nor an exponent. */
+  /** Whether it has neither a decimal point nor an exponent. */
   isWhole: boolean;
-  /** Whether it is written as numbers usually are: no blank, no plus, no zero in front. */
+  /** Whether it has no blanks, no plus sign and no leading zeros. */
   isPlain: boolean;
-  /** Whether it is a number in JSON. */
+  /** Whether it is a valid JSON number. */
   isJson: boolean;
-  /** Digits from the first to the last that is not zero: their number, the first 15 as a number, and where they begin and end. */
+  /**
+   * The significant digits, from the first to the last nonzero one: their number, their value if there are at most
+   * 15, and their byte range.
+   */
   digits: number;
   head: number;
   begin: number;
   end: number;
-  /** It is 0.DIGITS times ten to this. */
+  /** The value is 0.DIGITS × 10^exponent. */
   exponent: number;
 }
 
@@ -35,14 +38,14 @@ const scanned: ScannedNumber = {
   exponent: 0,
 };
 
-/** Digits that a double holds, whichever they are. */
+/** Number of decimal digits that a double always preserves. */
 export const SAFE_DIGITS = 15;
-/** Largest exponent. */
+/** Maximum exponent. */
 const MAX_EXPONENT = 2 ** 30;
 
 const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= ZERO && byte <= NINE;
 
-/** The number that a range of bytes is; undefined where it is none. Blanks around it are no part of it. */
+/** Scans the number in a byte range; returns undefined if it is not a number. Surrounding blanks are ignored. */
 export function scanNumber(bytes: Uint8Array, from: number, to: number): ScannedNumber | undefined {
   const n = scanned;
   let at = from;
@@ -78,7 +81,7 @@ export function scanNumber(bytes: Uint8Array, from: number, to: number): Scanned
     if (byte < ZERO || byte > NINE) break;
     hasDigit = true;
     if (byte === ZERO && n.digits === 0 && taken === 0) {
-      if (isBehind) n.exponent--; // a zero in front of all other digits
+      if (isBehind) n.exponent--; // a leading zero of the fraction
       continue;
     }
     if (taken === 0) n.begin = at;
@@ -111,7 +114,7 @@ export function scanNumber(bytes: Uint8Array, from: number, to: number): Scanned
   return n;
 }
 
-/** What stands behind an e; undefined where that is no exponent. */
+/** Returns the exponent that starts at an `e`; undefined if it is invalid. */
 function exponentOf(bytes: Uint8Array, at: number, end: number): number | undefined {
   if (((bytes[at++] as number) | 0x20) !== 0x65) return undefined;
   const isNegative = bytes[at] === MINUS;
@@ -146,42 +149,42 @@ function special(bytes: Uint8Array, at: number, end: number): ScannedNumber | un
 
 const POWERS = Array.from({ length: 23 }, (_, i) => Number(`1e${i}`));
 
-/** The double nearest to a number that was scanned in `bytes`. */
+/** Returns the double that is nearest to a number scanned from `bytes`. */
 export function doubleOf(n: ScannedNumber, bytes: Uint8Array): number {
   if (n.special === 'nan') return Number.NaN;
   const sign = n.isNegative ? -1 : 1;
   if (n.special) return sign * Number.POSITIVE_INFINITY;
   if (n.digits === 0) return sign * 0;
   const power = n.exponent - n.digits;
-  // Both are exact, so that the result is rounded once.
+  // Both operands are exact, so the result is rounded only once.
   if (n.digits <= SAFE_DIGITS && power >= -22 && power <= 22) {
     return sign * (power < 0 ? n.head / (POWERS[-power] as number) : n.head * (POWERS[power] as number));
   }
   return sign * Number(`0.${digitsOf(n, bytes)}e${n.exponent}`);
 }
 
-/** The digits of a number that was scanned, from the first to the last that is not zero. */
+/** Returns the significant digits of a scanned number, from the first to the last nonzero one. */
 export const digitsOf = (n: ScannedNumber, bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset + n.begin, n.end - n.begin)
     .toString('latin1')
     .replace('.', '');
 
-/** A whole number that was scanned. */
+/** Returns a scanned integer. */
 export function integerOf(n: ScannedNumber, bytes: Uint8Array): bigint {
   if (n.digits === 0) return 0n;
   const value = BigInt(digitsOf(n, bytes)) * 10n ** BigInt(n.exponent - n.digits);
   return n.isNegative ? -value : value;
 }
 
-/** First bytes of codes, in their order. */
+/** First bytes of the codes, in ascending order. */
 const CODE = { lowest: 1, negative: 2, minusZero: 3, zero: 4, positive: 5, highest: 6, nanLast: 7 } as const;
 const NAN_FIRST = 0;
 const EXPONENT_BIAS = 2 ** 31;
 
 /**
- * Bytes whose order is that of numbers, exactly: −0 stands directly before 0, NaNs at one end.
+ * Returns bytes in the exact order of the numbers. −0 comes directly before 0, NaNs at one end.
  *
- * @param nan where NaNs go
+ * @param nan  position of NaNs
  */
 export function exactCode(n: ScannedNumber, bytes: Uint8Array, nan: 'first' | 'last'): Uint8Array {
   if (n.special === 'nan') return Uint8Array.of(nan === 'last' ? CODE.nanLast : NAN_FIRST);
@@ -197,7 +200,7 @@ export function exactCode(n: ScannedNumber, bytes: Uint8Array, nan: 'first' | 'l
     if (bytes[at] === POINT) continue;
     const digit = (bytes[at] as number) - ZERO;
     const pair = 5 + (place >> 1);
-    // A pair is never 0, so that a shorter number comes before one that goes on.
+    // A pair of digits is never encoded as 0, so a prefix sorts before longer numbers.
     code[pair] = (code[pair] as number) + (place & 1 ? digit : 10 * digit + 1);
     place++;
   }

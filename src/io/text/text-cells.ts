@@ -1,4 +1,4 @@
-/** Values of texts as cells of a type: what rows and codes of keys are made of. */
+/** Converts text values to typed cells, the input of rows and key codes. */
 import { type Dtype, dtypeInfo } from '../../keys/dtype.js';
 import { FormatError } from '../../util/errors.js';
 import { singleToHalfBits } from '../formats/subprocess/half-float.js';
@@ -13,18 +13,18 @@ import { FORM, rawText, textOf, type Values } from './values.js';
 
 export interface CellsRequest {
   readonly type: TextType;
-  /** For messages. */
+  /** Display names for messages. */
   readonly name: string;
   readonly column: string;
   readonly scanner: NumberScanner;
-  /** Where NaNs go in the order of numbers of any length. */
+  /** Position of NaNs for numbers of any length. */
   readonly nan: 'first' | 'last';
 }
 
 /**
- * The values of a column as cells.
+ * Returns the values of a column as cells.
  *
- * @throws FormatError that names the line, the column and the first value that is none of the type
+ * @throws FormatError with line, column and value, when a value does not have the type
  */
 export function cellsOf(values: Values, request: CellsRequest): Cells {
   const { type } = request;
@@ -36,7 +36,7 @@ export function cellsOf(values: Values, request: CellsRequest): Cells {
   if (type.is === 'json') {
     return { ...to, isNull: (i) => forms[i] === FORM.missing, bytes: (i) => rawText(values, i) };
   }
-  // An empty text is no value of any other type.
+  // For all other types an empty string is a null.
   const isNull = (i: number): boolean => forms[i] === FORM.missing || begins[i] === ends[i];
   if (type.is === 'number') {
     const codes: Uint8Array[] = [];
@@ -88,7 +88,7 @@ type NumberArray =
   | BigInt64Array
   | BigUint64Array;
 
-/** Memory for keys of a dtype, halves as their bits. */
+/** Allocates memory for keys of a dtype; f16 values are stored as bits. */
 function arrayOf(dtype: Dtype, n: number): NumberArray {
   switch (dtype) {
     case 'u8':
@@ -153,7 +153,7 @@ function numberReader(dtype: Dtype, values: Values, request: CellsRequest): (i: 
   };
 }
 
-/** Whole numbers of 16 bytes. */
+/** Returns 16-byte integers. */
 function wideIntegers(values: Values, isNull: (i: number) => boolean, request: CellsRequest): Uint8Array {
   const words = new BigUint64Array(2 * values.rows);
   for (let i = 0; i < values.rows; i++) {
@@ -198,7 +198,7 @@ function timeOf(values: Values, i: number, request: CellsRequest): bigint {
 
 const quoteValue = (values: Values, i: number): string => Buffer.from(textOf(values, i)).toString();
 
-/** @throws FormatError that says which value is none of its type, and where */
+/** @throws FormatError with the invalid value and its position */
 function throwInvalid(values: Values, i: number, { name, column, type }: CellsRequest, why?: string): never {
   const line = values.lines[i];
   const text =

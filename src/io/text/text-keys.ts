@@ -1,4 +1,4 @@
-/** A column of a text as keys. */
+/** Reads a column of a text file as keys. */
 import { type Dtype, dtypeInfo } from '../../keys/dtype.js';
 import { FormatError } from '../../util/errors.js';
 import type { KeyReader, ReadRequest } from '../formats/key-file.js';
@@ -15,10 +15,17 @@ import { textOptionsOf } from './text-options.js';
 import { markMissing, type TextTable } from './text-table.js';
 import type { TextType } from './text-type.js';
 
-/** The name of the column of a text that has no records. */
+/** Name of the column of a text without records. */
 const FIRST_COLUMN = 'column0';
 
-/** Opens a text of keys. @throws DtypeError, FormatError, IoError, UsageError */
+/**
+ * Opens a text file as keys.
+ *
+ * @throws DtypeError when the column is not numeric or has another dtype than requested
+ * @throws FormatError when the file cannot be parsed
+ * @throws IoError when reading fails
+ * @throws UsageError when the column does not exist or the choice is ambiguous
+ */
 export async function openTextKeys(
   kind: SubprocessKind,
   source: Source,
@@ -56,7 +63,7 @@ async function readerOf(table: TextTable, { column, dtype }: ReadRequest): Promi
   };
 }
 
-/** The columns with their types, as far as these are needed to choose one. */
+/** Returns the columns, with types as far as the selection needs them. */
 async function columnsOf(
   table: TextTable,
   column: ReadRequest['column'],

@@ -1,25 +1,25 @@
-/** How texts are read, as users say it. */
+/** Options for reading text files. */
 import { UsageError } from '../../util/errors.js';
 
-/** What happens to records that have another number of fields than the first one. */
+/** How to handle records whose number of fields differs from the first record. */
 export type Ragged = 'error' | 'fill' | 'skip';
 
 export interface NumberStyle {
   /**
-   * The character in front of a fraction.
+   * Decimal separator, one character.
    *
    * @defaultValue '.'
    */
   readonly decimal?: string | undefined;
   /**
-   * The character between groups of three digits.
+   * Separator between groups of three digits, one character.
    *
    * @defaultValue none
    */
   readonly thousands?: string | undefined;
 }
 
-/** @throws UsageError for what no number can have in it */
+/** @throws UsageError when a separator is not allowed, or both are equal */
 export function assertNumberStyle({ decimal = '.', thousands }: NumberStyle): void {
   for (const [name, sign] of Object.entries({ decimal, thousands })) {
     if (
@@ -39,35 +39,35 @@ export function assertNumberStyle({ decimal = '.', thousands }: NumberStyle): vo
   }
 }
 
-/** How a text is read; what is undefined is detected, or as usual. */
+/** Options for reading a text file. An undefined option is detected or has its default. */
 export interface TextReadOptions extends NumberStyle {
   /**
-   * Whether the first record of a CSV has the names of its columns.
+   * Whether the first record of a CSV file contains the column names.
    *
-   * @defaultValue as the first records show
+   * @defaultValue detected from the first records
    */
   readonly header?: boolean | undefined;
   /**
-   * What stands between the columns of a CSV.
+   * Column delimiter of a CSV file.
    *
-   * @defaultValue as the first records show
+   * @defaultValue detected from the first records
    */
   readonly delimiter?: string | undefined;
   /**
-   * What the lines of a CSV begin with that are left out.
+   * Prefix of comment lines in a CSV file.
    *
    * @defaultValue none: every line is part of a record
    */
   readonly comment?: string | undefined;
   /**
-   * Lines at the beginning of a CSV that are left out.
+   * Number of lines to skip at the beginning of a CSV file.
    *
    * @defaultValue `0`
    */
   readonly skip?: number | undefined;
   /**
-   * What happens to lines of a CSV that have another number of fields than the first one: an error, missing fields are filled in, or
-   * the lines are left out.
+   * How to handle lines of a CSV file with another number of fields than the first one: raise an error, fill in
+   * missing fields, or skip the line.
    *
    * @defaultValue `'error'`
    */
@@ -80,7 +80,7 @@ export interface TextReadOptions extends NumberStyle {
   readonly na?: string | readonly string[] | undefined;
 }
 
-/** The names of these options. */
+/** Names of the text options. */
 export const TEXT_OPTIONS = [
   'header',
   'delimiter',
@@ -92,16 +92,16 @@ export const TEXT_OPTIONS = [
   'thousands',
 ] as const;
 
-/** The options of how a text is read, out of all options. */
+/** Picks the text options from all options. */
 export const textOptionsOf = (options: TextReadOptions): TextReadOptions =>
   Object.fromEntries(
     TEXT_OPTIONS.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
   );
 
-/** Longest delimiter, in bytes. */
+/** Maximum length of a delimiter in bytes. */
 const MAX_DELIMITER_BYTES = 4;
 
-/** @throws UsageError for what cannot stand between columns */
+/** @throws UsageError when the delimiter is not allowed */
 export function assertDelimiter(delimiter: string | undefined): void {
   if (delimiter === undefined) return;
   const bytes = Buffer.byteLength(delimiter);
@@ -112,7 +112,11 @@ export function assertDelimiter(delimiter: string | undefined): void {
   );
 }
 
-/** @throws UsageError */
+/**
+ * Checks the text options.
+ *
+ * @throws UsageError when an option is invalid
+ */
 export function assertTextOptions(options: TextReadOptions): void {
   const { delimiter, comment, skip = 0, ragged = 'error', na } = options;
   assertDelimiter(delimiter);
@@ -135,5 +139,5 @@ export function assertTextOptions(options: TextReadOptions): void {
   }
 }
 
-/** A delimiter as the command takes it. */
+/** Formats a delimiter in the syntax of the command line. */
 export const formatDelimiter = (delimiter: string): string => (delimiter === '\t' ? '\\t' : delimiter);

@@ -1,4 +1,4 @@
-/** What is read of tables in texts, and as what their rows are written. */
+/** Plans which columns to read from text tables, and how to write their rows. */
 import { DtypeError, FormatError } from '../../util/errors.js';
 import type { SubprocessKind } from '../formats/subprocess/subprocess-kind.js';
 import type { KeyOrder } from '../tables/key-codes.js';
@@ -8,7 +8,7 @@ import type { ColumnProfile } from './column-profile.js';
 import type { TextTable } from './text-table.js';
 import { type ColumnTypes, columnTypes, type TextType, tableTypeOf, textType } from './text-type.js';
 
-/** A column by which rows are ordered or told apart. */
+/** A column that defines the order or the equality of rows. */
 export interface TextKey extends KeyOrder {
   readonly index: number;
   readonly column: string;
@@ -19,11 +19,11 @@ export interface TextColumn {
   readonly index: number;
   readonly name: string;
   readonly type: TextType;
-  /** Whether its values can stand in JSON as they are written. */
+  /** Whether the values can be copied to JSON unquoted. */
   readonly isJson: boolean;
 }
 
-/** As what rows come out: as lines of a text, or as values with types. */
+/** Output form of the rows: text lines, or typed values. */
 export type RowsTo =
   | { readonly as: 'csv'; readonly delimiter: string; readonly lineEnd: string }
   | { readonly as: 'ndjson'; readonly lineEnd: string }
@@ -39,20 +39,26 @@ export interface TextPlan {
 
 export interface TextRequest {
   readonly keys: readonly TableKey[];
-  /** Places of the columns that are kept, and of those that tell rows apart. */
+  /** Indices of the columns to keep, and of those that define equality. */
   readonly kept: readonly number[];
   readonly distinct: readonly number[] | undefined;
   readonly isWhole: boolean;
   readonly types: ColumnTypes | undefined;
   readonly nan: 'first' | 'last' | undefined;
   readonly target: SubprocessKind;
-  /** Name of the output, for messages. */
+  /** Display name of the output, for messages. */
   readonly out: string;
   readonly delimiter: string | undefined;
   readonly onWarning: ((text: string) => void) | undefined;
 }
 
-/** Decides on the types of columns by all of their values, in all tables. @throws UsageError, DtypeError, FormatError */
+/**
+ * Determines the column types from all values in all tables.
+ *
+ * @throws UsageError when a column does not exist
+ * @throws DtypeError when a key column has no order, or the output format cannot hold a column
+ * @throws FormatError when a table cannot be parsed or has no columns
+ */
 export async function textPlan(tables: readonly TextTable[], request: TextRequest): Promise<TextPlan> {
   const [first] = tables as readonly [TextTable, ...TextTable[]];
   const { name, fields } = first;
@@ -61,7 +67,7 @@ export async function textPlan(tables: readonly TextTable[], request: TextReques
   const said = columnTypes(request.types);
   const unknown = [...said.keys()].find((column) => !fields.some((field) => field.name === column));
   const texts = fields.map(({ name: column }) => ({ name: column, type: { is: 'text' } }) as const);
-  // Which columns they are is known before any of them is read.
+  // Unknown columns are reported before any table is read.
   if (unknown !== undefined) findKeys([{ column: unknown }], texts, { name });
   const found = findKeys(request.keys, texts, { name, nan });
   const to = rowsTo(first, request);
@@ -131,7 +137,7 @@ export async function textPlan(tables: readonly TextTable[], request: TextReques
   };
 }
 
-/** Numbers of any length are written as the texts that they are. */
+/** Numbers of any length are written as text. */
 const written = (type: TextType): TextType => (type.is === 'number' ? { is: 'text' } : type);
 
 function rowsTo(first: TextTable, { target, delimiter }: TextRequest): RowsTo {
@@ -141,11 +147,11 @@ function rowsTo(first: TextTable, { target, delimiter }: TextRequest): RowsTo {
     if (first.fields.length > 0) return { as: 'values' };
     throw new FormatError(`${first.name} is empty: it has no columns that could be written as ${target.id}`);
   }
-  // What was found in the input holds for the output, unless its name says otherwise.
+  // The delimiter of the input also applies to the output, unless the output's extension implies another one.
   const own = target.id === first.kind.id ? first.delimiter : undefined;
   return { as: 'csv', delimiter: delimiter ?? own ?? target.delimiter ?? ',', lineEnd };
 }
 
-/** The columns as a format with types has them. */
+/** Returns the columns for a typed format. */
 export const valueFields = ({ columns }: TextPlan): TableField[] =>
   columns.map(({ name, type }) => ({ name, type: tableTypeOf(type) }));

@@ -1,4 +1,4 @@
-/** Rows of texts, with the codes of their keys, as batches. */
+/** Builds batches of rows and key codes from text tables. */
 import type { Batch } from '../formats/subprocess/protocol.js';
 import { joinStrings, rowStrings, type SizedStrings, stringBatches } from '../tables/child/row-batches.js';
 import { codeColumn } from '../tables/key-codes.js';
@@ -10,16 +10,20 @@ import type { TextColumn, TextKey, TextPlan } from './text-plan.js';
 import { markMissing, type TextChunk, type TextTable } from './text-table.js';
 import { FORM, rawText, textOf, type Values } from './values.js';
 
-/** Bytes that are copied faster one by one. */
+/** Shorter ranges are copied faster byte by byte. */
 const SHORT = 48;
 
-/** All rows of a table; to be written as the plan says. @throws FormatError that names the line */
+/**
+ * Yields all rows of a table, encoded as the plan requires.
+ *
+ * @throws FormatError with the line number, when a value is invalid
+ */
 export async function* textBatches(table: TextTable, plan: TextPlan): AsyncGenerator<Batch> {
   const scanner = new NumberScanner(table.options);
   const { name } = table;
   for await (const chunk of table.chunks()) {
     const codes = ({ index, column, type, ...order }: TextKey): SizedStrings => {
-      // What is descending is turned around afterwards, NaNs and all.
+      // Descending codes are inverted afterwards, including NaNs.
       const nan = (order.nan === 'last') !== order.descending ? 'last' : 'first';
       const cells = cellsOf(markMissing(chunk.values(index), table.options.na), {
         type,
@@ -64,7 +68,7 @@ function rowsOf(chunk: TextChunk, table: TextTable, plan: TextPlan, scanner: Num
     : objects(chunk, table, columns, end);
 }
 
-/** Rows as they are written. */
+/** Returns rows as they are written in the input. */
 function records(chunk: TextChunk, end: Uint8Array, delimiter: Uint8Array): SizedStrings {
   const { bytes, begins, ends } = chunk;
   const isFilled = chunk.hasMissingFields;
@@ -92,7 +96,7 @@ function records(chunk: TextChunk, end: Uint8Array, delimiter: Uint8Array): Size
   };
 }
 
-/** Rows that are made of parts. */
+/** Returns rows that are concatenated from parts. */
 function buildRows(rows: number, row: (i: number) => readonly Uint8Array[]): SizedStrings {
   const all = Array.from({ length: rows }, (_, i) => Buffer.concat(row(i)));
   return {
@@ -110,7 +114,7 @@ const [NOTHING, EMPTY, NULL] = ['', '""', 'null'].map((text) => Buffer.from(text
   Buffer,
 ];
 
-/** Rows as records of a CSV. */
+/** Returns rows as CSV records. */
 function fields(
   chunk: TextChunk,
   table: TextTable,
@@ -138,7 +142,7 @@ function fields(
 
 const [OPEN, CLOSE] = ['{', '}'].map((text) => Buffer.from(text)) as [Buffer, Buffer];
 
-/** Rows as objects of JSON. */
+/** Returns rows as JSON objects. */
 function objects(
   chunk: TextChunk,
   table: TextTable,

@@ -1,27 +1,27 @@
-/** Texts that are read more than once: once to decide what their columns are, and once for their rows. */
+/** Text that is read more than once: to determine the columns, and then for the rows. */
 import type { FileHandle } from 'node:fs/promises';
 import { FormatError, MemoryError } from '../../util/errors.js';
 import { COMPRESSIONS, decompressedSource } from '../compression.js';
 import { spoolSource } from '../formats/subprocess/spool.js';
 import { assertNotAborted, ioError, PIECE_BYTES, type Source } from '../raw.js';
 
-/** Bytes of text that are looked at at a time; more where a record is longer. */
+/** Size of the read window; it grows for longer records. */
 const WINDOW_BYTES = 2 ** 21;
-/** Bytes of the longest record that is read. */
+/** Maximum size of a record in bytes. */
 export const MAX_RECORD_BYTES = 2 ** 30;
 
 const BOM = [0xef, 0xbb, 0xbf];
 
-/** First bytes of compressed texts, by the extensions of their compressions. */
+/** Magic numbers of compressed text, by compression extension. */
 const MAGICS: Readonly<Record<string, readonly number[]>> = {
   gz: [0x1f, 0x8b],
   zst: [0x28, 0xb5, 0x2f, 0xfd],
 };
 
-/** A text, unpacked, without the mark that may stand at its beginning. */
+/** A decompressed text without its byte order mark. */
 export class TextSource {
   readonly name: string;
-  /** Whether it begins with a byte order mark. */
+  /** Whether the text starts with a byte order mark. */
   readonly hasMark: boolean;
   readonly #open: () => AsyncGenerator<Uint8Array>;
   readonly #temporary: FileHandle | undefined;
@@ -43,7 +43,12 @@ export class TextSource {
     this.#signal = signal;
   }
 
-  /** Opens what a source has, by way of a temporary file where it can be read only once. @throws FormatError, IoError */
+  /**
+   * Opens a source. A source without random access is first copied to a temporary file.
+   *
+   * @throws FormatError when the text is UTF-16 or cannot be decompressed
+   * @throws IoError when reading fails
+   */
   static async open(source: Source, signal: AbortSignal | undefined): Promise<TextSource> {
     const { name } = source;
     const temporary = source.readAt ? undefined : await spoolSource(source, signal);
@@ -75,7 +80,11 @@ export class TextSource {
     }
   }
 
-  /** The beginning of the text. @returns at most so many bytes, and whether that is all */
+  /**
+   * Returns the beginning of the text.
+   *
+   * @returns at most `maxBytes` bytes, and whether that is the whole text
+   */
   async head(maxBytes: number): Promise<{ bytes: Uint8Array; isAll: boolean }> {
     const mark = this.hasMark ? BOM.length : 0;
     const bytes = await headOf(this.#open(), mark + maxBytes + 1);
@@ -83,11 +92,13 @@ export class TextSource {
   }
 
   /**
-   * Brings all of the text to `take`, window by window.
+   * Passes the text to `take`, window by window. A yielded value is valid until the next one is requested.
    *
-   * @param take how many bytes of a window it is done with; the rest comes again, with what follows. What it yields is good until the
-   *   next is asked for
-   * @throws FormatError, IoError, AbortedError; MemoryError for a record that is too long
+   * @param take  returns the number of bytes consumed; the rest is passed again with the following bytes
+   * @throws FormatError when the text cannot be decompressed; errors of `take` pass through
+   * @throws IoError when reading fails
+   * @throws AbortedError when the signal is aborted
+   * @throws MemoryError when a record is too long
    */
   async *windows<T>(take: (bytes: Buffer, isLast: boolean) => { used: number; found: T }): AsyncGenerator<T> {
     let window = Buffer.allocUnsafe(WINDOW_BYTES);
@@ -99,7 +110,7 @@ export class TextSource {
       done = used;
       return found;
     };
-    /** Makes room behind what is not done with, when nobody reads the window any more. */
+    /** Discards the consumed bytes, after the consumer is done with the window. */
     const move = (): void => {
       window.copyWithin(0, done, filled);
       filled -= done;
@@ -156,12 +167,12 @@ async function* piecesOf(handle: FileHandle, name: string): AsyncGenerator<Uint8
   }
 }
 
-/** The first bytes that come. */
+/** Returns the first bytes. */
 async function headOf(pieces: AsyncGenerator<Uint8Array>, maxBytes: number): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
   for await (const piece of pieces) {
-    parts.push(piece.slice(0, maxBytes - bytes)); // whose memory may serve for the next one
+    parts.push(piece.slice(0, maxBytes - bytes)); // copied, because the piece may be reused
     bytes += piece.length;
     if (bytes >= maxBytes) break;
   }

@@ -1,4 +1,4 @@
-/** Tables in texts: rows are ranges of bytes, and so are the values in them. */
+/** Text tables, whose rows and values are byte ranges. */
 
 import type { FoundField } from '../formats/subprocess/protocol.js';
 import type { SubprocessKind } from '../formats/subprocess/subprocess-kind.js';
@@ -7,46 +7,46 @@ import { NumberScanner } from './number-style.js';
 import type { TextReadOptions } from './text-options.js';
 import { FORM, textOf, type Values } from './values.js';
 
-/** Some rows of a table; good until the next ones are asked for. */
+/** Some rows of a table, valid until the next chunk is requested. */
 export interface TextChunk {
   readonly rows: number;
   readonly bytes: Uint8Array;
-  /** Where each row begins and ends. */
+  /** Start and end of each row. */
   readonly begins: Int32Array;
   readonly ends: Int32Array;
-  /** Whether rows may lack fields at their ends; how many a row lacks. */
+  /** Whether rows may lack trailing fields, and how many a row lacks. */
   readonly hasMissingFields: boolean;
   missingFields(row: number): number;
-  /** The values of a column. */
+  /** Returns the values of a column. */
   values(column: number): Values;
 }
 
-/** A table in a text, open for reading as often as need be. */
+/** An open text table, which can be read any number of times. */
 export interface TextTable {
   readonly name: string;
   readonly kind: SubprocessKind;
   readonly options: TextReadOptions;
   readonly fields: readonly FoundField[];
-  /** Rows in all; undefined where they have not been counted. */
+  /** Total number of rows; undefined if they have not been counted. */
   readonly rows: number | undefined;
   readonly delimiter: string | undefined;
-  /** Whether a CSV has a line of names. */
+  /** Whether a CSV file has a header line. */
   readonly hasHeader: boolean;
-  /** What stands in front of the rows: a mark of the encoding, and a header. */
+  /** Content before the rows: a byte order mark, and a header. */
   readonly mark: string;
   readonly header: Uint8Array | undefined;
   readonly lineEnd: string;
   readonly notes: readonly string[];
-  /** All rows; from the first one each time. */
+  /** Yields all rows; each call starts at the first one. */
   chunks(): AsyncGenerator<TextChunk>;
-  /** What columns hold, by all of their values. */
+  /** Infers the types of columns from all their values. */
   profile(columns: readonly number[]): Promise<readonly ColumnProfile[]>;
-  /** What was left out and filled in, when all rows have been read. */
+  /** Returns messages about skipped and filled-in records, after all rows have been read. */
   skipSummary(): readonly string[];
   close(): Promise<void>;
 }
 
-/** Values in which some stand for missing ones. */
+/** Marks values that stand for missing ones as missing. */
 export function markMissing(values: Values, na: TextReadOptions['na']): Values {
   const words = [na ?? []].flat().map((word) => Buffer.from(word));
   if (words.length === 0) return values;
@@ -59,7 +59,7 @@ export function markMissing(values: Values, na: TextReadOptions['na']): Values {
   return { ...values, forms };
 }
 
-/** Looks at all values of some columns. */
+/** Reads all values of some columns, to infer their types. */
 export async function profileColumns(
   table: Pick<TextTable, 'chunks' | 'options' | 'kind'>,
   columns: readonly number[],

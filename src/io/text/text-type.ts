@@ -1,4 +1,4 @@
-/** What columns of texts hold: what users say, and what the whole column says. */
+/** Types of text columns, specified by the user or inferred from the values. */
 import { DTYPES, type Dtype } from '../../keys/dtype.js';
 import { dtypeOfName } from '../../keys/dtype-name.js';
 import { UsageError } from '../../util/errors.js';
@@ -8,7 +8,7 @@ import { FORMAT_PARTS, type TimeReader, timeReader } from './time-text.js';
 
 export type TextType =
   | { readonly is: Dtype | 'i128' | 'bool' | 'text' }
-  /** Values of JSON of more than one kind, as they are written. */
+  /** JSON values of mixed kinds, as written. */
   | { readonly is: 'json' }
   /** Numbers of any length, compared exactly. */
   | { readonly is: 'number' }
@@ -16,7 +16,7 @@ export type TextType =
   | { readonly is: 'time'; readonly unit: Unit }
   | { readonly is: 'timestamp'; readonly unit: Unit; readonly isZoned: boolean; readonly read?: TimeReader };
 
-/** The type of columns in rows, and of keys. Numbers of any length are bytes in the order of the numbers. */
+/** Returns the table type of rows and keys. Numbers of any length become bytes in numeric order. */
 export function tableTypeOf(type: TextType): TableType {
   switch (type.is) {
     case 'number':
@@ -32,17 +32,17 @@ export function tableTypeOf(type: TextType): TableType {
   }
 }
 
-/** Types without a format, beside dtypes. */
+/** Types without a format, apart from dtypes. */
 const PLAIN = ['number', 'text', 'bool', 'date', 'time', 'timestamp'] as const;
 
-/** Whether a word is a type without a format. */
+/** Returns whether a word is a type without a format. */
 export const isTextType = (word: string): boolean =>
   (PLAIN as readonly string[]).includes(word) || dtypeOfName(word) !== undefined;
 
 /**
- * A type as users write it: `f64`, `text`, `date:%d/%m/%Y`.
+ * Parses a type such as `f64`, `text` or `date:%d/%m/%Y`.
  *
- * @throws UsageError
+ * @throws UsageError when the type or its format is unknown
  */
 export function textType(text: string): TextType {
   const colon = text.indexOf(':');
@@ -74,10 +74,14 @@ export function textType(text: string): TextType {
   }
 }
 
-/** Types of columns by their names: `{ price: 'f64' }`, or as the command has them, `'price=f64,day=date:%d/%m/%Y'`. */
+/** Column types by name: `{ price: 'f64' }`, or as on the command line, `'price=f64,day=date:%d/%m/%Y'`. */
 export type ColumnTypes = string | readonly string[] | Readonly<Record<string, string>>;
 
-/** The types that are said, by the names of columns. @throws UsageError */
+/**
+ * Returns the specified types by column name.
+ *
+ * @throws UsageError when a type is invalid
+ */
 export function columnTypes(said: ColumnTypes | undefined): ReadonlyMap<string, TextType> {
   if (said === undefined) return new Map();
   if (typeof said === 'object' && !Array.isArray(said)) {
@@ -87,7 +91,7 @@ export function columnTypes(said: ColumnTypes | undefined): ReadonlyMap<string, 
   }
   const types = new Map<string, TextType>();
   for (const text of [said].flat() as readonly string[]) {
-    // A comma is part of a format unless a name and an equals sign follow.
+    // A comma separates types only if a name and an equals sign follow; otherwise it is part of a format.
     for (const one of text.split(/,(?=[^,=]*=)/)) {
       const equals = one.lastIndexOf('=');
       if (equals < 1) {

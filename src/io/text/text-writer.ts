@@ -1,4 +1,4 @@
-/** Rows of texts on their way into a file: they come as lines, and are written as they come. */
+/** Writes text rows, which arrive as complete lines. */
 import { compressedOutput } from '../compression.js';
 import { nameFacts } from '../formats/file-name.js';
 import type { Output } from '../output.js';
@@ -10,10 +10,13 @@ import type { TextTable } from './text-table.js';
 export interface TextWriterOptions {
   /** Path of the output. */
   readonly out: string;
-  /** The first table. */
+  /** The first input table. */
   readonly table: TextTable;
   readonly plan: TextPlan;
-  /** Whether a CSV gets a line of names. Default: as the table has one, and any other format as if it had. */
+  /**
+   * Whether to write a CSV header. Default: whether the table has one, or true if it is not a CSV file. A CSV input
+   * without header never gets one.
+   */
   readonly header?: boolean | undefined;
 }
 
@@ -26,7 +29,10 @@ export class TextWriter {
     this.#finish = finish;
   }
 
-  /** @throws FormatError, IoError */
+  /**
+   * @throws FormatError when the compression of the output is not available
+   * @throws IoError when writing fails
+   */
   static async create(output: Output, options: TextWriterOptions): Promise<TextWriter> {
     const { compression } = await nameFacts(isStdout(options.out) ? '' : options.out);
     const smaller = compression && (await compressedOutput(output, compression));
@@ -44,7 +50,7 @@ export class TextWriter {
   }
 }
 
-/** What stands in front of the rows. */
+/** Returns the content before the rows. */
 function frontOf({ table, plan, header }: TextWriterOptions): Uint8Array {
   const { to, columns, isWhole } = plan;
   const mark = Buffer.from(table.mark);

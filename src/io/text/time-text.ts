@@ -1,15 +1,15 @@
-/** Dates and times as they are written: by ISO 8601, or by a format. */
+/** Parses dates and times in ISO 8601 or in a given format. */
 
-/** A time that was read: whole seconds, and nanoseconds behind them. */
+/** A parsed time in whole seconds and nanoseconds. */
 export interface ReadTime {
-  /** Days since 1970, or for a time of day none. */
+  /** Days since 1970-01-01; 0 for a time of day. */
   readonly days: number;
-  /** Of the day, in UTC where there is an offset: it may be negative, or more than a day. */
+  /** Seconds of the day, in UTC if there is an offset; may be negative or exceed a day. */
   readonly seconds: number;
   readonly nanoseconds: number;
-  /** Digits of the fraction. */
+  /** Number of digits of the fraction. */
   readonly digits: number;
-  /** Minutes east of UTC; undefined where it is not said. */
+  /** Minutes east of UTC; undefined if unspecified. */
   readonly offset: number | undefined;
 }
 
@@ -19,7 +19,7 @@ const ISO_TIME = /^(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?$/;
 
 const DAY_MS = 86_400_000;
 
-/** Days since 1970; undefined for a day that is not in the calendar. */
+/** Returns the days since 1970-01-01; undefined for a day that does not exist. */
 function daysOf(year: number, month: number, day: number): number | undefined {
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
@@ -56,14 +56,14 @@ function timeOf(
   };
 }
 
-/** `2020-01-31`. */
+/** Parses `2020-01-31`. */
 export function isoDate(text: string): number | undefined {
   if (text.length !== 10) return undefined;
   const [, year, month, day] = ISO.exec(text) ?? [];
   return year === undefined ? undefined : daysOf(Number(year), Number(month), Number(day));
 }
 
-/** `2020-01-31T10:00:00.5Z`, with a blank instead of the T, and with less of it behind the minutes. */
+/** Parses `2020-01-31T10:00:00.5Z`. The T may be a blank; seconds, fraction and zone are optional. */
 export function isoTimestamp(text: string): ReadTime | undefined {
   const [, year, month, day, hour, minute, second = '0', fraction = '', zone] = ISO.exec(text) ?? [];
   if (hour === undefined) return undefined;
@@ -75,7 +75,7 @@ export function isoTimestamp(text: string): ReadTime | undefined {
   );
 }
 
-/** `10:00:00.5` */
+/** Parses `10:00:00.5`. */
 export function isoTime(text: string): ReadTime | undefined {
   const [, hour, minute, second, fraction = ''] = ISO_TIME.exec(text) ?? [];
   return hour === undefined
@@ -87,7 +87,7 @@ const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', '
 const MONTH_NAMES =
   'january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec';
 
-/** What stands for a part of a date or time in formats, and what it matches. */
+/** Format specifiers and the patterns that they match. */
 const PARTS: Readonly<Record<string, string>> = {
   Y: '(?<Y>\\d{4})',
   y: '(?<y>\\d\\d)',
@@ -105,13 +105,13 @@ const PARTS: Readonly<Record<string, string>> = {
   '%': '%',
 };
 
-/** Parts that formats may have, for messages. */
+/** Format specifiers, for messages. */
 export const FORMAT_PARTS: readonly string[] = Object.keys(PARTS).map((part) => `%${part}`);
 
-/** Reads dates and times of one format. */
+/** Parses dates and times of one format. */
 export type TimeReader = (text: string) => ReadTime | undefined;
 
-/** How a format such as `%d/%m/%Y` is read; undefined for one that is not known, or has a part twice. */
+/** Returns the parser of a format such as `%d/%m/%Y`; undefined for an unknown or repeated specifier. */
 export function timeReader(format: string): TimeReader | undefined {
   let pattern = '';
   for (let i = 0; i < format.length; i++) {
@@ -131,7 +131,7 @@ export function timeReader(format: string): TimeReader | undefined {
   );
 }
 
-/** A name that is there twice is an error of syntax. */
+/** A repeated group name is a syntax error. */
 function expressionOf(pattern: string): RegExp | undefined {
   try {
     return new RegExp(pattern, 'i');
@@ -142,7 +142,7 @@ function expressionOf(pattern: string): RegExp | undefined {
 
 function readParts(found: Readonly<Record<string, string | undefined>>): ReadTime | undefined {
   const { Y, y, m, d = '1', b, H, I, p, M = '0', S = '0', f = '', z } = found;
-  // Two digits are a year from 1969 to 2068, as POSIX has it.
+  // Two-digit years range from 1969 to 2068, as in POSIX.
   const year =
     Y === undefined ? (y === undefined ? 1970 : Number(y) + (Number(y) < 69 ? 2000 : 1900)) : Number(Y);
   const month = b === undefined ? Number(m ?? 1) : MONTHS.indexOf(b.slice(0, 3).toLowerCase()) + 1;

@@ -1,7 +1,7 @@
-/** The line that repeats a cell, or one case of it, for a shell. */
+/** Builds the command lines that repeat a cell, or one case of it, quoted for a shell. */
 import type { BadCase, CellReport, DeviceReport } from './report.js';
 
-/** Words that a shell takes as they are; others stand in quotes. */
+/** Words that need no quotes in a shell. */
 const PLAIN = /^[\w.,:=+/@%-]+$/;
 
 const quoteWord = (word: string): string => (PLAIN.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
@@ -13,7 +13,7 @@ const variables = ({ environment }: How): string[] =>
 
 const levelFlag = ({ level }: How): string[] => (level === 'default' ? [] : [`--${level}`]);
 
-/** The line that tries all of a device once more that was tried. */
+/** Returns the command line that repeats the whole run of a device. */
 export const deviceCommandOf = (device: How & Pick<DeviceReport, 'only'>): string =>
   [
     ...variables(device),
@@ -22,7 +22,10 @@ export const deviceCommandOf = (device: How & Pick<DeviceReport, 'only'>): strin
     ...(device.only ?? []).flatMap((filter) => ['--only', quoteWord(filter)]),
   ].join(' ');
 
-/** What stands before the terms of `--only` and behind them, and what says the level, which a single case does not need. */
+/**
+ * Returns the parts of a command line before and after the terms of `--only`, and the level option, which a single case
+ * does not need.
+ */
 export function commandParts(device: How): readonly [before: string, after: string, level: string] {
   return [
     [...variables(device), 'clsort', 'matrix', '--device', quoteWord(device.spec), '--only', ''].join(' '),
@@ -31,7 +34,11 @@ export function commandParts(device: How): readonly [before: string, after: stri
   ];
 }
 
-/** @param one the case; without it all that were tried of the cell */
+/**
+ * Returns the command line that repeats a cell, or one case of it.
+ *
+ * @param one the case; without it, all tried cases of the cell
+ */
 export function commandOf(
   device: How,
   { operation, algorithm, dtype, tried }: Pick<CellReport, 'operation' | 'algorithm' | 'dtype' | 'tried'>,

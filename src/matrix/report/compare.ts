@@ -1,4 +1,4 @@
-/** What a new driver changes: two reports, cell by cell. */
+/** Compares two reports cell by cell, such as before and after a driver update. */
 import type { MatrixCell } from '../case.js';
 import { isBad, type Outcome } from '../row.js';
 import { type CellReport, type DeviceReport, type MatrixReport, nameOf } from './report.js';
@@ -8,13 +8,13 @@ const COMPARISON_SCHEMA = 'clsort.matrix-comparison/1';
 export interface Change extends MatrixCell {
   readonly is: 'status' | 'slower' | 'faster' | 'gone' | 'new';
   readonly isWorse: boolean;
-  /** Statuses; left out where the cell is not in that report. */
+  /** Statuses; absent when the report lacks the cell. */
   readonly before?: Outcome;
   readonly after?: Outcome;
-  /** Of `slower` and `faster`: seconds of the same case, and how many times as long the second took. */
+  /** Only for `slower` and `faster`: seconds of the same case before and after, and their ratio. */
   readonly seconds?: readonly [before: number, after: number];
   readonly ratio?: number;
-  /** Why the cell is what it has become. */
+  /** Reason for the new status. */
   readonly reason?: string;
 }
 
@@ -22,7 +22,7 @@ export interface DeviceComparison {
   readonly platform: string;
   readonly name: string;
   readonly drivers: readonly [before: string, after: string];
-  /** Cells that are in both reports. */
+  /** Number of cells in both reports. */
   readonly compared: number;
   readonly changes: readonly Change[];
 }
@@ -31,19 +31,19 @@ export interface Comparison {
   readonly schema: typeof COMPARISON_SCHEMA;
   readonly factor: number;
   readonly devices: readonly DeviceComparison[];
-  /** Devices of one report that the other one lacks, by name. */
+  /** Names of devices that only one report has. */
   readonly onlyBefore: readonly string[];
   readonly onlyAfter: readonly string[];
 }
 
-/** Calls of fewer seconds differ by chance. */
+/** Calls shorter than this, in seconds, are not compared: their times are mostly noise. */
 const MIN_SECONDS = 1e-3;
 
 /**
- * Compares what came of cells, and the times of calls after the first. Devices are the same that have the same platform and
- * name; where each report has one only, these two are.
+ * Compares the statuses of cells and the times of repeated calls. Devices match by platform and name; when each report
+ * has a single device, these two match.
  *
- * @param factor how many times as long a call has to take to be called slower
+ * @param factor smallest ratio of times that counts as slower
  */
 export function compareReports(before: MatrixReport, after: MatrixReport, factor: number): Comparison {
   const [one, ...others] = before.devices;
@@ -64,7 +64,7 @@ export function compareReports(before: MatrixReport, after: MatrixReport, factor
 
 const isSame = (a: DeviceReport, b: DeviceReport): boolean => a.platform === b.platform && a.name === b.name;
 
-/** Did anything become worse: a status, a time, or a device that is no longer there? */
+/** Returns whether any status or time became worse, or a device is missing. */
 export const isWorse = ({ devices, onlyBefore }: Comparison): boolean =>
   onlyBefore.length > 0 || devices.some(({ changes }) => changes.some((change) => change.isWorse));
 
@@ -87,7 +87,7 @@ const cellOf = ({ operation, algorithm, dtype }: MatrixCell): MatrixCell => ({ o
 const missingChange = (cell: CellReport): Change => ({
   ...cellOf(cell),
   is: 'gone',
-  isWorse: false, // fewer were tried
+  isWorse: false, // fewer cases were tried
   before: cell.status,
 });
 
@@ -109,7 +109,7 @@ function changeOf(old: CellReport | undefined, cell: CellReport, factor: number)
   ];
 }
 
-/** What went well is better than what is not for the device, and that better than what fails, however it does. */
+/** Ranks statuses: ok is better than skipped, and skipped is better than any failure. */
 const rank = (outcome: Outcome): number => (isBad({ outcome }) ? 2 : outcome === 'skipped' ? 1 : 0);
 
 function timesOf({ time: a }: CellReport, { time: b }: CellReport): [number, number] | undefined {

@@ -1,4 +1,4 @@
-/** A matrix as one page that needs nothing else: a table for each device, filters, and what there is to know of each cell. */
+/** Formats a matrix as one self-contained HTML page: a table per device, filters, and the details of each cell. */
 import { DTYPES } from '../../keys/dtype.js';
 import { escapeMarkup, jsonInHtml } from '../../util/markup.js';
 import { commandParts } from './command.js';

@@ -2,7 +2,7 @@ import { escapeMarkup } from '../../util/markup.js';
 import { commandOf } from './command.js';
 import { type CellReport, type DeviceReport, type MatrixReport, statusCounts } from './report.js';
 
-/** A matrix as the XML that continuous integration shows: a suite for each device, a test case for each cell. */
+/** Formats a matrix as JUnit XML for continuous integration: a suite per device, a test case per cell. */
 export function junitReport({ devices }: MatrixReport): string {
   const all = devices.flatMap(({ cells }) => cells);
   return [

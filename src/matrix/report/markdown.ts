@@ -19,7 +19,7 @@ const WORDS: Readonly<Record<Outcome, string>> = {
   timeout: '**timeout**',
 };
 
-/** A matrix as Markdown: a table of cells for each device, and below it what went wrong and why some were skipped. */
+/** Formats a matrix as Markdown: per device a table of cells, the failures, and the reasons for skipped cases. */
 export const markdownReport = ({ devices }: MatrixReport): string =>
   ['# What clsort does on which device', '', ...devices.flatMap(section)].join('\n');
 
@@ -60,7 +60,7 @@ function failures(device: DeviceReport): string[] {
   return listed.length > 0 ? ['What went wrong:', '', ...listed] : [];
 }
 
-/** Reasons name types and sizes: of those of one algorithm the first is told. */
+/** Lists one reason per algorithm or operation: reasons differ only in types and sizes. */
 function skips(cells: readonly CellReport[]): string[] {
   const reasons = new Map<string, string>();
   for (const { operation, algorithm, skipped } of cells) {

@@ -1,4 +1,4 @@
-/** How the page looks: one that is narrow has the names of rows above their cells. */
+/** Style of the page. A narrow page shows row names above their cells. */
 export const PAGE_STYLE = `
 :root {
   color-scheme: light dark;

@@ -6,9 +6,10 @@ import { OUTCOMES } from '../row.js';
 import { type DeviceReport, type MatrixReport, REPORT_SCHEMA } from './report.js';
 
 /**
- * A report that `clsort matrix --json` printed.
+ * Reads a report of `clsort matrix --json`.
  *
- * @throws IoError when it cannot be read; UsageError when it is something else
+ * @throws IoError when the file cannot be read
+ * @throws UsageError when it is no such report
  */
 export async function readReport(file: string): Promise<MatrixReport> {
   const text = await readFile(file, 'utf8').catch((error) => {
@@ -21,7 +22,7 @@ export async function readReport(file: string): Promise<MatrixReport> {
   return { ...report, devices: report.devices.map(withPresentNames) };
 }
 
-/** A device of a report in which algorithms may have their former names. */
+/** Replaces former names of algorithms with the current ones. */
 const withPresentNames = (device: DeviceReport): DeviceReport => ({
   ...device,
   cells: device.cells.map((cell) => ({ ...cell, algorithm: canonicalAlgorithm(cell.algorithm) })),
@@ -31,7 +32,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // told as any other text that is no report
+    return undefined; // reported like any other text that is no report
   }
 }
 

@@ -1,4 +1,4 @@
-/** A matrix as it is kept: what came of each cell of each device, and how to have it once more. */
+/** The stored result of a matrix: the status of each cell of each device, and how to repeat it. */
 
 import { deviceSpecOf, driverEnvironment } from '../../device/device-spec.js';
 import type { DeviceInfo } from '../../device/platform.js';
@@ -12,12 +12,12 @@ import { isBad, type MatrixRow, OUTCOMES, type Outcome, worstOf } from '../row.j
 
 export const REPORT_SCHEMA = 'clsort.matrix-report/1';
 
-/** A case that went wrong. */
+/** A case that failed. */
 export interface BadCase {
   readonly n: number;
   readonly order: Order;
   readonly keys: Keys;
-  /** Of the keys. */
+  /** Seed of the keys. */
   readonly seed: number;
   readonly outcome: Outcome;
   readonly reason: string;
@@ -25,7 +25,7 @@ export interface BadCase {
   readonly seconds: number;
 }
 
-/** The sizes, orders and keys of a cell's cases. */
+/** The sizes, orders and distributions of a cell's cases. */
 export interface Tried {
   readonly n: readonly number[];
   readonly order: readonly Order[];
@@ -33,42 +33,45 @@ export interface Tried {
 }
 
 export interface CellReport extends MatrixCell {
-  /** Of its cases together: the worst. */
+  /** The worst outcome of its cases. */
   readonly status: Outcome;
-  /** Cases by outcome. */
+  /** Number of cases by outcome. */
   readonly counts: Readonly<Partial<Record<Outcome, number>>>;
-  /** Of all its calls, compilation included. */
+  /** Total seconds of its calls, compilation included. */
   readonly seconds: number;
-  /** Of the largest case that went well: the first call, with what is compiled for it, and the shortest of further ones. */
+  /**
+   * Times of the largest case that succeeded, in seconds: the first call, compilation included, and the shortest
+   * repetition.
+   */
   readonly time?: { readonly n: number; readonly first: number; readonly again?: number };
-  /** Of that case, else of any. */
+  /** Plan of that case, or of any case when it has none. */
   readonly plan?: string;
-  /** Why cases were skipped. */
+  /** Reason why cases were skipped. */
   readonly skipped?: string;
-  /** What its cases were, where they were not all of the level. */
+  /** The tried cases; present when filters were set. */
   readonly tried?: Tried;
-  /** Cases that went wrong, the first ones where they are many. */
+  /** The first `MAX_BAD` cases that failed. */
   readonly bad?: readonly BadCase[];
 }
 
-/** A device, and how it was tried. */
+/** A device with the parameters and the result of its run. */
 export interface DeviceReport {
   readonly platform: string;
   readonly name: string;
   readonly driver: string;
   readonly type: string;
-  /** Of OpenCL, as the device has it. */
+  /** OpenCL version of the device. */
   readonly opencl: string;
-  /** Of clsort. */
+  /** Version of clsort. */
   readonly clsort: string;
   readonly date: string;
   readonly seed: string;
   readonly level: Level;
-  /** What `--only` let through; left out where that was everything. */
+  /** Filters of `--only`; absent when there was none. */
   readonly only?: readonly string[];
-  /** What `--device` takes for it. */
+  /** Value of `--device` that selects it. */
   readonly spec: string;
-  /** Variables without which the driver may not show it. */
+  /** Environment variables that the driver may need to expose the device. */
   readonly environment: Readonly<Record<string, string>>;
   readonly seconds: number;
   readonly cells: readonly CellReport[];
@@ -79,7 +82,7 @@ export interface MatrixReport {
   readonly devices: readonly DeviceReport[];
 }
 
-/** Cases that went wrong that are told of a cell. */
+/** Maximum number of failed cases reported per cell. */
 const MAX_BAD = 8;
 
 /** Collects the rows of a device. */
@@ -114,7 +117,7 @@ export class DeviceRows {
   }
 }
 
-/** Cells stand in the order of operations, algorithms and dtypes, cases in that of their keys. */
+/** Returns the sort key of a cell: by operation, then algorithm, then dtype. */
 function placeOf({ operation, algorithm, dtype }: MatrixCell): number {
   const algorithms = algorithmNames();
   const row =
@@ -129,10 +132,14 @@ export const nameOf = ({ operation, algorithm, dtype }: MatrixCell): string =>
 const sum = (all: readonly { readonly seconds: number }[]): number =>
   roundSeconds(all.reduce((total, { seconds }) => total + seconds, 0));
 
-/** Three digits are more than a time of one call can tell. */
+/** Rounds to three digits, the precision of a single measurement. */
 const roundSeconds = (seconds: number): number => Number(seconds.toPrecision(3));
 
-/** @param isPart whether other cases of the cell were left out */
+/**
+ * Summarises the rows of a cell.
+ *
+ * @param isPart whether filters left out other cases of the cell
+ */
 function cellOf(rows: readonly MatrixRow[], isPart: boolean): CellReport {
   const [{ operation, algorithm, dtype }] = rows as [MatrixRow];
   const counts = OUTCOMES.flatMap((outcome) => {
@@ -174,7 +181,7 @@ const badOf = ({ n, order, keys, seed, outcome, reason = '', plan, seconds }: Ma
   ...(plan !== undefined && { plan }),
 });
 
-/** Cells of a status, by status, in the order in which they are told. */
+/** Returns the number of cells per status, in the order of `OUTCOMES`. */
 export function statusCounts(cells: readonly CellReport[]): (readonly [Outcome, number])[] {
   return OUTCOMES.flatMap((outcome) => {
     const count = cells.filter(({ status }) => status === outcome).length;
@@ -182,11 +189,11 @@ export function statusCounts(cells: readonly CellReport[]): (readonly [Outcome, 
   });
 }
 
-/** `212 ok · 9 skipped`. */
+/** Formats counts, such as `212 ok · 9 skipped`. */
 export const countsText = (counts: readonly (readonly [string, number])[]): string =>
   counts.map(([outcome, count]) => `${count} ${outcome}`).join(' · ');
 
-/** JSON with a line for each cell, so that two reports can be compared by eye, too. */
+/** Formats JSON with one line per cell, so that two reports can be compared by eye. */
 export function reportJson({ schema, devices }: MatrixReport): string {
   const parts = devices.map(({ cells, ...device }) => {
     const head = JSON.stringify(device, null, 2).replace(/\n\}$/, '');
@@ -195,15 +202,15 @@ export function reportJson({ schema, devices }: MatrixReport): string {
   return `{ "schema": ${JSON.stringify(schema)}, "devices": [\n${parts.join(',\n')}\n] }\n`;
 }
 
-/** A row of the table of a device: one operation by one algorithm. */
+/** A row in the table of a device: one operation with one algorithm. */
 export interface GridRow {
   readonly operation: string;
   readonly algorithm: string;
-  /** One for each of the dtypes, in their order. */
+  /** One cell per dtype, in the order of the dtypes. */
   readonly cells: readonly (CellReport | undefined)[];
 }
 
-/** The cells of a device as a table. */
+/** Arranges the cells of a device as a table. */
 export function gridOf({ cells }: Pick<DeviceReport, 'cells'>): {
   readonly dtypes: readonly string[];
   readonly rows: readonly GridRow[];

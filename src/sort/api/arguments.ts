@@ -1,4 +1,4 @@
-/** Arguments and options as callers pass them, checked. */
+/** Validation of the arguments and options that callers pass. */
 
 import type { ArrayOf } from '../../keys/array.js';
 import { assertDisjoint, dtypeOf, keyColumn, type ValueArray, valueColumn } from '../../keys/array.js';
@@ -23,29 +23,29 @@ import {
 } from './options.js';
 import { ShardedArray } from './sharded-array.js';
 
-/** Keys as operations take them that work on sharded arrays, too. */
+/** Keys of an operation that also supports sharded arrays: a typed array, device array or sharded array. */
 export type Shardable = Keys | ShardedArray;
 
-/** Positions come as what the keys were: on the host, on the device, or on all devices. */
+/** Positions as u32 (0-based), stored where the keys are: a Uint32Array, a device array or a sharded array. */
 export type Positions<K extends Shardable> = K extends DeviceArray
   ? DeviceArray<'u32'>
   : K extends ShardedArray
     ? ShardedArray<'u32'>
     : Uint32Array;
 
-/** Where results of `topK` come: of sharded arrays to the host. */
+/** Result of `topK`: an array like the input, or a host array for a sharded array. */
 export type TopOf<K extends Shardable> = K extends ShardedArray<infer D> ? ArrayOf<D> : K;
 
-/** An array, or the promise of one: such as another call has returned, which need not be awaited then. */
+/** An array, or a promise of one. A promise that another call returned need not be awaited. */
 export type Awaitable<K> = K | PromiseLike<K>;
 
-/** Widths of values that kernels carry along; others are gathered on the host after an argsort. */
+/** Value sizes in bytes that kernels move with the keys; others are gathered on the host after an argsort. */
 export const CARRIED_VALUE_BYTES = new Set([0, 1, 2, 4, 8, 16]);
 
-/** Largest position that a 32-bit index can hold, plus one. */
+/** Number of positions that 32 bits can represent. */
 export const MAX_INDICES = 2 ** 32;
 
-/** Keys as a caller passes them, checked. */
+/** Validates keys that a caller passed, and returns them as a column. */
 export function readKeys(arrays: ArrayStore, keys: Keys, { dtype }: Pick<SortSettings, 'dtype'>): Column {
   if ((keys as unknown) instanceof ShardedArray) throw shardedUnsupportedError();
   if (keys instanceof DeviceArray) {
@@ -58,7 +58,11 @@ export function readKeys(arrays: ArrayStore, keys: Keys, { dtype }: Pick<SortSet
   return column(own, n, view);
 }
 
-/** Keys of the host as another dtype. @throws UsageError for device arrays, and where the dtype does not hold every key */
+/**
+ * Widens host keys to another dtype.
+ *
+ * @throws UsageError for device arrays, and when the dtype cannot represent every key
+ */
 export function widenKeys(keys: Keys, dtype: Dtype | undefined, to: Dtype): KeyArray {
   if (!(keys instanceof DeviceArray)) return widen(keyColumn(keys, dtype), to);
   throw new UsageError(
@@ -71,7 +75,11 @@ const shardedUnsupportedError = () =>
     'sharded arrays are for sort, argsort, sortPairs, topK and reduce: read() it, or upload without spread, for others',
   );
 
-/** The settings of a call on a sharded array. @throws UsageError for what has no meaning for one */
+/**
+ * Validates the settings of a call on a sharded array.
+ *
+ * @throws UsageError for option `into`, and for another `dtype` than that of the array
+ */
 export function shardedSettings(
   settings: SortSettings,
   { dtype }: ShardedArray,
@@ -84,7 +92,7 @@ export function shardedSettings(
   return settings;
 }
 
-/** Values as a caller passes them beside keys, checked. */
+/** Validates the values that a caller passed with keys. */
 export function readValues(
   arrays: ArrayStore,
   keys: Keys,
@@ -116,7 +124,7 @@ export const taskOf = (
   return { n, settings, dependency: dependency, onHost, again: onHost, overwrites: into !== undefined };
 };
 
-/** Options, checked, without those that the operation has no use for. */
+/** Validates options, and rejects those in `without`, which the operation does not support. */
 export function parse(options: SortOptions = {}, without: readonly (keyof SortOptions)[] = []): SortSettings {
   const settings = parseSortOptions(options);
   for (const name of without) {
@@ -127,12 +135,12 @@ export function parse(options: SortOptions = {}, without: readonly (keyof SortOp
   return settings;
 }
 
-/** Options of operations that sort nothing, checked. */
+/** Validates the options of an operation that does not sort. */
 export function parsePrimitive(options?: PrimitiveOptions): SortSettings {
   return withoutDeviceOptions(options, parsePrimitiveOptions(options));
 }
 
-/** The same of operations whose results can be checked. */
+/** Validates the options of an operation that does not sort and whose result can be verified. */
 export function parseChecked(options?: CheckedOptions): SortSettings {
   return withoutDeviceOptions(options, parseCheckedOptions(options));
 }
@@ -146,7 +154,11 @@ function withoutDeviceOptions(options: PrimitiveOptions = {}, settings: SortSett
 const deviceOptionError = () =>
   new UsageError("options 'device' and 'devices' belong to Sorter.open: this Sorter has its device already");
 
-/** @throws InputError when a result would be written over what is still read, or into what is no array */
+/**
+ * Asserts that a result does not overwrite an input.
+ *
+ * @throws InputError when `into` overlaps `array`, or is not an array
+ */
 export function assertSeparateOutput(array: Keys | undefined, into: Keys | undefined): void {
   if (into === undefined) return;
   if (!isArray(into)) throw new InputError(`into is ${formatValue(into)}: expected an array for the result`);
@@ -160,7 +172,7 @@ export function assertSeparateOutput(array: Keys | undefined, into: Keys | undef
 
 const isArray = (one: unknown): boolean => ArrayBuffer.isView(one) || one instanceof DeviceArray;
 
-/** @throws UsageError for what is no number of keys, or does not say which */
+/** @throws UsageError when `k` is not a whole number from 0 on, or `largest` is not a boolean */
 export function assertTop(k: number, largest: boolean): void {
   if (typeof largest !== 'boolean') throw new UsageError("option 'largest': expected true or false");
   if (!Number.isSafeInteger(k) || k < 0)

@@ -22,10 +22,10 @@ import type { SegmentedArgsortOptions, TopKSegmentsOptions } from './segment-ope
 import type { MergeOptions, SearchSortedOptions } from './select-operations.js';
 import { Sorter } from './sorter.js';
 
-/** One lazily opened Sorter for each device, or list of devices, that was asked for. */
+/** One lazily opened Sorter for each device, or list of devices, that was requested. */
 const sorters = new Map<string, Promise<Sorter>>();
 
-/** Opens the Sorter of a device, or finds it open. A failure is not kept. */
+/** Returns the Sorter of a device, and opens it on first use. A failure is not cached. */
 export function sorterFor({ device = 'auto', devices, onWarning }: OpenOptions = {}): Promise<Sorter> {
   const name = formatValue(devices ?? device);
   let sorter = sorters.get(name);
@@ -37,7 +37,7 @@ export function sorterFor({ device = 'auto', devices, onWarning }: OpenOptions =
   return sorter;
 }
 
-/** A function that checks nothing and opens only what it needs: the Sorter does the rest. */
+/** Runs `use` with the Sorter that the options select. The Sorter validates all other options. */
 export async function withSorter<T, O extends OpenOptions>(
   options: O | undefined,
   use: (sorter: Sorter, options: O) => Promise<T>,
@@ -49,39 +49,62 @@ export async function withSorter<T, O extends OpenOptions>(
 }
 
 /**
- * Sorts `keys` into a new array of the same type, on the best device there is (option `device`), or
- * on several that share it (option `devices`).
+ * Sorts `keys` into a new array of the same type, on the best device, or on that of option `device`, or on several that
+ * share the keys (option `devices`).
  *
  *     const sorted = await sort(Float32Array.of(3, 1, 2), { descending: true });
  *
- * Stable. Numbers in order, −0 before +0, NaN last (option `nan`); bit patterns survive.
+ * Stable. The order is total: numbers in order, −0 before +0, NaN last (option `nan`). No bit of a key changes, and the
+ * input stays as it is. The first call opens the device, which stays open until `close()`. Algorithms and complexity:
+ * see `Sorter.sort`.
  *
- * @throws UsageError, DtypeError, InputError for wrong arguments; NoLoaderError, NoPlatformError,
- *   NoDeviceError when a device was asked for and is not there; MemoryError, DeviceLostError,
- *   MismatchError, AbortedError while sorting
+ * @param keys typed array or Buffer of any dtype
+ * @param options `descending` (default `false`), `nan` (default `'last'`), `device` (default `'auto'`), `into` and the
+ *   other options of a sort
+ * @returns the sorted keys, in an array of the type and length of `keys`, or in `into`
+ * @throws UsageError for an unknown option or an impossible value, and for `device` together with `devices`
+ * @throws DtypeError when option `dtype` does not fit the array
+ * @throws InputError when `keys` is not an array, is detached or holds no whole number of keys; when `into` does not
+ *   fit or overlaps the input
+ * @throws NoLoaderError, NoPlatformError or NoDeviceError when a requested device is not available
+ * @throws UnsupportedError when the algorithm or the device cannot sort these keys
+ * @throws MemoryError when host or device memory is insufficient
+ * @throws DeviceLostError when the device fails
+ * @throws TimeoutError when `timeout` has passed
+ * @throws MismatchError when the result is wrong and `onMismatch` is `'throw'`
+ * @throws AbortedError when `signal` fires
  */
 export function sort<K extends KeyArray>(keys: K, options?: SortOptions & Into<K>): Promise<K> {
   return withSorter(options, (sorter, rest) => sorter.sort(keys, rest));
 }
 
 /**
- * The positions of `keys` in sorted order, as 32-bit numbers: `keys[result[0]]` comes first.
+ * Returns the positions of `keys` in sorted order: `keys[result[0]]` comes first. Stable, in the order of `sort`.
  *
  *     const order = await argsort(prices);
  *     const names = Array.from(order, (i) => products[i]); // cheapest first
  *
- * @throws as `sort`
+ * @param keys typed array of fewer than 2^32 keys
+ * @param options the options of `sort`; `into` is a Uint32Array
+ * @returns positions as 32-bit numbers
+ * @throws UnsupportedError for 2^32 keys or more
+ * @throws the other errors of `sort`
  */
 export function argsort(keys: KeyArray, options?: SortOptions & Into<Uint32Array>): Promise<Uint32Array> {
   return withSorter(options, (sorter, rest) => sorter.argsort(keys, rest));
 }
 
 /**
- * Sorts `keys` and moves `values` (1 to 16 bytes for each key, any typed array) along with them.
+ * Sorts `keys` and moves `values` along with them. Stable: values of equal keys keep their order.
  *
  *     const { keys, values } = await sortPairs(temperatures, Uint32Array.from(ids));
  *
- * @throws as `sort`; InputError when the lengths do not fit or the arrays overlap
+ * @param keys typed array
+ * @param values any typed array with 1 to 16 bytes for each key
+ * @param options the options of `sort`; `into` is `{ keys, values }`, or one of them
+ * @returns sorted keys and the values in the order of their keys, in new arrays of the same types
+ * @throws InputError when the lengths do not fit or the arrays overlap
+ * @throws the other errors of `sort`
  */
 export function sortPairs<K extends KeyArray, V extends ValueArray>(
   keys: K,
@@ -92,22 +115,35 @@ export function sortPairs<K extends KeyArray, V extends ValueArray>(
 }
 
 /**
- * Sorts the memory of `keys` itself; after a failure the keys are as they were.
+ * Sorts `keys` in place. Stable, in the order of `sort`. After a failure the keys are unchanged, unless the device
+ * fails during the last step, which copies the result back.
  *
+ * @param keys typed array
+ * @param options the options of `sort` without `into`
  * @returns `keys`
- * @throws as `sort`
+ * @throws the errors of `sort`
+ * @example
+ * ```ts
+ * await sortInPlace(prices);
+ * ```
  */
 export function sortInPlace<K extends KeyArray>(keys: K, options?: SortOptions): Promise<K> {
   return withSorter(options, (sorter, rest) => sorter.sortInPlace(keys, rest));
 }
 
 /**
- * The order of rows given by columns, the most significant first: `result[0]` is the position of the first
- * row. Stable; all NaNs are equal, and −0 equals +0.
+ * Returns the positions of rows in lexicographic order of their columns: `result[0]` is the position of the first row.
+ * Stable; all NaNs are equal, and −0 equals +0.
  *
  *     await lexsort([year, { keys: price, descending: true }]);
  *
- * @throws as `sort`; InputError when the columns differ in length
+ * @param columns typed arrays of the same length, the most significant first; or `{ keys, descending, nan, dtype }` for
+ *   a column with its own order
+ * @param options `descending` and `nan` for columns without an order of their own, `device`, and how to run
+ * @returns positions as 32-bit numbers
+ * @throws InputError when the lengths differ, or there is no column
+ * @throws UnsupportedError for 2^32 rows or more
+ * @throws the other errors of `sort`
  */
 export function lexsort(
   columns: readonly (KeyArray | LexsortColumn<KeyArray>)[],
@@ -117,12 +153,19 @@ export function lexsort(
 }
 
 /**
- * The `k` largest keys (smallest with `largest: false`) in order, and where they are: what `sort` and
- * `argsort` would begin with.
+ * Returns the `k` largest keys, or the smallest, in order, and their positions. The result is the beginning of what
+ * `sort` and `argsort` return. Of equal keys the first ones are taken.
  *
  *     const { keys, indices } = await topK(scores, 100);
  *
- * @throws as `sort`; UsageError when k is no whole number
+ * @param keys typed array of fewer than 2^32 keys
+ * @param k number of keys; all of them if there are fewer
+ * @param options `largest` (default `true`; `false` for the smallest keys), and the options of `sort` without
+ *   `descending` and `into`
+ * @returns `keys`, and `indices` as 32-bit numbers
+ * @throws UsageError when `k` is not a whole number
+ * @throws UnsupportedError for 2^32 keys or more
+ * @throws the other errors of `sort`
  */
 export async function topK<K extends KeyArray>(
   keys: K,
@@ -136,12 +179,18 @@ export async function topK<K extends KeyArray>(
 }
 
 /**
- * Sorts each segment of `keys` by itself: segment s is `[offsets[s], offsets[s + 1])`.
+ * Sorts each segment of `keys` separately. Segment s is `[offsets[s], offsets[s + 1])`. Stable, in the order of `sort`.
  *
  *     await segmentedSort(Float32Array.of(3, 1, 2, 9, 7), [0, 3, 3, 5]); // 1, 2, 3, 7, 9
  *
- * @param offsets where each segment begins, from 0 on and never falling, and at last the number of keys
- * @throws as `sort`; InputError for wrong offsets
+ * @param keys typed array of fewer than 2^32 keys
+ * @param offsets start of each segment, ascending from 0, then the number of keys; or a number, the length of every
+ *   segment
+ * @param options the options of `sort`
+ * @returns the keys, each segment sorted
+ * @throws InputError for wrong offsets
+ * @throws UnsupportedError for 2^32 keys or more
+ * @throws the other errors of `sort`
  */
 export function segmentedSort<K extends KeyArray>(
   keys: K,
@@ -152,10 +201,18 @@ export function segmentedSort<K extends KeyArray>(
 }
 
 /**
- * The positions of `keys` in the order of `segmentedSort`, counted from the beginning of the array, or with
- * `positions: 'segment'` from that of each segment.
+ * Returns the positions of `keys` in the order of `segmentedSort`.
  *
- * @throws as `segmentedSort`
+ * @param keys typed array of fewer than 2^32 keys
+ * @param offsets as for `segmentedSort`
+ * @param options the options of `argsort`, and `positions`: counted from the start of the `'array'` (default) or of
+ *   each `'segment'`
+ * @returns positions as 32-bit numbers
+ * @throws the errors of `segmentedSort`
+ * @example
+ * ```ts
+ * await segmentedArgsort(Float32Array.of(3, 1, 2, 9, 7), [0, 3, 5]); // 1, 2, 0, 4, 3
+ * ```
  */
 export function segmentedArgsort(
   keys: KeyArray,
@@ -166,9 +223,19 @@ export function segmentedArgsort(
 }
 
 /**
- * Sorts each segment of `keys` by itself and moves `values` along with them, as `sortPairs` does.
+ * Sorts each segment of `keys` separately and moves `values` along, as `sortPairs` does. Stable.
  *
- * @throws as `segmentedSort`; InputError when the lengths do not fit or the arrays overlap
+ * @param keys typed array of fewer than 2^32 keys
+ * @param values any typed array with 1 to 16 bytes for each key
+ * @param offsets as for `segmentedSort`
+ * @param options the options of `sort` without `into`
+ * @returns keys and values, sorted within each segment
+ * @throws InputError when the lengths do not fit or the arrays overlap
+ * @throws the other errors of `segmentedSort`
+ * @example
+ * ```ts
+ * const { keys, values } = await segmentedSortPairs(scores, ids, [0, 3, 5]);
+ * ```
  */
 export function segmentedSortPairs<K extends KeyArray, V extends ValueArray>(
   keys: K,
@@ -180,32 +247,52 @@ export function segmentedSortPairs<K extends KeyArray, V extends ValueArray>(
 }
 
 /**
- * Sorts many arrays of one dtype, each by itself and all in one go: for small ones a call for each takes longer than
- * sorting them.
+ * Sorts many arrays of one dtype, each separately, in one call. For small arrays, a call for each takes longer than
+ * sorting them. Stable, in the order of `sort`.
  *
  *     const [a, b] = await sortMany([Float32Array.of(3, 1, 2), Float32Array.of(9, 7)]);
  *
- * @returns sorted arrays, in the order given: views of one new buffer
- * @throws as `sort`; DtypeError when the arrays are of more than one dtype
+ * @param arrays typed arrays with fewer than 2^32 keys in all; may be empty
+ * @param options the options of `sort` without `into`
+ * @returns sorted arrays, in the given order: views of one new buffer
+ * @throws DtypeError when the arrays have more than one dtype
+ * @throws UnsupportedError for 2^32 keys or more in all
+ * @throws the other errors of `sort`
  */
 export function sortMany<K extends KeyArray>(arrays: readonly K[], options?: SortOptions): Promise<K[]> {
   return withSorter(options, (sorter, rest) => sorter.sortMany(arrays, rest));
 }
 
 /**
- * What `argsort` gives for each of many arrays, made in one go: positions are counted in each array by itself.
+ * Returns the positions that `argsort` returns for each of many arrays, in one call. Positions are counted within each
+ * array.
  *
- * @returns as many arrays, in the order given: views of one new buffer
- * @throws as `sortMany`
+ * @param arrays typed arrays with fewer than 2^32 keys in all; may be empty
+ * @param options the options of `sort` without `into`
+ * @returns one array of positions for each array, in the given order: views of one new buffer
+ * @throws the errors of `sortMany`
+ * @example
+ * ```ts
+ * const [a, b] = await argsortMany([Float32Array.of(3, 1, 2), Float32Array.of(9, 7)]);
+ * ```
  */
 export function argsortMany(arrays: readonly KeyArray[], options?: SortOptions): Promise<Uint32Array[]> {
   return withSorter(options, (sorter, rest) => sorter.argsortMany(arrays, rest));
 }
 
 /**
- * The distinct keys in order, and how often each is there; all NaNs are one key, and so are the zeros.
+ * Returns the distinct keys in order, and how often each occurs. All NaNs are equal, and −0 equals +0. Each result is
+ * the first of its equals in the input.
  *
- * @throws as `sort`
+ * @param keys typed array of fewer than 2^32 keys
+ * @param options the options of `sort` without `bits` and `into`
+ * @returns `keys`, and `counts` as 32-bit numbers
+ * @throws UnsupportedError for 2^32 keys or more
+ * @throws the other errors of `sort`
+ * @example
+ * ```ts
+ * const { keys, counts } = await unique(Uint8Array.of(3, 1, 3)); // 1, 3 and 1, 2
+ * ```
  */
 export async function unique<K extends KeyArray>(
   keys: K,
@@ -218,20 +305,42 @@ export async function unique<K extends KeyArray>(
 }
 
 /**
- * The sum (of integers a BigInt of 64 bits, which wraps), minimum or maximum of `keys`. NaN wins a minimum
- * and a maximum; −0 is below +0.
+ * Returns the sum, minimum or maximum of `keys`. A sum of integers is a BigInt of 64 bits, which wraps. A minimum or
+ * maximum is NaN if a key is NaN; −0 is below +0. Error bounds: see `Sorter.reduce`.
  *
- * @throws as `sort`; InputError for the minimum or maximum of no keys; UnsupportedError for sums of f16
+ * @param keys typed array
+ * @param op `'sum'`, `'min'` or `'max'`
+ * @param options `device` (default `'auto'`), `devices`, `dtype`, `signal`, `timeout` and `onWarning`
+ * @returns a number, or a BigInt for sums of integers and for 64-bit integers
+ * @throws InputError for the minimum or maximum of no keys
+ * @throws UnsupportedError for sums of f16
+ * @throws the other errors of `sort`
+ * @example
+ * ```ts
+ * const largest = await reduce(prices, 'max');
+ * ```
  */
 export function reduce(keys: KeyArray, op: ReduceOp, options?: PrimitiveOptions): Promise<number | bigint> {
   return withSorter(options, (sorter, rest) => sorter.reduce(keys, op, rest));
 }
 
 /**
- * Prefix sums of `keys`, in their own type or in `resultDtype`, modulo which integers wrap: of the keys before each, with `inclusive` up to each. With `op` minima, maxima
- * or products instead.
+ * Returns prefix sums of `keys`: each result is the sum of the keys before its key, and with `inclusive` of the key
+ * itself. Option `op` selects minima, maxima or products instead.
  *
- * @throws as `sort`; UnsupportedError for sums and products of f16
+ * Results have the dtype of the keys, or `resultDtype`; integers wrap in it. Error bounds and first results: see
+ * `Sorter.scan`.
+ *
+ * @param keys typed array
+ * @param options `op` (default `'sum'`), `inclusive` (default `false`), `resultDtype`, `verify` (default `false`),
+ *   `into`, `device` (default `'auto'`), `devices`, `dtype`, `signal`, `timeout` and `onWarning`
+ * @returns one result for each key
+ * @throws UnsupportedError for sums and products of f16
+ * @throws the other errors of `sort`
+ * @example
+ * ```ts
+ * await scan(Uint32Array.of(3, 1, 2), { inclusive: true }); // 3, 4, 6
+ * ```
  */
 export function scan<D extends Dtype>(
   keys: KeyArray,
@@ -243,24 +352,35 @@ export function scan<K extends KeyArray>(keys: K, options?: ScanOptions & Into<K
 }
 
 /**
- * How many keys are in each bin: `bins` of equal width over `range`, or between `edges`. A bin has its
- * lower edge, the last one its upper edge too; NaN is in none. Or of digits: `bits` of the keys' codes.
+ * Counts the keys in each bin: `bins` bins of equal width over `range`, or bins between `edges`, or the values of a
+ * digit, `bits` of the keys' codes. A bin includes its lower edge and the last bin its upper edge; NaN is in no bin.
  *
  *     await histogram(ages, { bins: 10, range: [0, 100] });
  *
- * @throws as `sort`; UsageError when the options do not make bins
+ * @param keys typed array of fewer than 2^32 keys
+ * @param options `bins` and `range`, or `edges`, or `bits`; `device` (default `'auto'`), `devices`, `dtype`, `signal`,
+ *   `timeout` and `onWarning`
+ * @returns one count for each bin
+ * @throws UsageError when the options do not define bins
+ * @throws UnsupportedError for 2^32 keys or more
+ * @throws the other errors of `sort`
  */
 export function histogram(keys: KeyArray, options: HistogramOptions): Promise<Uint32Array> {
   return withSorter(options, (sorter, rest) => sorter.histogram(keys, rest));
 }
 
 /**
- * The elements of `values` at `indices`, such as an `argsort` gives: `result[i]` is `values[indices[i]]`. Of a list of columns
- * a list comes back.
+ * Gathers elements: `result[i]` is `values[indices[i]]`. A list of columns returns a list.
  *
  *     const [ids, amounts] = await gather([allIds, allAmounts], await argsort(dates));
  *
- * @throws as `sort`; InputError when an index is not inside, and when columns have different numbers of elements
+ * @param values typed array, or a list of typed arrays that have the same length
+ * @param indices positions such as those of an `argsort`
+ * @param options `device` (default `'auto'`), `devices`, `dtype` (not for a list), `signal`, `timeout`, `onWarning` and
+ *   `into`
+ * @returns one element for each index, in an array of the type of `values`; for a list, one such array for each column
+ * @throws InputError when an index is out of range, and when the columns differ in length
+ * @throws the other errors of `sort`
  */
 export function gather<V extends KeyArray>(
   values: V,
@@ -287,11 +407,18 @@ export function gather(
 }
 
 /**
- * The keys that a predicate, or a mask of one byte for each, chooses, in input order.
+ * Returns the keys that a predicate or a mask selects, in input order.
  *
  *     await filter(prices, { from: 10, below: 20 });
  *
- * @throws as `sort`; InputError when the mask does not fit
+ * @param keys typed array of fewer than 2^32 keys
+ * @param by mask of one byte for each key, which selects the keys whose byte is not 0; or a condition on the keys
+ * @param options `verify` (default `false`), `device` (default `'auto'`), `devices`, `dtype`, `signal`, `timeout` and
+ *   `onWarning`
+ * @returns the selected keys, in an array of the type of `keys`
+ * @throws InputError when the mask does not fit
+ * @throws UnsupportedError for 2^32 keys or more
+ * @throws the other errors of `sort`
  */
 export function filter<K extends KeyArray>(
   keys: K,
@@ -302,10 +429,17 @@ export function filter<K extends KeyArray>(
 }
 
 /**
- * The keys that are chosen, as `filter` says, and behind them the others; both in input order.
+ * Returns all keys, the selected ones first. Both groups keep their input order.
  *
- * @returns all keys, of which the first `count` are those that are chosen
- * @throws as `filter`
+ * @param keys typed array of fewer than 2^32 keys
+ * @param by mask or predicate, as for `filter`
+ * @param options the options of `filter`, and `into`
+ * @returns all keys; the first `count` are the selected ones
+ * @throws the errors of `filter`
+ * @example
+ * ```ts
+ * const { keys, count } = await partition(prices, { below: 20 });
+ * ```
  */
 export function partition<K extends KeyArray>(
   keys: K,
@@ -319,10 +453,21 @@ export function partition<K extends KeyArray>(
 }
 
 /**
- * How many of `sorted`, which is in the order of `sort`, come before each key: with `side: 'right'` those that are equal to
- * it, too.
+ * Returns the insertion point of each key in a sorted array: the number of keys of `sorted` that come before it. With
+ * `side: 'right'`, keys that are equal to it count as well.
  *
- * @throws as `sort`; InputError for two dtypes
+ * @param sorted fewer than 2^32 keys in the order of `sort`, of the dtype of `keys`
+ * @param keys typed array of keys to search for
+ * @param options `side` (default `'left'`), `descending` (default `false`), `nan` (default `'last'`), `into`, `device`
+ *   (default `'auto'`), `devices`, `dtype`, `signal`, `timeout` and `onWarning`
+ * @returns positions as 32-bit numbers
+ * @throws InputError when the arrays differ in dtype
+ * @throws UnsupportedError for 2^32 sorted keys or more
+ * @throws the other errors of `sort`
+ * @example
+ * ```ts
+ * await searchSorted(Uint32Array.of(10, 20, 30), Uint32Array.of(20, 25)); // 1, 2
+ * ```
  */
 export function searchSorted<K extends KeyArray>(
   sorted: K,
@@ -333,20 +478,38 @@ export function searchSorted<K extends KeyArray>(
 }
 
 /**
- * One array in order out of two that are: of equal keys those of `a` come first.
+ * Merges two sorted arrays into one. Of equal keys those of `a` come first.
  *
- * @throws as `searchSorted`
+ * @param a typed array in the order of `sort`
+ * @param b typed array of the same dtype in the same order
+ * @param options `descending` (default `false`), `nan` (default `'last'`), `into`, `device` (default `'auto'`),
+ *   `devices`, `dtype`, `signal`, `timeout` and `onWarning`
+ * @returns the merged keys, in an array of the type of `a`
+ * @throws InputError when the arrays differ in dtype
+ * @throws the other errors of `sort`
+ * @example
+ * ```ts
+ * await merge(Uint32Array.of(1, 4), Uint32Array.of(2, 3)); // 1, 2, 3, 4
+ * ```
  */
 export function merge<K extends KeyArray>(a: K, b: K, options?: MergeOptions & Into<K>): Promise<K> {
   return withSorter(options, (sorter, rest) => sorter.merge<KeyArray>(a, b, rest)) as Promise<K>;
 }
 
 /**
- * The distinct keys in order, and the sum (of integers in 64 bits), minimum or maximum of the values of each.
+ * Returns the distinct keys in order, and the sum, minimum or maximum of the values of each. Sums of integers have 64
+ * bits; other results have the dtype of the values.
  *
  *     const { keys, values } = await reduceByKey(customers, amounts, 'sum');
  *
- * @throws as `unique`; InputError when the lengths differ; UnsupportedError for sums of f16
+ * @param keys typed array of fewer than 2^32 keys, in any order
+ * @param values typed array of one value for each key
+ * @param op `'sum'`, `'min'` or `'max'`
+ * @param options the options of `unique`
+ * @returns distinct keys, and one reduced value for each
+ * @throws InputError when the lengths differ
+ * @throws UnsupportedError for sums of f16
+ * @throws the other errors of `unique`
  */
 export function reduceByKey<K extends KeyArray>(
   keys: K,
@@ -363,10 +526,20 @@ export function reduceByKey<K extends KeyArray>(
 }
 
 /**
- * The `k` largest keys (smallest with `largest: false`) of each segment in order, where they are, and where those of each
- * segment begin.
+ * Returns the `k` largest keys of each segment, or the smallest, in order, and their positions.
  *
- * @throws as `segmentedSort`; UsageError when k is no whole number
+ * @param keys typed array of fewer than 2^32 keys
+ * @param offsets as for `segmentedSort`
+ * @param k number of keys of each segment; a segment with fewer keys returns all of them
+ * @param options the options of `topK`, and `positions` as for `segmentedArgsort`
+ * @returns `keys` and `indices` of all segments, concatenated, and `offsets`: the start of each segment in them, then
+ *   their number
+ * @throws UsageError when `k` is not a whole number
+ * @throws the other errors of `segmentedSort`
+ * @example
+ * ```ts
+ * const { keys, indices, offsets } = await topKSegments(scores, [0, 3, 5], 2);
+ * ```
  */
 export function topKSegments<K extends KeyArray>(
   keys: K,
@@ -383,7 +556,14 @@ export function topKSegments<K extends KeyArray>(
   }>;
 }
 
-/** Closes the Sorters that the functions of this module opened. Not needed before a program ends. */
+/**
+ * Closes the Sorters that the functions of this module opened. A program need not call it before it ends.
+ *
+ * @example
+ * ```ts
+ * await close();
+ * ```
+ */
 export async function close(): Promise<void> {
   const open = [...sorters.values()];
   sorters.clear();

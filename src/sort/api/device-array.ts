@@ -5,31 +5,39 @@ import { DeviceLostError, UsageError } from '../../util/errors.js';
 import { byteLengthOf, type Column, isOnDevice } from '../backend/column.js';
 import { assertElements } from './element-range.js';
 
-/** What keeps the memory of device arrays; a Sorter. */
+/** Owner of the memory of device arrays: a Sorter. */
 export interface ArrayOwner {
-  /** Copies `view` into the column from its element `offset` on. */
+  /** Copies `view` into the column, from its element `offset` on. */
   store(column: Column, view: ArrayBufferView, offset: number): Promise<void>;
-  /** The same into elements that no call knows of yet, whatever else is under way. */
+  /** Copies as `store` does, into elements that no call uses yet, concurrently with all calls. */
   fill(column: Column, view: ArrayBufferView, offset: number): Promise<void>;
-  /** Copies elements of the column from `offset` on into `view`. */
+  /** Copies elements of the column, from `offset` on, into `view`. */
   load(column: Column, view: ArrayBufferView, offset: number): Promise<void>;
-  /** As `fill`, of a stretch of a file. */
+  /** Copies as `fill` does, from a range of a file. */
   fillFrom(column: Column, file: FileRange, offset: number): Promise<FileTransferResult>;
-  /** Copies elements that are there, and that no call overwrites, into a stretch of a file, whatever else is under way. */
+  /** Copies complete elements that no call overwrites into a range of a file, concurrently with all calls. */
   loadTo(column: Column, file: FileRange, offset: number): Promise<FileTransferResult>;
-  /** Discards the column when the array, which is not disposed of, is collected. */
+  /** Discards the column when the array is garbage collected without having been disposed of. */
   watch(array: DeviceArray, column: Column): void;
-  /** Ends `watch`. */
+  /** Reverts `watch`. */
   unwatch(array: DeviceArray): void;
   discard(column: Column): void;
-  /** @throws UsageError when it is closed */
+  /** @throws UsageError when the owner is closed */
   assertOpen(): void;
 }
 
 /**
- * Elements of one dtype that stay where they are sorted: on the device, or in the memory of the host
- * engine. Comes from `Sorter.upload`, `Sorter.allocate` and operations on other device arrays; belongs to
- * that Sorter. May hold more elements than one JavaScript array can: fill and read it in pieces then.
+ * Array of one dtype that stays where it is sorted: on the device, or in the memory of the host engine.
+ *
+ * `Sorter.upload`, `Sorter.allocate` and operations on other device arrays create it, and it belongs to that Sorter. A
+ * device array may hold more elements than one JavaScript array can; it is then filled and read in pieces.
+ *
+ * @example
+ * ```ts
+ * const keys = await sorter.upload(Float32Array.of(5, 1, 4));
+ * const sorted = await sorter.sort(keys);
+ * const smallest = await sorted.read(0, 1); // 1
+ * ```
  */
 export class DeviceArray<D extends Dtype = Dtype> implements Disposable {
   readonly dtype: D;
@@ -38,7 +46,7 @@ export class DeviceArray<D extends Dtype = Dtype> implements Disposable {
   readonly #owner: ArrayOwner;
   #column: Column | undefined;
 
-  /** @internal Sorters make them. */
+  /** @internal Created by Sorters only. */
   constructor(owner: ArrayOwner, dtype: D, column: Column) {
     this.#owner = owner;
     this.#column = column;
@@ -47,16 +55,20 @@ export class DeviceArray<D extends Dtype = Dtype> implements Disposable {
     owner.watch(this, column);
   }
 
-  /** Bytes that the elements take. */
+  /** Size of the elements in bytes. */
   get byteLength(): number {
     return byteLengthOf(this.#live());
   }
 
   /**
-   * Fills elements from `offset` on with those of `view`, an array of the same dtype (or of bits of its
-   * width, or bytes). `view` must not change before the promise resolves.
+   * Copies the elements of `view` into the array.
    *
-   * @throws InputError when the elements do not fit; UsageError after `dispose()`
+   * @param view array of the same dtype, of bits of its width, or of bytes; it must not change before the promise
+   *   resolves
+   * @param offset first element to overwrite; default 0
+   * @throws InputError when the elements do not fit
+   * @throws UsageError after `dispose()`
+   * @throws DeviceLostError when the device failed and the array was lost
    */
   async write(view: KeyArray, offset = 0): Promise<void> {
     const column = this.#live();
@@ -66,11 +78,14 @@ export class DeviceArray<D extends Dtype = Dtype> implements Disposable {
   }
 
   /**
-   * Copies `length` elements from `offset` on into a new array: a Float16Array for f16 where Node has it,
-   * else a Uint16Array of bits.
+   * Copies elements into a new array.
    *
-   * @throws InputError when there are no such elements, or more than one array can hold: read in pieces;
-   *   UsageError after `dispose()`
+   * @param offset first element; default 0
+   * @param length number of elements; default: all from `offset` on
+   * @returns a typed array of the dtype; for f16 a Float16Array if Node has one, otherwise a Uint16Array of bits
+   * @throws InputError when the range exceeds the array, or is longer than one typed array can be: read in pieces
+   * @throws UsageError after `dispose()`
+   * @throws DeviceLostError when the device failed and the array was lost
    */
   async read(offset = 0, length?: number): Promise<ArrayOf<D>> {
     const column = this.#live();
@@ -81,19 +96,23 @@ export class DeviceArray<D extends Dtype = Dtype> implements Disposable {
   }
 
   /**
-   * Copies as many elements as `view` has, from `offset` on, into `view`: an array of the same dtype (or of bits of its
-   * width, or bytes). What is used again, such as an array of `Sorter.alloc`, costs less than new ones do.
+   * Copies elements into an existing array. Reusing an array, such as one of `Sorter.alloc`, costs less than new arrays
+   * do.
    *
-   * @throws InputError when there are no such elements; UsageError after `dispose()`
+   * @param view array of the same dtype, of bits of its width, or of bytes; receives as many elements as it has
+   * @param offset first element to copy; default 0
+   * @throws InputError when the range exceeds the array
+   * @throws UsageError after `dispose()`
+   * @throws DeviceLostError when the device failed and the array was lost
    */
   async readInto(view: KeyArray, offset = 0): Promise<void> {
     const column = this.#live();
     const { n } = keyColumn(view, this.dtype);
     assertElements('device array', this.length, offset, n);
-    await this.#owner.load(column, view, offset); // which may stand anywhere
+    await this.#owner.load(column, view, offset); // `view` itself: a column of it may be a copy
   }
 
-  /** @internal As `write`, beside whatever is under way: for elements that no call was given yet. */
+  /** @internal Copies as `write` does, concurrently with all calls, into elements that no call has used yet. */
   async fill(view: KeyArray, offset: number): Promise<void> {
     const column = this.#live();
     const bits = keyColumn(view, this.dtype);
@@ -101,14 +120,14 @@ export class DeviceArray<D extends Dtype = Dtype> implements Disposable {
     await this.#owner.fill(column, bits.view, offset);
   }
 
-  /** @internal As `fill`, of a stretch of a file that holds elements. */
+  /** @internal Copies as `fill` does, from a range of a file that holds elements. */
   async fillFrom(file: FileRange, offset: number): Promise<FileTransferResult> {
     const column = this.#live();
     assertElements('device array', this.length, offset, file.bytes / column.info.bytes);
     return this.#owner.fillFrom(column, file, offset);
   }
 
-  /** @internal Copies elements into a stretch of a file, whatever else is under way: of an array that a call has made. */
+  /** @internal Copies elements of a complete result into a range of a file, concurrently with all calls. */
   async readTo(file: FileRange, offset: number): Promise<FileTransferResult> {
     const column = this.#live();
     assertElements('device array', this.length, offset, file.bytes / column.info.bytes);
@@ -116,8 +135,9 @@ export class DeviceArray<D extends Dtype = Dtype> implements Disposable {
   }
 
   /**
-   * Gives the memory back. May be called twice; using the array afterwards is an error. Arrays that are dropped
-   * without it give their memory back too, when they are collected.
+   * Releases the memory. May be called twice. Using the array afterwards is an error.
+   *
+   * The garbage collector also releases the memory of an array that was not disposed of.
    */
   dispose(): void {
     const column = this.#column;
@@ -131,7 +151,12 @@ export class DeviceArray<D extends Dtype = Dtype> implements Disposable {
     this.dispose();
   }
 
-  /** @internal The elements, for their owner only. */
+  /**
+   * @internal Returns the elements to their owner.
+   *
+   * @throws UsageError for another owner, and after `dispose()`
+   * @throws DeviceLostError when the device failed
+   */
   columnFor(owner: ArrayOwner): Column {
     const column = this.#live();
     if (owner !== this.#owner) {

@@ -1,4 +1,4 @@
-/** Sorters without a device, for who would not even load what drives one. */
+/** Sorters without a device, for callers that do not even load the code that controls one. */
 import { minKeysForDevices } from '../../algorithms/tuning.js';
 import type { ClsortError } from '../../util/errors.js';
 import { HostBackend } from '../backend/host-backend.js';
@@ -6,16 +6,16 @@ import { SorterOperations } from './sorter-operations.js';
 
 type Warn = (warning: ClsortError) => void;
 
-/** Why the host sorts few keys although there may be a device. */
+/** Returns the reason in plans for sorting few keys on the host although there may be a device. */
 export const hostIsFaster = (below: number): string => `the host sorts fewer than ${below} keys sooner`;
 
-/** What `Sorter.open({ device: 'host' })` opens. */
+/** Returns a Sorter on the host engine, as `Sorter.open({ device: 'host' })` does. */
 export const hostSorter = (onWarning: Warn): SorterOperations =>
   new SorterOperations(new HostBackend(), onWarning);
 
 /**
- * A Sorter for at most so many keys in host memory, which the host sorts sooner than every device that is known, and
- * sooner than one is opened; undefined where they are too many.
+ * Returns a Sorter on the host engine if it sorts up to `maxKeys` host keys faster than every known device, and faster
+ * than a device is opened. Otherwise returns undefined.
  */
 export function smallHostSorter(maxKeys: number, onWarning: Warn): SorterOperations | undefined {
   const minDeviceKeys = minKeysForDevices();

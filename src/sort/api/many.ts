@@ -1,4 +1,4 @@
-/** Many arrays of the host, each sorted by itself and all in one go, as segments of one array. */
+/** Sorts many host arrays separately in one call, as segments of one array. */
 import {
   assertAttached,
   dtypeOf,
@@ -15,34 +15,34 @@ import { assertIndexable, parse } from './arguments.js';
 import { type SortOptions, throwIfAborted } from './options.js';
 import type { SegmentedArgsortOptions } from './segment-operations.js';
 
-/** Bytes that are copied in one step, arrays that are looked at: either takes a millisecond or so. */
+/** Bytes copied, or arrays inspected, in one step; either takes about a millisecond. */
 const STEP_BYTES = 2 ** 21;
 const STEP_ARRAYS = 2 ** 12;
 
-/** Arrays of fewer bytes, on the average, are copied by this thread: to tell others where each is takes as long. */
+/** Below this average size, this thread copies the arrays: describing them to other threads takes as long. */
 const MIN_THREADED_BYTES = 2 ** 10;
 
-/** Bytes of the memory that a part passes through, and bytes of a part, by and large: while one is sorted, the next one is copied. */
+/** Bytes of a pooled buffer, and approximate bytes of a part. One part is copied while the previous one is sorted. */
 const POOLED_BUFFER_BYTES = 2 ** 24;
 const PART_BYTES = (POOLED_BUFFER_BYTES / 8) * 7;
-/** Smaller parts get memory of their own, which costs less than to keep a room. */
+/** Smaller parts allocate their own memory, which costs less than keeping a pooled buffer. */
 const MIN_POOLED_BYTES = 2 ** 20;
-/** Parts that are under way at a time, each in memory of its own. */
+/** Parts in flight at a time, each in its own memory. */
 const MAX_CONCURRENT_PARTS = 2;
 
-/** What arrays pass through on their way. */
+/** Creates the pool of buffers that the parts are copied into. */
 export const createPartPool = (): HostBufferPool => new HostBufferPool(POOLED_BUFFER_BYTES);
 
-/** Memory that is written, and that nobody has seen before. */
+/** Output memory that no caller knows yet. */
 type OwnOutput<R> = { readonly into: R };
 
-/** Who sorts the segments of one array. */
+/** Sorts the segments of one array. */
 interface SegmentSorter {
-  /** Where large arrays come from, of which every byte is written before anybody sees it. */
+  /** Source of memory for large arrays; every byte is written before a caller reads it. */
   readonly memory: MemorySource | undefined;
-  /** Of `partRooms`. */
+  /** Created by `createPartPool`. */
   readonly pool: HostBufferPool;
-  /** Copies arrays to where they lie one behind the other, while this thread does other things; where somebody can. */
+  /** Concatenates arrays on other threads; undefined if only this thread can copy. */
   readonly join: ((from: readonly ArrayBufferView[], to: ArrayBufferView) => Promise<void>) | undefined;
   segmentedSort(
     keys: KeyArray,
@@ -56,18 +56,18 @@ interface SegmentSorter {
   ): Promise<Uint32Array>;
 }
 
-/** Arrays as they would lie one behind the other. */
+/** Layout of the arrays when concatenated. */
 interface ArrayLayout {
   readonly arrays: readonly KeyArray[];
   readonly first: KeyArray;
   readonly info: DtypeInfo;
-  /** In keys: where each array begins, and at last where they end. */
+  /** Start of each array, then the end of the last one, in keys. */
   readonly offsets: Uint32Array;
-  /** Elements of the arrays that make a key. */
+  /** Array elements per key. */
   readonly perKey: number;
 }
 
-/** See `SorterOperations.sortMany`. */
+/** Implements `SorterOperations.sortMany`. */
 export async function sortMany<K extends KeyArray>(
   sorter: SegmentSorter,
   arrays: readonly K[],
@@ -88,7 +88,7 @@ export async function sortMany<K extends KeyArray>(
   });
 }
 
-/** See `SorterOperations.argsortMany`. */
+/** Implements `SorterOperations.argsortMany`. */
 export async function argsortMany(
   sorter: SegmentSorter,
   arrays: readonly KeyArray[],
@@ -109,10 +109,10 @@ export async function argsortMany(
   });
 }
 
-/** Views of an array, one for each segment. */
+/** Returns a view of each segment of an array. */
 function viewsOf<A extends KeyArray>(all: A, offsets: Uint32Array, perKey: number): A[] {
   const views: A[] = new Array(offsets.length - 1);
-  // `subarray` takes five times as long as to make a view; of a Buffer only it makes a Buffer.
+  // `subarray` takes five times as long as creating a view, but only it returns a Buffer for a Buffer.
   const { buffer, byteOffset, BYTES_PER_ELEMENT: bytes } = all;
   const View = all.constructor as new (buffer: ArrayBufferLike, byteOffset: number, length: number) => A;
   const isBuffer = Buffer.isBuffer(all);
@@ -127,7 +127,7 @@ function viewsOf<A extends KeyArray>(all: A, offsets: Uint32Array, perKey: numbe
 }
 
 /**
- * Looks at all arrays, and copies nothing.
+ * Computes the layout of the arrays without copying them.
  *
  * @returns undefined when there are none
  * @throws UsageError, DtypeError, InputError, AbortedError, UnsupportedError
@@ -139,22 +139,22 @@ async function measureLayout(
   const { signal, dtype } = parse(options);
   if (!Array.isArray(arrays)) throw new InputError('expected an array of typed arrays, each to be sorted');
   if (arrays.length === 0) return undefined;
-  const given = [...arrays] as const; // a caller who changes the list meanwhile changes nothing here
+  const given = [...arrays] as const; // a copy, since the caller may change the list meanwhile
   const first = given[0] as KeyArray;
-  dtypeOf(first, 'array 0 is'); // refused by that name
+  dtypeOf(first, 'array 0 is'); // the error names it array 0
   const { info } = keyColumn(first, dtype);
   const offsets = new Uint32Array(given.length + 1);
   await runYielding(measureSteps(given, info, offsets), signal);
   return { arrays: given, first, info, offsets, perKey: info.bytes / first.BYTES_PER_ELEMENT };
 }
 
-/** Tells where each array begins among all. */
+/** Computes the start of each array in the concatenation. */
 function* measureSteps(arrays: readonly KeyArray[], { bytes }: DtypeInfo, offsets: Uint32Array): Steps {
   const own = dtypeOf(arrays[0]);
   const like = Object.getPrototypeOf(arrays[0]);
   let total = 0;
   for (const [i, array] of arrays.entries()) {
-    // Most are made alike, which takes less to see than what they are of.
+    // Most arrays share a prototype, and comparing prototypes is faster than looking up the dtype.
     const dtype =
       ArrayBuffer.isView(array) && Object.getPrototypeOf(array) === like
         ? own
@@ -162,7 +162,7 @@ function* measureSteps(arrays: readonly KeyArray[], { bytes }: DtypeInfo, offset
     if (dtype !== own) {
       throw new DtypeError(`array 0 is of ${own} and array ${i} of ${dtype}: expected arrays of one dtype`);
     }
-    if (array.byteLength === 0) assertAttached(array, `array ${i}`); // detached ones look empty
+    if (array.byteLength === 0) assertAttached(array, `array ${i}`); // detached arrays look empty
     const n = array.byteLength / bytes;
     if (!Number.isInteger(n)) {
       throw new InputError(`array ${i} has ${array.byteLength} bytes, which are no whole number of keys`);
@@ -178,11 +178,11 @@ function* measureSteps(arrays: readonly KeyArray[], { bytes }: DtypeInfo, offset
 interface Part {
   readonly begin: number;
   readonly end: number;
-  /** In keys of the part: where each array begins, and at last where they end. */
+  /** Start of each array, then the end of the last one, in keys of the part. */
   readonly offsets: Uint32Array;
 }
 
-/** Cuts arrays into so many parts, which have about as many keys each; into fewer where arrays are longer than that. */
+/** Divides the arrays into at most `count` parts of about equally many keys. Long arrays result in fewer parts. */
 function partsOf(offsets: Uint32Array, count: number): Part[] {
   const parts: Part[] = [];
   const all = offsets.at(-1) as number;
@@ -199,7 +199,7 @@ function partsOf(offsets: Uint32Array, count: number): Part[] {
   return parts;
 }
 
-/** Parts that are under way. */
+/** Parts in flight. */
 class PendingParts {
   readonly #all: Promise<void>[] = [];
 
@@ -208,35 +208,35 @@ class PendingParts {
   }
 
   add(part: Promise<void>): void {
-    part.catch(() => undefined); // told when it is awaited
+    part.catch(() => undefined); // reported when it is awaited
     this.#all.push(part);
   }
 
-  /** Waits for the first of them. */
+  /** Waits for the oldest part. */
   async settleFirst(): Promise<void> {
     await this.#all.shift();
   }
 
-  /** Waits for all, also where one of them fails: who is told of that may do anything with the memory. */
+  /** Waits for all parts, even if one fails: the caller may reuse the memory as soon as it sees the error. */
   async settleAll(): Promise<void> {
     const ends = await Promise.allSettled(this.#all);
     for (const end of ends) if (end.status === 'rejected') throw end.reason;
   }
 }
 
-/** Memory for results, and what is made there. */
+/** Memory for the results, and the sort that fills it. */
 interface OutputMemory<A> {
-  /** Sorts a part, whose keys are those from `start` to `end` among all. */
+  /** Sorts a part, whose keys are those from `start` to `end` of all. */
   sort(keys: KeyArray, offsets: Uint32Array, start: number, end: number): Promise<unknown>;
   views(): A[];
 }
 
 /**
- * Sorts arrays part by part; what is to be told of the call as a whole is told of one part.
+ * Sorts the arrays part by part. With `onReport`, `onProgress` or `timeout`, all arrays are one part.
  *
- * The memory for results is made after all other memory of V8's: V8 collects young objects when such memory is asked for while young
- * objects hold tens of megabytes. It would find the memory in use, each time, and hand it on to the old objects, which take
- * it much longer to collect. The memory of the call before is given back by a thread of V8's, a moment after it was collected.
+ * The result memory is allocated last, because V8 collects young objects on such an allocation if they hold tens of
+ * megabytes. An earlier allocation would promote live buffers to the old generation, which takes much longer to
+ * collect.
  */
 async function sortInParts<A>(
   layout: ArrayLayout,
@@ -280,10 +280,10 @@ async function sortInParts<A>(
 }
 
 /**
- * Copies arrays one behind the other.
+ * Concatenates arrays.
  *
- * @returns what others copy meanwhile
- * @throws InputError when one is no longer as long as it was
+ * @returns the copies that other threads still make
+ * @throws InputError when the length of an array has changed
  */
 function* copySteps(
   { arrays, offsets, perKey }: ArrayLayout,
@@ -305,7 +305,7 @@ function* copySteps(
     const target = to.subarray(at(i), at(stop));
     if (join && target.byteLength >= some.length * MIN_THREADED_BYTES) {
       const copied = join(some, target);
-      copied.catch(() => undefined); // told when it is awaited
+      copied.catch(() => undefined); // reported when it is awaited
       joined.push(copied);
     } else yield* concatenateSteps(some, target);
     yield;
@@ -313,12 +313,12 @@ function* copySteps(
   return joined;
 }
 
-/** Copies arrays one behind the other, by this thread. */
+/** Concatenates arrays on this thread. */
 function* concatenateSteps(arrays: readonly KeyArray[], to: KeyArray): Steps {
   let at = 0;
   let bytesSinceYield = 0;
   for (const array of arrays) {
-    // All are of one type, which the compiler cannot know.
+    // All arrays have one type, which the compiler cannot know.
     to.set(array as never, at);
     at += array.length;
     bytesSinceYield += array.byteLength;

@@ -3,12 +3,12 @@ import type { Calls } from '../calls/calls.js';
 import type { DeviceGroup } from '../multi-device/device-group.js';
 import type { ShardedArrays } from '../multi-device/sharded-arrays.js';
 
-/** What the operations of a Sorter are made with. */
+/** Dependencies of the operation classes of a Sorter. */
 export interface OperationContext {
   readonly calls: Calls;
   readonly arrays: ArrayStore;
-  /** Several devices that share what is large and on the host. */
+  /** Devices that share large host arrays. */
   readonly group: DeviceGroup | undefined;
-  /** Operations on sharded arrays, made when the first one is. */
+  /** Returns the operations on sharded arrays, which are created on first use. */
   readonly shardedArrays: () => ShardedArrays;
 }

@@ -7,267 +7,274 @@ import { formatValue } from '../../util/format-value.js';
 import { suggestion, unknownName } from '../../util/suggest.js';
 import type { SortReport } from './report.js';
 
-/** How far a call has come. */
+/** Progress of a call. */
 export interface Progress {
-  /** What is being done. */
+  /** Name of the current phase, such as `sort`. */
   readonly phase: string;
-  /** Keys (or what the phase counts) done and in all. */
+  /** Keys, or other units that the phase counts, that are done; `total` is their number in all. */
   readonly done: number;
   readonly total: number;
 }
 
-/** What `sort`, `argsort` and `sortPairs` take. Every one may be left out; an unknown name throws. */
+/** Options of `sort`, `argsort` and `sortPairs`. All are optional; an unknown name throws a `UsageError`. */
 export interface SortOptions extends Order {
   /**
-   * Window `[begin, end)` of the bits of the code that are compared; 0 is the lowest bit.
+   * Window `[begin, end)` of the bits of the key's code that are compared. Bit 0 is the lowest bit.
    *
    * @defaultValue all bits of a key
    */
   readonly bits?: readonly [begin: number, end: number];
   /**
-   * What the keys are, when not what the array's type says: `'f16'` for a Uint16Array, any for a Buffer.
+   * Dtype of the keys, if it is not the dtype of the array's type: any dtype of the same width, such as `'f16'` for a
+   * Uint16Array, and any dtype for a Buffer or Uint8Array.
    *
    * @defaultValue the dtype of the array's type
-   * @throws DtypeError when the array cannot hold keys of it
+   * @throws DtypeError when the array cannot hold keys of this dtype
    */
   readonly dtype?: Dtype;
   /**
-   * `auto`, `cpu`, `gpu`, `host`, `all`, `P:D` or a part of a device's or platform's name, the best device of those that
-   * match.
+   * Device to sort on: `auto`, `cpu`, `gpu`, `host`, `all`, `P:D` (platform and device number), or a part of the name
+   * of a device or platform. If several devices match, the best one is used.
    *
    * @defaultValue `'auto'`
-   * @throws NoDeviceError when nothing matches; NoLoaderError, NoPlatformError
+   * @throws NoDeviceError when no device matches; NoLoaderError when there is no OpenCL loader; NoPlatformError when
+   *   there is no OpenCL driver
    */
   readonly device?: string;
   /**
-   * Instead of `device`: all devices that any of these names, which share large arrays where that is sooner.
+   * Devices to use instead of `device`: all that match any of these names. They share a large array if that is faster.
    *
    * @defaultValue none: one device
-   * @throws UsageError beside `device`; NoDeviceError
+   * @throws UsageError together with `device`; NoDeviceError when no device matches one of the names
    */
   readonly devices?: readonly string[];
   /**
-   * Name of an algorithm, or `auto`, which lets the planner choose.
+   * Name of an algorithm, or `auto`: the planner selects one.
    *
    * @defaultValue `'auto'`
-   * @throws UnsupportedError when the algorithm cannot sort this on this device
+   * @throws UnsupportedError when the algorithm cannot sort these keys on this device
    */
   readonly algorithm?: string;
   /**
-   * Kernels of the scan of `amd`, which sorts when this is a number and `algorithm` is `auto`.
+   * Number of kernels in the scan of algorithm `amd`. A number selects `amd` if `algorithm` is `auto`.
    *
    * @defaultValue `'auto'`: 3 up to 16384 keys, else 5
    */
   readonly scan?: 3 | 5 | 'auto';
   /**
-   * Bits of a digit: 1 to 8 of `tiled`, 1 to 12 of `serial`, 1 to 4 of `split`.
+   * Bits of a digit: 1 to 8 for `tiled`, 1 to 12 for `serial`, 1 to 4 for `split`.
    *
    * @defaultValue as tuned for the device
    */
   readonly radixBits?: number;
   /**
-   * Check the result on the device by what defines it: order and permutation of a sort; that each result of a scan follows
-   * from the one before; that chosen, distinct or first keys are those of the input.
+   * Whether to verify the result on the device. A sort is checked for order and permutation. In a scan, each result
+   * must follow from the one before. Keys that are selected, distinct or first must be keys of the input.
    *
    * @defaultValue `false`
    */
   readonly verify?: boolean;
   /**
-   * When verification fails: sort again another way, at last on the host, or throw.
+   * Reaction to a failed verification. `'retry'` sorts again with another plan, finally on the host. `'throw'` throws.
    *
    * @defaultValue `'retry'`
-   * @throws MismatchError when it is `'throw'` and a result was wrong
+   * @throws MismatchError when it is `'throw'` and a result is wrong
    */
   readonly onMismatch?: 'retry' | 'throw';
   /**
-   * Stops the call.
+   * Signal that cancels the call.
    *
    * @defaultValue none
-   * @throws AbortedError when it fires, with its reason as the cause
+   * @throws AbortedError when the signal fires; its `cause` is the reason of the signal
    */
   readonly signal?: AbortSignal;
   /**
-   * Seconds after which the device is given up when it has not finished. More than 24 days are as none at all.
+   * Seconds that the device may take. If it has not finished by then, the call rejects and the device is abandoned.
+   * Values above 24 days mean no timeout.
    *
    * @defaultValue none: waits
-   * @throws TimeoutError when they have passed
+   * @throws TimeoutError when the time has passed
    */
   readonly timeout?: number;
   /**
-   * Is told how far the call is.
+   * Callback that receives the progress of the call.
    *
    * @defaultValue none
    */
   readonly onProgress?: (progress: Progress) => void;
   /**
-   * Measure each kernel for the report, whose stages have no seconds otherwise.
+   * Whether to measure each kernel. Without it, the stages of the report have no seconds.
    *
    * @defaultValue `false`
    */
   readonly profile?: boolean;
   /**
-   * Gets warnings, such as a variant that was left out.
+   * Callback that receives warnings, such as about a variant that was skipped.
    *
-   * @defaultValue what the Sorter was opened with, at last `process.emitWarning`
+   * @defaultValue the callback of `Sorter.open`, by default `process.emitWarning`
    */
   readonly onWarning?: (warning: ClsortError) => void;
   /**
-   * Gets what was done, after each call that succeeds.
+   * Callback that receives a report after each call that succeeds.
    *
    * @defaultValue none
    */
   readonly onReport?: (report: SortReport) => void;
   /**
-   * Constants for measurements and tests: `chunk`, the most keys that are sorted at a time; `parts`, 2 to 8,
-   * in how many parts arrays of the host are sorted while they are on their way, or 1; `select`, the most keys
-   * that `topK` sorts all of; `spread`, on how many of several devices arrays of the host are sorted; `exchange`, the keys that each of several
-   * devices with memory of their own sorts at a time when they split an array, as more than two do by themselves; with 0 the host splits it.
+   * Constants for measurements and tests, all whole numbers. `chunk`: maximum number of keys sorted at a time. `parts`:
+   * number of parts, 1 to 8, in which a host array is sorted while it is transferred. `select`: maximum number of keys
+   * that `topK` sorts completely. `spread`: number of devices that sort a host array. `exchange`: keys that each of
+   * several devices with dedicated memory sorts at a time when these devices split an array; with 0 the host splits it.
+   * By default, more than two devices split the array themselves.
    *
    * @defaultValue `{}`
-   * @throws UsageError for another name
+   * @throws UsageError for another name, and for a value out of range
    */
   readonly tuning?: Readonly<Record<string, number>>;
 }
 
-/** An array of an earlier call, to be used again: a new one costs about as much as the sort of a CPU. */
+/** An existing array that receives the result. Allocating a new array costs about as much as sorting it on a CPU. */
 export interface Into<R> {
   /**
-   * Gets the result, and is what is returned: of the same kind and length, and not the input itself.
+   * Array that receives the result and that the call returns. It has the kind and the length of the result, and is not
+   * the input.
    *
    * @defaultValue a new array
-   * @throws InputError when it is of another kind or length, or overlaps the input
+   * @throws InputError when it has another kind or length, or overlaps the input
    */
   readonly into?: R;
 }
 
-/** What operations that sort nothing take: how to read the keys, and how to run. */
+/** Options of operations that do not sort: how to read the keys, and how to run. */
 export type PrimitiveOptions = Pick<
   SortOptions,
   'dtype' | 'device' | 'devices' | 'signal' | 'timeout' | 'onWarning'
 >;
 
-/** What operations that sort nothing take whose results can be checked. */
+/** Options of operations that do not sort and whose results can be verified. */
 export type CheckedOptions = PrimitiveOptions & {
   /**
-   * Check the result by what defines it, however it was made: that each result of a scan follows from the one before, or
-   * that chosen keys are those of the input, in their order. Sums and products of floats are compared with those of the
-   * host, within their bounds.
+   * Whether to verify the result by its definition, on any engine. In a scan, each result must follow from the one
+   * before. Selected keys must be those of the input, in input order. Sums and products of floats are compared with
+   * those of the host, within their error bounds.
    *
    * @defaultValue `false`
-   * @throws MismatchError when it is wrong
+   * @throws MismatchError when the result is wrong
    */
   readonly verify?: boolean;
 };
 
-/** What `scan` takes. */
+/** Options of `scan`. */
 export type ScanOptions = CheckedOptions & {
   /**
-   * What keys are combined by.
+   * Operation that combines the keys: `sum`, `min`, `max` or `product`.
    *
    * @defaultValue `sum`
    */
   readonly op?: ScanOp;
   /**
-   * Does each result count its own key, or only the keys before it?
+   * Whether each result includes its own key. Otherwise it covers only the keys before it.
    *
    * @defaultValue `false`
    */
   readonly inclusive?: boolean;
   /**
-   * Dtype of the results, one that holds every key: keys of the host are widened before they are combined, so that sums
-   * of bytes may be u64. Sums and products of integers wrap in this dtype.
+   * Dtype of the results, which has to represent every key exactly. Keys on the host are widened before they are
+   * combined; for instance, sums of bytes can be u64. Sums and products of integers wrap in this dtype.
    *
    * @defaultValue the dtype of the keys
-   * @throws UsageError for a dtype that does not hold every key, or for a device array
+   * @throws UsageError for a dtype that cannot represent every key, and for a device array
    */
   readonly resultDtype?: Dtype;
 };
 
 /**
- * The bins of a histogram: `bins` of equal width over `range`, or between `edges`, or digits. Numbers that no key can
- * be are allowed; BigInts are for integer keys.
+ * Bins of a histogram: `bins` bins of equal width over `range`, or bins between `edges`, or one bin for each digit
+ * (`bits`). An edge need not be a possible key. BigInts are for integer keys.
  */
 export interface HistogramBins {
   /**
-   * How many bins there are, 1 to 65536.
+   * Number of bins, 1 to 65536.
    *
-   * @defaultValue none: `edges` or `bits` say it
-   * @throws UsageError without `range`, or beside `edges` or `bits`
+   * @defaultValue none: `edges` or `bits` define the bins
+   * @throws UsageError without `range`, and together with `edges` or `bits`
    */
   readonly bins?: number;
   /**
-   * Where the first bin begins and the last one ends.
+   * Lower edge of the first bin and upper edge of the last bin.
    *
    * @defaultValue none
    */
   readonly range?: readonly [from: number, to: number] | readonly [from: bigint, to: bigint];
   /**
-   * One more than there are bins, rising: bin b holds the keys from `edges[b]` to below `edges[b + 1]`.
+   * Edges of the bins, strictly ascending, one more than there are bins. Bin b holds the keys from `edges[b]` to below
+   * `edges[b + 1]`; the last bin includes its upper edge.
    *
    * @defaultValue none
    */
   readonly edges?: Iterable<number> | Iterable<bigint>;
   /**
-   * Instead: a bin for each digit of the keys' order-preserving codes, 1 to 16 bits `[begin, end)` of them.
+   * Bit window `[begin, end)` of the keys' order-preserving codes, 1 to 16 bits wide, with one bin for each value of
+   * that digit. Replaces `bins`, `range` and `edges`.
    *
    * @defaultValue none
    */
   readonly bits?: readonly [begin: number, end: number];
 }
 
-/** What `histogram` takes. */
+/** Options of `histogram`. */
 export type HistogramOptions = PrimitiveOptions & HistogramBins;
 
-/** What `topK` takes: which end of the order, instead of a direction. */
+/** Options of `topK`: `largest` replaces `descending`. */
 export type TopKOptions = Omit<SortOptions, 'descending'> & {
   /**
-   * The largest keys, or the smallest.
+   * Whether to return the largest keys. Otherwise the smallest keys are returned.
    *
    * @defaultValue `true`
    */
   readonly largest?: boolean;
 };
 
-/** What `unique` takes: it compares whole keys. */
+/** Options of `unique`, which compares whole keys. */
 export type UniqueOptions = Omit<SortOptions, 'bits'>;
 
-/** What `lexsort` takes: the order of columns that have none of their own, and how to run. */
+/** Options of `lexsort`: the order of columns that do not specify one, and how to run. */
 export type LexsortOptions = Omit<SortOptions, 'bits' | 'dtype'>;
 
-/** A column of `lexsort` with an order of its own; what is left out is as the options say. */
+/** A column of `lexsort` with its own order. Properties that are left out are taken from the options. */
 export interface LexsortColumn<K> extends Order {
-  /** The keys of the column, as many as in every other one. */
+  /** Keys of the column; all columns have the same length. */
   readonly keys: K;
   /**
-   * What the keys are, when not what the array's type says.
+   * Dtype of the keys, if it is not the dtype of the array's type.
    *
    * @defaultValue the dtype of the array's type
    */
   readonly dtype?: Dtype;
 }
 
-/** What `Sorter.plan` takes. */
+/** Options of `Sorter.plan`. */
 export type PlanOptions = SortOptions & {
   /**
-   * Bytes of the value beside each key; 4 for an argsort.
+   * Bytes of the value that moves with each key; 4 for an argsort.
    *
    * @defaultValue `0`
    */
   readonly valueBytes?: number;
 };
 
-/** What `Sorter.open` takes. `onWarning` is `process.emitWarning` by default. */
+/** Options of `Sorter.open`. `onWarning` defaults to `process.emitWarning`. */
 export type OpenOptions = Pick<SortOptions, 'device' | 'devices' | 'onWarning'> & {
   /**
-   * Most bytes of device memory that are kept for the next calls when nobody uses them, 0 for none; what calls
-   * and arrays use is not counted.
+   * Maximum number of unused bytes of device memory that the pool keeps for later calls; 0 keeps none. Memory that
+   * calls and arrays use does not count.
    *
    * @defaultValue a quarter of the device's memory
    */
   readonly poolBytes?: number;
 };
 
-/** Options with defaults filled in; those that have none may be missing. */
+/** Options with defaults filled in. Options without a default may be missing. */
 export type SortSettings = Required<
   Pick<
     SortOptions,
@@ -279,7 +286,7 @@ export type SortSettings = Required<
     'bits' | 'dtype' | 'radixBits' | 'signal' | 'timeout' | 'onProgress' | 'onWarning' | 'onReport'
   >;
 
-/** Says whether a value will do, and if not what is expected. */
+/** Validation of one option: a predicate, and the valid values in words. */
 interface Check {
   readonly expected: string;
   readonly accepts: (value: unknown) => boolean;
@@ -344,7 +351,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   },
 };
 
-/** What an option of `SortOptions` or `OpenOptions` accepts, in words, as its UsageError says it. */
+/** Returns the valid values of an option in words, as in its UsageError; undefined for an unknown option. */
 export const expectedOf = (name: string): string | undefined => CHECKS[name]?.expected;
 
 const PRIMITIVE_OPTIONS = [
@@ -380,9 +387,9 @@ const warn = (warning: ClsortError): void =>
 const NONE = Object.freeze({});
 
 /**
- * The options that a caller has given, before any is read: none where they are left out.
+ * Returns the options that a caller passed, or an empty object if there are none.
  *
- * @throws UsageError for what is no object
+ * @throws UsageError when `options` is not an object
  */
 export function requireOptionsObject<O extends object>(options: O | undefined): O {
   if (options === undefined) return NONE as O;
@@ -412,7 +419,7 @@ function check(options: object, names: readonly string[]): void {
   }
 }
 
-/** Constants that `tuning` may name, all of them whole numbers, and between which they are. */
+/** Names that `tuning` accepts, with the bounds of their values. All values are whole numbers. */
 const TUNING_BOUNDS: Readonly<Record<string, readonly [least: number, most: number]>> = {
   chunk: [1, Number.MAX_SAFE_INTEGER],
   exchange: [0, Number.MAX_SAFE_INTEGER],
@@ -438,7 +445,7 @@ function checkTuning(tuning: unknown): void {
 }
 
 /**
- * Checks options and fills in defaults.
+ * Validates options and fills in defaults.
  *
  * @throws UsageError for an unknown name or an impossible value
  */
@@ -451,7 +458,7 @@ export function parseSortOptions(options?: SortOptions): SortSettings {
 
 const SORT_OPTIONS = Object.keys(SORT_CHECKS);
 
-/** One object for all calls without options. */
+/** Shared by all calls without options. */
 const DEFAULTS: SortSettings = Object.freeze({
   descending: false,
   nan: 'last',
@@ -465,7 +472,7 @@ const DEFAULTS: SortSettings = Object.freeze({
 });
 
 /**
- * `parseSortOptions` for operations that sort nothing.
+ * Validates the options of an operation that does not sort and whose result can be verified.
  *
  * @throws UsageError for an unknown name or an impossible value
  */
@@ -474,26 +481,42 @@ export function parseCheckedOptions(options?: CheckedOptions): SortSettings {
   return parseSortOptions(options);
 }
 
-/** As `parseCheckedOptions`, where there is nothing to check. */
+/**
+ * Validates the options of an operation that does not sort and has no verification.
+ *
+ * @throws UsageError for an unknown name or an impossible value
+ */
 export function parsePrimitiveOptions(options?: PrimitiveOptions): SortSettings {
   check(requireOptionsObject(options), PRIMITIVE_OPTIONS);
   return parseSortOptions(options);
 }
 
-/** What a device array is made of. @throws UsageError for an unknown name or an impossible value */
+/**
+ * Validates the options of `Sorter.upload`.
+ *
+ * @throws UsageError for an unknown name or an impossible value
+ */
 export function parseUploadOptions<O extends UploadOptions>(options: O | undefined): O {
   const all = requireOptionsObject(options);
   check(all, UPLOAD_OPTIONS);
   return all;
 }
 
-/** What a column of `lexsort` has of its own. @throws UsageError for an unknown name or an impossible value */
+/**
+ * Validates the properties of a `lexsort` column other than its keys.
+ *
+ * @throws UsageError for an unknown name or an impossible value
+ */
 export function parseColumnOptions(options: ColumnOptions): ColumnOptions {
   check(options, COLUMN_OPTIONS);
   return options;
 }
 
-/** @throws UsageError for an unknown name or an impossible value */
+/**
+ * Validates the options of `Sorter.open` and fills in defaults.
+ *
+ * @throws UsageError for an unknown name or an impossible value
+ */
 export function parseOpenOptions(options: OpenOptions = {}): Required<
   Pick<OpenOptions, 'device' | 'onWarning'>
 > & {
@@ -506,7 +529,7 @@ export function parseOpenOptions(options: OpenOptions = {}): Required<
   return { device: device ?? 'auto', devices, onWarning: onWarning ?? warn, poolBytes };
 }
 
-/** @throws UsageError when both ways to name devices are used */
+/** @throws UsageError when both `device` and `devices` are given */
 export function assertOneOfDevices({ device, devices }: Pick<SortOptions, 'device' | 'devices'>): void {
   if (device === undefined || devices === undefined) return;
   throw new UsageError("options 'device' and 'devices': expected one of them", {
@@ -514,7 +537,7 @@ export function assertOneOfDevices({ device, devices }: Pick<SortOptions, 'devic
   });
 }
 
-/** The parameters of an algorithm that options chose. */
+/** Returns the parameters of the algorithm that the options set. */
 export const chosenParameters = ({ scan, radixBits }: SortSettings): Tuning =>
   scan === 'auto' && radixBits === undefined
     ? NOT_CHOSEN
@@ -523,9 +546,9 @@ export const chosenParameters = ({ scan, radixBits }: SortSettings): Tuning =>
 const NOT_CHOSEN: Tuning = Object.freeze({});
 
 /**
- * The bits of the code to compare.
+ * Returns the window of the code's bits that are compared.
  *
- * @throws UsageError when the window reaches beyond the keys
+ * @throws UsageError when the window extends beyond the keys
  */
 export function bitWindow(
   bits: SortOptions['bits'],

@@ -35,10 +35,10 @@ import {
 } from './options.js';
 import { ShardedArray } from './sharded-array.js';
 
-/** A column of rows, with an order of its own or as the options say. */
+/** A column of rows, with its own order or that of the options. */
 export type RowColumn<K extends Keys> = Awaitable<K> | LexsortColumn<Awaitable<K>>;
 
-/** Operations that are made of sorts. */
+/** Operations that are based on sorts. */
 export class OrderOperations {
   readonly #calls: Calls;
   readonly #arrays: ArrayStore;
@@ -53,7 +53,7 @@ export class OrderOperations {
   }
 
   lexsort(columns: readonly RowColumn<Keys>[], options?: LexsortOptions): Promise<Positions<Keys>> {
-    // What is no list of columns is told of in the promise, as everything is.
+    // A wrong argument rejects the promise, as every other error does.
     const all = Array.isArray(columns) ? columns.map(columnOf) : undefined;
     return this.#calls.runWithInputs(all?.map(({ keys }) => keys) ?? [], async (dependency) => {
       if (!all) throw new InputError(`columns are ${formatValue(columns)}: expected a list of arrays`);
@@ -204,7 +204,7 @@ export class OrderOperations {
 const isArray = (one: unknown): one is Keys =>
   ArrayBuffer.isView(one) || one instanceof DeviceArray || one instanceof ShardedArray;
 
-/** A column with its order, also where it is an array alone; what is none has no keys. */
+/** Returns a column with its order; a bare array has no order of its own, and any other value has no keys. */
 const columnOf = (one: RowColumn<Keys> | null | undefined): LexsortColumn<Awaitable<Keys>> =>
   isArray(one) || isPromise(one) ? { keys: one } : ((one ?? {}) as LexsortColumn<Awaitable<Keys>>);
 

@@ -36,7 +36,7 @@ import {
 } from './options.js';
 import { ShardedArray } from './sharded-array.js';
 
-/** Operations that walk over keys and sort nothing. */
+/** Operations that read every key and do not sort. */
 export class PrimitiveOperations {
   readonly #calls: Calls;
   readonly #arrays: ArrayStore;
@@ -144,7 +144,7 @@ export class PrimitiveOperations {
 
   /**
    * @param into an array for each column, or undefined
-   * @param toResult what the caller gets of the results
+   * @param toResult converts the results to what the caller receives
    */
   #gather<R>(
     dependency: Dependency,

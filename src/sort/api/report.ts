@@ -4,61 +4,67 @@ import type { StageTime } from '../../device/profile.js';
 import type { Dtype } from '../../keys/dtype.js';
 import type { Outcome } from '../backend/backend.js';
 
-/** Launches of one kernel (or commands of one kind) in a sort. */
+/** All launches of one kernel, or commands of one kind, in a sort. */
 export interface StageReport {
   readonly stage: string;
-  /** Number of the radix pass; left out where the stage belongs to no pass. */
+  /** Number of the radix pass; missing if the stage belongs to no pass. */
   readonly pass?: number;
-  /** Time of all its launches; null without the option `profile`, and where the device does not measure. */
+  /** Total time of the launches; null without option `profile`, and if the device does not measure. */
   readonly seconds: number | null;
   readonly launches: number;
 }
 
-/** Where a sort ran. */
+/** Device that a sort ran on. */
 export interface ReportDevice {
   readonly name: string;
   readonly type: 'cpu' | 'gpu' | 'accelerator' | 'other' | 'host';
-  /** What follows is left out for the host engine. */
+  /** Missing for the host engine, as are the following properties. */
   readonly platform?: string;
   readonly driver?: string;
-  /** `P:D` as `clsort devices` shows it. */
+  /** `P:D` (platform and device number), as `clsort devices` shows it. */
   readonly id?: string;
 }
 
-/** What a sort did, as `onReport` gets it. */
+/** Report of a sort, as `onReport` receives it. */
 export interface SortReport {
   readonly n: number;
   readonly dtype: Dtype;
   readonly device: ReportDevice;
-  /** Name of the algorithm that made the result. */
+  /** Name of the algorithm that computed the result. */
   readonly algorithm: string;
-  /** Why the planner took it. */
+  /** Reason why the planner selected the algorithm. */
   readonly reason: string;
   /**
-   * Bits of the codes that were sorted on: those asked for, less constant ones at either end where the host was told of
-   * them. `serial` leaves constant digits out on the device and tells nobody.
+   * Bits of the codes that the sort used: those requested, without constant bits at either end if the host knows of
+   * them. Algorithm `serial` also skips constant digits on the device, which this does not show.
    */
   readonly bits: readonly [begin: number, end: number];
-  /** What else the algorithm tells: of `amd` the kernels of its `scan` and the keys that it counts, `padded`. */
+  /**
+   * Further facts about the algorithm. For `amd`: the number of kernels of its `scan`, and the number of keys that it
+   * counts, `padded`.
+   */
   readonly facts?: Facts;
-  /** Pieces that the keys were cut into, where they did not fit the device whole. */
+  /** Number of chunks, if the keys did not fit the device as a whole. */
   readonly chunks?: number;
-  /** What `verify` found; left out without it. */
+  /** Result of the verification; missing without `verify`. */
   readonly verified?: { readonly order: boolean; readonly permutation: boolean };
-  /** What each of several devices did, where the keys were spread; `device` and `algorithm` are of the largest share then. */
+  /**
+   * Report of each device, if several devices shared the keys. `device` and `algorithm` are then those of the largest
+   * share.
+   */
   readonly shares?: readonly ShareReport[];
-  /** What the device did, transfers (`upload`, `download`) included, in order of first appearance. */
+  /** Work of the device, including transfers (`upload`, `download`), in order of first appearance. */
   readonly stages: readonly StageReport[];
-  /** Wall-clock time from call to result. */
+  /** Wall-clock seconds from the call to its result. */
   readonly seconds: number;
 }
 
-/** What one of several devices did. */
+/** Report of one of several devices. */
 export type ShareReport = Pick<SortReport, 'n' | 'device' | 'algorithm' | 'stages' | 'seconds' | 'verified'>;
 
 const HOST: ReportDevice = { name: 'host', type: 'host' };
 
-/** What is told of a sort. */
+/** Returns the report of a sort. */
 export function reportOf({
   n,
   dtype,
@@ -68,10 +74,10 @@ export function reportOf({
 }: {
   readonly n: number;
   readonly dtype: Dtype;
-  /** When it was asked for, as `performance.now()` tells. */
+  /** Time of the call, from `performance.now()`. */
   readonly started: number;
   readonly outcome: Outcome;
-  /** The device of who sorted, undefined for the host. */
+  /** Device of the sort; undefined for the host engine. */
   readonly info: DeviceInfo | undefined;
 }): SortReport {
   return {
@@ -89,7 +95,12 @@ export function reportOf({
   };
 }
 
-/** What is told of a sort that several devices may have shared. @param shares one or more */
+/**
+ * Returns the report of a sort that several devices may have shared.
+ *
+ * @param shares one report or more
+ * @param whole facts of the whole sort
+ */
 export function sharedReport(
   shares: readonly SortReport[],
   whole: Pick<SortReport, 'n' | 'seconds' | 'reason'> & Partial<Pick<SortReport, 'verified'>>,
@@ -116,7 +127,7 @@ const describe = ({ name, type, platform, driver, id }: DeviceInfo): ReportDevic
   id,
 });
 
-/** Launches of the same stage together, in order of first appearance. */
+/** Combines launches of the same stage, in order of first appearance. */
 function summarize(times: readonly StageTime[]): StageReport[] {
   const stages = new Map<string, { stage: string; launches: number; seconds: number | null }>();
   for (const { stage, seconds } of times) {

@@ -38,32 +38,32 @@ import {
 } from './options.js';
 
 /**
- * Where segments begin, and at last where the last one ends: in an array of the host or on the device. Or a number: every segment
- * has so many keys, as the rows of a matrix have, and nobody has to be told where one begins.
+ * Start of each segment, then the end of the last one: a host array or a device array. Or a number, the length of every
+ * segment, as for the rows of a matrix; the device then needs no offsets.
  */
 export type SegmentOffsets = Offsets | DeviceArray<'u32'>;
 
-/** What `segmentedArgsort` takes. */
+/** Options of `segmentedArgsort`. */
 export type SegmentedArgsortOptions = SortOptions & {
   /**
-   * From where positions are counted: the beginning of the array, or that of each segment.
+   * Origin of the positions: the start of the array, or that of each segment.
    *
    * @defaultValue `'array'`
    */
   readonly positions?: 'array' | 'segment';
 };
 
-/** What `topKSegments` takes. */
+/** Options of `topKSegments`. */
 export type TopKSegmentsOptions = TopKOptions & Pick<SegmentedArgsortOptions, 'positions'>;
 
-/** The first keys of segments: of segment s from `offsets[s]` to before `offsets[s + 1]`. */
+/** First keys of each segment. Those of segment s are from `offsets[s]` to before `offsets[s + 1]`. */
 export interface TopSegments<K extends Keys> {
   readonly keys: K;
   readonly indices: Positions<K>;
   readonly offsets: Positions<K>;
 }
 
-/** Widths of values that kernels carry along through segments; others are gathered after an argsort. */
+/** Value sizes in bytes that kernels move within segments; others are gathered after an argsort. */
 const CARRIED = new Set([1, 2, 4, 8]);
 
 /** Operations on the segments of an array. */
@@ -76,7 +76,7 @@ export class SegmentOperations {
     this.#arrays = arrays;
   }
 
-  /** @param own.isOwn nobody else knows the offsets, nor the memory of option `into` */
+  /** @param own.isOwn whether no other code knows the offsets and the memory of option `into` */
   sort<K extends Keys>(
     keys: Awaitable<K>,
     offsets: Awaitable<SegmentOffsets>,
@@ -96,7 +96,7 @@ export class SegmentOperations {
     });
   }
 
-  /** @param own.isOwn as of `sort` */
+  /** @param own.isOwn as for `sort` */
   argsort<K extends Keys>(
     keys: Awaitable<K>,
     offsets: Awaitable<SegmentOffsets>,
@@ -127,7 +127,7 @@ export class SegmentOperations {
     return this.#calls.runWithInputs([keys, values, offsets], async (dependency) => {
       const [array, beside] = [dependency.resolveInput(keys), dependency.resolveInput(values)];
       const settings = parse(options);
-      /** Where values go that no kernel carries along, by these positions. */
+      /** Values that no kernel moves, and the positions by which they are gathered afterwards. */
       let gathered: { from: Place; bytes: number; to: Place; by: Uint32Array } | undefined;
       const result = await this.#call(array, offsets, { settings, dependency }, (make, input) => {
         const own = readValues(this.#arrays, array, beside, input);
@@ -144,7 +144,7 @@ export class SegmentOperations {
       });
       if (gathered) {
         const { from, bytes, to, by } = gathered;
-        // No dtype has such a width, so these are typed arrays.
+        // No dtype has this size, so both are typed arrays.
         await runYielding(
           gatherSteps(from as ArrayBufferView, by, bytes, to as ArrayBufferView),
           settings.signal,
@@ -200,7 +200,7 @@ export class SegmentOperations {
     });
   }
 
-  /** Makes room for results, and makes the call. */
+  /** Allocates the results and executes the call. */
   async #call<R>(
     array: Keys,
     offsets: Awaitable<SegmentOffsets>,
@@ -246,7 +246,7 @@ export class SegmentOperations {
   }
 }
 
-/** @throws UsageError for what positions cannot be counted from */
+/** @throws UsageError when `positions` is neither `'array'` nor `'segment'` */
 function assertPositions(positions: unknown): void {
   if (positions === 'array' || positions === 'segment') return;
   throw new UsageError(`option 'positions' is ${formatValue(positions)}: expected array or segment`);

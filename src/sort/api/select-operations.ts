@@ -24,20 +24,24 @@ import { DeviceArray } from './device-array.js';
 import type { OperationContext } from './operation-context.js';
 import { type CheckedOptions, type Into, type PrimitiveOptions, requireOptionsObject } from './options.js';
 
-/** One byte for each key: those where it is not 0 are chosen. */
+/** Mask with one byte for each key. It selects the keys whose byte is not 0. */
 export type Mask<K extends Keys> = K extends DeviceArray ? DeviceArray<'u8'> : Uint8Array;
 
-/** What `merge` takes: the order that both arrays are in, and how to run. */
+/** Options of `merge`: the order of both arrays, and how to run. */
 export type MergeOptions = PrimitiveOptions & Order;
 
-/** What `searchSorted` takes. */
+/** Options of `searchSorted`. */
 export type SearchSortedOptions = PrimitiveOptions &
   Order & {
-    /** Among keys that are equal, the place in front of all (`left`) or behind them. Default `left`. */
+    /**
+     * Position among equal keys: before all of them (`left`) or behind them (`right`).
+     *
+     * @defaultValue `'left'`
+     */
     readonly side?: 'left' | 'right';
   };
 
-/** Operations that choose among keys, and those on keys that are in order. */
+/** Operations that select keys, and operations on sorted keys. */
 export class SelectOperations {
   readonly #calls: Calls;
   readonly #arrays: ArrayStore;
@@ -159,7 +163,11 @@ export class SelectOperations {
     });
   }
 
-  /** Two arrays of one dtype in one place, checked. */
+  /**
+   * Validates two arrays.
+   *
+   * @throws InputError when they differ in dtype or place
+   */
   #readMatching(
     a: Keys,
     b: Keys,
@@ -193,7 +201,7 @@ export class SelectOperations {
   }
 }
 
-/** @throws UsageError for a direction or place of NaNs that there is not */
+/** @throws UsageError when `descending` or `nan` has an impossible value */
 function orderOf({ descending, nan }: { [Name in keyof Order]: Order[Name] | undefined }): Required<Order> {
   const given = { ...(descending !== undefined && { descending }), ...(nan !== undefined && { nan }) };
   const settings = parse(given);

@@ -4,18 +4,28 @@ import { UsageError } from '../../util/errors.js';
 import type { DeviceArray } from './device-array.js';
 import { assertElements } from './element-range.js';
 
-/** What keeps sharded arrays; a Sorter. */
+/** Owner of sharded arrays: a Sorter. */
 export interface ShardedArrayOwner {
-  /** Copies elements from `offset` on into `view`. */
+  /** Copies elements, from `offset` on, into `view`. */
   load(parts: readonly DeviceArray[], view: ArrayBufferView, offset: number): Promise<void>;
-  /** Disposes of parts when calls that were made before are done with them. */
+  /** Disposes of the parts once the calls that were made before have finished. */
   discard(parts: readonly DeviceArray[]): void;
 }
 
 /**
- * Elements of one dtype that lie on all devices of a Sorter, each of which has a part: the first elements on the first
- * device, and so on. Comes from `Sorter.upload` with `spread`, and belongs to that Sorter; all sharded arrays of a length
- * have the same parts there. `sort`, `argsort`, `sortPairs`, `topK` and `reduce` take it, and no other operation does.
+ * Array of one dtype that is distributed over all devices of a Sorter. Each device holds one part: the first elements
+ * are on the first device, and so on.
+ *
+ * `Sorter.upload` with `spread` creates it, and it belongs to that Sorter. All sharded arrays of the same length have
+ * the same parts there. `sort`, `argsort`, `sortPairs`, `topK` and `reduce` accept sharded arrays; no other operation
+ * does.
+ *
+ * @example
+ * ```ts
+ * const keys = await sorter.upload(Float32Array.of(5, 1, 4), { spread: true });
+ * const sorted = await sorter.sort(keys);
+ * const smallest = await sorted.read(0, 1); // 1
+ * ```
  */
 export class ShardedArray<D extends Dtype = Dtype> implements Disposable {
   readonly dtype: D;
@@ -24,7 +34,7 @@ export class ShardedArray<D extends Dtype = Dtype> implements Disposable {
   readonly #owner: ShardedArrayOwner;
   #parts: readonly DeviceArray[] | undefined;
 
-  /** @internal Sorters make them. */
+  /** @internal Created by Sorters only. */
   constructor(owner: ShardedArrayOwner, dtype: D, parts: readonly DeviceArray[]) {
     this.#owner = owner;
     this.#parts = parts;
@@ -32,22 +42,25 @@ export class ShardedArray<D extends Dtype = Dtype> implements Disposable {
     this.length = parts.reduce((sum, { length }) => sum + length, 0);
   }
 
-  /** Bytes that the elements take. */
+  /** Size of the elements in bytes. */
   get byteLength(): number {
     return this.#live().reduce((sum, { byteLength }) => sum + byteLength, 0);
   }
 
-  /** Elements of each part, in the order of `Sorter.devices`. */
+  /** Number of elements of each part, in the order of `Sorter.devices`. */
   get parts(): readonly number[] {
     return this.#live().map(({ length }) => length);
   }
 
   /**
-   * Copies `length` elements from `offset` on into a new array: a Float16Array for f16 where Node has it, else a
-   * Uint16Array of bits.
+   * Copies elements into a new array.
    *
-   * @throws InputError when there are no such elements, or more than one array can hold: read in pieces; UsageError
-   *   after `dispose()`; DeviceLostError when a device failed, with which its part went
+   * @param offset first element; default 0
+   * @param length number of elements; default: all from `offset` on
+   * @returns a typed array of the dtype; for f16 a Float16Array if Node has one, otherwise a Uint16Array of bits
+   * @throws InputError when the range exceeds the array, or is longer than one typed array can be: read in pieces
+   * @throws UsageError after `dispose()`
+   * @throws DeviceLostError when a device failed and its part was lost
    */
   async read(offset = 0, length?: number): Promise<ArrayOf<D>> {
     const parts = this.#live();
@@ -58,19 +71,23 @@ export class ShardedArray<D extends Dtype = Dtype> implements Disposable {
   }
 
   /**
-   * Copies as many elements as `view` has, from `offset` on, into `view`: an array of the same dtype (or of bits of its
-   * width, or bytes). What is used again, such as an array of `Sorter.alloc`, costs less than new ones do.
+   * Copies elements into an existing array. Reusing an array, such as one of `Sorter.alloc`, costs less than new arrays
+   * do.
    *
-   * @throws InputError when there are no such elements; UsageError after `dispose()`; DeviceLostError as `read`
+   * @param view array of the same dtype, of bits of its width, or of bytes; receives as many elements as it has
+   * @param offset first element to copy; default 0
+   * @throws InputError when the range exceeds the array
+   * @throws UsageError after `dispose()`
+   * @throws DeviceLostError when a device failed and its part was lost
    */
   async readInto(view: KeyArray, offset = 0): Promise<void> {
     const parts = this.#live();
     const { n } = keyColumn(view, this.dtype);
     assertElements('sharded array', this.length, offset, n);
-    await this.#owner.load(parts, view, offset); // which may stand anywhere
+    await this.#owner.load(parts, view, offset); // `view` itself: a column of it may be a copy
   }
 
-  /** Gives the memory back. May be called twice; using the array afterwards is an error. */
+  /** Releases the memory. May be called twice. Using the array afterwards is an error. */
   dispose(): void {
     const parts = this.#parts;
     this.#parts = undefined;
@@ -81,7 +98,11 @@ export class ShardedArray<D extends Dtype = Dtype> implements Disposable {
     this.dispose();
   }
 
-  /** @internal The parts, for their owner only. */
+  /**
+   * @internal Returns the parts to their owner.
+   *
+   * @throws UsageError for another owner, and after `dispose()`
+   */
   partsFor(owner: ShardedArrayOwner): readonly DeviceArray[] {
     if (owner !== this.#owner) {
       throw new UsageError('this sharded array belongs to another Sorter: read() it and upload it here');

@@ -75,10 +75,10 @@ import {
 } from './select-operations.js';
 import { ShardedArray } from './sharded-array.js';
 
-/** A plan, and what it says in words. */
+/** A plan, and a method that returns it in words. */
 export type ExplainedPlan = Plan & { explain(): string };
 
-/** What every Sorter does, on the backend that it was made with. */
+/** Operations of every Sorter, on the backend that it was created with. */
 export class SorterOperations implements AsyncDisposable {
   readonly #session: Session;
   readonly #scheduler = new CallScheduler();
@@ -90,15 +90,15 @@ export class SorterOperations implements AsyncDisposable {
   readonly #selections: SelectOperations;
   readonly #group: DeviceGroup | undefined;
   #openedShardedArrays: ShardedArrays | undefined;
-  /** Of `sortMany`. */
+  /** Buffers of `sortMany` and `argsortMany`. */
   readonly #partPool = createPartPool();
   readonly #onWarning: (warning: ClsortError) => void;
 
   /**
-   * @internal `Sorter.open` makes them.
+   * @internal Called by `Sorter.open`.
    *
-   * @param few what makes calls of few keys, where that is not the device
-   * @param group of whose devices the first is that of `keeper`: those that share large arrays
+   * @param few host engine that handles calls of few keys, if the device does not
+   * @param group devices that share large arrays; the first is that of `session`
    */
   constructor(
     session: Session,
@@ -118,23 +118,27 @@ export class SorterOperations implements AsyncDisposable {
     this.#selections = new SelectOperations(by);
   }
 
-  /** The opened device, the best one of several; undefined when the host engine sorts. */
+  /** The opened device, or the best of several; undefined when the host engine sorts. */
   get device(): DeviceInfo | undefined {
     return this.#session.backend.info;
   }
 
-  /** @internal Has the device memory of its own, beside that of the host? */
+  /** @internal Whether the device has dedicated memory, separate from that of the host. */
   get hasDedicatedMemory(): boolean {
     return this.#session.backend.hasDedicatedMemory;
   }
 
-  /** @internal Makes what files pass through on their way to a device aside, before the first one comes. @throws MemoryError */
+  /**
+   * @internal Allocates the staging memory for files ahead of the first transfer.
+   *
+   * @throws MemoryError
+   */
   async prepareFiles(): Promise<void> {
     if (this.hasDedicatedMemory)
       await this.#session.run(({ memory }) => memory.prepareFiles(), { again: false });
   }
 
-  /** @internal Compiles what a sort of such an array takes, which it would do else: for who has yet to fill it. */
+  /** @internal Compiles the kernels of a sort of `keys` ahead of time, while the caller still fills the array. */
   async prepareSort(
     keys: DeviceArray,
     options: SortOptions,
@@ -150,16 +154,36 @@ export class SorterOperations implements AsyncDisposable {
     });
   }
 
-  /** All opened devices, the best one first; none when the host engine sorts. */
+  /** All opened devices, the best one first; empty when the host engine sorts. */
   get devices(): readonly DeviceInfo[] {
     const { device } = this;
     return this.#group ? this.#group.workers.map(({ info }) => info) : device ? [device] : [];
   }
 
   /**
-   * Sorts `keys` into a new array of the same type. Stable; see the README for the total order.
+   * Sorts `keys` into a new array of the same type. The input does not change.
    *
-   * @throws UsageError, DtypeError, InputError, AbortedError, MemoryError, UnsupportedError, MismatchError, …
+   * The sort is stable, and the order is total over bit patterns: numbers in order, −0 before +0, then NaN. No bit of a
+   * key changes. The planner selects an algorithm, see `plan`. A radix sort takes O(n) time for each digit of the key.
+   *
+   * @param keys typed array, device array or sharded array, or a promise of one; any dtype
+   * @param options `descending` (default `false`), `nan` (default `'last'`), `into` and the other options of a sort,
+   *   without `device` and `devices`
+   * @returns the sorted keys, in an array of the type and length of `keys`, or in `into`
+   * @throws UsageError for an unknown option, an impossible value or a closed Sorter
+   * @throws DtypeError when option `dtype` does not fit the array
+   * @throws InputError when `keys` is not an array, is detached or holds no whole number of keys; when `into` does not
+   *   fit or overlaps the input; when an input is the result of a failed call
+   * @throws UnsupportedError when the algorithm or the device cannot sort these keys
+   * @throws MemoryError when host or device memory is insufficient
+   * @throws DeviceLostError when the device fails
+   * @throws TimeoutError when `timeout` has passed
+   * @throws MismatchError when the result is wrong and `onMismatch` is `'throw'`
+   * @throws AbortedError when `signal` fires
+   * @example
+   * ```ts
+   * const sorted = await sorter.sort(Float32Array.of(3, 1, 2), { descending: true }); // 3, 2, 1
+   * ```
    */
   sort<K extends Shardable>(keys: Awaitable<K>, options?: SortOptions & Into<K>): Promise<K>;
   sort(keys: Awaitable<Shardable>, options?: SortOptions & Into<Keys>): Promise<Shardable> {
@@ -181,11 +205,19 @@ export class SorterOperations implements AsyncDisposable {
   }
 
   /**
-   * Sorts the memory of `keys` itself, through a second array of its size on the device. After a failure
-   * the keys are as they were, unless the device fails during the last step, copying the result back.
+   * Sorts `keys` in place, with a second array of the same size on the device.
    *
+   * After a failure the keys are unchanged, unless the device fails during the last step, which copies the result back.
+   * Stable, in the order of `sort`.
+   *
+   * @param keys typed array or device array, or a promise of one
+   * @param options the options of `sort` without `into`
    * @returns `keys`
-   * @throws as `sort`
+   * @throws the errors of `sort`
+   * @example
+   * ```ts
+   * await sorter.sortInPlace(prices);
+   * ```
    */
   sortInPlace<K extends Keys>(keys: Awaitable<K>, options?: SortOptions): Promise<K> {
     return this.#calls.runWithInputs([keys], async (dependency) => {
@@ -195,7 +227,8 @@ export class SorterOperations implements AsyncDisposable {
       const onHost = !(array instanceof DeviceArray);
       const isShared = this.#group?.isWorthSharing(input.n * input.info.bytes, settings) ?? false;
       if (onHost && (isResizable(array) || isShared)) {
-        // A device must not hold memory that may shrink, and what several devices write is to be whole first.
+        // A device must not hold memory that may shrink. A result of several devices is copied only when it is
+        // complete.
         const sorted = await this.sort<KeyArray>(array, options);
         assertNotDetached([[array, sorted.byteLength]]);
         copyBytes(sorted, array);
@@ -207,7 +240,7 @@ export class SorterOperations implements AsyncDisposable {
         const sorted = call.columns.temporary(input.dtype, input.n);
         await call.sort({ keys: input, sorted: sorted.place });
         await call.settle();
-        task.again = false; // from here on the keys may be no longer what was to be sorted
+        task.again = false; // from here on the keys may be partly overwritten
         await call.copy(sorted, onHost ? { ...input, place: array } : input);
         return () => undefined;
       });
@@ -216,9 +249,19 @@ export class SorterOperations implements AsyncDisposable {
   }
 
   /**
-   * The positions of `keys` in sorted order: `keys[result[0]]` is the first.
+   * Returns the positions of `keys` in sorted order: `keys[result[0]]` comes first.
    *
-   * @throws as `sort`; UnsupportedError for 2^32 keys and more
+   * Stable: equal keys keep the order of their positions. The order is that of `sort`.
+   *
+   * @param keys fewer than 2^32 keys: typed array, device array or sharded array, or a promise of one
+   * @param options the options of `sort`; `into` is an array of u32
+   * @returns positions as u32, where the keys are: a Uint32Array, a device array or a sharded array
+   * @throws UnsupportedError for 2^32 keys or more
+   * @throws the other errors of `sort`
+   * @example
+   * ```ts
+   * const order = await sorter.argsort(Float32Array.of(3, 1, 2)); // 1, 2, 0
+   * ```
    */
   argsort<K extends Shardable>(
     keys: Awaitable<K>,
@@ -247,10 +290,19 @@ export class SorterOperations implements AsyncDisposable {
   }
 
   /**
-   * Sorts `keys` and moves `values` along: `values` holds the same number of elements of 1 to 16 bytes.
-   * Either both are typed arrays or both are device arrays.
+   * Sorts `keys` and moves `values` along with them. Stable: values of equal keys keep their order.
    *
-   * @throws as `sort`; InputError when the lengths do not fit
+   * @param keys typed array, device array or sharded array, or a promise of one
+   * @param values one value of 1 to 16 bytes for each key, in an array of the same kind as `keys`: both typed arrays,
+   *   both device arrays, or both sharded arrays
+   * @param options the options of `sort`; `into` is `{ keys, values }`, or one of them
+   * @returns sorted keys and the values in the order of their keys, in arrays of the types of the inputs
+   * @throws InputError when the lengths do not fit, or keys and values are in different places
+   * @throws the other errors of `sort`
+   * @example
+   * ```ts
+   * const { keys, values } = await sorter.sortPairs(temperatures, stationIds);
+   * ```
    */
   sortPairs<K extends Shardable, V extends ValueArray | DeviceArray | ShardedArray>(
     keys: Awaitable<K>,
@@ -284,7 +336,7 @@ export class SorterOperations implements AsyncDisposable {
             const job = { keys: input, settings, sorted: sorted.place, values: { place, bytes } };
             await this.#calls.sort({ ...job, moved: moved.place }, dependency, undefined, into);
           } else {
-            // No dtype has such a width, so these are typed arrays.
+            // No dtype has this size, so both are typed arrays.
             const positions = new Uint32Array(input.n);
             await this.#calls.sort(
               { keys: input, settings, sorted: sorted.place, moved: positions },
@@ -301,11 +353,23 @@ export class SorterOperations implements AsyncDisposable {
   }
 
   /**
-   * The order of rows that are given by columns, the most significant first: `result[0]` is the position
-   * of the first row. Stable. Keys are compared as numbers, so all NaNs are equal, and −0 equals +0.
+   * Returns the positions of rows in lexicographic order of their columns: `result[0]` is the position of the first
+   * row.
    *
-   * @param columns arrays of the same length, or `{ keys, descending, nan, dtype }` for an order of their own
-   * @throws as `sort`; InputError when the lengths differ; UnsupportedError for 2^32 rows and more
+   * Stable. Keys are compared as numbers: all NaNs are equal, and −0 equals +0. One sort handles adjacent columns that
+   * have up to 64 bits together; the columns are sorted from the last to the first.
+   *
+   * @param columns arrays of the same length, the most significant first; or `{ keys, descending, nan, dtype }` for a
+   *   column with its own order
+   * @param options `descending` and `nan` for columns without an order of their own, and how to run
+   * @returns positions as u32, where the columns are
+   * @throws InputError when the lengths differ, or there is no column
+   * @throws UnsupportedError for 2^32 rows or more
+   * @throws the other errors of `sort`
+   * @example
+   * ```ts
+   * const order = await sorter.lexsort([years, { keys: prices, descending: true }]);
+   * ```
    */
   lexsort(columns: readonly RowColumn<KeyArray>[], options?: LexsortOptions): Promise<Uint32Array>;
   lexsort(columns: readonly RowColumn<DeviceArray>[], options?: LexsortOptions): Promise<DeviceArray<'u32'>>;
@@ -314,12 +378,24 @@ export class SorterOperations implements AsyncDisposable {
   }
 
   /**
-   * The `k` largest keys (all of them when there are fewer), or smallest with `largest: false`, in order,
-   * and their positions: what `sort` and `argsort` with `descending: largest` would begin with. Of equal
-   * keys the first ones are taken, NaNs only when the numbers do not suffice, or first with `nan: 'first'`. Of a spread
-   * array the results are arrays of the host.
+   * Returns the `k` largest keys, or the smallest, in order, and their positions.
    *
-   * @throws as `sort`; UsageError when k is no whole number
+   * The result is the beginning of what `sort` and `argsort` return with `descending: largest`. Of equal keys the first
+   * ones are taken. NaNs come last, or first with `nan: 'first'`. Above a break-even size, and if `k` is at most n / 4,
+   * a radix select finds the keys before they are sorted. Otherwise all keys are sorted.
+   *
+   * @param keys fewer than 2^32 keys: typed array, device array or sharded array, or a promise of one
+   * @param k number of keys; all of them if there are fewer
+   * @param options `largest` (default `true`; `false` for the smallest keys), and the options of `sort` without
+   *   `descending` and `into`
+   * @returns `keys`, and `indices` as u32, where the input is; for a sharded array, on the host
+   * @throws UsageError when `k` is not a whole number
+   * @throws UnsupportedError for 2^32 keys or more
+   * @throws the other errors of `sort`
+   * @example
+   * ```ts
+   * const { keys, indices } = await sorter.topK(scores, 100);
+   * ```
    */
   topK<K extends Shardable>(
     keys: Awaitable<K>,
@@ -335,12 +411,23 @@ export class SorterOperations implements AsyncDisposable {
   }
 
   /**
-   * Sorts each segment of `keys` by itself, all of them at once: segment s is `[offsets[s], offsets[s + 1])`.
+   * Sorts each segment of `keys` separately, all of them at once. Segment s is `[offsets[s], offsets[s + 1])`.
    *
-   * @param offsets where each segment begins, from 0 on and never falling, and at last the number of keys: an array of the
-   *   host, which is copied, or a device array of u32, which only the device looks at. Or a number: how many keys every segment
-   *   has, as the rows of a matrix have
-   * @throws as `sort`; InputError for wrong offsets; UnsupportedError for 2^32 keys and more
+   * Stable, in the order of `sort`. The method follows the segment length, after K. Hou, W. Liu, H. Wang, W. Feng,
+   * "Fast Segmented Sort on GPUs" (2017).
+   *
+   * @param keys fewer than 2^32 keys: typed array or device array, or a promise of one
+   * @param offsets start of each segment, ascending from 0, then the number of keys: a host array, which is copied, or
+   *   a device array of u32. Or a number: the length of every segment, as for the rows of a matrix
+   * @param options the options of `sort`
+   * @returns the keys, each segment sorted, in an array of the type of `keys`
+   * @throws InputError for wrong offsets
+   * @throws UnsupportedError for 2^32 keys or more
+   * @throws the other errors of `sort`
+   * @example
+   * ```ts
+   * await sorter.segmentedSort(Float32Array.of(3, 1, 2, 9, 7), [0, 3, 5]); // 1, 2, 3, 7, 9
+   * ```
    */
   segmentedSort<K extends Keys>(
     keys: Awaitable<K>,
@@ -351,11 +438,19 @@ export class SorterOperations implements AsyncDisposable {
   }
 
   /**
-   * The positions of `keys` in the order of `segmentedSort`: those of each segment stand where its keys would.
+   * Returns the positions of `keys` in the order of `segmentedSort`. The positions of a segment are stored where its
+   * keys would be.
    *
-   * @param options those of `argsort`, and `positions`: whether positions are counted from the beginning of the `array`, as
-   *   `gather` takes them, or of each `segment`. Default `array`.
-   * @throws as `segmentedSort`
+   * @param keys fewer than 2^32 keys: typed array or device array, or a promise of one
+   * @param offsets as for `segmentedSort`
+   * @param options the options of `argsort`, and `positions`: counted from the start of the `array`, as `gather` takes
+   *   them, or from the start of each `segment`; default `'array'`
+   * @returns positions as u32, where the keys are
+   * @throws the errors of `segmentedSort`
+   * @example
+   * ```ts
+   * await sorter.segmentedArgsort(Float32Array.of(3, 1, 2, 9, 7), [0, 3, 5]); // 1, 2, 0, 4, 3
+   * ```
    */
   segmentedArgsort<K extends Keys>(
     keys: Awaitable<K>,
@@ -366,9 +461,19 @@ export class SorterOperations implements AsyncDisposable {
   }
 
   /**
-   * Sorts each segment of `keys` by itself and moves `values` along, as `sortPairs` does.
+   * Sorts each segment of `keys` separately and moves `values` along, as `sortPairs` does. Stable.
    *
-   * @throws as `segmentedSort`; InputError when the lengths do not fit
+   * @param keys fewer than 2^32 keys: typed array or device array, or a promise of one
+   * @param values one value of 1 to 16 bytes for each key, where the keys are
+   * @param offsets as for `segmentedSort`
+   * @param options the options of `sort` without `into`
+   * @returns keys and values, sorted within each segment
+   * @throws InputError when the lengths do not fit, or keys and values are in different places
+   * @throws the other errors of `segmentedSort`
+   * @example
+   * ```ts
+   * const { keys, values } = await sorter.segmentedSortPairs(scores, ids, [0, 3, 5]);
+   * ```
    */
   segmentedSortPairs<K extends Keys, V extends ValueArray | DeviceArray>(
     keys: Awaitable<K>,
@@ -380,13 +485,21 @@ export class SorterOperations implements AsyncDisposable {
   }
 
   /**
-   * The `k` largest keys of each segment (smallest with `largest: false`), in order, as `topK` says, and where they are.
+   * Returns the `k` largest keys of each segment, or the smallest, in order, and their positions. Ties and NaNs are
+   * handled as in `topK`.
    *
-   * @param offsets as `segmentedSort` takes them
-   * @param options those of `topK`, and `positions` as `segmentedArgsort` takes it
-   * @returns keys and indices of all segments one behind the other, and `offsets`, where those of each begin: of segments with
-   *   fewer than k keys there are fewer
-   * @throws as `segmentedSort`; UsageError when k is no whole number
+   * @param keys fewer than 2^32 keys: typed array or device array, or a promise of one
+   * @param offsets as for `segmentedSort`
+   * @param k number of keys of each segment; a segment with fewer keys returns all of them
+   * @param options the options of `topK`, and `positions` as for `segmentedArgsort`
+   * @returns `keys` and `indices` (u32) of all segments, concatenated, and `offsets` (u32): the start of each segment
+   *   in them, then their number
+   * @throws UsageError when `k` is not a whole number
+   * @throws the other errors of `segmentedSort`
+   * @example
+   * ```ts
+   * const { keys, indices, offsets } = await sorter.topKSegments(scores, [0, 3, 5], 2);
+   * ```
    */
   topKSegments<K extends Keys>(
     keys: Awaitable<K>,
@@ -398,34 +511,58 @@ export class SorterOperations implements AsyncDisposable {
   }
 
   /**
-   * Sorts many arrays of one dtype, each by itself and all in one go: for small ones a call for each takes longer than
-   * sorting them.
+   * Sorts many host arrays of one dtype, each separately, in one call. For small arrays, a call for each takes longer
+   * than sorting them.
    *
-   * @param arrays arrays of the host; none at all are allowed
-   * @returns sorted arrays of the same lengths, in the order given: views of one new buffer
-   * @throws as `sort`, for any of them; DtypeError when they are of more than one dtype; UnsupportedError for 2^32 keys
-   *   and more in all
+   * Stable, in the order of `sort`.
+   *
+   * @param arrays typed arrays with fewer than 2^32 keys in all; may be empty
+   * @param options the options of `sort` without `into`
+   * @returns sorted arrays of the same lengths, in the given order: views of one new buffer
+   * @throws DtypeError when the arrays have more than one dtype
+   * @throws UnsupportedError for 2^32 keys or more in all
+   * @throws the other errors of `sort`, for any of the arrays
+   * @example
+   * ```ts
+   * const [a, b] = await sorter.sortMany([Float32Array.of(3, 1, 2), Float32Array.of(9, 7)]);
+   * ```
    */
   sortMany<K extends KeyArray>(arrays: readonly K[], options?: SortOptions): Promise<K[]> {
     return sortMany(this.#segmentSorter, arrays, options);
   }
 
   /**
-   * The positions of the keys of many arrays in sorted order, each array's counted by themselves: what `argsort` gives for
-   * each, made in one go.
+   * Returns the positions that `argsort` returns for each of many host arrays, in one call. Positions are counted
+   * within each array.
    *
-   * @returns as many arrays, in the order given: views of one new buffer
-   * @throws as `sortMany`
+   * @param arrays typed arrays with fewer than 2^32 keys in all; may be empty
+   * @param options the options of `sort` without `into`
+   * @returns one Uint32Array for each array, in the given order: views of one new buffer
+   * @throws the errors of `sortMany`
+   * @example
+   * ```ts
+   * const [a, b] = await sorter.argsortMany([Float32Array.of(3, 1, 2), Float32Array.of(9, 7)]);
+   * ```
    */
   argsortMany(arrays: readonly KeyArray[], options?: SortOptions): Promise<Uint32Array[]> {
     return argsortMany(this.#segmentSorter, arrays, options);
   }
 
   /**
-   * The distinct keys in order, and how often each is there. Keys are compared as numbers, so all NaNs are
-   * one, and so are the zeros; each result is, bit for bit, the first of its equals in the input.
+   * Returns the distinct keys in order, and how often each occurs.
    *
-   * @throws as `sort`; UnsupportedError for 2^32 keys and more
+   * Keys are compared as numbers: all NaNs are equal, and −0 equals +0. Each result is, bit for bit, the first of its
+   * equals in the input. Complexity: a sort and one compaction.
+   *
+   * @param keys fewer than 2^32 keys: typed array or device array, or a promise of one
+   * @param options the options of `sort` without `bits` and `into`
+   * @returns `keys`, and `counts` as u32, where the input is
+   * @throws UnsupportedError for 2^32 keys or more
+   * @throws the other errors of `sort`
+   * @example
+   * ```ts
+   * const { keys, counts } = await sorter.unique(Uint8Array.of(3, 1, 3)); // 1, 3 and 1, 2
+   * ```
    */
   unique<K extends Keys>(
     keys: Awaitable<K>,
@@ -435,12 +572,19 @@ export class SorterOperations implements AsyncDisposable {
   }
 
   /**
-   * The keys that are chosen, in input order: those where the byte of a mask is not 0, or of which a predicate holds.
+   * Returns the selected keys in input order: those whose byte of the mask is not 0, or those that satisfy a predicate.
+   *
+   * Source: compaction by a scan with decoupled look-back, D. Merrill, M. Garland (2016). Complexity: O(n).
    *
    *     await sorter.filter(prices, { from: 10, below: 20 });
    *
-   * @param by a mask of one byte for each key, where the keys are; or what is to hold of the keys, see `Predicate`
-   * @throws as `sort`; InputError when the mask does not fit; UnsupportedError for 2^32 keys and more
+   * @param keys fewer than 2^32 keys: typed array or device array, or a promise of one
+   * @param by mask of one byte (u8) for each key, where the keys are; or a condition on the keys, see `Predicate`
+   * @param options `verify` (default `false`), `dtype`, `signal`, `timeout` and `onWarning`
+   * @returns the selected keys, in an array of the type of `keys`
+   * @throws InputError when the mask does not fit
+   * @throws UnsupportedError for 2^32 keys or more
+   * @throws the other errors of `sort`
    */
   filter<K extends Keys>(
     keys: Awaitable<K>,
@@ -451,10 +595,17 @@ export class SorterOperations implements AsyncDisposable {
   }
 
   /**
-   * The keys that are chosen, as `filter` says, and behind them the others; both in input order.
+   * Returns all keys, the selected ones first. Both groups keep their input order.
    *
-   * @returns all keys, and how many of them are chosen: these are the first `count`
-   * @throws as `filter`
+   * @param keys fewer than 2^32 keys: typed array or device array, or a promise of one
+   * @param by mask or predicate, as for `filter`
+   * @param options the options of `filter`, and `into`
+   * @returns all keys, and the number of selected keys: these are the first `count`
+   * @throws the errors of `filter`
+   * @example
+   * ```ts
+   * const { keys, count } = await sorter.partition(prices, { below: 20 });
+   * ```
    */
   partition<K extends Keys>(
     keys: Awaitable<K>,
@@ -465,12 +616,25 @@ export class SorterOperations implements AsyncDisposable {
   }
 
   /**
-   * Where each of `keys` belongs among keys that are in order: how many of `sorted` come before it, with `side: 'right'` those
-   * that are equal to it, too. The order is that of `sort` with the same `descending` and `nan`, of bit patterns: −0 is
-   * before +0, and NaNs have their places. If `sorted` is in another order the positions mean nothing.
+   * Returns the insertion point of each of `keys` in a sorted array: the number of keys of `sorted` that come before
+   * it.
    *
-   * @param sorted fewer than 2^32 keys of the same dtype as `keys`, in the same place
-   * @throws as `sort`; InputError for two dtypes or places
+   * With `side: 'right'`, keys that are equal to it count as well. The order is that of `sort` with the same
+   * `descending` and `nan`, over bit patterns: −0 is before +0, and NaNs have their places. If `sorted` is in another
+   * order, the result is undefined. Complexity: one binary search for each key.
+   *
+   * @param sorted fewer than 2^32 keys in order, of the dtype of `keys` and in the same place
+   * @param keys keys to search for: typed array or device array, or a promise of one
+   * @param options `side` (default `'left'`), `descending` (default `false`), `nan` (default `'last'`), `into`,
+   *   `dtype`, `signal`, `timeout` and `onWarning`
+   * @returns positions as u32, where the keys are
+   * @throws InputError when the arrays differ in dtype or place
+   * @throws UnsupportedError for 2^32 sorted keys or more
+   * @throws the other errors of `sort`
+   * @example
+   * ```ts
+   * await sorter.searchSorted(Uint32Array.of(10, 20, 30), Uint32Array.of(20, 25)); // 1, 2
+   * ```
    */
   searchSorted<K extends Keys>(
     sorted: Awaitable<K>,
@@ -481,24 +645,45 @@ export class SorterOperations implements AsyncDisposable {
   }
 
   /**
-   * One array in order out of two that are in the order of `sort` with the same `descending` and `nan`: what `sort` would make
-   * of one behind the other. If they are in another order, so is the result.
+   * Merges two sorted arrays into one. The result is what `sort` returns for the concatenation of `a` and `b`.
    *
-   * @throws as `searchSorted`
+   * Both arrays are in the order of `sort` with the same `descending` and `nan`; otherwise the result is not in order
+   * either. Of equal keys those of `a` come first. Source: O. Green, R. McColl, D. Bader, "GPU Merge Path" (2012).
+   * Complexity: O(n).
+   *
+   * @param a sorted typed array or device array, or a promise of one
+   * @param b sorted array of the same dtype in the same place
+   * @param options `descending` (default `false`), `nan` (default `'last'`), `into`, `dtype`, `signal`, `timeout` and
+   *   `onWarning`
+   * @returns the merged keys, in an array of the type of `a`
+   * @throws InputError when the arrays differ in dtype or place
+   * @throws the other errors of `sort`
+   * @example
+   * ```ts
+   * await sorter.merge(Uint32Array.of(1, 4), Uint32Array.of(2, 3)); // 1, 2, 3, 4
+   * ```
    */
   merge<K extends Keys>(a: Awaitable<K>, b: Awaitable<K>, options?: MergeOptions & Into<K>): Promise<K> {
     return this.#selections.merge(a, b, options);
   }
 
   /**
-   * The distinct keys in order, and the sum, minimum or maximum of the values of each. Keys are compared as by `unique`, and
-   * need be in no order; values are reduced as by `reduce`, except that the results are an array: sums of integers of 64 bits
-   * (u64, i64), all others of the values' own dtype.
+   * Returns the distinct keys in order, and the sum, minimum or maximum of the values of each.
+   *
+   * Keys are compared as in `unique` and need not be sorted. Values are reduced as in `reduce`. Sums of integers have
+   * 64 bits (u64, i64); other results have the dtype of the values. Complexity: a sort and two launches that read every
+   * value once.
    *
    *     const { keys, values } = await sorter.reduceByKey(customers, amounts, 'sum');
    *
-   * @param values as many as keys, in the same place
-   * @throws as `unique`; InputError when the lengths differ; UnsupportedError for sums of f16
+   * @param keys fewer than 2^32 keys: typed array or device array, or a promise of one
+   * @param values one value for each key, in the same place
+   * @param op `'sum'`, `'min'` or `'max'`
+   * @param options the options of `unique`
+   * @returns distinct keys, and one reduced value for each
+   * @throws InputError when the lengths differ
+   * @throws UnsupportedError for sums of f16
+   * @throws the other errors of `unique`
    */
   reduceByKey<K extends Keys, V extends Keys>(
     keys: Awaitable<K>,
@@ -511,27 +696,54 @@ export class SorterOperations implements AsyncDisposable {
   }
 
   /**
-   * The sum, minimum or maximum of `keys`.
+   * Returns the sum, minimum or maximum of `keys`.
    *
-   * Sums of integers are BigInts of 64 bits and wrap; sums of floats are of the keys' own type, within
-   * 2 log2(n) ε of the sum of magnitudes (ε is 2^-24 for f32, 2^-53 for f64), added up in no particular order. Of a minimum or maximum NaN is
-   * the result when it is among the keys, and −0 is below +0; 64-bit integers give BigInts.
+   * Sums of integers are BigInts of 64 bits and wrap. Sums of floats have the dtype of the keys and no defined order of
+   * additions. They are within 2 log2(n) ε of the sum of magnitudes, where ε is 2^-24 for f32 and 2^-53 for f64. A
+   * minimum or maximum is NaN if a key is NaN, and −0 is below +0. For 64-bit integers it is a BigInt.
    *
-   * @throws as `sort`; InputError for the minimum or maximum of no keys; UnsupportedError for sums of f16
+   * Source: M. Harris, "Optimizing Parallel Reduction in CUDA" (2007); W. Kahan (1965), for sums of floats. Complexity:
+   * reads every key once.
+   *
+   * @param keys typed array, device array or sharded array, or a promise of one
+   * @param op `'sum'`, `'min'` or `'max'`
+   * @param options `dtype`, `signal`, `timeout` and `onWarning`
+   * @returns a number or BigInt; the sum of no keys is 0
+   * @throws InputError for the minimum or maximum of no keys
+   * @throws UnsupportedError for sums of f16
+   * @throws the other errors of `sort`
+   * @example
+   * ```ts
+   * const largest = await sorter.reduce(prices, 'max');
+   * ```
    */
   reduce(keys: Awaitable<Shardable>, op: ReduceOp, options?: PrimitiveOptions): Promise<number | bigint> {
     return this.#primitives.reduce(keys, op, options);
   }
 
   /**
-   * Prefix sums: each key's is the sum of all keys before it, with `inclusive` its own too. Or minima, maxima or products
-   * (option `op`). Results are of the keys' own type, or of `resultDtype`: integers wrap, sums of floats are within 4 log2(n) ε of the sum of
-   * the magnitudes before them, ε as in `reduce`, products within n ε of themselves, as long as no product of neighbours
-   * is too large or small. Of a minimum or maximum NaN is the result from the first one on, and −0 is below +0. What
-   * comes before the first key is 0 of a sum, 1 of a product, and the largest number of a minimum (infinity of floats), the
-   * smallest of a maximum.
+   * Returns prefix sums: each result is the sum of all keys before its key, and with `inclusive` of the key itself.
+   * Option `op` selects minima, maxima or products instead.
    *
-   * @throws as `sort`; UnsupportedError for sums and products of f16
+   * Results have the dtype of the keys, or `resultDtype`. Integers wrap. Sums of floats are within 4 log2(n) ε of the
+   * sum of the magnitudes before them, with ε as in `reduce`. Products are within n ε of themselves, as long as no
+   * product of neighbours is too large or small. A minimum or maximum is NaN from the first NaN on, and −0 is below +0.
+   * The first exclusive result is 0 for a sum and 1 for a product. For a minimum it is the largest number (infinity for
+   * floats), for a maximum the smallest.
+   *
+   * Source: D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back" (2016). Complexity:
+   * O(n).
+   *
+   * @param keys typed array or device array, or a promise of one; `resultDtype` requires a typed array
+   * @param options `op` (default `'sum'`), `inclusive` (default `false`), `resultDtype`, `verify` (default `false`),
+   *   `into`, `dtype`, `signal`, `timeout` and `onWarning`
+   * @returns one result for each key, where the keys are
+   * @throws UnsupportedError for sums and products of f16
+   * @throws the other errors of `sort`
+   * @example
+   * ```ts
+   * await sorter.scan(Uint32Array.of(3, 1, 2), { inclusive: true }); // 3, 4, 6
+   * ```
    */
   scan<D extends Dtype>(
     keys: Awaitable<KeyArray>,
@@ -543,29 +755,43 @@ export class SorterOperations implements AsyncDisposable {
   }
 
   /**
-   * How many keys are in each bin: in bin b those from its lower edge on, that are below the next one; in
-   * the last bin also those at its upper edge. Keys are compared as numbers: both zeros are at an edge of 0,
-   * and NaN is in no bin. With `bits` instead, how many keys have each digit there, as a radix sort counts
-   * them: of the codes of the ascending order with NaN last, so that every key is in a bin.
+   * Counts the keys in each bin. A bin includes its lower edge and excludes its upper edge; the last bin includes both.
    *
-   * @throws as `sort`; UsageError when the options do not make bins; UnsupportedError for 2^32 keys and more
+   * Keys are compared as numbers: both zeros are at an edge of 0, and NaN is in no bin. With `bits` it counts the
+   * values of a digit, as a radix sort does. The digit belongs to the codes of the ascending order with NaN last, so
+   * every key is in a bin.
+   *
+   * @param keys fewer than 2^32 keys: typed array or device array, or a promise of one
+   * @param options `bins` and `range`, or `edges`, or `bits`; `dtype`, `signal`, `timeout` and `onWarning`
+   * @returns one count for each bin
+   * @throws UsageError when the options do not define bins
+   * @throws UnsupportedError for 2^32 keys or more
+   * @throws the other errors of `sort`
+   * @example
+   * ```ts
+   * const counts = await sorter.histogram(ages, { bins: 10, range: [0, 100] });
+   * ```
    */
   histogram(keys: Awaitable<Keys>, options?: HistogramOptions): Promise<Uint32Array> {
     return this.#primitives.histogram(keys, options);
   }
 
   /**
-   * The elements of `values` at `indices`: `result[i]` is `values[indices[i]]`. Brings further columns into
-   * the order of an `argsort`. Either both are arrays of the host or both are device arrays.
+   * Gathers elements: `result[i]` is `values[indices[i]]`. With the result of an `argsort`, it sorts further columns.
    *
-   * Of a list of columns, which may be of different dtypes, a list comes back: the device takes one launch for each eight
+   * A list of columns, which may have different dtypes, returns a list. The device takes one launch for every eight
    * columns.
    *
    *     const [names, prices] = await sorter.gather([nameIds, amounts], await sorter.argsort(dates));
    *
-   * @param values or a list of columns that have the same number of elements
-   * @param indices as `argsort` gives them: of 32 bits
-   * @throws as `sort`; InputError when an index is not inside, and when columns have different numbers of elements
+   * @param values typed array or device array, or a promise of one; or a list of columns that have the same length
+   * @param indices positions as u32, as `argsort` returns them, in the same place as the values
+   * @param options `dtype` (not for a list), `signal`, `timeout`, `onWarning` and `into`
+   * @returns one element for each index, in an array of the type of `values`; for a list, one such array for each
+   *   column
+   * @throws InputError when an index is out of range, when the columns differ in length, and when values and indices
+   *   are in different places
+   * @throws the other errors of `sort`
    */
   gather<V extends Keys>(
     values: Awaitable<V>,
@@ -588,11 +814,23 @@ export class SorterOperations implements AsyncDisposable {
   }
 
   /**
-   * Copies `keys` into a device array, which operations then use without another transfer; with `spread` into one that
-   * lies on all devices of the Sorter (see `ShardedArray`), each part on its own, by the speed of the devices as it was
-   * measured when the first one was made.
+   * Copies `keys` into a device array, which operations then use without another transfer.
    *
-   * @throws UsageError, DtypeError, InputError; MemoryError when the device has no room
+   * With `spread`, the result is a sharded array on all devices of the Sorter. The parts follow the speed of the
+   * devices, as measured when the first sharded array was created.
+   *
+   * @param keys typed array
+   * @param options `dtype` of the elements, by default that of the array's type; `spread` (default `false`) for a
+   *   `ShardedArray`
+   * @returns a device array or sharded array of this Sorter
+   * @throws UsageError for an unknown option, an impossible value or a closed Sorter
+   * @throws DtypeError when `dtype` does not fit the array
+   * @throws InputError when `keys` is not an array or is detached
+   * @throws MemoryError when device memory is insufficient
+   * @example
+   * ```ts
+   * const prices = await sorter.upload(Float32Array.of(5, 1, 4));
+   * ```
    */
   async upload<K extends KeyArray>(
     keys: K,
@@ -633,9 +871,18 @@ export class SorterOperations implements AsyncDisposable {
   }
 
   /**
-   * A device array of `length` elements, to be filled by `write` in pieces. Its contents are undefined.
+   * Allocates a device array whose contents are undefined. `DeviceArray.write` fills it in pieces.
    *
-   * @throws DtypeError; UsageError for an impossible length; MemoryError when the device has no room
+   * @param dtype dtype of the elements
+   * @param length number of elements
+   * @returns a device array of this Sorter
+   * @throws DtypeError for an unknown dtype
+   * @throws UsageError for an impossible length or a closed Sorter
+   * @throws MemoryError when device memory is insufficient
+   * @example
+   * ```ts
+   * const keys = sorter.allocate('f32', 1000);
+   * ```
    */
   allocate<D extends Dtype>(dtype: D, length: number): DeviceArray<D> {
     assertLength(dtype, length);
@@ -644,13 +891,22 @@ export class SorterOperations implements AsyncDisposable {
   }
 
   /**
-   * A typed array of zeros that transfers to and from the device take no copies for: in pinned memory where
-   * the device has memory of its own, else on pages of the host. Making it takes longer than making other
-   * arrays, so it is for arrays that are used again (option `into`, `sortInPlace`).
+   * Allocates a typed array of zeros that is transferred to and from the device without intermediate copies.
    *
-   * Pinned memory is not collected: it is the program's until `free`, or until the Sorter closes.
+   * The memory is pinned if the device has dedicated memory, and page-aligned host memory otherwise. The allocation
+   * takes longer than that of other arrays, so it suits arrays that are reused (option `into`, `sortInPlace`). Pinned
+   * memory is not garbage collected: it stays allocated until `free`, or until the Sorter closes.
    *
-   * @throws DtypeError; UsageError for an impossible length; MemoryError
+   * @param dtype dtype of the elements
+   * @param length number of elements
+   * @returns a typed array of the dtype
+   * @throws DtypeError for an unknown dtype
+   * @throws UsageError for an impossible length or a closed Sorter
+   * @throws MemoryError when memory is insufficient
+   * @example
+   * ```ts
+   * const keys = sorter.alloc('f32', 1000);
+   * ```
    */
   alloc<D extends Dtype>(dtype: D, length: number): ArrayOf<D> {
     assertLength(dtype, length);
@@ -659,23 +915,44 @@ export class SorterOperations implements AsyncDisposable {
   }
 
   /**
-   * Gives the memory of an array of `alloc` back; pinned ones are detached. Others are left alone, and so are all when the Sorter
-   * is closed, which has given back what there was.
+   * Frees an array of `alloc`. A pinned array is detached; any other array is left alone. Does nothing after `close()`,
+   * which has freed all arrays.
    *
-   * @throws InputError for what is no array
+   * @param array array that `alloc` returned
+   * @throws InputError when `array` is not a typed array
+   * @example
+   * ```ts
+   * await sorter.free(keys);
+   * ```
    */
   async free(array: KeyArray): Promise<void> {
     dtypeOf(array);
     await this.#arrays.unpin(array);
   }
 
-  /** Bytes of the memory, of all devices together, that device arrays and calls take now, that is kept for the next ones, and took at most. */
+  /**
+   * Returns the bytes of memory in use by device arrays and calls, pooled for later calls, and at peak, for all devices
+   * together.
+   *
+   * @returns `used`, `idle` and `peak` in bytes
+   * @example
+   * ```ts
+   * const { used, idle, peak } = sorter.memory();
+   * ```
+   */
   memory(): MemoryUsage {
     const { usage } = this.#session.backend.memory;
     return this.#group?.usage ?? usage;
   }
 
-  /** Gives back the memory that is kept for the next calls, of which at most `poolBytes` are. */
+  /**
+   * Releases the memory that is pooled for later calls; the pool keeps at most `poolBytes`.
+   *
+   * @example
+   * ```ts
+   * sorter.trim();
+   * ```
+   */
   trim(): void {
     this.#session.backend.memory.trim();
     this.#partPool.clear();
@@ -683,11 +960,18 @@ export class SorterOperations implements AsyncDisposable {
   }
 
   /**
-   * How `sort` would sort n keys: algorithm, parameters, chunks. Compiles nothing and runs nothing, so a
-   * variant that turns out not to work on the device is still named.
+   * Returns the plan of a `sort` of n keys: algorithm, parameters and chunks. Compiles and runs nothing, so the plan
+   * may name a variant that does not work on the device.
    *
-   * @param options those of `sort`; `dtype` (default u32) and `valueBytes` (default 0) say of what
-   * @throws UsageError, UnsupportedError
+   * @param n number of keys
+   * @param options the options of `sort`; `dtype` (default `'u32'`) and `valueBytes` (default 0) describe the elements
+   * @returns the plan as data; its method `explain` returns it in words
+   * @throws UsageError for an unknown option or an impossible value
+   * @throws UnsupportedError when the algorithm or the device cannot sort these keys
+   * @example
+   * ```ts
+   * console.log(sorter.plan(1_000_000, { dtype: 'f32' }).explain());
+   * ```
    */
   plan(n: number, options?: PlanOptions): ExplainedPlan {
     const { valueBytes = 0, ...rest } = requireOptionsObject(options);
@@ -701,11 +985,11 @@ export class SorterOperations implements AsyncDisposable {
     const request = { n, dtype: info.name, bits, valueBytes, algorithm, parameters };
     const { backend } = this.#calls.sessionFor(n, settings, true);
     const plan = planOf(backend, request, tuning.chunk);
-    // Plans are compared and printed as data: the method is none of it.
+    // Plans are compared and printed as data, without the method.
     return Object.defineProperty({ ...plan }, 'explain', { value: () => explainPlan(plan) }) as ExplainedPlan;
   }
 
-  /** What sorts of many arrays are made of. */
+  /** Dependencies of `sortMany` and `argsortMany`. */
   get #segmentSorter(): Parameters<typeof sortMany>[0] {
     const { results: memory, concatenateArrays: join } = this.#session.backend.memory;
     const isOwn = true;
@@ -718,7 +1002,14 @@ export class SorterOperations implements AsyncDisposable {
     };
   }
 
-  /** Waits for what is running, then releases the device and all device arrays. May be called twice. */
+  /**
+   * Waits for all calls, then releases the device and all device arrays. May be called twice.
+   *
+   * @example
+   * ```ts
+   * await sorter.close();
+   * ```
+   */
   async close(): Promise<void> {
     await this.#scheduler.close();
     await this.#openedShardedArrays?.close();
@@ -731,7 +1022,7 @@ export class SorterOperations implements AsyncDisposable {
     return this.close();
   }
 
-  /** The sharded arrays, which lie on one device where there are no others. */
+  /** Operations on sharded arrays; on one device if there are no others. */
   get #shardedArrays(): ShardedArrays {
     const workers = () => this.#group?.workers ?? [new DeviceWorker(this.#session, this.#onWarning)];
     this.#openedShardedArrays ??= new ShardedArrays(workers(), this.#scheduler);
@@ -739,7 +1030,11 @@ export class SorterOperations implements AsyncDisposable {
   }
 }
 
-/** The plan that is tried first. @throws UnsupportedError, UsageError */
+/**
+ * Returns the plan that is tried first.
+ *
+ * @throws UnsupportedError, UsageError
+ */
 function planOf(backend: Backend, request: PlanRequest, maxChunk = Number.POSITIVE_INFINITY): Plan {
   const { n } = request;
   const chunk = Math.min(maxChunk, backend.chunkLimit(request));
@@ -750,7 +1045,7 @@ function planOf(backend: Backend, request: PlanRequest, maxChunk = Number.POSITI
   throw new UnsupportedError('there is no plan');
 }
 
-/** @throws InputError when results would be written over each other or over what is still read, or `into` is no pair */
+/** @throws InputError when outputs overlap each other or an input, or `into` is no pair */
 function assertSeparatePairOutput(
   inputs: readonly Keys[],
   into: { keys?: Keys; values?: Keys } | undefined,
@@ -763,7 +1058,7 @@ function assertSeparatePairOutput(
   assertSeparateOutput(into.keys, into.values);
 }
 
-/** @throws DtypeError, UsageError */
+/** @throws DtypeError for an unknown dtype; UsageError for an impossible length */
 function assertLength(dtype: Dtype, length: number): void {
   dtypeInfo(dtype);
   if (!Number.isSafeInteger(length) || length < 0) {

@@ -19,18 +19,21 @@ import { type OpenOptions, parseOpenOptions } from './options.js';
 import { SorterOperations } from './sorter-operations.js';
 
 /**
- * Sorts on one device, which it owns together with a command queue, compiled programs and pooled memory.
+ * Sorts on an OpenCL device, on several, or on the host engine. A Sorter owns its device together with a command queue,
+ * compiled programs and a memory pool.
  *
- * Every operation takes typed arrays, or device arrays of this Sorter, and gives back the same kind. Either may be
- * a promise, such as another call has returned: calls on device arrays are enqueued in the order in which they
- * are made, so that a chain waits for nothing but its result. One that takes the result of a call that fails
- * rejects with an InputError, whose `cause` is that failure. One that takes another promise, such as that of an upload,
- * is made when that has come to something. A result that is found to be wrong when others have read it already is made
- * again, and so are theirs.
+ * Every operation takes typed arrays or device arrays of this Sorter, and returns the same kind. An input may also be a
+ * promise of an array, such as the promise that another call returned. Calls on device arrays are enqueued in the order
+ * of the calls, so a chain of calls waits for nothing but its result.
  *
- * Calls on typed arrays and sharded arrays, those that sort in place, and those with `into`, `timeout` or `onReport`, run by themselves,
- * one after the other.
- * `close()` (or `await using`) waits for all calls and gives everything back.
+ * A call that takes the result of a failed call rejects with an InputError, whose `cause` is that failure. A call that
+ * takes another promise, such as that of an upload, starts when the promise has settled. If a result is found wrong
+ * after later calls have read it, the Sorter repeats the call and those later calls.
+ *
+ * Calls on sharded arrays, calls that sort in place, and calls with `into`, `timeout` or `onReport` run exclusively,
+ * one after the other. So do calls on typed arrays, except on a device with dedicated memory, where they may overlap.
+ *
+ * `close()` (or `await using`) waits for all calls, then releases the device and all memory.
  *
  *     const sorter = await Sorter.open({ device: 'gpu' });
  *     const prices = await sorter.upload(Float32Array.of(5, 1, 4)); // copied once
@@ -40,15 +43,30 @@ import { SorterOperations } from './sorter-operations.js';
  */
 export class Sorter extends SorterOperations {
   /**
-   * Opens a device: `auto` (default: the best there is, the host engine if there is none), `cpu`, `gpu`,
-   * `host`, `all`, `P:D`, or a part of a device's or platform's name, of which the best one is opened. Under
-   * `auto` the host engine also takes what is on the host and too little to be worth a trip to the device.
+   * Opens a device, or several that work together.
    *
-   * With `devices: ['gpu']`, all that match any of the names are opened. Device arrays lie on the best one of them, unless
-   * they are uploaded with `spread`; large arrays of the host are sorted, reduced and searched for their first keys by as
-   * many as it takes least time with, as the first call of each kind measures.
+   * Under `auto`, the host engine sorts if there is no OpenCL device, after a warning. It also handles host arrays
+   * below the break-even size of the device.
    *
-   * @throws UsageError, NoLoaderError, NoPlatformError, NoDeviceError
+   * With `devices: ['gpu']`, all devices that match any of the names are opened. Device arrays are stored on the best
+   * one, unless they are uploaded with `spread`. The devices share large host arrays in `sort`, `topK` and `reduce`.
+   * The number of devices that is expected to be fastest takes part; the first call of each kind measures it.
+   *
+   * @param options `device`: `auto` (default), `cpu`, `gpu`, `host`, `all`, `P:D`, or a part of the name of a device or
+   *   platform; the best match is opened. `devices`: several such names, instead of `device`. `onWarning`: callback for
+   *   warnings, by default `process.emitWarning`. `poolBytes`: maximum bytes of unused device memory that are kept, by
+   *   default a quarter of the device's memory
+   * @returns an open Sorter, to be closed by `close()`
+   * @throws UsageError for an unknown option or an impossible value, for `device` together with `devices`, and for
+   *   `host` among several `devices`
+   * @throws NoLoaderError when there is no OpenCL loader, unless `device` is `auto` or `host`
+   * @throws NoPlatformError when there is no OpenCL driver, unless `device` is `auto` or `host`
+   * @throws NoDeviceError when no device matches, unless `device` is `auto` or `host`
+   * @example
+   * ```ts
+   * await using sorter = await Sorter.open({ device: 'gpu' });
+   * const sorted = await sorter.sort(Float32Array.of(3, 1, 2));
+   * ```
    */
   static async open(options: OpenOptions = {}): Promise<Sorter> {
     const { devices, onWarning, poolBytes, ...only } = parseOpenOptions(options);
@@ -72,7 +90,7 @@ export class Sorter extends SorterOperations {
     }
   }
 
-  /** Opens all devices that any of `specs` names. */
+  /** Opens all devices that match any of `specs`. */
   static async #openAll(
     specs: readonly string[],
     options: DeviceOptions,
@@ -96,6 +114,6 @@ export class Sorter extends SorterOperations {
   }
 }
 
-/** There is no OpenCL here: no loader, driver or device, or no addon for this Node and system. */
+/** Whether OpenCL is missing: no loader, driver or device, or no addon for this version of Node and this system. */
 const isNoDeviceError = (error: unknown): error is Error =>
   [NoLoaderError, NoPlatformError, NoDeviceError, UnsupportedError].some((type) => error instanceof type);

@@ -8,117 +8,129 @@ import type { Columns } from './columns.js';
 import type { HostJob, SortJob } from './job.js';
 import type { Plan, PlanRequest } from './plan.js';
 
-/** How one sort went. */
+/** Result report of one sort. */
 export interface Outcome {
   readonly plan: Plan;
   readonly stages: readonly StageTime[];
   readonly verified?: Verified;
-  /** Pieces that were sorted by themselves. */
+  /** Number of pieces that were sorted separately. */
   readonly chunks?: number;
 }
 
 /** A sort whose commands are all enqueued. */
 export interface PendingSort {
-  /** To be asked after the wait: how it went, or in words why its result must not be used. */
+  /** Returns the outcome of the sort, or the reason why its result must not be used. Call it after the wait. */
   outcome(): MaybePromise<Outcome | string>;
-  /** Gives back what the sort has borrowed. May be called twice. */
+  /** Releases the memory that the sort has borrowed. Can be called twice. */
   release(): void;
 }
 
-/** Who sorts: the host, or a device that is open. */
+/** Sorts on the host or on one open device. */
 export interface Backend {
-  /** What it sorts on; undefined for the host. */
+  /** Device that the backend sorts on; undefined for the host engine. */
   readonly info: DeviceInfo | undefined;
   readonly memory: ColumnMemory;
-  /** Has its device memory of its own, beside that of the host? */
+  /** Whether the device has dedicated memory, separate from host memory. */
   readonly hasDedicatedMemory: boolean;
-  /** Its device was given up. */
+  /** Whether the device was abandoned after a failure. */
   readonly lost: boolean;
-  /** Is it worth making several calls on arrays of the host at a time, whose transfers and sorts overlap then? */
+  /** Whether concurrent calls on host arrays pay, because their transfers and sorts overlap. */
   readonly overlaps: boolean;
-  /** Do other devices of its platform reach directly what is pinned for it? */
+  /** Whether other devices of the same platform can access memory that is pinned for this one. */
   readonly sharesPinned: boolean;
 
   /**
-   * Ways to sort, best first; each later one is what to fall back to when one fails.
+   * Returns the plans for a request, best first. Each later plan is the fallback of those before it.
    *
-   * @throws UnsupportedError, UsageError when what was asked for cannot be done
+   * @throws UnsupportedError when no algorithm supports the request
+   * @throws UsageError when a parameter does not fit the algorithm
    */
   plans(request: PlanRequest): Iterable<Plan>;
 
-  /** Most keys that it can sort at a time. */
+  /** Returns the most keys that can be sorted at once. */
   chunkLimit(request: PlanRequest): number;
 
-  /** Has a variant not failed time and again? */
+  /** Whether the variant of a plan has not failed repeatedly. */
   trusts(plan: Plan): boolean;
 
-  /** Did the variant gain by what it looks for, the last times? Asked once a sort, where another plan would do as well. */
+  /**
+   * Whether the heuristic of the plan's variant paid off lately. Call it once per sort, and only if another
+   * plan would also do.
+   */
   pays(plan: Plan): boolean;
 
-  /** Counts a result that could not be used. */
+  /** Counts an unusable result of the plan's variant. */
   distrust(plan: Plan): void;
 
   /**
-   * Compiles what a plan needs, once.
+   * Compiles the programs of a plan, once.
    *
-   * @throws BuildError; MismatchError when the variant is not certified; UnsupportedError when the compiled
-   *   algorithm cannot run the plan
+   * @throws BuildError when they do not compile
+   * @throws MismatchError when the variant failed its self-test
+   * @throws UnsupportedError when the compiled algorithm cannot run the plan
    */
   prepare(plan: Plan): Promise<void>;
 
-  /** Is there nothing left for `prepare` to do, nor to find out? */
+  /** Whether `prepare` has nothing left to compile or to check. */
   isReady(plan: Plan): boolean;
 
   /**
-   * Enqueues a sort by a plan of its own, or by a plan of the host engine.
+   * Enqueues a sort by a plan of this backend, or by a plan of the host engine.
    *
-   * @throws as `prepare`; MemoryError, DeviceLostError, TimeoutError, AbortedError
+   * @throws the errors of `prepare`
+   * @throws MemoryError when memory runs out
+   * @throws DeviceLostError when the device failed
+   * @throws TimeoutError when the timeout passed
+   * @throws AbortedError when the signal is aborted
    */
   sort(plan: Plan, job: SortJob): MaybePromise<PendingSort>;
 
-  /** In how many parts a job is best sorted while its data are on the way; 1 for as a whole. */
+  /** Returns the number of parts to sort a job in during its transfers; 1 to sort it as a whole. */
   partCount(job: HostJob): number;
 
   /**
-   * Sorts in parts while the data are on the way, and waits for it.
+   * Sorts in parts during the transfers, and waits for the result.
    *
-   * @param plan of a part
-   * @returns undefined when it went wrong in a way that a sort as a whole may not
+   * @param plan plan of one part
+   * @returns undefined if it failed in a way in which a whole sort may succeed
    */
   sortInParts(plan: Plan, job: HostJob): Promise<Outcome | undefined>;
 
-  /** Where an operation works. */
+  /** Returns the columns of one operation. */
   columns(settings: SortSettings): Columns;
 }
 
-/** What a keeper has to know of a call. */
+/** Properties of a call that a session needs. */
 export interface SessionCall {
   /**
-   * May it be run once more when the device was lost? It reads and writes only memory of the host then, and has
-   * not begun to write what it reads.
+   * Whether the call can be repeated after the device was lost. It must only use host memory, and must not
+   * yet have overwritten its input.
    */
   readonly again: boolean;
-  /** Who gets warnings, if not who opened the device. */
+  /** Receives warnings; default: the callback of the session. */
   readonly settings?: Pick<SortSettings, 'onWarning'>;
 }
 
-/** Keeps a backend in order, for those who use it one after the other. */
+/** Keeps a backend usable for successive calls. */
 export interface Session {
   readonly backend: Backend;
 
   /**
-   * Runs a call, or the first half of one.
+   * Runs a call, or the first half of one. If the device is lost and `call.again` is set, reopens the device
+   * and repeats the call.
    *
-   * @throws what `use` throws; DeviceLostError when the device cannot be opened again
+   * @returns the result of `use`
+   * @throws the error of `use`
+   * @throws DeviceLostError when the device cannot be reopened
    */
   run<T>(use: (backend: Backend) => MaybePromise<T>, call: SessionCall): MaybePromise<T>;
 
   /** Runs the second half of a call that `run` began on `backend`. */
   complete<T>(backend: Backend, use: () => MaybePromise<T>, call: SessionCall): MaybePromise<T>;
 
-  /** Calls `then` when a device is given up: what it held is gone. */
+  /** Registers a callback for when a device is abandoned: its memory is lost. */
   onGiveUp(callback: () => void): void;
 
-  /** Waits for what is running, and gives everything back. */
+  /** Waits for pending work and releases everything. */
   close(): Promise<void>;
 }

@@ -1,22 +1,22 @@
 import type { Buffer } from '../../device/buffer.js';
 import { type Dtype, type DtypeInfo, dtypeInfo } from '../../keys/dtype.js';
 
-/** Where elements are: memory of the host, or of the device. */
+/** Memory of elements: on the host or on the device. */
 export type Place = ArrayBufferView | Buffer;
 
-/** Keys of one dtype, wherever they are. */
+/** Keys of one dtype, on the host or on the device. */
 export interface Column {
   readonly dtype: Dtype;
   readonly info: DtypeInfo;
   /** Number of keys. */
   readonly n: number;
-  /** Of at least n keys. */
+  /** Memory of at least n keys. */
   readonly place: Place;
-  /** Keys in host memory that are much like them: what these were copied or made from. */
+  /** Similar keys in host memory: the ones that these were copied or derived from. */
   readonly origin?: ArrayBufferView | undefined;
 }
 
-/** Values that travel with keys, `bytes` bytes for each. */
+/** Values that travel with keys, `bytes` bytes each. */
 export interface Values {
   readonly place: Place;
   readonly bytes: number;
@@ -31,5 +31,5 @@ export const column = (dtype: Dtype, n: number, place: Place): Column => ({
 
 export const isOnDevice = (place: Place): place is Buffer => !ArrayBuffer.isView(place);
 
-/** Bytes that the keys of a column take. */
+/** Returns the size in bytes of the keys of a column. */
 export const byteLengthOf = ({ n, dtype }: Pick<Column, 'n' | 'dtype'>): number => n * dtypeInfo(dtype).bytes;

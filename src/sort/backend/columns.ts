@@ -4,56 +4,73 @@ import type { ColumnKernels } from '../operations/column-kernels.js';
 import type { ColumnVerifier } from '../operations/column-verifier.js';
 import type { Column } from './column.js';
 
-/** A column of the host, and what works there. */
+/** A column in host memory, with the kernels and the verifier for it. */
 export interface HostColumnAccess {
   readonly keys: Column;
   readonly kernels: ColumnKernels;
   readonly verifier: ColumnVerifier;
 }
 
-/** The columns of one operation, temporary ones among them, which end with it. */
+/** The columns of one operation, including its temporary columns, which it releases at its end. */
 export interface Columns {
   readonly kernels: ColumnKernels;
-  /** Of results where steps make them. */
+  /** Verifies results in the memory of the column kernels. */
   readonly verifier: ColumnVerifier;
 
-  /** A column until the end of the operation. @throws MemoryError */
+  /**
+   * Allocates a column until the end of the operation.
+   *
+   * @throws MemoryError when memory runs out
+   */
   temporary(dtype: Dtype, n: number): Column;
 
-  /** The column where steps can read it. @throws MemoryError */
+  /**
+   * Returns the column in memory that column kernels can read.
+   *
+   * @throws MemoryError when the copy does not fit in memory
+   */
   bindInput(from: Column): MaybePromise<Column>;
 
-  /** Lets `write` fill a column where steps can, and brings the result to where `to` is. */
+  /** Lets `write` fill a column in memory that column kernels can write, and copies the result to `to`. */
   bindOutput(to: Column, write: (to: Column) => MaybePromise<void>): MaybePromise<void>;
 
-  /** Copies as many keys as `to` has from the front of `from`, a temporary column. */
+  /** Copies the first `to.n` keys of `from`, a temporary column, to `to`. */
   copy(from: Column, to: Column): Promise<void>;
 
-  /** Are there no doubles, which some operations need for such keys? */
+  /** Whether the device lacks doubles, which some operations need for keys of this dtype. */
   lacksDoubles(dtype: Dtype): boolean;
 
-  /** The keys in host memory, after a wait, and the steps and checks that work there. */
+  /** Waits, and returns the keys in host memory with the kernels and the verifier for it. */
   copyToHost(keys: Column): Promise<HostColumnAccess>;
 
-  /** Does it pay to select the first keys of so many before they are sorted? */
+  /** Whether it pays to select the first keys of n before they are sorted. */
   prefersSelect(n: number): boolean;
 
-  /** Can the first k keys of segments, none longer than that, be selected in one go, and does it pay with n keys in all? */
+  /**
+   * Whether one pass can select the first k keys of segments of at most `longest` keys, and whether that pays
+   * with n keys in total.
+   */
   prefersShortSelect(n: number, longest: number, k: number): boolean;
 
-  /** Has the device start with what is enqueued, soon. */
+  /** Schedules a flush of the queue. */
   flush(): void;
 
   /**
-   * Waits for all that was enqueued.
+   * Waits for everything that was enqueued.
    *
-   * @throws TimeoutError, DeviceLostError, MemoryError
+   * @throws TimeoutError when the timeout passed
+   * @throws DeviceLostError when the device failed
+   * @throws MemoryError when the driver ran out of memory
    */
   finish(): Promise<void>;
 
-  /** After the wait. @throws MismatchError when what was transferred is not the same on both sides */
+  /**
+   * Checks the transfers, after the wait.
+   *
+   * @throws MismatchError when source and destination of a transfer differ
+   */
   check(): Promise<void>;
 
-  /** Gives the temporaries back. May be called twice. */
+  /** Releases the temporary columns. Can be called twice. */
   release(): void;
 }

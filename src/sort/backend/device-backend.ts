@@ -29,16 +29,17 @@ import { chunkLimit } from './planner.js';
 import { VariantTrust } from './variant-trust.js';
 
 /**
- * Fewer bytes arrive too soon for a sort in parts to be worth its second go at them. Measured on an H200 with
- * u32 keys in pinned memory, as a whole and in 8 parts: 2^26 keys 11.6 and 11.7 ms, 2^27 22.3 and 21.5, 2^28
- * 44.0 and 41.5, of which 38.7 are transfers. Through staging, parts take longer.
+ * Smallest sort in bytes that runs in parts: smaller ones arrive too soon for the second sort of each part to
+ * pay. Measured on an H200 with u32 keys in pinned memory, as a whole and in 8 parts: 2^26 keys 11.6 and 11.7
+ * ms, 2^27 22.3 and 21.5, 2^28 44.0 and 41.5, of which 38.7 are transfers. Through staging memory, parts are
+ * slower.
  */
 const MIN_STREAMED_BYTES = 2 ** 29;
 
-/** Of calls that are not verified: nothing is kept of them. */
+/** Transfers of calls without verification: nothing is recorded. */
 const UNCHECKED = new CheckedTransfers();
 
-/** Runs plans on one device: keeps what is compiled for it. */
+/** Runs plans on one device and caches what is compiled for it. */
 export class DeviceBackend implements Backend {
   readonly device: Device;
   readonly memory: ColumnMemory;
@@ -47,7 +48,7 @@ export class DeviceBackend implements Backend {
   readonly #kernels: DeviceColumnKernels;
   readonly #trust = new VariantTrust();
   readonly #algorithms = new Map<string, Promise<{ algorithm: Algorithm; record: SelfTestRecord }>>();
-  /** Of variants that are compiled and certified, and of plans that can be run as they are. */
+  /** Variants that are compiled and self-tested, and plans that can run as they are. */
   readonly #selfTested = new Map<string, Algorithm>();
   readonly #ready = new WeakMap<Plan, Algorithm>();
   readonly #verifiers = new Map<string, Promise<Verifier>>();
@@ -129,7 +130,7 @@ export class DeviceBackend implements Backend {
     return DeviceSort.enqueue(this.device, plan, job, resources);
   }
 
-  /** Compiles what a sort needs first, and what its verification does. */
+  /** Compiles the programs of a sort and of its verification, and enqueues the sort. */
   async #sortPrepared(plan: Plan, job: SortJob): Promise<PendingSort> {
     const { settings, segments } = job;
     const algorithm = await this.#algorithm(plan);
@@ -144,7 +145,7 @@ export class DeviceBackend implements Backend {
     });
   }
 
-  /** Sorts copies in host memory, and waits for the transfers there and back. */
+  /** Sorts copies in host memory, and waits for the transfers in both directions. */
   async #sortOnHost(plan: Plan, job: SortJob): Promise<PendingSort> {
     const hostInput = hostJob(job);
     if (hostInput) return completedSort(await sortOnHost(plan, hostInput));
@@ -182,7 +183,11 @@ export class DeviceBackend implements Backend {
     return completedSort(outcome);
   }
 
-  /** Waits for transfers. @throws MismatchError when they are checked and changed something */
+  /**
+   * Waits for transfers.
+   *
+   * @throws MismatchError when they are checked and differ
+   */
   async #finishTransfers(settings: SortSettings, copies: readonly CopiedBuffer[]): Promise<void> {
     if (copies.length === 0) return;
     const transfers = this.#transfersOf(settings);
@@ -195,7 +200,7 @@ export class DeviceBackend implements Backend {
   partCount({ keys, settings, sorted, values, moved }: HostJob): number {
     const { verify, tuning, algorithm } = settings;
     const { singleThreaded } = this.device.capabilities.quirks;
-    // Each part would be verified, but not that the parts make the whole; positions would be those in a part.
+    // Verification would cover each part but not the whole. Positions would be relative to a part.
     if (verify || !sorted || (moved && !values) || singleThreaded || algorithm === 'host') return 1;
     const maxParts = Math.min(MAX_RUNS, keys.n);
     if (tuning.parts !== undefined) return Math.min(tuning.parts, maxParts);
@@ -223,7 +228,7 @@ export class DeviceBackend implements Backend {
     }
   }
 
-  /** @throws as `prepare` */
+  /** @throws the errors of `prepare` */
   async #algorithm(plan: Plan): Promise<Algorithm> {
     const { shape, algorithm: name } = plan;
     if (!shape) throw new UnsupportedError(`a plan for the ${plan.engine} engine cannot run on a device`);
@@ -246,7 +251,7 @@ export class DeviceBackend implements Backend {
     return algorithm;
   }
 
-  /** @throws BuildError */
+  /** @throws BuildError when the kernels do not compile */
   #verifier({ shape, valueBytes }: Plan, bySegments: boolean): Promise<Verifier> {
     const keyBits = shape?.keyBits ?? 32;
     return memoized(this.#verifiers, `${keyBits} ${valueBytes} ${bySegments}`, () =>
@@ -254,7 +259,7 @@ export class DeviceBackend implements Backend {
     );
   }
 
-  /** @throws BuildError */
+  /** @throws BuildError when the kernels do not compile */
   #cutter({ shape, valueBytes }: Plan): Promise<RunCutter> {
     const keyBits = shape?.keyBits ?? 32;
     return memoized(this.#cutters, `${keyBits} ${valueBytes}`, () =>
@@ -268,7 +273,7 @@ export class DeviceBackend implements Backend {
   }
 }
 
-/** One promise for each key; a failure is not kept. */
+/** Caches one promise per key; a rejected promise is removed. */
 function memoized<T>(map: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> {
   let promise = map.get(key);
   if (!promise) {

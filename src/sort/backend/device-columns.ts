@@ -24,7 +24,7 @@ import type { CopiedBuffer } from '../verification/checksum.js';
 import { byteLengthOf, type Column, column, isOnDevice } from './column.js';
 import type { Columns, HostColumnAccess } from './columns.js';
 
-/** Columns of the device; those of the host are copied there and back. */
+/** Columns of a device. Host columns are copied to the device and back. */
 export class DeviceColumns implements Columns {
   readonly kernels: ColumnKernels;
   #verifier: ColumnVerifier | undefined;
@@ -32,10 +32,10 @@ export class DeviceColumns implements Columns {
   readonly #settings: SortSettings;
   readonly #transfers: CheckedTransfers;
   #bound: BoundMemory[] | undefined;
-  /** Where the queue was before this call enqueued something, or when it waited the last time. */
+  /** Queue position before this call enqueued anything, or at its last wait. */
   #since: number;
 
-  /** @param kernels those of the device, which all calls have */
+  /** @param kernels column kernels of the device, shared by all calls */
   constructor(device: Device, settings: SortSettings, transfers: CheckedTransfers, kernels: ColumnKernels) {
     this.#device = device;
     this.#settings = settings;
@@ -87,7 +87,12 @@ export class DeviceColumns implements Columns {
     return chain(write({ ...to, place: buffer }), onWritten);
   }
 
-  /** Has a transfer checked where that is wanted. @param copy in host memory, if there is one */
+  /**
+   * Checks a transfer if `verify` is set.
+   *
+   * @param copy the data in host memory, if there is a copy
+   * @param retry repeats the transfer and waits for it
+   */
   #watchTransfer(
     buffer: CopiedBuffer['buffer'],
     copy: CopiedBuffer['copy'] | undefined,
@@ -100,7 +105,7 @@ export class DeviceColumns implements Columns {
     const device = this.#device;
     const bytes = byteLengthOf(to);
     if (!isOnDevice(from.place)) {
-      // What onHost made, on its way back.
+      // A result that the host computed, on its way back to the device.
       const copy = byteRange(from.place, 0, bytes);
       if (!isOnDevice(to.place)) return copyBytes(copy, to.place);
       await upload(device, to.place, copy);
@@ -134,7 +139,8 @@ export class DeviceColumns implements Columns {
   prefersShortSelect(n: number, longest: number, k: number): boolean {
     if (!isShortTop(longest, k)) return false;
     const { select } = this.#settings.tuning;
-    // One launch instead of many pays for any number of keys, unless the device is one that sorts segments sooner.
+    // One launch instead of many pays for any number of keys, unless the device is faster at sorting
+    // segments.
     return select === undefined ? Number.isFinite(crossoversFor(this.#device).select) : n > select;
   }
 
@@ -146,7 +152,7 @@ export class DeviceColumns implements Columns {
     const { queue } = this.#device;
     const since = this.#since;
     this.#since = queue.position;
-    // Another call may have been told what was lost, of this one's commands as well.
+    // Another call may have received the failure, including that of commands of this call.
     return queue.settle(this.#settings.timeout, since);
   }
 

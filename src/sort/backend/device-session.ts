@@ -6,8 +6,8 @@ import type { Backend, Session, SessionCall } from './backend.js';
 import { DeviceBackend } from './device-backend.js';
 
 /**
- * Keeps a device alive: gives it up when it fails in a call, or lets a deadline pass, opens it again for what
- * comes next, and tells.
+ * Keeps a device open across failures. A device that fails in a call, or that exceeds a deadline, is
+ * abandoned and reopened for later calls. Repeating a call is reported as a warning.
  */
 export class DeviceSession implements Session {
   #backend: DeviceBackend;
@@ -22,7 +22,13 @@ export class DeviceSession implements Session {
     this.#onWarning = onWarning;
   }
 
-  /** Opens a device, and keeps it. @throws NoLoaderError, NoPlatformError, NoDeviceError */
+  /**
+   * Opens a device.
+   *
+   * @throws NoLoaderError when there is no OpenCL loader
+   * @throws NoPlatformError when there is no OpenCL platform
+   * @throws NoDeviceError when no device matches `spec`
+   */
   static async open(
     spec: string,
     options: DeviceOptions,
@@ -35,7 +41,7 @@ export class DeviceSession implements Session {
     return this.#backend.device;
   }
 
-  /** Another object after the device was opened again. */
+  /** Replaced by a new object when the device is reopened. */
   get backend(): Backend {
     return this.#backend;
   }
@@ -72,7 +78,7 @@ export class DeviceSession implements Session {
     });
   }
 
-  /** Runs `use`, and tells of the cache however it went; a failure goes to `failed`. */
+  /** Runs `use` and reports a cache warning afterwards, on success and on failure. Errors go to `onFailure`. */
   #runReportingCache<T>(
     use: () => MaybePromise<T>,
     call: SessionCall,
@@ -101,14 +107,14 @@ export class DeviceSession implements Session {
     return this.#backend.device.close();
   }
 
-  /** Gives the device up if the error says that it is not to be trusted any more; of many calls in flight, once. */
+  /** Abandons the device if the error means that it cannot be trusted; once for all calls in flight. */
   async #giveUpFor(error: unknown, backend: Backend): Promise<void> {
     if (!(error instanceof DeviceLostError || error instanceof TimeoutError)) return;
     const { device } = this.#backend;
     if (backend !== this.#backend || device.closed) return;
     for (const notify of this.#giveUpListeners) notify();
     await device.abandon();
-    await this.#reopen().catch(() => undefined); // what comes next tries again, and tells
+    await this.#reopen().catch(() => undefined); // the next call retries and reports the error
   }
 
   #reopen(): Promise<void> {

@@ -23,34 +23,34 @@ import type { JobSegments, SortJob } from './job.js';
 import type { Bits, KeyRangeProbe } from './key-range-probe.js';
 import type { Plan } from './plan.js';
 
-/** What a sort takes besides its keys: compiled, certified and there. */
+/** Compiled and self-tested programs that a sort needs. */
 export interface SortResources {
   readonly algorithm: Algorithm;
-  /** Of a sort that is verified. */
+  /** Set if the sort is verified. */
   readonly verifier: Verifier | undefined;
   readonly transfers: CheckedTransfers;
   readonly probe: KeyRangeProbe;
 }
 
-/** What it reads, on the device. */
+/** Inputs of a sort on the device. */
 interface Inputs {
   readonly keys: BoundMemory;
   readonly values: BoundMemory | undefined;
   readonly offsets: BoundMemory | undefined;
 }
 
-/** One sort on a device: what it has borrowed, and what is asked of it after the wait. */
+/** One sort on a device: its borrowed memory, and the checks to evaluate after the wait. */
 export class DeviceSort implements PendingSort {
   readonly #device: Device;
   readonly #plan: Plan;
   readonly #job: SortJob;
   readonly #resources: SortResources;
   readonly #acquired: { release(): void }[] = [];
-  /** Window of the keys' codes that differ. */
+  /** Window of the code bits that differ. */
   #bits: Bits;
   #gaveUp: (() => string | undefined) | undefined;
   #verdict: (() => Verified) | undefined;
-  /** What the device tells of wrong offsets. */
+  /** Status word that the device writes if an offset is wrong. */
   #slot: StatusSlot | undefined;
   #times: (() => StageTime[]) | undefined;
 
@@ -62,7 +62,13 @@ export class DeviceSort implements PendingSort {
     this.#bits = plan.bits;
   }
 
-  /** Enqueues a sort: at once, where its keys need not be waited for. @throws MemoryError, DeviceLostError, TimeoutError */
+  /**
+   * Enqueues a sort. It does not wait unless the keys have to be transferred or probed.
+   *
+   * @throws MemoryError when memory runs out
+   * @throws DeviceLostError when the device failed
+   * @throws TimeoutError when the timeout passed
+   */
   static enqueue(
     device: Device,
     plan: Plan,
@@ -106,7 +112,7 @@ export class DeviceSort implements PendingSort {
     return { plan: made, stages: this.#times?.() ?? [], ...(verified && { verified }) };
   }
 
-  /** Brings what the sort reads. */
+  /** Binds the inputs of the sort. */
   #bind(): MaybePromise<Inputs> {
     const { keys, values, segments } = this.#job;
     const bind = (place: Place, unit: number) =>
@@ -125,19 +131,21 @@ export class DeviceSort implements PendingSort {
     );
   }
 
-  /** Does anybody have to be told where segments begin? */
+  /** Whether the algorithm or the verifier needs the segment offsets. */
   #needsOffsets(segments: JobSegments | undefined): segments is JobSegments {
     if (!segments?.isRows || !segments.longest || this.#resources.verifier) return segments !== undefined;
     return !this.#resources.algorithm.sortsRows?.(this.#plan.n, segments.longest);
   }
 
-  /** Leaves constant digits of the keys out, where the host is to do so. What was asked for is done as asked. */
+  /**
+   * Narrows the bits to those that differ, if the host has to do that. Requested algorithms run as requested.
+   */
   #narrowBits(inputs: Inputs): MaybePromise<void> {
     const { keys, settings } = this.#job;
     const { bits, algorithm, shape } = this.#plan;
     const { byDigits, skipsConstantDigits } = algorithmNamed(algorithm);
     if (settings.algorithm !== 'auto' || !byDigits || skipsConstantDigits) return undefined;
-    // The survey looks at some of them on the host first.
+    // The probe samples keys on the host first.
     if (isOnDevice(keys.place) && keys.origin === undefined) return undefined;
     const radixBits = Number(shape?.tuning?.radixBits ?? 8);
     const codec = keyCodec(keys.dtype, settings);
@@ -149,12 +157,12 @@ export class DeviceSort implements PendingSort {
     );
   }
 
-  /** Enqueues the sort, and what is to be read of it with the wait. */
+  /** Enqueues the sort and the reads of its status and results. */
   #run(inputs: Inputs): MaybePromise<this> {
     const { keys, settings, values, moved, sorted, segments } = this.#job;
     const { algorithm, verifier } = this.#resources;
     const { queue } = this.#device;
-    // The keys of an argsort are sorted too, but stay on the device.
+    // An argsort also sorts its keys, but they stay on the device.
     const output = this.#track<BoundOutput>(
       sorted
         ? bindOutput(this.#device, sorted, keys.info.bytes)
@@ -162,7 +170,7 @@ export class DeviceSort implements PendingSort {
     );
     const unit = values?.bytes ?? POSITION_BYTES;
     const outputValues = moved && this.#track(bindOutput(this.#device, moved, unit));
-    this.#slot = inputs.offsets && StatusWords.zeroed(this.#device); // nobody waits between this and what writes on it
+    this.#slot = inputs.offsets && StatusWords.zeroed(this.#device); // no wait between this and its writer
     const work = {
       n: this.#plan.n,
       bits: this.#bits,
@@ -192,18 +200,22 @@ export class DeviceSort implements PendingSort {
     );
   }
 
-  /** Has transfers checked where that is wanted. */
+  /** Checks transfers if `verify` is set. */
   #watchTransfers(acquired: readonly (BoundMemory | undefined)[]): MaybePromise<void> {
     if (!this.#job.settings.verify) return undefined;
     return this.#resources.transfers.watch(acquired.flatMap(copiesOf));
   }
 
-  /** Brings a result to where it belongs with the wait. */
+  /** Starts the copy of a result to host memory; complete after the next wait. */
   #copyBack(output: BoundOutput | undefined): MaybePromise<void> {
     return output?.copy ? output.copyBack(this.#job.settings.timeout) : undefined;
   }
 
-  /** Has the status of a sort read. @returns why it gave up, if it did, to be asked after the wait */
+  /**
+   * Enqueues the read of the sort's status.
+   *
+   * @returns getter of the reason why the sort gave up, if it did; call it after the wait
+   */
   #statusOf({ status, anyAt }: Enqueued): (() => string | undefined) | undefined {
     if (!status) return undefined;
     const { queue } = this.#device;
@@ -217,7 +229,8 @@ export class DeviceSort implements PendingSort {
     return () => {
       const why = whyGaveUp(words.word(0));
       if (why === undefined) algorithm.learn?.(words.word(1));
-      // Sorts behind this one are told the same, though they may be right: they are made again, too.
+      // Sorts enqueued behind this one read the same word. They may be correct, but they are repeated as
+      // well.
       if (why !== undefined) queue.fill(status, 0, { offset: anyAt, bytes: 4 });
       return why;
     };
@@ -226,7 +239,7 @@ export class DeviceSort implements PendingSort {
   async #failed(error: unknown): Promise<never> {
     const { queue } = this.#device;
     queue.endProfile();
-    // Commands in flight may still use what was lent; a device that hangs is given up.
+    // Commands in flight may still use borrowed memory. A device that hangs is abandoned instead.
     if (!(error instanceof TimeoutError)) {
       await queue.finish(this.#job.settings.timeout).catch(() => undefined);
     }
@@ -240,12 +253,12 @@ export class DeviceSort implements PendingSort {
   }
 }
 
-/** Bytes of a position, and of an offset of a segment: u32. */
+/** Bytes of a position, and of a segment offset: u32. */
 const POSITION_BYTES = 4;
 
 const CHANGED = 'does not hold the same data as the host';
 
-/** Segments as an algorithm takes them. */
+/** Returns the segments in the form for algorithms. */
 const segmentsOf = (
   { offsets, longest, fromSegment }: JobSegments,
   buffer: BoundMemory['buffer'] | undefined,
@@ -258,7 +271,7 @@ const segmentsOf = (
   ...(slot && { slot }),
 });
 
-/** What is said of an offset that the device found to be wrong. */
+/** Returns the error for an offset that the device found to be wrong. */
 function offsetError(at: number, { offsets }: JobSegments, n: number): InputError {
   const expected = `expected where each segment begins, from 0 on and never falling, and at last ${n}`;
   return new InputError(`offset ${at} of ${offsets.n} is wrong: ${expected}`, { details: { offset: at } });
@@ -272,7 +285,7 @@ const elements = (keys: BoundMemory['buffer'], values: BoundMemory['buffer'] | u
 const copiesOf = (memory: BoundMemory | undefined): CopiedBuffer[] =>
   memory?.copy ? [{ buffer: memory.buffer, copy: memory.copy }] : [];
 
-/** What is wrong with a result, in words. */
+/** Returns the reason why a result failed verification, if it did. */
 function verificationFailure({ order, permutation }: Verified): string | undefined {
   if (!order) return 'left keys out of order';
   return permutation ? undefined : 'lost or changed elements';

@@ -14,7 +14,7 @@ import { HostColumns } from './host-columns.js';
 import { type HostJob, hostJob, type SortJob } from './job.js';
 import { hostPlan, hostPlans, type Plan, type PlanRequest } from './plan.js';
 
-/** The host engine. It keeps itself: nothing of it can be lost. */
+/** The host engine. It is its own session, since it cannot be lost. */
 export class HostBackend implements Backend, Session {
   readonly info = undefined;
   readonly hasDedicatedMemory = false;
@@ -24,12 +24,16 @@ export class HostBackend implements Backend, Session {
   readonly memory: ColumnMemory = new HostMemory();
   readonly #reason: string | Error;
 
-  /** @param reason the host sorts: an error if no device could be opened */
+  /** @param reason reason to sort on the host; an error if no device could be opened */
   constructor(reason: string | Error = 'asked for') {
     this.#reason = reason;
   }
 
-  /** @throws UnsupportedError when an algorithm of a device was asked for */
+  /**
+   * Returns the plans of the host engine.
+   *
+   * @throws UnsupportedError when a device algorithm was requested
+   */
   plans(request: PlanRequest): Plan[] {
     const { algorithm, n } = request;
     const openError = this.#reason instanceof Error ? this.#reason : undefined;
@@ -97,16 +101,18 @@ export class HostBackend implements Backend, Session {
   async close(): Promise<void> {}
 }
 
-/** A sort that is done. */
+/** Returns a pending sort that is already done. */
 export const completedSort = (outcome: Outcome): PendingSort => ({
   outcome: () => outcome,
   release: () => undefined,
 });
 
 /**
- * Sorts on the host, and checks when asked to: the host engine is trusted no more than a device.
+ * Sorts on the host. The result is verified if requested: the host engine is trusted no more than a device.
  *
- * @throws AbortedError, MismatchError; InputError for wrong offsets of segments
+ * @throws AbortedError when the signal is aborted
+ * @throws MismatchError when the result fails verification
+ * @throws InputError when segment offsets are invalid
  */
 export async function sortOnHost(plan: Plan, job: HostJob): Promise<Outcome> {
   const { settings } = job;
@@ -123,10 +129,11 @@ export async function sortOnHost(plan: Plan, job: HostJob): Promise<Outcome> {
 }
 
 /**
- * Checks a result in host memory.
+ * Verifies a result in host memory.
  *
- * @param producer made it
- * @throws MismatchError, AbortedError
+ * @param producer name of the engine, for the error message
+ * @throws MismatchError when the result is wrong
+ * @throws AbortedError when the signal is aborted
  */
 export async function verifyOnHost(job: HostJob, producer: string): Promise<Verified> {
   const { keys, settings, segments } = job;

@@ -10,10 +10,13 @@ import { HostColumnVerifier } from '../operations/host-column-verifier.js';
 import { byteLengthOf, type Column, column } from './column.js';
 import type { Columns, HostColumnAccess } from './columns.js';
 
-/** Above so many keys they are selected first, by a sort of their positions. */
+/**
+ * Number of keys above which the first keys are selected before they are sorted. The selection sorts
+ * positions.
+ */
 const SELECT_ABOVE = 4096;
 
-/** Columns in host memory, where everything is done as soon as it is asked for. */
+/** Columns in host memory, where every operation runs immediately. */
 export class HostColumns implements Columns {
   readonly kernels: ColumnKernels;
   readonly verifier: ColumnVerifier;
@@ -35,12 +38,12 @@ export class HostColumns implements Columns {
 
   bindOutput(to: Column, write: (to: Column) => MaybePromise<void>): MaybePromise<void> {
     if (viewOf(to).byteOffset % to.info.bytes === 0) return write(to);
-    // Steps write whole words, which stand on multiples of their size.
+    // Column kernels write whole words, which must be aligned to their size.
     const aligned = this.temporary(to.dtype, to.n);
     return chain(write(aligned), () => this.copy(aligned, to));
   }
 
-  /** Copies to the end: half of it would spoil both. */
+  /** Copies without regard to the abort signal: half a copy would leave both arrays useless. */
   copy(from: Column, to: Column): Promise<void> {
     return runYielding(copySteps(byteRange(viewOf(from), 0, byteLengthOf(to)), viewOf(to)));
   }

@@ -6,40 +6,40 @@ import type { HostValues } from '../host/host-sort.js';
 import { byteLengthOf, type Column, column, isOnDevice, type Place, type Values } from './column.js';
 import type { PlanRequest } from './plan.js';
 
-/** Segments of the keys, each of which is sorted by itself. */
+/** Segments of the keys, each of which is sorted separately. */
 export interface JobSegments {
-  /** u32: where each segment begins, and at last where they end. */
+  /** u32 column: the start of each segment, followed by the end of the last one. */
   readonly offsets: Column;
-  /** No segment has more keys; left out where nobody knows. */
+  /** Most keys of any segment; omitted if unknown. */
   readonly longest?: number;
-  /** They are sorted by what sorts segments of any length, and nothing is compiled for these alone. */
+  /** Whether to use an algorithm for segments of any length, so that nothing is compiled for these alone. */
   readonly forAnyLength?: boolean;
-  /** Every segment has as many: nobody has to be told where one begins. */
+  /** Whether all segments have the same length, so that no offsets are needed. */
   readonly isRows?: boolean;
-  /** The positions that are made are counted from the beginning of each segment. */
+  /** Whether generated positions are relative to the start of each segment. */
   readonly fromSegment?: boolean;
 }
 
-/** Are their offsets on the device? Those of rows are made when somebody reads them. */
+/** Whether the offsets are on the device. Offsets of rows are generated on demand. */
 export const areOffsetsOnDevice = ({ offsets, isRows }: JobSegments): boolean =>
   !isRows && isOnDevice(offsets.place);
 
-/** What segments of about the same length are planned by: the same for all of them. */
+/** Returns the length bound to plan by: the same for segments of similar length. */
 const lengthBoundOf = ({ longest, forAnyLength }: JobSegments): Pick<PlanRequest, 'longest'> =>
   longest && !forAnyLength ? { longest: powerAtLeast(longest) } : {};
 
-/** How many segments there are. */
+/** Returns the number of segments. */
 const segmentCountOf = ({ offsets }: JobSegments): number => offsets.n - 1;
 
-/** One sort. Nothing in it may share memory. */
+/** One sort. Its arrays must not overlap. */
 export interface SortJob {
   readonly keys: Column;
   readonly settings: SortSettings;
-  /** Where sorted keys go; left out when only the values are wanted. */
+  /** Destination of the sorted keys; omitted if only the values are wanted. */
   readonly sorted?: Place;
-  /** What travels along; without it, positions of 32 bits do. */
+  /** Values that travel with the keys; by default, 32-bit positions do. */
   readonly values?: Values;
-  /** Where values or positions go; left out for keys alone. */
+  /** Destination of the values or positions; omitted to sort keys alone. */
   readonly moved?: Place;
   readonly segments?: JobSegments;
 }
@@ -49,14 +49,14 @@ export interface HostJob {
   readonly keys: HostColumn;
   readonly settings: SortSettings;
   readonly sorted?: ArrayBufferView;
-  /** Without values, but with `moved`, positions travel. */
+  /** Without values but with `moved`, positions travel with the keys. */
   readonly values?: HostValues;
   readonly moved?: ArrayBufferView;
-  /** Their offsets are in host memory, too. */
+  /** Their offsets are also in host memory. */
   readonly segments?: JobSegments;
 }
 
-/** The job as the host engine takes it; undefined when something of it is on the device. */
+/** Returns the job for the host engine; undefined if any of its memory is on the device. */
 export function hostJob({ keys, settings, sorted, values, moved, segments }: SortJob): HostJob | undefined {
   if (isOnDevice(keys.place)) return undefined;
   if (values && isOnDevice(values.place)) return undefined;
@@ -73,13 +73,13 @@ export function hostJob({ keys, settings, sorted, values, moved, segments }: Sor
   };
 }
 
-/** The keys of a column, in host memory. */
+/** Returns the keys of a column in host memory. */
 function wordsOf(keys: Column, place: ArrayBufferView): KeyWords {
   const bytes = byteLengthOf(keys);
   return keyWords(place.byteLength === bytes ? place : byteRange(place, 0, bytes), keys.info);
 }
 
-/** The same job as any backend takes it. */
+/** Returns the same job in the form for any backend. */
 export const sortJob = ({ keys, values, ...rest }: HostJob): SortJob => ({
   ...rest,
   keys: column(keys.dtype, keys.n, keys.view),
@@ -96,5 +96,5 @@ export const requestOf = ({ keys, settings, values, moved, segments }: SortJob):
   parameters: chosenParameters(settings),
 });
 
-/** Bytes of the values of a job, or of the positions that it makes. */
+/** Returns the bytes of the values of a job, or of the positions that it generates. */
 export const valueBytesOf = ({ keys, values }: SortJob): number => keys.n * (values?.bytes ?? 4);

@@ -1,6 +1,4 @@
-/**
- * Looking at keys before a large sort: bits that are the same in all codes need no pass.
- */
+/** Probes the range of keys before a large sort: bits that are equal in all codes need no pass. */
 import { digitsOf } from '../../algorithms/digits.js';
 import type { Buffer } from '../../device/buffer.js';
 import { codecArgument } from '../../device/codec-argument.js';
@@ -12,18 +10,21 @@ import { buildForGroups, gridStrideGroups } from '../../primitives/group.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { type Column, isOnDevice } from './column.js';
 
-/** Window of code bits that a sort looks at. */
+/** Window of code bits that a sort compares. */
 export type Bits = readonly [begin: number, end: number];
 
-/** A survey reads all keys once and waits for the answer: below this, sorting takes less than asking. */
+/**
+ * Smallest array in keys that is probed. A probe reads all keys and waits for the result; below this size,
+ * sorting is faster.
+ */
 const MIN_PROBE_KEYS = { cpu: 2 ** 17, other: 2 ** 24 } as const;
-/** Keys of a sample, taken in so many places. */
+/** Number of places to sample, and keys of each. */
 const SAMPLE_COUNT = 16;
 const KEYS_PER_SAMPLE = 4;
-/** Bits of a digit where the algorithm does not say. */
+/** Radix bits if the algorithm has no such parameter. */
 const RADIX_BITS = 8;
 
-/** The part of a window outside of which no code differs from another; empty when none does. */
+/** Returns the part of a window outside of which all codes are equal; empty if all codes are equal. */
 export function narrowBits([begin, end]: Bits, differing: bigint): Bits {
   let [low, high] = [begin, end];
   while (high > low && ((differing >> BigInt(high - 1)) & 1n) === 0n) high--;
@@ -34,7 +35,11 @@ export function narrowBits([begin, end]: Bits, differing: bigint): Bits {
 const passCount = (bits: Bits, radixBits: number): number =>
   bits[0] >= bits[1] ? 0 : digitsOf(bits, radixBits).length;
 
-/** Bits in which the codes of a few keys differ, bit patterns of a width; stops when no pass can be saved. */
+/**
+ * Returns the bits in which the codes of a few keys differ. Stops as soon as no pass can be saved.
+ *
+ * @param keys bit patterns of the width of the dtype
+ */
 function differingBits(
   keys: Iterable<number | bigint>,
   codec: KeyCodec,
@@ -51,7 +56,7 @@ function differingBits(
   return differing;
 }
 
-/** A few keys from all over an array. */
+/** Returns a few keys, sampled evenly from an array. */
 function sampleKeys(array: ArrayBufferView, { n, info }: Column): (number | bigint)[] {
   const step = Math.floor(n / SAMPLE_COUNT);
   return Array.from({ length: SAMPLE_COUNT }, (_, i) => i * step).flatMap((start) => [
@@ -59,7 +64,7 @@ function sampleKeys(array: ArrayBufferView, { n, info }: Column): (number | bigi
   ]);
 }
 
-/** Tells which digits need no pass. */
+/** Finds the digits that need no pass. */
 export class KeyRangeProbe {
   readonly #device: Device;
 
@@ -68,11 +73,12 @@ export class KeyRangeProbe {
   }
 
   /**
-   * The window that is left when constant bits at either end are skipped; the given one where that saves no
-   * pass, where a sample shows that looking at all keys is in vain, or where there is nothing to take a sample
-   * from: a call on device arrays does not wait before its end.
+   * Narrows the window by the constant bits at either end. Returns the given window if that saves no pass, or
+   * if a sample shows that a probe is futile. Without host keys to sample, the window is also returned as it
+   * is: calls on device arrays do not wait before their end.
    *
    * @param buffer the keys on the device
+   * @param options.radixBits radix bits of the algorithm; default: 8
    */
   narrow(
     keys: Column,
@@ -90,7 +96,7 @@ export class KeyRangeProbe {
     );
   }
 
-  /** Bits in which any two codes differ. */
+  /** Returns the bits in which any two codes differ. */
   async #differing({ n, info }: Column, buffer: Buffer, codec: KeyCodec): Promise<bigint> {
     const { queue, pool } = this.#device;
     const shape = { KEY_BITS: info.width, VALUE_BYTES: 0 };

@@ -2,7 +2,7 @@ import type { KnownDevice } from '../../device/device.js';
 import type { Plan, PlanRequest } from './plan.js';
 import { devicePlans } from './planner.js';
 
-/** Requests whose plans are kept. */
+/** Most cached requests. */
 const MAX_REQUESTS = 256;
 
 function keyOf(request: PlanRequest): string {
@@ -11,7 +11,7 @@ function keyOf(request: PlanRequest): string {
   return `${words.join(' ')} ${Object.entries(parameters)}`;
 }
 
-/** Are two requests alike, as far as that shows at a glance? */
+/** Cheap comparison of two requests: parameters are compared by identity. */
 const isSameRequest = (a: PlanRequest, b: PlanRequest): boolean =>
   a.n === b.n &&
   a.dtype === b.dtype &&
@@ -23,25 +23,25 @@ const isSameRequest = (a: PlanRequest, b: PlanRequest): boolean =>
   a.longest === b.longest &&
   a.parameters === b.parameters;
 
-/** Plans that were made, and how the next ones are. */
+/** Plans that were generated, and the generator of the remaining ones. */
 interface CachedPlans {
   readonly request: PlanRequest;
   readonly made: Plan[];
   readonly rest: Generator<Plan, void, undefined>;
 }
 
-/** The plans of one device, each made once: small sorts take little longer than planning them. */
+/** Caches the plans of one device: planning would take a large part of the time of a small sort. */
 export class PlanCache {
   readonly #device: KnownDevice;
   readonly #entries = new Map<string, CachedPlans>();
-  /** The one that was asked for last: calls that are made together are mostly alike. */
+  /** The entry of the last request: consecutive calls are mostly alike. */
   #last: CachedPlans | undefined;
 
   constructor(device: KnownDevice) {
     this.#device = device;
   }
 
-  /** As `devicePlans`. The same request gets the same plans, as long as it is not among the many forgotten ones. */
+  /** Like `devicePlans`. Equal requests return identical plans, unless the cache was cleared in between. */
   *plansFor(request: PlanRequest): Generator<Plan, void, undefined> {
     const entry = this.#entryFor(request);
     for (let i = 0; ; i++) {
@@ -72,7 +72,7 @@ export class PlanCache {
     try {
       return rest.next().value ?? undefined;
     } catch (error) {
-      this.#entries.delete(keyOf(request)); // the next call that asks is told again
+      this.#entries.delete(keyOf(request)); // the next call gets the error again
       this.#last = undefined;
       throw error;
     }

@@ -1,50 +1,55 @@
-/** Plans: what somebody decided about how to sort. */
+/** Plans: how to sort a request. */
 import type { AlgorithmShape, Facts } from '../../algorithms/algorithm.js';
 import type { Tuning } from '../../algorithms/parameters.js';
 import type { Basis } from '../../algorithms/tuning.js';
 import type { Dtype } from '../../keys/dtype.js';
 
-/** What is to be sorted, as far as a plan depends on it. */
+/** The properties of a sort that a plan depends on. */
 export interface PlanRequest {
   readonly n: number;
   readonly dtype: Dtype;
   readonly bits: readonly [begin: number, end: number];
-  /** Bytes of the value beside each key as the device sees it, 0 for none. */
+  /** Bytes of the value of each key as the device sees it; 0 for none. */
   readonly valueBytes: number;
   readonly algorithm: string;
-  /** How many segments are to be sorted each by itself; left out for one array as a whole. */
+  /** Number of segments that are sorted separately; omitted for one array. */
   readonly segments?: number;
-  /** No segment has more keys; left out where nobody knows. */
+  /** Most keys of any segment; omitted if unknown. */
   readonly longest?: number;
-  /** Parameters of the algorithm that somebody chose. */
+  /** Algorithm parameters that the user chose. */
   readonly parameters?: Tuning;
 }
 
-/** One way to sort something: pure data. */
+/** One way to run a sort: the engine, the algorithm and its parameters. Plans are plain data. */
 export interface Plan {
+  /** Engine that runs the plan. */
   readonly engine: 'device' | 'host';
-  /** Name in the registry, or `host`. */
+  /** Name of the algorithm in the registry, or `host`. */
   readonly algorithm: string;
+  /** Number of keys. */
   readonly n: number;
+  /** Dtype of the keys. */
   readonly dtype: Dtype;
+  /** Window of code bits that the keys are compared by; `end` is exclusive. */
   readonly bits: readonly [begin: number, end: number];
+  /** Bytes of the value of each key as the device sees it; 0 for none. */
   readonly valueBytes: number;
-  /** What else there is to say of how the algorithm does it. */
+  /** Further facts about how the algorithm runs, by name. */
   readonly facts?: Facts;
-  /** Keys of a chunk, where the whole does not fit the device: chunks are sorted, then merged. */
+  /** Keys per chunk, if the array does not fit the device: chunks are sorted and then merged. */
   readonly chunk?: number;
-  /** What its programs are compiled for. */
+  /** Shape that the programs are compiled for. */
   readonly shape?: AlgorithmShape;
-  /** Where the parameters of `shape` come from; left out where the algorithm has none of its own. */
+  /** Source of the parameters in `shape`; omitted if the algorithm has none. */
   readonly basis?: Basis;
-  /** Why this one. */
+  /** Reason why this plan was selected. */
   readonly reason: string;
 }
 
-/** Plans are asked for theirs at every sort. */
+/** Cached, since every sort asks for the variant of its plan. */
 const variants = new WeakMap<Plan, string>();
 
-/** What is compiled for a plan: the same for plans that differ in nothing but their keys. */
+/** Returns the compiled variant of a plan: equal for plans that differ only in their keys. */
 export function variantOf(plan: Plan): string {
   const known = variants.get(plan);
   if (known !== undefined) return known;
@@ -56,21 +61,24 @@ export function variantOf(plan: Plan): string {
 const shapeKey = ({ keyBits, valueBytes, tuning = {} }: AlgorithmShape): string =>
   `${keyBits} ${valueBytes} ${JSON.stringify(Object.entries(tuning).toSorted())}`;
 
-/** The plan of the host engine. */
+/** Returns the plan of the host engine. */
 export function hostPlan({ n, dtype, bits, valueBytes }: PlanRequest, reason: string): Plan {
   return { engine: 'host', algorithm: 'host', n, dtype, bits, valueBytes, reason };
 }
 
-/** Fewest keys of a segment, on average, that the host engine sorts one by one: a sort of few takes it as long as one of these. */
+/**
+ * Fewest keys per segment, on average, for the host engine. It sorts segments one by one, and a shorter
+ * segment takes as long as one of this length.
+ */
 const MIN_KEYS_PER_SEGMENT = 16;
 
-/** The plans of the host engine: none for many short segments. */
+/** Returns the plans of the host engine: none for many short segments. */
 export function hostPlans(request: PlanRequest, reason: string): Plan[] {
   const { n, segments = 0 } = request;
   return n < segments * MIN_KEYS_PER_SEGMENT ? [] : [hostPlan(request, reason)];
 }
 
-/** A plan in words, a line for each fact. */
+/** Describes a plan in words, one line per fact. */
 export function explainPlan(plan: Plan): string {
   const { engine, algorithm, n, dtype, bits, valueBytes, facts, chunk, shape, basis, reason } = plan;
   const formatEntries = (values: Facts = {}) =>

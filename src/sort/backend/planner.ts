@@ -8,20 +8,20 @@ import { dtypeInfo } from '../../keys/dtype.js';
 import { UnsupportedError, UsageError } from '../../util/errors.js';
 import type { Plan, PlanRequest } from './plan.js';
 
-/** Share of the device's memory that a sort may plan to take: drivers and displays need some too. */
+/** Fraction of device memory that a sort may plan to use: drivers and displays need some as well. */
 const MEMORY_SHARE = 0.9;
 
 /**
- * Most keys that a device can sort at a time: none of its buffers may be larger than the largest
- * allocation, and input, output and a second output to alternate with must fit together. An estimate,
- * since tables of counters and other processes take memory as well.
+ * Returns the most keys that a device can sort at once. No buffer may exceed the largest allocation, and
+ * input, output and a second output to alternate with must fit together. The result is an estimate, since
+ * counters and other processes also use memory.
  */
 export function chunkLimit(
   { maxAllocation, globalBytes, quirks }: Capabilities,
   { dtype, valueBytes }: Pick<PlanRequest, 'dtype' | 'valueBytes'>,
 ): number {
   const keyBytes = dtypeInfo(dtype).bytes;
-  // On a device that works in host memory, input and output are the caller's.
+  // A device that works in host memory uses the caller's input and output.
   const copies = quirks.zeroCopy ? 1 : 3;
   const byMemory = (globalBytes * MEMORY_SHARE) / (copies * (keyBytes + valueBytes));
   return Math.max(1, Math.floor(Math.min(maxAllocation / Math.max(keyBytes, valueBytes), byMemory)));
@@ -37,7 +37,7 @@ function candidates(
   return plannedOn(device).filter(({ name, plannedFrom = 0 }) => n >= plannedFrom && !isTooLarge(name));
 }
 
-/** Why the algorithm cannot have parameters that somebody chose, if so. */
+/** Returns the reason why the algorithm does not accept the chosen parameters, if any. */
 function parameterError({ parameters }: AlgorithmFactory, chosen: Tuning): string | undefined {
   for (const [name, value] of Object.entries(chosen)) {
     const reason = parameters[name]?.option
@@ -65,9 +65,10 @@ function planOf(
 }
 
 /**
- * The plans for a device, best first; each later one is what to fall back to when one fails.
+ * Generates the plans for a device, best first. Each later plan is the fallback of those before it.
  *
- * @throws UnsupportedError when the algorithm that was asked for cannot do it
+ * @throws UsageError when the requested algorithm does not accept the parameters or segments
+ * @throws UnsupportedError when no algorithm supports the request
  */
 export function* devicePlans(device: KnownDevice, request: PlanRequest): Generator<Plan, void, undefined> {
   const { n, dtype, valueBytes, algorithm, longest, parameters = {} } = request;
@@ -93,7 +94,7 @@ export function* devicePlans(device: KnownDevice, request: PlanRequest): Generat
     }
     found = true;
     yield planOf(device, request, factory, tuned);
-    // What is compiled for short segments alone may fail where what sorts any does not.
+    // The variant for short segments may fail where the one for any length works.
     const general = longest === undefined ? tuned : tunedShape(factory, device, shape, n);
     if (typeof general !== 'string' && general !== tuned) yield planOf(device, request, factory, general);
   }

@@ -26,24 +26,27 @@ import type { CallScheduler } from './call-scheduler.js';
 import { EventLoopYield } from './event-loop-yield.js';
 import { GcPressure } from './gc-pressure.js';
 
-/** Keys as operations take them: an array of the host, or one that stays on the device. */
+/** Keys that operations accept: a host array, or a {@link DeviceArray}, which stays on the device. */
 export type Keys = KeyArray | DeviceArray;
 
-/** A result in the making: where it is to be written, and what the caller gets. */
+/** A result to be written: the memory to write to, and the array that the caller receives. */
 export interface ResultTarget<R> {
   readonly place: Place;
   readonly result: R;
 }
 
-/** Makes results: on the device for device arrays, else in new arrays of the host. */
+/** Allocates results: on the device for device arrays, otherwise in new host arrays. */
 export interface ResultAllocator {
-  /** Room for n keys in an array of the type of `array`, or in `into`, an array for results of an earlier call. */
+  /**
+   * Allocates n keys in an array of the type of `array`, or uses `into`, an array that the caller passed for
+   * results.
+   */
   allocateLike<K extends Keys>(array: K, dtype: Dtype, n: number, into?: K): ResultTarget<K>;
-  /** Room for n elements of `dtype` where `beside` is. */
+  /** Allocates n elements of `dtype` where `beside` is, or uses `into`. */
   allocateBeside(beside: Keys, dtype: Dtype, n: number, into?: Keys): ResultTarget<Keys>;
 }
 
-/** Results that stand aside until all is well, and where they belong. */
+/** Results in temporary memory until the call has succeeded, and where to copy them. */
 interface StagedResult {
   readonly from: ArrayBufferView;
   readonly to: ArrayBufferView;
@@ -53,9 +56,9 @@ interface StagedResult {
 export class ArrayStore implements ArrayOwner {
   readonly #session: Session;
   readonly #scheduler: CallScheduler;
-  /** Columns on the device that are not given back. */
+  /** Columns on the device that are not released. */
   readonly #live = new Set<Column>();
-  /** What is discarded by who took it, whatever happens. */
+  /** Columns that their borrower discards in any case. */
   readonly #callerOwned = new Set<Column>();
   readonly #gcPressure = new GcPressure(() => this.#memory.collectGarbage());
   readonly #loopYield = new EventLoopYield(() => this.#gcPressure.check());
@@ -71,12 +74,20 @@ export class ArrayStore implements ArrayOwner {
     return this.#session.backend.memory;
   }
 
-  /** @throws MemoryError */
+  /**
+   * Allocates a device array of n elements.
+   *
+   * @throws MemoryError when memory runs out
+   */
   allocate<D extends Dtype>(dtype: D, n: number): DeviceArray<D> {
     return new DeviceArray(this, dtype, this.take(dtype, n));
   }
 
-  /** Memory for a device array. @throws MemoryError */
+  /**
+   * Allocates memory for a device array.
+   *
+   * @throws MemoryError when memory runs out
+   */
   take(dtype: Dtype, n: number): Column {
     const taken = this.#take(dtype, n);
     const bytes = byteLengthOf(taken);
@@ -85,7 +96,12 @@ export class ArrayStore implements ArrayOwner {
     return taken;
   }
 
-  /** The same for who discards it in any case: V8 would find nothing to collect. @throws MemoryError */
+  /**
+   * Allocates memory that the caller always discards. It does not count towards garbage collection, since V8
+   * has nothing to collect.
+   *
+   * @throws MemoryError when memory runs out
+   */
   borrow(dtype: Dtype, n: number): Column {
     const taken = this.#take(dtype, n);
     this.#callerOwned.add(taken);
@@ -103,7 +119,7 @@ export class ArrayStore implements ArrayOwner {
   }
 
   watch(array: DeviceArray, column: Column): void {
-    // What is in host memory is collected with its array, unless somebody holds it.
+    // V8 collects host memory together with its array, unless something else references it.
     if (isOnDevice(column.place)) this.#collected.register(array, column, array);
   }
 
@@ -112,7 +128,7 @@ export class ArrayStore implements ArrayOwner {
   }
 
   /**
-   * Takes memory back, when calls that were made before are done with it: one may have to be made once more.
+   * Releases memory once all earlier calls are done: one of them may have to be repeated.
    *
    * @param collected whether V8 has collected the array
    */
@@ -132,23 +148,25 @@ export class ArrayStore implements ArrayOwner {
     this.#memory.give(discarded.place, collected);
   }
 
-  /** Takes the memory of all arrays back. */
+  /** Releases the memory of all arrays. */
   clear(): void {
     for (const live of [...this.#live]) this.#give(live, false);
     this.#memory.trim();
   }
 
   /**
-   * An array of the host that the device reaches directly, so that transfers need no copies: pinned memory
-   * for a device with memory of its own, else memory on pages.
+   * Allocates a host array that the device accesses directly, so that transfers need no copies: pinned memory
+   * for a device with dedicated memory, otherwise page-aligned memory.
+   *
+   * @throws MemoryError when memory runs out
    */
   pinned<D extends Dtype>(dtype: D, n: number): ArrayOf<D> {
     return this.#memory.pinned(dtype, n);
   }
 
-  /** Gives the memory of a `pinned` array back, when calls that were made before are done with it. */
+  /** Releases the memory of a `pinned` array once all earlier calls are done. */
   async unpin({ buffer }: ArrayBufferView): Promise<void> {
-    if (this.#scheduler.isClosed) return; // a Sorter that closes gives it back itself
+    if (this.#scheduler.isClosed) return; // closing a Sorter releases it
     await this.#scheduler.runExclusive(async () => this.#memory.unpin(buffer));
   }
 
@@ -158,7 +176,7 @@ export class ArrayStore implements ArrayOwner {
   }
 
   load(from: Column, view: ArrayBufferView, offset: number): Promise<void> {
-    // A call that overwrites elements runs alone.
+    // Calls that overwrite elements run exclusively, so a load can run concurrently.
     const n = view.byteLength / from.info.bytes;
     const spans = [spanOf(view)];
     // A device must not hold memory that may shrink.
@@ -173,53 +191,59 @@ export class ArrayStore implements ArrayOwner {
     return this.#scheduler.runConcurrently(n, () => this.#transfer([from], load));
   }
 
-  /** As `store`, into elements that nobody knows of yet, whatever else is under way. */
+  /** Like `store`, into elements that no call knows of yet; runs concurrently with other calls. */
   fill(to: Column, view: ArrayBufferView, offset: number): Promise<void> {
     const n = view.byteLength / to.info.bytes;
     const store = this.#prepareStore(to, view, offset);
     return this.#scheduler.runConcurrently(n, () => this.#transfer([to], store));
   }
 
-  /** Stores what is in an array of the host, which is to stay there meanwhile. */
+  /** Prepares to store a host array, which must stay attached until the transfer is done. */
   #prepareStore(to: Column, view: ArrayBufferView, offset: number): (memory: ColumnMemory) => Promise<void> {
     const spans = [spanOf(view)];
     return (memory) => runWhileAttached(spans, () => memory.store(to, view, offset));
   }
 
-  /** As `fill`, of a stretch of a file. */
+  /** Like `fill`, from a range of a file. */
   fillFrom(to: Column, file: FileRange, offset: number): Promise<FileTransferResult> {
     return this.#scheduler.runIndependently(() =>
       this.#transfer([to], (memory) => memory.storeFile(to, file, offset)),
     );
   }
 
-  /** Lends what brings bytes into a column that nobody knows of yet, whatever else is under way. */
+  /** Opens a staged transfer into a column that no call knows of yet; runs independently of other calls. */
   feed(to: Column, use: (feed: StagedTransferTarget) => Promise<void>): Promise<void> {
     return this.#scheduler.runIndependently(() => this.#transfer([to], (memory) => memory.feed(to, use)));
   }
 
-  /** The same for who brings them from memory of its own. */
+  /** Like `feed`, for callers that transfer from their own memory. */
   feedUnstaged(to: Column, use: (way: TransferTarget) => Promise<void>): Promise<void> {
     return this.#scheduler.runIndependently(() =>
       this.#transfer([to], (memory) => memory.feedUnstaged(to, use)),
     );
   }
 
-  /** Lends what brings bytes away from a column that no call overwrites and that is complete. */
+  /**
+   * Opens a staged transfer out of a column that is complete and that no call overwrites; runs independently
+   * of other calls.
+   */
   drain(from: Column, use: (feed: StagedTransferTarget) => Promise<void>): Promise<void> {
     return this.#scheduler.runIndependently(() =>
       this.#transfer([from], (memory) => memory.drain(from, use)),
     );
   }
 
-  /** As `load`, into a stretch of a file, of a column that no call overwrites and that is complete. */
+  /** Like `load`, into a range of a file, from a column that is complete and that no call overwrites. */
   loadTo(from: Column, file: FileRange, offset: number): Promise<FileTransferResult> {
     return this.#scheduler.runIndependently(() =>
       this.#transfer([from], (memory) => memory.loadFile(from, file, offset)),
     );
   }
 
-  /** Copies `count` elements from `offset` of one column on to `start` of another, which nobody knows of yet. */
+  /**
+   * Copies `count` elements from `offset` of one column to `start` of another one, which no call knows of
+   * yet.
+   */
   copy(from: Column, offset: number, to: Column, start: number, count: number): Promise<void> {
     return this.#scheduler.runConcurrently(count, () =>
       this.#transfer([from, to], (memory) => memory.copy(from, offset, to, start, count)),
@@ -227,18 +251,18 @@ export class ArrayStore implements ArrayOwner {
   }
 
   /**
-   * Looks whether columns are still there: told before the keeper hears of it, who would give up the device that has taken the place
-   * of theirs.
+   * Checks that columns still exist. Call it before the session learns of the error: otherwise the session
+   * would abandon the device that replaced the lost one.
    *
-   * @param what they are the memory of
-   * @throws DeviceLostError where a column has gone with its device
+   * @param what name of the memory, for the error message
+   * @throws DeviceLostError when a column was lost with its device
    */
   assertLive(columns: readonly Column[], what: string): void {
     if (columns.every((one) => !isOnDevice(one.place) || this.#live.has(one))) return;
     throw new DeviceLostError(`${what} was lost with its device, which failed`);
   }
 
-  /** @throws DeviceLostError where a column has gone with its device */
+  /** @throws DeviceLostError when a column was lost with its device */
   #transfer<T>(columns: readonly Column[], transfer: (memory: ColumnMemory) => Promise<T>): Promise<T> {
     const run = (): MaybePromise<T> => {
       this.assertLive(columns, 'the memory of this transfer');
@@ -247,9 +271,9 @@ export class ArrayStore implements ArrayOwner {
     return toPromise(() => chain(run(), (transferred) => this.#loopYield.yieldIfDue(transferred)));
   }
 
-  /** Runs `use` with a maker of results; those on the device are disposed of when it fails. */
+  /** Runs `use` with an allocator of results; device results are disposed of when it fails. */
   withResults<T>(use: (allocator: ResultAllocator) => MaybePromise<T>): MaybePromise<T> {
-    this.assertOpen(); // a call on nothing asks nobody else
+    this.assertOpen(); // a call without keys does not reach the scheduler
     const results = new Results(this, this.#memory.results);
     return chainOrRecover(
       () => use(results),
@@ -269,11 +293,11 @@ export class ArrayStore implements ArrayOwner {
 class Results implements ResultAllocator {
   readonly #store: ArrayStore;
   readonly #memory: MemorySource | undefined;
-  /** On the device. */
+  /** Results on the device. */
   #arrays: DeviceArray[] | undefined;
   #staged: StagedResult[] | undefined;
 
-  /** @param memory where new arrays of the host come from */
+  /** @param memory source of new host arrays; default: V8 */
   constructor(store: ArrayStore, memory: MemorySource | undefined) {
     this.#store = store;
     this.#memory = memory;
@@ -281,7 +305,7 @@ class Results implements ResultAllocator {
 
   allocateLike<K extends Keys>(array: K, dtype: Dtype, n: number, into?: K): ResultTarget<K> {
     if (into !== undefined) return this.#given(into, array, { dtype, n }) as ResultTarget<K>;
-    // The kind of the array decides, which the compiler cannot follow.
+    // The kind of the array decides, which the compiler cannot infer.
     if (array instanceof DeviceArray) return this.#onDevice(dtype, n) as unknown as ResultTarget<K>;
     const length = (n * dtypeInfo(dtype).bytes) / array.BYTES_PER_ELEMENT;
     const result = emptyLike(array as KeyArray, length, this.#memory);
@@ -298,7 +322,11 @@ class Results implements ResultAllocator {
     return { place: result, result };
   }
 
-  /** Copies what stands aside to where it belongs. @throws InputError when that has gone meanwhile */
+  /**
+   * Copies results from temporary memory to their destinations.
+   *
+   * @throws InputError when a destination was detached or shrunk meanwhile
+   */
   copyStaged(): void {
     for (const { from, to } of this.#staged ?? []) {
       assertNotDetached([[to, from.byteLength]]);
@@ -318,9 +346,10 @@ class Results implements ResultAllocator {
   }
 
   /**
-   * An array that the caller brings for a result. One that may shrink is written when the result is there.
+   * Returns the target for an array that the caller passed for a result. A resizable array is written when
+   * the result is complete, since it may shrink.
    *
-   * @throws InputError when it does not fit
+   * @throws InputError when its type or length does not match the result
    */
   #given(into: Keys, like: Keys, { dtype, n }: Pick<Column, 'dtype' | 'n'>): ResultTarget<Keys> {
     const given = into instanceof DeviceArray ? `a device array of ${into.dtype}` : dtypeOf(into);

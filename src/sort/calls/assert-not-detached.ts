@@ -3,10 +3,15 @@ import { InputError } from '../../util/errors.js';
 import { byteLengthOf, isOnDevice, type Place } from '../backend/column.js';
 import { type SortJob, valueBytesOf } from '../backend/job.js';
 
-/** Memory that a call works on, and the bytes that it had when the call was made. */
+/** Memory that a call works on, and its size in bytes when the call was made. */
 export type Span = readonly [place: Place, bytes: number];
 
-/** @throws InputError when memory of the host has gone meanwhile */
+/**
+ * Checks that no host memory of a call was detached or shrunk since the call was made.
+ *
+ * @param cause error to attach as the cause
+ * @throws InputError when a buffer was transferred, detached or shrunk
+ */
 export function assertNotDetached(spans: readonly Span[], cause?: unknown): void {
   for (const [place, bytes] of spans) {
     if (isOnDevice(place) || !isDetachedOrShrunk(place, bytes)) continue;
@@ -18,14 +23,16 @@ export function assertNotDetached(spans: readonly Span[], cause?: unknown): void
   }
 }
 
-/** Has memory fewer bytes than it had? Of none at all it tells whether they can still be looked at. */
+/** Whether an array has fewer bytes than before. For an empty array: whether its buffer is detached. */
 const isDetachedOrShrunk = (place: ArrayBufferView, bytes: number): boolean =>
   place.byteLength < bytes || (bytes === 0 && isDetached(place));
 
 /**
- * Runs `use` on arrays of the host, which are to stay there until it has ended.
+ * Runs `use` on host arrays, which must stay attached until it settles.
  *
- * @throws InputError when one of them did not, whatever `use` made of it; what `use` throws
+ * @returns the result of `use`
+ * @throws InputError when an array was detached or shrunk, whether `use` succeeded or not
+ * @throws the error of `use` otherwise
  */
 export async function runWhileAttached<T>(spans: readonly Span[], use: () => Promise<T>): Promise<T> {
   try {
@@ -38,7 +45,10 @@ export async function runWhileAttached<T>(spans: readonly Span[], use: () => Pro
   }
 }
 
-/** The InputError that tells of memory that has gone meanwhile, where some has; else `error` itself. */
+/**
+ * Returns an InputError for host memory that was detached or shrunk, with `error` as its cause. Returns
+ * `error` itself if all memory is intact.
+ */
 export function detachErrorOr(spans: readonly Span[], error: unknown): unknown {
   if (error instanceof InputError) return error;
   try {
@@ -49,10 +59,10 @@ export function detachErrorOr(spans: readonly Span[], error: unknown): unknown {
   }
 }
 
-/** An array of the host, as it is when a call is made. */
+/** Returns the span of a host array at its current size. */
 export const spanOf = (view: ArrayBufferView): Span => [view, view.byteLength];
 
-/** Memory that a sort reads and writes. */
+/** Returns the memory that a sort reads and writes. */
 export function spansOf(job: SortJob): Span[] {
   const spans: Span[] = [];
   addSpans(job, spans);

@@ -2,7 +2,10 @@ import type { Backend, Session } from '../backend/backend.js';
 import { type Plan, variantOf } from '../backend/plan.js';
 import type { CallScheduler } from './call-scheduler.js';
 
-/** Compiles what plans need while nobody waits for it: once for each variant, whether that goes well or not. */
+/**
+ * Compiles plans in the background, while no call waits for them. Each variant is compiled once per backend,
+ * whether it succeeds or not.
+ */
 export class BackgroundCompiler {
   readonly #session: Session;
   readonly #scheduler: CallScheduler;
@@ -13,7 +16,12 @@ export class BackgroundCompiler {
     this.#scheduler = scheduler;
   }
 
-  /** @param onFailure hears why it did not go well; else that is told when the plan is asked for */
+  /**
+   * Starts to compile the variant of a plan, unless that was started before.
+   *
+   * @param onFailure called with the error of a failed compilation; default: ignored, since the error recurs
+   *   when the plan is used
+   */
   prepare(backend: Backend, plan: Plan, onFailure: (error: unknown) => void = () => undefined): void {
     const started = this.#started.get(backend) ?? new Set();
     this.#started.set(backend, started);

@@ -2,27 +2,27 @@ import { ConcurrencyLimiter } from '../../util/concurrency-limiter.js';
 import { UsageError } from '../../util/errors.js';
 import { chain, type MaybePromise, toPromise } from '../../util/maybe-promise.js';
 
-/** The second half of a call, which waits for what the first half enqueued. */
+/** The second half of a call, which waits for the commands that the first half enqueued. */
 export type Completion<T> = () => MaybePromise<T>;
 
-/** Most calls that are made side by side, and most keys of theirs: beyond, nothing more overlaps. */
+/** Most concurrent calls, and most keys of all of them: beyond that, overlap gains nothing. */
 const MAX_CALLS = 256;
 const MAX_KEYS = 2 ** 24;
 
-/** The order of calls: each begins when those before it have enqueued all they do, or are done. */
+/** Orders calls: each one begins when the calls before it have enqueued all their commands, or are done. */
 export class CallScheduler {
-  /** The turn of the call that was asked for last. */
+  /** Settles when the last call in the order has enqueued its commands. */
   #tail: Promise<unknown> = Promise.resolve();
-  /** Calls that have the turn, or wait for it. */
+  /** Number of calls that are enqueuing, or that wait to do so. */
   #queued = 0;
-  /** Calls that are not done, those that wait for their turn among them. */
+  /** Calls that are not done, including those that wait for their turn. */
   readonly #active = new Set<Promise<unknown>>();
-  /** What is under way beside all calls. */
+  /** Work that runs independently of all calls. */
   readonly #runIndependently = new Set<Promise<unknown>>();
   #closed = false;
   readonly #concurrent = new ConcurrencyLimiter(MAX_KEYS, MAX_CALLS);
 
-  /** Nothing runs or waits. */
+  /** Whether nothing is running or waiting. */
   get isIdle(): boolean {
     return this.#active.size === 0 && this.#runIndependently.size === 0;
   }
@@ -31,12 +31,16 @@ export class CallScheduler {
     return this.#closed;
   }
 
-  /** @throws UsageError after `close()` */
+  /**
+   * Checks that the scheduler is open.
+   *
+   * @throws UsageError after `close()`
+   */
   assertOpen(): void {
     if (this.#closed) throw new UsageError('this Sorter is closed: open another one');
   }
 
-  /** Runs `use` when everything that was asked for before is done, and nothing beside it. */
+  /** Runs `use` alone, after all earlier calls are done. */
   async runExclusive<T>(use: () => MaybePromise<T>): Promise<T> {
     this.assertOpen();
     const before = Promise.all(this.#active);
@@ -46,8 +50,9 @@ export class CallScheduler {
   }
 
   /**
-   * Runs a call in two halves. The first one has the turn; the next call need not wait for the second one.
-   * In an in-order queue its commands come later all the same. Where nobody has the turn, the first half runs at once.
+   * Runs a call in two halves. Only the first half, `enqueue`, occupies the order; the next call does not
+   * wait for the second one. In an in-order queue, commands of the next call still run later. If no call is
+   * enqueuing, the first half runs at once.
    */
   runInOrder<T>(enqueue: () => MaybePromise<Completion<T>>): Promise<T> {
     const begin = (): MaybePromise<T> => {
@@ -60,8 +65,8 @@ export class CallScheduler {
   }
 
   /**
-   * Runs a call of n keys that nobody's order matters to, as it uses memory of the host only: beside others like it, and
-   * beside those that come later. Where nobody has the turn, and there is room, it runs at once.
+   * Runs a call of n keys that uses host memory only, concurrently with similar calls and with later ones. It
+   * runs at once if no call is enqueuing and the limits on concurrent calls and keys allow it.
    */
   runConcurrently<T>(n: number, use: () => MaybePromise<T>): Promise<T> {
     const begin = (): MaybePromise<T> => this.#concurrent.run(n, use);
@@ -73,24 +78,24 @@ export class CallScheduler {
     );
   }
 
-  /** Runs at once what uses only memory that no call knows of, and what no call waits for. */
+  /** Runs `use` at once. It must use only memory that no call knows of, and no call waits for it. */
   async runIndependently<T>(use: () => Promise<T>): Promise<T> {
     this.assertOpen();
     return track(this.#runIndependently, use());
   }
 
-  /** Waits for everything that was asked for up to now. */
+  /** Waits for everything that was started or queued so far. */
   async waitForAll(): Promise<void> {
     await Promise.all([...this.#active, ...this.#runIndependently]);
   }
 
-  /** Lets nothing more in, and waits for what is. */
+  /** Rejects new calls and waits for those that are pending. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.waitForAll();
   }
 
-  /** Gives the turn to a call until it settles. */
+  /** Makes later calls wait until this one settles. */
   #occupy(call: Promise<unknown>): void {
     this.#queued++;
     const end = () => {
@@ -106,7 +111,7 @@ export class CallScheduler {
 
 const runCompletion = <T>(complete: Completion<T>): MaybePromise<T> => complete();
 
-/** Has a call in a set until it is done. */
+/** Keeps a call in a set until it settles. */
 function track<T>(active: Set<Promise<unknown>>, call: Promise<T>): Promise<T> {
   const end = () => {
     active.delete(done);

@@ -21,47 +21,54 @@ import type { BackgroundCompiler } from './background-compiler.js';
 import { PlanSelector, Refusal } from './plan-selector.js';
 import { sortInChunks } from './sort-in-chunks.js';
 
-/** Chunks are not made smaller than this for want of memory: a device that has not even that is broken. */
+/** Smallest chunk after memory errors: a device that cannot sort even this many keys is broken. */
 const MIN_CHUNK_KEYS = 4096;
 
-/** What a call is made with. */
+/** Context in which a call runs. */
 export interface CallContext {
   readonly backend: Backend;
   readonly settings: SortSettings;
-  /** Gets warnings when the settings name nobody. */
+  /** Receives warnings if the settings have no `onWarning`. */
   readonly onWarning: (warning: ClsortError) => void;
-  /** Compiles what nobody waits for; left out where there is no time for it. */
+  /** Compiles plans in the background; omitted for calls that must not start it. */
   readonly compiler?: Pick<BackgroundCompiler, 'prepare'>;
 }
 
-/** A sort within a call, as an operation asks for it. */
+/** A sort within a call, as an operation requests it. */
 export type Sort = Omit<SortJob, 'settings'> & { readonly settings?: Partial<SortSettings> };
 
-/** Enqueues a call, without waiting where all that it needs is there. @returns its result, to be asked after the wait */
+/**
+ * Enqueues a call; waits only if something it needs is not ready.
+ *
+ * @returns the result getter, to be called after the wait
+ */
 export type ExecutionBody<T> = (call: Call) => MaybePromise<() => T>;
 
-/** A call of which all is enqueued. */
+/** A call whose commands are all enqueued. */
 export interface StartedCall<T> {
-  /** Was it made once more, since a result could not be used? What read its results is to be made again then. */
+  /**
+   * Whether the call was repeated because a result was rejected. Calls that read its results must also be
+   * repeated.
+   */
   readonly repeated: boolean;
   /**
-   * Waits, checks, and does it all another way where a result must not be used.
+   * Waits for the call and checks its results. If a result is rejected, repeats the call with another plan.
    *
-   * @param inputs waits for what the call reads: was that made once more, after this call had read it?
-   * @param onFailure hears of a failure before anybody else, and throws it
+   * @param inputs waits for the inputs; resolves to whether one was repeated after this call had read it
+   * @param onFailure called with a failure before any other handler; throws it
    */
   complete(inputs?: () => Promise<boolean>, onFailure?: (error: unknown) => never): MaybePromise<T>;
 }
 
-/** Says that a call has read what must not be used. */
+/** Thrown when a call has read invalid data. */
 class StaleInput {}
 
 /**
  * Enqueues a call.
  *
- * @param releaseEarly has the device start, and gives back what the commands have borrowed before they are done: for calls that
- *   use nothing but memory of the device, which others get later in the queue
- * @throws what `use` throws
+ * @param releaseEarly flushes the queue and releases borrowed memory before the commands are done: for calls
+ *   that use device memory only, which others reuse later in the queue
+ * @throws the error of `body`
  */
 export function startCall<T>(
   context: CallContext,
@@ -75,7 +82,11 @@ export function startCall<T>(
   );
 }
 
-/** Makes a call, and waits for it. @throws what `use` throws; as `Started.complete` */
+/**
+ * Enqueues a call and waits for it.
+ *
+ * @throws the error of `body`, or of `StartedCall.complete`
+ */
 export function executeCall<T>(context: CallContext, body: ExecutionBody<T>): MaybePromise<T> {
   const selector = new PlanSelector(context);
   return chain(startAttempt(context, selector, body, false), (first) =>
@@ -83,13 +94,16 @@ export function executeCall<T>(context: CallContext, body: ExecutionBody<T>): Ma
   );
 }
 
-/** A go at a call of which all is enqueued. */
+/** One attempt at a call, with all commands enqueued. */
 interface Attempt<T> {
   readonly call: Call;
   readonly result: () => T;
 }
 
-/** Enqueues a call until no result is refused while it is being made: operations may wait in between. */
+/**
+ * Enqueues a call, and repeats that while a result is rejected during enqueueing: operations may wait in
+ * between.
+ */
 function startAttempt<T>(
   context: CallContext,
   selector: PlanSelector,
@@ -111,7 +125,7 @@ function startAttempt<T>(
   return chainOrRecover(() => body(call), onEnqueued, onFailure);
 }
 
-/** A call that is enqueued, and is made once more if need be. */
+/** An enqueued call, which is repeated if necessary. */
 class Execution<T> implements StartedCall<T> {
   readonly #context: CallContext;
   readonly #selector: PlanSelector;
@@ -140,7 +154,7 @@ class Execution<T> implements StartedCall<T> {
 
   complete(inputs?: () => Promise<boolean>, onFailure?: (error: unknown) => never): MaybePromise<T> {
     const inputsDone = inputs?.();
-    inputsDone?.catch(() => undefined); // told below, when nothing is in flight any more
+    inputsDone?.catch(() => undefined); // reported below, once nothing is in flight
     return this.#finish(inputsDone && (async () => !this.#stale && (await inputsDone)), onFailure);
   }
 
@@ -169,7 +183,11 @@ class Execution<T> implements StartedCall<T> {
     );
   }
 
-  /** Makes the call once more, where that is what an error says. @throws the error; MismatchError */
+  /**
+   * Repeats the call if the error is a refusal or a stale input.
+   *
+   * @throws the error otherwise; MismatchError when `onMismatch` is `throw`
+   */
   #retry(error: unknown, isStale: (() => Promise<boolean>) | undefined): MaybePromise<T> {
     if (error instanceof Refusal) this.#selector.refuse(error);
     else if (error instanceof StaleInput) this.#stale = true;
@@ -182,8 +200,8 @@ class Execution<T> implements StartedCall<T> {
 }
 
 /**
- * One go at a call: an operation enqueues its sorts and steps with it, and `settle` waits for them and decides
- * whether what they made may be used. It runs alike on a device and on the host; only the backend differs.
+ * One attempt at a call. An operation enqueues its sorts and column kernels through it. `settle` waits for
+ * them and decides whether the results are valid. Devices and the host engine differ only in the backend.
  */
 export class Call {
   readonly columns: Columns;
@@ -193,13 +211,13 @@ export class Call {
   readonly #sorts: { readonly plan: Plan; readonly pending: PendingSort; report(outcome: Outcome): void }[] =
     [];
   readonly #pendingSorts: PendingSort[] = [];
-  /** Memory of the caller that the call reads and writes. */
+  /** Caller's memory that the call reads and writes. */
   readonly #spans: Span[] = [];
-  /** What is asked after the wait. */
+  /** Verdicts to evaluate after the wait. */
   readonly #findings: DeferredVerdict[] = [];
-  /** Keys of the largest sort. */
+  /** Number of keys of the largest sort. */
   #maxKeys = 0;
-  /** Something was enqueued that nobody has waited for. */
+  /** Whether commands were enqueued that have not been waited for. */
   #inFlight = false;
 
   constructor(context: CallContext, selector: PlanSelector) {
@@ -209,21 +227,26 @@ export class Call {
     this.columns = context.backend.columns(context.settings);
   }
 
-  /** The column where steps can read it. @throws InputError when its memory has gone; MemoryError */
+  /**
+   * Returns the column in memory that column kernels can read.
+   *
+   * @throws InputError when its memory was detached or shrunk
+   * @throws MemoryError when the copy does not fit in memory
+   */
   bindInput(from: Column): MaybePromise<Column> {
     this.#trackSpan(from);
     this.#inFlight = true;
     return this.columns.bindInput(from);
   }
 
-  /** Lets `write` fill a column where steps can, and brings the result to where `to` is. */
+  /** Lets `write` fill a column in memory that column kernels can write, and copies the result to `to`. */
   bindOutput(to: Column, write: (to: Column) => MaybePromise<void>): MaybePromise<void> {
     this.#trackSpan(to);
     this.#inFlight = true;
     return this.columns.bindOutput(to, write);
   }
 
-  /** Copies as many keys as `to` has from the front of `from`, a temporary column. */
+  /** Copies the first `to.n` keys of `from`, a temporary column, to `to`. */
   copy(from: Column, to: Column): Promise<void> {
     this.#trackSpan(to);
     this.#inFlight = true;
@@ -231,9 +254,9 @@ export class Call {
   }
 
   /**
-   * Does in host memory what the backend cannot do, and says why in a warning.
+   * Copies the keys to host memory for an operation that the backend does not support, and warns.
    *
-   * @param limitation what it cannot do, and what it would need
+   * @param limitation the operation and the feature that it needs
    */
   fallBackToHost(limitation: string, keys: Column): ReturnType<Columns['copyToHost']> {
     const { info } = this.#context.backend;
@@ -242,8 +265,8 @@ export class Call {
   }
 
   /**
-   * Sorts, by the settings of the call unless its own say otherwise. What is all in host memory is sorted when
-   * this returns; else `settle` waits for it.
+   * Sorts with the settings of the call, overridden by those of the sort. If all memory is host memory, the
+   * sort is done when this settles; otherwise `settle` waits for it.
    */
   sort(sort: Sort): MaybePromise<void> {
     const job = this.#jobOf(sort);
@@ -269,7 +292,11 @@ export class Call {
     return { ...rest, settings: isSame ? this.settings : settingsOf(this.settings, own) };
   }
 
-  /** Tells whoever asked how a sort went. @throws AbortedError */
+  /**
+   * Reports the outcome of a sort to `onProgress` and `onReport`.
+   *
+   * @throws AbortedError when the signal is aborted
+   */
   #report({ keys: { n, dtype }, settings }: SortJob, started: number, outcome: Outcome): void {
     throwIfAborted(settings.signal);
     settings.onProgress?.({ phase: 'sort', done: n, total: n });
@@ -277,9 +304,9 @@ export class Call {
   }
 
   /**
-   * Has a result checked, if that is wanted: `settle` throws what is wrong. There is no other way to make it.
+   * Verifies a result if `verify` is set. There is no fallback: `settle` throws if the result is wrong.
    *
-   * @param make enqueues a check of what the device holds, before that is copied elsewhere
+   * @param make enqueues the verification of device memory, before that is copied elsewhere
    */
   verify(make: (verifier: ColumnVerifier) => Promise<DeferredVerdict>): MaybePromise<void> {
     if (!this.settings.verify) return undefined;
@@ -289,7 +316,7 @@ export class Call {
     });
   }
 
-  /** Is there a way to make this sort that was not refused? One that does not work is told in a warning. */
+  /** Returns whether a plan for this sort is left. A plan that does not work is reported as a warning. */
   async canSort({ settings: own, ...rest }: Sort): Promise<boolean> {
     const settings = { ...this.settings, ...own };
     try {
@@ -301,10 +328,12 @@ export class Call {
   }
 
   /**
-   * Waits for what was enqueued so far, and checks it.
+   * Waits for everything that was enqueued so far, and checks it.
    *
-   * @param isStale tells whether what was read must not be used
-   * @throws Refusal when it must be made another way; Stale; MismatchError for a result of no sort that is wrong
+   * @param isStale resolves to whether the inputs that were read are invalid
+   * @throws Refusal when the sort must be repeated with another plan
+   * @throws StaleInput when the inputs were invalid
+   * @throws MismatchError when a result other than that of a sort is wrong
    */
   settle(isStale?: () => Promise<boolean>): MaybePromise<void> {
     return chain(this.#inFlight ? this.columns.finish() : undefined, () => {
@@ -316,7 +345,7 @@ export class Call {
     });
   }
 
-  /** As `settle`, after the wait. */
+  /** The part of `settle` after the wait. */
   #checkResults(isStale?: () => Promise<boolean>): MaybePromise<void> {
     return chain(isStale?.(), (stale) => {
       if (stale) throw new StaleInput();
@@ -330,7 +359,12 @@ export class Call {
     });
   }
 
-  /** Asks how each sort went. @param reports gets what is to be told of them when all is well @throws Refusal */
+  /**
+   * Checks the outcome of each sort.
+   *
+   * @param reports receives the reports to send when all sorts are valid
+   * @throws Refusal when a result is rejected
+   */
   #checkSorts(reports: (() => void)[]): MaybePromise<void> {
     const next = this.#sorts.shift();
     if (!next) return undefined;
@@ -340,7 +374,11 @@ export class Call {
     });
   }
 
-  /** Asks what was found to be wrong with results. @throws MismatchError */
+  /**
+   * Evaluates the verdicts of column verifiers.
+   *
+   * @throws MismatchError when a result is wrong
+   */
   #checkFindings(): void {
     for (const findings of this.#findings.splice(0)) {
       const wrong = findings();
@@ -350,42 +388,51 @@ export class Call {
     }
   }
 
-  /** @throws InputError when memory of the host that the call works on has gone */
+  /**
+   * Checks the host memory that the call works on.
+   *
+   * @throws InputError when it was detached or shrunk
+   */
   assertNotDetached(): void {
     assertNotDetached(this.#spans);
   }
 
-  /** Has the device start with what is enqueued, and gives everything back. */
+  /** Flushes the queue and releases all borrowed memory. */
   flushAndRelease(): void {
     this.columns.flush();
     this.release();
   }
 
-  /** Gives everything back when nothing uses it any more. @returns what the call has failed of */
+  /**
+   * Waits until nothing uses the borrowed memory, and releases it.
+   *
+   * @returns the error of the call
+   */
   async failed(cause: unknown): Promise<unknown> {
     const error = detachErrorOr(this.#spans, cause);
-    // Commands in flight may still write to host memory that the caller gets back; a device that hangs is given up.
+    // Commands in flight may still write to the caller's host memory. A device that hangs is abandoned
+    // instead.
     if (!(error instanceof TimeoutError)) await this.columns.finish().catch(() => undefined);
     this.release();
     return error instanceof MemoryError ? this.#classifyMemoryError(error) : error;
   }
 
-  /** Gives back what was borrowed. May be called twice. */
+  /** Releases borrowed memory. Can be called twice. */
   release(): void {
     for (const pending of this.#pendingSorts.splice(0)) pending.release();
     this.columns.release();
   }
 
-  /** Sorts whole, or in chunks of half the size as often as memory does not suffice. */
+  /** Sorts as a whole, or in chunks that are halved after each memory error. */
   #sortFitting(job: SortJob, host: HostJob): MaybePromise<Outcome> {
     const request = requestOf(job);
-    if (job.segments) return this.#sortWhole(job, request); // chunks would cut them
+    if (job.segments) return this.#sortWhole(job, request); // chunks would cut segments
     const limit = this.#context.backend.chunkLimit(request);
     const chunk = Math.min(job.settings.tuning.chunk ?? Number.POSITIVE_INFINITY, limit);
     return this.#sortChunked(job, host, request, chunk);
   }
 
-  /** Sorts in chunks of so many keys, or of half the size as often as memory does not suffice. */
+  /** Sorts in chunks of `chunk` keys, halved after each memory error. */
   #sortChunked(job: SortJob, host: HostJob, request: PlanRequest, chunk: number): MaybePromise<Outcome> {
     const { n } = job.keys;
     return recover(
@@ -393,7 +440,7 @@ export class Call {
       async (error) => {
         const next = Math.ceil(Math.min(chunk, n) / 2);
         if (!(error instanceof MemoryError) || next < MIN_CHUNK_KEYS) throw error;
-        await this.columns.finish().catch(() => undefined); // told below
+        await this.columns.finish().catch(() => undefined); // reported below
         this.#context.backend.memory.trim();
         const message = `${error.message}; going on with chunks of ${next} keys`;
         this.#warn(new MemoryError(message, { cause: error }));
@@ -402,14 +449,18 @@ export class Call {
     );
   }
 
-  /** Sorts as a whole, in parts while the data are on the way where that is something for the job. */
+  /** Sorts as a whole, or in parts during the transfers if the backend prefers that. */
   #sortUnchunked(job: SortJob, host: HostJob, request: PlanRequest): MaybePromise<Outcome> {
     const parts = this.#context.backend.partCount(host);
     if (parts < 2) return this.#sortWhole(job, request);
     return this.#sortInParts(host, parts).then((made) => made ?? this.#sortWhole(job, request));
   }
 
-  /** Sorts as a whole, and waits for it. @throws Refusal */
+  /**
+   * Sorts as a whole and waits for it.
+   *
+   * @throws Refusal when the result is rejected
+   */
   #sortWhole(job: SortJob, request: PlanRequest): MaybePromise<Outcome> {
     return chain(this.#enqueue(job, request), (enqueued) => this.#waitFor(enqueued));
   }
@@ -430,7 +481,7 @@ export class Call {
     );
   }
 
-  /** @returns undefined where it went wrong in a way that a sort as a whole may not */
+  /** @returns undefined if it failed in a way in which a whole sort may succeed */
   async #sortInParts(host: HostJob, parts: number): Promise<Outcome | undefined> {
     const n = Math.ceil(host.keys.n / parts);
     const plan = await this.#selector.firstUsable({ ...requestOf(sortJob(host)), n }, host.settings);
@@ -441,7 +492,7 @@ export class Call {
     const { keys, settings } = host;
     const outcomes: Outcome[] = [];
     const chunks = Math.ceil(keys.n / chunk);
-    // Chunks that were each verified would not prove the whole.
+    // Verifying each chunk would not verify the merged result.
     const { onProgress: _, onReport, ...own } = { ...settings, verify: false };
     await sortInChunks(host, chunk, async (part) => {
       throwIfAborted(settings.signal);
@@ -455,7 +506,7 @@ export class Call {
         return () => outcome;
       };
       outcomes.push(await (await startCall(context, sort)).complete());
-      const done = Math.floor((keys.n * outcomes.length) / (2 * chunks)); // each is sorted and merged
+      const done = Math.floor((keys.n * outcomes.length) / (2 * chunks)); // each chunk is sorted once and merged once
       settings.onProgress?.({ phase: 'sort', done, total: keys.n });
     });
     const [first] = outcomes;
@@ -465,7 +516,7 @@ export class Call {
     return { plan: first.plan, stages, chunks, ...(verified && { verified }) };
   }
 
-  /** Enqueues a sort by the best plan that is left, by the host engine when there is none. */
+  /** Enqueues a sort with the best plan left, or on the host engine if there is none. */
   #enqueue(job: SortJob, request: PlanRequest): MaybePromise<{ plan: Plan; pending: PendingSort }> {
     return chain(this.#selector.plan(request, job.settings), (plan) => {
       this.#maxKeys = Math.max(this.#maxKeys, request.n);
@@ -496,14 +547,18 @@ export class Call {
   }
 }
 
-/** After the wait: how a sort went. @throws Refusal */
+/**
+ * Returns the outcome of a sort, after the wait.
+ *
+ * @throws Refusal when the result is rejected
+ */
 const acceptedOutcome = (plan: Plan, pending: PendingSort): MaybePromise<Outcome> =>
   chain(pending.outcome(), (outcome) => {
     if (typeof outcome === 'string') throw new Refusal(plan, outcome);
     return outcome;
   });
 
-/** The settings of a sort within a call, whose progress is not that of the call. */
+/** Returns the settings of a sort within a call. Its progress is not the progress of the call. */
 function settingsOf({ onProgress: _, ...shared }: SortSettings, own?: Partial<SortSettings>): SortSettings {
   return { ...shared, ...own };
 }

@@ -11,60 +11,63 @@ import type { CallScheduler, Completion } from './call-scheduler.js';
 import { Dependency, failedInputError, isPromise } from './dependency.js';
 import { SortBatcher } from './sort-batcher.js';
 
-/** Who sorts fewer keys than `below`. */
+/** Session of the host engine, for host arrays of fewer keys than `below`. */
 export interface BreakEvenHost {
   readonly session: Session;
   readonly below: number;
 }
 
-/** Several devices that sort host arrays together: as many of them as are fastest. */
+/** Several devices that sort host arrays together; uses as many of them as is fastest. */
 export interface MultiDeviceSorter {
-  /** The job of host memory to share, or undefined if one device sorts it. */
+  /**
+   * Returns the job to share if it is worth sharing and all in host memory; undefined if one device sorts it.
+   */
   sharedJob(job: SortJob): HostJob | undefined;
   sort(job: HostJob): Promise<void>;
 }
 
-/** A call, as far as it matters who makes it, and when. */
+/** Properties of a call that decide which session runs it, and when. */
 export interface Task {
   readonly n: number;
   readonly settings: SortSettings;
-  /** What other calls may know of it, and it of them. */
+  /** Links the call to the calls whose results it takes, and to those that take its result. */
   readonly dependency: Dependency;
-  /** All of its keys and results are in host memory. */
+  /** Whether all keys and results are in host memory. */
   readonly onHost: boolean;
-  /** It may be made once more when the device was lost. */
+  /** Whether the call may be repeated after its device was lost. */
   again: boolean;
-  /** It writes to an array of the caller's. */
+  /** Whether the call writes to an array of the caller. */
   readonly overwrites?: boolean;
-  /** Does the call on several devices, by the keeper of each. */
+  /** Runs the call on several devices, each through its own session. */
   shared?: (() => Promise<unknown>) | undefined;
-  /** What it is, where it is one sort, and what the caller gets. */
+  /** The job and the caller's result, for a call that is a single sort. */
   sort?: { readonly job: SortJob; readonly made: unknown };
 }
 
 /**
- * May the next call begin before this one is done? Not where others would be in its time or in its report, and
- * not where it overwrites what a call before may have to read once more.
+ * Whether the next call may begin before this one is done. Not with a timeout or a report, which would
+ * include the other call. Not with overwritten arrays either, which an earlier call may have to read again.
  */
 const canOverlap = ({ settings, overwrites = false }: Task): boolean =>
   !overwrites && settings.timeout === undefined && settings.onReport === undefined;
 
-/** The calls of a Sorter: who makes each, when, and what others may know of it before it is done. */
+/** The calls of a Sorter: selects the session of each call, orders them and tracks their dependencies. */
 export class Calls {
   readonly #session: Session;
-  /** Who sorts fewer host keys than `below` when nobody asked for a device. */
+  /** Session for small host arrays, unless a device was requested. */
   readonly #breakEvenHost: BreakEvenHost | undefined;
   readonly #scheduler: CallScheduler;
   readonly #multiDevice: MultiDeviceSorter | undefined;
   readonly #compiler: BackgroundCompiler;
   readonly #batcher: SortBatcher;
   readonly #onWarning: (warning: ClsortError) => void;
-  /** What is known of calls, by the promises that they returned. */
+  /** State of calls, by the promises that they returned. */
   readonly #dependencies = new WeakMap<PromiseLike<unknown>, Dependency>();
 
   /**
-   * @param onWarning gets warnings of calls that name nobody
-   * @param multiDevice who shares large sorts, if somebody does
+   * @param breakEvenHost session for small host arrays, unless a device was requested
+   * @param onWarning receives warnings of calls that have no `onWarning`
+   * @param multiDevice shares large sorts; omitted with one device
    */
   constructor(
     session: Session,
@@ -83,10 +86,10 @@ export class Calls {
   }
 
   /**
-   * Makes a call that is one sort.
+   * Runs a call that is a single sort.
    *
-   * @param made what the caller gets
-   * @param into an array that it overwrites
+   * @param made the result of the caller
+   * @param into the array that the call overwrites, if any
    * @returns `made`
    */
   sort<T>(job: SortJob, dependency: Dependency, made: T, into?: unknown): Promise<T> {
@@ -107,10 +110,11 @@ export class Calls {
   }
 
   /**
-   * Makes a call on arrays, or on promises of them. Where a promise is of another call whose result is known, the
-   * call need not wait for it.
+   * Runs a call on arrays or on promises of arrays. It does not wait for a promise of another call whose
+   * result is already known.
    *
-   * @param execute gets what tells the arrays; does not wait before it has made its call
+   * @param execute receives the dependency that resolves inputs to arrays; must not wait before it has made
+   *   its call
    */
   runWithInputs<T>(
     inputs: readonly unknown[],
@@ -120,7 +124,7 @@ export class Calls {
     const unresolved: PromiseLike<unknown>[] = [];
     for (const input of inputs) {
       if (!isPromise(input)) continue;
-      input.then(undefined, () => undefined); // this call tells of a failure
+      input.then(undefined, () => undefined); // this call reports the failure
       const source = this.#dependencies.get(input);
       if (source?.result && !source.failure) dependency.addInput(input, source);
       else unresolved.push(input);
@@ -142,7 +146,7 @@ export class Calls {
     return result;
   }
 
-  /** Makes a call when it is its turn, and waits for it. */
+  /** Runs a call when it is its turn, and waits for it. */
   execute<T>(task: Task, body: ExecutionBody<T>): Promise<T> {
     const execution = this.#make(task, body);
     task.dependency.done = execution;
@@ -157,14 +161,14 @@ export class Calls {
     return this.#scheduler.runInOrder(() => call.enqueue());
   }
 
-  /** Makes a call that others do not begin behind, or that the order does not matter to. */
+  /** Runs a call that later calls must wait for, or whose order does not matter. */
   #executeToCompletion<T>(task: Task, body: ExecutionBody<T>, session: Session): Promise<T> {
     const { n, settings, dependency, onHost } = task;
     const expectedBackend = session.backend;
     const context = { settings, onWarning: this.#onWarning, compiler: this.#compiler };
     const whole = (backend: Backend) => executeCall({ ...context, backend }, body);
     const isConcurrent = onHost && expectedBackend.overlaps && canOverlap(task);
-    // The first of several goes ahead, so that who waits for each call does not wait for more.
+    // The first of several calls starts at once, so that awaiting each call adds no latency.
     const batched = isConcurrent && !this.#scheduler.isIdle ? task.sort : undefined;
     const alone = () => session.run(whole, task);
     const run = (): MaybePromise<T> => {
@@ -185,7 +189,7 @@ export class Calls {
       : this.#scheduler.runExclusive(runRecordingFailure);
   }
 
-  /** Does on the host what the device has no room for, when nobody asked for a device. */
+  /** Runs a call on the host engine after the device ran out of memory, unless a device was requested. */
   async #retryOnHost<T>(cause: MemoryError, settings: SortSettings, body: ExecutionBody<T>): Promise<T> {
     const warn = settings.onWarning ?? this.#onWarning;
     warn(new MemoryError(`${cause.message}; the host does without the device`, { cause }));
@@ -198,8 +202,8 @@ export class Calls {
   }
 
   /**
-   * Chooses who makes a call of n keys: the host engine where so few are sorted there in less time, else the device. Options that only a
-   * device knows keep the call there.
+   * Selects the session of a call of n keys: the host engine below the break-even size, the device otherwise.
+   * Options that only devices support keep the call on the device.
    */
   sessionFor(n: number, { algorithm, scan, radixBits }: SortSettings, onHost: boolean): Session {
     const open = algorithm === 'auto' && scan === 'auto' && radixBits === undefined;
@@ -209,13 +213,13 @@ export class Calls {
   }
 }
 
-/** A call on device arrays that the next one may begin behind, before it is done. */
+/** A call on device arrays; the next call may begin before it is done. */
 class OverlappedExecution<T> {
   readonly #task: Task;
   readonly #body: ExecutionBody<T>;
   readonly #session: Session;
   readonly #context: Omit<CallContext, 'backend'>;
-  /** Who has the arrays, and then who makes the call. */
+  /** Backend of the arrays, and then of the call. */
   #backend: Backend;
 
   constructor(task: Task, body: ExecutionBody<T>, session: Session, context: Omit<CallContext, 'backend'>) {
@@ -226,7 +230,7 @@ class OverlappedExecution<T> {
     this.#backend = session.backend;
   }
 
-  /** @returns waits for the call */
+  /** @returns the completion, which waits for the call */
   enqueue(): MaybePromise<Completion<T>> {
     const { dependency } = this.#task;
     return dependency.runStep(() => {
@@ -253,15 +257,19 @@ class OverlappedExecution<T> {
   }
 }
 
-/** @throws DeviceLostError when the arrays of a call have gone since it was made */
+/**
+ * Checks that the arrays of a call still exist.
+ *
+ * @throws DeviceLostError when their device was lost since the call was made
+ */
 function assertSameBackend(session: Session, expected: Backend): void {
   if (!expected.lost && expected === session.backend) return;
   throw new DeviceLostError('the arrays of this call were lost with their device, which failed');
 }
 
 /**
- * Makes a call when promises of arrays have come to something, in the turn of the last one: before code that waited for it later
- * disposes of the array.
+ * Runs a call when the promises of its inputs have resolved. It starts in the microtask of the last one,
+ * before later code that awaits the same promise can dispose of the array.
  *
  * @throws InputError when one is rejected
  */

@@ -2,22 +2,22 @@ import { InputError } from '../../util/errors.js';
 import { type MaybePromise, recover } from '../../util/maybe-promise.js';
 import { DeviceArray } from '../api/device-array.js';
 
-/** What is known of a call before it is done, for calls that take its result. */
+/** State of a call that other calls can use before it is done, when they take its result as an input. */
 export class Dependency {
-  /** The array that its promise resolves to, where that is known already. */
+  /** Array that the promise of the call resolves to, if it is already known. */
   result: DeviceArray | undefined;
-  /** It has failed. */
+  /** Set when the call has failed. */
   failure: { readonly error: unknown } | undefined;
   /** Settles when the call is done. */
   done: Promise<unknown> | undefined;
 
-  /** What is under way of it. */
+  /** The started call, until it is done. */
   #started: { readonly repeated: boolean } | undefined;
   #wasRepeated = false;
   #inputs: Dependency[] | undefined;
   #arrays: Map<unknown, unknown> | undefined;
 
-  /** Takes a promise as an input: of a call whose result is known, or of what it has come to. */
+  /** Registers a promise as an input: of a call whose result is known, or with the value it resolved to. */
   addInput(promise: PromiseLike<unknown>, source: Dependency | unknown): void {
     if (source instanceof Dependency) {
       this.#inputs ??= [];
@@ -27,34 +27,34 @@ export class Dependency {
     this.#arrays.set(promise, source instanceof Dependency ? source.result : source);
   }
 
-  /** Tells what the promise of the call will resolve to. */
+  /** Records what the promise of the call will resolve to. */
   setResult(result: unknown): void {
     if (result instanceof DeviceArray) this.result = result;
   }
 
-  /** Notes that all of it is enqueued. */
+  /** Records that all commands of the call are enqueued. */
   markEnqueued(started: { readonly repeated: boolean }): void {
     this.#started = started;
   }
 
-  /** Was it made once more? What read its result by then has read what must not be used. */
+  /** Whether the call was repeated. Calls that had read its result by then have read invalid data. */
   get repeated(): boolean {
     return this.#started?.repeated ?? this.#wasRepeated;
   }
 
-  /** Does it take results of calls that may not be done? */
+  /** Whether the call takes results of calls that may be pending. */
   get hasInputs(): boolean {
     return this.#inputs !== undefined;
   }
 
-  /** An input as it is, or what its promise stands for. */
+  /** Returns the array of an input: the input itself, or the result of its promise. */
   resolveInput<K>(input: K | PromiseLike<K>): K {
     return isPromise(input) ? (this.#arrays?.get(input) as K) : input;
   }
 
   /**
-   * Lets go of all but what others may still ask for, when the call is done: V8 keeps what a WeakMap holds until it looks at all of
-   * its memory.
+   * Drops everything that other calls no longer need once this call is done: V8 keeps the values of a WeakMap
+   * until a full collection.
    */
   release(): void {
     this.#wasRepeated = this.repeated;
@@ -64,32 +64,44 @@ export class Dependency {
     this.#arrays = undefined;
   }
 
-  /** Runs a half of the call, and notes that it failed before others have their turn. */
+  /**
+   * Runs one half of the call. A failure is recorded before other calls get their turn.
+   *
+   * @returns the result of `step`
+   */
   runStep<T>(step: () => MaybePromise<T>): MaybePromise<T> {
     return recover(step, (error) => this.recordFailure(error));
   }
 
-  /** Notes that it failed. @throws the error */
+  /**
+   * Records that the call has failed.
+   *
+   * @throws the error
+   */
   recordFailure(error: unknown): never {
     this.failure = { error };
     throw error;
   }
 
-  /** @throws InputError when a call whose result this one takes has failed by now */
+  /**
+   * Checks the calls whose results this call takes.
+   *
+   * @throws InputError when one of them has already failed
+   */
   assertInputs(): void {
     for (const { failure } of this.#inputs ?? []) if (failure) throw failedInputError(failure.error);
   }
 
   /**
-   * Waits for the calls whose results this one takes.
+   * Waits for the calls whose results this call takes.
    *
-   * @returns whether one of them was made once more
+   * @returns whether one of them was repeated
    * @throws InputError when one of them has failed
    */
   async waitForInputs(): Promise<boolean> {
     let repeated = false;
     for (const input of this.#inputs ?? []) {
-      await input.done?.catch(() => undefined); // told below
+      await input.done?.catch(() => undefined); // reported by `assertInputs` below
       repeated ||= input.repeated;
     }
     this.assertInputs();
@@ -100,7 +112,7 @@ export class Dependency {
 export const isPromise = (input: unknown): input is PromiseLike<unknown> =>
   typeof (input as Partial<PromiseLike<unknown>> | null | undefined)?.then === 'function';
 
-/** What a call rejects with whose input is a promise that was rejected. */
+/** Returns the error of a call whose input is a rejected promise. */
 export function failedInputError(cause: unknown): InputError {
   const message = cause instanceof Error ? cause.message : String(cause);
   return new InputError(`an input is the result of a call that failed: ${message}`, { cause });

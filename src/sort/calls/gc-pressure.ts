@@ -1,21 +1,22 @@
-/** Bytes by which what is held may grow before V8 is made to collect: it begins by itself at 64 MiB. */
+/** Bytes by which live memory may grow before a collection is triggered. V8 itself starts one at 64 MiB. */
 const MAX_GROWTH_BYTES = 72 * 2 ** 20;
 
 /**
- * Counts the bytes of device arrays that are not given back, and has V8 collect when there are many more of them than there
- * were after a collection: at least 72 MiB, and twice as many. V8 hears of each array and begins to collect by itself, but on a
- * busy machine its threads may come too late to that by any number of results.
+ * Counts the bytes of live device arrays and triggers a collection when they have grown by 72 MiB and have
+ * doubled since the last one. V8 knows the size of each array and starts collections itself, but on a busy
+ * machine its threads may lag by any number of results.
  *
- * A collection takes milliseconds, and a program that disposes of what it holds needs none: where one found little, the next
- * comes after four times the growth, until V8 has found something again.
+ * A collection takes milliseconds, and a program that disposes of its arrays needs none. If a collection
+ * found less than 36 MiB, the next one comes after four times the growth, until V8 has collected that much
+ * again.
  */
 export class GcPressure {
   #bytes = 0;
-  /** The fewest since V8 was last made to collect: about what a program really holds. */
+  /** Fewest live bytes since the last triggered collection: about what the program really holds. */
   #baselineBytes = 0;
-  /** By how much what is held may grow. */
+  /** Growth in bytes that triggers a collection. */
   #threshold = MAX_GROWTH_BYTES;
-  /** Bytes that V8 has collected since it was last made to; undefined before that. */
+  /** Bytes that V8 has collected since the last triggered collection; undefined before the first one. */
   #collected: number | undefined;
   readonly #collect: () => void;
 
@@ -27,7 +28,7 @@ export class GcPressure {
     this.#bytes += bytes;
   }
 
-  /** @param collected whether V8 has collected what held them */
+  /** @param collected whether V8 has collected the arrays that held the bytes */
   shrink(bytes: number, collected: boolean): void {
     this.#bytes -= bytes;
     this.#baselineBytes = Math.min(this.#baselineBytes, this.#bytes);
@@ -36,7 +37,7 @@ export class GcPressure {
     if (this.#collected >= MAX_GROWTH_BYTES / 2) this.#threshold = MAX_GROWTH_BYTES;
   }
 
-  /** To be called in turns of the event loop, when V8 has told of what it collected. */
+  /** Triggers a collection if one is due. Call it in turns of the event loop, after V8 has run finalizers. */
   check(): void {
     const growth = this.#bytes - this.#baselineBytes;
     if (growth < Math.max(this.#threshold, this.#baselineBytes)) return;

@@ -4,15 +4,15 @@ import type { SortSettings } from '../api/options.js';
 import { hostPlan, type Plan, type PlanRequest } from '../backend/plan.js';
 import type { CallContext } from './call.js';
 
-/** A call whose results are refused is tried on this many algorithms before the host sorts. */
+/** Algorithms that are tried when results are rejected, before the call falls back to the host engine. */
 const MAX_DEVICE_ATTEMPTS = 2;
 
-/** Why a variant is not tried, when it is not the first time. */
+/** Reason to skip a variant that failed in an earlier call. */
 const FAILED_BEFORE = 'failed before';
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Says that a result must not be used, and why. */
+/** Thrown when a result must not be used; holds the plan and the reason. */
 export class Refusal {
   readonly plan: Plan;
   readonly reason: string;
@@ -24,26 +24,31 @@ export class Refusal {
 }
 
 /**
- * Which plan a sort is made by: the best that is left, and the host when none is. What has been tried is remembered when the call
- * is made once more; most calls have nothing to remember.
+ * Selects the plan of a sort: the best one left, or the host engine if none is. It remembers what a repeated
+ * call has tried; most calls have nothing to remember.
  */
 export class PlanSelector {
   readonly #context: CallContext;
-  /** Names of algorithms whose result was refused. */
+  /** Names of algorithms whose result was rejected. */
   #refused = NONE;
-  /** Why algorithms were not used, in words. */
+  /** Reasons why algorithms were not used. */
   #failures = NONE;
 
   constructor(context: CallContext) {
     this.#context = context;
   }
 
-  /** Was a result refused? */
+  /** Whether a result was rejected. */
   get hasRefused(): boolean {
     return this.#refused.size > 0;
   }
 
-  /** @throws UnsupportedError when no algorithm was ever to be used; what compiling one throws, but for `auto` */
+  /**
+   * Selects a plan for a request.
+   *
+   * @throws UnsupportedError when no algorithm could be used at all
+   * @throws the compile error, unless the algorithm is `auto`
+   */
   plan(request: PlanRequest, settings: SortSettings): MaybePromise<Plan> {
     if (this.#refused.size >= MAX_DEVICE_ATTEMPTS) return this.#hostPlan(request);
     return (
@@ -52,21 +57,24 @@ export class PlanSelector {
     );
   }
 
-  /** The first plan that was not refused and compiles; under `auto` a failure is a warning, and the next is tried. */
+  /**
+   * Returns the first plan that was not rejected and that compiles. With `auto`, a failure is a warning and
+   * the next plan is tried.
+   */
   async firstUsable(request: PlanRequest, settings: SortSettings): Promise<Plan | undefined> {
     const { backend } = this.#context;
     const auto = settings.algorithm === 'auto';
     for (const plan of backend.plans(request)) {
       if (this.#refused.has(plan.algorithm)) continue;
       if (auto && !backend.trusts(plan)) {
-        this.#fail(`${plan.algorithm} ${FAILED_BEFORE}`); // which was told then
+        this.#fail(`${plan.algorithm} ${FAILED_BEFORE}`); // reported when it failed
         continue;
       }
       try {
         await backend.prepare(plan);
         return plan;
       } catch (error) {
-        // That an algorithm does not serve this size is the planner's business; that it does not work is worth a warning.
+        // An algorithm that does not support this size is normal; one that is broken is worth a warning.
         const broken = error instanceof BuildError || error instanceof MismatchError;
         if (!auto || !(broken || error instanceof UnsupportedError)) throw error;
         if (broken && !this.#failures.has(error.message)) this.#warn(error);
@@ -76,7 +84,11 @@ export class PlanSelector {
     return undefined;
   }
 
-  /** Has another plan made the call once more. @throws MismatchError when nothing else is to be tried */
+  /**
+   * Excludes the plan of a refusal, so that the call is repeated with another one.
+   *
+   * @throws MismatchError when `onMismatch` is `throw`
+   */
   refuse({ plan, reason }: Refusal): void {
     const { backend, settings } = this.#context;
     this.#refused = new Set([...this.#refused, plan.algorithm]);
@@ -88,8 +100,8 @@ export class PlanSelector {
   }
 
   /**
-   * The first plan, where nothing stands against it and all that it needs is there. One that gained nothing lately is taken only until
-   * the next one is there: nobody waits for that to be compiled.
+   * Returns the first plan if it is trusted and compiled. A plan that did not pay off lately is used only
+   * until the next one is compiled, which happens in the background.
    */
   #readyPlan(request: PlanRequest): Plan | undefined {
     const { backend } = this.#context;
@@ -105,7 +117,11 @@ export class PlanSelector {
     return unprofitable;
   }
 
-  /** What is left when no algorithm is. @throws UnsupportedError when none was ever to be used */
+  /**
+   * Returns the fallback plan when no algorithm is left.
+   *
+   * @throws UnsupportedError when none could be used at all
+   */
   #hostPlan(request: PlanRequest): Plan {
     const name = this.#context.backend.info?.name;
     const failures = [...this.#failures];

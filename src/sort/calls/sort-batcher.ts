@@ -12,29 +12,35 @@ import { assertNotDetached, spansOf } from './assert-not-detached.js';
 import type { BackgroundCompiler } from './background-compiler.js';
 import { executeCall } from './call.js';
 
-/** Arrays of more bytes are sorted by themselves: nothing is gained there, as the copies take this thread as long as they do without. */
+/**
+ * Largest array in bytes that is batched. For larger arrays, copying occupies this thread as long as a
+ * separate sort does.
+ */
 const MAX_SORT_BYTES = 2 ** 17;
-/** Fewer sorts are made one by one: that takes fewer launches. */
+/** Fewest sorts of a batch: fewer sorts need fewer launches when they run separately. */
 const MIN_SORTS = 4;
-/** Bytes that the sorts of a bundle read and make at most. The device works on it while the next one is copied. */
+/**
+ * Most bytes that the sorts of a batch read and write. The device sorts one batch while the next one is
+ * copied.
+ */
 const MAX_BATCH_BYTES = 2 ** 22;
-/** Sorts in a bundle at most. */
+/** Most sorts of a batch. */
 const MAX_SORTS = 1023;
-/** Bytes of a passage: where each sort begins comes first. */
+/** Bytes of the segment offsets, which precede the data in staging memory. */
 const OFFSET_BYTES = (MAX_SORTS + 1) * 4;
 const STAGING_BYTES = OFFSET_BYTES + MAX_BATCH_BYTES;
-/** Bundles that are under way at a time, each in a passage of its own. */
+/** Most concurrent batches; each has its own staging memory. */
 const MAX_BATCHES = 8;
-/** What a bundle reads and makes begins on its multiples: on lines of the cache. */
+/** Alignment in bytes of each column of a batch: a cache line. */
 const CACHE_LINE_BYTES = 64;
 
-/** Memory of the host that a bundle passes through on its way to a device. */
+/** Host memory that a batch is copied through on its way to a device. */
 interface StagingMemory {
   readonly backend: Backend;
   readonly memory: Uint8Array;
 }
 
-/** What a sort reads and makes: keys, values, sorted keys, and values or positions that moved along. */
+/** Columns of a sort: keys, values, sorted keys, and moved values or positions. */
 type JobColumns<T> = readonly [keys: T, values: T | undefined, sorted: T | undefined, moved: T | undefined];
 
 const placesOf = ({ keys, values, sorted, moved }: SortJob): JobColumns<Place> => [
@@ -44,7 +50,7 @@ const placesOf = ({ keys, values, sorted, moved }: SortJob): JobColumns<Place> =
   moved,
 ];
 
-/** Bytes of each for a key, where it is there. */
+/** Returns the bytes per key of each column; undefined for columns that the sort does not have. */
 const elementBytesOf = ({ keys: { info }, values, sorted, moved }: SortJob): JobColumns<number> => [
   info.bytes,
   values?.bytes,
@@ -52,14 +58,14 @@ const elementBytesOf = ({ keys: { info }, values, sorted, moved }: SortJob): Job
   moved && (values?.bytes ?? 4),
 ];
 
-/** Sorts that are alike, to be made as one of segments. */
+/** Compatible sorts, to run as one segmented sort. */
 class SortBatch {
   readonly jobs: SortJob[] = [];
   readonly #elementBytes: JobColumns<number>;
   #n = 0;
   #maxSortKeys = 0;
   #end: (made: MaybePromise<boolean>) => void = () => undefined;
-  /** Were the sorts made together? Else each is to be made by itself. */
+  /** Resolves to whether the sorts ran as a batch; if not, each one must run separately. */
   readonly made = new Promise<boolean>((resolve) => {
     this.#end = resolve;
   });
@@ -73,7 +79,7 @@ class SortBatch {
     return this.jobs[0] as SortJob;
   }
 
-  /** Is a sort like these? */
+  /** Whether a sort can join this batch. */
   isCompatible({ keys: { dtype }, settings, ...job }: SortJob): boolean {
     const { keys, settings: own, values, sorted, moved } = this.#first;
     return (
@@ -101,32 +107,32 @@ class SortBatch {
     this.#maxSortKeys = Math.max(this.#maxSortKeys, n);
   }
 
-  /** What is to be planned. */
+  /** The request to plan the batch by. */
   get request(): PlanRequest {
     return { ...requestOf(this.#first), n: this.#n, segments: this.jobs.length };
   }
 
-  /** Says what has become of it, or is going to. */
+  /** Resolves `made`. */
   end(made: MaybePromise<boolean>): void {
     this.#end(made);
   }
 
-  /** Copies what the sorts read. */
+  /** Copies the inputs of the sorts to staging memory. */
   load({ backend, memory }: StagingMemory): MaybePromise<void> {
     const { own, parts } = this.#slices(memory, [0, 1]);
     return backend.memory.copyArrays(own, parts);
   }
 
-  /** Copies what was made to where it belongs. */
+  /** Copies the results from staging memory to the outputs of the sorts. */
   unload({ backend, memory }: StagingMemory): MaybePromise<void> {
     const { own, parts } = this.#slices(memory, [2, 3]);
     return backend.memory.copyArrays(parts, own);
   }
 
-  /** The sort of all that was loaded, in the same memory. */
+  /** Returns the segmented sort of everything that was loaded, in place in the staging memory. */
   combined({ memory }: StagingMemory): SortJob {
     const { keys, settings, values } = this.#first;
-    const { signal: _, ...order } = settings; // each has its own
+    const { signal: _, ...order } = settings; // each sort has its own signal
     const all = this.#viewsOf(memory);
     const begins = new Uint32Array(memory.buffer, memory.byteOffset, this.jobs.length + 1);
     begins[0] = 0;
@@ -141,13 +147,16 @@ class SortBatch {
       segments: {
         offsets: column('u32', begins.length, begins),
         longest: this.#maxSortKeys,
-        forAnyLength: true, // the next bundle may have longer ones
+        forAnyLength: true, // the next batch may have longer segments
         fromSegment: moved !== undefined && values === undefined,
       },
     };
   }
 
-  /** Memory of each sort, and the part of all that it is. What has gone meanwhile is left out: its own call tells of it. */
+  /**
+   * Returns the memory of each sort and the matching slices of the staging memory. Detached memory is
+   * skipped: its own call reports that.
+   */
   #slices(
     memory: Uint8Array,
     columns: readonly (0 | 1 | 2 | 3)[],
@@ -169,7 +178,7 @@ class SortBatch {
     return { own, parts };
   }
 
-  /** Memory for each of the four, one behind the other. */
+  /** Returns the four columns, one after the other in the staging memory. */
   #viewsOf(memory: Uint8Array): JobColumns<Uint8Array> {
     let end = OFFSET_BYTES;
     const next = (elementBytes: number | undefined): Uint8Array | undefined => {
@@ -185,21 +194,21 @@ class SortBatch {
 const alignToCacheLine = (bytes: number): number => Math.ceil(bytes / CACHE_LINE_BYTES) * CACHE_LINE_BYTES;
 
 /**
- * Small sorts of arrays of the host that are asked for at once, made together: as segments of one sort, whose launches, transfers and
- * wait they share. Those that are alike wait for each other until nothing else is to be done at once, or until there are many.
+ * Runs concurrent small sorts of host arrays as segments of one sort, which share launches, transfers and the
+ * wait. Compatible sorts are collected until the microtask queue is drained, or until a batch is full.
  */
 export class SortBatcher {
   readonly #session: Session;
   readonly #compiler: BackgroundCompiler;
   readonly #onWarning: (warning: ClsortError) => void;
-  /** Bundles that others may join. */
+  /** Batches that other sorts may join. */
   readonly #open = new Set<SortBatch>();
   readonly #running = new ConcurrencyLimiter(Number.POSITIVE_INFINITY, MAX_BATCHES);
-  /** Whose passages were made last, and those that no bundle uses. */
+  /** Backend that the staging memory was allocated for, and the staging memory that no batch uses. */
   #backend: Backend | undefined;
   #idle: StagingMemory[] = [];
 
-  /** @param onWarning hears why sorts are made one by one after all */
+  /** @param onWarning receives the reasons why sorts run separately after all */
   constructor(session: Session, compiler: BackgroundCompiler, onWarning: (warning: ClsortError) => void) {
     this.#session = session;
     this.#compiler = compiler;
@@ -207,11 +216,14 @@ export class SortBatcher {
   }
 
   /**
-   * Makes a sort together with others.
+   * Adds a sort to a batch.
    *
-   * @param alone makes it by itself, if that does not work or is no gain
-   * @returns `made`; undefined for a sort that is none for a bundle
-   * @throws AbortedError; InputError when memory of the sort has gone meanwhile; what `alone` throws
+   * @param made the result of the caller
+   * @param alone runs the sort separately, if batching fails or does not pay
+   * @returns `made`; undefined if the sort is not suited to a batch
+   * @throws AbortedError when the signal is aborted
+   * @throws InputError when memory of the sort was detached or shrunk
+   * @throws the error of `alone`
    */
   join<T>(job: SortJob, made: T, alone: () => MaybePromise<T>): Promise<T> | undefined {
     if (job.keys.n === 0 || byteLengthOf(job.keys) > MAX_SORT_BYTES || !hasOnlyOrderOptions(job.settings))
@@ -243,13 +255,13 @@ export class SortBatcher {
     return batch;
   }
 
-  /** Makes what is in a bundle, which is done once. */
+  /** Runs a batch. Does nothing if it was dispatched before. */
   #dispatch(batch: SortBatch): void {
     if (!this.#open.delete(batch)) return;
     batch.end(toPromise(() => this.#running.run(0, () => this.#sortBatch(batch))));
   }
 
-  /** @returns whether it was made */
+  /** @returns whether the batch was sorted */
   #sortBatch(batch: SortBatch): MaybePromise<boolean> {
     return recover(
       () => {
@@ -276,7 +288,7 @@ export class SortBatcher {
       );
     };
     const steps = [() => batch.load(staging), sort, () => batch.unload(staging)];
-    // With a device that is lost its memory is, too: nothing is done in it any more.
+    // When a device is lost, its staging memory is lost as well and must not be used.
     const runNext = (made: MaybePromise<boolean>, step: () => MaybePromise<unknown>): MaybePromise<boolean> =>
       chain(made, (well) => well && chain(step(), () => !backend.lost));
     return finallyDo(
@@ -287,7 +299,12 @@ export class SortBatcher {
     );
   }
 
-  /** @returns undefined where there has been no memory for any @throws MemoryError the first time */
+  /**
+   * Returns idle staging memory.
+   *
+   * @returns undefined when allocation failed before
+   * @throws MemoryError when the first allocation fails
+   */
   #staging(): StagingMemory | undefined {
     const { backend } = this.#session;
     if (backend !== this.#backend) {
@@ -301,7 +318,7 @@ export class SortBatcher {
     return this.#idle.pop();
   }
 
-  /** Is it worth making, and is there all that it takes? What is to be compiled comes later: nobody waits for it. */
+  /** Whether the batch pays and its plan is compiled. If it is not compiled, that happens in the background. */
   #isReady({ jobs, request }: SortBatch): boolean {
     const { backend } = this.#session;
     if (jobs.length < MIN_SORTS || backend.lost) return false;
@@ -320,10 +337,10 @@ export class SortBatcher {
   }
 }
 
-/** What is made for a bundle is made once: each of its sorts has another go. */
+/** A batch is not retried: each of its sorts is retried separately. */
 const NO_RETRY = { again: false };
 
-/** Does a call ask for nothing that concerns how its keys are sorted, or what is told of it meanwhile? */
+/** Whether a call has no options beyond the order of keys: none for the algorithm and no callbacks. */
 function hasOnlyOrderOptions(settings: SortSettings): boolean {
   const { algorithm, scan, radixBits, bits, tuning, verify, onMismatch, timeout } = settings;
   const { onProgress, onReport, onWarning } = settings;

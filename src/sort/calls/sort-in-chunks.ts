@@ -1,11 +1,11 @@
 /**
- * Sorting what does not fit a device whole: in chunks, which are then merged.
+ * Sorts arrays that do not fit a device in chunks, which are then merged.
  *
  * Runs (sorted chunks) are cut by rank: the part of the result from rank r to rank r + chunk is a slice of
- * each run, found by binary search. The slices of a part, put one behind the other, are at most a chunk,
- * and the device sorts them: the merge needs no kernel of its own, and takes one more trip to the device
- * for each key, however many runs there are. Slices stand in the order of their runs, and equal keys are
- * taken from earlier runs first, so the whole is as stable as the sort of a chunk.
+ * each run, found by binary search. The slices of a part, concatenated, have at most `chunk` keys, and the
+ * device sorts them. So the merge needs no kernel, and each key makes one more round trip to the device,
+ * however many runs there are. Slices are in the order of their runs, and equal keys are taken from earlier
+ * runs first. So the result is as stable as the sort of a chunk.
  */
 import { byteRange, copyBytes, emptyLike, type KeyWords, newBytes } from '../../keys/array.js';
 import { encode, type KeyCodec, keyCodec } from '../../keys/key-codec.js';
@@ -13,9 +13,9 @@ import type { HostJob } from '../backend/job.js';
 import type { HostValues } from '../host/host-sort.js';
 
 /**
- * Sorts a job of which `sortOne` can take at most `chunk` keys at a time.
+ * Sorts a job with `sortOne`, which can sort at most `chunk` keys at a time.
  *
- * Takes host memory for another copy of keys and values, and for a chunk of them.
+ * Allocates host memory for another copy of keys and values, and for a chunk of them.
  */
 export async function sortInChunks(
   job: HostJob,
@@ -74,7 +74,7 @@ export async function sortInChunks(
   }
 }
 
-/** Compares keys by the window of their codes that is sorted on. */
+/** Compares keys by the sorted window of their code bits. */
 export class WindowOrder {
   readonly #codec: KeyCodec;
   readonly #begin: bigint;
@@ -95,7 +95,7 @@ export class WindowOrder {
     return (encode(this.#codec, BigInt(key)) >> this.#begin) & this.#mask;
   }
 
-  /** Keys of a sorted run below `digit`. */
+  /** Returns the number of keys of a sorted run below `digit`. */
   countBelow(run: KeyWords, digit: bigint): number {
     let [low, high] = [0, run.length];
     while (low < high) {
@@ -108,8 +108,8 @@ export class WindowOrder {
 }
 
 /**
- * How many keys of each sorted run are among the first `rank` of all, equal keys being taken from earlier
- * runs first.
+ * Returns for each sorted run how many of its keys are among the first `rank` of all. Equal keys are taken
+ * from earlier runs first.
  */
 export function cutRuns(
   runs: readonly KeyWords[],
@@ -150,6 +150,6 @@ const sliceOf = ({ view, bytes }: HostValues, start: number, end: number): HostV
   bytes,
 });
 
-/** One type stands for all four: both arrays are of the same. */
+/** One type is used for all four: both arrays have the same type. */
 const setWords = (to: KeyWords, from: KeyWords, offset: number): void =>
   (to as Uint32Array).set(from as Uint32Array, offset);

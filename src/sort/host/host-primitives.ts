@@ -1,8 +1,8 @@
 /**
- * Reduce, scan and histogram in host memory, with the semantics of the kernels: integer sums wrap at 64
- * bits, NaN wins a minimum and a maximum, −0 is below +0. All of it in steps.
+ * Reduce, scan and histogram in host memory, in steps, with the semantics of the kernels. Integer sums wrap at 64 bits,
+ * NaN wins a minimum and a maximum, and −0 is below +0.
  *
- * Numbers only, 64-bit keys in halves of 32 bits: BigInt arithmetic is an order of magnitude slower.
+ * They use numbers only, with 64-bit keys in halves of 32 bits: BigInt arithmetic is ten times slower.
  */
 import type { HostColumn, KeyWords } from '../../keys/array.js';
 import { codeWordsOf, encodeRecords } from '../../keys/codec-records.js';
@@ -31,7 +31,7 @@ const VIEWS = {
 
 const isInView = (dtype: Dtype): dtype is keyof typeof VIEWS => Object.hasOwn(VIEWS, dtype);
 
-/** The keys as numbers. */
+/** Returns the keys as a typed array of their dtype. */
 function view(dtype: keyof typeof VIEWS, words: KeyWords): Numbers | Floats {
   return new VIEWS[dtype](words.buffer as ArrayBuffer, words.byteOffset, words.length);
 }
@@ -40,9 +40,9 @@ const halves = (words: KeyWords): Uint32Array =>
   new Uint32Array(words.buffer, words.byteOffset, words.byteLength / 4);
 
 /**
- * Sum, minimum or maximum.
+ * Computes the sum, minimum or maximum.
  *
- * @throws UnsupportedError for sums of f16; InputError for the minimum or maximum of nothing
+ * @throws UnsupportedError for sums of f16; InputError for the minimum or maximum of no keys
  */
 export function* hostReduce(
   { dtype, info, n, view: words }: HostColumn,
@@ -71,14 +71,14 @@ export function* hostReduce(
   return info.kind === 'signed' ? BigInt.asIntN(64, sum) : BigInt.asUintN(64, sum);
 }
 
-/** @param keys at most 2^20, whose sum is exact in a double */
+/** @param keys at most 2^20 keys, whose sum is exact in a double */
 function wholeSum(keys: Numbers): bigint {
   let sum = 0;
   for (let i = 0; i < keys.length; i++) sum += keys[i] as number;
   return BigInt(sum);
 }
 
-/** @param words halves of at most 2^20 keys, likewise */
+/** @param words halves of at most 2^20 keys, whose sums are exact in doubles */
 function wideSum(words: Uint32Array): bigint {
   let low = 0;
   let high = 0;
@@ -89,7 +89,7 @@ function wideSum(words: Uint32Array): bigint {
   return BigInt(low) + (BigInt(high) << 32n);
 }
 
-/** Carries the rounding error along (W. Kahan, 1965); at infinity there is none. */
+/** A sum with compensation of its rounding error (W. Kahan, 1965); the compensation is 0 at infinity. */
 class RunningSum {
   value = 0;
   #compensation = 0;
@@ -107,7 +107,7 @@ class RunningSum {
     this.#compensation = compensation;
   }
 
-  /** Puts the sum before each key, or with its own, into `to`, which may be the keys. */
+  /** Writes the sum before each key, or including it, to `to`, which may be `keys`. */
   scan(keys: Floats, to: Floats, inclusive: boolean): void {
     let sum = this.value;
     let compensation = this.#compensation;
@@ -123,7 +123,7 @@ class RunningSum {
   }
 }
 
-/** Of two minima or maxima that of both. NaN wins, and −0 is below +0. */
+/** Returns the minimum or maximum of two values. NaN wins, and −0 is below +0. */
 export function combineExtremes<V extends number | bigint>(op: 'min' | 'max', a: V, b: V): V {
   if (typeof a === 'number') return Math[op](a, b as number) as V;
   return (op === 'min' ? b < a : b > a) ? b : a;
@@ -136,7 +136,7 @@ function extremeOf(dtype: Dtype, words: KeyWords, op: 'min' | 'max'): number | b
     for (const key of keys as BigInt64Array) if (op === 'min' ? key < found : key > found) found = key;
     return found;
   }
-  // Math.min and Math.max let NaN win and put −0 below +0.
+  // In Math.min and Math.max, NaN wins and −0 is below +0.
   const betterOf = op === 'min' ? Math.min : Math.max;
   let found = op === 'min' ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
   if (dtype === 'f16') {
@@ -149,7 +149,7 @@ function extremeOf(dtype: Dtype, words: KeyWords, op: 'min' | 'max'): number | b
 }
 
 /**
- * Prefix sums, in the keys' own type. `to` may be the memory of the keys.
+ * Computes prefix sums in the keys' dtype. `to` may be the memory of the keys.
  *
  * @throws UnsupportedError for dtypes that cannot be scanned
  */
@@ -179,9 +179,10 @@ export function* hostScan(
 }
 
 /**
- * The bits of sums modulo 2^32 are the same for signed and unsigned numbers.
+ * Scans words. The bits of sums modulo 2^32 are the same for signed and unsigned numbers.
  *
- * @param sum of what comes before @returns the sum of all
+ * @param sum sum of the previous slices
+ * @returns the sum including these keys
  */
 function scanWhole(keys: Uint32Array, to: Uint32Array, inclusive: boolean, sum: number): number {
   for (let i = 0; i < keys.length; i++) {
@@ -210,10 +211,10 @@ function scanWide(
 }
 
 /**
- * Counts keys by bin: bin b holds the keys with edges[b] <= code < edges[b + 1], the last one its upper
- * edge too.
+ * Counts keys by bin. Bin b holds the keys with edges[b] <= code < edges[b + 1]; the last bin includes its upper edge.
  *
- * @param edges codes of ascending order, one more than `counts` has bins
+ * @param edges codes in ascending order, one more than there are bins
+ * @returns one count for each bin
  */
 export function* hostHistogram(
   { dtype, info, n, view: words }: HostColumn,
@@ -247,7 +248,7 @@ export function* hostHistogram(
   return counts;
 }
 
-/** Counts keys by a digit of their codes: at most 16 bits, which may stand in both words. */
+/** Counts keys by a digit of their codes: at most 16 bits, which may span both words. */
 export function* hostDigits(
   { dtype, info, n, view: words }: HostColumn,
   [begin, end]: readonly [begin: number, end: number],
@@ -272,7 +273,7 @@ export function* hostDigits(
   return counts;
 }
 
-/** Is a code of two words below edge i? */
+/** Whether a code of two words is below edge i. */
 function isBelow(low: number, high: number, lows: Uint32Array, highs: Uint32Array, i: number): boolean {
   const edge = highs[i] as number;
   return high === edge ? low < (lows[i] as number) : high < edge;

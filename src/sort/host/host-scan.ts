@@ -1,6 +1,6 @@
 /**
- * Scans in host memory, by sum, product, minimum or maximum, with the semantics of the kernels: integers wrap in their own
- * width, NaN wins a minimum and a maximum, −0 is below +0.
+ * Scans in host memory by sum, product, minimum or maximum, with the semantics of the kernels. Integers wrap in their
+ * own width, NaN wins a minimum and a maximum, and −0 is below +0.
  */
 import type { HostColumn, KeyWords } from '../../keys/array.js';
 import { codeWordsOf, decodeRecords, encodeRecords } from '../../keys/codec-records.js';
@@ -13,7 +13,7 @@ import { inSlices, type Steps } from './steps.js';
 const BLOCK = 2 ** 14;
 
 /**
- * A scan in the keys' own type. `to` may be the memory of the keys.
+ * Computes a scan in the keys' dtype. `to` may be the memory of the keys.
  *
  * @throws UnsupportedError for sums and products of f16
  */
@@ -25,7 +25,7 @@ export function* hostScanBy(from: HostColumn, to: KeyWords, op: ScanOp, inclusiv
   if (info.kind === 'float') return yield* scanFactors(from, to, inclusive);
   if (info.width === 64)
     return yield* scanWideFactors(view as BigUint64Array, to as BigUint64Array, inclusive);
-  // What does not fit into an element is cut off where it is stored.
+  // The store into an element truncates the value.
   const [keys, out] = [view as Uint32Array, to as Uint32Array];
   let value = op === 'sum' ? 0 : 1;
   yield* inSlices(n, (start, end) => {
@@ -64,7 +64,7 @@ function* scanWideFactors(keys: BigUint64Array, out: BigUint64Array, inclusive: 
   });
 }
 
-/** Of codes, which are bit for bit those of keys. */
+/** Compares codes, which preserve the bits of the keys. */
 function* scanExtremes(
   { dtype, info, n, view }: HostColumn,
   to: KeyWords,

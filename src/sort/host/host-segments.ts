@@ -1,4 +1,4 @@
-/** Segments of an array in host memory, each sorted and checked by itself. */
+/** Sorts and verifies the segments of an array in host memory. */
 import { byteRange, type HostColumn } from '../../keys/array.js';
 import { InputError } from '../../util/errors.js';
 import { formatValue } from '../../util/format-value.js';
@@ -6,13 +6,13 @@ import { type HostOrder, type HostResult, sortSteps } from './host-sort.js';
 import { verifySteps } from './host-verify.js';
 import { inSlices, type Steps } from './steps.js';
 
-/** A sort of segments. */
+/** A segmented sort. */
 export interface SegmentJob extends HostResult {
   readonly keys: HostColumn;
   readonly settings: HostOrder;
 }
 
-/** The segments: where each begins, and at last where they end. */
+/** Segments, given by the start of each and the end of the last one. */
 export interface HostSegments {
   /** u32 */
   readonly offsets: { readonly n: number; readonly place: unknown };
@@ -20,20 +20,20 @@ export interface HostSegments {
 }
 
 /**
- * The number of the first offset that is wrong, -1 when all are right: they begin with 0, never fall, and end with n.
+ * Returns the index of the first wrong offset, or -1 if all are right: they start with 0, never fall, and end with n.
  */
 function firstWrongOffset(offsets: ArrayLike<number>, n: number): number {
   const { length } = offsets;
   if (length === 0 || offsets[0] !== 0) return 0;
   for (let i = 1; i < length; i++) {
     const [begin, end] = [offsets[i - 1] as number, offsets[i] as number];
-    // Also no number at all, and what is beyond the keys already.
+    // Includes values that are not numbers, and those beyond the keys.
     if (!Number.isInteger(end) || !(end >= begin && end <= n)) return i;
   }
   return offsets[length - 1] === n ? -1 : length - 1;
 }
 
-/** @throws InputError when `firstWrongOffset` is there */
+/** @throws InputError when there is a wrong offset */
 export function assertOffsets(offsets: ArrayLike<number>, n: number): void {
   const at = firstWrongOffset(offsets, n);
   if (at < 0) return;
@@ -54,7 +54,7 @@ const offsetsOf = ({ offsets }: HostSegments): Uint32Array => {
   return new Uint32Array(view.buffer, view.byteOffset, offsets.n);
 };
 
-/** Segments that are so short that a step would take longer than they. */
+/** Keys that are sorted before a yield, which would take longer than a short segment. */
 const MIN_STEP_KEYS = 2 ** 12;
 
 /**
@@ -85,7 +85,7 @@ export function* segmentSteps(job: SegmentJob, segments: HostSegments): Steps {
   }
 }
 
-/** Checks each segment; of positions that are counted from the beginning of all, copies that are not. */
+/** Verifies each segment. Positions from the start of the array are converted to those from the start of a segment. */
 export function* verifySegmentSteps(
   job: SegmentJob,
   segments: HostSegments,
@@ -106,7 +106,7 @@ export function* verifySegmentSteps(
   return { order: true, permutation: true };
 }
 
-/** What `sortSteps` and `verifySteps` take for one segment. */
+/** Returns the arguments of `sortSteps` and `verifySteps` for one segment. */
 function partOf(
   { keys, settings, sorted, values, moved }: SegmentJob,
   first: number,

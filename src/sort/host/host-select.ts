@@ -1,4 +1,4 @@
-/** Compaction, searches, merges and reductions by runs in host memory: what the kernels of these names do. */
+/** Compaction, search, merge and reduction by runs in host memory, with the semantics of the kernels. */
 import type { HostColumn, KeyWords } from '../../keys/array.js';
 import { codeWordsOf, encodeRecords } from '../../keys/codec-records.js';
 import type { DtypeInfo } from '../../keys/dtype.js';
@@ -13,7 +13,11 @@ const BLOCK = 2 ** 14;
 
 const wordOf = (code: bigint, word: number): number => Number((code >> BigInt(32 * word)) & 0xffff_ffffn);
 
-/** Puts the chosen keys in front and, with `rest`, the others behind them. @returns how many are chosen */
+/**
+ * Copies the selected keys, followed with `rest` by the others.
+ *
+ * @returns the number of selected keys
+ */
 export function* hostCompact(
   keys: HostColumn,
   selection: { readonly mask: Uint8Array } | CodeRange,
@@ -69,7 +73,7 @@ const isLess = (low: number, high: number, than: Pair): boolean =>
 const isGreater = (low: number, high: number, than: Pair): boolean =>
   high === than[1] ? low > than[0] : high > than[1];
 
-/** Codes of keys, low words first. */
+/** Returns the codes of keys, low words first. */
 function codesOf(view: KeyWords, info: DtypeInfo, codec: KeyCodec): Uint32Array {
   const stride = codeWordsOf(info);
   const codes = new Uint32Array(view.length * stride);
@@ -77,7 +81,7 @@ function codesOf(view: KeyWords, info: DtypeInfo, codec: KeyCodec): Uint32Array 
   return codes;
 }
 
-/** How many of `sorted` come before each key: with `right` those that are equal to it, too. */
+/** Computes how many of `sorted` come before each key; with `right`, equal keys count as well. */
 export function* hostSearchSorted(
   sorted: HostColumn,
   keys: HostColumn,
@@ -106,7 +110,7 @@ export function* hostSearchSorted(
   yield* inSlices(keys.n, search, BLOCK);
 }
 
-/** One array in order out of two; of equal keys those of `a` come first. */
+/** Merges two sorted columns. Of equal keys those of `a` come first. */
 export function* hostMerge(a: HostColumn, b: HostColumn, codec: KeyCodec, to: KeyWords): Steps {
   const stride = codeWordsOf(a.info);
   const [left, right] = [codesOf(a.view, a.info, codec), codesOf(b.view, b.info, codec)];
@@ -127,7 +131,11 @@ export function* hostMerge(a: HostColumn, b: HostColumn, codec: KeyCodec, to: Ke
   yield* inSlices(a.n + b.n, merge, BLOCK);
 }
 
-/** Reduces each run of values; sums of integers have 64 bits. @param places where runs begin, the first one at 0 */
+/**
+ * Reduces each run of values; sums of integers have 64 bits.
+ *
+ * @param places where the runs begin, the first one at 0
+ */
 export function* hostReduceRuns(
   values: HostColumn,
   places: Uint32Array,
@@ -158,7 +166,7 @@ export function* hostReduceRuns(
   }
 }
 
-/** A generator's own stops are for long runs only. */
+/** Skips the first yield of a generator, so that short runs do not pause. */
 function* steady<T>(steps: Steps<T>): Steps<T> {
   for (let i = 0; ; i++) {
     const { done, value } = steps.next();
@@ -167,7 +175,7 @@ function* steady<T>(steps: Steps<T>): Steps<T> {
   }
 }
 
-/** Bits of the smallest or largest key by codes, of which a NaN's wins. */
+/** Returns the bits of the smallest or largest key by code; NaN wins. */
 function extremeBits({ dtype, info, view }: HostColumn, op: 'min' | 'max' | 'sum'): number | bigint {
   const codec = keyCodec(dtype, { nan: op === 'min' ? 'first' : 'last' });
   const stride = codeWordsOf(info);

@@ -1,10 +1,10 @@
 /**
- * The host engine: the executable specification of the order, and what sorts where no OpenCL device is.
+ * The host engine: the executable specification of the order, and the sort for systems without an OpenCL device.
  *
- * A least-significant-digit radix sort on codes (see keys/key-codec.ts), stable in both directions since
- * descending is an encoding of its own. Records of one to three 32-bit words are moved pass by pass
- * between two arrays: the words of the code, then one word that travels along, a position or a value.
- * Numbers only: BigInt arithmetic is an order of magnitude slower.
+ * A least-significant-digit radix sort of codes (see keys/key-codec.ts). It is stable in both directions, since
+ * descending is a separate encoding. Each pass moves records of one to three 32-bit words between two arrays: the words
+ * of the code, then one word that moves along, a position or a value. It uses numbers only, because BigInt arithmetic
+ * is ten times slower.
  */
 import { type HostColumn, type KeyWords, keyWords } from '../../keys/array.js';
 import { codec32, codeWordsOf, decode32, decodeRecords, encodeRecords } from '../../keys/codec-records.js';
@@ -17,43 +17,43 @@ export interface HostOrder extends Order {
   readonly bits?: readonly [begin: number, end: number] | undefined;
 }
 
-/** Values beside the keys: `bytes` bytes for each. */
+/** Values of the keys, `bytes` bytes each. */
 export interface HostValues {
   readonly view: ArrayBufferView;
   readonly bytes: number;
 }
 
-/** Where results go. What is left out is not made. */
+/** Destinations of the results. Results without a destination are not computed. */
 export interface HostResult {
   /** Sorted keys; as many bytes as the input. */
   readonly sorted?: ArrayBufferView | undefined;
   readonly values?: HostValues | undefined;
-  /** The values in the order of their keys; without `values` the positions, as a Uint32Array. */
+  /** Values in the order of their keys; without `values`, the positions as a Uint32Array. */
   readonly moved?: ArrayBufferView | undefined;
 }
 
-/** Longest array of records: what V8 allows on every Node that we support. */
+/** Longest array of records that V8 supports in every Node version that clsort supports. */
 const MAX_WORDS = 2 ** 32 - 1;
 
-/** Equal keys that are written in one step. */
+/** Equal keys that one step writes. */
 const FILL_STEP_KEYS = 2 ** 22;
 
-/** Below this many keys, clearing and summing the bins of wide digits would cost more than passes save. */
+/** Below this number of keys, clearing and summing the bins of wide digits costs more than the saved passes. */
 const MIN_WIDE_DIGIT_KEYS = 2048;
 const MIN_COUNT_WORDS_KEYS = 65_536;
 const NARROW_DIGIT = 8;
 const WIDE_DIGIT = 11;
 
 /**
- * Sorts `keys`, whose memory is not changed (unless the result lies in it).
+ * Sorts `keys`. Their memory does not change, unless the result is stored there.
  *
- * @throws InputError for more keys than 32-bit positions can tell apart
+ * @throws InputError for more keys than 32-bit positions can distinguish
  */
 export function hostSort(keys: HostColumn, order: HostOrder, result: HostResult): void {
   runSync(sortSteps(keys, order, result));
 }
 
-/** `hostSort` in steps. */
+/** Sorts as `hostSort` does, in steps. */
 export function* sortSteps(keys: HostColumn, order: HostOrder, { sorted, values, moved }: HostResult): Steps {
   const { info, n } = keys;
   const codec = keyCodec(keys.dtype, order);
@@ -85,7 +85,7 @@ function* sortByDigits(
     const maxKeys = Math.floor(MAX_WORDS / stride);
     throw new InputError(`the host engine sorts at most ${maxKeys} such keys, not ${n}: sort them in parts`);
   }
-  // Codes of keys alone that fill whole words are made where the result will be.
+  // Codes of keys alone that fill whole words are computed in the output array.
   const inOutput = output && stride * 4 === info.bytes;
   let records: Uint32Array = inOutput
     ? new Uint32Array(output.buffer, output.byteOffset, n * stride)
@@ -151,27 +151,32 @@ function unitsOver({ buffer, byteOffset, byteLength }: ArrayBufferView, unit: 1 
   return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
-/** Values of one aligned 32-bit word can travel in the record; others are gathered by position. */
+/**
+ * Returns the values as words if they can move in the records, as aligned 32-bit words can. Others are gathered by
+ * position.
+ */
 function carriedWords({ view, bytes }: HostValues, n: number): Uint32Array | undefined {
   if (bytes !== 4 || view.byteOffset % 4 !== 0) return undefined;
   return new Uint32Array(view.buffer, view.byteOffset, n);
 }
 
-/** One digit: where it stands in a record, and its bits. */
+/** A digit: its location in a record, and its bits. */
 interface Digit {
   readonly word: number;
   readonly shift: number;
   readonly bits: number;
 }
 
-/** What records are compared by. */
+/** Digits that records are compared by. */
 interface Comparison {
   readonly digits: readonly Digit[];
-  /** The digits are all that a record holds: equal ones are the same. */
+  /** Whether the digits are the whole record, so that records with equal digits are identical. */
   readonly keysOnly: boolean;
 }
 
-/** Digits of the window, least significant first. None crosses a word, which costs a pass at most. */
+/**
+ * Returns the digits of the window, the least significant first. No digit crosses a word, which costs at most one pass.
+ */
 function hostDigitWindows(begin: number, end: number, n: number): Digit[] {
   const widest = n < MIN_WIDE_DIGIT_KEYS ? NARROW_DIGIT : WIDE_DIGIT;
   return [0, 1].flatMap((word) => {
@@ -188,12 +193,11 @@ function hostDigitWindows(begin: number, end: number, n: number): Digit[] {
 /**
  * Sorts records.
  *
- * Codes alone that seem to be few, or mostly in order already, are left to the built-in sort: it compares,
- * and predicts well there what comes next.
+ * The built-in sort handles codes alone that seem to have few distinct values or to be mostly sorted: its comparisons
+ * are predictable there.
  *
- * Codes of two words that mostly differ in their high word are sorted by that alone; the few that do not
- * stand side by side then, in their first order, and are put right by insertion. Those that are in order
- * already stay where they are.
+ * Codes of two words that mostly differ in their high word are sorted by the high word only. The few codes with equal
+ * high words are then adjacent, in input order, and an insertion sort orders them. Sorted records stay where they are.
  *
  * @returns the array that holds the result, `records` or another one
  */
@@ -236,7 +240,7 @@ function* sortByPasses(
     for (const [i, { shift, bits }] of own.entries()) {
       const mask = (1 << bits) - 1;
       const bins = counts[i] as Uint32Array;
-      if (n === 0 || bins[((from[word] as number) >>> shift) & mask] === n) continue; // nothing would move
+      if (n === 0 || bins[((from[word] as number) >>> shift) & mask] === n) continue; // all records stay in place
       exclusiveScan(bins);
       to ??= new Uint32Array(from.length);
       const [source, target] = [from, to];
@@ -249,18 +253,18 @@ function* sortByPasses(
   return from;
 }
 
-/** Bits of a word that its digits cover. */
+/** Returns the bits of a word that its digits cover. */
 const maskOf = (digits: readonly Digit[]): number =>
   digits.reduce((mask, { shift, bits }) => mask | (((1 << bits) - 1) << shift), 0) >>> 0;
 
-/** Costs next to nothing where the answer is no, which the first few records mostly tell. */
+/** Whether the records are sorted. Unsorted records are usually detected within the first few. */
 function* areInOrder(
   records: Uint32Array,
   stride: number,
   lowMask: number,
   highMask: number,
 ): Steps<boolean> {
-  // Slices overlap by a record, so that each is compared with the one before it.
+  // Slices overlap by one record, so that each record is compared with its predecessor.
   for (let start = 0; start < records.length; start += SLICE * stride) {
     const slice = records.subarray(start, start + (SLICE + 1) * stride);
     if (!isSliceInOrder(slice, stride, lowMask, highMask)) return false;
@@ -272,7 +276,7 @@ function* areInOrder(
 function isSliceInOrder(records: Uint32Array, stride: number, lowMask: number, highMask: number): boolean {
   let [lastLow, lastHigh] = [0, 0];
   for (let at = 0; at < records.length; at += stride) {
-    // Codes of one word have no high one: what stands there is another record, or nothing.
+    // Codes of one word have no high word; the next word belongs to another record or lies past the end.
     const high = highMask === 0 ? 0 : ((records[at + 1] as number) & highMask) >>> 0;
     const low = ((records[at] as number) & lowMask) >>> 0;
     if (high < lastHigh || (high === lastHigh && low < lastLow)) return false;
@@ -282,15 +286,15 @@ function isSliceInOrder(records: Uint32Array, stride: number, lowMask: number, h
   return true;
 }
 
-/** Records that are looked at to see whether high words differ. */
+/** Records that are sampled to predict whether high words differ. */
 const SAMPLE = 64;
-/** Records with equal high words, side by side, up to which insertion takes less than passes. */
+/** Longest run of equal high words for which insertion is faster than further passes. */
 const MAX_INSERTION_RUN = 32;
 
-/** Most codes for the built-in sort, which nothing can interrupt: some ten milliseconds. */
+/** Maximum codes for the built-in sort, which cannot be interrupted: about ten milliseconds. */
 const MAX_BUILT_IN_KEYS = 2 ** 17;
 
-/** Is each code of a sample mostly the same as the one before, or mostly above it, or mostly below? */
+/** Whether the codes of a sample are often equal to their predecessor, or mostly above it, or mostly below it. */
 function isPredictable(records: Uint32Array, stride: number): boolean {
   const step = Math.floor(records.length / stride / SAMPLE) * stride;
   const wordAt = (i: number, word: number): number =>
@@ -305,7 +309,7 @@ function isPredictable(records: Uint32Array, stride: number): boolean {
   return same > SAMPLE / 4 || Math.max(above, below) > SAMPLE * 0.9;
 }
 
-/** Sorts codes in place, of one word or of two, the low one first. */
+/** Sorts codes in place; codes of two words have the low word first. */
 function builtInSort(records: Uint32Array, stride: number): Uint32Array {
   const { buffer, byteOffset, length } = records;
   const codes = stride === 1 ? records : new BigUint64Array(buffer, byteOffset, length / 2);
@@ -313,7 +317,7 @@ function builtInSort(records: Uint32Array, stride: number): Uint32Array {
   return records;
 }
 
-/** Do the high words of a sample all differ? */
+/** Whether the high words of a sample all differ. */
 function allDiffer(records: Uint32Array, stride: number, mask: number): boolean {
   const step = Math.floor(records.length / stride / SAMPLE) * stride;
   const seen = new Set<number>();
@@ -324,7 +328,7 @@ function allDiffer(records: Uint32Array, stride: number, mask: number): boolean 
 /**
  * Sorts runs of records with equal high words by their low words, stably.
  *
- * @returns false when a run is too long; the records are a permutation that is sorted by high words still
+ * @returns false when a run is too long; the records are then still a permutation, sorted by high words
  */
 function* insertByLowWord(
   records: Uint32Array,
@@ -342,7 +346,11 @@ function* insertByLowWord(
   return true;
 }
 
-/** Inserts the records from `first` to `end`. @returns where the last run starts, -1 when a run is too long */
+/**
+ * Inserts the records from `first` to `end`.
+ *
+ * @returns the start of the last run, or -1 when a run is too long
+ */
 function insertRecords(
   records: Uint32Array,
   stride: number,
@@ -374,7 +382,11 @@ function insertRecords(
   return start;
 }
 
-/** Counts the digits of one word, up to three in one walk over the records. @returns bins of each digit */
+/**
+ * Counts the digits of one word, up to three digits in one pass over the records.
+ *
+ * @returns the bins of each digit
+ */
 function* countDigits(
   records: Uint32Array,
   word: number,
@@ -449,7 +461,7 @@ type Scatter = (
   next: Uint32Array,
 ) => void;
 
-// One function for each record size: these loops are where the time goes.
+// One function for each record size, because these loops dominate the run time.
 
 const scatter1: Scatter = (from, to, _word, shift, mask, next) => {
   for (let i = 0; i < from.length; i++) {
@@ -482,7 +494,7 @@ const scatter3: Scatter = (from, to, word, shift, mask, next) => {
   }
 };
 
-/** Puts a position, or a carried value, behind each code. */
+/** Writes a position, or a carried value, after each code. */
 function fillLastWord(
   records: Uint32Array,
   stride: number,
@@ -514,11 +526,14 @@ function takeLastWord(
   for (let i = start; i < end; i++, at += stride) to[i] = records[at] as number;
 }
 
-/** Whether counting each possible key beats passes: always for 8 bits, from some thousands on for 16. */
+/**
+ * Whether counting every possible key is faster than passes: always for 8 bits, and from `MIN_COUNT_WORDS_KEYS` keys on
+ * for 16.
+ */
 const isCountable = (view: KeyWords): view is Uint8Array | Uint16Array =>
   view.BYTES_PER_ELEMENT === 1 || (view.BYTES_PER_ELEMENT === 2 && view.length >= MIN_COUNT_WORDS_KEYS);
 
-/** Keys alone with few possible values: equal codes are equal keys, so counting them is enough. */
+/** Sorts keys alone that have few possible values. Keys with equal codes are identical, so counts suffice. */
 function* countingSort(keys: Uint8Array | Uint16Array, sorted: KeyWords, codec: KeyCodec): Steps {
   const numbers = codec32(codec);
   const counts = new Float64Array(numbers.mask + 1); // exact beyond 2^32

@@ -5,13 +5,12 @@ import { type KeyCodec, keyCodec } from '../../keys/key-codec.js';
 import type { HostOrder, HostResult } from './host-sort.js';
 import { inSlices, runSync, SLICE, type Steps } from './steps.js';
 
-/** Bytes that are compared in one step. */
+/** Bytes that one step compares. */
 const COMPARE_BYTES = 2 ** 22;
 
 /**
- * Checks a result against its input on the host: that it is in order, and that it holds the elements of
- * the input (by 64-bit sums of hashes over keys, or over keys and the values beside them; exactly for
- * positions).
+ * Verifies a result against its input on the host: its order, and that it holds the elements of the input. Elements are
+ * compared by 64-bit sums of hashes of the keys, or of the keys and their values, and exactly for positions.
  */
 export function hostVerify(
   keys: HostColumn,
@@ -21,7 +20,7 @@ export function hostVerify(
   return runSync(verifySteps(keys, order, result));
 }
 
-/** `hostVerify` in steps. */
+/** Verifies as `hostVerify` does, in steps. */
 export function* verifySteps(
   keys: HostColumn,
   order: HostOrder,
@@ -56,7 +55,7 @@ function* areAllPositions(positions: Uint32Array): Steps<boolean> {
 
 function areNewPositions(positions: Uint32Array, seen: Uint8Array): boolean {
   for (const position of positions) {
-    if (seen[position] !== 0) return false; // undefined when out of range
+    if (seen[position] !== 0) return false; // undefined if out of range
     seen[position] = 1;
   }
   return true;
@@ -79,12 +78,12 @@ function gatherWords(
   start: number,
   end: number,
 ): void {
-  // One type stands for all four: each is indexed alike.
+  // One type stands for all four, which are indexed alike.
   const [from, to] = [words as Uint32Array, gathered as Uint32Array];
   for (let i = start; i < end; i++) to[i] = from[positions[i] as number] as number;
 }
 
-/** Whether codes never fall within the window, and positions (when given) rise where codes are equal. */
+/** Whether codes never fall within the window, and positions, if given, rise where codes are equal. */
 function* isOrdered(
   words: KeyWords,
   codec: KeyCodec,
@@ -95,9 +94,9 @@ function* isOrdered(
 }
 
 /**
- * The first place whose key does not belong behind its neighbour's, -1 when all are in order.
+ * Returns the index of the first key that is out of order, or -1.
  *
- * @param positions where each key stood in the input, which is to rise where keys are equal
+ * @param positions input position of each key, which has to rise where keys are equal
  */
 export function firstDescent(
   words: KeyWords,
@@ -108,7 +107,7 @@ export function firstDescent(
   return runSync(descentSteps(words, codec, window, positions));
 }
 
-/** `firstDescent` in steps. */
+/** Searches as `firstDescent` does, in steps. */
 function* descentSteps(
   words: KeyWords,
   codec: KeyCodec,
@@ -140,7 +139,7 @@ function* descentSteps(
   return -1;
 }
 
-/** The bits of a 32-bit word that lie within a window which may begin before and end after it. */
+/** Returns the bits of a 32-bit word within a window, which may begin before the word and end after it. */
 export function windowMask(begin: number, end: number): number {
   const upTo = (bit: number) => (bit <= 0 ? 0 : bit >= 32 ? 0xffff_ffff : 2 ** bit - 1);
   return (upTo(end) & ~upTo(begin)) >>> 0;
@@ -158,9 +157,9 @@ const mixB = (hash: number, word: number): number => {
 };
 
 /**
- * Sum of two independent 32-bit hashes of every key, the same in any order.
+ * Returns the sum of two independent 32-bit hashes of every key, which does not depend on their order.
  *
- * @param times how often each key counts; once without it
+ * @param times how often each key counts; default once
  */
 export function* hashKeys(words: KeyWords, { bytes: unit }: DtypeInfo, times?: Uint32Array): Steps<bigint> {
   let [sumA, sumB] = [0, 0];
@@ -172,7 +171,7 @@ export function* hashKeys(words: KeyWords, { bytes: unit }: DtypeInfo, times?: U
   return (BigInt(sumA) << 32n) | BigInt(sumB);
 }
 
-/** The same of every element, with the values beside the keys. */
+/** Returns the same sum for keys with their values. */
 function* hashSum(
   words: KeyWords,
   { bytes: unit }: DtypeInfo,

@@ -19,47 +19,60 @@ import { isRetryableElsewhere } from './retryable-elsewhere.js';
 import { settleAll } from './settle-all.js';
 import { HostShardWriter, type Shard, type ShardWriter, shardWriterFor } from './shard-writer.js';
 
-/** Of fewer bytes of keys and values no share is worth a device of its own. */
+/** Smallest input, in bytes of keys and values, that is worth sharing. */
 const MIN_SHARED_BYTES = 2 ** 22;
 
-/** Part of all keys that a share may have beyond what is expected of it. */
+/** Fraction of all keys that a shard may have beyond its expected size. */
 const SHARD_SLACK = 0.02;
 
-/** Of a larger part of the keys, topK takes all in order. */
+/**
+ * Largest k, as a fraction of the keys per device, for which topK selects; for a larger k it sorts all keys.
+ */
 const MAX_TOP_FRACTION = 1 / 4;
 
-/** Where results of topK go. */
+/** Outputs of topK. */
 export interface TopKOutput {
   readonly keys: Column;
   readonly positions: Column;
 }
 
-/** Several devices that share what is in arrays of the host. */
+/** Several devices that share work on host arrays. */
 export class DeviceGroup {
   readonly workers: readonly DeviceWorker[];
   readonly #onWarning: (warning: ClsortError) => void;
   readonly #measured = new Map<string, Promise<Measurements>>();
 
-  /** @param workers two or more, the one that does what is not shared first */
+  /** @param workers two or more devices; the first one runs what is not shared */
   constructor(workers: readonly DeviceWorker[], onWarning: (warning: ClsortError) => void) {
     this.workers = workers;
     this.#onWarning = onWarning;
   }
 
-  /** Is so much worth asking who is to do it? */
+  /**
+   * Whether to consider sharing an input: from 4 MiB on, or with `tuning.spread`; never with the `host`
+   * algorithm.
+   */
   isWorthSharing(bytes: number, { tuning, algorithm }: SortSettings): boolean {
     if (algorithm === 'host') return false;
     return tuning.spread !== undefined || bytes >= MIN_SHARED_BYTES;
   }
 
-  /** Does the team sort this, and not one device that nobody else need be asked for? @returns the job if so */
+  /**
+   * Decides whether the group sorts a job.
+   *
+   * @returns the job for the group; undefined if one device sorts it, or if its memory is not all on the host
+   */
   sharedJob(job: SortJob): HostJob | undefined {
     const { keys, values, moved, settings } = job;
     const bytes = keys.n * (keys.info.bytes + (moved ? (values?.bytes ?? 4) : 0));
     return keys.n > 0 && this.isWorthSharing(bytes, settings) ? hostJob(job) : undefined;
   }
 
-  /** Sorts by as many members as it takes least time with. @throws as `Sorter.sort` */
+  /**
+   * Sorts a job on as many devices as is fastest.
+   *
+   * @throws the errors of `Sorter.sort`
+   */
   sort(job: HostJob): Promise<void> {
     return runWhileAttached(spansOf(sortJob(job)), () => this.#sort(job));
   }
@@ -90,7 +103,7 @@ export class DeviceGroup {
     );
   }
 
-  /** Notes how many times as long as expected several members took. */
+  /** Records the ratio of measured to expected time with several devices. */
   async #updateOverrun(kind: WorkKind, times: number): Promise<void> {
     const measured = await this.#measured.get(kind.name);
     if (measured) measured.overrun *= (1 + times) / 2;
@@ -135,7 +148,10 @@ export class DeviceGroup {
     }
   }
 
-  /** Where a member gathers its share; undefined where it has no room for it, and takes it later as it can. */
+  /**
+   * Creates the writer for a device's shard; undefined if memory runs out: the shard is then partitioned
+   * later.
+   */
   #shardWriterFor(worker: DeviceWorker, job: HostJob, maxKeys: number): ShardWriter | undefined {
     try {
       return shardWriterFor(worker, job, maxKeys);
@@ -145,7 +161,7 @@ export class DeviceGroup {
     }
   }
 
-  /** Sorts a share by its member, or if that fails by another one, which takes it from the input again. */
+  /** Sorts a shard on its device. If that fails, another device takes the shard from the input again. */
   async #sortShard(
     job: HostJob,
     {
@@ -222,15 +238,18 @@ export class DeviceGroup {
     });
     const seconds = (performance.now() - started) / 1000;
     const measured = await this.#measured.get(kind.name);
-    // A share of a device with memory of its own was there before; what another one took, it took with all at work.
+    // Times of devices with dedicated memory exclude the upload, so they do not count. The times of other
+    // devices include the slowdown by all at work.
     const slowdown = alone ? 1 : (measured?.slowdown.get(worker) ?? 1);
     if (alone || !worker.overlapsTransfers) measured?.rates.get(worker)?.observe(count, seconds / slowdown);
     return report;
   }
 
   /**
-   * Reduces slices of the keys, each on its member; undefined where one device is to do it: sums of floats depend on the
-   * order in which they are made.
+   * Prepares to reduce slices of the keys, each on its device.
+   *
+   * @returns undefined if one device should do it, as for sums of floats, which depend on the order of
+   *   summation
    */
   reduce(keys: Column, op: ReduceOp, settings: SortSettings): (() => Promise<number | bigint>) | undefined {
     const { n, info, dtype, place } = keys;
@@ -252,7 +271,11 @@ export class DeviceGroup {
     };
   }
 
-  /** The first keys of the order, from those of slices; undefined where one device is to do it. */
+  /**
+   * Prepares to select the first keys of the order from those of each slice.
+   *
+   * @returns undefined if one device should do it
+   */
   topK(keys: Column, out: TopKOutput, settings: SortSettings): (() => Promise<void>) | undefined {
     const { n, info, dtype, place } = keys;
     const k = out.keys.n;
@@ -291,12 +314,12 @@ export class DeviceGroup {
     };
   }
 
-  /** Sorts them all, for the first ones. */
+  /** Sorts all keys and takes the first ones. */
   #topOfAll(keys: Column, out: TopKOutput, settings: SortSettings): Promise<void> {
     return this.#firstOf(keys, undefined, out, settings);
   }
 
-  /** The first of a sort of keys with their positions, or of those that are given. */
+  /** Sorts keys with their positions, or with the given ones, and copies the first ones to `out`. */
   async #firstOf(
     keys: Column,
     positions: Uint32Array | undefined,
@@ -318,7 +341,7 @@ export class DeviceGroup {
     copyBytes(byteRange(moved, 0, k * 4), out.positions.place as ArrayBufferView);
   }
 
-  /** Has slices of the keys worked on, each where its turn is, and gives what comes of them in order. */
+  /** Runs `one` on slices of the keys, each on its device, and returns the results in order. */
   async #bySlices<T>(
     kind: WorkKind,
     n: number,
@@ -347,14 +370,19 @@ export class DeviceGroup {
     );
   }
 
-  /** Members that there are, the given one first. */
+  /** Returns the devices that are available, `first` before the others. */
   #candidateWorkers(first?: DeviceWorker): DeviceWorker[] {
     const available = this.workers.filter((worker) => !worker.lost);
-    const all = available.length > 0 ? available : this.workers; // which are opened again, or tell why not
+    const all = available.length > 0 ? available : this.workers; // sessions reopen them or throw the reason
     return first ? [first, ...all.filter((worker) => worker !== first)] : [...all];
   }
 
-  /** Until one succeeds. @throws what the first failed with, when none does; what another member would fail with, too */
+  /**
+   * Runs attempts until one succeeds.
+   *
+   * @throws the error of the first attempt when all fail
+   * @throws an error that would occur on any device, at once
+   */
   async #firstSuccessful<T>(
     attempts: readonly (readonly [DeviceWorker, () => Promise<T>])[],
     settings: SortSettings,
@@ -381,7 +409,7 @@ export class DeviceGroup {
     return this.workers.every(({ overlapsTransfers: streams }) => streams) ? STREAMED_PROBE_KEYS : PROBE_KEYS;
   }
 
-  /** Who does what part of n keys. */
+  /** Measures the devices if necessary, and divides n keys among them. */
   async #division(kind: WorkKind, n: number, settings: SortSettings): Promise<WorkDivision<DeviceWorker>> {
     let measured = this.#measured.get(kind.name);
     if (!measured) {
@@ -401,12 +429,13 @@ export class DeviceGroup {
         seconds: 0,
         reason: 'all are lost',
       };
-    // Transfers hide behind it rather than it behind them: two H100 take 4 GiB in 40 ms, which take the host 240 to split.
+    // Partitioning hides the transfers, not the reverse: for 4 GiB, two H100s take 40 ms and the host takes
+    // 240 ms to partition.
     const splitSeconds = splitSecondsPerKey * n;
     return divideWork(speeds, n, { splitSeconds, overrun, deviceCount: settings.tuning.spread });
   }
 
-  /** What part of keys like these each member is to have where all take part, by what it takes them to sort. */
+  /** Returns the fraction of such keys for each device if all take part, by their measured sort times. */
   async weigh(keys: HostColumn, settings: SortSettings): Promise<number[]> {
     const job = { keys, settings, sorted: keys.view };
     const all = { ...settings, tuning: { spread: this.workers.length } };
@@ -414,19 +443,19 @@ export class DeviceGroup {
     return this.workers.map((worker) => weights[workers.indexOf(worker)] ?? 0);
   }
 
-  /** Of all members together; the most of each need not have been at one time. */
+  /** Memory usage of all devices; the peaks are summed, though they need not have occurred at the same time. */
   get usage(): MemoryUsage {
     const all = this.workers.map(({ session }) => session.backend.memory.usage);
     const sum = (of: keyof MemoryUsage) => all.reduce((bytes, usage) => bytes + usage[of], 0);
     return { used: sum('used'), idle: sum('idle'), peak: sum('peak') };
   }
 
-  /** Gives back the memory that members keep for the next calls. */
+  /** Releases the pooled memory of all devices. */
   trim(): void {
     for (const { session } of this.workers) session.backend.memory.trim();
   }
 
-  /** Waits for what is running, and closes all but the first member's device. */
+  /** Waits for pending work and closes the sessions of all devices but the first. */
   async close(): Promise<void> {
     for (const worker of this.workers) await worker.close();
     for (const { session } of this.workers.slice(1)) await session.close();

@@ -1,8 +1,9 @@
 /**
- * Splitting keys of the host on the devices that sort them: each gets a part of them as they are, over a bus of its own, sorts it
- * stretch by stretch, and sends the others what is theirs of each. So of P devices each bus carries 1 / P + (P − 1) / P² of the
- * keys one way and (P − 1) / P² the other way, where a host that splits them sends 1 / P; but the host only copies, and the sorts
- * of stretches hide behind the bus.
+ * Partitions host keys on the devices that sort them. Each device receives a part of the keys over its own
+ * bus, sorts it chunk by chunk, and sends the other devices their slices of each chunk. With P devices, each
+ * bus carries 1 / P + (P − 1) / P² of the keys in one direction and (P − 1) / P² in the other. With a
+ * partition on the host it carries 1 / P. But the host only copies, and the transfers hide the sorts of
+ * chunks.
  */
 import { byteRange, type KeyWords } from '../../keys/array.js';
 import { DeviceLostError } from '../../util/errors.js';
@@ -15,16 +16,16 @@ import type { DirectUpload } from './partition.js';
 import { settleAll } from './settle-all.js';
 import { tooManyKeysError } from './too-many-keys.js';
 
-/** Stretches of a member that are under way: one arrives and is sorted while the one before leaves. */
+/** Chunks in flight per device: one is uploaded and sorted while the previous one is sent. */
 const SLOTS_PER_DEVICE = 2;
 
-/** Where all shares but the first one begin: at keys, and among the equals of each at a position. */
+/** Boundaries of all shards but the first: keys and, among equal keys, positions in the input. */
 export interface Splitters {
   readonly keys: KeyWords;
   readonly positions: BigUint64Array;
 }
 
-/** Keys of a stretch, before and after they are sorted, and what they are waited for by. */
+/** Memory of one chunk, unsorted and sorted, and the transfer that has to end before it is reused. */
 interface ChunkSlot {
   readonly unsorted: Column;
   readonly sorted: Column;
@@ -32,10 +33,16 @@ interface ChunkSlot {
 }
 
 /**
- * @param job keys alone, all of whose bits count
- * @param chunkKeys that each device sorts at a time
- * @returns how many keys each share has; they come in any order
- * @throws AbortedError, MemoryError, what the devices fail with; then each share is whatever it is
+ * Partitions the keys of a job on the devices of its shards.
+ *
+ * @param job keys without values, compared by all bits
+ * @param splitters boundaries of the shards
+ * @param shares direct upload of each shard
+ * @param chunkKeys keys that each device sorts at a time
+ * @returns the number of keys of each shard; they arrive in any order
+ * @throws AbortedError when the signal is aborted
+ * @throws MemoryError when a shard has more keys than its column holds
+ * @throws the errors of the devices; the contents of the shards are then undefined
  */
 export async function partitionOnDevices(
   { keys, settings }: HostJob,
@@ -49,7 +56,7 @@ export async function partitionOnDevices(
   const splitterKeys = column(dtype, splitters.positions.length, splitters.keys);
   const counts = shares.map(() => 0);
   const borrowed = new BorrowedColumns();
-  /** Takes a place for so many keys of a share. */
+  /** Reserves `count` keys of a shard, and returns its start. */
   const reserve = (s: number, count: number): number => {
     const at = counts[s] as number;
     counts[s] = at + count;
@@ -58,7 +65,11 @@ export async function partitionOnDevices(
     throw tooManyKeysError(maxKeys);
   };
 
-  /** Sorts a stretch. @returns where shares begin in it, and at last its end */
+  /**
+   * Sorts a chunk.
+   *
+   * @returns the start of each shard in the chunk, followed by the end of the chunk
+   */
   const sortChunk = async (
     { worker }: DirectUpload,
     slot: ChunkSlot,
@@ -85,7 +96,7 @@ export async function partitionOnDevices(
       }
       return () => undefined;
     });
-    // Equals of a border belong before it where the whole stretch does.
+    // Keys equal to a splitter come before it if the whole chunk does.
     const cuts = Array.from(
       splitters.positions,
       (position, b) => (BigInt(start) < position ? right : left)[b] as number,
@@ -93,7 +104,7 @@ export async function partitionOnDevices(
     return [0, ...cuts, count];
   };
 
-  /** Brings a part of the keys to a member, and from there where they belong. */
+  /** Uploads a part of the keys to one device, and sends the sorted slices to their devices. */
   const distributePart = async (share: DirectUpload, m: number): Promise<void> => {
     const { worker } = share;
     const [first, end] = [m, m + 1].map((p) => Math.ceil((n * p) / shares.length)) as [number, number];
@@ -128,7 +139,7 @@ export async function partitionOnDevices(
             }
           }),
         );
-        slot.sending.catch(() => undefined); // told when the slot is wanted again, or below
+        slot.sending.catch(() => undefined); // reported when the slot is reused, or below
         start = stop;
       }
       await settleAll(slots.map(({ sending: sent }) => sent));
@@ -143,7 +154,7 @@ export async function partitionOnDevices(
   } catch (error) {
     const lost = shares.find(({ worker }, s) => worker.session.backend !== before[s] || worker.lost);
     if (!lost || error instanceof DeviceLostError) throw error;
-    // What was begun before it was opened again has met memory that has gone.
+    // A call that began before the device was reopened has used memory that was lost.
     throw new DeviceLostError(`${lost.worker.info.name} was lost while it split keys`, { cause: error });
   } finally {
     borrowed.release();
@@ -151,7 +162,7 @@ export async function partitionOnDevices(
   return counts;
 }
 
-/** The end of a stretch whose keys are, for each border, all before its position or all from there on. */
+/** Returns the end of a chunk that does not cross the position of any splitter. */
 function chunkEnd(start: number, end: number, positions: BigUint64Array): number {
   let stop = end;
   for (const position of positions) {

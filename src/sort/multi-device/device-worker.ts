@@ -9,29 +9,32 @@ import { CallScheduler } from '../calls/call-scheduler.js';
 import { Calls, type Task } from '../calls/calls.js';
 import { Dependency } from '../calls/dependency.js';
 
-/** Pieces that are split at once where all sinks have room ahead, so that threads need not wait for what is between pieces. */
+/**
+ * Pieces that are partitioned at once if all writers can reserve ahead, so that threads need not idle between
+ * pieces.
+ */
 export const MAX_CONCURRENT_PIECES = 2;
 
-/** Slots: those that are filled, one that is on its way, and one that is next. */
+/** Number of slots: those being filled, one in transfer, and the next one. */
 export const SLOT_COUNT = MAX_CONCURRENT_PIECES + 2;
 
-/** Pinned memory that pieces pass through, and whose it is. */
+/** Pinned slots for pieces, and the backend that they belong to. */
 export interface PinnedSlots {
   readonly backend: Backend;
   readonly bytes: number;
   readonly all: readonly Uint8Array[];
 }
 
-/** One of several devices, with an order of calls of its own. */
+/** One of several devices, with its own order of calls. */
 export class DeviceWorker {
   static #count = 0;
-  /** Of all that were made. */
+  /** Serial number among all workers of the process. */
   readonly number = DeviceWorker.#count++;
   readonly session: Session;
   readonly arrays: ArrayStore;
   readonly #scheduler = new CallScheduler();
   readonly #calls: Calls;
-  /** Slots that nobody uses; one at most. */
+  /** Idle slots; one set at most. */
   #idle: PinnedSlots[] = [];
 
   constructor(session: Session, onWarning: (warning: ClsortError) => void) {
@@ -41,41 +44,45 @@ export class DeviceWorker {
   }
 
   get info(): DeviceInfo {
-    return this.session.backend.info as DeviceInfo; // a host engine is no member
+    return this.session.backend.info as DeviceInfo; // a worker always has a device
   }
 
-  /** It was given up, and could not be opened again. */
+  /** Whether the device was abandoned and has not been reopened. */
   get lost(): boolean {
     return this.session.backend.lost;
   }
 
-  /** Has it memory of its own, which is filled while the host goes on? */
+  /** Whether the device has dedicated memory, which is filled while the host continues. */
   get overlapsTransfers(): boolean {
     return this.session.backend.overlaps;
   }
 
-  /** Does the other one reach what this one has pinned? */
+  /** Whether the other device can access memory that is pinned for this one. */
   sharesPinnedWith(other: DeviceWorker): boolean {
     return this.info.platform === other.info.platform && this.session.backend.sharesPinned;
   }
 
-  /** Sorts with all the policy of a call, by itself. */
+  /** Sorts a job on this device, with all the policies of a call. */
   sort(job: SortJob): Promise<void> {
     return this.#calls.runWithInputs([], (dependency) => this.#calls.sort(job, dependency, undefined, true));
   }
 
-  /** Makes a call. */
+  /** Runs a call on this device. */
   operate<T>(task: Omit<Task, 'dependency'>, use: ExecutionBody<T>): Promise<T> {
     return this.#calls.execute({ ...task, dependency: new Dependency() }, use);
   }
 
-  /** Host memory that is to be written before it is read. */
+  /** Allocates host memory with undefined contents. */
   allocateHostMemory(bytes: number): ArrayBufferView {
     const { results } = this.session.backend.memory;
     return results ? byteRange(new DataView(results(bytes))) : newBytes(bytes);
   }
 
-  /** Pinned memory for who feeds the device, in slots of at least so many bytes: `give` it back. @throws MemoryError */
+  /**
+   * Takes pinned slots of at least `bytes` bytes each; return them with `returnSlots`.
+   *
+   * @throws MemoryError when memory runs out
+   */
   takeSlots(bytes: number): PinnedSlots {
     const { backend } = this.session;
     for (const slots of this.#idle.splice(0)) this.returnSlots(slots);
@@ -92,7 +99,7 @@ export class DeviceWorker {
     return { backend, bytes, all };
   }
 
-  /** Keeps slots for the next time; smaller ones than those that there are go, as do those of a device that was given up. */
+  /** Keeps the larger set of slots for later, unless their device was lost, and unpins the other one. */
   returnSlots(slots: PinnedSlots): void {
     const [other] = this.#idle.splice(0);
     const isLost = slots.backend !== this.session.backend;
@@ -102,12 +109,12 @@ export class DeviceWorker {
     if (spare) this.#unpin(spare.all);
   }
 
-  /** The device that is there now has what was pinned for the one before. */
+  /** The current device has taken over the pinned memory of its predecessor. */
   #unpin(all: readonly Uint8Array[]): void {
     for (const { buffer } of all) this.session.backend.memory.unpin(buffer);
   }
 
-  /** Waits for what is running; the keeper is closed by who opened it. */
+  /** Waits for pending calls and releases arrays. The session is closed by its opener. */
   async close(): Promise<void> {
     await this.#scheduler.close();
     this.arrays.clear();

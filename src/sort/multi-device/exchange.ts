@@ -1,14 +1,14 @@
-/** Slices of sorted runs that go from device to device, through memory of the host. */
+/** Exchange of slices of sorted runs between devices, through host memory. */
 import { byteRange } from '../../keys/array.js';
 import type { Dtype } from '../../keys/dtype.js';
 import type { Column } from '../backend/column.js';
 import type { DeviceWorker } from './device-worker.js';
 import { settleAll } from './settle-all.js';
 
-/** Bytes that are carried at a time. */
+/** Bytes per transfer. */
 const HOST_PIECE_BYTES = 2 ** 24;
 
-/** Memory on members that is given back. */
+/** Temporary columns on several devices. */
 export class BorrowedColumns {
   readonly #columns: (readonly [DeviceWorker, Column])[] = [];
 
@@ -23,7 +23,7 @@ export class BorrowedColumns {
   }
 }
 
-/** Brings slice p of every run to member p, in the order of the runs. */
+/** Copies slice p of every run to device p, in the order of the runs. */
 export async function exchange(
   workers: readonly DeviceWorker[],
   runs: readonly Column[],
@@ -38,7 +38,7 @@ export async function exchange(
   await settleAll(
     workers.map(async (worker, r) => {
       const run = runs[r] as Column;
-      // Each begins with its own part, then goes round: no device is sent to by all at once.
+      // Each device starts with its own slice and goes round, so that no device receives from all at once.
       for (let step = 0; step < workers.length; step++) {
         const p = (r + step) % workers.length;
         const [from, end] = [cuts[p]?.[r] as number, cuts[p + 1]?.[r] as number];
@@ -55,27 +55,30 @@ export async function exchange(
   return to;
 }
 
-/** Elements that go from one member to another. */
+/** A transfer of elements from one device to another. */
 export interface SliceTransfer {
   readonly sender: DeviceWorker;
   readonly run: Column;
-  /** Of the run: from the first position up to the second one. */
+  /** Range of the run: first position, and the one after the last. */
   readonly span: readonly [number, number];
   readonly receiver: DeviceWorker;
   readonly to: Column;
-  /** Where they go there. */
+  /** First position in `to`. */
   readonly start: number;
 }
 
-/** Sends them, by threads where both members have memory of their own. */
+/** Sends a slice: by threads if both devices have dedicated memory, otherwise through pinned slots. */
 export async function send(transfer: SliceTransfer): Promise<void> {
   if (!transfer.sender.overlapsTransfers || !transfer.receiver.overlapsTransfers)
     return sendThroughHost(transfer);
-  const { relay } = await import('./relay.js'); // which needs OpenCL
+  const { relay } = await import('./relay.js'); // loaded on demand, since it needs OpenCL
   return relay(transfer);
 }
 
-/** Sends elements through memory of the host, which who works there reads and writes as it is: one piece leaves while the one before arrives. */
+/**
+ * Sends elements through host memory, which devices without dedicated memory access directly. One piece is
+ * read while the previous one is written.
+ */
 async function sendThroughHost({
   sender,
   run,
@@ -94,7 +97,7 @@ async function sendThroughHost({
       const view = byteRange(slots.all[s] as Uint8Array, 0, Math.min(piece, end - at) * bytes);
       await sender.arrays.load(run, view, at);
       busy[s] = receiver.arrays.fill(to, view, start + at - from);
-      busy[s]?.catch(() => undefined); // told below
+      busy[s]?.catch(() => undefined); // reported below
     }
     await Promise.all(busy);
   } finally {
@@ -103,6 +106,6 @@ async function sendThroughHost({
   }
 }
 
-/** Elements of run r in slice p. */
+/** Returns the number of elements of run r in slice p. */
 const sliceLength = (cuts: readonly (readonly number[])[], p: number, r: number): number =>
   (cuts[p + 1]?.[r] as number) - (cuts[p]?.[r] as number);

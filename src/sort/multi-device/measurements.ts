@@ -8,28 +8,32 @@ import { Rates } from './rates.js';
 import { isRetryableElsewhere } from './retryable-elsewhere.js';
 import { HostShardWriter } from './shard-writer.js';
 
-/** Something that is measured, to know who does how much of it. */
+/** A kind of work that is measured in order to divide it. */
 export interface WorkKind {
   readonly name: string;
-  /** Does it for the first n keys, to be measured. */
+  /** Runs the work on the first n keys, to be timed. */
   probe(worker: DeviceWorker, n: number): Promise<unknown>;
-  /** Does what the host does for n keys before any device can begin. */
+  /** Does what the host must do for n keys before any device can begin. */
   partition?(n: number): Promise<unknown>;
 }
 
-/** What was measured of a kind. */
+/** Measurements of one kind of work. */
 export interface Measurements {
   readonly rates: ReadonlyMap<DeviceWorker, Rates>;
   readonly slowdown: ReadonlyMap<DeviceWorker, number>;
   readonly splitSecondsPerKey: number;
-  /** How many times as long it took several members as was expected of them. */
+  /** Ratio of measured to expected time with several devices. */
   overrun: number;
 }
 
 /**
- * Measures each member, alone and with all others at work. A member that fails takes no part.
+ * Measures each device, alone and with all others at work. A device that fails takes no part.
  *
- * @throws what the last one failed with, when all do; what would fail on any
+ * @param options.n number of keys to measure with
+ * @param options.warn called for each device that takes no part
+ * @throws the error of the last device when all fail
+ * @throws an error that would occur on any device
+ * @throws AbortedError when the signal is aborted
  */
 export async function measure(
   workers: readonly DeviceWorker[],
@@ -47,7 +51,7 @@ export async function measure(
   let failure: unknown;
   for (const worker of workers) {
     try {
-      await kind.probe(worker, n); // programs are compiled and checked
+      await kind.probe(worker, n); // warm-up: compiles and self-tests the programs
       const own = new Rates();
       own.observe(n, await secondsOf(() => kind.probe(worker, n)));
       rates.set(worker, own);
@@ -73,7 +77,7 @@ export async function measure(
   return { rates, slowdown, splitSecondsPerKey: splitSeconds / n, overrun: 1 };
 }
 
-/** Sorting jobs of this shape. */
+/** Returns the kind of work of sorting jobs like this one. */
 export function sortWorkKind(job: HostJob, [firstWorker]: readonly DeviceWorker[]): WorkKind {
   const { keys, values, sorted, moved } = job;
   const { onProgress: _, onReport: __, ...own } = job.settings;
@@ -87,7 +91,7 @@ export function sortWorkKind(job: HostJob, [firstWorker]: readonly DeviceWorker[
     ...(values && { values: { ...values, view: byteRange(values.view, 0, n * values.bytes) } }),
     ...(moved && { moved: newBytes(n * carried) }),
   });
-  /** Results go where those of the first time went: the pages of new memory take several times as long as a device. */
+  /** Outputs are reused: the page faults of new memory take several times as long as a device. */
   const jobs = new Map<DeviceWorker, HostJob>();
   const jobFor = (worker: DeviceWorker, n: number): HostJob => {
     const known = jobs.get(worker);

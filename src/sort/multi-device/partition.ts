@@ -1,8 +1,8 @@
 /**
- * Splitting keys of the host into shares that are sorted each by itself: all keys of a share come before those of the
- * next. Where a share begins is told by a sample (a sample sort: Frazer and McKellar, 1970), as a code and, among the keys
- * that have it, a position. So equal keys may be in several shares, which stay even, and the whole is stable since each
- * share is in the order of the input.
+ * Partitions host keys into shards that are sorted separately: all keys of a shard come before those of the
+ * next one. A sample determines the splitters (a sample sort: Frazer and McKellar, 1970). A splitter is a
+ * code and, among the keys with that code, a position. So equal keys may be in several shards, which keeps
+ * shards even. Each shard keeps the order of the input, so the whole is stable.
  */
 import { availableParallelism } from 'node:os';
 import { assertNotAbandoned, type StagedTransferTarget } from '../../device/staging.js';
@@ -28,66 +28,73 @@ import { partitionOnDevices } from './device-partition.js';
 import { type DeviceWorker, MAX_CONCURRENT_PIECES } from './device-worker.js';
 import { isRetryableElsewhere } from './retryable-elsewhere.js';
 
-/** Keys of the sample for each share: the ends of shares are off by less than a hundredth of all keys almost surely. */
+/**
+ * Sampled keys per shard. With these, shard boundaries are almost surely off by less than a hundredth of all
+ * keys.
+ */
 const SAMPLES = 2 ** 13;
 
-/** Bytes of keys, or of what travels with them, that are split at a time. */
+/** Bytes of keys, or of values, that are partitioned at a time. */
 const PIECE_BYTES = 2 ** 25;
 
-/** Threads that split a piece. */
+/** Most threads that partition a piece. */
 const MAX_THREADS = 32;
 
-/** Bytes of keys that are divided between two devices until a signal is looked at, bytes that a device takes at a time, and of a ring. */
+/**
+ * For two devices: bytes of keys between two checks of the signal, bytes per transfer, and bytes of a staging
+ * ring.
+ */
 const CHUNK_BYTES = 2 ** 30;
 const TRANSFER_BYTES = 2 ** 21;
 const RING_BYTES = 2 ** 25;
 
 /**
- * Keys that each of more than two devices sorts at a time to split them: its part in several stretches, so that the bus hides the
- * sorting, but no fewer than a sort is worth, and no more than scratch has room for.
+ * For more than two devices: chunks per device, and the limits of keys per chunk. Several chunks let the
+ * transfers hide the sort. A chunk is large enough to be worth a sort and small enough for the scratch
+ * memory.
  */
 const CHUNKS_PER_DEVICE = 4;
 const MIN_CHUNK_KEYS = 2 ** 22;
 const MAX_CHUNK_KEYS = 2 ** 26;
 
-/** Where keys of a share go, and what travels with them. */
+/** Destination of a shard's keys and values. */
 export interface PieceBuffers {
   readonly keys: ArrayBufferView;
   readonly values?: ArrayBufferView;
 }
 
-/** A way for keys to the memory of a device, without pieces. */
+/** Direct upload of keys to a device, without pieces. */
 export interface DirectUpload {
   readonly worker: DeviceWorker;
   readonly keys: Column;
-  /** Most keys that there is room for. */
+  /** Capacity of the column in keys. */
   readonly maxKeys: number;
-  /** Lends what brings them there; what this or `use` fails with is the sink's failure. */
+  /** Opens a staged transfer. Its errors, and those of `use`, become the failure of the writer. */
   feed(use: (feed: StagedTransferTarget) => Promise<void>): Promise<void>;
-  /** So many have come. */
+  /** Records that `count` keys have arrived. */
   received(count: number): void;
 }
 
-/** Takes a share, piece by piece. */
+/** Receives a shard piece by piece. */
 export interface PartitionWriter {
-  /** Room for all keys of the next piece, when there is some; undefined where they are only to be counted. */
+  /** Reserves memory for all keys of the next piece; resolves to undefined to only count them. */
   reserve(): Promise<PieceBuffers | undefined>;
-  /** So many have come of a piece, in the order of the pieces. */
+  /** Records that `count` keys of a piece were written. Called in the order of the pieces. */
   pieceWritten(count: number): void;
-  /** Where keys go without pieces, if they can. */
+  /** Direct upload, if the writer supports it. */
   readonly directUpload?: DirectUpload | undefined;
-  /** Can it give room for a piece before it is told of the one before? Default false. */
+  /** Whether memory for a piece can be reserved before the previous piece was written. Default: false. */
   readonly reservesAhead?: boolean;
 }
 
-/** Bytes of what travels with each key of a job, 0 for nothing. */
+/** Returns the bytes of values per key of a job; 0 without values. */
 export const carriedBytes = ({ values, moved }: HostJob): number => (moved ? (values?.bytes ?? 4) : 0);
 
-/** Most keys of a piece. */
+/** Returns the most keys of a piece. */
 export const pieceKeys = (job: HostJob): number =>
   Math.floor(PIECE_BYTES / Math.max(job.keys.info.bytes, carriedBytes(job)));
 
-/** One way to split the keys of a job. */
+/** A partition of the keys of a job. */
 export class Partitioner {
   readonly #job: HostJob;
   readonly #codec: BigUint64Array;
@@ -96,7 +103,7 @@ export class Partitioner {
   /** Keys of these codes. */
   readonly #splitterKeys: KeyWords;
 
-  /** @param weights what part of the keys each share is to have; in any unit */
+  /** @param weights relative size of each shard, in any unit */
   constructor(job: HostJob, weights: readonly number[]) {
     const { keys, values, settings } = job;
     const { bits = [0, keys.info.width] } = settings;
@@ -125,17 +132,19 @@ export class Partitioner {
     this.#positions = BigUint64Array.from(ranks, (rank) => BigInt(sample.positions[order[rank] ?? 0] ?? 0));
   }
 
-  /** How many shares there are. */
+  /** Number of shards. */
   get shardCount(): number {
     return this.#codes.length + 1;
   }
 
   /**
-   * Has each share brought where it is wanted, in the order of the keys; keys alone whose bits all count in any order.
+   * Writes each shard to its writer, in the order of the keys. Keys without values that are compared by all
+   * bits may arrive in any order.
    *
-   * @param writers of each share; undefined where nobody wants it
-   * @returns how many keys each has
-   * @throws AbortedError; what sinks throw
+   * @param writers writer of each shard; undefined to skip the shard
+   * @returns the number of keys of each shard
+   * @throws AbortedError when the signal is aborted
+   * @throws the errors of the writers
    */
   async partitionInto(writers: readonly (PartitionWriter | undefined)[]): Promise<number[]> {
     const { keys, values, settings } = this.#job;
@@ -190,25 +199,27 @@ export class Partitioner {
       }
       while (pending.length > 0) await settleNext();
     } finally {
-      await Promise.allSettled(pending); // which write where there was room
+      await Promise.allSettled(pending); // pending pieces still write to reserved memory
     }
     return totals;
   }
 
-  /** The ways of sinks that take keys alone without pieces; undefined where keys go in pieces. */
+  /** Returns the direct uploads of all writers; undefined if keys have to go in pieces. */
   #directUploads(writers: readonly (PartitionWriter | undefined)[]): readonly DirectUpload[] | undefined {
     const { keys, settings } = this.#job;
     const { bits = [0, keys.info.width] } = settings;
     const direct = writers.flatMap((writer) => writer?.directUpload ?? []);
-    // Keys that differ elsewhere have an order.
+    // Keys that are equal in the window but differ elsewhere must keep their order.
     const isWhole = bits[0] === 0 && bits[1] === keys.info.width;
     const isPlain = isWhole && carriedBytes(this.#job) === 0;
     return isPlain && direct.length === writers.length && direct.length > 1 ? direct : undefined;
   }
 
   /**
-   * Has the devices split the keys: more than two of them, since memory of the host then takes longer than they do, or where
-   * that is asked for; undefined elsewhere, and where one failed.
+   * Partitions the keys on the devices: by default with more than two, since host memory is then the
+   * bottleneck, or as the tuning requests.
+   *
+   * @returns undefined otherwise, or if a device failed
    */
   async #exchange(direct: readonly DirectUpload[]): Promise<number[] | undefined> {
     const { settings } = this.#job;
@@ -234,7 +245,11 @@ export class Partitioner {
     return Math.min(MAX_CHUNK_KEYS, Math.max(MIN_CHUNK_KEYS, chunk));
   }
 
-  /** Has threads divide the keys and bring them to two devices; undefined for more, and where one has no way. */
+  /**
+   * Partitions the keys with host threads that upload to two devices.
+   *
+   * @returns undefined for more devices, or if the staged transfer of one could not start
+   */
   async #divide(direct: readonly DirectUpload[]): Promise<number[] | undefined> {
     if (direct.length !== 2) return undefined;
     const two = direct as readonly [DirectUpload, DirectUpload];
@@ -252,7 +267,7 @@ export class Partitioner {
         const end = Math.min(start + step, keys.n);
         const results = new BigInt64Array(2 * cl.SPLIT_TRANSFER.WORDS);
         const offsets = totals.map((total) => total * bytes);
-        // One that has failed, or has too many, takes no more.
+        // A device that has failed, or that has too many keys, receives no more.
         const capacities = direct.map(({ maxKeys }, s) =>
           statuses[s] === 0 ? Math.max(0, maxKeys * bytes - (offsets[s] as number)) : 0,
         );
@@ -283,14 +298,15 @@ export class Partitioner {
       const status = statuses[s];
       if (status !== 0) throw typedError({ status, message: `status ${status}` }, 'uploading a share');
     };
-    // Rings are taken in one order, so that no two calls wait for each other; each device is told of its own failure.
+    // Rings are taken in one global order, so that no two calls can deadlock. Each device gets only its own
+    // failure.
     const [outer, inner] =
       two[0].worker.number < two[1].worker.number ? ([0, 1] as const) : ([1, 0] as const);
     let divided = false;
     let failure: { readonly error: unknown } | undefined;
     await two[outer].feed(async (own) => {
       await two[inner].feed(async (other) => {
-        if (isDetached(own.ring)) return; // told below, to whom it concerns
+        if (isDetached(own.ring)) return; // reported below to the device concerned
         divided = true;
         try {
           await divide(outer === 0 ? [own, other] : [other, own]);
@@ -311,13 +327,13 @@ export class Partitioner {
   }
 }
 
-/** Keys from all over, each from its part of the array, by a seed. */
+/** Samples keys evenly: one random position from each equal part of the array, with n as the seed. */
 function sampleOf(keys: HostColumn, maxSamples: number): { column: HostColumn; positions: Float64Array } {
   const { view, n, info, dtype } = keys;
   const count = Math.min(n, maxSamples);
   const random = new Random(n);
   const positions = new Float64Array(count);
-  const sample = emptyLike(view, count) as Uint32Array; // stands for all four types of words
+  const sample = emptyLike(view, count) as Uint32Array; // one type for all four types of words
   for (let i = 0; i < count; i++) {
     const from = Math.floor((i * n) / count);
     const position = from + random.below(Math.floor(((i + 1) * n) / count) - from);

@@ -1,19 +1,19 @@
-/** How long devices take, as was measured: what a planner of shares goes by. */
+/** Measured speed of devices, from which work is divided. */
 
-/** Keys of a measurement that was not asked for by somebody's call. */
+/** Most keys of a measurement. */
 export const PROBE_KEYS = 2 ** 20;
 /**
- * The same on devices that all have memory of their own, which what a call costs by itself would make look ten times as slow
- * as they are: H100s that sort 2^30 keys in 0.27 s were thought to take 2.7.
+ * The same if all devices have dedicated memory. The fixed cost of a call would make them look ten times as
+ * slow as they are: H100s that sort 2^30 keys in 0.27 s were estimated at 2.7 s.
  */
 export const STREAMED_PROBE_KEYS = 2 ** 24;
 
-/** Weight of the latest measurement; the ones before have the rest. */
+/** Weight of the latest measurement; earlier ones have the rest. */
 const LATEST_WEIGHT = 0.5;
 
-/** Seconds that calls of one kind take on one device, by their size. */
+/** Measured seconds of one kind of work on one device, by its size. */
 export class Rates {
-  /** Seconds a key, by the binary logarithm of the number of keys. */
+  /** Seconds per key, by the binary logarithm of the number of keys. */
   readonly #seconds = new Map<number, number>();
 
   get hasMeasurements(): boolean {
@@ -27,7 +27,7 @@ export class Rates {
     this.#seconds.set(size, before === undefined ? now : before + (now - before) * LATEST_WEIGHT);
   }
 
-  /** What n keys are expected to take, by the measurement whose size is nearest. */
+  /** Returns the expected seconds for n keys, by the measurement of the nearest size. */
   secondsFor(n: number): number {
     const size = Math.log2(Math.max(n, 1));
     let [best, rate] = [Number.POSITIVE_INFINITY, 0];
@@ -39,38 +39,40 @@ export class Rates {
   }
 }
 
-/** What the planner knows of one device. */
+/** Measured speed of one device. */
 export interface DeviceSpeed<M> {
   readonly worker: M;
   readonly rates: Rates;
-  /** How many times longer it takes while all others work, too: they may share cores, memory or a bus. */
+  /** Factor by which the device slows down while all others work: they may share cores, memory or a bus. */
   readonly slowdown: number;
 }
 
-/** Who does what part of something. */
+/** A division of work over devices. */
 export interface WorkDivision<M> {
   readonly workers: readonly M[];
-  /** Part of each, of 1 in all. */
+  /** Fraction of each device, 1 in total. */
   readonly weights: readonly number[];
-  /** What all is expected to take. */
+  /** Expected seconds for the whole. */
   readonly seconds: number;
-  /** Why, in words. */
+  /** Reason for this division. */
   readonly reason: string;
 }
 
-/** Parts that are not worth a device. */
+/** Smallest fraction that is worth a device. */
 const MIN_WEIGHT = 0.02;
 
-/** With two digits that count. */
+/** Formats seconds as milliseconds with two significant digits. */
 const formatMilliseconds = (seconds: number): string => `${Number((seconds * 1000).toPrecision(2))} ms`;
 
 /**
- * Divides n keys so that all are done at the same time, or gives all to the one that is sooner done.
+ * Divides n keys so that all devices finish at the same time, or assigns all keys to the fastest one if that
+ * is faster.
  *
- * @param speeds of at least one
- * @param options.splitSeconds what splitting takes that hides behind nothing
- * @param options.overrun how many times as long it took several of them, up to now, as was expected
- * @param options.exactly so many devices, the quickest ones; default: as many as it takes least time with
+ * @param speeds speeds of at least one device
+ * @param options.splitSeconds seconds that partitioning takes and that nothing hides; default: 0
+ * @param options.overrun ratio of measured to expected time with several devices so far; default: 1
+ * @param options.deviceCount number of devices to use, the fastest ones; default: as many as are fastest
+ * @returns the division, with the reason for it
  */
 export function divideWork<M extends { readonly info: { readonly name: string } }>(
   speeds: readonly DeviceSpeed<M>[],

@@ -8,27 +8,30 @@ import { typedError } from '../../device/status.js';
 import * as cl from '../../opencl/index.js';
 import type { SliceTransfer } from './exchange.js';
 
-/** How elements pass through memory of the host. */
+/** How elements pass through host memory. */
 interface RelaySettings {
-  /** Bytes that a device transfers at once. */
+  /** Bytes per transfer. */
   readonly piece: number;
-  /** Bytes of the memory on either side. */
+  /** Bytes of the staging ring on each side. */
   readonly ring: number;
-  /** Threads that copy from side to side. */
+  /** Threads that copy between the rings. */
   readonly threads: number;
 }
 
 /**
- * Through memory of both: caches should hold it. On 32 cores and two H100, both ways at once, 8 threads bring 48 GB/s so, 43 in pieces
- * of 2 MiB, of which 16 threads bring 32 and 32 bring 24.
+ * Through a ring of each device, which should fit the caches. On 32 cores and two H100s, in both directions
+ * at once, 8 threads reach 48 GB/s. Pieces of 2 MiB reach 43 GB/s; with those, 16 threads reach 32 GB/s and
+ * 32 threads 24 GB/s.
  */
 const COPIED: RelaySettings = { piece: 2 ** 22, ring: 2 ** 25, threads: Math.min(8, COPY_THREADS) };
-/** Through memory that both reach, where nothing is copied: 60 GB/s on these. */
+/** Through one ring that both devices access, without copies: 60 GB/s on the same machine. */
 const SHARED: RelaySettings = { piece: 2 ** 23, ring: 2 ** 26, threads: 1 };
 
 /**
- * Sends elements between devices with memory of their own: what leaves one device comes into memory that the other one reaches, or
- * is copied there by threads.
+ * Sends elements between devices with dedicated memory. The sender writes to host memory that the receiver
+ * accesses directly, or threads copy from one ring to the other.
+ *
+ * @throws the error of the device that failed
  */
 export async function relay({
   sender,
@@ -49,7 +52,7 @@ export async function relay({
   const shared = sender.sharesPinnedWith(receiver);
   const { piece, ring, threads } = shared ? SHARED : COPIED;
   let failure: { readonly error: unknown } | undefined;
-  // Each takes the ring in which it sends before any in which another one gets, so none waits in a circle.
+  // Each relay takes its send ring before any receive ring, so no circular wait can occur.
   await sender.arrays.drain(run, async (out) => {
     const copyInto = async (into: TransferTarget | StagedTransferTarget): Promise<void> => {
       assertNotAbandoned(out);
@@ -69,7 +72,7 @@ export async function relay({
     try {
       await (shared ? receiver.arrays.feedUnstaged(to, copyInto) : receiver.arrays.feed(to, copyInto));
     } catch (error) {
-      failure = { error }; // the receiver's, which is none of the sender's business
+      failure = { error }; // the receiver's failure must not reach the sender
     }
     check(0);
   });

@@ -8,7 +8,10 @@ import {
 } from '../../util/errors.js';
 import type { SortSettings } from '../api/options.js';
 
-/** Would another device do, where one has failed? */
+/**
+ * Whether work that failed on one device may succeed on another one. A MismatchError counts only if
+ * `onMismatch` is `retry`.
+ */
 export function isRetryableElsewhere(error: unknown, { onMismatch }: SortSettings): error is ClsortError {
   if (error instanceof MismatchError) return onMismatch === 'retry';
   const kinds = [DeviceLostError, MemoryError, BuildError, UnsupportedError];

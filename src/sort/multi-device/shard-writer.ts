@@ -11,24 +11,31 @@ import {
 } from './partition.js';
 import { tooManyKeysError } from './too-many-keys.js';
 
-/** What a member is to sort, as jobs have it. */
+/** Keys and values of one shard, as a job takes them. */
 export interface Shard {
   readonly keys: Column;
   readonly values?: Values;
 }
 
-/** Gathers a share where its member sorts it. */
+/** Writes a shard to the memory in which its device sorts it. */
 export interface ShardWriter extends PartitionWriter {
-  /** All that has come. @throws what went wrong on the way */
+  /**
+   * Returns the shard when all pieces have arrived.
+   *
+   * @throws MemoryError when the shard has too many keys
+   * @throws DeviceLostError when its memory was lost with the device
+   * @throws the error of a transfer
+   */
   finish(): Promise<Shard>;
-  /** Gives its memory back. */
+  /** Releases the memory. */
   release(): void;
 }
 
 /**
- * Gathers at most so many keys for a member: in memory of the host for a device that works there, else on the device.
+ * Creates a writer for at most `maxKeys` keys: in device memory if the device has dedicated memory and values
+ * have at most 8 bytes, otherwise in host memory.
  *
- * @throws MemoryError
+ * @throws MemoryError when memory runs out
  */
 export function shardWriterFor(worker: DeviceWorker, job: HostJob, maxKeys: number): ShardWriter {
   return worker.overlapsTransfers && carriedBytes(job) <= 8
@@ -36,7 +43,7 @@ export function shardWriterFor(worker: DeviceWorker, job: HostJob, maxKeys: numb
     : new HostShardWriter(worker, job, maxKeys);
 }
 
-/** In memory of the host. */
+/** Writes a shard to host memory. */
 export class HostShardWriter implements ShardWriter {
   readonly #job: HostJob;
   readonly #maxKeys: number;
@@ -77,21 +84,24 @@ export class HostShardWriter implements ShardWriter {
 
 const DTYPE_OF_BYTES = { 1: 'u8', 2: 'u16', 4: 'u32', 8: 'u64' } as const;
 
-/** On a device, through pinned memory that it takes pieces from while the host splits the next ones. */
+/**
+ * Writes a shard to a device through pinned slots, which are uploaded while the host partitions the next
+ * pieces.
+ */
 class DeviceShardWriter implements ShardWriter {
   readonly #worker: DeviceWorker;
   readonly #maxKeys: number;
   readonly #keys: Column;
   readonly #values: Column | undefined;
-  /** Made when a piece is to come. */
+  /** Taken for the first piece. */
   #slots: PinnedSlots | undefined;
-  /** Bytes of a slot that are for keys; what travels with them comes behind. */
+  /** Bytes of a slot for keys; values follow them. */
   readonly #keyBytes: number;
   readonly #slotBytes: number;
-  /** What became of each slot's pieces. */
+  /** Pending upload of each slot. */
   readonly #busy: Promise<void>[] = Array.from({ length: SLOT_COUNT }, () => Promise.resolve());
   readonly reservesAhead = true;
-  /** Slots that room was given in, and that something came in, so far. */
+  /** Number of slots reserved, and of slots filled, so far. */
   #reserved = 0;
   #filled = 0;
   #count = 0;
@@ -137,7 +147,7 @@ class DeviceShardWriter implements ShardWriter {
     this.#failure ??= { error };
   }
 
-  /** Slot number i, if there is room for slots. */
+  /** Returns slot number i; undefined if there is no memory for slots. */
   #slot(i: number): Uint8Array | undefined {
     try {
       this.#slots ??= this.#worker.takeSlots(this.#slotBytes);
@@ -192,7 +202,7 @@ class DeviceShardWriter implements ShardWriter {
 
   release(): void {
     const slots = this.#slots;
-    const done = Promise.all(this.#busy); // which never rejects: the device may still read the slots
+    const done = Promise.all(this.#busy); // never rejects; the device may still read the slots
     if (slots) done.then(() => this.#worker.returnSlots(slots));
     this.#worker.arrays.discard(this.#keys);
     if (this.#values) this.#worker.arrays.discard(this.#values);

@@ -1,10 +1,11 @@
 /**
- * Operations on arrays that lie on several devices.
+ * Operations on arrays that are sharded over several devices.
  *
- * A sort goes by regular runs (a sample sort whose partition is a sort): each device sorts its part, the sorted runs are
- * cut by rank, each device gets its slice of every run, those of the others through memory of the host, and sorts the
- * slices, which stand in the order of their runs. So of P devices each sends and gets (P − 1) / P of its part, and no
- * device has more than its part whatever the keys are. Equal keys come from earlier runs first: it is stable.
+ * The sort uses regular runs (a sample sort whose partition is a sort). Each device sorts its part, and the
+ * sorted runs are cut by rank. Each device receives its slice of every run, those of other devices through
+ * host memory, and sorts the slices in the order of their runs. So each of P devices sends and receives (P −
+ * 1) / P of its part, and no device holds more than its part, whatever the keys are. Equal keys come from
+ * earlier runs first: the sort is stable.
  */
 import { type ArrayOf, byteRange, bytesOf, type HostColumn, keyWords, newArray } from '../../keys/array.js';
 import { type Dtype, dtypeInfo } from '../../keys/dtype.js';
@@ -32,14 +33,14 @@ import { cutDeviceRuns, SortedRun } from './sorted-run.js';
 /** Positions and samples of a part have 32 bits. */
 const MAX_PART_LENGTH = 2 ** 32;
 
-/** What a sort of a sharded array makes. */
+/** The outputs of a sort of a sharded array. */
 interface SortOutputs {
   readonly sorted: boolean;
-  /** Of each part: what travels along; `positions` are made. */
+  /** Values of each part, or `positions` to generate positions. */
   readonly values?: readonly Column[] | 'positions';
 }
 
-/** Of each member: keys, and what travels along. */
+/** Keys and values of each device. */
 interface Parts {
   readonly keys: readonly Column[];
   readonly values?: readonly Column[];
@@ -49,12 +50,16 @@ interface Parts {
 export class ShardedArrays implements ShardedArrayOwner {
   readonly #workers: readonly DeviceWorker[];
   readonly #scheduler: CallScheduler;
-  /** Part of each member, of 1 in all: it stays, so that arrays of a length have the same parts. */
+  /**
+   * Fraction of the keys for each device, 1 in total. It is measured once, so that arrays of equal length
+   * have equal parts.
+   */
   #weights: Promise<readonly number[]> | undefined;
 
   /**
-   * @param workers one or more
-   * @param scheduler of all calls of the Sorter: what it frees or closes waits for those on sharded arrays, too
+   * @param workers one or more devices
+   * @param scheduler scheduler of all calls of the Sorter, so that releasing memory and closing also wait for
+   *   calls on sharded arrays
    */
   constructor(workers: readonly DeviceWorker[], scheduler: CallScheduler) {
     this.#workers = workers;
@@ -62,9 +67,13 @@ export class ShardedArrays implements ShardedArrayOwner {
   }
 
   /**
-   * Spreads keys over all members.
+   * Uploads keys to all devices, a part to each. The keys must stay attached until the promise settles.
    *
-   * @param weigh tells what part of the keys each member is to have; asked once, when there are any
+   * @param weigh returns the fraction of the keys for each device; called once, for the first keys
+   * @returns the sharded array
+   * @throws InputError when the keys were detached or shrunk meanwhile
+   * @throws UnsupportedError when a part has more than 2^32 - 1 elements
+   * @throws MemoryError when memory runs out
    */
   upload<D extends Dtype>(
     keys: HostColumn,
@@ -172,7 +181,8 @@ export class ShardedArrays implements ShardedArrayOwner {
       const some = columns.some(({ n }) => n > 0);
       const found = await this.#onEachWorker(async (worker, m) => {
         const own = columns[m] as Column;
-        // Of none at all the first one says what there is to say.
+        // If there are no keys at all, the first device returns the result, or throws the error, for empty
+        // input.
         if (own.n === 0 && (some || m > 0)) return [];
         const task = { n: own.n, settings, onHost: false, again: false };
         return [await worker.operate(task, (call) => reduce(call, own, op))];
@@ -219,7 +229,7 @@ export class ShardedArrays implements ShardedArrayOwner {
     });
   }
 
-  /** The first keys of a few, and their positions, which they come with. */
+  /** Returns the first k of a few keys, with their positions, which are passed along. */
   #firstOf<D extends Dtype>(
     dtype: D,
     { n, info, place }: Column,
@@ -235,7 +245,7 @@ export class ShardedArrays implements ShardedArrayOwner {
     return { keys: sorted.slice(0, k) as ArrayOf<D>, indices: moved.slice(0, k) };
   }
 
-  /** Gives back what is on the members, when nothing runs any more. */
+  /** Waits for the devices' calls and releases their memory. */
   async close(): Promise<void> {
     for (const worker of this.#workers) await worker.close();
   }
@@ -244,7 +254,11 @@ export class ShardedArrays implements ShardedArrayOwner {
     return array.partsFor(this).map((one, m) => one.columnFor((this.#workers[m] as DeviceWorker).arrays));
   }
 
-  /** Makes a call when it is its turn. @throws DeviceLostError when a part of an array has gone by then */
+  /**
+   * Runs a call exclusively when it is its turn.
+   *
+   * @throws DeviceLostError when a part of an array was lost with its device
+   */
   #schedule<T>(arrays: readonly (readonly Column[])[], call: () => Promise<T>): Promise<T> {
     return this.#scheduler.runExclusive(async () => {
       for (const [m, { arrays: store }] of this.#workers.entries()) {
@@ -257,12 +271,12 @@ export class ShardedArrays implements ShardedArrayOwner {
     });
   }
 
-  /** Runs `work` on all members, and waits for all of them. */
+  /** Runs `work` on all devices and waits for all of them. */
   #onEachWorker<T>(work: (worker: DeviceWorker, m: number) => Promise<T>): Promise<T[]> {
     return settleAll(this.#workers.map((worker, m) => work(worker, m)));
   }
 
-  /** An array whose parts `fill` writes; they are disposed of when it fails. */
+  /** Creates an array whose parts `fill` writes; the parts are disposed of when it fails. */
   async #create<D extends Dtype>(
     dtype: D,
     starts: readonly number[],
@@ -285,7 +299,11 @@ export class ShardedArrays implements ShardedArrayOwner {
     }
   }
 
-  /** Sorts. @returns the keys and what travels with them, where they are wanted */
+  /**
+   * Sorts a sharded array.
+   *
+   * @returns the sorted keys and the moved values, where they are wanted
+   */
   async #order(
     columns: readonly Column[],
     wanted: SortOutputs,
@@ -316,7 +334,7 @@ export class ShardedArrays implements ShardedArrayOwner {
       );
       throwIfAborted(settings.signal);
       onProgress?.({ phase: 'sort', done: Math.floor(length / 2), total: length });
-      // The slices of each part, sorted.
+      // Sorts the slices of each part.
       const results = {
         keys: undefined as ShardedArray | undefined,
         moved: undefined as ShardedArray | undefined,
@@ -353,7 +371,10 @@ export class ShardedArrays implements ShardedArrayOwner {
     }
   }
 
-  /** Brings to each member what belongs to its part, in the order in which it is to be sorted: earlier parts' first. */
+  /**
+   * Copies the slices of each part to its device, in the order in which they are to be sorted: those of
+   * earlier runs first.
+   */
   async #gather(
     parts: Parts,
     starts: readonly number[],
@@ -361,7 +382,7 @@ export class ShardedArrays implements ShardedArrayOwner {
     settings: SortSettings,
     borrowed: BorrowedColumns,
   ): Promise<Parts> {
-    if (parts.keys.filter(({ n }) => n > 0).length <= 1) return parts; // it is there
+    if (parts.keys.filter(({ n }) => n > 0).length <= 1) return parts; // a single part needs no exchange
     const runs = await this.#onEachWorker(async (worker, m) => {
       const [keys, values] = [parts.keys[m] as Column, parts.values?.[m]];
       const sorted = borrowed.take(worker, keys.dtype, keys.n);
@@ -386,7 +407,7 @@ export class ShardedArrays implements ShardedArrayOwner {
     return { keys, values: await slices(runs.map(({ moved }) => moved as Column)) };
   }
 
-  /** Positions of all elements, on each member those of its part. */
+  /** Generates the positions of all elements, on each device those of its part. */
   #positions(
     starts: readonly number[],
     settings: SortSettings,
@@ -407,7 +428,7 @@ export class ShardedArrays implements ShardedArrayOwner {
   }
 }
 
-/** Where parts begin, and at last where the last one ends. */
+/** Returns the start of each part, followed by the end of the last one. */
 function startsOf(n: number, weights: readonly number[]): number[] {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   let before = 0;
@@ -419,7 +440,7 @@ function startsOf(n: number, weights: readonly number[]): number[] {
   return [...starts, n];
 }
 
-/** One result of those of parts; sums of floats are added up in the order of the parts. */
+/** Combines the results of all parts; sums of floats are added in the order of the parts. */
 function combineResults(found: readonly (number | bigint)[], op: ReduceOp, dtype: Dtype): number | bigint {
   const [first, ...others] = found as [number | bigint, ...(number | bigint)[]];
   if (op !== 'sum') return others.reduce((a, b) => combineExtremes(op, a as bigint, b as bigint), first);

@@ -4,15 +4,15 @@ import { type Column, column } from '../backend/column.js';
 import type { WindowOrder } from '../calls/sort-in-chunks.js';
 import type { DeviceWorker } from './device-worker.js';
 
-/** Keys of a sample: what lies between two of them is fetched where a cut is. */
+/** Most samples of a run; the keys between two samples are fetched on demand. */
 const MAX_SAMPLES = 2 ** 11;
 
-/** A sorted run on a device, in which the host looks things up. */
+/** A sorted run on a device that the host searches. */
 export class SortedRun {
   readonly worker: DeviceWorker;
   readonly column: Column;
   readonly #order: WindowOrder;
-  /** Keys between two of the sample. */
+  /** Keys between two samples. */
   readonly #stride: number;
   /** Digits of every `stride`th key. */
   readonly #digits: readonly bigint[];
@@ -32,7 +32,7 @@ export class SortedRun {
     this.#digits = digits;
   }
 
-  /** Takes a sample of sorted keys. */
+  /** Samples sorted keys. */
   static async of(
     worker: DeviceWorker,
     sorted: Column,
@@ -55,23 +55,23 @@ export class SortedRun {
     return new SortedRun(worker, sorted, order, stride, digits);
   }
 
-  /** How many keys are below a digit: at least and at most, as far as the sample tells. */
+  /** Returns bounds for the number of keys below a digit, by the samples alone. */
   boundsBelow(digit: bigint): readonly [least: number, most: number] {
     const sampled = this.#sampledBelow(digit);
     if (sampled === 0) return [0, 0];
     return [(sampled - 1) * this.#stride + 1, Math.min(sampled * this.#stride, this.column.n)];
   }
 
-  /** How many keys are below a digit. */
+  /** Returns the number of keys below a digit. */
   async countBelow(digit: bigint): Promise<number> {
     const sampled = this.#sampledBelow(digit);
     if (sampled === 0) return 0;
-    // The last of the sample below it, and what comes before the next one.
+    // The last sample below the digit, and the keys before the next sample.
     const keys = await this.#keysFromSample(sampled - 1);
     return (sampled - 1) * this.#stride + this.#order.countBelow(keys, digit);
   }
 
-  /** How many of the sample are below a digit. */
+  /** Returns the number of samples below a digit. */
   #sampledBelow(digit: bigint): number {
     let [low, high] = [0, this.#digits.length];
     while (low < high) {
@@ -82,7 +82,7 @@ export class SortedRun {
     return low;
   }
 
-  /** The keys from one of the sample up to the next. */
+  /** Returns the keys from a sample up to the next one. */
   #keysFromSample(sample: number): Promise<KeyWords> {
     let keys = this.#segmentCache.get(sample);
     if (!keys) {
@@ -101,8 +101,8 @@ export class SortedRun {
 }
 
 /**
- * How many keys of each run are among the first `rank` of all, equal keys being taken from earlier runs first: as `cutRuns`
- * of chunked.ts, of runs on devices.
+ * Returns for each run how many of its keys are among the first `rank` of all. Equal keys are taken from
+ * earlier runs first. The device version of `cutRuns` in sort-in-chunks.ts.
  */
 export async function cutDeviceRuns(
   runs: readonly SortedRun[],
@@ -111,7 +111,7 @@ export async function cutDeviceRuns(
 ): Promise<number[]> {
   const below = (digit: bigint) => Promise.all(runs.map((run) => run.countBelow(digit)));
   const total = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0);
-  /** Are no more than `rank` keys below a digit? Keys are fetched only where the samples leave that open. */
+  /** Whether at most `rank` keys are below a digit. Keys are fetched only if the samples do not decide that. */
   const isLow = async (digit: bigint): Promise<boolean> => {
     const bounds = runs.map((run) => run.boundsBelow(digit));
     if (total(bounds.map(([, max]) => max)) <= rank) return true;

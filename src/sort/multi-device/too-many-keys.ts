@@ -1,5 +1,5 @@
 import { MemoryError } from '../../util/errors.js';
 
-/** Says that a share has more keys than there is room for. */
+/** Returns the error for a shard with more keys than its writer can hold. */
 export const tooManyKeysError = (most: number): MemoryError =>
   new MemoryError(`a share has more than the ${most} keys that a sample let expect`);

@@ -4,15 +4,18 @@ import { UsageError } from '../../util/errors.js';
 import { formatValue } from '../../util/format-value.js';
 import type { HistogramBins } from '../api/options.js';
 
-/** Bins of one histogram. */
+/** Maximum number of bins of a histogram. */
 const MAX_BINS = 65_536;
-/** Even bins that are kept, and of how many at most: the edges of more take much memory, and a small part of the time that counting takes. */
+/**
+ * Number of cached edge lists, and the maximum bins of each. Edges of more bins take much memory, and little of the
+ * time of the count.
+ */
 const MAX_CACHED = 32;
 const MAX_CACHED_BINS = 4096;
 
 type Edge = number | bigint;
 
-/** Between which numbers the bins of a histogram lie, which need not be keys themselves. */
+/** Edges of the bins of a histogram. An edge need not be a possible key. */
 export class BinEdges {
   readonly edges: readonly Edge[];
   readonly #codes = new Map<Dtype, readonly bigint[] | undefined>();
@@ -21,13 +24,13 @@ export class BinEdges {
     this.edges = edges;
   }
 
-  /** Even bins that were asked for: working them out takes longer than a small histogram. */
+  /** Cached edges of even bins: computing them takes longer than a small histogram. */
   static readonly #cache = new Map<string, BinEdges>();
 
   /**
-   * The edges of bins: as given, or evenly over a range.
+   * Returns the edges of bins, as given or evenly spaced over a range.
    *
-   * @throws UsageError when neither or both are given, or the numbers do not make bins
+   * @throws UsageError when neither or both are given, or the numbers do not define bins
    */
   static of({ bins, range, edges }: HistogramBins): BinEdges {
     if (edges !== undefined) {
@@ -60,7 +63,7 @@ export class BinEdges {
     return this.edges.length - 1;
   }
 
-  /** Codes for the bins that keys can be in, the same array each time; undefined where there is none. */
+  /** Returns the codes of the bins that keys can be in, always as the same array; undefined if there is no such bin. */
   codes(dtype: Dtype): readonly bigint[] | undefined {
     if (!this.#codes.has(dtype)) this.#codes.set(dtype, codesOf(dtype, this.edges));
     return this.#codes.get(dtype);
@@ -93,7 +96,7 @@ function assertRising(edges: Iterable<Edge>): Edge[] {
 function evenEdges(bins: number, from: Edge, to: Edge): Edge[] {
   if (typeof from === 'bigint' && typeof to === 'bigint' && from < to) {
     const count = BigInt(bins);
-    // Keys are whole: an edge between two of them is as good as the upper one.
+    // Integer keys: an edge between two of them is equivalent to the upper one.
     return Array.from({ length: bins + 1 }, (_, i) => {
       return from + ((to - from) * BigInt(i) + count - 1n) / count;
     });
@@ -103,7 +106,7 @@ function evenEdges(bins: number, from: Edge, to: Edge): Edge[] {
     throw new UsageError(`range is [${from}, ${to}]: expected two finite numbers, the smaller one first`);
   }
   const width = end - start;
-  // Of so wide a range the width of some bins, or of all, is more than a number can be.
+  // In so wide a range, the width of some bins, or of all, overflows a number.
   const edge = Number.isFinite(width * bins)
     ? (i: number) => start + (width * i) / bins
     : (i: number) => start * (1 - i / bins) + end * (i / bins);

@@ -5,116 +5,135 @@ import type { ReduceOp, ScanOp } from '../../primitives/possible.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
 import type { Column } from '../backend/column.js';
 
-/** What says which keys are chosen: bytes that are not 0, one for each key, or codes. */
+/** Selection of keys: by a mask, which selects the keys whose byte is not 0, or by a range of codes. */
 export type ColumnSelection = { readonly mask: Column } | CodeRange;
 
-/** How keys are looked for. */
+/** Order of a search, and whether it returns the position behind equal keys. */
 export interface Search {
   readonly codec: KeyCodec;
   readonly right: boolean;
 }
 
-/** The first keys of each of many short segments, in order. Offsets, begins and positions are u32. */
+/** Request for the first keys of many short segments, in order. Offsets, begins and positions are u32. */
 export interface TopShort {
   readonly keys: Column;
   readonly codec: KeyCodec;
-  /** Where segments begin: they rise from 0 to n. Left out for rows, all of as many keys as the longest. */
+  /** Start of each segment, ascending from 0 to n; undefined for rows, which all have `longest` keys. */
   readonly offsets: Column | undefined;
-  /** No segment has more keys. */
+  /** Upper bound of the segment lengths. */
   readonly longest: number;
-  /** Keys of each segment at most. */
+  /** Maximum number of keys of each segment. */
   readonly k: number;
-  /** Where those of each segment go, and at last how many there are; of rows it is made. */
+  /** Start of each segment in the results, then their number. For rows, it is an output. */
   readonly begins: Column;
   readonly to: { readonly keys: Column; readonly positions: Column };
-  /** Positions are counted from the beginning of each segment. */
+  /** Whether positions are counted from the start of each segment. */
   readonly fromSegment: boolean;
 }
 
 /**
- * The steps, besides sorts, that operations are made of. On the device they are enqueued only: what they
- * make, and the numbers that they tell, are there after the next wait. Columns have fewer than 2^32 elements.
+ * Kernels, apart from sorts, that operations consist of. On a device they are only enqueued: their outputs and the
+ * numbers that they return are valid after the next wait. Columns have fewer than 2^32 elements.
  */
 export interface ColumnKernels {
-  /** Equal bits for keys that are equal as numbers: one NaN, +0 for either zero. */
+  /** Replaces keys that are equal as numbers by equal bits: one NaN, and +0 for both zeros. */
   canonical(from: Column, to: Column): MaybePromise<void>;
   /**
-   * Puts the codes of keys, canonical ones, at bit `shift` of `to`, a column of u32 or u64. Keys have up to 32 bits.
+   * Writes the codes of canonicalized keys at bit `shift` of `to`, a column of u32 or u64. Keys have up to 32 bits.
    *
-   * @param first other bits are 0 then, and else as they were
+   * @param first whether the other bits become 0; otherwise they stay unchanged
    */
   appendCodes(from: Column, codec: KeyCodec, to: Column, shift: number, first: boolean): MaybePromise<void>;
-  /** `to[i] = from[positions[i]]` for each of `to`; both of the same width. @param positions u32 */
+  /**
+   * Computes `to[i] = from[positions[i]]` for each element of `to`. Both columns have elements of the same size.
+   *
+   * @param positions u32
+   */
   gather(from: Column, positions: Column, to: Column): MaybePromise<void>;
   /**
-   * The same of several columns at once, all of as many elements, by positions that may be anything; zero bytes where one
-   * is not inside.
+   * Gathers several columns of the same length at once, by unchecked positions. A position out of range results in zero
+   * bytes.
    *
-   * @returns the largest position that is not, if there is one, to be asked after the wait
+   * @returns a function that returns the largest position out of range, or undefined, after the wait
    */
   gatherRows(
     from: readonly Column[],
     positions: Column,
     to: readonly Column[],
   ): MaybePromise<() => number | undefined>;
-  /** The number of the segment of each element. @param offsets u32: where each segment begins, then n */
+  /**
+   * Writes the segment number of each element.
+   *
+   * @param offsets u32: start of each segment, then n
+   */
   segmentIds(offsets: Column, ids: Column): MaybePromise<void>;
-  /** `positions[i] -= offsets[ids[i]]`: counted from the beginning of their segments. All u32. */
+  /** Computes `positions[i] -= offsets[ids[i]]`, which are positions from the start of each segment. All u32. */
   subtractBegins(positions: Column, ids: Column, offsets: Column): MaybePromise<void>;
   /**
-   * The distinct keys of a sorted column.
+   * Finds the distinct keys of a sorted column.
    *
-   * @param out room for as many keys as are sorted: `keys` gets the distinct ones, `places` where they begin, u32
-   * @param moved gives instead of each the key of `input` that it stands for; `positions` (u32): where each one stood there
-   * @returns how many there are, to be asked after the wait
+   * @param out outputs with the length of `sorted`: `keys` receives the distinct keys, `places` (u32) where their runs
+   *   begin
+   * @param moved if given, `keys` receives the key of `input` that each one stands for; `positions` (u32) maps sorted
+   *   keys to `input`
+   * @returns a function that returns the number of distinct keys after the wait
    */
   distinct(
     sorted: Column,
     out: { readonly keys: Column; readonly places: Column },
     moved?: { readonly input: Column; readonly positions: Column },
   ): MaybePromise<() => number>;
-  /** How often each of the distinct keys is there. @param n keys in all */
+  /**
+   * Computes how often each distinct key occurs.
+   *
+   * @param n number of keys in all
+   */
   counts(places: Column, n: number, to: Column): MaybePromise<void>;
-  /** The first keys of the order, as many as `to` takes, and their positions, in input order. */
+  /** Selects the first keys of the order, as many as `to` holds, and their positions. The output is in input order. */
   select(
     keys: Column,
     codec: KeyCodec,
     to: { readonly keys: Column; readonly positions: Column },
   ): MaybePromise<void>;
-  /** Sum, minimum or maximum, as `Sorter.reduce` says. */
+  /** Computes the sum, minimum or maximum, as described in `Sorter.reduce`. */
   reduce(keys: Column, op: ReduceOp): MaybePromise<() => number | bigint>;
-  /** `first` and the numbers that follow it, of 32 bits. */
+  /** Writes `first` and the numbers that follow it, modulo 2^32. */
   positions(to: Column, first: number): MaybePromise<void>;
-  /** A scan in the keys' own type; `to` may be `from`. */
+  /** Computes a scan in the keys' dtype; `to` may be `from`. */
   scan(from: Column, to: Column, op: ScanOp, inclusive: boolean): MaybePromise<void>;
   /**
-   * The chosen keys one behind the other, in input order, and with `rest` the others behind them.
+   * Copies the selected keys in input order, followed with `rest` by the others.
    *
-   * @param to of as many keys as `keys`, and not the same
-   * @returns how many are chosen, to be asked after the wait
+   * @param to column of as many keys as `keys`, and not the same
+   * @returns a function that returns the number of selected keys after the wait
    */
   compact(keys: Column, selection: ColumnSelection, to: Column, rest: boolean): MaybePromise<() => number>;
-  /** How many of `sorted` come before each key, with `right` those equal to it, too. @param places u32 */
+  /**
+   * Computes how many of `sorted` come before each key; with `right`, equal keys count as well.
+   *
+   * @param places u32
+   */
   searchSorted(sorted: Column, keys: Column, search: Search, places: Column): MaybePromise<void>;
-  /** Two columns in the codec's order as one; of equal keys those of `a` come first. */
+  /** Merges two columns that are in the codec's order. Of equal keys those of `a` come first. */
   merge(a: Column, b: Column, codec: KeyCodec, to: Column): MaybePromise<void>;
   /**
-   * Reduces each run of values, which begin at `places` (u32, the first one 0).
+   * Reduces each run of values.
    *
+   * @param places where the runs begin, the first one at 0; u32
    * @param to of `runsDtype`, as many as there are runs
    */
   reduceRuns(values: Column, places: Column, op: ReduceOp, to: Column): MaybePromise<void>;
   /**
-   * At most k for each segment, and a 0 behind: `to` has as many entries as `offsets`. All u32.
+   * Computes min(k, length) of each segment, followed by a 0: `to` has as many entries as `offsets`. All u32.
    *
-   * @returns whether the offsets rise from 0 to n, to be asked after the wait
+   * @returns a function that returns whether the offsets ascend from 0 to n, after the wait
    */
   topCounts(offsets: Column, k: number, n: number, to: Column): MaybePromise<() => boolean>;
   /**
-   * The first keys of each segment and their positions, in input order: of segment s from `begins[s]` to before
-   * `begins[s + 1]` of `to`, and no more than it has.
+   * Selects the first keys of each segment and their positions. Those of segment s go to `begins[s]` to before
+   * `begins[s + 1]` of `to`, in input order.
    *
-   * @param at offsets that rise from 0 to n, and begins; u32
+   * @param at offsets that ascend from 0 to n, and begins; u32
    */
   selectSegments(
     keys: Column,
@@ -122,10 +141,20 @@ export interface ColumnKernels {
     at: { readonly offsets: Column; readonly begins: Column },
     to: { readonly keys: Column; readonly positions: Column },
   ): MaybePromise<void>;
-  /** The same in order and in one go, where `Columns.selectsShort` says so; left out where it never does. */
+  /**
+   * Selects the first keys of each segment in order, with one launch, where `Columns.prefersShortSelect` returns true;
+   * missing if it never does.
+   */
   topShort?(work: TopShort): Promise<void>;
-  /** Of an order by segments the entries in front of each: of segment s from `begins[s]` of `to` on. All u32. */
+  /**
+   * Copies the first entries of each segment from an order by segments. Those of segment s go to `begins[s]` of `to`
+   * and on. All u32.
+   */
   topPositions(order: Column, offsets: Column, begins: Column, to: Column): MaybePromise<void>;
-  /** Counts of keys by digit, or between codes in ascending order; the last bin has its upper edge too. */
+  /**
+   * Counts keys by digit, or between codes in ascending order; the last bin includes its upper edge.
+   *
+   * @returns a function that returns the counts after the wait
+   */
   histogram(keys: Column, binning: Binning): MaybePromise<() => Uint32Array>;
 }

@@ -8,7 +8,12 @@ import type { BinEdges } from './bin-edges.js';
 
 const MAX_DIGIT_BITS = 16;
 
-/** Sum, minimum or maximum. Sums of integers are BigInts, of floats numbers of the keys' own type. */
+/**
+ * Computes the sum, minimum or maximum. Sums of integers are BigInts; sums of floats are numbers in the keys' dtype.
+ *
+ * @returns a function that returns the result after the wait
+ * @throws InputError, UnsupportedError
+ */
 export function reduce(call: Call, keys: Column, op: ReduceOp): MaybePromise<() => number | bigint> {
   const { columns } = call;
   assertReducible(keys.dtype, op, keys.n);
@@ -20,13 +25,13 @@ export function reduce(call: Call, keys: Column, op: ReduceOp): MaybePromise<() 
   return chain(call.bindInput(keys), (input) => columns.kernels.reduce(input, op));
 }
 
-/** How `scan` goes about it. */
+/** Operation and variant of a scan. */
 export interface ScanMode {
   readonly op: ScanOp;
   readonly inclusive: boolean;
 }
 
-/** A scan in the keys' own type. */
+/** Computes a scan in the keys' dtype. */
 export function scan(call: Call, keys: Column, to: Column, by: ScanMode): MaybePromise<void> {
   const { columns } = call;
   const { op, inclusive } = by;
@@ -52,14 +57,19 @@ async function scanOnHost(call: Call, keys: Column, to: Column, { op, inclusive 
   return call.copy(sums, to);
 }
 
-/** Counts keys between edges. */
+/**
+ * Counts the keys between edges.
+ *
+ * @returns a function that returns the counts after the wait
+ * @throws UsageError when the edges of float keys are BigInts
+ */
 export function histogram(call: Call, keys: Column, bins: BinEdges): MaybePromise<() => Uint32Array> {
   if (keys.info.kind === 'float' && typeof bins.edges[0] === 'bigint') {
     throw new UsageError(`bins of ${keys.dtype} keys are given by numbers, not by BigInts`);
   }
   const codes = bins.codes(keys.dtype);
   if (keys.n === 0 || !codes) return () => new Uint32Array(bins.bins);
-  // Bins that begin above every key are left out: no key has a code for their edges.
+  // Bins that start above every key are left out: their edges have no code.
   const counted = chain(call.bindInput(keys), (input) =>
     call.columns.kernels.histogram(input, { edges: codes }),
   );
@@ -70,7 +80,12 @@ export function histogram(call: Call, keys: Column, bins: BinEdges): MaybePromis
   });
 }
 
-/** Counts keys by a digit of their codes. */
+/**
+ * Counts the keys by a digit of their codes.
+ *
+ * @returns a function that returns the counts after the wait
+ * @throws UsageError when the digit has no bits or more than 16
+ */
 export function digitHistogram(
   call: Call,
   keys: Column,
@@ -86,10 +101,10 @@ export function digitHistogram(
 }
 
 /**
- * `to[i] = from[indices[i]]` for each of some columns of as many elements. An index that is not inside gives zero bytes, and an error after the wait: nothing
- * waits in between for an answer.
+ * Computes `to[i] = from[indices[i]]` for each of several columns of the same length. An index out of range results in
+ * zero bytes, and in an error after the wait: nothing waits for a check in between.
  *
- * @returns throws InputError, when it is asked after the wait, if an index was not inside
+ * @returns a function, to be called after the wait, that throws InputError if an index was out of range
  */
 export function gather(
   call: Call,
@@ -114,7 +129,7 @@ export function gather(
   return chain(gathered, () => assertInside);
 }
 
-/** Brings columns to where steps can read them, one after the other. */
+/** Binds columns as inputs of kernels, one after the other. */
 export function bringAll(call: Call, columns: readonly Column[]): MaybePromise<readonly Column[]> {
   const brought: Column[] = [];
   for (const [i, column] of columns.entries()) {
@@ -129,7 +144,7 @@ export function bringAll(call: Call, columns: readonly Column[]): MaybePromise<r
   return brought;
 }
 
-/** Lets `write` fill several columns where steps can, and brings them to where they belong. */
+/** Binds columns as outputs of kernels, which `write` fills, and copies them to their destinations. */
 export function intoAll(
   call: Call,
   to: readonly Column[],

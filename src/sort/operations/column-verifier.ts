@@ -3,33 +3,37 @@ import type { ScanOp } from '../../primitives/possible.js';
 import type { Column } from '../backend/column.js';
 import type { ColumnSelection } from './column-kernels.js';
 
-/** What is wrong with a result, in words, to be asked after the wait; undefined where nothing is. */
+/** Returns what is wrong with a result, or undefined, after the wait. */
 export type DeferredVerdict = () => string | undefined;
 
-/** The first keys of segments, and which they are to be. */
+/** First keys of segments, and the request that they have to satisfy. */
 export interface TopResult {
   readonly keys: Column;
   /** u32, as are the other columns. */
   readonly positions: Column;
-  /** Where segments begin, and at last the number of keys; left out for one segment of everything. */
+  /** Start of each segment, then the number of keys; missing for one segment of all keys. */
   readonly segments?: { readonly offsets: Column; readonly begins: Column; readonly fromSegment: boolean };
-  /** At most so many of each segment. */
+  /** Maximum number of keys of each segment. */
   readonly k: number;
   readonly codec: KeyCodec;
-  /** Bits of the code that keys are compared by. */
+  /** Bits of the code that are compared. */
   readonly bits: readonly [begin: number, end: number];
 }
 
 /**
- * Checks of results, each by what defines it, however it was made. As with steps, those of the device are enqueued only.
+ * Verification of results by their definition, independent of the algorithm. As with kernels, checks on the device are
+ * only enqueued.
  */
 export interface ColumnVerifier {
-  /** Each result is the one before it combined with one key more; sums and products of floats are within their bounds. */
+  /**
+   * Checks that each result is the one before it combined with one more key; sums and products of floats within their
+   * bounds.
+   */
   scan(from: Column, to: Column, op: ScanOp, inclusive: boolean): Promise<DeferredVerdict>;
   /**
-   * The result is the sequence of chosen keys, with `rest` that of the others behind it.
+   * Checks that the result is the sequence of selected keys, followed with `rest` by the other keys.
    *
-   * @param count how many were told to be chosen, after the wait
+   * @param count returns the reported number of selected keys after the wait
    */
   compact(
     keys: Column,
@@ -38,8 +42,14 @@ export interface ColumnVerifier {
     rest: boolean,
     count: () => number,
   ): Promise<DeferredVerdict>;
-  /** Distinct keys rise, and each is as often in the input as its count (u32) says. Keys are compared as numbers. */
+  /**
+   * Checks that the distinct keys ascend, and that each occurs in the input as often as its count (u32). Keys are
+   * compared as numbers.
+   */
   unique(keys: Column, distinct: Column, counts: Column, codec: KeyCodec): Promise<DeferredVerdict>;
-  /** Keys are what stands at their positions, in order, and as many others come no later than the last of a segment. */
+  /**
+   * Checks that the results are the keys at their positions and in order, and that exactly as many keys of each segment
+   * come no later than its last result.
+   */
   top(keys: Column, result: TopResult): Promise<DeferredVerdict>;
 }

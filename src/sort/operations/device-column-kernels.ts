@@ -29,26 +29,31 @@ import { type Column, isOnDevice } from '../backend/column.js';
 import type { ColumnKernels, ColumnSelection, Search, TopShort } from './column-kernels.js';
 import { type Primitive, primitiveTuningFor } from './primitive-tuning.js';
 
-/** Bits of a digit of the radix select: keys are read once for each. */
+/** Digit size of the radix select in bits; each digit takes one pass over the keys. */
 export const SELECT_BITS = 11;
 
-/** Keys of a segment of which a group of 1024 selects in less time than one of 256. */
+/** Keys per segment from which a work-group of 1024 selects faster than one of 256. */
 const LONG_SEGMENT = 8192;
 
 const NO_OVERRIDES: Partial<PrimitiveTuning> = {};
 
-/** The largest index that was not inside, as a gather tells it. */
+/** Returns the largest index out of range that a gather found, or undefined. */
 const indexOutOfRange = (slot: StatusSlot, length: number): number | undefined => {
   const beyond = slot.word();
   return beyond === 0 ? undefined : length - 1 + beyond;
 };
 
-/** The steps as kernels: cl/canonical.cl, gather.cl, segment.cl, unique.cl, top_k.cl, top_segments.cl, select_segments.cl and those of primitives. */
+/**
+ * Column kernels on the device: cl/canonical.cl, gather.cl, segment.cl, unique.cl, top_k.cl, top_segments.cl,
+ * select_segments.cl and the kernels of primitives.
+ */
 export class DeviceColumnKernels implements ColumnKernels {
   readonly #device: Device;
   readonly #tuningOverrides: Partial<PrimitiveTuning>;
 
-  /** @param tuningOverrides for measurements: parameters of walks instead of those that suit the device; default none */
+  /**
+   * @param tuningOverrides for measurements: parameters of primitives that replace those of the device; default none
+   */
   constructor(device: Device, tuningOverrides: Partial<PrimitiveTuning> = NO_OVERRIDES) {
     this.#device = device;
     this.#tuningOverrides = tuningOverrides;
@@ -86,12 +91,12 @@ export class DeviceColumnKernels implements ColumnKernels {
     const [first, out] = [from[0] as Column, to[0] as Column];
     const where = { indices: bufferOf(positions), n: out.n, length: first.n };
     const checked = (gather: (slot: StatusSlot) => void): (() => number | undefined) => {
-      const slot = StatusWords.zeroed(this.#device); // nobody waits between this and what writes on it
+      const slot = StatusWords.zeroed(this.#device); // nothing may wait between this and the kernel that writes to it
       gather(slot);
       return () => indexOutOfRange(slot, first.n);
     };
     if (from.length === 1) {
-      // What moves one column is compiled in less time.
+      // The program for one column compiles faster.
       const gathersReady = Gathers.of(this.#device, first.info.bytes);
       const [input, output] = [bufferOf(first), bufferOf(out)];
       return chain(gathersReady, (gathers) =>
@@ -240,7 +245,7 @@ export class DeviceColumnKernels implements ColumnKernels {
       ['top_counts'],
       {},
     );
-    const slot = StatusWords.zeroed(this.#device); // nobody waits between this and what writes on it
+    const slot = StatusWords.zeroed(this.#device); // nothing may wait between this and the kernel that writes to it
     const how = [u64(offsets.n - 1), u32(Math.min(k, 2 ** 32 - 1)), u64(n), slot.buffer, u32(slot.firstWord)];
     const global = roundUpToGroups(offsets.n, local);
     const args = [bufferOf(offsets), bufferOf(to), ...how];
@@ -256,7 +261,7 @@ export class DeviceColumnKernels implements ColumnKernels {
   ): Promise<void> {
     const { type, quirks } = this.#device.capabilities;
     const segments = offsets.n - 1;
-    // A CPU's work-items are turns of a loop; long segments want as many as there can be.
+    // On a CPU, work-items are iterations of a loop. Long segments need the largest group.
     const isAlone = type === 'cpu' && !Number.isFinite(quirks.maxLoopIterations);
     const maxGroupSize = isAlone ? 1 : keys.n / segments < LONG_SEGMENT ? 256 : 1024;
     const { program, groupSize: local } = await buildForGroups(
@@ -299,7 +304,7 @@ export class DeviceColumnKernels implements ColumnKernels {
     return this.#tuningOverrides === NO_OVERRIDES ? tuning : { ...tuning, ...this.#tuningOverrides };
   }
 
-  /** Enqueues a kernel with a work-item for each of n elements. */
+  /** Enqueues a kernel with one work-item for each of n elements. */
   async #runPerElement(
     file: string,
     kernel: string,
@@ -312,7 +317,7 @@ export class DeviceColumnKernels implements ColumnKernels {
     this.#device.queue.run(program.kernel(kernel), args, { global, local: groupSize });
   }
 
-  /** Scratch of these sizes; the pool may lend it again while commands that use it are in flight. */
+  /** Runs `use` with scratch buffers. The pool may reuse them while commands on them are in flight. */
   async #withScratch<T>(
     sizes: readonly number[],
     use: (buffers: readonly Buffer[]) => Promise<T>,
@@ -328,7 +333,7 @@ export class DeviceColumnKernels implements ColumnKernels {
   }
 }
 
-/** The memory of a column of the device. */
+/** Returns the buffer of a device column. */
 export function bufferOf({ place }: Pick<Column, 'place'>): Buffer {
   if (!isOnDevice(place)) throw new UnsupportedError('a column on the host, among those of the device');
   return place;

@@ -12,15 +12,15 @@ import type { ColumnVerifier, DeferredVerdict, TopResult } from './column-verifi
 import { bufferOf } from './device-column-kernels.js';
 import { HostColumnVerifier } from './host-column-verifier.js';
 
-/** Turns of the loops of two searches among segments. */
+/** Loop iterations of two searches among the segments. */
 const SEARCH_ITERATIONS = 33;
-/** That of cl/verify_sequence.cl. */
+/** BASE of cl/verify_sequence.cl. */
 const BASE = 0xd1342543de82ef95n;
 
-/** Copies of columns in host memory, of which the device has no check. */
+/** Copies a column to host memory, for checks that the device does not have. */
 type FetchToHost = (from: Column) => Promise<Column>;
 
-/** The checks as kernels: cl/verify_scan.cl, verify_sequence.cl, verify_unique.cl and verify_top.cl. */
+/** Column verifiers on the device: cl/verify_scan.cl, verify_sequence.cl, verify_unique.cl and verify_top.cl. */
 export class DeviceColumnVerifier implements ColumnVerifier {
   readonly #device: Device;
   readonly #hostVerifier: ColumnVerifier;
@@ -35,7 +35,7 @@ export class DeviceColumnVerifier implements ColumnVerifier {
   async scan(from: Column, to: Column, op: ScanOp, inclusive: boolean): Promise<DeferredVerdict> {
     const { info, n } = from;
     if (info.kind === 'float' && (op === 'sum' || op === 'product')) {
-      // Rounding has bounds for which the sums of magnitudes are needed: the host makes them in doubles.
+      // The bounds of rounding need sums of magnitudes, which the host computes in doubles.
       return this.#hostVerifier.scan(await this.#fetch(from), await this.#fetch(to), op, inclusive);
     }
     const defines = { OP: SCAN_OPS.indexOf(op), KIND: KINDS[info.kind], WIDE: 0 };
@@ -127,7 +127,12 @@ export class DeviceColumnVerifier implements ColumnVerifier {
     }
   }
 
-  /** Hash and length of the keys that are chosen, or of all others, to be asked after the wait. */
+  /**
+   * Enqueues the hash of the selected keys.
+   *
+   * @param invert whether to hash the other keys instead
+   * @returns a function that returns their hash and number after the wait
+   */
   async #sequence(
     { n, ...keys }: Column,
     selection: ColumnSelection | undefined,
@@ -165,7 +170,7 @@ export class DeviceColumnVerifier implements ColumnVerifier {
   }
 }
 
-/** A sequence of keys: the polynomial of their hashes, and how many they are. */
+/** A sequence of keys: the polynomial of their hashes, and their number. */
 interface Sequence {
   readonly hash: bigint;
   readonly length: bigint;
@@ -178,7 +183,7 @@ const concatenated = (a: Sequence, b: Sequence): Sequence => ({
   length: a.length + b.length,
 });
 
-/** BASE to a power, modulo 2^64. */
+/** Returns BASE to a power, modulo 2^64. */
 function powerOfBase(exponent: bigint): bigint {
   let [power, square] = [1n, BASE];
   for (let left = exponent; left > 0n; left >>= 1n) {

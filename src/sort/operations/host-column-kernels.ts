@@ -13,11 +13,11 @@ import { gatherSteps, sortSteps } from '../host/host-sort.js';
 import { copySteps, inSlices, runYielding, SLICE, type Steps } from '../host/steps.js';
 import type { ColumnKernels, ColumnSelection, Search } from './column-kernels.js';
 
-/** The steps in host memory: what those of the device are to do, too. Others have their turns in between. */
+/** Column kernels on the host, the specification of those on the device. They yield to the event loop. */
 export class HostColumnKernels implements ColumnKernels {
   readonly #signal: AbortSignal | undefined;
 
-  /** @param signal ends a step with an AbortedError */
+  /** @param signal makes a kernel throw an AbortedError */
   constructor(signal: AbortSignal | undefined) {
     this.#signal = signal;
   }
@@ -239,7 +239,11 @@ function* fillSegments(begins: Uint32Array, ids: Uint32Array): Steps {
   }
 }
 
-/** Of keys in order those that differ from the one before. @returns how many there are by now */
+/**
+ * Writes the positions of sorted keys that differ from the previous key.
+ *
+ * @returns the number of distinct keys so far
+ */
 function placeHeads(
   keys: KeyWords,
   places: Uint32Array,
@@ -254,7 +258,7 @@ function placeHeads(
   return distinct;
 }
 
-/** Sorting is no slower than selecting here: both would walk over all keys for each digit. */
+/** Sorts: on the host, a selection would also read all keys for each digit. */
 function* selectSteps(
   keys: Column,
   codec: KeyCodec,
@@ -270,7 +274,7 @@ function* selectSteps(
   yield* gatherSteps(words, inInputOrder, keys.info.bytes, wordsOf(to.keys));
 }
 
-/** Keys of a column as one of their own. */
+/** Returns a range of a column's keys as a column. */
 function slice(of: Column, from: number, n: number): Column {
   const { bytes } = of.info;
   return { ...of, n, place: byteRange(viewOf(of), from * bytes, (from + n) * bytes) };
@@ -278,13 +282,13 @@ function slice(of: Column, from: number, n: number): Column {
 
 const hostColumn = (from: Column): HostColumn => ({ ...from, view: wordsOf(from) });
 
-/** The memory of a column of the host. */
+/** Returns the memory of a host column. */
 export function viewOf({ place }: Pick<Column, 'place'>): ArrayBufferView {
   if (isOnDevice(place)) throw new UnsupportedError('a column on the device, among those of the host');
   return place;
 }
 
-/** The bits of a column's keys. */
+/** Returns the bits of a column's keys. */
 export function wordsOf(column: Column): KeyWords {
   return keyWords(byteRange(viewOf(column), 0, byteLengthOf(column)), column.info);
 }
@@ -295,7 +299,7 @@ function append32(codes: Uint32Array, to: Uint32Array, shift: number): void {
   for (let i = 0; i < to.length; i++) to[i] = (to[i] as number) | ((codes[i] as number) << shift);
 }
 
-/** In halves of 32 bits. */
+/** In halves of 32 bits, since BigInt is slow. */
 function append64(codes: Uint32Array, to: Uint32Array, shift: number): void {
   for (let i = 0; 2 * i < to.length; i++) {
     const code = codes[i] as number;
@@ -314,7 +318,7 @@ function canonical32(from: Uint32Array, to: Uint32Array, infinity: number, nan: 
   }
 }
 
-/** In halves of 32 bits: BigInt is slow. */
+/** In halves of 32 bits, since BigInt is slow. */
 function canonical64(from: KeyWords, to: KeyWords): void {
   const words = new Uint32Array(from.buffer, from.byteOffset, from.length * 2);
   const out = new Uint32Array(to.buffer, to.byteOffset, to.length * 2);

@@ -8,11 +8,11 @@ import type { ColumnSelection } from './column-kernels.js';
 import type { ColumnVerifier, DeferredVerdict, TopResult } from './column-verifier.js';
 import { HostColumnKernels, wordsOf } from './host-column-kernels.js';
 
-/** The checks in host memory, made by the time they return. */
+/** Column verifiers on the host. Their verdicts are known when they return. */
 export class HostColumnVerifier implements ColumnVerifier {
   readonly #signal: AbortSignal | undefined;
 
-  /** @param signal ends a check with an AbortedError */
+  /** @param signal makes a check throw an AbortedError */
   constructor(signal: AbortSignal | undefined) {
     this.#signal = signal;
   }
@@ -56,7 +56,7 @@ export class HostColumnVerifier implements ColumnVerifier {
   }
 }
 
-/** The first result that is wrong, -1 where none is. */
+/** Returns the index of the first wrong result, or -1. */
 function* findScanMismatch(from: Column, to: Column, op: ScanOp, inclusive: boolean): Steps<number> {
   if (op === 'min' || op === 'max') return yield* findExtremeMismatch(from, to, op, inclusive);
   if (from.info.kind === 'float') return yield* findRoundingMismatch(from, to, op, inclusive);
@@ -88,7 +88,7 @@ function* findScanMismatch(from: Column, to: Column, op: ScanOp, inclusive: bool
   return at;
 }
 
-/** By codes: the result before, or the key, whichever wins. */
+/** Compares codes: each result is the extreme of the previous result and the key. */
 function* findExtremeMismatch(
   from: Column,
   to: Column,
@@ -119,7 +119,7 @@ function* findExtremeMismatch(
   return at;
 }
 
-/** Codes of one slice of a column after the other. */
+/** Codes of a column, one slice at a time. */
 class Codes {
   readonly #words: ReturnType<typeof wordsOf>;
   readonly #codec: KeyCodec;
@@ -138,14 +138,14 @@ class Codes {
     this.#high = windowMask(begin - 32, end - 32);
   }
 
-  /** Those from `start` to `end`, `SLICE` of them at most, can be asked for. */
+  /** Encodes the elements from `start` to `end`, at most `SLICE` of them, for `low` and `high`. */
   encode(start: number, end: number): void {
     this.#start = start;
     const codes = this.#codes.subarray(0, (end - start) * this.#stride);
     encodeRecords(this.#words.subarray(start, end), codes, this.#stride, this.#codec);
   }
 
-  /** The lower word of the bits that count. */
+  /** Returns the low word of a code, without bits outside the window. */
   low(i: number): number {
     return ((this.#codes[(i - this.#start) * this.#stride] as number) & this.#low) >>> 0;
   }
@@ -157,8 +157,8 @@ class Codes {
 }
 
 /**
- * Sums and products of floats against those in doubles, within the bounds that scans of floats keep. Nothing is said of what
- * comes behind a place where parts of the scan may be too large, or products too small, for the type.
+ * Compares sums and products of floats with those computed in doubles, within the bounds of float scans. It accepts all
+ * results after a place where partial results may leave the range of the dtype.
  */
 function* findRoundingMismatch(from: Column, to: Column, op: ScanOp, inclusive: boolean): Steps<number> {
   const Floats = from.dtype === 'f32' ? Float32Array : Float64Array;
@@ -183,14 +183,14 @@ function* findRoundingMismatch(from: Column, to: Column, op: ScanOp, inclusive: 
   return at;
 }
 
-/** A sum that carries its rounding error along (A. Neumaier, 1974). */
+/** A sum with compensation of its rounding error (A. Neumaier, 1974). */
 class CompensatedSum {
   readonly #relativeTolerance: number;
   readonly #largest: number;
   #sum = 0;
   #error = 0;
   #magnitudes = 0;
-  /** What infinities and NaNs come to. */
+  /** Sum of the infinities and NaNs. */
   #special = 0;
 
   constructor(dtype: string, epsilon: number, n: number) {
@@ -221,7 +221,7 @@ class ReferenceProduct {
   readonly #range: number;
   #product = 1;
   #factors = 0;
-  /** How far parts of the product can be from 1, as a power of two. */
+  /** How far partial products can be from 1, as a power of two. */
   #exponentRange = 0;
 
   constructor(dtype: string, epsilon: number) {
@@ -277,7 +277,7 @@ function* findSelectionMismatch(
     : 'the keys are not those that were chosen, in their order';
 }
 
-/** @param keys canonical, as `distinct` */
+/** @param keys canonicalized, as is `distinct` */
 function* findDistinctMismatch(
   keys: Column,
   distinct: Column,

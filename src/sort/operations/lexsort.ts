@@ -3,24 +3,24 @@ import type { SortSettings } from '../api/options.js';
 import type { Column } from '../backend/column.js';
 import type { Call, Sort } from '../calls/call.js';
 
-/** One column of a sort by several. */
+/** A column of a lexicographic sort. */
 export interface LexColumn {
   readonly keys: Column;
-  /** Its own direction and place of NaNs. */
+  /** Direction of the column, and place of its NaNs. */
   readonly order: Pick<SortSettings, 'descending' | 'nan'>;
 }
 
-/** Bits of the widest key that is sorted. */
+/** Bits of the widest sortable key. */
 const MAX_PACKED_BITS = 64;
 
 /**
- * Sorts rows by several columns: stable sorts of positions, from the last columns to the first. Neighbours that fit into one
- * key together are sorted by at once.
+ * Sorts rows by several columns, with stable sorts of positions from the last column to the first. Adjacent columns
+ * that fit into one key are sorted together.
  *
- * Keys are compared as numbers: all NaNs are equal, and so are the zeros.
+ * Keys are compared as numbers: all NaNs are equal, and so are both zeros.
  *
  * @param columns the most significant first; at least one, all of n keys
- * @param moved gets the positions of the rows in order; u32
+ * @param moved receives the positions of the rows in order; u32
  */
 export async function lexsort(call: Call, columns: readonly LexColumn[], moved: Column): Promise<void> {
   let positions: Column | undefined;
@@ -45,7 +45,7 @@ export async function lexsort(call: Call, columns: readonly LexColumn[], moved: 
   }
 }
 
-/** Neighbours that have up to 64 bits together: as few groups as they make. */
+/** Groups adjacent columns of up to 64 bits together, into as few groups as that permits. */
 export function packColumns(columns: readonly LexColumn[]): LexColumn[][] {
   const groups: LexColumn[][] = [];
   let bits = MAX_PACKED_BITS + 1;
@@ -71,7 +71,7 @@ async function canonicalColumn(call: Call, [only]: readonly LexColumn[]): Promis
   return { column: { ...canonical, origin: input.origin }, settings: order };
 }
 
-/** Codes of several columns side by side, the first one on top. */
+/** Concatenates the codes of several columns, the first column in the highest bits. */
 async function concatenateCodes(call: Call, packedColumns: readonly LexColumn[]): Promise<SortPass> {
   const total = packedColumns.reduce((sum, { keys }) => sum + keys.info.width, 0);
   const { n } = (packedColumns[0] as LexColumn).keys;

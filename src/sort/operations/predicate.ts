@@ -7,23 +7,29 @@ import { unknownName } from '../../util/suggest.js';
 import type { Column } from '../backend/column.js';
 
 /**
- * Which keys are chosen: those for which everything holds that is said. Keys are compared as numbers, so that both zeros are
- * equal and NaN is neither below nor above anything. BigInts are for integer keys; numbers that no key can be are allowed.
+ * Condition on keys. A key is selected if all given properties hold for it; at least one is required besides `not`.
+ *
+ * Keys are compared as numbers: both zeros are equal, and NaN is neither below nor above any number. BigInts are for
+ * integer keys only. A bound need not be a possible key.
  */
 export interface Predicate {
-  /** Keys from this number on. */
+  /** Selects keys from this number on, inclusive. */
   readonly from?: number | bigint;
-  /** Keys that are larger. */
+  /** Selects keys above this number. */
   readonly above?: number | bigint;
-  /** Keys that are smaller. */
+  /** Selects keys below this number. */
   readonly below?: number | bigint;
-  /** Keys up to this number, itself included. */
+  /** Selects keys up to this number, inclusive. */
   readonly upTo?: number | bigint;
-  /** Keys that are this number. */
+  /** Selects keys that equal this number. */
   readonly equal?: number | bigint;
-  /** Keys that are NaN; goes with nothing but `not`. */
+  /** Selects keys that are NaN; can only be combined with `not`. */
   readonly nan?: true;
-  /** All other keys instead, NaNs among them. Default false. */
+  /**
+   * Selects all other keys instead, including NaNs.
+   *
+   * @defaultValue `false`
+   */
   readonly not?: boolean;
 }
 
@@ -31,9 +37,9 @@ const EDGES = ['from', 'above', 'below', 'upTo', 'equal'] as const;
 const NAMES: readonly string[] = [...EDGES, 'nan', 'not'];
 
 /**
- * The codes of the keys that a predicate chooses.
+ * Returns the codes of the keys that a predicate selects.
  *
- * @throws UsageError when it says nothing, or something that it cannot say
+ * @throws UsageError when the predicate is empty or has an impossible value
  */
 export function rangeOf(predicate: Predicate, { dtype, info }: Column): CodeRange {
   if (typeof predicate !== 'object' || predicate === null) {
@@ -50,7 +56,7 @@ export function rangeOf(predicate: Predicate, { dtype, info }: Column): CodeRang
   const { lastNumber } = keyCodec(dtype);
   if (nan) {
     if (conditions.length > 0) throw new UsageError("'nan' of a predicate goes with no number: filter twice");
-    // Integers have no code for one.
+    // Integers have no code for NaN.
     if (info.kind !== 'float') return { low: 1n, high: 0n, not };
     return { low: lastNumber + 1n, high: (1n << BigInt(info.width)) - 1n, not };
   }

@@ -1,4 +1,4 @@
-/** Parameters of walks over keys: those that were measured and stored for a device, and else what suits its kind. */
+/** Parameters of primitives: measured and stored for a device, otherwise defaults for its kind. */
 import { onOff, type Parameters, type Tuning, whole } from '../../algorithms/parameters.js';
 import { tuningFor } from '../../algorithms/tuning.js';
 import type { KnownDevice } from '../../device/device.js';
@@ -12,17 +12,17 @@ import {
 } from '../../primitives/primitive-program.js';
 
 export const PRIMITIVES = [...TILE_PRIMITIVES, 'reduce', 'histogram'] as const;
-/** What walks over keys, by the name that its parameters are stored by. */
+/** A primitive, by the name under which its parameters are stored. */
 export type Primitive = (typeof PRIMITIVES)[number];
 
-/** Does it make an array as long as what it reads, or shorter? */
+/** Whether the primitive writes an array that is as long as its input, or shorter. */
 export const isTilePrimitive = (primitive: Primitive): primitive is TilePrimitive =>
   (TILE_PRIMITIVES as readonly Primitive[]).includes(primitive);
 
 export const isPrimitive = (name: string): name is Primitive =>
   (PRIMITIVES as readonly string[]).includes(name);
 
-/** What `clsort tune` varies. */
+/** Parameters that `clsort tune` varies. */
 export const PRIMITIVE_PARAMETERS: Parameters = {
   groupSize: whole(1, 1024, { axis: [64, 128, 256, 512, 1024] }),
   rounds: whole(1, 16, { axis: [1, 2, 4, 6, 8] }),
@@ -35,11 +35,11 @@ export const PRIMITIVE_PARAMETERS: Parameters = {
 
 const DTYPES = { 8: 'u8', 16: 'u16', 32: 'u32', 64: 'u64' } as const satisfies Record<number, Dtype>;
 
-/** Parameters that were asked for, by device and by what was asked: finding them takes as long as a small walk. */
+/** Parameters by device and request, cached because the lookup takes as long as a primitive on few keys. */
 const tuningCache = new WeakMap<KnownDevice, Map<string, PrimitiveTuning>>();
 const MAX_CACHED = 256;
 
-/** Parameters for a walk over n keys. */
+/** Returns the parameters of a primitive on n keys. */
 export function primitiveTuningFor(
   device: KnownDevice,
   primitive: Primitive,
@@ -68,7 +68,7 @@ function findTuning(device: KnownDevice, primitive: Primitive, dtype: Dtype, n: 
     }),
   };
   const keyBits = dtypeInfo(dtype).width;
-  // What suits the kind of device has all parameters, of which rows that were measured name some.
+  // The defaults contain all parameters; measured rows contain some of them.
   const shape = { keyBits, valueBytes: 0 };
   const defaults = algorithm.modelled(device, shape);
   const tuning = { ...defaults, ...tuningFor(algorithm, device, shape, n) } as unknown as PrimitiveTuning;

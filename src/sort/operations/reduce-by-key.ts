@@ -5,12 +5,12 @@ import type { Call } from '../calls/call.js';
 import { sortAndGroup } from './unique.js';
 
 /**
- * The distinct keys, sorted, and what the values of each come to.
+ * Computes the distinct keys in order, and reduces the values of each.
  *
- * Keys are equal, and the first of equals is the result, as for `unique`.
+ * Equality, and which of several equal keys is returned, are as in `unique`.
  *
- * @param values as many as there are keys, of which there is at least one
- * @param make makes the columns of the results, once their length is known; `values` of `runsDtype`
+ * @param values as many as keys; at least one
+ * @param make creates the result columns once their length is known; `values` has `runsDtype`
  */
 export async function reduceByKey<R extends { readonly keys: Column; readonly values: Column }>(
   call: Call,

@@ -1,7 +1,10 @@
 import { dtypeInfo } from '../../keys/dtype.js';
 import type { Column } from '../backend/column.js';
 
-/** Where rows of one length begin, and at last where they end: words that are made when somebody reads them. */
+/**
+ * Offsets of rows of equal length: the start of each row, then the end of the last one. They are computed on first
+ * access.
+ */
 export class RowOffsets implements Column {
   readonly dtype = 'u32';
   readonly info = dtypeInfo('u32');
@@ -10,8 +13,9 @@ export class RowOffsets implements Column {
   #words: Uint32Array | undefined;
 
   /**
+   * @param rows number of rows
    * @param rowLength keys of a row
-   * @param words where they begin, if somebody has made that already
+   * @param words the offsets, if they exist already
    */
   constructor(rows: number, rowLength: number, words?: Uint32Array) {
     this.n = rows + 1;

@@ -1,11 +1,15 @@
-/** Operations on keys that are in order already. */
+/** Operations on sorted keys. */
 import { keyCodec, type Order } from '../../keys/key-codec.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import type { Column } from '../backend/column.js';
 import type { Call } from '../calls/call.js';
 import { bringAll } from './column-primitives.js';
 
-/** How many of `sorted` come before each key: with `right` those that are equal to it, too. @param places u32 */
+/**
+ * Returns the insertion point of each key: how many of `sorted` come before it. With `right`, equal keys count as well.
+ *
+ * @param places receives the insertion points; u32
+ */
 export function searchSorted(
   call: Call,
   sorted: Column,
@@ -23,7 +27,7 @@ export function searchSorted(
   );
 }
 
-/** Both columns as one; of equal keys those of `a` come first. */
+/** Merges two sorted columns. Of equal keys those of `a` come first. */
 export async function merge(call: Call, a: Column, b: Column, order: Order, to: Column): Promise<void> {
   if (to.n === 0) return;
   const [first, second] = [await call.bindInput(a), await call.bindInput(b)];

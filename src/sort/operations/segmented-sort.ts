@@ -8,32 +8,32 @@ import { assertOffsets } from '../host/host-segments.js';
 import { intoAll } from './column-primitives.js';
 import { RowOffsets } from './row-offsets.js';
 
-/** Where segments begin, and at last where the last one ends; or how many keys every segment has. */
+/** Start of each segment, then the end of the last one; or the number of keys of every segment. */
 export type Offsets = Uint32Array | readonly number[] | number;
 
-/** Where segments begin, as a column, and what is known of their lengths. */
+/** Segment offsets as a column, and known facts about the segment lengths. */
 export interface SegmentColumn {
   /** u32 */
   readonly offsets: Column;
-  /** No segment has more keys; left out where nobody knows. */
+  /** Upper bound of the segment lengths; missing if unknown. */
   readonly longest?: number;
-  /** Every segment has as many. */
+  /** Whether all segments have the same length. */
   readonly isRows?: boolean;
 }
 
-/** Up to so many offsets are looked at here; of more, who sorts finds what is wrong with them. */
+/** Maximum number of offsets that are checked here; the sort checks longer lists. */
 const MAX_CHECKED_OFFSETS = 2 ** 16;
 /**
- * The same where segments have so many keys on average: tiles that are no larger than the longest one spare the device more
- * than the look takes.
+ * The limit for segments of at least `keysEach` keys on average: the device saves more by tiles that fit the longest
+ * segment than the check costs.
  */
 const LONG_SEGMENT_LIMITS = { most: 2 ** 20, keysEach: 64 };
 
 /**
- * Offsets of segments of n elements, as they are now.
+ * Returns the offsets of segments of n elements as a column, with their current contents.
  *
- * @param isOwn they do not change any more, so that words need not be copied
- * @throws InputError when they do not begin with 0, rise and end with n, as far as that is looked at here
+ * @param isOwn whether no other code changes the offsets, so that words need no copy; default false
+ * @throws InputError when the checked offsets do not start with 0, ascend and end with n
  */
 export function segmentColumn(offsets: Offsets, n: number, isOwn = false): SegmentColumn {
   if (typeof offsets === 'number') return rowsOf(offsets, n);
@@ -49,7 +49,7 @@ export function segmentColumn(offsets: Offsets, n: number, isOwn = false): Segme
   if (isTyped && offsets.length > maxChecked) {
     return { offsets: column('u32', offsets.length, isOwn ? offsets : offsets.slice()) };
   }
-  if (!isTyped) assertOffsets(offsets, n); // words would be other numbers than these
+  if (!isTyped) assertOffsets(offsets, n); // conversion to words would change wrong values
   const words = isTyped && isOwn ? offsets : Uint32Array.from(offsets);
   let longest = 0;
   let isValid = words[0] === 0 && words[words.length - 1] === n;
@@ -59,12 +59,16 @@ export function segmentColumn(offsets: Offsets, n: number, isOwn = false): Segme
     else if (length < 0) isValid = false;
   }
   if (!isValid) assertOffsets(words, n);
-  // All are as long as the longest then: rows, of which the device needs to be told nothing else.
+  // All segments are as long as the longest one: these are rows, and the device needs no offsets.
   if (n > 0 && longest * (words.length - 1) === n) return rowsOf(longest, n, words);
   return { offsets: column('u32', words.length, words), longest };
 }
 
-/** @throws InputError when n keys are no rows of so many */
+/**
+ * Returns the offsets of rows of equal length.
+ *
+ * @throws InputError when `rowLength` is not a whole number that divides n
+ */
 function rowsOf(rowLength: number, n: number, words?: Uint32Array): SegmentColumn {
   if (!Number.isSafeInteger(rowLength) || rowLength < 1 || n % rowLength !== 0) {
     throw new InputError(
@@ -74,26 +78,26 @@ function rowsOf(rowLength: number, n: number, words?: Uint32Array): SegmentColum
   return { offsets: new RowOffsets(n / rowLength, rowLength, words), longest: rowLength, isRows: true };
 }
 
-/** A sort of segments, as an operation of its own. */
+/** A segmented sort as an operation. */
 export interface SegmentedJob extends SegmentColumn {
   readonly keys: Column;
-  /** The positions that are made are counted from the beginning of each segment. */
+  /** Whether the computed positions are counted from the start of each segment. */
   readonly fromSegment?: boolean;
-  /** Where sorted keys go; left out when only values or positions are wanted. */
+  /** Destination of the sorted keys; missing if only values or positions are wanted. */
   readonly sorted?: Place;
-  /** What travels along, of 1, 2, 4 or 8 bytes; without it, positions do. */
+  /** Values of 1, 2, 4 or 8 bytes that move with the keys; without them, positions move. */
   readonly values?: Values;
   readonly moved?: Place;
 }
 
 /**
- * Sorts the keys of each segment by itself, all at once: by an algorithm for segments, or, where there is none that can be
- * used, by sorts of all keys.
+ * Sorts the keys of each segment separately, all at once. If no algorithm for segments is usable, it sorts all keys and
+ * then sorts them by segment.
  */
 export async function segmentedSort(call: Call, job: SegmentedJob): Promise<void> {
   const { keys, offsets, longest, isRows, fromSegment, ...to } = job;
   const { algorithm } = call.settings;
-  const known = longest !== undefined; // the offsets have been looked at
+  const known = longest !== undefined; // the offsets have been checked
   if (known && offsets.n === 2 && algorithm !== 'segmented') return call.sort({ keys, ...to });
   const segments = {
     offsets,
@@ -107,10 +111,12 @@ export async function segmentedSort(call: Call, job: SegmentedJob): Promise<void
   if (keys.n > 0) await sortBySegmentNumber(call, job);
 }
 
-/** Algorithms that sort segments. The registry, which knows as much, brings all others along, also where the host sorts. */
+/**
+ * Algorithms that sort segments. The registry has the same information, but imports all algorithms, even on the host.
+ */
 export const SEGMENT_ALGORITHMS: ReadonlySet<string> = new Set(['auto', 'host', 'segmented']);
 
-/** Offsets in host memory, wherever they are. */
+/** Returns the offsets in host memory, copied from the device if necessary. */
 async function offsetsOnHost(call: Call, offsets: Column): Promise<Uint32Array> {
   if (!isOnDevice(offsets.place)) return offsets.place as Uint32Array;
   const copy = column('u32', offsets.n, newArray('u32', offsets.n));
@@ -119,12 +125,12 @@ async function offsetsOnHost(call: Call, offsets: Column): Promise<Uint32Array> 
   return copy.place as Uint32Array;
 }
 
-/** Dtypes by their bytes, for what is moved only. */
+/** Dtype for each element size, for moves only. */
 const WORDS: Readonly<Record<number, Dtype>> = { 1: 'u8', 2: 'u16', 4: 'u32', 8: 'u64' };
 
 /**
- * Sorts by key, with the number of the segment as a value, then stably by that number, on as many bits as it takes. So
- * the cost depends on the keys and hardly on the segments, be they millions of tiny ones or few huge ones.
+ * Sorts by key with the segment number as the value, then stably by the required bits of that number. The cost depends
+ * on the number of keys and hardly on the segments, be they millions of tiny ones or a few huge ones.
  */
 async function sortBySegmentNumber(call: Call, job: SegmentedJob): Promise<void> {
   const { keys, fromSegment, sorted, values, moved } = job;

@@ -2,16 +2,16 @@ import type { Column } from '../backend/column.js';
 import type { Call } from '../calls/call.js';
 import type { ColumnSelection } from './column-kernels.js';
 
-/** The choice where steps can read it. */
+/** Binds the mask of a selection as an input of kernels. */
 async function bringSelection(call: Call, selection: ColumnSelection): Promise<ColumnSelection> {
   return 'mask' in selection ? { mask: await call.bindInput(selection.mask) } : selection;
 }
 
 /**
- * The chosen keys, in input order.
+ * Copies the selected keys in input order.
  *
  * @param keys at least one
- * @param make makes the column of the result, once its length is known
+ * @param make creates the result column once its length is known
  */
 export async function filter<R extends { readonly keys: Column }>(
   call: Call,
@@ -31,7 +31,11 @@ export async function filter<R extends { readonly keys: Column }>(
   return result;
 }
 
-/** The chosen keys and behind them the others, both in input order. @returns how many are chosen, to be asked after the wait */
+/**
+ * Copies the selected keys, then the others, both in input order.
+ *
+ * @returns a function that returns the number of selected keys after the wait
+ */
 export async function partition(
   call: Call,
   keys: Column,

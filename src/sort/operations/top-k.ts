@@ -3,11 +3,11 @@ import { bitWindow } from '../api/options.js';
 import type { Column } from '../backend/column.js';
 import type { Call } from '../calls/call.js';
 
-/** Of a larger share of the keys, sorting all takes less than selecting first. */
+/** Maximum fraction of the keys that is selected before the sort; beyond it, sorting all keys is faster. */
 const SELECT_SHARE = 1 / 4;
 
 /**
- * The first keys of the sorted order and their positions: what a stable sort of all would begin with.
+ * Computes the first keys of the sorted order and their positions, as a stable sort of all keys would.
  *
  * @param out as many keys and positions (u32) as are wanted, at most as many as there are keys
  */
@@ -23,7 +23,7 @@ export async function topK(
   const bits = bitWindow(settings.bits, info);
   const whole = bits[0] === 0 && bits[1] === info.width;
   const codec = keyCodec(dtype, settings);
-  /** What is to be checked has to be where the device can read it. */
+  /** The verifier needs results that the device can read, so they are copied afterwards. */
   const verifyAndCopy = async (found: {
     readonly keys: Column;
     readonly positions: Column;

@@ -5,27 +5,27 @@ import type { Call } from '../calls/call.js';
 import { intoAll } from './column-primitives.js';
 import { type SegmentColumn, segmentedSort } from './segmented-sort.js';
 
-/** Of a larger share of the keys, sorting all takes less than selecting first. */
+/** Maximum fraction of the keys that is selected before the sort; beyond it, sorting all keys is faster. */
 const SELECT_SHARE = 1 / 4;
-/** Segments that have fewer keys on average are sorted in less time than the digits of their keys are counted. */
+/** Average keys per segment below which a sort is faster than counting the digits of the keys. */
 const MIN_SELECTED = 512;
-/** A segment is selected from by one group, which longer ones would keep for too long. */
+/** Longest segment for a selection: one work-group selects from a segment, and would be busy too long. */
 const MAX_SELECTED = 2 ** 18;
 
-/** Columns that results go to; positions and offsets are u32. */
+/** Result columns; positions and offsets are u32. */
 interface TopSegmentsOutput {
   readonly keys: Column;
   readonly positions: Column;
   readonly offsets: Column;
 }
 
-/** Segments, and what is wanted of each. */
+/** Segments, and the number of keys of each that is wanted. */
 type TopSegmentsRequest = SegmentColumn & { readonly k: number; readonly fromSegment: boolean };
 
 /**
- * The first keys of each segment in order, at most k of each, and where they stood.
+ * Computes the first keys of each segment in order, at most k of each, and their positions.
  *
- * @param make makes the columns of the results, once their length is known
+ * @param make creates the result columns once their length is known
  */
 export async function topSegments<R extends TopSegmentsOutput>(
   call: Call,
@@ -49,7 +49,7 @@ export async function topSegments<R extends TopSegmentsOutput>(
   const [counts, begins] = [columns.temporary('u32', offsets.n), columns.temporary('u32', offsets.n)];
   const rises = await kernels.topCounts(offsets, k, n, counts);
   await kernels.scan(counts, begins, 'sum', false);
-  const known = knownSizes(where, k); // then the offsets have been looked at
+  const known = knownSizes(where, k); // known sizes imply checked offsets
   const { total, longest } = known ?? (await readSizes(call, { offsets, counts }, n));
   const isKnown = known !== undefined || rises();
   const short = isKnown && total > 0 && isShort(longest);
@@ -62,7 +62,7 @@ export async function topSegments<R extends TopSegmentsOutput>(
     n >= MIN_SELECTED * (offsets.n - 1) &&
     columns.prefersSelect(n) &&
     isKnown;
-  // Who sorts segments tells what is wrong with offsets.
+  // The segmented sort checks the offsets.
   const sorts = n > 0 && !selects && !short;
   const order = columns.temporary('u32', sorts ? n : 0);
   if (sorts) {
@@ -72,7 +72,7 @@ export async function topSegments<R extends TopSegmentsOutput>(
       offsets: where.isRows ? where.offsets : offsets,
       moved: order.place,
     });
-    if (!isKnown) await call.settle(); // before there is room for as many as wrong ones come to
+    if (!isKnown) await call.settle(); // before results of the size of wrong offsets are allocated
   }
   const result = make(total);
   await call.copy(begins, result.offsets);
@@ -115,7 +115,7 @@ export async function topSegments<R extends TopSegmentsOutput>(
   return result;
 }
 
-/** The same of short segments of one length, by one launch. */
+/** As `topSegments`, for short segments of one length, with one launch. */
 async function topOfRows<R extends TopSegmentsOutput>(
   call: Call,
   keys: Column,
@@ -142,15 +142,15 @@ async function topOfRows<R extends TopSegmentsOutput>(
   return result;
 }
 
-/** What the results come to. */
+/** Sizes of the results. */
 interface Sizes {
-  /** First keys of all segments. */
+  /** Number of first keys in all segments. */
   readonly total: number;
-  /** Keys of the longest segment. */
+  /** Length of the longest segment. */
   readonly longest: number;
 }
 
-/** Sizes where the offsets, which stand in memory of the host, have been looked at. */
+/** Returns the sizes if the offsets are in host memory and have been checked. */
 function knownSizes({ offsets, longest, isRows }: SegmentColumn, k: number): Sizes | undefined {
   if (longest === undefined) return undefined;
   if (isRows) return { total: (offsets.n - 1) * Math.min(k, longest), longest };
@@ -162,7 +162,11 @@ function knownSizes({ offsets, longest, isRows }: SegmentColumn, k: number): Siz
   return { total, longest };
 }
 
-/** Asks for sizes, and waits for what was enqueued. @param counts of first keys of each segment */
+/**
+ * Waits for the enqueued work and returns the sizes.
+ *
+ * @param counts number of first keys of each segment
+ */
 async function readSizes(
   call: Call,
   { offsets, counts }: { offsets: Column; counts: Column },

@@ -3,12 +3,12 @@ import type { Column } from '../backend/column.js';
 import type { Call } from '../calls/call.js';
 
 /**
- * The distinct keys, sorted, and how often each is there.
+ * Computes the distinct keys in order, and how often each occurs.
  *
- * Keys are compared as numbers: all NaNs are equal, and so are the zeros. Each result is, bit for bit, the
- * first of its equals in the input.
+ * Keys are compared as numbers: all NaNs are equal, and so are both zeros. Each result is, bit for bit, the first of
+ * its equals in the input.
  *
- * @param make makes the columns of the results, once their length is known; counts are u32
+ * @param make creates the result columns once their length is known; counts are u32
  */
 export async function unique<R extends { readonly keys: Column; readonly counts: Column }>(
   call: Call,
@@ -28,7 +28,9 @@ export async function unique<R extends { readonly keys: Column; readonly counts:
   return result;
 }
 
-/** Keys where steps can read them, and of them the distinct ones: `distinct()` of `found`, and where their runs begin when sorted. */
+/**
+ * The bound input, its distinct keys (the first `distinct()` of `found`), and where their runs begin in sorted order.
+ */
 interface DistinctKeys {
   readonly input: Column;
   readonly found: Column;
@@ -36,7 +38,7 @@ interface DistinctKeys {
   readonly distinct: () => number;
 }
 
-/** Sorts keys by their numbers and enqueues what finds the runs of equals. Integers that are equal are the same. */
+/** Sorts the keys by their numbers and enqueues the search for runs of equal keys. Equal integers are identical. */
 async function groupEqual(call: Call, keys: Column): Promise<DistinctKeys> {
   if (keys.info.kind === 'float') return sortAndGroup(call, keys);
   const input = await call.bindInput(keys);
@@ -45,7 +47,7 @@ async function groupEqual(call: Call, keys: Column): Promise<DistinctKeys> {
   return { input, ...(await runsOf(call, sorted)) };
 }
 
-/** The same, and where each key of the runs stood. Floats are sorted by one pattern for all that are equal. */
+/** As `groupEqual`, and returns the input position of each sorted key. Equal floats are sorted by one bit pattern. */
 export async function sortAndGroup(
   call: Call,
   keys: Column,

@@ -4,27 +4,34 @@ import { withFixedLength } from '../../keys/array.js';
 import { chain, type MaybePromise, recover } from '../../util/maybe-promise.js';
 import { isOnDevice, type Place } from '../backend/column.js';
 
-/** Below this a copy is cheaper than a buffer over host memory, and the 4-byte minimum would overrun. */
+/**
+ * Smallest array in bytes that is bound in place. Below this size a copy is cheaper, and the 4-byte minimum
+ * of a buffer would overrun the array.
+ */
 const MIN_ZERO_COPY_BYTES = 4096;
 
-/** Memory that a sort can read or write on the device; `release` after the wait. */
+/** Memory that a sort can read or write on the device; call `release` after the wait. */
 export interface BoundMemory {
   readonly buffer: Buffer;
-  /** Host memory that it is a copy of, or is copied to. */
+  /** Host memory that the buffer is a copy of, or is copied to. */
   readonly copy?: ArrayBufferView;
   release(): void;
 }
 
 export interface BoundOutput extends BoundMemory {
   /**
-   * Brings the contents to where they belong: in place by the wait that follows.
+   * Copies the contents to host memory; complete after the next wait. Does nothing if the memory was bound in
+   * place.
    *
    * @param deadlineSeconds as of `Queue.finish`
    */
   copyBack(deadlineSeconds?: number): MaybePromise<void>;
 }
 
-/** Kernels take elements of `unit` bytes, which end the process of a CPU device where they do not stand on a multiple of that. */
+/**
+ * Whether the device can use host memory in place. Kernels access elements of `unit` bytes; on a CPU device
+ * an unaligned element crashes the process.
+ */
 const canBindInPlace = (device: Device, view: ArrayBufferView, unit: number): boolean =>
   device.capabilities.quirks.zeroCopy &&
   view.byteLength >= MIN_ZERO_COPY_BYTES &&
@@ -35,7 +42,12 @@ function bindHostMemory(device: Device, view: ArrayBufferView): BoundMemory {
   return { buffer, release: () => buffer.release() };
 }
 
-/** Device memory from the pool. @param atRest as of `BufferPool.take` @throws MemoryError */
+/**
+ * Takes device memory from the pool.
+ *
+ * @param atRest whether no enqueued command may still use the buffer, as `requireIdle` of `BufferPool.take`
+ * @throws MemoryError when memory runs out
+ */
 export function takeFromPool(device: Device, bytes: number, atRest = false): BoundMemory {
   const buffer = device.pool.take(bytes, undefined, atRest);
   return { buffer, release: () => device.pool.give(buffer) };
@@ -43,13 +55,15 @@ export function takeFromPool(device: Device, bytes: number, atRest = false): Bou
 
 const noop = (): void => undefined;
 
-/** Arrays that lie on the device already are not released here: their owner does that. */
+/** Wraps a buffer that is not released here, since its owner does that. */
 export const unownedBuffer = (buffer: Buffer): BoundMemory => ({ buffer, release: () => undefined });
 
 /**
- * Copies host data into a buffer, in the order of the queue; the data must not change before the next wait.
+ * Copies host data into a buffer, in queue order. The data must not change before the next wait.
  *
- * @param atRest whether nothing that is enqueued uses the buffer, so that large data need not wait for their turn
+ * @param options.offset in bytes; default: 0
+ * @param options.atRest whether no enqueued command uses the buffer, so that large data need not wait for the
+ *   queue; default: false
  */
 export function upload(
   device: Device,
@@ -73,7 +87,12 @@ async function uploadStaged(
   device.queue.addHostStage('upload', (performance.now() - started) / 1000);
 }
 
-/** Copies from a buffer to host memory, in the order of the queue; complete after the next wait. */
+/**
+ * Copies a buffer to host memory, in queue order; complete after the next wait.
+ *
+ * @param options.offset in bytes; default: 0
+ * @param options.deadlineSeconds as of `Queue.finish`
+ */
 export function download(
   device: Device,
   buffer: Buffer,
@@ -91,14 +110,18 @@ async function downloadStaged(
   offset: number,
   deadlineSeconds?: number,
 ): Promise<void> {
-  // Large data pass in a queue of their own, beside what others sort.
+  // Large data use a separate queue, so that they overlap with other sorts.
   await device.queue.settle(deadlineSeconds);
   const started = performance.now();
   await device.staging.read(buffer, view, offset);
   device.queue.addHostStage('download', (performance.now() - started) / 1000);
 }
 
-/** Makes data, elements of `unit` bytes, readable on the device: in place on a CPU device, else by an upload. */
+/**
+ * Makes elements of `unit` bytes readable on the device: in place on a CPU device, otherwise by an upload.
+ *
+ * @throws MemoryError when the copy does not fit in memory
+ */
 export function bindInput(device: Device, place: Place, unit: number): MaybePromise<BoundMemory> {
   if (isOnDevice(place)) return unownedBuffer(place);
   const view = withFixedLength(place);
@@ -115,7 +138,12 @@ export function bindInput(device: Device, place: Place, unit: number): MaybeProm
   );
 }
 
-/** Room on the device for the elements of `unit` bytes that will be at `place`; `collect` starts the way back. */
+/**
+ * Allocates device memory for elements of `unit` bytes that belong at `place`. `copyBack` starts the transfer
+ * to there.
+ *
+ * @throws MemoryError when memory runs out
+ */
 export function bindOutput(device: Device, place: Place, unit: number): BoundOutput {
   if (isOnDevice(place)) return { ...unownedBuffer(place), copyBack: noop };
   if (canBindInPlace(device, place, unit)) return { ...bindHostMemory(device, place), copyBack: noop };

@@ -1,32 +1,38 @@
 import type { Checksums, CopiedBuffer } from '../verification/checksum.js';
 
-/** A transfer whose two sides are to be compared after the wait. */
+/** A transfer whose source and destination are compared after the wait. */
 interface Transfer {
   same(): Promise<boolean>;
-  /** Does it once more, and waits for it. */
+  /** Repeats the transfer and waits for it. */
   again?(): Promise<void>;
 }
 
-/** The transfers of a call that is verified; of one that is not, none. */
+/** The transfers of a call that is verified. Without verification it is empty. */
 export class CheckedTransfers {
   readonly #checksums: (() => Promise<Checksums>) | undefined;
   readonly #transfers: Transfer[] = [];
 
-  /** @param checksums left out where nothing is to be checked */
+  /** @param checksums omitted to check nothing */
   constructor(checksums?: () => Promise<Checksums>) {
     this.#checksums = checksums;
   }
 
-  /** Compiles what is needed, so that nothing waits for it between other commands. @throws BuildError */
+  /**
+   * Compiles the checksum kernels, so that no compilation delays other commands.
+   *
+   * @throws BuildError when they do not compile
+   */
   async prepare(): Promise<void> {
     await this.#checksums?.();
   }
 
   /**
-   * Has transfers checked: those into buffers that came before, or those from buffers that follow.
+   * Registers transfers to check: uploads that were enqueued before, or downloads that are enqueued next.
    *
-   * @param again does them once more, where that is possible, and waits for it
-   * @throws BuildError, MemoryError
+   * @param copies buffers and the host memory that they are copied from or to
+   * @param again repeats the transfers and waits for them; omitted if they cannot be repeated
+   * @throws BuildError when the checksum kernels do not compile
+   * @throws MemoryError when memory runs out
    */
   async watch(copies: readonly CopiedBuffer[], again?: () => Promise<void>): Promise<void> {
     if (!this.#checksums || copies.length === 0) return;
@@ -34,7 +40,12 @@ export class CheckedTransfers {
     this.#transfers.push({ same, ...(again && { again }) });
   }
 
-  /** To be asked after the wait: do both sides hold the same, at the second go at the latest? */
+  /**
+   * Compares both sides of each transfer, after the wait. A transfer that differs is repeated once if
+   * possible.
+   *
+   * @returns whether all are equal
+   */
   async same(): Promise<boolean> {
     for (const { same, again } of this.#transfers.splice(0)) {
       if (await same()) continue;

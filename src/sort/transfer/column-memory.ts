@@ -16,60 +16,108 @@ import type { MaybePromise } from '../../util/maybe-promise.js';
 import { byteLengthOf, type Column, isOnDevice, type Place } from '../backend/column.js';
 import { download, upload } from './bind-host-memory.js';
 
-/** Bytes of device arrays and of what calls need besides; for the host engine, of device arrays alone. */
+/**
+ * Memory usage in bytes: of device arrays and of the temporary memory of calls. With the host engine: of
+ * device arrays only.
+ */
 export interface MemoryUsage {
-  /** In use: by arrays that are not disposed of, and by calls that are under way. */
+  /** Bytes in use by arrays that are not disposed of, and by pending calls. */
   readonly used: number;
-  /** Kept for the next calls; `trim` gives it back. */
+  /** Bytes pooled for later calls; `trim` releases them. */
   readonly idle: number;
-  /** The most of both together that there were since the device was opened. */
+  /** Maximum of both together since the device was opened. */
   readonly peak: number;
 }
 
-/** The memory of device arrays, and of arrays that the device is to write. */
+/** The memory of device arrays, and of host arrays that the device writes. */
 export interface ColumnMemory {
-  /** Where arrays of the host for results come from: nobody sees one of which not every byte was written. */
+  /**
+   * Source of new host arrays for results; undefined for V8. The memory may hold old data, so no caller may
+   * see an array that is not completely written.
+   */
   readonly results: MemorySource | undefined;
-  /** Room for n keys, which V8 is told of, since a DeviceArray holds it. @throws MemoryError */
+  /**
+   * Allocates memory for n keys. Its size is reported to V8, since a DeviceArray holds it.
+   *
+   * @throws MemoryError when memory runs out
+   */
   take(dtype: Dtype, n: number): Place;
   /**
-   * Takes room back. What is in the memory of the host need not be given: it is collected.
+   * Releases memory. Host memory need not be released: it is garbage-collected.
    *
-   * @param collected whether V8 has collected what held it
+   * @param collected whether V8 has collected the array that held it
    */
   give(place: Place, collected?: boolean): void;
-  /** Has V8 collect now what holds such memory: it is told of it, but begins and ends a collection when it likes. */
+  /**
+   * Makes V8 collect arrays that hold such memory now. V8 knows of the memory, but starts and ends a
+   * collection at its own pace.
+   */
   collectGarbage(): void;
-  /** Gives back what nobody uses. */
+  /** Releases pooled memory. */
   trim(): void;
   readonly usage: MemoryUsage;
-  /** An array of the host that the device reaches directly. @throws MemoryError */
+  /**
+   * Allocates a host array that the device accesses directly.
+   *
+   * @throws MemoryError when memory runs out
+   */
   pinned<D extends Dtype>(dtype: D, n: number): ArrayOf<D>;
-  /** Gives the memory of a `pinned` array back. */
+  /** Releases the memory of a `pinned` array. */
   unpin(buffer: ArrayBufferLike): void;
-  /** Memory of the host that arrays pass through on their way, until the device goes, and the memory with it. @throws MemoryError */
+  /**
+   * Allocates host memory to stage small arrays in. It lives as long as the device.
+   *
+   * @throws MemoryError when memory runs out
+   */
   allocateStaging(bytes: number): ArrayBuffer;
-  /** Copies arrays of the host to others of their lengths. */
+  /** Copies host arrays to others of the same lengths. */
   copyArrays(from: readonly Uint8Array[], to: readonly Uint8Array[]): MaybePromise<void>;
-  /** Copies arrays of the host to where they lie one behind the other, of as many bytes as all of them; not where only this thread could. */
+  /**
+   * Copies host arrays, concatenated, into an array of their total length. Omitted where only this thread
+   * could do it.
+   */
   readonly concatenateArrays?: (from: readonly ArrayBufferView[], to: ArrayBufferView) => Promise<void>;
-  /** Copies `view` into the column from its element `offset` on, and waits for it. */
+  /** Copies `view` into the column from element `offset` on, and waits for it. */
   store(column: Column, view: ArrayBufferView, offset: number): Promise<void>;
   /** Copies elements of the column from `offset` on into `view`, and waits for it. */
   load(column: Column, view: ArrayBufferView, offset: number): Promise<void>;
-  /** Makes what files pass through, before the first one comes. @throws MemoryError */
+  /**
+   * Allocates the staging memory of file transfers ahead of the first one.
+   *
+   * @throws MemoryError when memory runs out
+   */
   prepareFiles(): Promise<void>;
-  /** As `store`, of a stretch of a file. @throws UnsupportedError where the memory is the host's */
+  /**
+   * Like `store`, from a range of a file.
+   *
+   * @throws UnsupportedError for the host engine
+   */
   storeFile(column: Column, file: FileRange, offset: number): Promise<FileTransferResult>;
-  /** As `load`, into a stretch of a file, of a column that is complete. @throws as `storeFile` */
+  /**
+   * Like `load`, into a range of a file, from a column that is complete.
+   *
+   * @throws UnsupportedError for the host engine
+   */
   loadFile(column: Column, file: FileRange, offset: number): Promise<FileTransferResult>;
-  /** Lends what brings bytes into a column that nobody knows of yet. @throws as `storeFile` */
+  /**
+   * Opens a staged transfer into a column that no call knows of yet.
+   *
+   * @throws UnsupportedError for the host engine
+   */
   feed(column: Column, use: (feed: StagedTransferTarget) => Promise<void>): Promise<void>;
-  /** The same for who brings them from memory of its own. @throws as `storeFile` */
+  /**
+   * Like `feed`, for callers that transfer from their own memory.
+   *
+   * @throws UnsupportedError for the host engine
+   */
   feedUnstaged(column: Column, use: (way: TransferTarget) => Promise<void>): Promise<void>;
-  /** Lends what brings bytes away from a column that is complete. @throws as `storeFile` */
+  /**
+   * Opens a staged transfer out of a column that is complete.
+   *
+   * @throws UnsupportedError for the host engine
+   */
   drain(column: Column, use: (feed: StagedTransferTarget) => Promise<void>): Promise<void>;
-  /** Copies `count` elements from `offset` of one column on to where they begin in another, and waits for it. */
+  /** Copies `count` elements from `offset` of one column to `start` of another one, and waits for it. */
   copy(from: Column, offset: number, to: Column, start: number, count: number): Promise<void>;
 }
 
@@ -78,8 +126,8 @@ export class DeviceMemory implements ColumnMemory {
   readonly results: MemorySource;
   readonly #device: Device;
   /**
-   * Bytes that V8 was told of and that were given back: it hears of the next arrays only beyond them. Else
-   * a program that makes and disposes of large arrays would have it collect at each of them.
+   * Released bytes that V8 still counts. New arrays are reported to V8 only beyond them; otherwise a program
+   * that allocates and disposes of large arrays would trigger a collection for each one.
    */
   #slackBytes = 0;
 
@@ -118,10 +166,10 @@ export class DeviceMemory implements ColumnMemory {
     return { used: lent, idle, peak };
   }
 
-  /** Pinned memory for a device with memory of its own, else memory on pages. */
+  /** Allocates pinned memory for a device with dedicated memory, otherwise page-aligned memory. */
   pinned<D extends Dtype>(dtype: D, n: number): ArrayOf<D> {
     const device = this.#device;
-    // Nobody else knows that small memory is there to be freed, so it is V8's.
+    // Nothing else would free an empty array, so it is left to V8.
     const pin = !device.capabilities.unifiedMemory && n > 0;
     return newArray(dtype, n, (bytes) => (pin ? device.staging.allocate(bytes) : device.hostMemory(bytes)));
   }
@@ -155,7 +203,7 @@ export class DeviceMemory implements ColumnMemory {
   }
 
   async storeFile({ place, info }: Column, file: FileRange, offset: number): Promise<FileTransferResult> {
-    await this.#device.queue.settle(); // whoever had the memory before may still use it
+    await this.#device.queue.settle(); // earlier users of the memory may still have commands in flight
     return this.#device.staging.writeFromFile(bufferOf(place), file, offset * info.bytes);
   }
 

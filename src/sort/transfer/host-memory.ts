@@ -26,7 +26,7 @@ export class HostMemory implements ColumnMemory {
     if (this.#collected.unregister(array)) this.#used -= array.byteLength;
   }
 
-  collectGarbage(): void {} // V8 sees it
+  collectGarbage(): void {} // V8 knows the size of these arrays
 
   trim(): void {}
 

@@ -10,7 +10,7 @@ import { powerAtMost } from '../../util/powers.js';
 /** Most runs: each is an argument of the kernels. */
 export const MAX_RUNS = 8;
 
-/** Sorted runs of `runKeys` keys each, `n` in all. */
+/** Sorted runs of `runKeys` keys each, `n` in total; the last one may be shorter. */
 export interface Runs {
   readonly runs: readonly Buffer[];
   readonly n: number;
@@ -19,17 +19,17 @@ export interface Runs {
   readonly bits: readonly [begin: number, end: number];
 }
 
-/** Bytes of the cuts: 64-bit counts, `[rank][run]`. */
+/** Returns the bytes of the cuts: 64-bit counts, `[rank][run]`. */
 export const cutBytes = ({ n, runKeys }: Pick<Runs, 'n' | 'runKeys'>): number =>
   Math.ceil(n / runKeys) * MAX_RUNS * 8;
 
-/** All arguments that stand for runs; those that are not there have no keys. */
+/** Returns the arguments for all runs; missing runs have no keys. */
 const asArguments = (runs: readonly Buffer[]): Buffer[] =>
   Array.from({ length: MAX_RUNS }, (_, r) => runs[r] ?? (runs[0] as Buffer));
 
 /**
- * Makes the parts of a merged whole from sorted runs: finds where the runs are to be cut, and puts slices
- * together. See cl/cut_runs.cl and cl/take_slices.cl.
+ * Merges sorted runs part by part: finds where to cut the runs, and gathers the slices of a part. See
+ * cl/cut_runs.cl and cl/take_slices.cl.
  */
 export class RunCutter {
   readonly #device: Device;
@@ -44,7 +44,11 @@ export class RunCutter {
     this.#take = take;
   }
 
-  /** @throws BuildError */
+  /**
+   * Compiles the kernels.
+   *
+   * @throws BuildError when they do not compile
+   */
   static async create(device: Device, shape: { keyBits: number; valueBytes: number }): Promise<RunCutter> {
     const { keyBits, valueBytes } = shape;
     const cut = await device.program('cut_runs.cl', { KEY_BITS: keyBits, VALUE_BYTES: 0 });
@@ -58,8 +62,8 @@ export class RunCutter {
   /**
    * Enqueues the search for the cuts.
    *
-   * @param cuts gets, for each rank that is a multiple of `runKeys`, and for n, how many keys of each run are
-   *   among the first so many of all
+   * @param cuts receives, for each rank that is a multiple of `runKeys` and for n, how many keys of each run
+   *   are among the first `rank` of all
    */
   cut({ runs, n, runKeys, codec, bits: [begin, end] }: Runs, cuts: Buffer): void {
     const order = [u32(begin), u32(end - begin), codecArgument(codec)];
@@ -69,10 +73,11 @@ export class RunCutter {
   }
 
   /**
-   * Enqueues the gathering of part number `part`.
+   * Enqueues the gathering of one part.
    *
-   * @param runs keys, or the values beside them
-   * @param count elements of the part
+   * @param runs keys, or the values that belong to them
+   * @param count number of elements of the part
+   * @throws RangeError when no kernel was compiled for elements of `bytes` bytes
    */
   take(
     runs: readonly Buffer[],

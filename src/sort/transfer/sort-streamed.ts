@@ -1,12 +1,11 @@
 /**
- * Sorting arrays of the host on a device with memory of its own while they are on their way, so that the
- * transfers hide most of the sort.
+ * Sorts host arrays on a device with dedicated memory during the transfers, which hide most of the sort.
  *
- * Parts are sorted as they arrive. Then the sorted runs are cut by rank: the slices that hold part p of the
- * result, one run's behind the other's, are sorted as a part was, and leave while the device sorts the next.
- * Slices stand in the order of their runs and equal keys come from earlier runs first, so the whole is as
- * stable as the sort of a part. It is the scheme of chunked.ts with everything on the device at once; all
- * of it is enqueued before any of it is done.
+ * Parts are sorted as they arrive. Then the sorted runs are cut by rank. The slices that hold part p of the
+ * result are concatenated in the order of their runs and sorted. The part is downloaded while the device
+ * sorts the next one. Equal keys come from earlier runs first, so the result is as stable as the sort of a
+ * part. The scheme is that of sort-in-chunks.ts with everything on the device at once. All commands are
+ * enqueued before any is done.
  */
 import type { Algorithm } from '../../algorithms/algorithm.js';
 import { enqueueWithScratch } from '../../algorithms/run.js';
@@ -19,7 +18,7 @@ import type { HostJob } from '../backend/job.js';
 import type { Plan } from '../backend/plan.js';
 import { cutBytes, type RunCutter } from './run-cutter.js';
 
-/** Keys or values: where they come from and go to, and their parts on the device. */
+/** Keys or values: host memory to read and to write, and their parts on the device. */
 interface Stream {
   readonly bytes: number;
   readonly from: ArrayBufferView;
@@ -27,25 +26,27 @@ interface Stream {
   /** Each part as it arrives, and as it leaves. */
   readonly parts: readonly Buffer[];
   readonly runs: readonly Buffer[];
-  /** Slices for the part that is sorted next. */
+  /** Slices of the part that is sorted next. */
   readonly slices: Buffer;
 }
 
-/** What sorts the parts: compiled for them, and sure to sort stably. */
+/** Sorts the parts: compiled for them and stable. */
 export interface PartSorter {
   readonly device: Device;
   readonly algorithm: Algorithm;
   readonly cutter: RunCutter;
-  /** Of a part: all have `plan.n` keys but the last, which may have fewer. */
+  /** Plan of a part: all parts have `plan.n` keys, the last one possibly fewer. */
   readonly plan: Plan;
 }
 
 /**
- * Sorts a job of keys, or of keys and values, in parts. Host memory that the device cannot reach by itself is
- * sorted right too, but nothing overlaps then.
+ * Sorts a job of keys, or of keys and values, in parts. If the device cannot access the host memory directly,
+ * the result is correct but nothing overlaps.
  *
- * @returns false when the algorithm gave up: the output is not to be used
- * @throws MemoryError, DeviceLostError, TimeoutError
+ * @returns false when the algorithm gave up: the output must not be used
+ * @throws MemoryError when memory runs out
+ * @throws DeviceLostError when the device failed
+ * @throws TimeoutError when the timeout passed
  */
 export async function sortStreamed(sorter: PartSorter, job: HostJob): Promise<boolean> {
   const { device, plan } = sorter;
@@ -83,10 +84,10 @@ export async function sortStreamed(sorter: PartSorter, job: HostJob): Promise<bo
     for (const way of [device.transferQueues.up, device.transferQueues.down]) await way.finish(timeout);
     return gaveUp.every((status) => status === 0);
   } catch (error) {
-    hung = error instanceof TimeoutError; // the device is given up
+    hung = error instanceof TimeoutError; // the device is abandoned
     throw error;
   } finally {
-    // Nothing may be in flight on memory that others get; what fails here has failed before.
+    // No command may be in flight on memory that is returned to the pool. Errors here were already reported.
     for (const one of hung ? [] : [device.transferQueues.up, device.transferQueues.down, queue])
       await one.finish().catch(() => undefined);
     for (const buffer of buffers) pool.give(buffer);
@@ -96,7 +97,7 @@ export async function sortStreamed(sorter: PartSorter, job: HostJob): Promise<bo
 interface Work {
   readonly parts: readonly number[];
   readonly streams: readonly Stream[];
-  /** A word for each sort of a part. */
+  /** A status word for each sort of a part. */
   readonly statuses: Buffer;
   readonly cuts: Buffer;
 }
@@ -112,7 +113,7 @@ function enqueueAll(sorter: PartSorter, { keys, settings }: HostJob, work: Work)
     byteRange(array, p * partKeys * bytes, (p * partKeys + count(p)) * bytes);
 
   queue.fill(statuses, 0, { bytes: 4 * 2 * parts.length });
-  /** Sort number i, of part p, from and to buffers of each stream. */
+  /** Enqueues sort number i, of part p, between buffers of each stream. */
   const sort = (i: number, p: number, between: (stream: Stream) => [from: Buffer, to: Buffer]): void => {
     const [[input, output], values] = streams.map(between) as [[Buffer, Buffer], [Buffer, Buffer]?];
     const run = enqueueWithScratch(algorithm, queue, {
@@ -125,7 +126,7 @@ function enqueueAll(sorter: PartSorter, { keys, settings }: HostJob, work: Work)
       indices: false,
     });
     if (run.status) queue.copy(run.status, statuses, { bytes: 4, toOffset: 4 * i, stage: 'status' });
-    run.release(); // the next command that takes the scratch comes later in the queue
+    run.release(); // later users of the scratch come later in the queue
   };
 
   const arrived = parts.map((p) => {

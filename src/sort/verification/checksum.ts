@@ -6,15 +6,15 @@ import { typedError } from '../../device/status.js';
 import * as cl from '../../opencl/index.js';
 import { GroupSums, total } from './group-sums.js';
 
-/** A buffer, and the host memory that it was copied from, or is copied to. */
+/** A buffer, and the host memory that it was copied from or is copied to. */
 export interface CopiedBuffer {
   readonly buffer: Buffer;
   readonly copy: ArrayBufferView;
 }
 
 /**
- * Tells whether transfers between host and device changed nothing: sums over a buffer on the device and over
- * the host memory that it came from, or went to, have to agree. See cl/checksum.cl.
+ * Detects transfers that changed data. The sum over a buffer on the device has to equal the sum over its copy in host
+ * memory. See cl/checksum.cl.
  */
 export class Checksums {
   readonly #groupSums: GroupSums;
@@ -29,9 +29,9 @@ export class Checksums {
   }
 
   /**
-   * Enqueues sums over buffers, as they are at this place in the queue.
+   * Enqueues sums over buffers, with their contents at this point of the queue.
    *
-   * @returns whether both hold the same, to be asked when the queue has finished
+   * @returns a function that compares them with their copies, to be called after the queue has finished
    * @throws MemoryError
    */
   enqueueComparison(copies: readonly CopiedBuffer[]): () => Promise<boolean> {
@@ -47,7 +47,7 @@ export class Checksums {
   /**
    * Enqueues the sum over the first bytes of a buffer.
    *
-   * @returns the sum, once the queue has finished
+   * @returns a function that returns the sum after the queue has finished
    * @throws MemoryError
    */
   enqueue(buffer: Buffer, bytes: number): () => bigint {
@@ -60,7 +60,7 @@ export class Checksums {
   }
 }
 
-/** The same sum over host memory, made by threads; the memory must not change meanwhile. */
+/** Computes the same sum over host memory on several threads; the memory must not change meanwhile. */
 export async function hostChecksum(view: ArrayBufferView): Promise<bigint> {
   const sum = new BigUint64Array(1);
   try {

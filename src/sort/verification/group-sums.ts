@@ -4,12 +4,12 @@ import { buildFittedProgram, type FittedProgram } from '../../device/fitted-prog
 import type { Program } from '../../device/program.js';
 import { type KernelArgument, u64 } from '../../device/queue.js';
 
-/** No work-item loops longer than this: some drivers end long loops silently. */
+/** Maximum loop iterations of a work-item: some drivers silently end longer loops. */
 const MAX_ITERATIONS = 32_768;
 
 /**
- * A kernel that goes over elements once, each work-group over neighbouring ones, and leaves 64-bit sums for
- * each work-group. It is named as its file, and told its group size by LOCAL_SIZE.
+ * A kernel that reads every element once and writes 64-bit sums for each work-group. Each work-group handles
+ * consecutive elements. The kernel has the name of its file, and receives its group size as LOCAL_SIZE.
  */
 export class GroupSums {
   readonly #device: Device;
@@ -39,10 +39,10 @@ export class GroupSums {
   /**
    * Enqueues one pass over `n` elements.
    *
-   * @param args puts the kernel's arguments in order: where its sums go, and the elements of each work-group
-   * @param sumsPerGroup sums that each work-group leaves, one after the other
-   * @param turns turns of loops that an element takes, at most
-   * @returns the sums of all groups, to be read after the queue has finished
+   * @param args returns the kernel's arguments in order, given the buffer of the sums and the elements per work-group
+   * @param sumsPerGroup sums that each work-group writes, consecutively
+   * @param iterations maximum loop iterations per element; default 1
+   * @returns the sums of all groups, valid after the queue has finished
    * @throws MemoryError
    */
   enqueue(
@@ -71,7 +71,7 @@ export class GroupSums {
   }
 }
 
-/** The sum of every `stride`th number from `first` on, modulo 2^64. */
+/** Returns the sum of every `stride`th number from index `first` on, modulo 2^64. */
 export const total = (sums: BigUint64Array, first = 0, stride = 1): bigint =>
   BigInt.asUintN(
     64,

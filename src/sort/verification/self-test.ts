@@ -19,19 +19,19 @@ import { segmentSteps } from '../host/host-segments.js';
 import { hostSort } from '../host/host-sort.js';
 import { runSync } from '../host/steps.js';
 
-/** Numbers of keys, in the order in which they are tried: until one is too many or time is up. */
+/** Numbers of keys in the order of the tests, which end when one is too large or the budget is used up. */
 const SIZES = [1, 2, 32, 64, 257, 1_000, 4_000, 8_192, 70_001, 300_007];
 
-/** Sorts of the largest size that follow, for variants whose work-groups hand data to each other. */
+/** Sorts of about the largest size that follow, for variants whose work-groups pass data to each other. */
 const STRESS_ROUNDS = 8;
 const STRESS_PATTERNS: readonly Pattern[] = ['constant', 'random', 'runs'];
 
-/** Seconds that a self-test may take before it ends with what it has seen; sizes up to 257 always run. */
+/** Seconds after which a self-test ends with the cases that have passed; sizes up to 257 always run. */
 const BUDGET_SECONDS = 1;
 
 /**
- * Seconds after which a self-test counts as hung, and the device is given up with all that lies on it. A CPU device compiles when a
- * kernel is first launched, which took rusticl more than a minute beside other work.
+ * Seconds after which a self-test counts as hung and the device is abandoned with all its memory. A CPU device compiles
+ * a kernel at its first launch, which took rusticl more than a minute under load.
  */
 const DEADLINE_SECONDS = 60;
 const CPU_DEADLINE_SECONDS = 300;
@@ -51,18 +51,18 @@ function partsOf({ name, shape, device }: Algorithm): SelfTestKey {
   return [platform, deviceName, driver, name, shape.keyBits, shape.valueBytes, tuning];
 }
 
-/** Variants in whose self-test the device failed, in this process. */
+/** Variants during whose self-test the device failed, in this process. */
 const failedOnce = new Set<string>();
 
 /**
- * Says whether a compiled variant may be used on its device: by the certificate on disk, else by a
- * self-test against the host engine whose result is kept.
+ * Returns whether a compiled variant may be used on its device: from the self-test record on disk, or else by a
+ * self-test against the host engine, whose result is stored.
  *
- * Other libraries lose keys on some drivers; here a variant has to show that it works before a user's
- * data passes through it. That the device fails meanwhile is a verdict on the variant only the second time.
+ * Some drivers lose keys, so no user data passes through a variant before it has passed. A device failure during the
+ * self-test rejects the variant only the second time.
  *
- * @param again test even when there is a certificate
- * @throws DeviceLostError when the device failed, or let the deadline of the self-test pass
+ * @param options.again whether to test even if there is a record; default false
+ * @throws DeviceLostError when the device failed or the self-test exceeded its deadline
  */
 export async function selfTest(algorithm: Algorithm, { again = false } = {}): Promise<SelfTestRecord> {
   const parts = partsOf(algorithm);
@@ -93,7 +93,7 @@ export async function selfTest(algorithm: Algorithm, { again = false } = {}): Pr
   }
 }
 
-/** Does the device still do anything? Some drivers say that they are out of resources when they are lost. */
+/** Whether the device still works. Some drivers report a lost device as out of resources. */
 async function isResponsive(device: Device): Promise<boolean> {
   const { queue, pool } = device;
   try {
@@ -109,7 +109,12 @@ async function isResponsive(device: Device): Promise<boolean> {
   }
 }
 
-/** @returns what went wrong, or undefined. @throws DeviceLostError, MemoryError when it was the device */
+/**
+ * Runs all cases.
+ *
+ * @returns what went wrong, or undefined
+ * @throws DeviceLostError or MemoryError when the device failed
+ */
 async function runSelfTest(algorithm: Algorithm): Promise<string | undefined> {
   const started = performance.now();
   const isOverBudget = () => performance.now() - started > BUDGET_SECONDS * 1000;
@@ -125,7 +130,7 @@ async function runSelfTest(algorithm: Algorithm): Promise<string | undefined> {
   ]);
   const { bySegments, waits } = algorithmNamed(algorithm.name);
   if (bySegments) {
-    // First, should time not suffice for all: an array as a whole is the lesser part of it.
+    // Segments come first, in case the budget is used up: whole arrays are the minor use of these variants.
     const { longest } = algorithm;
     if (longest !== undefined) cases.length = 0;
     cases.unshift(
@@ -136,7 +141,7 @@ async function runSelfTest(algorithm: Algorithm): Promise<string | undefined> {
     );
   }
   const largest = sizes.at(-1) ?? 0;
-  const rounds = algorithm.longest === undefined ? STRESS_ROUNDS : 0; // of arrays as a whole
+  const rounds = algorithm.longest === undefined ? STRESS_ROUNDS : 0; // they sort whole arrays
   const stress = Array.from({ length: rounds }, (_, round): SortCase => {
     const n = largest - round * Math.floor(largest / (2 * STRESS_ROUNDS));
     return {
@@ -161,7 +166,11 @@ async function runSelfTest(algorithm: Algorithm): Promise<string | undefined> {
   }
 }
 
-/** Sorts and checks. @returns what went wrong, or undefined */
+/**
+ * Sorts one case and checks it.
+ *
+ * @returns what went wrong, or undefined
+ */
 async function testAlone(
   algorithm: Algorithm,
   testCase: SortCase,
@@ -179,8 +188,8 @@ async function testAlone(
 }
 
 /**
- * Sorts in two queues at a time, whose work-groups get in each other's way. Who waits too long for the others
- * may give up then, which says that another algorithm is to sort; but not end wrong, nor hang.
+ * Sorts in two queues at a time, whose work-groups compete for the device. A sort that waits too long may give up, and
+ * the caller then uses another algorithm. It must neither return a wrong result nor hang.
  */
 async function testConcurrently(
   algorithm: Algorithm,
@@ -189,7 +198,7 @@ async function testConcurrently(
 ): Promise<string | undefined> {
   const { device, name, shape } = algorithm;
   const rival = await algorithmNamed(name).create(device, shape);
-  await device.queue.finish(deadlineOf(device)); // what the rival's buffers begin with
+  await device.queue.finish(deadlineOf(device)); // initial contents of the rival's buffers
   return device.withSecondQueue(async (second) => {
     for (const [i, testCase] of cases.entries()) {
       if (i > 0 && isOverBudget()) break;
@@ -208,7 +217,7 @@ async function testConcurrently(
         if (wrong)
           return `${testCase.n} ${testCase.pattern} ${testCase.dtype} keys beside another sort: ${wrong}`;
       } finally {
-        // The pool would lend to one queue what the other is still using.
+        // The pool would hand out to one queue what the other still uses.
         await second.finish(deadlineOf(device)).catch(() => undefined);
         for (const trial of trials) trial.release();
       }
@@ -222,14 +231,17 @@ interface SortCase {
   readonly order: Order;
   readonly n: number;
   readonly pattern: Pattern;
-  /** Where segments end that are sorted each by itself; left out for the array as a whole. */
+  /** End of each segment that is sorted separately; missing for a whole array. */
   readonly ends?: readonly number[];
 }
 
-/** Lengths of segments around which one kernel leaves them to the next, on one device or another. */
+/** Segment lengths at which one kernel hands over to the next, on some device. */
 const SEGMENT_BOUNDS = [8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192];
 
-/** Segments of lengths as they may come: none, few, those around each bound, and one of the rest where any may be as long as that. */
+/**
+ * Returns segment ends for a mix of lengths: empty, short, around each bound, and a long rest if the variant permits
+ * it.
+ */
 function mixedEnds(n: number, seed: number, longest = n): number[] {
   const random = new Random(seed);
   const mix = [0, 1, 0, 2, ...SEGMENT_BOUNDS.flatMap((bound) => [bound, bound + 1, random.below(bound), 0])];
@@ -245,7 +257,7 @@ function mixedEnds(n: number, seed: number, longest = n): number[] {
 
 type Pattern = 'random' | 'few' | 'constant' | 'runs';
 
-/** Bytes side by side that are equal in 'runs'. */
+/** Consecutive equal bytes in pattern 'runs'. */
 const RUN_BYTES = 256;
 
 function testBytes(length: number, pattern: Pattern, seed: number): Uint8Array {
@@ -255,7 +267,7 @@ function testBytes(length: number, pattern: Pattern, seed: number): Uint8Array {
   return pattern === 'few' ? bytes.map((byte) => byte & 1) : bytes;
 }
 
-/** Uploads and sorts, and checks against the host engine. */
+/** Uploads, enqueues a sort, and returns a trial that compares with the host engine. */
 function enqueueCase(
   algorithm: Algorithm,
   queue: Queue,
@@ -332,7 +344,7 @@ function enqueueCase(
   }
 }
 
-/** Does each key have the same values beside it, in whatever order? */
+/** Whether each key has the same values in both results, in any order. */
 function samePairs(
   n: number,
   a: readonly [Uint8Array, Uint8Array],

@@ -9,18 +9,18 @@ import type { KeyCodec } from '../../keys/key-codec.js';
 import { UnsupportedError } from '../../util/errors.js';
 import { GroupSums, total } from './group-sums.js';
 
-/** What a check of a sort's result found. */
+/** Result of the verification of a sort. */
 export interface Verified {
-  /** No key stands before a smaller one (and, for an argsort, equal keys keep their input order). */
+  /** Whether no key comes before a smaller one, and for an argsort, whether equal keys keep their input order. */
   readonly order: boolean;
-  /** The output holds the elements of the input, each as often, values beside their keys. */
+  /** Whether the output holds exactly the elements of the input, with each value next to its key. */
   readonly permutation: boolean;
 }
 
-/** Keys, and the values beside them, on the device. */
+/** Keys and their values on the device. */
 export interface Elements {
   readonly keys: Buffer;
-  /** Left out for keys alone, and on the input of an argsort, whose values are the positions. */
+  /** Missing for keys alone, and for the input of an argsort, whose values are the positions. */
   readonly values?: Buffer;
 }
 
@@ -29,19 +29,19 @@ export interface VerifyWork {
   readonly codec: KeyCodec;
   readonly bits: readonly [begin: number, end: number];
   readonly indices: boolean;
-  /** Segments that were sorted each by itself, of a verifier that is made for them. */
+  /** Segments that were sorted separately, for a verifier with `bySegments`. */
   readonly segments?: Segments | undefined;
 }
 
-/** What a verifier is compiled for. */
+/** Compile-time parameters of a verifier. */
 export interface VerifierShape {
   readonly keyBits: number;
   readonly valueBytes: number;
-  /** Were segments sorted, each by itself? */
+  /** Whether segments were sorted separately. */
   readonly bySegments?: boolean;
 }
 
-/** Sums of one pass; to be read after the queue has finished. */
+/** Sums of one pass, to be read after the queue has finished. */
 export interface Digest {
   read(): { hash: bigint; inversions: bigint };
 }
@@ -50,10 +50,10 @@ const ORDER = 1;
 const INDICES = 2;
 const FROM_SEGMENT = 4;
 
-/** Turns of loops for an element whose segment has to be found. */
+/** Loop iterations per element, to find its segment. */
 const SEARCH_ITERATIONS = 33;
 
-/** Device-side verification: see cl/verify.cl. */
+/** Verification on the device, see cl/verify.cl. */
 export class Verifier {
   readonly #groupSums: GroupSums;
   readonly #valueBytes: number;
@@ -77,16 +77,16 @@ export class Verifier {
     return this.#enqueue(elements, work, work.indices ? INDICES : 0, 'verify input');
   }
 
-  /** Enqueues the sum over the output and the check of its order. */
+  /** Enqueues the sum over the output, and the check of its order. */
   output(elements: Elements, work: VerifyWork): Digest {
     return this.#enqueue(elements, work, ORDER | (work.indices ? INDICES : 0), 'verify output');
   }
 
   /**
-   * The check of a trial in the device's own queue.
+   * Returns the check of a trial, on the device's main queue.
    *
-   * @param positions the values are the positions of the keys, whether the sort makes them or is given them: equal keys
-   *   have to keep their order then
+   * @param positions whether the values are the positions of the keys, computed by the sort or passed to it; equal keys
+   *   must then keep their order
    */
   trialCheck(work: TrialWork, positions = work.indices === true): Check {
     const { input, output, inputValues, outputValues } = work;
@@ -110,7 +110,7 @@ export class Verifier {
   }
 
   #enqueue({ keys, values = keys }: Elements, work: VerifyWork, flags: number, stage: string): Digest {
-    // Positions are 32-bit words; only for them may the values be left out, since the kernel makes them.
+    // Positions are 32-bit words. Only positions may be left out, since the kernel computes them.
     if (this.#valueBytes > 0 && values === keys && !(work.indices && this.#valueBytes === 4)) {
       throw new UnsupportedError(
         `values of ${this.#valueBytes} bytes cannot be checked without their buffer`,

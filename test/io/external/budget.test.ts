@@ -16,7 +16,7 @@ test('buffers and scratch of a partition fit the budget, and partitions hold who
     orderOf('u8'),
     orderOf('f64'),
     TEN_OF_TWELVE,
-    { ...TEN_OF_TWELVE, unit: 100, sortBytes: 130 },
+    { ...TEN_OF_TWELVE, recordBytes: 100, sortBytes: 130 },
   ]) {
     for (const memory of [minMemory(order), 2 ** 28, GIB]) {
       const { partitionBytes } = partitionBudget(memory, order);

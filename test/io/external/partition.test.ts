@@ -22,7 +22,11 @@ function expected(order: typeof TEN_OF_TWELVE, splitters: Splitters, bytes: Uint
   });
 }
 
-const ORDERS = [...DTYPES.map((dtype) => orderOf(dtype)), TEN_OF_TWELVE, { ...TEN_OF_TWELVE, unit: 13 }];
+const ORDERS = [
+  ...DTYPES.map((dtype) => orderOf(dtype)),
+  TEN_OF_TWELVE,
+  { ...TEN_OF_TWELVE, recordBytes: 13 },
+];
 
 for (const order of ORDERS) {
   test(`${order.description} of ${order.recordBytes} bytes go to their partitions in input order`, async (t) => {

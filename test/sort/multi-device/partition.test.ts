@@ -252,8 +252,8 @@ test('a share larger than its sample predicted is an error, and nothing is writt
     {},
   );
   const memory = new Uint8Array(4 * 1000);
-  const member = { hostMemory: () => memory.subarray(0, 400) } as unknown as DeviceWorker;
-  const writer = new HostShardWriter(member, job, 100);
+  const worker = { allocateHostMemory: () => memory.subarray(0, 400) } as unknown as DeviceWorker;
+  const writer = new HostShardWriter(worker, job, 100);
   const counts = await new Partitioner(job, [1, 1]).partitionInto([writer, undefined]);
   t.true((counts[0] ?? 0) > 100);
   await t.throwsAsync(writer.finish(), { instanceOf: MemoryError, message: /more than the 100 keys/ });

@@ -1,39 +1,39 @@
-/** The numbers of a column in a message of an Arrow file, piece by piece. Runs in the child. */
+/** Reads the values of a numeric column from an Arrow record batch, piece by piece. Runs in the subprocess. */
 import zlib from 'node:zlib';
 import { FormatError } from '../../../util/errors.js';
 import { type Body, damagedFile, type RecordHeader } from './arrow-file.js';
 import type { ColumnPosition } from './arrow-layout.js';
 import { decompressLz4 } from './lz4-frame.js';
 
-/** What is read of a body: the body itself, or what was compressed in it. */
+/** A readable buffer: the body itself, or its decompressed content. */
 export interface Contents {
   readonly length: number;
   bytes(begin?: number, end?: number): Uint8Array<ArrayBuffer>;
 }
 
-/** Methods of compression. */
+/** Compression methods of Arrow buffers. */
 const LZ4 = 0;
 const ZSTD = 1;
-/** Before a compressed buffer stands its length without compression. */
+/** A compressed buffer starts with its uncompressed length. */
 const PREFIX_BYTES = 8;
-/** Bytes that buffers are filled up to multiples of. */
+/** Buffers are padded to a multiple of this. */
 const PADDING_BYTES = 64;
-/** In place of that length: the buffer is not compressed. */
+/** This value in place of the length marks an uncompressed buffer. */
 const PLAIN = -1n;
 
 type Decompress = (bytes: Uint8Array, options: { maxOutputLength: number }) => Uint8Array;
 
-/** Nodes before 22.15 have no zstd. */
+/** Node before 22.15 has no zstd. */
 const { zstdDecompressSync } = zlib as unknown as { readonly zstdDecompressSync?: Decompress };
 
-/** A column of numbers of `width` bytes in one record batch. */
+/** A numeric column of one record batch, with `width` bytes per value. */
 export class ArrowColumn {
   readonly rows: number;
   readonly #width: number;
   readonly #validity: Contents | undefined;
   readonly #values: Contents;
 
-  /** @throws FormatError when the batch holds less than it says */
+  /** @throws FormatError when the batch holds less than its header states */
   constructor(record: RecordHeader, body: Body, { node, buffer }: ColumnPosition, width: number) {
     const { length: rows = -1, nullCount = 0 } = record.nodes[node] ?? {};
     if (rows !== record.length) throw damagedFile('a column has not as many rows as its batch');
@@ -49,25 +49,34 @@ export class ArrowColumn {
     this.#values = contents(buffer + 1, rows * width);
   }
 
-  /** @param begin a multiple of 8 */
+  /** @param begin  first row; a multiple of 8 */
   values(begin: number, end: number): Uint8Array<ArrayBuffer> {
     return this.#values.bytes(begin * this.#width, end * this.#width);
   }
 
-  /** Bits of rows that are no null; empty when none is. @param begin a multiple of 8 */
+  /**
+   * Returns the validity bits of rows `begin` to `end`; empty if the batch has no nulls.
+   *
+   * @param begin  a multiple of 8
+   */
   validity(begin: number, end: number): Uint8Array<ArrayBuffer> {
     return this.#validity?.bytes(begin / 8, Math.ceil(end / 8)) ?? new Uint8Array(0);
   }
 }
 
-/** What is in a buffer of a batch; `bytes` of it are wanted. @throws FormatError */
+/**
+ * Returns the content of a buffer, decompressed if necessary.
+ *
+ * @param bytes  expected size of the content
+ * @throws FormatError when the buffer is damaged or the compression is unsupported
+ */
 export function decompressBuffer(part: Body, { compression }: RecordHeader, bytes: number): Contents {
   if (!compression || part.length === 0) return part;
   if (part.length < PREFIX_BYTES) throw damagedFile('a compressed buffer is too short');
   const [length = 0n] = new BigInt64Array(part.bytes(0, PREFIX_BYTES).buffer);
   const rest = part.part(PREFIX_BYTES, part.length - PREFIX_BYTES);
   if (length === PLAIN) return rest;
-  // apache-arrow itself writes the length with compression: what counts is whether there is enough.
+  // apache-arrow writes the compressed length here, so only the size of the result is checked.
   const maxBytes = Math.max(bytes + PADDING_BYTES, Number(length));
   let all: Uint8Array<ArrayBuffer>;
   try {
@@ -79,7 +88,7 @@ export function decompressBuffer(part: Body, { compression }: RecordHeader, byte
   return { length: all.length, bytes: (begin = 0, end = all.length) => all.slice(begin, end) };
 }
 
-/** @throws FormatError where there is no decompressor; what that throws */
+/** @throws FormatError when the method is unsupported; errors of the decompressor pass through */
 function decompress(type: number, bytes: Uint8Array, maxBytes: number): Uint8Array<ArrayBuffer> {
   if (type === LZ4) return decompressLz4(bytes, maxBytes);
   if (type === ZSTD && zstdDecompressSync) {

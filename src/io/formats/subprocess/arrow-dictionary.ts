@@ -1,4 +1,4 @@
-/** Columns that hold places in a dictionary. Runs in the child. */
+/** Dictionary-encoded columns. Runs in the subprocess. */
 
 import type { KeyWords } from '../../../keys/array.js';
 import type { Dtype } from '../../../keys/dtype.js';
@@ -8,7 +8,7 @@ import { type Body, type DictionaryHeader, damagedFile } from './arrow-file.js';
 
 const WORDS = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array, 8: BigUint64Array } as const;
 
-/** Numbers of some dtype, by their places. */
+/** A dictionary of numbers of one dtype. */
 export class ArrowDictionary {
   readonly #dtype: Dtype;
   #values: Uint8Array<ArrayBuffer> = new Uint8Array(0);
@@ -18,7 +18,7 @@ export class ArrowDictionary {
     this.#dtype = dtype;
   }
 
-  /** Takes a batch of the dictionary: more values, or others. */
+  /** Applies a dictionary batch: a delta appends values, any other batch replaces them. */
   take({ data, isDelta }: DictionaryHeader, body: Body): void {
     const { bytes: width } = dtypeInfo(this.#dtype);
     const column = new ArrowColumn(data, body, { node: 0, buffer: 0 }, width);
@@ -35,11 +35,12 @@ export class ArrowDictionary {
   }
 
   /**
-   * The values at places.
+   * Returns the values at the given indices.
    *
-   * @param indices  unsigned, of the width that `indexBytes` says: negative ones are beyond any dictionary
-   * @param validity  bits of the places that mean something; empty when all do
-   * @throws FormatError for a place that the dictionary has not
+   * @param indices  read as unsigned, so that negative indices are out of range
+   * @param indexBytes  bytes per index
+   * @param validity  validity bits of the indices; empty if all are valid
+   * @throws FormatError when an index is out of range
    */
   gather(
     indices: Uint8Array<ArrayBuffer>,

@@ -1,11 +1,11 @@
-/** Which end of numbers comes first in an Arrow file: apache-arrow does not ask. Runs in the child. */
+/** Detects the endianness of an Arrow file, which apache-arrow does not check. Runs in the subprocess. */
 
-/** Numbers of the fields that hold the schema: in a message, and at the end of a file. */
+/** FlatBuffers field numbers of the schema, in a message and in the file footer. */
 export const SCHEMA_FIELD = { message: 2, footer: 1 } as const;
-/** Number of the schema's field that says it; 0, which is not written, is little-endian. */
+/** FlatBuffers field number of the endianness; the default 0 is not stored and means little-endian. */
 const ENDIANNESS = 0;
 
-/** Where a field of a table is; undefined where it is not written. */
+/** Returns the offset of a table field; undefined if it is absent. */
 function fieldAt(bytes: DataView, table: number, id: number): number | undefined {
   const fields = table - bytes.getInt32(table, true);
   const at = 4 + 2 * id;
@@ -14,9 +14,9 @@ function fieldAt(bytes: DataView, table: number, id: number): number | undefined
 }
 
 /**
- * Whether the schema in some metadata says that numbers are big-endian.
+ * Returns whether the schema in a metadata block declares big-endian numbers.
  *
- * @throws RangeError when the metadata points out of itself
+ * @throws RangeError when an offset points outside the metadata
  */
 export function isBigEndian(metadata: Uint8Array, schemaField: number): boolean {
   const bytes = new DataView(metadata.buffer, metadata.byteOffset, metadata.byteLength);

@@ -1,6 +1,6 @@
 /**
- * The messages of an Arrow file or stream: metadata by apache-arrow, bodies by their places, so that of a column in a
- * batch of any size only what is asked for is read. Runs in the child.
+ * The messages of an Arrow file or stream. apache-arrow decodes the metadata; bodies are addressed by offset, so that
+ * only the requested part of a column is read. Runs in the subprocess.
  */
 import type * as Arrow from 'apache-arrow';
 import { FormatError, PackageError } from '../../../util/errors.js';
@@ -9,7 +9,7 @@ import { isBigEndian, SCHEMA_FIELD } from './arrow-endianness.js';
 import { guardDecoder } from './arrow-guard.js';
 import { type ByteSource, fileSource } from './byte-source.js';
 
-/** The package, with what stands at the end of files, which it does not name itself. */
+/** The apache-arrow package plus `Footer`, which it does not export. */
 export type ArrowPackage = typeof Arrow & Pick<typeof import('apache-arrow/ipc/metadata/file'), 'Footer'>;
 
 /** @throws PackageError when the package is not installed */
@@ -20,11 +20,11 @@ export const loadArrow = (): Promise<ArrowPackage> =>
     return { ...arrow, Footer };
   });
 
-/** What a record batch says of itself. */
+/** The header of a record batch. */
 export type RecordHeader = ReturnType<Arrow.Message<Arrow.MessageHeader.RecordBatch>['header']>;
 export type DictionaryHeader = ReturnType<Arrow.Message<Arrow.MessageHeader.DictionaryBatch>['header']>;
 
-/** A message with the place of its body. */
+/** A decoded message with its body. */
 export type FoundMessage =
   | { readonly schema: Arrow.Schema }
   | { readonly record: RecordHeader; readonly body: Body }
@@ -36,16 +36,16 @@ export interface FoundDictionary {
 }
 
 const MAGIC = 'ARROW1';
-/** The magic and two bytes that fill up to eight. */
+/** The magic number, padded to eight bytes. */
 const FILE_BEGIN = 8;
-/** Lengths are words, little-endian. */
+/** Lengths are little-endian 32-bit words. */
 const LENGTH_BYTES = 4;
-/** What stands before the length of a message since version 0.15. */
+/** Marker before the length of a message, since version 0.15. */
 const CONTINUATION = -1;
 
 export const damagedFile = (what: string): FormatError => new FormatError(what);
 
-/** Part of the file. */
+/** A byte range of the file. */
 export class Body {
   readonly begin: number;
   readonly length: number;
@@ -57,7 +57,7 @@ export class Body {
     this.length = length;
   }
 
-  /** @throws FormatError when the part is not inside this one */
+  /** @throws FormatError when the part exceeds this range */
   part(offset: number, length: number): Body {
     if (!(offset >= 0 && length >= 0 && offset + length <= this.length)) {
       throw damagedFile('a buffer goes beyond the body of its message');
@@ -65,7 +65,7 @@ export class Body {
     return new Body(this.#source, this.begin + offset, length);
   }
 
-  /** The bytes from `begin` to `end`, in memory of their own. */
+  /** Returns a copy of bytes `begin` to `end`. */
   bytes(begin = 0, end = this.length): Uint8Array<ArrayBuffer> {
     return this.#source.bytes(this.begin + begin, this.part(begin, end - begin).length);
   }
@@ -76,7 +76,7 @@ export class ArrowFile {
   readonly #arrow: ArrowPackage;
   readonly #source: ByteSource;
 
-  /** @param source by default the file of the child */
+  /** @param source  default: the file descriptor of the subprocess */
   constructor(arrow: ArrowPackage, source: ByteSource = fileSource()) {
     const { Footer, Schema } = arrow;
     guardDecoder(() => Footer.decode(Footer.encode(new Footer(new Schema([]), undefined, [], []))));
@@ -84,12 +84,12 @@ export class ArrowFile {
     this.#source = source;
   }
 
-  /** The schema, dictionaries and batches, in an order that lets each be read when it comes. */
+  /** Yields schema, dictionaries and record batches, each after the messages that it depends on. */
   messages(): Generator<FoundMessage> {
     return this.#text(0) === MAGIC ? this.#fileMessages() : this.#streamMessages();
   }
 
-  /** By its end, which lists what there is: dictionaries may stand behind what uses them. */
+  /** Uses the footer, because dictionaries may follow the batches that refer to them. */
   *#fileMessages(): Generator<FoundMessage> {
     const end = this.#source.size - MAGIC.length;
     if (end < FILE_BEGIN + LENGTH_BYTES || this.#text(end) !== MAGIC) {
@@ -124,7 +124,7 @@ export class ArrowFile {
     }
   }
 
-  /** A message and where it ends; undefined for the end of a stream. */
+  /** Returns the message at an offset and its end; undefined at the end of a stream. */
   #messageAt(at: number): { readonly found: FoundMessage | undefined; readonly end: number } | undefined {
     if (!(at >= 0 && at + LENGTH_BYTES <= this.#source.size)) throw damagedFile('it ends inside a message');
     const prefix = this.#source.bytes(
@@ -141,7 +141,7 @@ export class ArrowFile {
     const message = this.#decoded(() => {
       const metadata = this.#source.bytes(begin, length);
       const decoded = this.#arrow.Message.decode(metadata);
-      decoded.header(); // which decodes it
+      decoded.header(); // decodes the header
       if (decoded.isSchema()) assertLittleEndian(metadata, SCHEMA_FIELD.message);
       return decoded;
     });

@@ -1,10 +1,11 @@
 /**
- * Bounds for the decoder of Arrow's metadata, which believes what bytes say: it reads beyond them, counts to whatever
- * they name, and follows circles. Runs in the child, where nothing else uses the decoder.
+ * Bounds checks for the metadata decoder of apache-arrow, which does not validate its input. Damaged metadata makes
+ * it read out of bounds, run huge loops, or follow cycles. Runs in the subprocess, where nothing else uses the
+ * decoder.
  */
 import { PackageError } from '../../../util/errors.js';
 
-/** What the decoder reads from. */
+/** The buffer class of the decoder. */
 interface ByteBuffer {
   capacity(): number;
   readUint8(at: number): number;
@@ -13,7 +14,7 @@ interface ByteBuffer {
   __string(at: number, encoding?: number): unknown;
 }
 
-/** Reads that metadata take at most: these for each byte, and those besides. */
+/** Limits on the reads that decoding one metadata block may take. */
 const READS_PER_BYTE = 32;
 const BASE_READS = 10_000;
 
@@ -29,9 +30,10 @@ function countRead(from: ByteBuffer, at: number, bytes: number, cost = 1): void 
 let isGuarded = false;
 
 /**
- * Makes all that is decoded from now on stay within its bytes, and end.
+ * Patches the decoder so that all later decoding stays in bounds and terminates.
  *
- * @param decode  has something decoded, which then knows what it was read from
+ * @param decode  decodes a sample whose result refers to its buffer
+ * @throws PackageError when the installed apache-arrow version has an unknown buffer class
  */
 export function guardDecoder(decode: () => unknown): void {
   if (isGuarded) return;

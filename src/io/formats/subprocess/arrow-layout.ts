@@ -1,4 +1,4 @@
-/** Where the columns of an Arrow schema have their nodes and buffers in a record batch. */
+/** Locates the nodes and buffers of the columns of an Arrow schema in a record batch. */
 import type { DataType, Field } from 'apache-arrow';
 import type { Dtype } from '../../../keys/dtype.js';
 import { DTYPES } from '../../../keys/dtype.js';
@@ -7,7 +7,7 @@ import { damagedFile } from './arrow-file.js';
 
 const PRECISION_BITS = [16, 32, 64];
 
-/** What a type is as keys; null for one that is none. A dictionary is what its values are. */
+/** Returns the dtype of an Arrow type; null if it cannot be a key. A dictionary has the dtype of its values. */
 export function dtypeOfArrow({ DataType: Types }: ArrowPackage, type: DataType): Dtype | null {
   if (Types.isDictionary(type)) return dtypeOfArrow({ DataType: Types } as ArrowPackage, type.dictionary);
   if (Types.isInt(type)) return known(`${type.isSigned ? 'i' : 'u'}${type.bitWidth}`);
@@ -17,13 +17,13 @@ export function dtypeOfArrow({ DataType: Types }: ArrowPackage, type: DataType):
 
 const known = (name: string): Dtype | null => DTYPES.find((dtype) => dtype === name) ?? null;
 
-/** Where a column begins. */
+/** Index of the first node and buffer of a column. */
 export interface ColumnPosition {
   readonly node: number;
   readonly buffer: number;
 }
 
-/** Goes through the columns of a batch, and counts what belongs to each. */
+/** Counts the nodes and buffers of the columns that precede a column. */
 class NodeCounter {
   readonly #types: ArrowPackage['DataType'];
   readonly #variadic: readonly number[];
@@ -54,7 +54,7 @@ class NodeCounter {
   }
 }
 
-/** Where a column would be in a record batch. */
+/** Returns the position of a column in a record batch, without a range check. */
 export function columnBegin(
   { DataType: Types }: ArrowPackage,
   fields: readonly Field[],
@@ -66,7 +66,11 @@ export function columnBegin(
   return { node: counter.node, buffer: counter.buffer };
 }
 
-/** The place of a column of numbers in a record batch. @throws FormatError when the batch has not so many */
+/**
+ * Returns the position of a numeric column in a record batch.
+ *
+ * @throws FormatError when the batch has fewer columns than the schema
+ */
 export function columnPosition(
   arrow: ArrowPackage,
   fields: readonly Field[],

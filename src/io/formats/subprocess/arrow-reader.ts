@@ -1,4 +1,4 @@
-/** Arrow IPC files and streams. Runs in the child. */
+/** Reads Arrow IPC files and streams. Runs in the subprocess. */
 import type { Dictionary, Field } from 'apache-arrow';
 import { type Dtype, dtypeInfo } from '../../../keys/dtype.js';
 import { ArrowColumn } from './arrow-column.js';
@@ -30,7 +30,7 @@ export async function openArrow(): Promise<ColumnReader> {
   if (!Number.isSafeInteger(rows)) throw damagedFile('it has an impossible number of rows');
   const schema = fields;
   return {
-    // The package gives null for a field without a name.
+    // The package returns null for an unnamed field.
     columns: schema.map(({ name, type }) => ({
       name: name ?? '',
       type: `${type}`,
@@ -41,7 +41,7 @@ export async function openArrow(): Promise<ColumnReader> {
   };
 }
 
-/** A column that is read, with the dictionary that it points to. */
+/** A column being read, with its dictionary. */
 interface ColumnReading {
   readonly index: number;
   readonly dtype: Dtype;

@@ -1,4 +1,4 @@
-/** Arrow IPC files and streams, by apache-arrow. Runs in the child. */
+/** Writes Arrow IPC files and streams via apache-arrow. Runs in the subprocess. */
 import { writeSync } from 'node:fs';
 import type { DataType, RecordBatch, RecordBatchWriter, Schema } from 'apache-arrow';
 import type { Dtype } from '../../../keys/dtype.js';
@@ -20,19 +20,19 @@ const TYPES = {
   f64: 'Float64',
 } as const satisfies Record<Dtype, keyof ArrowPackage>;
 
-/** A writer of record batches, into the file at once; `finish` ends it. */
+/** Returns a writer of record batches that writes synchronously; `finish` completes the file. */
 export function arrowWriter(
   arrow: ArrowPackage,
   format: SubprocessFormat,
   schema: Schema,
 ): RecordBatchWriter {
-  /** Where the writer leaves its bytes: in the file, at once. */
+  /** Writes chunks to the file synchronously. */
   class FileSink extends arrow.AsyncByteQueue {
     override write(chunk: Uint8Array): void {
       for (let at = 0; at < chunk.length; ) at += writeSync(FD.file, chunk, at);
     }
   }
-  /** The package leaves out the schema at the beginning of files, which those who read them as streams look for. */
+  /** Adds the leading schema, which the package omits in files but stream readers require. */
   class FileWriter extends arrow.RecordBatchFileWriter {
     protected override _writeSchema(of: Schema): this {
       return super._writeSchema(of)._writeMessage(arrow.Message.from(of));
@@ -43,7 +43,11 @@ export function arrowWriter(
   return writer;
 }
 
-/** Writes all batches in their order, and says how many rows those were. */
+/**
+ * Writes all batches in order.
+ *
+ * @returns the number of rows written
+ */
 export async function writeArrow({ format }: WriteMessage, source: ColumnSource): Promise<number> {
   const arrow = await loadArrow();
   const { schema, next } = keyBatches(arrow, source);
@@ -57,7 +61,7 @@ export async function writeArrow({ format }: WriteMessage, source: ColumnSource)
   return rows;
 }
 
-/** Batches of keys as record batches, one by one. */
+/** Converts batches of keys to record batches, one at a time. */
 export function keyBatches(
   arrow: ArrowPackage,
   source: ColumnSource,

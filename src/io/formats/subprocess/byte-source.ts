@@ -1,15 +1,19 @@
-/** Bytes that are read at any place: of the child's file, or of memory. Runs in the child. */
+/** Random-access byte sources: the file of the subprocess, or memory. Runs in the subprocess. */
 import { fstatSync, readSync } from 'node:fs';
 import { FormatError } from '../../../util/errors.js';
 import { FD } from './protocol.js';
 
 export interface ByteSource {
   readonly size: number;
-  /** So many bytes from `position` on, in memory of their own. @throws FormatError where the file was cut meanwhile */
+  /**
+   * Returns a copy of `length` bytes from `position` on.
+   *
+   * @throws FormatError when the file was truncated in the meantime
+   */
   bytes(position: number, length: number): Uint8Array<ArrayBuffer>;
 }
 
-/** The file of the child. */
+/** Returns a source for the file of the subprocess. */
 export const fileSource = (): ByteSource => ({
   size: fstatSync(FD.file).size,
   bytes(position, length) {
@@ -25,6 +29,6 @@ export const fileSource = (): ByteSource => ({
 
 export const memorySource = (memory: Uint8Array): ByteSource => ({
   size: memory.length,
-  // Not by slice, which of a Buffer is a view.
+  // Not `slice`, which returns a view for a Buffer.
   bytes: (position, length) => new Uint8Array(memory.subarray(position, position + length)),
 });

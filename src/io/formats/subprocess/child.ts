@@ -1,6 +1,6 @@
 /**
- * The program of the child that reads or writes one file of another format, so that a reader's crash is no crash of ours. It
- * has the file and four pipes, and ends with its parent.
+ * Main program of the subprocess that reads or writes one file of another format. A crash of a format library ends
+ * only this process. It gets the file and four pipes, and exits with its parent.
  */
 import { writeFileSync } from 'node:fs';
 import { Socket } from 'node:net';
@@ -26,12 +26,12 @@ import {
   type WriteTableMessage,
 } from './protocol.js';
 
-/** Ends at once, whatever a library is doing. */
+/** Exits immediately, even while a library is busy. */
 const end = (): void => void process.kill(process.pid, 'SIGKILL');
 
 const send = (message: Message): void => writeFrame(FD.out, { message });
 
-/** What the parent says next; without it there is nothing to do any more. */
+/** Waits for the next frame of the parent; exits if the pipe is closed. */
 function receive(): ReturnType<typeof readFrame> & object {
   const frame = readFrame(FD.in);
   if (!frame) end();
@@ -86,7 +86,7 @@ async function readTable(request: ReadTableMessage): Promise<void> {
   send({ is: 'end', rows: sent });
 }
 
-/** The next batch of what is to be written; undefined behind the last one. */
+/** Returns the next batch to write; undefined after the last one. */
 function next(): Batch | undefined {
   const frame = receive();
   return 'batch' in frame ? frame.batch : undefined;
@@ -102,7 +102,7 @@ async function write(request: WriteMessage): Promise<void> {
   send({ is: 'end', rows: await WRITERS[request.format].columns(request, source) });
 }
 
-/** An error as the parent takes it: one of ours as it is, any other as what the file has brought about. */
+/** Converts an error to a ClsortError. Errors of a library become a FormatError, because the file caused them. */
 function toClsortError(error: unknown): ClsortError {
   const cause = duckdbError(error);
   return cause instanceof ClsortError
@@ -111,13 +111,13 @@ function toClsortError(error: unknown): ClsortError {
 }
 
 async function main(): Promise<void> {
-  // The parent holds the other end, and never writes: it ends when the parent does, in whatever way.
+  // The parent keeps the other end open without writing, so the pipe closes whenever the parent exits.
   const lifeline = new Socket({ fd: FD.lifeline });
   lifeline.on('close', end).on('error', end).resume().unref();
   try {
-    writeFileSync('/proc/self/oom_score_adj', '1000'); // where memory runs out, this process is the one to go
+    writeFileSync('/proc/self/oom_score_adj', '1000'); // makes the kernel's OOM killer pick this process first
   } catch {
-    // Not every system has it.
+    // Not supported on every system.
   }
   try {
     const request = message(['read', 'write', 'read-table', 'write-table']);
@@ -130,5 +130,5 @@ async function main(): Promise<void> {
   }
 }
 
-// Nothing is left to do, and no library need be asked to close.
+// Nothing is left to do, and closing the libraries is unnecessary.
 void main().finally(end);

@@ -1,18 +1,18 @@
-/** What the readers and writers of a child have in common, whichever library is behind them. */
+/** Interfaces that all readers and writers of the subprocess implement. */
 import type { Batch, FileColumn, NamedColumn, TextOptions, WantedColumn } from './protocol.js';
 
-/** A foreign file that is open in the child. */
+/** An open file in the subprocess. */
 export interface ColumnReader {
   readonly columns: readonly FileColumn[];
-  /** Rows in all; null where that is known at the end only. */
+  /** Total number of rows; null if unknown before the end. */
   readonly rows: number | null;
-  /** Batches with these columns, in the order of rows. */
+  /** Yields batches of these columns, in row order. */
   batches(wanted: readonly WantedColumn[]): AsyncIterable<Batch> | Iterable<Batch>;
 }
 
-/** What is to be written, and where it comes from. */
+/** The columns to write, and the source of their batches. */
 export interface ColumnSource extends TextOptions {
   readonly columns: readonly NamedColumn[];
-  /** The next batch, waited for on this thread; undefined behind the last one. */
+  /** Blocks until the next batch arrives; returns undefined after the last one. */
   next(): Batch | undefined;
 }

@@ -1,4 +1,4 @@
-/** Texts, by DuckDB. Runs in the child. */
+/** Writes text formats with DuckDB. Runs in the subprocess. */
 import type { DuckDBDataChunk } from '@duckdb/node-api';
 import type { Dtype } from '../../../keys/dtype.js';
 import type { ColumnSource } from './column-reader.js';
@@ -7,12 +7,16 @@ import { halvesToSingles } from './half-float.js';
 import type { Batch, TextOptions, WriteMessage } from './protocol.js';
 import { BUFFERS_PER_COLUMN } from './protocol.js';
 
-/** Rows of a chunk: DuckDB's vectors have no more. */
+/** Rows per chunk: the maximum size of a DuckDB vector. */
 export const CHUNK_ROWS = 2048;
 
 const NO_BATCH: Batch = { rows: 0, buffers: [] };
 
-/** Writes all batches in their order, and says how many rows those were. */
+/**
+ * Writes all batches in order.
+ *
+ * @returns the number of rows written
+ */
 export async function writeDuckdb(message: WriteMessage, source: ColumnSource): Promise<number> {
   const duckdb = await loadDuckdb();
   const connection = await connect(duckdb);
@@ -23,7 +27,7 @@ export async function writeDuckdb(message: WriteMessage, source: ColumnSource): 
     while (at === batch.rows) {
       const next = source.next();
       if (!next) {
-        chunk.rowCount = 0; // which ends the scan
+        chunk.rowCount = 0; // ends the scan
         return;
       }
       batch = widenHalves(next, source);
@@ -50,7 +54,7 @@ export async function writeDuckdb(message: WriteMessage, source: ColumnSource): 
       bindFunction: (info) => {
         for (const { name, dtype } of source.columns) info.addResultColumn(name, typeOf(duckdb, dtype));
       },
-      initFunction: (info) => info.setMaxThreads(1), // the order of rows is that of the batches
+      initFunction: (info) => info.setMaxThreads(1), // keeps the rows in batch order
       mainFunction,
     }),
   );
@@ -58,21 +62,21 @@ export async function writeDuckdb(message: WriteMessage, source: ColumnSource): 
   return rows;
 }
 
-/** Options of a statement that writes a file of a format. */
+/** Returns the COPY options for a format. */
 export function copyOptions({
   format,
   header = true,
   delimiter,
   compression,
 }: TextOptions & Pick<WriteMessage, 'format'>): string[] {
-  // Without the first DuckDB writes to another name, and renames.
+  // By default DuckDB writes to a temporary name and renames.
   const options = ['USE_TMP_FILE false', `FORMAT ${format === 'ndjson' ? 'json' : format}`];
   if (compression) options.push(`COMPRESSION ${compression}`);
   if (format === 'csv') options.push(`HEADER ${header}`, `DELIMITER ${literal(delimiter ?? ',')}`);
   return options;
 }
 
-/** A batch whose halves are singles: DuckDB has no halves. */
+/** Widens f16 columns to f32, because DuckDB has no half-precision type. */
 function widenHalves({ rows, buffers }: Batch, { columns }: ColumnSource): Batch {
   const isHalf = (i: number): boolean => i % BUFFERS_PER_COLUMN === 1 && dtypeAt(columns, i) === 'f16';
   return {

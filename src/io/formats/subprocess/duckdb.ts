@@ -1,4 +1,4 @@
-/** DuckDB as a writer of one file, and nothing else. Runs in the child. */
+/** A restricted DuckDB instance that only writes one file. Runs in the subprocess. */
 import { availableParallelism } from 'node:os';
 import type { DuckDBConnection, DuckDBType } from '@duckdb/node-api';
 import type { Dtype } from '../../../keys/dtype.js';
@@ -8,20 +8,20 @@ import { FD } from './protocol.js';
 
 export type DuckDB = typeof import('@duckdb/node-api');
 
-/** Memory that DuckDB takes for its buffers; what it cannot do in that it refuses. */
+/** Memory limit of DuckDB's buffers; statements that need more fail. */
 const MEMORY_LIMIT = '384MB';
 const MAX_THREADS = 4;
 
-/** The file, by the only name that statements have for it: names that users give never get here. */
+/** Path of the file in SQL statements. User-supplied paths never reach a statement. */
 export const FILE = `'/dev/fd/${FD.file}'`;
 
-/** A text in a statement. */
+/** Returns a quoted SQL string literal. */
 export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
-/** A name in a statement. */
+/** Returns a quoted SQL identifier. */
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-/** What DuckDB calls the types of keys. There are no halves: they are floats on the way. */
+/** DuckDB type of each dtype. f16 is converted to FLOAT. */
 export const SQL_TYPES: Readonly<Record<Dtype, string>> = {
   u8: 'UTINYINT',
   i8: 'TINYINT',
@@ -40,7 +40,7 @@ export const SQL_TYPES: Readonly<Record<Dtype, string>> = {
 export const loadDuckdb = (): Promise<DuckDB> =>
   optionalPackage('@duckdb/node-api', 'this format', () => import('@duckdb/node-api'));
 
-/** A database in memory that sees the file and nothing else, loads nothing, and cannot be told otherwise. */
+/** Opens an in-memory database that can access only the file, loads no extensions, and has a locked configuration. */
 export async function connect({ DuckDBInstance }: DuckDB): Promise<DuckDBConnection> {
   const instance = await DuckDBInstance.create(':memory:', {
     threads: String(Math.min(MAX_THREADS, availableParallelism())),
@@ -58,13 +58,13 @@ export async function connect({ DuckDBInstance }: DuckDB): Promise<DuckDBConnect
   return connection;
 }
 
-/** Where DuckDB's words about a file end, and those about statements and options begin, which users do not see. */
+/** Matches the start of DuckDB's advice about statements and options, which is not shown to users. */
 const INTERNAL_ADVICE =
   /\n\s*LINE \d+:|\nPossible |\n\s*Column \S+ is being converted|\nThis can be due|\n?Try |; Suggestion/;
-/** Characters of DuckDB's words that are passed on: it quotes lines of any length. */
+/** Maximum length of a DuckDB message that is passed on; DuckDB quotes lines of any length. */
 const MAX_MESSAGE_LENGTH = 600;
 
-/** What DuckDB says, as an error of ours where it is one of memory or of the disk. */
+/** Converts a DuckDB error. Memory and disk errors become a MemoryError or an IoError. */
 export function duckdbError(cause: unknown): unknown {
   const { message = '' } = cause instanceof Error ? cause : {};
   const [, kind, text = ''] = /^([A-Z][\w ]*) Error: (.*)$/s.exec(message) ?? [];
@@ -77,16 +77,16 @@ export function duckdbError(cause: unknown): unknown {
   return isFull ? new IoError(short, { cause }) : new Error(short, { cause });
 }
 
-/** The values of a column of numbers, as DuckDB holds them; to be copied before its chunk is gone. */
+/** Values of a numeric column in DuckDB's memory; valid only until the chunk is released. */
 export type Items = Uint8Array | Uint16Array | Uint32Array | BigUint64Array | Float32Array | Float64Array;
 
-/** A vector with what its class keeps to itself: its memory, and the bits of rows that are no null, 64 a word. */
+/** A vector with its private fields: the values, and the validity bits, 64 per word. */
 interface OpenVector {
   readonly items: Items;
   readonly validity: { readonly data: BigUint64Array | null };
 }
 
-/** @throws Error when the package keeps its memory otherwise */
+/** @throws Error when this version of the package has other private fields */
 export function openVector(vector: object): OpenVector {
   const { items, validity } = vector as Partial<OpenVector>;
   if (!ArrayBuffer.isView(items) || validity?.data === undefined) {
@@ -95,6 +95,6 @@ export function openVector(vector: object): OpenVector {
   return { items, validity };
 }
 
-/** The types of this version by their names. */
+/** Returns the DuckDB type object of a dtype. */
 export const typeOf = (duckdb: DuckDB, dtype: Dtype): DuckDBType =>
   (duckdb as unknown as Record<string, DuckDBType>)[SQL_TYPES[dtype]] as DuckDBType;

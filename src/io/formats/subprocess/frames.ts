@@ -1,6 +1,6 @@
 /**
- * Messages and batches as bytes in a pipe. A frame is its kind and the length of its contents, 4 bytes each,
- * little-endian, and the contents: JSON, or a batch, every buffer of which begins at a multiple of 8.
+ * Encodes messages and batches for a pipe. A frame is its kind and its content length (4 bytes each, little-endian),
+ * then the content: JSON, or a batch whose buffers are aligned to 8 bytes.
  */
 import { readSync, writeSync } from 'node:fs';
 import type { Batch, Message } from './protocol.js';
@@ -10,13 +10,13 @@ export type Frame = { readonly message: Message } | { readonly batch: Batch };
 const MESSAGE = 1;
 const BATCH = 2;
 const HEAD_BYTES = 8;
-/** Longest contents that are believed; what is read makes room for them when they come. */
+/** Maximum content length. The receiver allocates this much memory on request. */
 export const MAX_BYTES = 2 ** 28;
 const ALIGNMENT = 8;
 
 const padding = (bytes: number): number => -bytes & (ALIGNMENT - 1);
 
-/** The parts of a frame, one behind the other; buffers are not copied. */
+/** Returns the consecutive parts of a frame, without copying buffers. */
 export function encodeFrame(frame: Frame): Uint8Array[] {
   const contents =
     'message' in frame ? [Buffer.from(JSON.stringify(frame.message))] : batchParts(frame.batch);
@@ -33,7 +33,7 @@ function batchParts({ rows, buffers }: Batch): Uint8Array[] {
   return [table, ...buffers].flatMap((part) => [part, new Uint8Array(padding(part.length))]);
 }
 
-/** @param contents in memory of their own: buffers of a batch are views of them */
+/** @param contents  must own its memory: the buffers of the batch are views of it */
 function decodeFrame(kind: number, contents: Uint8Array): Frame {
   if (kind === MESSAGE) return { message: JSON.parse(Buffer.from(contents).toString()) as Message };
   const [rows = 0, count = 0, ...lengths] = new Uint32Array(contents.buffer, 0, 2 + tableCount(contents));
@@ -54,7 +54,7 @@ function decodeHead(head: Uint8Array): { readonly kind: number; readonly bytes: 
   return { kind, bytes };
 }
 
-/** The frames of a stream; ends where it ends, be it inside a frame. */
+/** Yields the frames of a stream. An incomplete last frame is dropped. */
 export async function* framesOf(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Frame> {
   const head = new Uint8Array(HEAD_BYTES);
   let kind = 0;
@@ -80,7 +80,7 @@ export async function* framesOf(stream: AsyncIterable<Uint8Array>): AsyncGenerat
   }
 }
 
-/** The next frame from a pipe, waited for on this thread; undefined at the pipe's end. */
+/** Blocks until the next frame arrives; returns undefined at the end of the pipe. */
 export function readFrame(fd: number): Frame | undefined {
   const head = readFully(fd, HEAD_BYTES);
   if (!head) return undefined;
@@ -99,7 +99,7 @@ function readFully(fd: number, bytes: number): Uint8Array | undefined {
   return all;
 }
 
-/** Writes a frame to a pipe, and waits on this thread until there is room. */
+/** Writes a frame to a pipe, and blocks while the pipe is full. */
 export function writeFrame(fd: number, frame: Frame): void {
   for (const part of encodeFrame(frame)) {
     for (let at = 0; at < part.length; ) at += writeSync(fd, part, at);

@@ -1,29 +1,29 @@
 /**
- * Frames of LZ4, as Arrow compresses its buffers by: after the public description of the frame and block formats. Runs in the
- * child. What the bytes say is believed nowhere: places and lengths have to lie in what is there, the result grows with what
- * is found and not with what is claimed, and the checksums that a frame has must be right.
+ * Decompressor for LZ4 frames, one of the compressions of Arrow buffers. Follows the public frame and block format
+ * descriptions. Runs in the subprocess. It trusts no length in the input: offsets are range-checked, the output grows
+ * with actual data, and checksums are verified.
  */
 import { xxh32 } from './xxh32.js';
 
 const MAGIC = 0x184d_2204;
-/** Frames that hold no data have one of sixteen such. */
+/** Magic number of skippable frames; the low four bits are arbitrary. */
 const SKIPPABLE = 0x184d_2a50;
 
-/** Bits of the flags of a frame. */
+/** Flag bits of a frame descriptor. */
 const FLAG = { dictionary: 1, contentChecksum: 4, contentSize: 8, blockChecksum: 16, version: 0xc0 } as const;
 const VERSION = 0x40;
 
-/** The top bit of a block's length says that it is stored as it is. */
+/** The top bit of a block length marks an uncompressed block. */
 const STORED = 0x8000_0000;
 
-/** Lengths of matches begin with this. */
+/** Minimum match length, which is added to the stored length. */
 const MIN_MATCH = 4;
-/** A length that is that long goes on in the next byte. */
+/** A length nibble with this value continues in the next byte. */
 const EXTENDED_LENGTH = 15;
 
 const FIRST_BYTES = 2 ** 16;
 
-/** Bytes that come out, in memory that grows. */
+/** An output buffer that grows on demand. */
 class GrowingBuffer {
   bytes: Uint8Array<ArrayBuffer>;
   length = 0;
@@ -34,7 +34,11 @@ class GrowingBuffer {
     this.bytes = new Uint8Array(Math.min(maxBytes, FIRST_BYTES));
   }
 
-  /** Makes room for so many more. @throws RangeError */
+  /**
+   * Reserves space for `more` bytes.
+   *
+   * @throws RangeError when the output would exceed its maximum size
+   */
   reserve(more: number): void {
     const needed = this.length + more;
     if (needed > this.#maxBytes) throw new RangeError(`it holds more than ${this.#maxBytes} bytes`);
@@ -50,7 +54,7 @@ class GrowingBuffer {
     this.length += part.length;
   }
 
-  /** Repeats `length` bytes that came `distance` ago; of fewer than that all come by turns. */
+  /** Copies `length` bytes from `distance` bytes back; an overlapping match repeats its bytes. */
   copyMatch(distance: number, length: number): void {
     this.reserve(length);
     const { bytes } = this;
@@ -62,10 +66,10 @@ class GrowingBuffer {
 }
 
 /**
- * What a buffer of frames holds.
+ * Decompresses a buffer of LZ4 frames.
  *
- * @param maxBytes bytes that it may come to
- * @throws RangeError that says what is wrong with it
+ * @param maxBytes  maximum size of the result
+ * @throws RangeError when the input is damaged or the result is too large
  */
 export function decompressLz4(bytes: Uint8Array, maxBytes: number): Uint8Array<ArrayBuffer> {
   const out = new GrowingBuffer(maxBytes);
@@ -74,7 +78,7 @@ export function decompressLz4(bytes: Uint8Array, maxBytes: number): Uint8Array<A
   return out.bytes.subarray(0, out.length);
 }
 
-/** Reads a frame, and returns where it ends. A DataView throws a RangeError beyond its end. */
+/** Decodes a frame and returns its end. A DataView throws a RangeError for reads out of bounds. */
 function decodeFrame(view: DataView, bytes: Uint8Array, begin: number, out: GrowingBuffer): number {
   const magic = view.getUint32(begin, true);
   if ((magic & ~15) >>> 0 === SKIPPABLE) return subrange(bytes, begin + 8, view.getUint32(begin + 4, true));
@@ -100,7 +104,7 @@ function decodeFrame(view: DataView, bytes: Uint8Array, begin: number, out: Grow
       if (view.getUint32(at, true) !== xxh32(block)) throw new RangeError('the checksum of a block is wrong');
       at += 4;
     }
-    // Blocks may repeat what those before them hold, but nothing from before the frame.
+    // A block may refer to earlier blocks, but not to data before the frame.
     if (word & STORED) out.add(block);
     else decodeBlock(block, start, out);
   }
@@ -117,7 +121,11 @@ function subrange(bytes: Uint8Array, at: number, length: number): number {
   return at + length;
 }
 
-/** Sequences of literals, and of what came before. @param start of what may be repeated */
+/**
+ * Decodes the sequences of a block.
+ *
+ * @param start  start of the data that matches may refer to
+ */
 function decodeBlock(block: Uint8Array, start: number, out: GrowingBuffer): void {
   let at = 0;
   const byte = (): number => {
@@ -139,7 +147,7 @@ function decodeBlock(block: Uint8Array, start: number, out: GrowingBuffer): void
     const end = subrange(block, at, literals);
     out.add(block.subarray(at, end));
     at = end;
-    if (at === block.length) return; // the last sequence has literals only
+    if (at === block.length) return; // the last sequence has only literals
     const distance = byte() | (byte() << 8);
     if (distance === 0 || distance > out.length - start)
       throw new RangeError('it repeats what was not there');

@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 
-/** Milliseconds between two looks. */
+/** Poll interval in milliseconds. */
 const POLL_MS = 50;
 
-/** Looks at the memory of a process from time to time. */
+/** Polls the memory usage of a process. */
 export interface MemoryWatch {
-  /** Whether it took too much. */
+  /** Whether the limit was exceeded. */
   readonly isExceeded: boolean;
   stop(): void;
 }
 
-/** Resident bytes of a process; undefined where the system does not tell. */
+/** Returns the resident memory of a process in bytes; undefined if the system does not report it. */
 export function residentBytes(pid: number): number | undefined {
   try {
     const [, kib] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1')) ?? [];
@@ -20,7 +20,10 @@ export function residentBytes(pid: number): number | undefined {
   }
 }
 
-/** Calls `onExceeded` once when a process takes more than so many resident bytes, where the system tells. */
+/**
+ * Calls `onExceeded` once when the resident memory of a process exceeds `bytes`. Does nothing if the system does not
+ * report it.
+ */
 export function watchMemory(pid: number | undefined, bytes: number, onExceeded: () => void): MemoryWatch {
   const watch = { isExceeded: false, stop: () => clearInterval(timer) };
   const timer = setInterval(() => {

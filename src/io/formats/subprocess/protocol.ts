@@ -1,38 +1,38 @@
-/** What this process and the child that reads or writes a file of another format say to each other. */
+/** Message protocol between this process and the subprocess that reads or writes a file. */
 import type { Dtype } from '../../../keys/dtype.js';
 import type { KeyOrder } from '../../tables/key-codes.js';
 import type { TableField, TableType } from '../../tables/table-type.js';
 
-/** Formats that a child reads and writes. */
+/** Formats that the subprocess reads and writes. */
 export type BinaryFormat = 'arrow' | 'arrows' | 'parquet';
 
-/** Formats that a child writes, and that this process reads. */
+/** Formats that the subprocess writes and this process reads. */
 export type TextFormat = 'csv' | 'ndjson';
 
 export type SubprocessFormat = BinaryFormat | TextFormat;
 
-/** What texts may be compressed with. */
+/** Compression methods of text files. */
 export type Compression = 'gzip' | 'zstd';
 
-/** How a text is to be written; what is undefined is as usual. */
+/** Text writing options; undefined selects the default. */
 export interface TextOptions {
   readonly header?: boolean | undefined;
   readonly delimiter?: string | undefined;
   readonly compression?: Compression | undefined;
 }
 
-/** A column as a file has it. */
+/** A column of a file. */
 export interface FileColumn {
   readonly name: string;
-  /** The type in the words of the format: 'DECIMAL(18,3)', 'Utf8', … */
+  /** Type name in the format: 'DECIMAL(18,3)', 'Utf8', … */
   readonly type: string;
-  /** What its values are as keys; null for those that are none. */
+  /** Dtype of the values as keys; null if they cannot be keys. */
   readonly dtype: Dtype | null;
 }
 
-/** A column that is asked for, or given. */
+/** A requested column. */
 export interface WantedColumn {
-  /** Place in the file, from 0. */
+  /** 0-based column index in the file. */
   readonly index: number;
   readonly dtype: Dtype;
 }
@@ -42,19 +42,19 @@ export interface NamedColumn {
   readonly dtype: Dtype;
 }
 
-/** Opens the file for reading; answered by a `schema`. */
+/** Opens the file for reading. The reply is a `schema`. */
 export interface ReadMessage {
   readonly is: 'read';
   readonly format: BinaryFormat;
 }
 
-/** Asks for columns; answered by batches and an `end`. */
+/** Requests columns. The reply consists of batches and an `end`. */
 export interface ColumnsMessage {
   readonly is: 'columns';
   readonly columns: readonly WantedColumn[];
 }
 
-/** Opens the file for writing; followed by batches and an `end`, and answered by an `end`. */
+/** Opens the file for writing. Batches and an `end` follow; the reply is an `end`. */
 export interface WriteMessage extends TextOptions {
   readonly is: 'write';
   readonly format: SubprocessFormat;
@@ -64,64 +64,70 @@ export interface WriteMessage extends TextOptions {
 export interface SchemaMessage {
   readonly is: 'schema';
   readonly columns: readonly FileColumn[];
-  /** Rows in all; null where that is known at the end only. */
+  /** Total number of rows; null if unknown before the end. */
   readonly rows: number | null;
 }
 
-/** Opens the file as a table; answered by a `table`. */
+/** Opens the file as a table. The reply is a `table`. */
 export interface ReadTableMessage {
   readonly is: 'read-table';
   readonly format: BinaryFormat;
 }
 
-/** A column of a table as a file has it. */
+/** A table column of a file. */
 export interface FoundField extends Omit<TableField, 'type'> {
-  /** Undefined for types that are not known here. */
+  /** Undefined for unsupported types. */
   readonly type?: TableType;
-  /** The type in the words of the format. */
+  /** Type name in the format. */
   readonly text: string;
 }
 
 export interface TableMessage {
   readonly is: 'table';
   readonly fields: readonly FoundField[];
-  /** Rows in all; null where that is known at the end only. */
+  /** Total number of rows; null if unknown before the end. */
   readonly rows: number | null;
-  /** What the file says besides, by keys. */
+  /** Key-value metadata of the file. */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
-/** A column that rows are ordered by, by its place in the file. */
+/** A key column, by its index in the file. */
 export interface WantedKey extends KeyOrder {
   readonly index: number;
 }
 
-/** Asks for rows; answered by batches and an `end`. Buffers of a batch: lengths of codes (u32), codes, lengths of rows, rows. */
+/**
+ * Requests rows. The reply consists of batches and an `end`. Buffers of a batch: code lengths (u32), codes, row
+ * lengths, rows.
+ */
 export interface RowsMessage {
   readonly is: 'rows';
-  /** The columns of the rows, by their places. */
+  /** Indices of the columns to include in the rows. */
   readonly columns: readonly number[];
   readonly keys: readonly WantedKey[];
-  /** Columns that are to be told apart by a second code, whose lengths and bytes come last in a batch. */
+  /**
+   * Columns that define equality of rows. Their codes are sent as a second code, whose lengths and bytes come last in
+   * a batch.
+   */
   readonly distinct: readonly number[] | null;
 }
 
-/** Opens the file for writing; followed by batches and an `end`, and answered by an `end`. Buffers of a batch: rows. */
+/** Opens the file for writing. Batches and an `end` follow; the reply is an `end`. Buffers of a batch: rows. */
 export interface WriteTableMessage extends TextOptions {
   readonly is: 'write-table';
   readonly format: SubprocessFormat;
   readonly fields: readonly TableField[];
-  /** What the file says besides, by keys; of formats that have such. */
+  /** Key-value metadata to write, in formats that support it. */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
-/** All batches have come, or have been written. */
+/** Marks the end of the batches, when sent or when written. */
 export interface EndMessage {
   readonly is: 'end';
   readonly rows: number;
 }
 
-/** An error of ours, as far as it can be told. */
+/** A serialized ClsortError. */
 export interface ErrorMessage {
   readonly is: 'error';
   readonly code: string;
@@ -142,19 +148,19 @@ export type Message =
   | ErrorMessage;
 
 /**
- * Rows of some columns, laid out as Arrow does: for each column in turn the bits that say which rows are no null (empty
- * when none is), then what its type has: for numbers their little-endian bytes.
+ * Rows of some columns in Arrow layout. Each column has its validity bits (empty if it has no nulls), then the
+ * buffers of its type: for numbers, the little-endian values.
  */
 export interface Batch {
   readonly rows: number;
   readonly buffers: readonly Uint8Array[];
 }
 
-/** Buffers that a column of numbers has in a batch. */
+/** Number of buffers per numeric column in a batch. */
 export const BUFFERS_PER_COLUMN = 2;
 
-/** Rows of a batch at most. */
+/** Maximum number of rows per batch. */
 export const BATCH_ROWS = 2 ** 17;
 
-/** The descriptors of a child: what it hears, what it says, the file, and what ends when its parent has. */
+/** File descriptors of the subprocess. The lifeline closes when the parent exits. */
 export const FD = { in: 0, out: 1, errors: 2, file: 3, lifeline: 4 } as const;

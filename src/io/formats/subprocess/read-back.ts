@@ -1,21 +1,21 @@
-/** Reads a file again that was written, and compares it with what was sent to be written. */
+/** Reads a written file back and compares it with the data that was sent. */
 import { createHash } from 'node:crypto';
 import { IoError } from '../../../util/errors.js';
 import { type TableField, typeText } from '../../tables/table-type.js';
 import type { Batch, Message } from './protocol.js';
 import { ReaderProcess } from './reader-process.js';
 
-/** What is read again: the column of keys, or the rows of a table. */
+/** The data to read back: the key column, or the rows of a table. */
 export interface ReadBackRequest {
   readonly open: Extract<Message, { is: 'read' | 'read-table' }>;
   readonly ask: Extract<Message, { is: 'columns' | 'rows' }>;
-  /** The buffer of a batch that has what was sent. */
+  /** Index of the batch buffer that holds the sent data. */
   readonly buffer: number;
-  /** The columns, where the file has types for them. */
+  /** Expected columns, for formats with typed columns. */
   readonly fields?: readonly TableField[];
 }
 
-/** Text that is JSON is a text where there is no such type. */
+/** A format without a JSON type returns JSON columns as text. */
 const typeNames = (fields: readonly Partial<TableField>[]): string =>
   JSON.stringify(fields.map(({ name, type }) => [name, type && typeText(type).replaceAll('json', 'text')]));
 
@@ -27,12 +27,12 @@ export class ReadBack {
     this.#request = request;
   }
 
-  /** Takes note of what is sent. */
+  /** Adds sent bytes to the hash. */
   add(bytes: Uint8Array): void {
     this.#sent.update(bytes);
   }
 
-  /** @throws IoError where something else comes back */
+  /** @throws IoError when the file differs from the sent data */
   async compare({ name, fd, signal }: { name: string; fd: number; signal: AbortSignal }): Promise<void> {
     const { open, ask, buffer, fields } = this.#request;
     const found = createHash('sha256');

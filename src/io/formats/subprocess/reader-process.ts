@@ -1,4 +1,4 @@
-/** The child that reads or writes a file of another format, as its parent sees it. */
+/** The parent's side of the subprocess that reads or writes a file. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,33 +22,33 @@ import { type ErrorMessage, FD } from './protocol.js';
 
 const PROGRAM = ['dist', 'src', 'io', 'formats', 'subprocess', 'child.js'];
 
-/** Of the heap of its JavaScript, in MiB; what libraries hold is beside it. */
+/** JavaScript heap limit in MiB; memory of native libraries is not included. */
 const HEAP_MIB = 256;
-/** Resident bytes from which on the child is stopped: no file takes that much, unless it means to. */
+/** Resident memory limit in bytes. Only a damaged or malicious file needs more. */
 const MEMORY_BYTES = 2 ** 30;
-/** Bytes that are kept of what it says when it crashes. */
+/** Maximum length of the stderr output that is kept for crash reports. */
 const MAX_STDERR_BYTES = 2048;
 
-/** Variables that a child needs to start: where the system's loader finds libraries. */
+/** Environment variables that the subprocess needs to start: search paths of the loader. */
 const ENVIRONMENT = ['LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH', 'SystemRoot'];
-/** Yarn's Plug'n'Play brings the resolver of packages by it. */
+/** Yarn Plug'n'Play passes its package resolver in this variable. */
 const PNP_ENVIRONMENT = ['NODE_OPTIONS'];
 
 type ErrorClass = new (message: string, details?: ErrorDetails) => ClsortError;
 
 const ERRORS: readonly ErrorClass[] = [DtypeError, IoError, MemoryError, PackageError];
 
-/** What a child is started with. */
+/** Options of a ReaderProcess. */
 export interface ReaderProcessOptions {
-  /** For messages. */
+  /** Display name of the file, for messages. */
   readonly name: string;
-  /** For messages: what is done to the file. */
+  /** Operation on the file, for messages. */
   readonly what: 'read' | 'write';
   readonly fd: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A process of ours that has one file of another format open, and nothing else. It is killed by `close` and by the signal. */
+/** A subprocess with access to one open file only. `close` and the signal kill it. */
 export class ReaderProcess {
   readonly #file: ReaderProcessOptions;
   readonly #child: ChildProcess;
@@ -79,11 +79,11 @@ export class ReaderProcess {
       stdio: ['pipe', 'pipe', 'pipe', file.fd, 'pipe'],
       cwd: '/',
       env,
-      detached: true, // a terminal's signals are for this process, which ends the child
+      detached: true, // keeps it out of terminal signals; this process ends it
       windowsHide: true,
     });
     this.#in = this.#child.stdin as Writable;
-    this.#in.on('error', () => undefined); // the write that fails tells
+    this.#in.on('error', () => undefined); // the failed write reports the error
     this.#frames = framesOf(this.#child.stdout as Readable);
     this.#child.stderr?.on('data', (chunk: Buffer) => {
       this.#stderr = (this.#stderr + chunk.toString()).slice(-MAX_STDERR_BYTES);
@@ -98,32 +98,39 @@ export class ReaderProcess {
     file.signal?.addEventListener('abort', this.#kill, { once: true });
   }
 
-  /** Says something to the child; fulfilled when it has left, so that buffers may be used again. */
+  /**
+   * Sends a frame. Resolves when it is written, so that the caller may reuse its buffers.
+   *
+   * @throws IoError when the pipe is closed, or the error that the subprocess reports
+   */
   async send(frame: Frame): Promise<void> {
     const parts = encodeFrame(frame).filter(({ length }) => length > 0);
     const written = parts.map(
       (part) => new Promise<boolean>((resolve) => this.#in.write(part, (error) => resolve(!error))),
     );
     if ((await Promise.all(written)).every(Boolean)) return;
-    await this.receive(); // which says why it does not listen any more
+    await this.receive(); // throws the error that made it close the pipe
     throw new IoError(`cannot ${this.#file.what} ${this.#file.name}: its process has closed the pipe`);
   }
 
   /**
-   * What the child says next.
+   * Waits for the next frame.
    *
-   * @throws the error that it tells of; AbortedError; MemoryError when it took too much, IoError when it crashed
+   * @throws ClsortError as reported by the subprocess
+   * @throws AbortedError when the signal is aborted
+   * @throws MemoryError when the subprocess exceeded its memory limit
+   * @throws IoError when the subprocess crashed
    */
   async receive(): Promise<Frame> {
     let next: IteratorResult<Frame> | undefined;
     try {
       next = await this.#frames.next();
     } catch {
-      // What came was no frame.
+      // The data was not a valid frame.
     }
     assertNotAborted(this.#file.signal);
     if (!next || next.done) {
-      this.#kill(); // which changes nothing where it has ended already
+      this.#kill(); // no-op if it has already exited
       throw this.#crashError(await this.#ended);
     }
     const frame = next.value;
@@ -152,11 +159,11 @@ export class ReaderProcess {
     );
   }
 
-  /** Ends the child, whatever it is doing. */
+  /** Kills the subprocess and waits for its exit. */
   async close(): Promise<void> {
     this.#file.signal?.removeEventListener('abort', this.#kill);
     this.#kill();
-    for (const pipe of this.#child.stdio) (pipe as Readable | Writable | null)?.destroy(); // or what is unread holds up its end
+    for (const pipe of this.#child.stdio) (pipe as Readable | Writable | null)?.destroy(); // discards unread data
     await this.#ended;
   }
 }

@@ -3,20 +3,20 @@ import { DtypeError, UsageError } from '../../../util/errors.js';
 import { suggestion } from '../../../util/suggest.js';
 import type { FileColumn, WantedColumn } from './protocol.js';
 
-/** Columns that a message names at most. */
+/** Maximum number of columns listed in a message. */
 const MAX_LISTED_COLUMNS = 20;
 
 const TEXT_ADVICE = '; if these are numbers, say of which dtype';
 
-/** Whose column is chosen, and by what. */
+/** Parameters of a column selection. */
 export interface ColumnSelection {
-  /** For messages: the path, or `stdin`. */
+  /** Display name for messages: the path or `stdin`. */
   readonly name: string;
   readonly columns: readonly FileColumn[];
-  /** A name, or a number from 0; by default the only column of numbers. */
+  /** Column name or 0-based index; default: the only numeric column. */
   readonly column?: string | number | undefined;
   readonly dtype?: Dtype | undefined;
-  /** Whether values have no type of their own, so that any column may be of any. */
+  /** Whether values are untyped text, so that a column may have any dtype. */
   readonly isText: boolean;
 }
 
@@ -30,9 +30,10 @@ function listColumns(columns: readonly FileColumn[]): string {
 }
 
 /**
- * The column that is taken for keys, and what they are.
+ * Returns the key column and its dtype.
  *
- * @throws UsageError when it is not clear which one, DtypeError when it holds no numbers or others than were asked for
+ * @throws UsageError when the column does not exist or the choice is ambiguous
+ * @throws DtypeError when the column is not numeric or has another dtype than requested
  */
 export function selectColumn(selection: ColumnSelection): WantedColumn {
   const { name, columns, dtype, isText } = selection;

@@ -1,4 +1,4 @@
-/** Files without a name, for what has to be a file and is none. */
+/** Unnamed temporary files, for data that has to be in a file but is not. */
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +6,12 @@ import type { Output } from '../../output.js';
 import { assertNotAborted, ioError, PIECE_BYTES, type Source, writeFully } from '../../raw.js';
 import { temporaryName } from '../../temporary-files.js';
 
-/** An empty file in the system's folder for temporary ones, which is gone when it is closed, or its process ends. */
+/**
+ * Creates an empty, unlinked file in the system's temporary folder. It disappears when it is closed or the process
+ * exits.
+ *
+ * @throws IoError when the file cannot be created
+ */
 export async function spool(): Promise<FileHandle> {
   const path = join(tmpdir(), temporaryName('spool'));
   try {
@@ -18,7 +23,7 @@ export async function spool(): Promise<FileHandle> {
   }
 }
 
-/** A file with all that a source gives; the caller closes it. */
+/** Copies a source to a temporary file, which the caller has to close. */
 export async function spoolSource(source: Source, signal: AbortSignal | undefined): Promise<FileHandle> {
   const handle = await spool();
   try {
@@ -33,7 +38,7 @@ export async function spoolSource(source: Source, signal: AbortSignal | undefine
   }
 }
 
-/** Writes all of a file to an output. */
+/** Copies a temporary file to an output. */
 export async function copySpool(handle: FileHandle, output: Output): Promise<void> {
   const piece = new Uint8Array(PIECE_BYTES);
   for (let at = 0; ; ) {

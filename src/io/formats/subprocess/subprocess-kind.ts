@@ -1,15 +1,15 @@
-/** Formats that a process of their own writes, and reads where they are no texts. What starts that is loaded when there is such a file. */
+/** Formats that a subprocess writes and, except for text, reads. The launcher is loaded on first use. */
 import type { KeyFormat } from '../key-file.js';
 import type { BinaryFormat, TextFormat } from './protocol.js';
 
-/** What a format says of its files. */
+/** Properties of a subprocess format. */
 interface Kind<Format, IsText> {
-  /** As `--format` takes it. */
+  /** Identifier for `--format`. */
   readonly id: string;
   readonly format: Format;
-  /** Whether values are texts, which may be of any dtype. */
+  /** Whether values are text, which may have any dtype. */
   readonly isText: IsText;
-  /** Between columns, where that is not detected. */
+  /** Fixed column delimiter; undefined if it is detected. */
   readonly delimiter?: string;
 }
 
@@ -17,13 +17,21 @@ export type BinaryKind = Kind<BinaryFormat, false>;
 export type TextKind = Kind<TextFormat, true>;
 export type SubprocessKind = BinaryKind | TextKind;
 
-/** How keys of such files are read. @throws as `openInSubprocess` of subprocess-reader.ts */
+/**
+ * Returns the function that opens such key files.
+ *
+ * @throws the errors of `openInSubprocess` of subprocess-reader.ts
+ */
 export const openKeysBy =
   (kind: BinaryKind): KeyFormat['open'] =>
   async (source, request) =>
     (await import('./subprocess-reader.js')).openInSubprocess(kind, source, request);
 
-/** How keys are written to such files. @throws as `createInSubprocess` of subprocess-writer.ts */
+/**
+ * Returns the function that creates such key files.
+ *
+ * @throws the errors of `createInSubprocess` of subprocess-writer.ts
+ */
 export const createKeysBy =
   (kind: SubprocessKind): KeyFormat['create'] =>
   async (output, facts, options) =>

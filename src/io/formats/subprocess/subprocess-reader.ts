@@ -1,4 +1,4 @@
-/** A column of a file of another format as keys, read by a child. */
+/** Reads a key column from a file in a subprocess. */
 import { dtypeInfo } from '../../../keys/dtype.js';
 import { FormatError } from '../../../util/errors.js';
 import type { Source } from '../../raw.js';
@@ -9,17 +9,21 @@ import { selectColumn } from './select-column.js';
 import { spoolSource } from './spool.js';
 import type { BinaryKind } from './subprocess-kind.js';
 
-/** A child that reads a file of another format, and its first answer. */
+/** A subprocess that reads a file, and its first reply. */
 export interface SubprocessReading<Answer> {
   readonly child: ReaderProcess;
   readonly answer: Answer;
-  /** Ends the child, and drops what was put down for it. */
+  /** Ends the subprocess and deletes its temporary file. */
   close(): Promise<void>;
 }
 
 type FirstAnswer = { readonly read: SchemaMessage; readonly 'read-table': TableMessage };
 
-/** Starts a child on a file, or on what a stream gives, which is put down first. @throws as `openForeign` */
+/**
+ * Starts a subprocess on a file. A stream is first copied to a temporary file.
+ *
+ * @throws the errors of `openInSubprocess`, except those of the column selection
+ */
 export async function startReader<Is extends keyof FirstAnswer>(
   is: Is,
   { format }: BinaryKind,
@@ -45,7 +49,16 @@ export async function startReader<Is extends keyof FirstAnswer>(
   }
 }
 
-/** Opens a file of another format. @throws DtypeError, FormatError, IoError, MemoryError, PackageError, UsageError */
+/**
+ * Opens a file that a subprocess reads.
+ *
+ * @throws DtypeError when the column is not numeric or has another dtype than requested
+ * @throws FormatError when the file is damaged
+ * @throws IoError when reading fails or the subprocess crashes
+ * @throws MemoryError when the subprocess exceeds its memory limit
+ * @throws PackageError when the package for the format is not installed
+ * @throws UsageError when the column does not exist or the choice is ambiguous
+ */
 export async function openInSubprocess(
   kind: BinaryKind,
   source: Source,
@@ -101,7 +114,7 @@ async function* piecesOf(
   }
 }
 
-/** The nulls of a column: keys have none. */
+/** Counts the nulls of a key column, which must not have any. */
 class NullCounter {
   readonly #name: string;
   #first: number | undefined;
@@ -111,7 +124,7 @@ class NullCounter {
     this.#name = name;
   }
 
-  /** @param begin  row of the file that the bits begin with */
+  /** @param begin  row of the file that the first bit belongs to */
   count(validity: Uint8Array, begin: number, rows: number): void {
     if (validity.length === 0) return;
     for (let i = 0; i < rows; i++) {
@@ -121,7 +134,7 @@ class NullCounter {
     }
   }
 
-  /** @throws FormatError that says how many there were, and where the first one is */
+  /** @throws FormatError with the number of nulls and the row of the first one */
   assertNone(): void {
     if (this.total === 0) return;
     throw new FormatError(

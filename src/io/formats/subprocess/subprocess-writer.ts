@@ -1,4 +1,4 @@
-/** Keys on their way into a file of another format, written by a child. */
+/** Writes keys to a file in a subprocess. */
 import type { FileHandle } from 'node:fs/promises';
 import { type Dtype, dtypeInfo } from '../../../keys/dtype.js';
 import { IoError } from '../../../util/errors.js';
@@ -10,16 +10,16 @@ import { ReaderProcess } from './reader-process.js';
 import { copySpool, spool } from './spool.js';
 import type { BinaryKind, SubprocessKind } from './subprocess-kind.js';
 
-/** Name of a column that has none. */
+/** Default name of the key column. */
 const COLUMN = 'key';
 
-/** What texts are compressed with, by the last part of their names. */
+/** Compression of a text by its file extension. */
 const COMPRESSIONS: Readonly<Record<string, Compression>> = { gz: 'gzip', zst: 'zstd' };
 
 const compressionOf = (name: string): Compression | undefined =>
   COMPRESSIONS[name.slice(name.lastIndexOf('.') + 1).toLowerCase()];
 
-/** A child that writes a file of another format. */
+/** A subprocess that writes a file. */
 export class WriterProcess {
   readonly child: ReaderProcess;
   readonly #output: Output;
@@ -36,10 +36,15 @@ export class WriterProcess {
     this.#readBack = readBack;
     this.#output = output;
     this.#temporary = temporary;
-    output.discardSignal?.addEventListener('abort', () => void this.close()); // who drops it writes no more
+    output.discardSignal?.addEventListener('abort', () => void this.close()); // stops writing when discarded
   }
 
-  /** Starts a child on an output, or on a file that goes there in the end. @throws IoError, PackageError */
+  /**
+   * Starts a subprocess on an output. A stream output gets a temporary file, which is copied at the end.
+   *
+   * @throws IoError when the subprocess cannot be used
+   * @throws PackageError when the package for the format is not installed
+   */
   static async start(
     message: (compression: Compression | undefined) => Message,
     { isText }: SubprocessKind,
@@ -65,7 +70,7 @@ export class WriterProcess {
     }
   }
 
-  /** Sends a batch; after a failure the child is gone. */
+  /** Sends a batch. On failure the subprocess is closed. */
   async send(batch: Batch): Promise<void> {
     try {
       await this.child.send({ batch });
@@ -75,7 +80,7 @@ export class WriterProcess {
     }
   }
 
-  /** @throws IoError when not all of so many rows were written */
+  /** @throws IoError when fewer rows than `rows` were written, or the file differs when read back */
   async end(rows: number): Promise<void> {
     try {
       await this.child.send({ message: { is: 'end', rows } });
@@ -99,7 +104,12 @@ export class WriterProcess {
   }
 }
 
-/** Opens an output as a file of another format. @throws IoError, PackageError */
+/**
+ * Opens an output for keys that a subprocess writes.
+ *
+ * @throws IoError when the subprocess cannot be used
+ * @throws PackageError when the package for the format is not installed
+ */
 export async function createInSubprocess(
   kind: SubprocessKind,
   output: Output,
@@ -118,7 +128,7 @@ export async function createInSubprocess(
   return new SubprocessWriter(writing, dtypeInfo(dtype).bytes, readBack);
 }
 
-/** How the only column of a file is read again. */
+/** Returns the request that reads the only column of a file back. */
 const keyReadBack = ({ format }: BinaryKind, dtype: Dtype): ReadBackRequest => ({
   open: { is: 'read', format },
   ask: { is: 'columns', columns: [{ index: 0, dtype }] },

@@ -1,11 +1,11 @@
-/** The checksum of 32 bits that LZ4's frames have, after its public description: xxHash with the seed 0. */
+/** xxHash with 32 bits and seed 0, the checksum of LZ4 frames. Follows the public specification. */
 
 const P1 = 0x9e37_79b1 as number;
 const P2 = 0x85eb_ca77 as number;
 const P3 = 0xc2b2_ae3d as number;
 const P4 = 0x27d4_eb2f as number;
 const P5 = 0x1656_67b1 as number;
-/** Bytes that four lanes take at a time. */
+/** Bytes that the four accumulators consume per round. */
 const STRIPE = 16;
 
 const rotateLeft = (x: number, bits: number): number => (x << bits) | (x >>> (32 - bits));

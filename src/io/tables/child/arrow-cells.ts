@@ -1,4 +1,4 @@
-/** Columns of a record batch of Arrow as cells that are read. Runs in the child. */
+/** Reads columns of an Arrow record batch as cells. Runs in the subprocess. */
 import type { DataType, Dictionary, Field } from 'apache-arrow';
 import { type Contents, decompressBuffer } from '../../formats/subprocess/arrow-column.js';
 import {
@@ -13,12 +13,12 @@ import { fixedBytes, type TableType } from '../table-type.js';
 import { isShort } from './arrow-types.js';
 import { intervalsOf, timesOfInt96 } from './parquet-values.js';
 
-/** Values that dictionaries have, by their ids. */
+/** Dictionary values by dictionary id. */
 export type Dictionaries = ReadonlyMap<number, Cells>;
 
 const bit = (bits: Uint8Array, i: number): boolean => (((bits[i >> 3] as number) >> (i & 7)) & 1) === 1;
 
-/** Goes through the nodes and buffers of a record batch, from those of a column on. */
+/** Iterates over the nodes and buffers of a record batch, starting at a column. */
 export class ArrowBatch {
   readonly #arrow: ArrowPackage;
   readonly #record: RecordHeader;
@@ -26,7 +26,7 @@ export class ArrowBatch {
   readonly #dictionaries: Dictionaries;
   #node: number;
   #buffer: number;
-  /** Bytes of buffers that were taken. */
+  /** Total size of the consumed buffers in bytes. */
   takenBytes = 0;
 
   constructor(
@@ -44,10 +44,10 @@ export class ArrowBatch {
   }
 
   /**
-   * The next column, or part of one.
+   * Returns the next column, or nested part of one.
    *
-   * @param rows that it has at least
-   * @throws FormatError when the batch holds less than it says
+   * @param rows  minimum number of rows
+   * @throws FormatError when the batch holds less than its header states
    */
   cells(field: Field, type: TableType, rows: number): Cells {
     const { length = -1, nullCount = 0 } = this.#record.nodes[this.#node++] ?? {};
@@ -93,7 +93,7 @@ export class ArrowBatch {
     }
   }
 
-  /** Lists whose places are told, however they are counted. */
+  /** Returns a list column with offsets of 32 or 64 bits. */
   #list(
     field: Field,
     type: Extract<TableType, { is: 'list' | 'list of fixed length' | 'map' }>,
@@ -106,7 +106,7 @@ export class ArrowBatch {
     return { type, isNull, item, begin, count: (i) => (ends[i + 1] as number) - begin(i) };
   }
 
-  /** The next buffer, of which so many bytes are wanted. */
+  /** Returns the first `bytes` bytes of the next buffer. */
   #bytes(bytes: number): Uint8Array<ArrayBuffer> {
     const { offset = -1, length = -1 } = this.#record.buffers[this.#buffer++] ?? {};
     const found: Contents = decompressBuffer(this.#body.part(offset, length), this.#record, bytes);
@@ -115,10 +115,10 @@ export class ArrowBatch {
     return found.bytes(0, bytes);
   }
 
-  /** Where values begin, and at last their end: rising, from 0 or more on. */
+  /** Returns the start of each value and the end of the last one, which are ascending and not negative. */
   #offsets(rows: number, isLarge: boolean): readonly number[] | Float64Array | Int32Array {
     if (rows === 0) {
-      this.#buffer++; // which may be empty
+      this.#buffer++; // may be an empty buffer
       return [0];
     }
     const bytes = this.#bytes((rows + 1) * (isLarge ? 8 : 4));
@@ -153,13 +153,17 @@ export class ArrowBatch {
       return { memory: new Uint8Array(BigInt64Array.from(short, BigInt).buffer) };
     }
     if (this.#arrow.DataType.isDecimal(arrowType)) {
-      const each = arrowType.bitWidth / 8; // which may be more than the digits need
+      const each = arrowType.bitWidth / 8; // may be wider than the digits need
       return { memory: this.#bytes(rows * each), offset: (i) => i * each };
     }
     return { memory: this.#bytes(rows * width) };
   }
 
-  /** Places in a dictionary, as what is there. @throws FormatError for a place that it has not */
+  /**
+   * Returns a dictionary column as its values.
+   *
+   * @throws FormatError when an index is out of range
+   */
   #places(field: Dictionary, type: TableType, isNull: (i: number) => boolean, rows: number): Cells {
     const bytes = this.#bytes((rows * field.indices.bitWidth) / 8);
     const places = new field.indices.ArrayType(bytes.buffer) as ArrayLike<number | bigint>;

@@ -1,4 +1,4 @@
-/** Dictionaries of an Arrow file, whose values columns point to. Runs in the child. */
+/** Dictionaries of an Arrow file. Runs in the subprocess. */
 import type { Dictionary, Field } from 'apache-arrow';
 import { type ArrowPackage, damagedFile, type FoundDictionary } from '../../formats/subprocess/arrow-file.js';
 import type { Cells } from '../row-layout.js';
@@ -6,7 +6,7 @@ import { fixedBytes, type TableType } from '../table-type.js';
 import { ArrowBatch } from './arrow-cells.js';
 import { tableField } from './arrow-types.js';
 
-/** Values of a dictionary, which has so many. */
+/** Dictionary values, with their number. */
 export type DictionaryValues = Cells & { readonly rows: number };
 
 interface Known {
@@ -14,7 +14,7 @@ interface Known {
   readonly type: TableType;
 }
 
-/** All dictionaries of a file, as far as they have come. */
+/** All dictionaries of a file that have been read so far. */
 export class ArrowTableDictionaries {
   readonly #arrow: ArrowPackage;
   readonly #known = new Map<number, Known>();
@@ -25,7 +25,7 @@ export class ArrowTableDictionaries {
     for (const field of fields) this.#find(field);
   }
 
-  /** Columns, and parts of columns, that point to dictionaries. */
+  /** Registers the dictionaries of a column and its nested parts. */
   #find(field: Field): void {
     if (this.#arrow.DataType.isDictionary(field.type)) {
       const { id, dictionary } = field.type as Dictionary;
@@ -37,7 +37,7 @@ export class ArrowTableDictionaries {
     for (const part of field.type.children ?? []) this.#find(part);
   }
 
-  /** Takes a batch of a dictionary: more values, or others. */
+  /** Applies a dictionary batch: a delta appends values, any other batch replaces them. */
   take({ dictionary: { id, data, isDelta }, body }: FoundDictionary): void {
     const known = this.#known.get(id);
     if (!known) return;
@@ -50,7 +50,7 @@ export class ArrowTableDictionaries {
   }
 }
 
-/** Values behind others. */
+/** Returns the values of `a` followed by those of `b`. */
 function concatenateCells(a: DictionaryValues, b: DictionaryValues): DictionaryValues {
   const rows = a.rows + b.rows;
   const isNull = (i: number): boolean => (i < a.rows ? a.isNull(i) : b.isNull(i - a.rows));

@@ -1,4 +1,4 @@
-/** Tables in Arrow IPC files and streams. Runs in the child. */
+/** Reads tables from Arrow IPC files and streams. Runs in the subprocess. */
 import type { Field, Schema } from 'apache-arrow';
 import { ArrowFile, type ArrowPackage, damagedFile, loadArrow } from '../../formats/subprocess/arrow-file.js';
 import { columnBegin } from '../../formats/subprocess/arrow-layout.js';
@@ -11,7 +11,7 @@ import { tableField } from './arrow-types.js';
 import { rowBatches } from './row-batches.js';
 import type { TableSource } from './table-source.js';
 
-/** Rows of a batch that need not be backed by any bytes, as those of columns of nulls are not. */
+/** Maximum number of rows of a batch without data, as in all-null columns. */
 const MAX_BARE_ROWS = 2 ** 24;
 
 export async function openArrowTable(): Promise<TableSource> {
@@ -69,7 +69,7 @@ export function* batchesOf(
       keys: wanted.keys.map(({ index }) => cells(index)),
       distinct: (wanted.distinct ?? []).map(cells),
     };
-    // There is a bit for each row at least, or there may be as many as anybody says.
+    // Otherwise every row takes at least one bit, which rejects batches that claim too many rows.
     if (record.length > MAX_BARE_ROWS && 8 * taken < record.length) {
       throw damagedFile(`a batch says that it has ${record.length} rows, of which ${taken} bytes are there`);
     }

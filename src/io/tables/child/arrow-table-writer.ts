@@ -1,4 +1,4 @@
-/** Tables as Arrow IPC files and streams. Runs in the child. */
+/** Writes tables as Arrow IPC files and streams. Runs in the subprocess. */
 import type { Data, DataType, RecordBatch, Schema } from 'apache-arrow';
 import { type ArrowPackage, loadArrow } from '../../formats/subprocess/arrow-file.js';
 import { arrowWriter } from '../../formats/subprocess/arrow-writer.js';
@@ -9,7 +9,11 @@ import { arrowField, isShort } from './arrow-types.js';
 import { parquetIntervals, secondsAsMs } from './parquet-values.js';
 import type { NextBatch } from './table-source.js';
 
-/** Writes all rows in their order, a record batch for each batch, and says how many those were. */
+/**
+ * Writes all rows in order, one record batch per batch.
+ *
+ * @returns the number of rows written
+ */
 export async function writeArrowTable(
   { format, fields, metadata }: WriteTableMessage,
   next: NextBatch,
@@ -29,7 +33,7 @@ export async function writeArrowTable(
   return rows;
 }
 
-/** Rows as a record batch. */
+/** Converts rows to a record batch. */
 export function recordBatch(
   arrow: ArrowPackage,
   schema: Schema,
@@ -74,7 +78,7 @@ function contentsOf(arrow: ArrowPackage, type: DataType, column: ColumnBuilder) 
 const offsetsOf = ({ offsets, type }: ColumnBuilder): Int32Array | BigInt64Array =>
   'isLarge' in type && type.isLarge ? BigInt64Array.from(offsets, BigInt) : Int32Array.from(offsets);
 
-/** Values as Arrow has them. */
+/** Converts values to their Arrow representation. */
 function valuesOf(
   { DataType: is }: ArrowPackage,
   type: DataType,
@@ -87,7 +91,7 @@ function valuesOf(
   }
   let plain: Uint8Array = data.slice(0, rows * (fixedBytes(of) ?? 0));
   if (of.is === 'interval in us') plain = parquetIntervals(plain, rows);
-  // Parquet has no seconds, so that its milliseconds stand for them.
+  // Parquet has no second resolution, so seconds are stored as milliseconds.
   if (of.is === 'timestamp' || of.is === 'time') {
     if (of.unit === 's' && (is.isTimestamp(type) || is.isTime(type)) && type.unit === 1)
       plain = secondsAsMs(plain, rows);

@@ -1,10 +1,10 @@
-/** Types of Arrow, and what they are here. Runs in the child. */
+/** Conversion between Arrow types and table types. Runs in the subprocess. */
 import type { DataType, Field } from 'apache-arrow';
 import type { ArrowPackage } from '../../formats/subprocess/arrow-file.js';
 import { dtypeOfArrow } from '../../formats/subprocess/arrow-layout.js';
 import type { TableField, TableType, Unit } from '../table-type.js';
 
-/** In the order of Arrow's numbers. */
+/** In the order of Arrow's enumeration. */
 const UNITS: readonly Unit[] = ['s', 'ms', 'us', 'ns'];
 const INTERVALS = ['interval of months', 'interval of days', 'interval in ns'] as const;
 
@@ -17,7 +17,7 @@ const MAX_DIGITS = 76;
 const metadataOf = ({ metadata }: Field): TableField['metadata'] =>
   metadata.size === 0 ? undefined : Object.fromEntries(metadata);
 
-/** A field with a type that is known here, or undefined. */
+/** Converts an Arrow field; returns undefined for unsupported types. */
 export function tableField(arrow: ArrowPackage, field: Field): TableField | undefined {
   const metadata = metadataOf(field);
   const type = typeOf(arrow, field.type, metadata);
@@ -97,7 +97,7 @@ const INTS = {
   f64: 'Float64',
 } as const;
 
-/** The field of Arrow that holds a field, which holds.ts has let pass. */
+/** Converts a field that type-support.ts has accepted to an Arrow field. */
 export function arrowField(arrow: ArrowPackage, { name, type, isRequired, metadata }: TableField): Field {
   const isUuid = type.is === 'uuid';
   const fieldMetadata = { ...metadata, ...(isUuid && { [EXTENSION]: UUID, 'ARROW:extension:metadata': '' }) };
@@ -156,7 +156,7 @@ function arrowType(arrow: ArrowPackage, type: TableType): DataType {
   }
 }
 
-/** Keys of maps, and their entries, are never null. */
+/** Map keys and entries are never null. */
 function mapType(arrow: ArrowPackage, { item, isSorted }: Extract<TableType, { is: 'map' }>): DataType {
   const [key, value] = item.type.is === 'struct' ? item.type.fields : [];
   if (!key || !value) throw new Error('a map without keys and values');
@@ -177,5 +177,5 @@ function mapType(arrow: ArrowPackage, { item, isSorted }: Extract<TableType, { i
   return new arrow.Map_(field as never, isSorted ?? false);
 }
 
-/** Whether a time of day in such units takes 4 bytes in Arrow. */
+/** Returns whether a time of day with this unit takes 4 bytes in Arrow. */
 export const isShort = (unit: Unit): boolean => unit === 's' || unit === 'ms';

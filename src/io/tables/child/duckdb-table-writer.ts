@@ -1,4 +1,4 @@
-/** Tables as texts, by DuckDB, which only writes. Runs in the child. */
+/** Writes tables as text with DuckDB. Runs in the subprocess. */
 import type { DuckDBDataChunk } from '@duckdb/node-api';
 import { connect, FILE, loadDuckdb, quoted } from '../../formats/subprocess/duckdb.js';
 import { CHUNK_ROWS, copyOptions } from '../../formats/subprocess/duckdb-writer.js';
@@ -9,7 +9,11 @@ import { byteAccess, type Vector } from './duckdb-vector.js';
 import { fillVector } from './fill-vector.js';
 import type { NextBatch } from './table-source.js';
 
-/** Writes all rows in their order, and says how many those were. */
+/**
+ * Writes all rows in order.
+ *
+ * @returns the number of rows written
+ */
 export async function writeDuckdbTable(message: WriteTableMessage, next: NextBatch): Promise<number> {
   const { fields } = message;
   const duckdb = await loadDuckdb();
@@ -33,7 +37,7 @@ export async function writeDuckdbTable(message: WriteTableMessage, next: NextBat
       bindFunction: (info) => {
         for (const { name, type } of fields) info.addResultColumn(name, duckdbType(duckdb, type));
       },
-      initFunction: (info) => info.setMaxThreads(1), // the order of rows is that of the batches
+      initFunction: (info) => info.setMaxThreads(1), // keeps the rows in batch order
       mainFunction,
     }),
   );
@@ -41,11 +45,11 @@ export async function writeDuckdbTable(message: WriteTableMessage, next: NextBat
   return rows;
 }
 
-/** JSON is a text for functions, and has to be called so. */
+/** Returns the SELECT statement. Table functions return JSON as VARCHAR, which needs a cast. */
 function selectOf({ format, fields }: WriteTableMessage): string {
   const [only] = fields;
   if (format === 'csv' && only && fields.length === 1) {
-    // An empty line is no row: a null is written as an empty text, in quotes.
+    // A null is written as a quoted empty string, because an empty line is not a row.
     return `SELECT coalesce(CAST(#1 AS VARCHAR), '') AS ${quoted(only.name)} FROM incoming()`;
   }
   if (!fields.some(({ type }) => type.is === 'json')) return 'FROM incoming()';
@@ -55,7 +59,7 @@ function selectOf({ format, fields }: WriteTableMessage): string {
   return `SELECT ${columns.join()} FROM incoming()`;
 }
 
-/** The rows of all batches, one by one. */
+/** Reads the rows of all batches one by one. */
 class Rows {
   readonly #next: NextBatch;
   #isOver = false;
@@ -67,12 +71,12 @@ class Rows {
     this.#next = next;
   }
 
-  /** Takes a row; false when there are no more. */
+  /** Appends a row to the columns; returns false at the end. */
   take(columns: readonly ColumnBuilder[]): boolean {
     while (this.#left === 0) {
       const batch = this.#isOver ? undefined : this.#next();
       if (!batch) {
-        this.#isOver = true; // nothing more is said, so that nothing more may be waited for
+        this.#isOver = true; // the parent sends nothing more, so reading again would block
         return false;
       }
       this.#left = batch.rows;

@@ -1,4 +1,4 @@
-/** Types of DuckDB that texts are written from. Runs in the child. */
+/** DuckDB types for writing text. Runs in the subprocess. */
 import type { DuckDBType } from '@duckdb/node-api';
 import type { DuckDB } from '../../formats/subprocess/duckdb.js';
 import type { TableType, Unit } from '../table-type.js';
@@ -35,7 +35,7 @@ const SCALARS: Readonly<Record<string, keyof DuckDB>> = {
   'bytes of fixed length': 'BLOB',
 };
 
-/** The type of DuckDB that holds a type, which holds.ts has let pass. */
+/** Returns the DuckDB type of a type that type-support.ts has accepted. */
 export function duckdbType(duckdb: DuckDB, type: TableType): DuckDBType {
   switch (type.is) {
     case 'decimal':

@@ -1,20 +1,20 @@
-/** What DuckDB's vectors keep to themselves: their memory, so that values are copied as they are. Runs in the child. */
+/** Access to the private memory of DuckDB vectors, to copy values without conversion. Runs in the subprocess. */
 import type { DuckDB } from '../../formats/subprocess/duckdb.js';
 
-/** A vector of any kind. */
+/** A vector of any type. */
 export interface Vector {
   readonly itemCount: number;
-  /** Of values of a fixed length: their memory, as one or the other. Of texts: 16 bytes each. */
+  /** Types of fixed length: the memory, in one of two forms. Text: 16 bytes each. */
   readonly items?: ArrayBufferView;
   readonly dataView?: DataView;
   readonly validity?: { data: BigUint64Array | null };
-  /** Of lists: beginnings and lengths by turns, their items, and values that are to be flushed. */
+  /** Lists: alternating starts and lengths, the items, and the values to flush. */
   readonly entryData?: BigUint64Array;
   readonly childData?: Vector;
   readonly itemCache?: unknown[];
-  /** Of maps. */
+  /** Maps: the underlying list. */
   readonly listVector?: Vector;
-  /** Of structs. */
+  /** Structs: the field vectors. */
   readonly entryVectors?: readonly Vector[];
   setItem(i: number, value: unknown): void;
   flush(): void;
@@ -23,20 +23,20 @@ export interface Vector {
 const unknownVector = (): Error =>
   new Error('this version of @duckdb/node-api gives no access to its vectors');
 
-/** The memory of a vector of values of a fixed length. */
+/** Returns the memory of a vector with values of fixed length. */
 export function memoryOf({ items, dataView }: Vector): Uint8Array {
   const view = items ?? dataView;
   if (!ArrayBuffer.isView(view)) throw unknownVector();
   return new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
 }
 
-/** Texts as the bytes that they are: what blobs do works for them, too, since they are kept alike. */
+/** Writes text as raw bytes. The blob implementation also works for text, which has the same layout. */
 export interface ByteAccess {
   set(vector: Vector, i: number, bytes: Uint8Array): void;
   flush(vector: Vector): void;
 }
 
-/** @throws Error when the package does it otherwise */
+/** @throws Error when this version of the package has other internals */
 export function byteAccess({ DuckDBBlobVector }: DuckDB): ByteAccess {
   const { setItem, flush } = DuckDBBlobVector.prototype;
   if (typeof setItem !== 'function') throw unknownVector();

@@ -1,4 +1,4 @@
-/** Vectors of DuckDB that are filled with columns. Runs in the child. */
+/** Fills DuckDB vectors with columns. Runs in the subprocess. */
 import { halvesToSingles } from '../../formats/subprocess/half-float.js';
 import type { ColumnBuilder } from '../column-builder.js';
 import type { TableType } from '../table-type.js';
@@ -6,7 +6,11 @@ import { type ByteAccess, memoryOf, type Vector } from './duckdb-vector.js';
 
 const WIDE = 16;
 
-/** @param vector with as many rows as the column; to be read by DuckDB afterwards */
+/**
+ * Fills a vector with a column, and flushes it to DuckDB.
+ *
+ * @param vector  must have as many rows as the column
+ */
 export function fillVector(vector: Vector, column: ColumnBuilder, access: ByteAccess): void {
   const { type } = column;
   if (vector.listVector) {
@@ -30,14 +34,14 @@ export function fillVector(vector: Vector, column: ColumnBuilder, access: ByteAc
   }
 }
 
-/** The rows that are no null, all of them told: parts of lists have been something else before. */
+/** Sets the validity of all rows, because item vectors may contain earlier values. */
 function setValidity(vector: Vector, { validity, rows }: ColumnBuilder): void {
   const words = new BigUint64Array(Math.ceil(rows / 64));
   new Uint8Array(words.buffer).set(validity.subarray(0, Math.ceil(rows / 8)));
   (vector.validity as { data: BigUint64Array }).data = words;
 }
 
-/** Flushes a struct, whose parts have been flushed. */
+/** Flushes a struct whose fields have already been flushed. */
 function flushOwn(vector: Vector): void {
   const { validity, vector: handle } = vector as unknown as {
     readonly validity: { flush(handle: unknown): void };
@@ -59,8 +63,8 @@ function fillBytes(vector: Vector, column: ColumnBuilder, access: ByteAccess): v
 }
 
 /**
- * The vector makes room for its items when it is flushed with lists of the right lengths, whatever they hold; what they hold
- * is filled in then.
+ * Fills a list vector. Flushing lists of the right lengths, with any content, allocates the items, which are then
+ * filled in.
  */
 function fillList(vector: Vector, column: ColumnBuilder, item: ColumnBuilder, access: ByteAccess): void {
   const { itemCache } = vector;
@@ -75,7 +79,11 @@ function fillList(vector: Vector, column: ColumnBuilder, item: ColumnBuilder, ac
   if (item.rows > 0) fillVector(vector.childData as Vector, item, access);
 }
 
-/** Values as DuckDB holds them. @param width bytes of one there */
+/**
+ * Converts values to their DuckDB representation.
+ *
+ * @param width  bytes per value in DuckDB
+ */
 function valuesOf({ type, data, rows }: ColumnBuilder, width: number): Uint8Array {
   if (type.is === 'decimal') return narrowIntegers(data, width, rows);
   if (type.is === 'uuid') return hugeintsOf(data);
@@ -87,13 +95,13 @@ function valuesOf({ type, data, rows }: ColumnBuilder, width: number): Uint8Arra
   return type.is === 'time' && type.isUtc ? utcTimes(scaledData) : scaledData;
 }
 
-/** What a time is multiplied by, as DuckDB has fewer units. */
+/** Returns the factor that converts a time to a unit that DuckDB has. */
 function factorOf(type: TableType): bigint {
   if (type.is !== 'time' && !(type.is === 'timestamp' && type.zone !== undefined)) return 1n;
   return type.unit === 's' ? 1_000_000n : type.unit === 'ms' ? 1000n : 1n;
 }
 
-/** @throws RangeError for what 64 bits do not hold */
+/** @throws RangeError when a value does not fit into 64 bits */
 function scaleValues(data: Uint8Array, factor: bigint): Uint8Array {
   const values = new BigInt64Array(data.slice().buffer);
   for (const [i, value] of values.entries()) {
@@ -105,14 +113,17 @@ function scaleValues(data: Uint8Array, factor: bigint): Uint8Array {
   return new Uint8Array(values.buffer);
 }
 
-/** Times of day in UTC as DuckDB packs them: microseconds, and behind them how much the zone is short of 15:59:59. */
+/**
+ * Converts UTC times of day to DuckDB's packed form: microseconds above the low 24 bits, which hold 15:59:59 minus
+ * the UTC offset in seconds.
+ */
 function utcTimes(data: Uint8Array): Uint8Array {
   const values = new BigInt64Array(data.slice().buffer);
   for (const [i, value] of values.entries()) values[i] = (value << 24n) | 57_599n;
   return new Uint8Array(values.buffer);
 }
 
-/** Whole numbers of 16 bytes as ones of `width`, which hold them. */
+/** Truncates 16-byte integers to `width` bytes, which hold their values. */
 function narrowIntegers(data: Uint8Array, width: number, rows: number): Uint8Array {
   if (width === WIDE) return data;
   const narrow = new Uint8Array(rows * width);
@@ -120,7 +131,7 @@ function narrowIntegers(data: Uint8Array, width: number, rows: number): Uint8Arr
   return narrow;
 }
 
-/** UUIDs as whole numbers, little-endian, whose order is theirs. */
+/** Converts UUIDs to little-endian signed integers with the same order. */
 function hugeintsOf(data: Uint8Array): Uint8Array {
   const turned = new Uint8Array(data.length);
   for (let at = 0; at < data.length; at += WIDE) {

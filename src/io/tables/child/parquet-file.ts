@@ -1,4 +1,4 @@
-/** A Parquet file, decoded by parquet-wasm into record batches of Arrow. Runs in the child. */
+/** A Parquet file, which parquet-wasm decodes to Arrow record batches. Runs in the subprocess. */
 import type { Field } from 'apache-arrow';
 import { FormatError } from '../../../util/errors.js';
 import { optionalPackage } from '../../../util/optional-package.js';
@@ -10,9 +10,9 @@ import { parquetField, prepareSchema } from './parquet-schema.js';
 
 type Stream<T> = ReadableStream<T>;
 
-/** Record batches of Arrow in the memory of the decoder. */
+/** Arrow record batches in the decoder's memory. */
 export interface Batches {
-  /** The batch, or the batches, as a stream of Arrow; they are freed. */
+  /** Converts the batches to an Arrow stream and frees them. */
   intoIPCStream(): Uint8Array;
 }
 
@@ -24,7 +24,7 @@ interface ParquetFile {
   }): Promise<Stream<Batches>>;
 }
 
-/** How a file is written. */
+/** Options for writing a file. */
 export interface WriterProperties {
   setCompression(compression: number): WriterProperties;
   setMaxRowGroupSize(rows: number): WriterProperties;
@@ -33,7 +33,7 @@ export interface WriterProperties {
   build(): object;
 }
 
-/** What is used of the package, whose own declarations need those of browsers. */
+/** The used subset of the package, whose own declarations require browser types. */
 export interface ParquetPackage {
   readonly ParquetFile: { fromFile(file: Pick<Blob, 'size' | 'slice'>): Promise<ParquetFile> };
   readonly Table: { fromIPCStream(bytes: Uint8Array): { recordBatches(): Batches[] } };
@@ -44,20 +44,24 @@ export interface ParquetPackage {
 
 const PACKAGE: string = 'parquet-wasm';
 
-/** Rows of a batch at most. */
+/** Maximum number of rows per batch. */
 const BATCH_ROWS = 2 ** 14;
 
-/** Key of the metadata that have the schema of Arrow, by which types that Parquet does not have are known. */
+/** Metadata key of the embedded Arrow schema, which identifies types that Parquet lacks. */
 export const ARROW_SCHEMA = 'ARROW:schema';
 
 /** @throws PackageError when the package is not installed */
 export const loadParquet = (): Promise<ParquetPackage> =>
   optionalPackage(PACKAGE, 'this format', () => import(PACKAGE), `${PACKAGE} apache-arrow`);
 
-/** Text of the error where the decoder has trapped, after which it does nothing more. */
+/** Message prefix of a trap in the decoder, which is unusable afterwards. */
 export const TRAP_MESSAGE = 'it cannot be decoded';
 
-/** Runs the decoder. A trap in one of its callbacks reaches no promise, but ends the process unless it is heard. @throws FormatError */
+/**
+ * Runs the decoder. A trap in one of its callbacks rejects no promise; it surfaces as an uncaught exception.
+ *
+ * @throws FormatError when decoding fails
+ */
 export async function runDecoder<T>(decode: () => Promise<T>): Promise<T> {
   const { promise: trap, reject } = withResolvers();
   process.once('uncaughtException', reject);
@@ -80,11 +84,11 @@ function withResolvers(): { readonly promise: Promise<never>; readonly reject: (
   return { promise, reject };
 }
 
-/** Columns of a batch, as a stream of Arrow that has nothing else. */
+/** Columns of a batch, as a separate Arrow stream. */
 export interface ParquetBatch {
   readonly file: ArrowFile;
   readonly schema: readonly Field[];
-  /** The places that its columns have in the file. */
+  /** Indices of the columns in the file. */
   readonly places: readonly number[];
 }
 
@@ -110,7 +114,10 @@ export class ParquetTable {
     this.metadata = facts.metadata;
   }
 
-  /** @throws FormatError, PackageError */
+  /**
+   * @throws FormatError when the file is damaged
+   * @throws PackageError when a package is not installed
+   */
   static async open(): Promise<ParquetTable> {
     const parquet = await loadParquet();
     const arrow = await loadArrow();
@@ -119,7 +126,7 @@ export class ParquetTable {
     const { columns, rows, metadata } = footer;
     const { [ARROW_SCHEMA]: hint, ...others } = metadata;
     prepareSchema(footer);
-    footer.metadata = {}; // so that types are those of Parquet
+    footer.metadata = {}; // hides the Arrow schema, so that the types are those of Parquet
     const { file, schema } = await runDecoder(async () => {
       const opened = await parquet.ParquetFile.fromFile(blobOf(source, begin, footer.ending));
       const empty = await opened.read({ limit: 0 });
@@ -131,7 +138,12 @@ export class ParquetTable {
     return new ParquetTable(arrow, file, schema, { fields, rows, metadata: others });
   }
 
-  /** Batches that have these columns, by their places, and possibly others. @throws FormatError */
+  /**
+   * Yields batches that contain at least these columns.
+   *
+   * @param columns  indices of the columns in the file
+   * @throws FormatError when the file is damaged
+   */
   async *batches(columns: readonly number[]): AsyncGenerator<ParquetBatch> {
     const all = [...this.fields.keys()];
     const chosen = all.filter((i) => columns.includes(i));
@@ -149,7 +161,10 @@ export class ParquetTable {
     }
   }
 
-  /** Whether the name of a column selects this column only: it selects also what begins with it and a point. */
+  /**
+   * Returns whether the name of a column selects only this column. A name also selects columns that start with it and
+   * a dot.
+   */
   #isSelectable(index: number): boolean {
     const name = this.fields[index]?.name ?? '';
     const selected = this.fields.filter((field) => field.name === name || field.name.startsWith(`${name}.`));
@@ -157,7 +172,7 @@ export class ParquetTable {
   }
 }
 
-/** The file as parquet-wasm reads it: with other metadata at its end. */
+/** Returns the file as parquet-wasm reads it: with modified metadata at its end. */
 function blobOf(source: ByteSource, begin: number, ending: Uint8Array): Pick<Blob, 'size' | 'slice'> {
   const size = begin + ending.length;
   const bytes = (from: number, to: number): Uint8Array => {
@@ -178,7 +193,7 @@ function schemaOf(arrow: ArrowPackage, bytes: Uint8Array): readonly Field[] | un
   return undefined;
 }
 
-/** The fields of the schema of Arrow; none where it is of something else, or cannot be read. */
+/** Returns the fields of the embedded Arrow schema; empty if it does not match or cannot be read. */
 function hintsOf(arrow: ArrowPackage, hint: string, columns: number): readonly Field[] {
   try {
     const fields = schemaOf(arrow, Buffer.from(hint, 'base64')) ?? [];

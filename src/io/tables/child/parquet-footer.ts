@@ -1,9 +1,9 @@
-/** The metadata at the end of a Parquet file: its schema and its texts by keys. Runs in the child. */
+/** The footer metadata of a Parquet file: schema and key-value metadata. Runs in the subprocess. */
 import { FormatError } from '../../../util/errors.js';
 import type { ByteSource } from '../../formats/subprocess/byte-source.js';
 import { decodeStruct, encodeStruct, type Struct, THRIFT, type ThriftValue } from './thrift.js';
 
-/** Physical types. */
+/** Physical types, in the order of their numbers. */
 export const PHYSICAL = [
   'BOOLEAN',
   'INT32',
@@ -16,7 +16,7 @@ export const PHYSICAL = [
 ] as const;
 export type Physical = (typeof PHYSICAL)[number];
 
-/** Numbers of fields. */
+/** Thrift field numbers. */
 const FILE = { schema: 2, rows: 3, rowGroups: 4, keyValues: 5 } as const;
 const ELEMENT = {
   type: 1,
@@ -34,7 +34,7 @@ const COLUMN = { type: 1, statistics: 12 } as const;
 const KEY_VALUE = { key: 1, value: 2 } as const;
 const TIME = { isUtc: 1, unit: 2 } as const;
 
-/** Names of logical types by their numbers in the union. */
+/** Logical type names by their field number in the union. */
 const LOGICAL: Readonly<Record<number, string>> = {
   1: 'STRING',
   2: 'MAP',
@@ -56,7 +56,7 @@ const LOGICAL: Readonly<Record<number, string>> = {
 };
 const UNITS: Readonly<Record<number, string>> = { 1: 'MILLIS', 2: 'MICROS', 3: 'NANOS' };
 
-/** Names of the types that files had before logical types. */
+/** Names of the converted types, the predecessors of logical types. */
 const CONVERTED = [
   'STRING',
   'MAP',
@@ -82,14 +82,14 @@ const CONVERTED = [
   'INTERVAL',
 ];
 
-/** Logical types that a leaf is given; UTC is a property of times. */
+/** Logical types that can be assigned to a leaf; UTC is a property of times. */
 export type Annotation = 'UUID' | 'JSON' | 'ENUM' | 'BSON' | 'INTERVAL' | 'UTC';
 
 const MAGIC = 'PAR1';
 const ENCRYPTED = 'PARE';
-/** Length of the metadata, and the magic. */
+/** Length of the metadata, and the magic number. */
 const END_BYTES = 8;
-/** Of INT96 and of INTERVAL. */
+/** Size of INT96 and INTERVAL. */
 export const WIDE_BYTES = 12;
 
 const i32 = (number: number | undefined): ThriftValue => ({
@@ -125,12 +125,12 @@ function textAt(struct: Struct, id: number): string {
   }
 }
 
-/** A column, or a part of one, that has values of its own. */
+/** A leaf column. */
 export interface Leaf {
   readonly physical: Physical;
-  /** Of FIXED_LEN_BYTE_ARRAY. */
+  /** Length of a FIXED_LEN_BYTE_ARRAY. */
   readonly bytes: number;
-  /** The logical type, as 'TIMESTAMP(NANOS, UTC)'; undefined where there is none. */
+  /** Logical type, such as 'TIMESTAMP(NANOS, UTC)'; undefined if there is none. */
   readonly logical: string | undefined;
   readonly element: Struct;
 }
@@ -140,7 +140,7 @@ export interface ParquetColumn {
   readonly leaves: readonly Leaf[];
 }
 
-/** @param group the logical type of a group around it, where that is neither a list nor a map */
+/** @param group  logical type of the enclosing group, unless it is a list or a map */
 function leafOf(element: Struct, logical: string | undefined, group: string | undefined): Leaf {
   const physical = PHYSICAL[numberAt(element, ELEMENT.type) ?? -1];
   if (!physical) throw new FormatError('a column has an unknown physical type');
@@ -165,12 +165,16 @@ function logicalOf(element: Struct): string | undefined {
 export class ParquetFooter {
   readonly #file: Struct;
 
-  /** @throws FormatError */
+  /** @throws FormatError when the metadata is damaged */
   constructor(bytes: Uint8Array) {
     this.#file = decodeStruct(bytes);
   }
 
-  /** Reads it, and says where it begins. @throws FormatError */
+  /**
+   * Reads the metadata and returns it with its offset in the file.
+   *
+   * @throws FormatError when the file is not a complete Parquet file, or is encrypted
+   */
   static read(source: ByteSource): { readonly footer: ParquetFooter; readonly begin: number } {
     const { size } = source;
     const end =
@@ -185,21 +189,21 @@ export class ParquetFooter {
     return { footer: new ParquetFooter(source.bytes(begin, length)), begin };
   }
 
-  /** What stands at the end of a file: the metadata, their length and the magic. */
+  /** The end of a file: the metadata, its length and the magic number. */
   get ending(): Uint8Array {
     const bytes = encodeStruct(this.#file);
     const length = new Uint8Array(Uint32Array.of(bytes.length).buffer);
     return Buffer.concat([bytes, length, Buffer.from(MAGIC)]);
   }
 
-  /** @throws FormatError for an impossible number */
+  /** @throws FormatError when the number is not a valid row count */
   get rows(): number {
     const rows = numberAt(this.#file, FILE.rows) ?? -1;
     if (Number.isSafeInteger(rows) && rows >= 0) return rows;
     throw new FormatError('it has an impossible number of rows');
   }
 
-  /** The columns, each with its leaves. */
+  /** The columns with their leaves. */
   get columns(): readonly ParquetColumn[] {
     const [root, ...elements] = structsAt(this.#file, FILE.schema);
     let at = 0;
@@ -242,13 +246,13 @@ export class ParquetFooter {
     if (items.length > 0) this.#file.set(FILE.keyValues, { type: THRIFT.list, of: THRIFT.struct, items });
   }
 
-  /** Takes the logical type from a leaf. */
+  /** Removes the logical type of a leaf. */
   strip({ element }: Leaf): void {
     for (const id of [ELEMENT.converted, ELEMENT.logical, ELEMENT.scale, ELEMENT.precision])
       element.delete(id);
   }
 
-  /** Makes a leaf 12 bytes without a meaning, which is how INT96 and INTERVAL lie in the file. */
+  /** Changes a leaf to plain 12-byte values, the storage layout of INT96 and INTERVAL. */
   asBytes(leaf: Leaf): void {
     const physical = i32(PHYSICAL.indexOf('FIXED_LEN_BYTE_ARRAY'));
     const at = this.columns
@@ -264,7 +268,7 @@ export class ParquetFooter {
     }
   }
 
-  /** Gives a leaf a logical type that has no parameters, or says of a time that it is in UTC. */
+  /** Assigns a logical type without parameters to a leaf, or marks its time as UTC. */
   annotate(leaf: Leaf, as: Annotation): void {
     if (as === 'UTC') {
       const [time] = structAt(leaf.element, ELEMENT.logical)?.values() ?? [];

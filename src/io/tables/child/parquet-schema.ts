@@ -1,4 +1,4 @@
-/** Columns of Parquet: what parquet-wasm makes of them in Arrow, and what they are. Runs in the child. */
+/** Maps Parquet columns and the Arrow types of parquet-wasm to table types. Runs in the subprocess. */
 import type { Field } from 'apache-arrow';
 import type { ArrowPackage } from '../../formats/subprocess/arrow-file.js';
 import type { FoundField } from '../../formats/subprocess/protocol.js';
@@ -13,12 +13,12 @@ import {
   WIDE_BYTES,
 } from './parquet-footer.js';
 
-/** Metadata of a field that has a logical type which Arrow does not have. */
+/** Metadata key for a logical type that Arrow lacks. */
 const LOGICAL_TYPE = 'PARQUET:logical_type';
-/** Logical types that say no more of texts and bytes than their names. */
+/** Logical types that only label text or bytes. */
 const NAMED = ['ENUM', 'BSON'] as const;
 
-/** What Parquet calls a leaf. */
+/** Returns the Parquet type name of a leaf. */
 function leafText({ logical, physical, bytes }: Leaf): string {
   if (logical !== undefined) return logical;
   return physical === 'FIXED_LEN_BYTE_ARRAY' ? `${physical}(${bytes})` : physical;
@@ -27,7 +27,7 @@ function leafText({ logical, physical, bytes }: Leaf): string {
 const isInterval = ({ logical, physical, bytes }: Leaf): boolean =>
   logical === 'INTERVAL' && physical === 'FIXED_LEN_BYTE_ARRAY' && bytes === WIDE_BYTES;
 
-/** Whether values of a leaf come out as they are. */
+/** Returns whether parquet-wasm decodes the values of a leaf without loss. */
 function isKept(leaf: Leaf): boolean {
   const { logical = '' } = leaf;
   const [, precision, scale] = /^DECIMAL\((-?\d+),(-?\d+)\)$/.exec(logical)?.map(Number) ?? [];
@@ -38,7 +38,7 @@ function isKept(leaf: Leaf): boolean {
   return !/^(type|VARIANT|GEOMETRY|GEOGRAPHY)/.test(logical);
 }
 
-/** Changes what parquet-wasm would change, or what it refuses together with the whole file, to plain bytes. */
+/** Changes leaves that parquet-wasm would alter, or that would make it reject the whole file, to plain bytes. */
 export function prepareSchema(footer: ParquetFooter): void {
   for (const leaf of footer.columns.flatMap(({ leaves }) => leaves)) {
     if (leaf.physical === 'INT96' || isInterval(leaf)) footer.asBytes(leaf);
@@ -46,7 +46,7 @@ export function prepareSchema(footer: ParquetFooter): void {
   }
 }
 
-/** A column as it is in the file; its type is undefined where it cannot be passed on. */
+/** Returns a column as stored in the file. Its type is undefined if values would be lost. */
 export function parquetField(
   arrow: ArrowPackage,
   { name, leaves }: ParquetColumn,
@@ -65,7 +65,7 @@ export function parquetField(
   return { ...(hinted ? withHint(exact, hinted) : exact), name, text: whole };
 }
 
-/** A field whose leaves are what Parquet says; takes them from the front. */
+/** Refines a field by the types of its Parquet leaves, which it removes from the front of the list. */
 function refineField(field: TableField, leaves: Leaf[]): TableField {
   const { type } = field;
   if (type.is === 'struct') {
@@ -89,7 +89,7 @@ function leafType(type: TableType, leaf: Leaf): TableType {
   return type.is === 'time' && logical.endsWith(', UTC)') ? { ...type, isUtc: true } : type;
 }
 
-/** A field with what the schema of Arrow that a file may have says of it besides. */
+/** Adds the information of the embedded Arrow schema to a field. */
 function withHint(field: TableField, hint: TableField): TableField {
   const metadata = { ...field.metadata, ...hint.metadata };
   const isBare = Object.keys(metadata).length === 0;
@@ -114,7 +114,7 @@ function typeWithHint(type: TableType, hint: TableType): TableType {
   return type;
 }
 
-/** A type as parquet-wasm writes it. */
+/** Returns a field with the type that parquet-wasm writes. */
 export function storedField(field: TableField): TableField {
   return { ...field, type: storedType(field.type) };
 }
@@ -151,7 +151,7 @@ function annotationOf({ type, metadata }: TableField): Annotation | undefined {
   return metadata?.[LOGICAL_TYPE] === named ? named : undefined;
 }
 
-/** Gives the columns of a file that was written the types that parquet-wasm does not write. */
+/** Adds logical types that parquet-wasm does not write to the columns of a written file. */
 export function annotateSchema(footer: ParquetFooter, fields: readonly TableField[]): void {
   const written = footer.columns.flatMap(({ leaves }) => leaves);
   for (const [i, field] of fields.flatMap(leavesOf).entries()) {
@@ -160,7 +160,7 @@ export function annotateSchema(footer: ParquetFooter, fields: readonly TableFiel
   }
 }
 
-/** Whether a field is more than the schema of Parquet tells, so that the file has to have the schema of Arrow as well. */
+/** Returns whether a field has information that only an embedded Arrow schema can store. */
 export function needsArrowSchema({ type, metadata = {} }: TableField): boolean {
   const isBare = Object.keys(metadata).every((key) => key === 'PARQUET:field_id' || key === LOGICAL_TYPE);
   if (!isBare || type.is === 'duration' || type.is === 'list of fixed length') return true;

@@ -1,4 +1,4 @@
-/** Parquet as a table, and as columns of keys. Runs in the child. */
+/** Reads Parquet as a table, or as key columns. Runs in the subprocess. */
 
 import { DTYPES } from '../../../keys/dtype.js';
 import { batchesOf as keyBatchesOf } from '../../formats/subprocess/arrow-reader.js';

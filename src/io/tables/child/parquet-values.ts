@@ -1,23 +1,23 @@
-/** Values that lie otherwise in Parquet than in rows. Runs in the child. */
+/** Converts values whose Parquet representation differs from that in rows. Runs in the subprocess. */
 import { FormatError } from '../../../util/errors.js';
 import { WIDE_BYTES } from './parquet-footer.js';
 
-/** Of months and days together, of nanoseconds, and of a time. */
+/** Size of months and days together, of nanoseconds, and of a time. */
 const PAIR_BYTES = 8;
 const INTERVAL_BYTES = 16;
 const US_PER_MS = 1000n;
 const NS_PER_DAY = 86_400_000_000_000n;
-/** Number of the day 1970-01-01 in INT96. */
+/** Julian day number of 1970-01-01, as INT96 counts days. */
 const EPOCH_DAY = 2_440_588n;
 
 const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array): DataView =>
   new DataView(buffer, byteOffset, byteLength);
 
 /**
- * Times as INT96 has them, which are nanoseconds of a day and the number of the day, in nanoseconds since 1970.
+ * Converts INT96 times (nanoseconds of the day, and the day number) to nanoseconds since 1970-01-01.
  *
- * @param isNull of places whose bytes mean nothing
- * @throws FormatError for a time that 64 bits do not hold
+ * @param isNull  returns whether a row is null and its bytes are undefined
+ * @throws FormatError when a time does not fit into 64 bits
  */
 export function timesOfInt96(values: Uint8Array, isNull: (i: number) => boolean): Uint8Array {
   const from = viewOf(values);
@@ -38,7 +38,7 @@ export function timesOfInt96(values: Uint8Array, isNull: (i: number) => boolean)
   return new Uint8Array(times.buffer);
 }
 
-/** Intervals of Parquet, in milliseconds, as ones in microseconds. */
+/** Converts Parquet intervals, in milliseconds, to intervals in microseconds. */
 export function intervalsOf(values: Uint8Array): Uint8Array {
   const from = viewOf(values);
   const rows = values.length / WIDE_BYTES;
@@ -53,7 +53,11 @@ export function intervalsOf(values: Uint8Array): Uint8Array {
   return intervals;
 }
 
-/** Intervals in microseconds as those of Parquet. @throws FormatError for one that Parquet does not hold */
+/**
+ * Converts intervals in microseconds to Parquet intervals.
+ *
+ * @throws FormatError when an interval is negative or not a whole number of milliseconds
+ */
 export function parquetIntervals(values: Uint8Array, rows: number): Uint8Array {
   const from = viewOf(values);
   const intervals = new Uint8Array(rows * WIDE_BYTES);
@@ -71,7 +75,11 @@ export function parquetIntervals(values: Uint8Array, rows: number): Uint8Array {
   return intervals;
 }
 
-/** Seconds as milliseconds. @throws FormatError for what 64 bits do not hold */
+/**
+ * Converts seconds to milliseconds.
+ *
+ * @throws FormatError when a time does not fit into 64 bits
+ */
 export function secondsAsMs(values: Uint8Array, rows: number): Uint8Array {
   const times = new BigInt64Array(values.slice(0, rows * PAIR_BYTES).buffer);
   for (const [i, time] of times.entries()) {

@@ -1,4 +1,4 @@
-/** Parquet by parquet-wasm, of tables and of keys. Runs in the child. */
+/** Writes tables and keys as Parquet via parquet-wasm. Runs in the subprocess. */
 import { ftruncateSync, writeSync } from 'node:fs';
 import type { RecordBatch, Schema } from 'apache-arrow';
 import { type ArrowPackage, loadArrow } from '../../formats/subprocess/arrow-file.js';
@@ -14,17 +14,21 @@ import { ParquetFooter } from './parquet-footer.js';
 import { annotateSchema, needsArrowSchema, storedField } from './parquet-schema.js';
 import type { NextBatch } from './table-source.js';
 
-/** Rows of a group at most, which are in memory until the group is written. */
+/** Maximum number of rows per row group, which is held in memory until it is written. */
 const GROUP_ROWS = 2 ** 17;
 
-/** What is written, beside rows. */
+/** The content to write, except rows. */
 interface Contents {
   readonly fields: readonly TableField[];
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   readonly schema: Schema;
 }
 
-/** Writes all rows in their order, and says how many those were. */
+/**
+ * Writes all rows in order.
+ *
+ * @returns the number of rows written
+ */
 export async function writeParquetTable(
   { fields, metadata }: WriteTableMessage,
   next: NextBatch,
@@ -37,7 +41,11 @@ export async function writeParquetTable(
   });
 }
 
-/** Writes all keys in their order, and says how many those were. */
+/**
+ * Writes all keys in order.
+ *
+ * @returns the number of rows written
+ */
 export async function writeParquet(_: WriteMessage, source: ColumnSource): Promise<number> {
   const arrow = await loadArrow();
   const fields = source.columns.map(
@@ -47,7 +55,7 @@ export async function writeParquet(_: WriteMessage, source: ColumnSource): Promi
   return writeBatches(arrow, { fields, schema }, next);
 }
 
-/** @param next the next batch; undefined behind the last one */
+/** @param next  returns the next batch; undefined after the last one */
 async function writeBatches(
   arrow: ArrowPackage,
   contents: Contents,
@@ -57,13 +65,13 @@ async function writeBatches(
   const { schema, fields } = contents;
   let rows = 0;
   let failure: { readonly cause: unknown } | undefined;
-  /** The schema is that of the first batch, which is there also where there are no rows. */
+  /** The first batch defines the schema, so an empty one is written if there are no rows. */
   let isBegun = false;
   let isOver = false;
   const pull = (controller: ReadableStreamDefaultController): void => {
     try {
       const batch = isOver ? undefined : next();
-      isOver ||= !batch; // nothing more is said, so that nothing more may be waited for
+      isOver ||= !batch; // the parent sends nothing more, so reading again would block
       if (isOver && isBegun) {
         controller.close();
         return;
@@ -99,7 +107,7 @@ function propertiesOf(
   let builder = new WriterPropertiesBuilder()
     .setCompression(Compression.SNAPPY)
     .setMaxRowGroupSize(GROUP_ROWS);
-  // A dictionary tells values apart as numbers are, so that 0 and −0 might become one.
+  // Dictionaries compare floats as numbers, which could merge 0 and −0.
   const isFloat = ({ type }: TableField): boolean => ['f16', 'f32', 'f64'].includes(type.is);
   const floats = fields.filter((field) => leavesOf(field).some(isFloat));
   if (!floats.every(isFloat)) return builder.setDictionaryEnabled(false).build();
@@ -126,7 +134,7 @@ function emptyBatch(arrow: ArrowPackage, schema: Schema): RecordBatch {
   return new arrow.RecordBatch(schema, data as never);
 }
 
-/** Puts the types and the texts into the metadata that parquet-wasm has written, which stand at the end. */
+/** Adds logical types and key-value metadata to the footer that parquet-wasm has written. */
 function finish({ fields, metadata = {} }: Contents): void {
   const { footer, begin } = ParquetFooter.read(fileSource());
   const { [ARROW_SCHEMA]: schema } = footer.metadata;

@@ -1,20 +1,20 @@
-/** Rows and codes of their keys, as batches. Runs in the child. */
+/** Builds batches of rows and their key codes. Runs in the subprocess. */
 import type { Batch, RowsMessage } from '../../formats/subprocess/protocol.js';
 import { type CodeColumn, codeColumn } from '../key-codes.js';
 import { type Cells, cellSize, putCell } from '../row-layout.js';
 import { keyKind } from '../table-type.js';
 
-/** Bytes of rows from which on a batch is sent. */
+/** Size at which a batch is sent. */
 const BATCH_BYTES = 2 ** 22;
 
-/** Cells of the columns that were asked for, in their order, and of the keys. */
+/** Cells of the requested columns, in their order, and of the keys. */
 export interface ReadCells {
   readonly columns: readonly Cells[];
   readonly keys: readonly Cells[];
   readonly distinct: readonly Cells[];
 }
 
-/** Strings of bytes, one for each row. */
+/** One byte string per row. */
 export interface SizedStrings {
   size(i: number): number;
   put(i: number, to: Uint8Array, at: number): number;
@@ -39,7 +39,7 @@ function codesOf(cells: Cells, order: Parameters<typeof codeColumn>[2], rows: nu
   return codeColumn(cells, kind, order, rows);
 }
 
-/** So many rows as batches of not much more than BATCH_BYTES. */
+/** Yields rows as batches that hardly exceed BATCH_BYTES. */
 export function rowBatches(rows: number, read: ReadCells, { keys, distinct }: RowsMessage): Generator<Batch> {
   return stringBatches(rows, [
     joinStrings(keys.map((key, k) => codesOf(read.keys[k] as Cells, key, rows))),
@@ -48,7 +48,7 @@ export function rowBatches(rows: number, read: ReadCells, { keys, distinct }: Ro
   ]);
 }
 
-/** Strings of so many rows as batches of not much more than BATCH_BYTES: lengths and bytes of each. */
+/** Yields strings as batches that hardly exceed BATCH_BYTES: for each kind of string, lengths and bytes. */
 export function* stringBatches(rows: number, strings: readonly SizedStrings[]): Generator<Batch> {
   for (let begin = 0; begin < rows; ) {
     let end = begin;

@@ -1,15 +1,15 @@
-/** What readers and writers of tables have in common, whichever library is behind them. Runs in the child. */
+/** Interfaces that all table readers and writers of the subprocess implement. */
 import type { Batch, FoundField, RowsMessage } from '../../formats/subprocess/protocol.js';
 
-/** A table that is open in the child. */
+/** An open table in the subprocess. */
 export interface TableSource {
   readonly fields: readonly FoundField[];
-  /** Rows in all; null where that is known at the end only. */
+  /** Total number of rows; null if unknown before the end. */
   readonly rows: number | null;
-  /** What the file says besides, by keys. */
+  /** Key-value metadata of the file. */
   readonly metadata?: Readonly<Record<string, string>>;
   batches(wanted: RowsMessage): AsyncIterable<Batch> | Iterable<Batch>;
 }
 
-/** The next batch of rows to be written; undefined behind the last one. */
+/** Returns the next batch of rows to write; undefined after the last one. */
 export type NextBatch = () => Batch | undefined;

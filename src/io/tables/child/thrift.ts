@@ -1,10 +1,10 @@
 /**
- * Thrift's compact protocol, in which the metadata of Parquet files are written: any struct is decoded, changed and encoded again,
- * fields that are not known here included. Runs in the child.
+ * Thrift compact protocol, the encoding of Parquet metadata. Decodes any struct for modification and re-encoding,
+ * including unknown fields. Runs in the subprocess.
  */
 import { FormatError } from '../../../util/errors.js';
 
-/** Types of fields. */
+/** Field types. */
 export const THRIFT = {
   true: 1,
   false: 2,
@@ -20,7 +20,7 @@ export const THRIFT = {
   struct: 12,
 } as const;
 
-/** Fields of a struct, by their numbers, in the order of the numbers. */
+/** Fields of a struct by number, in ascending order. */
 export type Struct = Map<number, ThriftValue>;
 
 export type ThriftValue =
@@ -30,10 +30,10 @@ export type ThriftValue =
   | { readonly type: 9 | 10; readonly of: number; readonly items: readonly ThriftValue[] }
   | { readonly type: 12; readonly fields: Struct };
 
-/** Structs inside of structs at most. */
+/** Maximum nesting depth of structs. */
 const MAX_DEPTH = 32;
 const DOUBLE_BYTES = 8;
-/** Count of a list that is written behind its head. */
+/** Length nibble of a list whose length follows its header. */
 const LONG_LIST = 15;
 
 const damagedMetadata = (what: string): FormatError =>
@@ -115,7 +115,7 @@ class Decoder {
     const head = this.#byte();
     const of = head & 15;
     const count = head >> 4 === LONG_LIST ? Number(this.#varint()) : head >> 4;
-    // Each item takes a byte at least.
+    // An item takes at least one byte.
     if (count > this.#bytes.length - this.#at) throw damagedMetadata('a list goes beyond its end');
     const items: ThriftValue[] = [];
     for (let i = 0; i < count; i++) {
@@ -126,7 +126,7 @@ class Decoder {
   }
 }
 
-/** @throws FormatError */
+/** @throws FormatError when the data is damaged */
 export const decodeStruct = (bytes: Uint8Array): Struct => new Decoder(bytes).struct(0);
 
 class Encoder {
