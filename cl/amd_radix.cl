@@ -158,7 +158,7 @@ void ScanArraysdim1(__global uint *totals)
 
 /* Adds to every block the bases of its bins, four neighbouring bins per work-item. NDRange: dimension 0 the bins /
  * 4, dimension 1 the blocks.
- * @post scannedBuckets[block * 256 + bin] = place of the block's first key with this digit */
+ * @post scannedBuckets[block * 256 + bin] = position of the block's first key with this digit */
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 void fixOffset(__global uint4 *scannedBuckets, __global const uint4 *binTotals)
 {

@@ -15,8 +15,8 @@ typedef uint packed_t;
 typedef ulong packed_t;
 #endif
 
-/* @post packed[i] has the code of in[i] at `shift`: of +0 for either zero and of one NaN for all. Other bits are 0 with
- *       `first`, and stay else */
+/* @post packed[i] has the code of in[i] at `shift`: of +0 for either zero and of one NaN for all. Other bits are 0
+ *       with `first`, otherwise unchanged */
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 void append_code(__global const key_t *in, __global packed_t *packed, ulong n, ulong infinity, uint shift, uint first,
                  codec_t codec)

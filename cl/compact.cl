@@ -84,8 +84,8 @@ INLINE uint load_vector(__global const key_t *in, ulong at, ulong n, key_t keys[
 /* Selects from VECTOR_KEYS elements.
  * @param at    index of the first element
  * @param some  one bit per existing element
- * @pre   called by whole rows, whose vectors lie one behind the other
- * @post  *own = how many are chosen
+ * @pre   called by whole rows, whose vectors are consecutive
+ * @post  *own = number of selected elements
  * @return one bit per selected element
  */
 INLINE uint choose_of(SELECTION_PARAMETERS, ulong at, const key_t keys[VECTOR_KEYS], uint some, uint *own)
@@ -302,7 +302,8 @@ INLINE void place_tile(PLACE_PARAMETERS, ulong start, ulong n, key_t keys[ROUNDS
 # if GROUP_SIZE != 1
 #  error "IN_LANES: groups of one work-item"
 # endif
-/* Selection of the LANES elements from `at` on: -1 for each selected one, otherwise 0. @pre so many there are */
+/* Selection of the LANES elements from `at` on: -1 for each selected one, otherwise 0. @pre all LANES elements
+ * exist */
 INLINE int16 choose_lanes(SELECTION_PARAMETERS, ulong at, lanes_t keys)
 {
 # if CHOOSE == 0
@@ -385,7 +386,7 @@ INLINE uint count_part(SELECTION_PARAMETERS, ulong at, ulong stop)
 }
 #endif
 
-/* @post counts[part] = how many of the part are chosen; a part is `tiles` tiles long */
+/* @post counts[part] = selected elements of the part; a part is `tiles` tiles long */
 PRIMITIVE_KERNEL void compact_part_counts(SELECTION_PARAMETERS, __global uint *counts, uint tiles)
 {
     __local uint scratch[GROUP_SIZE];
@@ -406,8 +407,8 @@ PRIMITIVE_KERNEL void compact_part_counts(SELECTION_PARAMETERS, __global uint *c
 #endif
 }
 
-/* @pre  counts as compact_part_counts has left them, for parts of as many tiles
- * @post told[slot] = how many are chosen */
+/* @pre  counts from compact_part_counts, for parts of as many tiles
+ * @post told[slot] = number of selected elements */
 PRIMITIVE_KERNEL void compact_parts(SELECTION_PARAMETERS, PLACE_PARAMETERS, __global const uint *counts, uint tiles,
                                     uint with_rest, __global uint *told, uint slot)
 {
@@ -449,7 +450,7 @@ PRIMITIVE_KERNEL void compact_parts(SELECTION_PARAMETERS, PLACE_PARAMETERS, __gl
 
 /* @param control  tickets, see take_tile; after a margin the states of all tiles
  * @param launch   a number that no launch has used since the states were cleared
- * @post told[slot] = how many are chosen */
+ * @post told[slot] = number of selected elements */
 PRIMITIVE_KERNEL void compact_once(SELECTION_PARAMETERS, PLACE_PARAMETERS, __global uint *control, uint launch,
                                    __global uint *told, uint slot)
 {

@@ -44,8 +44,8 @@ typedef ulong index_t;
         atomic_max(told, (uint)min((from) - (length) + 1, (ulong)0xffffffff));
 
 /* @param told  word `slot` is 0 before
- * @post  an index of `length` or more leaves its element zero: no work-item reads outside of `in`;
- *        told[slot] says by how much more than length - 1 the largest of them was, 0 if there was none */
+ * @post  an index of `length` or more leaves its element zero: no work-item reads outside of `in`; told[slot] = by
+ *        how much the largest index exceeds length - 1, 0 if none does */
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 void gather(__global const unit_t *in, __global const index_t *indices, __global unit_t *out, ulong n,
             ulong length TOLD_PARAMETERS)

@@ -44,8 +44,8 @@ INLINE void move_element(__global const uchar *in, __global uchar *out, ulong fr
 /* Groups process the columns one after the other, each with as many groups as all rows need.
  * @param length  elements of each input column
  * @param told    word `slot` is 0 before
- * @post  as gather.cl: an index of `length` or more leaves its elements zero, and told[slot] says by how much more than
- *        length - 1 the largest of them was, 0 if there was none */
+ * @post  as gather.cl: an index of `length` or more leaves its elements zero, and told[slot] = by how much the
+ *        largest one exceeds length - 1, 0 if none does */
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 void gather_columns(__global const uint *indices, ulong n, ulong length, uint columns, uint8 shapes, __global uint *told,
                     uint slot, COLUMN(0), COLUMN(1), COLUMN(2), COLUMN(3), COLUMN(4), COLUMN(5), COLUMN(6), COLUMN(7))

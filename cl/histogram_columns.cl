@@ -80,8 +80,8 @@ INLINE void write_through(void)
     asm volatile("fence.acq_rel.gpu;" ::: "memory");
 }
 
-/* @pre   called by all work-items of the group, which have added to `sums` what they counted
- * @post  of the group that is last: told[bin] = what all have added; sums and *done are zero again */
+/* @pre   called by all work-items of the group, which have added their counts to `sums`
+ * @post  in the last group: told[bin] = the total count; sums and *done are zero again */
 INLINE void hand_over(__global uint *done, __global uint *sums, uint bins, __global uint *told, __local uint *last)
 {
     write_through();
@@ -103,8 +103,8 @@ INLINE void hand_over(__global uint *done, __global uint *sums, uint bins, __glo
 /* @param columns  bins * COLUMNS words of local memory
  * @param edges    local memory for bins + 1 codes; unused unless BY is 2
  * @param told     HAND_OVER: receives the counts from word `at` on
- * @pre   words `at` to `at` + bins of counts are zero; HAND_OVER: counts[0], and the `bins` words behind a margin
- * @post  these words are what was counted, or zero again and `told` has it */
+ * @pre   words `at` to `at` + bins of counts are zero; HAND_OVER: counts[0], and the `bins` words after a margin
+ * @post  these words hold the counts, or are zero again and `told` has the counts */
 PRIMITIVE_KERNEL
 void histogram_columns(__global const key_t *in, __global uint *counts, __global const key_t *all_edges, ulong n, uint bins,
                        uint shift, ulong low, ulong high, codec_t codec, __local uint *columns, __local key_t *edges,

@@ -83,7 +83,7 @@ INLINE uint sampled_place(uint i, uint n)
  * @param sampled        keys of the sample: SAMPLE, or all keys if there are fewer
  * @param crowd          most keys per bucket, if the prefixes were evenly distributed
  * @param repeats        keys of the sample that may share their prefix with another counted one
- * @post  plan, and in `control` what it saves
+ * @post  plan, and in `control` the passes that it saves
  */
 __kernel __attribute__((reqd_work_group_size(PLAN_SIZE, 1, 1))) void hybrid_plan(
     __global const key_t *restrict keys, __global const uint *restrict counts, __global uint *restrict plan,

@@ -48,7 +48,7 @@
 /* Device-wide barrier: waits for all groups.
  * @param number  of the barrier, from 1 on
  * @pre   called by all work-items of the group, which agree on `answer`, a word of local memory
- * @post  what work-items of all groups wrote before is visible to all
+ * @post  previous writes of the work-items of all groups are visible to all
  * @return false if some group did not arrive */
 INLINE bool meet(__global atomic_uint *control, uint number, __local uint *answer)
 {

@@ -227,7 +227,7 @@ PRIMITIVE_KERNEL void scan_part_totals(__global const key_t *in, __global operan
 #endif
 }
 
-/* @pre  totals as scan_part_totals has left them, for parts of as many tiles; `in` may be `out` */
+/* @pre  totals from scan_part_totals, for parts of as many tiles; `in` may be `out` */
 PRIMITIVE_KERNEL void scan_parts(__global const key_t *in, __global key_t *out, __global const operand_t *totals, ulong n,
                                  uint tiles, uint inclusive, codec_t codec)
 {
@@ -318,7 +318,7 @@ INLINE void store_held(__global key_t *out, ulong start, ulong n, codec_t codec,
 
 /* @param control  tickets, see take_tile; after a margin the states of all tiles
  * @param launch   a number that no launch has used since the states were cleared
- * @pre  `in` is not `out`: a group may read a tile that another one has written already */
+ * @pre  `in` is not `out`: a group may read a tile that another one has already written */
 PRIMITIVE_KERNEL void scan_once(__global const key_t *restrict in, __global key_t *restrict out, __global uint *control,
                                 ulong n, uint launch, uint inclusive, codec_t codec)
 {

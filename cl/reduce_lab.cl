@@ -5,7 +5,7 @@
 #include "reduce.cl"
 
 #ifndef SUB_GROUPS
-# error "SUB_GROUPS: 1 or 2, set by src/primitives/reduce-lab.ts"
+# error "SUB_GROUPS: 1 or 2, set by src/explain/reduce.ts"
 #endif
 
 #if SUB_GROUPS == 1

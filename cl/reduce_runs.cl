@@ -26,8 +26,8 @@ typedef key_t result_t;
 /* Segmented scan over the group: the combined values since the last end of a run in the preceding work-items.
  * @param ends   whether a run ends among the values of the work-item
  * @param since  its combined values after its last end, or all of them
- * @post  *carry as said, *ended = was there an end before; all_ends and all_since: likewise for the group, in local
- *        memory until the next barrier */
+ * @post  *carry as above, *ended = whether a run ended before; the last entries of sinces and heads: the same for
+ *        the group, until the next barrier */
 INLINE void carry_of_runs(bool ends, operand_t since, operand_t *carry, bool *ended, __local operand_t *sinces,
                           __local uint *heads)
 {
@@ -53,10 +53,9 @@ INLINE void carry_of_runs(bool ends, operand_t since, operand_t *carry, bool *en
 }
 
 /* @param places  start of each of `runs` runs, the first one at 0
- * @post  results[run] for runs that begin in a tile in which the next one begins, too;
- *        of each tile: firsts = what lies before its first beginning of a run, closed = the run that ends there, or
- *        NO_RUN;
- *        lasts = what lies behind its last beginning, or all of it where there is none */
+ * @post  results[run] for runs that start in the same tile as the next run; per tile: firsts = values before its
+ *        first start of a run, closed = the run that ends there, or NO_RUN; lasts = values after its last start, or
+ *        all values if there is none */
 RUNS_KERNEL void reduce_run_tiles(__global const key_t *values, __global const uint *places, __global result_t *results,
                                   __global operand_t *firsts, __global operand_t *lasts, __global uint *closed, ulong n,
                                   uint runs, codec_t codec)
@@ -113,7 +112,7 @@ RUNS_KERNEL void reduce_run_tiles(__global const key_t *values, __global const u
         lasts[tile] = sinces[item];
 }
 
-/* @pre   as reduce_run_tiles has left it, by which closed = NO_RUN - 1 stands for a tile in which no run begins
+/* @pre   as stored by reduce_run_tiles; closed = NO_RUN - 1 marks a tile in which no run starts
  * @post  results of all runs */
 RUNS_KERNEL void reduce_run_ends(__global result_t *results, __global const operand_t *firsts,
                                  __global const operand_t *lasts, __global const uint *closed, uint tiles, uint runs,

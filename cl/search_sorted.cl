@@ -8,7 +8,7 @@
 #endif
 
 /* @pre  `sorted` is in the order of `codec`
- * @post places[i] = how many of `sorted` come before keys[i]: with `right` those equal to it, too */
+ * @post places[i] = how many of `sorted` come before keys[i]; with `right`, including those equal to it */
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 void search_sorted(__global const key_t *sorted, __global const key_t *keys, __global uint *places, ulong length, ulong n,
                    uint right, codec_t codec)

@@ -4,8 +4,8 @@
 # error "GROUP_SIZE: work-items of a work-group, set by src/sort/operations/device-column-kernels.ts"
 #endif
 
-/* @pre  offsets[0] = 0, rising, offsets[segments] = n
- * @post ids[i] = the segment that element i lies in */
+/* @pre  offsets[0] = 0, non-decreasing, offsets[segments] = n
+ * @post ids[i] = the segment of element i */
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 void segment_ids(__global const uint *offsets, __global uint *ids, ulong n, uint segments)
 {
@@ -24,7 +24,7 @@ void segment_ids(__global const uint *offsets, __global uint *ids, ulong n, uint
 }
 
 /* @pre  ids[i] = the segment of the element at positions[i]
- * @post positions are counted from the beginning of their segments */
+ * @post positions count from the start of their segments */
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 void subtract_begins(__global uint *positions, __global const uint *ids, __global const uint *offsets, ulong n)
 {

@@ -121,7 +121,7 @@ TILE_KERNEL void segment_counts(__global const key_t *restrict keys, __global co
 /* Counts that a work-item scans at a time. */
 #define SCANNED 8
 
-/* @post counts are places: numbers of keys of the segment that come before the first of the bin and run */
+/* @post counts are positions: keys of the segment that precede the first key of the bin and run */
 TILE_KERNEL void segment_places(__global const uint *offsets, __global const uint *state, __global const uint2 *owners,
                                 __global uint *counts, uint run_keys)
 {

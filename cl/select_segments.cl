@@ -12,8 +12,8 @@
 #define AT_ONCE 4u /* keys that a work-item has in flight */
 
 /* @param begins  start of each segment's selected keys, then their total number
- * @pre   offsets rise from 0 to n; of each segment at most as many keys are selected as it has
- * @post  selected, positions = the selected keys of each segment and where they stand */
+ * @pre   offsets are non-decreasing from 0 to n; of each segment at most as many keys are selected as it has
+ * @post  selected, positions = the selected keys of each segment and their positions */
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 void select_segments(__global const key_t *keys, __global const uint *offsets, __global const uint *begins,
                      __global key_t *selected, __global uint *positions, ulong n, codec_t codec)

@@ -17,10 +17,10 @@
 #include "lane_sort.clh"
 
 #ifndef RADIX_BITS
-# error "RADIX_BITS: bits of a digit, set by src/algorithms/segments/serial.ts"
+# error "RADIX_BITS: bits of a digit, set by src/algorithms/segments-serial.ts"
 #endif
 #ifndef INSERTED
-# error "INSERTED: most keys that are sorted by insertion, set by src/algorithms/segments/serial.ts"
+# error "INSERTED: most keys that are sorted by insertion, set by src/algorithms/segments-serial.ts"
 #endif
 #define BINS (1 << RADIX_BITS)
 #define DIGITS ((KEY_BITS + RADIX_BITS - 1) / RADIX_BITS)
@@ -308,7 +308,7 @@ SERIAL_KERNEL void serial_counts(__global const key_t *restrict keys, __global c
     }
 }
 
-/* @post counts are places: numbers of keys of the segment that come before the first of the bin and run */
+/* @post counts are positions: keys of the segment that precede the first key of the bin and run */
 SERIAL_KERNEL void serial_places(__global const uint *offsets, __global const uint *state, __global const uint2 *owners,
                                  __global uint *counts, uint run_keys)
 {

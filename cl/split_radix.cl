@@ -100,7 +100,7 @@ GROUP_KERNEL void split_offset(__global const key_t *keys, __global uint *offset
     offsets[i] += counts[digit * get_num_groups(0) + get_group_id(0)] - prefix[digit];
 }
 
-/* @post offsets[i] = place of key i: zeros at i - s, ones behind all zeros */
+/* @post offsets[i] = position of key i: zeros at i - s, ones after all zeros */
 GROUP_KERNEL void split_move(__global const key_t *keys, __global key_t *keys_out,
 #if HAS_VALUES
                              __global const value_t *values, __global value_t *values_out,

@@ -25,7 +25,7 @@
 #define STATE_RANK 1
 
 /* @pre  counts are zero
- * @post counts[d] = keys with digit d at `shift` whose code agrees with the threshold above it */
+ * @post counts[d] = keys with digit d at `shift` whose code matches the threshold above it */
 GROUP_KERNEL void select_count(__global const key_t *keys, __global const ulong *state, __global uint *counts, ulong n,
                                uint shift, uint bits, codec_t codec)
 {

@@ -9,8 +9,8 @@
 #define GROUP_KERNEL __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 
 /* @param told  word `slot` is 0 before
- * @post  counts[segment] = at most k, and 0 behind the last one, or where offsets fall; told[slot] is not 0 unless they
- *        rise from 0 to n */
+ * @post  counts[segment] = at most k, and 0 after the last one, or if offsets decrease; told[slot] is not 0 unless
+ *        offsets are non-decreasing from 0 to n */
 GROUP_KERNEL void top_counts(__global const uint *offsets, __global uint *counts, ulong segments, uint k, ulong n,
                              __global uint *told, uint slot)
 {
@@ -24,7 +24,7 @@ GROUP_KERNEL void top_counts(__global const uint *offsets, __global uint *counts
 }
 
 /* @param begins  start of each segment's first keys, then their total number
- * @post  positions[i] for each of them: its entry of `order`, in which each segment stands where it is */
+ * @post  positions[i] for each of them: its entry of `order`, in which each segment keeps its location */
 GROUP_KERNEL void top_positions(__global const uint *order, __global const uint *offsets, __global const uint *begins,
                                 __global uint *positions, ulong n, ulong length, uint segments)
 {

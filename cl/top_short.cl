@@ -31,7 +31,7 @@
  * @param offsets        non-decreasing from 0 to n
  * @param begins         start of each segment's first keys, then their total number; written if segments are rows
  * @param from_segment   1: positions count from the start of each segment
- * @post  first, positions = the first keys of each segment in order, and where they stand */
+ * @post  first, positions = the first keys of each segment in order, and their positions */
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 void top_short(__global const key_t *keys, SEGMENT_PARAMETERS, __global key_t *first, __global uint *positions, ulong n,
                uint from_segment, codec_t codec)

@@ -18,7 +18,8 @@
 
 /* Each group takes `per_group` neighbouring keys.
  * @param invert  select all other keys instead
- * @post partials[2 * group] = hash of the sequence that the group has chosen, partials[2 * group + 1] = its length */
+ * @post partials[2 * group] = hash of the sequence that the group has selected, partials[2 * group + 1] = its
+ *       length */
 CHECK_KERNEL
 void verify_sequence(__global const key_t *keys, __global const uchar *mask, __global ulong *partials, ulong n,
                      ulong per_group, ulong low, ulong high, uint invert, codec_t codec)

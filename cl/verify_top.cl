@@ -20,8 +20,8 @@ INLINE code_t window(key_t key, codec_t codec, uint begin, code_t mask)
 /* Checks n keys, m results and `segments` segments: each group checks `per_group` neighbouring ones of all three.
  * @param offsets    start of each segment, then n
  * @param begins     start of each segment's results, then m
- * @post partials[2 * group] = what is wrong with results and segments, partials[2 * group + 1] = keys that come no
- *       later than the last result of their segment: m in all */
+ * @post partials[2 * group] = errors in results and segments, partials[2 * group + 1] = keys that come no later
+ *       than the last result of their segment: m in all */
 CHECK_KERNEL
 void verify_top(__global const key_t *keys, __global const key_t *top, __global const uint *positions,
                 __global const uint *offsets, __global const uint *begins, __global ulong *partials, ulong n, ulong m,

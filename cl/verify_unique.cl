@@ -13,8 +13,8 @@
 /* Each group takes `per_group` neighbouring keys.
  * @param counts    occurrences of each key; read only with `is_result`
  * @param infinity  as in canonical_key.clh
- * @post partials[2 * group] = sum of hashes, partials[2 * group + 1] = keys of a result that do not come behind the one
- *       before, or are there no time */
+ * @post partials[2 * group] = sum of hashes, partials[2 * group + 1] = keys of a result that do not ascend, or have
+ *       count 0 */
 CHECK_KERNEL
 void verify_unique(__global const key_t *keys, __global const uint *counts, __global ulong *partials, ulong n,
                    ulong per_group, codec_t codec, ulong infinity, uint is_result)
