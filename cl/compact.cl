@@ -408,9 +408,9 @@ PRIMITIVE_KERNEL void compact_part_counts(SELECTION_PARAMETERS, __global uint *c
 }
 
 /* @pre  counts from compact_part_counts, for parts of as many tiles
- * @post told[slot] = number of selected elements */
+ * @post result_words[slot] = number of selected elements */
 PRIMITIVE_KERNEL void compact_parts(SELECTION_PARAMETERS, PLACE_PARAMETERS, __global const uint *counts, uint tiles,
-                                    uint with_rest, __global uint *told, uint slot)
+                                    uint with_rest, __global uint *result_words, uint slot)
 {
     __local uint scratch[TILE_SCAN_OPERANDS];
     __local placed_t placed[PLACED];
@@ -426,7 +426,7 @@ PRIMITIVE_KERNEL void compact_parts(SELECTION_PARAMETERS, PLACE_PARAMETERS, __gl
     all = combine_group(all, scratch);
     ulong rest = with_rest ? all + (first - origin) : NO_REST;
     if (part == 0 && get_local_id(0) == 0)
-        told[slot] = all;
+        result_words[slot] = all;
 #if IN_LANES
     const ulong stop = min(first + (ulong)tiles * TILE_KEYS, n);
     const ulong2 own = (ulong2)(origin + counts[part], rest + (stop - first - counts[part]));
@@ -450,11 +450,11 @@ PRIMITIVE_KERNEL void compact_parts(SELECTION_PARAMETERS, PLACE_PARAMETERS, __gl
 
 /* @param control  tickets, see take_tile; after a margin the states of all tiles
  * @param launch   a number that no launch has used since the states were cleared
- * @post told[slot] = number of selected elements */
+ * @post result_words[slot] = number of selected elements */
 PRIMITIVE_KERNEL void compact_once(SELECTION_PARAMETERS, PLACE_PARAMETERS, __global uint *control, uint launch,
-                                   __global uint *told, uint slot)
+                                   __global uint *result_words, uint slot)
 {
-    __local uint scratch[TILE_SCAN_OPERANDS], heard[HEARD], heads[HEARD], shared;
+    __local uint scratch[TILE_SCAN_OPERANDS], predecessors[PREDECESSORS], heads[PREDECESSORS], shared;
     __local placed_t placed[PLACED];
     HELD_MEMORY
     __global uint *states = control + CONTROL_MARGIN;
@@ -466,14 +466,14 @@ PRIMITIVE_KERNEL void compact_once(SELECTION_PARAMETERS, PLACE_PARAMETERS, __glo
     choose(SELECTION, start, keys, chosen, own);
     HOLD_KEYS(keys)
     const uint total = tile_scan(own, before, scratch);
-    tell_own(states, tile, launch, total);
+    publish_own(states, tile, launch, total);
 #if HELD
     order_tile(keys, chosen, before, total, false, placed);
 #endif
-    LOOK_BACK_FROM(origin, total, states, tile, launch, heard, heads,
+    LOOK_BACK_FROM(origin, total, states, tile, launch, predecessors, heads,
                    count_tile(SELECTION, (ulong)missing * TILE_KEYS, scratch))
     if (tile == (uint)get_num_groups(0) - 1 && get_local_id(0) == 0)
-        told[slot] = origin + total;
+        result_words[slot] = origin + total;
 #if HELD
     write_tile(PLACES, start, n, total, origin, NO_REST, placed, HELD_KEYS);
 #else

@@ -30,25 +30,25 @@ typedef ulong index_t;
 #endif
 
 #if CHECKED
-# define TOLD_PARAMETERS , __global uint *told, uint slot
+# define RESULT_PARAMETERS , __global uint *result_words, uint slot
 #else
-# define TOLD_PARAMETERS
+# define RESULT_PARAMETERS
 #endif
 
 /* Element i: zero if its index is out of range. */
 #define GATHER(in, from, out, i, length)      \
     for (uint unit = 0; unit < UNITS; unit++) \
         (out)[(i) * UNITS + unit] = (from) < (length) ? (in)[(from) * UNITS + unit] : (unit_t)(0);
-#define TELL_OUTSIDE(told, from, length) \
-    if ((from) >= (length))              \
-        atomic_max(told, (uint)min((from) - (length) + 1, (ulong)0xffffffff));
+#define REPORT_OUTSIDE(result_words, from, length) \
+    if ((from) >= (length))                        \
+        atomic_max(result_words, (uint)min((from) - (length) + 1, (ulong)0xffffffff));
 
-/* @param told  word `slot` is 0 before
- * @post  an index of `length` or more leaves its element zero: no work-item reads outside of `in`; told[slot] = by
+/* @param result_words  word `slot` is 0 before
+ * @post  an index of `length` or more leaves its element zero: no work-item reads outside of `in`; result_words[slot] = by
  *        how much the largest index exceeds length - 1, 0 if none does */
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 void gather(__global const unit_t *in, __global const index_t *indices, __global unit_t *out, ulong n,
-            ulong length TOLD_PARAMETERS)
+            ulong length RESULT_PARAMETERS)
 {
     const ulong i = get_global_id(0);
     if (i >= n)
@@ -56,7 +56,7 @@ void gather(__global const unit_t *in, __global const index_t *indices, __global
     const ulong from = indices[i];
     GATHER(in, from, out, i, length)
 #if CHECKED
-    TELL_OUTSIDE(&told[slot], from, length)
+    REPORT_OUTSIDE(&result_words[slot], from, length)
 #endif
 }
 
@@ -66,21 +66,21 @@ void gather(__global const unit_t *in, __global const index_t *indices, __global
 
 /* An element of an array whose groups start after `before`. Each array has its own code: selecting a parameter at
  * run time takes longer than an element. */
-# define GATHER_OF(number, before, count, length, slot)                    \
-    {                                                                      \
-        const uint i = (group - (before)) * GROUP_SIZE + item;             \
-        if (i < (count)) {                                                 \
-            const uint from = indices##number[i];                          \
-            GATHER(in##number, (ulong)from, out##number, (ulong)i, length) \
-            TELL_OUTSIDE(&told[slot], (ulong)from, (ulong)(length))        \
-        }                                                                  \
+# define GATHER_OF(number, before, count, length, slot)                       \
+    {                                                                         \
+        const uint i = (group - (before)) * GROUP_SIZE + item;                \
+        if (i < (count)) {                                                    \
+            const uint from = indices##number[i];                             \
+            GATHER(in##number, (ulong)from, out##number, (ulong)i, length)    \
+            REPORT_OUTSIDE(&result_words[slot], (ulong)from, (ulong)(length)) \
+        }                                                                     \
     }
 
 /* The same for several arrays, none of which is both read and written.
  * @param first, second  per array: its number of indices, of elements to read, its slot, and the first group of the
  *        next array; entries after the last array repeat it */
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
-void gather_each(__global uint *told, uint16 first, uint16 second, ARRAY(0), ARRAY(1), ARRAY(2), ARRAY(3), ARRAY(4),
+void gather_each(__global uint *result_words, uint16 first, uint16 second, ARRAY(0), ARRAY(1), ARRAY(2), ARRAY(3), ARRAY(4),
                  ARRAY(5), ARRAY(6), ARRAY(7))
 {
     const uint group = (uint)get_group_id(0), item = (uint)get_local_id(0);

@@ -43,12 +43,13 @@ INLINE void move_element(__global const uchar *in, __global uchar *out, ulong fr
 
 /* Groups process the columns one after the other, each with as many groups as all rows need.
  * @param length  elements of each input column
- * @param told    word `slot` is 0 before
- * @post  as gather.cl: an index of `length` or more leaves its elements zero, and told[slot] = by how much the
+ * @param result_words    word `slot` is 0 before
+ * @post  as gather.cl: an index of `length` or more leaves its elements zero, and result_words[slot] = by how much the
  *        largest one exceeds length - 1, 0 if none does */
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
-void gather_columns(__global const uint *indices, ulong n, ulong length, uint columns, uint8 shapes, __global uint *told,
-                    uint slot, COLUMN(0), COLUMN(1), COLUMN(2), COLUMN(3), COLUMN(4), COLUMN(5), COLUMN(6), COLUMN(7))
+void gather_columns(__global const uint *indices, ulong n, ulong length, uint columns, uint8 shapes,
+                    __global uint *result_words, uint slot, COLUMN(0), COLUMN(1), COLUMN(2), COLUMN(3), COLUMN(4), COLUMN(5),
+                    COLUMN(6), COLUMN(7))
 {
     const uint groups = (uint)get_num_groups(0) / columns, column = (uint)get_group_id(0) / groups;
     const ulong i = (ulong)(get_group_id(0) - column * groups) * GROUP_SIZE + get_local_id(0);
@@ -58,5 +59,5 @@ void gather_columns(__global const uint *indices, ulong n, ulong length, uint co
     const bool is_inside = from < length;
     move_element(OF_COLUMN(in), OF_COLUMN(out), from, i, is_inside, OF_COLUMN(shapes.s));
     if (!is_inside && column == 0)
-        atomic_max(&told[slot], (uint)min(from - length + 1, (ulong)0xffffffff));
+        atomic_max(&result_words[slot], (uint)min(from - length + 1, (ulong)0xffffffff));
 }

@@ -81,8 +81,8 @@ INLINE void write_through(void)
 }
 
 /* @pre   called by all work-items of the group, which have added their counts to `sums`
- * @post  in the last group: told[bin] = the total count; sums and *done are zero again */
-INLINE void hand_over(__global uint *done, __global uint *sums, uint bins, __global uint *told, __local uint *last)
+ * @post  in the last group: result_words[bin] = the total count; sums and *done are zero again */
+INLINE void hand_over(__global uint *done, __global uint *sums, uint bins, __global uint *result_words, __local uint *last)
 {
     write_through();
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -94,7 +94,7 @@ INLINE void hand_over(__global uint *done, __global uint *sums, uint bins, __glo
     if (!*last)
         return;
     for (uint bin = (uint)get_local_id(0); bin < bins; bin += GROUP_SIZE)
-        told[bin] = atomic_xchg(&sums[bin], 0);
+        result_words[bin] = atomic_xchg(&sums[bin], 0);
     if (get_local_id(0) == 0)
         atomic_xchg(done, 0);
 }
@@ -102,13 +102,13 @@ INLINE void hand_over(__global uint *done, __global uint *sums, uint bins, __glo
 
 /* @param columns  bins * COLUMNS words of local memory
  * @param edges    local memory for bins + 1 codes; unused unless BY is 2
- * @param told     HAND_OVER: receives the counts from word `at` on
+ * @param result_words     HAND_OVER: receives the counts from word `at` on
  * @pre   words `at` to `at` + bins of counts are zero; HAND_OVER: counts[0], and the `bins` words after a margin
- * @post  these words hold the counts, or are zero again and `told` has the counts */
+ * @post  these words hold the counts, or are zero again and `result_words` has the counts */
 PRIMITIVE_KERNEL
 void histogram_columns(__global const key_t *in, __global uint *counts, __global const key_t *all_edges, ulong n, uint bins,
                        uint shift, ulong low, ulong high, codec_t codec, __local uint *columns, __local key_t *edges,
-                       __global uint *told, uint at)
+                       __global uint *result_words, uint at)
 {
     const uint item = (uint)get_local_id(0);
     const ulong stride = get_global_size(0), vectors = n / VECTOR_KEYS;
@@ -157,6 +157,6 @@ void histogram_columns(__global const key_t *in, __global uint *counts, __global
             atomic_add(&sums[bin], sum);
     }
 #if HAND_OVER
-    hand_over(counts, sums, bins, told + at, &last);
+    hand_over(counts, sums, bins, result_words + at, &last);
 #endif
 }

@@ -323,8 +323,8 @@ PRIMITIVE_KERNEL void scan_once(__global const key_t *restrict in, __global key_
                                 ulong n, uint launch, uint inclusive, codec_t codec)
 {
     __local operand_t scratch[TILE_SCAN_OPERANDS];
-    __local operand_t heard[HEARD];
-    __local uint heads[HEARD], shared;
+    __local operand_t predecessors[PREDECESSORS];
+    __local uint heads[PREDECESSORS], shared;
     __global uint *states = control + CONTROL_MARGIN;
     const uint tile = take_tile(control, &shared);
     const ulong start = (ulong)tile * TILE_KEYS;
@@ -337,11 +337,11 @@ PRIMITIVE_KERNEL void scan_once(__global const key_t *restrict in, __global key_
     hold_tile(operands, held);
 #endif
     const operand_t total = tile_scan(own, before, scratch);
-    tell_own(states, tile, launch, total);
+    publish_own(states, tile, launch, total);
 #if HELD
     scan_held(held, before, inclusive);
 #endif
-    LOOK_BACK_FROM(carry, total, states, tile, launch, heard, heads,
+    LOOK_BACK_FROM(carry, total, states, tile, launch, predecessors, heads,
                    tile_total(in, (ulong)missing * TILE_KEYS, n, codec, scratch))
 #if HELD
     store_held(out, start, n, codec, held, carry);

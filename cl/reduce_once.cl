@@ -21,7 +21,7 @@ typedef ulong bits_t;
 # define OPERAND_OF_BITS(bits) (bits)
 typedef operand_t bits_t;
 #endif
-#include "told_words.clh"
+#include "state_words.clh"
 
 #ifndef IN_LANES
 # error "IN_LANES: 0 or 1, set by src/primitives/primitive-program.ts"
@@ -132,10 +132,10 @@ INLINE operand_t combine_own(__global const key_t *in, ulong n, codec_t codec)
 /* @param control  word 0: number of finished groups, 0 before the launch and after it; after a margin the published
  *        values
  * @param launch   a number that no launch has used since the words were cleared
- * @post  told[slot], told[slot + 1] = the result, as 64 bits */
+ * @post  result_words[slot], result_words[slot + 1] = the result, as 64 bits */
 PRIMITIVE_KERNEL
-void reduce_once(__global const key_t *in, __global uint *control, ulong n, uint launch, codec_t codec, __global uint *told,
-                 uint slot)
+void reduce_once(__global const key_t *in, __global uint *control, ulong n, uint launch, codec_t codec,
+                 __global uint *result_words, uint slot)
 {
     __local operand_t scratch[GROUP_SIZE];
     __local uint last;
@@ -143,7 +143,7 @@ void reduce_once(__global const key_t *in, __global uint *control, ulong n, uint
     operand_t all = combine_group(combine_own(in, n, codec), scratch);
     __global uint *words = control + CONTROL_MARGIN;
     if (item == 0) {
-        tell_words(words, group, launch, TELLS_TILE, BITS_OF(all));
+        publish_words(words, group, launch, STATE_AGGREGATE, BITS_OF(all));
         last = atomic_inc(control) == groups - 1;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -154,7 +154,7 @@ void reduce_once(__global const key_t *in, __global uint *control, ulong n, uint
     LOST_OPERAND
     for (uint other = item; other < groups; other += GROUP_SIZE) {
         bits_t bits;
-        while (hear(words, other, launch, &bits) == 0)
+        while (read_state(words, other, launch, &bits) == 0)
             ;
         ADD_OPERAND(all, OPERAND_OF_BITS(bits))
     }
@@ -162,7 +162,7 @@ void reduce_once(__global const key_t *in, __global uint *control, ulong n, uint
     if (item == 0) {
         atomic_xchg(control, 0);
         const ulong bits = BITS_OF(all);
-        told[slot] = (uint)bits;
-        told[slot + 1] = (uint)(bits >> 32);
+        result_words[slot] = (uint)bits;
+        result_words[slot + 1] = (uint)(bits >> 32);
     }
 }

@@ -66,12 +66,12 @@ void scan_single_pass(__global const uint *in, __global uint *out, volatile __gl
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (item == 0) {
-        uint before = 0, told = 0;
-        for (uint of = tile; of > 0 && told == 0; of--) {
-            for (uint looks = 0; looks < MAX_LOOKS && told == 0; looks++)
-                told = atomic_or(&state[of], 0);
+        uint before = 0, state_word = 0;
+        for (uint of = tile; of > 0 && state_word == 0; of--) {
+            for (uint looks = 0; looks < MAX_LOOKS && state_word == 0; looks++)
+                state_word = atomic_or(&state[of], 0);
             mem_fence(CLK_GLOBAL_MEM_FENCE);
-            if (told != 0)
+            if (state_word != 0)
                 before += atomic_or(&sums[of - 1], 0);
             else
                 for (ulong i = (of - 1) * values_of_tile; i < of * values_of_tile; i++)

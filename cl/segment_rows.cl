@@ -222,15 +222,15 @@ INLINE void merge_in_row(__global const key_t *keys, __global key_t *keys_out, _
  * @param each      keys of every segment; none is listed then, and the offsets are not read. 0: the offsets apply
  * @param most      most keys of a segment of each class
  * @param lists_at  start of each class's list in `lists`, then the end of the last one
- * @param told      word `at` receives offset errors
+ * @param result_words      word `at` receives offset errors
  * @param runs      capacity of `owners` in runs
  * @param run_keys  keys of a run of the segments that are cut
  */
 GROUP_KERNEL void segment_classes(__global const key_t *keys, __global key_t *keys_out,
                                   VALUE_PARAMETERS __global const uint *offsets, __global uint *state, __global uint *lists,
-                                  __global uint2 *owners, __global uint *told, uint at, uint segments, uint n, uint each,
-                                  uint span, uint4 most, uint4 lists_at, uint runs, uint run_keys, uint begin, code_t mask,
-                                  codec_t codec, uint flags)
+                                  __global uint2 *owners, __global uint *result_words, uint at, uint segments, uint n,
+                                  uint each, uint span, uint4 most, uint4 lists_at, uint runs, uint run_keys, uint begin,
+                                  code_t mask, codec_t codec, uint flags)
 {
     __local uint counts[CLASSES], places[CLASSES];
     /* The segments that each row sorts: those of up to 32 keys from the front, the others from the back. */
@@ -247,7 +247,7 @@ GROUP_KERNEL void segment_classes(__global const key_t *keys, __global key_t *ke
     segment_t segment;
     segment.first = segment.length = 0;
     if (lane < span && s < segments)
-        segment = each ? row_segment(s, each) : checked_segment(offsets, s, segments, n, state, told, at);
+        segment = each ? row_segment(s, each) : checked_segment(offsets, s, segments, n, state, result_words, at);
     const uint length = segment.length;
     const uint kind = length <= most.s0 ? 0 : length <= most.s1 ? 1 : length <= most.s2 ? 2 : CLASSES;
     const bool listed = length > ROW_KEYS && kind < CLASSES;

@@ -29,13 +29,13 @@
 
 /* @param run_keys  most keys of a segment that is not cut */
 SERIAL_KERNEL void serial_check(__global const uint *offsets, __global uint *state, __global uint2 *owners,
-                                __global uint *told, uint at, uint segments, uint n, uint run_keys, uint runs)
+                                __global uint *result_words, uint at, uint segments, uint n, uint run_keys, uint runs)
 {
     const uint items = (uint)get_global_size(0), item = (uint)get_global_id(0);
     const uint share = segments / items + (segments % items != 0);
     const uint begin = min((ulong)item * share, (ulong)segments), end = begin + min(share, segments - begin);
     for (uint s = begin; s < end; s++) {
-        const segment_t segment = checked_segment(offsets, s, segments, n, state, told, at);
+        const segment_t segment = checked_segment(offsets, s, segments, n, state, result_words, at);
         if (segment.length > run_keys)
             cut_segment(s, segment.length, run_keys, state, owners, runs);
     }

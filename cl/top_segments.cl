@@ -8,11 +8,11 @@
 #endif
 #define GROUP_KERNEL __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 
-/* @param told  word `slot` is 0 before
- * @post  counts[segment] = at most k, and 0 after the last one, or if offsets decrease; told[slot] is not 0 unless
+/* @param result_words  word `slot` is 0 before
+ * @post  counts[segment] = at most k, and 0 after the last one, or if offsets decrease; result_words[slot] is not 0 unless
  *        offsets are non-decreasing from 0 to n */
 GROUP_KERNEL void top_counts(__global const uint *offsets, __global uint *counts, ulong segments, uint k, ulong n,
-                             __global uint *told, uint slot)
+                             __global uint *result_words, uint slot)
 {
     const ulong i = get_global_id(0);
     if (i > segments)
@@ -20,7 +20,7 @@ GROUP_KERNEL void top_counts(__global const uint *offsets, __global uint *counts
     const uint begin = i < segments ? offsets[i] : 0, end = i < segments ? offsets[i + 1] : 0;
     counts[i] = end > begin ? min(k, end - begin) : 0;
     if (i < segments && (end < begin || (i == 0 && begin != 0) || (i == segments - 1 && end != n)))
-        atomic_or(&told[slot], 1);
+        atomic_or(&result_words[slot], 1);
 }
 
 /* @param begins  start of each segment's first keys, then their total number

@@ -3,9 +3,9 @@ import type { Device } from '../device/device.js';
 import { powerAtLeast } from '../util/powers.js';
 import { readSelfTestRecord, storeSelfTestRecord } from '../util/self-test-records.js';
 
-/** Launch numbers before they repeat: see TOLD in cl/told_words.clh. */
+/** Launch numbers before they repeat: see STATE_TAG in cl/state_words.clh. */
 const LAUNCHES = 2 ** 14;
-/** Words before the states: CONTROL_MARGIN in cl/told_words.clh. */
+/** Words before the states: CONTROL_MARGIN in cl/state_words.clh. */
 const MARGIN = 32;
 
 /**
