@@ -69,7 +69,7 @@ const STEPS = {
     const files = named.length > 0 ? named : all.map((name) => join(TESTS, name));
     const ava = ['node_modules/ava/entrypoints/cli.mjs', '--serial', '--timeout=60m'];
     const failed = [];
-    // Each by itself: the emulated ava crashes now and then.
+    // One file at a time, since the emulated ava sometimes crashes.
     for (const file of files) {
       await inArm64Debian(debian, ['node', ...ava, file], { env: withAddon }).catch(() => failed.push(file));
     }

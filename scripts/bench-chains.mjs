@@ -78,7 +78,7 @@ async function timed(call) {
 }
 
 async function kernelsOf(call) {
-  await sorter.reduce(k, 'sum'); // nothing is under way
+  await sorter.reduce(k, 'sum'); // no other work is pending
   queue.startProfile(true);
   const made = chain(call);
   const take = queue.takeProfile();
@@ -127,7 +127,7 @@ try {
       enqueuedAfterMilliseconds: timing(times.map(({ enqueued }) => enqueued)).median,
     });
   }
-  // Commands that are timed take drivers longer, so all else comes before.
+  // Drivers take longer for commands with profiling, so all other measurements come first.
   (await sorter.sort(k, { profile: true, onReport: () => undefined })).dispose();
   for (const row of rows) row.kernelMilliseconds = await kernelsOf(chains[row.operation]);
   await compare();

@@ -193,7 +193,7 @@ async function measure(
     const sort = () => arrays.enqueue(algorithm);
     const time = async (ahead?: () => void): Promise<number> =>
       ((await measureWithScratch(queue, sort, ahead)) ?? Number.NaN) * 1e3;
-    const warmUps = n <= 2 ** 24 ? 200 : 2; // until the host's part is compiled, which small sorts wait for
+    const warmUps = n <= 2 ** 24 ? 200 : 2; // waits until the host's part is compiled, which small sorts wait for
     for (let i = 0; i < warmUps; i++) await time();
     const times: number[] = [];
     for (let i = 0; i < repeats; i++) times.push(await time());

@@ -82,7 +82,7 @@ const SORTS = [
   })),
   { name: 'clsort', format: 'csv', command: clsort },
   {
-    name: 'GNU sort -g', // to which the header is no number, so that it stays in front
+    name: 'GNU sort -g', // the header is not a number and therefore stays in front
     format: 'csv',
     command: (from, to) => ['env', 'LC_ALL=C', 'sort', '-g', from, '-o', to],
   },

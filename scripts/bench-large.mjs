@@ -112,7 +112,7 @@ async function generate(path) {
  */
 function looked(path, width) {
   const file = openSync(path, 'r');
-  // Before each chunk the last key of the one before.
+  // The last key of the previous chunk.
   const memory = new ArrayBuffer(width + CHUNK);
   let [length, sum, wrong] = [0, 0, 0];
   for (;;) {
@@ -185,7 +185,7 @@ function run(program, args, killAfter = Infinity) {
       const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
       peak = Math.max(peak, Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0));
     } catch {
-      // It has ended.
+      // The process has ended.
     }
   };
   const timer = setInterval(look, 20);
@@ -231,7 +231,7 @@ async function resumed(args, memory, seconds, hash) {
     const after = (0.1 + 0.8 * Math.random()) * seconds;
     const ran = await run(process.execPath, [...args, '--resume'], after);
     peakMiB = Math.max(peakMiB, ran.peakMiB);
-    if (!ran.killed) rmSync(output); // it was quicker than the kill, and there is nothing left to go on with
+    if (!ran.killed) rmSync(output); // it finished before the kill, and there is nothing to resume
     killedAfter.push(ran.killed ? Number(after.toFixed(1)) : `ended in ${ran.seconds.toFixed(1)} s`);
   }
   const last = await run(process.execPath, [...args, '--resume']);

@@ -192,7 +192,7 @@ async function busOf(infos: readonly DeviceInfo[]): Promise<Bus> {
 /** Returns the milliseconds that the buses need for this many bytes of keys; downloads start after all uploads. */
 function boundOf(way: Way, bytes: number, { devices: count, up, down, both }: Bus): number {
   const whole = bytes / up / 1e6 + bytes / down / 1e6;
-  // Of what is on each device, all but its own part goes down and up.
+  // Of the data on each device, all but its own part is downloaded and uploaded.
   const exchanged = (2 * bytes * (count - 1)) / count / both / 1e6;
   return { host: whole, spread: whole + exchanged, there: exchanged }[way];
 }
@@ -302,7 +302,7 @@ async function measureHost(
   const sort = (more: object) => sorter.sort(keys as KeyArray, { into: into as KeyArray, ...more });
   for (const exchange of count > 1 ? exchanges : [0]) {
     const tuning = { spread: count, exchange };
-    await sort({ tuning }); // compiled, measured, and pages made
+    await sort({ tuning }); // programs compiled, speeds measured and pages allocated
     const times: number[] = [];
     for (let i = 0; i < repeats; i++) {
       const started = performance.now();

@@ -312,7 +312,7 @@ async function sorts(): Promise<void> {
           console.log(`2^${exponent} ${mode} ${sort}: ${described(time, n)}${ratio}`);
         }
       }
-      if (options.json) save(options.json); // what there is: large sizes take minutes
+      if (options.json) save(options.json); // the available one: large sizes take minutes
     }
   } finally {
     await sorter.close();

@@ -23,7 +23,7 @@ buildSync({
   platform: 'node',
   target: 'node20.19',
   packages: 'external',
-  // Names stay, for who reads the stack of a defect.
+  // Names stay readable in stack traces.
   minifyWhitespace: true,
   minifySyntax: true,
   logLevel: 'warning',

@@ -33,7 +33,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { assembled, findPtxas, sharedBytes } from './ptx.mjs';
 
-process.env.CLSORT_TUNING = 'off'; // what is shipped, not what was tuned here
+process.env.CLSORT_TUNING = 'off'; // the shipped tuning, not a local one
 
 const CLANG = 'clang-15';
 const CLC = '/usr/lib/clc';
@@ -109,7 +109,7 @@ export function parseAmdgcn(assembly) {
       return {
         name,
         registers: number('vgpr_count'),
-        // Scalars that do not fit go to other registers; those of vectors to memory.
+        // Scalars that do not fit spill to other registers; vectors spill to memory.
         spilledBytes: 4 * number('vgpr_spill_count'),
         localBytes: number('group_segment_fixed_size'),
       };
@@ -156,7 +156,7 @@ const COMPILERS = {
     async build({ source, options }, { target }, folder, name) {
       const [from, to] = [join(folder, `${name}.cl`), join(folder, `${name}.ptx`)];
       writeFileSync(from, source);
-      // clang 15 knows cards up to sm_86, and the instructions of those are all that is used.
+      // clang 15 supports cards up to sm_86, and only their instructions are used.
       const cpu = ['-Dasm=__asm__', '-Xclang', '-target-cpu', '-Xclang', 'sm_75'];
       const features = ['-Xclang', '-target-feature', '-Xclang', '+ptx75'];
       const { status, output } = await clang(
@@ -172,7 +172,7 @@ const COMPILERS = {
       const ptxas = findPtxas();
       const registers = Number(/-cl-nv-maxrregcount=(\d+)/.exec(options)?.[1] ?? 0);
       if (ptxas) {
-        // libclc has no atomics of OpenCL C 2.0 for these cards: they are left to the driver.
+        // libclc has no OpenCL C 2.0 atomics for these cards: they are left to the driver.
         const { kernels, errors } = assembled(ptxas, ptx, target, registers);
         return {
           kernels,
@@ -229,7 +229,7 @@ function fetchOcloc() {
       cwd: packages,
       stdio: 'inherit',
     });
-    if (fetched.status !== 0) return; // told as missing
+    if (fetched.status !== 0) return; // reported as missing
     mkdirSync(FETCHED, { recursive: true });
     for (const name of readdirSync(packages))
       spawnSync('dpkg-deb', ['-x', join(packages, name), FETCHED], { stdio: 'inherit' });

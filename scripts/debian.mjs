@@ -49,7 +49,7 @@ export async function makeDebian(name, { suite, packages, options = [], prepare 
  */
 export const inDebian = (folder, command, env = {}) => run('chroot', [folder, ...clean('/', command, env)]);
 
-// No name stands in the text that a shell reads as root: it gets all of them as arguments.
+// No name is part of the text that a shell reads as root: all names are passed as arguments.
 const WITH_MOUNTS = `
 debian=$1 tree=$2
 shift 2
@@ -93,11 +93,11 @@ const WHEN_MAPPED = 'echo; read mapped; exec "$@"';
  */
 export async function inArm64Debian(folder, command, { env = {}, quiet = false } = {}) {
   if (!existsSync(BINFMT)) throw new Error(`${BINFMT} is missing: apt install qemu-user-static`);
-  // With the word lxc debootstrap makes do without the right to make devices.
+  // With the variant lxc, debootstrap does not need the right to create devices.
   const cleanly = clean('/clsort', command, { container: 'lxc', ...env });
   const inside = ['sh', '-ec', WITH_EMULATOR, 'sh', folder, root, ...cleanly];
   const namespaces = ['--user', '--mount', '--pid', '--fork'];
-  // A process group of its own, so that all of it can be ended: the first process in the namespace takes the rest along.
+  // A separate process group, so that all of it can be ended: the first process in the namespace takes the rest along.
   const child = spawn('unshare', [...namespaces, 'sh', '-c', WHEN_MAPPED, 'sh', ...inside], {
     detached: true,
   });
@@ -116,7 +116,7 @@ export async function inArm64Debian(folder, command, { env = {}, quiet = false }
   for (const name of ['SIGINT', 'SIGTERM']) process.once(name, stop);
   const [status, signal] = await once(child, 'close');
   for (const name of ['SIGINT', 'SIGTERM']) process.off(name, stop);
-  if (status === 0) return printed.slice(1); // without the sign that it waited
+  if (status === 0) return printed.slice(1); // without a sign that it waited
   throw new Error(
     `${command.join(' ')} for arm64 ended with ${signal ?? status}${quiet ? `\n${printed}` : ''}`,
   );

@@ -37,7 +37,7 @@ function formatted(text, path) {
   const isKernel = /\.clh?$/.test(path);
   const { status, stdout, stderr, error } = spawnSync(
     clangFormatPath,
-    // What a file is called tells its language: .cl is not known.
+    // The file name selects the language, and clang-format does not know .cl.
     ['--style=file', `--assume-filename=${isKernel ? `${path}.c` : path}`],
     { input: isKernel ? before(text) : text, encoding: 'utf8', maxBuffer: 2 ** 26 },
   );

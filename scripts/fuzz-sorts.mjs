@@ -260,7 +260,7 @@ async function holds(one) {
     for (const [made, wanted] of results) {
       const read = typeof made.read === 'function' ? await made.read() : made;
       if (typeof made.dispose === 'function') made.dispose();
-      // What is not stable may order equal keys as it likes.
+      // An unstable sort may return equal keys in any order.
       if (one.operation === 'sort' || stable(options)) {
         if (!same(read, wanted)) return `${one.operation} on ${one.device} is wrong`;
       }

@@ -53,7 +53,7 @@ export async function proveInstalled(archive, folder, node) {
   execFileSync('npm', npm, { cwd: folder, stdio: 'inherit' });
   writeFileSync(join(folder, 'program.mjs'), PROGRAM);
   process.stdout.write(await node(['program.mjs']));
-  // What npm would have run finds the addon and has nothing to say.
+  // The install script of npm finds the addon and prints nothing.
   assert.equal(await node(['node_modules/clsort/scripts/install.mjs']), '');
   process.stdout.write(await node(['node_modules/clsort/dist/bin/clsort.js', 'devices']));
 }

@@ -270,7 +270,7 @@ async function withKills(machines, out, stages) {
     child.kill('SIGKILL');
     killing = killing.then(async () => {
       await child.over;
-      // What it had said until then tells whether it was at it still.
+      // Its output so far shows whether it was still working.
       if (child.task) left.delete(task.kind);
       machines.startWorker(child.host);
     });

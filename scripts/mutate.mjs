@@ -108,7 +108,7 @@ function copyTree() {
   for (const file of listed.stdout.split('\0').filter((name) => name && existsSync(join(root, name)))) {
     mkdirSync(dirname(join(folder, file)), { recursive: true });
     cpSync(join(root, file), join(folder, file));
-    // Older than what was compiled of them: only what is changed is compiled again.
+    // Older than their compiled output, so that only changed files are compiled again.
     if (file.startsWith('src/native/') || file === 'binding.gyp') utimesSync(join(folder, file), 0, 0);
   }
   for (const built of ['dist', 'build']) {
@@ -116,7 +116,7 @@ function copyTree() {
     cpSync(join(root, built), join(folder, built), { recursive: true, preserveTimestamps: true });
   }
   cpSync(join(folder, ADDON_FILE), join(folder, SOUND_ADDON));
-  // Kernels with faults are compiled into a copy, so that the kept cache does not grow by them.
+  // Kernels with faults are compiled into a copy, so that the permanent cache does not grow.
   const compiled = process.env.POCL_CACHE_DIR;
   if (compiled && existsSync(compiled)) cpSync(compiled, join(folder, 'pocl'), { recursive: true });
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
@@ -162,7 +162,7 @@ function endGroup({ pid }) {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // It has ended.
+    // The process has ended.
   }
 }
 
@@ -227,7 +227,7 @@ async function seen(folder, suites) {
  * @returns whether the tests detect it
  */
 async function tryMutation(folder, mutation) {
-  // Of the copy, since the tree may change meanwhile.
+  // From the copy, since the tree may change meanwhile.
   const text = readFileSync(join(folder, mutation.file), 'utf8');
   const isAddon = mutation.file.startsWith('src/native/');
   try {

@@ -36,7 +36,7 @@ const DRIVERS = [
 
 const chosen = process.argv.slice(2);
 const debian = await makeDebian('debian-13', { suite: 'trixie', packages: PACKAGES });
-// A Node that brings its libraries; the addon that was built here fits every release of the same major version.
+// A Node with its own libraries; the addon built here fits every release of the same major version.
 const node = join(fetchNode(process.versions.node.split('.')[0]), 'bin', 'node');
 copyFileSync(node, join(debian, 'usr', 'local', 'bin', 'node'));
 if (chosen[0] === '--matrix' && chosen.length === 2) {

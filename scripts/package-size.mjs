@@ -40,7 +40,7 @@ export function measurePackage() {
   const addonBytes = addons.reduce((sum, { size }) => sum + size, 0);
   const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   return {
-    // The archive's size is known of all together: addons shrink to about a third.
+    // The archive's size is estimated for all files together: addons shrink to about a third.
     packed: addons.length === 0 ? listed.size : undefined,
     packedWithAddons: addons.length > 0 ? listed.size : undefined,
     unpacked: listed.unpackedSize - addonBytes,

@@ -33,7 +33,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const MAIN = join(root, 'dist/src/cli/main.js');
 const folder = values.folder ?? mkdtempSync(join(tmpdir(), 'clsort-plan-'));
 mkdirSync(folder, { recursive: true });
-// What a run that was ended has left is of no use.
+// The leftovers of an interrupted run are useless.
 for (const name of ['.clsort', 'out']) rmSync(join(folder, name), { recursive: true, force: true });
 const port = 12_000 + Number(process.hrtime.bigint() % 6000n);
 const env = {
@@ -183,7 +183,7 @@ try {
   let there = 0;
   for (const workers of values.workers.split(',').map(Number)) {
     for (; there < workers; there++) await startWorker();
-    // Kernels are built and caches filled by a sort that does not count.
+    // A warm-up sort, which does not count, builds kernels and fills caches.
     if (workers === 1) sort(MIB, FIRST);
     for (const { mib, ...cut } of OTHERS) {
       const { report, others } = quietSort(mib, cut);

@@ -148,7 +148,7 @@ function cubPlot(file: string): string {
   const device = read(file) as Device;
   const points = device.rows.flatMap(
     ({ dtype, valueBytes, n, distribution, queuedMilliseconds, cub, algorithm }) => {
-      // What the planner takes; the others stand in the table.
+      // The planner's choice; the others are in the table.
       if (distribution !== 'uniform' || !queuedMilliseconds || !cub || !/onesweep|persistent/.test(algorithm))
         return [];
       const shape = `${dtype}${valueBytes > 0 ? ` + ${valueBytes} bytes` : ''}`;

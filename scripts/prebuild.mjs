@@ -58,7 +58,7 @@ const debian = await makeDebian('debian-11', {
     for (const headers of ['usr/include', ...(buildsForArm ? ['usr/aarch64-linux-gnu/include'] : [])]) {
       writeFileSync(join(folder, headers, 'c++/10/source_location'), SOURCE_LOCATION);
     }
-    // Headers only, and newer than Debian 11's own.
+    // Headers only, and newer than those of Debian 11.
     cpSync('/usr/include/CL', join(folder, 'usr/include/CL'), { recursive: true });
   },
 });
@@ -134,7 +134,7 @@ function build(platform, version) {
     CC: `${triplet}-gcc`,
     CXX: `${triplet}-g++`,
     AR: `${triplet}-ar`,
-    // binding.gyp asks the Node in PATH where nan is.
+    // binding.gyp asks the Node in PATH for the location of nan.
     PATH: '/node/bin:/usr/sbin:/usr/bin:/sbin:/bin',
   });
   inDebian(debian, [`${triplet}-strip`, '--strip-unneeded', '/addon/build/Release/clsort.node']);

@@ -75,7 +75,7 @@ function setVersion(version) {
   for (const file of FILES.slice(0, 2)) {
     const text = readFileSync(file, 'utf8');
     const current = JSON.parse(text).version;
-    // The package's own version comes first in either file, in the lock a second time.
+    // The package's own version comes first in either file, and a second time in the lock file.
     let left = file.endsWith('lock.json') ? 2 : 1;
     writeFileSync(
       file,

@@ -22,7 +22,7 @@ export function unpackPackages(state, packages, run) {
     ['Dir::Cache', apt],
     ['Dir::Cache::archives', join(apt, 'archives')],
     ['Dir::State::status', '/var/lib/dpkg/status'],
-    // dpkg's own lock belongs to root; nothing of dpkg's is touched here.
+    // dpkg's own lock belongs to root; dpkg's own files are not touched here.
     ['Debug::NoLocking', '1'],
     ['APT::Sandbox::User', ''],
   ].flatMap(([name, value]) => ['-o', `${name}=${value}`]);
@@ -82,7 +82,7 @@ function writeEnvironment(state, root) {
       ...below(...compilers.map((version) => join(gcc, version))),
       ...linkerScripts(state, root),
     ],
-    // Behind the compiler's own folders, where the C++ headers look for the C ones.
+    // After the compiler's own folders, where the C++ headers look for the C ones.
     CXXFLAGS: below(`usr/include/${ARCH}`, 'usr/include').map((folder) => `-idirafter ${folder}`),
     OCL_ICD_VENDORS: vendors(state, root),
   };
@@ -135,7 +135,7 @@ export function rootlessEnv(state) {
   if (!existsSync(file)) return {};
   return Object.fromEntries(
     Object.entries(JSON.parse(readFileSync(file, 'utf8'))).map(([name, folders]) => {
-      // Drivers of the system come first only where there are some: the loader takes one folder of vendors.
+      // Drivers of the system come first only if there are any: the loader takes one folder of vendors.
       const rest = name === 'OCL_ICD_VENDORS' ? undefined : process.env[name];
       return [name, [...folders, ...(rest ? [rest] : [])].join(name === 'CXXFLAGS' ? ' ' : delimiter)];
     }),

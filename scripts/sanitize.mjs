@@ -65,8 +65,8 @@ function run(addon) {
       ...process.env,
       CLSORT_ADDON: addon,
       LD_PRELOAD: `${library('libasan.so')} ${library('libubsan.so')}`,
-      // Node and the drivers leave memory to the end of the process; LLVM uses deep stacks.
-      // An allocation that fails is tested, too: it ends in an error of ours.
+      // Node and the drivers keep memory until the end of the process; LLVM uses deep stacks. Tests also cover failing
+      // allocations, which end in an error of the binding.
       ASAN_OPTIONS:
         'detect_leaks=0:use_sigaltstack=0:abort_on_error=1:detect_stack_use_after_return=0:allocator_may_return_null=1',
       UBSAN_OPTIONS: 'print_stacktrace=1:halt_on_error=1',

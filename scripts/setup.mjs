@@ -63,7 +63,7 @@ function step(name, work) {
   say(`${name}: done in ${((performance.now() - started) / 1000).toFixed(1)} s`);
 }
 
-// ---------------------------------------------------------------- doing nothing twice
+// ---------------------------------------------------------------- idempotence
 
 export function filesBelow(path) {
   const full = join(root, path);
@@ -184,7 +184,7 @@ function typescript() {
     (file) => /\.(ts|json)$/.test(file) || file === bundle,
   );
   once('TypeScript', hashOf(sources), 'dist/bin/clsort.js', () => {
-    // Not incremental: what was compiled from a file that is gone must go, too.
+    // Not incremental: the output of a deleted source must disappear.
     rmSync(join(root, 'dist'), { recursive: true, force: true });
     run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', root], {
       quiet: true,

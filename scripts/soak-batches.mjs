@@ -59,7 +59,7 @@ function clsort(args, env, { onStart, stdin = 'ignore', seconds } = {}) {
   });
   let [out, err] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (text) => {
-    // A stream says more than a string holds, and who feeds it reads what it says.
+    // The output of a stream exceeds the maximum length of a string, and its feeder reads the output.
     if (stdin === 'ignore') out += text;
   });
   child.stderr.setEncoding('utf8').on('data', (text) => {
@@ -91,7 +91,7 @@ const rowsOf = (out) =>
 function journalOf(folder) {
   const file = join(folder, 'jobs.json.journal');
   if (!existsSync(file)) return new Map();
-  const lines = readFileSync(file, 'utf8').split('\n').slice(1, -1); // what is behind the last is being written
+  const lines = readFileSync(file, 'utf8').split('\n').slice(1, -1); // the part after the last line is still being written
   return new Map(lines.map((line) => JSON.parse(line)).map((record) => [record.out, record]));
 }
 
@@ -212,7 +212,7 @@ async function round(soak, seed, end) {
       CLSORT_LAYER_ABORT: 'bitonic_block',
       CLSORT_CACHE_DIR: process.env.CLSORT_CACHE_DIR ?? join(tmpdir(), 'clsort-soak-cache'),
     };
-    // A fault may meet the same job twice: it is tried more often than that.
+    // A fault may hit the same job twice, so that the job is retried more often.
     const args = [
       'batch',
       join(folder, 'jobs.json'),
@@ -237,7 +237,7 @@ async function round(soak, seed, end) {
     };
     const kill = async (child) => {
       await sleep(300 + random.below(4000));
-      // Either all of it, or one process that works on a device and is started again.
+      // Either everything, or one process that works on a device and is restarted.
       const [parent, ...children] = familyOf(child.pid);
       if (children.length > 0 && random.below(3) === 0)
         process.kill(children[random.below(children.length)], 'SIGKILL');
@@ -254,7 +254,7 @@ async function round(soak, seed, end) {
       await runOnce({
         onStart: (child) => {
           void faulty(child);
-          void kill(child).catch(() => undefined); // who has ended meanwhile
+          void kill(child).catch(() => undefined); // it may have ended meanwhile
         },
       });
       await checkKilled(folder, changed, wrong);

@@ -171,10 +171,10 @@ class Soak {
     writeFileSync(join(folder, 'jobs.json'), JSON.stringify({ jobs }));
     const devices = this.sorters.map(({ device }) => device.id);
     const args = [command, 'batch', join(folder, 'jobs.json'), '--quiet', '--device', ...devices];
-    // Under the layer that counts what this process has, not what others do.
+    // Under the layer, which counts the objects of this process only.
     const env = { ...process.env, OPENCL_LAYERS: '' };
     const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
-    this.child = child; // outlives nobody
+    this.child = child; // ends with its parent
     let output = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data));
     const beside = this.calls();
@@ -269,7 +269,7 @@ export async function soakDevices({ minutes, seed }) {
   const misuses = control.misuses;
   if (misuses.count > 0) soak.fail(`${misuses.count} uses of what was released, the last by ${misuses.last}`);
   delete left.device;
-  // What failed while it was made, or released, may leave what the driver did not tell of: once for a fault, not more.
+  // An object whose creation or release failed may leak unreported: one leak per fault at most.
   const objects = Object.values(left).reduce((sum, count) => sum + count, 0);
   console.log(`devices: ${objects} objects are left when all is closed: ${JSON.stringify(left)}`);
   const isJudged = judgedFrom <= samples.at(-1).seconds * MAX_WARM_UP;

@@ -177,9 +177,9 @@ export async function soakServer({ device, minutes, clients, mostGrowth, dtypes 
       fail(`${what()}: ${error?.stack ?? error}`);
     }
   };
-  // Programs are compiled, and pass their self-tests, before the first client comes.
+  // Programs are compiled, and pass their self-tests, before the first client arrives.
   for (const job of jobs) for (const request of requests) await call(request, job);
-  // So are those of sorts that are made together, for which nobody waits: until memory stays as it is.
+  // So are those of combined sorts, which no caller awaits: wait until memory use is stable.
   for (let round = 0, steady = 0; round < MAX_ROUNDS && steady < STEADY_ROUNDS; round++) {
     const before = process.memoryUsage.rss();
     await Promise.all(jobs.map((job) => call(requests[random.below(requests.length)], job)));

@@ -119,7 +119,7 @@ async function binding() {
   ];
   const promises = [];
   // Of twelve commands three have no event, three an event that is released, three one that is left to the
-  // collector, and three a promise. Whoever never waits would queue a million commands.
+  // collector, and three a promise. A caller that never waits would queue a million commands.
   await soak('enqueues', 1_000_000, (i) => {
     if (i % 3 === 0) cl.setKernelArg(put, 1, 'uint', i);
     const event = commands[i % 3](i % 12 >= 3);

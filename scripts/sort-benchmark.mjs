@@ -68,7 +68,7 @@ function generate(count, path, { ascii: isAscii, seed, from }) {
 /** Summarises a file of records; `unordered` is the first record less than its predecessor. */
 function summary(path) {
   const file = openSync(path, 'r');
-  // The last record of a piece stays in front of the next one.
+  // The last record of a piece is kept before the next one.
   const piece = Buffer.alloc((PIECE + 1) * RECORD);
   let [records, duplicates, checksum] = [0, 0, 0n];
   let unordered;

@@ -123,7 +123,7 @@ if (options.count) {
   const maxKeys = Number(options.most);
   const arrays = arraysOf(maxKeys);
 
-  // The competitor: a chain of sorts in a queue of its own, never idle.
+  // The competitor: a chain of sorts in a separate queue, never idle.
   const rival = new Queue(() => cl.createCommandQueue(device.context, device.handle, 0), device.capabilities);
   const rivalKeys = 2 ** 22;
   const rivalSort = await tiledRadix.create(device, { keyBits: 32, valueBytes: 0 });
@@ -159,7 +159,7 @@ if (options.count) {
   const problems = new Map<string, number>();
   const sorts = Number(options.sorts);
   for (let i = 0; i < sorts; i++) {
-    // Lengths of every size class alike.
+    // Lengths with each size class equally likely.
     const n = Math.min(maxKeys, Math.max(1, Math.floor(2 ** (Math.random() * Math.log2(maxKeys)))));
     const problem = await sortOnce(n, arrays);
     if (problem) problems.set(problem, (problems.get(problem) ?? 0) + 1);

@@ -13,7 +13,7 @@ import { TEST_LANES } from './ci/lanes.mjs';
 import { Results } from './ci/results.mjs';
 
 const args = process.argv.slice(2);
-// A run of CI has opened the cache already, and counts the tests itself.
+// A CI run has opened the cache already, and counts the tests itself.
 const cache = process.env.CLSORT_TEST_CACHE ? undefined : openKernelCache();
 
 if (args.length > 0) {

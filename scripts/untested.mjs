@@ -74,7 +74,7 @@ export function branchesOf(source) {
     const own = what === 'else' ? `not ${conditions.pop()}` : `${what} ${rest.trim()}`;
     if (what === 'elif') conditions.pop();
     conditions.push(own);
-    // A condition over several lines is left alone, and so are guards and what refuses to compile.
+    // Conditions over several lines are not analysed, nor are include guards and branches that refuse to compile.
     const isGuard = /_CLH\b/.test(rest) || /^\s*#\s*error/.test(lines[i + 1] ?? '') || text.endsWith('\\');
     if (isGuard) return text;
     branches.push({ file, line, condition: conditions.join(' && '), mark: mark(file, line) });

@@ -216,7 +216,7 @@ async function primitives(noting: NotingDevice, device: Device): Promise<void> {
     const { kind, width } = dtypeInfo(dtype);
     const shape = { KEY_BITS: width, VALUE_BYTES: 0 };
     const tuned = defaultPrimitiveTuning(device, dtype);
-    // Where groups cannot wait for each other, and where they can.
+    // For devices where groups cannot wait for each other, and where they can.
     const tunings = [
       { ...tuned, lookBack: 0 },
       ...(tuned.lookBack > 0 ? [tuned, { ...tuned, held: true }] : []),

@@ -115,7 +115,7 @@ const nvidia = (target: string, name: string, localKib: number, unitKib: number)
       ptx: { match: true, redux: true },
     },
   ),
-  // Of all 1,520 programs for sm_90 19 spill more than 256 bytes, 580 at most.
+  // Of all 1,520 programs for sm_90, 19 spill more than 256 bytes; the maximum is 580.
   budget: { localBytes: localKib * KIB, spilledBytes: { ...TILES(1280), '*': 0 } },
 });
 
@@ -125,7 +125,7 @@ export const TARGETS: readonly Target[] = [
   intel('tgllp', 96, { fp64: false, maxWorkGroup: 512 }),
   intel('dg1', 96, { fp64: false, maxWorkGroup: 512 }),
   intel('dg2', 512, { fp64: false, maxWorkGroup: 1024 }),
-  // ocloc 22.43 takes no 3.0 for it: its own header wants images, which the device does not have.
+  // ocloc 22.43 rejects 3.0 for it: its own header needs images, which the device lacks.
   { ...intel('pvc', 512, { maxWorkGroup: 1024 }), standard: 'CL2.0' },
   amd('gfx906', 60),
   amd('gfx90a', 110),

@@ -9,7 +9,7 @@ import { where } from './where.js';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 
-/** What `CLSORT_BROWSER` names, else the first Chromium in `PATH`. */
+/** The browser that `CLSORT_BROWSER` names, or the first Chromium in `PATH`. */
 function findBrowser(): string | undefined {
   if (process.env.CLSORT_BROWSER) return process.env.CLSORT_BROWSER;
   const folders = (process.env.PATH ?? '').split(delimiter);
@@ -18,7 +18,7 @@ function findBrowser(): string | undefined {
   );
 }
 
-/** The document that a page has become once its scripts have run and the keys were pressed. */
+/** The document of a page after its scripts have run and the keys were pressed. */
 export type Visit = (html: string, keys?: readonly string[]) => Promise<string>;
 
 const visitWith =
@@ -40,8 +40,8 @@ const visitWith =
   };
 
 /**
- * Declares a test that visits pages. Without a browser it is a skip with that reason; with
- * `CLSORT_REQUIRE_BROWSER=1`, as in CI, it fails.
+ * Declares a test that visits pages. Without a browser it is a skip with that reason; with `CLSORT_REQUIRE_BROWSER=1`,
+ * as in CI, it fails.
  */
 export function testInBrowser(
   title: string,

@@ -17,7 +17,7 @@ import { installInto } from './installed.js';
 
 const docs = readFileSync(join(packageRoot, 'docs/bundlers.md'), 'utf8');
 
-/** The commands of the docs, by the names that stand above them in comments. */
+/** The commands of the docs, by the names in the comments above them. */
 const RECIPES = new Map(
   [...docs.matchAll(/<!-- ([a-z ]+) -->\n```sh\n([\s\S]*?)```/g)].map(([, name = '', code = '']) => [
     name,
@@ -39,7 +39,7 @@ sort(keys, { algorithm: 'amd', device: process.argv[2] ?? 'auto', verify: true, 
 `;
 
 interface Place {
-  /** Where clsort is installed, and the bundle made. */
+  /** Folders of the clsort installation and of the bundle. */
   readonly project: string;
   /** A folder with only the files that a test moved there. */
   readonly elsewhere: string;

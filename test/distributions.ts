@@ -4,10 +4,10 @@ import { FULL } from './pairwise.js';
 
 export { DISTRIBUTIONS, type Distribution };
 
-/** Seed of a run; printed with failures, and given by CLSORT_TEST_SEED to repeat one. */
+/** Seed of a run; printed with failures, and set by CLSORT_TEST_SEED to repeat one. */
 export const SEED = BigInt(process.env.CLSORT_TEST_SEED ?? 20_250_101);
 
-/** All dtypes, or on slow devices one of each width: programs differ by the width. */
+/** All dtypes, or on slow devices one of each width, since programs differ by the width. */
 export const dtypesOn = (small: boolean): readonly Dtype[] =>
   small && !FULL ? ['u8', 'f16', 'i32', 'f64'] : DTYPES;
 
@@ -33,7 +33,7 @@ export function keysOf(dtype: Dtype, distribution: Distribution, count: number, 
   return new ARRAYS[dtype](bytes.buffer as ArrayBuffer);
 }
 
-/** The windows {0, w/3, 3w/4, w}² that begin before they end, or at the same bit. */
+/** The windows {0, w/3, 3w/4, w}² that begin before or at their end. */
 export function bitWindows(dtype: Dtype): [begin: number, end: number][] {
   const { width } = dtypeInfo(dtype);
   const edges = [0, Math.floor(width / 3), Math.floor((3 * width) / 4), width];

@@ -52,11 +52,11 @@ function tested(): Tested[] {
 }
 
 /**
- * Declares the same tests for each device of `CLSORT_TEST_DEVICES` (names of drivers or device specs,
- * separated by commas; default: pocl). A device that is not there fails its tests.
+ * Declares the same tests for each device of `CLSORT_TEST_DEVICES` (names of drivers or device specs, separated by
+ * commas; default: pocl). A missing device fails its tests.
  *
- * @param declare gets a function that puts the device into titles, one that opens it (once for all
- *   tests of the file), whether only small sizes are wanted, and its name
+ * @param declare receives a function that adds the device to titles, a function that opens it (once for all tests of
+ * the file), whether only small sizes are wanted, and the device's name
  */
 export function forEachDevice(
   declare: (
@@ -70,8 +70,8 @@ export function forEachDevice(
 }
 
 /**
- * As `forEachDevice`, with the device open before tests are declared: for tests that not every device can run, which are
- * declared as skips there. To be awaited at the top of a file.
+ * Like `forEachDevice`, but the device is open before tests are declared, so that unsupported tests can be declared as
+ * skips. Await it at the top of a file.
  */
 export async function forEachOpened(
   declare: (title: (claim: string) => string, device: Device, small: boolean, name: string) => void,
@@ -79,7 +79,9 @@ export async function forEachOpened(
   for (const { title, open, small, name } of tested()) declare(title, await open(), small, name);
 }
 
-/** Declares a test that runs where `able` is true. Otherwise `able` is the reason, which the title of the skip contains. */
+/**
+ * Declares a test that runs where `able` is true. Otherwise `able` is the reason, which the title of the skip contains.
+ */
 export function testIf(able: true | string, title: string, body: Implementation<[]>): void {
   where(able === true, String(able), test.serial)(title, body);
 }

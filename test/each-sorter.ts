@@ -25,10 +25,10 @@ function forEachNamed(names: readonly string[], declare: Declare): void {
 /**
  * Declares the same tests for a Sorter of the host engine and of each device of `CLSORT_TEST_DEVICES`.
  *
- * @param declare gets a function that puts the engine into titles, one that opens the Sorter (once for all
- *   tests of the file), and whether only small sizes are wanted
+ * @param declare receives a function that adds the engine to titles, a function that opens the Sorter (once for all
+ * tests of the file), and whether only small sizes are wanted
  */
 export const forEachSorter = (declare: Declare): void => forEachNamed(['host', ...deviceNames()], declare);
 
-/** As `forEachSorter`, without the host engine. */
+/** Like `forEachSorter`, without the host engine. */
 export const forEachDeviceSorter = (declare: Declare): void => forEachNamed(deviceNames(), declare);

@@ -10,7 +10,7 @@ const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
 );
 
 const PASSES = new RegExp(['t', 'pass\\('].join('\\.'));
-/** Skips are declared by these, which put the reason into the title. */
+/** Functions that declare skips and put the reason into the title. */
 const DECLARES = new Set(['where.ts', 'each-device.ts', 'numpy.ts', 'browser.ts']);
 
 function places(pattern: RegExp, except: ReadonlySet<string> = new Set()): string[] {

@@ -12,7 +12,7 @@ const addon = (): string =>
 /**
  * Copies the files that npm would install to `<project>/node_modules/clsort`.
  *
- * @param options whether the package brings an addon for this Node and system
+ * @param options whether the package includes an addon for this Node and system
  * @returns the package's folder
  */
 export function installInto(project: string, { withAddon = true } = {}): string {

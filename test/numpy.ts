@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import test, { type ExecutionContext } from 'ava';
 import { where } from './where.js';
 
-/** A Python that has NumPy: what `CLSORT_PYTHON` names, the one in PATH, or the system's. */
+/** A Python with NumPy: the one that `CLSORT_PYTHON` names, the one in PATH, or the system's. */
 const PYTHON = [process.env.CLSORT_PYTHON ?? 'python3', '/usr/bin/python3'].find(
   (python) => spawnSync(python, ['-c', 'import numpy']).status === 0,
 );
@@ -20,8 +20,8 @@ const runWith =
     });
 
 /**
- * Declares a test that needs NumPy. Without NumPy it is a skip with that reason; with `CLSORT_REQUIRE_NUMPY=1`, as in CI,
- * it fails.
+ * Declares a test that needs NumPy. Without NumPy it is a skip with that reason; with `CLSORT_REQUIRE_NUMPY=1`, as in
+ * CI, it fails.
  */
 export function testWithNumPy(
   title: string,

@@ -1,14 +1,14 @@
 import { Random } from '../src/util/random.js';
 
 /**
- * Combinations in which every value of every axis meets every value of every other axis at least once: far
- * fewer than all combinations, and faults mostly take two values to show.
+ * Combinations in which every value of every axis meets every value of every other axis at least once: far fewer than
+ * all combinations, and most faults need only two values.
  *
- * Greedy: each combination starts with a pair that is still missing, and takes, axis by axis, the value that
- * brings most of the missing pairs.
+ * Greedy: each combination starts with a pair that is still missing, and takes, axis by axis, the value that covers
+ * most of the missing pairs.
  *
  * @param sizes number of values of each axis
- * @param seed decides between values that are equally good
+ * @param seed decides between equally good values
  */
 export function pairwise(sizes: readonly number[], seed: bigint): number[][] {
   const random = new Random(seed);
@@ -46,10 +46,10 @@ export function pairwise(sizes: readonly number[], seed: bigint): number[][] {
   }
 }
 
-/** Whether the whole products are tested. */
+/** Whether whole products are tested. */
 export const FULL = process.env.CLSORT_TEST_FULL === '1';
 
-/** Values of axes to test together: the whole product with CLSORT_TEST_FULL=1, else pairwise. */
+/** Combinations of axis values to test: the whole product with CLSORT_TEST_FULL=1, otherwise pairwise. */
 export function combinations<A extends readonly (readonly unknown[])[]>(
   axes: A,
   seed = 1n,

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { MAIN } from './cli/cli.js';
 
 /**
- * The name parts that distinguish the PoCL devices that POCL_DEVICES calls `basic` and `pthread`: up to its third version
- * the same and the processor, since then `cpu-minimal` and `cpu` and the processor. A separate process asks, since a driver
- * reads its environment once.
+ * The name parts that distinguish the PoCL devices that POCL_DEVICES calls `basic` and `pthread`: up to version 3 both
+ * are the name and the processor, since then `cpu-minimal` and `cpu` and the processor. A separate process queries
+ * them, since a driver reads its environment once.
  */
 export function poclNames(): readonly [basic: string, pthread: string] {
   const env = { ...process.env, POCL_DEVICES: 'basic pthread' };

@@ -9,12 +9,12 @@ import { packageRoot } from '../src/util/paths.js';
 const readPage = (page: string): string => readFileSync(join(packageRoot, page), 'utf8');
 const readme = readPage('README.md');
 
-/** The programs of the README, with the output that it shows for them. */
+/** The programs of the README, with the expected output. */
 const programs = [...readme.matchAll(/<!-- run -->\n```js\n([\s\S]*?)```\n\n```text\n([\s\S]*?)```/g)].map(
   ([, code = '', output = '']) => ({ code, output }),
 );
 
-/** Guides whose programs run here, with the numbers that comments promise. */
+/** Guides whose programs run here, with the numbers in their comments. */
 const GUIDES = ['docs/guides/operations.md', 'docs/guides/opencl.md'] as const;
 const guideSnippets = GUIDES.flatMap((page) =>
   [...readPage(page).matchAll(/```js\n([\s\S]*?)```/g)].map(([, code = ''], i) => ({
@@ -41,7 +41,7 @@ function run(code: string, env: NodeJS.ProcessEnv = {}) {
   }
 }
 
-/** The commands of the README's console blocks, with the output that it shows for them. */
+/** The commands of the README's console blocks, with the expected output. */
 const sessions = [...readme.matchAll(/```console\n([\s\S]*?)```/g)].flatMap(([, block = '']) =>
   block
     .split(/^\$ /m)

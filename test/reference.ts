@@ -1,7 +1,7 @@
 /**
- * The expected result of a sort, computed in the plainest way: the rank of each key among all keys of its dtype, as numbers are
- * ordered, and V8's stable comparison sort of positions. Slow, and independent of the engines: only types are
- * taken from them.
+ * The expected result of a sort, computed in the simplest way: the rank of each key among all keys of its dtype, as
+ * numbers are ordered, and V8's stable comparison sort of positions. Slow, and independent of the engines: it imports
+ * only types from them.
  */
 import type { Dtype } from '../src/keys/dtype.js';
 
@@ -11,7 +11,7 @@ export interface ReferenceOrder {
   readonly bits?: readonly [begin: number, end: number];
 }
 
-/** Patterns of infinity, above which a float without its sign is NaN. */
+/** Patterns of infinity; a float with a larger magnitude is NaN. */
 const INFINITY: Readonly<Record<string, bigint>> = {
   f16: 0x7c00n,
   f32: 0x7f80_0000n,
@@ -20,7 +20,7 @@ const INFINITY: Readonly<Record<string, bigint>> = {
 
 const widthOf = (dtype: Dtype): number => Number(dtype.slice(1));
 
-/** How many numbers of a dtype lie below the one of a pattern; undefined for NaN. */
+/** The number of values of a dtype below that of a pattern; undefined for NaN. */
 function numbersBelow(dtype: Dtype, pattern: bigint): bigint | undefined {
   const width = widthOf(dtype);
   const half = 1n << BigInt(width - 1);
@@ -33,7 +33,10 @@ function numbersBelow(dtype: Dtype, pattern: bigint): bigint | undefined {
   return pattern >= half ? infinity - magnitude : infinity + 1n + magnitude;
 }
 
-/** How many NaNs lie below the one of a pattern: those without a sign by their bits, then those with one, the largest first. */
+/**
+ * The number of NaNs below the one of a pattern: those without a sign by their bits, then those with one, the largest
+ * first.
+ */
 function nansBelow(dtype: Dtype, pattern: bigint): bigint {
   const half = 1n << BigInt(widthOf(dtype) - 1);
   const infinity = INFINITY[dtype] ?? 0n;
@@ -55,7 +58,7 @@ export function referenceCode(dtype: Dtype, order: ReferenceOrder, pattern: bigi
   return (order.descending ? numbers - 1n - below : below) + (isFirst ? nans : 0n);
 }
 
-/** The bit patterns in `bytes`, one BigInt a key. */
+/** The bit patterns in `bytes`, one BigInt per key. */
 export function patterns(bytes: Uint8Array, dtype: Dtype): bigint[] {
   const unit = widthOf(dtype) / 8;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -95,7 +98,7 @@ export function referenceSort(bytes: Uint8Array, dtype: Dtype, order: ReferenceO
   return pick(bytes, widthOf(dtype) / 8, referenceArgsort(bytes, dtype, order));
 }
 
-/** Whether two arrays hold the same elements of `width` bytes, each as often. */
+/** Whether two arrays hold the same elements of `width` bytes with the same multiplicities. */
 export function sameMultiset(a: Uint8Array, b: Uint8Array, width: number): boolean {
   if (a.byteLength !== b.byteLength) return false;
   const counts = new Map<string, number>();

@@ -1,7 +1,7 @@
 import { Device } from '../src/device/device.js';
 import { Program } from '../src/device/program.js';
 
-/** Takes 1 KiB of local memory. */
+/** Uses 1 KiB of local memory. */
 const SOURCE = `
 __kernel void reversed(__global uint *words)
 {
@@ -16,7 +16,7 @@ __kernel void reversed(__global uint *words)
 /**
  * Whether the driver reports the local memory of a kernel correctly. PoCL 6 reports 0, rusticl 22 twice the size.
  *
- * @param spec names the device, which is opened and closed
+ * @param spec device spec; the device is opened and closed
  */
 export async function tellsLocalMemory(spec: string): Promise<true | string> {
   const device = await Device.open(spec);

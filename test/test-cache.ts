@@ -1,7 +1,7 @@
 /**
- * Cache folders of tests. `npm test` names a shared folder in CLSORT_TEST_CACHE: what earlier runs of the same kernels on the same
- * drivers compiled and self-tested. Each test process works on a copy of its own, so that tests stay isolated, and adds what is new
- * when it ends.
+ * Cache folders of tests. `npm test` names a shared folder in CLSORT_TEST_CACHE, with the programs and self-test
+ * records of earlier runs with the same kernels and drivers. Each test process works on a private copy, so that tests
+ * stay isolated, and adds new files when it ends.
  */
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,14 +9,14 @@ import { join } from 'node:path';
 
 /** Subfolders of a cache whose files are written once and never changed. */
 const KEPT = ['self-tests', 'programs'];
-/** The file that the others are sealed with: files of one cache count in another only beside the same key. */
+/** The key file that seals the others: files of one cache are valid in another only with the same key. */
 const KEY = 'key';
 
 const shared = (): string | undefined => process.env.CLSORT_TEST_CACHE || undefined;
 
 const namesIn = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder) : []);
 
-/** Copies the files of `names` that `to` lacks. A reader never sees half of one. */
+/** Copies the files of `names` that `to` lacks. Readers never see a partial file. */
 function copyMissing(from: string, to: string, names: readonly string[]): void {
   const missing = names.filter((name) => !existsSync(join(to, name)));
   if (missing.length === 0) return;
@@ -29,8 +29,8 @@ function copyMissing(from: string, to: string, names: readonly string[]): void {
 }
 
 /**
- * A cache folder that begins with the shared records and programs, for child processes that need a cache of their own. Without a
- * shared folder it begins empty.
+ * A cache folder that starts with the shared records and programs, for child processes that need a separate cache.
+ * Without a shared folder it starts empty.
  *
  * @param folder path of the new cache
  * @returns `folder`
@@ -39,13 +39,13 @@ export function seededCache(folder: string): string {
   const from = shared();
   if (!from || !existsSync(join(from, KEY))) return folder;
   copyMissing(from, folder, [KEY]);
-  // PoCL keeps its programs itself, so that tests on PoCL alone need none of these.
+  // PoCL caches its programs itself, so that tests on PoCL alone need none of these.
   const needed = KEPT.filter((kept) => kept !== 'programs' || process.env.CLSORT_TEST_DEVICES);
   for (const kept of needed) copyMissing(join(from, kept), join(folder, kept), namesIn(join(from, kept)));
   return folder;
 }
 
-/** Adds what is new in a cache of `seededCache` to the shared folder. */
+/** Adds the new files of a `seededCache` to the shared folder. */
 export function shareCache(folder: string): void {
   const to = shared();
   if (!to || !existsSync(join(folder, KEY))) return;
@@ -56,7 +56,7 @@ export function shareCache(folder: string): void {
   }
 }
 
-/** Gives this process a cache of its own until it ends; without a shared folder the cache stays the user's. */
+/** Gives this process a private cache until it ends; without a shared folder the cache stays the user's. */
 export function useOwnCache(): void {
   if (!shared()) return;
   const own = seededCache(mkdtempSync(join(tmpdir(), 'clsort-test-cache-')));

@@ -1,4 +1,4 @@
-/** Runs in each test process before its test file: gives it a cache of its own, and records the time it takes. */
+/** Runs in each test process before its test file: gives it a private cache, and records the time it takes. */
 import { appendFileSync, readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -38,7 +38,7 @@ function pagesOf(folder: string): Item[] {
 
 const guides = [
   {
-    text: 'Begin',
+    text: 'Get started',
     items: [
       { text: 'First sort in five minutes', link: '/guides/first-sort' },
       { text: 'When not to use clsort', link: '/guides/when-not' },
@@ -62,7 +62,7 @@ const guides = [
     items: [
       { text: 'The command', link: '/guides/command' },
       { text: 'Files and tables', link: '/guides/tables' },
-      { text: 'Formats in full', link: '/files' },
+      { text: 'File formats', link: '/files' },
       { text: 'Batches', link: '/batches' },
       { text: 'Many machines', link: '/many-machines' },
     ],
@@ -70,9 +70,9 @@ const guides = [
   {
     text: 'Devices',
     items: [
-      { text: 'Picking and qualifying a device', link: '/guides/qualify' },
+      { text: 'Choose and test a device', link: '/guides/qualify' },
       { text: 'Several devices', link: '/devices' },
-      { text: 'The matrix', link: '/matrix' },
+      { text: 'The test matrix', link: '/matrix' },
       { text: 'Reports', link: '/matrix/reports' },
       { text: 'AMD and Intel drivers', link: '/guides/drivers' },
     ],
@@ -95,7 +95,7 @@ const reference = [
       { text: 'Options', link: '/reference/options' },
       { text: 'Errors', link: '/reference/errors' },
       { text: 'Command', link: '/reference/command' },
-      { text: 'Functions of OpenCL', link: '/reference/functions' },
+      { text: 'OpenCL functions', link: '/reference/functions' },
     ],
   },
   ...(
@@ -119,8 +119,8 @@ const performance = [
     text: 'Performance',
     items: [
       { text: 'Measured', link: '/performance/' },
-      { text: 'Every row', link: '/performance/rows' },
-      { text: 'Your device beside these', link: '/performance/compare' },
+      { text: 'All measurements', link: '/performance/rows' },
+      { text: 'Compare your device', link: '/performance/compare' },
     ],
   },
 ];
@@ -129,7 +129,7 @@ const course = [
   {
     text: 'How a GPU sorts',
     items: [
-      { text: 'What this is', link: '/course/' },
+      { text: 'Overview', link: '/course/' },
       ...[
         'work-items',
         'reduce',

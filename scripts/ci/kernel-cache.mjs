@@ -131,7 +131,7 @@ export function openKernelCache({
   }
   const folders = Object.fromEntries(['pocl', 'mesa', 'clsort'].map((name) => [name, join(work, name)]));
   for (const folder of Object.values(folders)) mkdirSync(folder, { recursive: true, mode: 0o700 });
-  // Of all test processes: a record counts only beside the key that it was sealed with.
+  // For all test processes: a record is valid only beside the key that it was sealed with.
   const seal = join(folders.clsort, 'key');
   if (!existsSync(seal)) writeFileSync(seal, randomBytes(32), { mode: 0o600 });
   const env = {

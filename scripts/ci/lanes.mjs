@@ -122,7 +122,7 @@ const ON_OCLGRIND = [
   '--match=gather*',
   '--match=*explains ties*',
   '--match=*the worked example*',
-  // Of several-groups: what work-groups hand to each other.
+  // Subset of several-groups: communication between work-groups.
   '--match=*look-back*',
   '--match=*tiles each*',
   '--match=*values after keys*',
@@ -163,7 +163,7 @@ const OCLGRIND_STEPS = [
       tests: WITH_UNINITIALISED_READS,
       env: logged('reads.log', {
         OCLGRIND_UNINITIALIZED: '1',
-        CLSORT_PROGRAM_CACHE: 'never', // its keys know nothing of the simulator's own options
+        CLSORT_PROGRAM_CACHE: 'never', // its keys do not cover the simulator's own options
         OCLGRIND_BUILD_OPTIONS: '-cl-opt-disable -DINLINE=static',
       }),
       log: 'reads.log',
@@ -343,7 +343,7 @@ function ROTATION() {
         { name: 'fuzz on Clover', command: node(...fuzz('clover', 25, ...AGAIN)) },
         { name: 'fuzz on Oclgrind', command: node(...fuzz('oclgrind', 20, ...AGAIN)) },
       ],
-      // One after the other: the first builds the addon where it is not kept.
+      // Sequential: the first step builds the addon if it is not cached.
       {
         name: 'fuzz on PoCL under ASan and UBSan',
         command: node('scripts/sanitize.mjs', '--', ...fuzz('pocl', 15)),

@@ -104,7 +104,7 @@ export class Results {
     try {
       found = readFileSync(file, 'utf8').trim();
     } catch {
-      // It found nothing.
+      // The step found no tests.
     }
     if (found === '') this.#counts.passed++;
     else this.fail(name, found.slice(0, 4000));

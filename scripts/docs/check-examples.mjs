@@ -39,7 +39,7 @@ function linkOptional(modules) {
   for (const name of OPTIONAL) {
     if (!existsSync(join(modules, name))) symlinkSync(join(root, 'node_modules', name), join(modules, name));
   }
-  // What those need in turn is found from where they really are.
+  // Their own dependencies are resolved from their real location.
 }
 
 const prebuilt = () => {
@@ -62,7 +62,7 @@ function environmentOf(folder, home) {
     PATH: [join(folder, 'node_modules/.bin'), dirname(process.execPath), base.PATH].join(delimiter),
     CLSORT_CACHE_DIR: join(home, 'cache'),
     NO_COLOR: '1',
-    // Without prebuilt addons the one that set-up has compiled.
+    // Without prebuilt addons, the addon that setup compiled.
     ...(prebuilt()
       ? {}
       : { CLSORT_ADDON: process.env.CLSORT_ADDON ?? join(root, 'build/Release/clsort.node') }),

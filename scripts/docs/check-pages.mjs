@@ -148,7 +148,7 @@ async function visit(browser, url, path) {
       timeout: 120_000,
     });
     for (const dark of [false, true]) {
-      // Without the transitions of colours, which would be looked at half-way.
+      // Colour transitions are disabled, which would otherwise be sampled half-way.
       await page.evaluate((isDark) => {
         document.documentElement.classList.toggle('dark', isDark);
         if (!document.querySelector('#still')) {
@@ -242,7 +242,7 @@ async function compare(browser, url) {
 }
 
 /**
- * Tests the course: its animation by hand, by itself and with its controls, and its recordings as interactive pages.
+ * Tests the course: its animation step by step, playing and with its controls, and its recordings as interactive pages.
  */
 async function course(browser, url) {
   const page = await browser.newPage();

@@ -21,7 +21,7 @@ export async function commandPage({ specs, candidates, help, exitCodes, variable
     const rows = [
       ...spec.arguments.map((one) => [
         `<code>${escaped(one.variadic ? `${one.name}…` : one.name)}</code>`,
-        one.required ? 'has to be given' : '',
+        one.required ? 'required' : '',
         cell(one.describe),
       ]),
       ...visibleOptions(spec)
@@ -31,7 +31,7 @@ export async function commandPage({ specs, candidates, help, exitCodes, variable
             option.type === 'boolean' ? '' : ` ${option.name.toUpperCase()}${option.array ? ' …' : ''}`;
           const { choices, required } = option;
           const fallback = required
-            ? 'has to be given'
+            ? 'required'
             : option.default === undefined || option.default === false
               ? ''
               : code(option.default);
@@ -44,7 +44,7 @@ export async function commandPage({ specs, candidates, help, exitCodes, variable
       [
         `## clsort ${spec.name}`,
         `${cell(spec.describe)}: ${code(`clsort ${spec.command}`)}`,
-        rows.length > 0 ? table(['option', 'default', 'what it does'], rows) : 'It takes no options.',
+        rows.length > 0 ? table(['option', 'default', 'what it does'], rows) : 'No options.',
         ...(spec.epilogue ? [cell(spec.epilogue)] : []),
         ...(examples.length > 0 ? [`\`\`\`sh\n${examples.join('\n')}\n\`\`\``] : []),
       ].join('\n\n'),
@@ -52,8 +52,8 @@ export async function commandPage({ specs, candidates, help, exitCodes, variable
   }
   return `# The command
 
-What each verb takes, from the same source as \`clsort COMMAND --help\` and the manual page (\`clsort man\`, which npm installs as \`clsort(1)\`).
-All of them take \`-q\`, \`--quiet\` (no progress and no report; warnings and errors stay), \`-h\`, \`--help\` and \`-V\`, \`--version\`.
+All verbs and options, as in \`clsort COMMAND --help=all\` and the manual page (\`clsort man\`, which npm installs as \`clsort(1)\`).
+Every verb accepts \`-q\`, \`--quiet\` (no progress and no report, only warnings and errors), \`-h\`, \`--help\` and \`-V\`, \`--version\`.
 
 \`\`\`text
 ${(await help(undefined, COLUMNS)).trim()}
@@ -67,7 +67,7 @@ ${table(
 )}
 ## Settings and variables
 
-An option that the command line does not name is taken from a variable (\`CLSORT_SORT_DEVICE=gpu\` is \`--device gpu\` of \`clsort sort\`), else from
+An option that the command line does not give is taken from a variable (\`CLSORT_SORT_DEVICE=gpu\` is \`--device gpu\` of \`clsort sort\`), then from
 \`~/.config/clsort/config.json\`, as \`{ "sort": { "device": "gpu" } }\`.
 
 ${table(

@@ -1,4 +1,4 @@
-// Faults in src/native/: see scripts/mutate.mjs. Each has a file of the addon compiled.
+// Faults in src/native/: see scripts/mutate.mjs. Each one recompiles one file of the addon.
 
 import { MESA } from '../drivers.mjs';
 import { tests } from './tests.mjs';

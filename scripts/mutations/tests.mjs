@@ -1,4 +1,4 @@
-// Tests that a fault is to be seen by, as scripts/mutate.mjs runs them: files below dist/test, titles, and where.
+// Tests that should detect a fault, as scripts/mutate.mjs runs them: files below dist/test, titles, and devices.
 
 /** All tests of files, or those whose titles match. */
 export const tests = (files, ...match) => ({ files: [files].flat(), ...(match.length > 0 && { match }) });

@@ -99,7 +99,7 @@ async function askPeers(folder: string, request: PeerCallsRequest, operations: r
   return answers;
 }
 
-/** The number of the segment that each key is in, which is how peers that sort no segments are told of them. */
+/** The segment number of each key, for peers without a segmented sort. */
 function segmentNumbers(offsets: Uint32Array): Uint32Array {
   const numbers = new Uint32Array(offsets.at(-1) ?? 0);
   for (let i = 1; i < offsets.length; i++) numbers.fill(i - 1, offsets[i - 1], offsets[i]);

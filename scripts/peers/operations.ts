@@ -16,7 +16,7 @@ import { UnsupportedError } from '../../src/util/errors.js';
 import type { MaybePromise } from '../../src/util/maybe-promise.js';
 import { Random } from '../../src/util/random.js';
 
-/** Of keys: CUB knows more, but these two tell what there is to tell. */
+/** Distributions of keys. CUB has more, but these two cover the range of results. */
 export type KeyDtype = 'u32' | 'u64';
 type Keys = Uint32Array | BigUint64Array;
 
@@ -24,7 +24,7 @@ type Keys = Uint32Array | BigUint64Array;
 export interface OperationInputs {
   readonly dtype: KeyDtype;
   readonly keys: Keys;
-  /** Of operations on segments: where they begin, and at last n. */
+  /** Segment offsets, with n at the end. */
   readonly offsets?: Uint32Array;
 }
 
@@ -142,7 +142,7 @@ async function prepared(
   }
 }
 
-/** One column as the result, of which as many keys count as `made` tells. */
+/** One column as the result, of which the first `made` keys count. */
 function oneColumn(
   { columns }: Steps,
   to: Column,

@@ -16,7 +16,7 @@ export function beforeDashes(argv: readonly string[]): readonly string[] {
 export function asked(argv: readonly string[]): 'help' | 'version' | undefined {
   if (argv[0] === 'help') return 'help';
   const words = beforeDashes(argv);
-  if (words.some((word) => word === '--help' || word === '-h')) return 'help';
+  if (words.some((word) => /^(-h|--help(=.*)?)$/.test(word))) return 'help';
   if (words.some((word) => word === '--version' || word === '-V')) return 'version';
   return undefined;
 }

@@ -1,7 +1,7 @@
 import { ClsortError, UsageError } from '../util/errors.js';
 import { isOpenFilesError, OPEN_FILES_MESSAGE } from '../util/open-files.js';
 import { VERSION } from '../util/package.js';
-import { asked } from './about.js';
+import { asked, beforeDashes } from './about.js';
 import { type Console, print, say, ThreadNeeded } from './console.js';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-code.js';
 
@@ -22,7 +22,7 @@ export async function runCli(argv: readonly string[], console: Console): Promise
     }
     if (about === 'help') {
       const { helpText } = await import('./help.js');
-      print(console, await helpText(name, console.stdout.columns));
+      print(console, await helpText(name, console.stdout.columns, asksAll(argv)));
       return EXIT.ok;
     }
     if (name === undefined) throw await nameless(words);
@@ -32,6 +32,19 @@ export async function runCli(argv: readonly string[], console: Console): Promise
     if (error instanceof ThreadNeeded) throw error;
     return explain(error, name, console);
   }
+}
+
+/**
+ * Returns whether the command line asks for the help with all options.
+ *
+ * @throws UsageError for another value of --help
+ */
+function asksAll(argv: readonly string[]): boolean {
+  const value = beforeDashes(argv)
+    .find((word) => word.startsWith('--help='))
+    ?.slice('--help='.length);
+  if (value !== undefined && value !== 'all') throw new UsageError(`--help is '${value}': expected all`);
+  return value === 'all';
 }
 
 /** Builds the error for a command line without a command name. An unknown option, if present, is the likely mistake. */

@@ -62,22 +62,19 @@ const EVERYWHERE = ['quiet', 'help', 'version'];
 
 /** Environment variables with their meaning. */
 export const VARIABLES: readonly (readonly [name: string, what: string])[] = [
-  ['CLSORT_CACHE_DIR', 'folder for compiled programs, self-tests and tuning'],
+  ['CLSORT_CACHE_DIR', 'folder for compiled programs, self-test records and tuning'],
   [
     'CLSORT_PROGRAM_CACHE',
-    "'never' keeps no compiled programs there, 'always' those of drivers with a cache of their own, too",
+    "'never' stores no compiled programs there; 'always' also stores those of drivers with their own cache",
   ],
-  ['CLSORT_TUNING', "'off' leaves what 'clsort tune' kept aside"],
-  [
-    'CLSORT_LOCAL_BYTES',
-    'bytes of local memory that kernels may take, where that is to be less than the device has',
-  ],
-  ['CLSORT_INLINE_PTX', "'off' compiles what is portable on every device"],
+  ['CLSORT_TUNING', "'off' ignores the parameters saved by 'clsort tune'"],
+  ['CLSORT_LOCAL_BYTES', 'limit of the local memory that kernels use, in bytes; default that of the device'],
+  ['CLSORT_INLINE_PTX', "'off' compiles portable code on every device"],
   ['CLSORT_ROOT', 'folder of the package, for bundles'],
-  ['CLSORT_ADDON', 'the native addon to load'],
-  ['CLSORT_OPENCL_LIBRARY', 'the OpenCL library to load'],
-  ['CLSORT_REDIS_URL', 'where Redis is, for sorts over many machines'],
-  ['NO_COLOR, FORCE_COLOR', 'have nothing to change: clsort writes no colours'],
+  ['CLSORT_ADDON', 'path of the native addon'],
+  ['CLSORT_OPENCL_LIBRARY', 'path of the OpenCL library'],
+  ['CLSORT_REDIS_URL', 'URL of Redis, for sorts over many machines'],
+  ['NO_COLOR, FORCE_COLOR', 'have no effect: clsort prints no colours'],
 ];
 
 /**
@@ -95,7 +92,7 @@ export function manPage(specs: readonly CommandSpec[]): string {
     section(
       'DESCRIPTION',
       text(
-        'Sorts large numeric files on any OpenCL device, or on the host where there is none, and proves the result.',
+        'Sorts large numeric files on any OpenCL device, or on the host if there is none, and verifies the result.',
       ),
     ),
     section('OPTIONS OF EVERY COMMAND', ...everywhere.map(optionItem)),
@@ -111,13 +108,13 @@ function configuration(): string {
   const variable = variableOf('sort', 'radix-bits');
   return [
     text(
-      'What the command line does not say is taken from variables, and what these do not say from a file of the ' +
-        `user's own. A variable is named after the command and the option: ${variable} is --radix-bits of ` +
-        "'clsort sort'; true and false switch options, commas stand between several values.",
+      'Options that the command line does not give are taken from environment variables, then from a configuration file of the ' +
+        `user. A variable is named after the command and the option: ${variable} is --radix-bits of ` +
+        "'clsort sort'. Switches are true or false, and commas separate several values.",
     ),
-    `.PP\n${text(`The file is ${HOME_FILE} (on macOS ~/Library/Application Support/clsort/config.json, on Windows %APPDATA%\\clsort\\config.json), and holds options by their commands:`)}`,
+    `.PP\n${text(`The file is ${HOME_FILE} (on macOS ~/Library/Application Support/clsort/config.json, on Windows %APPDATA%\\clsort\\config.json), and contains options by command:`)}`,
     `.RS\n.nf\n${text(example)}\n.fi\n.RE`,
-    `.PP\n${text('A file or folder that others can write is not used, with a warning.')}`,
+    `.PP\n${text('A file or folder that other users can write is ignored with a warning.')}`,
   ].join('\n');
 }
 

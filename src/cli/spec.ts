@@ -40,6 +40,8 @@ export interface CommandSpec {
   /** Command lines, with `$0` for the name of the program, and their explanation. */
   readonly examples: readonly (readonly [line: string, what: string])[];
   readonly epilogue: string;
+  /** The most common options, which `--help` shows, by the title of their group. */
+  readonly groups: readonly (readonly [title: string, names: readonly string[]])[];
   readonly builder: Described['builder'];
 }
 
@@ -49,13 +51,13 @@ export const GLOBAL_OPTIONS = {
     alias: 'q',
     type: 'boolean',
     default: false,
-    describe: 'no progress and no report; warnings and errors stay',
+    describe: 'print no progress and no report, only warnings and errors',
   },
 } as const satisfies Record<string, Options>;
 
 /** Options that are handled before the command is looked up. */
 export const ABOUT_OPTIONS = {
-  help: { alias: 'h', type: 'boolean', describe: 'show what there is to say' },
+  help: { alias: 'h', type: 'boolean', describe: 'show help; --help=all shows all options' },
   version: { alias: 'V', type: 'boolean', describe: 'show the version' },
 } as const satisfies Record<string, Options>;
 
@@ -80,6 +82,7 @@ class Recorder {
   readonly #arguments = new Map<string, PositionalOptions>();
   readonly options: OptionSpec[] = [];
   readonly examples: [string, string][] = [];
+  readonly groups: [string, readonly string[]][] = [];
   epilogueText = '';
 
   option(name: string, options: Options): this {
@@ -94,6 +97,11 @@ class Recorder {
 
   example(line: string, what: string): this {
     this.examples.push([line, what]);
+    return this;
+  }
+
+  group(names: readonly string[], title: string): this {
+    this.groups.push([title, names]);
     return this;
   }
 
@@ -131,6 +139,7 @@ export function specOf({ command, describe, builder }: Described): CommandSpec {
     options: [...recorder.options, ...global],
     examples: recorder.examples,
     epilogue: recorder.epilogueText,
+    groups: recorder.groups,
     builder,
   };
 }

@@ -40,7 +40,7 @@ class StagedTransfer final : public RingTransfer {
   }
 
   void Finish(Environment& environment) override {
-    // The memory was held, so only the program itself is affected and must be told.
+    // The memory was held, so only the program itself is affected and gets the error.
     bool detached = !host_buffer_.IsEmpty() && Nan::New(host_buffer_)->WasDetached() && bytes_ > 0;
     if (status_ == CL_SUCCESS && detached) status_ = CL_INVALID_HOST_PTR;
     PromiseJob::Finish(environment);

@@ -28,7 +28,7 @@ export function createProgramWithSource(context: Context, source: string): Progr
  *
  * Where the format is known (ELF, PoCL 3, rusticl), the lengths in a binary reveal that it was truncated. Nothing else
  * is checked: most drivers end the process when the contents are damaged, and a binary is a program that runs with your
- * rights. Store a checksum and the version of the driver with it, in a folder that nobody else can write to.
+ * rights. Store a checksum and the version of the driver with it, in a folder that no other user can write to.
  *
  * @param context context of the program
  * @param devices devices of the binaries

@@ -34,7 +34,7 @@ test('the model keeps the invariants of the pipeline', (t) => {
   }
   t.is((model.binBases[255] ?? 0) + (model.binTotals[255] ?? 0), padded);
   t.is(new Set(model.places).size, padded);
-  // Stable and in order: walking the places in key order meets rising places within a digit.
+  // Stable and in order: the positions, visited in key order, rise within a digit.
   const last = new Map<number, number>();
   for (const [i, place] of model.places.subarray(0, n).entries()) {
     const digit = digits[i] ?? 0;

@@ -1,6 +1,6 @@
 /**
- * The AMD-style pipeline, kernel by kernel against the model, then whole: each defect of the published
- * sample has its test here.
+ * The AMD-style pipeline: each kernel against the model, then the whole sort. Each defect of the published sample has
+ * its test here.
  */
 import test from 'ava';
 import type { Stage } from '../../src/algorithms/algorithm.js';
@@ -32,7 +32,7 @@ interface Case {
   readonly onStage?: (stage: Stage, device: Device) => void;
 }
 
-/** Sorts the bit patterns in `keys` and returns what came out. */
+/** Sorts the bit patterns in `keys` and returns the output. */
 async function run(device: Device, keys: Uint32Array, options: Case = {}) {
   const {
     dtype = 'u32',
@@ -57,7 +57,7 @@ async function run(device: Device, keys: Uint32Array, options: Case = {}) {
   const outputValues = valueBytes ? device.buffer(bytes) : undefined;
   queue.write(input, keys);
   if (values && inputValues) queue.write(inputValues, values);
-  // Poison, so that a place that is never written shows.
+  // Poison makes a position that is never written visible.
   if (!inPlace) queue.fill(output, 0xdeadbeef);
   if (outputValues) queue.fill(outputValues, 0xdeadbeef);
   const { release } = enqueueWithScratch(algorithm, queue, {

@@ -22,7 +22,7 @@ import { bytesOf, positionBytes, type SortCase, sortBytes } from './sorts.js';
 
 interface Subject {
   readonly factory: AlgorithmFactory;
-  /** Most keys, on a fast device and on a simulator. */
+  /** Maximum number of keys on a fast device and on a simulator. */
   readonly most: readonly [fast: number, small: number];
 }
 
@@ -34,10 +34,10 @@ const SUBJECTS: readonly Subject[] = [
   { factory: merge, most: [2 ** 20 + 3, 3001] },
 ];
 
-/** One key of an array takes these bytes. */
+/** Bytes of one key of an array. */
 const unitOf = (keys: KeyArray): number => keys.BYTES_PER_ELEMENT;
 
-/** All windows of 32 bits, the 33 empty ones among them. */
+/** All windows of 32 bits, including the 33 empty ones. */
 const EVERY_WINDOW = Array.from({ length: 33 }, (_, begin) =>
   Array.from({ length: 33 - begin }, (_, bits): [number, number] => [begin, begin + bits]),
 ).flat();
@@ -174,7 +174,7 @@ forEachDevice((title, device, small) => {
         const network = await launches(2 ** log, { network: true });
         t.is(network.filter((kernel) => kernel === 'bitonic_step').length, (log * (log + 1)) / 2);
       }
-      // Blocks of 8 sort themselves in one launch; each merge then steps down to 8, and ends in one launch.
+      // One launch sorts blocks of 8; each merge then steps down to 8 and ends in one launch.
       const local = await launches(64, { block: 8 });
       t.is(local.filter((kernel) => kernel === 'bitonic_step').length, 1 + 2 + 3);
       t.is(local.filter((kernel) => kernel === 'bitonic_block').length, 1 + 3);
@@ -216,7 +216,7 @@ forEachDevice((title, device, small) => {
     t.regex(String(row.supports({ ...ask, n: 65 })), /64 keys/);
   });
 
-  /** Sorts random rows over all windows by a form of the row sort, and compares every row. */
+  /** Sorts random rows over all windows with one form of the row sort, and compares every row. */
   async function expectRows(
     t: ExecutionContext,
     { rows, rowLength, tuning }: { rows: number; rowLength: number; tuning: Tuning },

@@ -1,7 +1,7 @@
 /**
- * Every registered algorithm at the sizes where sorts break: none, few, and one more or less than what a row, a
- * group, a tile, a block and several of them hold. Order, permutation and stability all at once: positions
- * are compared with those of a stable sort, and keys with what stands there.
+ * Every registered algorithm at critical sizes: none, few, and one more or less than the capacity of a row, a group, a
+ * tile, a block and several of them. Checks order, permutation and stability at once: positions are compared with those
+ * of a stable sort, and keys with the input at these positions.
  */
 import type { ExecutionContext } from 'ava';
 import type { AlgorithmFactory, AlgorithmShape } from '../../src/algorithms/algorithm.js';
@@ -21,10 +21,10 @@ const SIZES = [
   ...[0, 1, 2, 3, 31, 32, 33, 63, 64, 65, 255, 256, 257, 1023, 1024, 1025, 3001],
   ...[8191, 8192, 16_383, 16_384, 16_385, 65_535, 65_536, 65_537, 2 ** 20 - 1, 2 ** 20, 2 ** 20 + 3],
 ];
-/** Most keys on simulators and slow drivers. */
+/** Maximum number of keys on simulators and slow drivers. */
 const SMALL = 3001;
 
-/** Tuning by which a few keys are work for several groups. */
+/** Tuning with which a few keys occupy several groups. */
 const MANY_GROUPS: Readonly<Record<string, Tuning>> = {
   bitonic: { block: 8 },
   merge: { tile: 64 },
@@ -32,7 +32,7 @@ const MANY_GROUPS: Readonly<Record<string, Tuning>> = {
   segmented: { form: 'groups', groupSize: 16, keysPerItem: 2, radixBits: 4 },
 };
 
-/** Algorithms that need what not every device has, or enough of it; the others have to serve all. */
+/** Algorithms that need a feature or a resource that some devices lack; the others must run on every device. */
 const OPTIONAL = new Set(['onesweep', 'persistent', 'hybrid-radix']);
 
 const SHAPE: AlgorithmShape = { keyBits: 32, valueBytes: 4 };
@@ -43,7 +43,7 @@ function keysWithTies(n: number): Uint32Array {
   return keys.map((key, i) => (i % 2 === 0 ? key & 0xf000_000f : key));
 }
 
-/** Positions of a stable sort by some bits: a key and its position are one number of at most 53 bits. */
+/** Positions of a stable sort by some bits. A key and its position together form one number of at most 53 bits. */
 function stablePositions(keys: Uint32Array, [begin, end]: readonly [number, number]): Uint32Array {
   const span = 2 ** 21;
   const compared = keys.map((key) => Math.floor(key / 2 ** begin) % 2 ** (end - begin));
@@ -53,13 +53,13 @@ function stablePositions(keys: Uint32Array, [begin, end]: readonly [number, numb
   );
 }
 
-/** Keys of a tile, for the algorithms whose tile is a matter of tuning. */
+/** Keys of a tile, for the algorithms whose tile depends on tuning. */
 function tileOf(factory: AlgorithmFactory, device: Device, n: number): number {
   const { groupSize, keysPerItem } = tuningFor(factory, device, SHAPE, n);
   return Number(groupSize ?? 0) * Number(keysPerItem ?? 0);
 }
 
-/** Why the algorithm is not for n keys on the device, if so. */
+/** Reason why the algorithm does not support n keys on the device, or undefined. */
 function refusalOf(factory: AlgorithmFactory, device: Device, n: number): string | undefined {
   const answers = [factory.available(device, SHAPE), factory.tune?.(device, SHAPE, n)];
   return answers.find((answer) => typeof answer === 'string');
@@ -70,7 +70,7 @@ interface Case {
   readonly n: number;
   readonly bits?: readonly [begin: number, end: number];
   readonly tuning?: Tuning;
-  /** Keys alone and pairs too, in place. */
+  /** Tests keys alone and pairs, and sorts in place. */
   readonly everyForm?: boolean;
 }
 
@@ -101,7 +101,7 @@ async function expectSorted(
 }
 
 await forEachOpened((title, device, small) => {
-  /** Most keys of the algorithms that have a limit, or that a simulator would take too long for. */
+  /** Maximum number of keys for algorithms with a limit, or for those that are too slow on a simulator. */
   const most: Readonly<Record<string, number>> = {
     row: ROW_MAX,
     'odd-even': small ? 65 : ODD_EVEN_MAX,
@@ -112,7 +112,7 @@ await forEachOpened((title, device, small) => {
     Math.min(most[name] ?? Number.POSITIVE_INFINITY, small ? SMALL : Number.POSITIVE_INFINITY);
 
   for (const factory of ALGORITHMS) {
-    /** Declares a test of some cases: of those that the algorithm may leave out on this device, none. */
+    /** Declares a test of some cases, without those that the algorithm may omit on this device. */
     const check = (text: string, cases: readonly Case[]) => {
       const refusals = cases.map(({ n }) => OPTIONAL.has(factory.name) && refusalOf(factory, device, n));
       const able = refusals.every(Boolean) ? refusals.find(Boolean) || 'no size is within its limits' : true;
@@ -136,7 +136,7 @@ await forEachOpened((title, device, small) => {
       );
     }
 
-    // Small enough for a simulator that checks every access, and yet more than one group and one pass.
+    // Small enough for a simulator that checks every access, and more than one group and one pass.
     const tuning = MANY_GROUPS[factory.name];
     const n = Math.min(300, limit(factory));
     check('300 keys or fewer on nine bits, alone, with positions and with values', [

@@ -1,6 +1,6 @@
 /**
- * Wide keys by few of their digits: the plan that the device makes, the kernels one by one against plain models, and whole
- * sorts of keys whose prefixes are made to get in the way.
+ * Wide keys sorted by few of their digits: the plan that the device computes, each kernel against a plain model, and
+ * whole sorts of keys with adversarial prefixes.
  */
 import type { ExecutionContext } from 'ava';
 import type { Stage } from '../../src/algorithms/algorithm.js';
@@ -16,11 +16,11 @@ import { pick, referenceArgsort } from '../reference.js';
 import { bytesOf, positionBytes, type SortCase, sortBytes } from './sorts.js';
 
 const SHAPE = { keyBits: 64, valueBytes: 0 } as const;
-/** Most keys of a bucket whose keys are counted, and keys of a tile of `hybrid_finish`. */
+/** Maximum number of keys of a counted bucket, and of a tile of `hybrid_finish`. */
 const [BUCKET, TILE] = [24, 32];
 const SAMPLE = 4096;
 const CROWD = 8;
-/** Few keys are work for many groups, and large buckets come soon. */
+/** With these parameters few keys occupy many groups, and large buckets arise early. */
 const TUNING: Tuning = {
   groupSize: 64,
   keysPerItem: 4,
@@ -38,7 +38,7 @@ const TUNING: Tuning = {
   finishGroups: 3,
 };
 
-/** Words of the plan: cl/hybrid_plan.clh. */
+/** Words of the plan, as in cl/hybrid_plan.clh. */
 interface Plan {
   readonly passes: readonly number[];
   readonly low: number;
@@ -50,10 +50,10 @@ function readPlan(words: Uint32Array): Plan {
   return { passes: Array.from(words.subarray(4 + first, 12), (word) => word & 255), low, listed };
 }
 
-/** The passes that the plan saves, which `hybrid_plan` writes to the word after that at `anyAt`. */
+/** The passes that the plan saves. `hybrid_plan` writes them to the word after the one at `anyAt`. */
 const savedIn = (control: Uint32Array): number => control[ANY_AT / 4 + 1] ?? Number.NaN;
 
-/** The digits by which keys are to be sorted, of which all lie in the sample. */
+/** The digits by which keys are sorted; all of them are in the sample. */
 function modelPlan(codes: readonly bigint[], inPlace: boolean): Omit<Plan, 'listed'> {
   const n = codes.length;
   const shifts = Array.from({ length: 8 }, (_, i) => 8 * i);
@@ -86,7 +86,7 @@ const random = (seed: number) => {
 const upTo = (n: number, make: (i: number) => bigint): BigUint64Array =>
   BigUint64Array.from({ length: n }, (_, i) => BigInt.asUintN(64, make(i)));
 
-/** Keys whose prefixes are equal, few, or many of which are. */
+/** Keys of which all, few or many have equal prefixes. */
 const ADVERSE: Readonly<Record<string, (n: number) => BigUint64Array>> = {
   'that differ in the last bit only': (n) => {
     const { below } = random(1);
@@ -129,7 +129,10 @@ await forEachOpened((title, device, small) => {
   const able = hybridRadix.available(device, SHAPE);
   const most = small ? 700 : 3001;
 
-  /** Sorts and compares with the reference. @returns the words that each stage wrote */
+  /**
+   * Sorts and compares with the reference.
+   * @returns the words that each stage wrote
+   */
   async function expectSorted(
     t: ExecutionContext,
     keys: ArrayBufferView,
@@ -209,7 +212,7 @@ await forEachOpened((title, device, small) => {
 
   testIf(able, title('each kernel of hybrid-radix matches its model'), async (t) => {
     const { word, below } = random(20);
-    // Buckets of one key to as many as are counted, and of more; their lower bits are of few values.
+    // Buckets of one key up to the largest counted size, and larger ones; their lower bits have few values.
     const sizes = [1, 2, 3, BUCKET - 1, BUCKET, BUCKET + 1, TILE, 2 * TILE, 1, 100, 1, BUCKET + 1];
     const keys = sizes.flatMap((size) => {
       const prefix = word() & ~0xff_ffff_ffffn;
@@ -267,7 +270,8 @@ await forEachOpened((title, device, small) => {
       const { word, below } = random(30);
       const limits = [1, BUCKET, TILE, TILE + BUCKET, 2 * TILE].flatMap((size) => [size - 1, size, size + 1]);
       for (const size of limits.filter((one) => one > 0)) {
-        // Lower bits are of few values, so that the order of equal keys shows; neighbours differ in the last bit of the prefix.
+        // The lower bits have few values, so that the order of equal keys is visible; neighbours differ in the last bit
+        // of the prefix.
         const keys = upTo(
           Math.min(most, 12 * size + 40),
           (i) => (BigInt(Math.floor(i / size)) << 40n) | (BigInt(below(3)) << 3n),
@@ -275,7 +279,7 @@ await forEachOpened((title, device, small) => {
         const scattered = Float64Array.from(keys, () => below(2 ** 30));
         const order = [...keys.keys()].sort((a, b) => (scattered[a] ?? 0) - (scattered[b] ?? 0));
         const mixed = BigUint64Array.from(order, (i) => keys[i] ?? 0n);
-        // Far keys make all digits vary.
+        // Distant keys make all digits vary.
         mixed.set(
           upTo(6, () => word()),
           Math.floor(mixed.length / 2) - 6 > 0 ? Math.floor(mixed.length / 2) - 6 : 0,
@@ -289,7 +293,7 @@ await forEachOpened((title, device, small) => {
   testIf(able, title('hybrid-radix sorts a large bucket that the sample misses'), async (t) => {
     const { word } = random(40);
     for (const share of [3, 8, 40]) {
-      // Of the bucket's digits two, three and four differ: an odd number of passes ends elsewhere than an even one.
+      // The bucket's digits two, three and four differ: an odd number of passes ends in another array than an even one.
       for (const digits of [2, 3, 4]) {
         const low = BigInt(64 - 8 * digits);
         const keys = upTo(most, (i) => (i % share === 1 ? (0x4242n << 48n) | (word() >> low) : word()));
@@ -350,7 +354,7 @@ await forEachOpened((title, device, small) => {
 
   testIf(able, title('the sample of hybrid-radix detects equal prefixes at every second key'), async (t) => {
     const { word } = random(50);
-    // One key of each stretch, at the same place in each, would be of one kind alone.
+    // A sample of one key per stretch at a fixed position would see one kind of key only.
     for (const odd of [0, 1]) {
       const keys = upTo(2048, (i) => (i % 2 === odd ? word() : (0x42_4242_4242n << 24n) | (word() >> 40n)));
       const seen = await expectSorted(t, keys, 'intervals', { tuning: { sample: 256 } });

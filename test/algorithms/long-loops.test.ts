@@ -1,6 +1,6 @@
 /**
- * Some drivers silently end loops after a number of iterations. Every size that an algorithm supports there has to be
- * sorted correctly, the largest size above all.
+ * Some drivers silently end loops after a number of iterations. Every size that an algorithm supports there must be
+ * sorted correctly, above all the largest one.
  */
 import test from 'ava';
 import type { AlgorithmFactory, AlgorithmShape } from '../../src/algorithms/algorithm.js';
@@ -10,13 +10,13 @@ import { Random } from '../../src/util/random.js';
 import { forEachDevice } from '../each-device.js';
 import { bytesOf, sortBytes } from './sorts.js';
 
-/** More is not sorted here: it would take long, and every work-item of these has one tile or block. */
+/** Larger sizes are not sorted here: they take long, and every work-item of these algorithms has one tile or block. */
 const MAX_KEYS = 2 ** 18 + 1;
 
-/** Algorithms whose groups wait for each other: not for drivers that end the wait. */
+/** Algorithms whose groups wait for each other; not for drivers that end the wait. */
 const OPTIONAL = new Set(['onesweep', 'persistent', 'hybrid-radix']);
 
-/** The most keys that an algorithm takes on; 0 for none. */
+/** The maximum number of keys that an algorithm accepts; 0 for none. */
 async function maxSupportedKeys(
   factory: AlgorithmFactory,
   device: Device,

@@ -33,7 +33,7 @@ test('an in-place sort with an odd number of passes starts from a copy', (t) => 
   t.is(names(3, 'x', 'x'), 'copy alt>x x>alt alt>x');
 });
 
-/** Buffers that have a name only. */
+/** Buffers that have only a name. */
 const [input, output, values, moved, alternateKeys, alternateValues] = [
   'in',
   'out',
@@ -56,7 +56,7 @@ const WORK: SortWork = {
   scratch: { alternateKeys, alternateValues },
 };
 
-/** Passes, and the copies that were enqueued before them. */
+/** Passes, and the copies enqueued before them. */
 function spread(count: number, work: SortWork, shape: typeof PAIRS | typeof KEYS = PAIRS) {
   const copies: string[] = [];
   const copy = (from: Buffer, to: Buffer, { bytes }: { bytes: number }) =>

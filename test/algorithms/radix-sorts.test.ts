@@ -21,14 +21,14 @@ const PAIRS: AlgorithmShape = { keyBits: 32, valueBytes: 4 };
 interface Sort {
   readonly factory: AlgorithmFactory;
   readonly most: number;
-  /** What other parameters make of it. */
+  /** Name of the variant that the other parameters select. */
   readonly form?: string;
   readonly tuning?: Tuning;
 }
 
 /**
- * Most keys of the tests' sorts; for the group sort so few that one compiled program serves them, and fewer
- * where the compiler allows small groups only.
+ * Maximum number of keys in these tests. The group sort gets so few that one compiled program is enough, and fewer
+ * where the compiler allows only small groups.
  */
 const sorts = (small: boolean): readonly Sort[] => [
   { factory: onesweep, most: 3001 },
@@ -43,11 +43,11 @@ await forEachOpened((title, device, small) => {
   for (const { factory, most, form = '', tuning: own } of sorts(small)) {
     const claim = (text: string) => title(`${factory.name}${form} ${text}`);
 
-    /** Declares a test, to be left out where the algorithm says that it is not for the device. */
+    /** Declares a test that is skipped where the algorithm does not support the device. */
     const check = (text: string, body: (t: import('ava').ExecutionContext) => Promise<void>, shape = KEYS) =>
       testIf(factory.available(device, shape), claim(text), body);
 
-    /** Sorts and compares everything that can be seen. */
+    /** Sorts and compares all observable results. */
     async function expectSorted(
       t: import('ava').ExecutionContext,
       keys: ArrayBufferView,
@@ -134,7 +134,7 @@ await forEachOpened((title, device, small) => {
       check(`carries ${width}-byte values, in place and out of place`, async (t) => {
         const n = Math.min(most, 1500);
         const values = { bytes: bytesOf(keysOf('u8', 'uniform', n * width, 77n)), width };
-        // Keys with few bits: many are equal, so that values out of order show.
+        // Keys with few bits: many are equal, so that misplaced values are visible.
         const keys = (keysOf('u16', 'uniform', n) as Uint16Array).map((key) => key & 0xf00f);
         await expectSorted(t, keys, { dtype: 'u16', values });
         await expectSorted(t, keys, { dtype: 'u16', values, inPlace: true });
@@ -192,7 +192,7 @@ await forEachOpened((title, device, small) => {
   for (const subGroupSize of [16, 32, 64]) {
     for (const factory of [tiledRadix, onesweep, singleWorkgroupRadix]) {
       const claim = `${factory.name} ranks by ballots in sub-groups of ${subGroupSize}, or throws if there are none`;
-      // On most devices a group of so few work-items is one sub-group.
+      // On most devices a group of this size is one sub-group.
       const tuning = { rank: 'khr', subGroupSize, groupSize: subGroupSize, keysPerItem: 4 };
       const able = device.capabilities.subGroupBallot
         ? factory.available(device, { ...PAIRS, tuning })
@@ -245,7 +245,7 @@ await forEachOpened((title, device, small) => {
             t.true([0, 2].includes(status), what);
             const right = pick(keys, dtypeInfo(dtype).bytes, referenceArgsort(keys, dtype));
             if (status === 0) t.deepEqual(sorted, right, what);
-            // Each work-item adds for all its keys before the next one does: five keys to one make disorder.
+            // Each work-item adds all its keys before the next one starts: five keys per work-item break the order.
             if (/Portable/.test(device.info.platform) && distribution === 'uniform' && dtype === 'f32')
               t.is(status, keysPerItem === 1 ? 0 : 2, what);
           }

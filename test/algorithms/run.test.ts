@@ -9,7 +9,7 @@ const N = 5000;
 const SHAPE = { keyBits: 32, valueBytes: 0 } as const;
 
 await forEachOpened((title, device) => {
-  /** Keys on the device, room for them, and the sort between the two. */
+  /** Keys on the device, a buffer for the result, and the sort between the two. */
   async function prepared() {
     const algorithm = await tiledRadix.create(device, SHAPE);
     const [input, output] = [device.buffer(N * 4), device.buffer(N * 4)];
@@ -44,8 +44,8 @@ await forEachOpened((title, device) => {
         release();
       };
       try {
-        for (let i = 0; i < 2; i++) await sort(); // the second one is kept
-        // Others would do for every one of the sort's buffers.
+        for (let i = 0; i < 2; i++) await sort(); // the second one is cached
+        // Other buffers would fit each of the sort's buffers.
         for (const buffer of sizes.flatMap((bytes) => [pool.take(bytes), pool.take(bytes + 64)])) {
           pool.give(buffer);
         }
@@ -87,7 +87,7 @@ await forEachOpened((title, device) => {
       try {
         for (let i = 0; i < 12; i++) {
           t.deepEqual(await once(), expected);
-          // Its scratch buffers are taken from the pool again, as for the results of a chain.
+          // Its scratch buffers come from the pool again, as for the results of a chain.
           others.push(...sizes.map((bytes) => pool.take(bytes)));
         }
         t.true(records <= 2, `${records} records`);

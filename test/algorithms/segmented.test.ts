@@ -1,4 +1,4 @@
-/** The sort of segments: mixes of lengths, adversarial ones among them, against a plain sort of each segment. */
+/** The sort of segments: mixes of lengths, including adversarial ones, against a plain sort of each segment. */
 import type { ExecutionContext } from 'ava';
 import { type AlgorithmShape, tunedShape } from '../../src/algorithms/algorithm.js';
 import type { Tuning } from '../../src/algorithms/parameters.js';
@@ -14,10 +14,10 @@ import { offsetsOf } from './sorts.js';
 
 const POISON = 0xa5a5a5a5;
 
-/** Tiles of 32 keys, runs of 256: a few hundred keys are work for every kernel. */
+/** Tiles of 32 keys and runs of 256: a few hundred keys reach every kernel. */
 const SMALL_TILES: Tuning = { form: 'groups', groupSize: 16, keysPerItem: 2, radixBits: 4 };
 
-/** The same, and runs of 48 keys that look back. */
+/** The same with runs of 48 keys that look back. */
 const SWEEP: Tuning = { ...SMALL_TILES, sweepGroupSize: 16, sweepKeysPerItem: 3 };
 
 interface Mix {
@@ -25,15 +25,15 @@ interface Mix {
   readonly bits?: readonly [begin: number, end: number];
   readonly inPlace?: boolean;
   readonly fromSegment?: boolean;
-  /** Does the algorithm get the length of the longest segment? */
+  /** Whether the algorithm receives the length of the longest segment. */
   readonly known?: boolean;
-  /** Do all segments have that length, so that the algorithm gets no offsets? It has to support that. */
+  /** Whether all segments have that length, so that the algorithm, which must support it, receives no offsets. */
   readonly areRows?: boolean;
-  /** Keys have so many values at most. */
+  /** Maximum number of distinct keys. */
   readonly values?: number;
 }
 
-/** Sorts keys with their positions, from poisoned memory, and compares with a stable sort of each segment. */
+/** Sorts keys with their positions from poisoned memory, and compares with a stable sort of each segment. */
 async function expectSegments(
   t: ExecutionContext,
   device: Device,
@@ -118,7 +118,7 @@ async function expectSegments(
   t.deepEqual(moved, expected, `positions of ${what}`);
 }
 
-/** Lengths by which a random mix is made: of one kind each, so that every kernel is met alone and beside others. */
+/** Lengths for a random mix, of one kind each, so that every kernel runs alone and beside others. */
 function randomMix(random: Random, most: number): Mix {
   const kinds = [0, 1, 2, 3, 8, 9, 32, 33, 64, 65, 200, 513, 1025, 5000];
   const own = kinds.filter(() => random.below(3) === 0);
@@ -186,7 +186,7 @@ await forEachOpened((title, device, small) => {
       });
     }
 
-    // Without sweeps, rows longer than a tile need offsets, unless a single group makes the passes.
+    // Without sweeps, rows longer than a tile need offsets unless a single group runs the passes.
     const longest = tuning === SMALL_TILES ? 32 : Math.min(bound, 2048);
     testIf(
       form === 'single work-items' ? 'single work-items need offsets' : able,

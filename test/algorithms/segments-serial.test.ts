@@ -16,9 +16,9 @@ interface Mix {
   readonly bits?: readonly [begin: number, end: number];
   readonly inPlace?: boolean;
   readonly known?: boolean;
-  /** Bytes of keys have so many values. */
+  /** Number of distinct bytes of keys. */
   readonly values?: number;
-  /** What goes along with the keys: values of so many bytes, or where they were. Default: nothing. */
+  /** What travels with the keys: values of this many bytes, or positions. Default: nothing. */
   readonly along?: 1 | 2 | 4 | 8 | 'positions' | 'places';
 }
 

@@ -1,6 +1,6 @@
 /**
- * Communication between work-groups, with so few keys that every device can sort them: tiles of 16 keys, groups
- * that wait for each other, and the look-back alone, on states that no run on a CPU produces.
+ * Communication between work-groups, with few enough keys for every device: tiles of 16 keys, groups that wait for each
+ * other, and the look-back alone on states that no run on a CPU produces.
  */
 import type { ExecutionContext } from 'ava';
 import type { AlgorithmFactory } from '../../src/algorithms/algorithm.js';
@@ -22,14 +22,17 @@ import { tellsLocalMemory } from '../tells-local-memory.js';
 import { bytesOf, positionBytes, type SortCase, sortBytes } from './sorts.js';
 
 const SHAPE = { keyBits: 32, valueBytes: 4 } as const;
-/** Turns of a wait: as many as can be, since a machine may be busy with others. */
+/** Iterations of a wait: the maximum, since the machine may be busy. */
 const PATIENT = 2 ** 32 - 1;
 
-/** Keys of which many are equal. */
+/** Keys with many equal ones. */
 const keysWithTies = (n: number): Uint32Array =>
   (keysOf('u32', 'uniform', n) as Uint32Array).map((key, i) => (i % 3 === 0 ? key & 0x0f00_00ff : key));
 
-/** Sorts keys with their positions, and compares both. @returns the status word */
+/**
+ * Sorts keys with their positions, and compares both.
+ * @returns the status word
+ */
 async function sorted(
   t: ExecutionContext,
   device: Device,
@@ -47,7 +50,7 @@ async function sorted(
   return 0;
 }
 
-/** The look-back on rows of states: one work-item for a bin, whose tile is the one behind the last row. */
+/** Runs the look-back on rows of states: one work-item per bin, whose tile follows the last row. */
 const PROBE = `
 __kernel void look_back_probe(__global state_t *state, __global uint *control, __global offset_t *before, uint row)
 {
@@ -86,7 +89,7 @@ await forEachOpened((title, device, small, name) => {
   const tile = { groupSize: 16, keysPerItem: 1, countColumns: 1 };
 
   testIf(true, title('tiled sorts with more work-groups than the spine scans at once'), async (t) => {
-    // 64 for each unit, or one for each tile: more than 16 in any case.
+    // 64 for each compute unit, or one for each tile: always more than 16.
     for (const n of [16 * 33 + 5, small ? 700 : 3001]) {
       t.is(await sorted(t, device, tiledRadix, n, { tuning: { ...tile, groupsPerUnit: 64 } }), 0);
     }
@@ -100,7 +103,7 @@ await forEachOpened((title, device, small, name) => {
       able,
       title(`tiled sorts in work-groups of ${tiles} tiles each, one after the other`),
       async (t) => {
-        // As many tiles for each group, and a few more, so that the last group has fewer.
+        // The same number of tiles for each group and a few more, so that the last group has fewer.
         for (const more of [0, 4, 20]) {
           t.is(await sorted(t, device, tiledRadix, n + more, { tuning: { ...tile, groupsPerUnit: 1 } }), 0);
         }
@@ -154,11 +157,14 @@ await forEachOpened((title, device, small, name) => {
 
   // --- onesweep
 
-  /** For drivers that silently end long loops, where the planner does not choose onesweep: a wait has to give up before that. */
+  /**
+   * For drivers that silently end long loops, where the planner does not choose onesweep: a wait must give up before
+   * that.
+   */
   const loops = device.capabilities.quirks.maxLoopIterations;
   const patience: Tuning = { spinLimit: Math.min(PATIENT, loops / 8) };
 
-  /** On rusticl 22 it is right. The planner takes it on neither, since both end long loops without a word. */
+  /** It is correct on rusticl 22. The planner selects it on neither driver, since both silently end long loops. */
   const miscompiled = name === 'rusticl' && Number.parseInt(device.info.driver, 10) >= 25;
   const compiles =
     !miscompiled || 'rusticl 25 makes code of the pass that sorts wrong and may end the process';
@@ -265,7 +271,7 @@ await forEachOpened((title, device, small, name) => {
     threads,
     title('persistent gives up with too many work-groups, and the next sort is correct'),
     async (t) => {
-      // Four groups for each thread cannot all be there at a time.
+      // Four groups per thread cannot all be resident at once.
       const tuning = { groupSize: 64, keysPerItem: 1, groupsPerUnit: 4, spinLimit: 10_000 };
       const algorithm = await persistentRadix.create(device, { ...SHAPE, valueBytes: 0, tuning });
       const [many, few] = [keysWithTies(4 * 64 * units), keysWithTies(50)];
@@ -281,7 +287,7 @@ await forEachOpened((title, device, small, name) => {
 
 const POISON = 0xa5a5_a5a5;
 
-/** Sorts by an algorithm that was made before. */
+/** Sorts with an existing algorithm. */
 async function sortedBy(
   device: Device,
   algorithm: Awaited<ReturnType<AlgorithmFactory['create']>>,
@@ -315,7 +321,10 @@ async function sortedBy(
   return { status: status[0] ?? 0, made };
 }
 
-/** Compiles the probe. @returns what runs it on one history for all bins alike */
+/**
+ * Compiles the probe.
+ * @returns a function that runs it on one history, the same for all bins
+ */
 async function probeOf(device: Device, { lookBack, spinLimit }: { lookBack: number; spinLimit: number }) {
   const defines = {
     ...tileDefines(
@@ -348,7 +357,7 @@ async function probeOf(device: Device, { lookBack, spinLimit }: { lookBack: numb
   );
   const run = async (told: readonly number[]): Promise<{ before: number; status: number }> => {
     const { queue } = device;
-    // Before the first row there is room for a look at several at once, as in a sort.
+    // Memory before the first row allows a poll of several states at once, as in a sort.
     const rows = [...Array<number>(lookBack).fill(0), ...told, 0];
     const states = Uint32Array.from(
       { length: rows.length * BINS },

@@ -1,4 +1,7 @@
-/** Segments of up to 64 keys, which rows of work-items sort: each dtype and order, every width of values, windows of bits. */
+/**
+ * Segments of up to 64 keys, which rows of work-items sort: each dtype and order, every width of values, and windows of
+ * bits.
+ */
 import test from 'ava';
 import { segmentedSort } from '../../src/algorithms/segmented.js';
 import { DTYPES, type Dtype, dtypeInfo } from '../../src/keys/dtype.js';
@@ -13,11 +16,11 @@ import { bytesOf, positionBytes, type SortCase, sortBytes } from './sorts.js';
 const ORDERS: readonly Order[] = [{}, { descending: true }, { descending: true, nan: 'first' }];
 /** Bytes of values. */
 const WIDTHS = [1, 2, 4, 8];
-/** Most keys of a segment. A few segments are too long for a row and need the smallest tile. */
+/** Maximum number of keys in a segment. A few segments are too long for a row and need the smallest tile. */
 const MAX_LENGTH = 70;
 const TILE = 128;
 
-/** Positions in the array of the keys in order, segment by segment. */
+/** Positions in the array of the sorted keys, segment by segment. */
 function expectedPositions(
   keys: Uint8Array,
   dtype: Dtype,
@@ -44,7 +47,7 @@ await forEachOpened((title, device, small) => {
     const unit = dtypeInfo(dtype).bytes;
     test.serial(title(`rows of work-items sort short segments of ${dtype}`), async (t) => {
       for (const [o, order] of ORDERS.entries()) {
-        // A third of the windows, another one for each dtype.
+        // A third of the windows, a different third for each dtype.
         const some = bitWindows(dtype).filter((_, i) => FULL || (i + DTYPES.indexOf(dtype)) % 3 === 0);
         const windows = o === 0 ? [undefined, ...some.slice(0, small ? 2 : undefined)] : [undefined];
         for (const [w, bits] of windows.entries()) {

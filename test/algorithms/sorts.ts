@@ -15,12 +15,15 @@ export interface SortCase {
   readonly dtype?: Dtype;
   readonly order?: Order;
   readonly bits?: readonly [begin: number, end: number];
-  /** Values that travel along, with their width in bytes. */
+  /** Values to move with the keys, with their width in bytes. */
   readonly values?: { readonly bytes: Uint8Array; readonly width: number };
-  /** Bytes of the positions to be made. */
+  /** Bytes of the positions to generate. */
   readonly indices?: 4 | 8;
   readonly inPlace?: boolean;
-  /** Keys of each segment, whether positions are relative to it, and whether the algorithm gets the longest length. */
+  /**
+   * Lengths of the segments, whether positions are relative to the segment, and whether the algorithm receives the
+   * longest length.
+   */
   readonly segments?: {
     readonly lengths: readonly number[];
     readonly fromSegment?: boolean;
@@ -33,13 +36,13 @@ export interface SortCase {
 export interface SortResult {
   readonly keys: Uint8Array;
   readonly values: Uint8Array;
-  /** Of the status word, 0 where there is none. */
+  /** The status word; 0 if there is none. */
   readonly status: number;
 }
 
 const POISON = 0xa5a5a5a5;
 
-/** Sorts `keys` (elements of a dtype, as bytes) with an algorithm compiled as it would be for them. */
+/** Sorts `keys` (elements of a dtype, as bytes) with an algorithm compiled for them. */
 export async function sortBytes(
   device: Device,
   factory: AlgorithmFactory,
@@ -72,7 +75,7 @@ export async function sortBytes(
   const poisoned = (size: number) => {
     const buffer = device.buffer(Math.ceil(size / 4) * 4);
     made.push(buffer);
-    // Poison counts as written: it would hide reads of uninitialised memory.
+    // Poison counts as written and would hide reads of uninitialised memory.
     if (!CHECKS_READS) queue.fill(buffer, POISON);
     return buffer;
   };
@@ -82,7 +85,8 @@ export async function sortBytes(
   const inputValues = values && (inPlace ? outputValues : poisoned(n * valueBytes));
   queue.write(input, keys);
   if (values && inputValues) queue.write(inputValues, values.bytes);
-  // The simulator's check takes what a fill has written for unwritten, as an algorithm for segments fills in those of one.
+  // The simulator's check treats memory that a fill wrote as unwritten. The offsets of the one segment, which a
+  // segmented algorithm would write with a fill, are therefore passed explicitly.
   const lengths = asked?.lengths ?? (factory.bySegments && CHECKS_READS ? [n] : undefined);
   const offsets = lengths && poisoned((lengths.length + 1) * 4);
   const sizes = lengths && {
@@ -117,7 +121,7 @@ export async function sortBytes(
   return { keys: sorted, values: moved, status: status[0] ?? 0 };
 }
 
-/** The begin of each segment of these lengths, then the end of the last one. */
+/** The offsets of segments with these lengths: the start of each, then the end of the last one. */
 export function offsetsOf(lengths: readonly number[]): Uint32Array {
   const offsets = Uint32Array.of(0, ...lengths);
   for (let i = 1; i < offsets.length; i++) offsets[i] = (offsets[i] as number) + (offsets[i - 1] as number);
@@ -128,7 +132,7 @@ export function offsetsOf(lengths: readonly number[]): Uint32Array {
 export const bytesOf = (array: ArrayBufferView): Uint8Array =>
   new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 
-/** Positions as the sorts write them. */
+/** Positions in the form that the sorts write. */
 export function positionBytes(positions: readonly number[], width: 4 | 8): Uint8Array {
   return bytesOf(width === 4 ? Uint32Array.from(positions) : BigUint64Array.from(positions, BigInt));
 }

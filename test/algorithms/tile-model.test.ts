@@ -46,7 +46,7 @@ test('local memory, registers or work-items limit the occupancy, whichever runs 
   t.is(groupsOf(16_384), 0);
 });
 
-/** The H200 as one whose groups have so many KiB: units keep what they have. */
+/** The H200 as a device whose groups have this many KiB; the memory of a compute unit is unchanged. */
 function withGroupsOf(kib: number) {
   const h200 = of('h200');
   const bytes = kib * 1024;
@@ -55,8 +55,8 @@ function withGroupsOf(kib: number) {
 }
 
 /**
- * Onesweep of 2^28 uniform keys on the H200: speed over CUB's, by shape. How many groups were resident follows from
- * the registers that ptxas gives such a kernel under the limit that it was built with.
+ * Onesweep of 2^28 uniform keys on the H200: speed relative to CUB, by shape. The number of resident groups follows
+ * from the registers that ptxas allocates for the kernel under its limit.
  */
 const MEASURED = [
   {
@@ -86,7 +86,7 @@ const MEASURED = [
     spread: 1.15,
   },
   {
-    // 256 x 32 is left out, which does not fit the registers that it was given.
+    // 256 x 32 is omitted: it does not fit the registers that it was given.
     what: '32-bit keys with 4 bytes',
     shape: { keyBits: 32, valueBytes: 4 },
     tiles: [
@@ -164,8 +164,8 @@ test('with less local memory the model chooses tiles at least as good as shrunk 
 });
 
 test('the model chooses the fastest measured tile for pairs at each local memory size', (t) => {
-  // 2^28 u32 keys with 4 bytes on the H200, ms: 448 x 28 6.47, 384 x 30 6.84, and 7.17 with values beside the keys; where a
-  // group has 48 KiB, 256 x 36 7.10, 384 x 22 7.22, 448 x 18 7.48, 256 x 30 7.74.
+  // 2^28 u32 keys with 4 bytes on the H200, ms: 448 x 28 6.47, 384 x 30 6.84, and 7.17 with values beside the keys.
+  // With 48 KiB per group: 256 x 36 7.10, 384 x 22 7.22, 448 x 18 7.48, 256 x 30 7.74.
   const chosen = [227, 163, 99, 64, 48].map((kib) => {
     const tuning = modelledTile(
       withGroupsOf(kib),

@@ -9,7 +9,7 @@ import { knownDevice, limited, profileNamed } from '../device/profiles.js';
 
 const h200 = knownDevice(profileNamed('h200'));
 
-/** A device of no known kind. */
+/** A device of unknown kind. */
 const deviceLike = (limits: { maxWorkGroup: number; localBytes: number }): KnownDevice => {
   const device = knownDevice(profileNamed('apple-m1'));
   const { localBytes } = limits;

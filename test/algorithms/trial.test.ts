@@ -1,4 +1,4 @@
-/** Trials of correct sorts, of wrong ones and of sorts that give up. */
+/** Trials of correct sorts, wrong sorts and sorts that give up. */
 import test from 'ava';
 import type { Algorithm, SortWork } from '../../src/algorithms/algorithm.js';
 import { algorithmNamed } from '../../src/algorithms/registry.js';
@@ -14,7 +14,7 @@ const N = 300;
 const SHAPE = { keyBits: 32, valueBytes: 4 } as const;
 const KEYS = Uint32Array.from({ length: N }, (_, i) => (i * 7) % 64);
 
-/** A stable sort of which each call goes through `enqueue`. */
+/** A stable sort whose calls go through `enqueue`. */
 async function altered(device: Device, enqueue?: Algorithm['enqueue']): Promise<Algorithm> {
   const merge = await algorithmNamed('merge').create(device, SHAPE);
   return {
@@ -31,7 +31,7 @@ async function altered(device: Device, enqueue?: Algorithm['enqueue']): Promise<
 }
 
 forEachDevice((title, device) => {
-  /** Tries a sort of positions. */
+  /** Tries a sort that generates positions. */
   async function tried(enqueue?: Algorithm['enqueue'], { inPlace = false } = {}) {
     const opened = await device();
     const verifier = await Verifier.create(opened, SHAPE);
@@ -61,7 +61,7 @@ forEachDevice((title, device) => {
     t.deepEqual(await tried(overwrite(0, [63])), { wrong: 'not in order' });
     t.deepEqual(await tried(overwrite(N - 1, [64])), { wrong: 'elements were lost or changed' });
     const swapped = await tried((queue, { outputValues }) => {
-      // Positions of the two first keys, which are equal, the wrong way round.
+      // Positions of the first two keys, which are equal, in the wrong order.
       if (outputValues) queue.write(outputValues, Uint32Array.of(64, 0));
       return {};
     });

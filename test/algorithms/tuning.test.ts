@@ -19,7 +19,7 @@ const folder = mkdtempSync(join(tmpdir(), 'clsort-tuning-'));
 const file = join(folder, 'tuning.sealed');
 const shape = { keyBits: 32, valueBytes: 0 } as const;
 const wideShape = { keyBits: 64, valueBytes: 0 } as const;
-// Runs when the file is loaded, even if no test of it is selected or no device is a CPU.
+// Runs when the file is loaded, even if none of its tests is selected or no device is a CPU.
 const takesHybridRadix = await opened(undefined, (device) => hybridRadix.available(device, wideShape)).catch(
   (error) => {
     if (error instanceof NoDeviceError) return error.message;
@@ -34,7 +34,7 @@ test.beforeEach(() => {
 });
 test.after.always(() => rmSync(folder, { recursive: true }));
 
-/** What an opened device has, after something was stored for it. */
+/** The properties of an opened device after tunings were stored for it. */
 async function opened<T>(stored: StoredTuning | undefined, use: (device: Device) => T): Promise<T> {
   const first = await Device.open('cpu');
   if (stored) storeTuning(first.info, stored);

@@ -16,7 +16,7 @@ type Wide = 'u32' | 'i32' | 'u64' | 'f64';
 
 interface Case {
   readonly dtype: Wide;
-  /** Bits of the keys that are random; the others are zero. */
+  /** Number of random bits of the keys; the other bits are zero. */
   readonly random: bigint;
   readonly bits?: Bits;
   readonly order?: Order;
@@ -47,7 +47,7 @@ function keysOfCase({ dtype, random }: Case): BigUint64Array | Uint32Array {
   return words.map((word) => (word & Number(random)) >>> 0);
 }
 
-/** How many digits of the codes are not constant, counted from the begin of the window or from the first such bit. */
+/** The number of digits that are not constant, counted from the start of the window or from the first varying bit. */
 function passesOf(keys: BigUint64Array | Uint32Array, { dtype, bits, order = {} }: Case): number {
   const codec = keyCodec(dtype, order);
   const codes = [...keys].map((key) => encode(codec, BigInt(key)));
@@ -85,7 +85,7 @@ async function plannedPasses(device: Device, keys: BigUint64Array | Uint32Array,
   queue.read(scratch.turns as Buffer, turns);
   await queue.finish();
   for (const one of made) one.release();
-  const words = 8; // of a turn; the first says what is done
+  const words = 8; // of an iteration; the first one holds the status
   return Array.from({ length: turns.length / words - 1 }, (_, i) => turns[i * words]).filter(
     (does) => does === 1,
   ).length;

@@ -4,11 +4,14 @@ import ava from 'ava';
 import { clsort, scratchFolder } from '../cli/cli.js';
 import { journalOf, leftovers, makeStressBatch, runWithKills } from './stress.js';
 
-/** `CLSORT_ORDEAL=1000` is the size to pass before a release. */
+/** `CLSORT_TEST_STRESS=1000` is the size for a release. */
 const FILES = Number(process.env.CLSORT_ORDEAL ?? 120);
 const BAD = Math.max(14, Math.floor(FILES * 0.03));
 
-/** Timeout of a job: far more than a valid job needs that compiles its programs on a slow, busy machine. Some jobs never end. */
+/**
+ * Timeout of a job: far longer than a valid job needs to compile its programs on a slow, busy machine. Some jobs never
+ * end.
+ */
 const SECONDS = '10';
 
 const { folder, path, remove } = scratchFolder();

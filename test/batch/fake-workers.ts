@@ -1,4 +1,4 @@
-/** Fake worker processes for tests of the runner: no process is started, no device opened, and nothing sorted. */
+/** Fake worker processes for tests of the runner: no process is started, no device is opened and nothing is sorted. */
 import type { Job } from '../../src/batch/jobs.js';
 import type { JobCompletion } from '../../src/batch/protocol.js';
 import {

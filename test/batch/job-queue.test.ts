@@ -16,7 +16,7 @@ const consumer = (device: string, more: Partial<QueueConsumer> = {}): QueueConsu
   ...more,
 });
 
-/** All that a device would be given. */
+/** All fields that a device would receive. */
 function takeAll(queue: JobQueue, who: QueueConsumer): number[] {
   const list: number[] = [];
   for (let next = queue.next(who); next && next !== 'wait'; next = queue.next(who)) {

@@ -34,7 +34,7 @@ test.after.always(() => {
 const onSmallDisk = where(isMounted, 'cannot mount a small disk', test);
 
 let number = 0;
-/** A job whose files are there, and how it is recorded. */
+/** A job whose files exist, and its journal record. */
 type OneFile = Job & { readonly in: string };
 
 function doneJob(more: Partial<Job> = {}): { job: OneFile; record: Parameters<Journal['add']>[1] } {

@@ -113,7 +113,7 @@ where(
         await sleep(10);
         children = allChildrenOf(child.pid as number);
       }
-      await sleep(3000); // it probably hangs by now; it has to exit in any state
+      await sleep(3000); // it probably hangs by now; it must exit in any state
       child.kill('SIGKILL');
       const began = performance.now();
       while (children.some(isAlive) && performance.now() - began < 60_000) await sleep(10);

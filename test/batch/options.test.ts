@@ -4,7 +4,7 @@ import { withCluster } from '../../src/cli/options/engine.js';
 import * as sort from '../../src/cli/options/sort.js';
 import { specOf } from '../../src/cli/spec.js';
 
-/** Options of `sort` that a job has under another name or not at all, with the reason. */
+/** Options of `sort` that a job has under another name or lacks, with the reason. */
 const OTHERWISE: Readonly<Record<string, string | undefined>> = {
   key: 'keys', // a list
   noHeader: 'header', // false
@@ -20,7 +20,7 @@ const OTHERWISE: Readonly<Record<string, string | undefined>> = {
   quiet: undefined,
 };
 
-/** Options that choose other machines for a sort: a batch has its own. */
+/** Options that choose other machines for a sort; a batch has its own. */
 const namesOf = (builder: Parameters<typeof specOf>[0]['builder']): string[] =>
   specOf({ command: 'any', describe: '', builder }).options.map(({ name }) => name);
 const EVERYWHERE = new Set(namesOf((yargs) => yargs));

@@ -128,7 +128,7 @@ test('a timeline draws the steps of jobs at their times, and concurrent jobs in 
       }
     }
   }
-  // 12 s in all, in which the device sorted three times half a second.
+  // 12 s in total, in which the device sorted three times for half a second.
   const busy = (name: string) => Math.round(1000 * (drawn.find((track) => track.name === name)?.busy ?? 0));
   t.is(busy('gpu'), 125);
   t.is(busy('gpu: transfers'), Math.round(375 / 12));

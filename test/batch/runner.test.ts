@@ -7,10 +7,10 @@ import { Runner, type RunOptions } from '../../src/batch/runner.js';
 import { IoError, MemoryError, NoDeviceError, TimeoutError, UsageError } from '../../src/util/errors.js';
 import { FakeWorkers } from './fake-workers.js';
 
-/** An input that exists: jobs without their inputs fail before they reach a process. */
+/** An existing input: jobs without inputs fail before they reach a process. */
 const INPUT = fileURLToPath(import.meta.url);
 
-/** A job of so many bytes, by which it is named. */
+/** A job with an input of this many bytes, which also name it. */
 const entry = (bytes: number, more: Partial<Entry> & { device?: string } = {}): Entry => {
   const { device, ...facts } = more;
   const job = { name: String(bytes), in: INPUT, out: '', ...(device !== undefined && { device }) };

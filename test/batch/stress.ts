@@ -1,6 +1,6 @@
 /**
- * A batch of many files, some of them broken, on two devices, that is killed repeatedly, and checks of its result
- * that hold in every case.
+ * A batch of many files, some of them broken, on two devices. The batch is killed repeatedly, and its result is checked
+ * for properties that hold in every case.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
@@ -41,9 +41,9 @@ export interface StressJob {
 export interface StressBatch {
   readonly good: readonly (StressJob & { readonly expected: () => Buffer })[];
   readonly bad: readonly StressJob[];
-  /** Variables that the batch is run with. */
+  /** Environment variables of the batch. */
   readonly env: NodeJS.ProcessEnv;
-  /** Removes what is outside the folder. */
+  /** Removes the files outside the folder. */
   readonly remove: () => void;
 }
 
@@ -58,7 +58,10 @@ function npy(bytes: Uint8Array, descr: string, n: number): Buffer {
   ]);
 }
 
-/** Makes the files. @param folder is empty */
+/**
+ * Writes the input files.
+ * @param folder an empty folder
+ */
 export function makeStressBatch(folder: string, { good, bad }: { good: number; bad: number }): StressBatch {
   const at = (name: string): string => join(folder, name);
   mkdirSync(at('in'));
@@ -83,7 +86,7 @@ export function makeStressBatch(folder: string, { good, bad }: { good: number; b
 
 function goodJob(at: (name: string) => string, i: number): StressBatch['good'][number] {
   const dtype = DTYPES[i % DTYPES.length] as Dtype;
-  // Most are small, some are not, and a few are empty.
+  // Most files are small, some are large, and a few are empty.
   const count = i % 97 === 0 ? 0 : i % 10 === 0 ? 100_000 + i : 10 + ((i * 7919) % 5000);
   const keys = Buffer.from(generate({ dtype, count, distribution: i % 3 ? 'uniform' : 'sorted', seed: i }));
   const descending = i % 4 === 1;
@@ -123,7 +126,7 @@ function badJob(at: (name: string) => string, i: number, isMounted: boolean): St
       mkdirSync(at(`${input}.u32`));
       return { in: `${input}.u32`, out };
     },
-    // A disk of our own that is soon full takes root; without it, a folder that takes no file.
+    // Mounting a small disk requires root; otherwise a folder that accepts no file stands in.
     () => ({ in: file('u32', Buffer.alloc(200_000)), out: isMounted ? `full/${i}.u32` : `/proc/${i}.u32` }),
     () => {
       symlinkSync('nowhere', at(`${input}.u32`));
@@ -145,13 +148,15 @@ function badJob(at: (name: string) => string, i: number, isMounted: boolean): St
 
 export interface StressResult {
   readonly ran: Ran;
-  /** How often it was killed. */
+  /** Number of kills. */
   readonly kills: number;
-  /** Times of change of the outputs that the journal had when the batch was last killed. */
+  /** Modification times of the outputs that the journal contained at the last kill. */
   readonly before: ReadonlyMap<string, number>;
 }
 
-/** Runs the batch, kills it a little after the journal has so many records more, again and again, and lets it end. */
+/**
+ * Runs the batch repeatedly and kills it shortly after the journal has grown by this many records; finally lets it end.
+ */
 export async function runWithKills(
   folder: string,
   { good, bad, env }: StressBatch,
@@ -190,7 +195,7 @@ export async function runWithKills(
 export function journalOf(folder: string): { out: string; outcome: string }[] {
   const path = join(folder, 'jobs.json.journal');
   if (!existsSync(path)) return [];
-  // The last line may be one that is being written.
+  // The last line may be incomplete.
   const [, ...lines] = readFileSync(path, 'utf8').split('\n').slice(0, -1);
   const records = lines.map((line) => JSON.parse(line) as { out: string; outcome: string });
   return [...new Map(records.map((record) => [record.out, record])).values()];

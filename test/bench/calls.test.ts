@@ -240,7 +240,7 @@ test('clsort bench calls measures the selected operations and writes every forma
     awaited: { median: 99, mad: 0 },
     chained: { median: 99, mad: 0 },
   }));
-  // However much calls deviate from each other here, these took less.
+  // Despite the deviations between calls, these took less time.
   const fast = made.rows.map((row) => ({ ...row, awaited: { median: -9, mad: 0 } }));
   writeFileSync(path('slow.json'), JSON.stringify({ ...made, rows: slow }));
   writeFileSync(path('fast.json'), JSON.stringify({ ...made, rows: fast }));

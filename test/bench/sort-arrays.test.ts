@@ -1,4 +1,4 @@
-/** Sorts that are checked before they are timed. */
+/** Sorts that are verified before they are timed. */
 import test from 'ava';
 import type { Algorithm } from '../../src/algorithms/algorithm.js';
 import { algorithmNamed } from '../../src/algorithms/registry.js';
@@ -52,7 +52,7 @@ forEachDevice((title, device) => {
 
   test.serial(title('a sort that swaps the values of equal keys fails the trial'), async (t) => {
     const swapped = await tried(await device(), 4, (queue, { outputValues }) => {
-      // Those of the two first keys.
+      // The positions of the first two keys.
       if (outputValues) queue.write(outputValues, Uint32Array.of(64, 0));
       return {};
     });

@@ -34,7 +34,7 @@ forEachDevice((title, open, small) => {
     const bench = await PrimitiveBench.open(device, { algorithm: 'scan', which: KEYS, n: 1000 });
     const { queue } = device;
     const read = queue.read;
-    // The result of the walk is read as if it had one bit more.
+    // The result of the primitive is read with one extra bit.
     queue.read = (buffer, view, offset) => {
       read.call(queue, buffer, view, offset);
       const finish = queue.finish;

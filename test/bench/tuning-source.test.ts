@@ -8,7 +8,7 @@ import { tuningSource, whereOf } from '../../src/bench/tuning-source.js';
 import { packageRoot } from '../../src/util/paths.js';
 import { knownDevice, profileNamed } from '../device/profiles.js';
 
-/** The exports of a file with that source. */
+/** The exports of a file with this source. */
 const exported = (source: string): Promise<Record<string, DeviceTuning>> => {
   const { code } = transformSync(source, { loader: 'ts', format: 'esm' });
   return import(`data:text/javascript,${encodeURIComponent(code)}`);

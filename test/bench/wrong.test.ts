@@ -1,4 +1,4 @@
-/** A result that changed on its way from the device is called wrong, and gets no time. */
+/** A result that changed on its way from the device is reported as wrong, without a time. */
 import { writeFileSync } from 'node:fs';
 import test from 'ava';
 import type { Claim } from '../../src/bench/ladder/claims.js';
@@ -10,7 +10,10 @@ import { LayerControl, layerEnvironment } from '../layer/layer.js';
 const { path, remove } = scratchFolder();
 test.after.always(remove);
 
-/** Runs the command under the layer. @param at number of the read whose first bit flips, none by default */
+/**
+ * Runs the command under the layer.
+ * @param at number of the read whose first bit flips; default: none
+ */
 async function bench(args: readonly string[], at?: number): Promise<Ran & { reads: number }> {
   const file = path(`${args.join('-')}-${at ?? 0}`);
   writeFileSync(file, new Uint8Array(8192));
@@ -24,7 +27,7 @@ async function bench(args: readonly string[], at?: number): Promise<Ran & { read
   }
 }
 
-/** Steps of the ladder of scans, in order, without the host's. */
+/** Steps of the ladder of scans, in order, without the host step. */
 const STEPS = ['sweep', 'padded', 'tile', 'hillis_steele', 'single_pass'];
 /** Each step runs once to warm up, and five times. */
 const ROUNDS = 6;
@@ -56,7 +59,7 @@ test.serial(
         [kernelSeconds, seconds, endToEndSeconds, bytesPerSecond, speedup],
         [null, null, null, null, null],
       );
-      // Nothing can be measured against a first step that is wrong.
+      // A wrong first step leaves no baseline.
       const related = rows.filter(({ primitive }) => primitive === wrong[0]?.primitive);
       t.is(related.at(-1)?.speedup === null, step === 'sweep');
       const claims: Claim[] = JSON.parse(ran.out).claims;
@@ -73,7 +76,7 @@ test.serial(
   'clsort bench sorts reports a row as wrong if any result is corrupted, and exits with 1',
   async (t) => {
     const args = ['sorts', '--count', '1000', '--algorithm', 'merge', '--repeats', '2', '--json'];
-    await bench(args); // certifies the algorithm
+    await bench(args); // runs the self-test of the algorithm
     const clean = await bench(args);
     t.is(clean.code, 0, clean.err);
     t.is(clean.reads, 5); // one to check, two to time whole calls, two to time kernels

@@ -1,4 +1,4 @@
-/** The kernels of the radix sorts one by one, against plain models of what each leaves behind. */
+/** Each kernel of the radix sorts against a plain model of its output. */
 import test from 'ava';
 import type { AlgorithmFactory, Stage } from '../../src/algorithms/algorithm.js';
 import { digitsOf } from '../../src/algorithms/digits.js';
@@ -43,7 +43,7 @@ const exclusive = (counts: Uint32Array): Uint32Array => {
   });
 };
 
-/** Sorts, and keeps a copy of what every kernel wrote. */
+/** Sorts, and keeps a copy of every kernel's output. */
 async function stagesOf(device: Device, factory: AlgorithmFactory, keys: Uint32Array, tuning?: Tuning) {
   const seen: { stage: Stage; data: Map<string, Uint32Array> }[] = [];
   const result = await sortBytes(device, factory, bytesOf(keys), {
@@ -133,9 +133,10 @@ await forEachOpened((title, device) => {
           before.map((sum) => (sum | 0x80000000) >>> 0),
           'a tile before the first: where the digits begin',
         );
-        // The last tile of the pass knows all keys of each digit and of the smaller ones; bit 31 says that it is a sum.
+        // The last tile of the pass holds the number of keys of each digit and of the smaller digits; bit 31 marks a
+        // sum.
         const last = rowOf(after('onesweep_pass', pass, 'state'), tiles - 1);
-        // Padding of the last tile counts as the largest digit: nothing comes after it.
+        // Padding of the last tile counts as the largest digit, so that it comes last.
         expected[255] = (expected[255] ?? 0) + tiles * TILE - bits.length;
         t.deepEqual(
           last.map((word) => word & 0x3fffffff),
@@ -152,7 +153,7 @@ await forEachOpened((title, device) => {
     const { after } = await stagesOf(device, serialRadix, bits, { radixBits: 11 });
     let codes: Uint32Array = encodeAll(bits);
     for (const [pass, { shift, bits: width }] of digitsOf([0, 32], 11).entries()) {
-      // 3000 keys make one run.
+      // 3000 keys form one run.
       const counts = after('serial_count', pass, 'counts');
       t.deepEqual(counts.slice(0, 2 ** width), countsOf(codes, shift, width));
       t.deepEqual(after('serial_scan', pass, 'counts'), exclusive(counts));

@@ -1,4 +1,4 @@
-/** Compilers give no warnings about our kernels: PoCL prints a line to stderr for each program with a warning. */
+/** Compilers give no warnings about the kernels: PoCL prints a line to stderr for each program with a warning. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { deviceNames, PLATFORMS } from '../each-device.js';
 
 const run = promisify(execFile);
 
-/** Remarks of Clover about every program. */
+/** Remarks that Clover makes about every program. */
 const OWN_REMARKS = /Ignoring the following link options:[^\n]*|Parsing SPIR-V from OpenCL C \d+ source file/;
 
 /** Prints each program whose build log is not empty, and how many programs there were. */
@@ -57,7 +57,7 @@ console.log(JSON.stringify({ files: [...files], logs }));
 for (const name of deviceNames()) {
   test(`${name} compiles all kernels without warnings`, async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'clsort-build-log-'));
-    // No cache may be used: a cached program has no build log.
+    // Caches are disabled: a cached program has no build log.
     const env = {
       ...process.env,
       CLSORT_PROGRAM_CACHE: 'never',
@@ -68,7 +68,7 @@ for (const name of deviceNames()) {
       const args = ['--input-type=module', '--eval', BUILD, PLATFORMS[name] ?? name];
       const { stdout, stderr } = await run(process.execPath, args, { env });
       const { files, logs } = JSON.parse(stdout) as { files: string[]; logs: string[] };
-      // NVIDIA's compiler remarks for each kernel that it may be inlined where it is called, but no kernel is called.
+      // NVIDIA's compiler remarks for each kernel that it may be inlined into callers, but no kernel is called.
       const inlined = /Warning: Function \w+ is a kernel, so overriding noinline attribute\./;
       const warnings = logs.filter((log) => !log.split('\n').every((line) => inlined.test(line)));
       t.deepEqual(warnings, []);

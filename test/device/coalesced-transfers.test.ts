@@ -6,12 +6,12 @@ import { Timeline } from '../../src/device/timeline.js';
 import { Random } from '../../src/util/random.js';
 import { forEachDevice } from '../each-device.js';
 
-/** Memory for berths of each room. */
+/** Memory for the slots of each arena size. */
 const BYTES = 2 ** 16;
-/** The smallest room. */
+/** The smallest arena size. */
 const ROOM = 4096;
 
-/** A ferry, and how often memory was made for it. */
+/** Coalesced transfers, and the number of allocations they made. */
 function transfersOf(device: Device) {
   const timeline = new Timeline();
   const allocations = { times: 0 };

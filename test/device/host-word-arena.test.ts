@@ -1,4 +1,4 @@
-/** Words that a driver writes, many in one piece of memory. */
+/** Words that a driver writes, many in one allocation. */
 import test from 'ava';
 import { HostWordArena } from '../../src/device/host-word-arena.js';
 

@@ -8,7 +8,7 @@ import type { Kernel } from '../../src/device/program.js';
 const kernelOf = (): Kernel => ({ handle: {}, bound: [] }) as unknown as Kernel;
 const bufferOf = (): Buffer => new DeviceBuffer(4, {} as never);
 
-/** Arguments of the only launch of a list: their numbers, and what they are set to. */
+/** Arguments of the only launch of a list: their numbers and values. */
 function argumentsOf(list: LaunchList): { index: number; bytes: number[] }[] {
   const { words, count, bytes } = list.take();
   const dimensions = words[1] ?? 0;

@@ -9,7 +9,7 @@ import { profileFile } from '../layer/profile-file.js';
 import { seededCache, shareCache } from '../test-cache.js';
 import type { Profile } from './profiles.js';
 
-/** One sort by a named algorithm, or one operation as the planner does it. */
+/** One sort by a named algorithm, or one operation through the planner. */
 export interface Case {
   readonly algorithm?: string;
   readonly operation?: string;
@@ -26,7 +26,7 @@ export interface Task {
 
 export interface Profiled {
   readonly outcomes: readonly { readonly result: string; readonly warnings: readonly string[] }[];
-  /** Most local memory that a kernel declared, and how often one declared more than the device has. */
+  /** Maximum local memory that a kernel declared, and how often one declared more than the device has. */
   readonly local: { readonly most: number; readonly refused: number };
   /** How the process ended if it failed, with its last output. */
   readonly ended?: string;
@@ -34,10 +34,10 @@ export interface Profiled {
 
 const fixture = fileURLToPath(new URL('./fixtures/profiled.js', import.meta.url));
 
-/** A device may take so long for one case on a loaded machine. */
+/** Time limit of one case on a loaded machine. */
 const SILENCE_SECONDS = 900;
 
-/** The environment of a process for which PoCL answers as a profile says; its files are in the folder. */
+/** The environment of a process in which PoCL answers as a profile says; its files are in the folder. */
 export function profileEnvironment(
   profile: Profile,
   folder: string,

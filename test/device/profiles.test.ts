@@ -1,6 +1,7 @@
 /**
- * Devices that are not present: the answers of their drivers are data (profiles.json), from which capabilities, plans and
- * parameters follow as on the device itself. Under the test layer PoCL answers like each of them and has the same limits.
+ * Devices that are not present: the answers of their drivers are data (profiles.json), from which capabilities, plans
+ * and parameters follow as on the real device. Under the test layer PoCL answers like each of them and has the same
+ * limits.
  */
 import test from 'ava';
 import { type AlgorithmShape, tunedShape } from '../../src/algorithms/algorithm.js';
@@ -22,7 +23,7 @@ delete process.env.CLSORT_LOCAL_BYTES;
 
 const FULL = process.env.CLSORT_TEST_FULL !== undefined;
 
-/** Does the driver report the local memory that the layer compares with the limits of a profile? */
+/** Whether the driver reports the local memory that the layer compares with the limits of a profile. */
 const reportsLocalMemory = await tellsLocalMemory(PLATFORMS.pocl ?? '');
 
 test('there are device profiles of every vendor, each with its sources and valid property names', (t) => {
@@ -103,7 +104,7 @@ test('every tile fits its device before the build, and its parameters are marked
           const tuned = tunedShape(factory, device, shape, n);
           if (typeof tuned === 'string' || !factory.fit) continue;
           const { tuning = {} } = tuned;
-          // The plan has the parameters of the build: they need no further shrinking.
+          // The plan has the parameters of the build, so they need no further reduction.
           t.deepEqual(factory.fit(device, shape, tuning), tuning, what);
           t.true(Number(tuning.groupSize) <= device.capabilities.maxWorkGroup, what);
           t.true(tileBytes(shape, fitTile(device, shape, tuning)) <= budget, what);
@@ -188,7 +189,7 @@ test.serial('CLSORT_LOCAL_BYTES lowers the local memory but never raises it', (t
       t.is(groupLocalBytes, Math.min(kib, 227) * 1024);
       t.is(unit.localBytes, 228 * 1024, 'the memory of a compute unit is unchanged');
       const tuning = tuningFor(onesweep, device, shape, 2 ** 24);
-      // The compiler takes 1 KiB besides, also where a group has no more than the driver admits.
+      // The compiler takes 1 KiB in addition, even where a group has no more than the driver reports.
       t.true(tileBytes(shape, fitTile(device, shape, tuning)) <= groupLocalBytes - 1024);
       t.is(tuning.groupSize, 384, 'measured parameters, made smaller');
       t.is(tuning.keysPerItem, kib === 48 ? 22 : 28);
@@ -202,7 +203,7 @@ test.serial('CLSORT_LOCAL_BYTES lowers the local memory but never raises it', (t
   }
 });
 
-/** Keys of each algorithm that does not take any number of them. */
+/** Maximum number of keys for the algorithms that have a limit. */
 const KEYS: Readonly<Record<string, number>> = {
   ...{ row: 40, 'odd-even': 300, group: 600, persistent: 500, bitonic: 1500, split: 2000 },
 };
@@ -211,12 +212,13 @@ const OPERATIONS = [
   ...['lexsort', 'reduce', 'scan', 'histogram', 'gather'],
 ];
 const WIDTHS: readonly Dtype[] = ['u32', 'f64', 'i16', 'f32', 'u8'];
-/** What an algorithm sorts that is for some types only. */
+/** Dtypes of the algorithms that support only some. */
 const ONLY: Readonly<Record<string, Dtype>> = { wide: 'f64' };
 
 /**
- * PoCL 3.1 builds a kernel that sorts wrongly of `persistent` with 13 keys of 16 bits for each work-item, as the smallest devices have
- * it: it is right without optimisation, with POCL_WORK_GROUP_METHOD=loops, and with 9, 11, 12, 14 or 15 keys. Its self-test sees that.
+ * PoCL 3.1 miscompiles the `persistent` kernel with 13 keys of 16 bits per work-item, the parameters of the smallest
+ * devices. It is correct without optimisation, with POCL_WORK_GROUP_METHOD=loops, and with 9, 11, 12, 14 or 15 keys.
+ * Its self-test detects the fault.
  */
 const isMiscompiled = (algorithm: string, dtype: Dtype): boolean =>
   algorithm === 'persistent' && dtype === 'i16';
@@ -255,7 +257,7 @@ function casesOf(number: number): Case[] {
   ];
 }
 
-/** Those that are for some devices only. */
+/** Algorithms that run on some devices only. */
 const OPTIONAL = /^unavailable: needs the device-scope atomics of OpenCL C 2.0$/;
 
 for (const [number, profile] of PROFILES.entries()) {

@@ -26,7 +26,7 @@ export const PROFILES: readonly Profile[] = JSON.parse(
   readFileSync(join(packageRoot, 'test/device/profiles.json'), 'utf8'),
 );
 
-/** @throws when there is none of that key */
+/** @throws when no profile has that key */
 export function profileNamed(key: string): Profile {
   const found = PROFILES.find((profile) => profile.key === key);
   if (!found) throw new Error(`no profile '${key}'`);
@@ -45,7 +45,7 @@ const sizeBytes = (sizes: readonly number[]): Buffer => {
   return Buffer.from(words.buffer);
 };
 
-/** Answers as the driver would, through the binding. */
+/** The answers in the form that the driver gives them, through the binding. */
 function queryOf({ device }: Profile): DeviceQuery {
   const answers = new Map(Object.entries(device).map(([name, value]) => [constantNamed(name), value]));
   return (name) => {
@@ -76,7 +76,7 @@ export function knownDevice(profile: Profile): KnownDevice {
   return { info, capabilities: capabilitiesOf(info, queryOf(profile)) };
 }
 
-/** The same device with other limits, and what follows from them. */
+/** The same device with other limits, and the properties that follow from them. */
 export function limited({ info, capabilities }: KnownDevice, limits: Partial<Capabilities>): KnownDevice {
   const own = { ...capabilities, ...limits };
   return { info, capabilities: { ...own, localBudget: localBudgetOf(own) } };

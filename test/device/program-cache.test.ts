@@ -1,4 +1,4 @@
-/** Binaries of programs on disk: built from once they are there, and never when anything about them is wrong. */
+/** Binaries of programs on disk: used once they exist, and never when anything about them is wrong. */
 import {
   cpSync,
   mkdtempSync,
@@ -28,7 +28,10 @@ const programs = join(folder, 'programs');
 const files = () => readdirSync(programs).toSorted();
 const empty = () => rmSync(programs, { recursive: true, force: true });
 
-/** Counts keys on a device that is opened anew. @returns what its programs were built from */
+/**
+ * Counts keys on a reopened device.
+ * @returns what its programs were built from
+ */
 async function count(t: ExecutionContext, spec: string): Promise<string[]> {
   const device = await Device.open(spec);
   try {
@@ -133,7 +136,7 @@ test.serial('a cached binary applies to one platform, device, driver, source and
   }
   t.is(await load(cacheOf(), { ...text, source: `${text.source} ` }), undefined);
   t.is(await load(cacheOf(), { ...text, options: '-DA=2' }), undefined);
-  // Nor under the file name of the other one.
+  // The file name of the other program must not be accepted either.
   const other = cacheOf({ ...info, driver: '2' });
   other.save(text, binary);
   const [own = '', otherFile = ''] = files();

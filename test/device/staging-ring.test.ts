@@ -5,7 +5,7 @@ import { Random } from '../../src/util/random.js';
 test('a staged copy keeps its bytes until the queue has passed it, whatever is staged meanwhile', (t) => {
   const stagingRing = new StagingRing(() => new ArrayBuffer(4096));
   const random = new Random(5);
-  /** For each mark: checks of the copies made before it. */
+  /** For each mark: checks of the copies before it. */
   const marks: { complete: (well: boolean) => void; checks: (() => void)[] }[] = [];
   let checks: (() => void)[] = [];
   let refused = 0;

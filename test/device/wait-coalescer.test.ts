@@ -1,7 +1,7 @@
 import test from 'ava';
 import { WaitCoalescer } from '../../src/device/wait-coalescer.js';
 
-/** Waits for the driver that the test completes one after the other. */
+/** Waits for the driver that the test completes one by one. */
 function createCoalescer() {
   const started: { resolve(): void; reject(error: Error): void }[] = [];
   const coalescer = new WaitCoalescer(
@@ -18,7 +18,7 @@ test('waits that begin before the driver wait starts share it, and later waits s
   const wait = (name: string) => coalescer.wait().then(() => settled.push(name));
   const first = Array.from({ length: 50 }, () => wait('first'));
   await Promise.resolve();
-  first.push(wait('first')); // begun in a microtask
+  first.push(wait('first')); // started in a microtask
   t.is(started.length, 0, 'more waits may begin in this turn');
   await idle();
   t.is(started.length, 1);

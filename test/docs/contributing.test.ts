@@ -20,10 +20,10 @@ const NAMED =
 const sourceOf = (file: string): string =>
   file.startsWith('dist/') ? file.slice('dist/'.length).replace(/\.js$/, '.ts') : file;
 
-/** NAME and patterns stand for many files, and what begins so is made by set-up or by a user. */
+/** NAME and patterns stand for many files; the other prefixes are created by setup or by a user. */
 const isExample = (file: string): boolean => /NAME|\*|^-|^\.setup\/|^dist\/bin\//.test(file);
 
-/** Paths that a text names and that are not there. A file without a folder belongs to the folder that was named last. */
+/** Paths in a text that do not exist. A file without a folder belongs to the folder named last. */
 function missingPaths(text: string): { count: number; missing: string[] } {
   const missing: string[] = [];
   let last = '';

@@ -1,4 +1,4 @@
-/** The pages that the package brings link only to files that it brings, so that no link is dead for those who install it. */
+/** The pages of the package link only to files of the package, so that no link is dead after installation. */
 import { join, posix } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import test from 'ava';

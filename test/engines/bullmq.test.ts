@@ -37,7 +37,7 @@ async function place(t: ExecutionContext, password?: string): Promise<Place> {
 
 interface Running {
   readonly events: ServeEvent[];
-  /** Fulfilled when it takes tasks. */
+  /** Resolves when the worker takes tasks. */
   readonly ready: Promise<void>;
   stop(): Promise<void>;
 }

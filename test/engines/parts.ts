@@ -1,4 +1,4 @@
-/** Sorts over workers of small data, and looks at what became of them. */
+/** Sorts small data over workers, and inspects the parts. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type JobEvent, runSort } from '../../src/engines/coordinator.js';
@@ -11,10 +11,10 @@ import type { WorkerContext } from '../../src/engines/worker-context.js';
 import { readParts } from '../../src/io/parts.js';
 import type { Sorter } from '../../src/sort/api/sorter.js';
 
-/** Records of 16 bytes: a key of four, some of them often, and where the record stood. */
+/** Records of 16 bytes: a key of four bytes with repetitions, and the position of the record. */
 export const RECORD = 16;
 
-/** @param keys how many different keys there are */
+/** @param keys number of different keys */
 export function recordsOf(n: number, keys = 2 ** 32, seed = 1): Buffer {
   const bytes = Buffer.alloc(n * RECORD);
   let state = seed >>> 0 || 1;
@@ -28,7 +28,7 @@ export function recordsOf(n: number, keys = 2 ** 32, seed = 1): Buffer {
   return bytes;
 }
 
-/** The same in order, found without anything of ours. */
+/** The same records in order, computed without the library. */
 export function sortedRecords(bytes: Buffer): Buffer {
   const records = Array.from({ length: bytes.length / RECORD }, (_, i) =>
     bytes.subarray(i * RECORD, (i + 1) * RECORD),
@@ -38,10 +38,13 @@ export function sortedRecords(bytes: Buffer): Buffer {
 
 export const RECORDS = { record: RECORD, keys: ['0:4'] } as const;
 
-/** Writes the input of a sort of records. @returns the request */
+/**
+ * Writes the input of a sort of records.
+ * @returns the request
+ */
 export function recordRequest(folder: string, bytes: Buffer, more: Partial<SortRequest> = {}): SortRequest {
   const path = join(folder, 'in.dat');
-  // A file that is written anew has changed.
+  // A rewritten file counts as changed.
   if (!existsSync(path)) writeFileSync(path, bytes);
   return {
     inputs: [path],
@@ -54,7 +57,7 @@ export function recordRequest(folder: string, bytes: Buffer, more: Partial<SortR
   };
 }
 
-/** All parts one behind the other, by the manifest. */
+/** All parts concatenated in the order of the manifest. */
 export async function joinedParts(out: string): Promise<Buffer> {
   const manifest = await readParts(out);
   if (!manifest) throw new Error(`${out} has no manifest`);

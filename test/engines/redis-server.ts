@@ -1,4 +1,4 @@
-/** A Redis of a test's own. */
+/** A Redis server for one test. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -74,7 +74,7 @@ export class RedisServer {
     }
   }
 
-  /** Ends it at once: all that it knew is lost. */
+  /** Kills the server: all its data is lost. */
   async stop(): Promise<void> {
     const child = this.#process;
     this.#process = undefined;
@@ -83,7 +83,7 @@ export class RedisServer {
     await once(child, 'exit');
   }
 
-  /** A client, which the caller disconnects. */
+  /** A client. The caller disconnects it. */
   client(): Redis {
     const client = new Redis(this.url);
     client.on('error', () => undefined);
@@ -92,8 +92,8 @@ export class RedisServer {
 }
 
 /**
- * Declares a test that needs Redis. Where there is none it is skipped, and says so; with `CLSORT_REQUIRE_REDIS=1`, as in CI, it
- * fails.
+ * Declares a test that needs Redis. Without Redis it is a skip with that reason; with `CLSORT_REQUIRE_REDIS=1`, as in
+ * CI, it fails.
  */
 export function testWithRedis(title: string, body: (t: ExecutionContext) => Promise<void>): void {
   if (!SERVER && process.env.CLSORT_REQUIRE_REDIS === '1') test(title, (t) => t.fail('no redis-server'));

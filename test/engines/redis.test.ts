@@ -24,7 +24,7 @@ test('redacted removes a plain or URL-encoded password from texts and errors', (
   t.is(redact('nothing', redisUrl('redis://head')), 'nothing');
   // An invalid encoding is taken literally.
   t.is(redact('AUTH 100%', redisUrl('redis://:100%@head')), 'AUTH ***');
-  // Clients put the command into their errors.
+  // Clients include the command in their errors.
   const thrown = Object.assign(new Error('WRONGPASS p@ss/w'), {
     command: { name: 'auth', args: ['p@ss/w'] },
   });

@@ -5,7 +5,7 @@ import { type Case, type Outcome, problemOf, type Run, runCases, STATUSES, type 
 const DEVICE = 'Portable Computing Language';
 const OPERATIONS = ['sort', 'argsort', 'sortPairs'];
 
-/** Failing calls for each status and kind of sort; all of them with CLSORT_TEST_FULL=1. */
+/** Number of failing calls for each status and kind of sort; with CLSORT_TEST_FULL=1 all of them. */
 const SAMPLES = 8;
 
 const taskOf = (operation: string, verify: boolean, cases: readonly Case[]): Task => ({
@@ -25,7 +25,7 @@ function problems(cases: readonly Case[], { outcomes, ended }: Run, extra = (_: 
   return found;
 }
 
-/** Numbers from 1 to `n`, all or evenly `count` of them, beginning differently for each `phase`. */
+/** Numbers from 1 to `n`: all, or `count` evenly spaced ones whose start depends on `phase`. */
 const spread = (n: number, count: number, phase: number): number[] =>
   Array.from({ length: Math.min(n, count) }, (_, i) =>
     n <= count ? i + 1 : 1 + Math.floor(((i + phase) * n) / count),
@@ -46,7 +46,7 @@ for (const operation of OPERATIONS) {
         const cases: Case[] = STATUSES.flatMap((status, i) =>
           spread(calls, FULL ? calls : SAMPLES, i / STATUSES.length).map((at) => ({ fail: { at, status } })),
         );
-        // One that no other algorithm can recover from, unlike most of the drawn ones.
+        // A fault that no other algorithm can recover from, unlike most of the random ones.
         cases.push({ fail: { at: 1, function: 'clCreateContext', status: -36 } });
         const run = await runCases(taskOf(operation, verify, cases));
         t.deepEqual(problems(cases, run), []);
@@ -73,7 +73,7 @@ for (const operation of OPERATIONS) {
           { spoof: { allocation: 1000 } },
           { spoof: { workGroup: 64, localBytes: 16 * 1024, allocation: 16 * 1024 } },
         ];
-        // Self-tests belong to it: without certificates of the device as it is.
+        // Self-tests are included: without self-test records of the unmodified device.
         const run = await runCases(taskOf(operation, verify, cases), { warm: false });
         t.deepEqual(problems(cases, run), []);
         t.is(run.outcomes.length, cases.length);

@@ -9,13 +9,13 @@ import { type LayerControl, layerEnvironment, type Spoof } from '../layer/layer.
 import { selfTestsIn } from '../self-tests.js';
 import { seededCache } from '../test-cache.js';
 
-/** One thing that goes wrong; nothing is a sort without a fault. */
+/** One fault; `none` is a sort without a fault. */
 export interface Case {
-  /** The `at`th call, of one function or of all, ends with a status instead of being made. */
+  /** The `at`th call of one function or of all returns a status without being executed. */
   readonly fail?: { readonly at: number; readonly function?: string; readonly status: number };
   /** The `at`th call takes longer. */
   readonly delay?: { readonly at: number; readonly function?: string; readonly milliseconds: number };
-  /** The `at`th read brings a word in which the bits of `mask` are wrong. */
+  /** The `at`th read returns a word in which the bits of `mask` are inverted. */
   readonly corrupt?: { readonly at: number; readonly mask: number };
   readonly spoof?: Spoof;
   readonly options?: SortOptions;
@@ -58,16 +58,16 @@ export interface Run {
 
 const fixture = fileURLToPath(new URL('./fixtures/cases.js', import.meta.url));
 
-/** The statuses that a call is made to fail with: all that mean memory, and a lost queue. */
+/** The statuses that a call is made to fail with: all that report a lack of memory, and a lost queue. */
 export const STATUSES = [-4, -5, -6, -36, -61] as const;
 
-/** No case may take longer, whatever is held up in it. */
+/** Time limit of each case, whatever delay the fault causes. */
 const SILENCE_SECONDS = 180;
 
 /**
  * Sorts once for each case, all in one process under the layer.
  *
- * @param warm the device's self-tests have been passed before: else the first sorts take them
+ * @param warm whether the device's self-tests have passed before; otherwise the first sorts run them
  */
 export async function runCases(task: Task, { warm = true } = {}): Promise<Run> {
   const folder = mkdtempSync(join(tmpdir(), 'clsort-faults-'));
@@ -94,7 +94,7 @@ export async function runCases(task: Task, { warm = true } = {}): Promise<Run> {
   };
 }
 
-/** The problem of an outcome; undefined if it is acceptable for any fault. */
+/** The problem of an outcome; undefined if the outcome is acceptable for any fault. */
 export function problemOf({ result, kept, leaked, stray }: Outcome): string | undefined {
   if (result !== 'right' && !/^[A-Z][A-Za-z]+Error$/.test(result)) return result;
   if (Object.keys(leaked).length > 0) return `leaked ${JSON.stringify(leaked)}`;

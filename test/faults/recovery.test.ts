@@ -187,7 +187,7 @@ test('200 concurrent small sorts share a few transfers and settle independently'
   ] as const) {
     t.deepEqual(rounds.get(name)?.outcomes, outcomes, name);
   }
-  // Abandoned devices release everything, also pinned memory, once no call waits for them.
+  // Abandoned devices release everything, including pinned memory, once no call waits for them.
   t.deepEqual(rounds.get('left')?.outcomes, {});
   // A sort that is not repeated fails together with those in the same transfer, and with no other.
   for (const name of ['clEnqueueWriteBuffer', 'clEnqueueNDRangeKernel']) {

@@ -12,7 +12,7 @@ import { forEachSorter } from '../each-sorter.js';
 import { combinations, pairwise } from '../pairwise.js';
 import { pick, type ReferenceOrder, referenceArgsort } from '../reference.js';
 
-/** Of the pairwise combinations simulators and slow drivers test one of so many. */
+/** Simulators and slow drivers test one in this many of the pairwise combinations. */
 const SHARE_SMALL = 6;
 
 const SIZES = [0, 1, 2, 3, 31, 32, 33, 255, 256, 257];
@@ -30,7 +30,10 @@ type Form = (typeof FORMS)[number];
 const bytesOf = (array: ArrayBufferView) => new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 const same = (a: ArrayBufferView, b: ArrayBufferView) => Buffer.compare(bytesOf(a), bytesOf(b)) === 0;
 
-/** Sorts in one form, and says whether keys and positions are those expected. */
+/**
+ * Sorts in one form.
+ * @returns whether keys and positions are as expected
+ */
 async function sortsRight(
   sorter: Sorter,
   keys: KeyArray,

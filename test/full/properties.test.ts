@@ -21,7 +21,7 @@ interface Input {
   readonly options: ReferenceOrder & { readonly dtype: Dtype };
 }
 
-/** Bytes of any kind as keys: random ones, and ones with few values, so that many are equal. */
+/** Bytes as keys: random ones, and ones with few values, so that many are equal. */
 const inputs = (most: number): fc.Arbitrary<Input> =>
   fc
     .record({

@@ -69,7 +69,7 @@ test('an output becomes visible only on commit, and a discarded output never doe
   await kept.write(Buffer.from('er'));
   t.is(readFileSync(out, 'utf8'), 'before');
   await kept.commit();
-  kept.discard(); // has nothing to drop any more
+  kept.discard(); // has nothing left to drop
   t.is(readFileSync(out, 'utf8'), 'after');
   t.deepEqual(
     readdirSync(folder).filter((name) => name.includes('.out.')),

@@ -25,7 +25,7 @@ writeFileSync(path('keys.UINT32BE'), big);
 symlinkSync('keys.pdf', path('link'));
 symlinkSync('keys.UINT32BE', path('big'));
 
-/** Opens, and takes all keys. */
+/** Opens a file and reads all keys. */
 async function take(
   name: string,
   options: InputOptions = {},

@@ -64,7 +64,7 @@ test('different multisets with equal sums, powers or products are distinguished'
   };
   t.true(await equal([1n, 2n, 3n, 3n], [3n, 1n, 3n, 2n]));
   t.false(await equal([1n, 5n, 6n], [2n, 3n, 7n])); // the same sum
-  t.false(await equal([0n, 4n, 5n], [1n, 2n, 6n])); // of squares, too
+  t.false(await equal([0n, 4n, 5n], [1n, 2n, 6n])); // of squares as well
   t.false(await equal([2n, 6n], [3n, 4n])); // the same product
   t.false(await equal([0n, 0n, 1n], [0n, 1n, 1n]));
   t.false(await equal([], [0n]));

@@ -65,7 +65,8 @@ test('several threads sort unaligned memory, and keys move from one share to ano
   await cl.nearSortAsync(shifted, 8, wordsOf(codesOf('u64')), done, 3);
   t.deepEqual([...done], [1]);
   t.true(Buffer.compare(shifted, bytesOf(sorted)) === 0);
-  // The smallest keys stand at the beginning of the second and third share: they go farther than to the one in front.
+  // The smallest keys are at the start of the second and third share, so that they move farther than to the share in
+  // front.
   const late = Uint32Array.from({ length: 3 * 65_536 }, (_, i) => (i === 2 * 65_536 ? 0 : i + 1));
   await cl.nearSortAsync(late, 4, wordsOf(codesOf('u32')), done, 2);
   t.deepEqual([...done], [1]);

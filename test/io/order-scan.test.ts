@@ -12,7 +12,7 @@ interface Case extends Order {
   readonly bits: readonly [number, number];
 }
 
-/** Position of the first key out of order, the plainest way. */
+/** Position of the first key out of order, computed in the simplest way. */
 function firstFall(bytes: Uint8Array, order: Case, lines?: Lines): number | undefined {
   const [begin, end] = order.bits;
   const mask = (1n << BigInt(end - begin)) - 1n;

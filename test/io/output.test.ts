@@ -203,7 +203,7 @@ onUnix('an abort signal ends a write to a pipe without a reader or with an idle 
   }
 });
 
-const readOnly = where(process.getuid?.() !== 0, 'root may write everywhere', onUnix); // root may write everywhere
+const readOnly = where(process.getuid?.() !== 0, 'root may write everywhere', onUnix); // root can write everywhere
 readOnly('a read-only file is not replaced', async (t) => {
   writeFileSync(path('read-only'), 'before', { mode: 0o444 });
   await t.throwsAsync(openOutput(path('read-only'), context()), { message: /permission denied/ });

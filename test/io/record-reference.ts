@@ -1,8 +1,8 @@
-/** The order of records in the plainest way: key by key, numbers as the reference orders them. */
+/** The order of records, computed in the simplest way: key by key, numbers as the reference orders them. */
 import { keyBytes, type RecordKey } from '../../src/io/record-keys.js';
 import { referenceCode } from '../reference.js';
 
-/** The bytes of a key in record `i` as a number, the first one highest. */
+/** The bytes of a key in record `i` as a number, most significant byte first. */
 function numberAt(bytes: Uint8Array, record: number, i: number, key: RecordKey): bigint {
   const length = keyBytes(key);
   const at = i * record + key.offset;
@@ -11,7 +11,7 @@ function numberAt(bytes: Uint8Array, record: number, i: number, key: RecordKey):
   return digits.reduce((number, byte) => (number << 8n) | BigInt(byte), 0n);
 }
 
-/** Below 0 when record `i` comes before record `j`, above 0 when behind. */
+/** Negative when record `i` precedes record `j`, positive when it follows. */
 export function compareRecords(
   bytes: Uint8Array,
   record: number,

@@ -13,7 +13,7 @@ import { forEachSorter } from '../each-sorter.js';
 import { pick } from '../reference.js';
 import { compareRecords, referencePositions } from './record-reference.js';
 
-/** Writes a number into record `i` as the key says. */
+/** Writes a number into record `i` in the key's format. */
 function place(
   bytes: Uint8Array,
   record: number,
@@ -32,7 +32,7 @@ interface Case {
   readonly record: number;
   readonly keys: readonly RecordKey[];
   readonly n: number;
-  /** Bits of each byte: the fewer, the more ties. */
+  /** Random bits of each byte: fewer bits give more ties. */
   readonly bits: number;
   readonly special: boolean;
   readonly seed: number;
@@ -134,7 +134,7 @@ forEachSorter((title, open, small) => {
       t.deepEqual(positions, expected, JSON.stringify(one.keys));
       t.true(sorted.equals(picked));
     }
-    // Many groups of records that differ in the very last byte only, or not at all.
+    // Many groups of records that differ only in the last byte, or are equal.
     const record = 32;
     const random = new Random(8);
     const bytes = new Uint8Array(n * record).fill(7);
@@ -212,7 +212,7 @@ test('keys may be text or objects, and nan applies to keys without their own', a
   t.deepEqual([...(await sorted(['0:f32']))], [3, 2, 0, 1]);
   t.deepEqual([...(await sorted(['0:f32le:desc'], 'first'))], [1, 0, 2, 3]);
   t.deepEqual([...(await sorted([{ offset: 0, dtype: 'f32', nan: 'last' }], 'first'))], [3, 2, 0, 1]);
-  // Bytes as they stand in memory, the lowest first: 2 ends with 00 40, 1 with 80 3f, −∞ with 80 ff, NaN with c0 7f.
+  // Bytes in memory order, ascending: 2 ends with 00 40, 1 with 80 3f, −∞ with 80 ff, NaN with c0 7f.
   t.deepEqual([...(await sorted(['0:4']))], [0, 2, 3, 1]);
 });
 

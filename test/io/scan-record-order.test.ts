@@ -108,7 +108,7 @@ for (const dtype of DTYPES) {
         t.is(findDescent(order, sorted), -1, distribution);
         const [first, last] = [sorted.slice(0, order.recordBytes), sorted.slice(-order.recordBytes)];
         if (Buffer.compare(first, last) === 0) continue;
-        // The smallest key once more, behind the first that is larger.
+        // The smallest key again, after the first larger one.
         const other = sorted.findIndex((byte, i) => byte !== first[i % order.recordBytes]);
         const at = Math.floor(other / order.recordBytes) + 1;
         sorted.set(first, at * order.recordBytes);

@@ -29,7 +29,7 @@ const sort = (job: LargeFileJob, stdin?: Readable) =>
   sortFile(sorter(), job, context(stdin), partitionedSort);
 const sortRecords = (job: LargeRecordJob) => sortRecordFile(sorter(), job, context());
 
-/** Positions where runs of equals begin, and how long they are. */
+/** Start positions of runs of equal keys, and their lengths. */
 function runsOf(n: number, areEqual: (i: number) => boolean): { firsts: number[]; counts: bigint[] } {
   const firsts = Array.from({ length: n }, (_, i) => i).filter((i) => i === 0 || !areEqual(i));
   return { firsts, counts: firsts.map((first, i) => BigInt((firsts[i + 1] ?? n) - first)) };
@@ -44,7 +44,7 @@ for (const dtype of ['u8', 'f16', 'i32', 'u64', 'f64'] as const) {
     const info = dtypeInfo(dtype);
     const special = generate({ dtype, count: 3000, distribution: 'special', seed: 3 });
     const keys = Buffer.concat([special, generate({ dtype, count: 3000, distribution: 'uniform', seed: 4 })]);
-    const many = Buffer.concat(Array(500).fill(keys)); // of most dtypes more than the least memory sorts as a whole
+    const many = Buffer.concat(Array(500).fill(keys)); // for most dtypes more keys than the minimum memory sorts as a whole
     for (const order of [{}, { descending: true, nan: 'first' }] as const) {
       const sorted = referenceSort(keys, dtype, order);
       const numbers = patterns(sorted, dtype).map((bits) => keyValue(bits, info));

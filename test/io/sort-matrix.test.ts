@@ -19,7 +19,7 @@ ava.after.always(async () => {
   remove();
 });
 
-/** Every row or column sorted separately, in the plainest way. */
+/** Every row or column sorted separately, in the simplest way. */
 function reference(
   keys: Uint8Array,
   [rows, columns]: readonly [number, number],

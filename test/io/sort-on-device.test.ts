@@ -28,7 +28,7 @@ import { nowhere } from './context.js';
 const { path, folder, remove } = scratchFolder();
 test.after.always(remove);
 
-/** Some pieces, of which the last one is shorter. */
+/** Several pieces; the last one is shorter. */
 const PIECE_BYTES = 2 ** 12;
 const COUNT = 5001;
 
@@ -46,7 +46,10 @@ function watched(reader: KeyReader): KeyReader {
   return Object.create(reader, { readAt: { value: reader.readAt && readAt } });
 }
 
-/** Sorts on the device. @returns undefined if the job has to take another path */
+/**
+ * Sorts on the device.
+ * @returns undefined if the job must take another path
+ */
 async function sortBy(
   byThreads: boolean,
   sorter: Sorter,
@@ -79,7 +82,7 @@ const positionsOf = (keys: Uint8Array, dtype: Dtype, order?: ReferenceOrder): Ui
 
 const left = (): string[] => readdirSync(folder).filter((name) => name.startsWith('.'));
 
-/** Whether threads of the addon move files where they can, or JavaScript does. */
+/** Whether threads of the addon move files where possible, or JavaScript does. */
 const WAYS = process.platform === 'win32' ? [false] : [true, false];
 
 forEachSorter((title, open) => {

@@ -29,7 +29,7 @@ function sort(job: LargeFileJob, piped?: Uint8Array) {
   return sortFile(sorter(), job, context, partitionedSort);
 }
 
-/** More keys than the least memory holds with their positions, few of them distinct. */
+/** More keys with positions than the minimum memory holds, with few distinct values. */
 const COUNT = 20_000;
 const TIMES = 60;
 
@@ -49,7 +49,7 @@ test('an external argsort is correct from a file and a pipe, with u32 and u64 po
       : {};
     const some = generate({ dtype, count: COUNT, distribution: 'special', seed: 5 });
     const keys = Buffer.concat(Array(TIMES).fill(some));
-    // Equal keys of one copy stand before those of the next one only within their group.
+    // Equal keys of one copy precede those of the next one only within their group.
     const expected = groupsOf(some, dtype, order, referenceArgsort(some, dtype, order)).flatMap((group) =>
       Array.from({ length: TIMES }, (_, copy) => group.map((i) => copy * COUNT + i)).flat(),
     );
@@ -74,7 +74,7 @@ test('an external argsort is correct from a file and a pipe, with u32 and u64 po
   }
 });
 
-/** Positions in order, those of equal keys together. */
+/** Sorted positions, with those of equal keys grouped. */
 function groupsOf(
   keys: Uint8Array,
   dtype: Dtype,
@@ -88,7 +88,7 @@ function groupsOf(
     const last = groups.at(-1);
     const key = keys.subarray(position * keyBytes, (position + 1) * keyBytes);
     const before = last?.[0];
-    // Stable: the later one comes first only where it is smaller, and the earlier one is not larger then.
+    // Stable: the later key comes first only if it is smaller, and the earlier one is then not larger.
     pair.set(key);
     if (before !== undefined) pair.set(keys.subarray(before * keyBytes, (before + 1) * keyBytes), keyBytes);
     if (last && referenceArgsort(pair, dtype, order)[0] === 0) last.push(position);

@@ -64,7 +64,7 @@ test('a wrong result fails verification, and nothing is written', async (t) => {
 
 test('2^32 records and more are refused before they are read', async (t) => {
   writeFileSync(path('huge.dat'), '');
-  truncateSync(path('huge.dat'), 2 ** 32); // without blocks on the disk
+  truncateSync(path('huge.dat'), 2 ** 32); // without disk blocks
   const job = { in: path('huge.dat'), out: path('huge.sorted'), record: 1, keys: ['0:1'] };
   await t.throwsAsync(sortRecordFile(sorter, job, context), {
     instanceOf: UnsupportedError,
@@ -105,7 +105,7 @@ test('an external argsort of records equals the argsort in memory', async (t) =>
     t.deepEqual(report.verified, { order: true, permutation: true });
     t.deepEqual([report.n, report.argsort, report.shape], [n, true, [n]]);
     t.true((report.external?.partitions ?? 0) > 1);
-    if (keys.length < 3) continue; // codes of other lengths make no difference to what follows
+    if (keys.length < 3) continue; // codes of other lengths do not affect the result
     const wide = await sortRecordFile(sorter, { ...large, wideFrom: n, out: path('positions.u64') }, context);
     t.is(wide.n, n);
     const words = new BigUint64Array(readFileSync(path('positions.u64')).buffer.slice(0));

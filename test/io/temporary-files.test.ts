@@ -92,7 +92,7 @@ test('a sweep removes only temporary files of ended processes', async (t) => {
     ...(knowsStart ? [temporaryName('pid used again', { ...me, start: '1' })] : []),
   ];
   const swept = join(folder, 'swept');
-  await removeOrphansOnce(join(folder, 'missing')); // no folder, nothing to do
+  await removeOrphansOnce(join(folder, 'missing')); // no folder: nothing to do
   mkdirSync(swept);
   for (const name of [...kept, ...orphans]) writeFileSync(join(swept, name), '');
   await removeOrphansOnce(swept);

@@ -7,7 +7,7 @@ const u32 = (number: number): Buffer => {
   return bytes;
 };
 
-/** A block of some bytes: of type 0 as they are, of type 1 one that is repeated, of type 2 compressed. */
+/** A block of some bytes: type 0 stores them raw, type 1 repeats one byte, type 2 is compressed. */
 function block(type: number, size: number, isLast: boolean): Buffer {
   const header = Buffer.alloc(3);
   header.writeUIntLE((size << 3) | (type << 1) | (isLast ? 1 : 0), 0, 3);
@@ -27,7 +27,7 @@ const FRAMES = [
     block(0, 0, true),
   ]),
   Buffer.concat([u32(0x184d2a57), u32(5), Buffer.alloc(5)]),
-  // A dictionary's number of four bytes, a size of eight.
+  // A dictionary number of four bytes, a size of eight bytes.
   Buffer.concat([MAGIC, Buffer.from([0xc3, 0]), Buffer.alloc(12), block(1, 7, true)]),
   Buffer.concat([u32(0x184d2a50), u32(0)]),
   Buffer.concat([MAGIC, Buffer.from([0, 0]), block(0, 2, true)]),

@@ -12,7 +12,7 @@ const ORDERS: readonly Order[] = [
   { descending: true, nan: 'first' },
 ];
 
-/** The number of a half: sign, exponent and fraction as IEEE 754 has them. */
+/** The value of a half-precision number, from sign, exponent and fraction of IEEE 754. */
 function half(pattern: bigint): number {
   const [sign, exponent, fraction] = [pattern >> 15n, (pattern >> 10n) & 31n, Number(pattern & 1023n)];
   const size =
@@ -39,14 +39,14 @@ function numberOf(dtype: Dtype, pattern: bigint): number | bigint {
 
 const isNaNumber = (number: number | bigint) => typeof number === 'number' && Number.isNaN(number);
 
-/** Does the first number belong before the second one? Zeros of two signs count as different; NaNs are not compared. */
+/** Whether the first number precedes the second one. Zeros of two signs differ; NaNs are not compared. */
 function isBefore(a: number | bigint, b: number | bigint, { descending, nan }: Order): boolean {
   if (isNaNumber(a) !== isNaNumber(b)) return isNaNumber(a) === (nan === 'first');
   const [x, y] = descending ? [b, a] : [a, b];
   return x < y || (Object.is(x, -0) && Object.is(y, 0));
 }
 
-/** All patterns of narrow dtypes; of the others those at every edge, and random ones. */
+/** All patterns of narrow dtypes; for the others all edge cases and random patterns. */
 function patternsOf(dtype: Dtype): bigint[] {
   const { width } = dtypeInfo(dtype);
   const all = 1n << BigInt(width);

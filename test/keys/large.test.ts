@@ -38,7 +38,7 @@ where(freemem() > 10 * 2 ** 30, 'needs 4 GiB')('clearBytes clears memory of 4 Gi
   t.true(places.every((at) => array[at] === 0));
 });
 
-/** Is so much memory free that a test can take these bytes without ending other processes? */
+/** Whether enough memory is free for a test to take these bytes without ending other processes. */
 const enough = (bytes: number): boolean => FULL && freemem() > bytes;
 
 for (const device of ['host', ...deviceNames()]) {

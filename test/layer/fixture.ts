@@ -7,9 +7,10 @@ export interface Told<T> {
 }
 
 /**
- * Runs a fixture with its task, as a process of its own.
+ * Runs a fixture with its task as a separate process.
  *
- * @param silenceSeconds the process is killed if it prints no line for so long, since a hanging process cannot report itself
+ * @param silenceSeconds the process is killed if it prints no line for this long, since a hanging process cannot report
+ * itself
  */
 export async function tellingFixture<T>(
   fixture: string,

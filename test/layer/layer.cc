@@ -1,13 +1,13 @@
 // An OpenCL layer for tests, which the loader puts between a program and its drivers (OPENCL_LAYERS):
 //
-// - counts the references to live objects, and uses of objects that are gone;
+// - counts the references to live objects, and uses of released objects;
 // - fails, delays or corrupts a chosen call;
 // - ends the process, or never returns, when a kernel is enqueued that CLSORT_LAYER_ABORT or CLSORT_LAYER_HANG names;
-// - pretends a device smaller than it is, and refuses what would not fit that one;
-// - lets PoCL answer like the device in the file that CLSORT_LAYER_PROFILE names, and refuses what that one would.
+// - simulates a smaller device, and refuses what would not fit that device;
+// - lets PoCL answer like the device in the file that CLSORT_LAYER_PROFILE names, and refuses what that device would.
 //
-// It is told what to do, and tells what it saw, through a file that it maps (CLSORT_LAYER_CONTROL), so that
-// one process can go through many cases and its end loses nothing. layer.ts is the other side of the file.
+// The layer receives its commands and reports its counters through a mapped file (CLSORT_LAYER_CONTROL), so that one
+// process can run many cases and its end loses nothing. layer.ts is the other side of the file.
 
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_0_APIS
@@ -43,10 +43,10 @@ namespace {
 using Word = std::atomic<uint32_t>;
 using Dispatch = cl_icd_dispatch;
 
-/** Picks one call: the `at`th, from 1 on, of function number `function`, or of all functions if that is 0. */
+/** Selects one call: the `at`th, from 1 on, of function number `function`, or of all functions if that is 0. */
 struct Trigger {
   Word function, at, value;
-  /** Calls that matched, up to now. */
+  /** Number of calls that have matched. */
   Word seen;
 
   bool Fires(uint32_t number) {
@@ -58,44 +58,46 @@ struct Trigger {
 /** Kinds of objects, in the order of `Control::live`. */
 enum Kind { kDevice, kContext, kQueue, kMemory, kSampler, kProgram, kKernel, kEvent, kSvm, kCommands, kKinds };
 
-/** The file. Words of 32 bits, all zeros at first. */
+/** The mapped file. Words of 32 bits, all zeros at first. */
 struct Control {
-  /** 1 once the layer is at work. */
+  /** 1 once the layer is active. */
   Word loaded;
   /** Fails a call with the status `value`. */
   Trigger fail;
-  /** Lets a call wait `value` milliseconds first. */
+  /** Delays a call by `value` milliseconds. */
   Trigger delay;
-  /** Inverts the bits of `value` in a word of what a read or map call brought. */
+  /** Inverts the bits of `value` in a word that a read or map call returned. */
   Trigger corrupt;
-  /** What the device pretends to have at most; 0: what it has. */
+  /** Maximum sizes that the device reports; 0: its own. */
   Word work_group, local_bytes, allocation;
-  /** The device is NVIDIA's, and says that it has so much local memory, which is less than it has; 0: it is not. */
+  /** Local memory that the device, which poses as NVIDIA's, reports instead of its larger own; 0: its own. */
   Word nvidia_local_bytes;
-  /** Not 0: the device is a GPU with memory of its own. */
+  /** Not 0: the device is a GPU with dedicated memory. */
   Word own_memory;
   /** Number of the last function that failed on purpose. */
   Word failed;
-  /** Uses of objects without a reference, and the number of the last function that was so called. */
+  /** Uses of objects without a reference, and the number of the last function called with one. */
   Word misuses, misused;
   Word live[kKinds];
-  /** Most bytes of local memory that a kernel declares that was built or enqueued, and how many were refused for theirs. */
+  /**
+   * Maximum local memory in bytes that a built or enqueued kernel declared, and how many kernels were refused for it.
+   */
   Word most_local_bytes, refused_local;
 };
 
-/** Where the names of the functions stand in the file: as text, one to a line, the first has number 1. */
+/** Offset of the function names in the file: text, one per line; the first has number 1. */
 constexpr size_t kNamesOffset = 256;
 constexpr size_t kFileBytes = 8192;
 static_assert(sizeof(Control) <= kNamesOffset);
 
 Control* control;
-Dispatch target;  // what the calls go on to
+Dispatch target;  // entry points of the next layer
 
 // --- Objects -------------------------------------------------------------------------------------------
 
 std::mutex guard;
 std::unordered_map<void*, uint32_t> references;
-/** What an object was made from, which it keeps, also when nobody has a reference but what it was made for. */
+/** The object that an object was made from. The parent stays alive, even without references, as long as its child. */
 std::unordered_map<void*, void*> made_from;
 
 constexpr Kind KindOf(cl_device_id) { return kDevice; }
@@ -117,11 +119,11 @@ constexpr bool kIsObject =
 void Add(void* object, Kind kind) {
   if (!object) return;
   std::lock_guard<std::mutex> lock(guard);
-  if (references[object]++ == 0) made_from.erase(object);  // of what had its address before
+  if (references[object]++ == 0) made_from.erase(object);  // of an earlier object at this address
   control->live[kind]++;
 }
 
-/** @return false when there was no reference to take */
+/** @return false when there was no reference to release */
 bool Remove(void* object, Kind kind) {
   std::lock_guard<std::mutex> lock(guard);
   auto found = references.find(object);
@@ -131,7 +133,7 @@ bool Remove(void* object, Kind kind) {
   return true;
 }
 
-/** The first of the objects that a call was given is what the new one was made from. */
+/** The first object argument of a call is the parent of the new object. */
 template <typename... Arguments>
 void AddMade(void* object, Kind kind, Arguments... arguments) {
   Add(object, kind);
@@ -145,7 +147,7 @@ void AddMade(void* object, Kind kind, Arguments... arguments) {
   if (from) made_from[object] = from;
 }
 
-/** Whether it is there: somebody has a reference, or something lives that was made from it. With `guard` held. */
+/** Whether the object is alive: it has a reference, or a live object was made from it. Requires `guard`. */
 bool IsAlive(void* object) {
   if (references.count(object) > 0) return true;
   for (auto [made, from] : made_from) {
@@ -159,7 +161,7 @@ void Misused(uint32_t number) {
   control->misused = number;
 }
 
-/** Devices but parts of them are not counted, so nothing is known of them. */
+/** Devices other than sub-devices are not counted, so nothing is known about them. */
 template <typename T>
 void CheckUse(uint32_t number, T argument) {
   if constexpr (kIsObject<T>) {
@@ -169,7 +171,7 @@ void CheckUse(uint32_t number, T argument) {
   }
 }
 
-/** Commands give their event through an argument. */
+/** Commands return their event through an argument. */
 template <typename T>
 void AddEvent(T argument) {
   if constexpr (std::is_same_v<T, cl_event*>) {
@@ -205,7 +207,7 @@ struct Profile {
         profile.local = std::stoull(value);
       } else {
         std::string& bytes = profile.answers[static_cast<cl_uint>(std::stoul(word, nullptr, 16))];
-        // A text without any characters is a zero at least, so there is no answer without bytes.
+        // A text without characters still has a terminating zero, so no answer has zero bytes.
         for (size_t i = 0; i + 1 < value.size(); i += 2) {
           bytes += static_cast<char>(std::stoul(value.substr(i, 2), nullptr, 16));
         }
@@ -214,7 +216,7 @@ struct Profile {
     return profile;
   }
 
-  /** Only PoCL's devices pretend. */
+  /** Only PoCL's devices are simulated. */
   static bool IsFor(cl_platform_id platform) {
     char name[256] = "";
     target.clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name - 1, name, nullptr);
@@ -227,13 +229,13 @@ struct Profile {
     return IsFor(platform);
   }
 
-  /** Extensions of vendors that the profile does not have, PoCL does not have either. */
+  /** Hides vendor extensions that the profile lacks. */
   static const std::string* Find(cl_uint name) {
     auto found = Get().answers.find(name);
     return found == Get().answers.end() ? nullptr : &found->second;
   }
 
-  /** Is this a question of OpenCL 3.0 to a device of an older version? */
+  /** Whether this is a query of OpenCL 3.0 on a device of an older version. */
   static bool IsTooNew(cl_device_info name) {
     const std::string* version = Find(CL_DEVICE_VERSION);
     return version && version->compare(0, 8, "OpenCL 3") < 0 && name >= CL_DEVICE_NUMERIC_VERSION &&
@@ -247,7 +249,7 @@ struct Profile {
     return CL_SUCCESS;
   }
 
-  /** Notes what a kernel declares. @return false when that is more than a group has */
+  /** Records the local memory that a kernel declares. @return false when it exceeds the limit of a group */
   static bool Holds(cl_ulong local_bytes) {
     auto most = static_cast<uint32_t>(std::min<cl_ulong>(local_bytes, UINT32_MAX));
     uint32_t before = control->most_local_bytes;
@@ -279,7 +281,7 @@ struct Profile {
   }
 };
 
-// --- What single functions do besides ------------------------------------------------------------------
+// --- Additional work of single functions ---------------------------------------------------------------
 
 void Corrupt(void* data, size_t bytes) {
   if (bytes < 4) return;
@@ -298,7 +300,7 @@ void Limit(void* value, uint32_t limit) {
   std::memcpy(value, &number, sizeof number);
 }
 
-/** The call itself. */
+/** Calls the function itself. */
 template <auto member>
 struct Through {
   template <typename... Arguments>
@@ -308,8 +310,8 @@ struct Through {
 };
 
 /**
- * Unified shared memory for a driver that has shared virtual memory only, if CLSORT_LAYER_UNIFIED is set. Its functions
- * mean the same as those of the other, which the host may use at any time on a CPU.
+ * Unified shared memory for a driver with shared virtual memory only, if CLSORT_LAYER_UNIFIED is set. Its functions map
+ * to those of shared virtual memory, which the host may use at any time on a CPU.
  */
 struct Unified {
   static constexpr char kName[] = " cl_intel_unified_shared_memory";
@@ -376,7 +378,7 @@ struct Unified {
     if (name == "clEnqueueMemFillINTEL") return reinterpret_cast<void*>(MemFill);
     return nullptr;
   }
-  /** The extensions of a device with this one. */
+  /** The extensions of a device, with this one added. */
   static cl_int DeviceExtensions(cl_device_id device, size_t bytes, void* value, size_t* needed) {
     char text[8192] = "";
     cl_int status = target.clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, sizeof text - sizeof kName, text, nullptr);
@@ -430,12 +432,12 @@ struct Through<&Dispatch::clBuildProgram> {
   static cl_int Call(cl_program program, cl_uint count, const cl_device_id* devices, const char* options,
                      Notify notify, void* data) {
     cl_int status = target.clBuildProgram(program, count, devices, For(options).c_str(), notify, data);
-    // With a function to call at the end nothing is known of it yet; what is launched is checked as well.
+    // With a callback the build may not have finished; kernels are checked again at launch.
     if (status != CL_SUCCESS || notify || Profile::Get().answers.empty()) return status;
     return Profile::HoldsAll(program) ? CL_SUCCESS : CL_BUILD_PROGRAM_FAILURE;
   }
 
-  /** PoCL has the atomics of OpenCL C 2.0 in version 3.0 only. */
+  /** PoCL supports the atomics of OpenCL C 2.0 only in version 3.0. */
   static std::string For(const char* options) {
     std::string text = options ? options : "";
     size_t at = Profile::Get().answers.empty() ? std::string::npos : text.find("-cl-std=CL2.0");
@@ -483,7 +485,7 @@ struct Through<&Dispatch::clEnqueueNDRangeKernel> {
     return target.clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local, waits, list, event);
   }
 
-  /** Does a variable name this kernel? */
+  /** Whether a variable names this kernel. */
   static bool Is(cl_kernel kernel, const char* variable) {
     const char* wanted = std::getenv(variable);
     char name[256] = "";
@@ -546,7 +548,7 @@ template <>
 struct Through<&Dispatch::clEnqueueSVMFree> {
   template <typename Free, typename... Rest>
   static cl_int Call(cl_command_queue queue, cl_uint count, void** pointers, Free free, Rest... rest) {
-    // A function of the caller's frees them itself.
+    // The caller's callback frees them.
     for (cl_uint i = 0; !free && i < count; i++) {
       if (!Remove(pointers[i], kSvm)) Misused(0);
     }
@@ -579,7 +581,7 @@ struct Through<&Dispatch::clCreateKernelsInProgram> {
   }
 };
 
-// Functions of extensions do not pass through the loader: those that make or take objects are wrapped here.
+// Extension functions do not pass through the loader: those that create or take objects are wrapped here.
 struct Extensions {
   void* (*create)(cl_uint, const cl_command_queue*, const cl_ulong*, cl_int*);
   cl_int (*release)(void*);
@@ -647,7 +649,7 @@ void SetStatus(T argument, cl_int status) {
   }
 }
 
-/** What a call returns that fails. */
+/** The value that a failing call returns. */
 template <typename Result, typename... Arguments>
 Result Failure(cl_int status, Arguments... arguments) {
   if constexpr (std::is_same_v<Result, cl_int>) {
@@ -686,11 +688,11 @@ struct Layered<member, number> {
     if (fails) control->failed = number;
     cl_int failure = static_cast<cl_int>(control->fail.value);
     if constexpr (StartsWith(name, "clRelease")) {
-      // A release that says it failed has released all the same: what else would become of the object?
+      // A failed release counts as a release.
       cl_int status = Release(arguments...);
       return fails ? failure : status;
     } else {
-      // What the driver still has and tells of may be retained by whoever has no reference.
+      // Objects that the driver still holds and returns may be retained without a reference of the caller.
       if constexpr (!StartsWith(name, "clRetain")) (CheckUse(number, arguments), ...);
       if constexpr (std::is_void_v<Result>) {
         Through<member>::Call(arguments...);
@@ -710,7 +712,7 @@ struct Layered<member, number> {
 
   template <typename Object>
   static cl_int Release(Object object) {
-    // Before the driver lets the address be used again.
+    // Before the driver reuses the address.
     bool known = Remove(object, KindOf(object));
     if (!known) Misused(number);
     cl_int status = (target.*member)(object);
@@ -721,7 +723,7 @@ struct Layered<member, number> {
 
 Dispatch layered;
 
-/** Maps the file, which has to be there. */
+/** Maps the file, which must exist. */
 Control* OpenControl() {
   const char* path = std::getenv("CLSORT_LAYER_CONTROL");
   int file = path ? open(path, O_RDWR) : -1;

@@ -46,7 +46,7 @@ const KINDS = [
   'svm',
   'commands',
 ] as const;
-/** Behind the counts of kinds. */
+/** After the counts of kinds. */
 const MAX_LOCAL_BYTES = WORD.live + KINDS.length;
 const REFUSED_LOCAL = MAX_LOCAL_BYTES + 1;
 const WORDS = REFUSED_LOCAL + 1;
@@ -69,7 +69,7 @@ export function layerLibrary(): string {
   const library = layerFile();
   if (existsSync(library)) return library;
   mkdirSync(dirname(library), { recursive: true });
-  const aside = `${library}.${process.pid}`; // several test files may do this at once
+  const aside = `${library}.${process.pid}`; // several test files may build it concurrently
   const source = join(packageRoot, LAYER_SOURCES[0]);
   execFileSync(process.env.CXX ?? 'g++', [...LAYER_OPTIONS, '-o', aside, source], { stdio: 'inherit' });
   renameSync(aside, library);
@@ -82,7 +82,7 @@ export const layerEnvironment = (file: string): NodeJS.ProcessEnv => ({
   CLSORT_LAYER_CONTROL: file,
 });
 
-/** Which call is meant: the `at`th, from 1 on, of one function or of all. */
+/** Selects a call: the `at`th, from 1 on, of one function or of all. */
 interface Chosen {
   readonly at: number;
   /** C name, such as `clFinish`. */
@@ -94,9 +94,9 @@ export interface Spoof {
   readonly workGroup?: number;
   readonly localBytes?: number;
   readonly allocation?: number;
-  /** The device is NVIDIA's, and says that it has so much local memory, which is less than it has. */
+  /** Local memory that the device, which poses as NVIDIA's, reports instead of its larger own. */
   readonly nvidiaLocalBytes?: number;
-  /** The device is a GPU with memory of its own. */
+  /** The device is a GPU with dedicated memory. */
   readonly ownMemory?: boolean;
 }
 
@@ -104,7 +104,7 @@ export interface Spoof {
 export class LayerControl {
   readonly #file: number;
 
-  /** @param file exists, empty or used before */
+  /** @param file path of an empty or previously used file */
   constructor(file: string) {
     this.#file = openSync(file, 'r+');
   }
@@ -141,17 +141,17 @@ export class LayerControl {
     return this.#read()[WORD.loaded] === 1;
   }
 
-  /** Calls from now on end with `status` where they are chosen. */
+  /** From now on, selected calls return `status`. */
   fail({ at, function: name }: Chosen, status: number): void {
     this.#write(WORD.fail, this.#number(name), at, status >>> 0, 0);
   }
 
-  /** Calls from now on begin with a wait where they are chosen. */
+  /** From now on, selected calls begin with a wait. */
   delay({ at, function: name }: Chosen, milliseconds: number): void {
     this.#write(WORD.delay, this.#number(name), at, milliseconds, 0);
   }
 
-  /** From now on the `at`th read or map call brings a word with the bits of `mask` inverted. */
+  /** From now on, the `at`th read or map call returns a word with the bits of `mask` inverted. */
   corrupt(at: number, mask: number): void {
     this.#write(WORD.corrupt, 0, at, mask >>> 0, 0);
   }
@@ -166,14 +166,14 @@ export class LayerControl {
     this.#write(WORD.workGroup, workGroup, localBytes, allocation, nvidiaLocalBytes, Number(ownMemory));
   }
 
-  /** Ends all faults, and counts calls from 0 on. */
+  /** Ends all faults, and restarts the count of calls at 0. */
   clear(): void {
     this.#write(WORD.fail, ...Array<number>(12).fill(0));
     this.spoof({});
     this.#write(WORD.failed, 0);
   }
 
-  /** Calls, and reads and maps among them, since the last command. */
+  /** Calls since the last command, and reads and maps among them. */
   get calls(): { all: number; reads: number } {
     const words = this.#read();
     return { all: words[WORD.fail + 3] ?? 0, reads: words[WORD.corrupt + 3] ?? 0 };
@@ -184,13 +184,13 @@ export class LayerControl {
     return this.#name(this.#read()[WORD.failed] ?? 0);
   }
 
-  /** Uses of objects without a reference, and the last function that was so called. */
+  /** Uses of objects without a reference, and the last function called with one. */
   get misuses(): { count: number; last: string } {
     const words = this.#read();
     return { count: words[WORD.misuses] ?? 0, last: this.#name(words[WORD.misused] ?? 0) };
   }
 
-  /** Most local memory that a kernel declared under a profile, and how often one declared more than there is. */
+  /** Maximum local memory that a kernel declared under a profile, and how often one declared more than there is. */
   get local(): { most: number; refused: number } {
     const words = this.#read();
     return { most: words[MAX_LOCAL_BYTES] ?? 0, refused: words[REFUSED_LOCAL] ?? 0 };
@@ -204,9 +204,9 @@ export class LayerControl {
   }
 
   /**
-   * `live`, once nothing is left or the time is up: releases take place on threads.
+   * Waits until `live` is empty or the time is up, since releases take place on threads, and returns `live`.
    *
-   * @param kept kinds that may be left
+   * @param kept kinds that may remain
    */
   async settled(milliseconds = 2000, kept: readonly string[] = []): Promise<LayerControl['live']> {
     const end = performance.now() + milliseconds;
@@ -220,7 +220,7 @@ export class LayerControl {
   }
 }
 
-/** Runs something under the layer; afterwards the layer has seen everything, the end of the process included. */
+/** Runs a function under the layer; afterwards the layer has seen everything, including the end of the process. */
 export async function underLayer<T>(
   use: (env: NodeJS.ProcessEnv) => Promise<T>,
   spoof: Spoof = {},

@@ -14,7 +14,7 @@ const scope: MatrixScope = {
 };
 const cases = matrixCases(scope);
 
-/** A child that reports cases as ok until `fatal`, where it does `what`. */
+/** A subprocess that reports cases as ok until `fatal`, where it does `what`. */
 const child =
   (what: string, fatal: number) =>
   (from: number): ChildProcess =>

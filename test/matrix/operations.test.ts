@@ -87,7 +87,7 @@ test('a thrown error becomes an error row with the first lines of its message', 
   t.is(row.reason, 'line 1\nline 2\nline 3', 'a compiler log is truncated');
 });
 
-/** A Sorter whose results go through `change`. */
+/** A Sorter whose results pass through `change`. */
 function wrapped(
   sorter: Sorter,
   change: (result: unknown, args: unknown[], name: string) => unknown,
@@ -125,11 +125,11 @@ function spoiled(array: ArrayBufferView): ArrayBufferView {
   return array;
 }
 
-/** Changes the first array that each call gets. */
+/** Changes the first array argument of each call. */
 const scribbling = (sorter: Sorter): Sorter =>
   new Proxy(
     wrapped(sorter, (result, [array]) => {
-      // Of several arrays, or of columns of which the last has its keys in an object, one that holds something.
+      // Of several arrays a non-empty one; the last column may hold its keys in an object.
       const sortedValues = [array]
         .flat()
         .map((one) => (ArrayBuffer.isView(one) ? one : (one as { keys?: unknown })?.keys));

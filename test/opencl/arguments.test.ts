@@ -29,7 +29,7 @@ for (const device of opened) {
       const use = () => cl.enqueueReadBuffer(queue, buffer, true, size as number, 1, host);
       t.is(thrown(use).code, cl.INVALID_VALUE.code, String(size));
     }
-    // Cut to 32 bits, these would be 0 and 8: within the buffer.
+    // Truncated to 32 bits, these would be 0 and 8, which are within the buffer.
     for (const offset of [2 ** 32, 2n ** 32n + 8n, 2 ** 53 - 1]) {
       t.is(
         thrown(() => cl.enqueueReadBuffer(queue, buffer, true, offset, 8, host)).code,
@@ -43,7 +43,7 @@ for (const device of opened) {
   test(title('host memory that is too small or of the wrong type is rejected'), (t) => {
     const buffer = cl.createBuffer(context, 0, 64);
     const small = new Uint8Array(8);
-    const view = new Uint8Array(new ArrayBuffer(64), 60); // the rest of its ArrayBuffer is not offered
+    const view = new Uint8Array(new ArrayBuffer(64), 60); // the rest of its ArrayBuffer is not included
     for (const host of [small, view, new ArrayBuffer(63), Buffer.alloc(1)]) {
       t.is(thrown(() => cl.enqueueReadBuffer(queue, buffer, true, 0, 64, host)).code, cl.INVALID_VALUE.code);
       t.is(

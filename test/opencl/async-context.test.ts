@@ -10,7 +10,7 @@ for (const { name, context, device, queue, version, singleThreaded } of opened) 
   const title = (claim: string): string => `${name}: ${claim}`;
   const broken = () => cl.createProgramWithSource(context, 'kernel void broken( {');
 
-  /** Every function that takes a callback: hands one over, and sees to it that it is called. */
+  /** Every function that takes a callback: passes one and makes sure that it is called. */
   const CALLBACKS: Readonly<Record<string, (callback: () => void) => unknown>> = {
     buildProgram: (callback) =>
       cl.buildProgram(cl.createProgramWithSource(context, SOURCE), null, null, callback),
@@ -35,7 +35,9 @@ for (const { name, context, device, queue, version, singleThreaded } of opened) 
   };
 
   for (const [call, hand] of Object.entries(CALLBACKS)) {
-    /** Waits for what `resolve` is called with; the binding alone does not keep the process for every callback. */
+    /**
+     * Waits for the value passed to `resolve`; the binding alone does not keep the process alive for every callback.
+     */
     const within = async <T>(start: (resolve: (value: T) => void) => void): Promise<T> => {
       const keepAlive = setTimeout(() => undefined, 20_000);
       try {
@@ -82,7 +84,7 @@ for (const { name, context, device, queue, version, singleThreaded } of opened) 
     );
   }
 
-  /** Calls a function whose promise is to reject; its name is to stand in the error's stack. */
+  /** Calls a function whose promise must reject with its name in the error's stack. */
   async function awaitsFailure(t: ExecutionContext, call: () => Promise<unknown>): Promise<cl.OpenCLError> {
     try {
       await call();

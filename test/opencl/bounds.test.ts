@@ -1,11 +1,11 @@
-// Ranges, boxes and regions that lie outside of their memory, wrap around, are empty or overlap.
+// Ranges, boxes and regions that lie outside their memory, wrap around, are empty or overlap.
 import test from 'ava';
 import * as cl from '../../src/opencl/index.js';
 import { where } from '../where.js';
 import { opened, thrown } from './devices.js';
 
 const WRAP = 2n ** 64n;
-/** Parts begin at multiples of 4096, as Clover has it. */
+/** Offsets are multiples of 4096, which Clover requires. */
 const BYTES = 16384;
 const RGBA = { channel_order: cl.RGBA, channel_data_type: cl.UNSIGNED_INT8 };
 
@@ -14,7 +14,7 @@ for (const { name, context, queue, version, images } of opened) {
   const host = (n: number) => new Uint8Array(n);
   const contents = () => new Uint8Array(BYTES).map((_, i) => i);
 
-  /** A buffer of known contents; the check tells whether they are still the same. */
+  /** A buffer of known contents; the check reports whether they are unchanged. */
   const untouched = (t: { deepEqual(a: unknown, b: unknown): void }, buffer: cl.MemObject) => {
     const now = host(BYTES);
     cl.enqueueReadBuffer(queue, buffer, true, 0, BYTES, now);
@@ -295,7 +295,7 @@ for (const { name, context, queue, version, images } of opened) {
             cl.enqueueCopyBufferRect(queue, buffer, buffer, source, target, region, 6, 12, 6, 12);
           } catch (error) {
             t.is((error as Error).message, overlap.message);
-            ({ reason } = error as cl.OpenCLError); // a driver that is stricter gives none
+            ({ reason } = error as cl.OpenCLError); // a stricter driver creates none
           }
           t.is(reason !== undefined, meet, `${source} to ${target}, ${region}`);
         }

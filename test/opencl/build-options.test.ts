@@ -5,7 +5,7 @@ import { opened, thrown } from './devices.js';
 
 const SOURCE = 'kernel void put(global int* out) { *out = VALUE; }';
 
-/** Options that ended the process on one of the drivers, or that had it read files. */
+/** Options that crashed the process on one of the drivers, or made it read files. */
 const REFUSED = [
   ...['-D', '-I', '-D ', '-cl-mad-enable -I', '-D -I', '-D -D', '-D -', '-I @x', '-D ""'],
   ...['-', '@x', 'a', 'a.cl', '/dev/zero', '-D A=1 b', '-w b.cl'],
@@ -15,7 +15,7 @@ const REFUSED = [
 
 for (const { name, context, device, queue, version } of opened) {
   const title = (claim: string): string => `${name}: ${claim}`;
-  const withLinker = where(version >= 120, 'needs OpenCL 1.2', test); // compiling and linking apart is OpenCL 1.2's
+  const withLinker = where(version >= 120, 'needs OpenCL 1.2', test); // separate compilation and linking need OpenCL 1.2
 
   for (const options of REFUSED) {
     test(title(`the build options ${JSON.stringify(options)} are rejected`), (t) => {
@@ -42,7 +42,7 @@ for (const { name, context, device, queue, version } of opened) {
       try {
         cl.buildProgram(program, [device], options);
       } catch (error) {
-        // Drivers interpret quotation marks differently: rusticl takes one for the end of a word.
+        // Drivers interpret quotation marks differently: rusticl treats one as the end of a word.
         t.true(options.includes('"'), (error as Error).message);
         cl.releaseProgram(program);
         return;

@@ -174,10 +174,10 @@ for (const opening of opened) {
   });
 
   test(title('an execution may hold the last reference to its queue'), async (t) => {
-    // A queue that goes has the shared memory kept behind its commands: while the list of those is gone through.
+    // A queue that ends keeps shared memory behind its commands while the list of commands is traversed.
     const shared = cl.SVMAlloc(context, cl.MEM_READ_WRITE, 64, 0);
     const memory = buffer();
-    /** Leaves as many executions in flight, each with a queue that nobody else has and a byte of its own to write. */
+    /** Leaves this many executions in flight, each with an otherwise unreferenced queue and one byte to write. */
     const execute = (count: number, value: number) => {
       for (let i = 0; i < count; i++) {
         const own = cl.createCommandQueue(context, device, 0);
@@ -192,14 +192,14 @@ for (const opening of opened) {
     for (let round = 0; round < 6; round++) {
       const count = 2 ** round;
       execute(count, round + 1);
-      // The test holds no reference to the queues and cannot wait for them: it polls for what they wrote.
+      // The test holds no reference to the queues and cannot wait for them, so it polls for their writes.
       const limit = Date.now() + 20_000;
       let written = 0;
       do {
         await new Promise((resolve) => setTimeout(resolve, 20));
         collectGarbage();
         await new Promise((resolve) => setTimeout(resolve, 20));
-        t.is(read(memory).length, 64); // a call that blocks goes through the list
+        t.is(read(memory).length, 64); // a blocking call traverses the list
         const host = new Uint8Array(count);
         cl.enqueueReadBuffer(queue, memory, false, 0, count, host);
         cl.finish(queue);
@@ -290,7 +290,7 @@ for (const opening of opened) {
   });
 
   const hasSvm = opening.version >= 200 && cl.getDeviceInfo(opening.device, cl.DEVICE_SVM_CAPABILITIES) > 0;
-  // Where the device has no shared virtual memory there is none to record.
+  // Without shared virtual memory there is nothing to record.
   where(
     hasSvm,
     'no shared virtual memory',

@@ -111,7 +111,7 @@ const WITH_COMMAND_BUFFERS: Mixes = {
 const commandBuffers = ({ platform }: Opened): boolean =>
   cl.getExtensionFunctions(platform).includes('clCreateCommandBufferKHR');
 
-/** The mixes that a device can make. */
+/** The combinations that a device supports. */
 function mixesOf(opening: Opened): Mixes {
   const { device, version, images } = opening;
   const svm = version >= 200 && cl.getDeviceInfo(device, cl.DEVICE_SVM_CAPABILITIES) > 0;

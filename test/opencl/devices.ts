@@ -9,7 +9,7 @@ const PLATFORMS: Readonly<Record<string, string>> = {
   nvidia: 'NVIDIA',
 };
 
-/** A device under test with what nearly every test needs of it. */
+/** A device under test with the objects that nearly every test needs. */
 export interface Opened {
   /** Name in CLSORT_TEST_DEVICES. */
   readonly name: string;
@@ -20,9 +20,9 @@ export interface Opened {
   /** 110 for OpenCL 1.1, and so on. */
   readonly version: number;
   readonly images: boolean;
-  /** The driver is no good for threads: all calls come from one, so no workers and no open user events. */
+  /** The driver requires all calls from one thread: no workers and no open user events. */
   readonly singleThreaded: boolean;
-  /** Commands may wait for user events: PoCL's basic device locks itself up when one completes. */
+  /** Whether commands may wait for user events: PoCL's basic device deadlocks when one completes. */
   readonly userEvents: boolean;
 }
 
@@ -68,7 +68,7 @@ export function open(name: string): Opened {
 /** All devices under test, opened. */
 export const opened: readonly Opened[] = deviceNames.map(open);
 
-/** Builds a program of one kernel and makes that kernel. */
+/** Builds a program of one kernel and creates that kernel. */
 export function kernel(
   { context, device }: Opened,
   source: string,
@@ -85,7 +85,7 @@ export function kernel(
 /** [hi, lo] as a number. */
 export const toNumber = ([high, low]: cl.HighLow): number => high * 2 ** 32 + low;
 
-/** What a promise was rejected with. */
+/** The rejection of a promise. */
 export async function rejected(promise: Promise<unknown>): Promise<cl.OpenCLError & { code: unknown }> {
   const error = await promise.then(
     () => undefined,
@@ -95,7 +95,7 @@ export async function rejected(promise: Promise<unknown>): Promise<cl.OpenCLErro
   return error as cl.OpenCLError;
 }
 
-/** What a call threw. */
+/** The exception of a call. */
 export function thrown(call: () => unknown): cl.OpenCLError & { code: unknown } {
   try {
     call();

@@ -7,7 +7,7 @@ test('constants are numbers, and status constants are errors with a code', (t) =
   t.is(cl.DEVICE_TYPE_GPU, 4);
   t.is(cl.DEVICE_TYPE_ALL, 0xffffffff);
   t.is(cl.SUCCESS, 0);
-  t.is(cl.BUILD_ERROR, -2); // a value, no status
+  t.is(cl.BUILD_ERROR, -2); // a value, not a status
   t.true(cl.INVALID_VALUE instanceof Error);
   t.is(cl.INVALID_VALUE.code, -30);
   t.is(cl.INVALID_VALUE.name, 'CL_INVALID_VALUE');

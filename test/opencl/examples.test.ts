@@ -1,4 +1,4 @@
-// The classic first programs, written the way programs for node-opencl are.
+// The classic first programs, written as for node-opencl.
 import test from 'ava';
 import * as cl from '../../src/opencl/index.js';
 import { where } from '../where.js';
@@ -168,7 +168,7 @@ for (const { name, platform, version, images } of opened) {
         null,
       );
       const device = cl.getContextInfo(context, cl.CONTEXT_DEVICES)[0];
-      // Programs look for the newer function, and take the older one where the platform is older.
+      // Programs look for the newer function, and fall back to the older one on older platforms.
       const queue =
         version >= 200
           ? cl.createCommandQueueWithProperties(context, device, [

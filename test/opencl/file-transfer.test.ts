@@ -23,7 +23,7 @@ const hashed = async (...parts: readonly Uint8Array[]): Promise<BigUint64Array> 
 for (const one of opened) {
   const { name, context, queue } = one;
   const title = (claim: string): string => `${name}: ${claim}`;
-  // PoCL's basic device runs commands on whatever thread waits for them, and hung now and then when two did.
+  // PoCL's basic device runs commands on any waiting thread, and sometimes hung when two threads waited.
   const maxThreads = /^basic/.test(String(cl.getDeviceInfo(one.device, cl.DEVICE_NAME))) ? 1 : 4;
   const ring = new Uint8Array(4 * 4096);
 
@@ -43,7 +43,7 @@ for (const one of opened) {
           const fd = openSync(path('in'), 'r');
           const way = [ring, piece, threads, words, skipped, result] as const;
           const read = cl.writeBufferFromFileAsync(queue, buffer, 10, fd, position, bytes, ...way);
-          closeSync(fd); // it has one of its own
+          closeSync(fd); // it has its own
           await read;
           t.deepEqual([...result.subarray(STOP, FILING)], [0n, BigInt(bytes), 0n]);
           t.is(words[0], (await hashed(data))[0], `pieces of ${piece}, from ${position}, ${skipped} known`);

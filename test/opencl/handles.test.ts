@@ -172,7 +172,7 @@ for (const { name, context, device, platform, queue } of opened) {
   });
 }
 
-/** The devices of a platform; some are installed without any. */
+/** The devices of a platform; some platforms have none. */
 function devicesOf(platform: cl.Platform): cl.Device[] {
   try {
     return cl.getDeviceIDs(platform, cl.DEVICE_TYPE_ALL);

@@ -34,7 +34,7 @@ const hasTransfer = 'transfer' in ArrayBuffer.prototype;
 const heedsMark = Number(process.versions.node.split('.')[0]) >= 24;
 
 for (const { name, context, queue, userEvents } of opened) {
-  // What commands wait for is a user event; a driver of one thread waits for it for ever.
+  // The commands wait for a user event; a single-threaded driver waits for it for ever.
   const withUserEvents = where(userEvents, 'no user events', test.serial);
   const alive = (way: string, runs = withUserEvents) =>
     runs(`${name}: memory in use stays valid: ${way}`, async (t) => {

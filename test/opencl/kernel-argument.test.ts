@@ -14,7 +14,7 @@ const BASIC = `
   }`;
 const IMAGES = 'kernel void take(read_only image2d_t from, write_only image2d_t to, sampler_t how) {}';
 
-/** A kernel of a program from a binary: of most drivers none that has argument info. */
+/** A kernel of a program from a binary; most drivers provide no argument info for it. */
 function fromBinary({ context, device, version }: Opened, source: string): cl.Kernel {
   let program = cl.createProgramWithSource(context, source);
   cl.buildProgram(program, [device]);
@@ -47,7 +47,9 @@ for (const device of opened) {
     ? cl.createImage3D(context, cl.MEM_READ_ONLY, format, 2, 2, 2, 0, 0, null)
     : null;
 
-  /** What is no memory object, and what is none that a pointer takes; 8 bytes each, as a handle has. */
+  /**
+   * Values that are not memory objects, and ones that a pointer argument does not accept; 8 bytes each, like a handle.
+   */
   const NO_POINTER: Offer[] = [
     ['ulong', 0xdeadbeefn],
     ['ulong', eight],
@@ -85,7 +87,7 @@ for (const device of opened) {
     }
   };
 
-  /** Each parameter of BASIC, what it does not take, and what it does, which comes last. */
+  /** Each parameter of BASIC, with values that it rejects and, last, one that it accepts. */
   const PARAMETERS: readonly { refused: readonly Offer[]; taken: readonly Offer[] }[] = [
     {
       refused: NO_POINTER,
@@ -144,7 +146,7 @@ for (const device of opened) {
         PARAMETERS.forEach(({ refused, taken }, i) => {
           refuses(t)(made, i, refused);
           for (const [type, value] of taken) t.is(cl.setKernelArg(made, i, type, value), 0, `${i} ${type}`);
-          refuses(t)(made, i, refused); // and what was set stays
+          refuses(t)(made, i, refused); // and the earlier value stays
         });
         cl.enqueueWriteBuffer(queue, buffer, true, 0, 4, Uint32Array.of(100));
         cl.enqueueNDRangeKernel(queue, made, 1, null, [1], [1]);
@@ -313,7 +315,7 @@ for (const device of opened) {
   test(title('a signature that the driver does not know throws an error with a reason'), (t) => {
     const made = fromBinary(device, BASIC);
     try {
-      t.is(made.signature.length, 7); // some drivers keep it in the binary
+      t.is(made.signature.length, 7); // some drivers store it in the binary
     } catch (error) {
       const { code, message, reason } = error as cl.OpenCLError;
       t.true(code === cl.KERNEL_ARG_INFO_NOT_AVAILABLE.code || /OpenCL 1.2/.test(message), message);
@@ -324,7 +326,7 @@ for (const device of opened) {
 
   const PUT =
     'kernel void put(global uint* out, uint4 n) { out[get_global_id(0)] = n.x + get_global_id(0); }';
-  /** An argument of PUT where the driver tells its type and where it does not. */
+  /** An argument of PUT, with and without type information from the driver. */
   const four = (n: number): cl.KernelArgumentValue =>
     version >= 120 ? [n, 0, 0, 0] : Uint32Array.of(n, 0, 0, 0);
   const read = (memory: cl.MemObject, count: number) => {
@@ -350,7 +352,7 @@ for (const device of opened) {
       put.call(queue, global, local, buffer, four(9))[Symbol.dispose]();
       t.deepEqual(read(buffer, 2), [9, 10]);
     }
-    // Neither too few nor too many, nor a wrong one at the end, changes what was set.
+    // Too few, too many, or a wrong one at the end: none changes the earlier values.
     const other = cl.createBuffer(context, 0, 64);
     for (const wrong of [
       [],
@@ -389,7 +391,7 @@ for (const device of opened) {
       cl.releaseMemObject(mine);
     };
     await Promise.all([worker(100), worker(1000), worker(10_000)]);
-    // Nor does a call that is made while the arguments of another are read.
+    // Neither does a call that is made while the arguments of another are read.
     const other = cl.createBuffer(context, cl.MEM_READ_WRITE, 16);
     const nested = version >= 120 ? [40, 0, 0, 0] : null;
     if (nested) {

@@ -3,7 +3,7 @@ import * as cl from '../../src/opencl/index.js';
 import { where } from '../where.js';
 import { kernel, opened, thrown } from './devices.js';
 
-/** Runs `kernel void k(global T* out, T value)` and returns the bytes that the device saw. */
+/** Runs `kernel void k(global T* out, T value)` and returns the bytes that the device received. */
 function echo(
   device: (typeof opened)[number],
   type: string,
@@ -105,7 +105,7 @@ for (const device of opened) {
 
   test(title('halves are rounded to nearest even, including infinities and denormals'), (t) => {
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 2);
-    // As a ushort on the device: half arithmetic is optional, and not what is tested.
+    // Passed as a ushort: half arithmetic is optional, and not tested here.
     const put = kernel(device, 'kernel void put(global ushort* out, ushort value) { *out = value; }', '');
     const expected: [number, number][] = [
       [1, 0x3c00],
@@ -148,7 +148,7 @@ for (const device of opened) {
     bytes.writeFloatLE(2, 4);
     cl.setKernelArg(use, 0, 'float*', buffer);
     cl.setKernelArg(use, 1, 'local', 16);
-    // Where the driver does not tell the type, 8 bytes may be a handle to it.
+    // Without type information from the driver, 8 bytes may be a handle.
     cl.setKernelArg(use, 2, version >= 120 ? null : 'pair', bytes);
     t.is(thrown(() => cl.setKernelArg(use, 1, 'local', buffer as never)).code, cl.INVALID_ARG_VALUE.code);
     t.is(thrown(() => cl.setKernelArg(use, 2, 'pair', 5)).code, cl.INVALID_ARG_VALUE.code);

@@ -91,7 +91,7 @@ for (const opening of opened) {
     ['64 MiB', 64 * 2 ** 20],
     ['2^63 bytes', 2n ** 63n],
   ] as const) {
-    // NVIDIA's driver reports less local memory than it has, and rejects too much itself: at the launch.
+    // NVIDIA's driver reports less local memory than it has, and rejects excessive sizes itself at the launch.
     const atLaunch = nvidia && bytes <= 2 ** 20;
     test(title(`local memory of ${what} is rejected until it is reduced`), (t) => {
       const made = borrowing();
@@ -147,7 +147,7 @@ for (const opening of opened) {
     [{}, 'the device'],
     [{ nvidiaLocalBytes: 1024 }, 'an NVIDIA device, which reports too little'],
   ] as const) {
-    // No group of NVIDIA's has as much as some processors give.
+    // No group of NVIDIA's has as much as some processors provide.
     const limit = 'nvidiaLocalBytes' in spoof ? Math.min(localBytes, 2 ** 19) : localBytes;
     test(title(`a kernel may use all local memory of ${driver}`), async (t) => {
       const { result, control } = await underLayer(

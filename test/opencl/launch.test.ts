@@ -14,7 +14,7 @@ for (const { name, images } of opened) {
     )(
       `${name}: an image that a kernel writes stays valid after its release until the kernel has run: ${way}`,
       async (t) => {
-        // What is freed is overwritten, so that nobody can use it unnoticed.
+        // Freed memory is overwritten, so that its use is noticed.
         const { code, signal, stdout, stderr } = await run('image-in-flight', [name, way], {
           MALLOC_PERTURB_: '165',
         });

@@ -11,7 +11,7 @@ const SOURCE =
   'kernel void add(global uint *a, uint b, local uint *scratch) {' +
   '  scratch[0] = b; a[get_global_id(0)] += scratch[0]; }';
 
-/** Launches with words as they come: the first is where the number of launches goes. */
+/** Launches as words; the first word is replaced by the number of launches. */
 const launches = (
   words: readonly number[],
   kernels: readonly cl.Kernel[],
@@ -98,7 +98,7 @@ for (const one of opened) {
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 100_000);
     const data = Uint8Array.from({ length: 99_990 }, (_, i) => i * 31 + (i >> 8));
     const ring = new ArrayBuffer(4 * 4096);
-    // PoCL's basic device runs commands on whatever thread waits for them, and hung now and then when two did.
+    // PoCL's basic device runs commands on any waiting thread, and sometimes hung when two threads waited.
     const threads = /^basic/.test(String(cl.getDeviceInfo(one.device, cl.DEVICE_NAME))) ? 1 : 4;
     const back = new Uint8Array(data.length);
     for (const piece of [4096, 5000, ring.byteLength]) {
@@ -107,7 +107,7 @@ for (const one of opened) {
       await cl.readBufferAsync(queue, buffer, 10, back, ring, piece, threads);
       t.deepEqual(back, data, `pieces of ${piece} bytes`);
     }
-    // What is read goes past the caches, from any byte on.
+    // Reads bypass the caches, from any byte on.
     for (const [start, bytes] of [
       [0, data.length],
       [3, data.length - 8],
@@ -127,7 +127,7 @@ for (const one of opened) {
       t.deepEqual(came.subarray(start, start + bytes), data.subarray(0, bytes));
       t.true([...came.subarray(0, start), ...came.subarray(start + bytes)].every((byte) => byte === 0));
     }
-    // One driver ended the process for an offset and a size whose sum wraps.
+    // One driver crashed the process for an offset and a size whose sum wraps.
     for (const start of [cl.readBufferAsync, cl.writeBufferAsync]) {
       const wrapping = () => start(queue, buffer, 2n ** 64n - 64n, back, ring, 4096, 2);
       t.is((await rejected(wrapping())).message, cl.INVALID_VALUE.message);
@@ -167,8 +167,9 @@ for (const one of opened) {
     );
   });
 
-  // Migration is OpenCL 1.2's, and a driver for one thread has no transfers by others. PoCL's basic device runs commands within
-  // the calls of whoever waits, and locks itself up when those of two queues and threads follow each other.
+  // Migration needs OpenCL 1.2, and a single-threaded driver has no transfers by other threads. PoCL's basic device
+  // runs commands within the calls of any waiting thread, and deadlocks when commands of two queues and threads depend
+  // on each other.
   const isBasic = cl.getDeviceInfo(one.device, cl.DEVICE_NAME).startsWith('basic');
   where(
     !(one.version < 120 || one.singleThreaded || isBasic),
@@ -189,7 +190,7 @@ test('allocateHostMemory returns zeroed memory of any size and rejects wrong arg
       t.is(memory.byteLength, bytes);
       const view = new Uint8Array(memory);
       t.true(view.every((byte) => byte === 0));
-      view.fill(7); // while threads touch its pages
+      view.fill(7); // while threads access its pages
       t.true(view.every((byte) => byte === 7));
     }
   }

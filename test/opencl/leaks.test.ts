@@ -29,7 +29,7 @@ for (const { name } of opened) {
       for (const kind of ['context', 'queue', 'memory', 'program', 'kernel', 'event']) {
         t.true((before[kind] ?? 0) > 0, `${kind} in use before`);
       }
-      // Shared virtual memory holds on to its context.
+      // Shared virtual memory holds its context.
       const expected = Object.keys(after).filter((kind) => !(kind === 'context' && after.svm));
       t.deepEqual(expected, before.svm ? [...left] : left.filter((kind) => kind !== 'svm'));
       t.is(misuses, 0);
@@ -98,7 +98,7 @@ for (const { name, userEvents, singleThreaded, images, version } of opened) {
   });
 }
 
-/** The binding's own tests, as what uses it in every way; the ones that start processes see to themselves. */
+/** The binding's own tests, which use it in every way; tests that start processes check leaks themselves. */
 const FILES = [
   'arguments',
   'bounds',

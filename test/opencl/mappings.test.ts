@@ -67,7 +67,7 @@ for (const { name, context, device, queue, version, images, userEvents } of open
   test.serial(title('a mapping lasts while its memory or its object is in use'), async (t) => {
     const buffer = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, 64, new Uint8Array(64).fill(3));
     const view = new Uint8Array(cl.enqueueMapBuffer(queue, buffer, true, cl.MAP_WRITE, 0, 64));
-    // Others come and go meanwhile.
+    // Others are created and released meanwhile.
     for (let i = 0; i < 100; i++) cl.enqueueMapBuffer(queue, buffer, true, cl.MAP_READ, 0, 64);
     await new Promise((resolve) => setImmediate(resolve));
     view.fill(9);

@@ -56,7 +56,7 @@ for (const { name, context, version } of opened) {
     const { code, stdout, stderr } = await run('dropped', [name, '400', String(1 << 24)]);
     t.is(code, 0, stderr);
     const { peak, told } = JSON.parse(stdout) as { peak: number; told: number };
-    t.true(peak < 1.5 * 2 ** 30, `${peak / 2 ** 20} MiB`); // 6,400 MiB without V8's knowledge
+    t.true(peak < 1.5 * 2 ** 30, `${peak / 2 ** 20} MiB`); // 6,400 MiB unknown to V8
     t.true(Math.abs(told) < 1 << 20, `V8 still counts ${told} bytes after releaseAll`);
   });
 }

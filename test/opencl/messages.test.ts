@@ -14,7 +14,7 @@ for (const opening of opened) {
   const { name, context, device, platform, queue, version, images } = opening;
   const title = (claim: string): string => `${name}: ${claim}`;
   const reason = (call: () => unknown): string => thrown(call).reason ?? '';
-  const withInfo = where(version >= 120, 'from OpenCL 1.2 on', test.serial); // argument info is OpenCL 1.2's
+  const withInfo = where(version >= 120, 'from OpenCL 1.2 on', test.serial); // argument info needs OpenCL 1.2
 
   withInfo(title('kernel.call tells which argument is wrong, counted from 1'), (t) => {
     const put = kernel(opening, SOURCE);
@@ -49,7 +49,7 @@ for (const opening of opened) {
     t.is(cl.setKernelArg(put, 0, 'uint', 5), 0);
     t.is(cl.setKernelArg(put, 0, null, Uint32Array.of(5)), 0);
     const set = () => cl.setKernelArg(put, 0, null, 5);
-    // Some drivers tell of the type behind it, which the number is one of.
+    // Some drivers report the enumeration type behind the number.
     if (put.signature[0]?.type === 'number') {
       t.regex(reason(set), /^kernel argument 1: expected its bytes.*number.*setKernelArg\(k, i, 'uint', 5\)/);
     } else {

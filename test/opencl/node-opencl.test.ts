@@ -1,4 +1,4 @@
-// What docs/node-opencl.md says of the differences to node-opencl.
+// The statements of docs/node-opencl.md about the differences to node-opencl.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';

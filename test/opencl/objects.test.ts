@@ -63,7 +63,7 @@ for (const opening of opened) {
     t.is(thrown(() => cl.releaseDevice(device)).code, cl.INVALID_DEVICE.code);
   });
 
-  // Sub-devices are OpenCL 1.2's.
+  // Sub-devices need OpenCL 1.2.
   where(
     version >= 120,
     'needs OpenCL 1.2',
@@ -123,7 +123,7 @@ for (const opening of opened) {
   });
 
   test(title('profiling times are [high, low] pairs in ascending order'), (t) => {
-    const nothing = kernel(opening, 'kernel void nothing(int a) {}'); // NVIDIA's compiler takes none without arguments
+    const nothing = kernel(opening, 'kernel void nothing(int a) {}'); // NVIDIA's compiler accepts no kernel without arguments
     cl.setKernelArg(nothing, 0, 'int', 1);
     const event = cl.enqueueNDRangeKernel(queue, nothing, 1, null, [64], null, null, true);
     cl.waitForEvents([event]);
@@ -180,12 +180,12 @@ for (const opening of opened) {
         cl.createProgramWithBinary(context, [device], [99], [new Uint8Array(99).fill(65)]);
       t.is(thrown(garbage).message, cl.INVALID_BINARY.message);
     }
-    // An ELF file whose tables would lie beyond its end: no driver is asked.
+    // An ELF file whose tables would lie beyond its end: no driver receives it.
     const elf = Buffer.alloc(64);
     elf.write('\x7fELF\x02\x01', 'latin1');
-    elf.writeBigUInt64LE(4096n, 40); // where the sections are
-    elf.writeUInt16LE(64, 58); // bytes of one
-    elf.writeUInt16LE(3, 60); // how many
+    elf.writeBigUInt64LE(4096n, 40); // offset of the sections
+    elf.writeUInt16LE(64, 58); // bytes of one section
+    elf.writeUInt16LE(3, 60); // number of sections
     const sections = () => cl.createProgramWithBinary(context, [device], [64], [elf]);
     t.is(thrown(sections).message, cl.INVALID_BINARY.message);
     t.regex(thrown(sections).reason ?? '', /damaged/);
@@ -207,7 +207,7 @@ for (const opening of opened) {
     try {
       await cl.compileProgramAsync(user, [device], '', [header], ['answer.h']);
     } catch (error) {
-      t.is((error as cl.OpenCLError).code, cl.COMPILE_PROGRAM_FAILURE.code); // a driver without a compiler for headers
+      t.is((error as cl.OpenCLError).code, cl.COMPILE_PROGRAM_FAILURE.code); // a driver that cannot compile headers
       return;
     }
     const linked = cl.linkProgram(context, [device], '', [user]);
@@ -228,11 +228,11 @@ for (const opening of opened) {
     t.is(print(buffer, { depth: -1 }), '[MemObject]');
     t.regex(inspect({ of: [buffer] }), /of: \[\s+MemObject {\s+type: 'BUFFER'/);
     const mapped = cl.enqueueMapBuffer(queue, buffer, true, cl.MAP_READ, 0, 64);
-    if (cl.getMemObjectInfo(buffer, cl.MEM_MAP_COUNT)) t.regex(print(buffer), /maps: 1 }$/); // not all count
+    if (cl.getMemObjectInfo(buffer, cl.MEM_MAP_COUNT)) t.regex(print(buffer), /maps: 1 }$/); // not all of them count
     cl.enqueueUnmapMemObject(queue, buffer, mapped);
     cl.finish(queue);
     if (version >= 110) {
-      const origin = cl.getDeviceInfo(device, cl.DEVICE_MEM_BASE_ADDR_ALIGN); // bits, so enough in bytes
+      const origin = cl.getDeviceInfo(device, cl.DEVICE_MEM_BASE_ADDR_ALIGN); // bits, hence more than enough as bytes
       const whole = cl.createBuffer(context, cl.MEM_READ_WRITE, origin + 64);
       const part = cl.createSubBuffer(whole, 0, cl.BUFFER_CREATE_TYPE_REGION, { origin, size: 64 });
       t.regex(print(part), new RegExp(`bytes: 64,.* offset: ${origin} }$`));

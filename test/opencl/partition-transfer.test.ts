@@ -1,4 +1,4 @@
-/** Keys that threads split between two buffers. */
+/** Keys that threads partition into two buffers. */
 import test from 'ava';
 import { keyWords } from '../../src/keys/array.js';
 import { DTYPES, dtypeInfo } from '../../src/keys/dtype.js';
@@ -12,7 +12,7 @@ import { type Opened, opened, rejected } from './devices.js';
 
 const { COUNT, STATUS, WORDS } = cl.SPLIT_TRANSFER;
 
-/** The same elements in the order of their bits. */
+/** The same elements, ordered by their bits. */
 function inOrder(elements: Uint8Array, bytes: number): Uint8Array {
   const copy = elements.slice();
   const words = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array, 8: BigUint64Array }[bytes];
@@ -33,10 +33,10 @@ interface PartitionCase {
 for (const one of opened) {
   const { name, context, queue } = one;
   const title = (claim: string): string => `${name}: ${claim}`;
-  // PoCL's basic device runs commands on whatever thread waits for them.
+  // PoCL's basic device runs commands on any waiting thread.
   const maxThreads = /^basic/.test(String(cl.getDeviceInfo(one.device, cl.DEVICE_NAME))) ? 1 : 4;
 
-  /** Two buffers, which hold `offset` bytes of 7 and then what came. */
+  /** Two buffers that hold `offset` bytes of 7, then the transferred keys. */
   async function partition(
     keys: ArrayBufferView,
     width: 1 | 2 | 4 | 8,

@@ -8,7 +8,7 @@ import { where } from '../where.js';
 
 const onLinux = where(process.platform === 'linux', 'only on Linux', test);
 
-/** What Node's report says where it is linked to musl: nothing of glibc. */
+/** Node's report when it is linked to musl: no mention of glibc. */
 const AS_MUSL = `
 const { getReport } = process.report;
 process.report.getReport = () => {
@@ -23,7 +23,7 @@ process.report.getReport = () => {
 function onMusl(args: readonly string[]) {
   const folder = mkdtempSync(join(tmpdir(), 'clsort-musl-'));
   try {
-    // The addon that it brings is one for glibc.
+    // The package's addon is built for glibc.
     installInto(folder);
     writeFileSync(join(folder, 'musl.cjs'), AS_MUSL);
     const { CLSORT_ADDON: _, npm_config_node_gyp: __, ...env } = process.env;

@@ -133,7 +133,7 @@ for (const { name, context, device, queue, version, images } of opened) {
     );
   });
 
-  // The simulator makes kernels of what is not linked; Clover says that the program lacks the kernel.
+  // The simulator creates kernels of unlinked programs; Clover reports that the program lacks the kernel.
   where(
     name !== 'oclgrind' && name !== 'clover',
     'the driver does not tell',

@@ -7,7 +7,7 @@ import { kernel, type Opened, opened } from './devices.js';
 
 type Call = (...args: never[]) => unknown;
 
-/** Creates arguments that a case may destroy, and releases those that are left. */
+/** Creates arguments that a case may destroy, and releases the remaining ones. */
 class Fresh {
   readonly made: Disposable[] = [];
   readonly svm = new Set<ArrayBuffer>();
@@ -73,7 +73,7 @@ const enqueueKernels = (queue: cl.CommandQueue, kernels: cl.Kernel[], memory: cl
 
 const callKernel = (self: cl.Kernel, ...args: Parameters<cl.Kernel['call']>) => self.call(...args);
 
-/** Every function that takes an array or an object, with arguments that it would take. */
+/** Every function that takes an array or an object, with valid arguments. */
 const EVERYWHERE: readonly [Call, (f: Fresh) => unknown[]][] = [
   [cl.enqueueNDRangeKernel, (f) => [f.queue, f.kernel, 2, [0, 0], [1, 1], [1, 1], f.waits, false]],
   [cl.enqueueTask, (f) => [f.queue, f.kernel, f.waits, false]],
@@ -179,7 +179,7 @@ function strikes(args: readonly unknown[], f: Fresh): (() => unknown)[] {
   });
 }
 
-/** Arrays and objects whose last element or property, or everything, is read by way of `strike`. */
+/** Arrays and objects that call `strike` when their last element or property, or any of them, is read. */
 const TRAPS: Readonly<Record<string, (value: object, strike: () => void) => object>> = {
   getter(value, strike) {
     const copy = Array.isArray(value) ? [...value] : { ...value };
@@ -191,7 +191,7 @@ const TRAPS: Readonly<Record<string, (value: object, strike: () => void) => obje
       },
     });
   },
-  // A proxy of an array is no array to V8; a hole is looked for in the prototype, which may be one.
+  // V8 does not treat a proxy of an array as an array; a hole is looked up in the prototype, which may be a proxy.
   proxy(value, strike) {
     const get = (_: object, name: string | symbol) => {
       if (typeof name === 'string') strike();
@@ -210,8 +210,8 @@ for (const device of opened) {
   const table = [...EVERYWHERE, ...(svm ? ON_SHARED_MEMORY : []), ...(device.images ? ON_IMAGES : [])];
 
   /**
-   * Makes every call of the table with a trap in place of each of its arrays and objects in turn. `strikeOf` says
-   * what the trap does, the `round`-th time; after it has none any more, it is the next one's turn.
+   * Makes every call of the table with a trap in place of each of its arrays and objects in turn. `strikeOf` returns
+   * the action of the trap for the `round`-th time, and undefined after the last one.
    */
   async function trapped(
     strikeOf: (args: readonly unknown[], f: Fresh, round: number) => (() => unknown) | undefined,

@@ -12,7 +12,7 @@ for (const from of opened) {
     const basic = [from, to].some(({ device }) =>
       /^basic/.test(String(cl.getDeviceInfo(device, cl.DEVICE_NAME))),
     );
-    // PoCL's basic device runs commands on whatever thread waits for them.
+    // PoCL's basic device runs commands on any waiting thread.
     const maxThreads = basic ? 1 : 4;
 
     test.serial(
@@ -24,7 +24,7 @@ for (const from of opened) {
             [64, [2, 3], 1],
             [4096, [3, 2], maxThreads],
             [2 ** 20, [1, 1], maxThreads],
-            // Through one ring: any memory can be reached here.
+            // Through one ring: any memory is accessible here.
             [64, [5], 1],
             [4096, [2], 1],
             [4096, [8], maxThreads],

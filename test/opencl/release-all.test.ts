@@ -3,7 +3,7 @@ import test from 'ava';
 import * as cl from '../../src/opencl/index.js';
 import { opened, thrown } from './devices.js';
 
-// In a file, and so in a process, of its own: it releases what every other test would still use.
+// In a separate file, and thus a separate process: it releases objects that every other test would still use.
 test.serial(
   'releaseAll releases every object but contexts, whose reference counts return to their initial value',
   async (t) => {
@@ -21,7 +21,7 @@ test.serial(
         await sleep(5);
       t.true(count() <= before, name);
       t.is(thrown(() => cl.finish(queue)).code, cl.INVALID_COMMAND_QUEUE.code);
-      // Their owners' own releases may come later, from a callback, and are no mistake.
+      // The owners' releases may come later, from a callback, and are valid.
       t.is(cl.releaseMemObject(buffer), 0);
       t.is(cl.releaseProgram(program), 0);
       t.notThrows(() => cl.releaseMemObject(cl.createBuffer(context, cl.MEM_READ_WRITE, 64)));
@@ -32,7 +32,7 @@ test.serial(
 test.serial('releaseAll returns although a queue waits for another queue that was never flushed', (t) => {
   for (const { context, device, version } of opened) {
     if (version < 110) continue;
-    // Whichever queue is finished first: in one of the rounds it waits for the other.
+    // Whichever queue is finished first, in one of the rounds it waits for the other.
     for (const round of [0, 1]) {
       const queues = [cl.createCommandQueue(context, device), cl.createCommandQueue(context, device)];
       if (round === 1) queues.reverse();

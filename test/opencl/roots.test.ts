@@ -8,7 +8,7 @@ import { opened, thrown } from './devices.js';
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** Lets collected handles' finalizers and the binding's letters run. */
+/** Lets finalizers of collected handles and the binding's messages run. */
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 for (const device of opened) {
@@ -20,7 +20,7 @@ for (const device of opened) {
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 1 << 16);
     const userEvent = cl.createUserEvent(context);
     for (let i = 0; i < 20; i++) {
-      // Nobody keeps these arrays; the device writes to them after the collection.
+      // Nothing references these arrays; the device writes to them after the collection.
       cl.enqueueReadBuffer(queue, buffer, false, 0, 1 << 16, new Uint8Array(1 << 16), [userEvent]);
     }
     for (let i = 0; i < 3; i++) {
@@ -67,7 +67,7 @@ for (const device of opened) {
       const error = await t.throwsAsync<cl.OpenCLError>(cl.finishAsync(queue));
       t.is(error?.code, cl.INVALID_HOST_PTR.code);
       t.regex(error?.reason ?? '', /detached/);
-      t.deepEqual([...new Uint8Array(moved)], [1, 2, 3, 4, 5, 6, 7, 8]); // it went where the memory went
+      t.deepEqual([...new Uint8Array(moved)], [1, 2, 3, 4, 5, 6, 7, 8]); // it was freed together with the memory
       await t.notThrowsAsync(cl.finishAsync(queue), 'said once');
       cl.releaseMemObject(buffer);
     },
@@ -88,7 +88,7 @@ for (const device of opened) {
         true,
       ) as cl.Event;
       if (i % 2) cl.finish(queue);
-      // rusticl's clFinish may return too soon when it is called from another thread than the enqueues.
+      // rusticl's clFinish may return too early when it is called from another thread than the enqueues.
       else if (name === 'rusticl') await cl.waitForEventsAsync([read]);
       else await cl.finishAsync(queue);
       cl.releaseEvent(read);
@@ -104,7 +104,7 @@ for (const device of opened) {
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 8);
     t.regex(thrown(() => cl.enqueueReadBuffer(queue, buffer, false, 0, 8, host)).reason ?? '', /resizable/);
     t.regex(thrown(() => cl.createBuffer(context, cl.MEM_USE_HOST_PTR, 8, host)).reason ?? '', /resizable/);
-    t.is(cl.enqueueReadBuffer(queue, buffer, true, 0, 8, host), 0); // over before it could
+    t.is(cl.enqueueReadBuffer(queue, buffer, true, 0, 8, host), 0); // over before it could be stopped
     cl.releaseMemObject(buffer);
   });
 
@@ -134,7 +134,7 @@ for (const device of opened) {
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 64);
     const mapped = cl.enqueueMapBuffer(queue, buffer, true, cl.MAP_WRITE, 0, 64);
     try {
-      structuredClone(mapped, { transfer: [mapped] }); // refused by newer Nodes, a plain copy in older ones
+      structuredClone(mapped, { transfer: [mapped] }); // refused by newer versions of Node, a plain copy in older ones
     } catch (error) {
       t.is((error as Error).name, 'DataCloneError');
     }
@@ -170,7 +170,7 @@ for (const device of opened) {
   const references = (): number => cl.getContextInfo(context, cl.CONTEXT_REFERENCE_COUNT);
   const alone = references();
   const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 64);
-  // Drivers need not count a context once per buffer; only where they do it shows that buffers have gone.
+  // Drivers need not count a context once per buffer; only drivers that do show the release of buffers.
   const counted = where(references() > alone, 'the driver counts no references', test.serial);
   cl.releaseMemObject(buffer);
   counted(title('collected handles release their objects'), async (t) => {

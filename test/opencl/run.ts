@@ -8,7 +8,7 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** Runs a script of test/opencl/fixtures as a process of its own. */
+/** Runs a script of test/opencl/fixtures as a separate process. */
 export function run(
   fixture: string,
   args: readonly string[] = [],

@@ -24,7 +24,7 @@ const heedsMark = Number(process.versions.node.split('.')[0]) >= 24;
 for (const { name, context, device, queue, version, userEvents } of opened) {
   const shared = version >= 200 && Boolean(cl.getDeviceInfo(device, cl.DEVICE_SVM_CAPABILITIES));
   const withSvm = where(shared, 'no shared virtual memory', test.serial); // the device has none
-  // What commands wait for is a user event; a driver of one thread waits for it for ever.
+  // The commands wait for a user event; a single-threaded driver waits for it for ever.
   const withUserEvents = where(
     shared && userEvents,
     'no shared virtual memory, or no user events',
@@ -38,7 +38,7 @@ for (const { name, context, device, queue, version, userEvents } of opened) {
       const user = cl.createUserEvent(context);
       const told = new Promise((resolve) => cl.enqueueSVMFree(queue, [memory], resolve, 'told', [user]));
       cl.setUserEventStatus(user, -5);
-      // Nobody else keeps the loop; a driver that tells nothing of a command that failed is asked at the next call.
+      // Nothing else keeps the loop alive; a driver that does not report failed commands is polled at the next call.
       const waiting = setInterval(() => cl.SVMFree(context, cl.SVMAlloc(context, 0, 64)), 10);
       t.is(await told, 'told');
       clearInterval(waiting);

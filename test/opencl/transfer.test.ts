@@ -29,7 +29,7 @@ for (const { name, context, device, queue, version, images, userEvents } of open
     for (const buffer of [from, to]) cl.releaseMemObject(buffer);
   });
 
-  const withFlushes = where(version >= 120 && userEvents, 'no user events, or OpenCL below 1.2', test); // other threads wait, which needs a driver for threads
+  const withFlushes = where(version >= 120 && userEvents, 'no user events, or OpenCL below 1.2', test); // other threads wait, which needs a thread-safe driver
   withFlushes(
     title('a blocking call is complete when it returns, even if another thread flushes the queue'),
     async (t) => {
@@ -38,7 +38,7 @@ for (const { name, context, device, queue, version, images, userEvents } of open
       const waits: Promise<void>[] = [];
       let [unread, unmapped, unfinished] = [0, 0, 0];
       for (let round = 1; round <= 300; round++) {
-        // A thread that waits for an event flushes its queue at a time of its own.
+        // A thread that waits for an event flushes its queue at an unpredictable time.
         const fill = (value: number) => {
           waits.push(cl.enqueueFillBuffer(own, buffer, value, 0, 16, null, true).completed);
         };
@@ -115,7 +115,7 @@ for (const { name, context, device, queue, version, images, userEvents } of open
     'no user events',
     test,
   )(title('an unmap waits for its map, in any queue'), async (t) => {
-    // Queues of its own: other tests wait for the common one meanwhile.
+    // Separate queues: other tests wait for the common one meanwhile.
     const own = cl.createCommandQueue(context, device, 0);
     const other = cl.createCommandQueue(context, device, 0);
     const buffers = [false, true].map(() =>
@@ -157,7 +157,7 @@ for (const { name, context, device, queue, version, images, userEvents } of open
       native().setCopyMappings(before);
       cl.finish(own);
       cl.releaseCommandQueue(own);
-      others.push(cl.createCommandQueue(context, device, 0)); // which gets the memory of the one that went
+      others.push(cl.createCommandQueue(context, device, 0)); // reuses the memory of the released one
       cl.releaseMemObject(buffer);
       t.is(mapped.byteLength, round % 2 === 1 ? 4096 : 0);
     }

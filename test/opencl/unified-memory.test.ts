@@ -1,4 +1,4 @@
-// No driver for tests has unified shared memory: the test layer makes it of PoCL's shared virtual memory.
+// No test driver has unified shared memory: the test layer emulates it with PoCL's shared virtual memory.
 import test from 'ava';
 import * as cl from '../../src/opencl/index.js';
 import { UnsupportedError } from '../../src/util/errors.js';

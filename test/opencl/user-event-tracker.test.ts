@@ -32,7 +32,7 @@ for (const { name, version, singleThreaded, userEvents } of opened) {
     const { result, control } = await underLayer((env) => run('stillness', [name], env));
     control.close();
     t.is(result.code, 0, result.stderr);
-    // A marker that waits, and one in each of two queues from before the user event: more polls while those still run.
+    // A waiting marker, and one in each of two queues from before the user event: more polls while those still run.
     t.true(Number(result.stdout) >= 3 * 3, result.stdout);
   });
 }

@@ -38,7 +38,7 @@ for (const device of opened) {
   withUserEvents(title('a wait for several events ends with the last of them'), async (t) => {
     const [first, last] = [cl.createUserEvent(context), cl.createUserEvent(context)];
     const marker = cl.enqueueMarker(device.queue, true);
-    // A few waits block in threads; what comes behind these hears of each event by itself.
+    // A few waits block in threads; later ones are notified of each event.
     const before = Array.from({ length: 8 }, () => cl.waitForEventsAsync([last]));
     let settled = 0;
     const waits = [
@@ -85,7 +85,7 @@ for (const device of opened) {
     const queue = cl.createCommandQueue(context, device.device);
     const userEvent = cl.createUserEvent(context);
     const events = enqueueBehind(queue, userEvent, 100);
-    // The driver's threads are there now, and so are those that release what earlier tests have dropped.
+    // The driver's threads exist by now, and so do those that release dropped objects of earlier tests.
     collectGarbage();
     await turn();
     await cl.finishAsync(device.queue);
@@ -104,7 +104,7 @@ for (const device of opened) {
     const userEvent = cl.createUserEvent(context);
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 64);
     for (let i = 0; i < 20; i++) {
-      cl.enqueueCopyBuffer(queue, buffer, buffer, 0, 32, 16, i % 2 ? null : [userEvent]); // an event that nobody has
+      cl.enqueueCopyBuffer(queue, buffer, buffer, 0, 32, 16, i % 2 ? null : [userEvent]); // an unreferenced event
       cl.enqueueBarrier(queue);
     }
     const last = cl.enqueueCopyBuffer(queue, buffer, buffer, 0, 32, 16, [userEvent], true) as cl.Event;
@@ -122,7 +122,7 @@ for (const device of opened) {
       t.is(error?.code, EXEC_STATUS_ERROR);
     }
     for (const status of await Promise.all(calls)) t.true(status < 0, String(status));
-    // The queue goes on, and so does another one.
+    // The queue continues, and so does another one.
     await cl.enqueueMarker(cl.createCommandQueue(context, device.device), true).completed;
     cl.releaseCommandQueue(queue);
     cl.releaseMemObject(buffer);
@@ -134,7 +134,7 @@ for (const device of opened) {
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 64);
     const first = cl.enqueueCopyBuffer(queue, buffer, buffer, 0, 32, 16, [userEvent], true) as cl.Event;
     for (let i = 0; i < 60_000; i++) cl.enqueueCopyBuffer(queue, buffer, buffer, 0, 32, 16);
-    const finished = cl.finishAsync(queue).catch(() => undefined); // drivers differ in what fails behind the first
+    const finished = cl.finishAsync(queue).catch(() => undefined); // drivers differ in which later commands fail
     cl.setUserEventStatus(userEvent, -5);
     await t.throwsAsync(first.completed);
     await finished;
@@ -258,7 +258,7 @@ for (const device of opened) {
   const userEventEnds = ['none', ...(userEvents ? ['kept', 'dropped', 'collected'] : [])];
   for (const [g, userEvent] of userEventEnds.entries()) {
     for (const [h, how] of ends.entries()) {
-      // All of them where nothing is in the way, else each in turn.
+      // All of them at once if possible, otherwise each in turn.
       for (const queues of userEvent === 'none'
         ? queueEnds
         : [queueEnds[(g + h) % queueEnds.length] as string]) {

@@ -1,4 +1,4 @@
-/** Objects of one context, for tests that combine objects of several. */
+/** Objects of one context, for tests that combine objects of several contexts. */
 import * as cl from '../../src/opencl/index.js';
 
 export const SOURCE = `

@@ -13,7 +13,7 @@ const POISON = 0xa5a5a5a5;
 forEachDevice((title, device, small) => {
   const n = 300;
   const all = Array.from({ length: 16 }, (_, i) => i + 1);
-  // Fewer columns than a launch takes, as many, and more.
+  // Fewer columns than a launch accepts, as many, and more.
   const shapes = small ? [[4], [1, 12, 2]] : [[4], [8, 1, 4], all.slice(0, 8), all, [...all, ...all, 16]];
 
   test.serial(title('columns of elements of 1 to 16 bytes are gathered by the same indices'), async (t) => {
@@ -21,7 +21,7 @@ forEachDevice((title, device, small) => {
     const { queue } = opened;
     const gather = await createGatherColumns(opened);
     for (const outside of [undefined, n, n + 41, 2 ** 32 - 1]) {
-      // Fewer rows come out than went in.
+      // The output has fewer rows than the input.
       const indices = Uint32Array.from({ length: n - 7 }, (_, i) => (i * 7 + 3) % n);
       if (outside !== undefined) indices[100] = outside;
       const inside = [...indices].map((index) => (index < n ? index : 0));

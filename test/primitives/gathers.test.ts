@@ -9,7 +9,7 @@ import { UsageError } from '../../src/util/errors.js';
 import { Random } from '../../src/util/random.js';
 import { forEachDevice } from '../each-device.js';
 
-/** Names of the kernels that a queue was given since this was called, in order. */
+/** Names of the kernels enqueued since this call, in order. */
 function kernelsOf(queue: Queue): string[] {
   const names: string[] = [];
   const run = Queue.prototype.run;

@@ -1,4 +1,4 @@
-/** Histograms and sums of so many keys that what one work-item counts would overflow or be rounded away. */
+/** Histograms and sums of so many keys that the count of one work-item would overflow or be lost to rounding. */
 import type { Device } from '../../src/device/device.js';
 import type { Dtype } from '../../src/keys/dtype.js';
 import { gridStrideGroups } from '../../src/primitives/group.js';
@@ -49,7 +49,7 @@ await forEachOpened((title, device, small) => {
     const keys = new Float32Array(small ? 4096 : 65_536).fill(1);
     // Adding 1 to such a number is lost to rounding.
     const large = keys.length / 16;
-    for (let i = 0; i < large; i++) keys[4 * i] = 2 ** 24; // one of each four, which a work-item reads at once
+    for (let i = 0; i < large; i++) keys[4 * i] = 2 ** 24; // one of every four, which a work-item reads at once
     const sum = await withKeys(device, keys, (own) => reduce(device, { ...own, dtype: 'f32', op: 'sum' }));
     const ones = keys.length - large;
     t.true(Math.abs(Number(sum) - large * 2 ** 24 - ones) < ones / 4, `${sum}`);

@@ -10,7 +10,7 @@ const folder = mkdtempSync(join(tmpdir(), 'clsort-look-back-'));
 process.env.CLSORT_CACHE_DIR = folder;
 test.after.always(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The properties of a device that a cached result belongs to. A new object stands for a new process. */
+/** The device properties that identify a cached result. A new object stands for a new process. */
 const opened = (driver = '1'): Device =>
   ({ info: { platform: 'p', name: 'd', driver } }) as unknown as Device;
 

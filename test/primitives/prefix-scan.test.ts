@@ -14,7 +14,7 @@ import { patterns, referenceCode } from '../reference.js';
 const bytesOf = (array: ArrayBufferView) => new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 const isFloat = (dtype: Dtype) => dtypeInfo(dtype).kind === 'float';
 
-/** Bit patterns of the smallest and the largest number, infinities among them. */
+/** Bit patterns of the smallest and the largest number, including infinities. */
 const ENDS: Readonly<Record<string, readonly [bigint, bigint]>> = {
   u: [0n, -1n],
   i8: [0x80n, 0x7fn],
@@ -26,7 +26,7 @@ const ENDS: Readonly<Record<string, readonly [bigint, bigint]>> = {
   f64: [0xfff0n << 48n, 0x7ff0n << 48n],
 };
 
-/** Results as bit patterns, of operations whose results are exact. */
+/** Results as bit patterns, for operations with exact results. */
 function expectedOf(keys: KeyArray, dtype: Dtype, op: ScanOp, inclusive: boolean): bigint[] {
   const { width } = dtypeInfo(dtype);
   const ends = (ENDS[dtype] ?? ENDS.u) as readonly [bigint, bigint];
@@ -66,7 +66,9 @@ async function scanned(
   }
 }
 
-/** Forms of the scan: as the device has it, in parts, by look-back, and by look-back with tiles that publish nothing. */
+/**
+ * Forms of the scan: the device's default, in parts, by look-back, and by look-back with tiles that publish nothing.
+ */
 const forms = (device: Device, dtype: Dtype, small: boolean): Record<string, PrimitiveTuning> => {
   const own = defaultPrimitiveTuning(device, dtype);
   const groups = { ...own, groupSize: small ? 4 : 16, rounds: 2, groupsPerUnit: 3 };
@@ -79,7 +81,7 @@ const forms = (device: Device, dtype: Dtype, small: boolean): Record<string, Pri
       once: { ...groups, lookBack: 4, spinLimit: 100_000 },
       held: { ...groups, lookBack: 4, spinLimit: 100_000, held: true },
       'held and mute': { ...groups, lookBack: 3, spinLimit: 2, mute: 2, held: true },
-      // Groups that wait compute the sums that other groups do not publish.
+      // Waiting groups compute the sums that other groups do not publish.
       mute: { ...groups, lookBack: 3, spinLimit: 2, mute: 2 },
       deaf: { ...groups, lookBack: 1, spinLimit: 1, mute: 1 },
     }),
@@ -159,7 +161,7 @@ forEachDevice((title, device, small) => {
         const Floats = (dtype === 'f32' ? Float32Array : Float64Array) as Float64ArrayConstructor;
         const epsilon = dtype === 'f32' ? 2 ** -24 : 2 ** -53;
         const summands = Floats.from({ length: n }, (_, i) => ((i * 7919) % 4001) / 64 - 20);
-        // Powers of two, the product of which neither grows nor shrinks for long: exact.
+        // Powers of two, whose product stays small and is exact.
         const factors = Floats.from({ length: n }, (_, i) => (i % 4 < 2 ? 2 : 0.5) * (i % 3 ? 1 : -1));
         for (const tuning of Object.values(forms(opened, dtype, small)).slice(0, 3)) {
           const shape = { dtype, op: 'sum', tuning } as const;

@@ -1,4 +1,4 @@
-/** Compaction, reduction, histogram and merge in the shapes that devices of other kinds have, against plain loops. */
+/** Compaction, reduction, histogram and merge in the shapes of other kinds of devices, against plain loops. */
 import test from 'ava';
 import type { Buffer as DeviceBuffer } from '../../src/device/buffer.js';
 import type { Device } from '../../src/device/device.js';
@@ -38,7 +38,7 @@ function shapes(device: Device, dtype: Dtype): Record<string, PrimitiveTuning> {
   };
 }
 
-/** Runs `use` with buffers that hold the arrays, and others of so many bytes. */
+/** Runs `use` with buffers that hold the arrays, and others of the given sizes in bytes. */
 async function withBuffers<T>(
   device: Device,
   arrays: readonly ArrayBufferView[],
@@ -254,7 +254,7 @@ forEachDevice((title, device, small) => {
   test.serial(title('merges of unsorted arrays access no memory outside them'), async (t) => {
     const opened = await device();
     const [aLength, bLength] = small ? [2999, 2500] : [9001, 9003];
-    // Merge paths cross in sawtooth keys. The keys beyond the arrays must not be read.
+    // Sawtooth keys make merge paths cross. The keys beyond the arrays must not be read.
     const saw = (n: number, shift: number) =>
       Array.from({ length: n }, (_, i) => ((7 * i + shift) % 1000) * 9);
     const beyond = new Uint32Array(4096).fill(0xffff_ffff);

@@ -28,7 +28,7 @@ forEachDevice((title, device, small) => {
       const codec = codecArgument(keyCodec('u32'));
       for (const length of small ? [30] : [30, 300, 3000]) {
         for (const k of [1, 7, 29]) {
-          // One segment at a time, so that no other replaces what one writes too many. Few values: the threshold has ties.
+          // One segment at a time, so that no other overwrites its surplus. Few values: the threshold has ties.
           const keys = Uint32Array.from({ length }, () => random.below(9));
           const expected = [...keys.keys()]
             .toSorted((a, b) => (keys[a] ?? 0) - (keys[b] ?? 0) || a - b)

@@ -1,4 +1,4 @@
-/** What CI runs, skips and keeps: lanes, the rotation, the kernel cache and records of green lanes. */
+/** Which tests CI runs, skips and keeps: lanes, the rotation, the kernel cache and records of green lanes. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   existsSync,

@@ -11,7 +11,7 @@ test('test names and paths reach the chroot without shell interpretation', (t) =
     tree.program('unshare', 'shift; exec "$@"');
     tree.program('mount', ':');
     tree.program('chroot', 'printf "%s\\n" "$@" >> "$RECORD"');
-    // Named so that a shell which reads it would make a file.
+    // The name would make a shell create a file if it interpreted it.
     const folder = join(tree.folder, `$(touch "$PWNED")'; touch "$PWNED"; '`);
     mkdirSync(folder);
     renameSync(join(tree.folder, 'scripts'), join(folder, 'scripts'));

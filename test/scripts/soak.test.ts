@@ -4,7 +4,7 @@ import ava from 'ava';
 import { LayerControl, underLayer } from '../layer/layer.js';
 import { SHORT, soak } from '../soaks/short.js';
 
-const test = ava.serial; // each takes all of the processor
+const test = ava.serial; // each uses the whole processor
 
 interface Sample {
   readonly seconds: number;

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import ava from 'ava';
 import { SHORT, soak } from './short.js';
 
-const test = ava.serial; // each takes all of the processor
+const test = ava.serial; // each uses the whole processor
 
 test('a Sorter serves several clients with correct results, flat memory and reported latencies', (t) => {
   const { status, stdout, stderr } = spawnSync(process.execPath, [soak('soak.mjs'), ...SHORT], {

@@ -10,7 +10,7 @@ import { PLATFORMS } from '../platforms.js';
 const folder = mkdtempSync(join(tmpdir(), 'clsort-driver-cache-'));
 test.after.always(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Whoever the user is, nothing can be made below a file that is no folder. */
+/** For any user, nothing can be created below a file that is not a folder. */
 const NO_HOME = '/dev/null/home';
 const index = new URL('../../src/index.js', import.meta.url).href;
 

@@ -9,7 +9,7 @@ const folder = mkdtempSync(join(tmpdir(), 'clsort-runtime-'));
 test.after.always(() => rmSync(folder, { recursive: true, force: true }));
 const opencl = new URL('../../src/opencl/index.js', import.meta.url).href;
 
-/** A module that makes this Node say what another runtime or resolver says of itself. */
+/** A module that makes this Node identify as another runtime or resolver. */
 function posingAs(name: string, version: string, more = ''): string {
   const file = join(folder, `${name}.cjs`);
   const versions = `{ ...process.versions, ${name}: '${version}' }`;
@@ -17,7 +17,7 @@ function posingAs(name: string, version: string, more = ''): string {
   return file;
 }
 
-/** What is said where there is no addon. */
+/** The message when there is no addon. */
 function withoutAddon(args: readonly string[]): string {
   const program = `import(${JSON.stringify(opencl)}).then((cl) => cl.getPlatformIDs()).catch(({ message }) => console.log(message))`;
   const env = { ...process.env, CLSORT_ADDON: join(folder, 'missing.node') };

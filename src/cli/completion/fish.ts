@@ -1,4 +1,4 @@
-import type { CommandSpec, OptionSpec } from '../spec.js';
+import { ABOUT_OPTIONS, type CommandSpec, type OptionSpec } from '../spec.js';
 import { argumentCandidates, type Candidates, candidatesOf, visibleOptions } from './candidates.js';
 
 /** Returns a completion script for fish 3 and later. */
@@ -7,8 +7,8 @@ export function fishScript(specs: readonly CommandSpec[]): string {
   return [
     '# fish completion of clsort; once: clsort completion fish > ~/.config/fish/completions/clsort.fish',
     'complete -c clsort -f',
-    `complete -c clsort ${first} -s h -l help -d 'show what there is to say'`,
-    `complete -c clsort ${first} -s V -l version -d 'show the version'`,
+    `complete -c clsort ${first} -s h -l help -d ${quoteText(ABOUT_OPTIONS.help.describe)}`,
+    `complete -c clsort ${first} -s V -l version -d ${quoteText(ABOUT_OPTIONS.version.describe)}`,
     ...specs.map(({ name, describe }) => `complete -c clsort ${first} -a ${name} -d ${quoteText(describe)}`),
     ...specs.flatMap(commandLines),
   ].join('\n');

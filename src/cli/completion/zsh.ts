@@ -1,4 +1,4 @@
-import type { ArgumentSpec, CommandSpec, OptionSpec } from '../spec.js';
+import { ABOUT_OPTIONS, type ArgumentSpec, type CommandSpec, type OptionSpec } from '../spec.js';
 import { argumentCandidates, type Candidates, candidatesOf, formsOf, visibleOptions } from './candidates.js';
 
 /** Returns a completion script for zsh, to be sourced after compinit or installed as `_clsort` in a folder of fpath. */
@@ -10,8 +10,8 @@ _clsort() {
   local curcontext=$curcontext state line
   typeset -A opt_args
   _arguments -C \\
-    '(-h --help)'{-h,--help}'[show what there is to say]' \\
-    '(-V --version)'{-V,--version}'[show the version]' \\
+    '(-h --help)'{-h,--help}'${quoteText(`[${ABOUT_OPTIONS.help.describe}]`)} \\
+    '(-V --version)'{-V,--version}'${quoteText(`[${ABOUT_OPTIONS.version.describe}]`)} \\
     '1:command:->command' \\
     '*::argument:->argument'
   case $state in

@@ -3,7 +3,7 @@ import { type DeviceArguments, withDevice } from './device.js';
 import { type EngineArguments, type SchedulerArguments, withEngine, withScheduler } from './engine.js';
 
 export const command = 'batch <jobs>';
-export const describe = 'Sort many files, as a manifest lists them';
+export const describe = 'Sort many files listed in a manifest';
 
 export interface BatchArguments extends DeviceArguments, EngineArguments, SchedulerArguments {
   readonly jobs: string;
@@ -27,73 +27,76 @@ export const builder = (yargs: Argv) =>
     .positional('jobs', {
       type: 'string',
       demandOption: true,
-      describe: "manifest: JSON, YAML or one job a line; '-' for stdin",
+      describe: "manifest: JSON, YAML or one job per line; '-' for stdin",
     })
     .option('parallel', {
       type: 'number',
       nargs: 1,
       describe:
-        'jobs at once on a device, small ones counting less: some are read or written while another is sorted; default half as many as processors and one, 2 to 8',
+        'concurrent jobs per device, to overlap I/O with sorting; small jobs count less; default half the number of processors plus one, 2 to 8',
     })
     .option('memory', {
       alias: 'S',
       type: 'string',
       nargs: 1,
-      describe: 'most memory that all jobs together sort in, as 2G or 50%; default half of what is free',
+      describe: 'memory limit of all jobs together, such as 2G or 50%; default half of the free memory',
     })
     .option('journal', {
       type: 'string',
       nargs: 1,
-      describe: 'file that keeps what is done; default JOBS.journal, none for stdin',
+      describe: 'file that records completed jobs; default JOBS.journal, none for stdin',
     })
     .option('force', {
       type: 'boolean',
       default: false,
-      describe: 'do what the journal says to be done, too',
+      describe: 'rerun completed jobs',
     })
     .option('dry-run', {
       type: 'boolean',
       default: false,
-      describe: 'check all, and tell what would be done',
+      describe: 'check all jobs and print what would run',
     })
     .option('retries', {
       type: 'number',
       nargs: 1,
       default: 1,
-      describe: 'how often a job is tried again that may go well then',
+      describe: 'retries of a job after a temporary failure',
     })
-    .option('timeout', { type: 'number', nargs: 1, describe: 'seconds that a job may take; default any' })
+    .option('timeout', { type: 'number', nargs: 1, describe: 'time limit of a job in seconds; default none' })
     .option('fail-fast', {
       type: 'boolean',
       default: false,
-      describe: 'begin nothing more once a job has failed',
+      describe: 'start no more jobs after a failure',
     })
     .option('keep-going', {
       type: 'boolean',
       default: false,
-      describe: 'go on when a job has failed (default)',
+      describe: 'continue after a failure (default)',
     })
     .option('report', {
       type: 'string',
       array: true,
       nargs: 1,
-      describe: 'write a report: .json, .md, .xml (JUnit) or .html, with a timeline; may be repeated',
+      describe: 'write a report: .json, .md, .xml (JUnit) or .html with a timeline; may be repeated',
     })
     .option('json', {
       type: 'boolean',
-      describe: 'one JSON object a line: jobs, then summary; default where stdout is no terminal',
+      describe: 'print one JSON object per line: jobs, then summary; default when stdout is not a terminal',
     })
-    .example('$0 batch jobs.json', 'on the devices that the file names, or the best one')
-    .example('$0 batch jobs.yaml --device gpu,cpu', 'on two devices at the same time')
-    .example('$0 batch jobs.json --engine slurm --submit', 'a job is a task of an array')
-    .example('$0 batch jobs.json --report report.html', 'with a page that shows what took how long')
+    .group(['dry-run', 'force', 'parallel', 'retries', 'timeout', 'fail-fast'], 'Jobs:')
+    .group(['device', 'memory', 'engine'], 'Execution:')
+    .group(['report', 'json'], 'Output:')
+    .example('$0 batch jobs.json', 'devices from the manifest, or the best one')
+    .example('$0 batch jobs.yaml --device gpu,cpu', 'two devices at once')
+    .example('$0 batch jobs.json --engine slurm --submit', 'job array, with one task per job')
+    .example('$0 batch jobs.json --report report.html', 'page with the timeline')
     .epilogue(
       'The manifest: { "devices": ["gpu"], "defaults": { "dtype": "u32", "verify": true },\n' +
         '  "jobs": [{ "in": "a.u32", "out": "a.sorted" }, { "in": "*.f64", "out": "sorted/{name}{ext}",\n' +
         '  "argsort": true, "descending": true, "device": "host" }] }\n' +
         'Fields of a job: name in out dtype format to column axis header delimiter descending nan bits record keys\n' +
         '  argsort algorithm scan radixBits verify device tmp unique counts; of tables by columns head uniqueBy.\n' +
-        'Without dtype names and headers of the files say it.\n' +
-        'Files are relative to the manifest. A second run does only what is missing or has changed. A job that fails\n' +
-        'does not stop the others; the exit code is that of the first job that failed. See docs/batches.md.',
+        'Without dtype, names and headers of the files define it.\n' +
+        'Paths are relative to the manifest. A second run repeats only jobs whose files are missing or have changed.\n' +
+        'A failed job does not stop the others; the exit code is that of the first failed job. See docs/batches.md.',
     );

@@ -3,8 +3,7 @@ import { MODES } from '../../bench/modes.js';
 import { type DeviceArguments, withDevice } from './device.js';
 
 export const command = 'bench <what> [of]';
-export const describe =
-  'Measure this device: sorts, calls of every operation, or ladder, the steps of the lectures and what they claim';
+export const describe = 'Benchmark sorts, calls of every operation, or the ladders of the lectures';
 
 export interface BenchArguments extends DeviceArguments {
   readonly what: BenchName;
@@ -51,49 +50,54 @@ export const builder = (yargs: Argv) =>
     })
     .positional('of', {
       type: 'string',
-      describe: `ladder: only ${LADDER_NAMES.join(', ')}; by default all`,
+      describe: `ladder: one of ${LADDER_NAMES.join(', ')}; default all`,
       choices: LADDER_NAMES,
     })
     .option('count', {
       type: 'string',
-      describe: `number of keys: 1000, 1e6, 16Mi, 2^24, by default ${COUNT}; several, and ranges 2^10..2^24; calls: by default ${CALL_COUNTS.gpu} on a GPU, ${CALL_COUNTS.other} on others`,
+      describe: `numbers of keys, such as 1000,1e6,16Mi or 2^10..2^24; default ${COUNT}; calls: default ${CALL_COUNTS.gpu} on a GPU, ${CALL_COUNTS.other} on other devices`,
     })
     .option('json', {
       type: 'boolean',
       default: false,
-      describe: 'print { schema, device, …, rows } as JSON; ladder: and claims',
+      describe: 'print { schema, device, …, rows } as JSON; ladder: also claims',
     })
     .option('algorithm', {
       type: 'string',
       default: SORT_AXES.algorithm,
-      describe: 'sorts: names, with commas',
+      describe: 'sorts: algorithms, comma-separated',
     })
-    .option('dtype', { type: 'string', default: SORT_AXES.dtype, describe: 'sorts: key types, with commas' })
-    .option('mode', { type: 'string', default: SORT_AXES.mode, describe: `sorts: of ${MODES.join(' ')}` })
+    .option('dtype', { type: 'string', default: SORT_AXES.dtype, describe: 'sorts: dtypes, comma-separated' })
+    .option('mode', {
+      type: 'string',
+      default: SORT_AXES.mode,
+      describe: `sorts: modes, comma-separated: ${MODES.join(' ')}`,
+    })
     .option('distribution', {
       type: 'string',
       default: SORT_AXES.distribution,
-      describe: 'sorts: as clsort gen has them; uniform floats are random bits',
+      describe: 'sorts: distributions of clsort gen, comma-separated; uniform floats are random bits',
     })
     .option('operation', {
       type: 'string',
       default: 'all',
-      describe: 'calls: all, or with commas such as sort, argsort; topK and segmentedSort are all of theirs',
+      describe:
+        'calls: operations, comma-separated, such as sort,argsort; topK and segmentedSort include all of their variants',
     })
     .option('place', {
       type: 'string',
       default: 'both',
-      describe: 'calls: on device arrays (device), from typed array to typed array (host), or both',
+      describe: 'calls: device for device arrays, host for typed arrays, or both',
     })
     .option('chain', {
       type: 'number',
       default: 50,
-      describe: 'calls: most calls that are made without waiting in between',
+      describe: 'calls: maximum number of calls in a chain, without waiting in between',
     })
     .option('repeats', { type: 'number', default: 7, describe: 'repetitions of each case' })
     .option('csv', { type: 'boolean', default: false, describe: 'sorts, calls: print CSV' })
     .option('markdown', { type: 'boolean', default: false, describe: 'sorts, calls: print a Markdown table' })
-    .option('svg', { type: 'string', nargs: 1, describe: 'write a plot of speeds over n' })
+    .option('svg', { type: 'string', nargs: 1, describe: 'write a plot of speed by size' })
     .option('html', {
       type: 'string',
       nargs: 1,
@@ -102,22 +106,21 @@ export const builder = (yargs: Argv) =>
     .option('baseline', {
       type: 'string',
       nargs: 1,
-      describe: 'sorts, calls: JSON of an earlier run; exit 1 when slower beyond noise',
+      describe: 'sorts, calls: JSON of an earlier run; exit code 1 when slower beyond noise',
     })
-    .example('$0 bench sorts --count 64Ki,1Mi,16Mi --json', 'each size, verified, then timed')
+    .group(['count', 'algorithm', 'dtype', 'operation', 'device', 'repeats'], 'Cases:')
+    .group(['json', 'markdown', 'svg', 'html', 'baseline'], 'Output:')
+    .example('$0 bench sorts --count 64Ki,1Mi,16Mi --json', 'three sizes, each verified, then timed')
     .example(
       '$0 bench sorts --count 2^10..2^24:2 --algorithm auto,amd,tiled --html sorts.html',
-      'where which is the fastest, drawn',
+      'plot of three algorithms by size',
     )
     .example(
       '$0 bench calls --count 2^16..2^24:4 --operation sort,argsort,topK --place device',
-      'what a call takes beside its kernels, awaited and in a chain',
+      'call overhead, awaited and in a chain',
     )
-    .example(
-      '$0 bench ladder',
-      'how each step of the lectures fares here, and whether what they say of it holds',
-    )
+    .example('$0 bench ladder', 'speed of each step of the lectures, and whether their claims hold')
     .example(
       '$0 bench ladder reduce --count 2^10..2^28:2 --device gpu,cpu,host --html ladder.html',
-      'GPU or CPU? At each size, drawn',
+      'plot of GPU, CPU and host by size',
     );

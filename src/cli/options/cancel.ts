@@ -2,7 +2,7 @@ import type { Argv } from 'yargs';
 import { type FolderArguments, type RedisArguments, withRedis, withWorkersFolder } from './engine.js';
 
 export const command = 'cancel <id>';
-export const describe = 'Give up a sort over many machines, and remove what is kept of it';
+export const describe = 'Cancel a sort over many machines and remove its state';
 
 export interface CancelArguments extends RedisArguments, FolderArguments {
   readonly id: string;
@@ -13,6 +13,7 @@ export const builder = (yargs: Argv) =>
     .positional('id', {
       type: 'string',
       demandOption: true,
-      describe: 'id of the job, as its start has told it',
+      describe: 'job id, as printed when the job started',
     })
-    .example('$0 cancel 0123456789ab', 'by the shared folder, and by CLSORT_REDIS_URL');
+    .group(['workers-folder', 'redis', 'queue'], 'Job:')
+    .example('$0 cancel 0123456789ab', 'shared folder and CLSORT_REDIS_URL');

@@ -20,10 +20,13 @@ export const builder = (yargs: Argv) =>
     .option('against', {
       type: 'string',
       nargs: 1,
-      describe: 'also check that FILE holds the keys of this file, each as often',
+      describe: 'also check that FILE is a permutation of this file',
     })
-    .option('json', { type: 'boolean', default: false, describe: 'result as JSON' })
+    .option('json', { type: 'boolean', default: false, describe: 'print the result as JSON' })
+    .group(['dtype', 'column', 'record', 'key'], 'Input:')
+    .group(['descending', 'nan', 'axis'], 'Order:')
+    .group(['against', 'json'], 'Result:')
     .example('$0 check out.u32 --against in.u32', 'order and permutation')
-    .example('$0 check out.npy --against in.f64be.gz', 'in any two formats')
-    .example('$0 check out.dat --record 100 --key 0:10', 'records of 100 bytes, by the first ten')
-    .epilogue('Exit code 0 when the file is sorted (and a permutation), 1 when it is not.');
+    .example('$0 check out.npy --against in.f64be.gz', 'files of two formats')
+    .example('$0 check out.dat --record 100 --key 0:10', 'records of 100 bytes, by the first 10 bytes')
+    .epilogue('The exit code is 0 if the file is sorted (and a permutation), and 1 if it is not.');

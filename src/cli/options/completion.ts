@@ -1,7 +1,7 @@
 import type { Argv } from 'yargs';
 
 export const command = 'completion <shell>';
-export const describe = 'Print a script with which a shell completes clsort';
+export const describe = 'Print a completion script for a shell';
 
 /** Supported shells. */
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
@@ -20,5 +20,5 @@ export const builder = (yargs: Argv) =>
       demandOption: true,
       describe: SHELLS.join(', '),
     })
-    .example('source <($0 completion bash)', 'in ~/.bashrc; the same with zsh in ~/.zshrc')
-    .example('$0 completion fish > ~/.config/fish/completions/clsort.fish', 'once');
+    .example('source <($0 completion bash)', 'in ~/.bashrc; for zsh, likewise in ~/.zshrc')
+    .example('$0 completion fish > ~/.config/fish/completions/clsort.fish', 'install for fish');

@@ -2,8 +2,7 @@ import type { Argv } from 'yargs';
 import { type RunArguments, withRun } from './run.js';
 
 export const command = 'demo';
-export const describe =
-  'Draw 32 keys below 1000, sort them on a device, and tell the time there and on the host';
+export const describe = 'Sort 32 random keys below 1000 and print the device time and the host time';
 
 export interface DemoArguments extends RunArguments {
   readonly count: string;
@@ -14,12 +13,18 @@ export interface DemoArguments extends RunArguments {
 
 export const builder = (yargs: Argv) =>
   withRun(yargs)
-    .option('count', { type: 'string', default: '32', describe: 'how many keys' })
-    .option('max', { type: 'string', default: '1000', describe: 'keys are whole numbers below this' })
-    .option('seed', { type: 'string', describe: 'same seed, same keys; by default others each time' })
-    .option('algorithm', { type: 'string', default: 'amd', describe: 'which sort of the device' })
-    .example('$0 demo', 'the keys on one line, tab-separated, and sorted on the next')
+    .option('count', { type: 'string', default: '32', describe: 'number of keys' })
+    .option('max', {
+      type: 'string',
+      default: '1000',
+      describe: 'exclusive upper bound of the keys, which are whole numbers',
+    })
+    .option('seed', { type: 'string', describe: 'seed of the keys; default random' })
+    .option('algorithm', { type: 'string', default: 'amd', describe: 'algorithm on the device' })
+    .group(['count', 'max', 'seed'], 'Keys:')
+    .group(['algorithm', 'device', 'json'], 'Execution:')
+    .example('$0 demo', 'a line of keys, tab-separated, and a line of sorted keys')
     .example(
       '$0 demo --count 1e6 --device gpu',
-      'as many as make a difference; only the first ones are shown',
+      'enough keys to benefit from a GPU; prints only the first ones',
     );

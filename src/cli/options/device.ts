@@ -17,5 +17,5 @@ export const withDevice = <T>(yargs: Argv<T>, { unnamed = 'auto', words = false 
     type: 'string',
     array: true,
     ...(!words && { nargs: 1 }),
-    describe: `auto, cpu, gpu, host, all, P:D or a part of a name; several with commas, or repeated; default ${unnamed}`,
+    describe: `auto, cpu, gpu, host, all, P:D or part of a name; comma-separated or repeated; default ${unnamed}`,
   });

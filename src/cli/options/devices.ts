@@ -2,7 +2,7 @@ import type { Argv } from 'yargs';
 import { type DeviceArguments, withDevice } from './device.js';
 
 export const command = 'devices';
-export const describe = 'List the OpenCL devices of this machine, or which algorithms may be used on them';
+export const describe = 'List the OpenCL devices, or the algorithms that are usable on them';
 
 export interface DevicesArguments extends DeviceArguments {
   readonly json: boolean;
@@ -20,15 +20,26 @@ export const builder = (yargs: Argv) =>
     .option('certify', {
       type: 'boolean',
       default: false,
-      describe: 'test each algorithm on each device anew, and keep what comes out',
+      describe: 'rerun the self-test of each algorithm on each device and save the results',
     })
-    .option('algorithm', { type: 'string', array: true, describe: 'certify only these algorithms' })
-    .option('timeout', { type: 'number', default: 120, describe: 'seconds for one cell of --certify' })
+    .option('algorithm', {
+      type: 'string',
+      array: true,
+      describe: 'with --certify, test only these algorithms',
+    })
+    .option('timeout', {
+      type: 'number',
+      default: 120,
+      describe: 'with --certify, time limit of one self-test in seconds',
+    })
     .option('child', { type: 'string', hidden: true })
     .option('from', { type: 'number', default: 0, hidden: true })
+    .group(['device'], 'Selection:')
+    .group(['certify', 'algorithm', 'timeout'], 'Self-test:')
+    .group(['json'], 'Output:')
     .example('$0 devices', 'ids and names for --device')
-    .example('$0 devices --certify', 'what may be used where, and why not')
+    .example('$0 devices --certify', 'usable algorithms by device, and causes of failures')
     .epilogue(
-      'An algorithm that fails its self-test is left out on that device until the driver, the device or ' +
-        'clsort changes, or --certify finds otherwise. Exit code 1 when one failed, crashed or did not end.',
+      'An algorithm that fails its self-test is not used on that device until the driver, the device or ' +
+        'clsort changes, or --certify passes. The exit code is 1 if a self-test fails, crashes or times out.',
     );

@@ -14,7 +14,7 @@ export const withCounts = <T>(yargs: Argv<T>) =>
   yargs.option('counts', {
     type: 'string',
     nargs: 1,
-    describe: 'file for how often each distinct key was there, as u64',
+    describe: 'output file for the count of each distinct key, as u64',
   });
 
 /** Adds --unique and --counts. */
@@ -24,7 +24,6 @@ export const withUnique = <T>(yargs: Argv<T>) =>
       alias: 'u',
       type: 'boolean',
       default: false,
-      describe:
-        'write of equal keys (records: those whose keys are equal; tables: equal rows) only the first',
+      describe: 'write only the first of equal keys (records: with equal keys; tables: equal rows)',
     }),
   );

@@ -15,13 +15,13 @@ export const withRedis = <T>(yargs: Argv<T>) =>
       type: 'string',
       nargs: 1,
       describe:
-        'where Redis is, redis://HOST:PORT; better in CLSORT_REDIS_URL, since others see a command line',
+        'URL of Redis, redis://HOST:PORT; prefer CLSORT_REDIS_URL, since other users can see a command line',
     })
     .option('queue', {
       type: 'string',
       nargs: 1,
       default: 'default',
-      describe: 'a queue of workers, such as those of one kind of device',
+      describe: 'queue of workers, such as those with one kind of device',
     });
 
 export interface FolderArguments {
@@ -33,7 +33,7 @@ export const withWorkersFolder = <T>(yargs: Argv<T>, fallback: string) =>
   yargs.option('workers-folder', {
     type: 'string',
     nargs: 1,
-    describe: `the folder that all workers share, as it is called here; default ${fallback}`,
+    describe: `folder shared by all workers, as a path on this machine; default ${fallback}`,
   });
 
 export interface EngineArguments extends RedisArguments, FolderArguments {
@@ -47,7 +47,7 @@ export const withEngine = <T>(yargs: Argv<T>, engines: readonly string[], fallba
       yargs.option('engine', {
         type: 'string',
         choices: [...engines],
-        describe: 'run it over many machines, and who runs it: docs/many-machines.md',
+        describe: 'run on many machines, with this engine; see docs/many-machines.md',
       }),
     ),
     fallback,
@@ -67,7 +67,7 @@ export interface SchedulerArguments {
 /** Adds the options for schedulers. */
 export const withScheduler = <T>(yargs: Argv<T>) =>
   yargs
-    .option('submit', { type: 'boolean', default: false, describe: 'with --engine slurm, submit it' })
+    .option('submit', { type: 'boolean', default: false, describe: 'with --engine slurm, submit the job' })
     .option('print', {
       type: 'boolean',
       default: false,
@@ -76,23 +76,23 @@ export const withScheduler = <T>(yargs: Argv<T>) =>
     .option('command', {
       type: 'string',
       nargs: 1,
-      describe: 'with slurm or kubernetes, how clsort is called there; default as here, and clsort',
+      describe: 'command that runs clsort there; default the current one with slurm, clsort with kubernetes',
     })
     .option('sbatch', {
       type: 'string',
       nargs: 1,
-      describe: 'words for every sbatch, as --sbatch="--partition=gpu --gres=gpu:1"',
+      describe: 'with slurm, arguments for every sbatch, such as --sbatch="--partition=gpu --gres=gpu:1"',
     })
-    .option('image', { type: 'string', nargs: 1, describe: 'with kubernetes, the image that has clsort' })
+    .option('image', { type: 'string', nargs: 1, describe: 'with kubernetes, container image with clsort' })
     .option('claim', {
       type: 'string',
       nargs: 1,
-      describe: 'with kubernetes, the claim of the shared volume; default clsort',
+      describe: 'with kubernetes, claim of the shared volume; default clsort',
     })
     .option('resource', {
       type: 'string',
       nargs: 1,
-      describe: 'with kubernetes, what a pod that sorts is given, as the device plugin names it: NAME=COUNT',
+      describe: 'with kubernetes, resource of a sorting pod, as the device plugin names it: NAME=COUNT',
     });
 
 /**
@@ -118,11 +118,11 @@ export const withCluster = <T>(yargs: Argv<T>) =>
       .option('partitions', {
         type: 'number',
         nargs: 1,
-        describe: 'with --engine, into how many parts, about; default by size',
+        describe: 'with --engine, approximate number of partitions; default by size',
       })
       .option('shards', {
         type: 'number',
         nargs: 1,
-        describe: 'with --engine, in how many stretches the input is read, about; default by size',
+        describe: 'with --engine, approximate number of shards of the input; default by size',
       }),
   );

@@ -5,8 +5,7 @@ import { type DeviceArguments, withDevice } from './device.js';
 import { OPS } from './op.js';
 
 export const command = 'explain [keys..]';
-export const describe =
-  'Show how a sort, a reduction, a scan or a histogram works, with numbers from the device';
+export const describe = 'Show how a sort, reduction, scan or histogram works, with data from the device';
 
 export interface ExplainArguments extends DeviceArguments {
   readonly keys: readonly string[] | undefined;
@@ -33,38 +32,52 @@ const STEPS = Object.entries(EXPLAINED)
 
 export const builder = (yargs: Argv) =>
   withDevice(yargs)
-    .positional('keys', { type: 'string', array: true, describe: 'the keys, such as 7 14 4 1' })
+    .positional('keys', { type: 'string', array: true, describe: 'keys, such as 7 14 4 1' })
     .option('algorithm', {
       type: 'string',
       choices: EXPLAINED_NAMES,
       default: 'split',
-      describe: 'which sort, or reduce, scan, histogram',
+      describe: 'sorting algorithm, or reduce, scan, histogram',
     })
-    .option('step', { type: 'string', describe: `which step or form of it, by default the first: ${STEPS}` })
+    .option('step', {
+      type: 'string',
+      describe: `step or variant of the algorithm; default the first: ${STEPS}`,
+    })
     .option('bits', {
       type: 'string',
-      describe: 'sort by bits A to B of the code only, as A:B, or by the lowest B; of a histogram its bins',
+      describe:
+        'sort only by bits A to B of the encoded keys, as A:B, or by the lowest B bits; histogram: bits of the bins',
     })
-    .option('radix-bits', { type: 'number', describe: 'bits of a digit of split, 1 to 4' })
-    .option('scan', { type: 'string', choices: ['3', '5'], describe: 'kernels of the scan of amd' })
-    .option('op', { type: 'string', choices: [...OPS], describe: 'of reduce, by default sum' })
-    .option('random', { type: 'string', nargs: 1, describe: 'so many keys drawn at random, instead of KEYS' })
+    .option('radix-bits', { type: 'number', describe: 'split: bits of a digit, 1 to 4' })
+    .option('scan', { type: 'string', choices: ['3', '5'], describe: 'amd: number of kernels of the scan' })
+    .option('op', { type: 'string', choices: [...OPS], describe: 'reduce: operator; default sum' })
+    .option('random', { type: 'string', nargs: 1, describe: 'number of random keys, instead of KEYS' })
     .option('max', {
       type: 'string',
       nargs: 1,
-      describe: 'keys that are drawn are whole numbers below this; by default 1000',
+      describe: 'exclusive upper bound of random keys, which are whole numbers; default 1000',
     })
-    .option('seed', { type: 'string', default: '1', describe: 'same seed, same keys; 64 bits' })
-    .option('pairs', { type: 'boolean', default: false, describe: 'a value beside each key, v0 v1 v2 ...' })
+    .option('seed', { type: 'string', default: '1', describe: 'seed of the random keys, 64 bits' })
+    .option('pairs', {
+      type: 'boolean',
+      default: false,
+      describe: 'sort pairs, with the values v0 v1 v2 ...',
+    })
     .option('descending', { alias: 'r', type: 'boolean', default: false, describe: 'largest key first' })
-    .option('dtype', { type: 'string', describe: `${DTYPES.join(' ')}; by default as the keys look` })
+    .option('dtype', {
+      type: 'string',
+      describe: `dtype of the keys: ${DTYPES.join(' ')}; detected by default`,
+    })
     .option('json', { type: 'boolean', default: false, describe: 'print the data as JSON' })
-    .option('html', { type: 'string', nargs: 1, describe: 'write a page to walk through in a browser' })
-    .example('$0 explain --descending -- -inf -0 nan', "keys that begin like options stand behind '--'")
+    .option('html', { type: 'string', nargs: 1, describe: 'write a page to step through in a browser' })
+    .group(['algorithm', 'step', 'device'], 'Algorithm:')
+    .group(['random', 'max', 'seed', 'dtype', 'pairs', 'descending'], 'Keys:')
+    .group(['json', 'html'], 'Output:')
+    .example('$0 explain --descending -- -inf -0 nan', "keys that look like options, after '--'")
     .example('$0 explain 7 14 4 1 --bits 4', 'four keys, bit by bit')
-    .example('$0 explain 3 1 2 --algorithm bitonic', 'the comparators of a network')
+    .example('$0 explain 3 1 2 --algorithm bitonic', 'comparators of a sorting network')
     .example('$0 explain --random 64 --algorithm amd --scan 5 --bits 8', 'blocks, bins and all seven kernels')
     .example(
       '$0 explain --random 32 --algorithm reduce --step compacted --html reduce.html',
-      'a step of a ladder',
+      'step of a ladder',
     );

@@ -3,7 +3,7 @@ import { DISTRIBUTIONS } from '../../io/gen.js';
 import { type TextArguments, withDtype, withText, withTo } from './key-files.js';
 
 export const command = 'gen';
-export const describe = 'Make a file of test keys from a seed';
+export const describe = 'Generate a file of test keys from a seed';
 
 export interface GenArguments extends TextArguments {
   readonly dtype: string | undefined;
@@ -18,26 +18,32 @@ export interface GenArguments extends TextArguments {
 
 export const builder = (yargs: Argv) =>
   withTo(withText(withDtype(yargs)))
-    .option('format', { type: 'string', default: 'auto', describe: 'the same as --to' })
-    .option('count', { type: 'string', demandOption: true, describe: 'how many: 1000, 1e6, 16Mi, 2^24' })
+    .option('format', { type: 'string', default: 'auto', describe: 'same as --to' })
+    .option('count', {
+      type: 'string',
+      demandOption: true,
+      describe: 'number of keys: 1000, 1e6, 16Mi, 2^24',
+    })
     .option('distribution', {
       type: 'string',
       default: 'uniform',
-      describe: `${DISTRIBUTIONS.join(' ')}; uniform floats are in [0, 1), random-bits are any bit patterns`,
+      describe: `${DISTRIBUTIONS.join(' ')}; uniform floats are in [0, 1), random-bits are arbitrary bit patterns`,
     })
     .option('range', {
       type: 'string',
       nargs: 1,
-      describe: 'uniform numbers from A to B instead, both included, as A:B; of floats below B',
+      describe: 'uniform keys from A to B, as A:B; B is inclusive for integers, exclusive for floats',
     })
-    .option('seed', { type: 'string', default: '1', describe: 'same seed, same file; 64 bits' })
+    .option('seed', { type: 'string', default: '1', describe: 'seed of the keys, 64 bits' })
     .option('out', {
       alias: 'o',
       type: 'string',
       nargs: 1,
       demandOption: true,
-      describe: "file, '-' for stdout",
+      describe: "output file, '-' for stdout",
     })
+    .group(['count', 'dtype', 'distribution', 'range', 'seed'], 'Keys:')
+    .group(['out', 'to'], 'Output:')
     .example('$0 gen --count 16Mi -o in.u32', '64 MiB of uniform keys')
     .example('$0 gen --count 32 --range 0:999 -o small.i32', 'keys below 1000')
     .example('$0 gen --dtype f64 --count 1e6 --distribution special -o in.npy', 'NaNs, infinities, zeros');

@@ -3,7 +3,7 @@ import { type InputArguments, withDtype, withInput } from './key-files.js';
 import { type RunArguments, withRun } from './run.js';
 
 export const command = 'histogram <in..>';
-export const describe = 'Tell how many keys of files are in each bin';
+export const describe = 'Count the keys of files in bins';
 
 export interface HistogramArguments extends InputArguments, RunArguments {
   readonly in: readonly string[];
@@ -19,26 +19,29 @@ export const builder = (yargs: Argv) =>
       type: 'string',
       array: true,
       demandOption: true,
-      describe: "files of keys of one dtype, '-' for stdin",
+      describe: "files of keys with one dtype, '-' for stdin",
     })
-    .option('bins', { type: 'number', describe: 'how many bins of the range, by default 10' })
+    .option('bins', { type: 'number', describe: 'number of bins; default 10' })
     .option('range', {
       type: 'string',
       nargs: 1,
-      describe: 'from A to B, as A:B; by default from the smallest key to the largest',
+      describe: 'range of the bins, as A:B; default from the smallest to the largest key',
     })
     .option('edges', {
       type: 'string',
       nargs: 1,
-      describe: 'edges of the bins instead, with commas: 0,10,100',
+      describe: 'edges of the bins instead, comma-separated: 0,10,100',
     })
     .option('bits', {
       type: 'string',
-      describe: 'a bin for each digit in bits A to B of the code instead, as A:B',
+      describe: 'one bin for each digit in bits A to B of the encoded keys instead, as A:B',
     })
-    .example('$0 histogram prices.f64 --bins 20', 'a table of 20 bins')
-    .example('$0 histogram image.u8 --bits 0:8 --json', 'how often each byte is there')
+    .group(['dtype', 'column'], 'Input:')
+    .group(['bins', 'range', 'edges', 'bits'], 'Bins:')
+    .group(['device', 'json'], 'Execution:')
+    .example('$0 histogram prices.f64 --bins 20', 'table of 20 bins')
+    .example('$0 histogram image.u8 --bits 0:8 --json', 'count of each byte value')
     .epilogue(
-      'A bin holds the keys from its lower edge on that are below the next one, the last bin its upper edge too; NaN is in no ' +
-        'bin, unless bins are digits. Without --range the files are read twice, so that stdin needs one.',
+      'A bin includes its lower edge and excludes its upper edge; the last bin includes both. NaN is in no ' +
+        'bin unless the bins are digits. Without --range the files are read twice, so stdin requires --range.',
     );

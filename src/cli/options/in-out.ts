@@ -11,7 +11,7 @@ export interface InOutArguments {
  *
  * @param what description of the inputs, in the plural
  */
-export const withInOut = <T>(yargs: Argv<T>, what = 'files of keys of one dtype') =>
+export const withInOut = <T>(yargs: Argv<T>, what = 'files of keys with one dtype') =>
   yargs
     .positional('in', {
       type: 'string',
@@ -24,5 +24,5 @@ export const withInOut = <T>(yargs: Argv<T>, what = 'files of keys of one dtype'
       type: 'string',
       nargs: 1,
       demandOption: true,
-      describe: "result, '-' for stdout",
+      describe: "output file, '-' for stdout",
     });

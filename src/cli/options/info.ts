@@ -2,7 +2,7 @@ import type { Argv } from 'yargs';
 import { type InputArguments, withAxis, withDtype, withInput } from './key-files.js';
 
 export const command = 'info <file>';
-export const describe = 'Tell what a file of keys holds: format, dtype, count, range, order';
+export const describe = 'Print the format, dtype, count, range and order of a file of keys';
 
 export interface InfoArguments extends InputArguments {
   readonly file: string;
@@ -13,8 +13,10 @@ export interface InfoArguments extends InputArguments {
 export const builder = (yargs: Argv) =>
   withAxis(withInput(withDtype(yargs)))
     .positional('file', { type: 'string', demandOption: true, describe: "file of keys, '-' for stdin" })
-    .option('json', { type: 'boolean', default: false, describe: 'result as JSON' })
-    .example('$0 info prices.npy', 'what its header says, and what its keys are like')
+    .option('json', { type: 'boolean', default: false, describe: 'print the result as JSON' })
+    .group(['dtype', 'format', 'column', 'axis'], 'Input:')
+    .group(['json'], 'Output:')
+    .example('$0 info prices.npy', 'header and properties of the keys')
     .epilogue(
-      'The file is read once. With --json numbers are strings, since JSON has neither 64 bits nor infinity.',
+      'The file is read once. With --json, numbers are strings, since JSON has neither 64-bit integers nor infinity.',
     );

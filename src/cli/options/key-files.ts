@@ -9,7 +9,7 @@ const FORMATS = KEY_FORMATS.join(' ');
 export const withDtype = <T>(yargs: Argv<T>) =>
   yargs.option('dtype', {
     type: 'string',
-    describe: `what raw keys are where the name does not say it: ${DTYPES.join(' ')}; f64be for big-endian`,
+    describe: `dtype of raw keys if the file name does not define it: ${DTYPES.join(' ')}; f64be is big-endian`,
   });
 
 /** Options about text, for input and output. */
@@ -30,45 +30,48 @@ export const withText = <T>(yargs: Argv<T>) =>
   yargs
     .option('header', {
       type: 'boolean',
-      describe:
-        'the first line of a CSV or TSV has names; detected by default, and the output has one as the input',
+      describe: 'CSV and TSV have a header; detected by default; the output has one if the input does',
     })
     .option('no-header', {
       type: 'boolean',
-      describe: 'a CSV or TSV has no line of names, nor has the output',
+      describe: 'CSV and TSV have no header, nor does the output',
     })
     .option('delimiter', {
       alias: 't',
       type: 'string',
       nargs: 1,
-      describe: "delimiter of a CSV, such as ';' or '\\t'; detected by default",
+      describe: "CSV delimiter, such as ';' or '\\t'; detected by default",
     })
-    .option('comment', { type: 'string', nargs: 1, describe: 'lines of a CSV that begin so are left out' })
+    .option('comment', {
+      type: 'string',
+      nargs: 1,
+      describe: 'prefix of comment lines in a CSV, which are skipped',
+    })
     .option('skip', {
       type: 'number',
       nargs: 1,
-      describe: 'lines at the beginning of a CSV that are left out',
+      describe: 'number of lines to skip at the beginning of a CSV',
     })
     .option('ragged', {
       type: 'string',
       choices: ['error', 'fill', 'skip'] as const,
-      describe: 'lines of a CSV with another number of fields; by default an error',
+      describe: 'CSV lines with a different number of fields; default error',
     })
     .option('na', {
       type: 'string',
       array: true,
       nargs: 1,
-      describe: 'a value of a text that stands for a missing one, such as N/A; may be repeated',
+      describe: 'text that represents a missing value, such as N/A; may be repeated',
     })
     .option('decimal', {
       type: 'string',
       nargs: 1,
-      describe: 'decimal separator of numbers in texts, by default .',
+      describe: 'decimal separator in text; default .',
     })
     .option('thousands', {
       type: 'string',
       nargs: 1,
-      describe: 'separator of groups of three digits in texts',
+      describe: 'thousands separator in text',
     });
 
 export interface InputArguments extends TextArguments {
@@ -83,16 +86,16 @@ export const withInput = <T>(yargs: Argv<T>) =>
     .option('format', {
       type: 'string',
       default: 'auto',
-      describe: `what the input is: ${FORMATS}; raw: keys, whatever names and headers say`,
+      describe: `input format: ${FORMATS}; raw ignores file names and headers`,
     })
-    .option('column', { type: 'string', describe: 'take one column: by its number from 0, or by its name' });
+    .option('column', { type: 'string', describe: 'read one column, by its index from 0 or its name' });
 
 /** Adds --axis. */
 export const withAxis = <T>(yargs: Argv<T>) =>
   yargs.option('axis', {
     type: 'number',
     default: -1,
-    describe: 'of a matrix, what is in order by itself: 0 each column, 1 each row (-1: the last axis)',
+    describe: 'axis along which a matrix is sorted: 0 for columns, 1 for rows, -1 for the last axis',
   });
 
 export interface OutputArguments {
@@ -103,5 +106,5 @@ export interface OutputArguments {
 export const withTo = <T>(yargs: Argv<T>) =>
   yargs.option('to', {
     type: 'string',
-    describe: `what the output is where its name does not say it: ${FORMATS}; by default as the input`,
+    describe: `output format if the file name does not define it: ${FORMATS}; default that of the input`,
   });

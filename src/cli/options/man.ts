@@ -5,5 +5,5 @@ export const describe = 'Print the manual page';
 
 export const builder = (yargs: Argv) =>
   yargs
-    .example('$0 man | man -l -', 'read it')
-    .example('$0 man > ~/.local/share/man/man1/clsort.1', "keep it for 'man clsort'");
+    .example('$0 man | man -l -', 'show the page')
+    .example('$0 man > ~/.local/share/man/man1/clsort.1', "install for 'man clsort'");

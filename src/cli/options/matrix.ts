@@ -3,7 +3,7 @@ import { DTYPES } from '../../keys/dtype.js';
 import { type DeviceArguments, withDevice } from './device.js';
 
 export const command = 'matrix';
-export const describe = 'Try every algorithm, operation, type and size on every device';
+export const describe = 'Test every algorithm, operation, dtype and size on every device';
 
 export interface MatrixArguments extends DeviceArguments {
   readonly quick: boolean;
@@ -29,65 +29,68 @@ export const builder = (yargs: Argv) =>
     .option('quick', {
       type: 'boolean',
       default: false,
-      describe: 'two sizes, ascending, keys alone; operations once',
+      describe: 'two sizes, ascending, keys only; each operation once',
     })
     .option('full', {
       type: 'boolean',
       default: false,
-      describe: 'up to 2^20 + 3 keys, NaN first as well, keys that are few, sorted or all the same',
+      describe: 'up to 2^20 + 3 keys, also NaN first; few distinct, sorted and equal keys',
     })
     .option('only', {
       type: 'string',
       array: true,
       nargs: 1,
-      describe: 'only cases such as algorithm=tiled,dtype=u32|f64, or by names: topK,u32; may be repeated',
+      describe: 'only matching cases, such as algorithm=tiled,dtype=u32|f64 or topK,u32; may be repeated',
     })
     .option('algorithm', {
       type: 'string',
       array: true,
-      describe: 'only these algorithms; with commas, or repeated',
+      describe: 'only these algorithms; comma-separated or repeated',
     })
     .option('dtype', {
       type: 'string',
       array: true,
-      describe: `only these types, of ${DTYPES.join(' ')}; with commas, or repeated`,
+      describe: `only these dtypes, of ${DTYPES.join(' ')}; comma-separated or repeated`,
     })
-    .option('seed', { type: 'string', nargs: 1, default: '1', describe: 'where all keys come from' })
-    .option('timeout', { type: 'number', default: 120, describe: 'seconds for one case' })
-    .option('json', { type: 'boolean', default: false, describe: 'print one report of all cells as JSON' })
-    .option('markdown', { type: 'boolean', default: false, describe: 'print it as Markdown' })
+    .option('seed', { type: 'string', nargs: 1, default: '1', describe: 'seed of all keys' })
+    .option('timeout', { type: 'number', default: 120, describe: 'time limit of one case in seconds' })
+    .option('json', { type: 'boolean', default: false, describe: 'print one report of all cases as JSON' })
+    .option('markdown', { type: 'boolean', default: false, describe: 'print the report as Markdown' })
     .option('html', {
       type: 'string',
       nargs: 1,
-      describe: 'write it as a page, with filters and details of each cell',
+      describe: 'write the report as a page, with filters and details of each case',
     })
-    .option('junit', { type: 'string', nargs: 1, describe: 'write it as JUnit XML' })
+    .option('junit', { type: 'string', nargs: 1, describe: 'write the report as JUnit XML' })
     .option('read', {
       type: 'string',
       array: true,
-      describe: 'try nothing: draw these reports of earlier runs (--json), together',
+      describe: 'combine these reports of earlier runs (--json) instead of testing',
     })
     .option('compare', {
       type: 'string',
       array: true,
       nargs: 2,
-      describe: 'try nothing: tell what the second of two reports (--json) has that the first has not',
+      describe: 'compare two reports of earlier runs (--json) instead of testing',
     })
     .option('factor', {
       type: 'number',
       nargs: 1,
       default: 2,
-      describe: 'compare: how many times as long a call has to take to be slower',
+      describe: 'with --compare, factor of time from which a call counts as slower',
     })
     .option('child', { type: 'string', hidden: true })
-    .example('$0 matrix --quick', 'a few minutes, every device')
-    .example('$0 matrix --device gpu --json > before.json', 'then update the driver, do it again, and')
-    .example('$0 matrix --compare before.json after.json', 'tells what has changed')
-    .example("$0 matrix --only 'algorithm=tiled,dtype=u32|f64' --html tiled.html", 'a part, as a page')
+    .group(['device', 'quick', 'full', 'only', 'algorithm', 'dtype', 'timeout'], 'Cases:')
+    .group(['json', 'markdown', 'html'], 'Output:')
+    .group(['read', 'compare'], 'Reports:')
+    .example('$0 matrix --quick', 'every device, in a few minutes')
+    .example('$0 matrix --device gpu --json > before.json', 'before and after a driver update')
+    .example('$0 matrix --compare before.json after.json', 'changes between two reports')
+    .example("$0 matrix --only 'algorithm=tiled,dtype=u32|f64' --html tiled.html", 'some cases, as a page')
     .epilogue(
-      'A table on a terminal, else one JSON object a line, a case each. Outcomes: ok; skipped, what is not for the device; ' +
-        'wrong, by comparison with a reference of its own; error; crash; timeout; and why.\n' +
-        'Axes of --only: operation algorithm dtype n order keys. A term is axis=value|value, or values; commas mean and.\n' +
-        'Cases run in a process of their own, so that a driver that crashes or hangs fails its own cell.\n' +
-        'Exit code 1 when a case is wrong, error, crash or timeout, or with --compare when anything became worse.',
+      'Prints a table on a terminal, otherwise one JSON object per line and case. Outcomes, with causes: ok; skipped (not applicable ' +
+        'to the device); wrong (differs from an independent reference); error; crash; timeout.\n' +
+        'Axes of --only: operation algorithm dtype n order keys. A term is axis=value|value, or values; a comma means and.\n' +
+        'Each case runs in its own process, so a driver that crashes or hangs fails only that case.\n' +
+        'The exit code is 1 if a case is wrong, error, crash or timeout, or if --compare finds a regression.',
     );

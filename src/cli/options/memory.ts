@@ -17,7 +17,7 @@ export const withBudget = <T>(yargs: Argv<T>) =>
     alias: 'S',
     type: 'string',
     nargs: 1,
-    describe: 'most memory to sort in, as 2G or 50%; default half of what is free',
+    describe: 'memory limit, such as 2G or 50%; default half of the free memory',
   });
 
 /** Adds --memory, --tmp, --resume and --restart. */
@@ -27,15 +27,15 @@ export const withMemory = <T>(yargs: Argv<T>) =>
       alias: 'T',
       type: 'string',
       nargs: 1,
-      describe: 'folder for temporary files; default that of OUT',
+      describe: 'folder for temporary files; default the folder of OUT',
     })
     .option('resume', {
       type: 'boolean',
       default: false,
-      describe: 'resume an interrupted sort of more than memory holds',
+      describe: 'resume an interrupted external sort',
     })
     .option('restart', {
       type: 'boolean',
       default: false,
-      describe: 'give up what an interrupted sort has done, and begin anew',
+      describe: 'discard the progress of an interrupted external sort and start over',
     });

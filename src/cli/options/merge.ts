@@ -25,15 +25,19 @@ export interface MergeArguments
 export const builder = (yargs: Argv) =>
   withInOut(
     withRun(withUnique(withBudget(withTo(withInput(withRecords(withOrder(yargs))))))),
-    'sorted files of keys of one dtype',
+    'sorted files of keys with one dtype',
   )
-    .example('$0 merge a.npy b.f64 c.f64be.gz -o all.npy', 'in any formats, and in memory for a part of each')
-    .example('$0 merge monday.u32 tuesday.u32 -u -o both.u32', 'each key once')
+    .group(['dtype', 'column'], 'Input:')
+    .group(['descending', 'nan'], 'Order:')
+    .group(['out', 'to', 'unique', 'counts'], 'Output:')
+    .group(['memory', 'json'], 'Execution:')
+    .example('$0 merge a.npy b.f64 c.f64be.gz -o all.npy', 'inputs of different formats, read in pieces')
+    .example('$0 merge monday.u32 tuesday.u32 -u -o both.u32', 'distinct keys')
     .example(
       '$0 merge a.dat b.dat -o all.dat --record 100 --key 0:10',
-      'records of 100 bytes, by the first ten',
+      'records of 100 bytes, by the first 10 bytes',
     )
     .epilogue(
-      'Equal keys stay in the order of the files. A file that is not sorted as the options say is refused, with the ' +
-        'position of the first key that is out of order; OUT is replaced when all is well.',
+      'Equal keys keep the order of the files. A file that is not in the given order is rejected with the ' +
+        'position of the first key that is out of order. OUT is replaced only on success.',
     );

@@ -13,5 +13,10 @@ export interface OrderArguments {
 export const withOrder = <T>(yargs: Argv<T>) =>
   withDtype(yargs)
     .option('descending', { alias: 'r', type: 'boolean', default: false, describe: 'largest key first' })
-    .option('nan', { type: 'string', default: 'last', choices: ['first', 'last'], describe: 'where NaNs go' })
-    .option('bits', { type: 'string', describe: 'compare only bits A to B of the code, as A:B' });
+    .option('nan', {
+      type: 'string',
+      default: 'last',
+      choices: ['first', 'last'],
+      describe: 'position of NaNs',
+    })
+    .option('bits', { type: 'string', describe: 'compare only bits A to B of the encoded keys, as A:B' });

@@ -4,7 +4,7 @@ import { ENGINE_NAMES } from './engine.js';
 import { type RecordArguments, withRecords } from './records.js';
 
 export const command = 'plan';
-export const describe = 'Tell how long a sort over many machines would take, and what binds it';
+export const describe = 'Estimate the time and the bottleneck of a sort over many machines';
 
 export interface PlanArguments extends DeviceArguments, RecordArguments {
   readonly engine: string;
@@ -28,99 +28,118 @@ export interface PlanArguments extends DeviceArguments, RecordArguments {
 }
 
 export const builder = (yargs: Argv) =>
-  withDevice(withRecords(yargs), { unnamed: 'the GPU that was measured, with --measure the best one here' })
+  withDevice(withRecords(yargs), { unnamed: 'the measured GPU, with --measure the best device' })
     .option('engine', {
       type: 'string',
       choices: [...ENGINE_NAMES],
       default: 'bullmq',
-      describe: 'who runs the tasks',
+      describe: 'engine that runs the tasks',
     })
     .option('size', {
       type: 'string',
       array: true,
       nargs: 1,
       describe:
-        "bytes, as 100T or 64GiB; several with commas; 'benchmark' for the sizes of the Sort Benchmark",
+        "bytes to sort, such as 100T or 64GiB, comma-separated; 'benchmark' for the sizes of the Sort Benchmark",
     })
     .option('within', {
       type: 'number',
       nargs: 1,
-      describe: 'instead of a size, how much is sorted in so many seconds',
+      describe: 'estimate the size that is sorted in this many seconds, instead of --size',
     })
-    .option('nodes', { type: 'string', nargs: 1, default: '1', describe: 'machines; several with commas' })
+    .option('nodes', {
+      type: 'string',
+      nargs: 1,
+      default: '1',
+      describe: 'numbers of machines, comma-separated',
+    })
     .option('gpus', {
       type: 'number',
       nargs: 1,
       default: 1,
-      describe: 'devices of a node, each with a worker',
+      describe: 'devices per node, with one worker each',
     })
     .option('cores', {
       type: 'number',
       nargs: 1,
-      describe: 'cores of a node; default 16 for each device, which is an assumption',
+      describe: 'cores per node; default 16 per device (an assumption)',
     })
     .option('network', {
       type: 'string',
       nargs: 1,
-      describe: 'of a node, each way: 400G or 400Gbit/s, 50GB/s; by default it binds nothing',
+      describe: 'network bandwidth of a node, each way: 400G or 400Gbit/s, 50GB/s; default unlimited',
     })
     .option('disk', {
       type: 'string',
       nargs: 1,
-      describe: 'what the disks of a node read and write together, as 20G/s; by default they bind nothing',
+      describe: 'combined read and write bandwidth of the disks of a node, such as 20G/s; default unlimited',
     })
     .option('storage', {
       type: 'string',
       nargs: 1,
-      describe: 'instead of disks in the nodes, all of a storage beside them, as 500G/s',
+      describe: 'total bandwidth of shared storage, such as 500G/s, instead of --disk',
     })
     .option('memory', {
       alias: 'S',
       type: 'string',
       nargs: 1,
-      describe: 'of a node, for all of its workers, as 1T or 512GiB; by default enough',
+      describe: 'memory of a node for all its workers, such as 1T or 512GiB; default unlimited',
     })
     .option('partitions', {
       type: 'number',
       nargs: 1,
-      describe: 'into how many parts; default the best number',
+      describe: 'number of partitions; default the best number',
     })
     .option('shards', {
       type: 'number',
       nargs: 1,
-      describe: 'in how many stretches the input is read; default by size, as a sort does it',
+      describe: 'number of shards of the input; default by size, as in a sort',
     })
-    .option('dtype', { type: 'string', nargs: 1, describe: 'what keys are; default records of 100 bytes' })
+    .option('dtype', {
+      type: 'string',
+      nargs: 1,
+      describe: 'dtype of the keys; default records of 100 bytes',
+    })
     .option('rates', {
       type: 'string',
       array: true,
       nargs: 1,
       describe:
-        "take rates of a run (clsort sort --engine … --json), or of 'clsort plan --json'; may be repeated",
+        "JSON with rates, from 'clsort sort --engine … --json' or 'clsort plan --json'; may be repeated",
     })
-    .option('measure', { type: 'boolean', default: false, describe: 'measure rates here' })
+    .option('measure', { type: 'boolean', default: false, describe: 'measure the rates of this machine' })
     .option('bytes', {
       type: 'string',
       nargs: 1,
-      describe: 'with --measure, of the file that is sorted for that; default 256MiB',
+      describe: 'with --measure, size of the test file; default 256MiB',
     })
     .option('tmp', {
       alias: 'T',
       type: 'string',
       nargs: 1,
-      describe: 'with --measure, the folder to do that in; default the current one',
+      describe: 'with --measure, folder for the test file; default the current folder',
     })
-    .option('json', { type: 'boolean', default: false, describe: 'as JSON, with the rates that it rests on' })
+    .option('json', {
+      type: 'boolean',
+      default: false,
+      describe: 'print the estimate as JSON, with the rates behind it',
+    })
+    .group(['size', 'within', 'dtype', 'partitions'], 'Sort:')
+    .group(['nodes', 'gpus', 'network', 'disk', 'memory'], 'Cluster:')
+    .group(['measure', 'rates', 'json'], 'Rates:')
     .example(
       '$0 plan --size 100T --nodes 100 --gpus 8 --network 400G --disk 20G/s',
       'records of 100 bytes on 800 GPUs',
     )
-    .example('$0 plan --size benchmark --nodes 1,10,100 --gpus 8 --disk 20G/s', 'a table')
-    .example('$0 plan --within 60 --nodes 100 --gpus 8 --network 400G --disk 20G/s', 'how much in a minute')
-    .example('$0 plan --measure --size 1T --dtype u64 --json > rates.json', 'of this machine')
-    .example('$0 plan --rates rates.json --size 10T --nodes 16 --dtype u64', 'of many such machines')
+    .example('$0 plan --size benchmark --nodes 1,10,100 --gpus 8 --disk 20G/s', 'table of sizes and machines')
+    .example(
+      '$0 plan --within 60 --nodes 100 --gpus 8 --network 400G --disk 20G/s',
+      'size sorted in a minute',
+    )
+    .example('$0 plan --measure --size 1T --dtype u64 --json > rates.json', 'rates of this machine')
+    .example('$0 plan --rates rates.json --size 10T --nodes 16 --dtype u64', '16 such machines')
     .epilogue(
-      'What devices, buses and hosts take was measured; what networks, disks and cores can do is what you say. ' +
-        'The last lines name what it rests on. Give the best number of partitions to clsort sort --engine … ' +
+      'Rates of devices, buses and hosts are measured; rates of networks, disks and cores come from the options. ' +
+        'The last lines list the sources. Pass the best number of partitions to clsort sort --engine … ' +
         '--partitions N. See docs/many-machines.md.',
     );

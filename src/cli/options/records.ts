@@ -13,12 +13,12 @@ export const withRecords = <T>(yargs: Argv<T>) =>
     .option('record', {
       type: 'number',
       nargs: 1,
-      describe: 'sort records of so many bytes, by the keys that --key names',
+      describe: 'size of a record in bytes; --key defines its keys',
     })
     .option('key', {
       type: 'string',
       array: true,
       nargs: 1,
       describe:
-        'OFFSET:LENGTH (bytes) or OFFSET:TYPE[be] (a number) in each record, with :desc for the largest first; may be repeated, the first decides',
+        'key of a record: OFFSET:LENGTH (bytes) or OFFSET:TYPE[be] (a number), with :desc for descending; may be repeated, most significant first',
     });

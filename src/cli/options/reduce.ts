@@ -4,7 +4,7 @@ import { OPS } from './op.js';
 import { type RunArguments, withRun } from './run.js';
 
 export const command = 'reduce <in..>';
-export const describe = 'Tell the sum of the keys of files, the smallest or the largest';
+export const describe = 'Compute the sum, minimum or maximum of the keys of files';
 
 export interface ReduceArguments extends InputArguments, RunArguments {
   readonly in: readonly string[];
@@ -17,12 +17,14 @@ export const builder = (yargs: Argv) =>
       type: 'string',
       array: true,
       demandOption: true,
-      describe: "files of keys of one dtype, '-' for stdin",
+      describe: "files of keys with one dtype, '-' for stdin",
     })
-    .option('op', { type: 'string', default: 'sum', choices: [...OPS], describe: 'by what' })
-    .example('$0 reduce prices.f64', 'their sum, and nothing else, on stdout')
-    .example('$0 reduce a.npy b.npy --op max', 'the largest key of both')
+    .option('op', { type: 'string', default: 'sum', choices: [...OPS], describe: 'operator' })
+    .group(['dtype', 'column'], 'Input:')
+    .group(['op', 'device', 'json'], 'Execution:')
+    .example('$0 reduce prices.f64', 'sum of the keys, alone on stdout')
+    .example('$0 reduce a.npy b.npy --op max', 'largest key of both files')
     .epilogue(
-      "Sums of integers have 64 bits and wrap; those of floats are of the keys' own type. Of a minimum or maximum NaN is the " +
-        'result when it is among the keys. The files are read once, in memory for a part of them.',
+      'Sums of integers have 64 bits and wrap; sums of floats have the dtype of the keys. A minimum or maximum is NaN ' +
+        'if a key is NaN. The files are read once, in pieces.',
     );

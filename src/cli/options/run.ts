@@ -8,4 +8,4 @@ export interface RunArguments extends DeviceArguments {
 
 /** Adds --device and --json. */
 export const withRun = <T>(yargs: Argv<T>) =>
-  withDevice(yargs).option('json', { type: 'boolean', default: false, describe: 'what was done as JSON' });
+  withDevice(yargs).option('json', { type: 'boolean', default: false, describe: 'print the report as JSON' });

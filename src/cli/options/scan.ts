@@ -5,7 +5,7 @@ import { SCAN_OPS } from './op.js';
 import { type RunArguments, withRun } from './run.js';
 
 export const command = 'scan <in..>';
-export const describe = 'Write the prefix sums of the keys of files';
+export const describe = 'Write the exclusive or inclusive prefix sums of the keys of files';
 
 export interface ScanArguments extends InOutArguments, InputArguments, OutputArguments, RunArguments {
   readonly inclusive: boolean;
@@ -19,29 +19,32 @@ export const builder = (yargs: Argv) =>
     .option('inclusive', {
       type: 'boolean',
       default: false,
-      describe: "each key's own value in its sum, too; by default only those of the keys before it",
+      describe: 'inclusive scan; default exclusive',
     })
     .option('op', {
       type: 'string',
       default: 'sum',
       choices: [...SCAN_OPS],
-      describe: 'by what keys are combined',
+      describe: 'operator that combines keys',
     })
     .option('verify', {
       type: 'boolean',
       default: false,
-      describe: 'check that each result follows from the one before',
+      describe: 'verify each result against the previous one',
     })
     .option('result-dtype', {
       type: 'string',
       describe:
-        "dtype of the results, which holds every key; by default as OUT's name says, else that of the keys",
+        'dtype of the results, which must represent every key; default from the name of OUT, otherwise that of the keys',
     })
-    .example('$0 scan lengths.u8 -o offsets.u64', 'sums of bytes, in 64 bits')
-    .example('$0 scan lengths.u64 -o offsets.u64', 'where each of them begins')
+    .group(['dtype', 'column'], 'Input:')
+    .group(['out', 'to', 'result-dtype'], 'Output:')
+    .group(['inclusive', 'op', 'device', 'verify', 'json'], 'Execution:')
+    .example('$0 scan lengths.u8 -o offsets.u64', 'sums of bytes, as 64-bit integers')
+    .example('$0 scan lengths.u64 -o offsets.u64', 'offset of each segment')
     .example('$0 scan sales.npy -o running.npy --inclusive', 'running totals')
-    .example('$0 scan prices.f64 -o highest.f64 --op max --inclusive', 'the highest so far')
+    .example('$0 scan prices.f64 -o highest.f64 --op max --inclusive', 'running maximum')
     .epilogue(
-      'Sums and products of integers wrap in the dtype of the results; those of f16 need --result-dtype f32. All keys are in memory at once. ' +
-        'OUT is replaced when all is well.',
+      'Sums and products of integers wrap in the dtype of the results; those of f16 require --result-dtype f32. All keys must fit in memory. ' +
+        'OUT is replaced only on success.',
     );

@@ -16,9 +16,9 @@ export const withPaths = <T>(yargs: Argv<T>) =>
       demandOption: true,
       describe: "files of keys, '-' for stdin; several are sorted together, or each alone with --out-dir",
     })
-    .option('out', { alias: 'o', type: 'string', nargs: 1, describe: "result, '-' for stdout" })
+    .option('out', { alias: 'o', type: 'string', nargs: 1, describe: "output file, '-' for stdout" })
     .option('out-dir', {
       type: 'string',
       nargs: 1,
-      describe: 'sort each file alone, to a file of the same name in this folder, which is made',
+      describe: 'sort each file alone into this folder, under the same name; the folder is created',
     });

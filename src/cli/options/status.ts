@@ -2,7 +2,7 @@ import type { Argv } from 'yargs';
 import { type FolderArguments, type RedisArguments, withRedis, withWorkersFolder } from './engine.js';
 
 export const command = 'status <id>';
-export const describe = 'Tell how far a sort over many machines is';
+export const describe = 'Print the progress of a sort over many machines';
 
 export interface StatusArguments extends RedisArguments, FolderArguments {
   readonly id: string;
@@ -14,8 +14,10 @@ export const builder = (yargs: Argv) =>
     .positional('id', {
       type: 'string',
       demandOption: true,
-      describe: 'id of the job, as its start has told it',
+      describe: 'job id, as printed when the job started',
     })
-    .option('json', { type: 'boolean', default: false, describe: 'as JSON' })
-    .example('$0 status 0123456789ab', 'by the shared folder, or by CLSORT_REDIS_URL from anywhere')
-    .epilogue('Exit code 0 when it is done, 1 when it is not.');
+    .option('json', { type: 'boolean', default: false, describe: 'print the progress as JSON' })
+    .group(['workers-folder', 'redis', 'queue'], 'Job:')
+    .group(['json'], 'Output:')
+    .example('$0 status 0123456789ab', 'shared folder, or CLSORT_REDIS_URL from anywhere')
+    .epilogue('The exit code is 0 if the job is complete, and 1 if it is not.');

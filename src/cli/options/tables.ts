@@ -18,23 +18,23 @@ export const withTables = <T>(yargs: Argv<T>) =>
       array: true,
       nargs: 1,
       describe:
-        'sort the rows of a table by columns, as price:f64:desc,time:nulls-first; nulls and NaNs come last; "a:b" for a name with a colon or comma',
+        'sort the rows of a table by columns, such as price:f64:desc,time:nulls-first; nulls and NaNs last by default; quote names with a colon or comma, as "a:b"',
     })
     .option('columns', {
       type: 'string',
       nargs: 1,
-      describe: 'of a table, keep these columns, in this order',
+      describe: 'columns of a table to keep, in this order',
     })
-    .option('head', { type: 'number', nargs: 1, describe: 'of a table, keep the first N rows only' })
+    .option('head', { type: 'number', nargs: 1, describe: 'number of first rows of a table to keep' })
     .option('unique-by', {
       type: 'string',
       nargs: 1,
-      describe: 'of a table, keep the first of rows that are equal in these columns',
+      describe: 'keep only the first of the rows that are equal in these columns',
     })
     .option('type', {
       type: 'string',
       array: true,
       nargs: 1,
       describe:
-        'types of columns of texts, as price=f64,id=u64,day=date:%d/%m/%Y; found in all values by default',
+        'types of text columns, such as price=f64,id=u64,day=date:%d/%m/%Y; detected from all values by default',
     });

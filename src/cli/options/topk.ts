@@ -5,7 +5,7 @@ import { type BudgetArguments, withBudget } from './memory.js';
 import { type RunArguments, withRun } from './run.js';
 
 export const command = 'topk <in..>';
-export const describe = 'Write the largest keys of files, or the smallest, in order';
+export const describe = 'Write the largest or smallest keys of files, in order';
 
 export interface TopKArguments
   extends InOutArguments,
@@ -27,33 +27,40 @@ export const builder = (yargs: Argv) =>
       type: 'string',
       nargs: 1,
       demandOption: true,
-      describe: '-k N: how many keys, as 100, 1e6 or 16Mi; all where there are fewer',
+      describe: '-k N: number of keys, such as 100, 1e6 or 16Mi; all keys if there are fewer',
     })
     .option('smallest', {
       type: 'boolean',
       default: false,
-      describe: 'the smallest, the smallest of all first',
+      describe: 'select the smallest keys, in ascending order',
     })
     .option('nan', {
       type: 'string',
       default: 'last',
       choices: ['first', 'last'],
-      describe: 'whether NaNs come before the numbers, or only where these do not suffice',
+      describe: 'first: NaNs before all numbers; last: NaNs only if there are too few numbers',
     })
-    .option('bits', { type: 'string', describe: 'compare only bits A to B of the code, as A:B' })
+    .option('bits', { type: 'string', describe: 'compare only bits A to B of the encoded keys, as A:B' })
     .option('argsort', {
       type: 'boolean',
       default: false,
-      describe: 'write where the keys are instead of them',
+      describe: 'write positions instead of keys',
     })
     .option('verify', {
       type: 'boolean',
       default: false,
-      describe: 'check that they are in order, and that no other key comes before them',
+      describe: 'verify the order, and that no other key precedes the selected ones',
     })
-    .example('$0 topk prices.f64 -k 100 -o top.f64', 'the largest first')
-    .example('$0 topk latency.npy -k 10 --smallest --argsort -o fastest.npy', 'where the ten smallest are')
+    .group(['dtype', 'column'], 'Input:')
+    .group(['k', 'smallest', 'nan'], 'Selection:')
+    .group(['out', 'to', 'argsort'], 'Output:')
+    .group(['device', 'memory', 'verify', 'json'], 'Execution:')
+    .example('$0 topk prices.f64 -k 100 -o top.f64', 'largest keys first')
+    .example(
+      '$0 topk latency.npy -k 10 --smallest --argsort -o fastest.npy',
+      'positions of the ten smallest keys',
+    )
     .epilogue(
-      'The files are read once, in memory for a part of them. Of equal keys those are taken that come first, and of ' +
-        'several files and of a matrix the keys count through. OUT is replaced when all is well.',
+      'The files are read once, in pieces. Of equal keys, the first ones are selected. Positions count ' +
+        'through all files and all rows of a matrix. OUT is replaced only on success.',
     );

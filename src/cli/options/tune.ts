@@ -2,8 +2,7 @@ import type { Argv } from 'yargs';
 import { type DeviceArguments, withDevice } from './device.js';
 
 export const command = 'tune';
-export const describe =
-  'Find the parameters with which this device sorts and scans fastest, and use them from now on';
+export const describe = 'Find and save the parameters that sort and scan fastest on this device';
 
 export interface TuneArguments extends DeviceArguments {
   readonly time: number;
@@ -17,33 +16,43 @@ export interface TuneArguments extends DeviceArguments {
 
 export const builder = (yargs: Argv) =>
   withDevice(yargs)
-    .option('time', { type: 'number', default: 60, describe: 'seconds to search for, compilation included' })
+    .option('time', {
+      type: 'number',
+      default: 60,
+      describe: 'search time in seconds, including compilation',
+    })
     .option('algorithm', {
       type: 'string',
       describe:
-        'names, with commas, scan compact unique reduce histogram among them; default: those that the device uses',
+        'algorithms, comma-separated, or scan compact unique reduce histogram; default those that the device uses',
     })
     .option('shape', {
       type: 'string',
       describe:
-        'with commas, key types, with +4 or +8 for bytes of a value; default: those that are sorted most',
+        'dtypes, comma-separated, with +4 or +8 for the bytes of a value; default the most common ones',
     })
-    .option('dry-run', { type: 'boolean', default: false, describe: 'measure, but keep nothing' })
-    .option('reset', { type: 'boolean', default: false, describe: 'forget what was kept for the device' })
+    .option('dry-run', { type: 'boolean', default: false, describe: 'measure, but save nothing' })
+    .option('reset', {
+      type: 'boolean',
+      default: false,
+      describe: 'delete the saved parameters of the device',
+    })
     .option('write', {
       type: 'string',
       hidden: true, // for contributors who add tunings
-      describe: 'also write what is known of the device as a file for src/algorithms/tunings',
+      describe: 'also write the parameters of the device as a file for src/algorithms/tunings',
     })
     .option('json', {
       type: 'boolean',
       default: false,
       describe: 'print { schema, device, …, cases } as JSON',
     })
-    .example('$0 tune', 'a minute for the best device')
-    .example('$0 tune --device cpu --algorithm serial --time 20', 'one algorithm of a CPU device')
-    .example('$0 tune --shape f64+8', 'what you sort, if it is not among the most frequent')
+    .group(['device', 'time', 'algorithm', 'shape'], 'Search:')
+    .group(['dry-run', 'reset', 'json'], 'Result:')
+    .example('$0 tune', 'the best device, for a minute')
+    .example('$0 tune --device cpu --algorithm serial --time 20', 'one algorithm on a CPU device')
+    .example('$0 tune --shape f64+8', 'f64 keys with 8-byte values')
     .epilogue(
-      'Each try is verified before it is timed, and passes the self-test before it is kept. What is kept is ' +
-        "for this device and driver alone. 'clsort tune --reset' or CLSORT_TUNING=off go back.",
+      'Each candidate is verified before it is timed, and passes the self-test before it is saved. Saved parameters ' +
+        "apply only to this device and driver. 'clsort tune --reset' or CLSORT_TUNING=off restores the defaults.",
     );

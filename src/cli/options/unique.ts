@@ -8,7 +8,7 @@ import { type RecordArguments, withRecords } from './records.js';
 import { type RunArguments, withRun } from './run.js';
 
 export const command = 'unique <in..>';
-export const describe = 'Write the distinct keys of files, sorted, and how often each is there';
+export const describe = 'Write the distinct keys of files, sorted, and optionally their counts';
 
 export interface UniqueArguments
   extends InOutArguments,
@@ -28,12 +28,16 @@ export const builder = (yargs: Argv) =>
     .option('verify', {
       type: 'boolean',
       default: false,
-      describe: 'check order and permutation of the sort',
+      describe: 'verify order and permutation of the sort',
     })
-    .example('$0 unique ids.u64 -o distinct.u64', 'each key once, in order')
-    .example('$0 unique in.npy -o distinct.npy --counts counts.npy', 'and how often it was there')
-    .example('$0 unique in.dat -o out.dat --record 100 --key 0:10', 'the first record of each key')
+    .group(['dtype', 'column'], 'Input:')
+    .group(['descending', 'nan'], 'Order:')
+    .group(['out', 'to', 'counts'], 'Output:')
+    .group(['device', 'memory', 'verify', 'json'], 'Execution:')
+    .example('$0 unique ids.u64 -o distinct.u64', 'distinct keys, in order')
+    .example('$0 unique in.npy -o distinct.npy --counts counts.npy', 'with the count of each key')
+    .example('$0 unique in.dat -o out.dat --record 100 --key 0:10', 'first record of each key')
     .epilogue(
-      'The same as sort --unique. Keys are compared as numbers: all NaNs are one, and so are both zeros; the first of ' +
-        'them in the order stands for all. A matrix is taken as the keys that it has. OUT is replaced when all is well.',
+      'Same as sort --unique. Keys are compared as numbers: all NaNs are equal, and so are both zeros; the first of ' +
+        'them in the order is written. A matrix is read as a sequence of keys. OUT is replaced only on success.',
     );

@@ -4,7 +4,7 @@ import { type FolderArguments, type RedisArguments, withRedis, withWorkersFolder
 import { type BudgetArguments, withBudget } from './memory.js';
 
 export const command = 'worker';
-export const describe = 'Work for sorts and batches that run over many machines';
+export const describe = 'Run tasks of sorts and batches over many machines';
 
 export interface WorkerArguments extends DeviceArguments, RedisArguments, FolderArguments, BudgetArguments {
   readonly tmp: string | undefined;
@@ -21,40 +21,42 @@ export const builder = (yargs: Argv) =>
       alias: 'T',
       type: 'string',
       nargs: 1,
-      describe: 'folder for what is larger than memory; default in the shared one',
+      describe: 'folder for external sorts; default in the shared folder',
     })
     .option('stalled', {
       type: 'number',
       nargs: 1,
       default: 30,
-      describe: 'seconds of silence after which another worker takes a task',
+      describe: 'seconds without a response after which another worker takes over a task',
     })
     .option('job', {
       type: 'string',
       nargs: 1,
-      describe: 'for schedulers: one step of this job, then the end',
+      describe: 'for schedulers: run one step of this job, then exit',
     })
     .option('step', {
       type: 'string',
       nargs: 1,
       choices: ['sample', 'splitters', 'partition', 'sort', 'verify', 'finish', 'batch'],
-      describe: 'for schedulers: which step',
+      describe: 'for schedulers: step of the job',
     })
     .option('share', {
       type: 'number',
       nargs: 1,
       default: 0,
-      describe: 'for schedulers: which share of it, from 0',
+      describe: 'for schedulers: index of the share of the step, from 0',
     })
     .option('json', {
       type: 'boolean',
       default: false,
-      describe: 'what happens as JSON, one object a line, on stdout',
+      describe: 'print events as JSON to stdout, one object per line',
     })
+    .group(['workers-folder', 'redis', 'queue', 'stalled'], 'Tasks:')
+    .group(['device', 'memory', 'tmp', 'json'], 'Execution:')
     .example(
       'CLSORT_REDIS_URL=redis://head:6379 $0 worker --device gpu',
-      'in the folder that all hosts share',
+      'run in the folder that all hosts share',
     )
     .epilogue(
-      'It works until it is interrupted, one task at a time: one worker for each device. See docs/many-machines.md.',
+      'Runs one task at a time until interrupted. Start one worker for each device. See docs/many-machines.md.',
     );

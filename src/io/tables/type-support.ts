@@ -79,7 +79,7 @@ function findUnsupported(type: TableType, format: SubprocessFormat, isPart = fal
 /**
  * Checks the columns against the output format.
  *
- * @throws DtypeError when the format cannot hold a column, or cannot tell two column names apart
+ * @throws DtypeError when the format cannot hold a column, or cannot distinguish two column names
  */
 export function assertTypesSupported(
   fields: readonly TableField[],

@@ -42,7 +42,7 @@ export class DeviceGroup {
   readonly #onWarning: (warning: ClsortError) => void;
   readonly #measured = new Map<string, Promise<Measurements>>();
 
-  /** @param workers two or more devices; the first one runs what is not shared */
+  /** @param workers two or more devices; the first one runs all work that is not shared */
   constructor(workers: readonly DeviceWorker[], onWarning: (warning: ClsortError) => void) {
     this.workers = workers;
     this.#onWarning = onWarning;

@@ -10,7 +10,7 @@ import { knownDevice, profileNamed } from '../../device/profiles.js';
 
 process.env.CLSORT_TUNING = 'off';
 
-/** By algorithm and bytes of keys and values: from which number of keys on which parameters were measured to be the best. */
+/** By algorithm and bytes of keys and values: the number of keys from which parameters were measured as best. */
 const MEASURED: Readonly<Record<string, Readonly<Record<string, string>>>> = JSON.parse(
   readFileSync(join(packageRoot, 'test/algorithms/tunings/hopper.json'), 'utf8'),
 );
@@ -18,7 +18,7 @@ const MEASURED: Readonly<Record<string, Readonly<Record<string, string>>>> = JSO
 const h200 = knownDevice(profileNamed('h200'));
 const NAMED = ['histogramSize', 'lookBack', 'checkedLanes', 'groupsPerUnit', 'spinLimit'];
 
-/** The parameters of a sort in words, with the bytes of local memory of its tile; or why there are none. */
+/** The parameters of a sort as text, with the bytes of local memory of its tile, or the reason why there are none. */
 function inWords(name: string, keyBits: 8 | 16 | 32 | 64, valueBytes: number, n: number): string {
   const factory = algorithmNamed(name);
   const shape = tunedShape(factory, h200, { keyBits, valueBytes }, n);

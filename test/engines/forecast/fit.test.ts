@@ -54,7 +54,7 @@ test('two runs with different partitions determine the cost of bytes, pieces and
 test('a single run determines the cost of bytes if those of pieces and tasks are known', (t) => {
   const known = hostRatesOf([runOf(4, 4), runOf(24, 48)], undefined);
   t.deepEqual(near(hostRatesOf([runOf(7, 9)], known)), []);
-  // Two equal runs determine no more than one.
+  // Two equal runs determine only one rate.
   t.deepEqual(near(hostRatesOf([runOf(7, 9), runOf(7, 9)], known)), []);
 });
 

@@ -65,7 +65,7 @@ test('cores, disk, network or storage limit a stage if workers need more than is
   t.is(network.binds, 'network');
   t.true(Math.abs(network.seconds - 0.9 * 200) < 1e-6, 'a tenth of it is on the node itself');
   t.is(stage(request({ nodes: 1, network: 1 }), 'partition').alone.network, 0);
-  // Separate storage: everything is read and written over it at the same time.
+  // Separate storage: all reads and writes go over it at the same time.
   const beside = request({ storage: 5e9, network: 1e9 });
   t.like(stage(beside, 'partition'), { binds: 'storage', seconds: 400 });
   t.is(stage(beside, 'partition').alone.network, 100);

@@ -1,4 +1,4 @@
-/** Stops all file operations after a given step, as a kill would. */
+/** Stops all file operations after a given step, like a kill. */
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 
 const promises = createRequire(import.meta.url)('node:fs/promises') as Record<
@@ -11,13 +11,16 @@ const STEPS = ['rename', 'rm', 'writeFile', 'open', 'mkdir'] as const;
 
 export class Killed extends Error {}
 
-/** Runs `work` and lets `most` steps happen. @returns whether `work` completed */
+/**
+ * Runs `work` for at most `most` steps.
+ * @returns whether `work` completed
+ */
 export async function killedAfter(maxSteps: number, work: () => Promise<unknown>): Promise<boolean> {
   const originals = STEPS.map((name) => [name, promises[name]] as const);
   let steps = 0;
   for (const [name, original] of originals) {
     promises[name] = (...args: never[]) => {
-      // A step after the kill does nothing.
+      // A step after the kill has no effect.
       if (steps++ >= maxSteps) return Promise.reject(new Killed(`step ${steps}: ${name}`));
       return original?.(...args);
     };

@@ -53,7 +53,7 @@ for (const order of ORDERS) {
   });
 }
 
-/** Units of an odd size, by their first byte. */
+/** Records of an odd size, by their first byte. */
 const thirteen = (order: typeof TEN_OF_TWELVE): typeof TEN_OF_TWELVE => ({
   ...order,
   exact: true,

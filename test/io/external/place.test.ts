@@ -1,4 +1,4 @@
-/** Placing units in partitions, each in input order, natively and in JavaScript. */
+/** Placing records in partitions, each in input order, natively and in JavaScript. */
 import test from 'ava';
 import { Placer } from '../../../src/io/external/place.js';
 import { Splitters } from '../../../src/io/external/splitters.js';
@@ -11,7 +11,7 @@ import { bitWindows, DISTRIBUTIONS, keysOf } from '../../distributions.js';
 import { type ReferenceOrder, referenceSort } from '../../reference.js';
 import { orderOf, TEN_OF_TWELVE } from './small.js';
 
-/** The model: appends each unit to its partition. */
+/** The model: appends each record to its partition. */
 function expectedPartitions(order: RecordOrdering, splitters: Splitters, records: Uint8Array) {
   const partitions = new Uint16Array(records.length / order.recordBytes);
   splitters.place(records, partitions, new Uint32Array(splitters.partitions));
@@ -94,7 +94,7 @@ test('placing no keys returns zero counts', async (t) => {
   t.deepEqual(counts, new Uint32Array(splitters.partitions));
 });
 
-/** Codes that are the keys, and two thresholds at 10 and 20 with cells of two codes. */
+/** Codes that equal the keys, and two thresholds at 10 and 20 with cells of two codes. */
 const SOUND = {
   codec: new BigUint64Array(7).fill(2n ** 64n - 1n, 6),
   firsts: BigUint64Array.of(10n, 20n),

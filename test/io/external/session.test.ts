@@ -1,4 +1,4 @@
-/** Interrupted and resumed sorts: at every step, with another budget, and refused ones. */
+/** Interrupted and resumed sorts: at every step, with another budget, and rejected ones. */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ test.after.always(async () => {
 function small(name: string, count = 4000): SmallSort & { sorted: Uint8Array } {
   mkdirSync(path(name));
   const bytes = bytesOf(keysOf('f32', 'nearly-sorted', count));
-  bytes.fill(0x3f, 0, 4 * 700); // a partition of one key, and one that has to be split
+  bytes.fill(0x3f, 0, 4 * 700); // a partition of one key, and one that must be split
   return { folder: path(name), bytes, order: orderOf('f32'), sorted: referenceSort(bytes, 'f32') };
 }
 
@@ -68,13 +68,13 @@ test.serial('a sort that is killed repeatedly makes progress and completes', asy
   const job = { ...jobOf({ folder, ...rest }), resume: true };
   const sorter = await host;
   let runs = 1;
-  // Each run gets a few steps further: to open its state takes some of them.
+  // Each run gets a few steps further, since opening its state takes some steps.
   while (!(await killedAfter(30, () => externalSort(sorter, job, contextOf())))) t.true(runs++ < 60);
   t.true(runs > 3);
   t.true(readFileSync(job.out).equals(sorted));
 });
 
-/** Steps after which some partitions are sorted, and some are not. */
+/** Steps after which some partitions are sorted and some are not. */
 const HALF = 45;
 
 /** Leaves a sort half done. */
@@ -175,7 +175,7 @@ test.serial('a sort interrupted before any progress keeps no state and announces
   const notes: string[] = [];
   const onNote = (note: string): void => {
     notes.push(note);
-    controller.abort(); // the first note comes before any work
+    controller.abort(); // the first note precedes any work
   };
   const context = contextOf({ signal: controller.signal, onNote });
   await t.throwsAsync(externalSort(await host, job, context), { name: 'AbortError' });
@@ -215,7 +215,7 @@ test.serial('a sort resumes after SIGKILL at any moment', async (t) => {
   for (const delay of [30, 90, 200]) {
     const child = spawn(process.execPath, [script, folder]);
     const ended = new Promise((resolve) => child.on('exit', (_, signal) => resolve(signal)));
-    await new Promise((resolve) => child.stdout.once('data', resolve)); // it has begun
+    await new Promise((resolve) => child.stdout.once('data', resolve)); // it has started
     setTimeout(() => child.kill('SIGKILL'), delay);
     if ((await ended) === 'SIGKILL') killed++;
   }

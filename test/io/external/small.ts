@@ -1,4 +1,4 @@
-/** Sorts in partitions of small data: with budgets so small that there are many, and orders that are not exact. */
+/** External sorts of small data: budgets so small that there are many partitions, and orders that are not exact. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -10,7 +10,7 @@ import { type Dtype, dtypeInfo } from '../../../src/keys/dtype.js';
 import type { Sorter } from '../../../src/sort/api/sorter.js';
 import type { ReferenceOrder } from '../../reference.js';
 
-/** Partitions of 4 KiB at most, a record every 8 KiB. */
+/** Partitions of at most 4 KiB, with one sampled record per 8 KiB. */
 export const TINY = { memory: 1, partitionBytes: 4096, shardBytes: 8192, maxPartitions: 12 } as const;
 
 export const orderOf = (
@@ -18,7 +18,7 @@ export const orderOf = (
   { descending = false, nan = 'last', bits }: ReferenceOrder = {},
 ): RecordOrdering => keyOrdering({ dtype, descending, nan, bits: bits ?? [0, dtypeInfo(dtype).width] });
 
-/** Units of 12 bytes by their first ten, as memcmp compares; prefixes hold eight of these. */
+/** Records of 12 bytes, compared by their first ten bytes as memcmp does; prefixes hold eight of these. */
 export const TEN_OF_TWELVE: RecordOrdering = {
   recordBytes: 12,
   description: 'units of 12 bytes',
@@ -35,7 +35,7 @@ export const TEN_OF_TWELVE: RecordOrdering = {
   },
 };
 
-/** Pieces of memory as a pipe yields them, of whole units. */
+/** Pieces of memory of whole records, as a pipe yields them. */
 export async function* piecesOf(
   bytes: Uint8Array,
   recordBytes: number,
@@ -57,11 +57,11 @@ export interface SmallSort {
   readonly bytes: Uint8Array;
   readonly order: RecordOrdering;
   readonly orderName?: string;
-  /** Given, the input is read as a pipe is. */
+  /** If given, the input is read as from a pipe. */
   readonly piped?: boolean;
 }
 
-/** The job of sorting bytes, from the file `in` of a folder, or from no file, to its file `out`. */
+/** The job of sorting bytes from the file `in` of a folder, or from no file, to its file `out`. */
 export function jobOf({ folder, bytes, order, orderName = 'units', piped = false }: SmallSort): ExternalJob {
   const path = join(folder, 'in');
   if (!piped) writeFileSync(path, bytes);

@@ -18,7 +18,7 @@ const sum = async (...bytes: number[]): Promise<RecordMultiset> => {
   return checksum;
 };
 
-/** Work on partitions of bytes, with an output that records what it gets. */
+/** Work on partitions of bytes, with an output that records its writes. */
 async function workOn(partitions: Record<string, number[]>, records: Record<string, SortedRecord> = {}) {
   const spill = new MemorySpill();
   for (const [name, bytes] of Object.entries(partitions)) await spill.write(name, 0, Uint8Array.from(bytes));

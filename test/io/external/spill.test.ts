@@ -21,7 +21,7 @@ for (const [kind, make] of Object.entries(KINDS)) {
     for (let at = 0; at < 1000; at += 300)
       await spill.write('a', at, buffer.subarray(at, Math.min(at + 300, 1000)));
     await spill.write('b', 0, Uint8Array.of(1, 2, 3));
-    buffer.fill(0); // it may be used again
+    buffer.fill(0); // it may be reused
     await spill.sync(['a', 'b', 'c']);
     for (const [from, to] of [
       [0, 1000],

@@ -119,7 +119,7 @@ test('no keys of any dtype and distribution are identified as a format', (t) => 
   const taken: string[] = [];
   for (const dtype of DTYPES) {
     for (const distribution of DISTRIBUTIONS) {
-      const count = distribution === 'runs' ? 64 * 32 : 64; // two keys of 16 bits may well be text
+      const count = distribution === 'runs' ? 64 * 32 : 64; // two keys of 16 bits may be valid text
       for (let seed = 0; seed < 100; seed++) {
         const bytes = generate({ dtype, count, distribution, seed });
         const found = formatOfBytes(bytes, bytes.subarray(-TAIL_BYTES));

@@ -35,7 +35,7 @@ async function read(name: string, column?: number): Promise<KeyReader & { readon
   }
 }
 
-/** The same file as a pipe would give it, in chunks that end anywhere. */
+/** The same file as from a pipe, in chunks that end anywhere. */
 async function readPiped(bytes: Uint8Array, column?: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   for (let at = 0; at < bytes.length; at += 37) chunks.push(bytes.subarray(at, at + 37));
@@ -145,7 +145,7 @@ testWithNumPy('NumPy reads the written files and writes the same header and keys
     t.is(said.split('\n')[i], Buffer.from(keys).toString('hex'), dtype);
     const again = readFileSync(path(`again-${dtype}.npy`));
     const ours = readFileSync(path(`${dtype}-2.npy`));
-    // Older ones leave no room for the dimensions to grow: the dictionary is the same.
+    // Older versions leave no padding for the dimensions to grow; the dictionary is the same.
     t.is(
       again.toString('latin1', 10).trim().split('\n')[0]?.trimEnd(),
       ours.toString('latin1', 10).trim().split('\n')[0]?.trimEnd(),

@@ -6,7 +6,7 @@ import { subjects, subprocessSubjects } from './subjects.js';
 const { folder, remove } = scratchFolder();
 test.after.always(remove);
 
-/** Seconds of a CPU, about; `scripts/fuzz-files.mjs` goes on for longer. */
+/** Approximate CPU seconds; `scripts/fuzz-files.mjs` runs longer. */
 const SECONDS = 4;
 
 test('mutated files are read correctly or refused with a ClsortError', async (t) => {
@@ -16,7 +16,7 @@ test('mutated files are read correctly or refused with a ClsortError', async (t)
   const end = performance.now() + SECONDS * 1000;
   for (let seed = first; performance.now() < end; seed++) await attempt(all, seed, folder, tally);
   t.log(tally);
-  // Some mutants are read and some are refused.
+  // Some mutants are read and some are rejected.
   t.true(tally.read > 20 && tally.refused > 20);
 });
 

@@ -1,7 +1,7 @@
 /**
- * Changes bytes of valid files at random and reads them. The outcome has to be a `ClsortError`, or keys
- * of the number that the reader reports, the same from a file and from a pipe, in memory that depends on the
- * number of bytes present and not on the sizes that they claim.
+ * Changes random bytes of valid files and reads them. The outcome must be a `ClsortError`, or as many keys as the
+ * reader reports, the same from a file and from a pipe. Memory must depend on the number of bytes present and not on
+ * the sizes that they claim.
  */
 import { createHash, type Hash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -40,7 +40,7 @@ const WORDS = [
   'L',
 ];
 
-/** A change of some bytes at random. */
+/** A random change of some bytes. */
 function mutated(bytes: Uint8Array, random: Random): Buffer {
   let file = Buffer.from(bytes);
   for (let times = 1 + random.below(4); times > 0; times--) {
@@ -144,23 +144,23 @@ async function rowsOutcome(source: Source, path: string, by: string): Promise<st
   }
 }
 
-/** Memory limit of the process in bytes, with Node itself and the windows of decompressors. */
+/** Memory limit of the process in bytes, including Node itself and the windows of decompressors. */
 const MAX_BYTES = 600 * 2 ** 20;
 
 /** Number of attempts by outcome. */
 export interface Tally {
   cases: number;
-  /** Files that were read although they were changed. */
+  /** Files that were read despite the change. */
   read: number;
-  /** Files that were refused. */
+  /** Files that were rejected. */
   refused: number;
 }
 
 /**
  * Tries one change of one of the files.
  *
- * @param file is written to, beside its extension
- * @throws Error that names the fault, with the seed that repeats it
+ * @param file path to write to, without its extension
+ * @throws Error that describes the fault, with the seed that repeats it
  */
 export async function attempt(
   all: readonly Subject[],

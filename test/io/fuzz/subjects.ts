@@ -1,4 +1,4 @@
-/** Files whose readers are fuzzed: a line for each kind. A format that is read brings its own. */
+/** Files whose readers are fuzzed, one entry for each kind. A new format adds its own entry. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -51,7 +51,7 @@ async function zstd(name: string, bytes: Uint8Array): Promise<Subject[]> {
   return [{ name, bytes: Buffer.concat(chunks) }];
 }
 
-/** The same file as the process behind a format writes it, with columns of several dtypes. */
+/** The same file as the format's subprocess writes it, with columns of several dtypes. */
 async function subprocessFormats(format: SubprocessFormat, compression?: 'gzip'): Promise<Subject> {
   const folder = mkdtempSync(join(tmpdir(), 'clsort-fuzz-subject-'));
   const path = join(folder, 'whole');

@@ -31,7 +31,7 @@ const memoryFor = (inputs: number, keyBytes: number, recordCount = 7): number =>
 const merge = (job: Omit<MergeJob, 'memory'> & { memory?: number }, stdin?: Readable): Promise<MergeReport> =>
   mergeFiles(sorter(), { memory: 2 ** 28, ...job }, context(stdin));
 
-/** Keys with many equals, special ones among them. */
+/** Keys with many equal ones, and special values. */
 function keysOf(dtype: Dtype, count: number, seed: number): Uint8Array {
   const special = generate({ dtype, count, distribution: 'special', seed });
   const few = generate({ dtype, count, distribution: 'and3', seed });
@@ -131,7 +131,7 @@ test('a unique merge writes the first of equal keys or records, with counts', as
   const order = {} as const;
   const { paths, all } = sortedFiles('f64', [300, 200, 1], order, 'distinct');
   const numbers = new Float64Array(new Uint8Array(all).buffer);
-  // A reference that shares nothing: runs of equal numbers, NaNs being equal.
+  // An independent reference: runs of equal numbers, with all NaNs equal.
   const runs: { first: number; count: number }[] = [];
   numbers.forEach((number, i) => {
     const last = runs.at(-1);

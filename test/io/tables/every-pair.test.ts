@@ -1,4 +1,7 @@
-/** Random tables from every format into every format, read by other programs: Python's csv and json, hyparquet and apache-arrow. */
+/**
+ * Random tables from every format to every format, read by other programs: Python's csv and json, hyparquet and
+ * apache-arrow.
+ */
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import * as arrow from 'apache-arrow';
@@ -24,7 +27,7 @@ type Format = (typeof FORMATS)[number];
 
 interface Row {
   readonly id: number;
-  /** Beyond the whole numbers of a double. */
+  /** Beyond the integers that a double represents exactly. */
   readonly wide: bigint | null;
   readonly real: number | null;
   readonly text: string | null;
@@ -101,7 +104,7 @@ function arrowTable(rows: readonly Row[]): arrow.Table {
 }
 
 async function parquetOf(table: arrow.Table): Promise<Uint8Array> {
-  const name: string = 'parquet-wasm'; // whose declarations need those of browsers
+  const name: string = 'parquet-wasm'; // its declarations need browser types
   const { Table, writeParquet } = await import(name);
   return writeParquet(Table.fromIPCStream(arrow.tableToIPC(table, 'stream')));
 }
@@ -148,7 +151,7 @@ const canonical = ([id, wide, real, text]: readonly string[]): string =>
 
 const compare = <T>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Stable; missing values stand last in both directions. */
+/** Stable; missing values come last in both directions. */
 function ordered(rows: readonly Row[], column: Column, descending: boolean): Row[] {
   const compareKeys = (a: Row, b: Row): number => {
     if (column === 'text') return Buffer.compare(Buffer.from(a.text ?? ''), Buffer.from(b.text ?? ''));

@@ -1,4 +1,4 @@
-/** Tables of random values of every type, in every form, from Arrow through Parquet and back, as apache-arrow reads them. */
+/** Tables of random values of every type and form, from Arrow through Parquet and back, as read by apache-arrow. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import * as arrow from 'apache-arrow';
 import ava from 'ava';
@@ -25,7 +25,7 @@ const natural: Make = (random) => random.below(100);
 const wide: Make = (random) => (BigInt(random.u32()) << 31n) - 2n ** 61n;
 const text: Make = (random) => 'é\0x'.repeat(random.below(4));
 
-/** Types, and values of them; few, so that writers take dictionaries. */
+/** Types with their values; few values, so that writers use dictionaries. */
 const TYPES: Readonly<Record<string, readonly [arrow.DataType, Make]>> = {
   bool: [new arrow.Bool(), (random) => random.below(2) === 1],
   i8: [new arrow.Int8(), int],

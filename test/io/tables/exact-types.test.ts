@@ -1,4 +1,4 @@
-/** Types, bits and what files say besides, through Parquet and Arrow, as readers of others find them. */
+/** Types, bits and metadata of files, through Parquet and Arrow, as other readers see them. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import * as arrow from 'apache-arrow';
 import ava from 'ava';
@@ -19,7 +19,7 @@ const sorter = hostSorter(() => undefined) as Sorter;
 const sort = (job: Omit<TableJob, 'in'> & { readonly in: string }) =>
   sortTableFile(sorter, { verify: true, ...job, in: path(job.in), out: path(job.out) }, nowhere);
 
-/** What a file says of its columns, as hyparquet reads it. */
+/** Metadata of a file's columns, as hyparquet reads it. */
 async function schemaOf(name: string): Promise<unknown[]> {
   const { schema } = await parquetMetadataAsync(await asyncBufferFromFile(path(name)));
   return schema.slice(1);
@@ -154,7 +154,7 @@ test('what cannot be told in another format is refused by the name of the column
   }
 });
 
-/** Zeros of both signs and NaNs with payloads, each often enough that a writer takes a dictionary. */
+/** Zeros of both signs and NaNs with payloads, repeated so that a writer uses a dictionary. */
 const BITS = {
   f16: [0x8000n, 0n, 0x7e00n, 0xfe01n, 0x7c01n, 0x3c00n],
   f32: [0x80000000n, 0n, 0x7fc00000n, 0xffc00001n, 0x7f800001n, 0x3f800000n],
@@ -166,7 +166,7 @@ const FLOATS = { f16: arrow.Float16, f32: arrow.Float32, f64: arrow.Float64 };
 const DTYPES = ['f16', 'f32', 'f64'] as const;
 const ROWS = 600;
 
-/** The bits of a column of so many rows. */
+/** The bits of a column with this many rows. */
 function floatBits(dtype: (typeof DTYPES)[number]): Uint16Array | Uint32Array | BigUint64Array {
   const all = Array.from({ length: ROWS }, (_, i) => BITS[dtype][i % BITS[dtype].length] as bigint);
   return dtype === 'f64' ? BigUint64Array.from(all) : ARRAYS[dtype].from(all.map(Number));

@@ -17,7 +17,7 @@ const seeds = sumSeeds();
 const { signal } = new AbortController();
 type Pair = readonly [key: Buffer, value: Buffer];
 
-/** Entries whose keys end with a unique number; many share a beginning. */
+/** Entries whose keys end with a unique number; many share a prefix. */
 function entriesOf(n: number, seed: number, maxLength = 40): Pair[] {
   const random = new Random(seed);
   return Array.from({ length: n }, (_, i) => {

@@ -1,4 +1,7 @@
-/** Parquet files byte by byte, with what DuckDB does not write: required columns of any physical type, in one page each. */
+/**
+ * Parquet files assembled byte by byte, with features that DuckDB does not write: required columns of any physical
+ * type, one page each.
+ */
 import { encodeStruct, type Struct, THRIFT, type ThriftValue } from '../../../src/io/tables/child/thrift.js';
 
 const PHYSICAL = [
@@ -24,7 +27,7 @@ type Logical =
 export interface PhysicalColumn {
   readonly name: string;
   readonly physical: string;
-  /** Of FIXED_LEN_BYTE_ARRAY. */
+  /** Length of FIXED_LEN_BYTE_ARRAY. */
   readonly bytes?: number;
   readonly logical?: Logical;
   readonly values: readonly Uint8Array[];
@@ -113,7 +116,7 @@ function elementsOf({ name, physical, bytes, logical, isList }: PhysicalColumn):
   ];
 }
 
-/** Levels that are all the same, with their length in front. */
+/** Levels that are all equal, with their length in front. */
 function levels(n: number, level: number): Buffer {
   const run: number[] = [];
   let head = n << 1;
@@ -135,7 +138,7 @@ function plain({ physical }: PhysicalColumn, values: readonly Uint8Array[]): Buf
   );
 }
 
-/** A page, and before it the one of a dictionary of all values, of which there are 256 at most. */
+/** A data page after a dictionary page of all values, at most 256. */
 function pagesOf(column: PhysicalColumn): { readonly pages: Buffer; readonly dataAt: number } {
   const { values, isDictionary = false, isList = false } = column;
   const n = values.length;
@@ -151,7 +154,7 @@ function pagesOf(column: PhysicalColumn): { readonly pages: Buffer; readonly dat
     [3, i32(RLE)],
     [4, i32(RLE)],
   ]);
-  // Places of 8 bits, as a run of so many groups of 8.
+  // Indices of 8 bits, as a run of this many groups of 8.
   const groups = Math.ceil(n / 8);
   const places = Buffer.from([
     8,

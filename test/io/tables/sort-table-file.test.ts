@@ -17,7 +17,7 @@ ava.after.always(remove);
 const sorter = hostSorter(() => undefined) as Sorter;
 const sort = (job: TableJob, context = nowhere) => sortTableFile(sorter, { verify: true, ...job }, context);
 
-/** A column of each type that both Parquet and Arrow support, with nulls, also of types that are not dtypes. */
+/** A column of each type that both Parquet and Arrow support, with nulls, including types that are not dtypes. */
 const COLUMNS = `
   i AS id, CASE WHEN i % 7 = 0 THEN NULL WHEN i % 11 = 0 THEN 'nan'::DOUBLE WHEN i % 13 = 0 THEN -0.0 ELSE (i * 7919) % 100 / 10.0 END AS price,
   CASE WHEN i % 5 = 0 THEN NULL ELSE 'közös előtag ' || (i * 31 % 97) END AS "na""me;--", (i % 2 = 0) AS flag,
@@ -211,7 +211,7 @@ test('an external sort of rows writes the same bytes as in memory and leaves no 
 
 test('rows of zero bytes are read, and an implausible number of them is refused', async (t) => {
   const { FixedSizeBinary, makeData, makeVector, Null, Table, tableToIPC } = await import('apache-arrow');
-  const n = 77_777; // a number that stands nowhere else
+  const n = 77_777; // a number that occurs nowhere else
   const none = makeVector(makeData({ type: new Null(), length: n, nullCount: n }));
   const type = new FixedSizeBinary(0);
   const bare = makeVector(makeData({ type, length: n, nullCount: 0, data: new Uint8Array(0) }));

@@ -5,7 +5,7 @@ import { Random } from '../../../src/util/random.js';
 
 const host = { device: 'host', verify: true } as const;
 
-/** Numbers in the order of `sort`: −0 before +0, NaN behind all in either direction. */
+/** Numbers in the order of `sort`: −0 before +0, NaN last in either direction. */
 function compareNumbers(a: number, b: number, descending: boolean): number {
   if (Number.isNaN(a) || Number.isNaN(b)) return Number(Number.isNaN(a)) - Number(Number.isNaN(b));
   const difference = a === b ? Number(Object.is(b, -0)) - Number(Object.is(a, -0)) : a < b ? -1 : 1;

@@ -9,7 +9,7 @@ const test = ava.serial; // all write the same files
 const { path, remove } = scratchFolder();
 ava.after.always(remove);
 
-/** A text, how it is sorted, and what comes out, or the error. */
+/** A text, how it is sorted, and the expected output or error. */
 type Case = readonly [input: string, job: SortedJob, expected: string | RegExp];
 
 function cases(title: string, all: readonly Case[]): void {

@@ -9,7 +9,7 @@ const test = ava.serial; // all write the same files
 const { path, remove } = scratchFolder();
 ava.after.always(remove);
 
-/** Lines, how they are sorted, and the lines that come out, by their numbers, or the output, or the error. */
+/** Lines, how they are sorted, and the expected result: line numbers, the output or the error. */
 type Case = readonly [
   lines: readonly string[],
   job: SortedJob,

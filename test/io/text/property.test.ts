@@ -16,7 +16,7 @@ ava.after.always(remove);
 const SEED = Number(process.env.CLSORT_TEST_SEED ?? 1);
 const FILES = FULL ? 1000 : 250;
 
-/** Parts of fields that readers stumble over. */
+/** Parts of fields that are difficult for readers. */
 const PARTS = [
   'a',
   'B',
@@ -38,7 +38,7 @@ const PARTS = [
   'NA',
   'x'.repeat(70),
 ];
-/** Those that stand between quotes only. */
+/** Parts that occur only between quotes. */
 const QUOTED = ['"', '\n', '\r', '\r\n'];
 const ENDS = ['\n', '\r\n', '\r'];
 
@@ -57,7 +57,7 @@ class Shapes {
     return list[this.below(list.length)] as T;
   }
 
-  /** A field as it is written. */
+  /** A field in its written form. */
   field(delimiter: string): string {
     const parts = Array.from({ length: this.below(5) }, () =>
       this.pick(this.below(4) === 0 ? QUOTED : PARTS),
@@ -95,7 +95,7 @@ function shapeOf(shapes: Shapes): Shape {
   return { text, delimiter, columns, header };
 }
 
-/** Rows in the order of the UTF-8 bytes of a column, missing values last, equal ones as they were. */
+/** Rows in the order of the UTF-8 bytes of a column, missing values last, equal ones in input order. */
 function ordered(rows: readonly string[][], column: number): string[][] {
   const key = (row: readonly string[]): Buffer => Buffer.from(row[column] ?? '');
   return rows.toSorted((a, b) => {
@@ -105,7 +105,7 @@ function ordered(rows: readonly string[][], column: number): string[][] {
   });
 }
 
-/** Checks with Python's csv module that each output has the rows that were expected. */
+/** Checks with Python's csv module that each output has the expected rows. */
 const PYTHON = `
 import csv, io, json, sys
 csv.field_size_limit(10 ** 9)
@@ -168,7 +168,7 @@ test('a line that is cut off or too long is an error with its line in files of a
   }
 });
 
-/** A number as a whole number times a power of ten. */
+/** A number as an integer times a power of ten. */
 function fractionOf(text: string): [bigint, number] {
   const [, sign = '', whole = '', fraction = '', power = '0'] =
     /^([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
@@ -182,7 +182,7 @@ function compareNumbers(a: string, b: string): number {
   const difference = x * 10n ** BigInt(i - smaller) - y * 10n ** BigInt(j - smaller);
   if (difference !== 0n) return difference < 0n ? -1 : 1;
   if (x !== 0n) return 0;
-  return (a.startsWith('-') ? 0 : 1) - (b.startsWith('-') ? 0 : 1); // −0 stands before 0
+  return (a.startsWith('-') ? 0 : 1) - (b.startsWith('-') ? 0 : 1); // −0 precedes 0
 }
 
 test('codes of numbers of any length are in the order of the numbers', (t) => {

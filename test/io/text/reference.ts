@@ -1,6 +1,6 @@
-/** A reader of CSV that is as simple as can be, for comparison. */
+/** A CSV reader as simple as possible, for comparison. */
 
-/** The records of a text; an empty line is none. */
+/** The records of a text; an empty line is not a record. */
 export function recordsOf(text: string, delimiter: string): string[][] {
   const records: string[][] = [];
   let record: string[] = [];

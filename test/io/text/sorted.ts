@@ -1,4 +1,4 @@
-/** Texts in tests: written, sorted in this process on the host, and read again. */
+/** Texts in tests: written, sorted in this process on the host, and read back. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { sortTableFile, type TableJob } from '../../../src/io/tables/sort-table-file.js';
 import { hostSorter } from '../../../src/sort/api/host-sorter.js';
@@ -7,7 +7,7 @@ import { nowhere } from '../context.js';
 
 const sorter = hostSorter(() => undefined) as Sorter;
 
-/** What came of a sort: the output, and what was said meanwhile. */
+/** The result of a sort: the output, and the messages printed meanwhile. */
 export interface Sorted {
   readonly text: string;
   readonly notes: readonly string[];
@@ -21,7 +21,10 @@ export interface SortedJob extends Omit<TableJob, 'in' | 'out'> {
   readonly into?: string;
 }
 
-/** Sorts a text by way of files. @param path makes paths of names */
+/**
+ * Sorts a text by way of files.
+ * @param path returns the path of a name
+ */
 export async function sorted(
   path: (name: string) => string,
   input: string | Uint8Array,

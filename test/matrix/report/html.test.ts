@@ -20,7 +20,7 @@ test('the page loads no external resource and escapes device names', (t) => {
   t.false(/NaN|undefined/.test(page.replace(/<script>[\s\S]*/, '')));
 });
 
-/** The page with more script behind its own. */
+/** The page with an additional script at its end. */
 const with_ = (script: string): string => `${htmlReport(REPORT)}<script>{${script}}</script>`;
 const titleOf = (dom: string): string => /<title>([^<]*)<\/title>/.exec(dom)?.[1] ?? '';
 const PAGE_HELPERS = `const count = (what) => document.querySelectorAll(what).length;`;

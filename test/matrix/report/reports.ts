@@ -1,4 +1,4 @@
-/** Reports that the tests of the report writers share. */
+/** Reports shared by the tests of the report writers. */
 import type { DeviceInfo } from '../../../src/device/platform.js';
 import { type MatrixScope, matrixCases } from '../../../src/matrix/case.js';
 import { readFilter } from '../../../src/matrix/filter.js';

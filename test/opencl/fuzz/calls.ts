@@ -6,12 +6,12 @@ import * as k from './kinds.js';
 import type { Facts, Kind, Thing } from './model.js';
 import { type Argument, list, result, type Step, value } from './program.js';
 
-/** A function of the binding: what it takes, and what becomes of the things of the program. */
+/** A function of the binding: its arguments, and its effect on the objects of the program. */
 export interface Call {
   readonly takes: readonly Taken[];
-  /** How often it is called, among the others; 0: never, by programs that are drawn. */
+  /** Relative frequency among the other functions; 0: random programs never call it. */
   readonly weight?: number;
-  /** What is there, or gone, afterwards; `sound` when every argument was right. */
+  /** Objects created or released by the call; `sound` when every argument was right. */
   readonly leaves?: (draft: Draft, step: Step, sound: boolean) => void;
 }
 
@@ -26,7 +26,7 @@ const made =
     draft.model.add(kind, step.id, { context: draft.context, doubtful: !sound, ...facts(draft, step) });
   };
 
-/** The event of a command, where one is wanted. */
+/** The event of a command, if requested. */
 const event: Leaves = (draft, step) => {
   if (draft.wanted) draft.model.add('event', step.id, { context: draft.context });
 };
@@ -36,7 +36,7 @@ const gone = (thing: Thing | undefined): void => {
   thing.alive = false;
 };
 
-/** The handle in front is released: with one reference, which is what most have. */
+/** The handle is released: most handles have one reference. */
 const released = (...kinds: Kind[]): Call => ({
   takes: [handle(...kinds)],
   leaves: (draft, _step, sound) => {
@@ -50,7 +50,7 @@ const retained = (...kinds: Kind[]): Call => ({ takes: [handle(...kinds)], weigh
 
 const info = (of: Taken, ...prefixes: string[]): Call => ({ takes: [of, k.named(...prefixes)], weight: 0.5 });
 
-/** A literal size, 0 where it is none. */
+/** A literal size, or 0. */
 const number = (argument: Argument | undefined): number => {
   const of = argument?.is === 'value' ? Number(argument.value ?? 0) : 0;
   return Number.isSafeInteger(of) && of > 0 ? of : 0;
@@ -71,10 +71,10 @@ const withHost = (draft: Draft, size: number): readonly [Argument, Argument, Arg
   return [value(flags), value(size), draft.pick(draft.model.of(kinds, plain)).from];
 };
 
-/** The shape of each buffer that is drawn: flags, size and host memory belong together. */
+/** The shape of each random buffer: flags, size and host memory belong together. */
 const shapeOf = new WeakMap<Draft, readonly [Argument, Argument, Argument]>();
 
-/** One part of it. */
+/** One part of the shape. */
 const bufferShape = (part: 0 | 1 | 2): Taken => {
   return {
     right: (draft) => {
@@ -101,7 +101,7 @@ const bufferShape = (part: 0 | 1 | 2): Taken => {
       return shape[part];
     },
     wrong: (draft) => {
-      // A size that the machine could just give would take its memory from everybody else.
+      // A size that just fits into the machine would take memory from other processes.
       if (part === 1)
         return value(
           draft.pick([
@@ -215,7 +215,7 @@ const mapping =
     if (draft.wanted) draft.model.add('event', result(step.id, 'event'), { context: draft.context });
   };
 
-/** Unmapping takes a mapping and what it is of. */
+/** Unmapping takes a mapping and the object that it maps. */
 const mapped: Taken = {
   right: (draft) => {
     const of = draft.chosen.buffer ?? draft.chosen.image;
@@ -248,13 +248,13 @@ const svmSide: Taken = {
   wrong: k.host.wrong,
 };
 
-/** Memory that any call of unified memory may be given, unified or not. */
+/** Memory that any call of unified memory may receive, unified or not. */
 const anyMemory: Taken = {
   right: (draft) => draft.pick(draft.model.of(['svm', 'host', 'mapping'])).from,
   wrong: k.host.wrong,
 };
 
-/** Whether the driver has such memory is not known here. */
+/** The generator does not know whether the driver supports such memory. */
 const unified: Leaves = (draft, step) => {
   draft.model.add('svm', step.id, { context: draft.context, bytes: 0, doubtful: true });
 };
@@ -265,7 +265,7 @@ const secondBuffer: Taken = {
     const first = draft.chosen.buffer;
     const from = k.buffer.right(draft);
     const second = draft.chosen.buffer;
-    if (first && second && first.bytes < second.bytes) draft.chosen.buffer = first; // the smaller one bounds
+    if (first && second && first.bytes < second.bytes) draft.chosen.buffer = first; // the smaller one is the limit
     return from;
   },
   wrong: k.buffer.wrong,
@@ -282,7 +282,7 @@ const rect: readonly Taken[] = [
 ];
 const tail: readonly Taken[] = [k.waitList, k.wanted];
 
-/** The numbers of `enqueueKernels`: launches of kernels that were set, with some of their arguments. */
+/** The numbers of `enqueueKernels`: launches of kernels whose arguments are set, with some of these arguments. */
 const launches: Taken = {
   right: (draft) => {
     const of = draft.thing(['kernel'], (thing) => ['put', 'spin'].includes(thing.facts.name ?? ''));
@@ -326,7 +326,7 @@ const launches: Taken = {
     if (right.is !== 'record') return right;
     const name = draft.pick(['words', 'words', 'words', 'count', 'kernels', 'memory', 'bytes']);
     const old = right.fields[name];
-    // The words that are global sizes stay: a large one would be right, and take for ever.
+    // The words that are global sizes stay: a large one would be valid, and would run for ever.
     const spoil = (words: readonly Argument[]): Argument => {
       const at = draft.pick([1, 2, 5, 6, 7, 8, 9, 10, 11, 12].filter((i) => i < words.length));
       const spoilt = draft.pick([-1, 0, 0.5, 2, 3, 9, 1025, Number.NaN, 5]);
@@ -365,7 +365,7 @@ const staged: readonly Taken[] = [
   k.count(1, 4),
 ];
 
-/** No descriptor is open: whatever one of the process's own would name is nothing to write to. */
+/** No descriptor is open: any descriptor of this process must not be written to. */
 const fromFile: readonly Taken[] = [
   k.queue,
   k.buffer,
@@ -381,7 +381,7 @@ const fromFile: readonly Taken[] = [
   k.hostOf(56),
 ];
 
-/** Where a fill begins, and its size: multiples of every pattern. */
+/** Offset and size of a fill: multiples of every pattern size. */
 /** A transfer between an image and host memory, whose rows and slices may have pitches. */
 const imageTransfer: readonly Taken[] = [
   ...[k.queue, k.image, k.blocking, k.imageOrigin, k.imageRegion, k.oneOf(0, 0, 512), k.oneOf(0), k.host],
@@ -396,9 +396,9 @@ const filled: readonly Taken[] = [
   { right: () => value(32), wrong: k.length().wrong },
 ];
 
-/** A command buffer, and its queue or none. */
+/** A command buffer, with or without its queue. */
 const recorded: readonly Taken[] = [k.recording, k.optional(k.queue, 10)];
-/** Commands of the same command buffer, by what recording them returned. */
+/** Commands of the same command buffer, identified by the return values of their recording. */
 const syncPoints: Taken = k.optional({
   right: (draft) => list([value(draft.random.below(3))]),
   wrong: k.properties().wrong,
@@ -438,7 +438,7 @@ const fittingView: Taken = {
   wrong: (draft) => list([k.host.wrong(draft)]),
 };
 
-/** A list of host memory, of so many bytes at least. */
+/** A list of host memory of at least this many bytes. */
 const hosts = (bytes: number): Taken => {
   const one = k.hostOf(bytes);
   return {
@@ -464,7 +464,7 @@ export const CALLS: Readonly<Record<string, Call>> = {
   openclInfo: { takes: [], weight: 0.05 },
   unloadCompiler: { takes: [], weight: 0.05 },
   unloadPlatformCompiler: { takes: [k.platform], weight: 0.05 },
-  // Whoever says yes has all waits block, for the whole process.
+  // With true, all waits of the process block.
   setSingleThreaded: { takes: [k.platform, no], weight: 0.05 },
   getDeviceIDs: {
     takes: [k.platform, k.flags(cl.DEVICE_TYPE_ALL, cl.DEVICE_TYPE_CPU, cl.DEVICE_TYPE_GPU)],
@@ -927,7 +927,7 @@ export const CALLS: Readonly<Record<string, Call>> = {
     leaves: event,
   },
 
-  // Unified shared memory: drivers that lack the extension refuse it, and the other way round its calls get other memory
+  // Unified shared memory: drivers without the extension refuse it; its calls also receive other memory, and vice versa
   hostMemAllocINTEL: {
     takes: [k.context, k.properties(), k.oneOf(64, 512), k.optional(k.oneOf(0, 8, 64))],
     weight: 0.3,
@@ -1034,7 +1034,7 @@ export const CALLS: Readonly<Record<string, Call>> = {
     weight: 1,
   },
 
-  // What the binding has beyond OpenCL
+  // Functions of the binding beyond OpenCL
   hashAsync: {
     takes: [k.hostOf(0), k.hostOf(80)],
     weight: 0.4,
@@ -1088,7 +1088,7 @@ export const CALLS: Readonly<Record<string, Call>> = {
       k.count(0, 63),
       k.count(0, 63),
       k.count(0, 63),
-      // Of a handle that is drawn alone there is no pair; the arguments behind are looked at first.
+      // A single random handle has no pair; the later arguments are validated first.
       { right: () => value([]), wrong: () => value([{}, null]) },
       { right: () => value([]), wrong: () => value([{}, null]) },
       k.hostOf(16),

@@ -1,5 +1,5 @@
-// Runs the programs of one session, which its argument names, and ends as the session says. What happens is told
-// on file descriptor 3.
+// Runs the programs of one session, which its argument names, and ends as the session says. Events are reported on file
+// descriptor 3.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import * as cl from '../../../src/opencl/index.js';
@@ -13,7 +13,7 @@ trace(`T ${JSON.stringify(traits)}`);
 const { programs, ending, copies } = session(order.seed, !device.singleThreaded, order.shape);
 watchLoop();
 
-/** Runs a program on a worker; fulfilled when that has ended as it should. */
+/** Runs a program on a worker. Resolves when the worker has ended as expected. */
 function onWorker(planned: Planned): Promise<void> {
   const worker = new Worker(new URL('./worker.js', import.meta.url), {
     workerData: { planned, order, copies },
@@ -25,7 +25,7 @@ function onWorker(planned: Planned): Promise<void> {
     });
     worker.on('exit', (code) => {
       trace(`w ${planned.index} ${code}`);
-      if (code === 3) process.exit(3); // which has told why
+      if (code === 3) process.exit(3); // has reported the reason
       const expected = {
         natural: 0,
         exit: 7,
@@ -48,7 +48,7 @@ function onWorker(planned: Planned): Promise<void> {
 
 async function main(): Promise<void> {
   const wanted = programs.filter(({ index }) => !order.keep || order.keep[index] !== undefined);
-  // The same program ends the session, whatever is left out.
+  // The same program ends the session, whatever steps are left out.
   const last = programs.filter(({ worker }) => !worker).at(-1);
   const workers = new Set<Promise<void>>();
   for (const planned of wanted) {
@@ -67,7 +67,7 @@ async function main(): Promise<void> {
   trace('D');
 }
 
-/** Under the layer: after all is released no reference is left, and no object was used without one. */
+/** Under the layer: after everything is released no reference remains, and no object was used without one. */
 async function nothingIsLeft(file: string): Promise<void> {
   const control = new LayerControl(file);
   cl.releaseAll({ contexts: true });

@@ -2,29 +2,29 @@ import type { Random } from '../../../src/util/random.js';
 import type { Kind, Model, Thing, Traits } from './model.js';
 import { type Argument, list, type Step, value } from './program.js';
 
-/** No argument of the kind that is wanted exists at this point: another call has to be chosen. */
+/** No argument of the requested kind exists at this point, so another call must be chosen. */
 export class NothingFits extends Error {}
 
-/** The making of one call: its arguments are drawn from left to right, and later ones know the earlier. */
+/** The construction of one call. Its arguments are drawn from left to right, and later ones depend on earlier ones. */
 export class Draft {
-  /** What earlier arguments chose. */
+  /** Choices of earlier arguments. */
   readonly chosen: Partial<Record<Kind, Thing>> = {};
-  /** Bytes that host memory needs for what earlier arguments ask. */
+  /** Bytes that host memory needs for the earlier arguments. */
   bytes = 0;
-  /** The right number of elements of a list that an earlier argument fixed. */
+  /** The right number of elements of a list, if an earlier argument fixed it. */
   length = 0;
   /** Offsets and sizes as they were drawn. */
   readonly sizes: number[] = [];
   blocking = false;
   wanted = false;
 
-  /** @param context the context whose things are right */
+  /** @param context the context of valid arguments */
   constructor(
     readonly random: Random,
     readonly model: Model,
     readonly traits: Traits,
     readonly context: number,
-    /** Makes a call for a trap or a callback. */
+    /** Creates a call for a trap or a callback. */
     readonly inner: () => Step | undefined,
     /** Whether reading an argument may run code. */
     readonly traps: boolean,
@@ -39,11 +39,11 @@ export class Draft {
     return from[this.random.below(from.length)] as T;
   }
 
-  /** A live thing of this context, or of none. */
+  /** A live object of this context, or of no context. */
   thing(kinds: readonly Kind[], suits: (thing: Thing) => boolean = () => true): Thing {
     const fits = (thing: Thing) => (thing.context === 0 || thing.context === this.context) && suits(thing);
     const found = this.model.of(kinds, fits);
-    // The newest is the likeliest, so that what belongs together meets.
+    // The newest objects are the likeliest, so that related objects meet.
     const thing = this.chance(50) ? this.pick(found.slice(-3)) : this.pick(found);
     this.chosen[thing.kind] = thing;
     return thing;
@@ -55,7 +55,7 @@ export class Draft {
   }
 }
 
-/** A kind of argument: how to make a right one, and a wrong one. */
+/** A kind of argument: how to create a valid one and an invalid one. */
 export interface Taken {
   readonly right: (draft: Draft) => Argument;
   readonly wrong: (draft: Draft) => Argument;
@@ -77,7 +77,7 @@ const JUNK: readonly unknown[] = [
   [null],
 ];
 
-/** What is no handle, no memory and no size of any use. */
+/** Values that are not a handle, not memory and not a usable size. */
 export const junk = (draft: Draft): Argument =>
   draft.chance(70)
     ? value(draft.pick(JUNK))
@@ -87,7 +87,7 @@ export const junk = (draft: Draft): Argument =>
         () => ({ is: 'callback', calls: [], throws: false }),
       ])(draft);
 
-/** Handles of these kinds; wrong ones are released, of another context or kind, or no handles at all. */
+/** Handles of these kinds. Invalid ones are released, of another context or kind, or not handles. */
 export const handle = (...kinds: Kind[]): Taken => ({
   right: (draft) => draft.thing(kinds).from,
   wrong: (draft) =>
@@ -99,7 +99,7 @@ export const handle = (...kinds: Kind[]): Taken => ({
     ])(draft),
 });
 
-/** A list, whose reading may run code; wrong ones have a wrong element, no elements, holes or no list at all. */
+/** A list whose reading may run code. Invalid ones have an invalid element, no elements, holes, or are no list. */
 export function listed(
   draft: Draft,
   items: readonly Argument[],
@@ -141,8 +141,8 @@ const EDGES: readonly unknown[] = [
   2n ** 64n - 64n,
 ];
 
-/** Sizes and offsets that are wrong, or at an edge, or wrap around when something is added to them. */
+/** Sizes and offsets that are invalid, at an edge, or wrap around when something is added to them. */
 export const edge = (draft: Draft): Argument => value(draft.pick(draft.chance(70) ? EDGES : NO_SIZES));
 
-/** A plain number, seldom as a bigint. */
+/** A number, rarely as a bigint. */
 export const size = (draft: Draft, of: number): Argument => value(draft.chance(10) ? BigInt(of) : of);

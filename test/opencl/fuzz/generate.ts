@@ -9,20 +9,20 @@ import { Model, type Thing, type Traits } from './model.js';
 import { type Argument, list, type Program, record, result, type Step, value } from './program.js';
 import { forbidding } from './rules.js';
 
-/** Of a hundred calls so many have a wrong argument. */
+/** Percentage of calls with an invalid argument. */
 const WRONG_PERCENT = 18;
 
 const MEMORY_KINDS = Object.keys(MEMORY) as (keyof typeof MEMORY)[];
 
-/** What programs look like, whatever their seed. */
+/** Parameters of programs, independent of their seed. */
 export interface Shape {
-  /** Steps, about. */
+  /** Approximate number of steps. */
   readonly length: number;
-  /** Calls that are left out; `$trap` for code that runs while arguments are read, `$wrong` for wrong arguments. */
+  /** Excluded calls; `$trap` for code that runs while arguments are read, `$wrong` for wrong arguments. */
   readonly without: readonly string[];
 }
 
-/** Makes programs: the same one for the same seed and the same sort of device. */
+/** Generates programs: the same one for the same seed and the same kind of device. */
 class Generator {
   readonly #random: Random;
   readonly #traits: Traits;
@@ -39,7 +39,7 @@ class Generator {
     this.#random = new Random(seed);
     this.#traits = traits;
     this.#without = new Set(without);
-    // Each program prefers other calls, so that some meet that would seldom.
+    // Each program prefers other calls, so that rare combinations occur.
     const drawn = Object.entries(CALLS).filter(([, { weight }]) => weight !== 0);
     this.#weights = drawn.map(([name, call]) => {
       const swarm = [0, 0.3, 1, 1, 1, 4][this.#random.below(6)] ?? 1;
@@ -64,7 +64,7 @@ class Generator {
     return step;
   }
 
-  /** What every program begins with: two contexts, three queues, built kernels, and memory. */
+  /** The start of every program: two contexts, three queues, built kernels, and memory. */
   #prelude(): void {
     const model = this.#model;
     const platform = this.#add('$platform');
@@ -144,7 +144,7 @@ class Generator {
     return from[this.#random.below(from.length)] as T;
   }
 
-  /** A context in which things are chosen: mostly the first, where the most is. */
+  /** A context to choose objects from: usually the first, which has the most. */
   #draft(): Draft {
     const live = this.#contexts.filter(
       (id) => this.#model.of(['context'], (of) => of.context === id).length > 0,
@@ -156,7 +156,7 @@ class Generator {
     return new Draft(this.#random, this.#model, this.#traits, context, () => this.#inner(), traps);
   }
 
-  /** A call within another; gates made there would be shut when the other waits. */
+  /** A nested call. User events created there would stay open while the other call waits. */
   #inner(): Step | undefined {
     if (this.#depth > 0) return undefined;
     this.#depth++;
@@ -190,7 +190,7 @@ class Generator {
     }
   }
 
-  /** One call, drawn from the table. */
+  /** One random call from the table. */
   #call(name: string, call: Call): Step {
     const draft = this.#draft();
     const isWrong = this.#chance(WRONG_PERCENT) && call.takes.length > 0 && !this.#without.has('$wrong');
@@ -204,7 +204,7 @@ class Generator {
     return step;
   }
 
-  /** What a program may do to its own memory and handles at any time. */
+  /** Actions that a program may take on its own memory and handles at any time. */
   #disturbance(): Step {
     const host = (): Argument => this.#pick(this.#model.of(['host', 'mapping', 'svm'])).from;
     const any = (): Thing => this.#pick(this.#model.things);
@@ -226,7 +226,7 @@ class Generator {
       case 4:
         return this.#step('$touch', host());
       case 5: {
-        // Never the first context and its like, without which little is left to do.
+        // Never the first context and its objects, without which few calls remain possible.
         const thing = this.#pick(
           this.#model.of(['buffer', 'event', 'kernel', 'sampler', 'image', 'mapping', 'host']),
         );
@@ -283,7 +283,7 @@ class Generator {
     this.#model.add('event', step.id, { context: draft.context });
   }
 
-  /** Commands behind two user events and each other, some of which nobody holds any more when a user event fails. */
+  /** Commands behind two user events and each other; some are not referenced any more when a user event fails. */
   #behindUserEvents(): void {
     if (this.#traits.singleThreaded) throw new NothingFits();
     const draft = this.#draft();
@@ -356,6 +356,6 @@ class Generator {
   }
 }
 
-/** A program of a seed. */
+/** The program of a seed. */
 export const generate = (seed: number, traits: Traits, shape: Shape): Program =>
   new Generator(seed, traits, shape).program(seed, shape.length);

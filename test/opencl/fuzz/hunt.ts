@@ -15,7 +15,7 @@ export interface Hunt {
   readonly device: string;
   readonly env: NodeJS.ProcessEnv;
   readonly shape: Shape;
-  /** Milliseconds without a sign of life after which a process counts as hung. */
+  /** Milliseconds without output after which a process counts as hung. */
   readonly patience: number;
   /** The node that runs the programs; this one by default. */
   readonly node?: string;
@@ -26,15 +26,15 @@ export interface Hunt {
 
 type Keep = Readonly<Record<number, readonly number[]>>;
 
-/** What was wrong with a session. */
+/** The failure of a session. */
 export interface Finding {
   readonly seed: number;
   readonly device: string;
-  /** What kind of failure it is: the same for the same fault, as far as can be told. */
+  /** Kind of the failure: the same for the same fault, as far as can be determined. */
   readonly signature: string;
-  /** What the process said of it, with all numbers. */
+  /** Output of the process about the failure, with all numbers. */
   readonly detail: string;
-  /** The last call that was begun, and which it was. */
+  /** The last call that was started, and its step. */
   readonly last: string;
   readonly at?: { readonly program: number; readonly step: number };
   readonly stderr: string;
@@ -42,7 +42,7 @@ export interface Finding {
   readonly traits: Traits;
 }
 
-/** What a session did. */
+/** Statistics of a session. */
 export interface Outcome {
   readonly finding?: Finding;
   readonly succeeded: number;
@@ -60,8 +60,8 @@ const EXPECTED = {
 } as const;
 
 /**
- * Sanitizers, drivers and the C library say in a line why they end a process. That there is no room for what a program
- * asked for is an error of ours and a warning of theirs.
+ * Lines in which sanitizers, drivers and the C library report why they end a process. A failed allocation that a
+ * program requested is an expected error, and only a warning of these tools.
  */
 const TELLING =
   /(AddressSanitizer(?! failed to allocate)|runtime error|Assertion|terminate called|FATAL ERROR|Fatal error|free\(\)|malloc\(\)|double free|corrupt)[^\n]*/;
@@ -74,17 +74,17 @@ interface Ended {
   readonly trace: readonly string[];
 }
 
-/** A thread of ours that waits for work. */
+/** An idle thread of the addon. */
 const IDLE = /pthread_cond_.*\n#5 .*clsort::(Environment::Work|Waits::)/;
 
-/** Threads in calls of ours, and the main one; not those of Node and of drivers that wait for work. */
+/** Threads in calls of the binding, and the main thread; not idle threads of Node and of drivers. */
 const tellingThreads = (text: string): string =>
   text
     .split(/\n(?=Thread )/)
     .filter((thread) => /clsort|^Thread 1 /.test(thread) && !IDLE.test(thread))
     .join('\n');
 
-/** The stacks of a process that hangs; nothing where the debugger hangs, too. */
+/** The stacks of a hanging process; empty if the debugger hangs as well. */
 function stacks(pid: number): Promise<string> {
   const { LD_PRELOAD: _sanitizer, ...env } = process.env;
   return new Promise((resolve) => {
@@ -97,7 +97,7 @@ function stacks(pid: number): Promise<string> {
   });
 }
 
-/** Kills a process that gives no sign of life for too long. */
+/** Kills a process that is silent for too long. */
 function watch(
   child: ChildProcess,
   patience: number,
@@ -122,7 +122,7 @@ function execute(hunt: Hunt, order: Order, { layer }: Session): Promise<Ended> {
   if (folder) writeFileSync(control, '');
   const args = ['--expose-gc', CHILD, JSON.stringify(order)];
   const node = hunt.node ?? process.execPath;
-  // A sanitizer that is loaded into every process belongs into the one that is debugged, not into the debugger.
+  // A preloaded sanitizer must be loaded into the debugged process, not into the debugger.
   const { LD_PRELOAD: loaded, ...ownEnv } = process.env;
   const [command, ...rest] = hunt.debugger
     ? [
@@ -166,10 +166,10 @@ function execute(hunt: Hunt, order: Order, { layer }: Session): Promise<Ended> {
   });
 }
 
-/** A driver was told to copy memory that an object lives in over itself: what comes of that is the program's affair. */
+/** A driver was asked to copy memory that holds an object over itself; the result is the program's fault. */
 const OVER_ITSELF = /memcpy-param-overlap/;
 
-/** What is wrong with how a process ended, or nothing. */
+/** The fault in how a process ended, if any. */
 function signatureOf(ended: Ended, { ending }: Session, partial: boolean): string | undefined {
   const violation = ended.trace.find((line) => line.startsWith('V '));
   const said = TELLING.exec(ended.stderr)?.[0] ?? '';
@@ -179,13 +179,13 @@ function signatureOf(ended: Ended, { ending }: Session, partial: boolean): strin
   const plain = said.replaceAll(/0x[0-9a-f]+|==\d+==|\d+/g, '#').slice(0, 160);
   if (ended.signal) return `${ended.signal} ${plain}`.trim();
   if (/AddressSanitizer|runtime error/.test(said)) return plain;
-  // A program whose last step was cut away may end otherwise.
+  // A program whose last step was cut may end differently.
   const expected = [EXPECTED[ending], ...(partial ? Object.values(EXPECTED) : [])];
   if (!expected.includes(ended.code as 0)) return `exit code ${ended.code} ${plain}`.trim();
   return undefined;
 }
 
-/** Runs the session of a seed, or what is kept of it. */
+/** Runs the session of a seed, or its remaining steps. */
 export async function attempt(hunt: Hunt, seed: number, keep?: Keep): Promise<Outcome> {
   const { shape, plant } = hunt;
   const order: Order = { seed, shape, ...(keep ? { keep } : {}), ...(plant === undefined ? {} : { plant }) };
@@ -238,10 +238,10 @@ const isSame = (a: Finding, b: Finding | undefined): boolean =>
   (a.signature === b.signature || (a.signature.startsWith('SIG') && b.signature.startsWith('SIG')));
 
 /**
- * Leaves out programs and steps for as long as the session fails in the same way.
+ * Removes programs and steps as long as the session fails in the same way.
  *
  * @param until `performance.now()` at which it stops
- * @returns the smallest session that was found; the finding itself where it does not come again
+ * @returns the smallest failing session; the finding itself if it does not recur
  */
 export async function shrink(hunt: Hunt, finding: Finding, until: number): Promise<Finding> {
   const { seed, traits } = finding;
@@ -267,7 +267,7 @@ export async function shrink(hunt: Hunt, finding: Finding, until: number): Promi
   const upTo = (ids: readonly number[]): Keep => ({ ...keep, [program]: ids.filter((id) => id <= step) });
   if (step >= 0) await fails(upTo(keep[program] ?? []));
   for (const index of Object.keys(keep).map(Number)) {
-    // From the end on: what is last needs what was first.
+    // From the end: the last steps depend on the first ones.
     for (let chunk = Math.ceil((keep[index]?.length ?? 0) / 2); chunk >= 1; chunk = Math.floor(chunk / 2)) {
       for (let end = keep[index]?.length ?? 0; end > 0; end -= chunk) {
         const ids = keep[index] ?? [];
@@ -279,10 +279,10 @@ export async function shrink(hunt: Hunt, finding: Finding, until: number): Promi
   return smallest;
 }
 
-/** Most lines of a program that was not cut down, and of what a process said. */
+/** Maximum number of lines of an unshrunk program, and of a process's output. */
 const MANY = 40;
 
-/** What to print of a finding: how to repeat it, and the calls that are left. */
+/** Text of a finding: how to repeat it, and the remaining calls. */
 export function describe(finding: Finding, hunt: Hunt): string {
   const { seed, traits, keep, stderr, at } = finding;
   const { programs, ending, layer, copies } = session(seed, !traits.singleThreaded, hunt.shape);

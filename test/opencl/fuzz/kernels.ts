@@ -1,9 +1,9 @@
 /**
- * The kernels that the fuzz runs. Whatever their arguments are, they reach no further than `BUFFER_BYTES` into a
- * buffer and `LOCAL_BYTES` into local memory, and end soon: what goes wrong then is not their fault.
+ * The kernels that the fuzzer runs. With any arguments they access at most `BUFFER_BYTES` of a buffer and `LOCAL_BYTES`
+ * of local memory, and end soon, so that failures are never their fault.
  */
 
-/** Bytes that a buffer or shared virtual memory must have to be the argument of a kernel. */
+/** Bytes that a buffer or shared virtual memory must have to be a kernel argument. */
 export const BUFFER_BYTES = 512;
 export const LOCAL_BYTES = 64;
 
@@ -60,7 +60,7 @@ export const kernelNames = (images: boolean): string[] =>
 
 export const kernelSource = (images: boolean): string => (images ? BUFFERS + IMAGES : BUFFERS);
 
-/** Sources that build, that do not, and that are not even text for a compiler. */
+/** Sources that build, that do not build, and that are not text for a compiler. */
 export const OTHER_SOURCES = [
   'kernel void only(global int* a) { a[0] = 1; }',
   'kernel void broken(global int* a) { a[0] = ',
@@ -70,6 +70,6 @@ export const OTHER_SOURCES = [
   'kernel void nul() {}\0 and more',
 ];
 
-/** A header for `compileProgram`, and what includes it. */
+/** A header for `compileProgram`, and a source that includes it. */
 export const HEADER = 'int one(void) { return 1; }';
 export const WITH_HEADER = '#include "one.h"\nkernel void included(global int* a) { a[0] = one(); }';

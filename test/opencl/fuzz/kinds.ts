@@ -4,7 +4,7 @@ import { BUFFER_BYTES, LOCAL_BYTES, SIGNATURES, STRUCT_BYTES } from './kernels.j
 import type { Thing } from './model.js';
 import { type Argument, list, record, value } from './program.js';
 
-/** Clang looks for what an unknown name is like, which takes it half a minute for one of 100,000 letters. */
+/** Clang searches for names similar to an unknown name, which takes half a minute for one of 100,000 letters. */
 const LONG = ' x'.repeat(50_000);
 
 /** The kinds of arguments that the calls of the binding take. */
@@ -23,7 +23,7 @@ export const event = handle('event');
 export const recording = handle('recording');
 export const commandBuffer = handle('commandBuffer');
 
-/** A buffer, whose bytes bound the offsets and sizes that follow. */
+/** A buffer, whose size bounds the offsets and sizes that follow. */
 export const buffer: Taken = {
   right: (draft) => {
     const of = draft.thing(['buffer']);
@@ -49,19 +49,19 @@ export const blocking: Taken = {
   wrong: junk,
 };
 
-/** Whether an event is wanted. */
+/** Whether an event is requested. */
 export const wanted: Taken = {
   right: (draft) => {
     draft.wanted = draft.chance(60);
     return value(draft.wanted ? true : draft.pick([false, undefined]));
   },
   wrong: (draft) => {
-    draft.wanted = true; // whatever it is: the model may hold an event that is none
+    draft.wanted = true; // any value: the model may hold an event that does not exist
     return junk(draft);
   },
 };
 
-/** A number from a range; wrong ones are edges. */
+/** A number from a range; invalid ones are edges. */
 export const count = (from: number, to: number): Taken => ({
   right: (draft) => size(draft, from + draft.random.below(to - from + 1)),
   wrong: edge,
@@ -73,7 +73,7 @@ export const text = (...texts: (string | null | undefined)[]): Taken => ({
     draft.chance(50) ? value(draft.pick(['\0', LONG, '\u00e9\ud800', '-D', ' '])) : junk(draft),
 });
 
-/** Constants by the beginning of their names. */
+/** Constants by their prefix. */
 export function named(...prefixes: string[]): Taken {
   const numbers = Object.entries(cl)
     .filter(
@@ -109,7 +109,7 @@ export const handles = (of: Taken, min: number, max: number): Taken => {
   };
 };
 
-/** Nothing, mostly, or something. */
+/** Usually nothing, otherwise a value. */
 export const optional = (of: Taken, percent = 30): Taken => ({
   right: (draft) => (draft.chance(percent) ? of.right(draft) : value(draft.pick([null, undefined]))),
   wrong: of.wrong,
@@ -128,7 +128,7 @@ export const waitList: Taken = {
   wrong: someEvents.wrong,
 };
 
-/** A function that JavaScript is to be called by; it may call the binding, and may throw. */
+/** A callback for JavaScript; it may call the binding, and may throw. */
 export const callback: Taken = {
   right: (draft) => ({
     is: 'callback',
@@ -138,7 +138,10 @@ export const callback: Taken = {
   wrong: junk,
 };
 
-/** Host memory of at least the bytes that the call needs: our own, mapped, or shared with the device. */
+/**
+ * Host memory of at least the bytes that the call needs: an ArrayBuffer, mapped memory, or memory shared with the
+ * device.
+ */
 export const host: Taken = {
   right: (draft) => {
     const fits = (thing: Thing) =>
@@ -158,7 +161,7 @@ export const host: Taken = {
     ])(draft),
 };
 
-/** Memory of so many bytes that is used after the call has returned. */
+/** Memory of this many bytes that is used after the call has returned. */
 export const hostOf = (minBytes: number): Taken => ({
   right: (draft) => {
     draft.bytes = minBytes;
@@ -213,7 +216,7 @@ export const length = (unit = 1): Taken => ({
   },
 });
 
-/** Three numbers of a box, some of them beyond what is there. */
+/** Three numbers of a box, some of them out of range. */
 export const triple = (of: (draft: Draft) => readonly number[]): Taken => ({
   right: (draft) =>
     listed(
@@ -253,7 +256,7 @@ export const imageRegion: Taken = triple((draft) => {
   return [Math.max(1, width - 1), Math.max(1, height - 1), 1];
 });
 
-/** What a fill repeats: 4 bytes, 8, or what it is. */
+/** The pattern of a fill: 4 bytes, 8 bytes, or any size. */
 export const pattern: Taken = {
   right: (draft) =>
     draft.chance(60) ? value(draft.pick([0, 7, -1, 2 ** 31, 0.5])) : bytes(1, 4, 8, 16).right(draft),
@@ -290,7 +293,7 @@ export const contextProperties: Taken = {
   wrong: properties().wrong,
 };
 
-/** Fields of an object, of which reading one may run code. */
+/** Fields of an object; reading one of them may run code. */
 export const fields = (of: (draft: Draft) => Record<string, Argument>): Taken => {
   const made = (draft: Draft, all: Record<string, Argument>, trapped: number): Argument => {
     if (!draft.chance(trapped) || !draft.traps) return record(all);
@@ -327,7 +330,7 @@ export const region: Taken = fields((draft) => {
   return { origin: size(draft, origin), size: size(draft, draft.bytes) };
 });
 
-/** An index of an argument of the kernel that was chosen, remembered as the last of `sizes`. */
+/** An index of an argument of the chosen kernel, remembered as the last of `sizes`. */
 export const argumentIndex: Taken = {
   right: (draft) => {
     const types = SIGNATURES[draft.chosen.kernel?.facts.name ?? ''] ?? [];
@@ -415,7 +418,7 @@ export const dimensions: Taken = {
 
 const each = (draft: Draft, of: () => Argument): Argument[] => Array.from({ length: draft.length }, of);
 
-/** Work sizes that are done soon: a size of 2^40 would be right, and would take for ever. */
+/** Work sizes that finish soon: 2^40 would be valid, and would run for ever. */
 export const globalSize: Taken = {
   right: (draft) =>
     listed(
@@ -431,7 +434,7 @@ export const globalSize: Taken = {
       20,
     ),
 };
-/** A number for each dimension, or none at all. */
+/** A number for each dimension, or none. */
 const optionalSizes = (numbers: readonly number[]): Taken =>
   optional({
     right: (draft) =>

@@ -4,7 +4,7 @@ import { markAsUntransferable } from 'node:worker_threads';
 import * as cl from '../../../src/opencl/index.js';
 import type { Argument, Program, Step, Trap } from './program.js';
 
-/** What a trap or a callback of a program throws: no fault of the binding. */
+/** The exception that a trap or a callback of a program throws; not a fault of the binding. */
 export class OnPurpose extends Error {}
 
 /** A property that does not hold. */
@@ -12,7 +12,7 @@ export class Violation extends Error {}
 
 type Function = (...values: never[]) => unknown;
 
-/** What handles do themselves; the handle comes first. */
+/** Methods of handles; the handle is the first argument. */
 const METHODS: Readonly<Record<string, Function>> = {
   'kernel.signature': (kernel: cl.Kernel) => (kernel instanceof cl.Kernel ? kernel.signature : undefined),
   'handle.equals': (handle: cl.Event, other: unknown) => isHandle(handle) && handle.equals(other),
@@ -26,7 +26,7 @@ const METHODS: Readonly<Record<string, Function>> = {
 };
 const FUNCTIONS: ReadonlyMap<string, unknown> = new Map(Object.entries({ ...cl, ...METHODS }));
 
-/** Calls that wait for commands on this thread: whoever makes them with a gate still shut waits for ever. */
+/** Calls that wait for commands on this thread: with an open user event they wait for ever. */
 const WAITS = new Set(['finish', 'waitForEvents', 'releaseCommandQueue']);
 /** Calls that wait when the argument at this place is true. */
 const WAITS_IF: Readonly<Record<string, number>> = {
@@ -43,7 +43,7 @@ const WAITS_IF: Readonly<Record<string, number>> = {
   enqueueMemcpyINTEL: 1,
 };
 
-/** After the last gate has opened, promises settle and callbacks come within this time. */
+/** Time limit for promises and callbacks after the last user event was completed. */
 const SETTLE_MILLISECONDS = 20_000;
 
 const isCoded = (error: unknown): boolean =>
@@ -54,8 +54,8 @@ const told = (error: unknown): string =>
   error instanceof Error ? `${error.name}: ${error.message}` : String(error);
 
 /**
- * Runs programs against the binding, and holds what a program can hold: what its steps returned, the user
- * events that are still open ("gates"), promises and callbacks that have to come.
+ * Runs programs against the binding, and holds the objects of a program: results of its steps, open user events
+ * ("gates"), and pending promises and callbacks.
  */
 export class Machine {
   readonly #results = new Map<number, unknown>();
@@ -67,16 +67,16 @@ export class Machine {
   readonly #report: (step: Step) => void;
   readonly #copies: boolean;
   #violation: Violation | undefined;
-  /** The program did something for which later commands may fail: an open gate with an error, lost memory. */
+  /** The program did something that may make later commands fail: a failed user event or lost memory. */
   #unsound = false;
-  /** Calls that succeeded and that threw, for the statistics. */
+  /** Calls that succeeded and calls that threw, for the statistics. */
   succeeded = 0;
   refused = 0;
 
   /**
-   * @param platform what `$platform` returns, and whose first device `$device` does
+   * @param platform result of `$platform`, whose first device is that of `$device`
    * @param report called before each step, so that the last one before a crash is known
-   * @param copies mapped memory is copied: blocking whatever is said
+   * @param copies mapped memory is copied, so that maps always block
    */
   constructor(platform: cl.Platform, report: (step: Step) => void, copies = false) {
     this.#platform = platform;
@@ -86,7 +86,6 @@ export class Machine {
 
   /**
    * Runs the steps whose ids are in a range.
-   *
    * @throws Violation
    */
   async run(program: Program, from = 0, to = Number.POSITIVE_INFINITY): Promise<void> {
@@ -99,7 +98,10 @@ export class Machine {
     }
   }
 
-  /** Opens all gates, and waits for every promise and callback. @throws Violation */
+  /**
+   * Completes all user events, and waits for every promise and callback.
+   * @throws Violation
+   */
   async settle(): Promise<void> {
     const end = performance.now() + SETTLE_MILLISECONDS;
     await this.#allPromises();
@@ -126,7 +128,7 @@ export class Machine {
     const own = OWN[step.call];
     const values = step.arguments.map((argument) => this.#value(argument, step.id));
     if (own) {
-      // What a program does to its own memory may fail: detaching twice, say.
+      // Actions of a program on its own memory may fail, such as detaching twice.
       try {
         const returned = own.call(this, ...(values as never[]));
         this.#results.set(step.id, returned);
@@ -164,7 +166,7 @@ export class Machine {
       this.#openUserEvents.delete(values[0] as cl.Event);
       if (values[1] !== cl.COMPLETE) this.#unsound = true;
     }
-    if (step.call.startsWith('release')) this.#unsound = true; // a gate that goes fails what waits for it
+    if (step.call.startsWith('release')) this.#unsound = true; // releasing an open user event fails the commands that wait for it
     if (returned instanceof Promise) this.#await(step, returned);
     if (step.call === 'setEventCallback' && values[1] === cl.COMPLETE) {
       this.#expected.set(step.id, (this.#expected.get(step.id) ?? 0) + 1);
@@ -199,7 +201,7 @@ export class Machine {
       }
     }
     this.#openUserEvents.clear();
-    // A command that waits for one of another queue is the program's to flush.
+    // The program must flush the queue of a command that others wait for.
     for (const queue of this.#queues) if (!queue.released) cl.flush(queue);
   }
 
@@ -276,7 +278,7 @@ const bytesOf = (memory: ArrayBufferView | ArrayBufferLike): Uint8Array =>
     ? new Uint8Array(memory.buffer, memory.byteOffset, memory.byteLength)
     : new Uint8Array(memory);
 
-/** What is newer than the library that the types are of. */
+/** Features newer than the library of the type declarations. */
 type Resizable = ArrayBuffer & { resize(bytes: number): void; transfer(this: ArrayBuffer): ArrayBuffer };
 type Growing<T> = new (bytes: number, options: { maxByteLength: number }) => T;
 const resizable = (bytes: number) =>
@@ -287,7 +289,7 @@ const { WebAssembly: Wasm } = globalThis as unknown as {
   WebAssembly: { Memory: new (size: { initial: number }) => { buffer: ArrayBuffer } };
 };
 
-/** Host memory of every sort, of so many bytes. */
+/** Host memory of every kind, of this many bytes. */
 export const MEMORY = {
   Uint8Array: (bytes: number) => new Uint8Array(bytes),
   Float64Array: (bytes: number) => new Float64Array(Math.ceil(bytes / 8)),
@@ -321,7 +323,7 @@ const whole = (memory: Memory): ArrayBuffer =>
 const isHandle = (of: unknown): boolean =>
   Object.values(cl).some((type) => typeof type === 'function' && !!type.prototype && of instanceof type);
 
-/** Calls with a handle what never throws, whatever became of the handle. */
+/** Calls methods of a handle that never throw, whatever the state of the handle. */
 function neverThrows(handle: unknown, call: (handle: cl.Event) => void): void {
   if (!isHandle(handle)) return;
   try {
@@ -331,7 +333,7 @@ function neverThrows(handle: unknown, call: (handle: cl.Event) => void): void {
   }
 }
 
-/** What a program does besides calling the binding. */
+/** Actions of a program other than calls of the binding. */
 export const OWN: Readonly<Record<string, Machinery>> = {
   $platform() {
     return this.own.platform();
@@ -343,9 +345,9 @@ export const OWN: Readonly<Record<string, Machinery>> = {
     return this.own.memory(kind, bytes);
   },
   $detach: (memory: Memory) => structuredClone(whole(memory), { transfer: [whole(memory)] }),
-  // As a program gets round a property of the object.
+  // In the way a program circumvents a property of the object.
   $transfer(memory: Memory) {
-    // Small Buffers lie in a pool of Node's, which cannot even tell a worker's error without it.
+    // Small Buffers share a pool of Node's, which a worker needs even to report an error.
     if (Buffer.isBuffer(memory) && memory.buffer.byteLength > memory.byteLength) return;
     (ArrayBuffer.prototype as Resizable).transfer.call(whole(memory));
   },
@@ -374,7 +376,7 @@ export const OWN: Readonly<Record<string, Machinery>> = {
   $completed(event: cl.Event) {
     this.own.completed(event);
   },
-  /** Writes, copies and reads back memory of a kind that nobody else uses, and compares. */
+  /** Writes, copies and reads back otherwise unused memory of a kind, and compares. */
   async $roundTrip(
     context: cl.Context,
     queue: cl.CommandQueue,
@@ -411,7 +413,7 @@ export const OWN: Readonly<Record<string, Machinery>> = {
     } catch (error) {
       if (error instanceof Violation || !strict || !this.own.strict()) throw error;
       const { reason = '' } = error as cl.OpenCLError;
-      // The next wait tells of memory that the program detached before, whatever command used it.
+      // The next wait reports memory that the program detached before, whatever command used it.
       if (/was detached while a command used/.test(reason)) throw error;
       throw new Violation(`a sound transfer failed: ${told(error)} ${reason}`);
     }

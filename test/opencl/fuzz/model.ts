@@ -1,7 +1,7 @@
 import type { Argument, Step } from './program.js';
 import { result, value } from './program.js';
 
-/** Kinds of things that a program holds. */
+/** Kinds of objects that a program holds. */
 export type Kind =
   | 'platform'
   | 'device'
@@ -23,37 +23,37 @@ export type Kind =
   | 'mapping'
   | 'svm';
 
-/** Something that a step made, as far as that can be known before the program runs. */
+/** An object that a step created, as far as it is known before the program runs. */
 export interface Thing {
   readonly kind: Kind;
   readonly from: Argument;
-  /** Number of the context that it belongs to, 0 where it belongs to none. */
+  /** Number of its context; 0 for none. */
   readonly context: number;
   alive: boolean;
-  /** Of memory; of an image: what its pixels take. */
+  /** Size of memory in bytes; of an image, that of its pixels. */
   readonly bytes: number;
   readonly facts: Facts;
 }
 
-/** What is known of some kinds only. */
+/** Properties of some kinds only. */
 export interface Facts {
   /** Kernel: its name. Program: whether it was built from the kernels' source. */
   readonly name?: string;
-  /** Image: pixels. */
+  /** Image: number of pixels. */
   readonly pixels?: readonly [number, number, number];
-  /** Event: of the user. */
+  /** Event: a user event. */
   readonly isUserEvent?: boolean;
-  /** Host memory: kind of it. */
+  /** Host memory: its kind. */
   readonly memory?: string;
-  /** Mapping: what is mapped. */
+  /** Mapping: the mapped object. */
   readonly of?: Thing;
   /** Buffer: a part of another. */
   readonly part?: boolean;
-  /** The driver may refuse to make it, or it is not what it seems: not for kernels. */
+  /** The driver may refuse to create it, or it differs from its description; not for kernels. */
   readonly doubtful?: boolean;
 }
 
-/** What a device can, for programs that are to reach it. */
+/** Features of a device, for programs that use them. */
 export interface Traits {
   readonly name: string;
   readonly version: number;
@@ -63,7 +63,7 @@ export interface Traits {
   readonly singleThreaded: boolean;
 }
 
-/** The live and dead things at a point of a program. */
+/** The live and released objects at a point of a program. */
 export class Model {
   readonly things: Thing[] = [];
 
@@ -96,7 +96,7 @@ export class Model {
     return this.things.filter((thing) => !kinds.includes(thing.kind));
   }
 
-  /** Nothing survives but contexts and what nobody releases. */
+  /** Only contexts and objects that are never released remain. */
   releaseAll(contexts: boolean): void {
     const stay: Kind[] = [
       'platform',

@@ -9,31 +9,33 @@ import type { Traits } from './model.js';
 import type { Program } from './program.js';
 import type { Ending, Planned } from './session.js';
 
-/** What a process is told to do; steps that are not kept are left out. */
+/** The task of a process; steps that are not listed are left out. */
 export interface Order {
   readonly seed: number;
   readonly shape: Shape;
-  /** Ids of the steps to run, by index of the program; a program without is left out. Without it all run. */
+  /**
+   * Ids of the steps to run, by index of the program; programs without an entry are left out. By default all steps run.
+   */
   readonly keep?: Readonly<Record<number, readonly number[]>>;
-  /** What goes wrong on purpose in the first call of this name, so that the finder can be tested. */
+  /** A fault to inject into the first call of this name, for tests of the fuzzer. */
   readonly plant?: { readonly call: string; readonly how: 'crash' | 'hang' | 'violation' };
 }
 
-/** File descriptor on which the parent listens. */
+/** File descriptor that the parent reads. */
 const TRACE = 3;
 
-/** Tells the parent something at once: the process may be gone the moment after. */
+/** Reports to the parent synchronously, since the process may end at any moment. */
 export const trace = (line: string): void => {
   try {
     writeSync(TRACE, `${line}\n`);
   } catch {
-    // Nobody listens: a program that is run by hand.
+    // No reader: the program was started by hand.
   }
 };
 
 export const device = opened[0] as Opened;
 
-/** What the device can, asked before a program can have released its handle. */
+/** Features of the device, queried before a program can release its handle. */
 export const traits: Traits = (() => {
   const { name, version, images, singleThreaded } = device;
   const svm = version >= 200 && cl.getDeviceInfo(device.device, cl.DEVICE_SVM_CAPABILITIES) !== 0;
@@ -42,14 +44,14 @@ export const traits: Traits = (() => {
   return { name, version, images, svm, outOfOrder, singleThreaded };
 })();
 
-/** A program without the steps that are not kept. */
+/** A program without the omitted steps. */
 export function kept(program: Program, ids: readonly number[] | undefined): Program {
   if (!ids) return program;
   const wanted = new Set(ids);
   return { ...program, steps: program.steps.filter(({ id }) => wanted.has(id)) };
 }
 
-/** Errors that no step threw but that came up on the loop; those that programs throw are expected. */
+/** Errors that no step threw but that reached the event loop; those that programs throw are expected. */
 export function watchLoop(): void {
   process.on('uncaughtException', (error) => {
     if (error instanceof OnPurpose) return;
@@ -63,14 +65,14 @@ export function watchLoop(): void {
   });
 }
 
-/** Ends this process or worker in the midst of work; the rest of the program may run meanwhile. */
+/** Ends this process or worker during its work; the rest of the program may run meanwhile. */
 async function end(how: Ending, rest: () => void): Promise<never> {
   trace(`E ${how}`);
   if (how === 'releaseAll, exit') process.on('exit', () => cl.releaseAll());
   if (how === 'exit in exit') process.on('exit', rest);
   if (how === 'throw') {
     setImmediate(() => {
-      process.removeAllListeners('uncaughtException'); // not before: a callback of the program may throw until then
+      process.removeAllListeners('uncaughtException'); // not earlier: a callback of the program may throw until then
       throw new Error('on purpose');
     });
   } else if (how === 'terminate' && !isMainThread) {
@@ -90,8 +92,7 @@ function fail(how: 'crash' | 'hang' | 'violation'): void {
 }
 
 /**
- * Runs one program of a session, and ends this process or worker if the program is to end it.
- *
+ * Runs one program of a session, and ends this process or worker if the program requests it.
  * @throws Violation
  */
 export async function play(planned: Planned, ending: Ending, order: Order, copies: boolean): Promise<void> {

@@ -1,17 +1,15 @@
-/**
- * A program of calls, as data: generated from a seed, run by the machine, cut down by the shrinker, printed.
- */
+/** A program of calls, as data: generated from a seed, run by the machine, shrunk and printed. */
 
 /** One argument of a call. */
 export type Argument =
   | { readonly is: 'value'; readonly value: unknown }
-  /** What an earlier step returned, or an element or property of it; undefined where there is none. */
+  /** The result of an earlier step, or an element or property of it; undefined if there is none. */
   | { readonly is: 'result'; readonly step: number; readonly at?: number | string }
   | { readonly is: 'list'; readonly items: readonly Argument[]; readonly trap?: Trap }
   | { readonly is: 'record'; readonly fields: Readonly<Record<string, Argument>>; readonly trap?: Trap }
   | { readonly is: 'callback'; readonly calls: readonly Step[]; readonly throws: boolean };
 
-/** Makes reading one element or property of an argument run code: calls, and an exception if wanted. */
+/** Makes reading one element or property of an argument run code: calls, and an exception if requested. */
 export interface Trap {
   readonly at: number | string;
   readonly by: 'getter' | 'proxy';
@@ -86,6 +84,6 @@ export function argumentText(argument: Argument): string {
   }
 }
 
-/** A step as a line of code, near enough. */
+/** A step as an approximate line of code. */
 export const textOf = (step: Step): string =>
   `s${step.id} = ${step.call}(${step.arguments.map(argumentText).join(', ')})`;

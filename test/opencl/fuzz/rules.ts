@@ -1,7 +1,7 @@
 import type { Draft } from './draft.js';
 import { argumentText, type Step, textOf } from './program.js';
 
-/** Calls that are sound, and that a driver does not survive: a plain C program that makes them shows the same. */
+/** Valid calls that a driver does not survive: a plain C program with these calls shows the same. */
 export interface Rule {
   readonly name: string;
   readonly devices: readonly string[];
@@ -44,6 +44,6 @@ export const RULES: readonly Rule[] = [
   },
 ];
 
-/** The rule that keeps a step out of programs for a device. */
+/** The rule that excludes a step from programs for a device. */
 export const forbidding = (step: Step, draft: Draft): Rule | undefined =>
   RULES.find(({ devices, forbids }) => devices.includes(draft.traits.name) && forbids(step, draft));

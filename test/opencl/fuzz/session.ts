@@ -11,7 +11,7 @@ export interface Session {
   readonly ending: Ending;
   /** The process runs under the layer, which counts references. */
   readonly layer: boolean;
-  /** Mapped memory is copied, as where V8 allows no memory of others. */
+  /** Mapped memory is copied, as where V8 forbids external memory. */
   readonly copies: boolean;
 }
 
@@ -22,7 +22,7 @@ export interface Planned {
   /** On the main thread, or on a worker that runs beside that of the next program. */
   readonly worker: boolean;
   readonly ending: Ending;
-  /** The step before which it ends, if not naturally; a worker is terminated so many milliseconds later. */
+  /** The step before which it ends, if not naturally; a worker is terminated this many milliseconds later. */
   readonly cut: number;
 }
 
@@ -31,7 +31,7 @@ const PROGRAMS = 8;
 /**
  * The session of a seed.
  *
- * @param threads whether the driver may be used by several threads
+ * @param threads whether several threads may use the driver
  */
 export function session(seed: number, threads: boolean, given: Shape): Session {
   const random = new Random(BigInt(seed) + (1n << 40n));
@@ -41,7 +41,7 @@ export function session(seed: number, threads: boolean, given: Shape): Session {
     chance(percent) ? 'natural' : pick(others);
   const ending = natural(50, ['exit', 'throw', 'releaseAll, exit', 'exit in exit']);
   const layer = ending === 'natural' && chance(40);
-  // What is mapped when it is released stays with the driver, and would count as left.
+  // Memory that is mapped at its release stays with the driver, and would count as a leak.
   const without = [...given.without, ...(layer ? ['enqueueMapBuffer', 'enqueueMapImage'] : [])];
   const { length } = given;
   const programs = Array.from({ length: PROGRAMS }, (_, index): Planned => {

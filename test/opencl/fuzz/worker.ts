@@ -6,7 +6,7 @@ import type { Planned } from './session.js';
 
 const { planned, order, copies } = workerData as { planned: Planned; order: Order; copies: boolean };
 watchLoop();
-// Nothing awaits at the top: V8 of Node 20 ends the process when a worker is terminated while it begins such a module.
+// No top-level await: V8 of Node 20 crashes when a worker is terminated while it starts such a module.
 play(planned, planned.ending, order, copies).catch((error) => {
   if (!(error instanceof Violation)) throw error;
   trace(`V ${error.message}`);

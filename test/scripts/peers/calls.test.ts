@@ -20,12 +20,12 @@ const withNumPy = ['python3', '/usr/bin/python3'].find(
 );
 const testOfPeers = where(withNumPy !== undefined, 'no NumPy here', test);
 
-/** Operations that no peer has in a few calls. */
+/** Operations that no peer offers in a few calls. */
 const ALONE = new Set(['partition', 'merge', 'reduceByKey']);
-/** Those that take CuPy's lexsort. */
+/** Operations that use CuPy's lexsort. */
 const BY_LEXSORT = ['lexsort', 'segmentedSort-zipf'];
 
-/** CuPy's names on NumPy, for machines without its device; its sort and lexsort are wrong and missing. */
+/** CuPy's names on NumPy, for machines without its device; its sort is wrong and its lexsort is missing. */
 const CUPY = `
 from numpy import *
 import numpy, types

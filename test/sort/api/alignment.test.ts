@@ -1,4 +1,4 @@
-/** Arrays of the host may begin at any of their elements, wherever vectors of their keys would: devices read some in place. */
+/** Host arrays may begin at any element, at any alignment of key vectors: devices read some in place. */
 import test from 'ava';
 import { ALGORITHMS } from '../../../src/algorithms/registry.js';
 import type { KeyArray } from '../../../src/keys/dtype.js';
@@ -9,7 +9,7 @@ import { forEachSorter } from '../../each-sorter.js';
 const bytesOf = (array: ArrayBufferView) => new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 const same = (a: ArrayBufferView, b: ArrayBufferView) => Buffer.compare(bytesOf(a), bytesOf(b)) === 0;
 
-/** The same elements, some elements behind the beginning of their memory. */
+/** The same elements at an offset of some elements. */
 function shifted<K extends KeyArray>(array: K, elements: number): K {
   const larger = new (array.constructor as new (length: number) => K)(array.length + elements);
   (larger as Uint8Array).set(array as Uint8Array, elements);
@@ -20,13 +20,13 @@ forEachSorter((title, open, small) => {
   const n = small ? 300 : 5003;
   const dtypes = ['u8', 'u16', 'i32', 'u64'] as const;
 
-  // The host engine has one way to sort.
+  // The host engine has one algorithm.
   const names = title('').startsWith('host') ? [] : ALGORITHMS.map((algorithm) => algorithm.name);
   for (const name of ['auto', ...names]) {
     test.serial(title(`${name} sorts keys at any element offset`), async (t) => {
       const sorter = await open();
       let [right, refused] = [0, 0];
-      // Some sort few keys only.
+      // Some algorithms sort only few keys.
       for (const count of [n, 60]) {
         for (const dtype of dtypes) {
           const keys = keysOf(dtype, 'uniform', count);
@@ -43,7 +43,7 @@ forEachSorter((title, open, small) => {
           }
         }
       }
-      // A device may have no such algorithm at all.
+      // A device may have no such algorithm.
       t.true(right > 0 || refused === 2 * 2 * dtypes.length);
     });
   }

@@ -6,7 +6,7 @@ import { Sorter } from '../../../src/sort/api/sorter.js';
 import type { SorterOperations } from '../../../src/sort/api/sorter-operations.js';
 import { fakeSorter } from '../fake-backend.js';
 
-/** The first number of keys that a Sorter's plan leaves to the device. */
+/** The first number of keys that a Sorter's plan assigns to the device. */
 function crossover(sorter: SorterOperations): number {
   let n = 1;
   while (sorter.plan(n).engine === 'host') n *= 2;

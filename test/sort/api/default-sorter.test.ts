@@ -1,4 +1,4 @@
-/** The functions of the package do what the methods of a Sorter do. */
+/** The functions of the package behave like the methods of a Sorter. */
 import test from 'ava';
 import * as clsort from '../../../src/index.js';
 
@@ -40,7 +40,7 @@ for (const [name, args] of Object.entries(ARGUMENTS)) {
     await using host = await clsort.Sorter.open({ device: 'host' });
     const made = (on: object): Promise<unknown> => {
       const call = Reflect.get(on, name) as (...args: unknown[]) => Promise<unknown>;
-      return call.apply(on, structuredClone(args) as unknown[]); // some are sorted where they are
+      return call.apply(on, structuredClone(args) as unknown[]); // some are sorted in place
     };
     t.deepEqual(await made(clsort), await made(host));
   });

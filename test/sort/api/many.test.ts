@@ -1,4 +1,6 @@
-/** sortMany and argsortMany: many arrays in one go, on the host and on devices, as if each were sorted by itself. */
+/**
+ * sortMany and argsortMany: many arrays in one call, on the host and on devices, with the results of separate sorts.
+ */
 import test from 'ava';
 import { DTYPES, type Dtype, type KeyArray } from '../../../src/keys/dtype.js';
 import type { Order } from '../../../src/keys/key-codec.js';

@@ -2,7 +2,7 @@ import test from 'ava';
 import { Sorter } from '../../../src/sort/api/sorter.js';
 import { NoDeviceError, UnsupportedError } from '../../../src/util/errors.js';
 
-// The addon is loaded by the first call that needs it, and this file is a process of its own.
+// The addon is loaded by the first call that needs it, and this file has a separate process.
 process.env.CLSORT_ADDON = '/nowhere/clsort.node';
 
 const keys = Uint32Array.of(3, 1, 2);

@@ -57,7 +57,7 @@ forEachSorter((title, open, small) => {
       ['f32', 2, n],
       ['u32', 4, n],
       ['u64', 8, n],
-      // More than CPU devices sort without gathering keys in lines of the cache.
+      // More keys than CPU devices sort without gathering them in cache lines.
       ['f32', 2, small ? n : 2 ** 16 + 21],
     ] as const) {
       const keys = keysOf(dtype, 'uniform', count);
@@ -69,7 +69,7 @@ forEachSorter((title, open, small) => {
       const values = new Values(
         Array.from({ length: count }, (_, i) => (width === 8 ? BigInt(i) : i)) as never,
       );
-      // Neither at the same place of a cache line, nor at one that a key's width would divide evenly.
+      // Neither at the same offset of a cache line, nor at a multiple of a key's width.
       for (const [keysAt, valuesAt] of [
         [1, 1],
         [5, 0],

@@ -1,4 +1,4 @@
-/** Digits of a chosen width, through the library: every width sorts, in as many passes as it takes. */
+/** Digits of a chosen width, through the library: every width sorts in the expected number of passes. */
 import test from 'ava';
 import type { SortReport } from '../../../src/sort/api/report.js';
 import type { Sorter } from '../../../src/sort/api/sorter.js';
@@ -13,7 +13,7 @@ const WIDTHS = [
   { algorithm: 'serial', kernel: 'serial_scatter', widths: [1, 2, 3, 4, 8, 11] },
 ];
 
-/** The host engine has digits of its own, and gives the same result. */
+/** The host engine has its own digits, and returns the same result. */
 const onHost = (sorter: Sorter): boolean => sorter.plan(1).engine === 'host';
 
 forEachSorter((title, open) => {
@@ -53,7 +53,7 @@ forEachSorter((title, open) => {
       });
       await t.throwsAsync(sorter.sort(keys, { radixBits: 2.5 }), { instanceOf: UsageError });
       if (sorter.device?.type === 'gpu') {
-        // Those of a GPU's algorithms that take widths of digits take 8 bits at most.
+        // GPU algorithms with a choice of digit width accept at most 8 bits.
         await t.throwsAsync(sorter.sort(keys, { radixBits: 11 }), { instanceOf: UnsupportedError });
         t.is(sorter.plan(1000, { radixBits: 4 }).algorithm, 'tiled');
       } else {

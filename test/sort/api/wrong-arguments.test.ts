@@ -52,7 +52,7 @@ const INTO = ['sort', 'argsort', 'sortPairs', 'segmentedSort', 'segmentedArgsort
 const circular: Record<string, unknown> = {};
 circular.self = circular;
 
-/** Calls on no keys, for which nothing is to be done. */
+/** Calls on no keys, which have nothing to do. */
 const OF_NOTHING: Readonly<Record<string, (sorter: Sorter, options?: PrimitiveOptions) => Promise<unknown>>> =
   {
     sort: (sorter, options) => sorter.sort(NONE, options),

@@ -37,7 +37,7 @@ test('plans are computed once for each request, complete and in order', (t) => {
     t.deepEqual(plan, devicePlans(device, request).next().value ?? undefined);
   }
   const [small] = cache.plansFor({ ...REQUEST, n: 1 });
-  for (let n = 2; n < 60; n++) [...cache.plansFor({ ...REQUEST, n })]; // as many as are kept
+  for (let n = 2; n < 60; n++) [...cache.plansFor({ ...REQUEST, n })]; // the capacity of the cache
   t.is([...cache.plansFor(REQUEST)][0], first);
   t.is([...cache.plansFor({ ...REQUEST, n: 1 })][0], small, 'one that is known pushes no other out');
   for (let n = 1; n < 200; n++) [...cache.plansFor({ ...REQUEST, n })];

@@ -2,7 +2,7 @@ import test from 'ava';
 import { CallScheduler } from '../../../src/sort/calls/call-scheduler.js';
 import { UsageError } from '../../../src/util/errors.js';
 
-/** Calls that note when their halves begin, and end when the test says so. */
+/** Calls that record when their halves begin, and end when the test says so. */
 function loggedCalls(scheduler: CallScheduler) {
   const log: string[] = [];
   const ends = new Map<string, () => void>();

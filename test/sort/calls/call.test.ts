@@ -1,4 +1,4 @@
-/** Calls on a device that fails: another algorithm, smaller chunks, fall back to the host, and errors. */
+/** Calls on a failing device: another algorithm, smaller chunks, fall back to the host, and errors. */
 import test from 'ava';
 import {
   AbortedError,

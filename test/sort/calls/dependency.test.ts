@@ -6,7 +6,7 @@ import { fakeSorter, forEachFakeSorter } from '../fake-backend.js';
 const random = (n: number): Uint32Array =>
   Uint32Array.from({ length: n }, (_, i) => Math.imul(i + 1, 2654435761) >>> 7);
 
-/** Rejections that nobody has handled while `use` ran. */
+/** Unhandled rejections while `use` ran. */
 async function unhandled(use: () => Promise<void>): Promise<unknown[]> {
   const seen: unknown[] = [];
   const listener = (reason: unknown) => seen.push(reason);
@@ -27,7 +27,7 @@ forEachFakeSorter((title, open) => {
     const sorter = await open();
     const keys = random(n);
     const sorted = keys.toSorted();
-    const uploaded = sorter.upload(keys); // its length is known when it is there
+    const uploaded = sorter.upload(keys); // its length is known once it is resolved
     const order = sorter.argsort(uploaded);
     const inOrder = sorter.gather(uploaded, order);
     const again = sorter.sort(sorter.sort(inOrder, { descending: true }));
@@ -90,7 +90,7 @@ forEachFakeSorter((title, open) => {
           message: /index 9 is outside/,
         });
         t.true(last?.cause instanceof InputError);
-        // A call that has failed already, one that fails for its own reasons, and one that is refused.
+        // A call that has failed already, one that fails for its own reasons, and one that is rejected.
         await t.throwsAsync(sorter.sort(failed), { instanceOf: InputError, message: /call that failed/ });
         const refused = sorter.sort(values, { bits: [0, 99] as never });
         await t.throwsAsync(sorter.sort(refused), { instanceOf: InputError, message: /call that failed/ });
@@ -172,7 +172,7 @@ for (const onMismatch of ['retry', 'throw'] as const) {
       return sorts === 1 ? { spoils: 'left rubbish', until } : undefined;
     };
     const first = sorter.sort(array, { onMismatch });
-    // The garbage is a single key, whose argsort would rise: this one falls.
+    // The garbage is a single key, whose argsort would ascend: this one descends.
     const order = sorter.argsort(first, { descending: true });
     const again = sorter.gather(first, order);
     const beside = sorter.sort(array);

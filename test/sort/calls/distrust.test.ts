@@ -6,7 +6,7 @@ test('a variant that failed verification twice is avoided unless requested by na
   const { sorter, session, warnings } = fakeSorter();
   const { backend } = session;
   const keys = Uint32Array.from({ length: 900 }, (_, i) => Math.imul(i, 2654435761) >>> 8);
-  /** The algorithms that a sort tries, the last of which made the result. */
+  /** The algorithms that a sort tries; the last one computed the result. */
   const tried = async (algorithm = 'auto'): Promise<string[]> => {
     const reports: SortReport[] = [];
     const before = backend.sorts.length;

@@ -1,4 +1,4 @@
-/** Calls whose waits end in the turn of the event loop in which they were made, as those on fast devices do. */
+/** Calls whose waits end in the same turn of the event loop, as on fast devices. */
 import test from 'ava';
 import { DeviceArray } from '../../../src/sort/api/device-array.js';
 import type { Session } from '../../../src/sort/backend/backend.js';
@@ -23,7 +23,7 @@ function counted() {
   return { stop };
 }
 
-/** A store of a device that is done with everything at once, and bytes of it in use. */
+/** A store of a device that completes everything at once, and its bytes in use. */
 function storeOf() {
   const used = { bytes: 0 };
   const collected = { times: 0 };
@@ -45,7 +45,7 @@ function storeOf() {
   return { store: new ArrayStore(session as unknown as Session, new CallScheduler()), used, collected };
 }
 
-/** Makes an array of 1 MiB where `like` is. */
+/** Allocates an array of 1 MiB in the memory of `like`. */
 const call = (store: ArrayStore, like: DeviceArray): Promise<DeviceArray> =>
   Promise.resolve(store.withResults((make) => make.allocateLike(like, 'u8', MIB).result));
 

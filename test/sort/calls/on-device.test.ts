@@ -1,4 +1,7 @@
-/** Calls on a device: what they cost besides their commands (waits and events), and what they do with its results. */
+/**
+ * Calls on a device: their overhead beside their commands (waits and events), and the handling of results on the
+ * device.
+ */
 import test from 'ava';
 import type { Buffer } from '../../../src/device/buffer.js';
 import { Queue } from '../../../src/device/queue.js';

@@ -20,7 +20,7 @@ import { SortBatcher } from '../../../src/sort/calls/sort-batcher.js';
 
 /** A fake device that sorts on the host and records its sorts. */
 class FakeDevice extends HostBackend {
-  /** How many segments each had. */
+  /** Number of segments of each sort. */
   readonly sorts: number[] = [];
   prepared = 0;
   ready = true;

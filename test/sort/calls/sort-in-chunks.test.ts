@@ -21,7 +21,7 @@ forEachFakeSorter((title, open) => {
       for (const order of [{}, { descending: true, nan: 'first' }] as const) {
         const positions = referenceArgsort(bytesOf(keys), dtype, order);
         for (const chunk of [1, 16, 25, 64, 65]) {
-          if (chunk === 1 && dtype !== 'u8') continue; // a sort for each key takes its time
+          if (chunk === 1 && dtype !== 'u8') continue; // a sort for each key takes time
           const options = { dtype, ...order, tuning: { chunk } };
           t.deepEqual([...(await sorter.argsort(keys, options))], positions, `${chunk}, seed ${SEED}`);
           const sorted = await sorter.sort(keys, { ...options, verify: true });

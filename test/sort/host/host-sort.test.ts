@@ -102,7 +102,7 @@ for (const dtype of DTYPES) {
       const keys = keysOf(dtype, 'and3', 500);
       const values = Uint8Array.from({ length: 500 * width }, (_, i) => (i * 7 + (i >> 8)) & 0xff);
       const sorted = emptyLike(keys);
-      // An odd offset, so that the values stand on no multiple of anything.
+      // An odd offset, so that the values are not aligned to any multiple.
       const room = new Uint8Array(values.length + 1);
       const moved = room.subarray(1);
       hostSort(keyColumn(keys, dtype), {}, { sorted, values: { view: values, bytes: width }, moved });
@@ -172,7 +172,7 @@ test('the host sort reads keys at odd offsets of a Buffer and in shared memory',
   t.true(same(sortKeys(shared, 'f64'), expected));
 });
 
-/** What half of the steps take, in milliseconds, and how many there are: in some the machine does something else. */
+/** Median time of a step in milliseconds, and the number of steps; in some steps the machine does other work. */
 function stepsOf(steps: Steps<unknown>): { count: number; median: number } {
   const times: number[] = [];
   for (;;) {
@@ -227,7 +227,7 @@ for (const [claim, share, high] of [
 ] as const) {
   test(`64-bit keys with ${claim} are sorted, with positions and windows`, (t) => {
     const keys = keysOf('u64', 'uniform', 6000) as BigUint64Array;
-    // Between the places that a sample looks at.
+    // Between the positions that a sample reads.
     for (let i = 0; i < share; i++) {
       const at = (i * 2 + 1) % 6000;
       keys[at] = (BigInt(i % high) << 32n) | ((keys[at] ?? 0n) & 0xff_ffffn);

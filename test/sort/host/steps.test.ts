@@ -13,7 +13,7 @@ const f64 = keysOf('f64', 'uniform', N) as Float64Array;
 const u64 = keysOf('u64', 'uniform', N) as BigUint64Array;
 const positions = Uint32Array.from(u32, (key) => key % N);
 const offsets = Uint32Array.from({ length: 1025 }, (_, i) => i * (N / 1024));
-/** For operations that take next to no time for each key. */
+/** For operations that take almost no time per key. */
 const many = new Float64Array(2 ** 24);
 const manyWords = new BigUint64Array(many.buffer);
 
@@ -44,7 +44,7 @@ for (const [name, run] of Object.entries(OPERATIONS)) {
   test(`${name}: the operation yields to the event loop and is aborted by a signal`, async (t) => {
     await using sorter = await Sorter.open({ device: 'host' });
     const controller = new AbortController();
-    setImmediate(() => setImmediate(() => controller.abort('enough'))); // it has begun by then
+    setImmediate(() => setImmediate(() => controller.abort('enough'))); // it has started by then
     const error = await t.throwsAsync(run(sorter, { signal: controller.signal }), {
       instanceOf: AbortedError,
     });

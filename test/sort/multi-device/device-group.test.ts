@@ -27,7 +27,7 @@ const DISTRIBUTIONS: readonly Distribution[] = ['uniform', 'constant', 'two', 's
 
 const SPREAD = { tuning: { spread: 2 } } as const;
 
-/** As `deepEqual` of large arrays, in no time. */
+/** Like `deepEqual`, but fast for large arrays. */
 const same = (a: ArrayBufferView, b: ArrayBufferView): boolean => bytesOf(a).equals(bytesOf(b));
 
 const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Buffer =>
@@ -90,7 +90,7 @@ test('two devices compute sums and extremes of every dtype by slices', async (t)
     for (const op of ['sum', 'min', 'max'] as const) {
       if (dtype === 'f16' && op === 'sum') continue;
       for (const distribution of ['uniform', 'special'] as const) {
-        // A large array: small ones are never spread.
+        // A large array: small ones are never sharded.
         const keys = keysOf(dtype, distribution, 2 ** 22 / dtypeInfo(dtype).bytes + 5);
         const found = await both.reduce(keys, op, { dtype });
         if (op === 'sum' && dtype.startsWith('f')) {
@@ -159,7 +159,7 @@ test('keys in resizable memory are sorted by two devices and can be spread', asy
   t.true(same((await both.sortPairs(resizable(), resizable(), SPREAD)).values, expected));
   t.true(same(await both.sortInPlace(resizable(), SPREAD), expected));
   t.deepEqual((await both.topK(resizable(), 9, SPREAD)).keys, (await host.topK(keys, 9)).keys);
-  const fresh = await Sorter.open({ devices: [PLATFORM] }); // which has measured nothing
+  const fresh = await Sorter.open({ devices: [PLATFORM] }); // has measured nothing yet
   using spread = await fresh.upload(resizable(), { spread: true });
   const into = resizable();
   await (await fresh.sort(spread)).readInto(into);
@@ -194,7 +194,7 @@ test('a signal aborts a sort, and the next one is correct', async (t) => {
   const call = both.sort(keys, { ...SPREAD, signal: controller.signal });
   setImmediate(() => controller.abort());
   await call.then(
-    (sorted) => t.true(same(sorted, keys.toSorted())), // it was done before
+    (sorted) => t.true(same(sorted, keys.toSorted())), // it was measured before
     (error: unknown) => t.true(error instanceof AbortedError),
   );
   t.true(same(await both.sort(keys, SPREAD), keys.toSorted()));

@@ -1,4 +1,4 @@
-/** Keys that three devices split, each of which has memory of its own. */
+/** Keys partitioned over three devices with dedicated memory. */
 process.env.POCL_DEVICES = 'pthread pthread pthread';
 
 import test from 'ava';
@@ -17,7 +17,7 @@ const onWarning = ({ message }: Error): void => {
 };
 let sorter: SorterOperations;
 let workers: readonly DeviceWorker[];
-/** How often keys left the memory of each member for that of another one. */
+/** How often keys moved from the memory of each worker to that of another one. */
 const drained = new Map<DeviceWorker, number>();
 
 test.before(async () => {

@@ -10,10 +10,10 @@ import { type ClsortError, DeviceLostError, MemoryError, TimeoutError } from '..
 import type { MaybePromise } from '../../../src/util/maybe-promise.js';
 import { keysOf } from '../../distributions.js';
 
-/** A keeper whose device fails on demand. */
+/** A session whose device fails on demand. */
 class FailingSession implements Session {
   readonly #session: DeviceSession;
-  /** Calls that go well from now on, and what the others fail with. */
+  /** Number of calls that succeed from now on, and the error of later ones. */
   fault: { after: number; error: ClsortError } | undefined;
 
   constructor(session: DeviceSession) {

@@ -72,7 +72,7 @@ for (const dtype of DTYPES) {
           const sorted = referenceArgsort(all, dtype, options);
           let at = 0;
           for (const share of shares) {
-            // What a stable sort of the whole has there is what the share has, in the order of the input.
+            // A share must equal the same range of a stable sort of the whole, in input order.
             const expected = sorted.slice(at, at + share.count).sort((a, b) => a - b);
             t.deepEqual([...share.positions.subarray(0, share.count)], expected, distribution);
             t.deepEqual(share.keys.subarray(0, share.count * bytes), pick(all, bytes, expected));
@@ -86,7 +86,7 @@ for (const dtype of DTYPES) {
   });
 }
 
-/** The same elements in an order of their bits. */
+/** The same elements ordered by their bits. */
 function inOrder(elements: Uint8Array, bytes: number): Uint8Array {
   const order = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array, 8: BigUint64Array }[bytes];
   const copy = elements.slice();
@@ -121,7 +121,7 @@ for (const dtype of DTYPES) {
             shares.map(({ count }) => count),
             expected.map(({ count }) => count),
           );
-          // In order where keys with equal codes differ, otherwise as it comes.
+          // In order where keys with equal codes differ, otherwise in any order.
           const arranged = (some: Uint8Array) => ('bits' in options ? some : inOrder(some, bytes));
           for (const [s, { keys: wanted, count }] of expected.entries()) {
             const got = shares[s]?.keys.subarray(0, count * bytes) ?? new Uint8Array(0);

@@ -5,9 +5,9 @@ import { DeviceGroup } from '../../../src/sort/multi-device/device-group.js';
 import { DeviceWorker } from '../../../src/sort/multi-device/device-worker.js';
 import type { ClsortError } from '../../../src/util/errors.js';
 
-/** A member that behaves like a device with dedicated memory. */
+/** A worker that behaves like a device with dedicated memory. */
 export class SeparateWorker extends DeviceWorker {
-  /** Whether devices of other contexts can access memory that this one has pinned. */
+  /** Whether devices of other contexts can access the pinned memory of this worker. */
   shares = false;
 
   override get overlapsTransfers(): boolean {

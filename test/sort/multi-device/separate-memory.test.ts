@@ -1,4 +1,6 @@
-/** Shares that go to memory of devices, by threads that divide the keys and in pieces, as on devices that have memory of their own. */
+/**
+ * Shares that threads partition into the memory of devices, whole and in pieces, as on devices with dedicated memory.
+ */
 process.env.POCL_DEVICES = 'pthread pthread';
 
 import test from 'ava';
@@ -18,13 +20,13 @@ const onWarning = ({ message }: Error): void => {
 };
 let workers: SeparateWorker[] = [];
 let sorter: SorterOperations;
-/** How often keys went to the memory of each member without pieces. */
+/** How often keys moved to the memory of each worker without pieces. */
 const fed = new Map<DeviceWorker, number>();
-/** How often keys came to each member from memory of another one. */
+/** How often keys arrived at each worker from the memory of another one. */
 const reached = new Map<DeviceWorker, number>();
-/** How often keys left the memory of each member for that of the other one. */
+/** How often keys moved from the memory of each worker to that of the other one. */
 const drained = new Map<DeviceWorker, number>();
-/** The member whose next transfers fail, and whether before or after the transfer. */
+/** The worker whose next transfers fail, and whether they fail before or after the transfer. */
 let fault: { readonly worker: number; readonly before: boolean } | undefined;
 
 test.before(async () => {

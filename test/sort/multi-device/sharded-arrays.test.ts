@@ -183,7 +183,7 @@ test.serial('large sharded arrays move between devices in pieces and release the
   t.true(both.memory().used >= 2 * keys.byteLength);
   spread.dispose();
   sorted.dispose();
-  // They are given back when nothing is under way.
+  // They are released when no call is pending.
   while (both.memory().used >= keys.byteLength) await setImmediate();
   both.trim();
   t.is(both.memory().idle, 0);

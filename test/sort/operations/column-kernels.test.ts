@@ -10,7 +10,7 @@ const CASES = [
   [2 ** 32 - 3001, 3001],
 ] as const;
 
-/** n positions from the first one on. */
+/** n consecutive positions from the first one on. */
 const positions = (first: number, n: number): Uint32Array =>
   Uint32Array.from({ length: n }, (_, i) => first + i);
 

@@ -19,23 +19,23 @@ import { patterns, pick } from '../../reference.js';
 const bytesOf = (array: ArrayBufferView) => new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 const same = (a: ArrayBufferView, b: ArrayBufferView) => Buffer.compare(bytesOf(a), bytesOf(b)) === 0;
 
-/** Keys as numbers, whatever array they are in. */
+/** Keys as numbers, in any kind of array. */
 const valuesOf = (keys: KeyArray, dtype: Dtype) =>
   patterns(bytesOf(keys), dtype).map((bits) => keyValue(bits, dtypeInfo(dtype)));
 
 const SCANNED = DTYPES.filter((dtype) => dtype !== 'f16');
 const isFloat = (dtype: Dtype) => dtypeInfo(dtype).kind === 'float';
 
-/** What a rounding of a sum may be off by, as a share of the sum of magnitudes. */
+/** Allowed rounding error of a sum, relative to the sum of magnitudes. */
 const epsilon = (dtype: Dtype) => (dtype === 'f32' ? 2 ** -24 : 2 ** -53);
 
-/** Floats of which some cancel out; their sums in doubles are exact. */
+/** Floats, some of which cancel out; their sums in doubles are exact. */
 function plainFloats(dtype: 'f32' | 'f64', n: number): Float32Array | Float64Array {
   const numbers = Array.from({ length: n }, (_, i) => ((i * 7919) % 4001) / 64 - 20);
   return dtype === 'f32' ? Float32Array.from(numbers) : Float64Array.from(numbers);
 }
 
-/** Of the numbers: NaN wins, and −0 is below +0. */
+/** Minimum of the numbers: NaN wins, and −0 is below +0. */
 function extreme(values: readonly (number | bigint)[], op: 'min' | 'max'): number | bigint {
   const below = (a: number | bigint, b: number | bigint) =>
     a < b || (a === b && Object.is(a, -0) && !Object.is(b, -0));

@@ -53,7 +53,7 @@ const replacing = <T extends object>(target: T, member: string, by: unknown): T 
     },
   });
 
-/** A backend one of whose steps is followed by `spoil`, with the column that the step fills. */
+/** A backend in which `spoil` follows one step, with the column that the step writes. */
 function faulty(backend: Backend, step: Step, resultOf: (args: unknown[]) => Column, spoil: Spoil): Backend {
   const columnsOf: Backend['columns'] = (by) => {
     const columns = backend.columns(by);
@@ -68,7 +68,7 @@ function faulty(backend: Backend, step: Step, resultOf: (args: unknown[]) => Col
   return replacing(backend, 'columns', columnsOf);
 }
 
-/** More keys than those are selected from. */
+/** More keys than the selection accepts. */
 const SELECT = 100;
 
 async function run<T>(backend: Backend, use: (call: Call) => MaybePromise<T>, select = SELECT): Promise<T> {
@@ -83,7 +83,9 @@ async function run<T>(backend: Backend, use: (call: Call) => MaybePromise<T>, se
 
 const newColumn = (dtype: Dtype, n: number): Column => column(dtype, n, newArray(dtype, n));
 
-/** An operation on keys, the step whose result is spoiled, and where that is among what the step takes. */
+/**
+ * An operation on keys, the step whose result is spoiled, and the position of that result among the step's arguments.
+ */
 interface Checked {
   readonly what: string;
   readonly step: Step;
@@ -183,7 +185,7 @@ function checkedOf(dtype: Dtype): Checked[] {
           step: 'topPositions' as const,
           result: (args: unknown[]) => args[3] as Column,
           use: top(1 / 3, false),
-          select: 2 ** 20, // short ones would be selected from, too
+          select: 2 ** 20, // short ones would use the selection as well
         },
         {
           what: `topSegments of few, ${positions}`,
@@ -210,8 +212,8 @@ async function passesAndFinds(
 ) {
   for (const dtype of dtypes) {
     for (const { what, step, result, use, select } of checkedOf(dtype)) {
-      if (step === 'selectSegments' && n < 4200) continue; // short segments go another way
-      if (step === 'topShort' && !device) continue; // or are selected from like any others
+      if (step === 'selectSegments' && n < 4200) continue; // short segments take another path
+      if (step === 'topShort' && !device) continue; // or use the selection like any others
       const keys = column(dtype, n, keysOf(dtype, 'uniform', n));
       await t.notThrowsAsync(
         run(backend, (call) => use(call, keys), select),

@@ -157,13 +157,13 @@ forEachSorter((title, open, small) => {
         const sums = runs.map((run) => run.reduce((sum, i) => sum + BigInt(amounts[i] as number), 0n));
         t.deepEqual(found.values, BigInt64Array.from(sums));
         if (n > 2000 && small) continue;
-        // The keys as values, of keys that make runs of every length.
+        // The keys as values, with runs of every length.
         const groups = Uint32Array.from({ length: n }, (_, i) => Math.floor(Math.sqrt(i / 3)) % 97);
         const values = valuesOf(keys, dtype);
         const bitsOf = patterns(bytesOf(keys), dtype);
         for (const op of ['min', 'max', 'sum'] as const) {
           if (op === 'sum' && isFloat(dtype)) continue;
-          if (keys.constructor === Uint16Array && dtype === 'f16') continue; // it would be u16 values
+          if (keys.constructor === Uint16Array && dtype === 'f16') continue; // otherwise they would be u16 values
           const { values: reduced } = await sorter.reduceByKey(groups, keys, op, { onWarning });
           const byGroup = new Map<number, number[]>();
           groups.forEach((group, i) => {
@@ -244,13 +244,13 @@ forEachSorter((title, open, small) => {
       title(`topKSegments of ${dtype} are selected from long segments, with ties in input order`),
       async (t) => {
         const sorter = await open();
-        // Where few keys take long, the long ones are short enough for a group.
+        // On devices where few keys take long, the long segments are short enough for a group.
         const lengths = small ? [0, 1, 1500, 40] : [0, 1, 5000, 3, 0, 2900, 257, 1];
         const offsets = [0];
         for (const length of lengths) offsets.push((offsets.at(-1) as number) + length);
         const n = offsets.at(-1) as number;
         const unit = dtypeInfo(dtype).bytes;
-        // Few values: most keys are equal to others.
+        // Few values: most keys have equals.
         const few = keysOf(dtype, 'special', n);
         bytesOf(few).copyWithin(11 * unit, 3 * unit, (n - 8) * unit);
         using device = await sorter.upload(Uint32Array.from(offsets));
@@ -275,7 +275,7 @@ forEachSorter((title, open, small) => {
             t.deepEqual([...top.offsets], begins, what);
             t.deepEqual([...top.indices], positions, what);
             t.true(same(top.keys, picked(keys, dtype, positions)), what);
-            // Nobody has looked at offsets that are on the device.
+            // Offsets on the device are not checked.
             using there = await sorter.upload(keys, { dtype });
             const found = await sorter.topKSegments(there, device, k, { largest, tuning: { select: 0 } });
             t.deepEqual([...(await found.indices.read())], positions, what);

@@ -1,4 +1,4 @@
-/** The select of top-k over several tiles of a group, small enough for a simulator that looks for races. */
+/** The select of top-k over several tiles of a group, small enough for a simulator that detects races. */
 import test from 'ava';
 import { Sorter } from '../../../src/index.js';
 import { bytesOf } from '../../algorithms/sorts.js';

@@ -31,11 +31,11 @@ forEachSorter((title, open, small) => {
     );
     const totals: number[] = [];
     for (let round = 0; round < rounds; round++) {
-      await sorter.scan(keys); // and no turn of the event loop, in which V8 tells of what it collected: calls take theirs
+      await sorter.scan(keys); // and without a turn of the event loop, in which V8 reports collected arrays: calls yield themselves
       const { used, idle } = sorter.memory();
       totals.push((used + idle) / MIB);
     }
-    // In host memory, when arrays are collected is V8's own business: it sees them.
+    // For host memory V8 decides when arrays are collected, since it knows their size.
     const maxMib = sorter.device ? 100 : 400;
     const told = `${totals.map((mebibytes) => Math.round(mebibytes)).filter((_, i) => i % 100 === 99)} MiB`;
     t.true(Math.max(...totals) <= maxMib, told);

@@ -46,7 +46,7 @@ forEachDevice((title, open) => {
           return { slices, keysOfPart };
         });
         await device.queue.finish();
-        // Which run each place of the merged whole comes from: its position in the input tells.
+        // The position in the input identifies the run of each element of the merged whole.
         const runOf = (i: number) => Math.floor(i / runKeys);
         const from = referenceArgsort(keys, dtype, { ...order, bits }).map(runOf);
         const expected = starts.map((start) => {
@@ -57,7 +57,7 @@ forEachDevice((title, open) => {
           Array.from(found.subarray(rank * MAX_RUNS, rank * MAX_RUNS + runs.length), Number),
         );
         t.deepEqual(got, expected, `${distribution} ${n}`);
-        // Each part holds the keys of the merged whole there, run by run.
+        // Each part holds the keys of its range of the merged whole, run by run.
         const positions = referenceArgsort(keys, dtype, { ...order, bits });
         for (const [p, { keysOfPart }] of parts.entries()) {
           const own = positions.slice(p * runKeys, (p + 1) * runKeys);

@@ -72,7 +72,7 @@ forEachSorter((title, open, small) => {
       t.is(reports.length, 3);
       for (const { n, chunks, reason, device } of reports) {
         t.is(n, 2000);
-        // Drivers that take calls from one thread only are spared a second queue.
+        // Drivers that accept calls from one thread only get no second queue.
         if (/host|Clover|Oclgrind/.test(device.platform ?? device.name)) continue;
         t.is(chunks, 5);
         t.regex(reason, /in parts while the data are on the way/);

@@ -24,7 +24,7 @@ type Enqueue = Algorithm['enqueue'];
 const SHAPE = { keyBits: 32, valueBytes: 0 } as const;
 const ONESWEEP = algorithmNamed('onesweep');
 
-/** An algorithm of which each sort goes through `enqueue`; `tag` tells its certificates apart. */
+/** An algorithm whose sorts go through `enqueue`; `tag` distinguishes its self-test records. */
 async function altered(
   device: Device,
   tag: string,
@@ -40,7 +40,7 @@ async function altered(
     supports: (request) => real.supports(request),
     scratch: (n, options) => real.scratch(n, options),
     enqueue: (queue, work) => {
-      // A sort of launches alone is replayed when its buffers come again, and would not pass here.
+      // A sort that consists of launches alone is replayed for the same buffers, and would not pass here.
       queue.fill(work.output, 0, { bytes: 4 });
       return enqueue((...args) => real.enqueue(...args), queue, work, ++sorts);
     },

@@ -1,4 +1,7 @@
-/** Verification of segmented sorts on devices and on the host, which finds errors that verification of the whole array misses. */
+/**
+ * Verification of segmented sorts on devices and on the host, which finds errors that verification of the whole array
+ * misses.
+ */
 import test from 'ava';
 import type { Buffer } from '../../../src/device/buffer.js';
 import { keyColumn, keyWords } from '../../../src/keys/array.js';
@@ -15,7 +18,7 @@ const RIGHT = {
   moved: Uint32Array.of(1, 2, 0, 4, 6, 5, 3, 7),
 };
 
-/** Results with what is to be said of them. */
+/** Results with the expected verdict. */
 const RESULTS: Record<string, { sorted: Uint32Array; moved: Uint32Array; right: [boolean, boolean] }> = {
   right: { ...RIGHT, right: [true, true] },
   'out of order within a segment': {
@@ -54,7 +57,7 @@ test('the host finds errors within segments', (t) => {
   }
 });
 
-/** Where the segment of an element begins. */
+/** Start of the segment of an element. */
 const begin = (i: number): number => Math.max(...OFFSETS.filter((offset) => offset <= i));
 
 forEachDevice((title, open) => {

@@ -11,7 +11,7 @@ import {
 } from '../../../src/sort/verification/verify.js';
 import { forEachDevice } from '../../each-device.js';
 
-/** What the verifier says of an output, beside the input that it was made of. */
+/** The verifier's verdict on an output, given the input. */
 async function verified(
   device: Device,
   before: { readonly keys: Uint32Array; readonly values?: Uint8Array | Uint32Array },
@@ -41,7 +41,7 @@ async function verified(
 const RIGHT = { order: true, permutation: true };
 
 forEachDevice((title, open, small) => {
-  const n = small ? 3000 : 20_011; // several groups, and several blocks of one
+  const n = small ? 3000 : 20_011; // several groups, and several blocks of one group
   const sorted = Uint32Array.from({ length: n }, (_, i) => 2 * i);
   const positions = Uint32Array.from({ length: n }, (_, i) => i);
 
@@ -59,7 +59,7 @@ forEachDevice((title, open, small) => {
     const device = await open();
     const missed: number[] = [];
     const step = small ? 331 : 127;
-    // Every place where a block or a group may end, and many others.
+    // Every position where a block or a group may end, and many others.
     const places = [...Array.from({ length: Math.floor((n - 1) / step) }, (_, i) => i * step), 2047, n - 2];
     for (const at of new Set(places)) {
       const wrong = sorted.slice();
@@ -73,7 +73,7 @@ forEachDevice((title, open, small) => {
   test.serial(title('keys that fall from one block or group to the next are out of order'), async (t) => {
     const device = await open();
     const missed: number[] = [];
-    // All keys before the place are large, all from it on small: it is the only fall there is.
+    // All keys before the position are large, all from it on are small: the only descent.
     for (let at = 1; at < n; at += at % 1024 < 1022 ? 1022 : 1) {
       const keys = Uint32Array.from({ length: n }, (_, i) => (i < at ? i + n : i));
       if ((await verified(device, { keys }, { keys })).order) missed.push(at);

@@ -1,4 +1,4 @@
-/** Files of subprocess formats, written and read by the formats or column by column by the processes. */
+/** Files of subprocess formats: whole files through the formats, and columns through the processes. */
 import { closeSync, openSync } from 'node:fs';
 import { Readable, Writable } from 'node:stream';
 import { DuckDBInstance } from '@duckdb/node-api';
@@ -21,7 +21,7 @@ export const nothing = (): Readable => Readable.from([]);
 /** Positive NaNs, for formats that do not keep the payload. */
 const QUIET: Readonly<Record<string, bigint>> = { f16: 0x7e00n, f32: 0x7fc00000n, f64: 0x7ff8000000000000n };
 
-/** Keys of any bits, the special ones first; NaNs are all the same one unless `payloads`. */
+/** Keys of any bits, special ones first; NaNs are all the same unless `payloads`. */
 export function someKeys(
   dtype: Dtype,
   n: number,
@@ -49,7 +49,7 @@ export interface Written extends Partial<KeyFacts> {
   readonly dtype: Dtype;
   readonly keys: Uint8Array;
   readonly options?: WriteOptions;
-  /** Where it goes when the path is `-`. */
+  /** Destination when the path is `-`. */
   readonly stdout?: Writable;
 }
 
@@ -95,7 +95,7 @@ export async function read(
   }
 }
 
-/** A column for each dtype; all have as many rows. */
+/** A column for each dtype, all with this many rows. */
 export const columnsOf = (n: number, payloads: boolean, except: readonly Dtype[] = []) =>
   DTYPES.filter((dtype) => !except.includes(dtype)).map((dtype) => ({
     name: `of ${dtype}`,

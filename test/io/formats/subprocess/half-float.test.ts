@@ -24,7 +24,7 @@ test('every f16 converts to f32 and back, including NaN payloads', (t) => {
 test('an f32 is rounded to the nearest f16, ties to even', (t) => {
   const random = new Random(5);
   for (let i = 0; i < 100_000; i++) {
-    // Of any mantissa, and of those exponents that halves nearly have.
+    // Any mantissa, with exponents at the edges of half precision.
     bits[0] = (random.u32() & 0x807fffff) | ((100 + random.below(45)) << 23);
     const [single = 0, at = 0] = [value[0], bits[0]];
     const half = singleToHalfBits(at);

@@ -41,7 +41,7 @@ for (const [format, count] of [
         ['--max-old-space-size=256', PROGRAM, format, `${SEED + done}`, `${mutants - done}`],
         {
           stdio: ['ignore', 'pipe', 'pipe', fd],
-          timeout: FULL ? 600_000 : 100_000, // which ends it by SIGTERM
+          timeout: FULL ? 600_000 : 100_000, // ends the reader with SIGTERM
         },
       );
       closeSync(fd);

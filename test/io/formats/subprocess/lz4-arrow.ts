@@ -1,4 +1,7 @@
-/** An Arrow file whose one column `k`, i32, has (i * i) % 17 - 5 in row i of 300: by apache-arrow and the lz4 command, version 1.9.4. */
+/**
+ * An Arrow file with one column `k`, i32: row i of 300 holds (i * i) % 17 - 5. Written by apache-arrow and the lz4
+ * command, version 1.9.4.
+ */
 export const LZ4_ARROW = Buffer.from(
   [
     'QVJST1cxAAD/////mAAAABQAAAAAAAAADAAYABYADwAQAAQADAAAAGAAAAAAAAAAAAAAAxQAAAAAAAQADAAcABAADAAIAAQADAAA',

@@ -16,7 +16,7 @@ const { path, remove } = scratchFolder();
 test.after.always(remove);
 
 const hasTool = spawnSync('lz4', ['--version']).status === 0;
-/** Tests that need Debian's lz4, which is another implementation. */
+/** Tests that need Debian's lz4, which is an independent implementation. */
 const withTool = where(hasTool, 'no lz4 here', test);
 
 function lz4(bytes: Uint8Array, ...options: string[]): Uint8Array {
@@ -28,7 +28,7 @@ function lz4(bytes: Uint8Array, ...options: string[]): Uint8Array {
   return new Uint8Array(stdout);
 }
 
-/** Bytes that repeat at distances of all kinds, and some that do not. */
+/** Bytes that repeat at many distances, and some that do not. */
 function sample(length: number, seed: number): Uint8Array {
   const random = new Random(seed);
   const bytes = random.bytes(length).slice();
@@ -92,7 +92,7 @@ withTool('a changed byte or a truncation anywhere is a RangeError', (t) => {
   t.is(random, frame.length);
 });
 
-/** A frame of one block, without checksums but that of the header. */
+/** A frame of one block, with only the header checksum. */
 function frameOf(block: readonly number[]): Uint8Array {
   const header = Buffer.from([0x40, 0x40]);
   const length = Buffer.alloc(4);

@@ -1,4 +1,7 @@
-/** Reads mutants of a file, one behind the other, as the child does: `FORMAT SEED COUNT`, the file as descriptor 3. */
+/**
+ * Reads mutants of a file one after the other, as the subprocess does: arguments `FORMAT SEED COUNT`, the file as
+ * descriptor 3.
+ */
 import { fstatSync, ftruncateSync, readSync, writeSync } from 'node:fs';
 import { openArrow } from '../../../../src/io/formats/subprocess/arrow-reader.js';
 import { FD } from '../../../../src/io/formats/subprocess/protocol.js';
@@ -30,7 +33,7 @@ function mutant(random: Random): Uint8Array {
   return bytes;
 }
 
-/** Rows that were read of all columns of numbers. */
+/** Number of rows read from all numeric columns. */
 async function read(): Promise<number> {
   const { columns, batches } = await (format === 'parquet' ? openParquet() : openArrow());
   const wanted = columns.flatMap(({ dtype }, index) => (dtype ? [{ index, dtype: dtype as Dtype }] : []));
@@ -58,12 +61,12 @@ for (let i = 0; i < Number(count); i++) {
     seen.read++;
     if (bytes.length < original.length) seen.whole++;
   } catch (error) {
-    // These errors are defects of clsort; those of libraries are caught where they are called.
+    // These errors are defects of clsort; those of libraries are caught at the call.
     if (error instanceof TypeError || error instanceof ReferenceError) {
       throw new Error(`mutant ${Number(seed) + i}`, { cause: error });
     }
     seen.refused++;
-    // The decoder of Parquet is of no use then, and the others are for another process.
+    // The Parquet decoder is unusable afterwards; the remaining mutants go to another process.
     if (error instanceof FormatError && error.message.startsWith(TRAP_MESSAGE)) break;
   }
 }

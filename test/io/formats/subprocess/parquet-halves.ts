@@ -1,4 +1,4 @@
-/** A Parquet file of f16 keys, which DuckDB does not write: byte by byte, as the format is defined. */
+/** A Parquet file of f16 keys, which DuckDB does not write, assembled from the format's specification. */
 
 const varint = (value: number): number[] =>
   value < 128 ? [value] : [(value & 127) | 128, ...varint(value >>> 7)];
@@ -9,7 +9,7 @@ const [I32, I64, BINARY, LIST, STRUCT] = [5, 6, 8, 9, 12];
 
 type Field = readonly [id: number, type: number, bytes: readonly number[]];
 
-/** A struct: each field is identified by the difference of its number to the last one. */
+/** A struct: each field is identified by the difference between its number and the previous one. */
 function struct(...fields: readonly Field[]): number[] {
   let last = 0;
   const bytes = fields.flatMap(([id, type, contents]) => {
@@ -32,7 +32,7 @@ const list = (id: number, type: number, ...items: readonly number[][]): Field =>
 const FIXED_BYTES = 7;
 const FLOAT16 = 15;
 
-/** One required column `h`, in one page without compression, behind a group `g` of one u32 of zeroes. */
+/** One required column `h` in one uncompressed page, after a group `g` of one u32 of zeroes. */
 export function parquetOfHalves(halves: Uint16Array): Uint8Array {
   const n = halves.length;
   const magic = [...Buffer.from('PAR1')];

@@ -24,7 +24,7 @@ test.after.always(remove);
 
 const onLinux = where(existsSync('/proc/self/stat'), 'there is no /proc', test.serial);
 
-/** Children of a process that read or write foreign files, by their pids. */
+/** Subprocesses of a process that read or write files, by their pids. */
 function childrenOf(parent: number): number[] {
   return readdirSync('/proc')
     .map(Number)
@@ -35,7 +35,7 @@ function childrenOf(parent: number): number[] {
         const isOurs = readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('subprocess/child.js');
         return isOurs && state !== 'Z' && Number(ppid) === parent;
       } catch {
-        return false; // gone meanwhile, or no process
+        return false; // exited meanwhile, or not a process
       }
     });
 }
@@ -55,7 +55,7 @@ async function gone(pid: number): Promise<boolean> {
 
 const LARGE = 12 * BATCH_ROWS;
 
-/** Opens a large file and takes one piece of it. */
+/** Opens a large file and reads one piece of it. */
 async function begun(signal?: AbortSignal) {
   const name = path('large.parquet');
   if (!existsSync(name)) await write(parquet, name, { dtype: 'u64', keys: someKeys('u8', 8 * LARGE) });
@@ -92,7 +92,7 @@ onLinux('an abort rejects with an AbortedError and ends the child', async (t) =>
 onLinux('a slow consumer holds the child up, and closing the reader early ends it', async (t) => {
   const { pid, close } = await begun();
   await setTimeout(500);
-  t.true(isAlive(pid)); // it waits: most of the file is still to come
+  t.true(isAlive(pid)); // it waits: most of the file is still unread
   await close();
   t.false(isAlive(pid));
 });

@@ -1,4 +1,4 @@
-/** Plays rounds of random calls on several devices of PoCL under the layer, which fails and delays calls of OpenCL. */
+/** Runs rounds of random calls on several devices of PoCL under the layer, which fails and delays OpenCL calls. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { devices, Sorter } from '../../../../src/index.js';
@@ -6,21 +6,23 @@ import { Random } from '../../../../src/util/random.js';
 import { LayerControl, underLayer } from '../../../layer/layer.js';
 import { Round, type Tally } from './round.js';
 
-/** Seconds after which a round counts as hung: devices that are opened for the first time compile for some. */
+/**
+ * Seconds after which a round counts as hung; devices that are opened for the first time compile during some of them.
+ */
 const ROUND_SECONDS = 300;
 
 export interface Hunted {
   readonly played: number;
-  /** What went wrong, with the seed of the round and what it did. */
+  /** The error, with the seed of the round and its calls. */
   readonly failures: readonly string[];
   readonly tally: Tally;
 }
 
 /**
- * Begins rounds until the time is up. No device may have been opened in this process before.
+ * Starts rounds until the time is up. No device may have been opened in this process before.
  *
- * @param seed of the first round; each next one has the next
- * @param rounds at most
+ * @param seed of the first round; incremented for each further one
+ * @param rounds maximum number of rounds
  */
 export async function hunt({
   seed,
@@ -31,7 +33,7 @@ export async function hunt({
   readonly seed: number;
   readonly seconds: number;
   readonly rounds: number;
-  /** Is told as they come. */
+  /** Receives each failure as it occurs. */
   readonly onFailure?: (failure: string) => void;
 }): Promise<Hunted> {
   setFlagsFromString('--expose-gc');
@@ -39,7 +41,7 @@ export async function hunt({
   process.env.POCL_DEVICES = 'basic pthread pthread';
   const { result } = await underLayer(async (env) => {
     Object.assign(process.env, env);
-    devices(); // has the loader load the layer, which knows its functions then
+    devices(); // makes the loader load the layer, which then knows its functions
     const control = new LayerControl(env.CLSORT_LAYER_CONTROL as string);
     const host = await Sorter.open({ device: 'host' });
     const tally: Tally = {};

@@ -1,6 +1,6 @@
 /**
- * A round of random calls on several devices: on arrays that are spread over them and on arrays of the host that they share.
- * What a call makes has to be what the host engine makes, bit for bit; it may fail only of what was done to it.
+ * A round of random calls on several devices, on arrays sharded over them and on host arrays. Each result must equal
+ * that of the host engine bit for bit; a call may fail only for a fault that the round injected.
  */
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { ClsortError, devices, type ShardedArray, Sorter } from '../../../../src/index.js';
@@ -11,30 +11,30 @@ import { DeviceWorker } from '../../../../src/sort/multi-device/device-worker.js
 import type { Random } from '../../../../src/util/random.js';
 import type { LayerControl } from '../../../layer/layer.js';
 
-/** Statuses that mean want of memory, and a lost device. */
+/** Statuses that report a lack of memory, and a lost device. */
 const STATUSES = [-4, -5, -6, -36, -61];
-/** Of the OpenCL calls to come one of the first so many fails, or is late. */
+/** One of the next OpenCL calls, up to this number, fails or is delayed. */
 const CHOSEN_CALLS = 300;
 const OPERATIONS = ['min', 'max', 'sum'] as const;
 const WIDE = 40_000;
-/** Times that a round begins again with the devices that it has opened. */
+/** Number of times that a round restarts with its open devices. */
 const BOUTS = 12;
 
-/** What a call may fail with beside what the host engine fails with, too: codes of errors. */
+/** Error codes of a call in addition to those of the host engine. */
 type Allowed = readonly string[];
 
-/** Elements on the devices, and what they are. */
+/** Elements on the devices, and their expected values. */
 interface Held {
   readonly dtype: Dtype;
   readonly data: KeyArray;
   readonly array: Promise<ShardedArray>;
-  /** Once it is there. */
+  /** The array, once it is resolved. */
   ready?: ShardedArray;
-  /** Calls that took the promise, and may not have looked at what came of it yet. */
+  /** Calls that received the promise, and may not have read its outcome yet. */
   waiting: number;
 }
 
-/** What was done, for who wants to know that nothing is left out. */
+/** Record of the actions, to check that nothing is left out. */
 export type Tally = Record<string, number>;
 
 export class Round {
@@ -48,15 +48,15 @@ export class Round {
   readonly #wrong: string[] = [];
   readonly #inputs: (readonly [KeyArray, Uint8Array])[] = [];
   #allowed: Allowed = [];
-  /** A device was given up that a busy machine kept waiting: what comes of that is nobody's fault. */
+  /** A device was abandoned because a busy machine delayed it; the consequences are not a fault. */
   #isLate = false;
   /** How often OpenCL is made to fail. */
   #faults = 0;
-  /** What was drawn, in the order in which it was. */
+  /** The random choices, in order. */
   readonly #told: string[] = [];
 
   /**
-   * @param control of the layer that all devices of PoCL, three at least, are under
+   * @param control of the layer, which all devices of PoCL, at least three, are under
    * @param host a Sorter of the host engine
    */
   constructor(random: Random, control: LayerControl, host: Sorter, tally: Tally) {
@@ -67,8 +67,8 @@ export class Round {
   }
 
   /**
-   * @param end when no more is begun, in milliseconds of `performance.now`
-   * @throws Error that says what was wrong, and what was done until then
+   * @param end when no further call starts, in milliseconds of `performance.now`
+   * @throws Error that describes the fault and the actions until then
    */
   async play(end: number): Promise<void> {
     const { weigh } = DeviceGroup.prototype;
@@ -91,17 +91,17 @@ export class Round {
       await this.#sorter?.close();
     }
     const left = await this.#left(before);
-    // What failed while it was made, or released, may leave what the driver did not tell of: one for each.
+    // A failed creation or release may leave one object that the driver did not report.
     if (left.length > this.#faults) this.#wrong.push(`left when all is closed: ${left}`);
     if (this.#isLate) this.#count('rounds on a machine that is too busy');
     else if (this.#wrong.length > 0) throw new Error(`${this.#wrong.join('\n')}\n${this.told}`);
   }
 
-  /** Kinds of objects that there are more of than before, each as often as that; releases take place on threads. */
+  /** Kinds of objects with more instances than before, each as often as its surplus; releases take place on threads. */
   async #left(before: LayerControl['live']): Promise<string[]> {
     const end = performance.now() + 5000;
     for (let tries = 0; ; tries++) {
-      if (tries === 10) (globalThis as { gc?: () => void }).gc?.(); // arrays that went with their device are left to it
+      if (tries === 10) (globalThis as { gc?: () => void }).gc?.(); // arrays that were lost with their device are left to it
       const left = Object.entries(this.#control.live).flatMap(([kind, count]) =>
         Array<string>(Math.max(0, count - (before[kind as keyof typeof before] ?? 0))).fill(kind),
       );
@@ -110,7 +110,7 @@ export class Round {
     }
   }
 
-  /** What was done until now, a line for each. */
+  /** The actions until now, one per line. */
   get told(): string {
     return this.#told.join('\n');
   }
@@ -127,7 +127,7 @@ export class Round {
       ...(poolBytes !== undefined && { poolBytes }),
       onWarning: () => undefined,
     });
-    if (this.#chance(4)) return; // weighed by their speeds, as a first array tells them
+    if (this.#chance(4)) return; // weighted by their speeds, which a first array measures
     const weights = chosen.map(() => this.#one([0, 1, 1, 2, 100]));
     if (!weights.some((weight) => weight > 0)) weights[this.#random.below(weights.length)] = 1;
     this.#tell(`weights ${weights}`);
@@ -141,7 +141,7 @@ export class Round {
     }
   }
 
-  /** Some calls, after which nothing is left, and all is well again. */
+  /** Makes some calls, after which nothing remains and all devices work again. */
   async #bout(isSeparate: boolean, isLast: boolean): Promise<void> {
     const faults = this.#one([0, 0, 0, 1, 2]);
     const steps = 6 + this.#random.below(14);
@@ -159,7 +159,7 @@ export class Round {
     this.#control.clear();
     this.#control.spoof({ ownMemory: isSeparate });
     for (const one of this.#held.splice(0)) (await one.array.catch(() => undefined))?.dispose();
-    // Whatever has failed, what comes next is right.
+    // After any failure the next call is right.
     if (faults > 0) {
       this.#tell('all is well again');
       this.#allowed = [];
@@ -176,10 +176,10 @@ export class Round {
     if (this.#faults === 0 && used > 0) this.#wrong.push(`${used} bytes are in use when all is disposed of`);
   }
 
-  /** Calls that were made are done although the Sorter is closed, and none is made afterwards. */
+  /** Pending calls complete although the Sorter is closed, and no call is accepted afterwards. */
   async #closeAmidst(): Promise<void> {
     this.#tell('close');
-    this.#allowed = [...this.#allowed, 'ERR_CLSORT_USAGE']; // of what is read, or waits for another result, only then
+    this.#allowed = [...this.#allowed, 'ERR_CLSORT_USAGE']; // a call that reads or waits for another result rejects later
     const closed = this.#sorter.close();
     await this.#sorter.sort(Uint32Array.of(2, 1)).then(
       () => this.#wrong.push('a closed Sorter sorts'),
@@ -209,7 +209,7 @@ export class Round {
     else this.#dispose();
   }
 
-  /** Waits for all calls that were made. */
+  /** Waits for all calls of the round. */
   async #quiet(): Promise<void> {
     await Promise.all(this.#pending);
     for (const one of this.#held) one.ready ??= (await one.array.catch(() => undefined)) as ShardedArray;
@@ -229,7 +229,7 @@ export class Round {
     if (this.#chance(6)) await this.#quiet();
   }
 
-  /** Keeps what a call makes, and looks whether it is what it has to be. */
+  /** Keeps the result of a call, and compares it with the expected one. */
   #hold(
     dtype: Dtype,
     data: KeyArray,
@@ -238,7 +238,7 @@ export class Round {
     allowed: Allowed = [],
   ): Held {
     const one: Held = { dtype, data, array, waiting: 0 };
-    if (allowed.length === 0) this.#held.push(one); // else it may come to nothing
+    if (allowed.length === 0) this.#held.push(one); // otherwise it may fail
     this.#expect(
       what,
       async () => {
@@ -261,7 +261,10 @@ export class Round {
     return one;
   }
 
-  /** The array itself where it is there, or a promise of it. @param beside what the same call takes, which waits for that, too */
+  /**
+   * The array itself if it is resolved, or a promise of it.
+   * @param beside another argument of the same call, which waits for it as well
+   */
   #use(one: Held, beside = one): ShardedArray | Promise<ShardedArray> {
     if (one.ready && beside.ready) return one.ready;
     one.waiting++;
@@ -272,7 +275,7 @@ export class Round {
     return one.ready ?? one.array;
   }
 
-  /** While calls are under way, which keep what they take. */
+  /** While calls are pending, which keep their arguments. */
   #dispose(): void {
     const one = this.#one(this.#held);
     if (!one.ready || one.waiting > 0) return;
@@ -281,7 +284,7 @@ export class Round {
     this.#held = this.#held.filter((other) => other !== one);
   }
 
-  /** What sharded arrays are not taken by, or not like this. */
+  /** Calls that do not accept sharded arrays, or not in this form. */
   #refused(): void {
     const array = this.#use(this.#one(this.#held)) as never;
     const ways: readonly (() => Promise<unknown>)[] = [
@@ -400,7 +403,7 @@ export class Round {
     } else if (name === 'into') {
       const into = sorter.alloc(dtype, data.length) as KeyArray;
       const made = sorter.sort(data, { ...own, into: into as never }).then((sorted) => sorted.slice());
-      const free = () => sorter.free(into); // a Sorter that is closed meanwhile has given it back
+      const free = () => sorter.free(into); // a Sorter that is closed meanwhile has released it
       made.then(free, free);
       this.#expect(what, () => made, await outcomeOf(() => this.#host.sort(data, ordered)), allowed);
     } else if (name === 'argsort') {
@@ -443,7 +446,7 @@ export class Round {
     }
   }
 
-  /** Compares what comes of a call with what has to. */
+  /** Compares the outcome of a call with the expected one. */
   #expect(
     what: string,
     call: () => Promise<unknown>,
@@ -466,7 +469,7 @@ export class Round {
     this.#pending.add(pending);
   }
 
-  /** A call that is to end early, now and then. */
+  /** Aborts a call now and then. */
   #ended(): { readonly signal: { readonly signal?: AbortSignal }; readonly allowed: Allowed } {
     if (!this.#chance(8)) return { signal: {}, allowed: [] };
     const controller = new AbortController();
@@ -495,7 +498,7 @@ export class Round {
     };
   }
 
-  /** Few keys and many, of any bits, few values, or in order; they may begin anywhere in their memory. */
+  /** Few keys and many: random bits, few values, or sorted; they may begin anywhere in their memory. */
   #keys(dtype: Dtype, n = this.#random.below(this.#one([2, 4, 40, 3000, WIDE]) + 1)): KeyArray {
     const { bytes } = dtypeInfo(dtype);
     const offset = this.#random.below(3);
