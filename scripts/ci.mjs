@@ -104,7 +104,7 @@ async function main() {
   console.log(
     `\nKernel cache ${cache.key}: ${cache.isWarm ? 'restored' : 'empty, so every kernel is compiled'}`,
   );
-  // npm packages are there only since set-up.
+  // npm packages exist only after setup.
   const { GreenLanes, isClean, laneHash } = await import('./ci/unchanged.mjs');
   const green = new GreenLanes();
   const passed = [];

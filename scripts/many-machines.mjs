@@ -290,7 +290,7 @@ async function overRedis() {
   await machines.startRedis();
   machines.startWorkers();
 
-  // A task may have ended before its worker is killed: then there is another try.
+  // A task may end before its worker is killed: then another attempt follows.
   let left = STAGES;
   for (let tries = 0; tries < 4 && left.length > 0; tries++) {
     left = await withKills(machines, 'out', left);
@@ -300,7 +300,7 @@ async function overRedis() {
   await checkResult('killed workers', 'out');
   const expected = digest('out');
 
-  // Redis loses all that it knew, and a host its network.
+  // Redis loses all its data, and a host its network.
   let restarting;
   let cutting;
   machines.onBegin = (child, { kind }) => {
@@ -332,7 +332,7 @@ async function overRedis() {
   check('disturbed: the same bytes', digest('out2') === expected);
   for (const out of ['out', 'out2']) rmSync(path(out), { recursive: true });
 
-  // All of it is killed, and the same command begins again.
+  // Everything is killed, and the same command is restarted.
   let begun = 0;
   const all = machines.sort('out3');
   machines.onBegin = (_, { kind }) => {
@@ -457,7 +457,7 @@ async function overSlurm() {
   const isUp = await slurm.start();
   check('Slurm has a node', isUp, slurm.log());
   if (!isUp) return;
-  // The fourth share of a stage fails, once.
+  // The fourth share of a stage fails once.
   const flag = join(folder, 'failed-once');
   const wrapper = join(folder, 'once.sh');
   writeFileSync(

@@ -91,7 +91,7 @@ const rowsOf = (out) =>
 function journalOf(folder) {
   const file = join(folder, 'jobs.json.journal');
   if (!existsSync(file)) return new Map();
-  const lines = readFileSync(file, 'utf8').split('\n').slice(1, -1); // the part after the last line is still being written
+  const lines = readFileSync(file, 'utf8').split('\n').slice(1, -1); // the part after the last line is incomplete
   return new Map(lines.map((line) => JSON.parse(line)).map((record) => [record.out, record]));
 }
 
@@ -426,7 +426,7 @@ export async function soakBatches({ minutes, seed, mostGrowth }) {
   tell();
   if (minutes < MIN_MINUTES) console.log(`batches: memory is judged from ${MIN_MINUTES} minutes on`);
   else {
-    // Caches fill for the more kinds of jobs the longer, most of all on a machine that has other things to do.
+    // Caches fill more slowly the more kinds of jobs there are, above all on a busy machine.
     const growth = growthOf(samples, samples.at(-1).seconds / 3);
     // The batch keeps the names of files, since no later job may write them.
     const bound = mostGrowth + NAMES_BYTES * soak.streamed;

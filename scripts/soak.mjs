@@ -142,7 +142,7 @@ async function binding() {
   await soak('contexts', 10_000, (i) => {
     const own = cl.createContext([cl.CONTEXT_PLATFORM, device.platform], [device.device]);
     const commandQueue = cl.createCommandQueue(own, device.device);
-    // From source it takes PoCL fifty times as long.
+    // Building from source takes PoCL fifty times as long.
     const program =
       i % 200 === 0
         ? cl.createProgramWithSource(own, source)
@@ -186,9 +186,9 @@ async function withOwnMemory(soak) {
   const { result } = await underLayer(
     async (env) => {
       Object.assign(process.env, env);
-      devices(); // has the layer loaded, which knows its functions then
+      devices(); // makes the loader load the layer, which then knows its functions
       const control = new LayerControl(env.CLSORT_LAYER_CONTROL);
-      control.fail({ at: 2 ** 32 - 1, function: 'clCreateSubBuffer' }, 0); // is only counted
+      control.fail({ at: 2 ** 32 - 1, function: 'clCreateSubBuffer' }, 0); // the call is only counted
       const failures = await soak();
       const slots = control.calls.all;
       console.log(`server: ${slots} staging slots were made for transfers that share a command`);

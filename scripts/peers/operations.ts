@@ -245,7 +245,7 @@ const unique = (name: string, lengths: boolean): Operation => ({
   prepare: (device, inputs, [bytes = 0], tuning) =>
     prepared(device, inputs, tuning, ({ columns, steps, keys }) => {
       const { n } = keys;
-      // A call makes room for its results when it knows how many there are; they are timed without that wait.
+      // A call allocates its results when it knows their number; the kernels are timed without that wait.
       const distinct = (bytes * 8) / bitsOf(inputs.dtype);
       const [to, places, counts] = [
         columns.room(inputs.dtype, n),

@@ -44,7 +44,7 @@ for (const dtype of ['u8', 'f16', 'i32', 'u64', 'f64'] as const) {
     const info = dtypeInfo(dtype);
     const special = generate({ dtype, count: 3000, distribution: 'special', seed: 3 });
     const keys = Buffer.concat([special, generate({ dtype, count: 3000, distribution: 'uniform', seed: 4 })]);
-    const many = Buffer.concat(Array(500).fill(keys)); // for most dtypes more keys than the minimum memory sorts as a whole
+    const many = Buffer.concat(Array(500).fill(keys)); // for most dtypes more than fits into the minimum memory
     for (const order of [{}, { descending: true, nan: 'first' }] as const) {
       const sorted = referenceSort(keys, dtype, order);
       const numbers = patterns(sorted, dtype).map((bits) => keyValue(bits, info));

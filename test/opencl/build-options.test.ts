@@ -15,7 +15,7 @@ const REFUSED = [
 
 for (const { name, context, device, queue, version } of opened) {
   const title = (claim: string): string => `${name}: ${claim}`;
-  const withLinker = where(version >= 120, 'needs OpenCL 1.2', test); // separate compilation and linking need OpenCL 1.2
+  const withLinker = where(version >= 120, 'needs OpenCL 1.2', test); // separate compilation needs OpenCL 1.2
 
   for (const options of REFUSED) {
     test(title(`the build options ${JSON.stringify(options)} are rejected`), (t) => {

@@ -123,7 +123,7 @@ for (const opening of opened) {
   });
 
   test(title('profiling times are [high, low] pairs in ascending order'), (t) => {
-    const nothing = kernel(opening, 'kernel void nothing(int a) {}'); // NVIDIA's compiler accepts no kernel without arguments
+    const nothing = kernel(opening, 'kernel void nothing(int a) {}'); // NVIDIA accepts no kernel without arguments
     cl.setKernelArg(nothing, 0, 'int', 1);
     const event = cl.enqueueNDRangeKernel(queue, nothing, 1, null, [64], null, null, true);
     cl.waitForEvents([event]);

@@ -24,6 +24,6 @@ export const withUnique = <T>(yargs: Argv<T>) =>
       alias: 'u',
       type: 'boolean',
       default: false,
-      describe: 'write only the first of equal keys (records: with equal keys; tables: equal rows)',
+      describe: 'write only the first of equal keys (tables: equal rows)',
     }),
   );

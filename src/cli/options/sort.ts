@@ -82,6 +82,8 @@ export const builder = (yargs: Argv) =>
     .group(['out', 'out-dir', 'unique', 'argsort'], 'Output:')
     .group(['device', 'memory', 'verify', 'json'], 'Execution:')
     .example('$0 sort in.u32 -o out.u32', 'ascending, on the best device')
+    .example('$0 sort *.f64 --out-dir sorted', 'each file alone')
+    .example('$0 sort t.parquet -o t.arrow --by price:desc,time', 'rows of a table, by two columns')
     .example('$0 sort in.f64 -o - --descending | head -c 80', 'ten largest keys')
     .example('$0 sort in.npy -o order.npy --argsort', 'positions instead of keys')
     .example(
@@ -90,13 +92,11 @@ export const builder = (yargs: Argv) =>
     )
     .example('$0 sort matrix.npy -o sorted.npy --axis 0', 'each column of a matrix alone')
     .example('$0 sort a.u32 b.u32be.gz -o all.npy', 'keys of both files together')
-    .example('$0 sort *.f64 --out-dir sorted', 'each file alone')
     .example('$0 sort big.f64 -o sorted.f64 --memory 2G', 'external sort if the file exceeds 2 GB')
     .example(
       '$0 sort in.dat -o out.dat --record 100 --key 0:10',
       'records of 100 bytes, by the first 10 bytes',
     )
-    .example('$0 sort t.parquet -o t.arrow --by price:desc,time', 'rows of a table, by two columns')
     .example('$0 sort t.csv -o top.csv --by score:desc --head 10', 'ten rows with the highest score')
     .example(
       '$0 sort /shared/in/*.dat -o /shared/out --record 100 --key 0:10 --engine bullmq',

@@ -166,7 +166,7 @@ export class Machine {
       this.#openUserEvents.delete(values[0] as cl.Event);
       if (values[1] !== cl.COMPLETE) this.#unsound = true;
     }
-    if (step.call.startsWith('release')) this.#unsound = true; // releasing an open user event fails the commands that wait for it
+    if (step.call.startsWith('release')) this.#unsound = true; // a released open user event fails its waiters
     if (returned instanceof Promise) this.#await(step, returned);
     if (step.call === 'setEventCallback' && values[1] === cl.COMPLETE) {
       this.#expected.set(step.id, (this.#expected.get(step.id) ?? 0) + 1);

@@ -31,7 +31,7 @@ forEachSorter((title, open, small) => {
     );
     const totals: number[] = [];
     for (let round = 0; round < rounds; round++) {
-      await sorter.scan(keys); // and without a turn of the event loop, in which V8 reports collected arrays: calls yield themselves
+      await sorter.scan(keys); // no event loop turn here, in which V8 reports collected arrays
       const { used, idle } = sorter.memory();
       totals.push((used + idle) / MIB);
     }

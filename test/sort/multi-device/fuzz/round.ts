@@ -101,7 +101,7 @@ export class Round {
   async #left(before: LayerControl['live']): Promise<string[]> {
     const end = performance.now() + 5000;
     for (let tries = 0; ; tries++) {
-      if (tries === 10) (globalThis as { gc?: () => void }).gc?.(); // arrays that were lost with their device are left to it
+      if (tries === 10) (globalThis as { gc?: () => void }).gc?.(); // arrays lost with their device are left to it
       const left = Object.entries(this.#control.live).flatMap(([kind, count]) =>
         Array<string>(Math.max(0, count - (before[kind as keyof typeof before] ?? 0))).fill(kind),
       );
@@ -179,7 +179,7 @@ export class Round {
   /** Pending calls complete although the Sorter is closed, and no call is accepted afterwards. */
   async #closeAmidst(): Promise<void> {
     this.#tell('close');
-    this.#allowed = [...this.#allowed, 'ERR_CLSORT_USAGE']; // a call that reads or waits for another result rejects later
+    this.#allowed = [...this.#allowed, 'ERR_CLSORT_USAGE']; // a call that reads or waits rejects later
     const closed = this.#sorter.close();
     await this.#sorter.sort(Uint32Array.of(2, 1)).then(
       () => this.#wrong.push('a closed Sorter sorts'),
