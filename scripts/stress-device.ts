@@ -90,7 +90,10 @@ const arraysOf = (n: number): Arrays => ({
   ...(valueBytes > 0 && !indices && { inputValues: upload(n * valueBytes) }),
 });
 
-/** Sorts the first n keys, and returns what went wrong. */
+/**
+ * Sorts the first n keys.
+ * @returns the error, if any
+ */
 async function sortOnce(n: number, arrays: Arrays): Promise<string | undefined> {
   const algorithm = await algorithmFor(n);
   const work = { n, codec, bits: BITS, indices, ...arrays };

@@ -6,7 +6,7 @@ import { where } from './where.js';
 
 export { PLATFORMS, SMALL };
 
-const kept: unknown[] = [];
+const retained: unknown[] = [];
 
 async function openDevice(spec: string): Promise<Device> {
   const device = await Device.open(spec);
@@ -16,7 +16,7 @@ async function openDevice(spec: string): Promise<Device> {
   return Object.assign(device, {
     buffer: (...args: Parameters<Device['buffer']>) => {
       const buffer = make(...args);
-      kept.push(buffer);
+      retained.push(buffer);
       return Object.assign(buffer, { release: () => undefined });
     },
   });

@@ -84,8 +84,12 @@ test('util and keys import only from util and keys', (t) => {
   );
 });
 
+/** The source of a file without block comments, which may contain examples. */
+const codeOf = (file: string): string =>
+  readFileSync(join(src, file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\//g, '');
+
 const matching = (pattern: RegExp, except: (file: string) => boolean): string[] =>
-  files.filter((file) => !except(file) && pattern.test(readFileSync(join(src, file), 'utf8')));
+  files.filter((file) => !except(file) && pattern.test(codeOf(file)));
 
 test('only opencl/binding.ts loads the addon', (t) => {
   t.deepEqual(
@@ -107,10 +111,7 @@ test('only cli/ and batch/child.ts use stdout, stderr, signals and the exit code
 });
 
 test('only device/ and tuning data name a vendor in code', (t) => {
-  const code = (file: string) =>
-    readFileSync(join(src, file), 'utf8')
-      .replaceAll(/\/\*[\s\S]*?\*\//g, '')
-      .replaceAll(/\/\/.*$/gm, '');
+  const code = (file: string) => codeOf(file).replaceAll(/\/\/.*$/gm, '');
   const named = files.filter((file) => /nvidia|radeon|\bmesa\b|rusticl|clover/i.test(code(file)));
   // Rows of the tuning table and of measured rates are data, keyed by the names that device/ defines.
   t.deepEqual(

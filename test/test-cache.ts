@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** Subfolders of a cache whose files are written once and never changed. */
-const KEPT = ['self-tests', 'programs'];
+const SHARED_FOLDERS = ['self-tests', 'programs'];
 /** The key file that seals the others: files of one cache are valid in another only with the same key. */
 const KEY = 'key';
 
@@ -40,8 +40,8 @@ export function seededCache(folder: string): string {
   if (!from || !existsSync(join(from, KEY))) return folder;
   copyMissing(from, folder, [KEY]);
   // PoCL caches its programs itself, so that tests on PoCL alone need none of these.
-  const needed = KEPT.filter((kept) => kept !== 'programs' || process.env.CLSORT_TEST_DEVICES);
-  for (const kept of needed) copyMissing(join(from, kept), join(folder, kept), namesIn(join(from, kept)));
+  const needed = SHARED_FOLDERS.filter((name) => name !== 'programs' || process.env.CLSORT_TEST_DEVICES);
+  for (const name of needed) copyMissing(join(from, name), join(folder, name), namesIn(join(from, name)));
   return folder;
 }
 
@@ -50,9 +50,9 @@ export function shareCache(folder: string): void {
   const to = shared();
   if (!to || !existsSync(join(folder, KEY))) return;
   copyMissing(folder, to, [KEY]);
-  for (const kept of KEPT) {
-    const whole = namesIn(join(folder, kept)).filter((name) => name.endsWith('.sealed'));
-    copyMissing(join(folder, kept), join(to, kept), whole);
+  for (const subfolder of SHARED_FOLDERS) {
+    const whole = namesIn(join(folder, subfolder)).filter((name) => name.endsWith('.sealed'));
+    copyMissing(join(folder, subfolder), join(to, subfolder), whole);
   }
 }
 

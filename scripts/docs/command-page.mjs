@@ -53,7 +53,7 @@ export async function commandPage({ specs, candidates, help, exitCodes, variable
   return `# The command
 
 All verbs and options, as in \`clsort COMMAND --help=all\` and the manual page (\`clsort man\`, which npm installs as \`clsort(1)\`).
-Every verb accepts \`-q\`, \`--quiet\` (no progress and no report, only warnings and errors), \`-h\`, \`--help\` and \`-V\`, \`--version\`.
+Every verb accepts \`-q\`, \`--quiet\` (no progress and no report; warnings and errors are still printed), \`-h\`, \`--help\` and \`-V\`, \`--version\`.
 
 \`\`\`text
 ${(await help(undefined, COLUMNS)).trim()}

@@ -19,7 +19,7 @@ const checkedLanes = tests('algorithms/radix-sorts', 'onesweep by lanes*');
 const hybridRadix = (title) => tests('algorithms/hybrid-radix', title);
 const dtypes = (algorithm) => tests('algorithms/radix-sorts', `${algorithm} argsorts every dtype*`);
 
-/** A barrier that is not there any more. */
+/** A barrier that a fault removes. */
 const BARRIER = 'barrier(CLK_LOCAL_MEM_FENCE);';
 
 export const KERNELS = [
@@ -43,7 +43,7 @@ export const KERNELS = [
     tests: [dtypes('serial')],
   },
   {
-    name: 'encode: not cut after the rotation',
+    name: 'encode: not masked after the rotation',
     file: 'cl/key_codec.clh',
     find: 'code = (code - CODEC_ROTATE(codec)) & CODE_MAX;',
     replace: 'code = code - CODEC_ROTATE(codec);',
@@ -67,7 +67,7 @@ export const KERNELS = [
     tests: [several('tiled')],
   },
   {
-    name: 'count: keys behind the last vector forgotten',
+    name: 'count: keys after the last vector left out',
     file: 'cl/digit_count.clh',
     find: 'rest < n; rest += stride)',
     replace: 'rest + 1 < n; rest += stride)',
@@ -91,7 +91,7 @@ export const KERNELS = [
     tests: [races('tiled')],
   },
   {
-    name: 'masks: no barrier between look and write',
+    name: 'masks: no barrier between read and write',
     file: 'cl/digit_rank.clh',
     find: `        ${BARRIER}
         const uint before = count_ones(word & (bit - 1));`,
@@ -130,7 +130,7 @@ export const KERNELS = [
     tests: [sorts('tiled')],
   },
   {
-    name: 'tile: count of the row counts as before it',
+    name: 'tile: count of a row is included in its own prefix',
     file: 'cl/radix_tile.clh',
     find: `local_store32(tile.memory, column + row * ROW_BYTES, totals[j]);
                 totals[j] += count;`,
@@ -139,7 +139,7 @@ export const KERNELS = [
     tests: [sorts('single-workgroup')],
   },
   {
-    name: 'tile: no barrier behind the scan of bins',
+    name: 'tile: no barrier after the scan of bins',
     file: 'cl/radix_tile.clh',
     find: `* CODE_BYTES + address);
         }
@@ -151,14 +151,14 @@ export const KERNELS = [
     tests: [races('single-workgroup')],
   },
   {
-    name: 'tile: place of a value cut short',
+    name: 'tile: position of a value truncated',
     file: 'cl/radix_tile.clh',
     find: '(places)[(k) / 2] >> 16 :',
     replace: '(places)[(k) / 2] >> 17 :',
     tests: [sorts('tiled', 3001)],
   },
   {
-    name: 'tile: one key stored behind the end',
+    name: 'tile: one key stored beyond the end',
     file: 'cl/radix_tile.clh',
     find: `if ((int)(k * GROUP_SIZE) < left)
                 descends`,
@@ -189,7 +189,7 @@ export const KERNELS = [
     tests: [checkedLanes],
   },
   {
-    name: 'copied tile: any crowded one is taken for it',
+    name: 'copied tile: any tile with a crowded bin is copied',
     file: 'cl/radix_tile.clh',
     find: 'if (totals[j] == TILE)',
     replace: 'if (totals[j] > CROWD)',
@@ -197,7 +197,7 @@ export const KERNELS = [
   },
   // --- short segments in rows
   {
-    name: 'rows: the second of two runs is not turned round before they are merged',
+    name: 'rows: the second of two runs is not reversed before the merge',
     file: 'cl/row_network.clh',
     find: 'compare_lanes(codes, 2 * run - 1, run, room);',
     replace: 'compare_lanes(codes, run, run, room);',
@@ -211,21 +211,21 @@ export const KERNELS = [
     tests: [shortSegments('u32')],
   },
   {
-    name: 'rows: equal keys change places',
+    name: 'rows: equal keys are swapped',
     file: 'cl/segment_rows.cl',
     find: '(c == mine && j < i)',
     replace: '(c == mine && j > i)',
     tests: [shortSegments('u64')],
   },
   {
-    name: 'rows: keys by windows of bits go through the network too',
+    name: 'rows: keys with bit windows use the network',
     file: 'cl/segment_rows.cl',
     find: 'if (begin == 0 && mask == CODE_MAX) {',
     replace: 'if (begin == 0) {',
     tests: [shortSegments('u32')],
   },
   {
-    name: 'rows: a row sorts segments of which another has more',
+    name: 'rows: a row sorts one segment too many',
     file: 'cl/segment_rows.cl',
     find: 'if (which < count)',
     replace: 'if (which <= count)',
@@ -233,35 +233,35 @@ export const KERNELS = [
   },
   // --- segments by sweeps
   {
-    name: 'sweep: positions of a run are counted from its beginning',
+    name: 'sweep: positions of a run are counted from its start',
     file: 'cl/segment_sweep.cl',
     find: 'run.start - (flags & FLAG_FROM_SEGMENT ? run.first : 0)',
     replace: 'flags & FLAG_FROM_SEGMENT ? 0 : run.start',
     tests: [sweeps],
   },
   {
-    name: 'sweep: runs of a row are counted from the first row on',
+    name: 'sweep: runs of a row are counted from the first row',
     file: 'cl/segment_sweep.cl',
     find: 'row_segment(row, each), run - row * of, TILE',
     replace: 'row_segment(row, each), run, TILE',
     tests: [sweeps],
   },
   {
-    name: 'sweep: counts of the segment before are not added when the next one begins',
+    name: 'sweep: counts of the previous segment are not added at a segment boundary',
     file: 'cl/segment_sweep.cl',
     find: 'if (r + 1 == behind || run.number + 1 == run.of)',
     replace: 'if (r + 1 == behind)',
     tests: [sweeps],
   },
   {
-    name: 'sweep: the first run takes its own keys for keys before it',
+    name: 'sweep: the first run includes its own keys in its prefix',
     file: 'cl/segment_sweep.cl',
     find: '(STATE_VALUE(load_state(&state[j])) - totals[j])',
     replace: '(STATE_VALUE(load_state(&state[j])))',
     tests: [sweeps],
   },
   {
-    name: 'sweep: counts without a flag are taken for those of a run',
+    name: 'sweep: unpublished counts are read as published',
     file: 'cl/tile_look_back.clh',
     find: 'more = more && seen[i] >= STATE_COUNT;',
     replace: 'more = more && seen[i] != 0;',
@@ -286,7 +286,7 @@ export const KERNELS = [
     tests: [scansInLanes],
   },
   {
-    name: 'scan in lanes: keys behind the last lanes are not in the total of a part',
+    name: 'scan in lanes: keys after the last lanes are missing from the total of a part',
     file: 'cl/prefix_scan.cl',
     find: `for (; at < stop; at++)
         sum = (key_t)COMBINE(sum, (key_t)operand_of(in[at], codec));`,
@@ -294,7 +294,7 @@ export const KERNELS = [
     tests: [tests('primitives/prefix-scan')],
   },
   {
-    name: 'scan in lanes: an exclusive one begins with its own keys',
+    name: 'scan in lanes: an exclusive scan starts with its own keys',
     file: 'cl/prefix_scan.cl',
     find: '(lanes_t)(before.sf, sums.s01234567, sums.s89ab, sums.scd, sums.se)',
     replace: '(lanes_t)(sums.s0, sums.s01234567, sums.s89ab, sums.scd, sums.se)',
@@ -317,7 +317,7 @@ export const KERNELS = [
     tests: [racesIn('algorithms/several-groups', '*tiled*')],
   },
   {
-    name: 'tiled: keys of a tile forgotten for the next',
+    name: 'tiled: keys of a tile not added for the next tile',
     file: 'cl/run_move.clh',
     find: 'next[j] += totals[j];',
     replace: '',
@@ -353,14 +353,14 @@ export const KERNELS = [
     tests: [several('look-back')],
   },
   {
-    name: 'look-back: gives up without telling',
+    name: 'look-back: gives up without a status',
     file: 'cl/tile_look_back.clh',
     find: '    give_up(control, STATUS_WAITED);\n',
     replace: '',
     tests: [several('look-back')],
   },
   {
-    name: 'look-back: a sum and what lies before it are both added',
+    name: 'look-back: states before a sum are added',
     file: 'cl/tile_look_back.clh',
     find: `                found |= more;
                 more = false;`,
@@ -368,7 +368,7 @@ export const KERNELS = [
     tests: [several('look-back')],
   },
   {
-    name: 'onesweep: a gave-up sort goes on with its tiles',
+    name: 'onesweep: a sort that gave up continues with its tiles',
     file: 'cl/onesweep.cl',
     find: 'memory[ORIGINS_AT / 4] = gave_up(control) ? NO_TICKET : ticket;',
     replace: 'memory[ORIGINS_AT / 4] = ticket;',
@@ -387,21 +387,21 @@ export const KERNELS = [
   },
   // --- hybrid radix
   {
-    name: 'hybrid radix: a digit that varies counts as constant',
+    name: 'hybrid radix: a varying digit counts as constant',
     file: 'cl/hybrid_radix.cl',
     find: 'const bool varies = same[number] != (uint)n;',
     replace: 'const bool varies = same[number] < (uint)n / 2;',
     tests: [hybridRadix('*plan*')],
   },
   {
-    name: 'hybrid radix: too few moves end in the output',
+    name: 'hybrid radix: the parity of moves is ignored',
     file: 'cl/hybrid_radix.cl',
     find: '(moves == 0 || (low == 0 && !ends_right(moves, parity)))',
     replace: 'moves == 0',
     tests: [hybridRadix('*plan*')],
   },
   {
-    name: 'hybrid radix: the sample is taken at intervals',
+    name: 'hybrid radix: the sample is taken at regular intervals',
     file: 'cl/hybrid_radix.cl',
     find: 'return mul_hi(mixed(i), n);',
     replace: 'return i * (n / SAMPLE);',
@@ -415,7 +415,7 @@ export const KERNELS = [
     tests: [hybridRadix('*each kernel*'), hybridRadix('*every size*')],
   },
   {
-    name: 'hybrid radix: equal keys of a bucket change places',
+    name: 'hybrid radix: equal keys of a bucket are swapped',
     file: 'cl/hybrid_bucket.clh',
     find: 'before += i < at ? other <= code : other < code;',
     replace: 'before += i > at ? other <= code : other < code;',
@@ -436,7 +436,7 @@ export const KERNELS = [
     tests: [hybridRadix('*extend beyond*')],
   },
   {
-    name: 'hybrid radix: the next tile is seen while this one is still counted',
+    name: 'hybrid radix: the next tile is read while this one is still counted',
     file: 'cl/hybrid_radix.cl',
     find: `#endif
         }
@@ -457,7 +457,7 @@ export const KERNELS = [
     tests: [hybridRadix('*misses*')],
   },
   {
-    name: 'hybrid radix: two words of differing bits are not waited for',
+    name: 'hybrid radix: no barrier after the words of differing bits',
     file: 'cl/hybrid_rest.cl',
     find: `    atomic_or(&differing[1], (uint)(own >> 32));
     ${BARRIER}`,
@@ -465,7 +465,7 @@ export const KERNELS = [
     tests: [racesIn('algorithms/hybrid-radix', '*many tiles*')],
   },
   {
-    name: 'hybrid radix: the first pass reads what none has written',
+    name: 'hybrid radix: the first pass reads an unwritten array',
     file: 'cl/onesweep.cl',
     find: 'keys_in = pass == first_pass ? input : to_output ? alternate : output;',
     replace: 'keys_in = pass == 0 ? input : to_output ? alternate : output;',
@@ -487,15 +487,15 @@ export const KERNELS = [
     tests: [several('persistent')],
   },
   {
-    name: 'persistent: a tile counts as before itself',
+    name: 'persistent: a tile is included in its own prefix',
     file: 'cl/persistent_radix.cl',
     find: 'earlier += other + i * PARTS < group ?',
     replace: 'earlier += other + i * PARTS <= group ?',
     tests: [several('persistent')],
   },
-  // --- group
+  // --- single-workgroup
   {
-    name: 'group: no barrier before codes are read back',
+    name: 'single-workgroup: no barrier before codes are read back',
     file: 'cl/tile_sort.clh',
     find: `        exchange_values(tile, values, places);
 #endif
@@ -505,7 +505,7 @@ export const KERNELS = [
     tests: [races('single-workgroup')],
   },
   {
-    name: 'group: one key written behind the end',
+    name: 'single-workgroup: one key written beyond the end',
     file: 'cl/tile_sort.clh',
     find: 'if (number < n) {',
     replace: 'if (number <= n) {',
@@ -513,7 +513,7 @@ export const KERNELS = [
   },
   // --- segments in lanes
   {
-    name: 'lanes: a pad that is smaller than keys',
+    name: 'lanes: padding that is smaller than keys',
     file: 'cl/lane_sort.clh',
     find: 'codes[i] = all > (lanes_t)(key_t)i ? codes[i] : (lanes_t)(key_t)CODE_MAX;',
     replace: 'codes[i] = all >= (lanes_t)(key_t)i ? codes[i] : (lanes_t)(key_t)CODE_MAX;',
@@ -534,7 +534,7 @@ export const KERNELS = [
     tests: [lanes],
   },
   {
-    name: 'lanes: keys whose codes are equal on a window change places',
+    name: 'lanes: keys with equal codes on a bit window are swapped',
     file: 'cl/serial_segments.cl',
     find: 'begin == 0 && mask == CODE_MAX;',
     replace: 'begin == 0;',
@@ -548,28 +548,28 @@ export const KERNELS = [
     tests: [lanes],
   },
   {
-    name: 'lanes: a value goes where one of the row beside it belongs',
+    name: 'lanes: a value is written to the position of the adjacent row',
     file: 'cl/lane_sort.clh',
     find: 'to[i] = from[places[i * LANES + row]];',
     replace: 'to[i] = from[places[i * LANES + (row ^ 1)]];',
     tests: [lanes],
   },
   {
-    name: 'lanes: positions in a segment are counted from the beginning of the array',
+    name: 'lanes: positions in a segment are counted from the start of the array',
     file: 'cl/lane_sort.clh',
     find: 'values->from_row ? 0 : first;',
     replace: 'first;',
     tests: [lanes],
   },
   {
-    name: 'lanes: hybridRadix keys that are equal stand in no order',
+    name: 'lanes: equal wide keys are unstable',
     file: 'cl/lane_sort.clh',
     find: ' | (convert_int16(first == second) & (place > other));',
     replace: ';',
     tests: [lanes],
   },
   {
-    name: 'lanes: values are read where others have been written',
+    name: 'lanes: values are read from overwritten memory',
     file: 'cl/lane_sort.clh',
     find: 'values->from + row * values->stride;',
     replace: 'values->to + first;',
@@ -577,70 +577,70 @@ export const KERNELS = [
   },
   // --- compaction in lanes
   {
-    name: 'compaction in lanes: a place too many is written',
+    name: 'compaction in lanes: one element too many is written',
     file: 'cl/compact.cl',
     find: 'if (GIVE != 3 && to + LANES <= own.s0 && rest + LANES <= own.s1) {',
     replace: 'if (GIVE != 3 && rest != NO_REST) {',
     tests: [gridStride],
   },
   {
-    name: 'compaction in lanes: the first key of all is compared with itself',
+    name: 'compaction in lanes: the first key is compared with itself',
     file: 'cl/compact.cl',
     find: '(key_t)~keys.s0',
     replace: '(key_t)keys.s0',
     tests: [gridStride],
   },
   {
-    name: 'compaction in lanes: others count as chosen',
+    name: 'compaction in lanes: inversion of the selection is ignored',
     file: 'cl/compact.cl',
     find: '(invert != 0 ? -1 : 0)',
     replace: '0',
     tests: [gridStride],
   },
   {
-    name: 'compaction: elements behind the end count as others',
+    name: 'compaction: elements beyond the end count as unselected',
     file: 'cl/compact.cl',
     find: '(invert != 0 ? ~0u : 0)) & some;',
     replace: '(invert != 0 ? ~0u : 0));',
     tests: [gridStride],
   },
   {
-    name: 'compaction: held keys of all rounds are those of the first',
+    name: 'compaction: cached keys of all rounds are those of the first round',
     file: 'cl/compact.cl',
     find: '(keys_t)(PACK_KEYS(keys[round], 0));',
     replace: '(keys_t)(PACK_KEYS(keys[0], 0));',
     tests: [compactionOfI32],
   },
   {
-    name: 'compaction: a moved key is that of another tile',
+    name: 'compaction: a moved key comes from another tile',
     file: 'cl/compact.cl',
     find: 'GIVE == 3 ? carried[from + placed]',
     replace: 'GIVE == 3 ? carried[placed]',
     tests: [compactionOfI32],
   },
   {
-    name: 'scan: held tiles are exclusive ones',
+    name: 'scan: cached tiles are always exclusive',
     file: 'cl/prefix_scan.cl',
     find: 'sums[i] = inclusive ? next : sum;',
     replace: 'sums[i] = sum;',
     tests: [tests('primitives/prefix-scan', '*of u32*')],
   },
   {
-    name: 'histogram: vectors that are fewer than all rounds are left out',
+    name: 'histogram: vectors of the partial last round are left out',
     file: 'cl/histogram_columns.cl',
     find: '    if (vector < vectors) {',
     replace: '    if (false) {',
     tests: [tests('primitives/primitive-program', '*histogram*')],
   },
   {
-    name: 'reduction: vectors that are fewer than all rounds are left out',
+    name: 'reduction: vectors of the partial last round are left out',
     file: 'cl/reduce_once.cl',
     find: '    if (at < vectors) {',
     replace: '    if (false) {',
     tests: [tests('primitives/primitive-program', '*histogram*')],
   },
   {
-    name: 'reduction in lanes: keys behind the last lanes are left out',
+    name: 'reduction in lanes: keys after the last lanes are left out',
     file: 'cl/reduce_once.cl',
     find: `for (; at < stop; at++)
         ADD_OPERAND(sum, operand_of(in[at], codec))`,
@@ -648,43 +648,43 @@ export const KERNELS = [
     tests: [tests('primitives/primitive-program', '*histogram*')],
   },
   {
-    name: 'reduction in lanes: a part begins where the one before does',
+    name: 'reduction in lanes: a part starts at the start of the previous one',
     file: 'cl/reduce_once.cl',
     find: 'ulong at = blocks * group / groups * (2 * LANES);',
     replace: 'ulong at = blocks * (group - (group > 0)) / groups * (2 * LANES);',
     tests: [tests('primitives/primitive-program', '*histogram*')],
   },
   {
-    name: 'board: a launch gets words of the one before',
+    name: 'status words: a launch gets words of the previous one',
     file: 'src/device/status-words.ts',
     find: 'this.#usedWords += count;',
     replace: 'this.#usedWords += 1;',
     tests: [tests('device/status-words')],
   },
   {
-    name: 'board: words are not zero again',
+    name: 'status words: words are not reset to zero',
     file: 'src/device/status-words.ts',
     find: "if (this.#initial === 'zero' && this.#readback && !this.#readback.isZero)",
     replace: "if (this.#initial === 'uninitialized')",
     tests: [tests('device/status-words')],
   },
-  // --- turns, serial
+  // --- pass plan, serial
   {
-    name: 'turns: decoded in the last digit, made or not',
+    name: 'pass plan: decoded in the last digit, even if its pass is skipped',
     file: 'cl/pass_plan.clh',
     find: 'rank == window.passes - 1 ? sort & FLAG_DECODE',
     replace: 'digit == digits - 1 ? sort & FLAG_DECODE',
     tests: [turns],
   },
   {
-    name: 'turns: alternate where the output should be',
+    name: 'pass plan: the alternate array is used in place of the output',
     file: 'cl/pass_plan.clh',
     find: 'in_place ? rank % 2 == 0 :',
     replace: 'in_place ? rank % 2 == 1 :',
     tests: [turns],
   },
   {
-    name: 'serial: what differs is that of the last key',
+    name: 'serial: differing bits are those of the last key',
     file: 'cl/serial_radix.cl',
     find: 'differ |= code ^ first;',
     replace: 'differ = code ^ first;',
@@ -700,7 +700,7 @@ export const KERNELS = [
     tests: [tests('algorithms/radix-sorts', 'serial with cache lines sorts every distribution*')],
   },
   {
-    name: 'serial: no positions where nothing moves',
+    name: 'serial: no positions when no key moves',
     equivalent:
       'positions are never made in place (valuesInPlace in turns.ts), so that they are brought anyway',
     file: 'cl/serial_radix.cl',
@@ -717,7 +717,7 @@ export const KERNELS = [
     tests: [several('amd')],
   },
   {
-    name: 'amd: scan along blocks leaves one out',
+    name: 'amd: scan along blocks leaves one block out',
     file: 'cl/amd_radix.cl',
     find: 'block >= distance ? sums[from][at - distance]',
     replace: 'block > distance ? sums[from][at - distance]',
@@ -747,7 +747,7 @@ export const KERNELS = [
     tests: [amd],
   },
   {
-    name: 'amd: padding written behind the end',
+    name: 'amd: padding written beyond the end',
     file: 'cl/amd_radix.cl',
     find: `        if (from >= n)
             continue;`,
@@ -787,7 +787,7 @@ export const KERNELS = [
     tests: [sorts('merge', 3001)],
   },
   {
-    name: 'bitonic: ties the wrong way round',
+    name: 'bitonic: ties in the wrong order',
     file: 'cl/bitonic.cl',
     find: '((a) == (b) && (order_a) > (order_b))',
     replace: '((a) == (b) && (order_a) < (order_b))',
@@ -823,7 +823,7 @@ export const KERNELS = [
     tests: [races('row')],
   },
   {
-    name: 'row: ones behind too few zeros',
+    name: 'row: ones placed after too few zeros',
     file: 'cl/row_sort.cl',
     find: 'all_zeros + at - smaller',
     replace: 'all_zeros + at - smaller - (at > 40)',
@@ -831,21 +831,21 @@ export const KERNELS = [
   },
   // --- primitives
   {
-    name: 'group scan: the last step left out',
+    name: 'work-group scan: the last step left out',
     file: 'cl/work_group_scan.clh',
     find: 'for (uint distance = 1; distance < items; distance <<= 1) {',
     replace: 'for (uint distance = 1; 2 * distance < items; distance <<= 1) {',
     tests: [sorts('tiled', 3001)],
   },
   {
-    name: 'scan: sum of the tile itself added',
+    name: "scan: a tile's own sum added",
     file: 'cl/scan.cl',
     find: 'out[i] += sums[i / tile];',
     replace: 'out[i] += sums[i / tile + (i % tile == 0)];',
     tests: [primitives('scan*')],
   },
   {
-    name: 'scan: no barrier between look and addition',
+    name: 'scan: no barrier between read and addition',
     file: 'cl/scan.cl',
     find: `totals[item - distance] : (scan_t)0;
         ${BARRIER}`,
@@ -867,56 +867,56 @@ export const KERNELS = [
     tests: [tests('primitives/long-inputs', 'histogram*')],
   },
   {
-    name: 'histogram: the last edge belongs to nobody',
+    name: 'histogram: the last edge is in no bin',
     file: 'cl/histogram.cl',
     find: 'code > edges[bins])',
     replace: 'code >= edges[bins])',
     tests: [primitives('histogram*')],
   },
   {
-    name: 'histogram lab: a tagged counter is done without a look at its tag',
+    name: 'histogram lab: a tagged counter is complete without a check of its tag',
     file: 'cl/histogram_lab.cl',
     find: 'if (pending && row[bin] == mine)',
     replace: 'if (pending)',
     tests: [tests('primitives/histogram-lab', '*tagged*')],
   },
   {
-    name: 'scan lab: a tile waits for nobody',
+    name: 'scan lab: a tile does not wait for its predecessors',
     file: 'cl/scan_lab.cl',
     find: 'before += atomic_or(&sums[of - 1], 0);',
     replace: 'before += 0;',
     tests: [tests('explain/explain', 'scan single_pass*')],
   },
   {
-    name: 'scan lab: a group that has looked long enough leaves out what it waits for',
+    name: 'scan lab: a group that reaches the poll limit leaves out the missing sums',
     file: 'cl/scan_lab.cl',
     find: 'before += in[i];',
     replace: 'before += 0;',
     tests: [tests('primitives/primitives', '*single pass*')],
   },
   {
-    name: 'gather: an index of the length passes',
+    name: 'gather: an index equal to the length is accepted',
     file: 'cl/gather.cl',
     find: 'if ((from) >= (length))',
     replace: 'if ((from) > (length))',
     tests: [tests('sort/operations/column-primitives', '*gather*')],
   },
   {
-    name: 'gathers: one that reads what another writes is made beside it',
+    name: 'gathers: dependent gathers share a launch',
     file: 'src/primitives/gathers.ts',
     find: 'this.#works.some((other) => !areApart(other, work))',
     replace: 'false',
     tests: [tests('primitives/gathers')],
   },
   {
-    name: 'gathers: an array is read by the groups of the one before',
+    name: 'gathers: the groups of one gather read the array of the previous one',
     file: 'cl/gather.cl',
     find: 'GATHER_OF(5, second.s3,',
     replace: 'GATHER_OF(5, first.sf,',
     tests: [tests('primitives/gathers')],
   },
   {
-    name: 'queue: what was put off comes behind what follows',
+    name: 'queue: deferred commands are enqueued after later ones',
     file: 'src/device/queue.ts',
     find: `    this.enqueueDeferred();
     this.#timeline.enqueue();`,
@@ -924,35 +924,35 @@ export const KERNELS = [
     tests: [tests('primitives/gathers')],
   },
   {
-    name: 'plans: one that gained nothing is waited for by the next',
+    name: 'plan selector: a plan without gain is not used while the next one compiles',
     file: 'src/sort/calls/plan-selector.ts',
     find: 'if (unprofitable || !isReady) return isReady ? plan : unprofitable;',
     replace: 'if (unprofitable || !isReady) return isReady ? plan : undefined;',
     tests: [tests('sort/calls/plan-selector')],
   },
   {
-    name: 'hybrid radix: a plan tells of passes that it has, not of those it saves',
+    name: 'hybrid radix: a plan reports its passes instead of the saved ones',
     file: 'cl/hybrid_radix.cl',
     find: 'control[CONTROL_SAVED] = passes - moves;',
     replace: 'control[CONTROL_SAVED] = moves;',
     tests: [tests('algorithms/hybrid-radix', '*by the expected plan')],
   },
   {
-    name: 'compaction: more chosen keys than there are are believed',
+    name: 'compaction: a count above the number of keys is accepted',
     file: 'src/primitives/compact.ts',
     find: 'if (count > n)',
     replace: 'if (count > 2 ** 32)',
     tests: [tests('faults/faults', 'filter and partition of host arrays, verified: a word*')],
   },
   {
-    name: 'gather of columns: an index of the length passes',
+    name: 'gather of columns: an index equal to the length is accepted',
     file: 'cl/gather_columns.cl',
     find: 'const bool is_inside = from < length;',
     replace: 'const bool is_inside = from <= length;',
     tests: [tests('primitives/gather-columns')],
   },
   {
-    name: 'gather of columns: a launch takes the columns of the first one',
+    name: 'gather of columns: every launch uses the columns of the first one',
     file: 'src/primitives/gather-columns.ts',
     find: 'const at = first + (i < count ? i : 0);',
     replace: 'const at = i < count ? i : 0;',
@@ -988,35 +988,35 @@ export const KERNELS = [
     tests: [tests('sort/operations/select', '*from short*')],
   },
   {
-    name: 'top-k of short segments: digits are counted no further when one too many agrees',
+    name: 'top-k of short segments: counting of digits ends with one candidate too many',
     file: 'cl/top_short.cl',
     find: 'shift > 0 && missing < candidates',
     replace: 'shift > 0 && missing + 1 < candidates',
     tests: [tests('sort/operations/select', '*from short*')],
   },
   {
-    name: 'top-k of short segments: equal keys stand in no order',
+    name: 'top-k of short segments: equal keys are unstable',
     file: 'cl/top_short.cl',
     find: '(chosen[other] == code && other < one)',
     replace: '(chosen[other] == code && other > one)',
     tests: [tests('sort/operations/select', '*from short*')],
   },
   {
-    name: 'top-k of short segments: what agreed with one digit agrees with the next',
+    name: 'top-k of short segments: candidates of one digit stay candidates of the next',
     file: 'cl/top_short.cl',
     find: 'agrees[i] &= code_digit',
     replace: 'agrees[i] |= code_digit',
     tests: [tests('sort/operations/select', '*from short*')],
   },
   {
-    name: 'top-k of segments: offsets that fall are right',
+    name: 'top-k of segments: descending offsets are accepted',
     file: 'cl/top_segments.cl',
     find: '(end < begin ||',
     replace: '(false ||',
     tests: [tests('sort/operations/select', '*selected from long*')],
   },
   {
-    name: 'look-back: what a tile works out for another is left out',
+    name: 'look-back: a sum computed for another tile is left out',
     file: 'cl/look_back.clh',
     find: 'before = COMBINE(worked_out_, before);',
     replace: 'before = COMBINE(IDENTITY, before);',
@@ -1038,7 +1038,7 @@ export const KERNELS = [
     tests: [racesIn('sort/operations/top-k')],
   },
   {
-    name: 'top-k: no barrier behind a tile',
+    name: 'top-k: no barrier after a tile',
     file: 'cl/top_k.cl',
     find: `        equal += total >> 16;
         ${BARRIER}`,
@@ -1047,14 +1047,14 @@ export const KERNELS = [
     tests: [racesIn('sort/operations/top-k')],
   },
   {
-    name: 'segments: the first key belongs to the one before',
+    name: 'segments: the first key belongs to the previous segment',
     file: 'cl/segment.cl',
     find: 'if (offsets[middle] <= i)',
     replace: 'if (offsets[middle] < i)',
     tests: [operations('*segment*')],
   },
   {
-    name: 'unique: the last one counts one less',
+    name: 'unique: the count of the last key is one too low',
     file: 'cl/unique.cl',
     find: 'places[i + 1] : n) - places[i]',
     replace: 'places[i + 1] : n - 1) - places[i]',
@@ -1068,63 +1068,63 @@ export const KERNELS = [
     tests: [operations('*unique*')],
   },
   {
-    name: 'verify: no look across blocks',
+    name: 'verify: no comparison across blocks',
     file: 'cl/verify.cl',
     find: 'const uint pairs = block + count < n ? count : count - 1;',
     replace: 'const uint pairs = count - 1;',
     tests: [verify],
   },
   {
-    name: 'verify: equal keys may hold one position twice',
+    name: 'verify: equal keys with the same position are accepted',
     file: 'cl/verify.cl',
     find: '(beside[i] >= beside[i + 1])',
     replace: '(beside[i] > beside[i + 1])',
     tests: [verify],
   },
   {
-    name: 'verify scan: an exclusive result may be its own key',
+    name: 'verify scan: an exclusive result that includes its own key is accepted',
     file: 'cl/verify_scan.cl',
     find: 'operand_of(in[i - 1], codec)',
     replace: 'operand_of(in[i], codec)',
     tests: [columnVerifiers],
   },
   {
-    name: 'verify unique: counts do not count',
+    name: 'verify unique: counts are ignored',
     file: 'cl/verify_unique.cl',
     find: 'hash_key(key) * counts[i]',
     replace: 'hash_key(key)',
     tests: [columnVerifiers],
   },
   {
-    name: 'verify top: any position will do',
+    name: 'verify top: any position is accepted',
     file: 'cl/verify_top.cl',
     find: 'wrong += keys[position] != top[i];',
     replace: '',
     tests: [columnVerifiers],
   },
   {
-    name: 'verify sequence: the others as well',
+    name: 'verify sequence: inversion of the selection is ignored',
     file: 'cl/verify_sequence.cl',
     find: 'if (is_inside == (invert != 0))',
     replace: 'if (!is_inside)',
     tests: [columnVerifiers],
   },
   {
-    name: 'checksum: the last bytes in one place',
+    name: 'checksum: the last bytes overlap',
     file: 'cl/checksum.cl',
     find: '<< (8 * (i & 3));',
     replace: '<< (4 * (i & 3));',
     tests: [tests('sort/verification/checksum')],
   },
   {
-    name: 'survey: what is common to all is asked of one group',
+    name: 'key range probe: the last key of each stride is left out',
     file: 'cl/key_range_probe.cl',
     find: 'i < n; i += get_global_size(0)) {',
     replace: 'i + 1 < n; i += get_global_size(0)) {',
     tests: [tests('sort/backend/key-range-probe-kernel')],
   },
   {
-    name: 'cuts: a key too few before the cut',
+    name: 'cuts: one key too few before the cut',
     equivalent:
       'where so many keys lie below a digit, those of the largest smaller digit are all taken: the cuts are the same',
     file: 'cl/cut_runs.cl',
@@ -1133,7 +1133,7 @@ export const KERNELS = [
     tests: [tests('sort/transfer/run-cutter')],
   },
   {
-    name: 'slices: one element of the run behind',
+    name: 'slices: one element of the next run is taken',
     file: 'cl/take_slices.cl',
     find: 'if (i - start < length) {',
     replace: 'if (i - start <= length) {',

@@ -11,11 +11,11 @@ export const sorts = (algorithm, ...sizes) => ({
 
 const few = (algorithm) => sorts(algorithm);
 
-/** On the simulator, which sees every access beyond the end of memory, */
+/** The tests of `few` on the simulator, which detects accesses beyond the end of memory. */
 export const accesses = (algorithm) => ({ ...few(algorithm), oclgrind: true });
 
-/** and every two that nothing keeps in order. */
+/** The tests of `few` on the simulator, which detects data races. */
 export const races = (algorithm) => ({ ...few(algorithm), races: true });
 
-/** Any tests on the simulator, which looks for races. */
+/** Any tests on the simulator, which detects data races. */
 export const racesIn = (files, ...match) => ({ ...tests(files, ...match), races: true });

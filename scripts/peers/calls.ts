@@ -1,4 +1,4 @@
-/** Calls of clsort beside those of NumPy, CuPy and PyTorch, on the same inputs in the same run. */
+/** Measures calls of clsort and of NumPy, CuPy and PyTorch, on the same inputs in the same run. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,20 +16,20 @@ import { markdownOf, milliseconds } from '../../src/bench/format.js';
 import { type Timing, timing } from '../../src/bench/statistics.js';
 import { packageRoot } from '../../src/util/paths.js';
 
-/** One call of a peer: times, or a word. */
+/** One call of a peer: its times, or 'wrong'. */
 export type PeerCall =
   | 'wrong'
   | {
       readonly awaited: Timing;
-      /** Left out where a call returns when it is done, as those on host arrays do. */
+      /** Absent for calls that return when they are done, such as those on host arrays. */
       readonly chained?: Timing;
-      /** Its time over that of ours. */
+      /** The peer's time divided by that of clsort. */
       readonly timesOurs?: number;
       readonly chainedTimesOurs?: number;
     };
 
 export interface PeerCallRow extends CallRow {
-  /** By name and version; those that have no such call are left out. */
+  /** Calls by name and version of the peer; peers without such a call are omitted. */
   readonly peers: Readonly<Record<string, PeerCall>>;
 }
 
@@ -38,11 +38,11 @@ export interface PeerCalls extends CallBench {
   readonly rows: readonly PeerCallRow[];
 }
 
-/** A line of what scripts/peers/calls.py prints. */
+/** A line of the output of scripts/peers/calls.py. */
 interface Answer {
   readonly peer: string;
   readonly version?: string;
-  /** Why the peer is not there. */
+  /** Reason why the peer is missing. */
   readonly missing?: string;
   readonly calls?: readonly {
     readonly operation: string;
@@ -61,20 +61,20 @@ export interface PeerCallsRequest {
   readonly places: readonly CallPlace[];
   readonly repeats: number;
   readonly chain: number;
-  /** Seconds of calls before any is timed, ours and theirs. Default 0.3. */
+  /** Seconds of warm-up calls before timing, for clsort and for the peers. Default 0.3. */
   readonly warmUpSeconds?: number;
   readonly python: string;
   /** Names in lower case. */
   readonly skipped: readonly string[];
-  /** The line that repeats it. */
+  /** The command line that repeats the measurement. */
   readonly command: string;
-  /** Gets what there is after each size: large ones take minutes. */
+  /** Receives the results so far after each size: large sizes take minutes. */
   readonly onBench: (bench: PeerCalls) => void;
-  /** Gets what has to be said of peers that are left out. */
+  /** Receives the notes on omitted peers. */
   readonly onMissing: (words: string) => void;
 }
 
-/** Runs the peers' program. One that cannot be run counts as peers that are all missing. */
+/** Runs the peers' program. If it cannot run, all peers count as missing. */
 async function askPeers(folder: string, request: PeerCallsRequest, operations: readonly string[]) {
   const { python, repeats, chain, warmUpSeconds = WARM_UP_SECONDS, places, skipped } = request;
   const script = join(packageRoot, 'scripts/peers/calls.py');
@@ -109,7 +109,7 @@ function segmentNumbers(offsets: Uint32Array): Uint32Array {
 const ratio = (theirs?: Timing, ours?: Timing): number | undefined =>
   theirs && ours && theirs.median / ours.median;
 
-/** What peers took for the call of a row. */
+/** Returns the peers' times for the call of a row. */
 function peersOf(row: CallRow, answers: readonly Answer[]): PeerCallRow {
   const peers = answers.flatMap(({ peer, version, calls = [] }): [string, PeerCall][] => {
     const call = calls.find(({ operation, place }) => operation === row.operation && place === row.place);
@@ -135,7 +135,7 @@ function peersOf(row: CallRow, answers: readonly Answer[]): PeerCallRow {
   return { ...row, peers: Object.fromEntries(peers) };
 }
 
-/** Measures our calls and then those of the peers, one size after the other. */
+/** Measures the calls of clsort and then those of the peers, one size after the other. */
 export async function benchPeerCalls(request: PeerCallsRequest): Promise<PeerCalls> {
   const { device, counts, places, repeats, chain, onBench, onMissing, command } = request;
   const { warmUpSeconds = WARM_UP_SECONDS } = request;
@@ -182,7 +182,7 @@ export async function benchPeerCalls(request: PeerCallsRequest): Promise<PeerCal
 
 const timesText = (times?: number): string => (times === undefined ? '' : `× ${times.toFixed(2)}`);
 
-/** How many times as long the peers take, awaited and in a chain, and the least of those. */
+/** Formats the ratios of the peers' times to those of clsort, awaited and in a chain, and the smallest ratios. */
 export function ratioTable({ rows }: PeerCalls): string {
   const names = [...new Set(rows.flatMap(({ peers }) => Object.keys(peers)))];
   const lines = rows.map((row) => {

@@ -1,4 +1,4 @@
-/** Operations on keys that lie on a device, as calls enqueue them, and what must come out. */
+/** Operations on keys in device memory, as calls enqueue them, with their expected results. */
 import { untestedAlgorithm } from '../../src/algorithms/registry.js';
 import { enqueueWithScratch } from '../../src/algorithms/run.js';
 import { equalOffsets, zipfOffsets } from '../../src/bench/call-operations.js';
@@ -20,7 +20,7 @@ import { Random } from '../../src/util/random.js';
 export type KeyDtype = 'u32' | 'u64';
 type Keys = Uint32Array | BigUint64Array;
 
-/** What an operation is made with. */
+/** Inputs of an operation. */
 export interface OperationInputs {
   readonly dtype: KeyDtype;
   readonly keys: Keys;
@@ -28,13 +28,13 @@ export interface OperationInputs {
   readonly offsets?: Uint32Array;
 }
 
-/** An operation whose inputs lie on the device. */
+/** An operation whose inputs are in device memory. */
 export interface Prepared {
-  /** Enqueues it. */
+  /** Enqueues the operation. */
   readonly enqueue: () => Promise<void>;
-  /** Spoils results, so that what is left of an earlier run cannot pass for one. */
+  /** Overwrites results, so that leftovers of an earlier run cannot pass as results. */
   readonly poison: () => void;
-  /** The bytes of each result, after a wait. */
+  /** Returns the bytes of each result, after a wait. */
   readonly read: () => Promise<Uint8Array[]>;
   readonly release: () => void;
 }
@@ -42,11 +42,11 @@ export interface Prepared {
 export interface Operation {
   readonly name: string;
   readonly inputs: (dtype: KeyDtype, n: number) => OperationInputs;
-  /** The bytes of each result, by the host engine. */
+  /** Returns the bytes of each result, computed by the host engine. */
   readonly expected: (host: Sorter, inputs: OperationInputs) => Promise<Uint8Array[]>;
   /**
    * @param sizes bytes of each expected result
-   * @param tuning parameters instead of those that suit the device
+   * @param tuning parameters that override those of the device
    */
   readonly prepare: (
     device: Device,
@@ -57,7 +57,7 @@ export interface Operation {
 }
 
 const SEED = 1;
-/** Values that the keys of runs have. */
+/** Number of distinct keys in inputs with runs. */
 const DISTINCT = 1000;
 const POISON = 0xa5a5a5a5;
 
@@ -68,7 +68,7 @@ function uniform(dtype: KeyDtype, n: number): Keys {
   return dtype === 'u32' ? new Uint32Array(buffer, byteOffset, n) : new BigUint64Array(buffer, byteOffset, n);
 }
 
-/** Sorted keys of `DISTINCT` values at most, whose runs are of any length. */
+/** Returns sorted keys with at most `DISTINCT` distinct values, whose runs have random lengths. */
 function runs(dtype: KeyDtype, n: number): Keys {
   const random = new Random(SEED);
   const cuts = Uint32Array.from({ length: DISTINCT - 1 }, () => random.below(n)).sort();
@@ -83,7 +83,7 @@ function runs(dtype: KeyDtype, n: number): Keys {
 
 const word = (value: number | bigint): BigUint64Array => BigUint64Array.of(BigInt.asUintN(64, BigInt(value)));
 
-/** Columns of the device that live together. */
+/** Device columns that are released together. */
 class Columns {
   readonly #device: Device;
   readonly #all: Buffer[] = [];
@@ -108,7 +108,7 @@ class Columns {
     this.#device.queue.fill(to.place as Buffer, POISON);
   }
 
-  /** The first n keys. */
+  /** Downloads the first n keys. */
   async read(from: Column, n: number): Promise<Uint8Array> {
     const keys = newArray(from.dtype, n);
     this.#device.queue.read(from.place as Buffer, keys);
@@ -123,7 +123,7 @@ class Columns {
 
 type Steps = { readonly columns: Columns; readonly steps: DeviceColumnKernels; readonly keys: Column };
 
-/** Columns with the keys; what is made is released when it cannot be made in whole. */
+/** Columns with the keys. Releases partial columns if one cannot be created. */
 async function prepared(
   device: Device,
   { dtype, keys }: OperationInputs,
@@ -142,7 +142,7 @@ async function prepared(
   }
 }
 
-/** One column as the result, of which the first `made` keys count. */
+/** Returns an operation whose result is one column, with the key count that `enqueue` returns. */
 function oneColumn(
   { columns }: Steps,
   to: Column,
@@ -158,7 +158,7 @@ function oneColumn(
   };
 }
 
-/** Numbers that come with the wait as the result. */
+/** Returns an operation whose results are numbers that are available after the wait. */
 function numbers(enqueue: () => MaybePromise<() => ArrayBufferView>): Omit<Prepared, 'release'> {
   let readResult: (() => ArrayBufferView) | undefined;
   return {
@@ -189,7 +189,7 @@ const scan = (name: string, op: 'sum' | 'max', inclusive: boolean): Operation =>
     }),
 });
 
-/** The results of CUB: sums of 64 bits, and maxima of the keys' own. */
+/** Returns the results in the form of CUB: sums of 64 bits, and maxima of the keys' dtype. */
 const reduce = (name: string, op: 'sum' | 'max'): Operation => {
   const asResult = (value: number | bigint, dtype: KeyDtype): ArrayBufferView =>
     op === 'max' && dtype === 'u32' ? Uint32Array.of(Number(value)) : word(value);
@@ -234,7 +234,7 @@ const filter: Operation = {
     }),
 };
 
-/** Keys of runs, that is of a sorted array: the first of each, and with `lengths` how long each run is. */
+/** Unique keys of a sorted array, and with `lengths` the length of each run. */
 const unique = (name: string, lengths: boolean): Operation => ({
   name,
   inputs: ofRuns,
@@ -307,7 +307,7 @@ const segments = (length: number | 'zipf'): Operation => ({
     }),
 });
 
-/** Those that scripts/peers/cub-operations.cu has, by the same names. */
+/** Operations that scripts/peers/cub-operations.cu implements, under the same names. */
 export const OPERATIONS: readonly Operation[] = [
   scan('scan', 'sum', false),
   scan('scanMax', 'max', true),

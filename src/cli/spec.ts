@@ -51,7 +51,7 @@ export const GLOBAL_OPTIONS = {
     alias: 'q',
     type: 'boolean',
     default: false,
-    describe: 'print no progress and no report, only warnings and errors',
+    describe: 'no progress and no report; warnings and errors are still printed',
   },
 } as const satisfies Record<string, Options>;
 

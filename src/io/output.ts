@@ -5,6 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AbortedError, IoError, UsageError } from '../util/errors.js';
+import { syncFile } from '../util/sync-file.js';
 import type { FileHash, FileHashes } from './file-hash.js';
 import { assertNotAborted, ioError, isStdin, isStdout, openFd, PIECE_BYTES, writeFully } from './raw.js';
 import { resolveTarget } from './resolve-target.js';
@@ -238,7 +239,7 @@ class AtomicOutput implements Output {
 
   async commit(): Promise<void> {
     try {
-      await this.#handle.sync();
+      await syncFile(this.#handle);
       await this.#handle.close();
       await rename(this.#temporary, this.#target);
       this.#open = false;
@@ -267,7 +268,7 @@ class AtomicOutput implements Output {
 /** Makes a rename durable, where the system can sync folders. */
 export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r').catch(() => undefined);
-  await folder?.sync().catch(() => undefined);
+  if (folder) await syncFile(folder).catch(() => undefined);
   await folder?.close();
 }
 

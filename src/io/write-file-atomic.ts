@@ -1,6 +1,8 @@
 /** Atomic writes of small files. */
+
 import { open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { syncFileData } from '../util/sync-file.js';
 import { ioError } from './raw.js';
 import { temporaryName } from './temporary-files.js';
 
@@ -18,7 +20,7 @@ export async function writeFileAtomic(
     const handle = await open(temporary, 'wx');
     try {
       await handle.writeFile(contents);
-      await handle.datasync(); // durable before it is visible
+      await syncFileData(handle); // durable before it is visible
     } finally {
       await handle.close();
     }

@@ -43,9 +43,9 @@ const EVERY_WINDOW = Array.from({ length: 33 }, (_, begin) =>
 ).flat();
 
 forEachDevice((title, device, small) => {
-  for (const { factory, most } of SUBJECTS) {
+  for (const { factory, most: maxKeys } of SUBJECTS) {
     const claim = (text: string) => title(`${factory.name} ${text}`);
-    const limit = most[small ? 1 : 0];
+    const limit = maxKeys[small ? 1 : 0];
     const usual = Math.min(limit, small ? 257 : 2003);
 
     async function expectSorted(

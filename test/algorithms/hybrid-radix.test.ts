@@ -61,11 +61,11 @@ function modelPlan(codes: readonly bigint[], inPlace: boolean): Omit<Plan, 'list
   const varying = shifts.filter((shift) => new Set(codes.map((code) => digit(code, shift))).size > 1);
   const ends = (moves: number) => !inPlace || moves % 2 === 0;
   const allowed = Math.floor(Math.min(4 + (n * CROWD) / 2, n / 8));
-  for (let kept = 3; kept <= 5 && kept + 1 < varying.length; kept++) {
-    const passes = varying.slice(-kept);
+  for (let count = 3; count <= 5 && count + 1 < varying.length; count++) {
+    const passes = varying.slice(-count);
     const low = passes[0] ?? 0;
     const prefixes = new Set(codes.map((code) => code >> BigInt(low)));
-    if (ends(kept + 1) && n - prefixes.size <= allowed) return { passes, low };
+    if (ends(count + 1) && n - prefixes.size <= allowed) return { passes, low };
   }
   const chosen = [...varying];
   for (const shift of shifts) {
@@ -127,7 +127,7 @@ const ADVERSE: Readonly<Record<string, (n: number) => BigUint64Array>> = {
 
 await forEachOpened((title, device, small) => {
   const able = hybridRadix.available(device, SHAPE);
-  const most = small ? 700 : 3001;
+  const maxKeys = small ? 700 : 3001;
 
   /**
    * Sorts and compares with the reference.
@@ -151,26 +151,26 @@ await forEachOpened((title, device, small) => {
       tuning: { ...TUNING, ...options.tuning },
       onStage: (stage) => readStage(device, stage, seen),
     });
-    const told = `${what}, ${JSON.stringify({ dtype, ...options, values: options.values?.width, seed: `${SEED}` })}`;
-    t.is(result.status, 0, told);
-    t.is(Buffer.compare(result.keys, pick(bytes, 8, positions)), 0, `keys of ${told}`);
+    const description = `${what}, ${JSON.stringify({ dtype, ...options, values: options.values?.width, seed: `${SEED}` })}`;
+    t.is(result.status, 0, description);
+    t.is(Buffer.compare(result.keys, pick(bytes, 8, positions)), 0, `keys of ${description}`);
     if (options.indices) {
       t.is(
         Buffer.compare(result.values, positionBytes(positions, options.indices)),
         0,
-        `positions of ${told}`,
+        `positions of ${description}`,
       );
     }
     if (options.values) {
       const moved = pick(options.values.bytes, options.values.width, positions);
-      t.is(Buffer.compare(result.values, moved), 0, `values of ${told}`);
+      t.is(Buffer.compare(result.values, moved), 0, `values of ${description}`);
     }
     return seen;
   }
 
   for (const [name, make] of Object.entries(ADVERSE)) {
     testIf(able, title(`hybrid-radix sorts keys ${name} by the expected plan`), async (t) => {
-      const keys = make(most);
+      const keys = make(maxKeys);
       for (const inPlace of [false, true]) {
         const seen = await expectSorted(t, keys, name, { inPlace });
         const plan = readPlan(seen.get('hybrid_plan plan') ?? new Uint32Array());
@@ -273,7 +273,7 @@ await forEachOpened((title, device, small) => {
         // The lower bits have few values, so that the order of equal keys is visible; neighbours differ in the last bit
         // of the prefix.
         const keys = upTo(
-          Math.min(most, 12 * size + 40),
+          Math.min(maxKeys, 12 * size + 40),
           (i) => (BigInt(Math.floor(i / size)) << 40n) | (BigInt(below(3)) << 3n),
         );
         const scattered = Float64Array.from(keys, () => below(2 ** 30));
@@ -296,7 +296,7 @@ await forEachOpened((title, device, small) => {
       // The bucket's digits two, three and four differ: an odd number of passes ends in another array than an even one.
       for (const digits of [2, 3, 4]) {
         const low = BigInt(64 - 8 * digits);
-        const keys = upTo(most, (i) => (i % share === 1 ? (0x4242n << 48n) | (word() >> low) : word()));
+        const keys = upTo(maxKeys, (i) => (i % share === 1 ? (0x4242n << 48n) | (word() >> low) : word()));
         const tuning = { sample: 8, crowd: 2 ** 16 };
         await expectSorted(t, keys, `one of ${share}, ${digits} digits`, { tuning });
         await expectSorted(t, keys, `one of ${share}, ${digits} digits`, { tuning, indices: 4 });
@@ -331,7 +331,7 @@ await forEachOpened((title, device, small) => {
       const dtypes: readonly Dtype[] = ['u64', 'i64', 'f64'];
       for (const dtype of dtypes) {
         for (const distribution of ['uniform', 'special'] as const) {
-          const keys = keysOf(dtype, distribution, Math.min(most, 1500));
+          const keys = keysOf(dtype, distribution, Math.min(maxKeys, 1500));
           for (const descending of [false, true]) {
             for (const nan of ['first', 'last'] as const) {
               const order = { descending, nan };
@@ -403,7 +403,7 @@ await forEachOpened((title, device, small) => {
   testIf(able, title('hybrid-radix sorts every distribution'), async (t) => {
     for (const distribution of DISTRIBUTIONS) {
       for (const dtype of ['u64', 'f64'] as const) {
-        await expectSorted(t, keysOf(dtype, distribution, most), distribution, { dtype });
+        await expectSorted(t, keysOf(dtype, distribution, maxKeys), distribution, { dtype });
       }
     }
   });

@@ -57,7 +57,7 @@ const WORK: SortWork = {
 };
 
 /** Passes, and the copies enqueued before them. */
-function spread(count: number, work: SortWork, shape: typeof PAIRS | typeof KEYS = PAIRS) {
+function planPasses(count: number, work: SortWork, shape: typeof PAIRS | typeof KEYS = PAIRS) {
   const copies: string[] = [];
   const copy = (from: Buffer, to: Buffer, { bytes }: { bytes: number }) =>
     copies.push(`${from}>${to} ${bytes}`);
@@ -69,7 +69,7 @@ function spread(count: number, work: SortWork, shape: typeof PAIRS | typeof KEYS
 const [ENCODE, DECODE, POSITIONS, FIRST] = [1, 2, 4, 8] as const;
 
 test('values travel with their keys, the first pass encodes and the last pass decodes', (t) => {
-  t.deepEqual(spread(3, WORK), {
+  t.deepEqual(planPasses(3, WORK), {
     copies: [],
     passes: [
       `in,out,values,moved ${ENCODE | FIRST}`,
@@ -77,12 +77,12 @@ test('values travel with their keys, the first pass encodes and the last pass de
       `alternate,out,alternate values,moved ${DECODE}`,
     ],
   });
-  t.deepEqual(spread(1, WORK, KEYS).passes, [`in,out ${ENCODE | FIRST | DECODE}`]);
+  t.deepEqual(planPasses(1, WORK, KEYS).passes, [`in,out ${ENCODE | FIRST | DECODE}`]);
 });
 
 test('ascending unsigned keys are neither encoded nor decoded, and the first pass writes the positions', (t) => {
   const { inputValues: _, ...rest } = WORK;
-  const { passes } = spread(2, { ...rest, codec: keyCodec('u32'), indices: true });
+  const { passes } = planPasses(2, { ...rest, codec: keyCodec('u32'), indices: true });
   t.deepEqual(passes, [
     `in,alternate,moved,alternate values ${POSITIONS | FIRST}`,
     'alternate,out,alternate values,moved 0',
@@ -91,9 +91,9 @@ test('ascending unsigned keys are neither encoded nor decoded, and the first pas
 
 test('an in-place sort with an odd number of passes copies keys and values but not positions', (t) => {
   const inPlace = { ...WORK, output: input, outputValues: values };
-  t.deepEqual(spread(1, inPlace).copies, ['in>alternate 40', 'values>alternate values 40']);
-  t.deepEqual(spread(1, { ...inPlace, indices: true }).copies, ['in>alternate 40']);
-  t.deepEqual(spread(2, inPlace).copies, []);
+  t.deepEqual(planPasses(1, inPlace).copies, ['in>alternate 40', 'values>alternate values 40']);
+  t.deepEqual(planPasses(1, { ...inPlace, indices: true }).copies, ['in>alternate 40']);
+  t.deepEqual(planPasses(2, inPlace).copies, []);
   t.deepEqual(alternateBytes(PAIRS, 10, 1, true), { alternateKeys: 40, alternateValues: 40 });
   t.deepEqual(alternateBytes(KEYS, 10, 2, false), { alternateKeys: 40 });
   t.deepEqual(alternateBytes(KEYS, 10, 1, false), {});
@@ -112,9 +112,9 @@ test('only the first of several in-place passes reads the input', (t) => {
 
 test('a missing buffer raises a UsageError that names it', (t) => {
   const { outputValues: _, ...keysOnly } = WORK;
-  t.throws(() => spread(1, keysOnly), { instanceOf: UsageError, message: /outputValues is missing/ });
+  t.throws(() => planPasses(1, keysOnly), { instanceOf: UsageError, message: /outputValues is missing/ });
   t.throws(() => onlyPass(PAIRS, keysOnly), { instanceOf: UsageError, message: /outputValues is missing/ });
-  t.throws(() => spread(1, { ...WORK, output: input, scratch: {} }), {
+  t.throws(() => planPasses(1, { ...WORK, output: input, scratch: {} }), {
     instanceOf: UsageError,
     message: /scratch buffer 'alternateKeys' is missing/,
   });

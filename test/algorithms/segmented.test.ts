@@ -119,14 +119,14 @@ async function expectSegments(
 }
 
 /** Lengths for a random mix, of one kind each, so that every kernel runs alone and beside others. */
-function randomMix(random: Random, most: number): Mix {
+function randomMix(random: Random, maxKeys: number): Mix {
   const kinds = [0, 1, 2, 3, 8, 9, 32, 33, 64, 65, 200, 513, 1025, 5000];
   const own = kinds.filter(() => random.below(3) === 0);
   const lengths: number[] = [];
   const segments = random.below(40);
-  for (let n = 0; lengths.length < segments && n < most; n += lengths.at(-1) as number) {
+  for (let n = 0; lengths.length < segments && n < maxKeys; n += lengths.at(-1) as number) {
     const upTo = own[random.below(Math.max(1, own.length))] ?? 17;
-    lengths.push(Math.min(most - n, random.below(2) === 0 ? upTo : random.below(upTo + 1)));
+    lengths.push(Math.min(maxKeys - n, random.below(2) === 0 ? upTo : random.below(upTo + 1)));
   }
   const begin = random.below(4) === 0 ? random.below(32) : 0;
   return {
@@ -158,7 +158,7 @@ await forEachOpened((title, device, small) => {
       .slice(0, small ? 2 : undefined)
       .map((longest) => [`tiles of ${longest} keys`, { form: 'groups', longest }, true] as const),
   ];
-  const most = small ? 1500 : 40_000;
+  const maxKeys = small ? 1500 : 40_000;
   const adversarial: Record<string, number[]> = {
     'empty segments': [0, 0, 0],
     'segments of one key': Array(small ? 100 : 10_000).fill(1),
@@ -168,8 +168,8 @@ await forEachOpened((title, device, small) => {
     'segments within one key of a run': small
       ? [255, 256, 257]
       : [65_535, 65_536, 65_537, 3, 8191, 8192, 8193],
-    'a long segment among short ones': [3, 0, 1, most, 2, 0, 7],
-    'a long segment at each end': [most >> 1, 1, 1, 0, most >> 1],
+    'a long segment among short ones': [3, 0, 1, maxKeys, 2, 0, 7],
+    'a long segment at each end': [maxKeys >> 1, 1, 1, 0, maxKeys >> 1],
   };
   for (const [form, tuning, able] of forms) {
     const bound = Number(tuning.longest ?? Number.POSITIVE_INFINITY);

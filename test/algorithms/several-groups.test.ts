@@ -18,7 +18,7 @@ import { keyCodec } from '../../src/keys/key-codec.js';
 import { keysOf } from '../distributions.js';
 import { deviceNames, forEachOpened, PLATFORMS, testIf } from '../each-device.js';
 import { pick, referenceArgsort } from '../reference.js';
-import { tellsLocalMemory } from '../tells-local-memory.js';
+import { reportsLocalMemory } from '../reports-local-memory.js';
 import { bytesOf, positionBytes, type SortCase, sortBytes } from './sorts.js';
 
 const SHAPE = { keyBits: 32, valueBytes: 4 } as const;
@@ -63,29 +63,37 @@ const COUNT = 0x4000_0000;
 const SUM = 0x8000_0000;
 
 /** Published states of tiles, the earliest first, and the prefix that the next tile has to compute from them. */
-const TOLD: readonly { readonly told: readonly number[]; readonly before: number; readonly claim: string }[] =
-  [
-    { claim: 'a single sum is the prefix', told: [SUM + 77], before: 77 },
-    {
-      claim: 'counts are added to the sum before them',
-      told: [SUM + 100, COUNT + 5, COUNT + 7],
-      before: 112,
-    },
-    { claim: 'states before a sum are ignored', told: [SUM + 9, COUNT + 3, SUM + 40, COUNT + 2], before: 42 },
-    { claim: 'a count may be zero', told: [SUM + 1, COUNT, COUNT, COUNT + 6, COUNT], before: 7 },
-    {
-      claim: 'the look-back extends to the last sum',
-      told: [SUM + 1000, ...Array.from({ length: 20 }, (_, i) => COUNT + i)],
-      before: 1190,
-    },
-  ];
+const HISTORIES: readonly {
+  readonly history: readonly number[];
+  readonly before: number;
+  readonly claim: string;
+}[] = [
+  { claim: 'a single sum is the prefix', history: [SUM + 77], before: 77 },
+  {
+    claim: 'counts are added to the sum before them',
+    history: [SUM + 100, COUNT + 5, COUNT + 7],
+    before: 112,
+  },
+  {
+    claim: 'states before a sum are ignored',
+    history: [SUM + 9, COUNT + 3, SUM + 40, COUNT + 2],
+    before: 42,
+  },
+  { claim: 'a count may be zero', history: [SUM + 1, COUNT, COUNT, COUNT + 6, COUNT], before: 7 },
+  {
+    claim: 'the look-back extends to the last sum',
+    history: [SUM + 1000, ...Array.from({ length: 20 }, (_, i) => COUNT + i)],
+    before: 1190,
+  },
+];
 
 /** Of each device, before any test is declared. */
-const tells = new Map<string, true | string>();
-for (const name of deviceNames()) tells.set(name, await tellsLocalMemory(PLATFORMS[name] ?? name));
+const localMemoryReports = new Map<string, true | string>();
+for (const name of deviceNames())
+  localMemoryReports.set(name, await reportsLocalMemory(PLATFORMS[name] ?? name));
 
 await forEachOpened((title, device, small, name) => {
-  const units = device.capabilities.computeUnits;
+  const computeUnits = device.capabilities.computeUnits;
   const tile = { groupSize: 16, keysPerItem: 1, countColumns: 1 };
 
   testIf(true, title('tiled sorts with more work-groups than the spine scans at once'), async (t) => {
@@ -95,10 +103,10 @@ await forEachOpened((title, device, small, name) => {
     }
   });
 
-  const most = small ? 1500 : 100_000;
+  const maxKeys = small ? 1500 : 100_000;
   for (const tiles of [2, 3, 12, 13]) {
-    const n = 16 * tiles * units - 3;
-    const able = n <= most || `the device has ${units} units: ${n} keys are too many`;
+    const n = 16 * tiles * computeUnits - 3;
+    const able = n <= maxKeys || `the device has ${computeUnits} units: ${n} keys are too many`;
     testIf(
       able,
       title(`tiled sorts in work-groups of ${tiles} tiles each, one after the other`),
@@ -133,7 +141,7 @@ await forEachOpened((title, device, small, name) => {
   );
 
   testIf(
-    tells.get(name) ?? true,
+    localMemoryReports.get(name) ?? true,
     title('the tiled downsweep uses exactly the local memory that tileBytes computes'),
     async (t) => {
       for (const shape of [
@@ -197,8 +205,8 @@ await forEachOpened((title, device, small, name) => {
       title(`onesweep look-back by ${lookBack} tiles at a time adds up the published counts`),
       async (t) => {
         const probe = await probeOf(device, { lookBack, spinLimit: 100 });
-        for (const { told, before, claim } of TOLD) {
-          t.deepEqual(await probe(told), { before, status: 0 }, claim);
+        for (const { history, before, claim } of HISTORIES) {
+          t.deepEqual(await probe(history), { before, status: 0 }, claim);
         }
         probe.release();
       },
@@ -209,8 +217,8 @@ await forEachOpened((title, device, small, name) => {
       title(`onesweep look-back by ${lookBack} tiles at a time gives up at the spin limit`),
       async (t) => {
         const probe = await probeOf(device, { lookBack, spinLimit: 100 });
-        for (const told of [[0], [SUM + 3, 0, COUNT + 5]]) {
-          t.is((await probe(told)).status, 1, `${told}`);
+        for (const history of [[0], [SUM + 3, 0, COUNT + 5]]) {
+          t.is((await probe(history)).status, 1, `${history}`);
         }
         probe.release();
       },
@@ -244,7 +252,7 @@ await forEachOpened((title, device, small, name) => {
   const threads =
     persistent !== true
       ? persistent
-      : name === 'pocl' && units >= 2
+      : name === 'pocl' && computeUnits >= 2
         ? true
         : 'groups run side by side only where there are threads for them';
 
@@ -274,7 +282,7 @@ await forEachOpened((title, device, small, name) => {
       // Four groups per thread cannot all be resident at once.
       const tuning = { groupSize: 64, keysPerItem: 1, groupsPerUnit: 4, spinLimit: 10_000 };
       const algorithm = await persistentRadix.create(device, { ...SHAPE, valueBytes: 0, tuning });
-      const [many, few] = [keysWithTies(4 * 64 * units), keysWithTies(50)];
+      const [many, few] = [keysWithTies(4 * 64 * computeUnits), keysWithTies(50)];
       for (let round = 0; round < 2; round++) {
         t.is((await sortedBy(device, algorithm, many)).status, 1);
         const { status, made } = await sortedBy(device, algorithm, few);
@@ -355,10 +363,10 @@ async function probeOf(device: Device, { lookBack, spinLimit }: { lookBack: numb
     },
     'the probe of look-back',
   );
-  const run = async (told: readonly number[]): Promise<{ before: number; status: number }> => {
+  const run = async (history: readonly number[]): Promise<{ before: number; status: number }> => {
     const { queue } = device;
     // Memory before the first row allows a poll of several states at once, as in a sort.
-    const rows = [...Array<number>(lookBack).fill(0), ...told, 0];
+    const rows = [...Array<number>(lookBack).fill(0), ...history, 0];
     const states = Uint32Array.from(
       { length: rows.length * BINS },
       (_, i) => rows[Math.floor(i / BINS)] ?? 0,
@@ -380,7 +388,7 @@ async function probeOf(device: Device, { lookBack, spinLimit }: { lookBack: numb
     await queue.finish();
     for (const buffer of [state, control, before]) buffer.release();
     if (sums.some((sum) => sum !== sums[0])) throw new Error('bins with the same history have other sums');
-    if (words[0] !== words[16]) throw new Error('the status of this sort and of all are told alike');
+    if (words[0] !== words[16]) throw new Error('the status of this sort and that of all sorts differ');
     return { before: sums[0] ?? 0, status: words[0] ?? 0 };
   };
   return Object.assign(run, { release: () => program.release() });

@@ -75,8 +75,8 @@ test('values that reuse the local memory of the keys need none of their own', (t
 });
 
 test('a tile has at most 2^16 keys', (t) => {
-  const roomy = deviceLike({ maxWorkGroup: 4096, localBytes: 2 ** 30 });
-  const { groupSize, keysPerItem } = fitTile(roomy, u32, { rank: 'masks', groupSize: 4096, keysPerItem: 64 });
+  const large = deviceLike({ maxWorkGroup: 4096, localBytes: 2 ** 30 });
+  const { groupSize, keysPerItem } = fitTile(large, u32, { rank: 'masks', groupSize: 4096, keysPerItem: 64 });
   t.true(groupSize * keysPerItem <= 2 ** 16);
 });
 

@@ -5,7 +5,7 @@ import { clsort, scratchFolder } from '../cli/cli.js';
 import { journalOf, leftovers, makeStressBatch, runWithKills } from './stress.js';
 
 /** `CLSORT_TEST_STRESS=1000` is the size for a release. */
-const FILES = Number(process.env.CLSORT_ORDEAL ?? 120);
+const FILES = Number(process.env.CLSORT_TEST_STRESS ?? 120);
 const BAD = Math.max(14, Math.floor(FILES * 0.03));
 
 /**

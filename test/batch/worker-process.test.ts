@@ -15,7 +15,7 @@ test('lastSaid returns the line of the output that gives the reason for the exit
   t.is(lastMessageLine(''), '');
 });
 
-test('every job given to a lane before it is reported lost settles', async (t) => {
+test('every job assigned to a worker process before it is reported lost settles', async (t) => {
   writeFileSync(path('a.u32'), new Uint8Array(4000));
   const job: Job = { name: 'a', in: path('a.u32'), out: path('a.sorted'), dtype: 'u32' };
   let isLost = false;

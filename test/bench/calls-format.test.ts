@@ -33,8 +33,8 @@ const BENCH: CallBench = {
 };
 
 test('a row shows the overhead of a call over its kernels, and how busy a chain keeps the device', (t) => {
-  const told = Object.fromEntries(callCells(sort).map((cell, i) => [callHeadings[i], cell]));
-  t.like(told, {
+  const cells = Object.fromEntries(callCells(sort).map((cell, i) => [callHeadings[i], cell]));
+  t.like(cells, {
     'awaited ms': '1.000',
     'in a chain ms': '0.800',
     'of calls': '50',

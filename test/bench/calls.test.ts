@@ -132,7 +132,7 @@ test('a failed call reports its reason after the rest of its chain settles and r
   t.deepEqual(await measureCall(what, never, expected, one, quick), unsupported as CallRow);
 });
 
-test('each benchmarked operation computes what its name says', async (t) => {
+test('each benchmarked operation computes the result that its name promises', async (t) => {
   const n = 70_001;
   const sorter = await Sorter.open({ device: 'host' });
   t.teardown(() => sorter.close());

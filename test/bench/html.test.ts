@@ -1,4 +1,4 @@
-/** The page of clsort bench sorts, in a real browser too. */
+/** The page of clsort bench sorts, also in a real browser. */
 import test from 'ava';
 import { benchHtml } from '../../src/bench/html.js';
 import { SORT_SCHEMA, type SortBench, type SortRow } from '../../src/bench/sorts.js';

@@ -9,7 +9,7 @@ import { forEachDevice } from '../each-device.js';
 /** Memory for the slots of each arena size. */
 const BYTES = 2 ** 16;
 /** The smallest arena size. */
-const ROOM = 4096;
+const MIN_ARENA_BYTES = 4096;
 
 /** Coalesced transfers, and the number of allocations they made. */
 function transfersOf(device: Device) {
@@ -19,14 +19,14 @@ function transfersOf(device: Device) {
     allocations.times++;
     return { host: new ArrayBuffer(BYTES), device: device.buffer(BYTES), beforeRelease: () => undefined };
   });
-  return { progress: timeline, ferry: transfers, made: allocations };
+  return { progress: timeline, transfers, made: allocations };
 }
 
 /** The range of a slot in host memory. */
-const rangeOf = ({ memory, size: room }: StagingSlot) => ({
+const rangeOf = ({ memory, size }: StagingSlot) => ({
   in: memory.buffer,
   begin: memory.byteOffset,
-  room,
+  size,
 });
 
 const bytesOf = (ranges: readonly TransferRange[]): number =>
@@ -37,7 +37,7 @@ forEachDevice((title, open) => {
     title('adjacent slots of similar size are transferred together to their offsets in the buffer'),
     async (t) => {
       const device = await open();
-      const { ferry: transfers, made: allocations } = transfersOf(device);
+      const { transfers, made: allocations } = transfersOf(device);
       t.is(allocations.times, 0);
       const slots = [300, 5000, 1, 4096, 8000].map((bytes, i) => {
         const slot = transfers.allocate(bytes) as StagingSlot;
@@ -51,8 +51,8 @@ forEachDevice((title, open) => {
       t.deepEqual(
         ranges.map(({ offset, memory }) => [offset, memory.length]),
         [
-          [0, 3 * ROOM],
-          [0, 2 * ROOM + 8000],
+          [0, 3 * MIN_ARENA_BYTES],
+          [0, 2 * MIN_ARENA_BYTES + 8000],
         ],
       );
       t.is(transfers.pendingBytes + transfers.takePending().length, 0);
@@ -72,7 +72,7 @@ forEachDevice((title, open) => {
   );
 
   test.serial(title('a slot is not reused before the queue has passed its last use'), async (t) => {
-    const { ferry: transfers, progress: timeline } = transfersOf(await open());
+    const { transfers, progress: timeline } = transfersOf(await open());
     const random = new Random(8);
     const inUse: { slot: StagingSlot; free: number | undefined }[] = [];
     const marks: { passed: () => void; at: number }[] = [];
@@ -84,7 +84,7 @@ forEachDevice((title, open) => {
         for (const other of inUse) {
           if (other.free !== undefined && other.free <= passedTo) continue;
           const [a, b] = [rangeOf(slot), rangeOf(other.slot)];
-          const apart = a.in !== b.in || a.begin + a.room <= b.begin || b.begin + b.room <= a.begin;
+          const apart = a.in !== b.in || a.begin + a.size <= b.begin || b.begin + b.size <= a.begin;
           if (!apart) t.fail('two berths in one place');
         }
         transfers.enqueueSlot(slot);
@@ -109,7 +109,7 @@ forEachDevice((title, open) => {
   });
 
   test.serial(title('the device ranges of slots never overlap'), async (t) => {
-    const { ferry: transfers, progress: timeline } = transfersOf(await open());
+    const { transfers, progress: timeline } = transfersOf(await open());
     const random = new Random(9);
     const slotByBuffer = new Map<StagingSlot['buffer'], StagingSlot>();
     for (let round = 0; round < 300; round++) {
@@ -129,7 +129,7 @@ forEachDevice((title, open) => {
     t.true(ranges.length > 10);
     for (const [i, a] of ranges.entries()) {
       for (const b of ranges.slice(i + 1)) {
-        if (a.in === b.in && a.begin < b.begin + b.room && b.begin < a.begin + a.room) t.fail('they overlap');
+        if (a.in === b.in && a.begin < b.begin + b.size && b.begin < a.begin + a.size) t.fail('they overlap');
       }
     }
     transfers.release();
@@ -138,7 +138,7 @@ forEachDevice((title, open) => {
   test.serial(
     title('large transfers get no slot, and no transfer does if memory cannot be allocated'),
     async (t) => {
-      const { ferry: transfers } = transfersOf(await open());
+      const { transfers } = transfersOf(await open());
       t.is(transfers.allocate(0), undefined);
       t.is(transfers.allocate(2 ** 19 + 1), undefined);
       const slots = [transfers.allocate(BYTES / 2), transfers.allocate(BYTES / 2)];
@@ -161,7 +161,7 @@ forEachDevice((title, open) => {
   test.serial(
     title('slots that are not adjacent are transferred separately, in any order of use'),
     async (t) => {
-      const { ferry: transfers } = transfersOf(await open());
+      const { transfers } = transfersOf(await open());
       const [a, b, c] = [
         transfers.allocate(1),
         transfers.allocate(1),
@@ -171,7 +171,7 @@ forEachDevice((title, open) => {
       const ranges = transfers.takePending();
       t.deepEqual(
         ranges.map(({ offset }) => offset),
-        [0, 2 * ROOM],
+        [0, 2 * MIN_ARENA_BYTES],
       );
       t.is(bytesOf(ranges), 2);
       for (const slot of [a, b, c]) slot?.release();

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { DeferredReadback } from '../../src/device/deferred-readback.js';
 
-test('words are unknown until they are read back, and only the requested ones are kept', (t) => {
+test('words are unknown until they are read back, and only the requested ones are copied', (t) => {
   const readback = new DeferredReadback({} as never, 8);
   readback.request(3);
   readback.request(2);

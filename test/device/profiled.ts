@@ -27,7 +27,7 @@ export interface Task {
 export interface Profiled {
   readonly outcomes: readonly { readonly result: string; readonly warnings: readonly string[] }[];
   /** Maximum local memory that a kernel declared, and how often one declared more than the device has. */
-  readonly local: { readonly most: number; readonly refused: number };
+  readonly local: { readonly maxBytes: number; readonly refused: number };
   /** How the process ended if it failed, with its last output. */
   readonly ended?: string;
 }

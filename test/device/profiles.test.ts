@@ -14,7 +14,7 @@ import { devicePlans } from '../../src/sort/backend/planner.js';
 import { testIf } from '../each-device.js';
 import { pairwise } from '../pairwise.js';
 import { PLATFORMS } from '../platforms.js';
-import { tellsLocalMemory } from '../tells-local-memory.js';
+import { reportsLocalMemory as measured } from '../reports-local-memory.js';
 import { type Case, runProfiled } from './profiled.js';
 import { constantNamed, knownDevice, PROFILES, profileNamed } from './profiles.js';
 
@@ -24,7 +24,7 @@ delete process.env.CLSORT_LOCAL_BYTES;
 const FULL = process.env.CLSORT_TEST_FULL !== undefined;
 
 /** Whether the driver reports the local memory that the layer compares with the limits of a profile. */
-const reportsLocalMemory = await tellsLocalMemory(PLATFORMS.pocl ?? '');
+const reportsLocalMemory = await measured(PLATFORMS.pocl ?? '');
 
 test('there are device profiles of every vendor, each with its sources and valid property names', (t) => {
   t.true(PROFILES.length >= 24);
@@ -205,7 +205,7 @@ test.serial('CLSORT_LOCAL_BYTES lowers the local memory but never raises it', (t
 
 /** Maximum number of keys for the algorithms that have a limit. */
 const KEYS: Readonly<Record<string, number>> = {
-  ...{ row: 40, 'odd-even': 300, group: 600, persistent: 500, bitonic: 1500, split: 2000 },
+  ...{ row: 40, 'odd-even': 300, 'single-workgroup': 600, persistent: 500, bitonic: 1500, split: 2000 },
 };
 const OPERATIONS = [
   ...['sort few', 'argsort', 'sortPairs', 'topK', 'unique', 'segmentedSort'],
@@ -213,7 +213,7 @@ const OPERATIONS = [
 ];
 const WIDTHS: readonly Dtype[] = ['u32', 'f64', 'i16', 'f32', 'u8'];
 /** Dtypes of the algorithms that support only some. */
-const ONLY: Readonly<Record<string, Dtype>> = { wide: 'f64' };
+const ONLY: Readonly<Record<string, Dtype>> = { 'hybrid-radix': 'f64' };
 
 /**
  * PoCL 3.1 miscompiles the `persistent` kernel with 13 keys of 16 bits per work-item, the parameters of the smallest
@@ -277,8 +277,8 @@ for (const [number, profile] of PROFILES.entries()) {
         t.deepEqual(warnings, [], what);
       }
       t.is(outcomes.length, cases.length);
-      t.true(local.most <= profile.limits.groupLocalBytes, `${local.most} bytes of local memory`);
-      t.is(local.most > 0, reportsLocalMemory === true, `${reportsLocalMemory}`);
+      t.true(local.maxBytes <= profile.limits.groupLocalBytes, `${local.maxBytes} bytes of local memory`);
+      t.is(local.maxBytes > 0, reportsLocalMemory === true, `${reportsLocalMemory}`);
       t.is(local.refused, 0);
     },
   );
@@ -293,6 +293,6 @@ testIf(
     const less = { ...t4, limits: { groupLocalBytes: 2048 } }; // the driver reports more
     const { outcomes, local } = await runProfiled(less, [ofAlgorithm('merge', 'u32', 0, false)]);
     t.regex(outcomes[0]?.result ?? '', /^BuildError/);
-    t.true(local.refused > 0 && local.most > 2048);
+    t.true(local.refused > 0 && local.maxBytes > 2048);
   },
 );

@@ -61,17 +61,17 @@ for (const name of deviceNames()) {
   test.serial(`${name}: a program that was compiled before is built from its cached binary`, async (t) => {
     empty();
     t.deepEqual(await count(t, spec), ['source']);
-    const kept = files();
-    t.true(kept.length > 0);
+    const cached = files();
+    t.true(cached.length > 0);
     t.deepEqual(await count(t, spec), ['binary']);
     t.deepEqual(await count(t, spec), ['binary']);
-    t.deepEqual(files(), kept);
+    t.deepEqual(files(), cached);
   });
 
   test.serial(`${name}: damaged, truncated and foreign cache files are ignored and rewritten`, async (t) => {
     empty();
     await count(t, spec);
-    const kept = files();
+    const cached = files();
     const damages: Record<string, (whole: Buffer) => Uint8Array> = {
       'a bit': (whole) => Buffer.from(whole.map((byte, i) => (i === whole.length - 1 ? byte ^ 1 : byte))),
       'the end is gone': (whole) => whole.subarray(0, -1),
@@ -84,14 +84,14 @@ for (const name of deviceNames()) {
       'a byte more': (whole) => Buffer.concat([whole, Buffer.of(0)]),
     };
     for (const [what, damage] of Object.entries(damages)) {
-      for (const file of kept) {
+      for (const file of cached) {
         const path = join(programs, file);
         writeFileSync(path, damage(readFileSync(path)));
       }
       t.deepEqual(await count(t, spec), ['source'], what);
       t.deepEqual(await count(t, spec), ['binary'], what);
     }
-    t.deepEqual(files(), kept);
+    t.deepEqual(files(), cached);
   });
 
   test.serial(`${name}: binaries that were sealed with another key are not loaded`, async (t) => {

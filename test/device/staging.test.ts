@@ -154,20 +154,20 @@ forEachDevice((title, open, small, name) => {
     async (t) => {
       const { info } = await open();
       const first = await Device.open(info.id);
-      const [freed, kept] = [first.staging.allocate(64), first.staging.allocate(64)];
-      new Uint8Array(kept).fill(7);
+      const [freed, retained] = [first.staging.allocate(64), first.staging.allocate(64)];
+      new Uint8Array(retained).fill(7);
       await first.abandon();
-      t.true(new Uint8Array(kept).every((byte) => byte === 7));
-      t.false(first.staging.has(kept), 'it is no longer pinned');
+      t.true(new Uint8Array(retained).every((byte) => byte === 7));
+      t.false(first.staging.has(retained), 'it is no longer pinned');
       t.true(first.staging.free(freed));
       t.is(freed.byteLength, 0);
       const second = await Device.open(info.id);
       second.staging.adoptOrphans(first.staging);
       await first.close();
-      t.is(kept.byteLength, 64);
+      t.is(retained.byteLength, 64);
       await second.abandon();
       await second.close();
-      t.is(kept.byteLength, 0);
+      t.is(retained.byteLength, 0);
     },
   );
 

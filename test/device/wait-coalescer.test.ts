@@ -7,13 +7,13 @@ function createCoalescer() {
   const coalescer = new WaitCoalescer(
     () => new Promise<void>((resolve, reject) => started.push({ resolve: () => resolve(), reject })),
   );
-  return { asked: started, milestones: coalescer };
+  return { asked: started, coalescer };
 }
 
 const idle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 test('waits that begin before the driver wait starts share it, and later waits share the next one', async (t) => {
-  const { asked: started, milestones: coalescer } = createCoalescer();
+  const { asked: started, coalescer } = createCoalescer();
   const settled: string[] = [];
   const wait = (name: string) => coalescer.wait().then(() => settled.push(name));
   const first = Array.from({ length: 50 }, () => wait('first'));
@@ -43,7 +43,7 @@ test('waits that begin before the driver wait starts share it, and later waits s
 });
 
 test('a failed driver wait rejects only the waits that share it', async (t) => {
-  const { asked: started, milestones: coalescer } = createCoalescer();
+  const { asked: started, coalescer } = createCoalescer();
   const first = coalescer.wait();
   await idle();
   const second = coalescer.wait();
@@ -55,7 +55,7 @@ test('a failed driver wait rejects only the waits that share it', async (t) => {
 });
 
 test('ended resolves after all pending waits, including failed ones and those not yet started', async (t) => {
-  const { asked: started, milestones: coalescer } = createCoalescer();
+  const { asked: started, coalescer } = createCoalescer();
   await coalescer.settled();
   const first = coalescer.wait();
   await idle();

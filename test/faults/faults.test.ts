@@ -26,7 +26,7 @@ function problems(cases: readonly Case[], { outcomes, ended }: Run, extra = (_: 
 }
 
 /** Numbers from 1 to `n`: all, or `count` evenly spaced ones whose start depends on `phase`. */
-const spread = (n: number, count: number, phase: number): number[] =>
+const evenly = (n: number, count: number, phase: number): number[] =>
   Array.from({ length: Math.min(n, count) }, (_, i) =>
     n <= count ? i + 1 : 1 + Math.floor(((i + phase) * n) / count),
   );
@@ -44,7 +44,7 @@ for (const operation of OPERATIONS) {
         const calls = clean.outcomes[0]?.calls ?? 0;
         t.true(calls > 50, `${calls} calls`);
         const cases: Case[] = STATUSES.flatMap((status, i) =>
-          spread(calls, FULL ? calls : SAMPLES, i / STATUSES.length).map((at) => ({ fail: { at, status } })),
+          evenly(calls, FULL ? calls : SAMPLES, i / STATUSES.length).map((at) => ({ fail: { at, status } })),
         );
         // A fault that no other algorithm can recover from, unlike most of the random ones.
         cases.push({ fail: { at: 1, function: 'clCreateContext', status: -36 } });
@@ -109,7 +109,7 @@ for (const operation of [
     const [clean] = (await runCases(taskOf(operation, true, [{}]))).outcomes;
     const reads = clean?.reads ?? 0;
     t.true(reads >= 2);
-    const cases = spread(reads, reads, 0).flatMap((at) =>
+    const cases = evenly(reads, reads, 0).flatMap((at) =>
       [1, 0x10000, 0x80000000, 0xffffffff].map((mask) => ({ corrupt: { at, mask } })),
     );
     const run = await runCases(taskOf(operation, true, cases));
@@ -139,7 +139,7 @@ for (const operation of [
       const calls = (await runCases(taskOf(operation, true, [{}]))).outcomes[0]?.calls ?? 0;
       t.true(calls > 50, `${calls} calls`);
       const cases = STATUSES.flatMap((status, i) =>
-        spread(calls, FULL ? calls : SAMPLES / 2, i / STATUSES.length).map((at) => ({
+        evenly(calls, FULL ? calls : SAMPLES / 2, i / STATUSES.length).map((at) => ({
           fail: { at, status },
         })),
       );
@@ -155,7 +155,7 @@ test.serial('a device failure during a self-test is not recorded as a failed sel
   const [clean] = (await runCases(taskOf('sort', false, [{}]), { warm: false })).outcomes;
   const calls = clean?.calls ?? 0;
   for (const status of [-5, -36]) {
-    const cases = spread(calls, 12, 0.5).flatMap((at) => [{ fail: { at, status } }, {}]);
+    const cases = evenly(calls, 12, 0.5).flatMap((at) => [{ fail: { at, status } }, {}]);
     const run = await runCases(taskOf('sort', false, cases), { warm: false });
     t.deepEqual(problems(cases, run), []);
     for (const [i, { result, calls: made }] of run.outcomes.entries()) {
@@ -163,7 +163,7 @@ test.serial('a device failure during a self-test is not recorded as a failed sel
       t.is(result, 'right');
       t.true(made > 50, 'the device sorts, since its algorithm is not ruled out');
     }
-    const ruledOut = Object.values(run.certificates).filter(({ ok }) => !ok);
+    const ruledOut = Object.values(run.selfTests).filter(({ ok }) => !ok);
     t.deepEqual(ruledOut, []);
   }
 });

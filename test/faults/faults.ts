@@ -40,7 +40,7 @@ export interface Outcome {
   /** The function that failed. */
   readonly failed: string;
   /** Objects that remained after the close, and those that remained even after garbage collection. */
-  readonly kept: LayerControl['live'];
+  readonly uncollected: LayerControl['live'];
   readonly leaked: LayerControl['live'];
   /** Uses of released objects since the process began. */
   readonly misuses: LayerControl['misuses'];
@@ -51,7 +51,7 @@ export interface Outcome {
 export interface Run {
   readonly outcomes: readonly Outcome[];
   /** The results of the self-tests of the run, by variant. */
-  readonly certificates: Readonly<Record<string, SelfTestRecord>>;
+  readonly selfTests: Readonly<Record<string, SelfTestRecord>>;
   /** How the process ended if it failed, with its last output. */
   readonly ended?: string;
 }
@@ -85,20 +85,21 @@ export async function runCases(task: Task, { warm = true } = {}): Promise<Run> {
     silenceSeconds: SILENCE_SECONDS,
     nodeArgs: ['--expose-gc'],
   });
-  const certificates = selfTestsIn(cache);
+  const selfTests = selfTestsIn(cache);
   rmSync(folder, { recursive: true, force: true });
   return {
     outcomes: warm ? outcomes.slice(1) : outcomes,
-    certificates,
+    selfTests,
     ...(ended !== undefined && { ended }),
   };
 }
 
 /** The problem of an outcome; undefined if the outcome is acceptable for any fault. */
-export function problemOf({ result, kept, leaked, stray }: Outcome): string | undefined {
+export function problemOf({ result, uncollected, leaked, stray }: Outcome): string | undefined {
   if (result !== 'right' && !/^[A-Z][A-Za-z]+Error$/.test(result)) return result;
   if (Object.keys(leaked).length > 0) return `leaked ${JSON.stringify(leaked)}`;
-  if (Object.keys(kept).length > 0) return `left to the garbage collector: ${JSON.stringify(kept)}`;
+  if (Object.keys(uncollected).length > 0)
+    return `left to the garbage collector: ${JSON.stringify(uncollected)}`;
   if (stray.length > 0) return stray.join('; ');
   return undefined;
 }

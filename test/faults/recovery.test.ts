@@ -8,7 +8,7 @@ import test from 'ava';
 import { layerEnvironment } from '../layer/layer.js';
 import { seededCache } from '../test-cache.js';
 
-interface Told {
+interface Recovery {
   readonly name: string;
   readonly outcomes: readonly (boolean | string)[];
   readonly warnings: readonly string[];
@@ -23,7 +23,7 @@ interface Round {
 }
 
 /** Runs a fixture under the layer. @returns the lines of JSON that it prints */
-async function told<T>(name: string, more: NodeJS.ProcessEnv = {}): Promise<T[]> {
+async function runFixture<T>(name: string, more: NodeJS.ProcessEnv = {}): Promise<T[]> {
   const folder = mkdtempSync(join(tmpdir(), 'clsort-recovery-'));
   const control = join(folder, 'control');
   writeFileSync(control, '');
@@ -51,11 +51,11 @@ async function told<T>(name: string, more: NodeJS.ProcessEnv = {}): Promise<T[]>
 
 test('a lost device is reopened: host data is sorted again, device arrays fail and deadlines hold', async (t) => {
   const once = ['ERR_CLSORT_DEVICE_LOST'];
-  t.deepEqual(await told<Told>('recovery'), [
+  t.deepEqual(await runFixture<Recovery>('recovery'), [
     { name: 'lost -36', outcomes: [true, true], warnings: once },
     { name: 'lost -14', outcomes: [true, true], warnings: once },
     { name: 'lost -5', outcomes: [true, true], warnings: once },
-    { name: 'lost, told to the caller', outcomes: [true, true], warnings: [] },
+    { name: 'lost, reported to the caller', outcomes: [true, true], warnings: [] },
     { name: 'lost in topK', outcomes: [true, true], warnings: once },
     {
       name: 'lost with a device array',
@@ -72,9 +72,12 @@ test('a lost device is reopened: host data is sorted again, device arrays fail a
 });
 
 test('an operation that exceeds the device memory falls back to the host unless the device was requested', async (t) => {
-  const lines = await told<{ outcome: boolean | string; failed: string; warnings: string[]; again: boolean }>(
-    'no-room',
-  );
+  const lines = await runFixture<{
+    outcome: boolean | string;
+    failed: string;
+    warnings: string[];
+    again: boolean;
+  }>('no-room');
   t.is(lines.length, 12);
   for (const [i, { outcome, failed, warnings, again }] of lines.entries()) {
     const what = JSON.stringify(lines[i]);
@@ -88,7 +91,7 @@ test('an operation that exceeds the device memory falls back to the host unless 
 });
 
 test('concurrent calls on host arrays settle independently on a device with dedicated memory', async (t) => {
-  const rounds = await told<Round>('beside');
+  const rounds = await runFixture<Round>('beside');
   t.is(rounds.length, 8);
   for (const { name, outcomes, failed = '' } of rounds) {
     const what = `${name}: ${JSON.stringify(outcomes)} ${failed}`;
@@ -108,12 +111,15 @@ test('concurrent calls on host arrays settle independently on a device with dedi
 });
 
 test('if one of two devices that share a sort fails, the other one completes it', async (t) => {
-  const lines = await told<{ name: string; call?: string; at: number; outcome: unknown; next: unknown }>(
-    'spread',
-    {
-      POCL_DEVICES: 'pthread pthread',
-    },
-  );
+  const lines = await runFixture<{
+    name: string;
+    call?: string;
+    at: number;
+    outcome: unknown;
+    next: unknown;
+  }>('spread', {
+    POCL_DEVICES: 'pthread pthread',
+  });
   t.true(lines.length > 20);
   for (const line of lines) {
     t.is(line.outcome, true, JSON.stringify(line));
@@ -122,7 +128,9 @@ test('if one of two devices that share a sort fails, the other one completes it'
 });
 
 test('pinned memory of a lost device keeps its data and is released by free and close', async (t) => {
-  const lines = await told<{ name: string; memory: number }>('pinned', { POCL_DEVICES: 'pthread pthread' });
+  const lines = await runFixture<{ name: string; memory: number }>('pinned', {
+    POCL_DEVICES: 'pthread pthread',
+  });
   t.deepEqual(lines, [
     {
       name: 'arrays of a device that is opened again',
@@ -133,19 +141,19 @@ test('pinned memory of a lost device keeps its data and is released by free and 
 });
 
 test('a relay between two buffers ends when a transfer fails, and reports the failed side', async (t) => {
-  const lines = await told<{
+  const lines = await runFixture<{
     name: string;
     at: number;
     threads: number;
     pieces: number;
-    told: number[];
+    statuses: number[];
     whole: boolean;
     left?: unknown;
   }>('relayed');
   const left = lines.pop();
   t.deepEqual([left?.name, left?.left], ['left', {}]);
   t.is(lines.length, 60);
-  for (const { name, at, pieces, told: statuses, whole, threads } of lines) {
+  for (const { name, at, pieces, statuses, whole, threads } of lines) {
     const what = `${name} ${at} of ${pieces}, ${threads} threads`;
     const side = name === 'clEnqueueReadBuffer' ? 0 : 1;
     if (at > pieces) t.deepEqual([statuses, whole], [[0, 0], true], what);
@@ -159,7 +167,7 @@ test('a relay between two buffers ends when a transfer fails, and reports the fa
 
 test('200 concurrent small sorts share a few transfers and settle independently', async (t) => {
   const rounds = new Map(
-    (await told<Round & { counts: Record<string, number> }>('gathered')).map((one) => [one.name, one]),
+    (await runFixture<Round & { counts: Record<string, number> }>('gathered')).map((one) => [one.name, one]),
   );
   const counts = rounds.get('counts')?.counts ?? {};
   t.is(counts.clEnqueueNDRangeKernel, 200);
@@ -210,7 +218,7 @@ test('200 concurrent small sorts share a few transfers and settle independently'
 test('many concurrent small sorts run as segments of a few sorts and settle independently', async (t) => {
   const all = { true: 200 };
   const one = (error: string) => ({ true: 199, [error]: 1 });
-  const lines = await told<Round & { kernels?: number }>('bundled');
+  const lines = await runFixture<Round & { kernels?: number }>('bundled');
   const rounds = new Map(lines.map((line) => [line.name, line]));
   for (const [name, outcomes] of [
     ['not prepared', all],
@@ -234,7 +242,7 @@ test('many concurrent small sorts run as segments of a few sorts and settle inde
     if (name === 'after it') t.deepEqual(outcomes, all);
   }
   t.true((rounds.get('a thousand')?.kernels ?? 1000) < 300);
-  // Only the first one, which starts at once, has a slot of its own.
+  // Only the first one, which starts at once, has its own slot.
   t.true((rounds.get('slots')?.outcomes.made ?? 9) <= 2, JSON.stringify(rounds.get('slots')));
   for (const name of ['clEnqueueWriteBuffer', 'clEnqueueReadBuffer', 'clEnqueueNDRangeKernel']) {
     for (const [status, code] of [

@@ -64,12 +64,12 @@ test('an output becomes visible only on commit, and a discarded output never doe
   await dropped.write(Buffer.from('half'));
   dropped.discard();
   t.is(readFileSync(out, 'utf8'), 'before');
-  const kept = await openOutput(out, nowhere);
-  await kept.write(Buffer.from('aft'));
-  await kept.write(Buffer.from('er'));
+  const output = await openOutput(out, nowhere);
+  await output.write(Buffer.from('aft'));
+  await output.write(Buffer.from('er'));
   t.is(readFileSync(out, 'utf8'), 'before');
-  await kept.commit();
-  kept.discard(); // has nothing left to drop
+  await output.commit();
+  output.discard(); // has nothing left to drop
   t.is(readFileSync(out, 'utf8'), 'after');
   t.deepEqual(
     readdirSync(folder).filter((name) => name.includes('.out.')),

@@ -58,7 +58,7 @@ test('sortFile reads and writes file: URLs and FileHandles, and leaves handles o
   t.true(readFileSync(path('handle.f32')).equals(sorted));
 });
 
-test('an argument that is no file raises a UsageError that says what is expected', async (t) => {
+test('an argument that is not a file raises a UsageError with the expected form', async (t) => {
   const fails = async (args: readonly unknown[], message: RegExp) => {
     const call = (sortFile as (...args: unknown[]) => Promise<unknown>)(...args);
     await t.throwsAsync(call, { instanceOf: UsageError, message });

@@ -4,7 +4,7 @@ import { runSync } from '../../src/sort/host/steps.js';
 import { Random } from '../../src/util/random.js';
 import { pick } from '../reference.js';
 
-test('units of any size and alignment are gathered by position', (t) => {
+test('records of any size and alignment are gathered by position', (t) => {
   const random = new Random(4);
   const n = 77;
   for (const recordBytes of [...Array(70).keys()].slice(1).concat(100, 256, 257, 300, 1000, 4099)) {
@@ -21,7 +21,7 @@ test('units of any size and alignment are gathered by position', (t) => {
   }
 });
 
-test('gatherUnits accepts fewer or more positions than units', (t) => {
+test('gatherRecords accepts fewer or more positions than records', (t) => {
   const from = Uint8Array.of(1, 2, 3, 4);
   const to = new Uint8Array(12);
   runSync(gatherRecords(from, 2, Uint32Array.of(1, 0, 1, 1, 0, 0), to));

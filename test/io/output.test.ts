@@ -149,12 +149,12 @@ ava('a listener hears of each temporary file before it exists and after it is go
     add: (temporary: string) => temporaryFiles.set(temporary, existsSync(temporary)),
     delete: (temporary: string) => temporaryFiles.set(temporary, existsSync(temporary)),
   };
-  const kept = await openOutput(path('told'), context({ temporaryFiles: recorder }));
+  const output = await openOutput(path('told'), context({ temporaryFiles: recorder }));
   t.deepEqual([...temporaryFiles.values()], [false]);
   const [temporary = ''] = temporaryFiles.keys();
   t.true(existsSync(temporary));
   temporaryFiles.set(temporary, true);
-  await kept.commit();
+  await output.commit();
   t.deepEqual([...temporaryFiles], [[temporary, false]]);
   const dropped = await openOutput(path('told'), context({ temporaryFiles: recorder }));
   dropped.discard();

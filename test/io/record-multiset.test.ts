@@ -16,7 +16,7 @@ async function same(recordBytes: number, a: Uint8Array, b: Uint8Array): Promise<
 }
 
 for (const recordBytes of [1, 2, 3, 4, 7, 8, 10, 100, 127, 128, 129, 1000, 1001]) {
-  test(`units of ${recordBytes} bytes: order is ignored, and a changed unit is detected`, async (t) => {
+  test(`records of ${recordBytes} bytes: order is ignored, and a changed record is detected`, async (t) => {
     const random = new Random(recordBytes);
     const n = 50;
     const bytes = random.bytes(n * recordBytes);
@@ -47,14 +47,14 @@ for (const recordBytes of [1, 2, 3, 4, 7, 8, 10, 100, 127, 128, 129, 1000, 1001]
   });
 }
 
-test('the position of a byte and the number of zero units count', async (t) => {
+test('the position of a byte and the number of zero records count', async (t) => {
   const unit = (at: number) => new Uint8Array(100).fill(1, at, at + 1);
   t.false(await same(100, unit(3), unit(5)));
   t.false(await same(100, new Uint8Array(100), new Uint8Array(200)));
 });
 
 for (const recordBytes of [1, 2, 3, 4, 8, 12, 100]) {
-  test(`units of ${recordBytes} bytes: a stored checksum ignores order and pieces, and detects a change`, async (t) => {
+  test(`records of ${recordBytes} bytes: a stored checksum ignores order and pieces, and detects a change`, async (t) => {
     const points = randomPoints();
     const bytes = new Random(2).bytes(recordBytes * 600);
     const of = async (...pieces: Uint8Array[]): Promise<RecordMultiset> => {

@@ -73,7 +73,7 @@ test('a pipe with chunks of any length is checked in one pass', async (t) => {
   t.deepEqual([n, descent], [5, 3]);
 });
 
-test('firstUnitDescent finds the first unit out of order at any position', (t) => {
+test('findDescent finds the first record out of order at any position', (t) => {
   for (const dtype of ['u8', 'f32', 'f64'] as const) {
     const order = orderOf(dtype, { descending: true });
     const sorted = referenceSort(bytesOf(keysOf(dtype, 'uniform', 900)), dtype, { descending: true });
@@ -92,7 +92,7 @@ test('firstUnitDescent finds the first unit out of order at any position', (t) =
   }
 });
 
-test('units with equal prefixes are compared in full', (t) => {
+test('records with equal prefixes are compared in full', (t) => {
   const recordPair = new Uint8Array(24).fill(9);
   t.is(findDescent(TEN_OF_TWELVE, recordPair), -1);
   recordPair[21] = 8; // the last byte of the second key

@@ -78,7 +78,7 @@ where(
 
 test('a sweep removes only temporary files of ended processes', async (t) => {
   const pid = endedPid();
-  const kept = [
+  const remaining = [
     'keys.u32',
     '.keys.u32.0123456789ab.tmp',
     temporaryName('living', me),
@@ -94,7 +94,7 @@ test('a sweep removes only temporary files of ended processes', async (t) => {
   const swept = join(folder, 'swept');
   await removeOrphansOnce(join(folder, 'missing')); // no folder: nothing to do
   mkdirSync(swept);
-  for (const name of [...kept, ...orphans]) writeFileSync(join(swept, name), '');
+  for (const name of [...remaining, ...orphans]) writeFileSync(join(swept, name), '');
   await removeOrphansOnce(swept);
-  t.deepEqual(readdirSync(swept).toSorted(), kept.toSorted());
+  t.deepEqual(readdirSync(swept).toSorted(), remaining.toSorted());
 });

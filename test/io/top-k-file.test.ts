@@ -97,7 +97,7 @@ test('a k beyond the number of keys takes memory for the keys alone, from files 
   }
 });
 
-test('too little memory, an invalid k and an output that replaces the input are refused', async (t) => {
+test('too little memory, an invalid k and an output that replaces the input are rejected', async (t) => {
   writeFileSync(path('x.u32'), Uint32Array.of(2, 1));
   const job = { in: [path('x.u32')], out: path('never'), k: 1000 };
   writeFileSync(path('thousand.u32'), new Uint32Array(1000));

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 
 /** The output of a fixture, one line of JSON each, and how it ended if it failed. */
-export interface Told<T> {
+export interface FixtureOutput<T> {
   readonly outcomes: readonly T[];
   readonly ended?: string;
 }
@@ -20,7 +20,7 @@ export async function tellingFixture<T>(
     silenceSeconds,
     nodeArgs = [],
   }: { env: NodeJS.ProcessEnv; silenceSeconds: number; nodeArgs?: string[] },
-): Promise<Told<T>> {
+): Promise<FixtureOutput<T>> {
   const child = spawn(process.execPath, [...nodeArgs, fixture, JSON.stringify(task)], { env });
   let [stdout, stderr] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

@@ -69,10 +69,10 @@ export function layerLibrary(): string {
   const library = layerFile();
   if (existsSync(library)) return library;
   mkdirSync(dirname(library), { recursive: true });
-  const aside = `${library}.${process.pid}`; // several test files may build it concurrently
+  const temporary = `${library}.${process.pid}`; // several test files may build it concurrently
   const source = join(packageRoot, LAYER_SOURCES[0]);
-  execFileSync(process.env.CXX ?? 'g++', [...LAYER_OPTIONS, '-o', aside, source], { stdio: 'inherit' });
-  renameSync(aside, library);
+  execFileSync(process.env.CXX ?? 'g++', [...LAYER_OPTIONS, '-o', temporary, source], { stdio: 'inherit' });
+  renameSync(temporary, library);
   return library;
 }
 
@@ -191,9 +191,9 @@ export class LayerControl {
   }
 
   /** Maximum local memory that a kernel declared under a profile, and how often one declared more than there is. */
-  get local(): { most: number; refused: number } {
+  get local(): { maxBytes: number; refused: number } {
     const words = this.#read();
-    return { most: words[MAX_LOCAL_BYTES] ?? 0, refused: words[REFUSED_LOCAL] ?? 0 };
+    return { maxBytes: words[MAX_LOCAL_BYTES] ?? 0, refused: words[REFUSED_LOCAL] ?? 0 };
   }
 
   /** References to live objects, by kinds that have any. */
@@ -206,11 +206,11 @@ export class LayerControl {
   /**
    * Waits until `live` is empty or the time is up, since releases take place on threads, and returns `live`.
    *
-   * @param kept kinds that may remain
+   * @param ignored kinds that may remain
    */
-  async settled(milliseconds = 2000, kept: readonly string[] = []): Promise<LayerControl['live']> {
+  async settled(milliseconds = 2000, ignored: readonly string[] = []): Promise<LayerControl['live']> {
     const end = performance.now() + milliseconds;
-    const isLeft = () => Object.keys(this.live).some((kind) => !kept.includes(kind));
+    const isLeft = () => Object.keys(this.live).some((kind) => !ignored.includes(kind));
     while (isLeft() && performance.now() < end) await sleep(2);
     return this.live;
   }

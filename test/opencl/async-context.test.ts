@@ -57,31 +57,28 @@ for (const { name, context, device, queue, version, singleThreaded } of opened) 
       t.deepEqual([first, second], [1, 2]);
     });
 
-    test.serial(
-      title(`hooks see a callback of ${call}, and what it throws goes to its domain`),
-      async (t) => {
-        const seen = new Set<string>();
-        const ids = new Set<number>();
-        const hook = createHook({
-          init: (id, type) => type === 'OPENCL' && ids.add(id) && seen.add('init'),
-          before: (id) => ids.has(id) && seen.add('before'),
-          after: (id) => ids.has(id) && seen.add('after'),
-        }).enable();
-        const domain = create();
-        const error = await within<Error>((resolve) => {
-          domain.on('error', resolve);
-          domain.run(() => {
-            hand(() => {
-              throw new Error('thrown by a callback');
-            });
+    test.serial(title(`hooks see a callback of ${call}, and its exception reaches its domain`), async (t) => {
+      const seen = new Set<string>();
+      const ids = new Set<number>();
+      const hook = createHook({
+        init: (id, type) => type === 'OPENCL' && ids.add(id) && seen.add('init'),
+        before: (id) => ids.has(id) && seen.add('before'),
+        after: (id) => ids.has(id) && seen.add('after'),
+      }).enable();
+      const domain = create();
+      const error = await within<Error>((resolve) => {
+        domain.on('error', resolve);
+        domain.run(() => {
+          hand(() => {
+            throw new Error('thrown by a callback');
           });
         });
-        await new Promise((resolve) => setImmediate(resolve));
-        hook.disable();
-        t.is(error.message, 'thrown by a callback');
-        t.deepEqual([...seen], ['init', 'before', 'after']);
-      },
-    );
+      });
+      await new Promise((resolve) => setImmediate(resolve));
+      hook.disable();
+      t.is(error.message, 'thrown by a callback');
+      t.deepEqual([...seen], ['init', 'before', 'after']);
+    });
   }
 
   /** Calls a function whose promise must reject with its name in the error's stack. */
@@ -95,7 +92,7 @@ for (const { name, context, device, queue, version, singleThreaded } of opened) 
     throw new Error('nothing was rejected');
   }
 
-  test.serial(title('a rejection carries the stack of those who await it'), async (t) => {
+  test.serial(title('a rejection carries the stack of the awaiting functions'), async (t) => {
     const { code, log } = await awaitsFailure(t, () => cl.buildProgramAsync(broken()));
     t.is(code, thrown(() => cl.buildProgram(broken())).code);
     t.true((log ?? '').length > 10);
@@ -108,7 +105,7 @@ for (const { name, context, device, queue, version, singleThreaded } of opened) 
     });
   });
 
-  test.serial(title('functions that return a promise reject, whoever finds the mistake'), async (t) => {
+  test.serial(title('functions that return a promise reject for every argument error'), async (t) => {
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 64);
     const wrong = 5 as never;
     const calls: (() => unknown)[] = [

@@ -27,7 +27,7 @@ for (const device of opened) {
     const completed = event.completed;
     t.is(event.completed, completed);
     const called = new Promise<number>((resolve) => {
-      cl.setEventCallback(event, cl.COMPLETE, (_, status) => resolve(status));
+      cl.setEventCallback(event, cl.COMPLETE, (_, reached) => resolve(reached));
     });
     cl.setUserEventStatus(event, -5);
     t.is(await called, -5);
@@ -56,7 +56,7 @@ for (const device of opened) {
     const first = cl.enqueueWriteBuffer(queue, buffer, false, 0, 8, host, null, true);
     if (version >= 110) {
       const status = await new Promise((resolve) =>
-        cl.setEventCallback(first, cl.COMPLETE, (_, status) => resolve(status)),
+        cl.setEventCallback(first, cl.COMPLETE, (_, reached) => resolve(reached)),
       );
       t.is(status, cl.COMPLETE);
     }
@@ -105,7 +105,7 @@ for (const device of opened) {
     cl.finish(queue);
     for (const type of [cl.COMPLETE, cl.RUNNING, cl.SUBMITTED]) {
       const status = await new Promise<number>((resolve) => {
-        cl.setEventCallback(event, type, (_, told) => resolve(told));
+        cl.setEventCallback(event, type, (_, reached) => resolve(reached));
       });
       t.true(status <= type, `${status} for ${type}`);
     }

@@ -110,7 +110,7 @@ for (const { name, singleThreaded } of opened) {
 
   for (const thing of ['error', 'mapping']) {
     parallel(title(`a worker can be terminated while the binding creates its ${thing}`), async (t) => {
-      const told: unknown[] = [];
+      const messages: unknown[] = [];
       for (let round = 0; round < 20; round++) {
         const worker = new Worker(new URL('./fixtures/terminated.js', import.meta.url), {
           workerData: { name, thing },
@@ -118,12 +118,12 @@ for (const { name, singleThreaded } of opened) {
         await new Promise<void>((resolve) => {
           worker.on('message', (message) => {
             if (message === 'begun') setTimeout(resolve, 2 + (round % 4));
-            else told.push(message);
+            else messages.push(message);
           });
         });
         t.is(await worker.terminate(), 1);
       }
-      t.deepEqual(told, []);
+      t.deepEqual(messages, []);
     });
   }
 }

@@ -243,12 +243,12 @@ for (const device of opened) {
   });
 
   test.serial(title('8 bytes without a type are rejected if the driver may take them for a handle'), (t) => {
-    const told = kernel(device, BASIC);
+    const basic = kernel(device, BASIC);
     const set = (made: cl.Kernel, type: string | null) => cl.setKernelArg(made, 4, type, eight);
-    if (version >= 120) t.is(set(told, null), 0);
-    else t.regex(thrown(() => set(told, null)).reason ?? '', /name the type/);
-    t.is(set(told, 'ulong'), 0);
-    cl.releaseKernel(told);
+    if (version >= 120) t.is(set(basic, null), 0);
+    else t.regex(thrown(() => set(basic, null)).reason ?? '', /name the type/);
+    t.is(set(basic, 'ulong'), 0);
+    cl.releaseKernel(basic);
   });
 
   withSvm(title('shared virtual memory can be freed once its argument has another value'), (t) => {
@@ -273,8 +273,8 @@ for (const device of opened) {
     for (const options of ['', '-DA=1', '-cl-kernel-arg-info', '-cl-kernel-arg-info -DA=1']) {
       const program = cl.createProgramWithSource(context, 'kernel void nothing(int a) {}');
       cl.buildProgram(program, [device.device], options);
-      const told = String(cl.getProgramBuildInfo(program, device.device, cl.PROGRAM_BUILD_OPTIONS));
-      t.is(told.trim(), options);
+      const reported = String(cl.getProgramBuildInfo(program, device.device, cl.PROGRAM_BUILD_OPTIONS));
+      t.is(reported.trim(), options);
       cl.releaseProgram(program);
     }
   });

@@ -70,8 +70,8 @@ for (const opening of opened) {
       'kernel __attribute__((reqd_work_group_size(4, 1, 1))) void fixed(global int* a) { a[get_global_id(0)] = 1; }',
     );
     cl.setKernelArg(made, 0, 'int*', buffer);
-    const [told] = cl.getKernelWorkGroupInfo(made, device, cl.KERNEL_COMPILE_WORK_GROUP_SIZE);
-    if (told === 4) {
+    const [reported] = cl.getKernelWorkGroupInfo(made, device, cl.KERNEL_COMPILE_WORK_GROUP_SIZE);
+    if (reported === 4) {
       for (const local of [[8], null]) {
         const refused = thrown(() => cl.enqueueNDRangeKernel(queue, made, 1, null, [16], local));
         t.is(refused.message, cl.INVALID_WORK_GROUP_SIZE.message);

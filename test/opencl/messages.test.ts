@@ -16,7 +16,7 @@ for (const opening of opened) {
   const reason = (call: () => unknown): string => thrown(call).reason ?? '';
   const withInfo = where(version >= 120, 'from OpenCL 1.2 on', test.serial); // argument info needs OpenCL 1.2
 
-  withInfo(title('kernel.call tells which argument is wrong, counted from 1'), (t) => {
+  withInfo(title('kernel.call reports the number of the wrong argument, counted from 1'), (t) => {
     const put = kernel(opening, SOURCE);
     const out = cl.createBuffer(context, cl.MEM_READ_WRITE, 64);
     const call = (...args: unknown[]) => reason(() => put.call(queue, [1], [1], ...(args as [])));
@@ -41,7 +41,7 @@ for (const opening of opened) {
     cl.releaseKernel(put);
   });
 
-  withInfo(title("an argument of the program's own type tells what it takes"), (t) => {
+  withInfo(title("an argument of the program's own type reports the accepted type"), (t) => {
     const put = kernel(
       opening,
       'typedef uint number; kernel void put(number n, global uint* out) { out[0] = n; }',
@@ -87,7 +87,7 @@ for (const opening of opened) {
     images && version >= 120,
     'no images, or OpenCL below 1.2',
     test.serial,
-  )(title('keys of an image that have the names of C are told so'), (t) => {
+  )(title('image keys with the names of the C API are reported with the expected names'), (t) => {
     const make = (format: object, shape: object) =>
       reason(() => cl.createImage(context, 0, format as cl.ImageFormat, shape as cl.ImageDescription));
     t.regex(

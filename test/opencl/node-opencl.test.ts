@@ -189,12 +189,12 @@ for (const opening of opened) {
   });
 
   test(title('`using` releases a handle at the end of its block'), (t) => {
-    let kept: cl.MemObject;
+    let memoryAfter: cl.MemObject;
     {
       using memory = cl.createBuffer(context, 0, 16);
-      kept = memory;
-      t.false(kept.released);
+      memoryAfter = memory;
+      t.false(memoryAfter.released);
     }
-    t.true(kept.released);
+    t.true(memoryAfter.released);
   });
 }

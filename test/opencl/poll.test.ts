@@ -56,8 +56,8 @@ for (const { name, context, queue, version, userEvents } of opened) {
       const userEvent = cl.createUserEvent(context);
       const buffer = bufferOf(5);
       cl.enqueueBarrierWithWaitList(own, [userEvent]);
-      const [kept, gone] = [new Uint32Array(1), new Uint32Array(1)];
-      const event = cl.readAndLook(own, [buffer, buffer], [0, 0], [kept, gone], 100);
+      const [result, gone] = [new Uint32Array(1), new Uint32Array(1)];
+      const event = cl.readAndLook(own, [buffer, buffer], [0, 0], [result, gone], 100);
       t.true(event instanceof cl.Event);
       t.true(cl.lookAt(event as cl.Event, 0) > cl.COMPLETE);
       structuredClone(gone.buffer, { transfer: [gone.buffer] });
@@ -66,7 +66,7 @@ for (const { name, context, queue, version, userEvents } of opened) {
       const error = await t.throwsAsync<Error & { code: number }>(cl.waitForEventsAsync([event as cl.Event]));
       t.is(error.code, cl.INVALID_HOST_PTR.code, 'the wait reports the detached memory');
       t.is(endOf(event), cl.COMPLETE);
-      t.deepEqual([...kept], [5]);
+      t.deepEqual([...result], [5]);
       cl.releaseEvent(userEvent);
       cl.releaseCommandQueue(own);
     },
@@ -81,17 +81,17 @@ for (const { name, context, queue, version, userEvents } of opened) {
       for (const microseconds of [0, 1000]) {
         const userEvent = cl.createUserEvent(context);
         cl.enqueueBarrierWithWaitList(own, [userEvent]);
-        const [kept, gone] = [new Uint32Array(1), new Uint32Array(1)];
+        const [result, gone] = [new Uint32Array(1), new Uint32Array(1)];
         cl.enqueueReadBuffer(own, buffer, false, 0, 4, gone);
         structuredClone(gone.buffer, { transfer: [gone.buffer] });
         cl.setUserEventStatus(userEvent, cl.COMPLETE);
         await new Promise((resolve) => setTimeout(resolve, 50));
         const error = thrown(() => {
-          const event = cl.readAndLook(own, [buffer], [0], [kept], microseconds);
+          const event = cl.readAndLook(own, [buffer], [0], [result], microseconds);
           for (;;) if (!event || cl.lookAt(event, 1000) <= cl.COMPLETE) break;
         });
         t.is(error.code, cl.INVALID_HOST_PTR.code);
-        t.deepEqual([...kept], [5]);
+        t.deepEqual([...result], [5]);
         cl.releaseEvent(userEvent);
       }
       cl.releaseMemObject(buffer);

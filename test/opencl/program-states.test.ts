@@ -64,7 +64,7 @@ for (const { name, context, device, queue, version, images } of opened) {
     }
   });
 
-  withCompiler(title('a program that nobody compiled is not linked'), (t) => {
+  withCompiler(title('a program that was not compiled is not linked'), (t) => {
     const error = thrown(() => link(compiled(SOURCE), fromSource(SOURCE)));
     t.is(error.code, cl.INVALID_OPERATION.code);
     t.regex(error.reason ?? '', /program 2 is not compiled: call compileProgram/);
@@ -75,7 +75,7 @@ for (const { name, context, device, queue, version, images } of opened) {
     t.true(link(fromBinary(compiled(SOURCE))) instanceof cl.Program);
   });
 
-  withCompiler(title('a header is a program that was made from source'), (t) => {
+  withCompiler(title('a header is a program created from source'), (t) => {
     const includes = fromSource(`#include "a.h"\n${SOURCE}`);
     for (const header of [fromBinary(built(SOURCE)), link(compiled(SOURCE))]) {
       const error = thrown(() => cl.compileProgram(includes, null, null, [header], ['a.h']));
@@ -104,24 +104,27 @@ for (const { name, context, device, queue, version, images } of opened) {
   });
 
   const withImages = where(images && version >= 120, 'no images, or OpenCL below 1.2', test.serial);
-  withImages(title('linked programs and those from binaries know what their kernels take'), (t) => {
-    const ofBinary = fromBinary(built(PARAMETERS));
-    cl.buildProgram(ofBinary);
-    const linked = link(compiled(PARAMETERS));
-    for (const program of [ofBinary, linked]) {
-      const take = cl.createKernel(program, 'take');
-      const codes = [0, 1, 2, 5].map(
-        (i) => thrown(() => cl.setKernelArg(take, i, 'ulong', 0xdeadbeefn)).code,
-      );
-      const { INVALID_MEM_OBJECT: mem, INVALID_SAMPLER: sampler } = cl;
-      t.deepEqual(codes, [mem.code, mem.code, sampler.code, mem.code]);
-      t.is(cl.setKernelArg(take, 3, 'ulong', 0xdeadbeefn), 0);
-      t.is(cl.setKernelArg(take, 3, null, 5), 0);
-      const told = String(cl.getProgramBuildInfo(program, device, cl.PROGRAM_BUILD_OPTIONS));
-      t.false(told.includes('arg-info'), told);
-      cl.releaseKernel(take);
-    }
-  });
+  withImages(
+    title('linked programs and those from binaries check the argument types of their kernels'),
+    (t) => {
+      const ofBinary = fromBinary(built(PARAMETERS));
+      cl.buildProgram(ofBinary);
+      const linked = link(compiled(PARAMETERS));
+      for (const program of [ofBinary, linked]) {
+        const take = cl.createKernel(program, 'take');
+        const codes = [0, 1, 2, 5].map(
+          (i) => thrown(() => cl.setKernelArg(take, i, 'ulong', 0xdeadbeefn)).code,
+        );
+        const { INVALID_MEM_OBJECT: mem, INVALID_SAMPLER: sampler } = cl;
+        t.deepEqual(codes, [mem.code, mem.code, sampler.code, mem.code]);
+        t.is(cl.setKernelArg(take, 3, 'ulong', 0xdeadbeefn), 0);
+        t.is(cl.setKernelArg(take, 3, null, 5), 0);
+        const options = String(cl.getProgramBuildInfo(program, device, cl.PROGRAM_BUILD_OPTIONS));
+        t.false(options.includes('arg-info'), options);
+        cl.releaseKernel(take);
+      }
+    },
+  );
 
   test.serial(title('a kernel that a program lacks is named beside those that it has'), (t) => {
     const program = built(SOURCE);

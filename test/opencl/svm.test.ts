@@ -36,11 +36,11 @@ for (const { name, context, device, queue, version, userEvents } of opened) {
     async (t) => {
       const memory = cl.SVMAlloc(context, cl.MEM_READ_WRITE, 4096, 0);
       const user = cl.createUserEvent(context);
-      const told = new Promise((resolve) => cl.enqueueSVMFree(queue, [memory], resolve, 'told', [user]));
+      const freed = new Promise((resolve) => cl.enqueueSVMFree(queue, [memory], resolve, 'told', [user]));
       cl.setUserEventStatus(user, -5);
       // Nothing else keeps the loop alive; a driver that does not report failed commands is polled at the next call.
       const waiting = setInterval(() => cl.SVMFree(context, cl.SVMAlloc(context, 0, 64)), 10);
-      t.is(await told, 'told');
+      t.is(await freed, 'told');
       clearInterval(waiting);
       t.is(memory.byteLength, 0);
     },

@@ -221,7 +221,7 @@ for (const device of opened) {
 
   test.serial(title("a context's error callback stays while the context lives"), async (t) => {
     const notify = new WeakRef((): void => undefined);
-    const kept = cl.createContext(
+    const retained = cl.createContext(
       [cl.CONTEXT_PLATFORM, device.platform],
       [device.device],
       notify.deref() as () => void,
@@ -231,7 +231,7 @@ for (const device of opened) {
       collectGarbage();
     }
     t.not(notify.deref(), undefined);
-    cl.releaseContext(kept);
+    cl.releaseContext(retained);
   });
 
   const parallel = where(!device.singleThreaded, 'driven from one thread', test.serial);

@@ -22,7 +22,7 @@ function kernelsOf(queue: Queue): string[] {
 
 forEachDevice((title, device, small) => {
   test.serial(
-    title('gathers in any order, some of which read what others write, match gathers made one at a time'),
+    title('gathers in any order, including reads of earlier results, match gathers run one at a time'),
     async (t) => {
       const opened = await device();
       const { queue } = opened;
@@ -46,7 +46,7 @@ forEachDevice((title, device, small) => {
           return buffer;
         });
         await queue.finish();
-        const told: [slot: ReturnType<typeof StatusWords.zeroed>, expected: number][] = [];
+        const slots: [slot: ReturnType<typeof StatusWords.zeroed>, expected: number][] = [];
         for (let i = 0; i < 25; i++) {
           const [input, indices] = [random.below(arrays), random.below(arrays)];
           const output = (Math.max(input, indices) + 1 + random.below(arrays - 1)) % arrays;
@@ -66,7 +66,7 @@ forEachDevice((title, device, small) => {
             read[2][k] = at < among ? (read[0][at] as number) : 0;
             beyond = Math.max(beyond, at - among + 1);
           }
-          told.push([slot, beyond]);
+          slots.push([slot, beyond]);
           // Sometimes another command or kernel is enqueued in between.
           const between = random.below(12);
           if (between === 0) {
@@ -85,8 +85,8 @@ forEachDevice((title, device, small) => {
         await queue.finish();
         for (const [i, words] of made.entries()) t.deepEqual(words, held[i], `round ${round}, array ${i}`);
         t.deepEqual(
-          told.map(([slot]) => slot.word()),
-          told.map(([, expected]) => expected),
+          slots.map(([slot]) => slot.word()),
+          slots.map(([, expected]) => expected),
         );
         for (const buffer of buffers) buffer.release();
       }

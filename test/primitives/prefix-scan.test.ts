@@ -95,7 +95,7 @@ forEachDevice((title, device, small) => {
       title(`scans of ${dtype} compute ${exact.join(', ')} in several kernel forms, for any n`),
       async (t) => {
         const opened = await device();
-        const most = small ? 700 : 20_001;
+        const maxKeys = small ? 700 : 20_001;
         for (const [i, [form, tuning]] of Object.entries(forms(opened, dtype, small)).entries()) {
           // Each form has a program for each operation, which some drivers compile for seconds. Forms that the device
           // does not use by default are tested with one operation, and only with every second dtype.
@@ -103,8 +103,8 @@ forEachDevice((title, device, small) => {
           if (!FULL && form !== 'own' && turn % 2 === 0) continue;
           const ops = form === 'own' ? exact : [exact[(turn >> 1) % exact.length] as ScanOp];
           const tile = tuning.groupSize * tuning.rounds * (16 / dtypeInfo(dtype).bytes);
-          const sizes = new Set([1, 2, 15, 16, 17, tile - 1, tile, tile + 1, 5 * tile + 3, most]);
-          for (const n of [...sizes].filter((size) => size > 0 && size <= most)) {
+          const sizes = new Set([1, 2, 15, 16, 17, tile - 1, tile, tile + 1, 5 * tile + 3, maxKeys]);
+          for (const n of [...sizes].filter((size) => size > 0 && size <= maxKeys)) {
             for (const op of ops) {
               const keys = keysOf(dtype, n % 2 ? 'special' : 'uniform', n);
               const inclusive = (n + op.length) % 2 === 0;

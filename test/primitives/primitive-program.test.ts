@@ -208,14 +208,14 @@ forEachDevice((title, device, small) => {
             }
             if (!reducesOnce(opened) || dtype === 'f16' || dtype === 'f64') return;
             const result = await enqueueReduceOnce(opened, { keys: input, n, dtype, op: 'sum', tuning });
-            const least = await enqueueReduceOnce(opened, { keys: input, n, dtype, op: 'min', tuning });
+            const minimum = await enqueueReduceOnce(opened, { keys: input, n, dtype, op: 'min', tuning });
             await opened.queue.finish();
             t.is(
               result(),
               Array.from(keys as Int32Array).reduce((sum, key) => sum + BigInt(key), 0n),
               what,
             );
-            t.is(least(), Math.min(...(keys as Int32Array)), what);
+            t.is(minimum(), Math.min(...(keys as Int32Array)), what);
           });
         }
       }

@@ -15,14 +15,14 @@ forEachDevice((title, device, small) => {
     async (t) => {
       const opened = await device();
       const { queue } = opened;
-      const most = opened.capabilities.type === 'cpu' ? 1 : 64;
+      const groupSize = opened.capabilities.type === 'cpu' ? 1 : 64;
       const defines = { KEY_BITS: 32, VALUE_BYTES: 0 };
       const { program, groupSize: local } = await buildForGroups(
         opened,
         'select_segments.cl',
         ['select_segments'],
         defines,
-        { groupSize: most },
+        { groupSize },
       );
       const random = new Random(3);
       const codec = codecArgument(keyCodec('u32'));

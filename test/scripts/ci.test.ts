@@ -169,7 +169,7 @@ test('the cache key changes with kernels, build options, drivers and processors'
   t.false(sources.includes(join(packageRoot, 'src/cli/main.ts')));
 });
 
-test('a run begins with what its key has kept, works on a copy, and never sees another key', async (t) => {
+test('a run starts with the cached files of its key, works on a copy, and never sees another key', async (t) => {
   const { openKernelCache } = await script('kernel-cache.mjs');
   const places = { home: join(scratch, 'home'), work: join(scratch, 'work') };
   const first = openKernelCache({ ...places, key: 'k1' });
@@ -191,9 +191,9 @@ test('the folders of keys that were used longest ago are removed', async (t) => 
   const { openKernelCache } = await script('kernel-cache.mjs');
   const places = { home: join(scratch, 'many'), work: join(scratch, 'work of many') };
   for (const key of ['a', 'b', 'c', 'd', 'e', 'f']) openKernelCache({ ...places, key }).publish();
-  const kept = readdirSync(places.home);
-  t.is(kept.length, 4);
-  t.true(kept.includes('f'));
+  const cached = readdirSync(places.home);
+  t.is(cached.length, 4);
+  t.true(cached.includes('f'));
 });
 
 test('a test process begins with shared records, and adds its own when it ends', (t) => {
@@ -227,7 +227,7 @@ shareCache(process.env.CLSORT_CACHE_DIR);`,
   t.is(run(one), 'true true');
 });
 
-test('counts and crashed files are read from what ava prints', async (t) => {
+test('counts and crashed files are read from the output of ava', async (t) => {
   const { countsOf, crashedFiles } = await script('results.mjs');
   const output = `  ✔ io › keys › reads
   - [skip] io › keys › reads a pipe (no pipes here)
@@ -244,7 +244,7 @@ test('counts and crashed files are read from what ava prints', async (t) => {
   t.deepEqual(crashedFiles(output), ['dist/test/io/keys.test.js', 'dist/test/io/raw.test.js']);
 });
 
-test('times, failures and skips of a run are printed and kept, and one failure fails it', (t) => {
+test('times, failures and skips of a run are printed and stored, and one failure fails it', (t) => {
   const out = join(scratch, 'out');
   const program = `import { Results } from './scripts/ci/results.mjs';
 const results = new Results();

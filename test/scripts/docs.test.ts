@@ -75,7 +75,7 @@ test('every verb has a description', async (t) => {
   for (const { name, describe } of specs) t.not(describe, '', name);
 });
 
-test('blocks of a page are what stands there: commands, files, reasons; comments are not run', (t) => {
+test('blocks of a page are parsed as commands, files and reasons; comments are not run', (t) => {
   const page = [
     ...['<!-- set-up', 'touch a', '-->', '', '```sh', 'ls a', '```', ''],
     ...['```js [x.mjs]', 'code', '```', '', '<!-- not run: no time -->', '```sh', 'sleep 1e9', '```'],

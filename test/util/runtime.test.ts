@@ -57,3 +57,39 @@ test("the process of a reader gets the options of Yarn's Plug'n'Play, and no oth
   convert(posingAs('pnp', '3', mark));
   t.true(readFileSync(marks, 'utf8').length > 0);
 });
+
+/** Makes file handles lack what those of Yarn's Plug'n'Play lack. */
+const YARN_HANDLES = `require('node:fs/promises').open(__filename).then((handle) => {
+  const missing = () => { throw new Error('Method not implemented.'); };
+  Object.assign(Object.getPrototypeOf(handle), { sync: missing, datasync: missing, readv: missing });
+  return handle.close();
+});`;
+/** Makes the pipes of a reader process non-blocking, as modules that are loaded first may do. */
+const NON_BLOCKING = `if (/subprocess/.test(process.argv[1])) {
+  process.stdout._handle?.setBlocking?.(false);
+  process.stdin._handle?.setBlocking?.(false);
+}`;
+
+for (const [what, code] of [
+  ["the file handles of Yarn's Plug'n'Play", YARN_HANDLES],
+  ['non-blocking pipes to the reader process', NON_BLOCKING],
+] as const) {
+  test(`files are sorted and converted with ${what}`, (t) => {
+    const preload = posingAs(`pnp`, '3', code);
+    const env = { ...process.env, NODE_OPTIONS: `--require ${preload}` };
+    const run = (...args: string[]): void => {
+      const ran = spawnSync(process.execPath, [MAIN, ...args], { env, encoding: 'utf8', cwd: folder });
+      t.is(ran.status, 0, ran.stderr);
+    };
+    const keys = Float64Array.from({ length: 2 ** 17 }, (_, i) => (i * 7919) % 100_003);
+    writeFileSync(join(folder, 'keys.f64'), keys);
+    run('convert', 'keys.f64', '-o', 'keys.arrow');
+    run('sort', 'keys.arrow', '-o', 'sorted.arrow');
+    run('convert', 'sorted.arrow', '-o', 'sorted.f64');
+    const sorted = readFileSync(join(folder, 'sorted.f64'));
+    t.true(sorted.equals(new Uint8Array(keys.sort().buffer)));
+    writeFileSync(join(folder, 'keys.csv'), `key\n${keys.toReversed().join('\n')}\n`);
+    run('sort', 'keys.csv', '-o', 'sorted.csv', '--by', 'key');
+    t.is(readFileSync(join(folder, 'sorted.csv'), 'utf8'), `key\n${keys.join('\n')}\n`);
+  });
+}

@@ -10,8 +10,8 @@ _clsort() {
   local curcontext=$curcontext state line
   typeset -A opt_args
   _arguments -C \\
-    '(-h --help)'{-h,--help}'${quoteText(`[${ABOUT_OPTIONS.help.describe}]`)} \\
-    '(-V --version)'{-V,--version}'${quoteText(`[${ABOUT_OPTIONS.version.describe}]`)} \\
+    '(-h --help)'{-h,--help}${quoteText(`[${ABOUT_OPTIONS.help.describe}]`)} \\
+    '(-V --version)'{-V,--version}${quoteText(`[${ABOUT_OPTIONS.version.describe}]`)} \\
     '1:command:->command' \\
     '*::argument:->argument'
   case $state in

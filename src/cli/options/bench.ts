@@ -44,7 +44,7 @@ export const builder = (yargs: Argv) =>
   withDevice(yargs)
     .positional('what', {
       type: 'string',
-      describe: BENCH_NAMES.join(' or '),
+      describe: `benchmark: ${BENCH_NAMES.join(', ')}`,
       choices: BENCH_NAMES,
       demandOption: true,
     })

@@ -30,11 +30,12 @@ export const withText = <T>(yargs: Argv<T>) =>
   yargs
     .option('header', {
       type: 'boolean',
-      describe: 'CSV and TSV have a header; detected by default; the output has one if the input does',
+      describe:
+        'the first line of a CSV or TSV contains column names; detected by default, and the output follows the input',
     })
     .option('no-header', {
       type: 'boolean',
-      describe: 'CSV and TSV have no header, nor does the output',
+      describe: 'a CSV or TSV contains no column names, nor does the output',
     })
     .option('delimiter', {
       alias: 't',

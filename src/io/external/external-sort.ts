@@ -3,6 +3,7 @@
  * into the output. The data cross the disk twice. Smaller inputs take the same way with partitions in memory: this
  * needs less memory than a sort as a whole, and overlaps with writing the output.
  */
+
 import { rm, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Sorter } from '../../sort/api/sorter.js';

@@ -1,8 +1,10 @@
 /** A file that is written in any order over several runs, and gets its final name when it is complete. */
+
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, chmod, type FileHandle, open, realpath, rename, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { syncFile, syncFileData } from '../../util/sync-file.js';
 import { syncFolder } from '../output.js';
 import { ioError } from '../raw.js';
 import { resolveTarget } from '../resolve-target.js';
@@ -85,7 +87,7 @@ export class ResumableOutput {
       .catch(() => undefined)
       .then(() => {
         this.#nextSync = undefined;
-        return this.#handle.datasync();
+        return syncFileData(this.#handle);
       })
       .catch((error) => {
         throw ioError('write', this.#name, error);
@@ -99,7 +101,7 @@ export class ResumableOutput {
   async commit(bytes: number): Promise<void> {
     try {
       await this.#handle.truncate(bytes);
-      await this.#handle.sync();
+      await syncFile(this.#handle);
       await this.#handle.close();
       await rename(this.#path, this.#target);
       await syncFolder(dirname(this.#target));

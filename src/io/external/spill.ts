@@ -1,7 +1,9 @@
 /** Storage of partitions between the pass that fills them and the one that sorts them. */
+
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { IoError } from '../../util/errors.js';
+import { syncFileData } from '../../util/sync-file.js';
 import { ioError } from '../raw.js';
 
 /** Partitions by name, as bytes. */
@@ -63,7 +65,7 @@ export class FileSpill implements Spill {
     for (const partition of partitions) {
       // Uses a separate handle, since the partition may be closed or removed meanwhile.
       const handle = await open(this.#path(partition), 'r').catch(() => undefined);
-      await handle?.datasync().finally(() => handle.close());
+      if (handle) await syncFileData(handle).finally(() => handle.close());
     }
   }
 

@@ -11,7 +11,7 @@ import { orderOf, TEN_OF_TWELVE } from './small.js';
 
 const GIB = 2 ** 30;
 
-test('buffers and scratch of a partition fit the budget, and partitions hold whole aligned units', (t) => {
+test('buffers and scratch of a partition fit the budget, and partitions hold whole aligned records', (t) => {
   for (const order of [
     orderOf('u8'),
     orderOf('f64'),
@@ -28,7 +28,7 @@ test('buffers and scratch of a partition fit the budget, and partitions hold who
   }
 });
 
-test('too little memory is refused with the minimum', (t) => {
+test('too little memory is rejected with the required minimum', (t) => {
   const order = orderOf('u32');
   const minBytes = minMemory(order);
   t.notThrows(() => partitionBudget(minBytes, order));

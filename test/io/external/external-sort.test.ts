@@ -58,7 +58,7 @@ for (const name of ['from a file', 'from a pipe', 'in memory', 'from a pipe, in 
   });
 }
 
-test('units with equal prefixes are split and sorted stably', async (t) => {
+test('records with equal prefixes are split and sorted stably', async (t) => {
   const random = new Random(3);
   for (const values of [1, 3, 250]) {
     const bytes = new Uint8Array(12 * 5000).map((_, i) => {
@@ -90,7 +90,7 @@ test('an oversized partition is split until it fits, except for equal keys', asy
   t.true(report.spilledBytes > bytes.length + 4 * 18_000, `${report.spilledBytes}`);
 });
 
-test('inputs of zero, one and two units are sorted', async (t) => {
+test('inputs of zero, one and two records are sorted', async (t) => {
   for (const n of [0, 1, 2]) {
     for (const piped of [false, true]) {
       const bytes = bytesOf(Float64Array.of(3, -1).subarray(0, n));
@@ -150,7 +150,7 @@ test('wrong results of a Sorter fail verification', async (t) => {
   }
 });
 
-test('disk use is announced, and a disk that is too small is refused before any write', async (t) => {
+test('disk use is announced, and a disk that is too small is rejected before any write', async (t) => {
   const bytes = bytesOf(keysOf('u16', 'uniform', 9000));
   const small = { folder: own('disk'), bytes, order: orderOf('u16') };
   const notes: string[] = [];

@@ -34,7 +34,7 @@ test('the identity of a file covers size, time and contents', async (t) => {
   await t.throwsAsync(identityOf(path('none')), { instanceOf: IoError });
 });
 
-test('the pieces of a file are whole units and cover the range', async (t) => {
+test('the pieces of a file are whole records and cover the range', async (t) => {
   writeFileSync(path('b'), bytes);
   for (const bufferBytes of [2, 24, 100, 10_000]) {
     for (const [begin, end] of [

@@ -44,16 +44,20 @@ for (const dtype of DTYPES) {
         for (const native of [true, false]) {
           const to = new Uint8Array(records.length);
           const counts = await new Placer(order, splitters, { native }).place(records, to);
-          const said = `${JSON.stringify(given)} ${distribution} ${native}`;
-          t.deepEqual(counts, wanted.counts, said);
-          t.deepEqual(to, wanted.bytes, said);
+          const description = `${JSON.stringify(given)} ${distribution} ${native}`;
+          t.deepEqual(counts, wanted.counts, description);
+          t.deepEqual(to, wanted.bytes, description);
           let begin = 0;
           const sorted: Uint8Array[] = [];
           for (const count of counts) {
             sorted.push(referenceSort(to.slice(begin, begin + count * recordBytes), dtype, given));
             begin += count * recordBytes;
           }
-          t.deepEqual(new Uint8Array(Buffer.concat(sorted)), referenceSort(records, dtype, given), said);
+          t.deepEqual(
+            new Uint8Array(Buffer.concat(sorted)),
+            referenceSort(records, dtype, given),
+            description,
+          );
         }
       }
     }
@@ -78,7 +82,7 @@ for (const dtype of DTYPES) {
   });
 }
 
-test('units that are not plain keys are placed in their partitions', async (t) => {
+test('records that are not plain keys are placed in their partitions', async (t) => {
   const records = new Random(3).bytes(12 * 70_000);
   const splitters = Splitters.of(TEN_OF_TWELVE, records.subarray(0, 12 * 500), 20);
   const wanted = expectedPartitions(TEN_OF_TWELVE, splitters, records);
@@ -102,7 +106,7 @@ const SOUND = {
   shift: 1,
 };
 
-test('tables with indices out of range and memory that is too small are refused', async (t) => {
+test('tables with indices out of range and memory that is too small are rejected', async (t) => {
   const [keys, to, counts] = [new Uint32Array(12), new Uint32Array(12), new Uint32Array(3)];
   const place = async (changed: object) => {
     const all = { ...SOUND, keys, width: 4, to, counts, ...changed };

@@ -9,7 +9,7 @@ const readFrom =
   async (into: Uint8Array, position: number): Promise<void> =>
     into.set(from.subarray(position, position + into.length));
 
-test('the sample takes one unit from each equal part of the input and repeats for a seed', async (t) => {
+test('the sample takes one record from each equal part of the input and repeats for a seed', async (t) => {
   const of = (seed: number) =>
     takeSample(readFrom(new Uint8Array(records.buffer)), { n: 1000, recordBytes: 4, count: 90, seed });
   const sample = await of(1);

@@ -45,7 +45,7 @@ async function workOn(partitions: Record<string, number[]>, records: Record<stri
 
 const leaf = (name: string, bytes: number, single = false) => ({ name, bytes, single });
 
-test('partitions are sorted to their positions, and a partition of equal units may exceed the buffers', async (t) => {
+test('partitions are sorted to their positions, and a partition of equal records may exceed the buffers', async (t) => {
   const { work, written, done } = await workOn({ a: [2, 1, 0], b: [5, 5, 5, 5, 5, 5], d: [9, 8, 7] });
   await sortPartitions([leaf('a', 3), leaf('b', 6, true), leaf('c', 0), leaf('d', 3)], work);
   t.deepEqual([...written], [0, 1, 2, 5, 5, 5, 5, 5, 5, 7, 8, 9]);

@@ -54,7 +54,7 @@ for (const dtype of DTYPES) {
   });
 }
 
-test('units with equal prefixes are split by comparison', (t) => {
+test('records with equal prefixes are split by comparison', (t) => {
   const random = new Random(1);
   for (const values of [1, 2, 5, 200]) {
     const records = new Uint8Array(600 * 12).map((_, i) =>

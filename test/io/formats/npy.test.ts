@@ -129,7 +129,7 @@ testWithNumPy('NumPy reads the written files and writes the same header and keys
     writeFileSync(path(`${dtype}.npy`), Buffer.concat([npyHeader(dtype, [30]), keys]));
     writeFileSync(path(`${dtype}-2.npy`), Buffer.concat([npyHeader(dtype, [6, 5]), keys]));
   }
-  const said = python(
+  const printed = python(
     `for dtype in sys.argv[2].split():
     a = np.load(sys.argv[1] + '/' + dtype.split(':')[0] + '.npy')
     b = np.load(sys.argv[1] + '/' + dtype.split(':')[0] + '-2.npy')
@@ -142,7 +142,7 @@ testWithNumPy('NumPy reads the written files and writes the same header and keys
   );
   for (const [i, dtype] of DTYPES.entries()) {
     const keys = generate({ dtype, count: 30, distribution: 'special', seed: 2 });
-    t.is(said.split('\n')[i], Buffer.from(keys).toString('hex'), dtype);
+    t.is(printed.split('\n')[i], Buffer.from(keys).toString('hex'), dtype);
     const again = readFileSync(path(`again-${dtype}.npy`));
     const ours = readFileSync(path(`${dtype}-2.npy`));
     // Older versions leave no padding for the dimensions to grow; the dictionary is the same.

@@ -237,7 +237,7 @@ test('a pipe is merged with a file, and an unsorted pipe is refused', async (t) 
   });
 });
 
-test('different dtypes, too little memory, counts without unique and two pipes are refused', async (t) => {
+test('different dtypes, too little memory, counts without unique and two pipes are rejected', async (t) => {
   writeFileSync(path('x.u8'), Buffer.from([1]));
   writeFileSync(path('x.u16'), Buffer.from([1, 0]));
   const out = path('never');

@@ -99,7 +99,7 @@ test('times of INT96 that nanoseconds of 64 bits do not hold are refused', async
   });
 });
 
-test('what cannot be told in another format is refused by the name of the column before anything is written', async (t) => {
+test('values that another format cannot represent are rejected with the column name before any write', async (t) => {
   const decimal = (bytes: number, last: number): Uint8Array => {
     const value = new Uint8Array(bytes).fill(last > 127 ? 255 : 0);
     value[bytes - 1] = last;

@@ -65,7 +65,7 @@ async function byRuns(
   each: number,
   distinct: Distinct,
   more: Partial<RunsOptions> = {},
-): Promise<{ text: string; kept: number; runs: number }> {
+): Promise<{ text: string; rowCount: number; runs: number }> {
   const folder = path(`runs-${folders++}`);
   mkdirSync(folder);
   const how = { folder, memory: 2 ** 14, head: undefined, verify: true, signal, options: {}, ...more };
@@ -78,7 +78,7 @@ async function byRuns(
   const sink = new RowSink({ write }, how.head ?? Number.POSITIVE_INFINITY, () => undefined);
   await runs.merge(sink);
   if (readdirSync(folder).length > 0) throw new Error('runs are left');
-  return { text: Buffer.concat(written).toString('latin1'), kept: sink.rows, runs: runs.facts.runs };
+  return { text: Buffer.concat(written).toString('latin1'), rowCount: sink.rows, runs: runs.facts.runs };
 }
 
 for (const distinct of [undefined, 'groups', 'rows'] as const) {
@@ -99,13 +99,13 @@ for (const distinct of [undefined, 'groups', 'rows'] as const) {
 
 test('rows with equal codes keep their order across runs', async (t) => {
   const rows = rowsOf(600, 8).map((row) => ({ ...row, code: 'same\0' }));
-  const { text, kept } = await byRuns(rows, 50, undefined);
-  t.is(kept, 600);
+  const { text, rowCount } = await byRuns(rows, 50, undefined);
+  t.is(rowCount, 600);
   t.is(text, await inMemory(rows, undefined, undefined));
 });
 
 test('no rows, and rows longer than the read buffer, are sorted', async (t) => {
-  t.deepEqual(await byRuns([], 10, 'groups'), { text: '', kept: 0, runs: 0 });
+  t.deepEqual(await byRuns([], 10, 'groups'), { text: '', rowCount: 0, runs: 0 });
   const rows = rowsOf(20, 5).map((row, i) => ({ ...row, group: 'g'.repeat(i * 20_000) }));
   for (const distinct of [undefined, 'groups', 'rows'] as const) {
     const { text } = await byRuns(rows, 3, distinct);

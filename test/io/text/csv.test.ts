@@ -197,13 +197,13 @@ test('a column of numbers with other values is sorted as text, and a warning say
   t.deepEqual((await sorted(path, 'n,t\n1,abc\n2,def\n3,4\n', { by: 't' })).warnings, []);
 });
 
-test('a value that comes late decides, as an early one does', async (t) => {
+test('a late value determines the type like an early one', async (t) => {
   const lines = Array.from({ length: 30_000 }, (_, i) => `${30_000 - i},${i}`);
   const { text } = await sorted(path, ['x,y', ...lines, '0.5,1', ''].join('\n'), { by: 'x' });
   t.true(text.startsWith('x,y\n0.5,1\n1,29999\n2,29998\n'));
 });
 
-test('what was taken, and how to say otherwise, is told where a header cannot be told from a row', async (t) => {
+test('an ambiguous header is reported with the assumption and the option that changes it', async (t) => {
   const { notes } = await sorted(path, 'b,a\nd,c\n', { by: '0' });
   t.regex(notes.join(), /first line is taken for the names of columns \(b, a\); --no-header if it is a row/);
   t.deepEqual((await sorted(path, 'x,y\n3,1\n', { by: 'x' })).notes, []);
@@ -233,7 +233,7 @@ test('fields of any length, and 10,000 columns', async (t) => {
   t.true(text === [names, row(1), row(2), ''].join('\n'));
 });
 
-test('values in formats with types lose nothing: what a type would change stays a text', async (t) => {
+test('conversion to typed formats is lossless: values that a type would change stay text', async (t) => {
   const input =
     'id,zip,x,big,d\n2,007,1.5,18446744073709551616,2020-01-31\n1,123,0.10000000000000000002,1,2020-02-01\n';
   const { text } = await sorted(path, input, { by: 'id', into: 'ndjson' });

@@ -172,13 +172,13 @@ const OVER_ITSELF = /memcpy-param-overlap/;
 /** The fault in how a process ended, if any. */
 function signatureOf(ended: Ended, { ending }: Session, partial: boolean): string | undefined {
   const violation = ended.trace.find((line) => line.startsWith('V '));
-  const said = TELLING.exec(ended.stderr)?.[0] ?? '';
+  const message = TELLING.exec(ended.stderr)?.[0] ?? '';
   if (violation) return violation.slice(2).replaceAll(/s?\d+/g, '#').slice(0, 200);
   if (ended.hung) return 'hang';
-  if (OVER_ITSELF.test(said)) return undefined;
-  const plain = said.replaceAll(/0x[0-9a-f]+|==\d+==|\d+/g, '#').slice(0, 160);
+  if (OVER_ITSELF.test(message)) return undefined;
+  const plain = message.replaceAll(/0x[0-9a-f]+|==\d+==|\d+/g, '#').slice(0, 160);
   if (ended.signal) return `${ended.signal} ${plain}`.trim();
-  if (/AddressSanitizer|runtime error/.test(said)) return plain;
+  if (/AddressSanitizer|runtime error/.test(message)) return plain;
   // A program whose last step was cut may end differently.
   const expected = [EXPECTED[ending], ...(partial ? Object.values(EXPECTED) : [])];
   if (!expected.includes(ended.code as 0)) return `exit code ${ended.code} ${plain}`.trim();
@@ -197,9 +197,9 @@ export async function attempt(hunt: Hunt, seed: number, keep?: Keep): Promise<Ou
   const counts = { succeeded: sum(2), refused: sum(3) };
   const signature = signatureOf(ended, planned, keep !== undefined);
   if (signature === undefined) return counts;
-  const [told] = ended.trace.filter((line) => line.startsWith('T '));
-  if (!told) throw new Error(`no session could begin on ${hunt.device}:\n${ended.stderr}`);
-  const traits = JSON.parse(told.slice(2)) as Traits;
+  const [traitsLine] = ended.trace.filter((line) => line.startsWith('T '));
+  if (!traitsLine) throw new Error(`no session could begin on ${hunt.device}:\n${ended.stderr}`);
+  const traits = JSON.parse(traitsLine.slice(2)) as Traits;
   const last = ended.trace.filter((line) => /^[sE] /.test(line)).at(-1) ?? '';
   const [, index, id] = last.split(' ').map(Number);
   const step = last.startsWith('s')
@@ -305,8 +305,8 @@ export function describe(finding: Finding, hunt: Hunt): string {
   const { length, without } = hunt.shape;
   const options = [`--length ${length}`, ...(without.length > 0 ? [`--without '${without}'`] : [])].join(' ');
   const output = stderr.trim().split('\n');
-  const said = (finding.signature === 'hang' ? output.slice(0, 2 * MANY) : output.slice(-MANY)).map((line) =>
-    line.slice(0, 160),
+  const message = (finding.signature === 'hang' ? output.slice(0, 2 * MANY) : output.slice(-MANY)).map(
+    (line) => line.slice(0, 160),
   );
   return [
     `FINDING ${finding.signature}`,
@@ -315,6 +315,6 @@ export function describe(finding: Finding, hunt: Hunt): string {
     `  last call: ${finding.last}`,
     `  the session ${modes.join(', ')}${keep ? '' : '; it failed once, and not again'}`,
     ...lines,
-    ...(stderr.trim() ? ['  said:', ...said.map((line) => `    ${line}`)] : []),
+    ...(stderr.trim() ? ['  said:', ...message.map((line) => `    ${line}`)] : []),
   ].join('\n');
 }

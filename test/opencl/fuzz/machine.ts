@@ -50,7 +50,7 @@ const isCoded = (error: unknown): boolean =>
   error instanceof OnPurpose ||
   (error instanceof Error && ['number', 'string'].includes(typeof (error as { code?: unknown }).code));
 
-const told = (error: unknown): string =>
+const describe = (error: unknown): string =>
   error instanceof Error ? `${error.name}: ${error.message}` : String(error);
 
 /**
@@ -145,7 +145,8 @@ export class Machine {
     } catch (error) {
       this.refused++;
       this.#expected.delete(step.id);
-      if (!isCoded(error)) this.#violate(`s${step.id} ${step.call} threw ${told(error)}, which has no code`);
+      if (!isCoded(error))
+        this.#violate(`s${step.id} ${step.call} threw ${describe(error)}, which has no code`);
     }
     return undefined;
   }
@@ -178,7 +179,7 @@ export class Machine {
       () => undefined,
       (error) => {
         if (!isCoded(error)) {
-          this.#violate(`s${step.id} ${step.call} rejected with ${told(error)}, which has no code`);
+          this.#violate(`s${step.id} ${step.call} rejected with ${describe(error)}, which has no code`);
         }
       },
     );
@@ -329,7 +330,7 @@ function neverThrows(handle: unknown, call: (handle: cl.Event) => void): void {
   try {
     call(handle as cl.Event);
   } catch (error) {
-    throw new Violation(`threw ${told(error)}`);
+    throw new Violation(`threw ${describe(error)}`);
   }
 }
 
@@ -415,7 +416,7 @@ export const OWN: Readonly<Record<string, Machinery>> = {
       const { reason = '' } = error as cl.OpenCLError;
       // The next wait reports memory that the program detached before, whatever command used it.
       if (/was detached while a command used/.test(reason)) throw error;
-      throw new Violation(`a sound transfer failed: ${told(error)} ${reason}`);
+      throw new Violation(`a sound transfer failed: ${describe(error)} ${reason}`);
     }
   },
 };

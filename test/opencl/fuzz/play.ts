@@ -45,7 +45,7 @@ export const traits: Traits = (() => {
 })();
 
 /** A program without the omitted steps. */
-export function kept(program: Program, ids: readonly number[] | undefined): Program {
+export function withSteps(program: Program, ids: readonly number[] | undefined): Program {
   if (!ids) return program;
   const wanted = new Set(ids);
   return { ...program, steps: program.steps.filter(({ id }) => wanted.has(id)) };
@@ -99,7 +99,7 @@ export async function play(planned: Planned, ending: Ending, order: Order, copie
   const { index, seed, shape, cut } = planned;
   if (copies) native().setCopyMappings(true);
   const whole = generate(seed, traits, shape);
-  const program = kept(whole, order.keep?.[index]);
+  const program = withSteps(whole, order.keep?.[index]);
   const machine = new Machine(
     device.platform,
     (step) => {

@@ -157,13 +157,13 @@ test('the script selects operations by name and writes its results to a file', a
   });
   t.is(status, 0, stderr);
   t.is(stdout.trimEnd().split('\n').length, 2 + 6);
-  const kept = JSON.parse(readFileSync(path('calls.json'), 'utf8')) as PeerCalls;
+  const stored = JSON.parse(readFileSync(path('calls.json'), 'utf8')) as PeerCalls;
   t.deepEqual(
-    kept.rows.map(({ operation, place, n }) => `${operation} ${place} ${n}`),
+    stored.rows.map(({ operation, place, n }) => `${operation} ${place} ${n}`),
     [256, 512].flatMap((n) => ['topK-100', 'topK-65536', 'gather'].map((name) => `${name} host ${n}`)),
   );
-  t.true(kept.command.startsWith('npm run bench:peers -- --calls --device cpu --sizes 8,9'));
-  t.false(kept.command.includes('calls.json'));
+  t.true(stored.command.startsWith('npm run bench:peers -- --calls --device cpu --sizes 8,9'));
+  t.false(stored.command.includes('calls.json'));
 });
 
 test('an unknown operation is a usage error', async (t) => {

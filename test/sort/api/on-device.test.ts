@@ -75,21 +75,21 @@ forEachSorter((title, open, small) => {
         [5, 0],
         [3, 7],
       ] as const) {
-        const [keyRoom, valueRoom] = [new Keys(count + 32), new Values(count + 32)];
-        for (const room of [keyRoom, valueRoom]) bytesOf(room).fill(0xa5);
+        const [keyMemory, valueMemory] = [new Keys(count + 32), new Values(count + 32)];
+        for (const memory of [keyMemory, valueMemory]) bytesOf(memory).fill(0xa5);
         const into = {
-          keys: keyRoom.subarray(keysAt, keysAt + count),
-          values: valueRoom.subarray(valuesAt, valuesAt + count),
+          keys: keyMemory.subarray(keysAt, keysAt + count),
+          values: valueMemory.subarray(valuesAt, valuesAt + count),
         };
         const what = JSON.stringify({ dtype, keysAt, valuesAt });
         await sorter.sortPairs(keys as Uint32Array, values, { dtype: dtype as 'u32', into });
         t.true(same(into.keys, referenceSort(bytesOf(keys), dtype)), what);
         t.true(same(into.values, new Values(positions.map((at) => values[at] as number))), what);
-        const clean = (room: Uint32Array, at: number) =>
-          [room.subarray(0, at), room.subarray(at + count)].every((rest) =>
+        const clean = (memory: Uint32Array, at: number) =>
+          [memory.subarray(0, at), memory.subarray(at + count)].every((rest) =>
             bytesOf(rest).every((byte) => byte === 0xa5),
           );
-        t.true(clean(keyRoom, keysAt) && clean(valueRoom, valuesAt), what);
+        t.true(clean(keyMemory, keysAt) && clean(valueMemory, valuesAt), what);
       }
     }
   });

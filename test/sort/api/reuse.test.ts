@@ -40,8 +40,8 @@ forEachFakeSorter((title, open) => {
         instanceOf: InputError,
       });
       await t.throwsAsync(sorter.sort(keys, { into: keys }), { instanceOf: InputError });
-      const room = new Uint32Array(5);
-      await t.throwsAsync(sorter.sort(room.subarray(0, 3), { into: room.subarray(2) }), {
+      const memory = new Uint32Array(5);
+      await t.throwsAsync(sorter.sort(memory.subarray(0, 3), { into: memory.subarray(2) }), {
         instanceOf: InputError,
       });
       await t.throwsAsync(sorter.argsort(keys, { into: keys }), { instanceOf: InputError });

@@ -61,7 +61,7 @@ test('values of 3, 12 and 16 bytes travel with their keys', async (t) => {
   }
 });
 
-test('the report names device, algorithm, scan chain and what verification found', async (t) => {
+test('the report names device, algorithm, scan chain and the result of verification', async (t) => {
   const reports: SortReport[] = [];
   const onReport = (report: SortReport) => reports.push(report);
   await sorter.sort(random(20_000), { algorithm: 'amd', verify: true, onReport });

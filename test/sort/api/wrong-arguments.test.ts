@@ -126,7 +126,7 @@ forEachFakeSorter((title, open) => {
 
   test.serial(title('option values that cannot be serialised are named in the error'), async (t) => {
     const sorter = await open();
-    for (const [options, said] of [
+    for (const [options, message] of [
       [{ bits: [0n, 8n] }, /"0n"/],
       [{ bits: [Number.NaN, 8] }, /"NaN"/],
       [{ timeout: Number.NaN }, /NaN/],
@@ -141,7 +141,7 @@ forEachFakeSorter((title, open) => {
       [{ tuning: { spread: 0 } }, /from 1 on/],
     ] as const) {
       const made = sorter.sort(KEYS, options as unknown as SortOptions);
-      await t.throwsAsync(made, { instanceOf: UsageError, message: said });
+      await t.throwsAsync(made, { instanceOf: UsageError, message });
     }
   });
 

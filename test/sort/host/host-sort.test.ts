@@ -103,8 +103,8 @@ for (const dtype of DTYPES) {
       const values = Uint8Array.from({ length: 500 * width }, (_, i) => (i * 7 + (i >> 8)) & 0xff);
       const sorted = emptyLike(keys);
       // An odd offset, so that the values are not aligned to any multiple.
-      const room = new Uint8Array(values.length + 1);
-      const moved = room.subarray(1);
+      const memory = new Uint8Array(values.length + 1);
+      const moved = memory.subarray(1);
       hostSort(keyColumn(keys, dtype), {}, { sorted, values: { view: values, bytes: width }, moved });
       const expected = referenceArgsort(bytesOf(keys), dtype);
       t.true(same(moved, pick(values, width, expected)));

@@ -25,7 +25,7 @@ test.after.always(async () => {
 /** Skew of every kind, and NaNs of every kind. */
 const DISTRIBUTIONS: readonly Distribution[] = ['uniform', 'constant', 'two', 'sorted', 'special'];
 
-const SPREAD = { tuning: { spread: 2 } } as const;
+const TWO_DEVICES = { tuning: { spread: 2 } } as const;
 
 /** Like `deepEqual`, but fast for large arrays. */
 const same = (a: ArrayBufferView, b: ArrayBufferView): boolean => bytesOf(a).equals(bytesOf(b));
@@ -53,19 +53,19 @@ for (const dtype of DTYPES) {
       for (const order of orders) {
         const options = { dtype, ...order };
         const why = `${distribution} ${JSON.stringify(order)}`;
-        const sorted = await both.sort(keys, { ...options, ...SPREAD });
+        const sorted = await both.sort(keys, { ...options, ...TWO_DEVICES });
         t.true(same(sorted, await host.sort(keys, options)), why);
-        const positions = await both.argsort(keys, { ...options, ...SPREAD });
+        const positions = await both.argsort(keys, { ...options, ...TWO_DEVICES });
         t.true(same(positions, await host.argsort(keys, options)), why);
         const values = keysOf('u64', 'uniform', 3001) as BigUint64Array;
-        const pairs = await both.sortPairs(keys, values, { ...options, ...SPREAD });
+        const pairs = await both.sortPairs(keys, values, { ...options, ...TWO_DEVICES });
         const expected = await host.sortPairs(keys, values, options);
         t.true(same(pairs.keys, expected.keys), why);
         t.true(same(pairs.values, expected.values), why);
         for (const k of [1, 100, 2000]) {
           const { descending = false, ...rest } = options;
           const of = { ...rest, largest: descending };
-          const top = await both.topK(keys, k, { ...of, ...SPREAD });
+          const top = await both.topK(keys, k, { ...of, ...TWO_DEVICES });
           const wanted = await host.topK(keys, k, of);
           t.true(same(top.keys, wanted.keys), `${k} of ${why}`);
           t.true(same(top.indices, wanted.indices), `${k} of ${why}`);
@@ -79,7 +79,7 @@ test('values of any width move with their keys', async (t) => {
   const keys = keysOf('u16', 'uniform', 2000);
   for (const bytes of [3, 16]) {
     const values = keysOf('u8', 'uniform', 2000 * bytes) as Uint8Array;
-    const pairs = await both.sortPairs(keys, values, SPREAD);
+    const pairs = await both.sortPairs(keys, values, TWO_DEVICES);
     const expected = await host.sortPairs(keys, values);
     t.true(same(pairs.keys, expected.keys) && same(pairs.values, expected.values), `${bytes}`);
   }
@@ -114,18 +114,18 @@ test('large sorts are measured first, and the report names the shares and the re
     /alone: .* expected, .* spread over 2|spread over 2 devices: .* expected/,
   );
   t.is(reports.length, 1);
-  t.true(same(await both.sort(keys, { ...SPREAD, onReport, verify: true }), expected));
-  const [, spread] = reports;
-  t.is(spread?.shares?.length, 2);
+  t.true(same(await both.sort(keys, { ...TWO_DEVICES, onReport, verify: true }), expected));
+  const [, sharded] = reports;
+  t.is(sharded?.shares?.length, 2);
   t.is(
-    spread?.shares?.reduce((sum, { n }) => sum + n, 0),
+    sharded?.shares?.reduce((sum, { n }) => sum + n, 0),
     keys.length,
   );
   t.deepEqual(
-    spread?.shares?.map(({ device }) => device.id ?? '').sort(),
+    sharded?.shares?.map(({ device }) => device.id ?? '').sort(),
     both.devices.map(({ id }) => id).sort(),
   );
-  t.deepEqual(spread?.verified, { order: true, permutation: true });
+  t.deepEqual(sharded?.verified, { order: true, permutation: true });
   t.true(same(await both.sort(keys, { tuning: { spread: 1 }, onReport }), expected));
   t.is(reports[2]?.shares, undefined);
 });
@@ -134,17 +134,17 @@ test('two devices sort in place, into given arrays and through the functions of 
   const keys = keysOf('f64', 'uniform', 30_000) as Float64Array;
   const expected = await host.sort(keys);
   const into = new Float64Array(keys.length);
-  t.is(await both.sort(keys, { into, ...SPREAD }), into);
+  t.is(await both.sort(keys, { into, ...TWO_DEVICES }), into);
   t.deepEqual(into, expected);
   const own = keys.slice();
-  t.is(await both.sortInPlace(own, SPREAD), own);
+  t.is(await both.sortInPlace(own, TWO_DEVICES), own);
   t.deepEqual(own, expected);
-  t.deepEqual(await clsort.sort(keys, { devices: [BASIC, 'all'], ...SPREAD }), expected);
+  t.deepEqual(await clsort.sort(keys, { devices: [BASIC, 'all'], ...TWO_DEVICES }), expected);
   t.deepEqual(await clsort.topK(keys, 1, { devices: [PLATFORM] }), await host.topK(keys, 1));
   await clsort.close();
 });
 
-test('keys in resizable memory are sorted by two devices and can be spread', async (t) => {
+test('keys in resizable memory are sorted by two devices and can be sharded', async (t) => {
   const keys = keysOf('u32', 'uniform', 30_000) as Uint32Array;
   const resizable = (): Uint32Array<ArrayBuffer> => {
     // ES2024, which Node 20 has.
@@ -154,22 +154,22 @@ test('keys in resizable memory are sorted by two devices and can be spread', asy
     return own;
   };
   const expected = await host.sort(keys);
-  t.true(same(await both.sort(resizable(), SPREAD), expected));
-  t.true(same(await both.argsort(resizable(), SPREAD), await host.argsort(keys)));
-  t.true(same((await both.sortPairs(resizable(), resizable(), SPREAD)).values, expected));
-  t.true(same(await both.sortInPlace(resizable(), SPREAD), expected));
-  t.deepEqual((await both.topK(resizable(), 9, SPREAD)).keys, (await host.topK(keys, 9)).keys);
+  t.true(same(await both.sort(resizable(), TWO_DEVICES), expected));
+  t.true(same(await both.argsort(resizable(), TWO_DEVICES), await host.argsort(keys)));
+  t.true(same((await both.sortPairs(resizable(), resizable(), TWO_DEVICES)).values, expected));
+  t.true(same(await both.sortInPlace(resizable(), TWO_DEVICES), expected));
+  t.deepEqual((await both.topK(resizable(), 9, TWO_DEVICES)).keys, (await host.topK(keys, 9)).keys);
   const fresh = await Sorter.open({ devices: [PLATFORM] }); // has measured nothing yet
-  using spread = await fresh.upload(resizable(), { spread: true });
+  using sharded = await fresh.upload(resizable(), { spread: true });
   const into = resizable();
-  await (await fresh.sort(spread)).readInto(into);
+  await (await fresh.sort(sharded)).readInto(into);
   t.true(same(into, expected));
   await fresh.close();
 });
 
 test('many concurrent calls, large and small, each get their own result', async (t) => {
   const arrays = Array.from({ length: 24 }, (_, i) => keysOf('u32', 'uniform', 1000 + 5000 * i, BigInt(i)));
-  const sorted = await Promise.all(arrays.map((keys, i) => both.sort(keys, i % 2 ? SPREAD : {})));
+  const sorted = await Promise.all(arrays.map((keys, i) => both.sort(keys, i % 2 ? TWO_DEVICES : {})));
   for (const [i, keys] of arrays.entries()) t.true(same(sorted[i] as Uint32Array, await host.sort(keys)));
 });
 
@@ -187,22 +187,22 @@ test('other operations and device arrays use the best device', async (t) => {
 
 test('a signal aborts a sort, and the next one is correct', async (t) => {
   const keys = keysOf('u32', 'uniform', 2 ** 20);
-  await t.throwsAsync(both.sort(keys, { ...SPREAD, signal: AbortSignal.abort() }), {
+  await t.throwsAsync(both.sort(keys, { ...TWO_DEVICES, signal: AbortSignal.abort() }), {
     instanceOf: AbortedError,
   });
   const controller = new AbortController();
-  const call = both.sort(keys, { ...SPREAD, signal: controller.signal });
+  const call = both.sort(keys, { ...TWO_DEVICES, signal: controller.signal });
   setImmediate(() => controller.abort());
   await call.then(
     (sorted) => t.true(same(sorted, keys.toSorted())), // it was measured before
     (error: unknown) => t.true(error instanceof AbortedError),
   );
-  t.true(same(await both.sort(keys, SPREAD), keys.toSorted()));
+  t.true(same(await both.sort(keys, TWO_DEVICES), keys.toSorted()));
 });
 
 test('an array that is detached during a sort rejects it', async (t) => {
   const keys = keysOf('u32', 'uniform', 2 ** 20) as Uint32Array;
-  const call = both.sort(keys, SPREAD);
+  const call = both.sort(keys, TWO_DEVICES);
   structuredClone(keys.buffer, { transfer: [keys.buffer as ArrayBuffer] });
   await t.throwsAsync(call, { instanceOf: InputError });
 });
@@ -235,13 +235,13 @@ test('devices are given by one option, and unknown names are rejected', async (t
 test('two devices sort empty arrays, single keys and views at any offset', async (t) => {
   for (const n of [0, 1, 2, 3]) {
     const keys = Uint32Array.from({ length: n }, (_, i) => n - i) as KeyArray;
-    t.deepEqual(await both.sort(keys, SPREAD), keys.toSorted());
-    t.deepEqual((await both.topK(keys, 5, { ...SPREAD, largest: false })).keys, keys.toSorted());
+    t.deepEqual(await both.sort(keys, TWO_DEVICES), keys.toSorted());
+    t.deepEqual((await both.topK(keys, 5, { ...TWO_DEVICES, largest: false })).keys, keys.toSorted());
   }
   const bytes = keysOf('u8', 'uniform', 4001) as Uint8Array;
   const odd = bytes.subarray(1);
   t.deepEqual(
-    bytesOf(await both.sort(odd, { dtype: 'u32', ...SPREAD })),
+    bytesOf(await both.sort(odd, { dtype: 'u32', ...TWO_DEVICES })),
     bytesOf(await host.sort(odd, { dtype: 'u32' })),
   );
 });

@@ -44,7 +44,7 @@ class FailingSession implements Session {
 
 const keys = keysOf('u32', 'uniform', 50_000) as Uint32Array;
 const expected = keys.toSorted();
-const SPREAD = { tuning: { spread: 2 } } as const;
+const TWO_DEVICES = { tuning: { spread: 2 } } as const;
 
 const same = (a: ArrayBufferView, b: ArrayBufferView): boolean =>
   Buffer.from(a.buffer as ArrayBuffer, a.byteOffset, a.byteLength).equals(
@@ -62,8 +62,8 @@ test.before(async () => {
   const [first] = sessions as [FailingSession];
   const workers = sessions.map((session) => new DeviceWorker(session, onWarning));
   sorter = new SorterOperations(first, onWarning, undefined, new DeviceGroup(workers, onWarning));
-  await sorter.sort(keys, SPREAD); // both are measured
-  await sorter.topK(keys, 10, SPREAD);
+  await sorter.sort(keys, TWO_DEVICES); // both are measured
+  await sorter.topK(keys, 10, TWO_DEVICES);
 });
 test.beforeEach(() => {
   warnings = [];
@@ -76,15 +76,15 @@ const lost = new DeviceLostError('the card has gone');
 test.serial('the share of a lost device is sorted by the other device, whichever is lost', async (t) => {
   for (const session of sessions) {
     session.fault = { after: 0, error: lost };
-    t.true(same(await sorter.sort(keys, SPREAD), expected));
+    t.true(same(await sorter.sort(keys, TWO_DEVICES), expected));
     t.is(warnings.length, 1);
     t.regex(warnings[0] ?? '', /failed: the card has gone; its share goes to/);
     warnings = [];
     session.fault = { after: 0, error: lost };
-    const order = await sorter.argsort(keys, { ...SPREAD, descending: true, verify: true });
+    const order = await sorter.argsort(keys, { ...TWO_DEVICES, descending: true, verify: true });
     t.true(order.every((p, i) => keys[p] === expected[keys.length - 1 - i]));
     session.fault = { after: 0, error: lost };
-    t.deepEqual([...(await sorter.topK(keys, 3, SPREAD)).keys], [...expected.slice(-3).reverse()]);
+    t.deepEqual([...(await sorter.topK(keys, 3, TWO_DEVICES)).keys], [...expected.slice(-3).reverse()]);
     session.fault = undefined;
     warnings = [];
   }
@@ -95,7 +95,7 @@ test.serial('a device without memory for its share leaves it to another and warn
   const [first] = sessions as [FailingSession];
   first.fault = { after: 0, error: new MemoryError('no room') };
   const onWarning = ({ code }: ClsortError) => warningCodes.push(code);
-  t.true(same(await sorter.sort(keys, { ...SPREAD, onWarning }), expected));
+  t.true(same(await sorter.sort(keys, { ...TWO_DEVICES, onWarning }), expected));
   t.deepEqual(warningCodes, ['ERR_CLSORT_MEMORY']);
   t.deepEqual(warnings, []);
 });
@@ -103,15 +103,15 @@ test.serial('a device without memory for its share leaves it to another and warn
 test.serial('the call rejects with the device error if no device is left', async (t) => {
   for (const session of sessions) session.fault = { after: 0, error: lost };
   const into = new Uint32Array(keys.length);
-  t.is(await t.throwsAsync(sorter.sort(keys, { ...SPREAD, into })), lost);
+  t.is(await t.throwsAsync(sorter.sort(keys, { ...TWO_DEVICES, into })), lost);
   for (const session of sessions) session.fault = undefined;
-  t.true(same(await sorter.sort(keys, { ...SPREAD, into }), expected));
+  t.true(same(await sorter.sort(keys, { ...TWO_DEVICES, into }), expected));
 });
 
 test.serial('a passed deadline rejects the call, and no other device starts', async (t) => {
   const [first] = sessions as [FailingSession];
   first.fault = { after: 0, error: new TimeoutError('too late') };
-  await t.throwsAsync(sorter.sort(keys, { ...SPREAD, timeout: 100 }), { instanceOf: TimeoutError });
+  await t.throwsAsync(sorter.sort(keys, { ...TWO_DEVICES, timeout: 100 }), { instanceOf: TimeoutError });
   t.deepEqual(warnings, []);
 });
 
@@ -119,7 +119,7 @@ test.serial('a device that fails while it is measured is left out', async (t) =>
   const [first, second] = sessions as [FailingSession, FailingSession];
   second.fault = { after: 0, error: lost };
   const wide = keysOf('u64', 'uniform', 20_000) as BigUint64Array;
-  const sorted = await sorter.sort(wide, SPREAD);
+  const sorted = await sorter.sort(wide, TWO_DEVICES);
   t.true(same(sorted, wide.toSorted()));
   t.regex(warnings[0] ?? '', /takes no part: the card has gone/);
   second.fault = undefined;

@@ -151,7 +151,7 @@ for (const [name, key] of Object.entries(skewed)) {
   });
 }
 
-test('several pieces are split, and a share without a sink is skipped', async (t) => {
+test('several pieces are split, and a share without a writer is skipped', async (t) => {
   const n = 9_000_003; // of 32 MiB each
   const keys = keysOf('u32', 'uniform', n) as Uint32Array;
   const job = jobOf('u32', keys, {});
@@ -168,7 +168,7 @@ test('several pieces are split, and a share without a sink is skipped', async (t
   );
   const border = writers[0]?.positions
     .subarray(0, writers[0].count)
-    .reduce((most, p) => Math.max(most, keys[p] ?? 0), 0);
+    .reduce((maxReserved, p) => Math.max(maxReserved, keys[p] ?? 0), 0);
   t.true(writers[1]?.positions.subarray(0, writers[1].count).every((p) => (keys[p] ?? 0) >= (border ?? 0)));
 });
 
@@ -183,26 +183,26 @@ test('keys with a bit window stay in input order, whichever thread finishes firs
   }
 });
 
-test('a sink that allocates ahead receives pieces in order', async (t) => {
+test('a writer that allocates ahead receives pieces in order', async (t) => {
   const n = 4 * 2 ** 23 + 5; // in five pieces
   const keys = keysOf('u32', 'uniform', n) as Uint32Array;
   const { moved: _, ...job } = jobOf('u32', keys, {});
-  let most = 0;
+  let maxReserved = 0;
   const writers = [0, 1].map(() => {
-    const rooms: Uint8Array[] = [];
+    const reserved: Uint8Array[] = [];
     const came: Uint8Array[] = [];
     const reserve = async () => {
-      rooms.push(new Uint8Array(2 ** 25));
-      most = Math.max(most, rooms.length - came.length);
-      return { keys: rooms.at(-1) as Uint8Array };
+      reserved.push(new Uint8Array(2 ** 25));
+      maxReserved = Math.max(maxReserved, reserved.length - came.length);
+      return { keys: reserved.at(-1) as Uint8Array };
     };
     const pieceWritten = (count: number) => {
-      came.push((rooms[came.length] as Uint8Array).subarray(0, 4 * count));
+      came.push((reserved[came.length] as Uint8Array).subarray(0, 4 * count));
     };
     return { reservesAhead: true, reserve, pieceWritten, came };
   });
   await new Partitioner(job, [1, 1]).partitionInto(writers);
-  t.is(most, MAX_CONCURRENT_PIECES);
+  t.is(maxReserved, MAX_CONCURRENT_PIECES);
   for (let p = 0; p < 5; p++) {
     const both = Buffer.concat(writers.map(({ came }) => came[p] as Uint8Array));
     const piece = keys.subarray(p * 2 ** 23, (p + 1) * 2 ** 23);

@@ -13,7 +13,7 @@ import { keysOf } from '../../distributions.js';
 import { referenceSort } from '../../reference.js';
 import { type SeparateWorker, separateGroup } from './separate-group.js';
 
-const SPREAD = { tuning: { spread: 2 } } as const;
+const TWO_DEVICES = { tuning: { spread: 2 } } as const;
 const warnings: string[] = [];
 const onWarning = ({ message }: Error): void => {
   warnings.push(message);
@@ -74,7 +74,7 @@ test.serial('keys of every type that threads divide are sorted like on one devic
       for (const options of [{}, { descending: true }, { nan: 'first' }] as const) {
         const keys = keysOf(dtype, distribution, 30_001) as KeyArray;
         fed.clear();
-        const sorted = await sorter.sort(keys, { dtype, ...options, ...SPREAD } as never);
+        const sorted = await sorter.sort(keys, { dtype, ...options, ...TWO_DEVICES } as never);
         const expected = referenceSort(bytesOf(keys), dtype, options);
         t.is(Buffer.compare(bytesOf(sorted as KeyArray), expected), 0, `${dtype} ${distribution}`);
         t.deepEqual(
@@ -166,12 +166,12 @@ test.serial('positions and values, and keys with a bit window, are transferred i
   const order = Uint32Array.from(keys.keys()).sort(
     (a, b) => (keys[a] as number) - (keys[b] as number) || a - b,
   );
-  t.deepEqual(await sorter.argsort(keys, SPREAD), order);
+  t.deepEqual(await sorter.argsort(keys, TWO_DEVICES), order);
   const byLow = [...keys]
     .map((key, i) => [key & 0xff, i] as const)
     .sort((a, b) => a[0] - b[0] || a[1] - b[1]);
   t.deepEqual(
-    await sorter.sort(keys, { bits: [0, 8], ...SPREAD }),
+    await sorter.sort(keys, { bits: [0, 8], ...TWO_DEVICES }),
     Uint32Array.from(byLow, ([, i]) => keys[i] as number),
   );
   t.is(fed.size, 0);
@@ -182,7 +182,7 @@ test.serial('a device that fails during its upload leaves its share to the other
   for (const worker of [0, 1]) {
     for (const before of [true, false]) {
       fault = { worker, before };
-      t.true(same(await sorter.sort(keys, SPREAD), keys.toSorted()), `${worker} ${before}`);
+      t.true(same(await sorter.sort(keys, TWO_DEVICES), keys.toSorted()), `${worker} ${before}`);
       t.regex(warnings.splice(0).join(), /the bus has gone; its share goes to/);
     }
   }
@@ -190,10 +190,12 @@ test.serial('a device that fails during its upload leaves its share to the other
 
 test.serial('many concurrent sorts are correct, and an aborted one rejects', async (t) => {
   const many = Array.from({ length: 12 }, (_, i) => keysOf('u32', 'uniform', 20_000 + i) as Uint32Array);
-  const sorted = await Promise.all(many.map((keys) => sorter.sort(keys, SPREAD)));
+  const sorted = await Promise.all(many.map((keys) => sorter.sort(keys, TWO_DEVICES)));
   for (const [i, keys] of many.entries()) t.true(same(sorted[i] as Uint32Array, keys.toSorted()));
   const signal = AbortSignal.abort();
-  await t.throwsAsync(sorter.sort(many[0] as Uint32Array, { ...SPREAD, signal }), { name: 'AbortError' });
+  await t.throwsAsync(sorter.sort(many[0] as Uint32Array, { ...TWO_DEVICES, signal }), {
+    name: 'AbortError',
+  });
 });
 
 test.serial('memory for pieces is released if not all of it can be allocated', (t) => {

@@ -39,10 +39,10 @@ for (const dtype of DTYPES) {
     for (const distribution of DISTRIBUTIONS) {
       const n = 9001;
       const keys = keysOf(dtype, distribution, n);
-      using spread = await both.upload(keys, { dtype, spread: true });
-      t.is(spread.parts.length, 2);
-      t.true(spread.parts.every((part) => part > 0));
-      t.true(same(await spread.read(), keys));
+      using sharded = await both.upload(keys, { dtype, spread: true });
+      t.is(sharded.parts.length, 2);
+      t.true(sharded.parts.every((part) => part > 0));
+      t.true(same(await sharded.read(), keys));
       const orders: SortOptions[] = [
         {},
         { descending: true },
@@ -52,20 +52,20 @@ for (const dtype of DTYPES) {
       for (const order of orders) {
         const why = `${distribution} ${JSON.stringify(order)}`;
         const options = { dtype, ...order };
-        using sorted = await both.sort(spread, order);
-        t.deepEqual(sorted.parts, spread.parts, 'balanced, whatever the keys are');
+        using sorted = await both.sort(sharded, order);
+        t.deepEqual(sorted.parts, sharded.parts, 'balanced, whatever the keys are');
         t.true(same(await sorted.read(), await host.sort(keys, options)), why);
-        using positions = await both.argsort(spread, order);
+        using positions = await both.argsort(sharded, order);
         t.true(same(await positions.read(), await host.argsort(keys, options)), why);
         const values = keysOf('u64', 'uniform', n) as BigUint64Array;
         using beside = await both.upload(values, { spread: true });
-        const pairs = await both.sortPairs(spread, beside, { ...order, verify: true });
+        const pairs = await both.sortPairs(sharded, beside, { ...order, verify: true });
         const expected = await host.sortPairs(keys, values, options);
         t.true(same(await pairs.keys.read(), expected.keys), why);
         t.true(same(await pairs.values.read(), expected.values), why);
         for (const k of [0, 1, 500, 9001]) {
           const { descending = false, ...rest } = order;
-          const top = await both.topK(spread, k, { ...rest, largest: descending });
+          const top = await both.topK(sharded, k, { ...rest, largest: descending });
           const wanted = await host.topK(keys, k, { dtype, ...rest, largest: descending });
           t.true(same(top.keys, wanted.keys), `${k} of ${why}`);
           t.true(same(top.indices, wanted.indices), `${k} of ${why}`);
@@ -76,13 +76,13 @@ for (const dtype of DTYPES) {
 
   test(`${dtype}: reductions of sharded arrays match the host`, async (t) => {
     const keys = keysOf(dtype, 'uniform', 3000);
-    using spread = await both.upload(keys, { dtype, spread: true });
+    using sharded = await both.upload(keys, { dtype, spread: true });
     for (const op of ['sum', 'min', 'max'] as const) {
       if (dtype === 'f16' && op === 'sum') {
-        await t.throwsAsync(both.reduce(spread, op), { instanceOf: UnsupportedError });
+        await t.throwsAsync(both.reduce(sharded, op), { instanceOf: UnsupportedError });
         continue;
       }
-      const [found, expected] = [await both.reduce(spread, op), await host.reduce(keys, op, { dtype })];
+      const [found, expected] = [await both.reduce(sharded, op), await host.reduce(keys, op, { dtype })];
       if (op === 'sum' && typeof expected === 'number' && !Number.isNaN(expected)) {
         t.true(Math.abs(Number(found) - expected) <= Math.abs(expected) * 1e-3 || found === expected);
       } else t.is(found, expected);
@@ -93,12 +93,12 @@ for (const dtype of DTYPES) {
 test('sharded arrays of few or no elements are sorted and reduced', async (t) => {
   for (const n of [0, 1, 2, 3]) {
     const keys = Int32Array.from({ length: n }, (_, i) => n - i);
-    using spread = await both.upload(keys, { spread: true });
-    using sorted = await both.sort(spread);
+    using sharded = await both.upload(keys, { spread: true });
+    using sorted = await both.sort(sharded);
     t.deepEqual(await sorted.read(), keys.toSorted());
-    using positions = await both.argsort(spread);
+    using positions = await both.argsort(sharded);
     t.deepEqual(await positions.read(), Uint32Array.from(keys.keys()).reverse());
-    if (n > 0) t.is(await both.reduce(spread, 'max'), n);
+    if (n > 0) t.is(await both.reduce(sharded, 'max'), n);
   }
   using none = await both.upload(new Float32Array(0), { spread: true });
   t.is(await both.reduce(none, 'sum'), 0);
@@ -107,27 +107,27 @@ test('sharded arrays of few or no elements are sorted and reduced', async (t) =>
 
 test('ranges of a sharded array can be read, and ranges outside of it are rejected', async (t) => {
   const keys = keysOf('u16', 'uniform', 1000) as Uint16Array;
-  using spread = await both.upload(keys, { spread: true });
-  const [first = 0] = spread.parts;
-  t.deepEqual(await spread.read(first - 3, 7), keys.slice(first - 3, first + 4));
-  t.deepEqual(await spread.read(999), keys.slice(999));
-  t.deepEqual(await spread.read(0, 0), new Uint16Array(0));
+  using sharded = await both.upload(keys, { spread: true });
+  const [first = 0] = sharded.parts;
+  t.deepEqual(await sharded.read(first - 3, 7), keys.slice(first - 3, first + 4));
+  t.deepEqual(await sharded.read(999), keys.slice(999));
+  t.deepEqual(await sharded.read(0, 0), new Uint16Array(0));
   const into = new Uint16Array(9);
-  await spread.readInto(into.subarray(1, 8), first - 3);
+  await sharded.readInto(into.subarray(1, 8), first - 3);
   t.deepEqual(into, Uint16Array.of(0, ...keys.slice(first - 3, first + 4), 0));
   const bytes = new Uint8Array(8).subarray(1, 7);
-  await spread.readInto(bytes, first - 1);
+  await sharded.readInto(bytes, first - 1);
   t.deepEqual(new Uint16Array(bytes.slice().buffer), keys.slice(first - 1, first + 2), 'bytes anywhere');
-  await t.throwsAsync(spread.readInto(into, keys.length - 8), { instanceOf: InputError });
-  await t.throwsAsync(spread.read(990, 11), { instanceOf: InputError });
-  await t.throwsAsync(spread.read(-1), { instanceOf: InputError });
+  await t.throwsAsync(sharded.readInto(into, keys.length - 8), { instanceOf: InputError });
+  await t.throwsAsync(sharded.read(990, 11), { instanceOf: InputError });
+  await t.throwsAsync(sharded.read(-1), { instanceOf: InputError });
 });
 
 test('sort accepts promises of sharded arrays and reports the share of each device', async (t) => {
   const keys = keysOf('f32', 'uniform', 20_000) as Float32Array;
   const reports: SortReport[] = [];
-  const spread = both.upload(keys, { spread: true });
-  const sorted = await both.sort(both.sort(spread), { onReport: (report) => reports.push(report) });
+  const sharded = both.upload(keys, { spread: true });
+  const sorted = await both.sort(both.sort(sharded), { onReport: (report) => reports.push(report) });
   t.true(same(await sorted.read(), await host.sort(keys)));
   t.is(reports.length, 1);
   t.is(reports[0]?.n, keys.length);
@@ -135,8 +135,8 @@ test('sort accepts promises of sharded arrays and reports the share of each devi
 });
 
 test('operations that do not support sharded arrays reject them', async (t) => {
-  const spread = await both.upload(Uint32Array.of(3, 1, 2), { spread: true });
-  const untyped = spread as unknown as Uint32Array;
+  const sharded = await both.upload(Uint32Array.of(3, 1, 2), { spread: true });
+  const untyped = sharded as unknown as Uint32Array;
   for (const call of [
     () => both.unique(untyped),
     () => both.scan(untyped),
@@ -151,37 +151,37 @@ test('operations that do not support sharded arrays reject them', async (t) => {
       message: /sort, argsort, sortPairs, topK and reduce/,
     });
   }
-  await t.throwsAsync(both.sort(spread, { into: spread }), { instanceOf: UsageError });
-  await t.throwsAsync(both.sort(spread, { dtype: 'i32' }), { instanceOf: UsageError });
-  await t.throwsAsync(both.sortPairs(spread, Uint32Array.of(1, 2, 3)), { instanceOf: InputError });
-  await t.throwsAsync(both.sortPairs(spread, spread), { instanceOf: InputError });
+  await t.throwsAsync(both.sort(sharded, { into: sharded }), { instanceOf: UsageError });
+  await t.throwsAsync(both.sort(sharded, { dtype: 'i32' }), { instanceOf: UsageError });
+  await t.throwsAsync(both.sortPairs(sharded, Uint32Array.of(1, 2, 3)), { instanceOf: InputError });
+  await t.throwsAsync(both.sortPairs(sharded, sharded), { instanceOf: InputError });
   const two = await both.upload(Uint32Array.of(3, 1), { spread: true });
-  await t.throwsAsync(both.sortPairs(spread, two), { instanceOf: InputError });
-  await t.throwsAsync(host.sort(spread), { instanceOf: UsageError, message: /another Sorter/ });
-  spread.dispose();
-  spread.dispose();
-  await t.throwsAsync(both.sort(spread), { instanceOf: UsageError, message: /disposed/ });
-  await t.throwsAsync(spread.read(), { instanceOf: UsageError });
+  await t.throwsAsync(both.sortPairs(sharded, two), { instanceOf: InputError });
+  await t.throwsAsync(host.sort(sharded), { instanceOf: UsageError, message: /another Sorter/ });
+  sharded.dispose();
+  sharded.dispose();
+  await t.throwsAsync(both.sort(sharded), { instanceOf: UsageError, message: /disposed/ });
+  await t.throwsAsync(sharded.read(), { instanceOf: UsageError });
 });
 
 test('one device and the host sort sharded arrays of one part', async (t) => {
   await using one = await Sorter.open({ device: poclNames()[1] });
   for (const sorter of [one, host]) {
-    const spread = await sorter.upload(Uint8Array.of(3, 1, 2) as KeyArray, { spread: true });
-    t.true(spread instanceof ShardedArray);
-    t.deepEqual(await (await sorter.sort(spread)).read(), Uint8Array.of(1, 2, 3) as never);
-    t.deepEqual(await (await sorter.argsort(spread)).read(), Uint32Array.of(1, 2, 0));
+    const sharded = await sorter.upload(Uint8Array.of(3, 1, 2) as KeyArray, { spread: true });
+    t.true(sharded instanceof ShardedArray);
+    t.deepEqual(await (await sorter.sort(sharded)).read(), Uint8Array.of(1, 2, 3) as never);
+    t.deepEqual(await (await sorter.argsort(sharded)).read(), Uint32Array.of(1, 2, 0));
   }
 });
 
 test.serial('large sharded arrays move between devices in pieces and release their memory', async (t) => {
   const n = 2 ** 22 + 2 ** 20;
   const keys = keysOf('u64', 'reversed', n) as BigUint64Array;
-  const spread = await both.upload(keys, { spread: true });
-  const sorted = await both.sort(spread);
+  const sharded = await both.upload(keys, { spread: true });
+  const sorted = await both.sort(sharded);
   t.true(same(await sorted.read(), keys.toReversed()));
   t.true(both.memory().used >= 2 * keys.byteLength);
-  spread.dispose();
+  sharded.dispose();
   sorted.dispose();
   // They are released when no call is pending.
   while (both.memory().used >= keys.byteLength) await setImmediate();
@@ -191,13 +191,13 @@ test.serial('large sharded arrays move between devices in pieces and release the
 
 test('a disposed sharded array stays valid until earlier calls are done', async (t) => {
   const keys = keysOf('u32', 'uniform', 30_000) as Uint32Array;
-  const spread = await both.upload(keys, { spread: true });
+  const sharded = await both.upload(keys, { spread: true });
   const values = await both.upload(keys, { spread: true });
-  const read = spread.read();
-  const [sorted, pairs] = [both.sort(spread), both.sortPairs(spread, values)];
-  const [positions, top] = [both.argsort(spread), both.topK(spread, 5)];
-  const least = both.reduce(spread, 'min');
-  spread.dispose();
+  const read = sharded.read();
+  const [sorted, pairs] = [both.sort(sharded), both.sortPairs(sharded, values)];
+  const [positions, top] = [both.argsort(sharded), both.topK(sharded, 5)];
+  const minimum = both.reduce(sharded, 'min');
+  sharded.dispose();
   values.dispose();
   const inOrder = keys.toSorted();
   t.deepEqual(await read, keys);
@@ -205,7 +205,7 @@ test('a disposed sharded array stays valid until earlier calls are done', async 
   t.deepEqual(await (await pairs).values.read(), inOrder);
   t.deepEqual(await (await positions).read(), await host.argsort(keys));
   t.deepEqual((await top).keys, inOrder.slice(-5).reverse());
-  t.is(await least, inOrder[0] as number);
+  t.is(await minimum, inOrder[0] as number);
 });
 
 test('free and close wait for calls on sharded arrays', async (t) => {
@@ -220,25 +220,25 @@ test('free and close wait for calls on sharded arrays', async (t) => {
   };
   const uploaded = noted('upload', sorter.upload(keys, { spread: true }));
   await noted('free', sorter.free(keys));
-  const spread = await uploaded;
+  const sharded = await uploaded;
   const into = sorter.alloc('u32', 2 ** 20);
-  const read = noted('read', spread.readInto(into));
+  const read = noted('read', sharded.readInto(into));
   await noted('free', sorter.free(into));
   await read;
   const calls = [
     noted('upload', sorter.upload(new Uint32Array(2 ** 20), { spread: true })),
-    noted('sort', sorter.sort(spread)),
+    noted('sort', sorter.sort(sharded)),
   ];
   await noted('close', sorter.close());
   await Promise.all(calls);
   t.deepEqual(done, ['upload', 'free', 'read', 'free', 'upload', 'sort', 'close']);
-  await t.throwsAsync(sorter.sort(spread), { instanceOf: UsageError, message: /closed/ });
+  await t.throwsAsync(sorter.sort(sharded), { instanceOf: UsageError, message: /closed/ });
 });
 
 test('an aborted signal rejects the sort of a sharded array', async (t) => {
-  const spread = await both.upload(keysOf('u32', 'uniform', 1000), { spread: true });
-  await t.throwsAsync(both.sort(spread, { signal: AbortSignal.abort() }), { name: 'AbortError' });
-  t.is((await both.sort(spread)).length, 1000);
+  const sharded = await both.upload(keysOf('u32', 'uniform', 1000), { spread: true });
+  await t.throwsAsync(both.sort(sharded, { signal: AbortSignal.abort() }), { name: 'AbortError' });
+  t.is((await both.sort(sharded)).length, 1000);
 });
 
 test.serial('an empty sharded array does not determine the parts of later arrays', async (t) => {

@@ -43,11 +43,11 @@ async function changeKey(device: Device | undefined, { place, n, info }: Column,
   await device?.queue.finish();
 }
 
-/** The same object with another member. */
-const replacing = <T extends object>(target: T, member: string, by: unknown): T =>
+/** The same object with another property. */
+const replacing = <T extends object>(target: T, property: string, by: unknown): T =>
   new Proxy(target, {
     get: (_, name) => {
-      if (name === member) return by;
+      if (name === property) return by;
       const value = Reflect.get(target, name, target) as unknown;
       return typeof value === 'function' ? value.bind(target) : value;
     },
@@ -59,9 +59,9 @@ function faulty(backend: Backend, step: Step, resultOf: (args: unknown[]) => Col
     const columns = backend.columns(by);
     const { kernels: steps } = columns;
     const wrong = async (...args: unknown[]) => {
-      const told = await (steps[step] as (...all: unknown[]) => Promise<unknown>).apply(steps, args);
+      const result = await (steps[step] as (...all: unknown[]) => Promise<unknown>).apply(steps, args);
       await spoil(resultOf(args));
-      return told;
+      return result;
     };
     return replacing(columns, 'kernels', replacing(steps, step, wrong));
   };
@@ -270,8 +270,8 @@ ava.serial('float sums and products outside of their error bounds are found', as
       }
     }
     // Neither an overflow nor the results after it are errors.
-    const most = dtype === 'f32' ? 3e38 : 1.7e308;
-    const large = Floats.of(most, most, -most);
+    const largest = dtype === 'f32' ? 3e38 : 1.7e308;
+    const large = Floats.of(largest, largest, -largest);
     const from = column(dtype, 3, large);
     const infinite = column(dtype, 3, Floats.of(large[0] as number, Number.POSITIVE_INFINITY, Number.NaN));
     t.is((await checks.scan(from, infinite, 'sum', true))(), undefined);

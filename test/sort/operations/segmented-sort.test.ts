@@ -15,10 +15,10 @@ test('the algorithms for segments are those that declare support for them', (t) 
 test('segment offsets are copied, and the longest segment is computed', (t) => {
   const offsets = Uint32Array.of(0, 3, 3, 10, 12);
   for (const given of [offsets, [...offsets]]) {
-    const { offsets: kept, longest } = segmentColumn(given, 12);
+    const { offsets: copy, longest } = segmentColumn(given, 12);
     t.is(longest, 7);
-    t.deepEqual(kept.place, offsets as never);
-    t.not(kept.place, offsets as never);
+    t.deepEqual(copy.place, offsets as never);
+    t.not(copy.place, offsets as never);
   }
   t.is(segmentColumn(Uint32Array.of(0), 0).longest, 0);
 });

@@ -80,9 +80,9 @@ forEachSorter((title, open, small) => {
           const chosen = places.filter(isChosen);
           const all = [...chosen, ...places.filter((i) => !isChosen(i))];
           const what = `${n} ${by instanceof Uint8Array ? 'mask' : Object.entries(by)} seed ${SEED}`;
-          const kept = await sorter.filter(keys, by, { dtype });
-          t.is(kept.constructor, keys.constructor);
-          t.true(same(kept, picked(keys, dtype, chosen)), `filter ${what}`);
+          const filtered = await sorter.filter(keys, by, { dtype });
+          t.is(filtered.constructor, keys.constructor);
+          t.true(same(filtered, picked(keys, dtype, chosen)), `filter ${what}`);
           const parted = await sorter.partition(keys, by, { dtype });
           t.is(parted.count, chosen.length, what);
           t.true(same(parted.keys, picked(keys, dtype, all)), `partition ${what}`);

@@ -37,8 +37,8 @@ forEachSorter((title, open, small) => {
     }
     // For host memory V8 decides when arrays are collected, since it knows their size.
     const maxMib = sorter.device ? 100 : 400;
-    const told = `${totals.map((mebibytes) => Math.round(mebibytes)).filter((_, i) => i % 100 === 99)} MiB`;
-    t.true(Math.max(...totals) <= maxMib, told);
+    const reported = `${totals.map((mebibytes) => Math.round(mebibytes)).filter((_, i) => i % 100 === 99)} MiB`;
+    t.true(Math.max(...totals) <= maxMib, reported);
     t.is((await keys.read(1, 1))[0], Math.imul(1, 2654435761) >>> 0);
   });
 });
@@ -48,15 +48,15 @@ test('V8 is informed once of memory that is pooled and reused', async (t) => {
   await using sorter = await Sorter.open({ device: PLATFORMS[name] ?? name });
   const before = native().externalBytes();
   sorter.allocate('u8', 8 * MIB).dispose();
-  const told = native().externalBytes();
-  t.true(told - before >= 8 * MIB);
+  const reported = native().externalBytes();
+  t.true(reported - before >= 8 * MIB);
   for (let round = 0; round < 20; round++) {
     using array = sorter.allocate('u8', 8 * MIB);
     t.is(array.length, 8 * MIB);
-    t.true(Math.abs(native().externalBytes() - told) < MIB);
+    t.true(Math.abs(native().externalBytes() - reported) < MIB);
   }
   sorter.trim();
-  t.true(native().externalBytes() < told - 7 * MIB);
+  t.true(native().externalBytes() < reported - 7 * MIB);
 });
 
 test('the pool keeps at most poolBytes', async (t) => {

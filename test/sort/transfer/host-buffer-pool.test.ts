@@ -2,7 +2,7 @@
 import test from 'ava';
 import { HostBufferPool } from '../../../src/sort/transfer/host-buffer-pool.js';
 
-test('a pooled buffer has one user at a time, and at most four are kept', (t) => {
+test('a pooled buffer has one user at a time, and at most four are pooled', (t) => {
   const made: ArrayBuffer[] = [];
   const from = (bytes: number): ArrayBuffer => {
     made.push(new ArrayBuffer(bytes));
@@ -16,7 +16,7 @@ test('a pooled buffer has one user at a time, and at most four are kept', (t) =>
   for (const buffer of taken) pool.give(buffer);
   const again = Array.from({ length: 6 }, () => pool.take(from));
   t.is(new Set(again).size, 6);
-  t.is(again.filter((buffer) => taken.includes(buffer)).length, 4, 'at most four are kept');
+  t.is(again.filter((buffer) => taken.includes(buffer)).length, 4, 'at most four are pooled');
   for (const buffer of again) pool.give(buffer);
   pool.clear();
   t.false(again.includes(pool.take(from)));

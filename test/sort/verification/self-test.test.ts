@@ -87,10 +87,10 @@ await forEachOpened((title, device) => {
       if (work.n > 200) queue.fill(work.output, 7, { offset: 800, bytes: 4 });
       return done;
     });
-    const certificate = await selfTest(wrong);
-    t.false(certificate.ok);
-    t.regex(certificate.reason ?? '', /257 .* keys are wrong/);
-    t.deepEqual(await selfTest(wrong), certificate);
+    const record = await selfTest(wrong);
+    t.false(record.ok);
+    t.regex(record.reason ?? '', /257 .* keys are wrong/);
+    t.deepEqual(await selfTest(wrong), record);
   });
 
   test.serial(title('a lack of memory in a self-test is a failure only the second time'), async (t) => {
@@ -135,20 +135,20 @@ await forEachOpened((title, device) => {
         'onesweep',
       );
       const { withSecondQueue } = device;
-      let lent = 0;
+      let secondQueueUses = 0;
       device.withSecondQueue = (use) => {
-        lent++;
+        secondQueueUses++;
         return withSecondQueue.call(device, use) as ReturnType<typeof use>;
       };
       t.true((await selfTest(crowded)).ok);
-      t.is(lent, 1);
+      t.is(secondQueueUses, 1);
       t.deepEqual([...queues], [device.queue], 'its rival has the second queue');
       const spoiled = await altered(
         device,
         'spoiled',
         (real, queue, work, sorts) => {
           const done = real(queue, work);
-          if (lent === 2 && sorts > 1) {
+          if (secondQueueUses === 2 && sorts > 1) {
             queue.fill(work.output, 7, { bytes: 4 });
             // On a busy machine it may give up, which excuses a wrong result.
             if (done.status) queue.fill(done.status, 0, { bytes: 4 });

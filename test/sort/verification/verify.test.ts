@@ -97,7 +97,7 @@ forEachDevice((title, open, small) => {
     }
   });
 
-  test.serial(title('a lost, changed or duplicated element makes the output no permutation'), async (t) => {
+  test.serial(title('an output with a lost, changed or duplicated element is no permutation'), async (t) => {
     const device = await open();
     for (const at of [0, 1, n >> 1, n - 1]) {
       const wrong = sorted.slice();

@@ -80,6 +80,9 @@ export async function* framesOf(stream: AsyncIterable<Uint8Array>): AsyncGenerat
   }
 }
 
+const PAUSE = new Int32Array(new SharedArrayBuffer(4));
+const PAUSE_MILLISECONDS = 1;
+
 /** Blocks until the next frame arrives; returns undefined at the end of the pipe. */
 export function readFrame(fd: number): Frame | undefined {
   const head = readFully(fd, HEAD_BYTES);
@@ -89,10 +92,22 @@ export function readFrame(fd: number): Frame | undefined {
   return contents && decodeFrame(kind, contents);
 }
 
+/** Retries until the pipe is ready: preloaded modules, such as Yarn's, may make it non-blocking. */
+function blocking(transfer: () => number): number {
+  for (;;) {
+    try {
+      return transfer();
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+      Atomics.wait(PAUSE, 0, 0, PAUSE_MILLISECONDS);
+    }
+  }
+}
+
 function readFully(fd: number, bytes: number): Uint8Array | undefined {
   const all = new Uint8Array(bytes);
   for (let at = 0; at < bytes; ) {
-    const read = readSync(fd, all, at, bytes - at, null);
+    const read = blocking(() => readSync(fd, all, at, bytes - at, null));
     if (read === 0) return undefined;
     at += read;
   }
@@ -102,6 +117,9 @@ function readFully(fd: number, bytes: number): Uint8Array | undefined {
 /** Writes a frame to a pipe, and blocks while the pipe is full. */
 export function writeFrame(fd: number, frame: Frame): void {
   for (const part of encodeFrame(frame)) {
-    for (let at = 0; at < part.length; ) at += writeSync(fd, part, at);
+    for (let at = 0; at < part.length; ) {
+      const from = at;
+      at += blocking(() => writeSync(fd, part, from));
+    }
   }
 }

@@ -13,7 +13,7 @@ test.after.always(remove);
 const { signal } = new AbortController();
 
 for (const format of [arrow, parquet]) {
-  test(`${format.id}: what was written is read again, and other values are an error`, async (t) => {
+  test(`${format.id}: written values are read back unchanged, and other values are an error`, async (t) => {
     const keys = someKeys('u32', 1000);
     const name = path(`keys.${format.id}`);
     await write(format, name, { dtype: 'u32', keys, options: { verify: true } });

@@ -230,9 +230,9 @@ test('a package that is not installed is an error with the install command', asy
     cwd: '/',
     env: { CLSORT_ROOT: bare },
   });
-  const [said, failed] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  const [printed, failed] = await Promise.all([text(child.stdout), text(child.stderr)]);
   t.is(failed, '');
-  const lines = said.trim().split('\n');
+  const lines = printed.trim().split('\n');
   for (const [i, name] of ['parquet-wasm apache-arrow', 'apache-arrow'].entries()) {
     t.true(lines[i]?.startsWith(new PackageError('').code));
     t.regex(lines[i] ?? '', new RegExp(`not installed: npm install ${name}$`));

@@ -54,7 +54,7 @@ export async function hunt({
       try {
         const round = new Round(new Random(own), control, host, tally);
         const late = new Promise<never>((_, reject) => {
-          hung.addEventListener('abort', () => reject(new Error(`hung\n${round.told}`)));
+          hung.addEventListener('abort', () => reject(new Error(`hung\n${round.log}`)));
         });
         await Promise.race([round.play(end), late]);
       } catch (error) {

@@ -53,7 +53,7 @@ export class Round {
   /** How often OpenCL is made to fail. */
   #faults = 0;
   /** The random choices, in order. */
-  readonly #told: string[] = [];
+  readonly #log: string[] = [];
 
   /**
    * @param control of the layer, which all devices of PoCL, at least three, are under
@@ -94,7 +94,7 @@ export class Round {
     // A failed creation or release may leave one object that the driver did not report.
     if (left.length > this.#faults) this.#wrong.push(`left when all is closed: ${left}`);
     if (this.#isLate) this.#count('rounds on a machine that is too busy');
-    else if (this.#wrong.length > 0) throw new Error(`${this.#wrong.join('\n')}\n${this.told}`);
+    else if (this.#wrong.length > 0) throw new Error(`${this.#wrong.join('\n')}\n${this.log}`);
   }
 
   /** Kinds of objects with more instances than before, each as often as its surplus; releases take place on threads. */
@@ -111,8 +111,8 @@ export class Round {
   }
 
   /** The actions until now, one per line. */
-  get told(): string {
-    return this.#told.join('\n');
+  get log(): string {
+    return this.#log.join('\n');
   }
 
   async #open(isSeparate: boolean): Promise<void> {
@@ -374,11 +374,11 @@ export class Round {
     const dtype = this.#one(DTYPES);
     const data = this.#keys(dtype);
     const options = this.#options(dtype);
-    const spread = 1 + this.#random.below(3);
+    const devices = 1 + this.#random.below(3);
     const exchange = this.#one([0, 2 + this.#random.below(500), 2 + this.#random.below(20_000)]);
     const { signal, allowed } = this.#ended();
     const ordered = { dtype, ...options };
-    const own = { ...ordered, tuning: { spread, exchange }, ...signal };
+    const own = { ...ordered, tuning: { spread: devices, exchange }, ...signal };
     const name = this.#one([
       'sort',
       'sort',
@@ -390,7 +390,7 @@ export class Round {
       'reduce',
       'unique',
     ]);
-    const what = `${name} of ${data.length} ${dtype} by ${spread}, exchange ${exchange} ${JSON.stringify(options)}${signal.signal ? ' aborted' : ''}`;
+    const what = `${name} of ${data.length} ${dtype} by ${devices}, exchange ${exchange} ${JSON.stringify(options)}${signal.signal ? ' aborted' : ''}`;
     this.#count(`${name} on the host`);
     const sorter = this.#sorter;
     if (name === 'sort') {
@@ -424,7 +424,7 @@ export class Round {
         const made = await by.topK(data, k, { ...top, ...more });
         return [made.keys, made.indices];
       };
-      const made = both(sorter, { tuning: { spread, exchange }, ...signal });
+      const made = both(sorter, { tuning: { spread: devices, exchange }, ...signal });
       this.#expect(`${what} ${k}`, () => made, await outcomeOf(() => both(this.#host)), allowed);
     } else if (name === 'reduce') {
       const op = this.#one(OPERATIONS);
@@ -535,7 +535,7 @@ export class Round {
   }
 
   #tell(what: string): void {
-    this.#told.push(what);
+    this.#log.push(what);
   }
 
   #count(what: string): void {

@@ -18,16 +18,16 @@ __kernel void reversed(__global uint *words)
  *
  * @param spec device spec; the device is opened and closed
  */
-export async function tellsLocalMemory(spec: string): Promise<true | string> {
+export async function reportsLocalMemory(spec: string): Promise<true | string> {
   const device = await Device.open(spec);
   try {
     const { context, handle, capabilities } = device;
     const options = capabilities.quirks.acceptsClStd ? '-cl-std=CL1.2' : '';
     const place = { context, device: handle };
     const program = await Program.build(place, { source: SOURCE, options }, 'reversed');
-    const told = program.kernel('reversed').localBytes;
+    const reported = program.kernel('reversed').localBytes;
     program.release();
-    return told === 1024 || `the driver tells ${told} bytes of a kernel that takes 1024`;
+    return reported === 1024 || `the driver reports ${reported} bytes for a kernel that uses 1024`;
   } finally {
     await device.close();
   }
