@@ -21,11 +21,11 @@ function failedTests(output) {
   return [...lines, lastLines(details.length > 0 ? details.join('─') : output, 200)].join('\n');
 }
 
-/** Returns the counts in ava's closing lines. */
+/** Returns the counts in ava's closing lines. After failures ava has no line of passed tests, so these are counted. */
 export function countsOf(output) {
   const sum = (pattern) => [...output.matchAll(pattern)].reduce((all, [, count]) => all + Number(count), 0);
   return {
-    passed: sum(/^\s*(\d+) tests? passed/gm),
+    passed: sum(/^\s*(\d+) tests? passed/gm) || [...output.matchAll(/^\s*✔ /gm)].length,
     failed: sum(/^\s*(\d+) (?:tests? failed|known failures?|uncaught exceptions?|unhandled rejections?)/gm),
     skipped: sum(/^\s*(\d+) tests? skipped/gm),
   };

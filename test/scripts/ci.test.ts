@@ -241,6 +241,8 @@ test('counts and crashed files are read from the output of ava', async (t) => {
   1 unhandled rejection
 `;
   t.deepEqual(countsOf(output), { passed: 12, failed: 3, skipped: 1 });
+  const withoutPassed = output.replace('  12 tests passed\n', '');
+  t.deepEqual(countsOf(withoutPassed), { passed: 1, failed: 3, skipped: 1 }, 'as ava ends after failures');
   t.deepEqual(crashedFiles(output), ['dist/test/io/keys.test.js', 'dist/test/io/raw.test.js']);
 });
 
