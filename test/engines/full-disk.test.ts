@@ -82,7 +82,7 @@ test('invalid inputs, outputs and partition counts raise errors that name them',
     'ERR_CLSORT_IO',
     /no whole number of elements of 16 bytes/,
   );
-  await t.throwsAsync(sortHere(sorter(), { ...request, inputs: [`${folder}/../x`] }), {
+  await t.throwsAsync(sortHere(sorter(), { ...request, inputs: [`${folder}/../clsort-no-such-file`] }), {
     code: 'ERR_CLSORT_USAGE',
   });
   const outside = scratchFolder();
