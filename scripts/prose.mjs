@@ -9,14 +9,13 @@
 // constructions and the exceptions are data: scripts/prose/banned.mjs. An exception that matches no line is an error.
 // docs/ has a linter for English beside this: `node scripts/docs.mjs --check prose`.
 
-import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { root } from './ci/stage.mjs';
+import { tracked } from './ci/unchanged.mjs';
 import { BANNED, EXCEPTIONS } from './prose/banned.mjs';
-
-const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
 /** Generated files, data and texts of others. */
 const LEFT_OUT = /^(?:docs\/(?:reference|api|site)\/|scripts\/(?:results|mutations|prose)\/|CHANGELOG\.md)/;
@@ -78,13 +77,7 @@ export function findingsIn(file, text, used = new Set(), banned = BANNED, except
 
 /** Files whose prose is checked, of those that git has. */
 export function proseFiles() {
-  const { stdout } = spawnSync('git', ['ls-files', '-z'], {
-    cwd: root,
-    encoding: 'utf8',
-    maxBuffer: 2 ** 26,
-  });
-  return stdout
-    .split('\0')
+  return tracked()
     .filter((file) => /^(?:src|cl|docs|scripts)\/|^[^/]+\.md$/.test(file))
     .filter((file) => /\.(?:md|ts|mjs|cc|h|cl|clh)$/.test(file) && !LEFT_OUT.test(file))
     .filter((file) => existsSync(join(root, file)));

@@ -37,7 +37,8 @@ const COMMON = [
 ];
 
 const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26 });
-const tracked = () => git('ls-files', '-z').split('\0').filter(Boolean);
+/** Returns the files that git tracks. */
+export const tracked = () => git('ls-files', '-z').split('\0').filter(Boolean);
 
 /** Returns the TypeScript source of a compiled path, or the path itself. */
 const sourceOf = (path) => path.replace(/^dist\//, '').replace(/\.js$/, '.ts');

@@ -178,10 +178,11 @@ export class CompletionPoller {
    * enqueued the commands, clFinish of rusticl may return before the last of them are done.
    */
   async #waitOnThread(): Promise<void> {
-    const { finishIsReliable: finishTells } = this.#capabilities.quirks;
+    const { finishIsReliable } = this.#capabilities.quirks;
     const reads = this.#takeDeferredReads(undefined);
     const last =
-      this.#enqueueReads([...this.#takeTransfers(), ...reads]) ?? (finishTells ? undefined : this.mark());
+      this.#enqueueReads([...this.#takeTransfers(), ...reads]) ??
+      (finishIsReliable ? undefined : this.mark());
     const onPassed = this.#markPosition();
     let succeeded = false;
     try {

@@ -342,13 +342,13 @@ export function reportSpans(onSpan: OnSpan, began: number, { stages, seconds }: 
  */
 async function compactDistinct({ reader, job, context }: FileSort, sorted: KeyArray): Promise<number> {
   // Loaded on demand.
-  const [{ withDistinct }, { keyOrdering: keyOrder }] = await Promise.all([
+  const [{ withDistinct }, { keyOrdering }] = await Promise.all([
     import('./distinct-output.js'),
     import('./record-ordering.js'),
   ]);
   const { dtype } = reader;
   const { descending = false, nan = 'last' } = job;
-  const order = keyOrder({ dtype, descending, nan, bits: bitWindow(job.bits, dtypeInfo(dtype)) });
+  const order = keyOrdering({ dtype, descending, nan, bits: bitWindow(job.bits, dtypeInfo(dtype)) });
   const to = bytesOf(sorted);
   let end = 0;
   const front: KeyWriter = {

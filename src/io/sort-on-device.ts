@@ -105,7 +105,7 @@ class LazyBuffers {
     this.readAhead = readAhead;
   }
 
-  get allocateAll(): readonly Uint8Array[] {
+  get all(): readonly Uint8Array[] {
     if (this.#buffers.length === 0) {
       const take = () => this.#pool.take('u8', this.#bytes) as Uint8Array;
       this.#buffers = Array.from({ length: this.readAhead + 1 }, take);
@@ -200,7 +200,7 @@ async function upload(
     const moved = { name, fd, position: plainAt, bytes: keys.byteLength, hash, signal, partBytes };
     return moveFile('read', moved, (part, at) => keys.fillFrom(part, at / keyBytes), onMoved);
   }
-  const { allocateAll: all } = buffers;
+  const { all } = buffers;
   const length = all[0]?.length as number;
   const partOf = (piece: number, buffer: Uint8Array) => buffer.subarray(0, keys.byteLength - piece * length);
   await runBufferedPipeline({
@@ -244,7 +244,7 @@ async function download(
     });
     return threads;
   }
-  const { allocateAll: all } = buffers;
+  const { all } = buffers;
   const length = all[0]?.length as number;
   const partOf = (piece: number, buffer: Uint8Array) => buffer.subarray(0, bytes - piece * length);
   await runBufferedPipeline({

@@ -17,10 +17,10 @@ forEachDevice((title, open, small) => {
       for (const one of cases) {
         const bench = await PrimitiveBench.open(device, { ...one, n: small ? 1000 : 20_000 });
         try {
-          const { currentTuning: present } = bench;
-          const right = await bench.attempt(present);
+          const { currentTuning } = bench;
+          const right = await bench.attempt(currentTuning);
           t.is(right.result, 'ok', `${one.algorithm} of ${one.which.keyBits} bits`);
-          const rounds = await bench.attempt({ ...present, rounds: 2 });
+          const rounds = await bench.attempt({ ...currentTuning, rounds: 2 });
           t.is(rounds.result, 'ok');
         } finally {
           bench.close();

@@ -21,11 +21,11 @@ forEachDevice((title, device) => {
           lab: { groupSize: 32 },
           keysPerItem: 8,
         });
-        const { groupSize, counters, maxBins: mostBins } = lab;
+        const { groupSize, counters, maxBins } = lab;
         const own = new Set<number>();
         const perItem = counters.bytes === 1;
         for (let item = 0; item < groupSize; item++) {
-          for (let bin = 0; bin < Math.min(mostBins, 64); bin++) {
+          for (let bin = 0; bin < Math.min(maxBins, 64); bin++) {
             const at = lab.counterOf(item, bin);
             t.true(at >= 0 && at < counters.length);
             own.add(at);
@@ -51,7 +51,7 @@ forEachDevice((title, device) => {
           await queue.finish();
           t.deepEqual([...read], expected, `${merge}, seed ${seed}`);
         }
-        if (mostBins === 64) {
+        if (maxBins === 64) {
           const tooMany = { keys: input, n, bits: [0, 8], partials, counts } as const;
           t.throws(() => lab.enqueue(queue, tooMany), {
             instanceOf: UnsupportedError,

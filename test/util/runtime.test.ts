@@ -75,7 +75,7 @@ for (const [what, code] of [
   ['non-blocking pipes to the reader process', NON_BLOCKING],
 ] as const) {
   test(`files are sorted and converted with ${what}`, (t) => {
-    const preload = posingAs(`pnp`, '3', code);
+    const preload = posingAs('pnp', '3', code);
     const env = { ...process.env, NODE_OPTIONS: `--require ${preload}` };
     const run = (...args: string[]): void => {
       const ran = spawnSync(process.execPath, [MAIN, ...args], { env, encoding: 'utf8', cwd: folder });

@@ -1,5 +1,4 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { canonicalAlgorithm } from '../../algorithms/algorithm-names.js';
 import { algorithmNamed } from '../../algorithms/registry.js';
 import { callOperations } from '../../bench/call-operations.js';
 import { benchCalls, CALL_SCHEMA, type CallBench, callPlaces, callRegressions } from '../../bench/calls.js';
@@ -258,8 +257,7 @@ function readCases({ algorithm, dtype, mode, distribution, count = COUNT }: Benc
   });
   const dtypes = listed(dtype).map((word) => dtypeInfo(word).name);
   const counts = readSizes(count);
-  const algorithms = listed(algorithm).map(canonicalAlgorithm);
-  for (const name of algorithms) if (name !== 'auto') algorithmNamed(name);
+  const algorithms = listed(algorithm).map((name) => (name === 'auto' ? name : algorithmNamed(name).name));
   return algorithms.flatMap((name) =>
     dtypes.flatMap((type) =>
       modes.flatMap((way) =>

@@ -94,7 +94,7 @@ export async function run(args: SortArguments, console: Console): Promise<ExitCo
   let failure: unknown;
   try {
     if (files.length > 1 && !(await isBelowDeviceLimit(args))) {
-      const [{ sortEach }, { readDeviceList: readStations }] = await Promise.all([
+      const [{ sortEach }, { readDeviceList }] = await Promise.all([
         import('../sort-each.js'),
         import('../device-arguments.js'),
       ]);
@@ -103,7 +103,7 @@ export async function run(args: SortArguments, console: Console): Promise<ExitCo
         return asJob({ ...job, tmp: memory.tmp, name: [file.in].flat().join(', ') });
       });
       const each = {
-        devices: readStations(args.device ?? ['auto']),
+        devices: readDeviceList(args.device ?? ['auto']),
         memory: memory.memory,
         bar,
         onWarning,

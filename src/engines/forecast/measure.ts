@@ -105,11 +105,11 @@ interface Cut {
 }
 
 async function run(
-  { request: units, sorter, memory, signal }: MeasureRequest,
+  { request, sorter, memory, signal }: MeasureRequest,
   { own, path, shards, partitions }: Cut,
 ): Promise<RunReport> {
   const out = join(own, 'out');
-  const job = await openSortJob({ ...units, inputs: [path], out, shards, partitions, how: {} }, { signal });
+  const job = await openSortJob({ ...request, inputs: [path], out, shards, partitions, how: {} }, { signal });
   try {
     const context: WorkerContext = { shared: job.shared, sorter: async () => sorter, memory, signal };
     const engine = new LocalJobRunner(context);

@@ -17,14 +17,14 @@ export function runReport(
   { n, bytes, parts }: PartsReport,
   facts: RunFacts & { readonly engine: string },
 ): RunReport {
-  const { recordBytes: unit } = orderOf(job.units);
+  const { recordBytes } = orderOf(job.units);
   return {
     ...facts,
-    ...{ of: job.units.is, unit, n, bytes, parts },
+    ...{ of: job.units.is, unit: recordBytes, n, bytes, parts },
     date: new Date().toISOString().slice(0, 10),
     shards: job.shards.length,
     partitions: job.partitions,
-    samples: Math.min(n, sampleSize(job.partitions, unit)),
+    samples: Math.min(n, sampleSize(job.partitions, recordBytes)),
   };
 }
 

@@ -235,7 +235,7 @@ export class SorterOperations implements AsyncDisposable {
         return array;
       }
       dependency.setResult(array);
-      const task = { n: input.n, settings, dependency: dependency, onHost, again: onHost, overwrites: true };
+      const task = { n: input.n, settings, dependency, onHost, again: onHost, overwrites: true };
       await this.#calls.execute(task, async (call) => {
         const sorted = call.columns.temporary(input.dtype, input.n);
         await call.sort({ keys: input, sorted: sorted.place });
@@ -991,12 +991,12 @@ export class SorterOperations implements AsyncDisposable {
 
   /** Dependencies of `sortMany` and `argsortMany`. */
   get #segmentSorter(): Parameters<typeof sortMany>[0] {
-    const { results: memory, concatenateArrays: join } = this.#session.backend.memory;
+    const { results: memory, concatenateArrays } = this.#session.backend.memory;
     const isOwn = true;
     return {
       memory,
       pool: this.#partPool,
-      join,
+      join: concatenateArrays,
       segmentedSort: (keys, offsets, options) => this.#segments.sort(keys, offsets, options, { isOwn }),
       segmentedArgsort: (keys, offsets, options) => this.#segments.argsort(keys, offsets, options, { isOwn }),
     };

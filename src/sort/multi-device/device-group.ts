@@ -354,14 +354,14 @@ export class DeviceGroup {
     const slices = workers.map((worker, i) => {
       weight += weights[i] as number;
       const end = i === workers.length - 1 ? n : Math.min(n, Math.round(weight * n));
-      const slice = { member: worker, start, count: end - start };
+      const slice = { worker, start, count: end - start };
       start = end;
       return slice;
     });
     return settleAll(
       slices
         .filter(({ count }) => count > 0)
-        .map(({ member: worker, start: from, count }) => {
+        .map(({ worker, start: from, count }) => {
           const attempts = this.#candidateWorkers(worker).map(
             (by) => [by, () => one(by, from, count)] as const,
           );
@@ -406,7 +406,9 @@ export class DeviceGroup {
   }
 
   get #probeKeys(): number {
-    return this.workers.every(({ overlapsTransfers: streams }) => streams) ? STREAMED_PROBE_KEYS : PROBE_KEYS;
+    return this.workers.every(({ overlapsTransfers }) => overlapsTransfers)
+      ? STREAMED_PROBE_KEYS
+      : PROBE_KEYS;
   }
 
   /** Measures the devices if necessary, and divides n keys among them. */

@@ -142,9 +142,9 @@ export async function partitionOnDevices(
         slot.sending.catch(() => undefined); // reported when the slot is reused, or below
         start = stop;
       }
-      await settleAll(slots.map(({ sending: sent }) => sent));
+      await settleAll(slots.map(({ sending }) => sending));
     } finally {
-      await Promise.allSettled(slots.map(({ sending: sent }) => sent));
+      await Promise.allSettled(slots.map(({ sending }) => sending));
     }
   };
 

@@ -27,7 +27,7 @@ const MAX_CHECKED_OFFSETS = 2 ** 16;
  * The limit for segments of at least `keysEach` keys on average: the device saves more by tiles that fit the longest
  * segment than the check costs.
  */
-const LONG_SEGMENT_LIMITS = { most: 2 ** 20, keysEach: 64 };
+const LONG_SEGMENT_LIMITS = { maxOffsets: 2 ** 20, minKeysEach: 64 };
 
 /**
  * Returns the offsets of segments of n elements as a column, with their current contents.
@@ -44,7 +44,7 @@ export function segmentColumn(offsets: Offsets, n: number, isOwn = false): Segme
     );
   }
   const isTyped = offsets instanceof Uint32Array;
-  const { most: maxOffsets, keysEach: minKeysEach } = LONG_SEGMENT_LIMITS;
+  const { maxOffsets, minKeysEach } = LONG_SEGMENT_LIMITS;
   const maxChecked = n >= minKeysEach * offsets.length ? maxOffsets : MAX_CHECKED_OFFSETS;
   if (isTyped && offsets.length > maxChecked) {
     return { offsets: column('u32', offsets.length, isOwn ? offsets : offsets.slice()) };

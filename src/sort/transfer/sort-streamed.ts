@@ -104,7 +104,7 @@ interface Work {
 
 function enqueueAll(sorter: PartSorter, { keys, settings }: HostJob, work: Work): void {
   const { device, algorithm, cutter, plan } = sorter;
-  const { queue, transferQueues: ways } = device;
+  const { queue, transferQueues } = device;
   const { parts, streams, statuses, cuts } = work;
   const { bits, n: partKeys } = plan;
   const codec = keyCodec(keys.dtype, settings);
@@ -130,8 +130,8 @@ function enqueueAll(sorter: PartSorter, { keys, settings }: HostJob, work: Work)
   };
 
   const arrived = parts.map((p) => {
-    for (const one of streams) ways.up.write(one.parts[p] as Buffer, slice(one, one.from, p));
-    return ways.up.mark();
+    for (const one of streams) transferQueues.up.write(one.parts[p] as Buffer, slice(one, one.from, p));
+    return transferQueues.up.mark();
   });
   for (const [p, mark] of arrived.entries()) {
     queue.waitFor(mark);
@@ -145,8 +145,8 @@ function enqueueAll(sorter: PartSorter, { keys, settings }: HostJob, work: Work)
       cutter.take(all, { bytes, cuts, slices }, { part: p, count: count(p) });
     }
     sort(parts.length + p, p, ({ slices, parts: to }) => [slices, to[p] as Buffer]);
-    ways.down.waitFor(queue.mark());
-    for (const one of streams) ways.down.read(one.parts[p] as Buffer, slice(one, one.to, p));
-    ways.down.flush();
+    transferQueues.down.waitFor(queue.mark());
+    for (const one of streams) transferQueues.down.read(one.parts[p] as Buffer, slice(one, one.to, p));
+    transferQueues.down.flush();
   }
 }

@@ -57,13 +57,13 @@ const replacing = <T extends object>(target: T, property: string, by: unknown): 
 function faulty(backend: Backend, step: Step, resultOf: (args: unknown[]) => Column, spoil: Spoil): Backend {
   const columnsOf: Backend['columns'] = (by) => {
     const columns = backend.columns(by);
-    const { kernels: steps } = columns;
+    const { kernels } = columns;
     const wrong = async (...args: unknown[]) => {
-      const result = await (steps[step] as (...all: unknown[]) => Promise<unknown>).apply(steps, args);
+      const result = await (kernels[step] as (...all: unknown[]) => Promise<unknown>).apply(kernels, args);
       await spoil(resultOf(args));
       return result;
     };
-    return replacing(columns, 'kernels', replacing(steps, step, wrong));
+    return replacing(columns, 'kernels', replacing(kernels, step, wrong));
   };
   return replacing(backend, 'columns', columnsOf);
 }

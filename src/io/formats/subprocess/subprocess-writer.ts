@@ -54,8 +54,8 @@ export class WriterProcess {
       readBack,
     }: { readonly signal?: AbortSignal | undefined; readonly readBack?: ReadBack | undefined },
   ): Promise<WriterProcess> {
-    const { name, discardSignal: discarded } = output;
-    const signals = [signal, discarded].filter((one) => one !== undefined);
+    const { name, discardSignal } = output;
+    const signals = [signal, discardSignal].filter((one) => one !== undefined);
     const temporary = output.fd === undefined ? await spool() : undefined;
     let child: ReaderProcess | undefined;
     try {
@@ -90,8 +90,8 @@ export class WriterProcess {
         throw new IoError(`cannot write ${this.#output.name}: of ${rows} rows ${written} were written`);
       }
       const fd = this.#output.fd ?? (this.#temporary?.fd as number);
-      const { name, discardSignal: discarded = new AbortController().signal } = this.#output;
-      await this.#readBack?.compare({ name, fd, signal: discarded });
+      const { name, discardSignal = new AbortController().signal } = this.#output;
+      await this.#readBack?.compare({ name, fd, signal: discardSignal });
       if (this.#temporary) await copySpool(this.#temporary, this.#output);
     } finally {
       await this.close();

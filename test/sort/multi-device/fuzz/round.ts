@@ -72,7 +72,7 @@ export class Round {
    */
   async play(end: number): Promise<void> {
     const { weigh } = DeviceGroup.prototype;
-    const { sharesPinnedWith: pinsFor } = DeviceWorker.prototype;
+    const { sharesPinnedWith } = DeviceWorker.prototype;
     const isSeparate = this.#chance(2);
     const before = this.#control.live;
     try {
@@ -87,7 +87,7 @@ export class Round {
     } finally {
       this.#control.clear();
       DeviceGroup.prototype.weigh = weigh;
-      DeviceWorker.prototype.sharesPinnedWith = pinsFor;
+      DeviceWorker.prototype.sharesPinnedWith = sharesPinnedWith;
       await this.#sorter?.close();
     }
     const left = await this.#left(before);
