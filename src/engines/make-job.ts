@@ -14,6 +14,7 @@ import { keyText, type RecordLayout, recordKeys } from '../io/record-keys.js';
 import { dtypeInfo } from '../keys/dtype.js';
 import { bitWindow } from '../sort/api/options.js';
 import { DtypeError, InputError, UsageError } from '../util/errors.js';
+import { invalidArgument } from '../util/invalid-argument.js';
 import { VERSION } from '../util/package.js';
 import type { JobFolder } from './job-folder.js';
 import { orderOf } from './job-records.js';
@@ -131,7 +132,7 @@ export async function makeJob(
 
 function assertCount(name: string, count: number | undefined, max: number): void {
   if (count === undefined || (Number.isSafeInteger(count) && count >= 1 && count <= max)) return;
-  throw new UsageError(`--${name} is ${count}: expected a whole number from 1 to ${max}`);
+  throw invalidArgument(`--${name}`, `a whole number from 1 to ${max}`, count);
 }
 
 interface InspectedInputs {

@@ -102,7 +102,7 @@ test('an invalid figure is refused with the name of its option', async (t) => {
     [['--size', '1T', '--nodes', '1,x'], /--nodes is x: expected a whole number/],
     [['--size', '1T', '--gpus', '0'], /--gpus is 0/],
     [['--size', '1T', '--cores', '1.5'], /--cores is 1\.5/],
-    [['--size', '1T', '--partitions', '513'], /--partitions is 513: expected a whole number from 1 to 512/],
+    [['--size', '1T', '--partitions', '513'], /expected a whole number from 1 to 512 for --partitions but got 513/],
     [['--size', '1T', '--disk', '1G/s', '--storage', '1G/s'], /--disk is in the nodes/],
     [['--size', '1T', '--memory', 'much'], /--memory is 'much'/],
     [

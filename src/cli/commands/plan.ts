@@ -15,6 +15,7 @@ import { keyText } from '../../io/record-keys.js';
 import { keyOrdering } from '../../io/record-ordering.js';
 import { dtypeInfo } from '../../keys/dtype.js';
 import { UsageError } from '../../util/errors.js';
+import { invalidArgument } from '../../util/invalid-argument.js';
 import { listed, readSeconds } from '../arguments.js';
 import { type Console, print } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
@@ -130,7 +131,7 @@ function readCluster(args: PlanArguments, nodes: number): Cluster {
 
 function assertCount(name: string, count: number | undefined, max: number, got: unknown = count): void {
   if (count === undefined || (Number.isSafeInteger(count) && count >= 1 && count <= max)) return;
-  throw new UsageError(`--${name} is ${got}: expected a whole number from 1 to ${max}`);
+  throw invalidArgument(`--${name}`, `a whole number from 1 to ${max}`, got);
 }
 
 /** Lists the sources of the forecast: options, measurements and assumptions. */
