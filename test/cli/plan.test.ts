@@ -99,10 +99,13 @@ test('an invalid figure is refused with the name of its option', async (t) => {
     [['--size', '5Q'], /--size is '5Q': expected a size such as 100T/],
     [['--size', '1T', '--disk', '20G'], /--disk is '20G': expected bytes a second/],
     [['--size', '1T', '--network', '400G/s'], /--network is '400G\/s': expected bits a second/],
-    [['--size', '1T', '--nodes', '1,x'], /--nodes is x: expected a whole number/],
-    [['--size', '1T', '--gpus', '0'], /--gpus is 0/],
-    [['--size', '1T', '--cores', '1.5'], /--cores is 1\.5/],
-    [['--size', '1T', '--partitions', '513'], /expected a whole number from 1 to 512 for --partitions but got 513/],
+    [['--size', '1T', '--nodes', '1,x'], /expected a whole number from 1 to 1000000 for --nodes but got "x"/],
+    [['--size', '1T', '--gpus', '0'], /for --gpus but got 0/],
+    [['--size', '1T', '--cores', '1.5'], /for --cores but got 1\.5/],
+    [
+      ['--size', '1T', '--partitions', '513'],
+      /expected a whole number from 1 to 512 for --partitions but got 513/,
+    ],
     [['--size', '1T', '--disk', '1G/s', '--storage', '1G/s'], /--disk is in the nodes/],
     [['--size', '1T', '--memory', 'much'], /--memory is 'much'/],
     [
