@@ -343,7 +343,11 @@ WaitList Call::Events(int i) {
   if (failed_ || !Has(i)) return list;
   for (auto element : Elements(i, CL_INVALID_EVENT_WAIT_LIST)) {
     auto event = Handle(element, Kind::kEvent, CL_INVALID_EVENT_WAIT_LIST);
-    if (event) list.events.push_back(event->As<cl_event>());
+    if (!event) continue;
+    list.events.push_back(event->As<cl_event>());
+    // OpenCL asks programs to flush the other queue; without it rusticl waits forever.
+    auto queue = event->queue.lock();
+    if (queue && queue->raw && queue.get() != first_object_) api.clFlush(queue->As<cl_command_queue>());
   }
   // PoCL never ends a command that waits for a failed event, nor a call that waits for that command.
   for (cl_event event : list.events) {

@@ -54,6 +54,36 @@ for (const device of opened) {
     for (const event of [first, last, marker]) cl.releaseEvent(event);
   });
 
+  for (const [how, wait] of [
+    ['promise', (event: cl.Event) => event.completed],
+    ['wait on a thread', (event: cl.Event) => cl.waitForEventsAsync([event])],
+    ['blocking wait', (event: cl.Event) => cl.waitForEvents([event])],
+  ] as const) {
+    test.serial(title(`a command of another queue that nobody flushes is awaited by a ${how}`), async (t) => {
+      const other = cl.createCommandQueue(context, device.device);
+      const buffers = [0, 0].map(() => cl.createBuffer(context, cl.MEM_READ_WRITE, 64));
+      const [from, to] = buffers as [cl.MemObject, cl.MemObject];
+      const written = cl.enqueueWriteBuffer(
+        other,
+        from,
+        false,
+        0,
+        64,
+        new Uint8Array(64).fill(7),
+        null,
+        true,
+      );
+      const copied = cl.enqueueCopyBuffer(device.queue, from, to, 0, 0, 64, [written as cl.Event], true);
+      await wait(copied as cl.Event);
+      const result = new Uint8Array(64);
+      cl.enqueueReadBuffer(device.queue, to, true, 0, 64, result);
+      t.deepEqual(result, new Uint8Array(64).fill(7));
+      for (const buffer of buffers) cl.releaseMemObject(buffer);
+      for (const event of [written, copied]) cl.releaseEvent(event as cl.Event);
+      cl.releaseCommandQueue(other);
+    });
+  }
+
   withUserEvents(title('pending waits do not delay builds and short commands'), async (t) => {
     const queue = cl.createCommandQueue(context, device.device);
     const userEvent = cl.createUserEvent(context);
