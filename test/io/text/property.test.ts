@@ -150,6 +150,48 @@ test(`${FILES} files of awkward shapes come out with the rows that other readers
   else t.is(status, 0, stdout);
 });
 
+/** Returns the delimiters that split the first record, by the simple reader. */
+const delimitersIn = (text: string): string[] =>
+  [',', ';', '\t', '|'].filter((delimiter) => (recordsOf(text, delimiter)[0]?.length ?? 0) > 1);
+
+const counted = (records: readonly (readonly string[])[]): string[] =>
+  records.map((record) => JSON.stringify(record)).toSorted();
+
+test(`${FILES} files without a given delimiter or header keep every record, or are refused`, async (t) => {
+  const shapes = new Shapes(SEED + 3);
+  let [kept, refused, certain] = [0, 0, 0];
+  for (let file = 0; file < FILES; file++) {
+    const { text, delimiter } = shapeOf(shapes);
+    const label = `seed ${SEED + 3}, file ${file}: ${JSON.stringify({ text, delimiter })}`;
+    const plain = text.replace(/^\ufeff/, '');
+    if (recordsOf(plain, delimiter).length === 0) continue;
+    let result: Awaited<ReturnType<typeof sorted>>;
+    try {
+      result = await sorted(path, text, { by: [{ column: 0, type: 'text' }] });
+    } catch (error) {
+      t.true(error instanceof FormatError, label);
+      refused++;
+      continue;
+    }
+    const found = result.report.table?.text;
+    const by = found?.delimiter ?? ',';
+    const before = recordsOf(plain, by);
+    const after = recordsOf(result.text.replace(/^\ufeff/, ''), by);
+    t.deepEqual(counted(after), counted(before), label);
+    const head = found?.header ? 1 : 0;
+    if (head === 1) t.deepEqual(after[0], before[0], label);
+    t.deepEqual(after.slice(head), ordered(before.slice(head), 0), label);
+    kept++;
+    // Only one delimiter splits the first record, and it splits all others into as many fields.
+    const widths = new Set(recordsOf(plain, delimiter).map((record) => record.length));
+    if (delimitersIn(plain).join() !== delimiter || widths.size !== 1) continue;
+    t.is(found?.delimiter, delimiter, label);
+    certain++;
+  }
+  t.log(`${kept} sorted, ${certain} with a certain delimiter, ${refused} refused`);
+  t.true(kept > refused && certain > FILES / 10);
+});
+
 test('a line that is cut off or too long is an error with its line in files of awkward shapes', async (t) => {
   const shapes = new Shapes(SEED + 1);
   for (let file = 0; file < 100; file++) {

@@ -1,5 +1,6 @@
 /** Texts in tests: written, sorted in this process on the host, and read back. */
 import { readFileSync, writeFileSync } from 'node:fs';
+import type { FileReport } from '../../../src/io/sort-file.js';
 import { sortTableFile, type TableJob } from '../../../src/io/tables/sort-table-file.js';
 import { hostSorter } from '../../../src/sort/api/host-sorter.js';
 import type { Sorter } from '../../../src/sort/api/sorter.js';
@@ -12,6 +13,7 @@ export interface Sorted {
   readonly text: string;
   readonly notes: readonly string[];
   readonly warnings: readonly string[];
+  readonly report: FileReport;
 }
 
 export interface SortedJob extends Omit<TableJob, 'in' | 'out'> {
@@ -34,7 +36,7 @@ export async function sorted(
   writeFileSync(source, input);
   const notes: string[] = [];
   const warnings: string[] = [];
-  await sortTableFile(
+  const report = await sortTableFile(
     sorter,
     { verify: true, ...job, in: source, out: target },
     {
@@ -43,5 +45,5 @@ export async function sorted(
       onWarning: ({ message }) => void warnings.push(message),
     },
   );
-  return { text: readFileSync(target, 'utf8'), notes, warnings };
+  return { text: readFileSync(target, 'utf8'), notes, warnings, report };
 }
