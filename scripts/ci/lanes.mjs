@@ -53,6 +53,7 @@ const OF_NODE = [
 // ---------------------------------------------------------------- the suites of npm test
 
 const PROFILES = 'dist/test/device/profiles.test.js';
+const BUNDLERS = 'dist/test/bundles.test.js';
 /** Lane A is bound by compilation of kernels. The tests of batches and engines balance the two lanes. */
 const COMPILING = [
   ...inFolders(
@@ -71,10 +72,7 @@ const COMPILING = [
   ),
 ].filter((file) => file !== PROFILES);
 /** Lane B is bound by processes: most of its time is spent starting commands and waiting for them. */
-const PROCESSES = [
-  ...inFolders('.', 'cli', 'docs', 'io', 'scripts', 'util'),
-  ...bindingFiles(NOT_SANITIZED.filter((name) => name !== 'leaks')),
-];
+const PROCESSES = inFolders('.', 'cli', 'docs', 'io', 'scripts', 'util').filter((file) => file !== BUNDLERS);
 
 /** The requirements of tests for pages, NumPy and queues are installed, so these tests must not be skipped. */
 const REQUIRED = { CLSORT_REQUIRE_BROWSER: '1', CLSORT_REQUIRE_NUMPY: '1', CLSORT_REQUIRE_REDIS: '1' };
@@ -220,12 +218,18 @@ export const lanes = () => [
       'scripts/sanitize.mjs',
     ],
     steps: [
-      {
-        name: 'the binding under ASan and UBSan',
-        tests: bindingFilesWithout(NOT_SANITIZED),
-        ava: node('scripts/sanitize.mjs'),
-        minutes: 30,
-      },
+      [
+        {
+          name: 'the binding under ASan and UBSan',
+          tests: bindingFilesWithout(NOT_SANITIZED),
+          ava: node('scripts/sanitize.mjs'),
+          minutes: 30,
+        },
+        {
+          name: 'the binding without sanitizers',
+          tests: bindingFiles(NOT_SANITIZED.filter((name) => name !== 'leaks')),
+        },
+      ],
     ],
   },
   {
@@ -334,8 +338,9 @@ function ROTATION() {
         { name: 'many machines', command: node('scripts/many-machines.mjs') },
       ],
     ]),
-    slice('all combinations', [
+    slice('all combinations, and bundlers', [
       full(['full/cross-product', 'full/properties', 'algorithms/every-algorithm', 'io/text/property']),
+      { name: 'bundlers', tests: [BUNDLERS] },
     ]),
     slice('fuzz and soaks', [
       [
