@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Upper limits. A change that needs more raises them here, with the reason in CHANGELOG.md. */
+/** Upper limits. A change that needs more raises them, with the reason in its commit message. */
 export const LIMITS = {
   /** Size of the archive without addons, in bytes. */
   packed: 1_800_000,

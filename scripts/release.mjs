@@ -6,9 +6,9 @@
 //                                              .github/workflows/release.yml
 //   npm run release -- --check                 all steps without a version change: what the workflow runs on the tag
 //
-// VERSION is a version, or major, minor or patch; by default the version in package.json, which CHANGELOG.md lists as
-// unreleased. Run it as root on Debian x64 with debootstrap and qemu-user-static, which the prebuilt addons require.
-// --step NAME runs one step (repeatable).
+// VERSION is a version, or major, minor or patch; by default the version in package.json. It becomes the heading of the
+// unreleased section in CHANGELOG.md. Run it as root on Debian x64 with debootstrap and qemu-user-static, which the
+// prebuilt addons require. --step NAME runs one step (repeatable).
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -39,21 +39,21 @@ export function nextVersion(current, wanted) {
 }
 
 /**
- * Returns the changelog with its unreleased section assigned to a version.
+ * Returns the changelog with its unreleased section assigned to a version, and an empty unreleased section before it.
  *
  * @param date such as 2026-11-23
  * @throws Error when nothing is unreleased
  */
 export function releasedChangelog(text, version, date) {
-  const heading = /^## (\d+\.\d+\.\d+), unreleased\n+([\s\S]*?)(?=^## |$(?![\s\S]))/m.exec(text);
-  if (!heading) throw new Error("CHANGELOG.md has no heading '## X.Y.Z, unreleased'");
-  if (heading[2].trim() === '') throw new Error('CHANGELOG.md says nothing of this release');
-  return text.replace(/^## \d+\.\d+\.\d+, unreleased$/m, `## ${version}, ${date}`);
+  const section = /^## \[Unreleased\]\n+([\s\S]*?)(?=^## |$(?![\s\S]))/m.exec(text);
+  if (!section) throw new Error("CHANGELOG.md has no heading '## [Unreleased]'");
+  if (section[1].trim() === '') throw new Error('CHANGELOG.md has no changes since the last release');
+  return text.replace(/^## \[Unreleased\]$/m, `## [Unreleased]\n\n## [${version}] - ${date}`);
 }
 
 /** Returns the section of a version in the changelog. */
 export const notesOf = (text, version) =>
-  new RegExp(`^## ${version.replaceAll('.', '\\.')},[^\\n]*\\n+([\\s\\S]*?)(?=^## |$(?![\\s\\S]))`, 'm')
+  new RegExp(`^## \\[${version.replaceAll('.', '\\.')}\\][^\\n]*\\n+([\\s\\S]*?)(?=^## |$(?![\\s\\S]))`, 'm')
     .exec(text)?.[1]
     .trim() ?? '';
 

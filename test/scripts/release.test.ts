@@ -85,14 +85,31 @@ test('nextVersion raises the version as requested and never lowers it', (t) => {
   t.throws(() => nextVersion('0.1.0', 'newer'), { message: /no version/ });
 });
 
+test('the changelog has the form of Keep a Changelog, with one line per change', (t) => {
+  const lines = readFileSync(join(packageRoot, 'CHANGELOG.md'), 'utf8').split('\n');
+  const kinds = lines.filter((line) => line.startsWith('### ')).map((line) => line.slice(4));
+  const known = ['Added', 'Changed', 'Deprecated', 'Removed', 'Fixed', 'Security'];
+  t.deepEqual(
+    kinds.filter((kind) => !known.includes(kind)),
+    [],
+  );
+  for (const line of lines.filter((line) => line.startsWith('## ')))
+    t.regex(line, /^## \[(?:Unreleased|\d+\.\d+\.\d+)\](?: - \d{4}-\d\d-\d\d)?$/);
+  t.deepEqual(
+    lines.filter((line) => line.length > 140),
+    [],
+  );
+});
+
 test('the changelog gets the release date, and its newest section becomes the notes', (t) => {
-  const text = '# Changelog\n\n## 0.2.0, unreleased\n\n- New.\n  More.\n\n## 0.1.0, 2026-11-01\n\n- Old.\n';
+  const text = '# Changelog\n\n## [Unreleased]\n\n- New.\n  More.\n\n## [0.1.0] - 2026-11-01\n\n- Old.\n';
   const dated = releasedChangelog(text, '0.2.0', '2026-11-23');
-  t.true(dated.includes('## 0.2.0, 2026-11-23\n'));
+  t.true(dated.includes('## [Unreleased]\n\n## [0.2.0] - 2026-11-23\n'));
   t.is(notesOf(dated, '0.2.0'), '- New.\n  More.');
   t.is(notesOf(dated, '0.1.0'), '- Old.');
-  t.throws(() => releasedChangelog(dated, '0.3.0', ''), { message: /unreleased/ });
-  t.throws(() => releasedChangelog('## 1.0.0, unreleased\n\n', '1.0.0', ''), { message: /says nothing/ });
+  t.is(notesOf(dated, '0.3.0'), '');
+  t.throws(() => releasedChangelog(dated, '0.3.0', ''), { message: /no changes/ });
+  t.throws(() => releasedChangelog('# Changelog\n', '0.3.0', ''), { message: /no heading/ });
 });
 
 test('a dry-run release leaves the tree unchanged, also when a step fails', (t) => {
