@@ -69,6 +69,16 @@ const FOR_KEYS: readonly (readonly [
   ['top_short.cl', ['top_short'], { SEGMENT: 4096, FIRST: 512, ROWS: 1 }],
   ['top_k.cl', ['select_count', 'select_digit', 'select_sums', 'select_write'], { SELECT_BITS }],
   ['key_range_probe.cl', ['key_range_probe']],
+  ['search_sorted.cl', ['search_sorted']],
+  ['merge_arrays.cl', ['merge_arrays', 'merge_tiles'], { ITEMS: 8 }],
+];
+/** Widths of columns that `lexsort` packs, and of the words that it packs them into. */
+const PACKED: readonly (readonly [keyBits: number, packedBits: number])[] = [
+  [8, 32],
+  [8, 64],
+  [16, 32],
+  [16, 64],
+  [32, 64],
 ];
 
 /**
@@ -193,6 +203,11 @@ async function operations(noting: NotingDevice, device: Device): Promise<void> {
   }
   noting.purpose = 'operations';
   await buildForGroups(device, 'segment.cl', ['segment_ids'], {});
+  await buildForGroups(device, 'top_segments.cl', ['top_counts', 'top_positions'], {});
+  for (const [keyBits, packedBits] of PACKED) {
+    const defines = { KEY_BITS: keyBits, VALUE_BYTES: 0, PACKED_BITS: packedBits };
+    await buildForGroups(device, 'append_code.cl', ['append_code'], defines);
+  }
   await Checksums.create(device);
   for (const dtype of DTYPES) {
     for (const op of REDUCE_OPS) await ifPossible(() => Reduction.create(device, { dtype, op }));
