@@ -3,8 +3,8 @@
 //
 //   node scripts/docs.mjs [--check [PART …]] [--serve]
 //
-//   --check   checks links, spelling, recordings (of the course), examples and pages (in headless Chromium), or the
-//             named parts
+//   --check   checks links, spelling, prose (English), recordings (of the course), examples and pages (in headless
+//             Chromium), or the named parts
 //   --serve   serves it on http://localhost:4173
 //
 // Sets up the library and the packages of docs/, which has a separate lock file, if necessary.
@@ -17,7 +17,7 @@ import { parseArgs } from 'node:util';
 import { asScript, root, setUp } from './setup.mjs';
 
 const docs = join(root, 'docs');
-const PARTS = ['links', 'spelling', 'recordings', 'examples', 'pages'];
+const PARTS = ['links', 'spelling', 'prose', 'recordings', 'examples', 'pages'];
 
 /**
  * Runs a command in docs/.

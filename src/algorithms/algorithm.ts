@@ -88,7 +88,7 @@ export interface SortWork {
 export interface Stage {
   /** Name of the kernel. */
   readonly kernel: string;
-  /** Index of the digit (or phase) of the sort, from 0; undefined outside of passes. */
+  /** Index of the digit (or phase) of the sort, from 0; undefined outside passes. */
   readonly pass?: number;
   /** Buffers that the kernel wrote, by parameter name. */
   readonly buffers: Readonly<Record<string, Buffer>>;

@@ -316,7 +316,7 @@ export class SegmentsInGroups {
   }
 
   /**
-   * Returns the most keys of a segment of each kind: small tiles, tiles, passes of one group. Longer segments are
+   * Returns the most keys of a segment of each kind: small tiles, full tiles, passes of one group. Longer segments are
    * cut.
    */
   #maxKeys({ whole }: Cut): readonly number[] {

@@ -17,7 +17,7 @@ export interface BatchOptions extends RunOptions {
   readonly devices: readonly string[];
   /** Path of the file that records completed jobs; jobs that it lists as complete are not run again. */
   readonly journal: string | undefined;
-  /** Return the results of successful jobs as well, not only of failures; needs memory for very many jobs. */
+  /** Return the results of successful jobs as well, not only of failures; needs memory for each job. */
   readonly keepAll: boolean;
   /** Rerun completed jobs. */
   readonly force: boolean;
@@ -192,7 +192,7 @@ class BatchRun {
   }
 }
 
-/** Removes the large parts of a result, since there may be very many. */
+/** Removes the large parts of a result, since there may be many. */
 function withoutDetails(result: JobResult): JobResult {
   if (result.outcome !== 'ok') return result;
   return { ...result, spans: [], report: { ...result.report, stages: [] } };

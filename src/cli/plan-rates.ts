@@ -63,7 +63,7 @@ export async function ratesFor(
   return { rates, notes: note === undefined ? [] : [note] };
 }
 
-/** Returns the rates of the named device. The words auto, gpu and cpu select a device of that type. */
+/** Returns the rates of the named device. The words `auto`, `gpu` and `cpu` select a device of that type. */
 function deviceOf(given: PlanArguments['device']): DeviceRates {
   const specs = deviceSpecs(given ?? ['gpu']);
   const [text = 'gpu'] = specs;

@@ -46,7 +46,7 @@ export type WorkerUpdate = {
 export interface BullmqJobRunnerOptions {
   readonly url: URL;
   readonly queue: string;
-  /** Id of the job. */
+  /** ID of the job. */
   readonly id: string;
   /** Name of the output, for status queries. */
   readonly out: string;

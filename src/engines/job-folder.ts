@@ -25,13 +25,13 @@ const TEMPORARY_FOLDER = 'asides';
 const ID = /^[0-9a-f]{12}$/;
 
 /**
- * Returns the job id of an output. The same command thus finds the job that it started.
+ * Returns the job ID of an output. The same command thus finds the job that it started.
  *
  * @param out output name relative to the shared folder
  */
 export const idOf = (out: string): string => createHash('sha256').update(out).digest('hex').slice(0, 12);
 
-/** @throws UsageError when `id` is not a job id */
+/** @throws UsageError when `id` is not a job ID */
 export function assertId(id: unknown): asserts id is string {
   if (typeof id === 'string' && ID.test(id)) return;
   throw new UsageError(`${JSON.stringify(id)} is no id of a job: expected 12 digits, from 0 to f`);
@@ -52,7 +52,7 @@ export class JobFolder {
   /**
    * Opens the folder of an existing job.
    *
-   * @throws UsageError when the id is invalid or the folder is a link
+   * @throws UsageError when the ID is invalid or the folder is a link
    * @throws IoError when there is no such job
    */
   static async find({ root }: SharedFolder, id: string): Promise<JobFolder> {

@@ -17,7 +17,7 @@ export type TaskKind = (typeof TASK_KINDS)[number];
 
 /** All that a worker receives: the job and the part of it. The shared folder holds the description of the job. */
 export interface Task {
-  /** Id of the job, which is also the name of its folder. */
+  /** ID of the job, which is also the name of its folder. */
   readonly job: string;
   readonly kind: TaskKind;
   /** Index of the shard, the part of the result, or the job in the batch, from 0. */

@@ -17,12 +17,12 @@ export const queueName = (queue: string, version = VERSION): string => `${queue}
 
 /** Returns the key of a hash with the status of each worker, by worker name. */
 export const workersKey = (queue: string): string => `${PREFIX}:workers:${queue}`;
-/** Returns the key of a hash with the status of each job, by job id. */
+/** Returns the key of a hash with the status of each job, by job ID. */
 export const jobsKey = (queue: string): string => `${PREFIX}:jobs:${queue}`;
 /** Returns the key that exists while a job is being cancelled. */
 export const cancelKey = (queue: string, id: string): string => `${PREFIX}:cancel:${queue}:${id}`;
 
-/** Returns the queue's id of a task; contains no user input. */
+/** Returns the queue's ID of a task; contains no user input. */
 export const jobIdOf = ({ job, kind, index }: Task): string => `${job}-${kind}-${index}`;
 
 /** Status of a worker. */

@@ -51,7 +51,7 @@ export class RunTimes {
   readonly #workers = new Set<string>();
   readonly #devices = new Set<string>();
 
-  /** @param begun start time, in terms of `performance.now()`; default now */
+  /** @param begun start time, a value of `performance.now()`; default now */
   constructor(begun = performance.now()) {
     this.#begun = begun;
   }

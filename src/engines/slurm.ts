@@ -14,7 +14,7 @@ import { commandLine, quoteWord } from './shell.js';
 
 const run = promisify(execFile);
 
-/** File with the ids of submitted jobs, one per line. */
+/** File with the IDs of submitted jobs, one per line. */
 const SUBMITTED = 'slurm-jobs';
 
 /** Formats numbers as a Slurm array specification, such as 0-3,7. */
@@ -35,7 +35,7 @@ export function arraySpec(numbers: readonly number[]): string {
  * @param chain the remaining steps
  * @param folder folder of the job
  * @param node how tasks run on nodes
- * @param sbatch options for every sbatch, such as --partition=gpu
+ * @param sbatch options for every sbatch, such as `--partition=gpu`
  */
 export function slurmScript(
   { title, steps }: Chain,
@@ -99,7 +99,7 @@ export function slurmScript(
   return lines.join('\n');
 }
 
-/** Returns the ids of earlier submissions of a job. */
+/** Returns the IDs of earlier submissions of a job. */
 async function submitted(folder: JobFolder): Promise<string[]> {
   const path = folder.file(SUBMITTED);
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -124,7 +124,7 @@ async function call(command: string, args: readonly string[]): Promise<string> {
   }
 }
 
-/** Returns the ids of pending Slurm jobs. Lists all jobs, since squeue fails for ids that it has forgotten. */
+/** Returns the IDs of pending Slurm jobs. Lists all jobs, since squeue fails for IDs that it has forgotten. */
 async function pendingOf(folder: JobFolder): Promise<string[]> {
   const ours = new Set(await submitted(folder));
   if (ours.size === 0) return [];
@@ -146,7 +146,7 @@ export async function assertNotPending(folder: JobFolder): Promise<void> {
 /**
  * Runs the script.
  *
- * @returns the ids of the submitted jobs
+ * @returns the IDs of the submitted jobs
  */
 export async function submit(script: string): Promise<string[]> {
   const out = await call('bash', ['-c', script]);
@@ -156,7 +156,7 @@ export async function submit(script: string): Promise<string[]> {
 /**
  * Cancels the pending Slurm jobs of a job.
  *
- * @returns their ids
+ * @returns their IDs
  */
 export async function cancelPending(folder: JobFolder): Promise<string[]> {
   const pending = await pendingOf(folder);

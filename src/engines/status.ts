@@ -68,7 +68,7 @@ const WORKER_TIMEOUT_MS = 30_000;
  * Returns the status of a job from Redis.
  *
  * @throws IoError when Redis does not answer
- * @throws UsageError when the id or the queue name is invalid
+ * @throws UsageError when the ID or the queue name is invalid
  */
 export async function redisStatus(url: URL, queue: string, id: string): Promise<RedisStatus> {
   assertId(id);

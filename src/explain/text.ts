@@ -15,7 +15,7 @@ function aligned(lines: readonly Line[]): string[] {
   );
 }
 
-/** Formats arrays of very different widths (runs with bars, masks) without aligned columns. */
+/** Formats arrays of different widths (runs with bars, masks) without aligned columns. */
 const plain = (lines: readonly Line[]): string[] => {
   const names = Math.max(...lines.map((one) => nameOf(one).length));
   return lines.map((one) => `  ${nameOf(one).padEnd(names)}   ${one.values.join(' ')}`);

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 /** Identifies a process across machines and reboots. */
 export interface Owner {
   readonly host: string;
-  /** Boot id of the system. */
+  /** Boot ID of the system. */
   readonly boot: string;
   /** PID namespace; containers of one host have separate ones. */
   readonly space: string;

@@ -7,7 +7,7 @@ import type { Flags, InfoValue, Properties } from './types.js';
  *
  * @param properties such as `[CONTEXT_PLATFORM, platform]`; the final 0 is added
  * @param devices one or more devices of the same platform
- * @param notify called as (message, details, userData) on this thread for each error that the driver reports outside of
+ * @param notify called as (message, details, userData) on this thread for each error that the driver reports outside
  *   a call. It does not keep the process alive. It is freed with the context, after the last object of the context; on
  *   platforms before OpenCL 3.0, when the handle is released or garbage-collected
  * @param userData passed to `notify`
@@ -34,7 +34,7 @@ export function createContext(
  *
  * @param properties such as `[CONTEXT_PLATFORM, platform]`; the final 0 is added
  * @param type sum of `DEVICE_TYPE_…`, or an array of them
- * @param notify called as (message, details, userData) on this thread for each error that the driver reports outside of
+ * @param notify called as (message, details, userData) on this thread for each error that the driver reports outside
  *   a call. It does not keep the process alive. It is freed with the context, after the last object of the context; on
  *   platforms before OpenCL 3.0, when the handle is released or garbage-collected
  * @param userData passed to `notify`

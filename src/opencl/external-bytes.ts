@@ -1,7 +1,7 @@
 import { native } from './binding.js';
 
 /**
- * Reports memory outside of V8's heap that garbage-collected objects hold, so that V8 collects sooner.
+ * Reports memory outside V8's heap that garbage-collected objects hold, so that V8 collects sooner.
  *
  * @param change bytes allocated since the last report; negative for bytes freed
  */

@@ -13,7 +13,7 @@ export const builder = (yargs: Argv) =>
     .positional('id', {
       type: 'string',
       demandOption: true,
-      describe: 'job id, as printed when the job started',
+      describe: 'job ID, as printed when the job started',
     })
     .group(['workers-folder', 'redis', 'queue'], 'Job:')
     .example('$0 cancel 0123456789ab', 'shared folder and CLSORT_REDIS_URL');

@@ -37,7 +37,7 @@ export const builder = (yargs: Argv) =>
     .group(['device'], 'Selection:')
     .group(['certify', 'algorithm', 'timeout'], 'Self-test:')
     .group(['json'], 'Output:')
-    .example('$0 devices', 'ids and names for --device')
+    .example('$0 devices', 'IDs and names for --device')
     .example('$0 devices --certify', 'usable algorithms by device, and causes of failures')
     .epilogue(
       'An algorithm that fails its self-test is not used on that device until the driver, the device or ' +

@@ -14,7 +14,7 @@ export const builder = (yargs: Argv) =>
     .positional('id', {
       type: 'string',
       demandOption: true,
-      describe: 'job id, as printed when the job started',
+      describe: 'job ID, as printed when the job started',
     })
     .option('json', { type: 'boolean', default: false, describe: 'print the progress as JSON' })
     .group(['workers-folder', 'redis', 'queue'], 'Job:')

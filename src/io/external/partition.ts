@@ -84,7 +84,7 @@ export class Partitioner {
     if (this.#failure) throw this.#failure;
   }
 
-  /** Waits until no write is pending, whether or not one failed. */
+  /** Waits until no write is pending, even if one failed. */
   async settle(): Promise<void> {
     await Promise.all(this.#writing);
   }

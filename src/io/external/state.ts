@@ -28,7 +28,7 @@ export interface Manifest {
   readonly splitters: StoredSplitters;
   /** Points of the checksums, as decimal numbers; undefined without verification. */
   readonly points: readonly string[] | undefined;
-  /** Boot id of the system in which unsynced data are trusted. */
+  /** Boot ID of the system in which unsynced data are trusted. */
   readonly boot: string;
 }
 

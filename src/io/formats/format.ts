@@ -6,7 +6,7 @@ import { looksLikeText } from './text.js';
 
 /** A file format that can be detected. */
 export interface FileFormat {
-  /** Display name with its article, for messages: 'a zip archive'. */
+  /** Display name with its article, for messages: `a zip archive`. */
   readonly name: string;
   /** File extensions, lowercase and without the dot. */
   readonly extensions: readonly string[];

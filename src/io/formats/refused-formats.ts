@@ -14,7 +14,7 @@ const HDF5_PLACES = [0, 512, 1024, 2048];
 
 /** Highest known "version needed to extract", in tenths. */
 const MAX_ZIP_VERSION = 63;
-/** Known compression methods of zip archives; 99 is encryption. */
+/** Known compression methods of ZIP archives; 99 is encryption. */
 const ZIP_METHODS = [0, 8, 9, 12, 14, 93, 95, 97, 98, 99];
 
 function isZip(head: Uint8Array): boolean {

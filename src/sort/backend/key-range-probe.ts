@@ -24,7 +24,7 @@ const KEYS_PER_SAMPLE = 4;
 /** Radix bits if the algorithm has no such parameter. */
 const RADIX_BITS = 8;
 
-/** Returns the part of a window outside of which all codes are equal; empty if all codes are equal. */
+/** Returns the part of a window outside which all codes are equal; empty if all codes are equal. */
 export function narrowBits([begin, end]: Bits, differing: bigint): Bits {
   let [low, high] = [begin, end];
   while (high > low && ((differing >> BigInt(high - 1)) & 1n) === 0n) high--;

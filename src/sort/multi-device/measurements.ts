@@ -8,7 +8,7 @@ import { Rates } from './rates.js';
 import { isRetryableElsewhere } from './retryable-elsewhere.js';
 import { HostShardWriter } from './shard-writer.js';
 
-/** A kind of work that is measured in order to divide it. */
+/** A kind of work that is measured to divide it. */
 export interface WorkKind {
   readonly name: string;
   /** Runs the work on the first n keys, to be timed. */

@@ -130,7 +130,7 @@ const WORDS: Readonly<Record<number, Dtype>> = { 1: 'u8', 2: 'u16', 4: 'u32', 8:
 
 /**
  * Sorts by key with the segment number as the value, then stably by the required bits of that number. The cost depends
- * on the number of keys and hardly on the segments, be they millions of tiny ones or a few huge ones.
+ * on the number of keys and hardly on the segments, be they millions of tiny ones or a few long ones.
  */
 async function sortBySegmentNumber(call: Call, job: SegmentedJob): Promise<void> {
   const { keys, fromSegment, sorted, values, moved } = job;

@@ -13,7 +13,7 @@ import { fixedBytes, type TableType } from '../table-type.js';
 import { isShort } from './arrow-types.js';
 import { intervalsOf, timesOfInt96 } from './parquet-values.js';
 
-/** Dictionary values by dictionary id. */
+/** Dictionary values by dictionary ID. */
 export type Dictionaries = ReadonlyMap<number, Cells>;
 
 const bit = (bits: Uint8Array, i: number): boolean => (((bits[i >> 3] as number) >> (i & 7)) & 1) === 1;
