@@ -7,7 +7,7 @@ const docs = join(import.meta.dirname, '..');
 /** Where the site is to lie below its host, with slashes at both ends. */
 const base = process.env.CLSORT_DOCS_BASE ?? '/';
 
-/** Pages whose tables have the place of the outline, too: their sources are shown elsewhere as well, where front matter is a table. */
+/** Pages whose tables have the place of the outline: their sources are shown elsewhere as well, where front matter is a table. */
 const WIDE = new Set(['node-opencl.md', 'reference/functions.md']);
 
 interface Item {

@@ -42,6 +42,31 @@ test('banned constructions are found in pages, comments and texts of the command
   t.deepEqual(found(findingsIn('src/cli/options/x.ts', "describe: 'it tells all',")), [[1, 'tells']]);
 });
 
+test('the constructions of the style guide are banned, and what it recommends is not', async (t) => {
+  const { findingsIn } = await load();
+  for (const text of [
+    'The queue holds that each event is complete.',
+    'The limiter lets it by.',
+    'It closes of its own accord.',
+    'The search comes to nothing.',
+    'The merge goes on with the next run.',
+    'The device is asked, too.',
+    'A list of what is not there.',
+    'The host sorts what is too little.',
+    'In the end they do without.',
+  ]) {
+    t.is(findingsIn('docs/x.md', text).length, 1, text);
+  }
+  for (const text of [
+    'Arrays below the break-even size are sorted on the host.',
+    'It runs non-interactively and is idempotent.',
+    'The keys are too large, and one round trip to the device is enough.',
+    'Returns the bytes in use, pooled, and at peak.',
+  ]) {
+    t.deepEqual(findingsIn('docs/x.md', text), [], text);
+  }
+});
+
 test('code is not read as prose', async (t) => {
   const { findingsIn } = await load();
   const page = 'A `told` word, [a link](told.md) and\n```js\ntold();\n```\nthe end.';
