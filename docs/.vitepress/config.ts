@@ -36,6 +36,16 @@ function pagesOf(folder: string): Item[] {
     }));
 }
 
+/** Reference pages outside of reference/. */
+const filesAndDevices = [
+  { text: 'File formats', link: '/files' },
+  { text: 'Batches', link: '/batches' },
+  { text: 'Many machines', link: '/many-machines' },
+  { text: 'Devices', link: '/devices' },
+  { text: 'Test matrix', link: '/matrix' },
+  { text: 'Reports of the matrix', link: '/matrix/reports' },
+];
+
 const guides = [
   {
     text: 'Get started',
@@ -62,19 +72,17 @@ const guides = [
     items: [
       { text: 'The command', link: '/guides/command' },
       { text: 'Files and tables', link: '/guides/tables' },
-      { text: 'File formats', link: '/files' },
-      { text: 'Batches', link: '/batches' },
-      { text: 'Many machines', link: '/many-machines' },
+      { text: 'Batches', link: '/guides/batches' },
+      { text: 'Many machines', link: '/guides/many-machines' },
     ],
   },
   {
     text: 'Devices',
     items: [
       { text: 'Choose and test a device', link: '/guides/qualify' },
-      { text: 'Several devices', link: '/devices' },
-      { text: 'The test matrix', link: '/matrix' },
-      { text: 'Reports', link: '/matrix/reports' },
+      { text: 'Several devices', link: '/guides/several-devices' },
       { text: 'AMD and Intel drivers', link: '/guides/drivers' },
+      { text: 'Inspect kernels', link: '/guides/lab' },
     ],
   },
   {
@@ -85,6 +93,7 @@ const guides = [
       { text: 'Docker', link: '/guides/docker' },
     ],
   },
+  { text: 'Reference', items: filesAndDevices },
 ];
 
 const reference = [
@@ -98,6 +107,7 @@ const reference = [
       { text: 'OpenCL functions', link: '/reference/functions' },
     ],
   },
+  { text: 'Files and devices', items: filesAndDevices },
   ...(
     [
       ['Functions', 'functions'],
