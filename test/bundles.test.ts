@@ -132,14 +132,14 @@ test.serial('a bundle reports which package files are missing or from another ve
     rmSync(join(rest, 'cl'), { recursive: true });
     const withoutKernels = run(bundle, ['cpu'], env);
     t.true(withoutKernels.includes(`${join(rest, 'cl')}/`), withoutKernels);
-    t.regex(withoutKernels, /cannot be read[\s\S]*looks like a bundle/);
+    t.regex(withoutKernels, /cannot read .*looks like a bundle/);
     rmSync(join(rest, 'prebuilds'), { recursive: true });
     t.regex(run(bundle, ['cpu'], env), /Prebuilt for: nothing/);
     const { version } = JSON.parse(readFileSync(join(rest, 'package.json'), 'utf8')) as { version: string };
     writeFileSync(join(rest, 'package.json'), '{ "name": "clsort", "version": "0.0.1" }');
     t.true(
       run(bundle, ['cpu'], env).includes(
-        `files of clsort ${version} were not found, but of 0.0.1 in ${rest}`,
+        `cannot find the files of clsort ${version}: ${rest} has clsort 0.0.1`,
       ),
     );
   });

@@ -1,9 +1,8 @@
 /** The operations of `clsort bench calls`, with their inputs. */
 import type { DeviceArray, Sorter, SortOptions } from '../index.js';
 import { generate } from '../io/gen.js';
-import { UsageError } from '../util/errors.js';
 import { Random } from '../util/random.js';
-import { unknownName } from '../util/suggest.js';
+import { invalidName } from '../util/suggest.js';
 import { SEED } from './sorts.js';
 
 /** An array of u32 on the device or on the host. */
@@ -223,7 +222,7 @@ export function callOperations(names: readonly string[]): CallOperation[] {
     );
     if (named.length > 0) return named;
     const known = ['all', ...CALL_OPERATIONS.map(({ name }) => name)];
-    throw new UsageError(unknownName('operation', word, known));
+    throw invalidName('operation', word, known);
   });
   return CALL_OPERATIONS.filter((operation) => found.includes(operation));
 }

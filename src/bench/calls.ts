@@ -1,15 +1,8 @@
 /** Measures whole calls from the caller's side: awaited one by one, and in chains without waiting. */
 import { loadavg } from 'node:os';
-import {
-  DeviceArray,
-  Sorter,
-  type SortOptions,
-  type SortReport,
-  UnsupportedError,
-  UsageError,
-} from '../index.js';
+import { DeviceArray, Sorter, type SortOptions, type SortReport, UnsupportedError } from '../index.js';
 import { bytesOf } from '../keys/array.js';
-import { unknownName } from '../util/suggest.js';
+import { invalidName } from '../util/suggest.js';
 import { type CallInputs, type CallOperation, type CallResult, callInputs } from './call-operations.js';
 import { kernelSeconds } from './sorts.js';
 import { isSlower, type Timing, timing } from './statistics.js';
@@ -26,7 +19,7 @@ export type CallPlace = (typeof PLACES)[number];
 export function callPlaces(word: string): readonly CallPlace[] {
   if (word === 'both') return PLACES;
   const place = PLACES.find((known) => known === word);
-  if (!place) throw new UsageError(unknownName('place', word, [...PLACES, 'both']));
+  if (!place) throw invalidName('place', word, [...PLACES, 'both']);
   return [place];
 }
 

@@ -90,7 +90,7 @@ export function runnerOf(sorter: Sorter): SortRunner {
       ...(sorter.device && { algorithm }),
     };
     const result = await sortAs(sorter, mode, keys, options);
-    if (!report) throw new UnsupportedError('the sort made no report');
+    if (!report) throw new UnsupportedError('cannot measure the sort: it returned no report');
     return { result, report };
   };
 }

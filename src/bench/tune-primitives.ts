@@ -19,7 +19,8 @@ import {
   type Primitive,
   primitiveTuningFor,
 } from '../sort/operations/primitive-tuning.js';
-import { BuildError, MemoryError, UnsupportedError, UsageError } from '../util/errors.js';
+import { BuildError, MemoryError, UnsupportedError } from '../util/errors.js';
+import { invalidName } from '../util/suggest.js';
 import { BusyWork } from './busy-work.js';
 import { SEED } from './sorts.js';
 import { timing } from './statistics.js';
@@ -87,7 +88,7 @@ export class PrimitiveBench {
    * @throws MemoryError when the arrays cannot be allocated
    */
   static async open(device: Device, { algorithm: primitive, which, n }: TuneCase): Promise<PrimitiveBench> {
-    if (!isPrimitive(primitive)) throw new UsageError(`'${primitive}' is none of ${PRIMITIVES.join(' ')}`);
+    if (!isPrimitive(primitive)) throw invalidName('algorithm', primitive, PRIMITIVES);
     const dtype = DTYPES[which.keyBits];
     const keys = column(dtype, n, primitive === 'unique' ? few(dtype, n) : uniform(dtype, n));
     const bench = new PrimitiveBench(device, primitive, keys, await expectedOf(primitive, keys));

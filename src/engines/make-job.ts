@@ -229,7 +229,7 @@ async function partOf(
     delimiter,
   }: { to: string; header?: boolean | undefined; delimiter?: string | undefined; dtype?: string | undefined },
 ): Promise<PartFormat> {
-  const wanted = formatNamed(to) ?? formatNamed(reader.format);
+  const wanted = formatNamed(to, 'to') ?? formatNamed(reader.format);
   const format = wanted?.id ?? 'raw';
   const bigEndian = format === 'raw' && (reader.bigEndian ?? false);
   const extension =

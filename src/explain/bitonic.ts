@@ -42,7 +42,7 @@ async function explainAlternating(device: Device, subject: Subject): Promise<Vie
   const n = patterns.length;
   if (2 ** Math.round(Math.log2(n)) !== n) {
     throw new UnsupportedError(
-      `the alternating form sorts powers of two, and there are ${n} keys: take another number, or the form 'flip'`,
+      `cannot sort ${n} keys in the alternating form: it needs a power of two. Use another number of keys, or --step flip`,
     );
   }
   const { program, groupSize } = await buildFittedProgram(

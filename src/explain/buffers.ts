@@ -5,15 +5,15 @@ import type { Device } from '../device/device.js';
 import { powerAtLeast } from '../util/powers.js';
 
 /** Calls `work` with buffers of the given sizes in bytes (at least 4), and releases them in any case. */
-export async function withBuffers<T>(
+export async function withBuffers<T, const Sizes extends readonly number[]>(
   device: Device,
-  sizes: readonly number[],
-  work: (buffers: readonly Buffer[]) => Promise<T>,
+  sizes: Sizes,
+  work: (buffers: { readonly [I in keyof Sizes]: Buffer }) => Promise<T>,
 ): Promise<T> {
   const buffers: Buffer[] = [];
   try {
     for (const bytes of sizes) buffers.push(device.buffer(Math.max(4, bytes)));
-    return await work(buffers);
+    return await work(buffers as unknown as { readonly [I in keyof Sizes]: Buffer });
   } finally {
     for (const buffer of buffers) buffer.release();
   }

@@ -4,7 +4,8 @@ import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { keyCodec } from '../keys/key-codec.js';
 import type { ReduceOp } from '../primitives/possible.js';
 import { UsageError } from '../util/errors.js';
-import { unknownName } from '../util/suggest.js';
+import { invalidArgument } from '../util/invalid-argument.js';
+import { invalidName } from '../util/suggest.js';
 import { explainAmd } from './amd.js';
 import { explainBitonic } from './bitonic.js';
 import { EXPLAINED, EXPLAINED_NAMES, EXPLAINED_SORTS, type Explained } from './explained.js';
@@ -71,7 +72,7 @@ function windowOfOptions(
   width: number,
 ): readonly [number, number] {
   if ((algorithm === 'reduce' || algorithm === 'scan') && bits !== undefined) {
-    throw new UsageError(`--bits is for sorts and histograms: ${algorithm} takes whole keys`);
+    throw new UsageError(`cannot use --bits with ${algorithm}: it takes whole keys`);
   }
   const [begin, end] =
     bits === undefined
@@ -80,15 +81,13 @@ function windowOfOptions(
         ? [0, bits]
         : bits;
   if (![begin, end].every(Number.isInteger) || begin < 0 || end < begin || end > width) {
-    const text = typeof bits === 'number' ? bits : `${begin}:${end}`;
-    throw new UsageError(
-      `--bits is ${text}: expected A:B with 0 <= A <= B <= ${width}, the bits of a code, or only B`,
-    );
+    const text = typeof bits === 'number' ? `${bits}` : `${begin}:${end}`;
+    throw invalidArgument('--bits', `A:B with 0 <= A <= B <= ${width}, or B alone,`, { text });
   }
   if (algorithm === 'histogram' && (end === begin || end - begin > 8)) {
-    throw new UsageError(
-      `--bits is ${begin}:${end}: a histogram is shown for 1 to 8 bits, which are 2 to 256 bins`,
-    );
+    throw invalidArgument('--bits', '1 to 8 bits of a histogram (2 to 256 bins)', {
+      text: `${begin}:${end}`,
+    });
   }
   return [begin, end];
 }
@@ -105,20 +104,21 @@ function assertOptions(
   const isSort = EXPLAINED_SORTS.includes(algorithm);
   if (step !== undefined && !(EXPLAINED[algorithm] as readonly string[]).includes(step)) {
     const steps = EXPLAINED[algorithm];
-    throw new UsageError(
-      steps.length > 0
-        ? unknownName('step', step, steps)
-        : `--step is '${step}', and ${algorithm} has one form only`,
-    );
+    if (steps.length > 0) throw invalidName('--step', step, steps);
+    throw new UsageError(`cannot use --step with ${algorithm}: it has one form only`);
   }
   if (radixBits !== undefined && (algorithm === 'amd' ? radixBits !== 8 : algorithm !== 'split')) {
-    throw new UsageError(`--radix-bits is for split (1 to 4); the digits of amd have 8 bits`);
+    throw new UsageError(
+      `cannot use --radix-bits ${radixBits} with ${algorithm}: only split takes 1 to 4, and amd has 8`,
+    );
   }
   if (scan !== undefined && algorithm !== 'amd')
-    throw new UsageError('--scan is for amd: its chain of 3 or 5 kernels');
-  if (op !== undefined && algorithm !== 'reduce') throw new UsageError('--op is for reduce: sum, min or max');
-  if (pairs && !isSort) throw new UsageError(`--pairs is for sorts: ${algorithm} carries no values`);
-  if (descending && !isSort) throw new UsageError(`--descending is for sorts: ${algorithm} has no order`);
+    throw new UsageError(`cannot use --scan with ${algorithm}: only amd has a chain of 3 or 5 scan kernels`);
+  if (op !== undefined && algorithm !== 'reduce')
+    throw new UsageError(`cannot use --op with ${algorithm}: only reduce computes a sum, min or max`);
+  if (pairs && !isSort) throw new UsageError(`cannot use --pairs with ${algorithm}: only sorts carry values`);
+  if (descending && !isSort)
+    throw new UsageError(`cannot use --descending with ${algorithm}: only sorts have an order`);
 }
 
 /**
@@ -127,11 +127,10 @@ function assertOptions(
  * @throws UsageError when there are no keys, or too many
  */
 function assertCount(algorithm: Explained, n: number): void {
-  if (n === 0) throw new UsageError('no keys: name them, such as 7 14 4 1, or have some drawn: --random 16');
   const max = algorithm === 'odd-even' ? MAX_ODD_EVEN : MAX_KEYS;
-  if (n > max) {
-    throw new UsageError(`${n} keys are too many to be walked through: ${algorithm} takes at most ${max}`);
-  }
+  if (n >= 1 && n <= max) return;
+  const advice = n === 0 ? 'Pass keys such as 7 14 4 1, or --random 16' : undefined;
+  throw invalidArgument(algorithm, `1 to ${max} keys`, n, { advice, details: { option: 'keys' } });
 }
 
 /**
@@ -156,8 +155,7 @@ export async function explain(
     pairs = false,
   } = options;
   const info = dtypeInfo(dtype);
-  if (!EXPLAINED_NAMES.includes(algorithm))
-    throw new UsageError(unknownName('algorithm', algorithm, EXPLAINED_NAMES));
+  if (!EXPLAINED_NAMES.includes(algorithm)) throw invalidName('algorithm', algorithm, EXPLAINED_NAMES);
   assertOptions(algorithm, options);
   assertCount(algorithm, words.length);
   const bits = windowOfOptions(algorithm, options.bits, info.width);

@@ -81,7 +81,7 @@ export function agree<T extends number | bigint>(
   const at = model.findIndex((value, i) => !Object.is(device[i], value));
   if (at >= 0 || device.length !== model.length) {
     throw new MismatchError(
-      `${what}: the device wrote ${device[at]} at ${at} (${device.length} values), the model says ${model[at]} (${model.length} values)`,
+      `cannot verify ${what}: value ${at} of ${device.length} from the device is ${device[at]}, but that of ${model.length} from the model is ${model[at]}`,
       { details: { what, device: device.map(String), model: model.map(String) } },
     );
   }

@@ -41,9 +41,8 @@ async function run(
   const bins = 2 ** (bits[1] - bits[0]);
   const groups = lab.groups(n);
   const traceBytes = groups * lab.counters.length * lab.counters.bytes;
-  const sizes = [n * info.bytes, groups * bins * 4, bins * 4, traceBytes];
+  const sizes = [n * info.bytes, groups * bins * 4, bins * 4, traceBytes] as const;
   return withBuffers(device, sizes, async ([keys, partials, counts, trace]) => {
-    if (!keys || !partials || !counts || !trace) throw new Error('no buffers');
     const { queue } = device;
     queue.write(keys, toBytes(patterns, info.bytes));
     const read = {

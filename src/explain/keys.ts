@@ -1,6 +1,7 @@
 /** Converts keys between text and bit patterns. */
 import { type Dtype, type DtypeInfo, dtypeInfo } from '../keys/dtype.js';
-import { DtypeError, UsageError } from '../util/errors.js';
+import { DtypeError } from '../util/errors.js';
+import { invalidArgument } from '../util/invalid-argument.js';
 
 /** Returns u32 for unsigned integers, i32 when any word has a minus sign, and f32 when any word is not an integer. */
 export function guessDtype(words: readonly string[]): Dtype {
@@ -14,7 +15,10 @@ function floatArray({ name, width }: DtypeInfo): FloatArray {
   if (width === 64) return Float64Array;
   if (width === 32) return Float32Array;
   const { Float16Array: half } = globalThis as { Float16Array?: unknown };
-  if (half === undefined) throw new DtypeError(`${name} keys as text need Node 24 or later; use f32`);
+  if (half === undefined)
+    throw new DtypeError(
+      `cannot parse ${name} keys: this Node has no Float16Array. Use Node 24 or later, or f32`,
+    );
   return half as FloatArray;
 }
 
@@ -29,7 +33,8 @@ export function parseKey(word: string, dtype: Dtype): bigint {
     const number = /^[+-]?nan$/i.test(word)
       ? Number.NaN
       : Number(word.replace(/^([+-]?)inf(inity)?$/i, '$1Infinity'));
-    if (Number.isNaN(number) && !/nan$/i.test(word)) throw new UsageError(`'${word}' is no number`);
+    if (Number.isNaN(number) && !/nan$/i.test(word))
+      throw invalidArgument('keys', `a number (${dtype})`, word);
     const bytes = new Uint8Array(floatArray(info).of(number).buffer);
     return fromBytes(bytes, info.bytes)[0] ?? 0n;
   }
@@ -37,7 +42,7 @@ export function parseKey(word: string, dtype: Dtype): bigint {
   const high = low + 2n ** BigInt(info.width) - 1n;
   const number = /^[+-]?\d+$/.test(word) ? BigInt(word.replace(/^\+/, '')) : undefined;
   if (number === undefined || number < low || number > high) {
-    throw new UsageError(`'${word}' is no ${dtype}: expected a whole number from ${low} to ${high}`);
+    throw invalidArgument('keys', `a whole number from ${low} to ${high} (${dtype})`, word);
   }
   return BigInt.asUintN(info.width, number);
 }

@@ -1,5 +1,5 @@
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
-import { UsageError } from '../util/errors.js';
+import { invalidArgument } from '../util/invalid-argument.js';
 import { Random } from '../util/random.js';
 
 /** Default upper limit of random keys (exclusive), unless the dtype holds less. */
@@ -20,9 +20,7 @@ export function randomWords(
     kind === 'float' ? 2 ** 32 : Math.min(2 ** 32, 2 ** (kind === 'signed' ? width - 1 : width));
   const limit = max ?? Math.min(DEFAULT_MAX, maxValue);
   if (!Number.isInteger(limit) || limit < 1 || limit > maxValue) {
-    throw new UsageError(
-      `--max is ${limit}: expected a whole number from 1 to ${maxValue}, for ${dtype} keys`,
-    );
+    throw invalidArgument('--max', `a whole number from 1 to ${maxValue} (${dtype} keys)`, limit);
   }
   const random = new Random(seed);
   return Array.from({ length: n }, () => String(random.below(limit)));

@@ -50,10 +50,10 @@ export async function record(
   const { queue } = device;
   const shape = { keyBits: info.width, valueBytes: 4, tuning };
   const available = factory.available(device, shape);
-  if (available !== true) throw new UnsupportedError(`${factory.name}: ${available}`);
+  if (available !== true) throw new UnsupportedError(`cannot run ${factory.name}: ${available}`);
   const algorithm = await factory.create(device, shape);
   const supported = algorithm.supports({ dtype: info.name, n, bits, valueBytes: 4 });
-  if (supported !== true) throw new UnsupportedError(`${factory.name}: ${supported}`);
+  if (supported !== true) throw new UnsupportedError(`cannot run ${factory.name}: ${supported}`);
 
   const records: Omit<RecordedStage, 'seconds'>[] = [];
   let times: (number | null)[] = [];
@@ -110,7 +110,7 @@ export async function record(
   const find = (pass: number, kernel: string, buffer: string): Uint8Array => {
     const stage = stages.find((one) => one.pass === pass && one.kernel === kernel);
     const data = stage?.data[buffer];
-    if (!data) throw new Error(`kernel ${kernel} of pass ${pass} left no ${buffer}`);
+    if (!data) throw new Error(`cannot show ${buffer}: kernel ${kernel} of pass ${pass} did not write it`);
     return data;
   };
   const words = (pass: number, kernel: string, buffer: string) => [

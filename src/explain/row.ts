@@ -1,5 +1,6 @@
 /** Explains row sort bit by bit: votes, positions and codes, as traced by the kernel. */
 import { createRowSort, ROW_MAX } from '../algorithms/row-sort.js';
+import type { Buffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
 import { decode } from '../keys/key-codec.js';
 import { UnsupportedError } from '../util/errors.js';
@@ -30,8 +31,10 @@ function assertVotes({ capabilities, info }: Device, vote: string): void {
     vote
   ];
   if (!missing) return;
-  const lacks = vote === 'khr' ? 'ballots of sub-groups (cl_khr_subgroup_ballot)' : 'the votes of PTX';
-  throw new UnsupportedError(`${info.name} has no ${lacks}: take --step masks, which needs neither`);
+  const lacks = vote === 'khr' ? 'ballots of sub-groups (cl_khr_subgroup_ballot)' : 'votes of PTX';
+  throw new UnsupportedError(
+    `cannot use --step ${vote} on ${info.name}: the device has no ${lacks}. Use --step masks`,
+  );
 }
 
 interface Traced {
@@ -57,8 +60,8 @@ async function trace(
   const from = device.buffer(n * info.bytes);
   const to = device.buffer(n * info.bytes);
   const sizes = [steps * 2 * 4, steps * ROW_MAX * 4, steps * ROW_MAX * info.bytes] as const;
-  const [masks, places, codes] = sizes.map((bytes) => device.buffer(Math.max(bytes, 4)));
-  if (!masks || !places || !codes) throw new Error('no buffers');
+  const bufferOf = (bytes: number): Buffer => device.buffer(Math.max(bytes, 4));
+  const [masks, places, codes] = [bufferOf(sizes[0]), bufferOf(sizes[1]), bufferOf(sizes[2])];
   const [maskBytes, placeBytes, codeBytes] = sizes.map((bytes) => new Uint8Array(bytes));
   const sortedBytes = new Uint8Array(n * info.bytes);
   try {
@@ -89,7 +92,8 @@ async function trace(
 export const explainRow: View = async (device, subject, { step: vote = 'masks' }) => {
   const { patterns, info, codec, bits } = subject;
   const n = patterns.length;
-  if (n > ROW_MAX) throw new UnsupportedError(`row sorts one row of at most ${ROW_MAX} keys, not ${n}`);
+  if (n > ROW_MAX)
+    throw new UnsupportedError(`cannot sort ${n} keys as one row: a row has at most ${ROW_MAX} keys`);
   assertVotes(device, vote);
   const traced = await trace(device, subject, vote);
   const pad = (1n << BigInt(info.width)) - 1n;

@@ -49,9 +49,8 @@ async function run(
   const tiles = scan.tiles(n);
   const sumBytes = scan.sumBytes(n);
   const traceBytes = traceRows === 0 ? [] : tiles.map((count) => count * words * traceRows * valueBytes);
-  const all = [keys.length, keys.length, ...sumBytes, ...traceBytes];
+  const all = [keys.length, keys.length, ...sumBytes, ...traceBytes] as const;
   return withBuffers(device, all, async ([input, output, ...others]) => {
-    if (!input || !output) throw new Error('no buffers');
     const { queue } = device;
     const [sums, traces] = [others.slice(0, sumBytes.length), others.slice(sumBytes.length)];
     queue.write(input, keys);

@@ -32,7 +32,7 @@ const isHead = (line: string, name: string): boolean =>
 export function sourceText(file: string, name: string): SourceText {
   const all = packageText('cl', file).split('\n');
   const head = all.findIndex((line) => isHead(line, name));
-  if (head < 0) throw new Error(`${file} has no kernel ${name}`);
+  if (head < 0) throw new Error(`cannot show kernel ${name}: ${file} does not define it`);
   const isMacro = all[head]?.startsWith('#define') ?? false;
   let last = head;
   while (last < all.length - 1 && (isMacro ? all[last]?.endsWith('\\') : all[last] !== '}')) last++;

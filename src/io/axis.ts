@@ -1,5 +1,6 @@
 /** The dimension of a matrix along which keys are sorted. */
-import { UsageError } from '../util/errors.js';
+
+import { invalidArgument } from '../util/invalid-argument.js';
 import type { KeyFacts } from './formats/key-file.js';
 
 /** A matrix whose rows (contiguous keys) or columns are sorted independently. */
@@ -19,8 +20,8 @@ export interface Lines {
 export function linesOf({ shape }: KeyFacts, axis = -1): Lines | undefined {
   const dimensions = shape?.length ?? 1;
   if (!Number.isInteger(axis) || axis < -dimensions || axis >= dimensions) {
-    const expected = dimensions === 1 ? '0 (or -1), since there is one dimension' : '0, 1, -1 or -2';
-    throw new UsageError(`axis is ${axis}: expected ${expected}`);
+    const expected = dimensions === 1 ? '0 or -1 (one dimension)' : '0, 1, -1 or -2';
+    throw invalidArgument('axis', expected, axis);
   }
   if (!shape || dimensions === 1) return undefined;
   const [rows = 0, columns = 0] = shape;

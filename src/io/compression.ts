@@ -41,7 +41,7 @@ const { createZstdCompress, createZstdDecompress } = zlib as object as ZstdOfNod
 /** Returns the error for Node before 22.15, which lacks zstd. */
 const zstdUnavailable = (): FormatError =>
   new FormatError(
-    `zstd is built into Node from 22.15 on, and this is ${runtime()}: use a newer Node, or gzip (.gz)`,
+    `cannot use zstd: ${runtime()} does not support it. Use Node 22.15 or later, or gzip (.gz)`,
   );
 
 const zstd: Compression = {
@@ -83,7 +83,7 @@ async function* decompressedPieces(
     if (error instanceof ClsortError && !(error instanceof FormatError)) throw error;
     const why = (error as Error).message;
     throw new FormatError(
-      `${source.name} cannot be read as a ${name} file: ${why}; it is damaged, cut or none`,
+      `cannot read ${source.name} as a ${name} file: ${why}. It is damaged, incomplete or in another format`,
       {
         cause: error,
         details: { path: source.name, expected: name },

@@ -1,7 +1,8 @@
 /** Concatenates several key files into one reader. */
 import { dtypeInfo } from '../keys/dtype.js';
-import { DtypeError, UsageError } from '../util/errors.js';
+import { DtypeError } from '../util/errors.js';
 import type { KeyReader } from './formats/key-file.js';
+import { noInput } from './raw.js';
 
 /**
  * Returns the first of several files after checking that all hold the same dtype.
@@ -11,11 +12,11 @@ import type { KeyReader } from './formats/key-file.js';
  */
 export function assertOneDtype(readers: readonly KeyReader[]): KeyReader {
   const [first] = readers;
-  if (!first) throw new UsageError('no files: name one at least');
+  if (!first) throw noInput();
   for (const { name, dtype } of readers) {
     if (dtype === first.dtype) continue;
     throw new DtypeError(
-      `${first.name} holds ${first.dtype} keys and ${name} ${dtype} keys: files that are put together have one dtype`,
+      `cannot combine ${first.name} with ${name}: they hold keys of different dtypes (${first.dtype} and ${dtype})`,
       { details: { path: name, found: dtype, expected: first.dtype } },
     );
   }

@@ -56,7 +56,7 @@ export async function copyKeys(
       report = { dtype: reader.dtype, n, formats: [reader.format, target.format] };
     }),
   );
-  if (!report) throw new Error('nothing was copied');
+  if (!report) throw new Error('cannot copy the keys: the copy returned no report');
   return report;
 }
 

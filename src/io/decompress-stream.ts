@@ -40,7 +40,7 @@ async function feedPieces(stream: Decompressor, pieces: AsyncIterable<Uint8Array
       unused = piece.subarray(piece.length - (fedBytes - stream.bytesWritten));
       isPadding = unused.length > 0;
     }
-    if (unused.some((byte) => byte !== 0)) throw new FormatError('something follows behind its data');
+    if (unused.some((byte) => byte !== 0)) throw new FormatError('other bytes follow the compressed data');
   }
   if (!isPadding) stream.end();
 }

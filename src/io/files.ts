@@ -6,8 +6,8 @@ import { sorterFor } from '../sort/api/default-sorter.js';
 import type { SortOptions } from '../sort/api/options.js';
 import type { Sorter } from '../sort/api/sorter.js';
 import { UsageError } from '../util/errors.js';
-import { formatValue } from '../util/format-value.js';
-import { suggestion } from '../util/suggest.js';
+import { invalidArgument } from '../util/invalid-argument.js';
+import { invalidName } from '../util/suggest.js';
 import { STDIO } from './raw.js';
 import {
   type DistinctOptions,
@@ -102,16 +102,16 @@ export async function sortFile(
   const input = inputOf(from);
   const output = outputOf(to);
   if (typeof options !== 'object' || options === null) {
-    throw new UsageError(`expected an object of options but got ${formatValue(options)}`);
+    throw invalidArgument('options', 'an object', options);
   }
   for (const name of Object.keys(options)) {
     if (Object.hasOwn(NAMES, name)) continue;
-    throw new UsageError(`unknown option '${name}'${suggestion(name, Object.keys(NAMES))}`);
+    throw invalidName('an option', name, Object.keys(NAMES));
   }
   const { sorter, device, signal = new AbortController().signal, onProgress, onWarning, ...rest } = options;
   if (sorter && device !== undefined) {
     throw new UsageError(
-      "option 'device' belongs to Sorter.open: the sorter that is given has its device already",
+      'cannot use option device with option sorter: the sorter has a device. Pass device to Sorter.open',
     );
   }
   const job = {
@@ -146,9 +146,8 @@ export async function sortFile(
 function pathOf(path: unknown, name: string): string {
   if (typeof path === 'string') return path;
   if (path instanceof URL && path.protocol === 'file:') return fileURLToPath(path);
-  throw new UsageError(
-    `expected a path, a file: URL, a stream or a FileHandle for the ${name} but got ${path instanceof URL ? path.href : formatValue(path)}`,
-  );
+  const got = path instanceof URL ? { text: path.href } : path;
+  throw invalidArgument(name, 'a path, a file: URL, a stream or a FileHandle', got);
 }
 
 const isHandle = (file: unknown): file is FileHandle =>
@@ -188,7 +187,9 @@ function outputOf(to: unknown): string | Writable {
 function assertNoTable(job: Partial<TableOptions>): void {
   const name = (['columns', 'head', 'uniqueBy'] as const).find((one) => job[one] !== undefined);
   if (name)
-    throw new UsageError(`option '${name}' is for tables: 'by' says which columns rows are sorted by`);
+    throw new UsageError(
+      `cannot use option ${name} without by: it applies to tables, and by names their key columns`,
+    );
 }
 
 /** @throws UsageError for `-`, since a library does not own stdin and stdout */
@@ -202,5 +203,7 @@ function assertPaths(
     ...(to instanceof Writable ? [] : [job.out]),
   ];
   if (!paths.includes(STDIO)) return;
-  throw new UsageError("'-' is no file here: pass the stream itself, of stdin or stdout");
+  throw new UsageError(
+    "cannot open '-': it is not a path here. Pass the stream process.stdin or process.stdout",
+  );
 }

@@ -4,9 +4,9 @@ import { type Dtype, type DtypeInfo, dtypeInfo } from '../keys/dtype.js';
 import { keyCodec } from '../keys/key-codec.js';
 import { numberBits } from '../keys/value.js';
 import { integerBits } from '../keys/widen.js';
-import { UsageError } from '../util/errors.js';
+import { invalidArgument } from '../util/invalid-argument.js';
 import { Random } from '../util/random.js';
-import { unknownName } from '../util/suggest.js';
+import { invalidName } from '../util/suggest.js';
 
 /** Distributions of test and benchmark data. */
 export const DISTRIBUTIONS = [
@@ -87,7 +87,7 @@ export class Generator {
   constructor(request: GenRequest) {
     const { distribution, dtype } = request;
     if (!DISTRIBUTIONS.includes(distribution)) {
-      throw new UsageError(unknownName('distribution', distribution, DISTRIBUTIONS));
+      throw invalidName('distribution', distribution, DISTRIBUTIONS);
     }
     this.#request = request;
     this.#info = dtypeInfo(dtype);
@@ -238,9 +238,9 @@ function assertRange([low, high]: NonNullable<GenRequest['range']>, { name, kind
       ? Math.abs(Number(low)) <= largest && Math.abs(Number(high)) <= largest
       : low >= minimum && high <= minimum + 2n ** BigInt(width) - 1n;
   if (fits && low <= high) return;
-  throw new UsageError(
-    `a range from ${low} to ${high}: expected two numbers that ${name} holds, the smaller one first`,
-  );
+  throw invalidArgument('range', `two ${name} numbers, the smaller one first,`, {
+    text: `${low} and ${high}`,
+  });
 }
 
 /** Returns all keys of a request as bytes. */

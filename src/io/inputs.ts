@@ -1,10 +1,9 @@
 import type { Readable } from 'node:stream';
-import { UsageError } from '../util/errors.js';
 import { concatenateReaders } from './concatenate-readers.js';
 import type { FileHashes } from './file-hash.js';
 import type { KeyReader } from './formats/key-file.js';
 import { type InputOptions, openKeys } from './keys.js';
-import { isStdin, openSource, type Source } from './raw.js';
+import { assertOneStdin, openSource, type Source } from './raw.js';
 
 /** Opens the readers of all sources. */
 export type OpenReaders = (options: InputOptions) => Promise<readonly KeyReader[]>;
@@ -31,9 +30,7 @@ export async function withReaders<T>(
   { stdin, signal, hashes }: Streams,
   use: (open: OpenReaders, areFiles: boolean) => Promise<T>,
 ): Promise<T> {
-  if (paths.filter(isStdin).length > 1) {
-    throw new UsageError("two files are '-': only one can be read from stdin");
-  }
+  assertOneStdin(paths);
   const sources: Source[] = [];
   const readers: KeyReader[] = [];
   try {

@@ -2,8 +2,8 @@
 import { stat } from 'node:fs/promises';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { type NamedDtype, namedDtype } from '../keys/dtype-name.js';
-import { DtypeError, FormatError, UsageError } from '../util/errors.js';
-import { unknownName } from '../util/suggest.js';
+import { DtypeError, FormatError } from '../util/errors.js';
+import { invalidName } from '../util/suggest.js';
 import { compressedOutput, decompressedSource } from './compression.js';
 import { type NameFacts, nameFacts } from './formats/file-name.js';
 import { type FileFormat, formatOfBytes, HEAD_BYTES, isReadable, TAIL_BYTES } from './formats/format.js';
@@ -30,11 +30,12 @@ export const KEY_FORMATS: readonly string[] = ['auto', ...READABLE.map(({ id }) 
 /**
  * Returns the format of a name; undefined for `auto`.
  *
+ * @param option the option that names it, for messages
  * @throws UsageError when the name is unknown
  */
-export function formatNamed(name: string): KeyFormat | undefined {
+export function formatNamed(name: string, option = 'format'): KeyFormat | undefined {
   const found = READABLE.find(({ id }) => id === name);
-  if (!found && name !== 'auto') throw new UsageError(unknownName('format', name, KEY_FORMATS));
+  if (!found && name !== 'auto') throw invalidName(option, name, KEY_FORMATS);
   return found;
 }
 
@@ -121,7 +122,10 @@ function rawDtype(said: NamedDtype | undefined, { named }: NameFacts): NamedDtyp
   return { dtype: said.dtype, bigEndian: said.bigEndian ?? named.bigEndian };
 }
 
-const RAW_HINT = 'if it is raw keys all the same, say so: --format raw, or "format": "raw" in a batch\'s job';
+const RAW_HINT = '--format raw ("format": "raw" in a job of a batch) to read its bytes as keys';
+
+const identifiedBy = (path: string, name: string, found: string): string =>
+  `${name === path ? 'its extension' : `the extension of ${name}`} is that of ${found}`;
 
 /** @throws FormatError when the format is not supported or contradicts the name */
 async function formatOf(
@@ -130,8 +134,7 @@ async function formatOf(
   { format: named, name, named: type }: NameFacts,
   dtype: string | undefined,
 ): Promise<KeyFormat> {
-  if (named && !isReadable(named))
-    throw refusedFormat(path, named, `the name ${name} says that it is ${named.name}`);
+  if (named && !isReadable(named)) throw refusedFormat(path, named, identifiedBy(path, name, named.name));
   if (named && named !== raw) return named;
   // Raw keys of one byte skip detection, since any bytes are valid keys.
   const knownDtype = dtype ?? type?.dtype;
@@ -140,16 +143,16 @@ async function formatOf(
   if (!found) return raw;
   // Either the name is wrong or the bytes match by chance; only the user can decide.
   if (named === raw || !isReadable(found)) {
-    throw refusedFormat(source.name, found, `${source.name} begins as ${found.name} does`);
+    throw refusedFormat(source.name, found, `it begins like ${found.name}`);
   }
   return found;
 }
 
 function refusedFormat(path: string, found: FileFormat, why: string): FormatError {
   const hint = isReadable(found)
-    ? `Read it as what it is: --format ${found.id}`
-    : `That is not read (but ${READABLE.map(({ id }) => id).join(', ')} are). Take the numbers out of it first`;
-  return new FormatError(`${why}. ${hint}; ${RAW_HINT}`, {
+    ? `Use --format ${found.id}`
+    : `Convert it to one of ${READABLE.map(({ id }) => id).join(' ')}`;
+  return new FormatError(`cannot read ${path} as raw keys: ${why}. ${hint}, or ${RAW_HINT}`, {
     details: { path, found: found.name, expected: 'raw keys' },
   });
 }
@@ -184,10 +187,9 @@ export async function assertRecordName(path: string, format: string | undefined)
   if (format === raw.id || isStdin(path) || isStdout(path)) return;
   const { compression, format: named, name } = await nameFacts(path);
   if (compression || (named && named !== raw)) {
-    const found = named?.name ?? `a file that is compressed (.${compression?.extension})`;
+    const found = named?.name ?? `a ${compression?.name} file`;
     throw new FormatError(
-      `the name ${name} says that it is ${found}, which holds no records of a fixed size as they are; ` +
-        'if it does all the same, say so: --format raw, or "format": "raw" in a batch\'s job',
+      `cannot use ${path} as a file of records: ${identifiedBy(path, name, found)}. Use ${RAW_HINT}`,
       { details: { path, found, expected: 'records' } },
     );
   }
@@ -195,7 +197,7 @@ export async function assertRecordName(path: string, format: string | undefined)
 
 const notCompressed = (path: string, { name }: FileFormat): FormatError =>
   new FormatError(
-    `${path} would be ${name} that is compressed as a whole, which is neither read nor written`,
+    `cannot use ${path}: ${name} is not compressed as a whole. Name it without the extension of the compression`,
     {
       details: { path, found: name },
     },
@@ -285,12 +287,12 @@ export async function outputFormat(
   readonly wanted: KeyFormat | undefined;
   readonly facts: NameFacts;
 }> {
-  const wanted = formatNamed(to);
+  const wanted = formatNamed(to, 'to');
   const facts = await nameFacts(isStdout(path) ? '' : path);
   if (!wanted && facts.format && !isReadable(facts.format)) {
     throw new FormatError(
-      `the name ${facts.name} says that it is ${facts.format.name}, which is not written. Name another output; ` +
-        'if it is to be raw keys all the same, say so: --to raw (--format raw, if the input is raw, too)',
+      `cannot write ${facts.name}: its extension is that of ${facts.format.name}, which is not supported. Name another ` +
+        'output, or use --to raw to write raw keys',
       { details: { path, found: facts.format.name, expected: 'raw keys' } },
     );
   }
@@ -303,7 +305,7 @@ export async function outputFormat(
 function assertNamed({ named, name }: NameFacts, { dtype }: KeyFacts): void {
   if (!named || named.dtype === dtype) return;
   throw new DtypeError(
-    `the name ${name} says that it holds ${named.dtype} keys, and they would be ${dtype}: name the output after them`,
+    `cannot write ${dtype} keys to ${name}: its extension is that of ${named.dtype} keys. Use the extension .${dtype}`,
     { details: { path: name, found: dtype, expected: named.dtype } },
   );
 }

@@ -3,6 +3,7 @@ import { assertDisjoint } from '../keys/array.js';
 import type { Sorter } from '../sort/api/sorter.js';
 import { runSync, runYielding } from '../sort/host/steps.js';
 import { InputError, UnsupportedError } from '../util/errors.js';
+import { invalidArgument } from '../util/invalid-argument.js';
 import { argsortCodes, type Span, WORD_BYTES, wordSpan } from './code-order.js';
 import { gatherRecords } from './gather-records.js';
 import { RecordCodes } from './record-codes.js';
@@ -56,7 +57,7 @@ export function layoutOrdering(layout: RecordLayout): LayoutOrdering {
     },
     async sort(sorter, bytes, { into, ...options } = {}) {
       if (into && into.length !== bytes.length) {
-        throw new InputError(`into has ${into.length} bytes, and the records have ${bytes.length}`);
+        throw invalidArgument('into', `${bytes.length} bytes`, into.length, { type: InputError });
       }
       if (into) assertDisjoint(bytes, into, 'into and the records');
       const positions = await order.positions(sorter, bytes, options);
@@ -75,13 +76,14 @@ export function layoutOrdering(layout: RecordLayout): LayoutOrdering {
 export function assertRecords(bytes: number, record: number): void {
   if (bytes % record !== 0) {
     throw new InputError(
-      `${bytes} bytes are no whole number of records of ${record} bytes: ${bytes % record} are too many`,
+      `cannot divide ${bytes} bytes into records of ${record} bytes: ${bytes % record} bytes are left over`,
       { details: { bytes, record } },
     );
   }
   const n = bytes / record;
   if (n <= MAX_RECORDS) return;
-  throw new UnsupportedError(`positions have 32 bits: at most 2^32 - 1 records in memory, not ${n}`, {
-    details: { records: n, most: MAX_RECORDS },
-  });
+  throw new UnsupportedError(
+    `cannot sort ${n} records in memory: positions have 32 bits, so at most ${MAX_RECORDS} records fit`,
+    { details: { records: n, most: MAX_RECORDS } },
+  );
 }

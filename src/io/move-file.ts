@@ -52,9 +52,12 @@ export async function moveFile(
     if (made.error) throw ioError(what, name, made.error);
     if (made.moved < part.bytes) {
       const end = part.position + part.bytes;
-      throw new IoError(`cannot ${what} ${name}: it has fewer than ${end} bytes; it was cut meanwhile`, {
-        details: { path: name },
-      });
+      throw new IoError(
+        `cannot ${what} ${name}: it was truncated to fewer than ${end} bytes during the transfer`,
+        {
+          details: { path: name },
+        },
+      );
     }
     threads = sumOf(threads, made.threads);
     onMoved(at + part.bytes);

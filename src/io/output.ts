@@ -82,7 +82,7 @@ export class ClosedPipeError extends IoError {}
 /** Returns the error for a failed write. */
 export const outputError = (name: string, cause: unknown): IoError =>
   (cause as NodeJS.ErrnoException).code === 'EPIPE'
-    ? new ClosedPipeError(`the reader of ${name} has closed it`, { cause })
+    ? new ClosedPipeError(`cannot write ${name}: its reader closed the pipe`, { cause })
     : ioError('write', name, cause);
 
 /**
@@ -193,8 +193,8 @@ class AtomicOutput implements Output {
     const free = (process.getuid?.() === 0 ? disk.bfree : disk.bavail) * disk.bsize;
     if (bytes <= free) return;
     throw new IoError(
-      `cannot write ${this.name}: ${bytes} bytes are needed beside what is there, and its disk has ${free} free; ` +
-        'make room, or name an output on another disk',
+      `cannot write ${this.name}: it needs ${bytes} bytes, and its disk has ${free} free. ` +
+        'Free space, or name an output on another disk',
       { details: { path: this.name, needed: bytes, free } },
     );
   }
@@ -321,7 +321,7 @@ const isControl = (byte: number): boolean => byte < 0x09 || (byte > 0x0d && byte
 function assertText(bytes: Uint8Array, stream: Writable & { readonly isTTY?: boolean }): void {
   if (stream.isTTY !== true || !bytes.subarray(0, CHECKED_BYTES).some(isControl)) return;
   throw new UsageError(
-    'cannot write binary data to a terminal: name a file (-o FILE), redirect stdout (> FILE), or choose a text format (--to csv)',
+    'cannot write binary data: stdout is a terminal. Name a file (-o FILE), redirect stdout (> FILE), or choose a text format (--to csv)',
   );
 }
 
@@ -392,4 +392,23 @@ export async function isSameFile(a: string, b: string): Promise<boolean> {
   if (isStdin(a) || isStdout(b)) return false;
   const [x, y] = await Promise.all([a, b].map((path) => stat(path).catch(() => undefined)));
   return x !== undefined && y !== undefined && x.dev === y.dev && x.ino === y.ino;
+}
+
+/**
+ * Rejects an output that is also another file of the job.
+ *
+ * @param contents what the output holds
+ * @throws UsageError
+ */
+export async function assertSeparate(
+  contents: string,
+  path: string,
+  others: readonly string[],
+): Promise<void> {
+  for (const other of others) {
+    if ((other !== path || isStdout(path)) && !(await isSameFile(other, path))) continue;
+    throw new UsageError(
+      `cannot write ${contents} to ${path}: the job uses that file for other data. Name another output`,
+    );
+  }
 }

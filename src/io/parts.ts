@@ -58,14 +58,17 @@ export async function readParts(path: string): Promise<PartsManifest | undefined
   if (text === undefined) return undefined;
   const manifest = parseManifest(text);
   if (manifest?.schema !== PARTS_SCHEMA || !Array.isArray(manifest.parts)) {
-    throw new FormatError(`${file} is no manifest of parts (${PARTS_SCHEMA})`, { details: { path: file } });
+    throw new FormatError(`cannot read ${file}: it is not a manifest of parts (${PARTS_SCHEMA})`, {
+      details: { path: file },
+    });
   }
   for (const { name } of manifest.parts) {
     // The manifest is untrusted: it must not name files outside its folder.
     if (typeof name === 'string' && /^[\w][\w.-]*$/.test(name) && basename(name) === name) continue;
-    throw new FormatError(`${file} names ${JSON.stringify(name)}, which is no file beside it`, {
-      details: { path: file },
-    });
+    throw new FormatError(
+      `cannot read ${file}: it lists the part ${JSON.stringify(name)}, which is not the name of a file in its folder`,
+      { details: { path: file } },
+    );
   }
   return manifest;
 }

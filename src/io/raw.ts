@@ -7,7 +7,8 @@ import { type FileHandle, lstat, open, readlink, stat } from 'node:fs/promises';
 import { endianness } from 'node:os';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { AbortedError, ClsortError, IoError, UnsupportedError } from '../util/errors.js';
+import { AbortedError, ClsortError, IoError, UnsupportedError, UsageError } from '../util/errors.js';
+import { invalidArgument } from '../util/invalid-argument.js';
 import type { FileHash } from './file-hash.js';
 import { inSlices } from './slices.js';
 import { readableOf } from './streams.js';
@@ -56,21 +57,21 @@ export interface Source {
 export function ioError(what: 'read' | 'write', name: string, cause: unknown): IoError {
   if (cause instanceof IoError) return cause;
   const { code = '', message = String(cause) } = cause as NodeJS.ErrnoException;
-  const said: Record<string, string> = {
+  const causes: Record<string, string> = {
     ENOENT: what === 'read' ? 'there is no such file' : 'its folder does not exist',
     EACCES: 'permission denied',
     EPERM: 'permission denied',
     EISDIR: 'it is a directory',
-    EEXIST: 'a file of that name is there, which is no directory',
+    EEXIST: 'a file with that name exists',
     ENOSPC: 'no space is left on the device',
     EROFS: 'the file system is read-only',
-    ENOTDIR: 'a part of the path is no directory',
-    ELOOP: 'its links lead round in a circle',
+    ENOTDIR: 'a part of the path is not a directory',
+    ELOOP: 'its symbolic links form a loop',
     ENAMETOOLONG: 'the name is too long',
-    EMFILE: 'too many files are open at once: let the process have more (ulimit -n), or take fewer',
-    ENXIO: 'nothing is behind it: it is a socket, or a device that is not there',
+    EMFILE: 'too many files are open. Raise the limit (ulimit -n), or use fewer files',
+    ENXIO: 'it is a socket or the device does not exist',
   };
-  return new IoError(`cannot ${what} ${name || "''"}: ${said[code] ?? message}`, {
+  return new IoError(`cannot ${what} ${name || "''"}: ${causes[code] ?? message}`, {
     cause,
     details: { path: name },
   });
@@ -80,10 +81,19 @@ export function ioError(what: 'read' | 'write', name: string, cause: unknown): I
 function assertWhole(bytes: number, recordBytes: number, name: string): void {
   if (bytes % recordBytes === 0) return;
   throw new IoError(
-    `${name} has ${bytes} bytes, which is no whole number of elements of ${recordBytes} bytes ` +
-      `(${bytes % recordBytes} too many): is the size of an element right, and the file complete?`,
+    `cannot divide ${name} into elements of ${recordBytes} bytes: ${bytes % recordBytes} of its ${bytes} bytes are left over. ` +
+      'Check the dtype or the record size, and whether the file is complete',
     { details: { path: name, bytes, unit: recordBytes } },
   );
+}
+
+/** Creates the error of a job without inputs. */
+export const noInput = (): UsageError => invalidArgument('input', 'at least one file', { text: 'none' });
+
+/** @throws UsageError when several inputs are stdin */
+export function assertOneStdin(paths: readonly string[]): void {
+  if (paths.filter(isStdin).length <= 1) return;
+  throw new UsageError("cannot read stdin twice: several inputs are '-'");
 }
 
 /** @throws AbortedError when the signal has aborted */
@@ -110,7 +120,7 @@ export async function openSource(
 ): Promise<Source> {
   if (endianness() !== 'LE') {
     throw new UnsupportedError(
-      'raw files are little-endian and read as they are; this machine is big-endian',
+      'cannot read raw files on this machine: they are little-endian, and the machine is big-endian',
     );
   }
   if (isStdin(path)) return streamSource(stdin, { signal });
@@ -129,7 +139,7 @@ export async function openSource(
   } catch (error) {
     const link = (await lstat(path).catch(() => undefined))?.isSymbolicLink() && (await readlink(path));
     if (link && (error as NodeJS.ErrnoException).code === 'ENOENT') {
-      throw new IoError(`cannot read ${path}: it is a link to ${link}, which does not exist`, {
+      throw new IoError(`cannot read ${path}: it links to ${link}, which does not exist`, {
         cause: error,
         details: { path },
       });
@@ -152,7 +162,7 @@ function fileSource(
       });
       if (bytesRead > 0) return bytesRead;
       throw new IoError(
-        `cannot read ${name}: it ends at byte ${position + at} of ${bytes}; it was cut meanwhile`,
+        `cannot read ${name}: it was truncated from ${bytes} to ${position + at} bytes while it was read`,
       );
     };
     await inSlices(piece, { position, hash, maxBytes: PIECE_BYTES }, move);
@@ -280,7 +290,10 @@ function allocate(bytes: number, name: string): Uint8Array<ArrayBuffer> {
   try {
     return new Uint8Array(bytes);
   } catch (cause) {
-    throw new IoError(`${name} has ${bytes} bytes, more than one array can hold on this Node`, { cause });
+    throw new IoError(
+      `cannot read ${name}: its ${bytes} bytes exceed the size of an array in this version of Node`,
+      { cause },
+    );
   }
 }
 

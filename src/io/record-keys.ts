@@ -2,7 +2,8 @@
 import { DTYPES, type Dtype, dtypeInfo } from '../keys/dtype.js';
 import type { Order } from '../keys/key-codec.js';
 import { DtypeError, UsageError } from '../util/errors.js';
-import { suggestion, unknownName } from '../util/suggest.js';
+import { invalidArgument } from '../util/invalid-argument.js';
+import { invalidName } from '../util/suggest.js';
 
 /** A key of bytes, compared as unsigned numbers from the first to the last, as by memcmp. */
 export interface BytesKey extends Pick<Order, 'descending'> {
@@ -41,7 +42,7 @@ export interface RecordLayout {
 /** Maximum record size: the size of a file read. */
 const MAX_RECORD_BYTES = 2 ** 24;
 
-const EXPECTED = 'expected OFFSET:LENGTH or OFFSET:TYPE, and :desc if wanted, such as 0:10 or 16:u64be:desc';
+const EXPECTED = 'OFFSET:LENGTH or OFFSET:TYPE, optionally with :desc (such as 0:10 or 16:u64be:desc)';
 
 /**
  * Parses a key in the syntax of the command line.
@@ -51,15 +52,15 @@ const EXPECTED = 'expected OFFSET:LENGTH or OFFSET:TYPE, and :desc if wanted, su
  */
 export function parseRecordKey(text: string): RecordKey {
   const [, at, what = '', direction = 'asc'] = /^(\d+):(\w+)(?::(\w+))?$/.exec(text) ?? [];
-  if (at === undefined) throw new UsageError(`key '${text}': ${EXPECTED}`);
+  if (at === undefined) throw invalidArgument('key', EXPECTED, text);
   if (!['asc', 'desc'].includes(direction)) {
-    throw new UsageError(`key '${text}' ends with '${direction}': expected asc or desc`);
+    throw invalidArgument('key', 'asc or desc at the end', text);
   }
   const place = { offset: Number(at), descending: direction === 'desc' };
   if (/^\d+$/.test(what)) return { ...place, length: Number(what) };
   const [, name = what, endian = 'le'] = /^(\w+?)(le|be)?$/.exec(what) ?? [];
   const dtype = DTYPES.find((known) => known === name);
-  if (!dtype) throw new DtypeError(`key '${text}': ${unknownName('type', name, DTYPES)}`);
+  if (!dtype) throw invalidName(`the type of key ${text}`, name, DTYPES, DtypeError);
   return { ...place, dtype, endian: endian === 'be' ? 'be' : 'le' };
 }
 
@@ -83,19 +84,17 @@ export function keyText(key: RecordKey): string {
  */
 export function recordKeys({ record, keys, nan }: RecordLayout): RecordKey[] {
   if (!Number.isInteger(record) || record < 1 || record > MAX_RECORD_BYTES) {
-    throw new UsageError(
-      `a record of ${record} bytes: expected a whole number from 1 to ${MAX_RECORD_BYTES}`,
-    );
+    throw invalidArgument('record', `a whole number of bytes from 1 to ${MAX_RECORD_BYTES}`, record);
   }
   if (!Array.isArray(keys) || keys.length === 0) {
-    throw new UsageError(`records of ${record} bytes have no key to sort by: ${EXPECTED}`);
+    throw invalidArgument('keys', `one or more of ${EXPECTED}`, keys);
   }
   return keys.map((given: RecordKey | string) => {
     const key = checkedKey(typeof given === 'string' ? parseRecordKey(given) : given);
     const end = key.offset + keyBytes(key);
     if (end > record) {
       throw new UsageError(
-        `key ${keyText(key)} ends at byte ${end}, beyond the record, which has ${record} bytes`,
+        `cannot sort by key ${keyText(key)}: it ends at byte ${end}, and a record has ${record} bytes`,
         { details: { key: keyText(key), end, record } },
       );
     }
@@ -116,22 +115,20 @@ const isCount = (value: unknown, minimum: number): boolean =>
  */
 function checkedKey(key: RecordKey): RecordKey {
   const wrong = (field: string, value: unknown, expected: string) =>
-    new UsageError(
-      `${field} of a key is ${typeof value === 'string' ? `'${value}'` : value}: expected ${expected}`,
-    );
-  if (typeof key !== 'object' || key === null) throw new UsageError(`a key is ${key}: ${EXPECTED}`);
+    invalidArgument(`${field} of a key`, expected, value);
+  if (typeof key !== 'object' || key === null) throw invalidArgument('key', EXPECTED, key);
   const unknown = Object.keys(key).find((field) => !FIELDS.includes(field));
-  if (unknown) throw new UsageError(`a key has no '${unknown}'${suggestion(unknown, FIELDS)}`);
-  if (!isCount(key.offset, 0)) throw wrong('offset', key.offset, 'a whole number from 0 on');
+  if (unknown) throw invalidName('a field of a key', unknown, FIELDS);
+  if (!isCount(key.offset, 0)) throw wrong('offset', key.offset, 'a whole number, 0 or more,');
   const { descending = false } = key;
   if (typeof descending !== 'boolean') throw wrong('descending', descending, 'true or false');
   if (!isNumberKey(key)) {
     if (!isCount(key.length, 1))
-      throw wrong('length', key.length, 'a whole number from 1 on, or a dtype instead');
+      throw wrong('length', key.length, 'a whole number, 1 or more, or a dtype instead');
     return key;
   }
   dtypeInfo(key.dtype);
-  if ('length' in key) throw wrong('length', key.length, 'none beside a dtype, which has one of its own');
+  if ('length' in key) throw wrong('length', key.length, 'no value beside a dtype');
   const { endian = 'le', nan = 'last' } = key;
   if (!['le', 'be'].includes(endian)) throw wrong('endian', endian, "'le' or 'be'");
   if (!['first', 'last'].includes(nan)) throw wrong('nan', nan, "'first' or 'last'");

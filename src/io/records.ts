@@ -64,9 +64,7 @@ function parseLayout<O extends RecordSortOptions>(options: O = {} as O, ...witho
   const order = layoutOrdering({ record, keys, nan });
   const wrong = ['dtype', 'descending', 'bits', ...without].find((name) => name in rest);
   if (wrong) {
-    throw new UsageError(
-      `option '${wrong}' has no meaning here: 'keys' say what records are sorted by, and how`,
-    );
+    throw new UsageError(`cannot use option ${wrong} for records: keys determine the order`);
   }
   return { order, ...rest };
 }

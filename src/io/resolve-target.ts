@@ -18,5 +18,5 @@ export async function resolveTarget(path: string): Promise<string> {
     // Relative to the real folder of the link. Not normalised, since '..' may follow another link.
     at = isAbsolute(next) ? next : `${await realpath(dirname(at))}/${next}`;
   }
-  throw Object.assign(new Error(`too many links: ${basename(path)}`), { code: 'ELOOP' });
+  throw Object.assign(new Error(`too many symbolic links: ${basename(path)}`), { code: 'ELOOP' });
 }

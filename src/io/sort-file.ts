@@ -5,6 +5,7 @@ import { bitWindow, type SortOptions } from '../sort/api/options.js';
 import type { SortReport } from '../sort/api/report.js';
 import type { Sorter } from '../sort/api/sorter.js';
 import { UsageError } from '../util/errors.js';
+import { invalidArgument } from '../util/invalid-argument.js';
 import type { ArrayPool } from './array-pool.js';
 import { type Lines, linesOf } from './axis.js';
 import type { FileSortBatcher } from './file-sort-batcher.js';
@@ -12,10 +13,11 @@ import type { KeyFacts, KeyReader, KeyWriter } from './formats/key-file.js';
 import { withInputs } from './inputs.js';
 import { readKeys, writeKeys } from './key-array.js';
 import { type InputOptions, inputOptionsOf, type KeyTarget, keyTarget } from './keys.js';
-import { isSameFile, type Output, type OutputContext, withOutput } from './output.js';
+import { assertSeparate, type Output, type OutputContext, withOutput } from './output.js';
 import { positionDtype } from './positions.js';
 import { assertNotAborted, isStdin, isStdout } from './raw.js';
 import type { LargeOptions, LargeReport } from './sort-large.js';
+import { onlyReport } from './sort-reports.js';
 import { measureSpan, now, type OnSpan, type WorkSpan } from './spans.js';
 import { warnOfText } from './text-warning.js';
 
@@ -144,10 +146,7 @@ export async function sortFile(
 ): Promise<FileReport> {
   const inputs = inputsOf(job);
   const { dtype, format, header, delimiter, out, argsort, resume } = job;
-  for (const input of argsort ? inputs : []) {
-    if (!(await isSameFile(input, out))) continue;
-    throw new UsageError('an argsort would replace the keys by their positions: name another output');
-  }
+  if (argsort) await assertSeparate('positions', out, inputs);
   if (resume) assertFiles(inputs, out);
   await assertDistinct(job, inputs);
   return withInputs(inputs, context, async (open, areFiles) => {
@@ -291,8 +290,7 @@ async function sortWhole(work: FileSort): Promise<FileReport> {
       arrays?.release(result);
     }
   });
-  const [report] = reports;
-  if (!report) throw new Error('the Sorter sorted without a report');
+  const report = onlyReport(reports);
   return { ...report, ...reportBase, ...(job.unique && { distinct: length }), shape: [length], ...times };
 }
 
@@ -380,21 +378,18 @@ export async function assertDistinct(
   inputs: readonly string[],
 ): Promise<void> {
   if (unique && argsort) {
-    throw new UsageError('positions are distinct: ask for an argsort or for distinct keys');
+    throw new UsageError('cannot use argsort with unique: positions are distinct already');
   }
   if (counts === undefined) return;
-  if (!unique) throw new UsageError('counts are of distinct keys: ask for these as well (--unique)');
-  if (isStdout(counts)) throw new UsageError(`counts are written to a file, not to ${counts}: name one`);
-  for (const path of [...inputs, out]) {
-    if (path !== counts && !(await isSameFile(path, counts))) continue;
-    throw new UsageError(`the counts would replace ${path}: name another file for them`);
-  }
+  if (!unique) throw new UsageError('cannot write counts: they are counts of distinct keys. Pass --unique');
+  if (isStdout(counts)) throw invalidArgument('counts', 'the path of a file', counts);
+  await assertSeparate('counts', counts, [...inputs, out]);
 }
 
 /** @throws UsageError when stdin or stdout is among the files */
 export function assertFiles(inputs: readonly string[], out: string): void {
   if (!inputs.some(isStdin) && !isStdout(out)) return;
-  throw new UsageError('only a sort of a file into a file can be gone on with: a pipe comes once');
+  throw new UsageError('cannot resume the sort: its input or output is a pipe. Use files for both');
 }
 
 /** Sort options shared by sorts of records and keys. */

@@ -26,6 +26,7 @@ import {
   sortOptions,
   writeToOutput,
 } from './sort-file.js';
+import { onlyReport } from './sort-reports.js';
 import { measureMove, now } from './spans.js';
 
 /** Bytes per piece: enough to hide the cost of a transfer, and few enough to be copied from the cache. */
@@ -166,8 +167,7 @@ async function sortKeysOnDevice(work: FileSort, options: PieceOptions): Promise<
     array?.dispose();
     buffers.end(isFree);
   }
-  const [report] = reports;
-  if (!report) throw new Error('the Sorter sorted without a report');
+  const report = onlyReport(reports);
   return { ...report, ...reportBase, shape: [n], ...times };
 }
 

@@ -3,13 +3,15 @@
 import { dtypeInfo } from '../keys/dtype.js';
 import type { SortReport } from '../sort/api/report.js';
 import type { Sorter } from '../sort/api/sorter.js';
-import { InputError, UsageError } from '../util/errors.js';
+import { InputError } from '../util/errors.js';
+import { invalidArgument } from '../util/invalid-argument.js';
 import { withInputs } from './inputs.js';
 import { readKeys, writeKeys } from './key-array.js';
 import { inputOptionsOf, keyTarget } from './keys.js';
-import { isSameFile, withOutput } from './output.js';
+import { assertSeparate, withOutput } from './output.js';
 import { assertNotAborted, isStdout } from './raw.js';
 import { type FileContext, type FileJob, type FileReport, measure, sortOptions } from './sort-file.js';
+import { onlyReport } from './sort-reports.js';
 import { textOptionsOf } from './text/text-options.js';
 
 export interface PairsJob extends FileJob {
@@ -21,15 +23,9 @@ export interface PairsJob extends FileJob {
 
 /** @throws UsageError when an output would replace another file of the sort */
 async function assertApart({ in: inputs, out, values, valuesOut }: PairsJob): Promise<void> {
-  if (isStdout(valuesOut))
-    throw new UsageError('values are written to a file, and keys may go to stdout: name one');
-  for (const path of [...[inputs].flat(), out]) {
-    if (path !== valuesOut && !(await isSameFile(path, valuesOut))) continue;
-    throw new UsageError(`the values would replace ${path}: name another file, --values-out FILE`);
-  }
-  if (values === out || (await isSameFile(values, out))) {
-    throw new UsageError(`the keys would replace the values in ${values}: name another output`);
-  }
+  if (isStdout(valuesOut)) throw invalidArgument('--values-out', 'the path of a file', valuesOut);
+  await assertSeparate('values', valuesOut, [...[inputs].flat(), out]);
+  await assertSeparate('keys', out, [values]);
 }
 
 /**
@@ -66,7 +62,7 @@ export async function sortPairsFile(
       );
       if (keys.length !== all.length) {
         throw new InputError(
-          `${keys.length} keys and ${all.length} values (${values}): expected a value for each key`,
+          `cannot sort pairs: there are ${keys.length} keys, and ${all.length} values in ${values}`,
           { details: { keys: keys.length, values: all.length } },
         );
       }
@@ -98,8 +94,8 @@ export async function sortPairsFile(
       found = { formats: [reader.format, target.format], shape: [n], readSeconds, writeSeconds };
     }),
   );
-  const [report] = reports;
-  if (!report || !found) throw new Error('the Sorter sorted without a report');
+  const report = onlyReport(reports);
+  if (!found) throw new Error('cannot report the sort: no output was written');
   return {
     ...report,
     dtype: dtypeInfo(report.dtype).name,

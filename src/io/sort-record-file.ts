@@ -3,7 +3,6 @@ import { bytesOf } from '../keys/array.js';
 import type { SortReport } from '../sort/api/report.js';
 import type { Sorter } from '../sort/api/sorter.js';
 import { runYielding } from '../sort/host/steps.js';
-import { MismatchError, UsageError } from '../util/errors.js';
 import type { DistinctWriter } from './distinct.js';
 import { distinctWriter, withCounts, withDistinct } from './distinct-output.js';
 import { describeUnfinished } from './external/session.js';
@@ -12,7 +11,7 @@ import { gatherRecords } from './gather-records.js';
 import { IndexedRecords } from './indexed-records.js';
 import { assertRecords, type LayoutOrdering, layoutOrdering, MAX_RECORDS } from './layout-ordering.js';
 import { randomPoints } from './multiset.js';
-import { isSameFile, type Output, withOutput } from './output.js';
+import { assertSeparate, type Output, withOutput } from './output.js';
 import { positionDtype } from './positions.js';
 import { assertNotAborted, PIECE_BYTES, type Source } from './raw.js';
 import { assertRecordOutput, openRecords } from './record-file.js';
@@ -30,6 +29,7 @@ import {
   sortOptions,
 } from './sort-file.js';
 import { type LargeOptions, sortLarge } from './sort-large.js';
+import { mismatch } from './sort-reports.js';
 
 /** A sort of a record file: input, output and options. */
 export interface RecordJob
@@ -63,9 +63,7 @@ export async function sortRecordFile(
 ): Promise<FileReport> {
   const { in: from, out, record, keys, nan, argsort = false, format, resume } = job;
   const order = layoutOrdering({ record, keys, nan });
-  if (argsort && (await isSameFile(from, out))) {
-    throw new UsageError('an argsort would replace the records by their positions: name another output');
-  }
+  if (argsort) await assertSeparate('positions', out, [from]);
   if (resume) assertFiles([from], out);
   await assertDistinct(job, [from]);
   await assertRecordOutput(out, { format });
@@ -248,7 +246,7 @@ async function sortWhole(
     if (made) report = { ...made, ...found, ...times, shape: [distinct ?? positions.length] };
   };
   await (opened ? write(opened) : withOutput(out, context, write));
-  if (!report) throw new Error('the Sorter returned without a report');
+  if (!report) throw new Error('cannot report the sort: the sorter returned no report');
   return report;
 }
 
@@ -320,10 +318,6 @@ class RecordVerifier {
       permutation: this.#before.equals(this.#after),
     };
     if (found.order && found.permutation) return found;
-    throw new MismatchError(
-      'the sorted records are not in order, or not those of the input, so the output was left as it was: ' +
-        'sort on another device',
-      { details: found },
-    );
+    throw mismatch('records', found);
   }
 }

@@ -1,4 +1,12 @@
 import type { SortReport, StageReport } from '../sort/api/report.js';
+import { MismatchError } from '../util/errors.js';
+
+/** Returns the first report of a sort. */
+export function onlyReport(reports: readonly SortReport[]): SortReport {
+  const [report] = reports;
+  if (report) return report;
+  throw new Error('cannot report the sort: the sorter returned no report');
+}
 
 /**
  * Combines the reports of several sorts: the fields of the first, with summed launches and stage times.
@@ -8,8 +16,7 @@ import type { SortReport, StageReport } from '../sort/api/report.js';
  * @param seconds total wall-clock time
  */
 export function addReports(reports: readonly SortReport[], n: number, seconds: number): SortReport {
-  const [first] = reports;
-  if (!first) throw new Error('no sort was reported');
+  const first = onlyReport(reports);
   const verified = reports.flatMap((report) => report.verified ?? []);
   return {
     ...first,
@@ -34,3 +41,11 @@ function addStages(all: readonly StageReport[]): StageReport[] {
   }
   return [...sums.values()];
 }
+
+/** Creates the error of a result that verification rejects. `what` names its units. */
+export const mismatch = (what: string, found: { readonly order: boolean; readonly permutation: boolean }) =>
+  new MismatchError(
+    `cannot write the sorted ${what}: they are not ${found.order ? `the ${what} of the input` : 'in order'}. ` +
+      'The output is unchanged; sort on another device',
+    { details: { ...found } },
+  );

@@ -28,7 +28,7 @@ export async function warnOfText(
   if (!isText(head)) return;
   onWarning(
     new UsageError(
-      `${name} begins with numbers as text, and its bytes are sorted as ${dtype} keys: read text with --format csv`,
+      `${name} begins with numbers as text, but its bytes are sorted as ${dtype} keys. Use --format csv to read text`,
     ),
   );
 }

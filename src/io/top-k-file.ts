@@ -5,12 +5,14 @@ import { bytesOf, newArray } from '../keys/array.js';
 import { type Dtype, dtypeInfo, type KeyArray } from '../keys/dtype.js';
 import type { TopKOptions } from '../sort/api/options.js';
 import type { Sorter } from '../sort/api/sorter.js';
-import { UsageError } from '../util/errors.js';
+import type { UsageError } from '../util/errors.js';
+import { invalidArgument } from '../util/invalid-argument.js';
+import { insufficientMemory } from './external/budget.js';
 import type { KeyReader } from './formats/key-file.js';
 import { withInputs } from './inputs.js';
 import { keyGroups, writeKeys } from './key-array.js';
 import { inputOptionsOf, keyTarget } from './keys.js';
-import { isSameFile, withOutput } from './output.js';
+import { assertSeparate, withOutput } from './output.js';
 import { positionDtype } from './positions.js';
 import { assertNotAborted } from './raw.js';
 import { type FileContext, type FileSortOptions, sortOptions } from './sort-file.js';
@@ -59,11 +61,7 @@ const maxKeys = (memory: number, keyBytes: number): number =>
 
 const tooManyKeys = (k: number, { memory }: TopKJob, keyBytes: number): UsageError => {
   const minBytes = memoryFor(k, keyBytes);
-  return new UsageError(
-    `the ${k} first keys take ${minBytes} bytes of memory, and may take ${memory}: give it more by --memory, or sort the ` +
-      'file and take its beginning',
-    { details: { memory, least: minBytes } },
-  );
+  return insufficientMemory(`select the first ${k} keys`, memory, minBytes);
 };
 
 /**
@@ -82,11 +80,8 @@ const tooManyKeys = (k: number, { memory }: TopKJob, keyBytes: number): UsageErr
  */
 export async function topKFile(sorter: Sorter, job: TopKJob, context: FileContext): Promise<TopKReport> {
   const { in: inputs, out, k, dtype, header, delimiter, argsort = false } = job;
-  if (!Number.isSafeInteger(k) || k < 0) throw new UsageError(`k is ${k}: expected a whole number from 0 on`);
-  for (const input of argsort ? inputs : []) {
-    if (!(await isSameFile(input, out))) continue;
-    throw new UsageError('positions would replace the keys: name another output');
-  }
+  if (!Number.isSafeInteger(k) || k < 0) throw invalidArgument('k', 'a whole number, 0 or more,', k);
+  if (argsort) await assertSeparate('positions', out, inputs);
   let report: TopKReport | undefined;
   await withInputs(inputs, context, (open) =>
     withOutput(out, context, async (output) => {

@@ -24,7 +24,7 @@ function* parseStructure(): Generator<ParserRequest, never, Buffer> {
     } else if (magic === FRAME) {
       yield* parseFrame();
     } else {
-      throw new Error('no frame begins where one should');
+      throw new Error('the header of a frame is invalid');
     }
     yield 'cut';
   }

@@ -1,4 +1,5 @@
 import { DtypeError, InputError } from '../util/errors.js';
+import { invalidArgument } from '../util/invalid-argument.js';
 import { type Dtype, type DtypeInfo, dtypeInfo, type HalfArray, type KeyArray } from './dtype.js';
 
 /** Bit patterns of keys, one unsigned word per key. */
@@ -68,18 +69,18 @@ function describeValue(value: unknown): string {
 /**
  * Returns the dtype of a typed array.
  *
- * @param what start of the error message; default: `'keys are'`
+ * @param name name of the argument in the error message
  * @throws InputError when `array` is not a typed array
  */
-export function dtypeOf(array: unknown, what = 'keys are'): Dtype {
-  const name = typeName(array);
-  const dtype = name === undefined ? undefined : DTYPE_OF_ARRAY[name];
-  if (!dtype) {
-    throw new InputError(
-      `${what} ${describeValue(array)}: expected a typed array or a Buffer, such as Uint32Array.from(numbers)`,
-    );
-  }
-  return dtype;
+export function dtypeOf(array: unknown, name = 'keys'): Dtype {
+  const dtype = DTYPE_OF_ARRAY[typeName(array) ?? ''];
+  if (dtype) return dtype;
+  throw invalidArgument(
+    name,
+    'a typed array or a Buffer',
+    { text: describeValue(array) },
+    { advice: 'Use Uint32Array.from(numbers) for an array of numbers', type: InputError },
+  );
 }
 
 /**
@@ -97,14 +98,15 @@ export function keyColumn<K extends KeyArray>(keys: K, dtype?: Dtype): KeyColumn
   assertAttached(keys, 'keys');
   if (wanted.width !== own.width && own.width !== 8) {
     throw new DtypeError(
-      `dtype '${wanted.name}' does not fit ${describeValue(keys)}, whose elements have ${own.width} bits: ` +
-        `use one of that width, or a Uint8Array over the same bytes`,
+      `cannot read ${describeValue(keys)} as ${wanted.name} keys: its elements have ${own.width} bits, not ${wanted.width}. ` +
+        'Use a dtype of that width, or pass a Uint8Array over the same bytes',
     );
   }
   const n = keys.byteLength / wanted.bytes;
   if (!Number.isInteger(n)) {
     throw new InputError(
-      `${keys.byteLength} bytes are no whole number of ${wanted.name} keys of ${wanted.bytes} bytes`,
+      `cannot read ${keys.byteLength} bytes as ${wanted.name} keys: a key has ${wanted.bytes} bytes, and ` +
+        `${keys.byteLength % wanted.bytes} are left over`,
     );
   }
   const view = keyWords(keys, wanted);
@@ -118,16 +120,14 @@ export function keyColumn<K extends KeyArray>(keys: K, dtype?: Dtype): KeyColumn
  *   bytes
  */
 export function valueColumn<V extends ValueArray>(values: V, { n }: { readonly n: number }): ValueColumn<V> {
-  if (DTYPE_OF_ARRAY[typeName(values) ?? ''] === undefined) {
-    throw new InputError(`values are ${describeValue(values)}: expected a typed array or a Buffer`);
-  }
+  dtypeOf(values, 'values');
   assertAttached(values, 'values');
   const { length, BYTES_PER_ELEMENT: element } = values;
   const bytes = n === 0 && length === 0 ? element : values.byteLength / n;
   if (bytes % element !== 0 || bytes < 1 || bytes > MAX_VALUE_BYTES) {
     throw new InputError(
-      `${length} values do not fit ${n} keys: expected one for each key, or the same number for each that ` +
-        `makes at most ${MAX_VALUE_BYTES} bytes`,
+      `cannot assign ${length} values to ${n} keys: each key takes the same number of values, of at most ` +
+        `${MAX_VALUE_BYTES} bytes together`,
     );
   }
   return { array: values, bytes };
@@ -165,7 +165,7 @@ export function emptyLike<A extends ValueArray>(
 export function assertDisjoint(a: ArrayBufferView, b: ArrayBufferView, what: string): void {
   if (a.buffer !== b.buffer || a.byteLength === 0 || b.byteLength === 0) return;
   if (a.byteOffset < b.byteOffset + b.byteLength && b.byteOffset < a.byteOffset + a.byteLength) {
-    throw new InputError(`${what} share memory: pass a copy of one of them (array.slice())`);
+    throw new InputError(`cannot use ${what}: they share memory. Pass a copy of one of them (array.slice())`);
   }
 }
 
@@ -219,9 +219,10 @@ export function newArray<D extends Dtype>(dtype: D, length: number, memory?: Mem
     const source = memory ? memory(length * dtypeInfo(dtype).bytes) : (length as never);
     return new globalThis[name](source) as unknown as ArrayOf<D>;
   } catch (cause) {
-    throw new InputError(`an array of ${length} ${dtype} elements cannot be had: take it in pieces`, {
-      cause,
-    });
+    throw new InputError(
+      `cannot allocate an array of ${length} ${dtype} elements: ${(cause as Error).message}. Process the data in pieces`,
+      { cause },
+    );
   }
 }
 
@@ -323,6 +324,6 @@ export function isDetached(array: ArrayBufferView): boolean {
 export function assertAttached(array: ArrayBufferView, what: string): void {
   if (!isDetached(array)) return;
   throw new InputError(
-    `${what} are detached: their buffer was transferred (postMessage, structuredClone) or has shrunk`,
+    `cannot use ${what}: the buffer is detached, since it was transferred (postMessage, structuredClone) or has shrunk`,
   );
 }

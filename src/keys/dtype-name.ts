@@ -1,6 +1,6 @@
 /** User-facing names of dtypes: those of NumPy and of file name extensions, with the byte order. */
 import { DtypeError } from '../util/errors.js';
-import { unknownName } from '../util/suggest.js';
+import { invalidName } from '../util/suggest.js';
 import { DTYPES, type Dtype } from './dtype.js';
 
 /** A dtype with the byte order of its name. */
@@ -26,6 +26,6 @@ export function dtypeOfName(name: string): NamedDtype | undefined {
  */
 export function namedDtype(name: string): NamedDtype {
   const found = dtypeOfName(name);
-  if (!found) throw new DtypeError(unknownName('dtype', name, DTYPES));
+  if (!found) throw invalidName('dtype', name, DTYPES, DtypeError);
   return found;
 }

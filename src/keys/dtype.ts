@@ -1,6 +1,5 @@
 import { DtypeError } from '../util/errors.js';
-import { formatValue } from '../util/format-value.js';
-import { unknownName } from '../util/suggest.js';
+import { invalidName } from '../util/suggest.js';
 
 /**
  * Names of the element types that clsort sorts, ordered by width in bits.
@@ -77,10 +76,8 @@ const TABLE: Readonly<Record<Dtype, DtypeInfo>> = {
  * @throws DtypeError when `name` is not a dtype
  */
 export function dtypeInfo(name: string): DtypeInfo {
-  if (typeof name !== 'string')
-    throw new DtypeError(`the dtype is ${formatValue(name)}: expected one of ${DTYPES.join(' ')}`);
-  const found = Object.hasOwn(TABLE, name) ? TABLE[name as Dtype] : undefined;
-  if (!found) throw new DtypeError(unknownName('dtype', name, DTYPES));
+  const found = typeof name === 'string' && Object.hasOwn(TABLE, name) ? TABLE[name as Dtype] : undefined;
+  if (!found) throw invalidName('dtype', name, DTYPES, DtypeError);
   return found;
 }
 

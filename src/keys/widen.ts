@@ -1,5 +1,6 @@
 /** Conversion of keys to another dtype that holds each of their values exactly. */
-import { UsageError } from '../util/errors.js';
+
+import { invalidArgument } from '../util/invalid-argument.js';
 import { type ArrayOf, elementsOf, type KeyColumn, newArray } from './array.js';
 import { DTYPES, type Dtype, type DtypeInfo, dtypeInfo, type KeyArray } from './dtype.js';
 import { f16Value } from './value.js';
@@ -26,10 +27,8 @@ export function widens(from: Dtype, to: Dtype): boolean {
  */
 export function widen({ dtype, n, view }: Omit<KeyColumn, 'array'>, to: Dtype): KeyArray {
   if (!widens(dtype, to)) {
-    const wider = DTYPES.filter((one) => widens(dtype, one)).join(', ');
-    throw new UsageError(
-      `expected a dtype that holds every ${dtype} key for the result (${wider}) but got ${to}`,
-    );
+    const wider = DTYPES.filter((one) => widens(dtype, one)).join(' ');
+    throw invalidArgument('the dtype of the result', `one of ${wider} (which hold every ${dtype} key)`, to);
   }
   const own = elementsOf(view, dtype);
   if (dtype === to) return own;

@@ -173,7 +173,7 @@ function isOwnFolder(path: string): boolean {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (!stats) return false;
   if (stats.isSymbolicLink()) throw untrustedError(path, 'is a symbolic link');
-  if (!stats.isDirectory()) throw untrustedError(path, 'is no folder');
+  if (!stats.isDirectory()) throw untrustedError(path, 'is not a folder');
   assertOwn(path, stats, OTHERS_WRITE);
   return true;
 }
@@ -189,12 +189,12 @@ function readOwnFile(path: string, forbidden: number): Buffer | undefined {
     file = openSync(path, READ);
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;
-    if (codeOf(error) === 'ELOOP') throw untrustedError(path, 'is a symbolic link', 'remove it');
+    if (codeOf(error) === 'ELOOP') throw untrustedError(path, 'is a symbolic link', 'Remove it');
     throw error;
   }
   try {
     const stats = fstatSync(file);
-    if (!stats.isFile()) throw untrustedError(path, 'is no file', 'remove it');
+    if (!stats.isFile()) throw untrustedError(path, 'is not a regular file', 'Remove it');
     assertOwn(path, stats, forbidden);
     return readFileSync(file);
   } finally {
@@ -232,7 +232,7 @@ function makeKey(folder: string): Buffer {
     if (codeOf(error) !== 'EEXIST') throw error;
   }
   const key = readKey(folder);
-  if (!key) throw untrustedError(path, 'cannot be kept', 'clear the folder');
+  if (!key) throw untrustedError(path, 'cannot be stored', 'Clear the folder');
   return key;
 }
 
@@ -260,7 +260,7 @@ const untrustedError = (path: string, what: string, remedy?: string): CacheError
 const ERROR_MESSAGES: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EDQUOT: 'the quota is used up',
-  ENOENT: 'no folder can be made there',
+  ENOENT: 'the folder cannot be created',
   ENOSPC: 'no space is left on the device',
   ENOTDIR: 'a part of the path is no folder',
   EPERM: 'permission denied',
@@ -273,8 +273,8 @@ function cacheWarning(
 ): CacheError {
   const folder = cacheFolder();
   return new CacheError(
-    `the cache is not used: ${why}. Sorts go on, but programs are compiled and tested anew in each process: ` +
-      `${remedy ? `${remedy}, or ` : ''}set CLSORT_CACHE_DIR to a folder that only you can write`,
+    `cannot use the cache: ${why}, so each process compiles and tests its programs anew. ` +
+      `${remedy ? `${remedy}, or set` : 'Set'} CLSORT_CACHE_DIR to a folder that only you can write`,
     { ...(cause !== undefined && { cause }), details: { folder } },
   );
 }

@@ -5,7 +5,7 @@ import type { Stats } from 'node:fs';
 export const OTHERS_WRITE = 0o022;
 export const OTHERS_ALL = 0o077;
 
-/** What is wrong with a file, as a phrase that follows its name, and the remedy. */
+/** What is wrong with a file, as a phrase that follows its name, and the remedy, which begins a sentence. */
 export interface OwnershipProblem {
   readonly what: string;
   readonly remedy: string;
@@ -23,13 +23,13 @@ export function ownershipProblem(
   const currentUid = process.geteuid?.();
   if (currentUid === undefined) return undefined; // Windows: the folder is in the user's profile
   if (uid !== currentUid) {
-    return { what: `belongs to another user (uid ${uid}, not ${currentUid})`, remedy: 'remove it' };
+    return { what: `belongs to another user (uid ${uid}, not ${currentUid})`, remedy: 'Remove it' };
   }
   if ((mode & forbidden) === 0) return undefined;
   const access = forbidden === OTHERS_ALL ? 'read or written' : 'written';
   const octal = (mode & 0o777).toString(8).padStart(3, '0');
   return {
     what: `can be ${access} by other users (mode ${octal})`,
-    remedy: `run 'chmod go-rwx ${path}'`,
+    remedy: `Run 'chmod go-rwx ${path}'`,
   };
 }

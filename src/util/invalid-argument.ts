@@ -1,7 +1,7 @@
 import { type ErrorDetails, UsageError } from './errors.js';
 import { formatValue } from './format-value.js';
 
-type ErrorClass<E> = new (message: string, details?: ErrorDetails) => E;
+export type ErrorClass<E> = new (message: string, details?: ErrorDetails) => E;
 
 /** Formats an error message: what happened, then a sentence that says what to do. */
 export const withAdvice = (message: string, advice: string | undefined): string =>
@@ -24,7 +24,11 @@ export function invalidArgument<E extends Error = UsageError>(
     advice,
     type,
     details,
-  }: { advice?: string; type?: ErrorClass<E>; details?: Record<string, unknown> } = {},
+  }: {
+    advice?: string | undefined;
+    type?: ErrorClass<E> | undefined;
+    details?: Record<string, unknown>;
+  } = {},
 ): E {
   const Type = type ?? (UsageError as unknown as ErrorClass<E>);
   const isText = typeof got === 'object' && got !== null && 'text' in got;

@@ -24,9 +24,8 @@ export async function optionalPackage<T>(
     const { code, message = '' } = cause as NodeJS.ErrnoException;
     const isMissing = code === 'ERR_MODULE_NOT_FOUND' && message.includes(`'${name}'`);
     throw new PackageError(
-      isMissing
-        ? `${needing} needs the package ${name}, which is not installed: npm install ${install}`
-        : `the package ${name}, which ${needing} needs, cannot be loaded: ${message}`,
+      `cannot load the package ${name}, which ${needing} needs: ` +
+        (isMissing ? `it is not installed. Run npm install ${install}` : message),
       { cause, details: { package: name } },
     );
   }

@@ -56,23 +56,17 @@ function* candidates(): Generator<string> {
 
 let foundFolder: string | undefined;
 
-/** Creates the error for missing files of the package, with the likely cause and the remedy. */
-function missingFilesError(what: string, cause?: unknown): UnsupportedError {
+/** Creates the error for missing files of the package: `cannot DO: CAUSE`, and the remedy. */
+function missingFilesError(action: string, why: string | undefined, cause?: unknown): UnsupportedError {
   const isBundle = !foundFolder || !currentFile().startsWith(foundFolder + sep);
   const chosen = process.env.CLSORT_ROOT;
+  const bundle = `this code runs from ${currentFile()}, which looks like a bundle without cl/ and prebuilds/ of clsort`;
   const advice = isBundle
-    ? [
-        `This code runs from ${currentFile()}, which looks like a bundle. A bundler takes the JavaScript of clsort along, but`,
-        'neither its OpenCL kernels (cl/) nor its native addon (prebuilds/).',
-        'Possible solutions:',
-        '  - leave clsort out of the bundle (esbuild --external:clsort; external or externals of rollup and webpack),',
-        '    and install it where the bundle runs',
-        `  - copy package.json, cl/ and prebuilds/ of clsort ${VERSION} to node_modules/clsort beside the bundle, or to`,
-        `    another folder that CLSORT_ROOT names (it ${chosen ? `names ${chosen}` : 'is not set'})`,
-        'docs/bundlers.md in the package has recipes for esbuild, rollup, webpack and single files.',
-      ]
-    : [`The package in ${foundFolder} is not complete: install it again.`];
-  return new UnsupportedError([what, ...advice].join('\n'), {
+    ? 'Leave clsort out of the bundle, or copy package.json, cl/ and prebuilds/ to node_modules/clsort beside it or to ' +
+      `the folder of CLSORT_ROOT (${chosen ?? 'not set'}), as docs/bundlers.md describes`
+    : `Install the package again in ${foundFolder}`;
+  const causes = [...(why === undefined ? [] : [why]), ...(isBundle ? [bundle] : [])];
+  return new UnsupportedError(`cannot ${action}: ${causes.join('; ')}. ${advice}`, {
     cause,
     details: { code: currentFile(), root: foundFolder ?? chosen },
   });
@@ -95,9 +89,10 @@ export function packageFolder(): string {
       foundFolder = folder;
       return folder;
     }
-    if (version !== undefined) others.push(`, but of ${version} in ${folder}`);
+    if (version !== undefined) others.push(`${folder} has clsort ${version}`);
   }
-  throw missingFilesError(`The files of clsort ${VERSION} were not found${others.join('')}.`);
+  const found = others.length > 0 ? others.join('; ') : undefined;
+  throw missingFilesError(`find the files of clsort ${VERSION}`, found);
 }
 
 /**
@@ -110,6 +105,6 @@ export function packageText(...path: readonly string[]): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (cause) {
-    throw missingFilesError(`${file} cannot be read.`, cause);
+    throw missingFilesError(`read ${file}`, (cause as Error).message, cause);
   }
 }

@@ -1,3 +1,6 @@
+import type { UsageError } from './errors.js';
+import { type ErrorClass, invalidArgument } from './invalid-argument.js';
+
 /**
  * Returns the edit distance of two words, computed by rows. A swap of adjacent letters is one edit (optimal string
  * alignment).
@@ -53,9 +56,33 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   return best?.name;
 }
 
-/** Returns the message for an unknown name: the known names, and the one that was probably meant. */
-export const unknownName = (what: string, word: string, known: readonly string[]): string =>
-  `unknown ${what} '${word}': expected one of ${known.join(' ')}${suggestion(word, known)}`;
+/**
+ * Creates the error of an unknown name: `expected one of KNOWN for NAME but got VALUE. Did you mean 'X'?`
+ *
+ * @param name the argument or option as the caller writes it
+ * @param got the unknown name
+ * @param known the valid names
+ * @param type the class, `UsageError` by default
+ */
+export function invalidName<E extends Error = UsageError>(
+  name: string,
+  got: unknown,
+  known: readonly string[],
+  type?: ErrorClass<E>,
+): E {
+  const advice = typeof got === 'string' ? didYouMean(got, known) : undefined;
+  return invalidArgument(name, `one of ${known.join(' ')}`, got, { advice, type });
+}
+
+/** Returns the message of `invalidName`. */
+export const unknownName = (name: string, word: string, known: readonly string[]): string =>
+  invalidName(name, word, known).message;
+
+/** Returns `Did you mean 'X'?`; undefined without a name that is near enough. */
+export function didYouMean(word: string, known: readonly string[]): string | undefined {
+  const meant = nearest(word, known);
+  return meant === undefined ? undefined : `Did you mean '${meant}'?`;
+}
 
 /** Returns `; did you mean 'X'?`, or an empty string. */
 export function suggestion(word: string, known: readonly string[]): string {

@@ -18,11 +18,11 @@ test('algorithm and dtype names default to all of them, and an unknown name is a
   t.deepEqual(readAlgorithms(['amd']), ['amd']);
   t.throws(() => readAlgorithms(['amd', 'tild']), {
     instanceOf: UsageError,
-    message: /'tild'.*did you mean 'tiled'/,
+    message: /"tild".*Did you mean 'tiled'/,
   });
   t.deepEqual(readDtypes(undefined), [...DTYPES]);
   t.deepEqual(readDtypes(['f64']), ['f64']);
-  t.throws(() => readDtypes(['f65']), { instanceOf: DtypeError, message: /'f65'.*did you mean/ });
+  t.throws(() => readDtypes(['f65']), { instanceOf: DtypeError, message: /"f65".*Did you mean/ });
   t.throws(() => readSeconds('timeout', Number.NaN), { instanceOf: UsageError, message: /--timeout/ });
 });
 

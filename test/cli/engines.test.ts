@@ -339,5 +339,5 @@ test('check and concat follow the manifest of a partitioned output', async (t) =
   writeFileSync(path('out/manifest.json'), manifest.replace('part-00001.f32', '../in.f32'));
   const hostile = await clsort(['concat', path('out'), '-o', path('x.f32')]);
   t.is(hostile.code, 5);
-  t.regex(hostile.err, /names "\.\.\/in\.f32", which is no file beside it/);
+  t.regex(hostile.err, /lists the part "\.\.\/in\.f32", which is not the name of a file/);
 });

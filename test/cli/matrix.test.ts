@@ -176,7 +176,7 @@ test('a busy child process ends when its parent disconnects', async (t) => {
 });
 
 for (const [args, code, message] of [
-  [['--only', 'algorithm=tild'], 2, /unknown algorithm 'tild'.*did you mean 'tiled'/],
+  [['--only', 'algorithm=tild'], 2, /for algorithm but got "tild"\. Did you mean 'tiled'/],
   [['--only', 'operation=gather,algorithm=tiled'], 2, /lets no case through/],
   [['--quick', '--full'], 2, /--quick and --full are at odds/],
   [['--json', '--markdown'], 2, /expected one of them/],

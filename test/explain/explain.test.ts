@@ -247,7 +247,10 @@ forEachDevice((title, device, small) => {
 });
 
 test('a number that differs from the model raises a MismatchError', (t) => {
-  t.throws(() => agree('offsets', [0, 1], [0, 2]), { instanceOf: MismatchError, message: /wrote 1 at 1/ });
+  t.throws(() => agree('offsets', [0, 1], [0, 2]), {
+    instanceOf: MismatchError,
+    message: /value 1 of 2 from the device is 1/,
+  });
   t.throws(() => agree('offsets', [0], [0, 2]), { instanceOf: MismatchError });
   t.throws(() => agree('sums', [0], [-0]), { instanceOf: MismatchError });
   t.deepEqual(agree('offsets', [0, 2], [0, 2]), [0, 2]);

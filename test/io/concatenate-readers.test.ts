@@ -60,6 +60,6 @@ test('no files, and files of two dtypes, are refused', (t) => {
   t.throws(() => concatenateReaders([]), { instanceOf: UsageError });
   t.throws(() => concatenateReaders([file(0, 1), { ...file(0, 1), dtype: 'f16' }]), {
     instanceOf: DtypeError,
-    message: /u16 keys and from 0 f16 keys/,
+    message: /different dtypes \(u16 and f16\)/,
   });
 });

@@ -64,17 +64,14 @@ test('an argument that is not a file raises a UsageError with the expected form'
     await t.throwsAsync(call, { instanceOf: UsageError, message });
   };
   const input = path('in.f32');
-  await fails([], /for the input but got undefined/);
-  await fails([input], /for the output but got undefined/);
+  await fails([], /for input but got undefined/);
+  await fails([input], /for output but got undefined/);
   for (const wrong of [null, 7, {}, new Uint8Array(2), new URL('https://example.org/a.f32')]) {
-    await fails(
-      [wrong, path('never')],
-      /expected a path, a file: URL, a stream or a FileHandle for the input/,
-    );
-    await fails([[input, wrong], path('never')], /for the input/);
-    await fails([input, wrong], /for the output/);
+    await fails([wrong, path('never')], /expected a path, a file: URL, a stream or a FileHandle for input/);
+    await fails([[input, wrong], path('never')], /for input/);
+    await fails([input, wrong], /for output/);
   }
-  await fails([input, path('never'), null], /expected an object of options but got null/);
+  await fails([input, path('never'), null], /expected an object for options but got null/);
   await fails([input, path('never'), 'f32'], /options/);
 });
 
@@ -120,15 +117,27 @@ test('invalid arguments reject with typed errors and create no output', async (t
     instanceOf: typeof UsageError,
     message: RegExp,
   ) => t.throwsAsync(sortFile(from === '-' ? from : path(from), path(to), options), { instanceOf, message });
-  await refused('in.f32', 'no', { dtpye: 'f32' }, UsageError, /unknown option 'dtpye'; did you mean 'dtype'/);
-  await refused('in.f32', 'no', { dtype: 'f33' }, DtypeError, /unknown dtype/);
-  await refused('in.f32', 'no.u32', {}, DtypeError, /says that it holds u32 keys, and they would be f32/);
-  await refused('in.f32', 'no.f32', { argsort: true }, DtypeError, /they would be u32/);
-  await refused('-', 'no', {}, UsageError, /'-' is no file/);
+  await refused(
+    'in.f32',
+    'no',
+    { dtpye: 'f32' },
+    UsageError,
+    /for an option but got "dtpye"\. Did you mean 'dtype'/,
+  );
+  await refused('in.f32', 'no', { dtype: 'f33' }, DtypeError, /for dtype but got "f33"/);
+  await refused(
+    'in.f32',
+    'no.u32',
+    {},
+    DtypeError,
+    /cannot write f32 keys to .*: its extension is that of u32 keys/,
+  );
+  await refused('in.f32', 'no.f32', { argsort: true }, DtypeError, /cannot write u32 keys/);
+  await refused('-', 'no', {}, UsageError, /cannot open '-'/);
   const sorter = await Sorter.open({ device: 'host' });
-  await refused('in.f32', 'no', { sorter, device: 'host' }, UsageError, /'device' belongs/);
+  await refused('in.f32', 'no', { sorter, device: 'host' }, UsageError, /option device with option sorter/);
   await sorter.close();
-  await t.throwsAsync(sortFile([], path('no')), { instanceOf: UsageError, message: /no files/ });
+  await t.throwsAsync(sortFile([], path('no')), { instanceOf: UsageError, message: /at least one file/ });
   await t.throwsAsync(sortFile([path('in.f32'), path('in.f32')], path('no'), { bits: [0, 99] }), {
     instanceOf: UsageError,
   });

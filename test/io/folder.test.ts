@@ -24,8 +24,8 @@ test('makeFolder creates parent folders and accepts an existing folder', async (
   writeFileSync(path('file'), '');
   const refused = (folder: string, message: RegExp) =>
     t.throwsAsync(makeFolder(folder, 'x.u32'), { instanceOf: IoError, message });
-  await refused(path('file'), /^cannot write x\.u32: a file of that name is there, which is no directory$/);
-  await refused(path('file/below'), /^cannot write x\.u32: a part of the path is no directory$/);
+  await refused(path('file'), /^cannot write x\.u32: a file with that name exists$/);
+  await refused(path('file/below'), /^cannot write x\.u32: a part of the path is not a directory$/);
   await refused('/proc/none/below', /^cannot write x\.u32: its folder does not exist$/);
 });
 

@@ -67,7 +67,7 @@ ava('an unreadable file is an IoError with the cause', async (t) => {
   symlinkSync('circle', path('circle'));
   mkdirSync(path('folder'));
   symlinkSync('folder', path('to a folder'));
-  await refused('dangling', /it is a link to nowhere, which does not exist/);
+  await refused('dangling', /it links to nowhere, which does not exist/);
   await refused('circle', /circle/);
   await refused('folder', /directory/);
   await refused('to a folder', /directory/);

@@ -240,7 +240,7 @@ function sortsOf(title: (claim: string) => string, open: () => Promise<Sorter>, 
     try {
       await t.throwsAsync(sortSo(sorter, { in: from, out }), {
         instanceOf: IoError,
-        message: /was cut meanwhile/,
+        message: /was truncated/,
       });
     } finally {
       Object.assign(DeviceArray.prototype, { fill, fillFrom });

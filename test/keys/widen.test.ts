@@ -49,6 +49,6 @@ test('a dtype that loses values is refused', (t) => {
   for (const [from, to] of lossy) {
     const keys = newArray(from, 3);
     const error = t.throws(() => widen(keyColumn(keys, from), to), { instanceOf: UsageError });
-    t.regex(error?.message ?? '', new RegExp(`every ${from} key .* but got ${to}`));
+    t.regex(error?.message ?? '', new RegExp(`every ${from} key.* but got "${to}"`));
   }
 });

@@ -82,11 +82,11 @@ test('an impossible cache folder causes one warning and no endless loop', async 
   const file = join(scratch, 'a file');
   writeFileSync(file, '');
   for (const [folder, why] of [
-    ['/dev/null', /\/dev\/null is no folder/],
+    ['/dev/null', /\/dev\/null is not a folder/],
     [file, /is no folder/],
     [join(file, 'below', 'it'), /part of the path is no folder/],
-    ['/proc/clsort/cache', /no folder can be made there|permission denied/],
-    ['/proc/self/fd/clsort', /no folder can be made there|permission denied/],
+    ['/proc/clsort/cache', /the folder cannot be created|permission denied/],
+    ['/proc/self/fd/clsort', /the folder cannot be created|permission denied/],
     [join(scratch, 'x'.repeat(300)), /ENAMETOOLONG/],
   ] as const) {
     // In a separate process, since the fault would be an endless loop.
@@ -112,7 +112,7 @@ test('a full disk causes a warning and leaves no partial file', async (t) => {
   const args = ['-c', 'ulimit -f 0; exec "$0" "$@"', process.execPath, ...program(code)];
   // The limit applies to files only, so the output goes to a pipe.
   const { stdout } = await run('sh', args);
-  t.regex(stdout, /^false before the cache is not used: .*EFBIG/);
+  t.regex(stdout, /^false before cannot use the cache: .*EFBIG/);
   t.deepEqual(readdirSync(folder).toSorted(), ['a', 'key']);
 });
 
@@ -125,7 +125,7 @@ asRoot('a read-only cache folder is read but not written (root)', async (t) => {
   const code = `process.seteuid(${NOBODY});
     console.log(cache.writeCacheFile('a', 'b'), String(cache.readCacheFile('a')), cache.takeCacheWarning().message)`;
   const { stdout } = await run(process.execPath, program(code));
-  t.regex(stdout, /^false kept the cache is not used: .*permission denied/);
+  t.regex(stdout, /^false kept cannot use the cache: .*permission denied/);
 });
 
 test('the cache refuses a folder or file that other users can write', (t) => {
@@ -193,7 +193,7 @@ test('the cache refuses symbolic links and named pipes without blocking', async 
   rmSync(join(last, 'b'));
   await run('mkfifo', [join(last, 'b')]);
   t.is(readCacheFile('b'), undefined);
-  isRefused(t, /b is no file/);
+  isRefused(t, /b is not a regular file/);
 });
 
 test('a cache file that was planted, altered or renamed counts as missing', (t) => {

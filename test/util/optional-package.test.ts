@@ -13,7 +13,7 @@ test('a package that is not installed raises a PackageError with the install com
   const missing = failing('ERR_MODULE_NOT_FOUND', "Cannot find package 'x' imported from /here");
   const error = await t.throwsAsync(optionalPackage('x', 'this', missing, 'x y'), {
     instanceOf: PackageError,
-    message: 'this needs the package x, which is not installed: npm install x y',
+    message: 'cannot load the package x, which this needs: it is not installed. Run npm install x y',
   });
   t.deepEqual(error?.details, { package: 'x' });
 });
@@ -26,7 +26,7 @@ test('a package that fails to load, or lacks a dependency, raises a PackageError
     const loaded = optionalPackage('x', 'this', failing(code, message));
     await t.throwsAsync(loaded, {
       instanceOf: PackageError,
-      message: `the package x, which this needs, cannot be loaded: ${message}`,
+      message: `cannot load the package x, which this needs: ${message}`,
     });
   }
 });

@@ -38,5 +38,5 @@ export function reduceTasks(keys: Uint32Array): Task[] {
 }
 
 const missing = (): never => {
-  throw new Error('a buffer is missing');
+  throw new Error('cannot run the reduction: it has no input buffer');
 };

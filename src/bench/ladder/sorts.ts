@@ -30,10 +30,10 @@ function sortStep(
     async make(device) {
       const shape = { keyBits: 32, valueBytes: 0, tuning } as const;
       const available = factory.available(device, shape);
-      if (available !== true) throw new UnsupportedError(available);
+      if (available !== true) throw new UnsupportedError(`cannot run ${step}: ${available}`);
       const algorithm = await factory.create(device, shape);
       const supported = algorithm.supports({ dtype: 'u32', n, bits: WHOLE, valueBytes: 0 });
-      if (supported !== true) throw new UnsupportedError(supported);
+      if (supported !== true) throw new UnsupportedError(`cannot run ${step}: ${supported}`);
       const sizes = algorithm.scratch(n, { inPlace: false, bits: WHOLE });
       return {
         ...{ resultBytes: n * 4, scratchBytes: Object.values(sizes) },
@@ -57,7 +57,7 @@ function alternatingStep(n: number, expected: Uint32Array): StepMaker {
     step: 'bitonic_alternating',
     async make(device) {
       if (2 ** Math.round(Math.log2(n)) !== n)
-        throw new UnsupportedError(`sorts powers of two, not ${n} keys`);
+        throw new UnsupportedError(`cannot sort ${n} keys: the alternating form needs a power of two`);
       const { program, groupSize } = await buildFittedProgram(
         device,
         'bitonic_lab.cl',
@@ -104,7 +104,7 @@ function mergeStep(regime: MergeRegime, n: number, expected: Uint32Array): StepM
     step: `merge_${regime}`,
     async make(device) {
       if (device.capabilities.localBytes < TILE * 4)
-        throw new UnsupportedError(`tiles of ${TILE} keys do not fit local memory`);
+        throw new UnsupportedError(`cannot merge tiles of ${TILE} keys: they do not fit in local memory`);
       const { program, groupSize } = await buildFittedProgram(
         device,
         'merge.cl',
@@ -153,8 +153,9 @@ function voteStep(vote: 'masks' | 'khr' | 'ptx', n: number, expected: Uint32Arra
     async make(device) {
       const { capabilities } = device;
       if (vote === 'khr' && !capabilities.subGroupBallot)
-        throw new UnsupportedError('no cl_khr_subgroup_ballot');
-      if (vote === 'ptx' && !capabilities.quirks.inlinePtx) throw new UnsupportedError('no PTX');
+        throw new UnsupportedError('cannot use ballots: the device has no cl_khr_subgroup_ballot');
+      if (vote === 'ptx' && !capabilities.quirks.inlinePtx)
+        throw new UnsupportedError('cannot use votes of PTX: the device has none');
       const sort = await createRowSort(device, {
         keyBits: 32,
         valueBytes: 0,

@@ -64,11 +64,7 @@ export const minMemory = (order: RecordOrdering): number =>
 export function partitionBudget(memory: number, order: RecordOrdering): Budget {
   const minBytes = minMemory(order);
   if (memory < minBytes) {
-    throw new UsageError(
-      `${memory} bytes of memory are too little to sort ${order.description}: the least is ${minBytes} ` +
-        `(--memory ${Math.ceil(minBytes / 2 ** 20)}M)`,
-      { details: { memory, least: minBytes } },
-    );
+    throw insufficientMemory(`sort ${order.description}`, memory, minBytes);
   }
   return {
     memory,
@@ -114,3 +110,16 @@ export function partitionCount({ partitionBytes, maxPartitions }: Budget, bytes:
 /** Rounds down to a multiple of eight records, so that the memory after them stays aligned. */
 const wholeRecords = (bytes: number, { recordBytes }: RecordOrdering): number =>
   Math.floor(bytes / (8 * recordBytes)) * 8 * recordBytes;
+
+/**
+ * Creates the error of a memory limit that is too small.
+ *
+ * @param action what needs the memory, as an infinitive
+ * @param memory the limit in bytes
+ * @param least the least memory that suffices, in bytes
+ */
+export const insufficientMemory = (action: string, memory: number, least: number): UsageError =>
+  new UsageError(
+    `cannot ${action} with ${memory} bytes of memory: it takes at least ${least}. Use --memory ${Math.ceil(least / 2 ** 20)}M or more`,
+    { details: { memory, least } },
+  );

@@ -46,7 +46,7 @@ export async function assertFreeSpace(requests: readonly SpaceRequest[], saved: 
     if (free === undefined || needed <= free) continue;
     const parts = all.map(({ what, folder }) => `${what} in ${folder}`).join(' and ');
     throw new IoError(
-      `${needed} bytes are needed for ${parts}, and that disk has ${free} free: make room, or name ` +
+      `cannot write ${parts}: ${needed} bytes are needed, and the disk has ${free} free. Free space, or name ` +
         'another disk for temporary files (--tmp) or for the output',
       { details: { path: all[0]?.folder, needed, free } },
     );

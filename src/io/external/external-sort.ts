@@ -109,7 +109,7 @@ class ExternalSort {
     let isNoted = false;
     const noteResumable = (): void => {
       if (!isNoted)
-        onNote?.(`what is done so far is kept in ${folder}: the same command with --resume goes on with it`);
+        onNote?.(`the state of the sort is kept in ${folder}. The same command with --resume continues it`);
       isNoted = true;
     };
     // The process may end before the sort does.
@@ -149,7 +149,7 @@ class ExternalSort {
     const { bytes } = this.#reading;
     const { out, writer, budget } = this.#job;
     if (bytes === undefined) {
-      this.#context.onNote?.(`what does not fit into memory goes to temporary files in ${folder}`);
+      this.#context.onNote?.(`keys that do not fit in memory are written to temporary files in ${folder}`);
       return;
     }
     const existingBytes = manifest ? await diskUsage(folder) : 0;
@@ -166,14 +166,14 @@ class ExternalSort {
     this.#context.onNote?.(
       `${mebibytes(bytes)} are sorted in ${mebibytes(budget.memory)} of memory, ` +
         (manifest
-          ? `going on with what is in ${folder}`
+          ? `resumed from ${folder}`
           : `with up to ${mebibytes(bytes)} of temporary files in ${folder}`),
     );
   }
 
   /** Sorts into a file that is kept for a later run if the sort is interrupted. */
   async #sortInPlace({ state, manifest, identity }: Session, spill: Spill): Promise<ExternalReport> {
-    if (!state || !identity) throw new Error('a result that is kept has a state');
+    if (!state || !identity) throw new Error('cannot sort in place: the session has no state');
     const { out } = this.#job;
     const part = manifest?.part ?? ResumableOutput.partName(out);
     await ResumableOutput.assertWritable(out);

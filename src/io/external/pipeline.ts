@@ -71,7 +71,9 @@ export class Pipeline {
     const leaves = await this.#measureStage('partition', () => this.#partition(work, splitters, before));
     const bytes = leaves.reduce((sum, leaf) => sum + leaf.bytes, 0);
     if (this.#reading.bytes !== undefined && bytes !== this.#reading.bytes) {
-      throw new MismatchError(`partitions have ${bytes} bytes, and the input has ${this.#reading.bytes}`);
+      throw new MismatchError(
+        `cannot use the partitions: they have ${bytes} bytes, and the input has ${this.#reading.bytes}`,
+      );
     }
     // Unsynced data are trusted only until the system goes down. The partitions sorted last are synced first, since the
     // others are removed before their turn.
@@ -86,7 +88,7 @@ export class Pipeline {
     }
     await synced;
     if (before && after && !before.equals(after)) {
-      throw new MismatchError('the result does not hold the units of the input: it is not used');
+      throw new MismatchError('cannot use the sorted result: it does not hold the records of the input');
     }
     return {
       bytes,

@@ -58,8 +58,8 @@ export async function describeUnfinished(out: string, tmp: string | undefined): 
   const found = await State.find(folder);
   if (!found) return undefined;
   return (
-    `${folder} has the state of an interrupted sort of ${found.input.name}: --resume goes on with it, ` +
-    'and --restart begins anew'
+    `${folder} holds the state of an interrupted sort of ${found.input.name}. Use --resume to continue it, ` +
+    'or --restart to discard it'
   );
 }
 
@@ -104,8 +104,9 @@ export async function openSession(
   const state = await State.open(folder);
   const found = await State.find(folder);
   if (found && !resume) {
-    const message = `${await describeUnfinished(out, tmp)}, which may be much work: nothing is sorted over it`;
-    throw new UsageError(message, { details: { path: folder } });
+    throw new UsageError(`cannot sort to ${out}: ${await describeUnfinished(out, tmp)}`, {
+      details: { path: folder },
+    });
   }
   if (found) assertSameSort(found, same, identity);
   if (!found || !(await isStateIntact(found, state, out))) {
@@ -137,21 +138,21 @@ function assertSameSort(
   if (differs) {
     const facts = { bytes: 'size', modified: 'time of change', checksum: 'contents' };
     throw new InputError(
-      `${input.name} is not what it was when the sort of ${was.name} began: its ${facts[differs]} has changed. ` +
-        'With --restart instead of --resume the sort begins anew',
+      `cannot resume the sort of ${was.name}: the ${facts[differs]} of ${input.name} has changed. ` +
+        'Use --restart instead of --resume to sort anew',
       { details: { path: input.name, was, is: identity } },
     );
   }
   if (found.unit !== order.recordBytes || found.order !== orderName) {
     throw new UsageError(
-      `the sort that is to go on is one of ${found.order}, and this one is of ${orderName}: give the same options`,
+      `cannot resume the sort: it is one of ${found.order}, and this one is of ${orderName}. Pass the same options`,
       { details: { was: found.order, is: orderName } },
     );
   }
   if (verify && found.points === undefined) {
     throw new UsageError(
-      'the sort that is to go on began without --verify, so there is nothing to compare with: leave --verify out, ' +
-        "and 'clsort check' the result",
+      'cannot verify the resumed sort: it began without --verify. Omit --verify, and check the result with ' +
+        "'clsort check'",
     );
   }
 }

@@ -142,7 +142,9 @@ async function verifyPartition(sorted: Uint8Array, work: SortWork): Promise<Sort
   const fall = await runYielding(findDescentSteps(order, sorted), signal);
   const products = await counting;
   if (fall !== -1) {
-    throw new MismatchError(`unit ${fall} of a sorted partition belongs before the one in front of it`);
+    throw new MismatchError(
+      `cannot use a sorted partition: its record ${fall} belongs before its predecessor`,
+    );
   }
   return {
     bytes,
@@ -185,7 +187,7 @@ async function copyPartition(
     assertNotAborted(signal);
     if (own) {
       const fall = await runYielding(findDescentSteps(order, piece), signal);
-      if (fall !== -1) throw new MismatchError('a partition of equal units has others');
+      if (fall !== -1) throw new MismatchError('cannot use a partition of equal records: they differ');
       last = base64(piece.subarray(-order.recordBytes));
       const begin = base64(piece.subarray(0, order.recordBytes));
       ends.add([begin, last]);
@@ -220,9 +222,7 @@ class BoundaryCheck {
       Uint8Array,
     ];
     if (this.#last && this.#order.compare(first, 0, this.#last, 0) < 0) {
-      throw new MismatchError(
-        'a partition begins with what belongs before the end of the one in front of it',
-      );
+      throw new MismatchError('cannot use a sorted partition: it begins before the end of its predecessor');
     }
     this.#last = last;
   }

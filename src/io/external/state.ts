@@ -79,7 +79,7 @@ export class State {
     const manifest = parseJson(text) as Manifest | undefined;
     if (manifest?.version === VERSION) return manifest;
     throw new IoError(
-      `${folder} is no state that this version goes on with: remove it, and the sort begins anew`,
+      `cannot resume the sort: ${folder} holds no state of this version. Remove it to sort anew`,
       { details: { path: folder } },
     );
   }
@@ -100,7 +100,7 @@ export class State {
       const owner = parseJson(text) as Owner | undefined;
       if (owner?.pid && !hasOwnerExited(owner) && !isThisProcess(owner)) {
         throw new IoError(
-          `another process (${owner.pid}) is sorting to the same output, with its state in ${folder}`,
+          `cannot use the state in ${folder}: process ${owner.pid} is sorting to the same output`,
           { details: { path: folder, pid: owner.pid } },
         );
       }

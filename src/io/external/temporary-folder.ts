@@ -20,7 +20,7 @@ export interface TemporaryPlace {
 /** @throws IoError when the folder does not exist */
 export async function assertFolder(tmp: string | undefined): Promise<void> {
   if (tmp === undefined || ((await stat(tmp).catch(() => undefined))?.isDirectory() ?? false)) return;
-  throw new IoError(`cannot write ${tmp}: there is no such folder for temporary files`, {
+  throw new IoError(`cannot write temporary files to ${tmp}: there is no such folder`, {
     details: { path: tmp },
   });
 }

@@ -17,8 +17,8 @@ export function assertDtype(
   if (dtype === undefined || (dtype === found.dtype && inOrder)) return;
   const wanted = `${dtype}${bigEndian === undefined ? '' : bigEndian ? 'be' : 'le'}`;
   throw new DtypeError(
-    `${name} holds ${found.dtype} keys, and ${wanted} was asked for: leave the dtype out, or read the file as it ` +
-      'stands, header and all, with the format raw',
+    `cannot read ${name} as ${wanted} keys: it holds ${found.dtype} keys. Omit the dtype, or use the format raw to ` +
+      'read all its bytes as keys',
     { details: { path: name, found: found.dtype, expected: wanted } },
   );
 }

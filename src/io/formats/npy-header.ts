@@ -42,11 +42,11 @@ export async function readHeader(source: Source): Promise<NpyHeader> {
   const { name } = source;
   const start = Buffer.from(await source.head(12));
   if (start.toString('latin1', 0, 6) !== MAGIC || start.length < 10) {
-    throw invalidHeader(name, 'it does not begin as one does');
+    throw invalidHeader(name, 'it does not begin with the magic number of one');
   }
   const [major, minor] = [start.readUInt8(6), start.readUInt8(7)];
   if (major < 1 || major > 3 || minor !== 0) {
-    throw invalidHeader(name, `its version is ${major}.${minor}, and those from 1.0 to 3.0 are known`);
+    throw invalidHeader(name, `its version is ${major}.${minor}, and 1.0 to 3.0 are supported`);
   }
   const lengthBytes = major === 1 ? 2 : 4;
   const length = start.length < 8 + lengthBytes ? MAX_HEADER_BYTES + 1 : start.readUIntLE(8, lengthBytes);
@@ -60,18 +60,18 @@ export async function readHeader(source: Source): Promise<NpyHeader> {
 }
 
 const invalidHeader = (name: string, why: string): FormatError =>
-  new FormatError(`${name} is no NumPy array that can be read: ${why}`, {
+  new FormatError(`cannot read ${name} as a NumPy array: ${why}`, {
     details: { path: name, expected: 'a NumPy array' },
   });
 
 function parseHeader(text: string, name: string): Omit<NpyHeader, 'begin'> {
   const header = parseLiteral(text);
-  if (!(header instanceof Map)) throw invalidHeader(name, 'its header is no dictionary');
+  if (!(header instanceof Map)) throw invalidHeader(name, 'its header is not a dictionary');
   const fields = [...header.keys()].sort().join();
   if (fields !== 'descr,fortran_order,shape') {
     throw invalidHeader(
       name,
-      `its header has the fields ${fields || 'of none'}, not descr, fortran_order and shape`,
+      `its header has the fields ${fields || '(none)'}, not descr, fortran_order and shape`,
     );
   }
   const fortran = header.get('fortran_order');
@@ -82,15 +82,15 @@ function parseHeader(text: string, name: string): Omit<NpyHeader, 'begin'> {
 
 function shapeOf(shape: Literal | undefined, name: string): number[] {
   if (!Array.isArray(shape) || !shape.every((length) => typeof length === 'bigint' && length >= 0n)) {
-    throw invalidHeader(name, 'its shape is no tuple of whole numbers from 0 on');
+    throw invalidHeader(name, 'its shape is not a tuple of whole numbers');
   }
   if (shape.length !== 1 && shape.length !== 2) {
-    throw invalidHeader(name, `it has ${shape.length} dimensions, and 1 or 2 are sorted: reshape it`);
+    throw invalidHeader(name, `it has ${shape.length} dimensions, and 1 or 2 are supported. Reshape it`);
   }
   const lengths = shape as bigint[];
   // A dimension of 0 counts as 1 here, so that the other dimension is range-checked as well.
   if (lengths.reduce((all, length) => all * (length || 1n), 1n) > MAX_KEYS) {
-    throw invalidHeader(name, `its shape (${lengths.join(', ')}) is beyond any file`);
+    throw invalidHeader(name, `its shape (${lengths.join(', ')}) is larger than any file`);
   }
   return lengths.map(Number);
 }
@@ -117,7 +117,7 @@ const UNSUPPORTED_KINDS: Readonly<Record<string, string>> = {
  */
 function dtypeOfDescr(descr: Literal | undefined, name: string): Pick<NpyHeader, 'dtype' | 'bigEndian'> {
   if (Array.isArray(descr)) throw unsupportedType(name, 'structured');
-  if (typeof descr !== 'string') throw invalidHeader(name, 'its descr is no name of a type');
+  if (typeof descr !== 'string') throw invalidHeader(name, 'its descr is not a type name');
   const [, order, kind = '', bytes = ''] = /^([<>|=])([a-zA-Z])(\d*)(?:\[[\w/]+\])?$/.exec(descr) ?? [];
   const dtype = DTYPES.find((known) => known === `${kind}${Number(bytes) * 8}`);
   if (dtype && (order !== '|' || bytes === '1')) return { dtype, bigEndian: order === '>' && bytes !== '1' };
@@ -125,9 +125,12 @@ function dtypeOfDescr(descr: Literal | undefined, name: string): Pick<NpyHeader,
 }
 
 const unsupportedType = (name: string, found: string): DtypeError =>
-  new DtypeError(`the elements of ${name} are ${found}: expected ${DTYPES.join(' ')}`, {
-    details: { path: name, found },
-  });
+  new DtypeError(
+    `cannot read ${name} as keys: its elements are ${found}. Convert them to one of ${DTYPES.join(' ')}`,
+    {
+      details: { path: name, found },
+    },
+  );
 
 /** Digits to which the first dimension may grow while a file is written; NumPy reserves the same space. */
 const DIGITS = 21;

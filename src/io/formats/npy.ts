@@ -1,6 +1,7 @@
 /** NumPy files of one array: one-dimensional, or a row-major or column-major matrix. */
 import { type DtypeInfo, dtypeInfo } from '../../keys/dtype.js';
 import { FormatError, UsageError } from '../../util/errors.js';
+import { invalidArgument } from '../../util/invalid-argument.js';
 import { swapBytes, swapPieces } from '../byte-order.js';
 import { columnOf, rowByRow } from '../matrix.js';
 import type { Output } from '../output.js';
@@ -40,11 +41,11 @@ function columnNumber(
   name: string,
 ): number {
   if (columns === undefined) {
-    throw new UsageError(`column ${column} of ${name}: it has one dimension, so leave the column out`);
+    throw new UsageError(`cannot use column ${column} of ${name}: it has one dimension. Omit the column`);
   }
   const number = Number(column);
   if (Number.isInteger(number) && number >= 0 && number < columns) return number;
-  throw new UsageError(`column ${column} of ${name}: its ${columns} columns have the numbers from 0 on`);
+  throw invalidArgument('column', `a whole number from 0 to ${columns - 1} (${name})`, column);
 }
 
 /** The keys that follow a NumPy header. */
@@ -161,7 +162,7 @@ class StoredKeys {
     const { name } = this.#source;
     const found = bytes < expected ? `only ${bytes}` : 'more';
     throw new FormatError(
-      `${name} is no NumPy array that can be read: its header says ${expected} bytes of keys, and there are ${found}`,
+      `cannot read ${name} as a NumPy array: its header declares ${expected} bytes of keys, and it has ${found}`,
       { details: { path: name, expected } },
     );
   }
@@ -172,8 +173,8 @@ async function create(output: Output, facts: KeyFacts): Promise<KeyWriter> {
   const { bytes } = dtypeInfo(dtype);
   if (n === undefined && !output.patch) {
     throw new UsageError(
-      `a NumPy array begins with its length, which is known at the end of the input only: ${output.name} has to be ` +
-        'a file of its own for that, and not compressed',
+      `cannot write ${output.name} as a NumPy array: its header holds the length, which is unknown until the input ` +
+        'ends. Write to an uncompressed file',
     );
   }
   await output.write(npyHeader(dtype, shape ?? [n ?? 0]));

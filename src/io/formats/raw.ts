@@ -13,12 +13,12 @@ export const raw: KeyFormat = {
   async open(source, { dtype, bigEndian = false, column }) {
     if (dtype === undefined) {
       throw new UsageError(
-        `${source.name} does not say what its keys are: say so with --dtype (dtype in a batch and in the ` +
-          'library), such as f64 or u32be, or by its extension, such as .f64',
+        `cannot read ${source.name}: the dtype of its keys is unknown. Pass --dtype (dtype in a batch and in the ` +
+          'library), such as f64 or u32be, or use an extension such as .f64',
       );
     }
     if (column !== undefined) {
-      throw new UsageError(`column ${column} of ${source.name}: raw keys have no columns`);
+      throw new UsageError(`cannot use column ${column} of ${source.name}: raw keys have no columns`);
     }
     const info = dtypeInfo(dtype);
     const isSwapped = bigEndian && info.bytes > 1;

@@ -3,16 +3,16 @@
 import { dtypeInfo } from '../../keys/dtype.js';
 import { bitWindow } from '../../sort/api/options.js';
 import type { Sorter } from '../../sort/api/sorter.js';
-import { UsageError } from '../../util/errors.js';
 import { assertOneDtype, sum } from '../concatenate-readers.js';
 import { withDistinct } from '../distinct-output.js';
+import { insufficientMemory } from '../external/budget.js';
 import type { KeyReader, KeyWriter } from '../formats/key-file.js';
 import { withReaders } from '../inputs.js';
 import { inputOptionsOf, keyTarget } from '../keys.js';
 import { layoutOrdering } from '../layout-ordering.js';
 import { type FileOrder, OrderScan } from '../order-scan.js';
 import { type Output, withOutput } from '../output.js';
-import { assertNotAborted, isStdin, type Source } from '../raw.js';
+import { assertNotAborted, assertOneStdin, type Source } from '../raw.js';
 import { assertRecordOutput, openRecords } from '../record-file.js';
 import { keyText, type RecordLayout, recordKeys } from '../record-keys.js';
 import { keyOrdering, type RecordOrdering } from '../record-ordering.js';
@@ -75,11 +75,7 @@ function windowBytes(inputs: number, order: RecordOrdering, memory: number): num
   const recordCount = Math.floor(wanted / each / order.recordBytes);
   if (recordCount >= MIN_RECORDS) return recordCount * order.recordBytes;
   const minBytes = Math.ceil(MIN_RECORDS * order.recordBytes * each);
-  throw new UsageError(
-    `${memory} bytes of memory are too little to merge ${inputs} files of ${order.description}: the least is ${minBytes} ` +
-      `(--memory ${Math.ceil(minBytes / 2 ** 20)}M)`,
-    { details: { memory, least: minBytes } },
-  );
+  throw insufficientMemory(`merge ${inputs} files of ${order.description}`, memory, minBytes);
 }
 
 /**
@@ -142,10 +138,8 @@ async function mergeRecords(
   output: Output,
 ): Promise<MergeReport> {
   const { records, format, out } = job;
-  if (!records) throw new Error('there are no records');
-  if (job.in.filter(isStdin).length > 1) {
-    throw new UsageError("two files are '-': only one can be read from stdin");
-  }
+  if (!records) throw new Error('cannot merge records: the job has no layout of records');
+  assertOneStdin(job.in);
   await assertRecordOutput(out, { format });
   const order = layoutOrdering(records);
   const sources: Source[] = [];
@@ -238,7 +232,7 @@ function keyOrderCheck(order: FileOrder): OrderCheck {
     add: (piece) => scan.add(piece),
     get descent() {
       const { descent } = scan;
-      return descent && { at: descent.at, what: `key ${descent.key} stands behind ${descent.before}` };
+      return descent && { at: descent.at, what: `key ${descent.key} follows ${descent.before}` };
     },
   };
 }
@@ -251,7 +245,7 @@ function recordOrderCheck(order: RecordOrdering, keys: readonly string[]): Order
       const { descent: at } = check;
       return at === undefined
         ? undefined
-        : { at, what: `a record belongs before the one in front of it (by ${keys.join(', ')})` };
+        : { at, what: `a record belongs before its predecessor by ${keys.join(', ')}` };
     },
   };
 }

@@ -107,8 +107,8 @@ export class MergeInput {
     if (!descent) return;
     const { at, what } = descent;
     throw new InputError(
-      `${this.name} is not sorted as the merge is to be: ${what}, at position ${at} (from 0); sort it first, or say ` +
-        'how it is sorted',
+      `cannot merge ${this.name}: it is not in the order of the merge (${what}, at position ${at}). ` +
+        'Sort it first, or pass the options of its order',
       { details: { path: this.name, at } },
     );
   }

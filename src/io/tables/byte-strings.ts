@@ -31,7 +31,10 @@ export class ByteStrings implements Codes {
       if (size > this.bytes) this.bytes = size;
     }
     if (sizes.length === 0) return;
-    if (offsets.at(-1) !== bytes.length) throw new RangeError('a batch has not as many bytes as it says');
+    if (offsets.at(-1) !== bytes.length)
+      throw new RangeError(
+        `cannot read a batch: it has ${bytes.length} bytes, and declares ${offsets.at(-1)}`,
+      );
     const piece = { first: this.n, offsets, bytes };
     const isFirst = this.#pieces.length === 0;
     this.#pieces.push(piece);

@@ -81,7 +81,7 @@ class MergeVerifier {
   take(entry: RunReader): void {
     const { memory, keyAt, valueAt } = entry;
     if (this.#last.compare(memory, keyAt, valueAt) >= 0) {
-      throw new MismatchError('rows came out of order when runs were merged: the output was left as it was');
+      throw new MismatchError('cannot write the merged rows: they are not in order. The output is unchanged');
     }
     this.#last = Buffer.from(memory.subarray(keyAt, valueAt));
     this.#sum.add(entry);
@@ -91,6 +91,8 @@ class MergeVerifier {
     const wanted = new EntrySum(this.#seeds);
     for (const { sum } of runs) if (sum) wanted.include(sum);
     if (wanted.equals(this.#sum)) return;
-    throw new MismatchError('the merged rows are not those of the runs: the output was left as it was');
+    throw new MismatchError(
+      'cannot write the merged rows: they are not those of the runs. The output is unchanged',
+    );
   }
 }

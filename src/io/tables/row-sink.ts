@@ -13,7 +13,7 @@ export const BATCH_BYTES = 2 ** 22;
  */
 export function assertFitsInBatch(bytes: number): void {
   if (bytes > MAX_BYTES / 2) {
-    throw new MemoryError(`a row of ${bytes} bytes is longer than can be written`);
+    throw new MemoryError(`cannot write a row of ${bytes} bytes: a row has at most ${MAX_BYTES / 2} bytes`);
   }
 }
 

@@ -1,8 +1,7 @@
 /** Sorts table files by columns. */
 import type { Sorter } from '../../sort/api/sorter.js';
-import { UsageError } from '../../util/errors.js';
 import { type Output, withOutput } from '../output.js';
-import { isStdin, openSource, type Source } from '../raw.js';
+import { assertOneStdin, openSource, type Source } from '../raw.js';
 import { type FileContext, type FileReport, measure } from '../sort-file.js';
 import { type AnyTable, openTable } from './table-file.js';
 import type { TableJob } from './table-job.js';
@@ -30,9 +29,7 @@ export async function sortTableFile(
 ): Promise<FileReport> {
   assertTableOptions(job);
   const inputs = typeof job.in === 'string' ? [job.in] : job.in;
-  if (inputs.filter(isStdin).length > 1) {
-    throw new UsageError("two files are '-': only one can be read from stdin");
-  }
+  assertOneStdin(inputs);
   const opened: (Source | AnyTable)[] = [];
   try {
     const sources: Source[] = [];

@@ -5,6 +5,7 @@ import { withSorter } from '../../sort/api/default-sorter.js';
 import type { SortOptions } from '../../sort/api/options.js';
 import { runSync } from '../../sort/host/steps.js';
 import { InputError, UsageError } from '../../util/errors.js';
+import { invalidArgument } from '../../util/invalid-argument.js';
 import { gatherRecords } from '../gather-records.js';
 import { ByteStrings } from './byte-strings.js';
 import { codeColumn } from './key-codes.js';
@@ -58,9 +59,10 @@ export async function sortTable<T extends Readonly<Record<string, TableColumn>>>
   options: SortTableOptions = {},
 ): Promise<{ [Name in keyof T]: T[Name] }> {
   const { head, unique = false, uniqueBy, nan, verify = false, ...rest } = options;
-  if ('dtype' in rest || 'columns' in rest || 'by' in rest) {
+  const other = ['dtype', 'columns', 'by'].find((name) => name in rest);
+  if (other) {
     throw new UsageError(
-      "sortTable takes no options 'dtype', 'columns' and 'by': name what is to be sorted, and by what",
+      `cannot use option ${other} with sortTable: its arguments define the columns and the order`,
     );
   }
   assertTableOptions({ by, head, unique, uniqueBy, ...rest });
@@ -105,7 +107,10 @@ export async function sortTable<T extends Readonly<Record<string, TableColumn>>>
 function rowsOf(columns: Readonly<Record<string, TableColumn>>): number {
   const lengths = Object.entries(columns).map(([name, column]) => {
     if (!Array.isArray(column) && !ArrayBuffer.isView(column)) {
-      throw new InputError(`the column ${name} is no array`, { details: { column: name } });
+      throw invalidArgument(`column ${name}`, 'an array', column, {
+        type: InputError,
+        details: { column: name },
+      });
     }
     return [name, column.length] as const;
   });
@@ -113,7 +118,7 @@ function rowsOf(columns: Readonly<Record<string, TableColumn>>): number {
   const other = lengths.find(([, length]) => length !== first?.[1]);
   if (!other || !first) return first?.[1] ?? 0;
   throw new InputError(
-    `the columns of a table are of one length: ${first[0]} has ${first[1]} values, and ${other[0]} has ${other[1]}`,
+    `cannot sort the table: its columns differ in length (${first[0]} has ${first[1]} values, and ${other[0]} has ${other[1]})`,
     { details: { columns: [first[0], other[0]], lengths: [first[1], other[1]] } },
   );
 }
@@ -131,9 +136,7 @@ function anyKey(
   const type = cells(index)?.type;
   const kind = type && keyKind(type);
   if (kind) return { index, kind, ...ANY_ORDER };
-  throw new InputError(
-    `the values of the column ${names[index]} cannot be compared, so that rows are not told apart by it`,
-  );
+  throw new InputError(`cannot compare rows by column ${names[index]}: its values have no order`);
 }
 
 /** Returns the codes of the keys. */

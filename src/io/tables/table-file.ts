@@ -39,7 +39,7 @@ function kindOf({ subprocess, name }: KeyFormat, path: string): SubprocessKind {
   if (subprocess) return subprocess;
   const tables = READABLE.flatMap((format) => (format.subprocess ? [format.id] : []));
   throw new UsageError(
-    `${path} is ${name}, which holds keys and no columns to sort by: tables are ${tables.join(' ')}; leave --by out to sort keys`,
+    `cannot sort ${path} by columns: it is ${name}, which is not a table (tables are ${tables.join(' ')}). Omit --by to sort keys`,
     { details: { path } },
   );
 }
@@ -123,7 +123,7 @@ export class TableFile {
       yield frame.batch;
     }
     if (this.rows === undefined || n === this.rows) return;
-    throw new FormatError(`cannot read ${this.name}: it says that it has ${this.rows} rows, and has ${n}`);
+    throw new FormatError(`cannot read ${this.name}: it declares ${this.rows} rows, and has ${n}`);
   }
 
   close(): Promise<void> {
@@ -141,7 +141,7 @@ export function supportedFields(fields: readonly FoundField[], name: string): Ta
     const { name: column, type, text, ...rest } = field;
     if (type) return { ...rest, name: column, type };
     throw new DtypeError(
-      `the column ${column} of ${name} holds ${text}, which cannot be passed on as it is: leave it out with --columns`,
+      `cannot read column ${column} of ${name}: its type ${text} is not supported. Omit it with --columns`,
       { details: { path: name, column, type: text } },
     );
   });

@@ -1,6 +1,8 @@
 /** Sort keys of tables: columns with an order, as users write them. */
 import { DtypeError, UsageError } from '../../util/errors.js';
-import { suggestion, unknownName } from '../../util/suggest.js';
+import { invalidArgument } from '../../util/invalid-argument.js';
+import { invalidName } from '../../util/suggest.js';
+import { listedNames, missingColumn } from '../formats/subprocess/select-column.js';
 import { isTextType, textType } from '../text/text-type.js';
 import type { KeyOrder } from './key-codes.js';
 import { type KeyKind, keyKind, type TableType, typeText } from './table-type.js';
@@ -40,21 +42,21 @@ const WORDS: Readonly<Record<string, Omit<TableKey, 'column'>>> = {
   'nan-last': { nan: 'last' },
 };
 
-const QUOTING =
-  'a name with a colon, a comma or a quote stands in quotes, as in "a:b":desc, and a quote in it twice';
+const QUOTING = 'Quote a name with a colon, comma or quote, as in "a:b":desc, and double a quote in it';
 
 /**
  * Splits a comma-separated list of names with modifiers.
  *
  * @throws UsageError when the syntax is invalid
  */
-function splitNames(text: string): { name: string; words: string[] }[] {
+function splitNames(text: string, option: string): { name: string; words: string[] }[] {
   const found: { name: string; words: string[] }[] = [];
   const token = /"((?:[^"]|"")*)"|([^",:][^,:]*)/y;
   for (let at = 0; ; ) {
     token.lastIndex = at;
     const match = token.exec(text);
-    if (!match) throw new UsageError(`'${text}' has no name of a column at character ${at + 1}: ${QUOTING}`);
+    if (!match)
+      throw invalidArgument(option, `a column name at character ${at + 1}`, text, { advice: QUOTING });
     const [all, inQuotes, plain] = match;
     const name = inQuotes?.replaceAll('""', '"') ?? plain?.trim() ?? '';
     at += all.length;
@@ -71,7 +73,7 @@ function splitNames(text: string): { name: string; words: string[] }[] {
     });
     if (at === text.length) return found;
     if (text[at] !== ',') {
-      throw new UsageError(`'${text}' goes on at character ${at + 1} where a comma was expected: ${QUOTING}`);
+      throw invalidArgument(option, `a comma at character ${at + 1}`, text, { advice: QUOTING });
     }
     at++;
   }
@@ -83,20 +85,16 @@ function splitNames(text: string): { name: string; words: string[] }[] {
  * @throws UsageError when the syntax is invalid or modifiers contradict each other
  */
 function parseKeys(text: string): TableKey[] {
-  return splitNames(text).map(({ name, words }) => {
+  return splitNames(text, 'by').map(({ name, words }) => {
     let key: TableKey = { column: name };
     for (const word of words) {
       const said = Object.hasOwn(WORDS, word) ? WORDS[word] : isTextType(word) ? { type: word } : undefined;
       if (!said) {
-        throw new UsageError(
-          `${unknownName('word', word, Object.keys(WORDS))} behind ${name} in '${text}'; ${QUOTING}`,
-        );
+        throw invalidName(`the word after ${name} in by`, word, Object.keys(WORDS));
       }
       const [field, value] = Object.entries(said)[0] as [keyof TableKey, TableKey[keyof TableKey]];
       if (key[field] !== undefined && key[field] !== value) {
-        throw new UsageError(
-          `'${text}' says two things of ${name} that contradict each other: ${words.join(' and ')}`,
-        );
+        throw new UsageError(`cannot sort by ${name}: ${words.join(' and ')} contradict each other`);
       }
       key = { ...key, ...said };
     }
@@ -117,14 +115,13 @@ const isKey = (value: unknown): value is TableKey =>
 export function parseTableKeys(by: TableBy): readonly TableKey[] {
   const all = typeof by === 'string' ? [by] : by;
   if (!Array.isArray(all) || all.length === 0) {
-    throw new UsageError("nothing says what rows are sorted by: expected columns, such as 'price:desc,time'");
+    throw invalidArgument('by', "column names such as 'price:desc,time'", by);
   }
   return all.flatMap((one: unknown) => {
     if (typeof one === 'string') return parseKeys(one);
     if (!isKey(one)) {
-      throw new UsageError(
-        `a key is ${JSON.stringify(one)}: expected a text such as 'price:desc', or { column: 'price', descending: true }`,
-      );
+      const expected = "a string such as 'price:desc', or { column: 'price', descending: true },";
+      throw invalidArgument('a key of by', expected, one);
     }
     checkKey(one);
     return [one];
@@ -135,14 +132,13 @@ const KEY_FIELDS = ['column', 'descending', 'nulls', 'nan', 'type'];
 
 function checkKey(key: TableKey): void {
   const wrong = Object.keys(key).find((field) => !KEY_FIELDS.includes(field));
-  if (wrong !== undefined) throw new UsageError(unknownName('field of a key', wrong, KEY_FIELDS));
+  if (wrong !== undefined) throw invalidName('a field of a key', wrong, KEY_FIELDS);
   const { descending, nulls, nan, type } = key;
   if (type !== undefined) textType(type);
   const isPlace = (value: unknown): boolean => [undefined, 'first', 'last'].includes(value as undefined);
   if (isPlace(nulls) && isPlace(nan) && [undefined, true, false].includes(descending)) return;
-  throw new UsageError(
-    `a key is ${JSON.stringify(key)}: expected true or false for descending, 'first' or 'last' for nulls and nan`,
-  );
+  const expected = "true or false as descending, and 'first' or 'last' as nulls and nan,";
+  throw invalidArgument('a key of by', expected, key);
 }
 
 /**
@@ -150,22 +146,17 @@ function checkKey(key: TableKey): void {
  *
  * @throws UsageError when the syntax is invalid
  */
-export function columnNames(names: ColumnNames): readonly (string | number)[] {
+export function columnNames(names: ColumnNames, option = 'columns'): readonly (string | number)[] {
   if (typeof names !== 'string') {
     const isName = (name: unknown): boolean => typeof name === 'string' || Number.isInteger(name);
     if (Array.isArray(names) && names.length > 0 && names.every(isName)) return names;
-    throw new UsageError(`columns are ${JSON.stringify(names)}: expected a list of names`);
+    throw invalidArgument(option, 'a list of column names', names);
   }
-  return splitNames(names).map(({ name, words }) => {
+  return splitNames(names, option).map(({ name, words }) => {
     if (words.length === 0) return name;
-    throw new UsageError(
-      `'${names}' says ${words.join(' ')} of ${name}, which has no meaning here; ${QUOTING}`,
-    );
+    throw invalidArgument(option, `column names without ${words.join(' ')}`, names, { advice: QUOTING });
   });
 }
-
-/** Maximum number of columns listed in a message. */
-const MAX_LISTED_COLUMNS = 20;
 
 /**
  * Returns the index of a column.
@@ -183,23 +174,26 @@ export function columnIndexer(
   const number = typeof wanted === 'number' ? wanted : /^\d+$/.test(wanted) ? Number(wanted) : -1;
   if (named.length === 1 && only !== undefined) return only;
   if (named.length === 0 && fields[number]) return number;
-  const names = fields.map((field) => field.name);
-  const details = { path: name, column: wanted, columns: names.slice(0, MAX_LISTED_COLUMNS) };
-  if (named.length > 1) {
-    throw new UsageError(
-      `${named.length} columns of ${name} are called ${wanted}: say which one by its number, one of ${named.join(' ')}`,
-      { details },
-    );
-  }
-  const more = names.length > MAX_LISTED_COLUMNS ? ` and ${names.length - MAX_LISTED_COLUMNS} more` : '';
-  const known =
-    names.length === 0
-      ? 'it has none'
-      : `its columns are ${names.slice(0, MAX_LISTED_COLUMNS).join(', ')}${more}`;
-  throw new UsageError(`${name} has no column ${wanted}: ${known}${suggestion(String(wanted), names)}`, {
-    details,
-  });
+  const names = fields.map((field) => ({ name: field.name }));
+  if (named.length === 0) throw missingColumn(name, wanted, names);
+  throw new UsageError(
+    `cannot use column ${wanted} of ${name}: ${named.length} columns have that name. Use its number, one of ${named.join(' ')}`,
+    { details: { path: name, column: wanted, columns: listedNames(names) } },
+  );
 }
+
+/** Creates the error of a key column whose values have no order. */
+export const unorderedColumn = (
+  name: string,
+  column: string,
+  what: string,
+  details: Readonly<Record<string, unknown>>,
+): DtypeError =>
+  new DtypeError(
+    `cannot sort ${name} by column ${column}: it holds ${what}, which has no order. Sort by numbers, texts, bytes, ` +
+      'booleans, dates or times',
+    { details: { path: name, column, ...details } },
+  );
 
 /** A resolved sort key. */
 export interface FoundKey extends KeyOrder {
@@ -223,15 +217,12 @@ export function findKeys(
   return keys.map((key) => {
     const index = columnIndexer(fields, key.column, name);
     const { name: column, type, text } = fields[index] as (typeof fields)[number];
-    if (seen.has(index)) throw new UsageError(`${name} is to be sorted by the column ${column} twice`);
+    if (seen.has(index)) throw new UsageError(`cannot sort ${name}: by names column ${column} twice`);
     seen.add(index);
     const kind = type && keyKind(type);
     if (!kind) {
       const what = type ? typeText(type) : (text ?? 'values');
-      throw new DtypeError(
-        `the column ${column} of ${name} holds ${what}, which has no order here: sort by numbers, texts, bytes, booleans, dates or times`,
-        { details: { path: name, column, type: what } },
-      );
+      throw unorderedColumn(name, column, what, { type: what });
     }
     return {
       index,

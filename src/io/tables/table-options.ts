@@ -1,4 +1,5 @@
 import { UsageError } from '../../util/errors.js';
+import { invalidArgument } from '../../util/invalid-argument.js';
 import { assertTextOptions, type TextReadOptions } from '../text/text-options.js';
 import { type ColumnTypes, columnTypes } from '../text/text-type.js';
 import { type ColumnNames, columnNames, parseTableKeys, type TableBy } from './table-keys.js';
@@ -69,24 +70,24 @@ export function assertTableOptions(options: Partial<TableOptions> & TextReadOpti
   );
   if (other === 'resume') {
     throw new UsageError(
-      "a sort of a table cannot be gone on with, since its temporary files go when it ends: leave 'resume' out",
+      'cannot resume the sort of a table: its temporary files are removed when it ends. Omit resume',
     );
   }
   if (other) {
-    throw new UsageError(`${other} is not for tables: 'by' says what rows are sorted by, as in 'price:desc'`);
+    throw new UsageError(`cannot use ${other} for tables: by determines the order, as in 'price:desc'`);
   }
   parseTableKeys(by as TableBy);
   assertTextOptions(options);
   columnTypes(options.types);
   if (columns !== undefined) columnNames(columns);
-  if (uniqueBy !== undefined) columnNames(uniqueBy);
+  if (uniqueBy !== undefined) columnNames(uniqueBy, 'uniqueBy');
   if (head !== undefined && !(Number.isSafeInteger(head) && head >= 0)) {
-    throw new UsageError(`head is ${head}: expected a whole number of rows from 0 on`);
+    throw invalidArgument('head', 'a whole number of rows, 0 or more,', head);
   }
   if (unique !== undefined && typeof unique !== 'boolean') {
-    throw new UsageError(`unique is ${JSON.stringify(unique)}: expected true or false`);
+    throw invalidArgument('unique', 'true or false', unique);
   }
   if (unique && uniqueBy !== undefined) {
-    throw new UsageError('unique is by whole rows, and uniqueBy by columns: say one of them');
+    throw new UsageError('cannot use unique with uniqueBy: one compares whole rows, the other columns');
   }
 }

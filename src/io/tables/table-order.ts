@@ -2,8 +2,9 @@
 import type { SortOptions } from '../../sort/api/options.js';
 import type { Sorter } from '../../sort/api/sorter.js';
 import { runYielding } from '../../sort/host/steps.js';
-import { MismatchError, UnsupportedError } from '../../util/errors.js';
+import { UnsupportedError } from '../../util/errors.js';
 import { argsortCodes } from '../code-order.js';
+import { mismatch } from '../sort-reports.js';
 import { type ByteStrings, selectCodes } from './byte-strings.js';
 import { distinctStrings } from './distinct-strings.js';
 import { selectFirst } from './select-first.js';
@@ -32,9 +33,10 @@ export async function tablePositions(
   options: Omit<SortOptions, 'dtype' | 'descending' | 'nan' | 'bits' | 'device'>,
 ): Promise<Uint32Array> {
   if (codes.n > MAX_ROWS) {
-    throw new UnsupportedError(`positions have 32 bits: at most 2^32 - 1 rows in memory, not ${codes.n}`, {
-      details: { rows: codes.n, most: MAX_ROWS },
-    });
+    throw new UnsupportedError(
+      `cannot sort ${codes.n} rows in memory: positions have 32 bits, so at most ${MAX_ROWS} rows fit`,
+      { details: { rows: codes.n, most: MAX_ROWS } },
+    );
   }
   const rows =
     distinct &&
@@ -72,8 +74,5 @@ export function verifyOrder(
     if (difference > 0 || (difference === 0 && before > row)) found.order = false;
   }
   if (found.order && found.permutation) return found;
-  throw new MismatchError(
-    'the sorted rows are not in order, or not those of the input, so the output was left as it was: sort on another device',
-    { details: found },
-  );
+  throw mismatch('rows', found);
 }

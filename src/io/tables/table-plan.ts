@@ -2,6 +2,7 @@
 import { InputError, UsageError } from '../../util/errors.js';
 import type { FoundField, RowsMessage } from '../formats/subprocess/protocol.js';
 import type { SubprocessKind } from '../formats/subprocess/subprocess-kind.js';
+import { noInput } from '../raw.js';
 import type { FileContext, FileReport } from '../sort-file.js';
 import { pathOf } from '../text/json-lines.js';
 import { NdjsonTable } from '../text/ndjson-table.js';
@@ -44,7 +45,7 @@ export async function planTables(
   job: TableJob,
   context: Pick<FileContext, 'onWarning' | 'onNote'>,
 ): Promise<TablePlan> {
-  if (tables.length === 0) throw new UsageError('no file was named');
+  if (tables.length === 0) throw noInput();
   const texts = tables.filter(isTextTable);
   if (texts.length === tables.length) return planTexts(texts, job, context);
   assertSameColumns(tables);
@@ -60,7 +61,7 @@ async function planSubprocessTables(tables: readonly TableFile[], job: TableJob)
   const typed = keys.find(({ type }) => type !== undefined);
   if (typed || job.types !== undefined) {
     throw new UsageError(
-      `the columns of ${name} have types of their own: leave out ${typed ? `${typed.type} behind ${typed.column}` : 'the types of columns'}`,
+      `cannot set types of columns of ${name}: the file defines them. Omit ${typed ? `${typed.type} after ${typed.column}` : 'the types'}`,
     );
   }
   const found = findKeys(keys, fields, { name, nan });
@@ -182,8 +183,8 @@ export function assertSameColumns(tables: readonly AnyTable[]): void {
     const listed = ({ fields }: AnyTable): string =>
       fields.map(({ name, text }) => `${name} (${text})`).join(', ');
     throw new UsageError(
-      `tables that are sorted together have the same columns in the same format: ${first.name} has ${listed(first)}, ` +
-        `and ${other.name} has ${listed(other)}`,
+      `cannot sort ${first.name} and ${other.name} together: they differ in format or columns (${first.name} has ` +
+        `${listed(first)}, and ${other.name} has ${listed(other)})`,
     );
   }
 }

@@ -1,12 +1,13 @@
 /** Holds the rows between the input tables and the output: in memory if they fit, otherwise on disk. */
 import type { SortReport } from '../../sort/api/report.js';
 import type { Sorter } from '../../sort/api/sorter.js';
-import { UsageError } from '../../util/errors.js';
+import { insufficientMemory } from '../external/budget.js';
 import { removeFolder, removeFolderNow, temporaryFolder } from '../external/temporary-folder.js';
 import type { Batch } from '../formats/subprocess/protocol.js';
 import type { Output } from '../output.js';
 import { assertNotAborted } from '../raw.js';
 import { type FileContext, type FileReport, measure, sortOptions } from '../sort-file.js';
+import { onlyReport } from '../sort-reports.js';
 import { textBatches } from '../text/text-rows.js';
 import { TextWriter } from '../text/text-writer.js';
 import { ByteStrings } from './byte-strings.js';
@@ -126,17 +127,13 @@ export class TableRows {
     const { memory = 0, out, tmp, head, verify = false } = this.#job;
     const { signal, temporaryFiles, onNote } = this.#context;
     if (memory < MIN_BYTES) {
-      throw new UsageError(
-        `${memory} bytes of memory are too little to sort this table: the least is ${MIN_BYTES} ` +
-          `(--memory ${MIN_BYTES / 2 ** 20}M)`,
-        { details: { memory, least: MIN_BYTES } },
-      );
+      throw insufficientMemory('sort this table', memory, MIN_BYTES);
     }
     const folder = await temporaryFolder({ name: 'rows', out, tmp }, temporaryFiles);
     this.#folder = folder;
     signal.addEventListener('abort', this.#onAbort, { once: true });
     onNote?.(
-      `what does not fit into ${Math.ceil(memory / 2 ** 20)} MiB of memory goes to temporary files in ${folder}`,
+      `rows that do not fit in ${Math.ceil(memory / 2 ** 20)} MiB of memory are written to temporary files in ${folder}`,
     );
     return new RowRuns(this.#sorter, { folder, memory, head, verify, signal, options: this.#options });
   }
@@ -173,8 +170,7 @@ export class TableRows {
     const selection = { head, distinct };
     const options = this.#options;
     const [positions, seconds] = await measure(() => tablePositions(this.#sorter, codes, selection, options));
-    const [report] = this.#reports;
-    if (!report) throw new Error('the Sorter sorted without a report');
+    const report = onlyReport(this.#reports);
     if (verify) verifyOrder(codes, positions);
     const [, writeSeconds] = await measure(async () => {
       const writer = await this.#writer(output);

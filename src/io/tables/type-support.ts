@@ -76,6 +76,13 @@ function findUnsupported(type: TableType, format: SubprocessFormat, isPart = fal
   return undefined;
 }
 
+/** Creates the error of a column that the output format `id` cannot hold. */
+export const unsupportedColumn = (column: string, path: string, id: string, type: string): DtypeError =>
+  new DtypeError(
+    `cannot write column ${column} to ${path}: ${id} cannot hold ${type}. Write another format, or omit the column with --columns`,
+    { details: { path, column, type, format: id } },
+  );
+
 /**
  * Checks the columns against the output format.
  *
@@ -90,11 +97,7 @@ export function assertTypesSupported(
     if (!type) continue;
     const whole = typeText(field.type);
     const what = type === field.type ? whole : `${whole}, with ${typeText(type)}`;
-    throw new DtypeError(
-      `the column ${field.name} cannot be written to ${name}: ${id} cannot hold ${what} as it is; ` +
-        'write another format, or leave the column out with --columns',
-      { details: { path: name, column: field.name, type: what, format: id } },
-    );
+    throw unsupportedColumn(field.name, name, id, what);
   }
   if (format === 'arrow' || format === 'arrows') return;
   // DuckDB compares column names without case.
@@ -105,7 +108,7 @@ export function assertTypesSupported(
     if (same !== undefined || column === '') {
       const why = column === '' ? 'a column has no name' : `two columns are called ${same} and ${column}`;
       throw new DtypeError(
-        `the table cannot be written to ${name}: ${why}, which readers would rename; write Arrow, or leave one out with --columns`,
+        `cannot write the table to ${name}: ${why}, which readers would rename. Write Arrow, or omit a column with --columns`,
         { details: { path: name, column } },
       );
     }

@@ -39,8 +39,8 @@ export function cellsOf(column: TableColumn, name: string): Cells | undefined {
   const other = values.findIndex((value) => !isMissing(value) && kindOf(value) !== kind);
   if (other >= 0) {
     throw new InputError(
-      `the column ${name} has a ${kind} in row ${first} and a ${kindOf(values[other]) ?? typeof values[other]} in row ${other}: ` +
-        'values of one kind have an order, others have none',
+      `cannot compare the values of column ${name}: row ${first} has a ${kind}, and row ${other} has a ` +
+        `${kindOf(values[other]) ?? typeof values[other]}`,
       { details: { column: name, rows: [first, other] } },
     );
   }
@@ -73,7 +73,9 @@ function wholeNumbers(values: readonly unknown[], name: string): Uint8Array {
   for (const [i, value] of values.entries()) {
     if (typeof value !== 'bigint') continue;
     if (BigInt.asIntN(WIDTH, value) !== value) {
-      throw new InputError(`the column ${name} has a whole number of more than ${WIDTH} bits in row ${i}`);
+      throw new InputError(
+        `cannot compare the values of column ${name}: the whole number in row ${i} has more than ${WIDTH} bits`,
+      );
     }
     words[2 * i] = BigInt.asUintN(64, value);
     words[2 * i + 1] = BigInt.asUintN(64, value >> 64n);

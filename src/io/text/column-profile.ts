@@ -236,11 +236,11 @@ export class ColumnProfile {
     if (2 * (this.#numbers + this.#nearNumbers) < this.values) return undefined;
     if (this.#numbers === 0 && this.#timeType) return undefined;
     const advice = other.isNearNumber
-      ? '--decimal and --thousands say how numbers are written'
-      : `--na ${/^[\w/.-]+$/.test(other.text) ? other.text : `'${other.text}'`} treats it as missing`;
+      ? 'Use --decimal and --thousands to define how numbers are written'
+      : `Use --na ${/^[\w/.-]+$/.test(other.text) ? other.text : `'${other.text}'`} to treat it as missing`;
     return (
-      `${name}: column ${column} has ${others.toLocaleString('en')} of ${this.values.toLocaleString('en')} values that are no numbers, ` +
-      `first '${shortenValue(other.text)}' at line ${other.line}; sorted as text; ${advice}`
+      `column ${column} of ${name} is sorted as text: ${others.toLocaleString('en')} of ` +
+      `${this.values.toLocaleString('en')} values are not numbers, first '${shortenValue(other.text)}' on line ${other.line}. ${advice}`
     );
   }
 }

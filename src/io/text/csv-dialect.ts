@@ -64,7 +64,7 @@ export async function csvDialect(text: TextSource, options: TextReadOptions): Pr
     if (found) return found;
     if (maxBytes >= MAX_RECORD_BYTES) {
       throw new FormatError(
-        `cannot read ${text.name}: its first record has more than ${MAX_RECORD_BYTES} bytes; is a quote left open?`,
+        `cannot read ${text.name}: its first record has more than ${MAX_RECORD_BYTES} bytes. Check that all quotes are closed`,
       );
     }
   }
@@ -105,7 +105,7 @@ function dialectOf(
   /** @throws FormatError with the error in the first record */
   function firstError(): never {
     splitterFor(name, options.delimiter ?? ',', options).split(bytes, isAll);
-    throw new FormatError(`cannot read ${name}: its first record cannot be read`);
+    throw new FormatError(`cannot read ${name}: its first record is invalid`);
   }
 }
 
@@ -162,8 +162,8 @@ function detectDelimiter(
   const whole = sampleBy('');
   if (best && whole) {
     notes.push(
-      `${name}: '${formatDelimiter(best.delimiter)}' splits the first line and not the next ones, so that each line is taken as one column; ` +
-        `--delimiter '${formatDelimiter(best.delimiter)}' if it stands between columns`,
+      `each line of ${name} is read as one column: '${formatDelimiter(best.delimiter)}' splits the first line but not the ` +
+        `next ones. Use --delimiter '${formatDelimiter(best.delimiter)}' if it separates columns`,
     );
   }
   return whole;
@@ -270,7 +270,7 @@ function looksLikeHeader(sample: Sample, options: TextReadOptions, name: string,
   if (hasTyped || columns.some((i) => isNa(first, i))) return false;
   const names = fieldsOf(sample, 0).slice(0, 5).join(', ');
   notes.push(
-    `${name}: the first line is taken for the names of columns (${names}${width > 5 ? ', …' : ''}); --no-header if it is a row`,
+    `the first line of ${name} is read as column names (${names}${width > 5 ? ', …' : ''}). Use --no-header if it is a row`,
   );
   return true;
 }

@@ -151,7 +151,7 @@ export class CsvSplitter {
       }
       if (at >= length && isLast) {
         throw this.#error(
-          `line ${line} has a quote at character ${characters(bytes, begin, open)} that is not closed`,
+          `line ${line} has an unclosed quote at character ${characters(bytes, begin, open)}`,
           { line },
         );
       }
@@ -164,8 +164,8 @@ export class CsvSplitter {
     if (isEnd || (this.#first >= 0 && hasAt(bytes, at, this.#delimiter))) return at;
     if (!isLast && at + this.#delimiter.length > length) return undefined;
     throw this.#error(
-      `line ${this.#line} has text behind the closing quote of the field that begins at character ` +
-        `${characters(bytes, begin, open)} of line ${line}: a quote in a quoted field is written twice`,
+      `line ${this.#line} has text after the closing quote of the field that begins at character ` +
+        `${characters(bytes, begin, open)} of line ${line}. Double a quote in a quoted field`,
       { line: this.#line },
     );
   }
@@ -223,9 +223,9 @@ export class CsvSplitter {
     }
     const advice =
       ragged === 'fill'
-        ? "only missing fields can be filled in; --ragged skip leaves such lines out ('ragged' in programs)"
-        : "--ragged fill fills in missing fields, --ragged skip leaves such lines out ('ragged' in programs)";
-    throw this.#error(`line ${line} has ${count(fields)}, and ${this.width} were expected: ${advice}`, {
+        ? 'Use --ragged skip to exclude such lines'
+        : 'Use --ragged fill to add missing fields, or --ragged skip to exclude such lines';
+    throw this.#error(`line ${line} has ${count(fields)} but the first record has ${this.width}. ${advice}`, {
       line,
       fields,
       expected: this.width,
@@ -282,7 +282,7 @@ export function findInvalidUtf8(bytes: Uint8Array, line: number): { what: string
     const byte = bytes[at] as number;
     const length = byte < 0x80 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
     if (!isUtf8(bytes.subarray(at, at + length)) || at >= bytes.length) {
-      const what = `line ${line} is not UTF-8 at character ${characters(bytes, begin, at)}: convert the file, for example with iconv`;
+      const what = `line ${line} is not UTF-8 at character ${characters(bytes, begin, at)}. Convert the file, for example with iconv`;
       return { what, line };
     }
     at += length;

@@ -84,11 +84,11 @@ export class CsvTable implements TextTable {
 
   skipSummary(): readonly string[] {
     const { filled = 0, skipped = 0, comments = 0 } = this.#splitter ?? {};
-    const lines = (n: number): string => (n === 1 ? '1 line' : `${n} lines`);
+    const lines = (n: number): string => `${n} ${n === 1 ? 'line' : 'lines'} of ${this.name}`;
     return [
-      ...(filled > 0 ? [`${this.name}: missing fields were filled in on ${lines(filled)}`] : []),
-      ...(skipped > 0 ? [`${this.name}: ${lines(skipped)} with another number of fields left out`] : []),
-      ...(comments > 0 ? [`${this.name}: ${lines(comments)} left out as comments`] : []),
+      ...(filled > 0 ? [`missing fields were added to ${lines(filled)}`] : []),
+      ...(skipped > 0 ? [`another number of fields excluded ${lines(skipped)}`] : []),
+      ...(comments > 0 ? [`comments excluded ${lines(comments)}`] : []),
     ];
   }
 

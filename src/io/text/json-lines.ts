@@ -116,12 +116,12 @@ export class JsonLines {
       this.#scanner.reset(bytes, end);
       this.#assertAlike(bytes[at] === OPEN_OBJECT);
       const behind = this.#scanner.skipBlanks(bytes[at] === OPEN_OBJECT ? this.#object(at) : this.#whole(at));
-      if (behind < end) throw new JsonFault('something follows behind the value', behind);
+      if (behind < end) throw new JsonFault('other text follows the value', behind);
     } catch (error) {
       if (!(error instanceof JsonFault)) throw error;
       const character = new TextDecoder().decode(bytes.subarray(begin, error.at)).length + 1;
       throw this.#error(
-        `line ${this.#line} is no JSON: ${error.message} at character ${character}`,
+        `line ${this.#line} is not JSON: ${error.message} at character ${character}`,
         this.#line,
       );
     }
@@ -140,8 +140,8 @@ export class JsonLines {
       if (!isObject) columns.place(LINE_COLUMN);
     }
     if (columns.isOfObjects === isObject) return;
-    const [is, was] = isObject ? ['an object', 'none'] : ['no object', 'one'];
-    throw this.#error(`line ${this.#line} is ${is}, and line ${columns.firstLine} is ${was}`, this.#line);
+    const [object, other] = isObject ? [this.#line, columns.firstLine] : [columns.firstLine, this.#line];
+    throw this.#error(`line ${object} is an object but line ${other} is not`, this.#line);
   }
 
   #whole(begin: number): number {
@@ -174,7 +174,7 @@ export class JsonLines {
     const entries = this.#entries[place];
     if (entries.rows.at(-1) === this.rows) {
       throw this.#error(
-        `line ${this.#line} has the name ${JSON.stringify(this.#columns.names[place])} twice: which value is meant is not clear`,
+        `line ${this.#line} has the name ${JSON.stringify(this.#columns.names[place])} twice`,
         this.#line,
       );
     }
@@ -242,7 +242,7 @@ export class JsonLines {
     const text = JSON.parse(`"${Buffer.from(bytes).toString()}"`) as string;
     const encoded = Buffer.from(text);
     if (encoded.toString() === text) return encoded;
-    throw this.#error(`line ${line} has a text with half of a surrogate pair, which is no character`, line);
+    throw this.#error(`line ${line} has a string with half of a surrogate pair`, line);
   }
 
   #error(what: string, line: number): FormatError {

@@ -71,10 +71,10 @@ export class JsonScanner {
     for (let at = open + 1; at < this.#end; at++) {
       const byte = bytes[at] as number;
       if (byte === QUOTE) return at + 1;
-      if (byte < 0x20) throw new JsonFault('a control character stands in a text', at);
+      if (byte < 0x20) throw new JsonFault('a string has a control character', at);
       if (byte === BACKSLASH) at = this.#escape(at);
     }
-    throw new JsonFault('a text is not closed', open);
+    throw new JsonFault('a string is not closed', open);
   }
 
   /** Returns the offset of the last byte of an escape sequence. */
@@ -82,7 +82,7 @@ export class JsonScanner {
     const byte = at + 1 < this.#end ? (this.#bytes[at + 1] as number) : 0;
     if (byte !== 0x75) {
       if ('"\\/bfnrt'.includes(String.fromCharCode(byte)) && byte !== 0) return at + 1;
-      throw new JsonFault('a backslash escapes nothing', at);
+      throw new JsonFault('an escape sequence is unknown', at);
     }
     const hex = String.fromCharCode(...this.#bytes.subarray(at + 2, Math.min(at + 6, this.#end)));
     if (!/^[\da-f]{4}$/i.test(hex)) throw new JsonFault('\\u is not followed by four digits', at);
@@ -126,7 +126,7 @@ export class JsonScanner {
     for (;;) {
       at = this.skipBlanks(this.value(at, depth + 1));
       if (this.#is(at, CLOSE_LIST)) return at + 1;
-      if (!this.#is(at, COMMA)) throw new JsonFault('a list goes on without a comma', at);
+      if (!this.#is(at, COMMA)) throw new JsonFault('a comma is missing in a list', at);
       at = this.skipBlanks(at + 1);
     }
   }
@@ -151,13 +151,13 @@ export class JsonScanner {
       const nameBegin = at;
       const nameEnd = this.string(at);
       at = this.skipBlanks(nameEnd);
-      if (!this.#is(at, COLON)) throw new JsonFault('a colon is missing behind a name', at);
+      if (!this.#is(at, COLON)) throw new JsonFault('a colon is missing after a name', at);
       const begin = this.skipBlanks(at + 1);
       const end = this.value(begin, depth + 1);
       found(nameBegin, nameEnd, begin, end);
       at = this.skipBlanks(end);
       if (this.#is(at, CLOSE_OBJECT)) return at + 1;
-      if (!this.#is(at, COMMA)) throw new JsonFault('an object goes on without a comma', at);
+      if (!this.#is(at, COMMA)) throw new JsonFault('a comma is missing in an object', at);
       at = this.skipBlanks(at + 1);
     }
   }

@@ -145,10 +145,10 @@ function numberReader(dtype: Dtype, values: Values, request: CellsRequest): (i: 
   return (i) => {
     const number = scan(i);
     if (!number.isWhole || (number.digits === 0 && number.isNegative))
-      throwInvalid(values, i, request, 'is no whole number');
+      throwInvalid(values, i, request, 'is not a whole number');
     const value = integerOf(number, scanner.bytes);
     if (value < minimum || value > maximum)
-      throwInvalid(values, i, request, `is no ${dtype} (${minimum} to ${maximum})`);
+      throwInvalid(values, i, request, `is outside the range of ${dtype} (${minimum} to ${maximum})`);
     return bytes === 8 ? value : Number(value);
   };
 }
@@ -191,8 +191,7 @@ function timeOf(values: Values, i: number, request: CellsRequest): bigint {
   }
   const seconds = BigInt(time.days) * 86_400n + BigInt(time.seconds);
   if ('unit' in type && type.unit === 'ns') return seconds * NANOSECONDS + BigInt(time.nanoseconds);
-  if (time.nanoseconds % 1000 !== 0)
-    throwInvalid(values, i, request, 'has more digits than microseconds have');
+  if (time.nanoseconds % 1000 !== 0) throwInvalid(values, i, request, 'has more digits than microseconds');
   return seconds * 1_000_000n + BigInt(time.nanoseconds / 1000);
 }
 
@@ -204,7 +203,7 @@ function throwInvalid(values: Values, i: number, { name, column, type }: CellsRe
   const text =
     values.forms[i] === FORM.nested ? 'a list or an object' : `'${shortenValue(quoteValue(values, i))}'`;
   throw new FormatError(
-    `cannot read ${name}: line ${line} has ${text} in column ${column}, which ${why ?? `is no ${type.is}`}`,
+    `cannot read ${name}: line ${line} has ${text} in column ${column}, which ${why ?? `is not of type ${type.is}`}`,
     { details: { path: name, line, column } },
   );
 }

@@ -114,8 +114,8 @@ async function* piecesOf(
   if (missing === 0) return;
   const { name } = table;
   throw new FormatError(
-    `${name} has ${missing === 1 ? 'a missing value' : `${missing} missing values`} among its keys, the first on line ${first}: ` +
-      'a missing value is no number; leave out or fill in these rows first',
+    `cannot read the keys of ${name}: ${missing === 1 ? 'a value is' : `${missing} values are`} missing, the first on line ${first}. ` +
+      'Remove or complete these rows first',
     { details: { path: name, missing, line: first } },
   );
 }

@@ -1,5 +1,6 @@
 /** Options for reading text files. */
 import { UsageError } from '../../util/errors.js';
+import { invalidArgument } from '../../util/invalid-argument.js';
 
 /** How to handle records whose number of fields differs from the first record. */
 export type Ragged = 'error' | 'fill' | 'skip';
@@ -28,13 +29,11 @@ export function assertNumberStyle({ decimal = '.', thousands }: NumberStyle): vo
       (name === 'thousands' && sign === ' ')
     )
       continue;
-    throw new UsageError(
-      `${name} is ${JSON.stringify(sign)}: expected one character that is no digit, sign or quote, such as , or .`,
-    );
+    throw invalidArgument(name, 'one character other than a digit, sign or quote (such as , or .)', sign);
   }
   if (decimal === thousands) {
     throw new UsageError(
-      `decimal and thousands are both ${JSON.stringify(decimal)}: a number cannot tell them apart`,
+      `cannot use ${JSON.stringify(decimal)} for decimal and thousands: numbers would be ambiguous`,
     );
   }
 }
@@ -106,9 +105,10 @@ export function assertDelimiter(delimiter: string | undefined): void {
   if (delimiter === undefined) return;
   const bytes = Buffer.byteLength(delimiter);
   if (bytes >= 1 && bytes <= MAX_DELIMITER_BYTES && !/[\0\r\n"]/.test(delimiter)) return;
-  throw new UsageError(
-    `the delimiter ${JSON.stringify(delimiter)} cannot stand between columns: expected one to ` +
-      `${MAX_DELIMITER_BYTES} bytes, without quotes and ends of lines`,
+  throw invalidArgument(
+    'delimiter',
+    `1 to ${MAX_DELIMITER_BYTES} bytes without quotes and line ends`,
+    delimiter,
   );
 }
 
@@ -122,20 +122,16 @@ export function assertTextOptions(options: TextReadOptions): void {
   assertDelimiter(delimiter);
   assertNumberStyle(options);
   if (comment !== undefined && (comment === '' || /[\r\n"]/.test(comment))) {
-    throw new UsageError(
-      `comment is ${JSON.stringify(comment)}: expected what such lines begin with, without quotes and ends of lines`,
-    );
+    throw invalidArgument('comment', 'the beginning of comment lines without quotes and line ends', comment);
   }
   if (!Number.isSafeInteger(skip) || skip < 0) {
-    throw new UsageError(`skip is ${skip}: expected a whole number of lines from 0 on`);
+    throw invalidArgument('skip', 'a whole number of lines, 0 or more,', skip);
   }
   if (!['error', 'fill', 'skip'].includes(ragged)) {
-    throw new UsageError(`ragged is ${JSON.stringify(ragged)}: expected error, fill or skip`);
+    throw invalidArgument('ragged', 'error, fill or skip', ragged);
   }
   if (na !== undefined && ![na].flat().every((word) => typeof word === 'string' && word !== '')) {
-    throw new UsageError(
-      `na is ${JSON.stringify(na)}: expected values that stand for missing ones, such as N/A`,
-    );
+    throw invalidArgument('na', 'one or more strings that are not empty (such as N/A)', na);
   }
 }
 

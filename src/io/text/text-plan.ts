@@ -1,9 +1,10 @@
 /** Plans which columns to read from text tables, and how to write their rows. */
-import { DtypeError, FormatError } from '../../util/errors.js';
+import { FormatError } from '../../util/errors.js';
 import type { SubprocessKind } from '../formats/subprocess/subprocess-kind.js';
 import type { KeyOrder } from '../tables/key-codes.js';
-import { type FoundKey, findKeys, type TableKey } from '../tables/table-keys.js';
+import { type FoundKey, findKeys, type TableKey, unorderedColumn } from '../tables/table-keys.js';
 import type { TableField } from '../tables/table-type.js';
+import { unsupportedColumn } from '../tables/type-support.js';
 import type { ColumnProfile } from './column-profile.js';
 import type { TextTable } from './text-table.js';
 import { type ColumnTypes, columnTypes, type TextType, tableTypeOf, textType } from './text-type.js';
@@ -99,11 +100,8 @@ export async function textPlan(tables: readonly TextTable[], request: TextReques
   const keyType = (index: number): TextType => {
     const profile = profiles.get(index);
     if (profile && profile.nested > 0) {
-      throw new DtypeError(
-        `the column ${columnOf(index)} of ${name} holds lists or objects, the first on line ${profile.nestedLine}, which have no order here: ` +
-          'sort by numbers, texts or booleans',
-        { details: { path: name, column: columnOf(index), line: profile.nestedLine } },
-      );
+      const what = `a list or an object on line ${profile.nestedLine}`;
+      throw unorderedColumn(name, columnOf(index), what, { line: profile.nestedLine });
     }
     return typed.get(index) ?? profile?.keyType ?? { is: 'text' };
   };
@@ -118,11 +116,7 @@ export async function textPlan(tables: readonly TextTable[], request: TextReques
   }
   const listed = to.as !== 'csv' ? undefined : kept.find((index) => (profiles.get(index)?.nested ?? 0) > 0);
   if (listed !== undefined) {
-    throw new DtypeError(
-      `the column ${columnOf(listed)} cannot be written to ${request.out}: ${target.id} cannot hold lists and objects as they are; ` +
-        'write another format, or leave the column out with --columns',
-      { details: { path: request.out, column: columnOf(listed), format: target.id } },
-    );
+    throw unsupportedColumn(columnOf(listed), request.out, target.id, 'lists and objects');
   }
   return {
     keys,
@@ -145,7 +139,7 @@ function rowsTo(first: TextTable, { target, delimiter }: TextRequest): RowsTo {
   if (target.format === 'ndjson') return { as: 'ndjson', lineEnd };
   if (target.format !== 'csv') {
     if (first.fields.length > 0) return { as: 'values' };
-    throw new FormatError(`${first.name} is empty: it has no columns that could be written as ${target.id}`);
+    throw new FormatError(`cannot write ${first.name} as ${target.id}: it is empty and has no columns`);
   }
   // The delimiter of the input also applies to the output, unless the output's extension implies another one.
   const own = target.id === first.kind.id ? first.delimiter : undefined;

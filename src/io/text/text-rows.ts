@@ -33,7 +33,7 @@ export async function* textBatches(table: TextTable, plan: TextPlan): AsyncGener
         nan,
       });
       const kind = keyKind(cells.type);
-      if (!kind) throw new Error(`keys of the type ${type.is} have no order`);
+      if (!kind) throw new Error(`cannot sort by column ${column}: keys of type ${type.is} have no order`);
       return codeColumn(cells, kind, order, chunk.rows);
     };
     yield* stringBatches(chunk.rows, [

@@ -67,7 +67,7 @@ export class TextSource {
       const head = await headOf(open(), BOM.length);
       if (startsWith(head, [0xff, 0xfe]) || startsWith(head, [0xfe, 0xff])) {
         throw new FormatError(
-          `cannot read ${name}: it is UTF-16, not UTF-8: convert the file, for example with iconv`,
+          `cannot read ${name}: it is UTF-16, not UTF-8. Convert the file, for example with iconv`,
           {
             details: { path: name },
           },
@@ -140,7 +140,7 @@ export class TextSource {
 
   #tooLong(): MemoryError {
     return new MemoryError(
-      `cannot read ${this.name}: a record has more than ${MAX_RECORD_BYTES} bytes; is a quote left open?`,
+      `cannot read ${this.name}: a record has more than ${MAX_RECORD_BYTES} bytes. Check that all quotes are closed`,
       {
         details: { path: this.name, bytes: MAX_RECORD_BYTES },
       },

@@ -1,8 +1,8 @@
 /** Types of text columns, specified by the user or inferred from the values. */
 import { DTYPES, type Dtype } from '../../keys/dtype.js';
 import { dtypeOfName } from '../../keys/dtype-name.js';
-import { UsageError } from '../../util/errors.js';
-import { unknownName } from '../../util/suggest.js';
+import { invalidArgument } from '../../util/invalid-argument.js';
+import { invalidName } from '../../util/suggest.js';
 import type { TableType, Unit } from '../tables/table-type.js';
 import { FORMAT_PARTS, type TimeReader, timeReader } from './time-text.js';
 
@@ -50,16 +50,15 @@ export function textType(text: string): TextType {
   const format = colon < 0 ? undefined : text.slice(colon + 1);
   const dtype = dtypeOfName(name)?.dtype;
   if (!isTextType(name)) {
-    throw new UsageError(unknownName('type of a column', name, [...PLAIN, ...DTYPES]));
+    throw invalidName('the type of a column', name, [...PLAIN, ...DTYPES]);
   }
   if (format !== undefined && name !== 'date' && name !== 'timestamp') {
-    throw new UsageError(`the type '${text}' has a format, which only date and timestamp have`);
+    throw invalidArgument('the type of a column', 'a format for date or timestamp only', text);
   }
   const read = format === undefined ? undefined : timeReader(format);
   if (format !== undefined && !read) {
-    throw new UsageError(
-      `the format '${format}' of '${text}' is not known: expected parts of ${FORMAT_PARTS.join(' ')}, each at most once`,
-    );
+    const expected = `a format of ${FORMAT_PARTS.join(' ')}, each at most once,`;
+    throw invalidArgument('the type of a column', expected, text);
   }
   if (dtype) return { is: dtype };
   switch (name) {
@@ -95,9 +94,7 @@ export function columnTypes(said: ColumnTypes | undefined): ReadonlyMap<string, 
     for (const one of text.split(/,(?=[^,=]*=)/)) {
       const equals = one.lastIndexOf('=');
       if (equals < 1) {
-        throw new UsageError(
-          `'${one}' is no type of a column: expected NAME=TYPE, such as price=f64 or day=date:%d/%m/%Y`,
-        );
+        throw invalidArgument('types', 'NAME=TYPE (such as price=f64 or day=date:%d/%m/%Y)', one);
       }
       types.set(one.slice(0, equals), textType(one.slice(equals + 1)));
     }

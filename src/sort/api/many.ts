@@ -141,7 +141,7 @@ async function measureLayout(
   if (arrays.length === 0) return undefined;
   const given = [...arrays] as const; // a copy, since the caller may change the list meanwhile
   const first = given[0] as KeyArray;
-  dtypeOf(first, 'array 0 is'); // the error names it array 0
+  dtypeOf(first, 'array 0'); // the error names it array 0
   const { info } = keyColumn(first, dtype);
   const offsets = new Uint32Array(given.length + 1);
   await runYielding(measureSteps(given, info, offsets), signal);
@@ -156,9 +156,7 @@ function* measureSteps(arrays: readonly KeyArray[], { bytes }: DtypeInfo, offset
   for (const [i, array] of arrays.entries()) {
     // Most arrays share a prototype, and comparing prototypes is faster than looking up the dtype.
     const dtype =
-      ArrayBuffer.isView(array) && Object.getPrototypeOf(array) === like
-        ? own
-        : dtypeOf(array, `array ${i} is`);
+      ArrayBuffer.isView(array) && Object.getPrototypeOf(array) === like ? own : dtypeOf(array, `array ${i}`);
     if (dtype !== own) {
       throw new DtypeError(`array 0 is of ${own} and array ${i} of ${dtype}: expected arrays of one dtype`);
     }

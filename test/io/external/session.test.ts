@@ -95,7 +95,7 @@ test.serial('without --resume, the state of an earlier sort is an error and is k
   });
   t.regex(
     error?.message ?? '',
-    /interrupted sort of .*: --resume goes on with it, and --restart begins anew/,
+    /interrupted sort of .*\. Use --resume to continue it, or --restart to discard it/,
   );
   const state = await stateFolder(job.out, undefined);
   t.deepEqual(readdirSync(state), before);
@@ -113,7 +113,7 @@ test.serial(
     const context = contextOf({ onNote: (note) => notes.push(note) });
     const report = await externalSort(await host, { ...job, budget }, context);
     t.is(report.spilledBytes + report.resumedBytes, 0);
-    t.regex(notes.join(), /interrupted sort of .*: --resume goes on with it/);
+    t.regex(notes.join(), /interrupted sort of .*\. Use --resume to continue it/);
     t.true(readFileSync(job.out).equals(sorted));
     const resumed = await externalSort(await host, { ...job, budget, resume: true }, contextOf());
     t.true(resumed.resumedBytes > 0);
@@ -156,7 +156,7 @@ test.serial('resume refuses a state that another process owns', async (t) => {
   const start = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
   writeFileSync(join(folder, 'owner.json'), JSON.stringify({ ...thisProcess(), pid: owner.pid, start }));
   const resumed = async () => externalSort(await host, { ...job, resume: true }, contextOf());
-  await t.throwsAsync(resumed, { instanceOf: IoError, message: /another process \(\d+\)/ });
+  await t.throwsAsync(resumed, { instanceOf: IoError, message: /process \d+ is sorting to the same output/ });
 });
 
 test.serial('after a reboot, resume discards work that was not synced to disk', async (t) => {

@@ -68,7 +68,7 @@ test('overlapping partitions are a MismatchError', async (t) => {
   const { work } = await workOn({ a: [1, 5], b: [4, 9] });
   await t.throwsAsync(sortPartitions([leaf('a', 2), leaf('b', 2)], work), {
     instanceOf: MismatchError,
-    message: /before the end of the one in front/,
+    message: /before the end of its predecessor/,
   });
   const other = await workOn({ a: [5, 5, 4] });
   await t.throwsAsync(sortPartitions([leaf('a', 3, true)], other.work), { instanceOf: MismatchError });

@@ -199,8 +199,8 @@ test('a malformed header, or one that does not match the data, is a FormatError'
   const good = Buffer.concat([header(dictionary("'<u4'", '(3,)')), Buffer.alloc(12)]);
   writeFileSync(path('good.npy'), good);
   t.is((await read(path('good.npy'))).n, 3);
-  await refused(t, Buffer.from('\x93NUMPY', 'latin1'), /does not begin as one/);
-  await refused(t, Buffer.from('PK\x03\x04 and so on'), /does not begin as one/);
+  await refused(t, Buffer.from('\x93NUMPY', 'latin1'), /does not begin with the magic number/);
+  await refused(t, Buffer.from('PK\x03\x04 and so on'), /does not begin with the magic number/);
   await refused(
     t,
     Buffer.concat([good.subarray(0, 6), Buffer.from([9, 0]), good.subarray(8)]),
@@ -213,30 +213,30 @@ test('a malformed header, or one that does not match the data, is a FormatError'
   );
   await refused(t, good.subarray(0, 40), /ends within its header/);
   await refused(t, Buffer.from('\x93NUMPY\x02\0\xff\xff\xff\xff', 'latin1'), /claims more than 65536 bytes/);
-  await refused(t, good.subarray(0, -4), /12 bytes of keys, and there are only 8/);
-  await refused(t, Buffer.concat([good, Buffer.alloc(4)]), /12 bytes of keys, and there are more/);
+  await refused(t, good.subarray(0, -4), /12 bytes of keys, and it has only 8/);
+  await refused(t, Buffer.concat([good, Buffer.alloc(4)]), /12 bytes of keys, and it has more/);
   for (const [text, message] of [
-    ['', /no dictionary/],
-    ['[1, 2]', /no dictionary/],
-    ['{', /no dictionary/],
-    ["{'descr': '<u4'} {}", /no dictionary/],
-    [`${'['.repeat(5000)}`, /no dictionary/],
-    ["{'descr': '<u4', 'descr': '<u4', 'fortran_order': False, 'shape': (1,)}", /no dictionary/],
+    ['', /not a dictionary/],
+    ['[1, 2]', /not a dictionary/],
+    ['{', /not a dictionary/],
+    ["{'descr': '<u4'} {}", /not a dictionary/],
+    [`${'['.repeat(5000)}`, /not a dictionary/],
+    ["{'descr': '<u4', 'descr': '<u4', 'fortran_order': False, 'shape': (1,)}", /not a dictionary/],
     ["{'descr': '<u4', 'shape': (1,)}", /fields descr,shape/],
     [
       "{'descr': '<u4', 'fortran_order': False, 'shape': (1,), 'more': 1}",
       /fields descr,fortran_order,more,shape/,
     ],
     [dictionary("'<u4'", '(3,)', '1'), /fortran_order/],
-    [dictionary('7', '(3,)'), /descr is no name/],
-    [dictionary("'<u4'", '3'), /shape is no tuple/],
-    [dictionary("'<u4'", "('3',)"), /shape is no tuple/],
-    [dictionary("'<u4'", '(-3,)'), /no dictionary/],
-    [dictionary("'<u4'", '(3.5,)'), /no dictionary/],
+    [dictionary('7', '(3,)'), /descr is not a type name/],
+    [dictionary("'<u4'", '3'), /shape is not a tuple/],
+    [dictionary("'<u4'", "('3',)"), /shape is not a tuple/],
+    [dictionary("'<u4'", '(-3,)'), /not a dictionary/],
+    [dictionary("'<u4'", '(3.5,)'), /not a dictionary/],
     [dictionary("'<u4'", '()'), /0 dimensions/],
     [dictionary("'<u4'", '(1, 1, 3)'), /3 dimensions/],
-    [dictionary("'<u4'", '(99999999999999999999,)'), /beyond any file/],
-    [dictionary("'<u4'", '(4294967296, 4294967296)'), /beyond any file/],
+    [dictionary("'<u4'", '(99999999999999999999,)'), /larger than any file/],
+    [dictionary("'<u4'", '(4294967296, 4294967296)'), /larger than any file/],
     [dictionary("'<u4'", '(4294967296, 1000)', 'True'), /and there are only 0/],
     [dictionary("'<f8'", '(1000000000000,)'), /and there are only 0/],
   ] as const) {
@@ -274,6 +274,6 @@ test('a length known only at the end is written then, and is an error for a comp
   const again = { ...nowhere, stdin: Readable.from([keys]) };
   await t.throwsAsync(copyKeys(['-'], path('late.npy.gz'), { dtype: 'u16' }, again), {
     instanceOf: UsageError,
-    message: /known at the end of the input only/,
+    message: /the length, which is unknown until the input ends/,
   });
 });

@@ -151,16 +151,16 @@ test('an unsupported job is an error before anything is written', async (t) => {
     t.regex(error?.message ?? '', message);
     t.is(readFileSync(path('kept'), 'utf8'), 'old');
   };
-  await fails({}, DtypeError, /column list cannot be written .* csv cannot hold list of i32/);
+  await fails({}, DtypeError, /cannot write column list to .*: csv cannot hold list of i32/);
   await fails({ columns: 'blob' }, DtypeError, /column blob .* bytes/);
-  await fails({ by: 'list', to: 'parquet' }, DtypeError, /column list .* has no order/);
-  await fails({ by: 'lost' }, UsageError, /did you mean 'list'/);
-  await fails({ by: 'a"; DROP TABLE x; --' }, UsageError, /has no column/);
+  await fails({ by: 'list', to: 'parquet' }, DtypeError, /column list: .* has no order/);
+  await fails({ by: 'lost' }, UsageError, /Did you mean 'list'/);
+  await fails({ by: 'a"; DROP TABLE x; --' }, UsageError, /cannot find column/);
   await fails({ columns: ['a', 'a'], to: 'parquet' }, DtypeError, /two columns are called a/);
-  await fails({ to: 'npy' }, UsageError, /holds keys and no columns/);
-  await fails({ resume: true, to: 'parquet' } as never, UsageError, /cannot be gone on with/);
-  await fails({ argsort: true } as never, UsageError, /argsort is not for tables/);
-  await fails({ in: [from, path('a.parquet')], to: 'parquet' }, UsageError, /the same columns/);
+  await fails({ to: 'npy' }, UsageError, /which is not a table/);
+  await fails({ resume: true, to: 'parquet' } as never, UsageError, /cannot resume/);
+  await fails({ argsort: true } as never, UsageError, /cannot use argsort for tables/);
+  await fails({ in: [from, path('a.parquet')], to: 'parquet' }, UsageError, /differ in format or columns/);
 });
 
 test('an external sort of rows writes the same bytes as in memory and leaves no temporary file', async (t) => {
@@ -189,18 +189,18 @@ test('an external sort of rows writes the same bytes as in memory and leaves no 
     t.deepEqual(report.verified, { order: true, permutation: true });
     t.deepEqual([report.n, report.shape], [whole.n, whole.shape]);
     t.true(readFileSync(job.out, 'utf8') === wanted, JSON.stringify(selection));
-    t.regex(notes.pop() ?? '', /16 MiB of memory goes to temporary files in .*tmp/);
+    t.regex(notes.pop() ?? '', /16 MiB of memory are written to temporary files in .*tmp/);
     t.deepEqual(readdirSync(path('tmp')), []);
   }
   const little = sort({ ...job, memory: 2 ** 23 });
   const error = await t.throwsAsync(little, {
     instanceOf: UsageError,
-    message: /the least is 16777216 \(--memory 16M\)/,
+    message: /at least 16777216\. Use --memory 16M/,
   });
   t.deepEqual(error?.details, { memory: 2 ** 23, least: 2 ** 24 });
   await t.throwsAsync(sort({ ...job, memory: 2 ** 24, tmp: path('lost') }), {
     instanceOf: IoError,
-    message: /no such folder for temporary files/,
+    message: /cannot write temporary files to .*: there is no such folder/,
   });
   const stopped = new AbortController();
   const stop = { ...nowhere, signal: stopped.signal, onNote: () => stopped.abort() };

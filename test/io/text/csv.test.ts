@@ -29,7 +29,7 @@ function cases(title: string, all: readonly Case[]): void {
 }
 
 cases('a line with another number of fields is an error that names it', [
-  ['x,y\n1,2\n3,4,5\n', { by: '0' }, /line 3 has 3 fields, and 2 were expected/],
+  ['x,y\n1,2\n3,4,5\n', { by: '0' }, /line 3 has 3 fields but the first record has 2/],
   ['x,y\n1,2\n3,4,5\n', { by: '0', header: true, delimiter: ',' }, /line 3 has 3 fields/],
   ['x,y\n3,1\n5\n1,2\n', { by: '0' }, /line 3 has 1 field, and 2 were expected/],
   ['tag,n\n#1,3\n#2,1\n#note\nz,5\n', { by: 'n' }, /line 4 has 1 field/],
@@ -39,7 +39,7 @@ cases('a line with another number of fields is an error that names it', [
   ['x,y\n3,1\n5\n1,2\n', { by: 'x', ragged: 'skip' }, 'x,y\n1,2\n3,1\n'],
   ['x,y\n3,1\n5\n1,2\n', { by: 'x', ragged: 'fill' }, 'x,y\n1,2\n3,1\n5,\n'],
   ['x,y,z\n3,,\n5\n1,2,\n4,\n', { by: 'x', ragged: 'fill' }, 'x,y,z\n1,2,\n3,,\n4,,\n5,,\n'],
-  ['x,y\n3,1\n5,6,7\n', { by: 'x', ragged: 'fill' }, /line 3 has 3 fields.*only missing fields/],
+  ['x,y\n3,1\n5,6,7\n', { by: 'x', ragged: 'fill' }, /line 3 has 3 fields.*Use --ragged skip/],
 ]);
 
 cases('quotes are double quotes, and an open one is an error that names its place', [
@@ -47,11 +47,11 @@ cases('quotes are double quotes, and an open one is an error that names its plac
   ["q,n\n'a,3\n'b,1\n", { by: 'n' }, "q,n\n'b,1\n'a,3\n"],
   ['a,n\n"x, ""y""\nz",2\n"w",1\n', { by: 'n' }, 'a,n\n"w",1\n"x, ""y""\nz",2\n'],
   ['a,n\n5" pipe,2\nb,1\n', { by: 'n' }, 'a,n\nb,1\n5" pipe,2\n'],
-  ['a,n\nx,1\ny,"2\nz,3\n', { by: 'n' }, /line 3 has a quote at character 3 that is not closed/],
+  ['a,n\nx,1\ny,"2\nz,3\n', { by: 'n' }, /line 3 has an unclosed quote at character 3/],
   [
     'a,n\n"x"y,1\n',
     { by: 'n' },
-    /line 2 has text behind the closing quote of the field that begins at character 1/,
+    /line 2 has text after the closing quote of the field that begins at character 1/,
   ],
   ['"a', { by: '0' }, /line 1 has a quote at character 1 that is not closed/],
 ]);
@@ -64,7 +64,7 @@ cases('delimiters are detected by the first record and the next ones, and hold f
   ['a|b\n2|x\n1|y\n', { by: 'a' }, 'a|b\n1|y\n2|x\n'],
   ['a, b;c\n2, x;9\n1, y;8\n', { by: '0' }, 'a, b;c\n1, y;8\n2, x;9\n'],
   ['a::b\n2::x\n1::y\n', { by: 'a', delimiter: '::' }, 'a::b\n1::y\n2::x\n'],
-  ['a;b\n2;x\n1;y\n', { by: 'a', delimiter: ',' }, /has no column a/],
+  ['a;b\n2;x\n1;y\n', { by: 'a', delimiter: ',' }, /cannot find column a/],
   ['a;b\n2;x,y\n1;y\n', { by: 'a', into: 'tsv' }, 'a\tb\n1\ty\n2\tx,y\n'],
   ['a;b\n2;"x,y"\n1;\n', { by: 'a', into: 'tsv', columns: 'b,a' }, 'b\ta\n\t1\n"x,y"\t2\n'],
   ['Report 2020\nx,y\n3,1\n1,2\n', { by: 'x' }, /has no column x: its columns are Report 2020/],
@@ -155,9 +155,9 @@ cases('numbers are compared exactly, and come out as they were written', [
 ]);
 
 cases('types of keys are what users say', [
-  ['n\n10\n9\nN/A\n100\n', { by: 'n:f64' }, /line 4 has 'N\/A' in column n, which is no f64/],
+  ['n\n10\n9\nN/A\n100\n', { by: 'n:f64' }, /line 4 has 'N\/A' in column n, which is not of type f64/],
   ['n\n10\n9\n', { by: 'n:text' }, 'n\n10\n9\n'],
-  ['n\n1.5\n9\n', { by: 'n:u64' }, /line 2 has '1.5' in column n, which is no whole number/],
+  ['n\n1.5\n9\n', { by: 'n:u64' }, /line 2 has '1.5' in column n, which is not a whole number/],
   ['n\n300\n9\n', { by: 'n:u8' }, /line 2 has '300' in column n, which is no u8 \(0 to 255\)/],
   ['n\n1e400\n9\n', { by: 'n:f64' }, /line 2 has '1e400' in column n, which is too large for f64/],
   [
@@ -176,7 +176,7 @@ cases('types of keys are what users say', [
     't,n\n2020-01-01T10:00:00Z,2\n2020-01-01T12:00:00+02:00,3\n2020-01-01T10:00:00.5Z,1\n',
   ],
   ['a,b\n1,2\n', { by: 'a', types: 'c=f64' }, /has no column c/],
-  ['a,b\n1,2\n', { by: 'a', types: 'a=float' }, /unknown type of a column 'float'/],
+  ['a,b\n1,2\n', { by: 'a', types: 'a=float' }, /for the type of a column but got "float"/],
   ['a,b\n1,2\n', { by: 'a', types: 'a' }, /expected NAME=TYPE/],
   ['a,b\n1,2\n', { by: 'a', types: 'a=date:%Q' }, /the format '%Q'/],
 ]);
@@ -188,7 +188,7 @@ test('a column of numbers with other values is sorted as text, and a warning say
   t.is(warnings.length, 1);
   t.regex(
     warnings[0] ?? '',
-    /column n has 2 of 1,001 values that are no numbers, first 'N\/A' at line 4; sorted as text; --na N\/A treats it as missing/,
+    /column n of .* is sorted as text: 2 of 1,001 values are not numbers, first 'N\/A' on line 4\. Use --na N\/A to treat it as missing/,
   );
   t.regex(
     (await sorted(path, 'n\n"1,234"\n"5,000"\n', { by: 'n' })).warnings[0] ?? '',
@@ -205,19 +205,19 @@ test('a late value determines the type like an early one', async (t) => {
 
 test('an ambiguous header is reported with the assumption and the option that changes it', async (t) => {
   const { notes } = await sorted(path, 'b,a\nd,c\n', { by: '0' });
-  t.regex(notes.join(), /first line is taken for the names of columns \(b, a\); --no-header if it is a row/);
+  t.regex(notes.join(), /first line of .* is read as column names \(b, a\)\. Use --no-header if it is a row/);
   t.deepEqual((await sorted(path, 'x,y\n3,1\n', { by: 'x' })).notes, []);
   t.regex(
     (await sorted(path, 'x,y\n3\n1\n', { by: '0' })).notes.join(),
-    /splits the first line and not the next ones/,
+    /splits the first line but not the next ones/,
   );
   t.regex(
     (await sorted(path, 'x,y\n3,1\n2\n', { by: 'x', ragged: 'skip' })).notes.join(),
-    /1 line with another number of fields left out/,
+    /another number of fields excluded 1 line of/,
   );
   t.regex(
     (await sorted(path, 'x,y\n3,1\n2\n', { by: 'x', ragged: 'fill' })).notes.join(),
-    /filled in on 1 line/,
+    /missing fields were added to 1 line of/,
   );
 });
 

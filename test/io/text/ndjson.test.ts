@@ -46,7 +46,7 @@ cases('scalars on lines are keys', [
   [['3', '1', '2'], { by: '0' }, [1, 2, 0]],
   [['3', '1', '2'], { by: 'json', head: 1 }, [1]],
   [['"b"', '"a"', 'null'], { by: 'json' }, [1, 0, 2]],
-  [['[2]', '[1]'], { by: 'json' }, /column json .* lists or objects, the first on line 1/],
+  [['[2]', '[1]'], { by: 'json' }, /column json: it holds a list or an object on line 1, which has no order/],
   [['1', '{"a":1}'], { by: 'json' }, /line 2 is an object, and line 1 is none/],
   [['{"a":1}', '1'], { by: 'a' }, /line 2 is no object, and line 1 is one/],
 ]);
@@ -60,7 +60,7 @@ cases('keys are found by name or by path, whatever the names are', [
   [['{"\\u0061":2}', '{"a":1}'], { by: 'a' }, [1, 0]],
   [['{"a":1,"a":2}'], { by: 'a' }, /line 1 has the name "a" twice/],
   [['{"a":1}', '{"b":1,"b":2}'], { by: 'a' }, /line 2 has the name "b" twice/],
-  [['{"a":1}'], { by: 'b' }, /has no column b: its columns are a/],
+  [['{"a":1}'], { by: 'b' }, /cannot find column b in .*: its columns are a/],
 ]);
 
 cases('texts are ordered by their characters, and other kinds beside them as they are written', [
@@ -72,11 +72,11 @@ cases('texts are ordered by their characters, and other kinds beside them as the
 ]);
 
 cases('errors name the right line', [
-  [['{"a":"\\ud800"}', '{"a":"b"}'], { by: 'a' }, /line 1 has a text with half of a surrogate pair/],
+  [['{"a":"\\ud800"}', '{"a":"b"}'], { by: 'a' }, /line 1 has a string with half of a surrogate pair/],
   [['{"a":1}', '', '{bad'], { by: 'a' }, /line 3 is no JSON: a name in quotes is missing at character 2/],
-  [['{"a":1} x'], { by: 'a' }, /line 1 is no JSON: something follows behind the value/],
+  [['{"a":1} x'], { by: 'a' }, /line 1 is not JSON: other text follows the value/],
   [['{"a":01}'], { by: 'a' }, /line 1 is no JSON/],
-  [['{"a":"\\x"}'], { by: 'a' }, /line 1 is no JSON: a backslash escapes nothing/],
+  [['{"a":"\\x"}'], { by: 'a' }, /line 1 is not JSON: an escape sequence is unknown/],
   [['{"a":1}', '{"a":"x"}'], { by: 'a:f64' }, /line 2 has 'x' in column a, which is no f64/],
 ]);
 
@@ -87,11 +87,11 @@ cases('lines become records of CSV with the same digits, and lists are refused',
     'a,n,t\n18446744073709551617,1,\n2,,"x,""y"\n',
   ],
   [['{"a":1.10}', '{"a":""}'], { by: 'a', into: 'csv' }, 'a\n""\n1.10\n'],
-  [['{"a":[1]}'], { by: 'a', into: 'csv' }, /column a of .* holds lists or objects/],
+  [['{"a":[1]}'], { by: 'a', into: 'csv' }, /column a: it holds a list or an object/],
   [
     ['{"a":1,"b":[1]}'],
     { by: 'a', into: 'csv' },
-    /column b cannot be written .* csv cannot hold lists and objects/,
+    /cannot write column b to .*: csv cannot hold lists and objects/,
   ],
   [['{"a":1,"b":[1,  2.50]}'], { by: 'a', columns: 'b' }, '{"b":[1,  2.50]}\n'],
 ]);

@@ -41,7 +41,7 @@ test('invalid option values throw an error that names the expected values', (t) 
     [{ timeout: -1 }, /above 0/],
     [{ tuning: { chunk: 'large' } }, /numbers/],
     [{ tuning: 'chunk' }, /an object of numbers/],
-    [{ tuning: { chnk: 4 } }, /unknown tuning 'chnk'.*did you mean 'chunk'/],
+    [{ tuning: { chnk: 4 } }, /for tuning but got "chnk"\. Did you mean 'chunk'/],
   ] as const) {
     const error = t.throws(() => parseSortOptions(options as unknown as SortOptions), {
       instanceOf: UsageError,

@@ -36,7 +36,7 @@ export class ArrowColumn {
   /** @throws FormatError when the batch holds less than its header states */
   constructor(record: RecordHeader, body: Body, { node, buffer }: ColumnPosition, width: number) {
     const { length: rows = -1, nullCount = 0 } = record.nodes[node] ?? {};
-    if (rows !== record.length) throw damagedFile('a column has not as many rows as its batch');
+    if (rows !== record.length) throw damagedFile('a column and its batch differ in the number of rows');
     const contents = (index: number, bytes: number): Contents => {
       const { offset = -1, length = -1 } = record.buffers[index] ?? {};
       const found = decompressBuffer(body.part(offset, length), record, bytes);
@@ -95,8 +95,10 @@ function decompress(type: number, bytes: Uint8Array, maxBytes: number): Uint8Arr
     return new Uint8Array(zstdDecompressSync(bytes, { maxOutputLength: maxBytes }));
   }
   const [name, why] =
-    type === ZSTD ? ['zstd', 'which takes Node 22.15 or later'] : [`method ${type}`, 'which is not known'];
-  throw new FormatError(`it is compressed by ${name}, ${why}: write it without compression, or as Parquet`, {
+    type === ZSTD
+      ? ['zstd', 'which needs Node 22.15 or later']
+      : [`method ${type}`, 'which is not supported'];
+  throw new FormatError(`it is compressed by ${name}, ${why}. Write it without compression, or as Parquet`, {
     details: { compression: name },
   });
 }

@@ -22,7 +22,7 @@ export class ArrowDictionary {
   take({ data, isDelta }: DictionaryHeader, body: Body): void {
     const { bytes: width } = dtypeInfo(this.#dtype);
     const column = new ArrowColumn(data, body, { node: 0, buffer: 0 }, width);
-    if (column.validity(0, column.rows).length > 0) throw damagedFile('a dictionary with nulls in it');
+    if (column.validity(0, column.rows).length > 0) throw damagedFile('a dictionary contains nulls');
     const values = column.values(0, column.rows);
     const begin = isDelta ? this.#bytes : 0;
     this.#bytes = begin + values.length;
@@ -56,7 +56,7 @@ export class ArrowDictionary {
       if (!isValid) continue;
       const value = known[Number(places[i])];
       if (value === undefined)
-        throw damagedFile(`a dictionary of ${known.length} values has none at ${places[i]}`);
+        throw damagedFile(`index ${places[i]} is outside a dictionary of ${known.length} values`);
       values[i] = value;
     }
     return new Uint8Array(values.buffer);

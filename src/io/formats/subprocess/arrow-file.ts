@@ -93,11 +93,11 @@ export class ArrowFile {
   *#fileMessages(): Generator<FoundMessage> {
     const end = this.#source.size - MAGIC.length;
     if (end < FILE_BEGIN + LENGTH_BYTES || this.#text(end) !== MAGIC) {
-      throw damagedFile('it does not end as an Arrow file does: is it complete?');
+      throw damagedFile('it does not end with the magic number of an Arrow file. Check that it is complete');
     }
     const [length = 0] = new Int32Array(this.#source.bytes(end - LENGTH_BYTES, LENGTH_BYTES).buffer);
     const begin = end - LENGTH_BYTES - length;
-    if (length <= 0 || begin < FILE_BEGIN) throw damagedFile('its end has an impossible length');
+    if (length <= 0 || begin < FILE_BEGIN) throw damagedFile('its footer has an impossible length');
     const { schema, dictionaries, records } = this.#decoded(() => {
       const metadata = this.#source.bytes(begin, length);
       assertLittleEndian(metadata, SCHEMA_FIELD.footer);
@@ -107,7 +107,7 @@ export class ArrowFile {
     });
     const blocks = [...dictionaries, ...records];
     const sum = blocks.reduce((all, block) => all + block.metaDataLength + block.bodyLength, 0);
-    if (!(sum <= this.#source.size)) throw damagedFile('its end lists more than there is');
+    if (!(sum <= this.#source.size)) throw damagedFile('its footer lists more bytes than the file has');
     yield { schema };
     for (const { offset } of blocks) {
       const found = this.#messageAt(offset)?.found;
@@ -170,7 +170,7 @@ export class ArrowFile {
 
 function assertLittleEndian(metadata: Uint8Array, schemaField: number): void {
   if (!isBigEndian(metadata, schemaField)) return;
-  throw new FormatError('its numbers are big-endian: write it on a little-endian machine, or as Parquet');
+  throw new FormatError('its numbers are big-endian. Write it on a little-endian machine, or as Parquet');
 }
 
 function parseMessage(message: Arrow.Message, body: Body): FoundMessage | undefined {

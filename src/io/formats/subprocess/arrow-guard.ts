@@ -21,9 +21,9 @@ const BASE_READS = 10_000;
 const remainingReads = new WeakMap<ByteBuffer, number>();
 
 function countRead(from: ByteBuffer, at: number, bytes: number, cost = 1): void {
-  if (!(at >= 0 && at + bytes <= from.capacity())) throw new RangeError('it points beyond its end');
+  if (!(at >= 0 && at + bytes <= from.capacity())) throw new RangeError('an offset is beyond its end');
   const rest = (remainingReads.get(from) ?? READS_PER_BYTE * from.capacity() + BASE_READS) - cost;
-  if (rest < 0) throw new RangeError('it goes round in circles');
+  if (rest < 0) throw new RangeError('its offsets form a loop');
   remainingReads.set(from, rest);
 }
 
@@ -42,7 +42,7 @@ export function guardDecoder(decode: () => unknown): void {
   const prototype: ByteBuffer | undefined = buffer && Object.getPrototypeOf(buffer);
   if (typeof prototype?.readInt32 !== 'function' || typeof prototype.__string !== 'function') {
     throw new PackageError(
-      'this version of apache-arrow decodes metadata in a way that is not known here: install another one',
+      'this version of apache-arrow is not supported: its decoder of metadata differs. Install another version',
       { details: { package: 'apache-arrow' } },
     );
   }

@@ -23,7 +23,7 @@ export async function openArrow(): Promise<ColumnReader> {
   let rows = 0;
   for (const found of file.messages()) {
     if ('schema' in found) fields ??= found.schema.fields;
-    else if (!fields) throw damagedFile('its first message is no schema');
+    else if (!fields) throw damagedFile('its first message is not a schema');
     else if ('record' in found) rows += found.record.length;
   }
   if (!fields) throw damagedFile('it has no schema');

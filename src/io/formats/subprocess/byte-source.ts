@@ -20,7 +20,7 @@ export const fileSource = (): ByteSource => ({
     const bytes = new Uint8Array(length);
     for (let at = 0; at < length; ) {
       const read = readSync(FD.file, bytes, at, length - at, position + at);
-      if (read === 0) throw new FormatError('the file was cut meanwhile');
+      if (read === 0) throw new FormatError('it was truncated while it was read');
       at += read;
     }
     return bytes;

@@ -42,7 +42,7 @@ function message<Is extends Message['is']>(is: readonly Is[]): Extract<Message, 
   const frame = receive();
   if ('message' in frame && (is as readonly string[]).includes(frame.message.is))
     return frame.message as never;
-  throw new Error(`expected ${is.join(' or ')}`);
+  throw new Error(`expected ${is.join(' or ')} as the next message`);
 }
 
 async function read(request: ReadMessage): Promise<void> {

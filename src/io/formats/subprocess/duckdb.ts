@@ -72,7 +72,7 @@ export function duckdbError(cause: unknown): unknown {
   const [quotedMessage = ''] = text.split(INTERNAL_ADVICE);
   const line = quotedMessage.trim().replaceAll(/\s*\n\s*/g, '; ');
   const short = line.length > MAX_MESSAGE_LENGTH ? `${line.slice(0, MAX_MESSAGE_LENGTH)}…` : line;
-  if (kind === 'Out of Memory') return new MemoryError(`too little memory: ${short}`, { cause });
+  if (kind === 'Out of Memory') return new MemoryError(`memory is insufficient: ${short}`, { cause });
   const isFull = kind === 'IO' && /No space left|File too large|Disk quota/i.test(text);
   return isFull ? new IoError(short, { cause }) : new Error(short, { cause });
 }
@@ -90,7 +90,7 @@ interface OpenVector {
 export function openVector(vector: object): OpenVector {
   const { items, validity } = vector as Partial<OpenVector>;
   if (!ArrayBuffer.isView(items) || validity?.data === undefined) {
-    throw new Error('this version of @duckdb/node-api gives no access to its vectors');
+    throw new Error('this version of @duckdb/node-api does not expose its vectors');
   }
   return { items, validity };
 }

@@ -50,7 +50,8 @@ const tableCount = (contents: Uint8Array): number => new Uint32Array(contents.bu
 
 function decodeHead(head: Uint8Array): { readonly kind: number; readonly bytes: number } {
   const [kind = 0, bytes = 0] = new Uint32Array(head.slice(0, HEAD_BYTES).buffer);
-  if ((kind !== MESSAGE && kind !== BATCH) || bytes > MAX_BYTES) throw new Error('no frame of ours');
+  if ((kind !== MESSAGE && kind !== BATCH) || bytes > MAX_BYTES)
+    throw new Error('a frame of the subprocess is invalid');
   return { kind, bytes };
 }
 

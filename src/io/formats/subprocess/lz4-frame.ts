@@ -82,10 +82,10 @@ export function decompressLz4(bytes: Uint8Array, maxBytes: number): Uint8Array<A
 function decodeFrame(view: DataView, bytes: Uint8Array, begin: number, out: GrowingBuffer): number {
   const magic = view.getUint32(begin, true);
   if ((magic & ~15) >>> 0 === SKIPPABLE) return subrange(bytes, begin + 8, view.getUint32(begin + 4, true));
-  if (magic !== MAGIC) throw new RangeError('it is no frame of LZ4');
+  if (magic !== MAGIC) throw new RangeError('it is not an LZ4 frame');
   const flags = view.getUint8(begin + 4);
   if ((flags & FLAG.version) !== VERSION || flags & FLAG.dictionary) {
-    throw new RangeError('it is a frame of LZ4 of a kind that is not known');
+    throw new RangeError('this kind of LZ4 frame is not supported');
   }
   let at = begin + 6;
   const size = flags & FLAG.contentSize ? view.getBigUint64(at, true) : undefined;
@@ -110,7 +110,7 @@ function decodeFrame(view: DataView, bytes: Uint8Array, begin: number, out: Grow
   }
   const content = out.bytes.subarray(start, out.length);
   if (size !== undefined && size !== BigInt(content.length))
-    throw new RangeError('it holds another size than it says');
+    throw new RangeError('its size differs from the declared one');
   if (!(flags & FLAG.contentChecksum)) return at;
   if (view.getUint32(at, true) !== xxh32(content)) throw new RangeError('its checksum is wrong');
   return at + 4;
@@ -150,7 +150,7 @@ function decodeBlock(block: Uint8Array, start: number, out: GrowingBuffer): void
     if (at === block.length) return; // the last sequence has only literals
     const distance = byte() | (byte() << 8);
     if (distance === 0 || distance > out.length - start)
-      throw new RangeError('it repeats what was not there');
+      throw new RangeError('it copies bytes from before its beginning');
     out.copyMatch(distance, lengthFrom(token & EXTENDED_LENGTH) + MIN_MATCH);
   }
   throw new RangeError('a block ends without literals');

@@ -42,7 +42,7 @@ export class ReadBack {
       const answer = await child.receive();
       if (fields && 'message' in answer && answer.message.is === 'table') {
         const [wanted, got] = [typeNames(fields), typeNames(answer.message.fields)];
-        if (wanted !== got) throw this.#error(name, `its columns are ${got}, and should be ${wanted}`);
+        if (wanted !== got) throw this.#error(name, `its columns are ${got}, not ${wanted}`);
       }
       await child.send({ message: ask });
       for (;;) {
@@ -53,12 +53,15 @@ export class ReadBack {
     } finally {
       await child.close();
     }
-    if (found.digest('hex') !== this.#sent.digest('hex')) throw this.#error(name, 'its values are others');
+    if (found.digest('hex') !== this.#sent.digest('hex')) throw this.#error(name, 'its values differ');
   }
 
   #error(name: string, why: string): IoError {
-    return new IoError(`cannot write ${name}: read again, it is not what was written: ${why}`, {
-      details: { path: name },
-    });
+    return new IoError(
+      `cannot write ${name}: the file that was read back differs from the written data, ${why}`,
+      {
+        details: { path: name },
+      },
+    );
   }
 }

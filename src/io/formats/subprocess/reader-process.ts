@@ -64,9 +64,8 @@ export class ReaderProcess {
     if (process.platform === 'win32' || !existsSync(program)) {
       throw new UnsupportedError(
         process.platform === 'win32'
-          ? 'files of this format are read and written by a process that has them as /dev/fd, which Windows has not'
-          : `files of this format are read and written by a process that runs ${program}, which is not there: ` +
-              'copy dist/ of the package as well',
+          ? `cannot ${file.what} ${file.name}: the subprocess for this format needs /dev/fd, which Windows lacks`
+          : `cannot ${file.what} ${file.name}: the program ${program} of the subprocess is missing. Copy dist/ of the package`,
       );
     }
     assertNotAborted(file.signal);
@@ -110,7 +109,7 @@ export class ReaderProcess {
     );
     if ((await Promise.all(written)).every(Boolean)) return;
     await this.receive(); // throws the error that made it close the pipe
-    throw new IoError(`cannot ${this.#file.what} ${this.#file.name}: its process has closed the pipe`);
+    throw new IoError(`cannot ${this.#file.what} ${this.#file.name}: its subprocess closed the pipe`);
   }
 
   /**
@@ -149,12 +148,12 @@ export class ReaderProcess {
     const { name, what } = this.#file;
     if (this.#memory.isExceeded) {
       return new MemoryError(
-        `cannot ${what} ${name}: it takes more than ${MEMORY_BYTES / 2 ** 20} MiB of memory; is the file sound?`,
+        `cannot ${what} ${name}: it takes more than ${MEMORY_BYTES / 2 ** 20} MiB of memory. Check that the file is not damaged`,
         { details: { path: name, bytes: MEMORY_BYTES } },
       );
     }
     return new IoError(
-      `cannot ${what} ${name}: the process that does it has ended without a result (${how}); is the file sound?`,
+      `cannot ${what} ${name}: its subprocess ended without a result (${how}). Check that the file is not damaged`,
       { details: { path: name, how, stderr: this.#stderr } },
     );
   }

@@ -1,12 +1,13 @@
 import type { Dtype } from '../../../keys/dtype.js';
 import { DtypeError, UsageError } from '../../../util/errors.js';
-import { suggestion } from '../../../util/suggest.js';
+import { withAdvice } from '../../../util/invalid-argument.js';
+import { didYouMean } from '../../../util/suggest.js';
 import type { FileColumn, WantedColumn } from './protocol.js';
 
 /** Maximum number of columns listed in a message. */
 const MAX_LISTED_COLUMNS = 20;
 
-const TEXT_ADVICE = '; if these are numbers, say of which dtype';
+const TEXT_ADVICE = 'Pass the dtype if they are numbers';
 
 /** Parameters of a column selection. */
 export interface ColumnSelection {
@@ -20,11 +21,33 @@ export interface ColumnSelection {
   readonly isText: boolean;
 }
 
-function listColumns(columns: readonly FileColumn[]): string {
+type NamedColumn = Pick<FileColumn, 'name'> & Partial<FileColumn>;
+
+/** Returns the first column names, for details of errors. */
+export const listedNames = (columns: readonly NamedColumn[]): readonly string[] =>
+  columns.slice(0, MAX_LISTED_COLUMNS).map(({ name }) => name);
+
+/** Creates the error of a column that does not exist, with a list of those that do. */
+export const missingColumn = (
+  name: string,
+  wanted: string | number,
+  columns: readonly NamedColumn[],
+): UsageError => {
+  const names = columns.map((column) => column.name);
+  return new UsageError(
+    withAdvice(
+      `cannot find column ${wanted} in ${name}: ${listColumns(columns)}`,
+      didYouMean(String(wanted), names),
+    ),
+    { details: { path: name, column: wanted, columns: listedNames(columns) } },
+  );
+};
+
+function listColumns(columns: readonly NamedColumn[]): string {
   if (columns.length === 0) return 'it has no columns';
   const named = columns
     .slice(0, MAX_LISTED_COLUMNS)
-    .map(({ name, type, dtype }) => `${name} (${dtype ?? type})`);
+    .map(({ name, type, dtype = type }) => (dtype === undefined ? name : `${name} (${dtype})`));
   const rest = columns.length - named.length;
   return `its columns are ${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }
@@ -43,15 +66,12 @@ export function selectColumn(selection: ColumnSelection): WantedColumn {
   const path = { path: name, column: found.name, type: found.type };
   const kind = isText ? (dtype ?? found.dtype) : found.dtype;
   if (!kind) {
-    const advice = isText ? TEXT_ADVICE : '';
-    throw new DtypeError(
-      `the column ${found.name} of ${name} holds ${found.type}, and keys are numbers of 8 to 64 bits${advice}`,
-      { details: path },
-    );
+    const message = `cannot read column ${found.name} of ${name} as keys: it holds ${found.type}, and keys are numbers of 8 to 64 bits`;
+    throw new DtypeError(withAdvice(message, isText ? TEXT_ADVICE : undefined), { details: path });
   }
   if (dtype && kind !== dtype) {
     throw new DtypeError(
-      `the column ${found.name} of ${name} holds ${kind}, not ${dtype}: leave the dtype out, or convert the file`,
+      `cannot read column ${found.name} of ${name} as ${dtype} keys: it holds ${kind}. Omit the dtype, or convert the file`,
       { details: path },
     );
   }
@@ -63,11 +83,7 @@ function indexOf({ name, columns }: ColumnSelection, wanted: string | number): n
   if (named >= 0) return named;
   const number = typeof wanted === 'number' || /^\d+$/.test(wanted) ? Number(wanted) : undefined;
   if (number !== undefined && Number.isInteger(number) && columns[number]) return number;
-  const names = columns.map((column) => column.name);
-  throw new UsageError(
-    `${name} has no column ${wanted}: ${listColumns(columns)}${suggestion(String(wanted), names)}`,
-    { details: { path: name, columns: names.slice(0, MAX_LISTED_COLUMNS) } },
-  );
+  throw missingColumn(name, wanted, columns);
 }
 
 function onlyNumberColumn({ name, columns, dtype, isText }: ColumnSelection): number {
@@ -75,13 +91,14 @@ function onlyNumberColumn({ name, columns, dtype, isText }: ColumnSelection): nu
   const [only] = numbers;
   if (numbers.length === 1 && only !== undefined) return only;
   if (numbers.length === 0 && isText && dtype && columns.length === 1) return 0;
-  const details = { path: name, columns: columns.slice(0, MAX_LISTED_COLUMNS).map((column) => column.name) };
+  const details = { path: name, columns: listedNames(columns) };
   if (numbers.length === 0) {
-    const advice = isText ? TEXT_ADVICE : '';
-    throw new DtypeError(`${name} has no column of numbers: ${listColumns(columns)}${advice}`, { details });
+    const message = `cannot read keys from ${name}: no column holds numbers (${listColumns(columns)})`;
+    throw new DtypeError(withAdvice(message, isText ? TEXT_ADVICE : undefined), { details });
   }
   throw new UsageError(
-    `${name} has ${numbers.length} columns of numbers: say which one has the keys, by name or by number; ${listColumns(columns)}`,
+    `cannot choose the column of keys in ${name}: ${numbers.length} columns hold numbers (${listColumns(columns)}). ` +
+      'Name one with --column, by name or number',
     { details },
   );
 }

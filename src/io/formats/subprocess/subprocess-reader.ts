@@ -104,13 +104,13 @@ async function* piecesOf(
     nulls.count(validity, n, frame.batch.rows);
     n += frame.batch.rows;
     if (values.length !== frame.batch.rows * dtypeInfo(wanted.dtype).bytes) {
-      throw new FormatError(`cannot read ${name}: a batch has not as many bytes as its rows take`);
+      throw new FormatError(`cannot read ${name}: a batch does not have as many bytes as its rows need`);
     }
     if (nulls.total === 0) yield values;
   }
   nulls.assertNone();
   if (rows !== null && n !== rows) {
-    throw new FormatError(`cannot read ${name}: it says that it has ${rows} rows, and has ${n}`);
+    throw new FormatError(`cannot read ${name}: it declares ${rows} rows, and has ${n}`);
   }
 }
 
@@ -138,8 +138,8 @@ class NullCounter {
   assertNone(): void {
     if (this.total === 0) return;
     throw new FormatError(
-      `${this.#name} has ${this.total === 1 ? 'a null' : `${this.total} nulls`} among its keys, the first in row ` +
-        `${this.#first} (counted from 0): a null is no number; leave out or fill in these rows first`,
+      `cannot read the keys of ${this.#name}: ${this.total === 1 ? 'a value is' : `${this.total} values are`} null, the ` +
+        `first in row ${this.#first} (from 0). Remove or complete these rows first`,
       { details: { path: this.#name, nulls: this.total, first: this.#first } },
     );
   }

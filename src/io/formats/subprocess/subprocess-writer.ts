@@ -87,7 +87,7 @@ export class WriterProcess {
       const frame = await this.child.receive();
       const written = 'message' in frame && frame.message.is === 'end' ? frame.message.rows : undefined;
       if (written !== rows) {
-        throw new IoError(`cannot write ${this.#output.name}: of ${rows} rows ${written} were written`);
+        throw new IoError(`cannot write ${this.#output.name}: only ${written} of ${rows} rows were written`);
       }
       const fd = this.#output.fd ?? (this.#temporary?.fd as number);
       const { name, discardSignal = new AbortController().signal } = this.#output;

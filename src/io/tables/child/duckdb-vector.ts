@@ -20,8 +20,7 @@ export interface Vector {
   flush(): void;
 }
 
-const unknownVector = (): Error =>
-  new Error('this version of @duckdb/node-api gives no access to its vectors');
+const unknownVector = (): Error => new Error('this version of @duckdb/node-api does not expose its vectors');
 
 /** Returns the memory of a vector with values of fixed length. */
 export function memoryOf({ items, dataView }: Vector): Uint8Array {

@@ -68,7 +68,7 @@ function fillBytes(vector: Vector, column: ColumnBuilder, access: ByteAccess): v
  */
 function fillList(vector: Vector, column: ColumnBuilder, item: ColumnBuilder, access: ByteAccess): void {
   const { itemCache } = vector;
-  if (!itemCache) throw new Error('this version of @duckdb/node-api gives no access to its lists');
+  if (!itemCache) throw new Error('this version of @duckdb/node-api does not expose its lists');
   const { offsets } = column;
   for (let i = 0; i < column.rows; i++) {
     const length = (offsets[i + 1] as number) - (offsets[i] as number);
@@ -107,7 +107,7 @@ function scaleValues(data: Uint8Array, factor: bigint): Uint8Array {
   for (const [i, value] of values.entries()) {
     const more = value * factor;
     if (BigInt.asIntN(64, more) !== more)
-      throw new RangeError('a time is too far away for microseconds of 64 bits');
+      throw new RangeError('a time is outside the range of microseconds of 64 bits');
     values[i] = more;
   }
   return new Uint8Array(values.buffer);

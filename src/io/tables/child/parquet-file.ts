@@ -69,7 +69,8 @@ export async function runDecoder<T>(decode: () => Promise<T>): Promise<T> {
     return await Promise.race([decode(), trap]);
   } catch (cause) {
     const { name, message = `${cause}` } = cause as Partial<Error>;
-    const text = name === 'RuntimeError' ? `${TRAP_MESSAGE} (${message}); is it sound?` : message;
+    const text =
+      name === 'RuntimeError' ? `${TRAP_MESSAGE} (${message}). Check that the file is not damaged` : message;
     throw new FormatError(text, { cause });
   } finally {
     process.off('uncaughtException', reject);
@@ -132,7 +133,7 @@ export class ParquetTable {
       const empty = await opened.read({ limit: 0 });
       return { file: opened, schema: schemaOf(arrow, empty.intoIPCStream()) ?? [] };
     });
-    if (schema.length !== columns.length) throw new FormatError('its columns cannot be told apart');
+    if (schema.length !== columns.length) throw new FormatError('its columns differ from its schema');
     const hints = hint === undefined ? [] : hintsOf(arrow, hint, columns.length);
     const fields = columns.map((column, i) => parquetField(arrow, column, schema[i] as Field, hints[i]));
     return new ParquetTable(arrow, file, schema, { fields, rows, metadata: others });

@@ -184,7 +184,9 @@ export class ParquetFooter {
     const length = end?.readUInt32LE(0) ?? 0;
     const begin = size - END_BYTES - length;
     if (magic !== MAGIC || begin < MAGIC.length) {
-      throw new FormatError('it does not end as a Parquet file does: is it complete?');
+      throw new FormatError(
+        'it does not end with the magic number of a Parquet file. Check that it is complete',
+      );
     }
     return { footer: new ParquetFooter(source.bytes(begin, length)), begin };
   }

@@ -30,7 +30,7 @@ export function timesOfInt96(values: Uint8Array, isNull: (i: number) => boolean)
     const time = day * NS_PER_DAY + from.getBigInt64(at, true);
     if (BigInt.asIntN(64, time) !== time) {
       throw new FormatError(
-        'a time of INT96 is before 1677 or after 2262, which nanoseconds of 64 bits do not hold: leave the column out with --columns',
+        'a time of INT96 is before 1677 or after 2262, outside the range of nanoseconds of 64 bits. Omit the column with --columns',
       );
     }
     times[i] = time;
@@ -67,7 +67,7 @@ export function parquetIntervals(values: Uint8Array, rows: number): Uint8Array {
     const us = from.getBigInt64(at + PAIR_BYTES, true);
     const ms = us / US_PER_MS;
     if (us % US_PER_MS !== 0n || ms < 0n || ms >= 2n ** 32n) {
-      throw new FormatError('an interval is negative or no number of milliseconds, as Parquet has them');
+      throw new FormatError('an interval is negative or not a whole number of milliseconds');
     }
     intervals.set(values.subarray(at, at + PAIR_BYTES), i * WIDE_BYTES);
     to.setUint32(i * WIDE_BYTES + PAIR_BYTES, Number(ms), true);
@@ -85,7 +85,7 @@ export function secondsAsMs(values: Uint8Array, rows: number): Uint8Array {
   for (const [i, time] of times.entries()) {
     const ms = time * 1000n;
     if (BigInt.asIntN(64, ms) !== ms) {
-      throw new FormatError('a time in seconds is too far away for milliseconds of 64 bits');
+      throw new FormatError('a time in seconds is outside the range of milliseconds of 64 bits');
     }
     times[i] = ms;
   }

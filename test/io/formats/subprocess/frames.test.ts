@@ -39,6 +39,6 @@ test('buffers are aligned to 8 bytes', async (t) => {
 test('a truncated stream yields its complete frames, and invalid data is an error', async (t) => {
   t.deepEqual(await all(Readable.from([bytes.subarray(0, -1)])), FRAMES.slice(0, -1));
   await t.throwsAsync(all(Readable.from([Buffer.from('Segmentation fault (core dumped)')])), {
-    message: /no frame/,
+    message: /a frame of the subprocess is invalid/,
   });
 });

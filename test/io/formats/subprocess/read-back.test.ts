@@ -34,7 +34,7 @@ for (const format of [arrow, parquet]) {
     others[17] = (others[17] ?? 0) ^ 1;
     await t.throwsAsync(compare(others), {
       instanceOf: IoError,
-      message: /not what was written: its values/,
+      message: /differs from the written data, its values/,
     });
   });
 }
