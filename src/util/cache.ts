@@ -262,7 +262,7 @@ const ERROR_MESSAGES: Readonly<Record<string, string>> = {
   EDQUOT: 'the quota is used up',
   ENOENT: 'the folder cannot be created',
   ENOSPC: 'no space is left on the device',
-  ENOTDIR: 'a part of the path is no folder',
+  ENOTDIR: 'a part of the path is not a folder',
   EPERM: 'permission denied',
   EROFS: 'the file system is read-only',
 };

@@ -38,7 +38,7 @@ test('sort --by sorts rows by columns, and the report names the columns and the 
 });
 
 for (const [args, message] of [
-  [['--by', 'prise'], /did you mean 'price'/],
+  [['--by', 'prise'], /Did you mean 'price'/],
   [['--by', 'id', '--descending'], /--by id:desc/],
   [['--by', 'id', '--record', '10', '--key', '0:1'], /--record is not for tables/],
   [['--by', 'id', '--unique', '--unique-by', 'shop'], /cannot use unique with uniqueBy/],
@@ -121,9 +121,9 @@ test('how a text is read is said by options, and what was detected is reported',
   t.regex(ragged.err, /line 3 has 3 fields but the first record has 2/);
   for (const [errorOutput, message] of [
     [['--ragged', 'drop'], /ragged/],
-    [['--decimal', '1'], /decimal is "1"/],
-    [['--skip', '-1'], /skip is -1/],
-    [['--type', 'x'], /expected NAME=TYPE/],
+    [['--decimal', '1'], /for decimal but got "1"/],
+    [['--skip', '-1'], /for skip but got -1/],
+    [['--type', 'x'], /expected NAME=TYPE .* for types but got/],
   ] as const) {
     const wrong = await clsort([
       'sort',

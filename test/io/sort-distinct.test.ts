@@ -132,9 +132,9 @@ test('positions of distinct keys, counts without unique and counts that replace 
   for (const [more, message] of [
     [{ unique: true, argsort: true }, /positions are distinct/],
     [{ counts: path('counts.u64') }, /--unique/],
-    [{ unique: true, counts: path('x.u8') }, /would replace/],
-    [{ unique: true, counts: path('never') }, /would replace/],
-    [{ unique: true, counts: '-' }, /to a file, not to -/],
+    [{ unique: true, counts: path('x.u8') }, /cannot write counts/],
+    [{ unique: true, counts: path('never') }, /cannot write counts/],
+    [{ unique: true, counts: '-' }, /expected the path of a file for counts but got "-"/],
   ] as const) {
     await t.throwsAsync(sort({ ...job, ...more }), { instanceOf: UsageError, message });
     const records = { ...job, record: 1, keys: ['0:1'], ...more };

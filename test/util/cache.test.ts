@@ -83,8 +83,8 @@ test('an impossible cache folder causes one warning and no endless loop', async 
   writeFileSync(file, '');
   for (const [folder, why] of [
     ['/dev/null', /\/dev\/null is not a folder/],
-    [file, /is no folder/],
-    [join(file, 'below', 'it'), /part of the path is no folder/],
+    [file, /is not a folder/],
+    [join(file, 'below', 'it'), /part of the path is not a folder/],
     ['/proc/clsort/cache', /the folder cannot be created|permission denied/],
     ['/proc/self/fd/clsort', /the folder cannot be created|permission denied/],
     [join(scratch, 'x'.repeat(300)), /ENAMETOOLONG/],

@@ -39,7 +39,7 @@ function kindOf({ subprocess, name }: KeyFormat, path: string): SubprocessKind {
   if (subprocess) return subprocess;
   const tables = READABLE.flatMap((format) => (format.subprocess ? [format.id] : []));
   throw new UsageError(
-    `cannot sort ${path} by columns: it is ${name}, which is not a table (tables are ${tables.join(' ')}). Omit --by to sort keys`,
+    `cannot use ${path} as a table: it is ${name}, which is not one (tables are ${tables.join(' ')}). Omit --by to sort keys`,
     { details: { path } },
   );
 }

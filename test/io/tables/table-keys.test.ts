@@ -25,14 +25,14 @@ for (const [by, message] of [
   ['price:dsc', /for the word after price in by but got "dsc"/],
   ['price:asc:desc', /contradict/],
   ['price:nulls-first:nulls-last', /contradict/],
-  ['', /no name of a column at character 1/],
-  ['a,', /no name of a column at character 3/],
-  ['"a', /no name of a column at character 1/],
-  ['"a"b', /character 4 where a comma/],
+  ['', /expected a column name at character 1 for by/],
+  ['a,', /expected a column name at character 3 for by/],
+  ['"a', /expected a column name at character 1 for by/],
+  ['"a"b', /expected a comma at character 4 for by/],
   [[], /for by but got/],
   [[{ column: 'a', order: 'desc' }], /for a field of a key but got "order"/],
   [[{ column: 'a', nulls: 'middle' }], /'first' or 'last'/],
-  [[7], /a key is 7/],
+  [[7], /for a key of by but got 7/],
 ] as const) {
   test(`${JSON.stringify(by)} is not a valid sort key`, (t) => {
     t.throws(() => parseTableKeys(by as never), { instanceOf: UsageError, message });

@@ -47,8 +47,8 @@ cases('scalars on lines are keys', [
   [['3', '1', '2'], { by: 'json', head: 1 }, [1]],
   [['"b"', '"a"', 'null'], { by: 'json' }, [1, 0, 2]],
   [['[2]', '[1]'], { by: 'json' }, /column json: it holds a list or an object on line 1, which has no order/],
-  [['1', '{"a":1}'], { by: 'json' }, /line 2 is an object, and line 1 is none/],
-  [['{"a":1}', '1'], { by: 'a' }, /line 2 is no object, and line 1 is one/],
+  [['1', '{"a":1}'], { by: 'json' }, /line 2 is an object but line 1 is not/],
+  [['{"a":1}', '1'], { by: 'a' }, /line 1 is an object but line 2 is not/],
 ]);
 
 cases('keys are found by name or by path, whatever the names are', [
@@ -73,11 +73,11 @@ cases('texts are ordered by their characters, and other kinds beside them as the
 
 cases('errors name the right line', [
   [['{"a":"\\ud800"}', '{"a":"b"}'], { by: 'a' }, /line 1 has a string with half of a surrogate pair/],
-  [['{"a":1}', '', '{bad'], { by: 'a' }, /line 3 is no JSON: a name in quotes is missing at character 2/],
+  [['{"a":1}', '', '{bad'], { by: 'a' }, /line 3 is not JSON: a name in quotes is missing at character 2/],
   [['{"a":1} x'], { by: 'a' }, /line 1 is not JSON: other text follows the value/],
-  [['{"a":01}'], { by: 'a' }, /line 1 is no JSON/],
+  [['{"a":01}'], { by: 'a' }, /line 1 is not JSON/],
   [['{"a":"\\x"}'], { by: 'a' }, /line 1 is not JSON: an escape sequence is unknown/],
-  [['{"a":1}', '{"a":"x"}'], { by: 'a:f64' }, /line 2 has 'x' in column a, which is no f64/],
+  [['{"a":1}', '{"a":"x"}'], { by: 'a:f64' }, /line 2 has 'x' in column a, which is not of type f64/],
 ]);
 
 cases('lines become records of CSV with the same digits, and lists are refused', [

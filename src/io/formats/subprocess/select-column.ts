@@ -47,7 +47,7 @@ function listColumns(columns: readonly NamedColumn[]): string {
   if (columns.length === 0) return 'it has no columns';
   const named = columns
     .slice(0, MAX_LISTED_COLUMNS)
-    .map(({ name, type, dtype = type }) => (dtype === undefined ? name : `${name} (${dtype})`));
+    .map(({ name, type, dtype }) => (type === undefined ? name : `${name} (${dtype ?? type})`));
   const rest = columns.length - named.length;
   return `its columns are ${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }

@@ -51,7 +51,7 @@ export class ArrowBatch {
    */
   cells(field: Field, type: TableType, rows: number): Cells {
     const { length = -1, nullCount = 0 } = this.#record.nodes[this.#node++] ?? {};
-    if (!(length >= rows)) throw damagedFile('a column has not as many rows as its batch');
+    if (!(length >= rows)) throw damagedFile('a column and its batch differ in the number of rows');
     if (type.is === 'null') return { type, isNull: () => true };
     const bits = nullCount === 0 ? undefined : this.#bytes(Math.ceil(rows / 8));
     if (!bits) this.#buffer++;
@@ -127,7 +127,7 @@ export class ArrowBatch {
       : new Int32Array(bytes.buffer);
     let last = 0;
     for (const offset of offsets) {
-      if (!(offset >= last)) throw damagedFile('the places of values go back');
+      if (!(offset >= last)) throw damagedFile('the offsets of values decrease');
       last = offset;
     }
     return offsets;
@@ -173,7 +173,7 @@ export class ArrowBatch {
       if (isNull(i)) continue;
       const place = Number(places[i]);
       if (!(place >= 0 && place < known))
-        throw damagedFile(`a dictionary of ${known} values has none at ${place}`);
+        throw damagedFile(`index ${place} is outside a dictionary of ${known} values`);
     }
     const at = (i: number): number => Number(places[i]);
     const { memory, bytes: texts, offset } = values ?? {};

@@ -21,7 +21,7 @@ export async function openArrowTable(): Promise<TableSource> {
   let rows = 0;
   for (const found of file.messages()) {
     if ('schema' in found) schema ??= found.schema;
-    else if (!schema) throw damagedFile('its first message is no schema');
+    else if (!schema) throw damagedFile('its first message is not a schema');
     else if ('record' in found) rows += found.record.length;
   }
   if (!schema) throw damagedFile('it has no schema');
@@ -71,7 +71,7 @@ export function* batchesOf(
     };
     // Otherwise every row takes at least one bit, which rejects batches that claim too many rows.
     if (record.length > MAX_BARE_ROWS && 8 * taken < record.length) {
-      throw damagedFile(`a batch says that it has ${record.length} rows, of which ${taken} bytes are there`);
+      throw damagedFile(`a batch declares ${record.length} rows but has ${taken} bytes`);
     }
     yield* rowBatches(record.length, all, wanted);
   }

@@ -46,9 +46,9 @@ const CSV: readonly Case[] = [
   ['k\n1.5\n65519\n65520\n6e-8\n', of('f16'), ['f16', 'k', 0x3e00, 0x7bff, 0x7c00, 1]],
   [`x\n${MAX}\n9007199254740993\n`, {}, ['u64', 'x', MAX, 9007199254740993n]],
   [`x\n${MAX}\n-1\n`, {}, /DTYPE.*x \(i128\).*Pass the dtype/],
-  ['k,l\n1,2\n3,4\n', {}, /USAGE.*2 columns of numbers.*k \(i64\), l \(i64\)/],
+  ['k,l\n1,2\n3,4\n', {}, /USAGE.*2 columns hold numbers.*k \(i64\), l \(i64\)/],
   ['k,l\n1,2\n3,4\n', { column: 'l' }, ['i64', 'l', 2n, 4n]],
-  ['kay,l\n1,2\n', { column: 'kai' }, /USAGE.*no column kai.*did you mean 'kay'/],
+  ['kay,l\n1,2\n', { column: 'kai' }, /USAGE.*cannot find column kai.*Did you mean 'kay'/],
   ["a'b\n1'x\n", { delimiter: "'" }, ['i64', 'a', 1n]],
   ['a;b\n1;x\n', { delimiter: '";' }, /USAGE.*delimiter/],
   ['k\n1.10\n', of('u64'), /FORMAT.*'1.10' in column k, which is not a whole number/],
@@ -58,10 +58,10 @@ const CSV: readonly Case[] = [
     /FORMAT.*line 50002 has '1.5' in column k, which is not a whole number/,
   ],
   ['k\n1\n2\n1.5\n', {}, ['f64', 'k', 1, 2, 1.5]],
-  [`k\n${'1\n'.repeat(50_000)}x\n`, of('f64'), /FORMAT.*line 50002 has 'x' in column k, which is no f64/],
+  [`k\n${'1\n'.repeat(50_000)}x\n`, of('f64'), /FORMAT.*line 50002 has 'x' in column k, which is not of type f64/],
   ['k\n1\n\n3\n', {}, ['i64', 'k', 1n, 3n]],
-  ['k,l\n1,1\n,2\n3,3\n', { column: 'k' }, /FORMAT.*a missing value.*line 3/],
-  ['k\n1\n""\n3\n', {}, /FORMAT.*a missing value.*line 3/],
+  ['k,l\n1,1\n,2\n3,3\n', { column: 'k' }, /FORMAT.*a value is missing.*line 3/],
+  ['k\n1\n""\n3\n', {}, /FORMAT.*a value is missing.*line 3/],
   ['', of('f64'), ['f64', 'column0']],
 ];
 
@@ -81,7 +81,7 @@ const MORE_CSV: readonly Case[] = [
   ['nan\ninf\n', { header: false, dtype: 'f64' }, ['f64', 'column0', NaN, Infinity]],
   ['a;b\n1;x\n', { delimiter: '' }, /USAGE.*delimiter/],
   ['k\n1e3\n', of('u64'), /FORMAT.*'1e3' in column k, which is not a whole number/],
-  ['k\n300\n', of('u8'), /FORMAT.*'300' in column k, which is no u8/],
+  ['k\n300\n', of('u8'), /FORMAT.*'300' in column k, which is outside the range of u8/],
   ['k\xe9\n1\n', {}, /FORMAT.*line 1 is not UTF-8 at character 2/],
   [`k\n${'1'.repeat(3e6)}\n`, {}, /DTYPE.{1,900}$/s],
   ['', {}, /DTYPE/],
@@ -91,7 +91,7 @@ const MORE_CSV: readonly Case[] = [
 const NDJSON: readonly Case[] = [
   [`{"a":${MAX}}\n{"a":9007199254740993}\n`, of('u64'), ['u64', 'a', MAX, 9007199254740993n]],
   ['{"a\'b\\"; --":1}\n', {}, ['i64', 'a\'b"; --', 1n]],
-  ['{"a":1}\n{"b":2}\n', { column: 'a' }, /FORMAT.*a missing value.*line 2/],
+  ['{"a":1}\n{"b":2}\n', { column: 'a' }, /FORMAT.*a value is missing.*line 2/],
   ['{"a":0.1}\n{"a":NaN}\n{"a":-Infinity}\n', {}, ['f64', 'a', 0.1, NaN, -Infinity]],
   ['{"a":1.5}\n', of('u32'), /FORMAT.*'1.5' in column a, which is not a whole number/],
 ];
