@@ -204,6 +204,6 @@ function assertPaths(
   ];
   if (!paths.includes(STDIO)) return;
   throw new UsageError(
-    "cannot open '-': it is not a path here. Pass the stream process.stdin or process.stdout",
+    "cannot open '-': it is not a path here. Pass the stream itself for stdin or stdout",
   );
 }

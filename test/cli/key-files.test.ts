@@ -47,7 +47,11 @@ test('stdin and stdout take their format from the first bytes or from options', 
 test('options that contradict a file are refused', async (t) => {
   for (const [args, code, message] of [
     [['sort', path('a.npy'), '-o', path('no'), '--dtype', 'f32'], 2, /holds i32 keys, and f32 was asked for/],
-    [['sort', path('a.i32'), '-o', path('no.f64')], 2, /cannot write i32 keys to .*no\.f64: its extension is that of f64 keys/],
+    [
+      ['sort', path('a.i32'), '-o', path('no.f64')],
+      2,
+      /cannot write i32 keys to .*no\.f64: its extension is that of f64 keys/,
+    ],
     [['sort', path('a.i32'), '-o', path('no'), '--format', 'nyp'], 2, /for format but got "nyp"/],
     [['sort', path('a.npy'), '-o', path('no'), '--column', '0'], 2, /has one dimension/],
     [['sort', path('a.i32')], 2, /no output/],

@@ -44,7 +44,10 @@ test('topk refuses invalid arguments', async (t) => {
   for (const [args, message] of [
     [['topk', path('in.i16'), '-o', path('no.i16')], /option '-k' is missing/],
     [['topk', path('in.i16'), '-o', path('no.i16'), '-k', 'ten'], /-k is 'ten': expected a whole number/],
-    [['topk', path('in.i16'), '-o', path('no.f64'), '-k', '1'], /cannot write i16 keys to .*no\.f64: its extension is that of f64 keys/],
+    [
+      ['topk', path('in.i16'), '-o', path('no.f64'), '-k', '1'],
+      /cannot write i16 keys to .*no\.f64: its extension is that of f64 keys/,
+    ],
     [['topk', path('in.i16'), '-o', path('no.i16'), '-k', '1', '--bits', '0:17'], /16 bits/],
     [['topk', path('many.i16'), '-o', path('no.i16'), '-k', '1e6', '-S', '1M'], /Use --memory \d+M or more/],
   ] as const) {

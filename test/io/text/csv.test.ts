@@ -158,7 +158,11 @@ cases('types of keys are what users say', [
   ['n\n10\n9\nN/A\n100\n', { by: 'n:f64' }, /line 4 has 'N\/A' in column n, which is not of type f64/],
   ['n\n10\n9\n', { by: 'n:text' }, 'n\n10\n9\n'],
   ['n\n1.5\n9\n', { by: 'n:u64' }, /line 2 has '1.5' in column n, which is not a whole number/],
-  ['n\n300\n9\n', { by: 'n:u8' }, /line 2 has '300' in column n, which is outside the range of u8 \(0 to 255\)/],
+  [
+    'n\n300\n9\n',
+    { by: 'n:u8' },
+    /line 2 has '300' in column n, which is outside the range of u8 \(0 to 255\)/,
+  ],
   ['n\n1e400\n9\n', { by: 'n:f64' }, /line 2 has '1e400' in column n, which is too large for f64/],
   [
     'day\n31/12/2019\n01/02/2020\n',

@@ -58,7 +58,11 @@ const CSV: readonly Case[] = [
     /FORMAT.*line 50002 has '1.5' in column k, which is not a whole number/,
   ],
   ['k\n1\n2\n1.5\n', {}, ['f64', 'k', 1, 2, 1.5]],
-  [`k\n${'1\n'.repeat(50_000)}x\n`, of('f64'), /FORMAT.*line 50002 has 'x' in column k, which is not of type f64/],
+  [
+    `k\n${'1\n'.repeat(50_000)}x\n`,
+    of('f64'),
+    /FORMAT.*line 50002 has 'x' in column k, which is not of type f64/,
+  ],
   ['k\n1\n\n3\n', {}, ['i64', 'k', 1n, 3n]],
   ['k,l\n1,1\n,2\n3,3\n', { column: 'k' }, /FORMAT.*a value is missing.*line 3/],
   ['k\n1\n""\n3\n', {}, /FORMAT.*a value is missing.*line 3/],
