@@ -203,7 +203,5 @@ function assertPaths(
     ...(to instanceof Writable ? [] : [job.out]),
   ];
   if (!paths.includes(STDIO)) return;
-  throw new UsageError(
-    "cannot open '-': it is not a path here. Pass the stream itself for stdin or stdout",
-  );
+  throw new UsageError("cannot open '-': it is not a path here. Pass the stream itself for stdin or stdout");
 }
