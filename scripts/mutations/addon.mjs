@@ -101,7 +101,7 @@ export const ADDON = [
   {
     name: 'relay: the side that was cancelled reports a failure',
     file: 'src/native/relay.cc',
-    find: 'if (failed_ >= 0) told.status[1 - failed_] = CL_SUCCESS;',
+    find: 'if (failed_ >= 0) status.status[1 - failed_] = CL_SUCCESS;',
     replace: '',
     tests: [tests('faults/recovery')],
   },

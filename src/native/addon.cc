@@ -14,7 +14,7 @@ namespace {
 NAN_METHOD(Initialize) {
   Environment& environment = *EnvironmentOf(info);
   environment.make_error.Reset(info[0].As<v8::Function>());
-  environment.foreign().SetProtect(info[1].As<v8::Function>());
+  environment.external_array_buffers().SetProtect(info[1].As<v8::Function>());
   environment.bind_callback.Reset(info[2].As<v8::Function>());
   environment.do_nothing.Reset(info[3].As<v8::Function>());
 }
@@ -56,12 +56,12 @@ NAN_METHOD(ReleaseAsync) {
     }
     if (object->Permanent()) {
       if (info[1]->IsTrue()) return;
-      return (void)call.Fail(InvalidStatus(object->kind), "platforms and root devices are never released");
+      return (void)call.Fail(InvalidStatus(object->kind), "platforms and root devices cannot be released");
     }
     object->ReleaseLater();
     return;
   }
-  call.Fail(CL_INVALID_VALUE, "expected a handle");
+  call.FailArgument(0, CL_INVALID_VALUE, "a handle");
 }
 
 NAN_METHOD(SetCopyMappings) {

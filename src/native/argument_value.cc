@@ -37,10 +37,10 @@ void Append(Bytes* bytes, T value) {
 template <typename T>
 void AppendInteger(Call& call, v8::Local<v8::Value> value, Bytes* bytes) {
   if (!value->IsNumber() && !value->IsBigInt()) {
-    call.Fail(CL_INVALID_ARG_VALUE, "expected a number");
+    call.FailValue(CL_INVALID_ARG_VALUE, "a number", value);
   } else if (std::is_signed<T>::value) {
     int64_t number = call.Signed(value, CL_INVALID_ARG_VALUE);
-    if (number != static_cast<T>(number)) call.Fail(CL_INVALID_ARG_VALUE, "the number does not fit the type");
+    if (number != static_cast<T>(number)) call.FailValue(CL_INVALID_ARG_VALUE, "a number that fits the type", value);
     Append(bytes, static_cast<T>(number));
   } else {
     Append(bytes, static_cast<T>(call.Unsigned(value, CL_INVALID_ARG_VALUE, std::numeric_limits<T>::max())));
@@ -49,7 +49,7 @@ void AppendInteger(Call& call, v8::Local<v8::Value> value, Bytes* bytes) {
 
 double Real(Call& call, v8::Local<v8::Value> value) {
   if (value->IsNumber()) return value.As<v8::Number>()->Value();
-  call.Fail(CL_INVALID_ARG_VALUE, "expected a number");
+  call.FailValue(CL_INVALID_ARG_VALUE, "a number", value);
   return 0;
 }
 
@@ -61,7 +61,7 @@ void AppendFloat(Call& call, v8::Local<v8::Value> value, Bytes* bytes) {
 }
 void AppendDouble(Call& call, v8::Local<v8::Value> value, Bytes* bytes) { Append(bytes, Real(call, value)); }
 void AppendBool(Call& call, v8::Local<v8::Value> value, Bytes* bytes) {
-  if (!value->IsBoolean() && !value->IsNumber()) call.Fail(CL_INVALID_ARG_VALUE, "expected a boolean");
+  if (!value->IsBoolean() && !value->IsNumber()) call.FailValue(CL_INVALID_ARG_VALUE, "a boolean", value);
   Append(bytes, static_cast<cl_bool>(Nan::To<bool>(value).FromMaybe(false) ? CL_TRUE : CL_FALSE));
 }
 
@@ -156,24 +156,22 @@ class Reader {
     bool is_memory = HostMemory::Of(value, &memory);
     if (is_memory && argument_.takes == Takes::kGuessed && memory.bytes == sizeof(void*)) {
       call_.Fail(CL_INVALID_ARG_VALUE,
-                 "the driver does not tell a value from an image here: name the type, as in "
+                 "the driver does not report whether this is a value or an image: name the type, as in "
                  "setKernelArg(k, i, 'ulong', bytes)");
     } else if (is_memory) {
       Store(memory.data, memory.bytes, 0);
     } else {
       call_.Fail(CL_INVALID_ARG_VALUE,
-                 "the driver does not tell the argument's type: name it, as in setKernelArg(k, i, 'uint', 5)");
+                 "the driver does not report the argument's type: name it, as in setKernelArg(k, i, 'uint', 5)");
     }
   }
 
  private:
-  std::string Name() const { return NameArgument(argument_, read_.index); }
-
   void Local(v8::Local<v8::Value> value) {
     read_.kind = Takes::kLocal;
     if (!CheckOffer(call_, argument_, read_.index, Takes::kLocal)) return;
     if (!value->IsNumber() && !value->IsBigInt()) {
-      call_.Fail(CL_INVALID_ARG_VALUE, "local memory takes its size in bytes");
+      call_.FailValue(CL_INVALID_ARG_VALUE, "the size of local memory in bytes", value);
     }
     read_.local = call_.Unsigned(value, CL_INVALID_ARG_VALUE, SIZE_MAX);
   }
@@ -214,26 +212,28 @@ class Reader {
     const Scalar* scalar = ParseType(type, &width);
     if (!scalar) {  // a struct of the program, which only accepts its bytes
       if (is_memory) return Store(memory.data, memory.bytes, 0);
-      return (void)call_.Fail(CL_INVALID_ARG_VALUE,
-                              "expected its bytes as a Buffer, or, where " + type +
-                                  " is another name of a type, the value by that: setKernelArg(k, i, 'uint', 5)");
+      return (void)call_.FailValue(
+          CL_INVALID_ARG_VALUE,
+          "the bytes of " + type + " in a Buffer, or a value with its type, as in " + "setKernelArg(k, i, 'uint', 5),",
+          value);
     }
     size_t bytes = scalar->bytes * Slots(width);
     if (is_memory) {
       bool fits = memory.bytes == bytes || (width == 3 && memory.bytes == scalar->bytes * 3);
       if (fits) return Store(memory.data, memory.bytes, bytes);
-      return (void)call_.Fail(CL_INVALID_ARG_SIZE,
-                              type + " has " + std::to_string(bytes) + " bytes, not " + std::to_string(memory.bytes));
+      return (void)call_.FailExpected(CL_INVALID_ARG_SIZE, std::to_string(bytes) + " bytes for " + type,
+                                      std::to_string(memory.bytes));
     }
     Bytes read;
     if (width == 1) {
-      if (value->IsObject()) return (void)call_.Fail(CL_INVALID_ARG_VALUE, "expected a number for " + type);
+      if (value->IsObject()) return (void)call_.FailValue(CL_INVALID_ARG_VALUE, "a number for " + type, value);
       scalar->append(call_, value, &read);
     } else {
-      if (!value->IsArray()) return (void)call_.Fail(CL_INVALID_ARG_VALUE, "expected an array for " + type);
-      auto elements = call_.Elements(value, CL_INVALID_ARG_VALUE, Name());
+      if (!value->IsArray()) return (void)call_.FailValue(CL_INVALID_ARG_VALUE, "an array for " + type, value);
+      auto elements = call_.Elements(value, CL_INVALID_ARG_VALUE);
       if (call_.ok() && elements.size() != width) {
-        return (void)call_.Fail(CL_INVALID_ARG_SIZE, "expected " + std::to_string(width) + " numbers for " + type);
+        return (void)call_.FailExpected(CL_INVALID_ARG_SIZE, std::to_string(width) + " numbers for " + type,
+                                        std::to_string(elements.size()));
       }
       for (auto element : elements) scalar->append(call_, element, &read);
     }

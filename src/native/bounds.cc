@@ -59,7 +59,7 @@ struct Layout {
   }
 };
 
-bool FailOverlap(Call& call) { return call.Fail(CL_MEM_COPY_OVERLAP, "the copy would read what it writes"); }
+bool FailOverlap(Call& call) { return call.Fail(CL_MEM_COPY_OVERLAP, "source and destination overlap"); }
 
 /** Returns whether [a, a + size) and [b, b + size) overlap. */
 bool Meet(size_t a, size_t b, size_t size) { return a < b ? b - a < size : a - b < size; }
@@ -93,10 +93,10 @@ bool CheckRange(Call& call, Object& buffer, size_t offset, size_t size) {
   const Extent* extent = ExtentOf(call, buffer);
   if (!extent) return false;
   if (extent->type != CL_MEM_OBJECT_BUFFER) return call.Fail(CL_INVALID_MEM_OBJECT, "expected a buffer");
-  if (size == 0) return call.Fail(CL_INVALID_VALUE, "expected a size of at least one byte");
+  if (size == 0) return call.Fail(CL_INVALID_VALUE, "expected a size of at least one byte but got 0");
   if (size > extent->bytes || offset > extent->bytes - size) {
-    return call.Fail(CL_INVALID_VALUE, "the buffer has " + std::to_string(extent->bytes) +
-                                           " bytes: it does not reach to " + std::to_string(size) +
+    return call.Fail(CL_INVALID_VALUE, "expected a range within the " + std::to_string(extent->bytes) +
+                                           " bytes of the buffer but got " + std::to_string(size) +
                                            " bytes from byte " + std::to_string(offset));
   }
   return true;
@@ -108,8 +108,8 @@ bool CheckBox(Call& call, Object& buffer, const Box& box) {
   if (extent->type != CL_MEM_OBJECT_BUFFER) return call.Fail(CL_INVALID_MEM_OBJECT, "expected a buffer");
   size_t end = BoxEnd(call, box);
   if (call.ok() && end > extent->bytes) {
-    call.Fail(CL_INVALID_VALUE, "the buffer has " + std::to_string(extent->bytes) + " bytes, the region ends at byte " +
-                                    std::to_string(end));
+    call.Fail(CL_INVALID_VALUE, "expected a region within the " + std::to_string(extent->bytes) +
+                                    " bytes of the buffer but got one up to byte " + std::to_string(end));
   }
   return call.ok();
 }
@@ -120,11 +120,12 @@ bool CheckPixels(Call& call, Object& image, const Triple& origin, const Triple& 
   if (extent->pixel_bytes == 0) return call.Fail(CL_INVALID_MEM_OBJECT, "expected an image");
   for (size_t d = 0; d < 3; d++) {
     size_t size = extent->pixels[d];
-    if (region[d] == 0) return call.Fail(CL_INVALID_VALUE, "a region has at least 1 in each dimension");
+    if (region[d] == 0)
+      return call.Fail(CL_INVALID_VALUE, "expected a region of at least 1 in each dimension but got 0");
     if (region[d] > size || origin[d] > size - region[d]) {
-      return call.Fail(CL_INVALID_VALUE, "the image has " + std::to_string(size) + " in dimension " +
-                                             std::to_string(d) + ": it does not reach to " + std::to_string(region[d]) +
-                                             " from " + std::to_string(origin[d]));
+      return call.Fail(CL_INVALID_VALUE, "expected a region within the image, which has " + std::to_string(size) +
+                                             " in dimension " + std::to_string(d) + ", but got " +
+                                             std::to_string(region[d]) + " from " + std::to_string(origin[d]));
     }
   }
   return true;
@@ -152,7 +153,7 @@ bool CheckOverlap(Call& call, Object& from, const Box& from_box, Object& to, con
   if (a.row != b.row || a.slice != b.slice) {
     // OpenCL forbids this within one buffer; for two sub-buffers it specifies nothing.
     return source->begin != target->begin || source->bytes != target->bytes ||
-           call.Fail(CL_INVALID_VALUE, "a copy within one buffer has the same pitches on both sides");
+           call.Fail(CL_INVALID_VALUE, "expected equal pitches for a copy within one buffer but got different ones");
   }
   const Triple& region = from_box.region;
   // Rows overlap only if the distance of the boxes is close to a whole number of slices and rows. Rows fit in a slice
@@ -183,20 +184,21 @@ size_t BoxEnd(Call& call, const Box& box) {
   size_t row = box.row_pitch ? box.row_pitch : region[0];
   size_t rows, x, y, z, end = 0;
   if (region[0] == 0 || region[1] == 0 || region[2] == 0) {
-    call.Fail(CL_INVALID_VALUE, "a region has at least 1 in each dimension");
+    call.Fail(CL_INVALID_VALUE, "expected a region of at least 1 in each dimension but got 0");
     return 0;
   }
   bool overflow = MultiplyOverflows(row, region[1], &rows);
   size_t slice = box.slice_pitch ? box.slice_pitch : rows;
   if (row < region[0] || (!overflow && slice < rows) || slice % row != 0) {
-    call.Fail(CL_INVALID_VALUE,
-              "a row pitch is at least a row, a slice pitch at least its rows and a multiple of them");
+    call.Fail(
+        CL_INVALID_VALUE,
+        "expected a row pitch of at least one row, and a slice pitch that is a multiple of it and at least all rows");
     return 0;
   }
   overflow = overflow || AddOverflows(origin[0], region[0], &x) || AddOverflows(origin[1], region[1], &y) ||
              AddOverflows(origin[2], region[2], &z) || StepsOverflow(z, slice, y, row, x, &end) ||
              StepsOverflow(z - 1, slice, y - 1, row, x, &end);
-  if (overflow) call.Fail(CL_INVALID_VALUE, "the region lies beyond any memory");
+  if (overflow) call.Fail(CL_INVALID_VALUE, "the region exceeds the address space");
   return end;
 }
 
@@ -208,12 +210,12 @@ size_t HostBytes(Call& call, const Extent& image, const Triple& region, size_t r
   bool overflow = MultiplyOverflows(row, region[1], &rows);
   size_t slice = slice_pitch && region[2] > 1 ? slice_pitch : rows;
   if (row < width || (!overflow && slice < rows)) {
-    call.Fail(CL_INVALID_VALUE, "a row pitch is at least a row, a slice pitch at least its rows");
+    call.Fail(CL_INVALID_VALUE, "expected a row pitch of at least one row, and a slice pitch of at least all rows");
     return 0;
   }
   overflow = overflow || StepsOverflow(region[2], std::max(slice, slice_pitch), region[1], row, width, &end) ||
              StepsOverflow(region[2] - 1, slice, region[1] - 1, row, width, &end);
-  if (overflow) call.Fail(CL_INVALID_VALUE, "the region lies beyond any memory");
+  if (overflow) call.Fail(CL_INVALID_VALUE, "the region exceeds the address space");
   return end;
 }
 

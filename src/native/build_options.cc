@@ -61,16 +61,15 @@ bool TakesNextWord(const std::string& option) {
 
 /** Returns the problem with the value of an option; empty for none. */
 std::string ProblemOfValue(const std::string& option, const std::string& value) {
-  if (value.empty() || value[0] == '-' || value[0] == '@') return "option " + option + " is followed by no value";
-  if (option == "-x" && value != "spir") return "option -x is followed by something else than spir";
+  if (value.empty() || value[0] == '-' || value[0] == '@') return "option " + option + " has no value";
+  if (option == "-x" && value != "spir") return "expected spir for option -x but got " + value;
   return {};
 }
 
 std::string ProblemOf(const std::vector<std::string>& words) {
   for (size_t i = 0; i < words.size(); i++) {
     const std::string& word = words[i];
-    if (word.size() < 2 || word[0] != '-')
-      return "'" + word + "' is no option, nor the value of one that takes the next word";
+    if (word.size() < 2 || word[0] != '-') return "'" + word + "' is neither an option nor the value of one";
     if (!TakesNextWord(word)) continue;
     std::string problem = ProblemOfValue(word, ++i < words.size() ? words[i] : std::string());
     if (!problem.empty()) return problem;
@@ -85,13 +84,13 @@ std::string ReadBuildOptions(Call& call, int i, const Object* of, cl_int code) {
   if (!call.ok()) return {};
   std::vector<std::string> words;
   if (!SplitAsShells(&options, &words)) {
-    call.Fail(code, "a quote has no end");
+    call.Fail(code, "a quote is not closed");
     return {};
   }
   std::string problem = ProblemOf(words);
   if (problem.empty() && of->platform->cuts_at_quotes) {
     problem = ProblemOf(SplitAtQuotes(options));
-    if (!problem.empty()) problem += ": this driver takes quotes around whole options only";
+    if (!problem.empty()) problem += ": this driver supports quotes only around whole options";
   }
   if (!problem.empty()) call.Fail(code, problem);
   return options;

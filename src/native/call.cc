@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "info.h"
+#include "thread_pool.h"
 #include "v8_versions.h"
 
 namespace clsort {
@@ -14,6 +15,16 @@ namespace {
 constexpr uint32_t kMaxElements = 1 << 20;
 
 std::string Ordinal(int i) { return "argument " + std::to_string(i + 1); }
+
+/** Describes a value for an error message. Runs no JavaScript. */
+std::string Describe(v8::Local<v8::Value> value) {
+  if (value->IsString()) return "a string";
+  if (value->IsSymbol()) return "a symbol";
+  if (value->IsFunction()) return "a function";
+  if (value->IsArray()) return "an array of " + std::to_string(value.As<v8::Array>()->Length()) + " elements";
+  if (value->IsObject()) return "an object";
+  return *Nan::Utf8String(value);
+}
 
 std::string VersionText(unsigned version) {
   return std::to_string(version / 100) + "." + std::to_string(version / 10 % 10);
@@ -67,6 +78,15 @@ bool Call::Fail(cl_int status, const std::string& reason, const std::string& log
   return false;
 }
 
+bool Call::FailExpected(cl_int status, const std::string& expected, const std::string& got) {
+  std::string ordinal = subject_ || argument_ < 0 ? "" : Ordinal(argument_) + ": ";
+  return Fail(status, ordinal + "expected " + expected + " but got " + got);
+}
+
+bool Call::FailValue(cl_int status, const std::string& expected, v8::Local<v8::Value> value) {
+  return !failed_ && FailExpected(status, expected, Describe(value));
+}
+
 bool Call::FailVersion(unsigned have, unsigned need) {
   return Fail(kUnsupported, "it needs OpenCL " + VersionText(need) + "; the platform has OpenCL " + VersionText(have));
 }
@@ -97,7 +117,7 @@ void Call::HandOut(Object& object, cl_int status) {
   std::string name = NameOf(object.kind), other = NameOf((fits_platform ? first_of_context_ : first_object_)->kind);
   Fail(device ? CL_INVALID_DEVICE : CL_INVALID_CONTEXT,
        !fits_platform ? "the " + name + " is of another platform than the " + other
-       : device       ? "the Device is not in the context: expected one of the devices that the context was made for"
+       : device       ? "the Device is not in the context: use one of the devices that the context was created for"
                       : "the " + name + " is of another context than the " + other);
 }
 
@@ -135,11 +155,14 @@ std::shared_ptr<Object> Call::Handle(v8::Local<v8::Value> value, Kind kind, cl_i
     return failed_ ? nullptr : object;
   }
   if (object && object->raw) {
-    Fail(status, "the ArrayBuffer that it lives in was detached");
+    Fail(status, std::string("the ArrayBuffer that contains the ") + NameOf(kind) + " was detached");
     return nullptr;
   }
-  Fail(status, object ? std::string("the ") + NameOf(kind) + " was released"
-                      : std::string("expected a handle of kind ") + NameOf(kind));
+  if (object) {
+    Fail(status, std::string("the ") + NameOf(kind) + " was released");
+  } else {
+    FailValue(status, std::string("a handle of kind ") + NameOf(kind), value);
+  }
   return nullptr;
 }
 
@@ -159,7 +182,8 @@ Retained Call::Hold(const Object& object) {
 std::vector<std::shared_ptr<Object>> Call::Handles(int i, Kind kind, cl_int status) {
   std::vector<std::shared_ptr<Object>> objects;
   if (failed_ || !Has(i)) return objects;
-  for (auto element : Elements(i, status)) objects.push_back(Handle(element, kind, InvalidStatus(kind)));
+  ArgumentScope scope(this, i);
+  for (auto element : Elements(info_[i], status)) objects.push_back(Handle(element, kind, InvalidStatus(kind)));
   if (failed_) objects.clear();
   return objects;
 }
@@ -180,8 +204,14 @@ uint64_t Call::Unsigned(v8::Local<v8::Value> value, cl_int status, uint64_t max)
     uint64_t number = value.As<v8::BigInt>()->Uint64Value(&lossless);
     if (lossless && number <= max) return number;
   }
-  Fail(status, "expected a whole number from 0 to " + std::to_string(max));
+  FailValue(status, "a whole number from 0 to " + std::to_string(max), value);
   return 0;
+}
+
+unsigned Call::Threads(int i) {
+  auto threads = static_cast<unsigned>(Unsigned(i, CL_INVALID_VALUE, kMaxPoolThreads));
+  if (threads == 0) FailArgument(i, CL_INVALID_VALUE, "at least one thread");
+  return threads;
 }
 
 int64_t Call::Signed(v8::Local<v8::Value> value, cl_int status) {
@@ -197,46 +227,45 @@ int64_t Call::Signed(v8::Local<v8::Value> value, cl_int status) {
     int64_t number = value.As<v8::BigInt>()->Int64Value(&lossless);
     if (lossless) return number;
   }
-  Fail(status, "expected a whole number");
+  FailValue(status, "a whole number", value);
   return 0;
 }
 
 std::string Call::Text(v8::Local<v8::Value> value, cl_int status) {
   if (failed_) return {};
   if (!value->IsString()) {
-    Fail(status, "expected a string");
+    FailValue(status, "a string", value);
     return {};
   }
   Nan::Utf8String text(value);
   std::string read(*text, text.length());
   // Drivers would silently use only the text before the NUL.
-  if (read.find('\0') != std::string::npos) Fail(status, "expected a string without NUL characters");
+  if (read.find('\0') != std::string::npos) FailExpected(status, "a string without NUL characters", "a NUL");
   return read;
 }
 
 cl_bitfield Call::Bits(int i) {
   if (i < info_.Length() && info_[i]->IsUndefined()) {
-    Fail(CL_INVALID_VALUE, Ordinal(i) + ": expected flags but got undefined, as for a constant whose name is misspelt");
+    FailArgument(i, CL_INVALID_VALUE, "flags", "undefined, as for a misspelt name of a constant");
   }
-  return Has(i) ? Unsigned(info_[i], CL_INVALID_VALUE) : 0;
+  return Has(i) ? Unsigned(i, CL_INVALID_VALUE) : 0;
 }
 
 cl_int Call::Int(v8::Local<v8::Value> value, cl_int status) {
   int64_t number = Signed(value, status);
-  if (number != static_cast<cl_int>(number)) Fail(status, "expected a whole number of 32 bits");
+  if (number != static_cast<cl_int>(number)) FailValue(status, "a whole number of 32 bits", value);
   return static_cast<cl_int>(number);
 }
 
-v8::Local<v8::Array> Call::Array(v8::Local<v8::Value> value, cl_int status, const std::string& what) {
+v8::Local<v8::Array> Call::Array(v8::Local<v8::Value> value, cl_int status) {
   if (failed_) return {};
   if (!value->IsArray()) {
-    Fail(status, what + ": expected an array");
+    FailValue(status, "an array", value);
     return {};
   }
   auto array = value.As<v8::Array>();
   if (array->Length() > kMaxElements) {
-    Fail(status, what + ": expected at most " + std::to_string(kMaxElements) + " elements, got " +
-                     std::to_string(array->Length()));
+    FailValue(status, "at most " + std::to_string(kMaxElements) + " elements", value);
     return {};
   }
   return array;
@@ -248,8 +277,8 @@ bool Call::Element(v8::Local<v8::Array> array, uint32_t k, v8::Local<v8::Value>*
   return !failed_;
 }
 
-std::vector<v8::Local<v8::Value>> Call::Elements(v8::Local<v8::Value> value, cl_int status, const std::string& what) {
-  auto array = Array(value, status, what);
+std::vector<v8::Local<v8::Value>> Call::Elements(v8::Local<v8::Value> value, cl_int status) {
+  auto array = Array(value, status);
   std::vector<v8::Local<v8::Value>> elements(failed_ ? 0 : array->Length());
   for (uint32_t k = 0; k < elements.size(); k++) {
     if (!Element(array, k, &elements[k])) return {};
@@ -258,16 +287,17 @@ std::vector<v8::Local<v8::Value>> Call::Elements(v8::Local<v8::Value> value, cl_
 }
 
 std::vector<v8::Local<v8::Value>> Call::Elements(int i, cl_int status) {
-  return Elements(info_[i], status, Ordinal(i));
+  ArgumentScope scope(this, i);
+  return Elements(info_[i], status);
 }
 
 std::vector<size_t> Call::Sizes(int i, size_t length, cl_int status) {
   std::vector<size_t> sizes;
   if (failed_ || !Has(i)) return sizes;
-  auto elements = Elements(i, status);
+  ArgumentScope scope(this, i);
+  auto elements = Elements(info_[i], status);
   if (!failed_ && elements.size() != length) {
-    Fail(status,
-         Ordinal(i) + ": expected " + std::to_string(length) + " numbers, got " + std::to_string(elements.size()));
+    FailExpected(status, std::to_string(length) + " numbers", std::to_string(elements.size()));
   }
   for (auto element : elements) sizes.push_back(Unsigned(element, status, SIZE_MAX));
   if (failed_) sizes.clear();
@@ -279,11 +309,12 @@ WorkSize Call::Work(int i, cl_uint dimensions, cl_int status) {
   if (failed_ || !Has(i)) return work;
   work.given = true;
   bool alone = info_[i]->IsNumber();
-  auto array = alone ? v8::Local<v8::Array>() : Array(info_[i], status, Ordinal(i));
+  ArgumentScope scope(this, i);
+  auto array = alone ? v8::Local<v8::Array>() : Array(info_[i], status);
   if (failed_) return work;
   uint32_t length = alone ? 1 : array->Length();
   if (length != dimensions) {
-    Fail(status, Ordinal(i) + ": expected " + std::to_string(dimensions) + " numbers, got " + std::to_string(length));
+    FailExpected(status, std::to_string(dimensions) + " numbers", std::to_string(length));
     return work;
   }
   if (alone) {
@@ -298,7 +329,7 @@ WorkSize Call::Work(int i, cl_uint dimensions, cl_int status) {
 }
 
 std::vector<size_t> Call::Origin(int i, cl_int status) {
-  if (!failed_ && !Has(i)) Fail(status, Ordinal(i) + ": expected 3 numbers");
+  if (!failed_ && !Has(i)) FailArgument(i, status, "3 numbers");
   auto sizes = Sizes(i, 3, status);
   sizes.resize(3);  // so that callers may pass data() before they check ok()
   return sizes;
@@ -316,10 +347,9 @@ HostMemory Call::Memory(v8::Local<v8::Value> value, size_t bytes, cl_int status)
   HostMemory memory;
   if (failed_) return memory;
   if (!HostMemory::Of(value, &memory)) {
-    Fail(status, "expected a Buffer, a typed array, a DataView or an ArrayBuffer");
+    FailValue(status, "a Buffer, a typed array, a DataView or an ArrayBuffer", value);
   } else if (memory.bytes < bytes) {
-    Fail(status,
-         "the host memory has " + std::to_string(memory.bytes) + " bytes, the call uses " + std::to_string(bytes));
+    FailExpected(status, "at least " + std::to_string(bytes) + " bytes", std::to_string(memory.bytes) + " bytes");
   }
   if (failed_) return {};
   environment_->mappings().Claim(&memory);
@@ -333,7 +363,7 @@ HostMemory Call::Memory(v8::Local<v8::Value> value, size_t bytes, cl_int status)
 HostMemory Call::LastingMemory(v8::Local<v8::Value> value, size_t bytes, cl_int status) {
   HostMemory memory = Memory(value, bytes, status);
   if (memory.resizable) {
-    Fail(status, "a resizable ArrayBuffer could lose its memory while the device uses it");
+    FailExpected(status, "an ArrayBuffer of fixed length", "a resizable one");
   }
   return memory;
 }
@@ -341,7 +371,8 @@ HostMemory Call::LastingMemory(v8::Local<v8::Value> value, size_t bytes, cl_int 
 WaitList Call::Events(int i) {
   WaitList list;
   if (failed_ || !Has(i)) return list;
-  for (auto element : Elements(i, CL_INVALID_EVENT_WAIT_LIST)) {
+  ArgumentScope scope(this, i);
+  for (auto element : Elements(info_[i], CL_INVALID_EVENT_WAIT_LIST)) {
     auto event = Handle(element, Kind::kEvent, CL_INVALID_EVENT_WAIT_LIST);
     if (!event) continue;
     list.events.push_back(event->As<cl_event>());
@@ -355,7 +386,7 @@ WaitList Call::Events(int i) {
     AskState(event, &state);
     if (state >= CL_COMPLETE) continue;
     Fail(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
-         Ordinal(i) + ": an event has failed with " + std::to_string(state));
+         Ordinal(i) + ": an event failed with status " + std::to_string(state));
     break;
   }
   return list;
@@ -364,7 +395,8 @@ WaitList Call::Events(int i) {
 std::vector<uint64_t> Call::RawProperties(int i, cl_int status) {
   std::vector<uint64_t> list;
   if (failed_ || !Has(i)) return list;
-  for (auto element : Elements(i, status)) {
+  ArgumentScope scope(this, i);
+  for (auto element : Elements(info_[i], status)) {
     if (failed_) break;
     if (element->IsBoolean()) {
       list.push_back(element->IsTrue() ? CL_TRUE : CL_FALSE);
@@ -377,7 +409,7 @@ std::vector<uint64_t> Call::RawProperties(int i, cl_int status) {
       if (object) {
         list.push_back(reinterpret_cast<uintptr_t>(object->raw));
       } else {
-        Fail(status, Ordinal(i) + ": expected numbers and handles");
+        FailValue(status, "numbers and handles", element);
       }
     } else {
       list.push_back(static_cast<uint64_t>(Signed(element, status)));
@@ -391,7 +423,7 @@ std::vector<uint64_t> Call::RawProperties(int i, cl_int status) {
 v8::Local<v8::Function> Call::Callable(int i) {
   if (failed_ || !Has(i)) return {};
   if (!info_[i]->IsFunction()) {
-    Fail(CL_INVALID_VALUE, Ordinal(i) + ": expected a function");
+    FailArgument(i, CL_INVALID_VALUE, "a function");
     return {};
   }
   ran_javascript_ = true;  // hooks of async_hooks

@@ -59,7 +59,7 @@ class Call {
   bool Loaded(const Function<Pointer>& function) {
     if (!ok()) return false;
     if (!OpenLoader().loaded) return Fail(kNoLoader, OpenLoader().problem);
-    if (!function.pointer) return Fail(kUnsupported, "the OpenCL loader lacks it");
+    if (!function.pointer) return Fail(kUnsupported, "the OpenCL loader does not have it");
     return true;
   }
   /** Returns whether the loader and the platform have the function; throws otherwise. */
@@ -67,11 +67,14 @@ class Call {
   bool Supported(const Function<Pointer>& function, const Platform* platform) {
     if (!Loaded(function)) return false;
     if (platform->version < function.since) return FailVersion(platform->version, function.since);
-    return DriverHas(*platform, function.slot) || Fail(kUnsupported, "the driver lacks it");
+    return DriverHas(*platform, function.slot) || Fail(kUnsupported, "the driver does not have it");
   }
 
   // Readers. `status` is the code of the error for an invalid value.
-  std::shared_ptr<Object> Handle(int i, Kind kind) { return Handle(info_[i], kind, InvalidStatus(kind)); }
+  std::shared_ptr<Object> Handle(int i, Kind kind) {
+    ArgumentScope scope(this, i);
+    return Handle(info_[i], kind, InvalidStatus(kind));
+  }
   std::shared_ptr<Object> Handle(v8::Local<v8::Value> value, Kind kind, cl_int status);
   /** Like `Handle`, for frequent calls; the argument keeps the object alive during the call. */
   Object* Borrow(int i, Kind kind);
@@ -81,10 +84,16 @@ class Call {
   std::vector<std::shared_ptr<Object>> Handles(int i, Kind kind, cl_int status);
   /** Reads an integer from 0 to 2^64 - 1: a safe integer or a bigint. */
   uint64_t Unsigned(v8::Local<v8::Value> value, cl_int status, uint64_t max = UINT64_MAX);
-  size_t Size(int i, cl_int status = CL_INVALID_VALUE) { return Unsigned(info_[i], status, SIZE_MAX); }
-  cl_uint Uint(int i, cl_int status = CL_INVALID_VALUE) {
-    return static_cast<cl_uint>(Unsigned(info_[i], status, UINT32_MAX));
+  uint64_t Unsigned(int i, cl_int status, uint64_t max = UINT64_MAX) {
+    ArgumentScope scope(this, i);
+    return Unsigned(info_[i], status, max);
   }
+  size_t Size(int i, cl_int status = CL_INVALID_VALUE) { return Unsigned(i, status, SIZE_MAX); }
+  cl_uint Uint(int i, cl_int status = CL_INVALID_VALUE) {
+    return static_cast<cl_uint>(Unsigned(i, status, UINT32_MAX));
+  }
+  /** Reads a number of threads, which is at least 1. */
+  unsigned Threads(int i);
   /** Like `Size`, but 0 for undefined and null. */
   size_t SizeOr0(int i) { return Has(i) ? Size(i) : 0; }
   /** Reads flags like `Unsigned`; 0 for null or an omitted argument. */
@@ -92,12 +101,19 @@ class Call {
   /** Reads an integer that may be negative. */
   int64_t Signed(v8::Local<v8::Value> value, cl_int status);
   bool Bool(int i) const { return info_[i]->BooleanValue(environment_->isolate()); }
-  std::string Text(int i, cl_int status = CL_INVALID_VALUE) { return Text(info_[i], status); }
+  std::string Text(int i, cl_int status = CL_INVALID_VALUE) {
+    ArgumentScope scope(this, i);
+    return Text(info_[i], status);
+  }
   std::string Text(v8::Local<v8::Value> value, cl_int status);
   /** Reads a 32-bit integer that may be negative. */
   cl_int Int(v8::Local<v8::Value> value, cl_int status);
-  /** Returns the elements of an array, which are all read before any is converted. `what` names the array in errors. */
-  std::vector<v8::Local<v8::Value>> Elements(v8::Local<v8::Value> value, cl_int status, const std::string& what);
+  cl_int Int(int i) {
+    ArgumentScope scope(this, i);
+    return Int(info_[i], CL_INVALID_VALUE);
+  }
+  /** Returns the elements of an array, which are all read before any is converted. */
+  std::vector<v8::Local<v8::Value>> Elements(v8::Local<v8::Value> value, cl_int status);
   /** Returns the elements of a required argument. */
   std::vector<v8::Local<v8::Value>> Elements(int i, cl_int status = CL_INVALID_VALUE);
   /** Reads `length` sizes; an empty vector for undefined and null. */
@@ -110,10 +126,14 @@ class Call {
   v8::Local<v8::Value> Property(v8::Local<v8::Object> object, const char* name);
   /** Reads host memory of at least `bytes` bytes; throws `status` otherwise. */
   HostMemory Memory(v8::Local<v8::Value> value, size_t bytes, cl_int status);
-  HostMemory Memory(int i, size_t bytes, cl_int status = CL_INVALID_VALUE) { return Memory(info_[i], bytes, status); }
+  HostMemory Memory(int i, size_t bytes, cl_int status = CL_INVALID_VALUE) {
+    ArgumentScope scope(this, i);
+    return Memory(info_[i], bytes, status);
+  }
   /** Like `Memory`, for memory that is used after the call has returned. */
   HostMemory LastingMemory(v8::Local<v8::Value> value, size_t bytes, cl_int status);
   HostMemory LastingMemory(int i, size_t bytes, cl_int status = CL_INVALID_VALUE) {
+    ArgumentScope scope(this, i);
     return LastingMemory(info_[i], bytes, status);
   }
   WaitList Events(int i);
@@ -134,6 +154,18 @@ class Call {
 
   /** Throws and returns false. `reason` describes the invalid argument. */
   bool Fail(cl_int status, const std::string& reason = {}, const std::string& log = {});
+  /** Throws `expected EXPECTED but got GOT`, with the ordinal of the argument that is being read; returns false. */
+  bool FailExpected(cl_int status, const std::string& expected, const std::string& got);
+  /** Like `FailExpected`, with a description of the value. */
+  bool FailValue(cl_int status, const std::string& expected, v8::Local<v8::Value> value);
+  bool FailArgument(int i, cl_int status, const std::string& expected) {
+    ArgumentScope scope(this, i);
+    return FailValue(status, expected, info_[i]);
+  }
+  bool FailArgument(int i, cl_int status, const std::string& expected, const std::string& got) {
+    ArgumentScope scope(this, i);
+    return FailExpected(status, expected, got);
+  }
   /** Throws unless the status is CL_SUCCESS. */
   bool Check(cl_int status, const std::string& log = {}) { return status == CL_SUCCESS ? ok() : Fail(status, {}, log); }
   /**
@@ -165,9 +197,20 @@ class Call {
 
  private:
   bool FailVersion(unsigned have, unsigned need);
+  /** Adds the ordinal of an argument to error messages while it is being read. */
+  class ArgumentScope {
+   public:
+    ArgumentScope(Call* call, int i) : call_(call) { call->argument_ = i; }
+    ~ArgumentScope() { call_->argument_ = -1; }
+    ArgumentScope(const ArgumentScope&) = delete;
+
+   private:
+    Call* call_;
+  };
+
   std::vector<uint64_t> RawProperties(int i, cl_int status);
   /** Returns the value as an array; throws if it is not one. */
-  v8::Local<v8::Array> Array(v8::Local<v8::Value> value, cl_int status, const std::string& what);
+  v8::Local<v8::Array> Array(v8::Local<v8::Value> value, cl_int status);
   bool Element(v8::Local<v8::Array> array, uint32_t k, v8::Local<v8::Value>* element);
   /** Registers an object that the driver will use. Most drivers crash if a call mixes two platforms or contexts. */
   void HandOut(Object& object, cl_int status);
@@ -185,6 +228,8 @@ class Call {
   Object* first_object_ = nullptr;
   /** First object that belongs to a context. */
   Object* first_of_context_ = nullptr;
+  /** Index of the argument that is being read; -1 for none. */
+  int argument_ = -1;
   const char* subject_ = nullptr;
   size_t number_ = 0;
   bool failed_ = false;
@@ -211,7 +256,7 @@ class Exports {
   void Set(const char* name) {
     Set(name, [](const v8::FunctionCallbackInfo<v8::Value>& info) {
       Nan::FunctionCallbackInfo<v8::Value> own(info, info.Data());
-      if (EnvironmentOf(own)->closed()) return Nan::ThrowError("OpenCL is closed: the process ends");
+      if (EnvironmentOf(own)->closed()) return Nan::ThrowError("cannot call OpenCL: the process is exiting");
       function(own);
     });
   }

@@ -62,7 +62,7 @@ NAN_METHOD(ChecksumAsync) {
   Call call(info, "checksumAsync");
   HostMemory host = call.LastingMemory(0, 0);
   HostMemory sum = call.LastingMemory(1, sizeof(uint64_t));
-  auto threads = static_cast<unsigned>(call.Unsigned(call[2], CL_INVALID_VALUE, kMaxPoolThreads));
+  auto threads = static_cast<unsigned>(call.Unsigned(2, CL_INVALID_VALUE, kMaxPoolThreads));
   if (call.ok()) StartPromise(call, std::make_unique<ChecksumJob>(call.environment(), host, sum, threads), nullptr);
 }
 

@@ -39,7 +39,7 @@ struct Recording {
   const ExtensionFunctions* functions = nullptr;
   CommandBufferHandle buffer = nullptr;
   /** The queue comes first. The last execution may end on any thread, so nothing here may own an `Object`. */
-  std::vector<Retained> kept;
+  std::vector<Retained> retained;
   /** Shared virtual memory of kernel arguments, which must still be allocated when the commands execute. */
   std::vector<const void*> svm;
   std::vector<SyncPoint> sync_points;
@@ -57,7 +57,7 @@ NAN_METHOD(CreateCommandBufferKHR) {
   auto queues = call.Handles(0, Kind::kCommandQueue, CL_INVALID_VALUE);
   auto properties = call.Properties<cl_ulong>(1, CL_INVALID_VALUE);
   if (!call.ok()) return;
-  if (queues.size() != 1) return (void)call.Fail(CL_INVALID_VALUE, "argument 1: expected an array of one queue");
+  if (queues.size() != 1) return (void)call.FailArgument(0, CL_INVALID_VALUE, "an array of one queue");
   auto& queue = queues[0];
   cl_device_id device = nullptr;
   auto raw = queue->As<cl_command_queue>();
@@ -67,7 +67,7 @@ NAN_METHOD(CreateCommandBufferKHR) {
   }
   auto recording = std::make_unique<Recording>();
   recording->functions = &ExtensionsOf(*queue->platform);
-  recording->kept.push_back(call.Hold(*queue));
+  recording->retained.push_back(call.Hold(*queue));
   if (!call.ok()) return;
   cl_int status = CL_SUCCESS;
   // PoCL 6 rejects a list that contains only the terminating 0.
@@ -94,7 +94,7 @@ NAN_METHOD(FinalizeCommandBufferKHR) {
   auto handle = call.Handle(0, Kind::kCommandBuffer);
   if (!call.ok()) return;
   Recording& recording = *RecordingOf(*handle);
-  if (recording.finalized) return (void)call.Fail(CL_INVALID_OPERATION, "the command buffer is finalized already");
+  if (recording.finalized) return (void)call.Fail(CL_INVALID_OPERATION, "the command buffer is already finalized");
   if (!call.Check(recording.functions->clFinalizeCommandBufferKHR(recording.buffer))) return;
   recording.finalized = true;
   call.ReturnSuccess();
@@ -119,12 +119,13 @@ class Command {
     Recording& recording = *RecordingOf(*handle_);
     if (recording.finalized) return call_.Fail(CL_INVALID_OPERATION, "the command buffer is finalized");
     if (queue_ && queue_->raw != handle_->recorded_on->raw && queue_->raw) {
-      return call_.Fail(CL_INVALID_COMMAND_QUEUE, "argument 2: expected the queue of the command buffer, or null");
+      return call_.FailArgument(1, CL_INVALID_COMMAND_QUEUE, "null or the queue of the command buffer",
+                                "another queue");
     }
     for (SyncPoint wait : waits_) {
       bool known = false;
       for (SyncPoint point : recording.sync_points) known = known || point == wait;
-      if (!known) return call_.Fail(kInvalidSyncPoints, "expected sync points of this command buffer");
+      if (!known) return call_.Fail(kInvalidSyncPoints, "expected sync points of this command buffer but got others");
     }
     return true;
   }
@@ -132,7 +133,7 @@ class Command {
   /** Retains an object for the recording. */
   bool Keep(const Object& object) {
     Retained held = call_.Hold(object);
-    if (held) kept_.push_back(std::move(held));
+    if (held) retained_.push_back(std::move(held));
     return call_.ok();
   }
   /**
@@ -147,7 +148,7 @@ class Command {
     }
     cl_int status = CL_SUCCESS;
     cl_kernel copy = clone(kernel.As<cl_kernel>(), &status);
-    if (call_.Check(status)) kept_.emplace_back(Kind::kKernel, platform, copy);
+    if (call_.Check(status)) retained_.emplace_back(Kind::kKernel, platform, copy);
     return copy;
   }
   void KeepSvm(const void* memory) { svm_.push_back(memory); }
@@ -162,7 +163,7 @@ class Command {
         (recording.functions->*function)(recording.buffer, nullptr, arguments..., static_cast<cl_uint>(waits_.size()),
                                          waits_.empty() ? nullptr : waits_.data(), &point, nullptr);
     if (!call_.Check(status)) return;
-    for (Retained& held : kept_) recording.kept.push_back(std::move(held));
+    for (Retained& held : retained_) recording.retained.push_back(std::move(held));
     recording.svm.insert(recording.svm.end(), svm_.begin(), svm_.end());
     recording.sync_points.push_back(point);
     call_.Return(Nan::New(point));
@@ -174,7 +175,7 @@ class Command {
   Call& call_;
   std::shared_ptr<Object> handle_, queue_;
   std::vector<SyncPoint> waits_;
-  std::vector<Retained> kept_;
+  std::vector<Retained> retained_;
   std::vector<const void*> svm_;
 };
 
@@ -323,7 +324,7 @@ NAN_METHOD(CommandNDRangeKernelKHR) {
   auto kernel = call.Handle(3, Kind::kKernel);
   cl_uint dimensions = call.Uint(4, CL_INVALID_WORK_DIMENSION);
   if (call.ok() && (dimensions < 1 || dimensions > 3)) {
-    call.Fail(CL_INVALID_WORK_DIMENSION, "expected 1, 2 or 3 dimensions");
+    call.FailArgument(4, CL_INVALID_WORK_DIMENSION, "1, 2 or 3 dimensions");
   }
   WorkSize offset = call.Work(5, dimensions, CL_INVALID_GLOBAL_OFFSET);
   WorkSize global = call.Work(6, dimensions, CL_INVALID_GLOBAL_WORK_SIZE);
@@ -332,17 +333,17 @@ NAN_METHOD(CommandNDRangeKernelKHR) {
       !CheckRecordable(call, *kernel)) {
     return;
   }
-  if (!global.given) return (void)call.Fail(CL_INVALID_GLOBAL_WORK_SIZE, "argument 7: expected sizes");
+  if (!global.given) return (void)call.FailArgument(6, CL_INVALID_GLOBAL_WORK_SIZE, "sizes");
   if (!CheckLaunch(call, command.queue(), *kernel, dimensions, offset.data(), global.data(), local.data())) return;
-  cl_kernel kept = command.KeepKernel(*kernel);
-  if (!kept) return;
+  cl_kernel copy = command.KeepKernel(*kernel);
+  if (!copy) return;
   for (const KernelArgument& argument : kernel->arguments) {
     if (argument.object && !command.Keep(*argument.object)) return;
     if (argument.svm) command.KeepSvm(argument.svm);
   }
   for (const void* memory : kernel->indirect_svm) command.KeepSvm(memory);
   const cl_ulong* list = properties.empty() ? nullptr : properties.data();
-  command.Record(&ExtensionFunctions::clCommandNDRangeKernelKHR, list, kept, dimensions, offset.data(), global.data(),
+  command.Record(&ExtensionFunctions::clCommandNDRangeKernelKHR, list, copy, dimensions, offset.data(), global.data(),
                  local.data());
 }
 
@@ -355,7 +356,7 @@ NAN_METHOD(EnqueueCommandBufferKHR) {
   if (!call.ok()) return;
   Recording& recording = *RecordingOf(*handle);
   if (!recording.finalized) return (void)call.Fail(CL_INVALID_OPERATION, "the command buffer is not finalized");
-  if (queues.size() > 1) return (void)call.Fail(CL_INVALID_VALUE, "argument 1: expected one queue, or null");
+  if (queues.size() > 1) return (void)call.FailArgument(0, CL_INVALID_VALUE, "one queue, or null");
   for (const void* memory : recording.svm) {
     if (!call.environment().svm().Contains(memory)) {
       return (void)call.Fail(CL_INVALID_KERNEL_ARGS, "shared virtual memory of a recorded kernel was freed");
@@ -397,7 +398,7 @@ NAN_METHOD(GetCommandBufferInfoKHR) {
       call, name, kCommandBufferInfo,
       [&](size_t bytes, void* value, size_t* needed) {
         if (name == kQueues) {  // PoCL 3 returns invalid pointers
-          auto queue = recording.kept[0].As<cl_command_queue>();
+          auto queue = recording.retained[0].As<cl_command_queue>();
           if (needed) *needed = sizeof queue;
           if (value) std::memcpy(value, &queue, sizeof queue);
           return CL_SUCCESS;

@@ -109,7 +109,7 @@ std::vector<cl_context_properties> ReadProperties(Call& call, int i) {
     if (!call.Check(api.clGetPlatformIDs(count, ids.data(), nullptr))) break;
     auto id = reinterpret_cast<cl_platform_id>(properties[k + 1]);
     if (std::find(ids.begin(), ids.end(), id) == ids.end()) {
-      call.Fail(CL_INVALID_PLATFORM, "argument 1: expected a platform after CONTEXT_PLATFORM");
+      call.FailArgument(0, CL_INVALID_PLATFORM, "a platform after CONTEXT_PLATFORM", "another value");
     }
   }
   return properties;
@@ -118,11 +118,11 @@ std::vector<cl_context_properties> ReadProperties(Call& call, int i) {
 NAN_METHOD(CreateContext) {
   Call call(info, "clCreateContext");
   auto properties = ReadProperties(call, 0);
-  if (call.ok() && !call.Has(1)) return (void)call.Fail(CL_INVALID_VALUE, "argument 2: expected devices");
+  if (call.ok() && !call.Has(1)) return (void)call.FailArgument(1, CL_INVALID_VALUE, "devices");
   auto devices = call.Handles(1, Kind::kDevice, CL_INVALID_VALUE);
   auto function = call.Callable(2);
   if (!call.Loaded(api.clCreateContext)) return;
-  if (devices.empty()) return (void)call.Fail(CL_INVALID_VALUE, "argument 2: expected at least one device");
+  if (devices.empty()) return (void)call.FailArgument(1, CL_INVALID_VALUE, "at least one device");
   std::vector<cl_device_id> ids;
   for (auto& device : devices) ids.push_back(device->As<cl_device_id>());
   void* notify = MakeNotify(call, function, call[3]);
@@ -140,7 +140,7 @@ NAN_METHOD(CreateContextFromType) {
   if (call.ok() && call[1]->IsArray()) {  // several types in an array, as in node-opencl
     for (auto one : call.Elements(1)) type |= call.Unsigned(one, CL_INVALID_DEVICE_TYPE);
   } else {
-    type = call.Unsigned(call[1], CL_INVALID_DEVICE_TYPE);
+    type = call.Unsigned(1, CL_INVALID_DEVICE_TYPE);
   }
   auto function = call.Callable(2);
   if (!call.Loaded(api.clCreateContextFromType)) return;
@@ -185,7 +185,7 @@ NAN_METHOD(SetContextDestructorCallback) {
   auto context = call.Handle(0, Kind::kContext);
   auto function = call.Callable(1);
   if (!call.ok() || !call.Supported(api.clSetContextDestructorCallback, context->platform)) return;
-  if (function.IsEmpty()) return (void)call.Fail(CL_INVALID_VALUE, "argument 2: expected a function");
+  if (function.IsEmpty()) return (void)call.FailArgument(1, CL_INVALID_VALUE, "a function");
   OneShotCallback* one_shot = MakeOneShot(call, function, call[2]);
   cl_int status = api.clSetContextDestructorCallback(context->As<cl_context>(), OnContextDestroyed, one_shot);
   if (status != CL_SUCCESS) CancelOneShot(call.environment(), one_shot);

@@ -174,7 +174,7 @@ void CountSubDevice(Call& call, void (*count)(Call&, Kind)) {
   auto device = call.Handle(0, Kind::kDevice);
   if (!call.ok()) return;
   if (device->references == 0) {
-    call.Fail(CL_INVALID_DEVICE, "only sub-devices are retained and released");
+    call.Fail(CL_INVALID_DEVICE, "only sub-devices can be retained and released");
     return;
   }
   count(call, Kind::kDevice);

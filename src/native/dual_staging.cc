@@ -7,8 +7,7 @@ namespace clsort {
 bool ReadDualStaging(Call& call, const DualStagingArguments& arguments, DualStaging* made) {
   auto& [queues, buffers, rings, writes, offsets, bytes, piece, threads] = arguments;
   if (queues.size() != 2 || buffers.size() != 2 || rings.size() != 2)
-    return call.Fail(CL_INVALID_VALUE, "there are two queues, buffers and rings");
-  if (threads == 0) return call.Fail(CL_INVALID_VALUE, "expected at least one thread");
+    return call.Fail(CL_INVALID_VALUE, "expected two queues, buffers and rings but got other numbers");
   std::vector<RingArguments> read;
   for (size_t s = 0; s < 2; s++) {
     call.BeginOtherObjects();
@@ -20,9 +19,9 @@ bool ReadDualStaging(Call& call, const DualStagingArguments& arguments, DualStag
     if (!call.ok()) return false;
     if (size > 0 && !CheckRange(call, *buffer, offset, size)) return false;
     if (piece == 0 || piece > ring.bytes)
-      return call.Fail(CL_INVALID_VALUE, "expected pieces of 1 byte to those of either ring");
+      return call.Fail(CL_INVALID_VALUE, "expected pieces of at least 1 byte that fit both rings");
     if (CeilDivide(size, piece) > kMaxPieces)
-      return call.Fail(CL_INVALID_VALUE, "expected pieces so large that there are at most 2^20");
+      return call.Fail(CL_INVALID_VALUE, "expected at most 2^20 pieces: use larger ones");
     const Platform* platform = queue->platform;
     if (!made->platform || platform->single_threaded) made->platform = platform;
     read.push_back({writes[s], call.Hold(*queue), call.Hold(*buffer), platform, offset, size, ring, piece, threads});

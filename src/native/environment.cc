@@ -337,7 +337,7 @@ void Environment::BeginClose() {
   make_error.Reset();
   bind_callback.Reset();
   do_nothing.Reset();
-  foreign_.Reset();
+  external_array_buffers_.Reset();
   context_.Reset();
   waits_->Close();
   std::lock_guard<std::mutex> lock(guard_);

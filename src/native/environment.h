@@ -125,7 +125,7 @@ class Environment : public std::enable_shared_from_this<Environment> {
   ObjectRegistry& objects() { return objects_; }
   Waits& waits() { return *waits_; }
   InFlight& in_flight() { return in_flight_; }
-  ForeignMemory& foreign() { return foreign_; }
+  ExternalArrayBuffers& external_array_buffers() { return external_array_buffers_; }
   Mappings& mappings() { return mappings_; }
   SvmRegistry& svm() { return svm_; }
   /** Values of all calls in progress, the innermost last: the getter of an argument may make another call. */
@@ -216,7 +216,7 @@ class Environment : public std::enable_shared_from_this<Environment> {
   std::unordered_map<uint64_t, std::unique_ptr<Callback>> callbacks_;
   ObjectRegistry objects_;
   InFlight in_flight_;
-  ForeignMemory foreign_{*this};
+  ExternalArrayBuffers external_array_buffers_{*this};
   Mappings mappings_;
   SvmRegistry svm_{*this};
   std::vector<HandedOut> handed_out_;

@@ -22,10 +22,10 @@ const std::vector<InfoRow> kProfilingInfo = {
 
 NAN_METHOD(WaitForEvents) {
   Call call(info, "clWaitForEvents");
-  if (call.ok() && !call.Has(0)) call.Fail(CL_INVALID_VALUE, "argument 1: expected events");
+  if (call.ok() && !call.Has(0)) call.FailArgument(0, CL_INVALID_VALUE, "events");
   auto events = call.Handles(0, Kind::kEvent, CL_INVALID_VALUE);
   if (!call.ok()) return;
-  if (events.empty()) return (void)call.Fail(CL_INVALID_VALUE, "argument 1: expected at least one event");
+  if (events.empty()) return (void)call.FailArgument(0, CL_INVALID_VALUE, "at least one event");
   std::vector<cl_event> list;
   for (auto& event : events) list.push_back(event->As<cl_event>());
   if (call.CheckWait(call.Await(*events[0]->platform, list))) call.ReturnSuccess();
@@ -35,7 +35,7 @@ NAN_METHOD(WaitForEventsAsync) {
   Call call(info, "clWaitForEvents");
   auto events = call.Handles(0, Kind::kEvent, CL_INVALID_VALUE);
   if (!call.ok()) return;
-  if (events.empty()) return (void)call.Fail(CL_INVALID_VALUE, "argument 1: expected at least one event");
+  if (events.empty()) return (void)call.FailArgument(0, CL_INVALID_VALUE, "at least one event");
   std::vector<HeldEvent> held;
   for (auto& event : events) held.push_back(HoldEvent(call, *event));
   if (call.ok()) ReturnWait(call, "clWaitForEvents", std::move(held), events[0]->platform);
@@ -97,12 +97,13 @@ NAN_METHOD(CreateUserEvent) {
 NAN_METHOD(SetUserEventStatus) {
   Call call(info, "clSetUserEventStatus");
   auto event = call.Handle(0, Kind::kEvent);
-  cl_int status = call.Int(call[1], CL_INVALID_VALUE);
+  cl_int status = call.Int(1);
   if (!call.ok() || !call.Supported(api.clSetUserEventStatus, event->platform)) return;
   if (status < CL_COMPLETE && event->open_user_event && !user_events.MayFail(event->As<cl_event>())) {
-    return (void)call.Fail(CL_INVALID_OPERATION,
-                           "a command buffer of the context may wait for it, and some drivers crash when that fails: "
-                           "complete the event, or fail it when the command buffer has been executed");
+    return (void)call.Fail(
+        CL_INVALID_OPERATION,
+        "a command buffer of the context may wait for the event, and some drivers crash when it fails: "
+        "complete the event, or let it fail after the command buffer");
   }
   if (!call.Check(user_events.Settle(event->As<cl_event>(), status, event->platform->keeps_bare_waiters))) return;
   event->SetOpenUserEvent(false);
@@ -135,10 +136,10 @@ void CallBack(Environment& environment, uint64_t id, cl_event event, cl_int type
 NAN_METHOD(SetEventCallback) {
   Call call(info, "clSetEventCallback");
   auto event = call.Handle(0, Kind::kEvent);
-  cl_int type = call.Int(call[1], CL_INVALID_VALUE);
+  cl_int type = call.Int(1);
   auto function = call.Callable(2);
   if (!call.ok() || !call.Supported(api.clSetEventCallback, event->platform)) return;
-  if (function.IsEmpty()) return (void)call.Fail(CL_INVALID_VALUE, "argument 3: expected a function");
+  if (function.IsEmpty()) return (void)call.FailArgument(2, CL_INVALID_VALUE, "a function");
   auto wait = std::make_shared<Wait>();
   wait->events.push_back(HoldEvent(call, *event));
   if (!call.ok()) return;

@@ -66,18 +66,18 @@ uint32_t VersionOf(cl_device_id device, const char* extension) {
 
 /** Returns why the functions of an extension cannot be called for a device; empty if they can. */
 std::string ProblemOf(const Platform& platform, cl_device_id device, const char* extension) {
-  if (!DeviceHas(device, extension)) return std::string("the device lacks ") + extension;
+  if (!DeviceHas(device, extension)) return std::string("the device does not support ") + extension;
   if (uint32_t changed = ChangedIn(extension)) {
     uint32_t version = VersionOf(device, extension);
-    if (version == 0) return std::string("the device does not tell its version of ") + extension;
+    if (version == 0) return std::string("the device does not report its version of ") + extension;
     if (version >= changed) {
       return std::string("the device has version ") + VersionText(version) + " of " + extension +
-             ", whose functions have other arguments: expected one before " + VersionText(changed);
+             ", whose functions have other arguments: clsort needs a version before " + VersionText(changed);
     }
   }
   const ExtensionFunctions& functions = ExtensionsOf(platform);
 #define CLSORT_CHECK(of, function, ...) \
-  if (std::strcmp(#of, extension) == 0 && !functions.function) return "the driver lacks " #function;
+  if (std::strcmp(#of, extension) == 0 && !functions.function) return "the driver does not have " #function;
   CLSORT_EXTENSION_FUNCTIONS(CLSORT_CHECK)
 #undef CLSORT_CHECK
   return {};

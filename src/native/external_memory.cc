@@ -11,7 +11,7 @@ namespace {
 template <typename Function>
 void HandOver(Call& call, Function function) {
   auto queue = call.Handle(0, Kind::kCommandQueue);
-  if (call.ok() && !call.Has(1)) call.Fail(CL_INVALID_VALUE, "argument 2: expected memory objects");
+  if (call.ok() && !call.Has(1)) call.FailArgument(1, CL_INVALID_VALUE, "memory objects");
   auto objects = call.Handles(1, Kind::kMemObject, CL_INVALID_VALUE);
   WaitList waits = call.Events(2);
   bool wanted = call.Bool(3);
@@ -22,7 +22,7 @@ void HandOver(Call& call, Function function) {
       !CheckExtension(call, *queue->platform, device, "cl_khr_external_memory")) {
     return;
   }
-  if (objects.empty()) return (void)call.Fail(CL_INVALID_VALUE, "argument 2: expected at least one memory object");
+  if (objects.empty()) return (void)call.FailArgument(1, CL_INVALID_VALUE, "at least one memory object");
   std::vector<cl_mem> list;
   for (auto& object : objects) list.push_back(object->As<cl_mem>());
   cl_event event = nullptr;

@@ -238,16 +238,17 @@ class AllocateJob final : public PromiseJob {
 NAN_METHOD(AllocateFileAsync) {
   Call call(info, "allocateFileAsync");
 #if defined(_WIN32)
-  call.Fail(kUnsupported, "files that are allocated ahead are Linux's");
+  call.Fail(kUnsupported, "Windows does not support preallocated files");
 #else
-  cl_int fd = call.Int(call[0], CL_INVALID_VALUE);
-  auto position = call.Unsigned(call[1], CL_INVALID_VALUE, INT64_MAX);
+  cl_int fd = call.Int(0);
+  auto position = call.Unsigned(1, CL_INVALID_VALUE, INT64_MAX);
   size_t bytes = call.Size(2);
   HostMemory result = call.LastingMemory(3, sizeof(int64_t));
   if (!call.ok()) return;
-  if (bytes > INT64_MAX - position) return (void)call.Fail(CL_INVALID_VALUE, "argument 2: no file is as long as that");
+  if (bytes > INT64_MAX - position)
+    return (void)call.FailArgument(1, CL_INVALID_VALUE, "a range within the maximum size of a file");
   File file(fd);
-  if (!file.open()) return (void)call.Fail(CL_INVALID_VALUE, "argument 1: expected the descriptor of an open file");
+  if (!file.open()) return (void)call.FailArgument(0, CL_INVALID_VALUE, "the descriptor of an open file");
   auto job =
       std::make_unique<AllocateJob>(std::move(file), static_cast<off_t>(position), static_cast<off_t>(bytes), result);
   StartPromise(call, std::move(job), nullptr);
@@ -257,22 +258,23 @@ NAN_METHOD(AllocateFileAsync) {
 /** (queue, buffer, offset, fd, position, bytes, ring, piece, threads, hash or null, skipped, result) */
 void StartTransfer(Call& call, bool write) {
 #if defined(_WIN32)
-  call.Fail(kUnsupported, "files that threads read at positions of their own are POSIX's");
+  call.Fail(kUnsupported, "Windows does not support positioned reads");
 #else
-  cl_int fd = call.Int(call[3], CL_INVALID_VALUE);
-  auto position = call.Unsigned(call[4], CL_INVALID_VALUE, INT64_MAX);
+  cl_int fd = call.Int(3);
+  auto position = call.Unsigned(4, CL_INVALID_VALUE, INT64_MAX);
   size_t bytes = call.Size(5);
   HashContinuation hash{{}, call.Size(10)};
   if (call.Has(9)) hash.words = call.LastingMemory(9, sizeof(Hash));
   HostMemory result = call.LastingMemory(11, sizeof(FileTransferStatus));
   RingArguments arguments;
   if (!ReadRing(call, 6, write, bytes, &arguments)) return;
-  if (bytes > INT64_MAX - position) return (void)call.Fail(CL_INVALID_VALUE, "argument 5: no file is as long as that");
+  if (bytes > INT64_MAX - position)
+    return (void)call.FailArgument(4, CL_INVALID_VALUE, "a range within the maximum size of a file");
   if (reinterpret_cast<uintptr_t>(result.data) % alignof(FileTransferStatus) != 0) {
-    return (void)call.Fail(CL_INVALID_VALUE, "argument 12: expected seven words of 64 bits");
+    return (void)call.FailArgument(11, CL_INVALID_VALUE, "seven aligned words of 64 bits");
   }
   File file(fd);
-  if (!file.open()) return (void)call.Fail(CL_INVALID_VALUE, "argument 4: expected the descriptor of an open file");
+  if (!file.open()) return (void)call.FailArgument(3, CL_INVALID_VALUE, "the descriptor of an open file");
   const Platform* platform = arguments.platform;
   StartPromise(call,
                std::make_unique<FileTransfer>(call.environment(), std::move(arguments), std::move(file),

@@ -14,8 +14,10 @@ inline bool IsKeyWidth(size_t bytes) { return bytes == 1 || bytes == 2 || bytes 
 
 /** Throws unless the width is valid and divides the number of bytes. @return whether both hold */
 inline bool CheckKeys(Call& call, size_t bytes, size_t width) {
-  if (!IsKeyWidth(width)) return call.Fail(CL_INVALID_VALUE, "keys have 1, 2, 4 or 8 bytes");
-  return bytes % width == 0 || call.Fail(CL_INVALID_VALUE, "no whole number of keys");
+  if (!IsKeyWidth(width))
+    return call.Fail(CL_INVALID_VALUE, "expected keys of 1, 2, 4 or 8 bytes but got " + std::to_string(width));
+  return bytes % width == 0 ||
+         call.Fail(CL_INVALID_VALUE, "expected a whole number of keys but got " + std::to_string(bytes) + " bytes");
 }
 
 /** Calls `use(key)` with a zero of the unsigned type of the width, for code that is compiled for each width. */

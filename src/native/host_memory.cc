@@ -13,42 +13,42 @@ namespace {
 
 /** Object that is kept alive for a backing store or a command, which may end on any thread. */
 struct Lease {
-  std::shared_ptr<void> keeper;
+  std::shared_ptr<void> owner;
   std::shared_ptr<Mailbox> mailbox;
-  /** Thread on which the keeper may be released at once. */
+  /** Thread on which the owner may be released at once. */
   std::thread::id loop;
 };
 
-/** Keepers on their way to the event loops on which they may be released. */
+/** Owners on their way to the event loops on which they may be released. */
 class DeferredReleases {
  public:
-  using Keeper = std::shared_ptr<std::shared_ptr<void>>;
+  using Owner = std::shared_ptr<std::shared_ptr<void>>;
 
-  void Add(std::thread::id loop, const Keeper& keeper) {
+  void Add(std::thread::id loop, const Owner& owner) {
     std::lock_guard<std::mutex> lock(guard_);
-    keepers_.emplace_back(loop, keeper);
+    owners_.emplace_back(loop, owner);
   }
-  /** Releases the keepers of this thread: a program that never returns to its event loop receives no messages. */
+  /** Releases the owners of this thread: a program that never returns to its event loop receives no messages. */
   void Give() {
-    for (const Keeper& keeper : Take()) keeper->reset();
+    for (const Owner& owner : Take()) owner->reset();
   }
 
  private:
-  std::vector<Keeper> Take() {
-    std::vector<Keeper> own;
+  std::vector<Owner> Take() {
+    std::vector<Owner> own;
     std::lock_guard<std::mutex> lock(guard_);
     auto taken = [&](const auto& entry) {
-      Keeper keeper = entry.second.lock();
-      bool mine = keeper && entry.first == std::this_thread::get_id();
-      if (mine) own.push_back(std::move(keeper));
+      Owner owner = entry.second.lock();
+      bool mine = owner && entry.first == std::this_thread::get_id();
+      if (mine) own.push_back(std::move(owner));
       return mine || entry.second.expired();
     };
-    keepers_.erase(std::remove_if(keepers_.begin(), keepers_.end(), taken), keepers_.end());
+    owners_.erase(std::remove_if(owners_.begin(), owners_.end(), taken), owners_.end());
     return own;
   }
 
   std::mutex guard_;
-  std::vector<std::pair<std::thread::id, std::weak_ptr<std::shared_ptr<void>>>> keepers_;
+  std::vector<std::pair<std::thread::id, std::weak_ptr<std::shared_ptr<void>>>> owners_;
 };
 
 /** Never destroyed: garbage collectors may outlive everything else. */
@@ -56,12 +56,12 @@ DeferredReleases& deferred_releases = *new DeferredReleases;
 
 void EndLease(void*, size_t, void* data) {
   std::unique_ptr<Lease> lease(static_cast<Lease*>(data));
-  auto keeper = std::make_shared<std::shared_ptr<void>>(std::move(lease->keeper));
-  if (std::this_thread::get_id() == lease->loop) keeper->reset();
-  if (*keeper) deferred_releases.Add(lease->loop, keeper);
-  // A garbage collection thread or a driver callback must not call a driver: the message moves the keeper to the event
-  // loop. If the event loop has ended, the keeper is released here.
-  lease->mailbox->Post([keeper = std::move(keeper)](Environment& environment) { environment.mappings().Sweep(); });
+  auto owner = std::make_shared<std::shared_ptr<void>>(std::move(lease->owner));
+  if (std::this_thread::get_id() == lease->loop) owner->reset();
+  if (*owner) deferred_releases.Add(lease->loop, owner);
+  // A garbage collection thread or a driver callback must not call a driver: the message moves the owner to the event
+  // loop. If the event loop has ended, the owner is released here.
+  lease->mailbox->Post([owner = std::move(owner)](Environment& environment) { environment.mappings().Sweep(); });
 }
 
 void CL_CALLBACK OnOrphanComplete(cl_event, cl_int, void* data) {
@@ -114,8 +114,8 @@ v8::MaybeLocal<v8::ArrayBuffer> NewArrayBuffer(v8::Isolate* isolate, size_t byte
   return v8::ArrayBuffer::New(isolate, bytes);
 }
 
-v8::Local<v8::ArrayBuffer> ForeignMemory::Wrap(void* pointer, size_t bytes, std::shared_ptr<void> keeper) {
-  auto* lease = new Lease{std::move(keeper), environment_.mailbox(), std::this_thread::get_id()};
+v8::Local<v8::ArrayBuffer> ExternalArrayBuffers::Wrap(void* pointer, size_t bytes, std::shared_ptr<void> owner) {
+  auto* lease = new Lease{std::move(owner), environment_.mailbox(), std::this_thread::get_id()};
   auto store = v8::ArrayBuffer::NewBackingStore(pointer, bytes, EndLease, lease);
   auto buffer = v8::ArrayBuffer::New(v8::Isolate::GetCurrent(), std::move(store));
   if (!protect_.IsEmpty()) {
@@ -128,7 +128,7 @@ v8::Local<v8::ArrayBuffer> ForeignMemory::Wrap(void* pointer, size_t bytes, std:
   return buffer;
 }
 
-void ForeignMemory::Detach(v8::Local<v8::ArrayBuffer> buffer) {
+void ExternalArrayBuffers::Detach(v8::Local<v8::ArrayBuffer> buffer) {
   if (!buffer->IsDetachable() || buffer->WasDetached()) return;
   environment_.in_flight().ExpectDetached(buffer);
   buffer->SetDetachKey(Nan::Undefined());  // Node 24 marks it with a secret detach key
@@ -300,12 +300,12 @@ void Mappings::Sweep() {
   if (!mappings_.empty()) Take([](const Mapping& mapping) { return mapping.Ended(); });
 }
 
-void Mappings::Drop(const Object* object, ForeignMemory& foreign) {
+void Mappings::Drop(const Object* object, ExternalArrayBuffers& buffers) {
   if (mappings_.empty()) return;
   auto dropped = Take([object](const Mapping& mapping) { return mapping.object.get() == object; });
   Nan::HandleScope scope;
   for (Mapping& mapping : dropped) {
-    if (!mapping.copy && !mapping.buffer.IsEmpty()) foreign.Detach(Nan::New(mapping.buffer));
+    if (!mapping.copy && !mapping.buffer.IsEmpty()) buffers.Detach(Nan::New(mapping.buffer));
   }
 }
 
@@ -329,8 +329,8 @@ std::shared_ptr<SvmMemory> SvmRegistry::Take(const HostMemory& host) {
   if (found == entries_.end()) return nullptr;
   Entry taken = std::move(*found);
   entries_.erase(found);
-  environment_.foreign().Detach(Nan::New(taken.buffer));
-  if (!host.buffer.IsEmpty()) environment_.foreign().Detach(host.buffer);
+  environment_.external_array_buffers().Detach(Nan::New(taken.buffer));
+  if (!host.buffer.IsEmpty()) environment_.external_array_buffers().Detach(host.buffer);
   for (const auto& queue : environment_.objects().OfKind(Kind::kCommandQueue)) {
     if (taken.memory->context() == queue->Context()) environment_.in_flight().KeepUntilQueueEnds(*queue, taken.memory);
   }
@@ -342,7 +342,7 @@ std::vector<std::shared_ptr<SvmMemory>> SvmRegistry::TakeAll() {
   std::vector<std::shared_ptr<SvmMemory>> all;
   Nan::HandleScope scope;
   for (Entry& entry : entries_) {
-    environment_.foreign().Detach(Nan::New(entry.buffer));
+    environment_.external_array_buffers().Detach(Nan::New(entry.buffer));
     all.push_back(std::move(entry.memory));
   }
   entries_.clear();

@@ -34,20 +34,20 @@ v8::MaybeLocal<v8::ArrayBuffer> NewArrayBuffer(v8::Isolate* isolate, size_t byte
  * ArrayBuffers over driver memory: a mapping or shared virtual memory.
  *
  * Each command, job and memory object that uses such memory holds the backing store of the ArrayBuffer, and the store
- * holds the keeper. The driver therefore gets its memory back after the last use, not when a program detaches the
+ * holds the owner. The driver therefore gets its memory back after the last use, not when a program detaches the
  * ArrayBuffer or transfers its memory.
  *
  * A JavaScript function refuses transfers where possible. On Node 22 nothing can stop ArrayBuffer.prototype.transfer;
  * memory transferred there lives as long as its new ArrayBuffer.
  */
-class ForeignMemory {
+class ExternalArrayBuffers {
  public:
-  explicit ForeignMemory(Environment& environment) : environment_(environment) {}
+  explicit ExternalArrayBuffers(Environment& environment) : environment_(environment) {}
   void SetProtect(v8::Local<v8::Function> protect) { protect_.Reset(protect); }
   /**
-   * Returns an ArrayBuffer over memory that lives as long as any copy of `keeper`, including that of the backing store.
+   * Returns an ArrayBuffer over memory that lives as long as any copy of `owner`, including that of the backing store.
    */
-  v8::Local<v8::ArrayBuffer> Wrap(void* pointer, size_t bytes, std::shared_ptr<void> keeper);
+  v8::Local<v8::ArrayBuffer> Wrap(void* pointer, size_t bytes, std::shared_ptr<void> owner);
   /** Detaches an ArrayBuffer on request of the program; commands that still use the memory are not affected. */
   void Detach(v8::Local<v8::ArrayBuffer> buffer);
   void Reset() { protect_.Reset(); }
@@ -204,7 +204,7 @@ class Mappings {
   /** Removes the mappings whose memory is no longer held. */
   void Sweep();
   /** Detaches every ArrayBuffer over the memory of `object`, which is about to be released. */
-  void Drop(const Object* object, ForeignMemory& foreign);
+  void Drop(const Object* object, ExternalArrayBuffers& buffers);
 
  private:
   /**

@@ -39,7 +39,7 @@ cl_image_format ReadFormat(Call& call, int i) {
   cl_image_format format{};
   if (!call.ok()) return format;
   if (!call[i]->IsObject()) {
-    call.Fail(CL_INVALID_IMAGE_FORMAT_DESCRIPTOR, "expected { channel_order, channel_data_type }");
+    call.FailArgument(i, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR, "{ channel_order, channel_data_type }");
     return format;
   }
   auto object = call[i].As<v8::Object>();
@@ -134,7 +134,7 @@ bool CheckAlignment(Call& call, const Footprint& footprint, cl_mem_flags flags, 
   auto pixel = static_cast<size_t>(footprint.pixel);
   size_t alignment = std::min(pixel & -pixel, kMaxPixelAlignment);
   return alignment == 0 || reinterpret_cast<uintptr_t>(host.data) % alignment == 0 ||
-         call.Fail(CL_INVALID_HOST_PTR, "an image that lives in host memory wants it to begin at a multiple of " +
+         call.Fail(CL_INVALID_HOST_PTR, "expected host memory that begins at a multiple of " +
                                             std::to_string(alignment) + " bytes, as an ArrayBuffer does");
 }
 
@@ -148,25 +148,27 @@ bool CheckShape(Call& call, const cl_image_format& format, const Shape& shape, c
   const cl_image_desc& desc = shape.desc;
   if (desc.num_mip_levels || desc.num_samples) {
     return call.Fail(CL_INVALID_IMAGE_DESCRIPTOR,
-                     "images with mip levels or samples are not supported here: expected 0");
+                     "expected an image without mip levels and samples but got one with them");
   }
   Footprint footprint(format, desc);
   if (!CheckAlignment(call, footprint, flags, host)) return false;
   if (desc.image_row_pitch || desc.image_slice_pitch) {
-    if (!host.data && !shape.source) return call.Fail(status, "without host memory the pitches are 0");
+    if (!host.data && !shape.source)
+      return call.Fail(status, "expected pitches of 0 without host memory but got others");
     double width = static_cast<double>(desc.image_width) * footprint.pixel;
     if (footprint.row < width || std::fmod(footprint.row, footprint.pixel) != 0) {
-      return call.Fail(status, "row_pitch: expected whole pixels, and at least the image's width");
+      return call.Fail(status, "row_pitch: expected whole pixels and at least the width of the image");
     }
     if (footprint.slice < footprint.row * footprint.rows || std::fmod(footprint.slice, footprint.row) != 0) {
-      return call.Fail(status, "slice_pitch: expected whole rows, and at least the image's height");
+      return call.Fail(status, "slice_pitch: expected whole rows and at least the height of the image");
     }
   }
   if (!shape.source) return true;
   const Extent* source = ExtentOf(call, *shape.source);
   if (!source) return false;
   return source->type != CL_MEM_OBJECT_BUFFER || footprint.bytes <= static_cast<double>(source->bytes) ||
-         call.Fail(status, "the buffer has " + std::to_string(source->bytes) + " bytes, too few for the image");
+         call.Fail(status,
+                   "expected a buffer that holds the image but got " + std::to_string(source->bytes) + " bytes");
 }
 
 Shape ReadShape(Call& call, int i) {
@@ -174,7 +176,7 @@ Shape ReadShape(Call& call, int i) {
   cl_image_desc& shape = made.desc;
   if (!call.ok()) return made;
   if (!call[i]->IsObject()) {
-    call.Fail(CL_INVALID_IMAGE_DESCRIPTOR, "expected { type, width, height, … }");
+    call.FailArgument(i, CL_INVALID_IMAGE_DESCRIPTOR, "{ type, width, height, … }");
     return made;
   }
   auto object = call[i].As<v8::Object>();
@@ -182,8 +184,9 @@ Shape ReadShape(Call& call, int i) {
     constexpr cl_int status = CL_INVALID_IMAGE_DESCRIPTOR;
     call.SetSubject();
     // Programs for node-opencl also pass pitches under their C names, which node-opencl ignores as well.
-    bool told = std::strstr(name, "_pitch") == nullptr && std::strncmp(name, "num_", 4) != 0;
-    auto value = told ? ReadKey(call, object, name, std::string("image_") + name, status) : call.Property(object, name);
+    bool checks_c_name = std::strstr(name, "_pitch") == nullptr && std::strncmp(name, "num_", 4) != 0;
+    auto value =
+        checks_c_name ? ReadKey(call, object, name, std::string("image_") + name, status) : call.Property(object, name);
     call.SetSubject(name);
     return value->IsUndefined() || value->IsNull() ? 0 : call.Unsigned(value, status, max);
   };
@@ -322,7 +325,7 @@ std::array<char, 16> ReadFillColor(Call& call, int i, const std::shared_ptr<Obje
     return color;
   }
   auto elements = call.Elements(i);
-  if (call.ok() && elements.size() != 4) call.Fail(CL_INVALID_VALUE, "expected four numbers");
+  if (call.ok() && elements.size() != 4) call.FailArgument(i, CL_INVALID_VALUE, "four numbers");
   if (!call.ok()) return color;
   cl_image_format format{};
   api.clGetImageInfo(image->As<cl_mem>(), CL_IMAGE_FORMAT, sizeof format, &format, nullptr);
@@ -338,7 +341,7 @@ std::array<char, 16> ReadFillColor(Call& call, int i, const std::shared_ptr<Obje
     } else if (element->IsNumber()) {
       store(static_cast<cl_float>(element.As<v8::Number>()->Value()));
     } else {
-      call.Fail(CL_INVALID_VALUE, "expected four numbers");
+      call.FailValue(CL_INVALID_VALUE, "four numbers", element);
     }
   }
   return color;

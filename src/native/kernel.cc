@@ -139,7 +139,7 @@ NAN_METHOD(SetKernelArgSVMPointer) {
   if (!call.ok() || !call.Supported(api.clSetKernelArgSVMPointer, kernel->platform)) return;
   const SvmMemory* found = call.Shared(memory.data);
   if (!found || found->Unified()) {
-    return (void)call.Fail(CL_INVALID_ARG_VALUE, "argument 3: expected memory of SVMAlloc that is not freed");
+    return (void)call.FailArgument(2, CL_INVALID_ARG_VALUE, "memory of SVMAlloc that is not freed");
   }
   KernelArgument* argument = ArgumentOf(call, *kernel, index);
   if (argument && CheckOffer(call, *argument, index, Takes::kBuffer) && SetPointer(call, *kernel, index, memory.data)) {
@@ -158,7 +158,7 @@ NAN_METHOD(SetKernelExecInfo) {
     for (auto element : call.Elements(2)) {
       HostMemory memory = call.Memory(element, 1, CL_INVALID_VALUE);
       if (call.ok() && !call.Shared(memory.data)) {
-        call.Fail(CL_INVALID_VALUE, "argument 3: expected memory of SVMAlloc that is not freed");
+        call.FailArgument(2, CL_INVALID_VALUE, "memory of SVMAlloc that is not freed", "other memory");
       }
       pointers.push_back(memory.data);
     }
@@ -194,8 +194,8 @@ NAN_METHOD(GetKernelArgInfo) {
   cl_int status = api.clGetKernelArgInfo(kernel->As<cl_kernel>(), index, name, 0, nullptr, &needed);
   if (status == CL_KERNEL_ARG_INFO_NOT_AVAILABLE) {
     return (void)call.Fail(status,
-                           "programs made from binaries, or by other hands without -cl-kernel-arg-info, "
-                           "lack it: make them from source");
+                           "the program was created from a binary, or built without -cl-kernel-arg-info: "
+                           "create it from source");
   }
   ReturnInfo(
       call, name, kArgumentInfo,
@@ -255,7 +255,7 @@ NAN_METHOD(EnqueueNDRangeKernel) {
   Object* kernel = call.Borrow(1, Kind::kKernel);
   cl_uint dimensions = call.Uint(2, CL_INVALID_WORK_DIMENSION);
   if (call.ok() && (dimensions < 1 || dimensions > 3)) {
-    call.Fail(CL_INVALID_WORK_DIMENSION, "expected 1, 2 or 3 dimensions");
+    call.FailArgument(2, CL_INVALID_WORK_DIMENSION, "1, 2 or 3 dimensions");
   }
   WorkSize offset = call.Work(3, dimensions, CL_INVALID_GLOBAL_OFFSET);
   WorkSize global = call.Work(4, dimensions, CL_INVALID_GLOBAL_WORK_SIZE);
@@ -264,7 +264,7 @@ NAN_METHOD(EnqueueNDRangeKernel) {
   bool wanted = call.Bool(7);
   if (!call.ok() || !CheckArguments(call, *kernel)) return;
   // OpenCL 2.1 allows a missing size, which is rarely intended.
-  if (!global.given) return (void)call.Fail(CL_INVALID_GLOBAL_WORK_SIZE, "argument 5: expected sizes");
+  if (!global.given) return (void)call.FailArgument(4, CL_INVALID_GLOBAL_WORK_SIZE, "sizes");
   if (!CheckLaunch(call, *queue, *kernel, dimensions, offset.data(), global.data(), local.data())) return;
   cl_event event = nullptr;
   cl_int status = Launch(call, *kernel, wanted, &event, [&](cl_event* place) {
@@ -292,7 +292,7 @@ NAN_METHOD(EnqueueTask) {
 
 NAN_METHOD(EnqueueNativeKernel) {
   Call call(info, "clEnqueueNativeKernel");
-  call.Fail(kUnsupported, "a native kernel is a C function that a driver thread calls; JavaScript has none");
+  call.Fail(kUnsupported, "native kernels are C functions, which JavaScript cannot provide");
 }
 
 }  // namespace

@@ -133,9 +133,9 @@ std::vector<KernelArgument> Describe(Call& call, const Object& kernel) {
   cl_uint count = 0;
   if (!call.Check(api.clGetKernelInfo(raw, CL_KERNEL_NUM_ARGS, sizeof count, &count, nullptr))) return {};
   std::vector<KernelArgument> arguments(count);
-  bool told = kernel.platform->version >= api.clGetKernelArgInfo.since && api.clGetKernelArgInfo.pointer;
-  for (cl_uint i = 0; told && i < count; i++) told = Ask(raw, i, &arguments[i]);
-  if (told || count == 0) return arguments;
+  bool known = kernel.platform->version >= api.clGetKernelArgInfo.since && api.clGetKernelArgInfo.pointer;
+  for (cl_uint i = 0; known && i < count; i++) known = Ask(raw, i, &arguments[i]);
+  if (known || count == 0) return arguments;
   arguments = std::vector<KernelArgument>(count);
   cl_kernel scratch = MakeScratch(call, raw);
   if (!scratch) return {};
@@ -167,7 +167,7 @@ std::vector<KernelArgument>& ArgumentsOf(Call& call, Object& kernel) {
 KernelArgument* ArgumentOf(Call& call, Object& kernel, size_t index) {
   auto& arguments = ArgumentsOf(call, kernel);
   if (call.ok() && index < arguments.size()) return &arguments[index];
-  call.Fail(CL_INVALID_ARG_INDEX, "the kernel has " + std::to_string(arguments.size()) + " arguments");
+  call.Fail(CL_INVALID_ARG_INDEX, "the kernel has only " + std::to_string(arguments.size()) + " arguments");
   return nullptr;
 }
 
@@ -185,17 +185,18 @@ bool CheckOffer(Call& call, const KernelArgument& argument, size_t index, Takes 
     if (takes == Takes::kGuessed) fits = fits || offered == Takes::kImage || offered == Takes::kPipe;
   }
   return fits ? call.ok()
-              : call.Fail(StatusOf(takes),
-                          NameArgument(argument, index) + " takes " + NameOf(takes) + ", not " + NameOf(offered));
+              : call.Fail(StatusOf(takes), NameArgument(argument, index) + ": expected " + NameOf(takes) + " but got " +
+                                               NameOf(offered));
 }
 
 bool CheckBytes(Call& call, const KernelArgument& argument, size_t index, size_t bytes) {
   if (!CheckOffer(call, argument, index, Takes::kValue)) return false;
   // NVIDIA's driver and others treat null as local memory; by-value arguments are never empty.
-  if (bytes == 0) return call.Fail(CL_INVALID_ARG_SIZE, "an argument by value has at least one byte");
+  if (bytes == 0) return call.Fail(CL_INVALID_ARG_SIZE, "expected at least one byte but got none");
   if (argument.bytes && bytes != argument.bytes) {
-    return call.Fail(CL_INVALID_ARG_SIZE, NameArgument(argument, index) + " has " + std::to_string(argument.bytes) +
-                                              " bytes, not " + std::to_string(bytes));
+    return call.Fail(CL_INVALID_ARG_SIZE, NameArgument(argument, index) + ": expected " +
+                                              std::to_string(argument.bytes) + " bytes but got " +
+                                              std::to_string(bytes));
   }
   return true;
 }
@@ -208,14 +209,14 @@ bool CheckMemory(Call& call, const KernelArgument& argument, size_t index, Objec
   if (buffer || pipe) return true;
   cl_mem_object_type type = ImageType(argument.type);
   if (type && type != extent->type) {
-    return call.Fail(CL_INVALID_MEM_OBJECT, NameArgument(argument, index) + " takes an image of another type");
+    return call.Fail(CL_INVALID_MEM_OBJECT, NameArgument(argument, index) + ": expected an image of another type");
   }
   bool reads = argument.access == CL_KERNEL_ARG_ACCESS_READ_ONLY || argument.access == CL_KERNEL_ARG_ACCESS_READ_WRITE;
   bool writes =
       argument.access == CL_KERNEL_ARG_ACCESS_WRITE_ONLY || argument.access == CL_KERNEL_ARG_ACCESS_READ_WRITE;
   if ((reads && extent->flags & CL_MEM_WRITE_ONLY) || (writes && extent->flags & CL_MEM_READ_ONLY)) {
-    return call.Fail(CL_INVALID_ARG_VALUE, NameArgument(argument, index) + (writes ? " is written" : " is read") +
-                                               ", and the image was made for the opposite");
+    return call.Fail(CL_INVALID_ARG_VALUE, NameArgument(argument, index) + ": expected an image that the kernel may " +
+                                               (writes ? "write" : "read"));
   }
   return true;
 }
@@ -240,7 +241,7 @@ bool SetPointer(Call& call, Object& kernel, size_t index, void* pointer) {
   auto set = api.clSetKernelArgSVMPointer.pointer;
   if (memory && memory->Unified()) {
     set = ExtensionsOf(*kernel.platform).clSetKernelArgMemPointerINTEL;
-    if (!set) return call.Fail(kUnsupported, "the kernel's driver has no unified shared memory");
+    if (!set) return call.Fail(kUnsupported, "the driver of the kernel does not support unified shared memory");
   } else if (!call.Supported(api.clSetKernelArgSVMPointer, kernel.platform)) {
     return false;
   }
@@ -258,7 +259,7 @@ bool CheckArguments(Call& call, const Object& kernel) {
   }
   for (void* pointer : kernel.indirect_svm) {
     if (!call.environment().svm().Contains(pointer)) {
-      return call.Fail(CL_INVALID_KERNEL_ARGS, "memory of KERNEL_EXEC_INFO_SVM_PTRS was freed: set those in use again");
+      return call.Fail(CL_INVALID_KERNEL_ARGS, "memory of KERNEL_EXEC_INFO_SVM_PTRS was freed: set the pointers again");
     }
   }
   return true;

@@ -104,7 +104,7 @@ std::string Show(size_t number) { return std::to_string(number); }
 
 bool FailLocal(Call& call, cl_ulong needed, cl_ulong has) {
   return call.Fail(CL_OUT_OF_RESOURCES,
-                   "the kernel needs " + Show(needed) + " bytes of local memory, the device has " + Show(has));
+                   "the kernel needs " + Show(needed) + " bytes of local memory, and the device has " + Show(has));
 }
 
 bool CheckGroup(Call& call, const QueueLimits& device, const KernelLimits& kernel, cl_uint dimensions,
@@ -113,22 +113,24 @@ bool CheckGroup(Call& call, const QueueLimits& device, const KernelLimits& kerne
   for (cl_uint d = 0; d < dimensions; d++) {
     size_t size = local[d];
     if (size == 0 || size > device.items[d]) {
-      return call.Fail(CL_INVALID_WORK_ITEM_SIZE, "a work-group of " + Show(size) + " in dimension " + Show(d) +
-                                                      ": expected 1 to " + Show(device.items[d]));
+      return call.Fail(CL_INVALID_WORK_ITEM_SIZE, "expected a local size of 1 to " + Show(device.items[d]) +
+                                                      " in dimension " + Show(d) + " but got " + Show(size));
     }
     // CL_KERNEL_WORK_GROUP_SIZE is left to the driver: rusticl reports 32 and accepts 1024.
     if (size > device.group / items) {
       return call.Fail(CL_INVALID_WORK_GROUP_SIZE,
-                       "the device has at most " + Show(device.group) + " work-items in a work-group");
+                       "expected at most " + Show(device.group) + " work-items in a work-group but got more");
     }
     items *= size;
     if (device.uniform && global[d] % size != 0) {
-      return call.Fail(CL_INVALID_WORK_GROUP_SIZE, "global size " + Show(global[d]) + " in dimension " + Show(d) +
-                                                       ": expected a multiple of the local size " + Show(size));
+      return call.Fail(CL_INVALID_WORK_GROUP_SIZE, "expected a multiple of the local size " + Show(size) +
+                                                       " for the global size in " + "dimension " + Show(d) +
+                                                       " but got " + Show(global[d]));
     }
     if (kernel.required[0] && size != kernel.required[d]) {
-      return call.Fail(CL_INVALID_WORK_GROUP_SIZE, "the kernel is compiled for work-groups of " +
-                                                       Show(kernel.required[d]) + " in dimension " + Show(d));
+      return call.Fail(CL_INVALID_WORK_GROUP_SIZE, "expected the local size " + Show(kernel.required[d]) +
+                                                       " of the kernel in dimension " + Show(d) + " but got " +
+                                                       Show(size));
     }
   }
   return true;
@@ -162,12 +164,12 @@ bool CheckLaunch(Call& call, Object& queue, Object& kernel, cl_uint dimensions, 
   }
   for (cl_uint d = 0; offset && d < dimensions; d++) {
     if (global[d] > device->last_id || offset[d] > device->last_id - global[d]) {
-      return call.Fail(CL_INVALID_GLOBAL_OFFSET, "offset and size go beyond the largest id of a work-item");
+      return call.Fail(CL_INVALID_GLOBAL_OFFSET, "offset and size exceed the largest id of a work-item");
     }
   }
   if (local) return CheckGroup(call, *device, *needs, dimensions, global, local);
   return needs->required[0] == 0 ||
-         call.Fail(CL_INVALID_WORK_GROUP_SIZE, "the kernel is compiled for one size of work-groups: give it");
+         call.Fail(CL_INVALID_WORK_GROUP_SIZE, "expected the local size that the kernel is compiled for but got none");
 }
 
 }  // namespace clsort

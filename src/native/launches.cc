@@ -56,7 +56,7 @@ NAN_METHOD(EnqueueKernels) {
   if (!call.ok()) return;
   // No JavaScript runs from here on.
   if (count < 1 || count > words_memory.bytes / sizeof(double)) {
-    return (void)call.Fail(CL_INVALID_VALUE, "argument 3: more words than there are");
+    return (void)call.FailArgument(2, CL_INVALID_VALUE, "at most the words of argument 2");
   }
   auto* first = static_cast<double*>(words_memory.data);
   Words words(first + 1, count - 1);
@@ -64,14 +64,15 @@ NAN_METHOD(EnqueueKernels) {
   *first = 0;
   for (size_t launch = 0; words.More(); launch++, *first = static_cast<double>(launch)) {
     Nan::EscapableHandleScope scope;
-    if (launch >= kernels.size()) return (void)call.Fail(CL_INVALID_VALUE, "argument 4: fewer kernels than launches");
+    if (launch >= kernels.size()) return (void)call.FailArgument(3, CL_INVALID_VALUE, "a kernel for each launch");
     auto kernel = call.Handle(kernels[launch], Kind::kKernel, CL_INVALID_KERNEL);
     if (!kernel) return;
     size_t dimensions = words.Size();
     bool grouped = words.Size() != 0;
     size_t global[3] = {}, local[3] = {};
     if (dimensions < 1 || dimensions > 3) {
-      return (void)call.Fail(CL_INVALID_WORK_DIMENSION, "expected 1, 2 or 3 dimensions");
+      return (void)call.Fail(CL_INVALID_WORK_DIMENSION,
+                             "expected 1, 2 or 3 dimensions but got " + std::to_string(dimensions));
     }
     for (size_t d = 0; d < dimensions; d++) global[d] = words.Size();
     for (size_t d = 0; grouped && d < dimensions; d++) local[d] = words.Size();
@@ -90,11 +91,12 @@ NAN_METHOD(EnqueueKernels) {
       } else if (kind == kLocal) {
         if (!CheckOffer(call, *argument, index, Takes::kLocal) || !SetLocal(call, *kernel, index, a)) return;
       } else {
-        return (void)call.Fail(CL_INVALID_ARG_VALUE, NameArgument(*argument, index) + ": no such value");
+        return (void)call.Fail(CL_INVALID_ARG_VALUE,
+                               NameArgument(*argument, index) + ": expected a buffer, bytes or local memory");
       }
     }
     if (!words.ok()) {
-      return (void)call.Fail(CL_INVALID_VALUE, "argument 2: the words end within a launch, or are no whole numbers");
+      return (void)call.FailArgument(1, CL_INVALID_VALUE, "whole numbers of complete launches", "other words");
     }
     if (!CheckArguments(call, *kernel) || !CheckLaunch(call, *queue, *kernel, static_cast<cl_uint>(dimensions), nullptr,
                                                        global, grouped ? local : nullptr)) {
@@ -126,16 +128,16 @@ NAN_METHOD(CallKernel) {
   Object* kernel = call.Borrow(1, Kind::kKernel);
   cl_uint dimensions = call.Uint(2, CL_INVALID_WORK_DIMENSION);
   if (call.ok() && (dimensions < 1 || dimensions > 3)) {
-    call.Fail(CL_INVALID_WORK_DIMENSION, "expected 1, 2 or 3 dimensions");
+    call.FailArgument(2, CL_INVALID_WORK_DIMENSION, "1, 2 or 3 dimensions");
   }
   WorkSize global = call.Work(3, dimensions, CL_INVALID_GLOBAL_WORK_SIZE);
   WorkSize local = call.Work(4, dimensions, CL_INVALID_WORK_GROUP_SIZE);
   auto given = call.Elements(5);
   if (!call.ok()) return;
-  if (!global.given) return (void)call.Fail(CL_INVALID_GLOBAL_WORK_SIZE, "argument 2: expected sizes");
+  if (!global.given) return (void)call.Fail(CL_INVALID_GLOBAL_WORK_SIZE, "argument 2: expected sizes but got none");
   size_t count = ArgumentsOf(call, *kernel).size();
   if (given.size() != count) {
-    return (void)call.Fail(CL_INVALID_KERNEL_ARGS, "the kernel takes " + std::to_string(count) + " arguments, not " +
+    return (void)call.Fail(CL_INVALID_KERNEL_ARGS, "expected " + std::to_string(count) + " kernel arguments but got " +
                                                        std::to_string(given.size()));
   }
   std::vector<ArgumentValue> values;

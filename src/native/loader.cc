@@ -157,7 +157,7 @@ const Loader& OpenLoader() {
     CLSORT_FUNCTIONS(CLSORT_FIND)
 #undef CLSORT_FIND
     if (!api.clGetPlatformIDs.pointer) {
-      api.problem = name + " has no clGetPlatformIDs: it is no OpenCL library";
+      api.problem = name + " is not an OpenCL library: it has no clGetPlatformIDs";
       continue;
     }
     api.path = PathOf(library, reinterpret_cast<void*>(api.clGetPlatformIDs.pointer), name.c_str());

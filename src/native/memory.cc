@@ -76,7 +76,7 @@ NAN_METHOD(CreateSubBuffer) {
   auto buffer = call.Handle(0, Kind::kMemObject);
   cl_mem_flags flags = call.Bits(1);
   cl_uint type = call.Uint(2);
-  if (call.ok() && !call[3]->IsObject()) call.Fail(CL_INVALID_VALUE, "argument 4: expected { origin, size }");
+  if (call.ok() && !call[3]->IsObject()) call.FailArgument(3, CL_INVALID_VALUE, "{ origin, size }");
   if (!call.ok()) return;
   auto region = call[3].As<v8::Object>();
   cl_buffer_region info_region;
@@ -84,9 +84,10 @@ NAN_METHOD(CreateSubBuffer) {
   info_region.size = call.Unsigned(call.Property(region, "size"), CL_INVALID_VALUE, SIZE_MAX);
   if (!call.ok() || !call.Supported(api.clCreateSubBuffer, buffer->platform)) return;
   if (type != CL_BUFFER_CREATE_TYPE_REGION) {
-    return (void)call.Fail(CL_INVALID_VALUE, "argument 3: expected BUFFER_CREATE_TYPE_REGION");
+    return (void)call.FailArgument(2, CL_INVALID_VALUE, "BUFFER_CREATE_TYPE_REGION");
   }
-  if (info_region.size == 0) return (void)call.Fail(CL_INVALID_BUFFER_SIZE, "expected a size of at least one byte");
+  if (info_region.size == 0)
+    return (void)call.FailArgument(3, CL_INVALID_BUFFER_SIZE, "a size of at least one byte", "0");
   if (!CheckRange(call, *buffer, info_region.origin, info_region.size) ||
       !CheckOrigin(call, *buffer, info_region.origin)) {
     return;
@@ -125,7 +126,7 @@ NAN_METHOD(SetMemObjectDestructorCallback) {
   auto memory = call.Handle(0, Kind::kMemObject);
   auto function = call.Callable(1);
   if (!call.ok() || !call.Supported(api.clSetMemObjectDestructorCallback, memory->platform)) return;
-  if (function.IsEmpty()) return (void)call.Fail(CL_INVALID_VALUE, "argument 2: expected a function");
+  if (function.IsEmpty()) return (void)call.FailArgument(1, CL_INVALID_VALUE, "a function");
   OneShotCallback* one_shot = MakeOneShot(call, function, call[2]);
   cl_int status = api.clSetMemObjectDestructorCallback(memory->As<cl_mem>(), OnMemObjectDestroyed, one_shot);
   if (status != CL_SUCCESS) CancelOneShot(call.environment(), one_shot);

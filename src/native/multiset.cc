@@ -130,13 +130,14 @@ NAN_METHOD(MultisetAsync) {
   size_t width = call.Size(1);
   HostMemory points = call.Memory(2, 2 * kPoints * sizeof(uint64_t));
   HostMemory products = call.LastingMemory(3, kPoints * sizeof(uint64_t));
-  auto threads = static_cast<unsigned>(call.Unsigned(call[4], CL_INVALID_VALUE, kMaxPoolThreads));
+  auto threads = static_cast<unsigned>(call.Unsigned(4, CL_INVALID_VALUE, kMaxPoolThreads));
   if (!call.ok()) return;
   if (!CheckKeys(call, host.bytes, width)) return;
   uint64_t given[2 * kPoints];
   std::memcpy(given, points.data, sizeof given);
   for (uint64_t one : given) {
-    if (one >= kPrime) return (void)call.Fail(CL_INVALID_VALUE, "a point is below 2^61 - 1");
+    if (one >= kPrime)
+      return (void)call.Fail(CL_INVALID_VALUE, "expected points below 2^61 - 1 but got " + std::to_string(one));
   }
   StartPromise(call, std::make_unique<MultisetJob>(call.environment(), host, width, given, products, threads), nullptr);
 }

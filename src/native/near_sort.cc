@@ -120,7 +120,7 @@ NAN_METHOD(NearSortAsync) {
   size_t width = call.Size(1);
   HostMemory codec = call.Memory(2, kCodecWords * sizeof(uint64_t));
   HostMemory sorted = call.LastingMemory(3, sizeof(uint32_t));
-  auto threads = static_cast<unsigned>(call.Unsigned(call[4], CL_INVALID_VALUE, kMaxPoolThreads));
+  auto threads = static_cast<unsigned>(call.Unsigned(4, CL_INVALID_VALUE, kMaxPoolThreads));
   if (!call.ok()) return;
   if (!CheckKeys(call, keys.bytes, width)) return;
   uint64_t words[kCodecWords];

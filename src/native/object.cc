@@ -33,9 +33,7 @@ Handle* HandleOf(Environment& environment, Kind kind, v8::Local<v8::Value> value
   return static_cast<Handle*>(Nan::GetInternalFieldPointer(value.As<v8::Object>(), 0));
 }
 
-NAN_METHOD(Construct) {
-  Nan::ThrowTypeError("Illegal constructor: OpenCL objects come from the create… and get… functions");
-}
+NAN_METHOD(Construct) { Nan::ThrowTypeError("Illegal constructor: use the create… and get… functions"); }
 
 }  // namespace
 
@@ -128,7 +126,7 @@ OwnedReference Object::TakeReferences() {
   references = 0;
   arguments.clear();
   indirect_svm.clear();
-  if (kind == Kind::kMemObject) environment->mappings().Drop(this, environment->foreign());
+  if (kind == Kind::kMemObject) environment->mappings().Drop(this, environment->external_array_buffers());
   host_buffer.Reset();
   host_store.reset();
   ReportMemory(0);

@@ -21,9 +21,9 @@ struct Copy {
 };
 
 /** Copies by several threads, which divide all bytes as if they were contiguous. */
-class Copies final : public PromiseJob {
+class ParallelCopy final : public PromiseJob {
  public:
-  Copies(const char* name, Environment& environment, std::vector<Copy> copies, unsigned threads)
+  ParallelCopy(const char* name, Environment& environment, std::vector<Copy> copies, unsigned threads)
       : PromiseJob(name), environment_(environment), copies_(std::move(copies)), threads_(threads) {
     size_t end = 0;
     for (const Copy& copy : copies_) ends_.push_back(end += copy.bytes);
@@ -58,10 +58,11 @@ NAN_METHOD(CopyAsync) {
   Call call(info, "copyAsync");
   // First, because reading elements runs JavaScript, which may detach memory.
   auto from = call.Elements(0), to = call.Elements(1);
-  auto threads = static_cast<unsigned>(call.Unsigned(call[2], CL_INVALID_VALUE, kMaxPoolThreads));
+  unsigned threads = call.Threads(2);
   if (!call.ok()) return;
-  if (from.size() != to.size()) return (void)call.Fail(CL_INVALID_VALUE, "expected lists of one length");
-  if (threads == 0) return (void)call.Fail(CL_INVALID_VALUE, "expected at least one thread");
+  if (from.size() != to.size())
+    return (void)call.FailArgument(1, CL_INVALID_VALUE, std::to_string(from.size()) + " destinations",
+                                   std::to_string(to.size()));
   std::vector<Copy> copies;
   copies.reserve(from.size());
   size_t all = 0;
@@ -71,12 +72,14 @@ NAN_METHOD(CopyAsync) {
     if (!call.ok()) return;
     if (source.bytes == 0) continue;  // its pointer may be null
     // The same memory may occur many times.
-    if (source.bytes > SIZE_MAX - kShare - all) return (void)call.Fail(CL_INVALID_VALUE, "2^64 bytes or more");
+    if (source.bytes > SIZE_MAX - kShare - all)
+      return (void)call.Fail(CL_INVALID_VALUE, "expected fewer than 2^64 bytes but got more");
     all += source.bytes;
     copies.push_back({source.store, target.store, static_cast<const char*>(source.data),
                       static_cast<char*>(target.data), source.bytes});
   }
-  StartPromise(call, std::make_unique<Copies>("copyAsync", call.environment(), std::move(copies), threads), nullptr);
+  StartPromise(call, std::make_unique<ParallelCopy>("copyAsync", call.environment(), std::move(copies), threads),
+               nullptr);
 }
 
 /** Concatenates many pieces of memory. Destinations follow from the sources, because there may be tens of thousands. */
@@ -84,9 +87,8 @@ NAN_METHOD(JoinAsync) {
   Call call(info, "joinAsync");
   auto from = call.Elements(0);  // first, as in CopyAsync; the rest runs no JavaScript
   HostMemory target = call.LastingMemory(1, 0);
-  auto threads = static_cast<unsigned>(call.Unsigned(call[2], CL_INVALID_VALUE, kMaxPoolThreads));
+  unsigned threads = call.Threads(2);
   if (!call.ok()) return;
-  if (threads == 0) return (void)call.Fail(CL_INVALID_VALUE, "expected at least one thread");
   std::vector<Copy> copies;
   copies.reserve(from.size());
   char* to = static_cast<char*>(target.data);
@@ -94,15 +96,13 @@ NAN_METHOD(JoinAsync) {
   for (size_t i = 0; i < from.size(); i++) {
     HostMemory source;
     if (!HostMemory::Of(from[i], &source)) {
-      return (void)call.Fail(CL_INVALID_VALUE, "number " + std::to_string(i + 1) +
-                                                   " of the list: expected a Buffer, a typed array, a DataView or an "
-                                                   "ArrayBuffer");
+      call.SetSubject("element", i + 1);
+      return (void)call.FailValue(CL_INVALID_VALUE, "a Buffer, a typed array, a DataView or an ArrayBuffer", from[i]);
     }
     call.environment().mappings().Claim(&source);
     if (source.bytes > left) {
-      return (void)call.Fail(CL_INVALID_VALUE, "the memory to copy to has " + std::to_string(target.bytes) +
-                                                   " bytes, and numbers 1 to " + std::to_string(i + 1) +
-                                                   " of the list have more");
+      return (void)call.FailArgument(1, CL_INVALID_VALUE, "memory that holds all elements",
+                                     std::to_string(target.bytes) + " bytes");
     }
     if (source.bytes == 0) continue;
     if (source.resizable) {
@@ -115,10 +115,11 @@ NAN_METHOD(JoinAsync) {
     left -= source.bytes;
   }
   if (left > 0) {
-    return (void)call.Fail(CL_INVALID_VALUE, "the memory to copy to has " + std::to_string(left) +
-                                                 " bytes more than what is copied there");
+    return (void)call.FailArgument(1, CL_INVALID_VALUE, std::to_string(target.bytes - left) + " bytes",
+                                   std::to_string(target.bytes));
   }
-  StartPromise(call, std::make_unique<Copies>("joinAsync", call.environment(), std::move(copies), threads), nullptr);
+  StartPromise(call, std::make_unique<ParallelCopy>("joinAsync", call.environment(), std::move(copies), threads),
+               nullptr);
 }
 
 }  // namespace

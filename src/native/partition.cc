@@ -314,41 +314,44 @@ NAN_METHOD(PartitionAsync) {
   split.value_bytes = call.Size(7);
   size_t shares = codes.bytes / sizeof(uint64_t) + 1;
   HostMemory counts = call.LastingMemory(10, shares * sizeof(uint32_t));
-  split.threads = static_cast<unsigned>(call.Unsigned(call[11], CL_INVALID_VALUE, kMaxPoolThreads));
+  split.threads = static_cast<unsigned>(call.Unsigned(11, CL_INVALID_VALUE, kMaxPoolThreads));
   auto places = [&](const std::vector<v8::Local<v8::Value>>& elements) {
-    std::vector<HostSpan> kept;
+    std::vector<HostSpan> spans;
     for (auto element : elements) {
       if (element->IsNullOrUndefined()) {
-        kept.emplace_back();
+        spans.emplace_back();
         continue;
       }
       HostMemory memory = call.Memory(element, 0, CL_INVALID_VALUE);
-      if (memory.resizable) call.Fail(CL_INVALID_VALUE, "a resizable ArrayBuffer could lose its memory meanwhile");
-      kept.emplace_back(memory);
+      if (memory.resizable) call.FailExpected(CL_INVALID_VALUE, "an ArrayBuffer of fixed length", "a resizable one");
+      spans.emplace_back(memory);
     }
-    return kept;
+    return spans;
   };
   split.to_keys = places(keys_to);
   split.to_values = places(values_to);
   if (!call.ok()) return;
   if (!CheckKeys(call, keys.bytes, split.width)) return;
   size_t n = keys.bytes / split.width;
-  if (n > UINT32_MAX) return (void)call.Fail(CL_INVALID_VALUE, "2^32 keys or more");
-  if (shares > kMaxShares) return (void)call.Fail(CL_INVALID_VALUE, "more than 256 shares");
-  if (positions.bytes != codes.bytes) return (void)call.Fail(CL_INVALID_VALUE, "there is a position for each code");
-  if (split.to_keys.size() != shares) return (void)call.Fail(CL_INVALID_VALUE, "there is a place for each share");
+  if (n > UINT32_MAX) return (void)call.FailArgument(0, CL_INVALID_VALUE, "fewer than 2^32 keys", std::to_string(n));
+  if (shares > kMaxShares)
+    return (void)call.Fail(CL_INVALID_VALUE, "expected at most 256 shards but got " + std::to_string(shares));
+  if (positions.bytes != codes.bytes) return (void)call.Fail(CL_INVALID_VALUE, "expected a position for each code");
+  if (split.to_keys.size() != shares) return (void)call.Fail(CL_INVALID_VALUE, "expected a destination for each shard");
   bool carries = split.value_bytes > 0;
   if (carries && !IsKeyWidth(split.value_bytes) && split.value_bytes != 16) {
-    return (void)call.Fail(CL_INVALID_VALUE, "values have 1, 2, 4, 8 or 16 bytes");
+    return (void)call.Fail(CL_INVALID_VALUE,
+                           "expected values of 1, 2, 4, 8 or 16 bytes but got " + std::to_string(split.value_bytes));
   }
   if (split.to_values.size() != (carries ? shares : 0)) {
-    return (void)call.Fail(CL_INVALID_VALUE, "there is a place for the values of each share");
+    return (void)call.Fail(CL_INVALID_VALUE, "expected a destination for the values of each shard");
   }
   if (carries && !values.data && split.value_bytes != sizeof(uint32_t)) {
-    return (void)call.Fail(CL_INVALID_VALUE, "positions have 4 bytes");
+    return (void)call.Fail(CL_INVALID_VALUE,
+                           "expected positions of 4 bytes but got " + std::to_string(split.value_bytes));
   }
   if (values.data && (!carries || values.bytes / split.value_bytes < n)) {
-    return (void)call.Fail(CL_INVALID_VALUE, "there is a value for each key");
+    return (void)call.Fail(CL_INVALID_VALUE, "expected a value for each key");
   }
   std::memcpy(split.codec, codec.data, sizeof split.codec);
   for (size_t s = 0; s + 1 < shares; s++) {

@@ -142,22 +142,22 @@ NAN_METHOD(PartitionToBuffersAsync) {
   Source source{};
   source.width = call.Size(1);
   HostMemory codec = call.Memory(2, kCodecWords * sizeof(uint64_t));
-  source.border.code = call.Unsigned(call[3], CL_INVALID_VALUE);
-  source.border.position = call.Unsigned(call[4], CL_INVALID_VALUE);
+  source.border.code = call.Unsigned(3, CL_INVALID_VALUE);
+  source.border.position = call.Unsigned(4, CL_INVALID_VALUE);
   source.position = call.Size(5);
   HostMemory offsets = call.Memory(8, 2 * sizeof(uint64_t));
   HostMemory capacities = call.Memory(9, 2 * sizeof(uint64_t));
   size_t piece = call.Size(11);
   HostMemory result = call.LastingMemory(12, 2 * sizeof(ShareResult));
-  auto threads = static_cast<unsigned>(call.Unsigned(call[13], CL_INVALID_VALUE, kMaxPoolThreads));
+  unsigned threads = call.Threads(13);
   if (!call.ok()) return;
   if (!CheckKeys(call, keys.bytes, source.width)) return;
   if (piece == 0 || piece % source.width != 0)
-    return (void)call.Fail(CL_INVALID_VALUE, "argument 12: expected pieces of whole keys");
+    return (void)call.FailArgument(11, CL_INVALID_VALUE, "pieces of whole keys");
   DualStaging made;
   const bool writes[] = {true, true};
-  auto *from = static_cast<uint64_t*>(offsets.data), *room = static_cast<uint64_t*>(capacities.data);
-  if (!ReadDualStaging(call, {queues, buffers, rings, writes, from, room, piece, threads}, &made)) return;
+  auto *from = static_cast<uint64_t*>(offsets.data), *capacity = static_cast<uint64_t*>(capacities.data);
+  if (!ReadDualStaging(call, {queues, buffers, rings, writes, from, capacity, piece, threads}, &made)) return;
   std::memcpy(source.codec, codec.data, sizeof source.codec);
   source.store = keys.store;
   source.data = static_cast<const char*>(keys.data);

@@ -33,11 +33,11 @@ std::vector<char> ReadPattern(Call& call, int i) {
 bool CheckPattern(Call& call, size_t bytes, size_t offset, size_t size) {
   if (bytes == 0 || bytes > 128 || (bytes & (bytes - 1)) != 0) {
     return call.Fail(CL_INVALID_VALUE,
-                     "a pattern has 1, 2, 4, 8, 16, 32, 64 or 128 bytes, not " + std::to_string(bytes));
+                     "expected a pattern of 1, 2, 4, 8, 16, 32, 64 or 128 bytes but got " + std::to_string(bytes));
   }
   return (offset % bytes == 0 && size % bytes == 0) ||
          call.Fail(CL_INVALID_VALUE,
-                   "offset and size: expected multiples of the pattern's " + std::to_string(bytes) + " bytes");
+                   "expected multiples of the pattern's " + std::to_string(bytes) + " bytes for offset and size");
 }
 
 }  // namespace clsort

@@ -17,10 +17,10 @@ NAN_METHOD(CreatePipe) {
   cl_uint packet_size = call.Uint(2, CL_INVALID_PIPE_SIZE);
   cl_uint max_packets = call.Uint(3, CL_INVALID_PIPE_SIZE);
   // OpenCL defines no properties of pipes.
-  if (call.ok() && call.Has(4)) call.Fail(CL_INVALID_VALUE, "argument 5: properties of a pipe must be null");
+  if (call.ok() && call.Has(4)) call.FailArgument(4, CL_INVALID_VALUE, "null for the properties of a pipe");
   if (!call.ok() || !call.Supported(api.clCreatePipe, context->platform)) return;
   if (packet_size == 0 || max_packets == 0) {
-    return (void)call.Fail(CL_INVALID_PIPE_SIZE, "a pipe holds at least one packet of at least one byte");
+    return (void)call.Fail(CL_INVALID_PIPE_SIZE, "expected at least one packet of at least one byte but got none");
   }
   cl_int status = CL_SUCCESS;
   cl_mem pipe = api.clCreatePipe(context->As<cl_context>(), flags, packet_size, max_packets, nullptr, &status);

@@ -156,18 +156,22 @@ NAN_METHOD(PlaceAsync) {
   HostMemory codec = call.Memory(2, kCodecWords * sizeof(uint64_t));
   HostMemory firsts = call.Memory(3, 0);
   HostMemory before = call.Memory(4, 0);
-  auto shift = static_cast<unsigned>(call.Unsigned(call[5], CL_INVALID_VALUE, 63));
+  auto shift = static_cast<unsigned>(call.Unsigned(5, CL_INVALID_VALUE, 63));
   HostMemory to = call.LastingMemory(6, 0);
   HostMemory counts = call.LastingMemory(7, 0);
-  auto threads = static_cast<unsigned>(call.Unsigned(call[8], CL_INVALID_VALUE, kMaxPoolThreads));
+  auto threads = static_cast<unsigned>(call.Unsigned(8, CL_INVALID_VALUE, kMaxPoolThreads));
   if (!call.ok()) return;
   if (!CheckKeys(call, keys.bytes, width)) return;
-  if (keys.bytes / width > UINT32_MAX) return (void)call.Fail(CL_INVALID_VALUE, "2^32 keys or more");
-  if (to.bytes < keys.bytes) return (void)call.Fail(CL_INVALID_VALUE, "there is no room for all keys");
+  if (keys.bytes / width > UINT32_MAX)
+    return (void)call.FailArgument(0, CL_INVALID_VALUE, "fewer than 2^32 keys", std::to_string(keys.bytes / width));
+  if (to.bytes < keys.bytes)
+    return (void)call.FailArgument(6, CL_INVALID_VALUE, "memory for all keys", std::to_string(to.bytes) + " bytes");
   Thresholds thresholds{ToVector<uint64_t>(firsts), ToVector<uint16_t>(before), shift};
-  if (!thresholds.IsValid()) return (void)call.Fail(CL_INVALID_VALUE, "the table does not belong to the thresholds");
+  if (!thresholds.IsValid())
+    return (void)call.Fail(CL_INVALID_VALUE, "expected a table of the thresholds but got another");
   if (counts.bytes / sizeof(uint32_t) <= thresholds.firsts.size()) {
-    return (void)call.Fail(CL_INVALID_VALUE, "there is a count for each partition");
+    return (void)call.FailArgument(7, CL_INVALID_VALUE, "a count for each partition",
+                                   std::to_string(counts.bytes) + " bytes");
   }
   uint64_t words[kCodecWords];
   std::memcpy(words, codec.data, sizeof words);

@@ -22,8 +22,7 @@ cl_int PollUntilEnded(cl_event event, size_t microseconds) {
 size_t ReadMicroseconds(Call& call, int i) {
   size_t microseconds = call.Size(i);
   if (call.ok() && microseconds > kMaxMicroseconds) {
-    call.Fail(CL_INVALID_VALUE, "argument " + std::to_string(i + 1) + ": expected at most " +
-                                    std::to_string(kMaxMicroseconds) + " microseconds");
+    call.FailArgument(i, CL_INVALID_VALUE, "at most " + std::to_string(kMaxMicroseconds) + " microseconds");
   }
   return microseconds;
 }
@@ -54,7 +53,8 @@ NAN_METHOD(ReadAndPoll) {
   size_t microseconds = ReadMicroseconds(call, 4);
   if (!call.ok()) return;
   if (offsets.size() != buffers.size() || views.size() != buffers.size()) {
-    return (void)call.Fail(CL_INVALID_VALUE, "arguments 2 to 4: expected lists of one length");
+    return (void)call.Fail(CL_INVALID_VALUE,
+                           "arguments 2 to 4: expected lists of the same length but got different lengths");
   }
   std::vector<std::shared_ptr<Object>> held;
   std::vector<SmallRead> reads;
@@ -69,7 +69,7 @@ NAN_METHOD(ReadAndPoll) {
   Retained last;
   if (reads.empty()) {
     last = MakeMarker(*queue);
-    if (!last) return (void)call.Fail(CL_OUT_OF_RESOURCES, "the driver gives no marker");
+    if (!last) return (void)call.Fail(CL_OUT_OF_RESOURCES, "the driver returned no marker");
   }
   for (const SmallRead& read : reads) {
     bool ends = &read == &reads.back();

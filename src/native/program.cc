@@ -86,7 +86,8 @@ NAN_METHOD(CreateProgramWithBinary) {
   if (!call.ok()) return;
   size_t count = devices.size();
   if (count == 0 || sizes.size() != count || binaries.size() != count) {
-    return (void)call.Fail(CL_INVALID_VALUE, "expected as many sizes and binaries as devices, at least one");
+    return (void)call.Fail(CL_INVALID_VALUE,
+                           "expected one size and one binary for each of at least one device but got other numbers");
   }
   std::vector<cl_device_id> ids;
   std::vector<size_t> lengths;
@@ -135,7 +136,7 @@ NAN_METHOD(CreateProgramWithBuiltInKernels) {
   }
   if (!call.ok() || !call.Supported(api.clCreateProgramWithBuiltInKernels, context->platform)) return;
   if (devices.empty() || names.empty()) {
-    return (void)call.Fail(CL_INVALID_VALUE, "expected at least one device and one kernel name");
+    return (void)call.Fail(CL_INVALID_VALUE, "expected at least one device and one kernel name but got none");
   }
   std::vector<cl_device_id> ids;
   for (auto& device : devices) ids.push_back(device->As<cl_device_id>());
@@ -230,7 +231,7 @@ bool CheckNoKernels(Call& call, const Object& program) {
     api.clGetKernelInfo(kernel->As<cl_kernel>(), CL_KERNEL_PROGRAM, sizeof of, &of, nullptr);
     if (of == program.As<cl_program>()) {
       return call.Fail(CL_INVALID_OPERATION,
-                       "kernels were made of the program: release them, or build another program of the source");
+                       "the program has kernels: release them, or create another program from the source");
     }
   }
   return true;
@@ -251,13 +252,14 @@ BuildWork ReadBuild(Call& call, bool compile) {
       for (auto name : call.Elements(4)) work.header_names.push_back(call.Text(name, CL_INVALID_VALUE));
     }
     if (call.ok() && headers.size() != work.header_names.size()) {
-      call.Fail(CL_INVALID_VALUE, "expected as many include names as headers");
+      call.FailArgument(4, CL_INVALID_VALUE, std::to_string(headers.size()) + " include names");
     }
   }
   if (!call.ok() || !CheckNoKernels(call, *program)) return work;
   for (auto& header : headers) {
     // PoCL ends the process otherwise.
-    if (!HasSource(*header)) call.Fail(CL_INVALID_PROGRAM, "argument 4: expected headers that were made from source");
+    if (!HasSource(*header))
+      call.FailArgument(3, CL_INVALID_PROGRAM, "headers that were created from source", "others");
     work.headers.push_back(header->As<cl_program>());
     work.held.push_back(call.Hold(*header));
   }
@@ -374,7 +376,7 @@ bool CheckLinkable(Call& call, const Object& program, size_t position) {
     std::string name = "argument 4: program " + std::to_string(position + 1);
     return call.Fail(CL_INVALID_OPERATION,
                      status == CL_BUILD_NONE    ? name + " is not compiled: call compileProgram"
-                     : status == CL_BUILD_ERROR ? name + " was not compiled: its build failed"
+                     : status == CL_BUILD_ERROR ? name + " is not compiled: its build failed"
                                                 : name + " is being compiled: wait for it",
                      status == CL_BUILD_ERROR ? BuildLog(program.As<cl_program>()) : std::string());
   }
@@ -389,7 +391,7 @@ NAN_METHOD(LinkProgram) {
   auto inputs = call.Handles(3, Kind::kProgram, CL_INVALID_VALUE);
   auto function = call.Callable(4);
   if (!call.ok() || !call.Supported(api.clLinkProgram, context->platform)) return;
-  if (inputs.empty()) return (void)call.Fail(CL_INVALID_VALUE, "argument 4: expected at least one program");
+  if (inputs.empty()) return (void)call.FailArgument(3, CL_INVALID_VALUE, "at least one program");
   std::vector<cl_device_id> ids = Distinct(devices);
   std::vector<cl_program> programs;
   for (size_t i = 0; i < inputs.size(); i++) {
@@ -502,7 +504,7 @@ NAN_METHOD(SetProgramReleaseCallback) {
   auto program = call.Handle(0, Kind::kProgram);
   auto function = call.Callable(1);
   if (!call.ok() || !call.Supported(api.clSetProgramReleaseCallback, program->platform)) return;
-  if (function.IsEmpty()) return (void)call.Fail(CL_INVALID_VALUE, "argument 2: expected a function");
+  if (function.IsEmpty()) return (void)call.FailArgument(1, CL_INVALID_VALUE, "a function");
   OneShotCallback* once = MakeOneShot(call, function, call[2]);
   cl_int status = api.clSetProgramReleaseCallback(program->As<cl_program>(), OnProgramReleased, once);
   if (status != CL_SUCCESS) CancelOneShot(call.environment(), once);
@@ -518,7 +520,8 @@ NAN_METHOD(SetProgramSpecializationConstant) {
   // PoCL ends the process for any other kind of program.
   size_t bytes = 0;
   api.clGetProgramInfo(program->As<cl_program>(), CL_PROGRAM_IL, 0, nullptr, &bytes);
-  if (bytes == 0) return (void)call.Fail(CL_INVALID_PROGRAM, "argument 1: expected a program of createProgramWithIL");
+  if (bytes == 0)
+    return (void)call.FailArgument(0, CL_INVALID_PROGRAM, "a program of createProgramWithIL", "another program");
   if (call.Check(api.clSetProgramSpecializationConstant(program->As<cl_program>(), id, value.bytes, value.data))) {
     call.ReturnSuccess();
   }

@@ -29,7 +29,7 @@ class Reader {
   bool ok_ = true;
 };
 
-constexpr char kCut[] = "it ends before its own lengths say";
+constexpr char kCut[] = "it is truncated";
 
 /** Checks that the tables of an ELF file lie within it. */
 std::string ProblemOfElf(Reader& file) {
@@ -61,15 +61,15 @@ std::string ProblemOfPocl(Reader& file) {
     if (!file.ok() || !file.Has(place, record) || record < 24 || contents > record - 24) return kCut;
     place += record;
   }
-  return place == file.length() ? "" : "it goes on after the last kernel";
+  return place == file.length() ? "" : "it continues after the last kernel";
 }
 
 /** Checks a rusticl binary: a version, the length of the SPIR-V, the kind of program, then the SPIR-V. */
 std::string ProblemOfRusticl(Reader& file) {
   if (file.At<uint32_t>(0) != 1) return "it is of another version";
   uint64_t spirv = file.At<uint32_t>(4);
-  if (file.length() != spirv + 12) return "its length is not what it says";
-  return spirv >= 20 && file.At<uint32_t>(12) == 0x07230203 ? "" : "it holds no SPIR-V";
+  if (file.length() != spirv + 12) return "its length differs from its header";
+  return spirv >= 20 && file.At<uint32_t>(12) == 0x07230203 ? "" : "it contains no SPIR-V";
 }
 
 std::string NameOf(const Platform& platform) {

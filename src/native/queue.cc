@@ -85,7 +85,7 @@ NAN_METHOD(SetCommandQueueProperty) {
   if (!call.ok() || !call.Loaded(api.clSetCommandQueueProperty)) return;
   // Removed in OpenCL 1.1; drivers need not have it any more.
   if (queue->platform->version > 100) {
-    return (void)call.Fail(kUnsupported, "OpenCL 1.1 took it out: make a queue with these properties instead");
+    return (void)call.Fail(kUnsupported, "OpenCL 1.1 removed it: create a queue with these properties instead");
   }
   if (call.Check(api.clSetCommandQueueProperty(queue->As<cl_command_queue>(), properties,
                                                call.Bool(2) ? CL_TRUE : CL_FALSE, &old))) {

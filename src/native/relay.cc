@@ -23,27 +23,27 @@ struct RelayStatus {
  */
 class Relay final : public PromiseJob {
  public:
-  Relay(Environment& environment, DualStaging two, bool shared, const HostMemory& told)
+  Relay(Environment& environment, DualStaging two, bool shared, const HostMemory& result)
       : PromiseJob("relayAsync"),
         environment_(environment),
         shared_(shared),
         from_(std::move(two.rings[0])),
         to_(std::move(two.rings[1])),
-        result_store_(told.store),
-        result_(told.data) {}
+        result_store_(result.store),
+        result_(result.data) {}
 
   void Run() override {
-    RelayStatus told{};
+    RelayStatus status{};
     if (from_->pieces() > 0) {
       if (shared_) {
         MoveThroughOneRing();
       } else {
         MoveAll();
       }
-      told = {{from_->End(), to_->End()}};
-      if (failed_ >= 0) told.status[1 - failed_] = CL_SUCCESS;
+      status = {{from_->End(), to_->End()}};
+      if (failed_ >= 0) status.status[1 - failed_] = CL_SUCCESS;
     }
-    std::memcpy(result_, &told, sizeof told);
+    std::memcpy(result_, &status, sizeof status);
   }
 
  private:
@@ -107,8 +107,8 @@ NAN_METHOD(RelayAsync) {
   HostMemory offsets = call.Memory(2, 2 * sizeof(uint64_t));
   uint64_t size = call.Size(3);
   size_t piece = call.Size(5);
-  HostMemory told = call.LastingMemory(6, sizeof(RelayStatus));
-  auto threads = static_cast<unsigned>(call.Unsigned(call[7], CL_INVALID_VALUE, kMaxPoolThreads));
+  HostMemory result = call.LastingMemory(6, sizeof(RelayStatus));
+  unsigned threads = call.Threads(7);
   if (!call.ok()) return;
   const bool writes[] = {false, true};
   const uint64_t bytes[] = {size, size};
@@ -117,7 +117,7 @@ NAN_METHOD(RelayAsync) {
           call, {queues, buffers, rings, writes, static_cast<uint64_t*>(offsets.data), bytes, piece, threads}, &two))
     return;
   const Platform* platform = two.platform;
-  StartPromise(call, std::make_unique<Relay>(call.environment(), std::move(two), shared, told), platform);
+  StartPromise(call, std::make_unique<Relay>(call.environment(), std::move(two), shared, result), platform);
 }
 
 }  // namespace

@@ -20,16 +20,14 @@ bool ReadRing(Call& call, int ring, bool write, size_t bytes, RingArguments* arg
   size_t offset = call.Size(2);
   HostMemory memory = call.LastingMemory(ring, 0);
   size_t piece = call.Size(ring + 1);
-  auto threads = static_cast<unsigned>(call.Unsigned(call[ring + 2], CL_INVALID_VALUE, kMaxPoolThreads));
+  unsigned threads = call.Threads(ring + 2);
   if (!call.ok() || (bytes > 0 && !CheckRange(call, *buffer, offset, bytes))) return false;
-  auto argument = [](int i) { return "argument " + std::to_string(i + 1); };
   if (piece == 0 || piece > memory.bytes) {
-    return call.Fail(CL_INVALID_VALUE, argument(ring + 1) + ": expected pieces of 1 byte to those of the ring");
+    return call.FailArgument(ring + 1, CL_INVALID_VALUE, "pieces of at least 1 byte that fit the ring");
   }
   if (CeilDivide(bytes, piece) > kMaxPieces) {
-    return call.Fail(CL_INVALID_VALUE, argument(ring + 1) + ": expected pieces so large that there are at most 2^20");
+    return call.FailArgument(ring + 1, CL_INVALID_VALUE, "a size with at most 2^20 pieces");
   }
-  if (threads == 0) return call.Fail(CL_INVALID_VALUE, argument(ring + 2) + ": expected at least one thread");
   if (queue->platform->single_threaded) threads = 1;  // each thread calls the driver
   *arguments = {write, call.Hold(*queue), call.Hold(*buffer), queue->platform, offset, bytes, memory, piece, threads};
   return call.ok();

@@ -271,7 +271,7 @@ NAN_METHOD(PrepareMappingAsync) {
 }
 
 void FailOutOfMemory(Call& call, size_t bytes) {
-  call.Fail(CL_OUT_OF_HOST_MEMORY, "no " + std::to_string(bytes) + " bytes of memory");
+  call.Fail(CL_OUT_OF_HOST_MEMORY, "cannot allocate " + std::to_string(bytes) + " bytes");
 }
 
 /**
@@ -282,7 +282,7 @@ void FailOutOfMemory(Call& call, size_t bytes) {
 NAN_METHOD(AllocateHostMemory) {
   Call call(info, "allocateHostMemory");
   size_t bytes = call.Size(0);
-  auto threads = static_cast<unsigned>(call.Unsigned(call[1], CL_INVALID_VALUE, kMaxPoolThreads));
+  auto threads = static_cast<unsigned>(call.Unsigned(1, CL_INVALID_VALUE, kMaxPoolThreads));
   bool used = call.Bool(2);
   if (!call.ok()) return;
   Environment& environment = call.environment();

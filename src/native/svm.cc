@@ -49,12 +49,12 @@ NAN_METHOD(SVMAlloc) {
   void* pointer = api.clSVMAlloc(context->As<cl_context>(), flags, size, alignment);
   // The function has no status: it fails if memory is exhausted or unsupported, or an argument is wrong.
   if (!pointer && !HasSvm(context->As<cl_context>())) {
-    return (void)call.Fail(kUnsupported, "no device of the context has shared virtual memory");
+    return (void)call.Fail(kUnsupported, "no device of the context supports shared virtual memory");
   }
-  if (!pointer) return (void)call.Fail(CL_INVALID_VALUE, "the driver gave no memory");
+  if (!pointer) return (void)call.Fail(CL_INVALID_VALUE, "the driver returned no memory");
   Environment& environment = call.environment();
   auto memory = std::make_shared<SvmMemory>(pointer, size, std::move(owner));
-  auto buffer = environment.foreign().Wrap(pointer, size, memory);
+  auto buffer = environment.external_array_buffers().Wrap(pointer, size, memory);
   environment.svm().Add(std::move(memory), buffer);
   call.Return(buffer);
 }
@@ -75,7 +75,7 @@ struct FreeNotify {
   std::vector<std::shared_ptr<SvmMemory>> memory;
   std::shared_ptr<Mailbox> mailbox;
   OneShotCallback* once;
-  std::atomic<bool> told{false};
+  std::atomic<bool> notified{false};
 
   FreeNotify(std::shared_ptr<Mailbox> mailbox, OneShotCallback* once) : mailbox(std::move(mailbox)), once(once) {}
 
@@ -83,8 +83,8 @@ struct FreeNotify {
    * Releases the memory on the event loop when no other command uses it, and notifies JavaScript. Idempotent and
    * thread-safe.
    */
-  void Tell() {
-    if (told.exchange(true)) return;
+  void Notify() {
+    if (notified.exchange(true)) return;
     mailbox->Post([memory = std::move(memory)](Environment& environment) { environment.in_flight().Sweep(); });
     if (once) PostOneShot(once);
   }
@@ -93,7 +93,7 @@ struct FreeNotify {
 /** Called by the driver when the queue reaches the command. */
 void CL_CALLBACK OnSvmFree(cl_command_queue, cl_uint, void**, void* user_data) {
   std::unique_ptr<std::shared_ptr<FreeNotify>> notify(static_cast<std::shared_ptr<FreeNotify>*>(user_data));
-  (*notify)->Tell();
+  (*notify)->Notify();
 }
 
 NAN_METHOD(EnqueueSVMFree) {
@@ -106,7 +106,7 @@ NAN_METHOD(EnqueueSVMFree) {
   WaitList waits = call.Events(4);
   bool wanted = call.Bool(5);
   if (!call.ok() || !call.Supported(api.clEnqueueSVMFree, queue->platform)) return;
-  if (memories.empty()) return (void)call.Fail(CL_INVALID_VALUE, "argument 2: expected at least one ArrayBuffer");
+  if (memories.empty()) return (void)call.FailArgument(1, CL_INVALID_VALUE, "at least one ArrayBuffer");
   Environment& environment = call.environment();
   auto notify = std::make_shared<FreeNotify>(environment.mailbox(),
                                              function.IsEmpty() ? nullptr : MakeOneShot(call, function, call[3]));
@@ -126,7 +126,7 @@ NAN_METHOD(EnqueueSVMFree) {
     delete data;
   } else if (!wanted || api.clRetainEvent(event) == CL_SUCCESS) {
     // A failed command calls no callback; its memory is freed nevertheless.
-    std::shared_ptr<void> ended(nullptr, [notify](void*) { notify->Tell(); });
+    std::shared_ptr<void> ended(nullptr, [notify](void*) { notify->Notify(); });
     environment.in_flight().Keep(std::move(ended), wanted ? event : std::exchange(event, nullptr),
                                  environment.mailbox());
   }
@@ -227,7 +227,9 @@ NAN_METHOD(EnqueueSVMMigrateMem) {
   bool wanted = call.Bool(5);
   if (!call.ok() || !call.Supported(api.clEnqueueSVMMigrateMem, queue->platform)) return;
   for (size_t i = 0; i < sizes.size(); i++) {
-    if (sizes[i] > memories[i].bytes) return (void)call.Fail(CL_INVALID_VALUE, "argument 3: beyond the memory");
+    if (sizes[i] > memories[i].bytes)
+      return (void)call.FailArgument(2, CL_INVALID_VALUE, "at most " + std::to_string(memories[i].bytes) + " bytes",
+                                     std::to_string(sizes[i]));
   }
   cl_event event = nullptr;
   cl_int status = api.clEnqueueSVMMigrateMem(queue->As<cl_command_queue>(), static_cast<cl_uint>(pointers.size()),
@@ -243,8 +245,9 @@ HostMemory ReadShared(Call& call, v8::Local<v8::Value> value, size_t bytes, bool
   if (!call.ok()) return memory;
   const SvmMemory* found = call.Shared(memory.data);
   if (!found || found->Unified() != unified) {
-    call.Fail(CL_INVALID_VALUE, unified ? "expected unified shared memory that is not freed"
-                                        : "expected memory of SVMAlloc that is not freed");
+    call.FailExpected(CL_INVALID_VALUE,
+                      unified ? "unified shared memory that is not freed" : "memory of SVMAlloc that is not freed",
+                      "other memory");
   }
   return memory;
 }

@@ -28,7 +28,7 @@ struct ParallelLoop {
 
 class WorkerJob final : public Job {
  public:
-  explicit WorkerJob(std::shared_ptr<ParallelLoop> crew) : loop_(std::move(crew)) {}
+  explicit WorkerJob(std::shared_ptr<ParallelLoop> loop) : loop_(std::move(loop)) {}
 
   void Run() override {
     {
@@ -49,13 +49,13 @@ class WorkerJob final : public Job {
 }  // namespace
 
 void ParallelFor(Environment& environment, unsigned threads, size_t count, const std::function<void(size_t)>& work) {
-  auto crew = std::make_shared<ParallelLoop>(count, &work);
+  auto loop = std::make_shared<ParallelLoop>(count, &work);
   for (size_t t = 1; t < std::min<size_t>(threads, count); t++)
-    environment.Start(std::make_unique<WorkerJob>(crew), nullptr);
-  crew->Work();
-  std::unique_lock<std::mutex> lock(crew->guard);
-  crew->over = true;
-  crew->left.wait(lock, [&] { return crew->others == 0; });
+    environment.Start(std::make_unique<WorkerJob>(loop), nullptr);
+  loop->Work();
+  std::unique_lock<std::mutex> lock(loop->guard);
+  loop->over = true;
+  loop->left.wait(lock, [&] { return loop->others == 0; });
 }
 
 void ParallelForRanges(Environment& environment, unsigned threads, size_t all, size_t each,

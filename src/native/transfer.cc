@@ -205,7 +205,7 @@ bool CheckImage(Call& call, const Command& command, Object& image, const Triple&
   api.clGetCommandQueueInfo(command.raw(), CL_QUEUE_DEVICE, sizeof device, &device, nullptr);
   bool listed = DevicesOf(command.queue->Context(), &devices) != CL_SUCCESS ||
                 std::find(devices.begin(), devices.end(), device) != devices.end();
-  return listed || call.Fail(kUnsupported, "its driver has no images for a queue of a part of a device");
+  return listed || call.Fail(kUnsupported, "the driver supports no images for queues of sub-devices");
 }
 
 template <typename Enqueue>
@@ -303,16 +303,16 @@ NAN_METHOD(EnqueueCopyBufferToImage) {
 }
 
 /** Driver objects that a mapping holds, retained before the memory is mapped. */
-struct Keepers {
+struct HeldObjects {
   Retained object;
   Retained queue;
 };
 
-Keepers HoldForMapping(Call& call, const Command& command, const Object& object) {
-  Keepers keepers{call.Hold(object), {}};
+HeldObjects HoldForMapping(Call& call, const Command& command, const Object& object) {
+  HeldObjects held{call.Hold(object), {}};
   bool unmaps = object.platform->single_threaded || object.platform->mixes_mappings;
-  if (call.ok() && unmaps) keepers.queue = call.Hold(*command.queue);
-  return keepers;
+  if (call.ok() && unmaps) held.queue = call.Hold(*command.queue);
+  return held;
 }
 
 /** Waits for a map command that was to block. @return false, after throwing, if it has failed */
@@ -329,13 +329,13 @@ bool AwaitMapping(Call& call, Command* command) {
  * user of the memory: an unmap on any queue waits for it.
  */
 v8::MaybeLocal<v8::ArrayBuffer> ReturnMapping(Call& call, Command& command, std::shared_ptr<Object> object,
-                                              Keepers keepers, void* pointer, size_t bytes, cl_map_flags flags,
+                                              HeldObjects held, void* pointer, size_t bytes, cl_map_flags flags,
                                               bool copied) {
   Environment& environment = call.environment();
-  auto region = std::make_shared<MappedRegion>(std::move(keepers.object), std::move(keepers.queue), pointer);
+  auto region = std::make_shared<MappedRegion>(std::move(held.object), std::move(held.queue), pointer);
   v8::Local<v8::ArrayBuffer> buffer;
   if (!copied) {
-    buffer = environment.foreign().Wrap(pointer, bytes, region);
+    buffer = environment.external_array_buffers().Wrap(pointer, bytes, region);
   } else if (NewArrayBuffer(environment.isolate(), bytes).ToLocal(&buffer)) {
     if (bytes) std::memcpy(buffer->GetBackingStore()->Data(), pointer, bytes);
     Nan::Set(buffer, Nan::New("copied").ToLocalChecked(), Nan::True());
@@ -343,7 +343,8 @@ v8::MaybeLocal<v8::ArrayBuffer> ReturnMapping(Call& call, Command& command, std:
     api.clEnqueueUnmapMemObject(command.raw(), object->As<cl_mem>(), pointer, 0, nullptr, nullptr);
     region->unmapped = true;
     if (command.event) api.clReleaseEvent(command.event);
-    call.Fail(CL_OUT_OF_HOST_MEMORY, "no " + std::to_string(bytes) + " bytes for a copy of the mapped memory");
+    call.Fail(CL_OUT_OF_HOST_MEMORY,
+              "cannot allocate " + std::to_string(bytes) + " bytes for a copy of the mapped memory");
     return {};
   }
   auto store = buffer->GetBackingStore();
@@ -378,13 +379,13 @@ NAN_METHOD(EnqueueMapBuffer) {
   size_t offset = call.Size(4), size = call.Size(5);
   ReadTail(call, &command, 6);
   if (!call.ok() || !CheckRange(call, *buffer, offset, size)) return;
-  Keepers keepers = HoldForMapping(call, command, *buffer);
+  HeldObjects held = HoldForMapping(call, command, *buffer);
   if (!call.ok()) return;
   cl_int status = CL_SUCCESS;
   void* pointer =
       command.Map(api.clEnqueueMapBuffer, &status, buffer->As<cl_mem>(), command.blocking_flag(), flags, offset, size);
   if (call.Check(status) && AwaitMapping(call, &command)) {
-    ReturnMapping(call, command, buffer, std::move(keepers), pointer, size, flags, copied);
+    ReturnMapping(call, command, buffer, std::move(held), pointer, size, flags, copied);
   }
 }
 
@@ -402,7 +403,7 @@ NAN_METHOD(EnqueueMapImage) {
   auto origin = call.Origin(4), region = call.Origin(5);
   ReadTail(call, &command, 6);
   if (!call.ok() || !CheckImage(call, command, *image, origin, region)) return;
-  Keepers keepers = HoldForMapping(call, command, *image);
+  HeldObjects held = HoldForMapping(call, command, *image);
   if (!call.ok()) return;
   size_t row = 0, slice = 0;
   cl_int status = CL_SUCCESS;
@@ -411,7 +412,7 @@ NAN_METHOD(EnqueueMapImage) {
   if (!call.Check(status) || !AwaitMapping(call, &command)) return;
   size_t bytes = HostBytes(call, *ExtentOf(call, *image), region, row, slice);
   v8::Local<v8::ArrayBuffer> mapped;
-  if (!ReturnMapping(call, command, image, std::move(keepers), pointer, bytes, flags, copied).ToLocal(&mapped)) {
+  if (!ReturnMapping(call, command, image, std::move(held), pointer, bytes, flags, copied).ToLocal(&mapped)) {
     return;
   }
   // Under our names and under those of node-opencl.
@@ -428,16 +429,16 @@ NAN_METHOD(EnqueueMapImage) {
 bool CheckUnmappable(Call& call, const Mapping& mapping, const HostMemory& host, const std::vector<cl_event>& users) {
   if (mapping.Uses() > users.size()) {
     return call.Fail(CL_INVALID_OPERATION,
-                     "argument 3: its memory is still in use, by a transfer or checksum whose promise has not "
-                     "settled, or by a memory object that lives in it; wait for the one, release the other");
+                     "argument 3: the memory is in use by a transfer or checksum, or by a memory object that lives in "
+                     "it: wait for the promise, and release the object");
   }
   if (host.buffer->WasDetached() && mapping.HeldByProgram()) {
     return call.Fail(CL_INVALID_OPERATION,
-                     "argument 3: the ArrayBuffer was transferred; unmap the one that has its memory now");
+                     "argument 3: the ArrayBuffer was transferred: unmap the one that has the memory now");
   }
   if (mapping.copy && !users.empty()) {
     return call.Fail(CL_INVALID_OPERATION,
-                     "argument 3: a command still uses the copy that this driver's memory was mapped to; wait for it");
+                     "argument 3: a command still uses the copy of the mapped memory: wait for it");
   }
   return true;
 }
@@ -454,7 +455,7 @@ bool WaitAlso(Call& call, Command* command, const std::vector<cl_event>& events)
   for (cl_event event : events) {
     if (contextOf(event) != context) {
       return call.Fail(CL_INVALID_OPERATION,
-                       "argument 3: a command of another context still uses the memory; wait for it");
+                       "argument 3: a command of another context still uses the memory: wait for it");
     }
     command->waits.events.push_back(event);
   }
@@ -480,7 +481,7 @@ bool CheckMapsMade(Call& call, const Command& command, const Mapping& mapping) {
       return call.Fail(
           CL_INVALID_OPERATION,
           "argument 3: a command of another mapping of this memory has not ended, and this driver does not "
-          "tell the mappings apart; wait for it");
+          "distinguish the mappings: wait for it");
     }
   }
   return true;
@@ -497,7 +498,7 @@ NAN_METHOD(EnqueueUnmapMemObject) {
   environment.in_flight().Sweep();
   const Mapping* mapping = host.buffer.IsEmpty() ? nullptr : environment.mappings().Find(object.get(), host);
   if (!mapping) {
-    return (void)call.Fail(CL_INVALID_VALUE, "argument 3: expected what a map call returned for this object");
+    return (void)call.FailArgument(2, CL_INVALID_VALUE, "the result of a map call for this object", "other memory");
   }
   host.store.reset();  // it would count as a user of the memory
   std::vector<cl_event> users = environment.in_flight().UsersOf(mapping->store.lock().get());
@@ -511,7 +512,7 @@ NAN_METHOD(EnqueueUnmapMemObject) {
   cl_int status = command.Enqueue(api.clEnqueueUnmapMemObject, object->As<cl_mem>(), mapping->region->pointer);
   if (status == CL_SUCCESS) {
     mapping->region->unmapped = true;
-    environment.foreign().Detach(host.buffer);
+    environment.external_array_buffers().Detach(host.buffer);
     environment.mappings().Remove(mapping);
   }
   Finish(call, command, status);
@@ -520,7 +521,7 @@ NAN_METHOD(EnqueueUnmapMemObject) {
 NAN_METHOD(EnqueueMigrateMemObjects) {
   Call call(info, "clEnqueueMigrateMemObjects");
   Command command = ReadCommand(call);
-  if (call.ok() && !call.Has(1)) call.Fail(CL_INVALID_VALUE, "argument 2: expected memory objects");
+  if (call.ok() && !call.Has(1)) call.FailArgument(1, CL_INVALID_VALUE, "memory objects");
   auto objects = call.Handles(1, Kind::kMemObject, CL_INVALID_VALUE);
   cl_mem_migration_flags flags = call.Bits(2);
   ReadTail(call, &command, 3);
@@ -579,7 +580,7 @@ NAN_METHOD(EnqueueWaitForEvents) {
   Command command = ReadCommand(call);
   WaitList waits = call.Events(1);
   if (!call.Loaded(api.clEnqueueWaitForEvents)) return;
-  if (waits.count() == 0) return (void)call.Fail(CL_INVALID_VALUE, "argument 2: expected at least one event");
+  if (waits.count() == 0) return (void)call.FailArgument(1, CL_INVALID_VALUE, "at least one event");
   // Where the replacement exists the old call may not work: PoCL ends the process in it.
   bool replaced = command.queue->platform->version >= api.clEnqueueBarrierWithWaitList.since;
   Finish(call, command,

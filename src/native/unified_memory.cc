@@ -41,9 +41,9 @@ void Return(Call& call, const Object& context, size_t size, const Allocate& allo
   cl_int status = CL_SUCCESS;
   void* pointer = allocate(functions, &status);
   if (!call.Check(status)) return;
-  if (!pointer) return (void)call.Fail(CL_OUT_OF_RESOURCES, "the driver gave no memory");
+  if (!pointer) return (void)call.Fail(CL_OUT_OF_RESOURCES, "the driver returned no memory");
   auto memory = std::make_shared<SvmMemory>(pointer, size, std::move(owner), functions.clMemFreeINTEL);
-  auto buffer = environment.foreign().Wrap(pointer, size, memory);
+  auto buffer = environment.external_array_buffers().Wrap(pointer, size, memory);
   environment.svm().Add(std::move(memory), buffer);
   call.Return(buffer);
 }
@@ -54,7 +54,7 @@ NAN_METHOD(HostMemAllocINTEL) {
   auto properties = call.Properties<cl_ulong>(1, CL_INVALID_PROPERTY);
   size_t size = call.Size(2, CL_INVALID_BUFFER_SIZE);
   cl_uint alignment = call.Has(3) ? call.Uint(3) : 0;
-  if (call.ok() && size == 0) call.Fail(CL_INVALID_BUFFER_SIZE, "expected a size of at least one byte");
+  if (call.ok() && size == 0) call.FailArgument(2, CL_INVALID_BUFFER_SIZE, "a size of at least one byte");
   if (!call.ok() || !CheckContext(call, *context)) return;
   Return(call, *context, size, [&](const ExtensionFunctions& functions, cl_int* status) {
     return functions.clHostMemAllocINTEL(context->As<cl_context>(), properties.empty() ? nullptr : properties.data(),
@@ -70,7 +70,7 @@ NAN_METHOD(SharedMemAllocINTEL) {
   auto properties = call.Properties<cl_ulong>(2, CL_INVALID_PROPERTY);
   size_t size = call.Size(3, CL_INVALID_BUFFER_SIZE);
   cl_uint alignment = call.Has(4) ? call.Uint(4) : 0;
-  if (call.ok() && size == 0) call.Fail(CL_INVALID_BUFFER_SIZE, "expected a size of at least one byte");
+  if (call.ok() && size == 0) call.FailArgument(3, CL_INVALID_BUFFER_SIZE, "a size of at least one byte");
   if (!call.ok() || !CheckContext(call, *context)) return;
   cl_device_id raw = device ? device->As<cl_device_id>() : nullptr;
   if (raw && !CheckExtension(call, *context->platform, raw, kExtension)) return;
@@ -82,7 +82,7 @@ NAN_METHOD(SharedMemAllocINTEL) {
 
 NAN_METHOD(DeviceMemAllocINTEL) {
   Call call(info, "clDeviceMemAllocINTEL");
-  call.Fail(kUnsupported, "it gives an address that only the device can use, and no ArrayBuffer; use createBuffer");
+  call.Fail(kUnsupported, "its memory is accessible only to the device: use createBuffer");
 }
 
 NAN_METHOD(MemFreeINTEL) {

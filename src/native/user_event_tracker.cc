@@ -160,7 +160,7 @@ bool UserEventTracker::MayFail(cl_event user_event) {
 
 std::vector<cl_event> UserEventTracker::TakeEnded() {
   std::vector<cl_event> ended;
-  std::vector<Held> kept;
+  std::vector<Held> remaining;
   bool running = false;
   size_t with_failed = 0;
   for (const Held& held : held_) {
@@ -170,16 +170,16 @@ std::vector<cl_event> UserEventTracker::TakeEnded() {
       ended.push_back(held.event);
       continue;
     }
-    kept.push_back(held);
-    if (state < CL_COMPLETE) with_failed = kept.size();
+    remaining.push_back(held);
+    if (state < CL_COMPLETE) with_failed = remaining.size();
     running = running || state > CL_COMPLETE;
   }
   if (!open()) {
     // Nothing more can fail. Running commands only determine when earlier failed ones can be released.
-    for (size_t i = with_failed; i < kept.size(); i++) ended.push_back(kept[i].event);
-    kept.resize(with_failed);
+    for (size_t i = with_failed; i < remaining.size(); i++) ended.push_back(remaining[i].event);
+    remaining.resize(with_failed);
   }
-  held_ = std::move(kept);
+  held_ = std::move(remaining);
   sweep_threshold_ = 2 * held_.size();
   return ended;
 }

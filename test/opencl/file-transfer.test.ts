@@ -207,13 +207,13 @@ for (const one of opened) {
       [{ 3: 2 ** 30 }, /argument 4: expected the descriptor of an open file/],
       [{ 3: 'a' }, /whole number/],
       [{ 4: -1 }, /whole number/],
-      [{ 4: 2n ** 63n - 1n }, /argument 5: no file is as long as that/],
+      [{ 4: 2n ** 63n - 1n }, /argument 5: expected a range within the maximum size of a file/],
       [{ 7: ring.length + 1 }, /argument 8/],
       [{ 7: 0 }, /argument 8/],
       [{ 8: 0 }, /argument 9: expected at least one thread/],
-      [{ 9: new BigUint64Array(9) }, /uses 80/],
-      [{ 11: new BigInt64Array(6) }, /uses 56/],
-      [{ 11: new Uint8Array(new ArrayBuffer(72), 4, 56) }, /argument 12: expected seven words/],
+      [{ 9: new BigUint64Array(9) }, /argument 10: expected at least 80 bytes but got 72 bytes/],
+      [{ 11: new BigInt64Array(6) }, /argument 12: expected at least 56 bytes but got 48 bytes/],
+      [{ 11: new Uint8Array(new ArrayBuffer(72), 4, 56) }, /argument 12: expected seven aligned words/],
     ] as const) {
       const error = await rejected(but(wrong));
       t.is(error.code, cl.INVALID_VALUE.code);
@@ -243,7 +243,7 @@ test('allocateFileAsync reserves disk space and keeps the contents and length of
   closeSync(readOnly);
   for (const [fd, position, bytes, message] of [
     [2 ** 30, 0, 10, /argument 1: expected the descriptor of an open file/],
-    [0, 2n ** 63n - 1n, 10, /argument 2: no file is as long as that/],
+    [0, 2n ** 63n - 1n, 10, /argument 2: expected a range within the maximum size of a file/],
     [0, -1, 10, /whole number/],
   ] as const) {
     const error = await rejected(cl.allocateFileAsync(fd, position as number, bytes, result));

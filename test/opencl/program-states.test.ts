@@ -57,7 +57,7 @@ for (const { name, context, device, queue, version, images } of opened) {
         t.is(error.code, cl.INVALID_OPERATION.code);
         t.regex(
           error.reason ?? '',
-          new RegExp(`program ${programs.length} was not compiled: its build failed`),
+          new RegExp(`program ${programs.length} is not compiled: its build failed`),
         );
         t.true((error.log ?? '').length > 10);
       }
