@@ -213,7 +213,7 @@ async function deviceTime(sorter: Sorter, keys: Uint32Array): Promise<Time> {
         report = made;
       },
     });
-    const stages = report?.stages.filter(({ stage }) => !/verif|load|survey|fill/.test(stage)) ?? [];
+    const stages = report?.stages.filter(({ stage }) => !/verif|load|probe|fill/.test(stage)) ?? [];
     if (i >= 20) seconds.push(stages.reduce((sum, stage) => sum + (stage.seconds ?? Number.NaN), 0));
   }
   array.dispose();

@@ -3,7 +3,7 @@
 import { accesses, races, racesIn, sorts, tests } from './tests.mjs';
 
 const amd = tests('algorithms/amd-radix');
-const turns = tests('algorithms/turns');
+const plannedPasses = tests('algorithms/planned-passes');
 const several = (algorithm) => tests('algorithms/several-groups', `*${algorithm}*`);
 const primitives = (title) => tests('primitives/primitives', title);
 const operations = (title) => tests('sort/operations/operations', title);
@@ -674,21 +674,21 @@ export const KERNELS = [
     file: 'cl/pass_plan.clh',
     find: 'rank == window.passes - 1 ? sort & FLAG_DECODE',
     replace: 'digit == digits - 1 ? sort & FLAG_DECODE',
-    tests: [turns],
+    tests: [plannedPasses],
   },
   {
     name: 'pass plan: the alternate array is used in place of the output',
     file: 'cl/pass_plan.clh',
     find: 'in_place ? rank % 2 == 0 :',
     replace: 'in_place ? rank % 2 == 1 :',
-    tests: [turns],
+    tests: [plannedPasses],
   },
   {
     name: 'serial: differing bits are those of the last key',
     file: 'cl/serial_radix.cl',
     find: 'differ |= code ^ first;',
     replace: 'differ = code ^ first;',
-    tests: [turns, sorts('serial', 3001)],
+    tests: [plannedPasses, sorts('serial', 3001)],
   },
   {
     name: 'serial: the last lines are not written',
@@ -702,11 +702,11 @@ export const KERNELS = [
   {
     name: 'serial: no positions when no key moves',
     equivalent:
-      'positions are never made in place (valuesInPlace in turns.ts), so that they are brought anyway',
+      'positions are never made in place (valuesInPlace in planned-passes.ts), so that they are brought anyway',
     file: 'cl/serial_radix.cl',
     find: ' || (turn.flags & FLAG_POSITIONS)) {',
     replace: ') {',
-    tests: [turns, tests('algorithms/radix-sorts', 'serial sorts every distribution*')],
+    tests: [plannedPasses, tests('algorithms/radix-sorts', 'serial sorts every distribution*')],
   },
   // --- amd
   {

@@ -219,6 +219,6 @@ export function tunedShape(
 export function whyGaveUp(status: number): string | undefined {
   if (status === 0) return undefined;
   return status & 1
-    ? 'gave up (a bounded wait between its work-groups ran out)'
-    : 'gave up (local memory did not serve the work-items of a row in order)';
+    ? 'stopped: a wait between work-groups exceeded its limit'
+    : 'stopped: local memory did not serve the work-items of a row in order';
 }

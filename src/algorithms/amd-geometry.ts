@@ -1,4 +1,4 @@
-import { UsageError } from '../util/errors.js';
+import { invalidArgument } from '../util/invalid-argument.js';
 
 /** Bins of an 8-bit digit. */
 export const RADIX = 256;
@@ -35,9 +35,7 @@ export function amdGeometry(n: number, chain: ScanChain | 'auto' = 'auto'): AmdG
   const padded = Math.max(1, Math.ceil(n / PADDING)) * PADDING;
   const runs = padded / PADDING;
   if (chain === 3 && runs > 1) {
-    throw new UsageError(
-      `scan: 3 serves at most ${PADDING} keys (one run of blocks), not ${n}; use scan: 5 or 'auto'`,
-    );
+    throw invalidArgument('scan', `5 or 'auto' for more than ${PADDING} keys`, chain, { details: { n } });
   }
   return { padded, blocks: padded / BLOCK, runs, scan: chain === 'auto' ? (runs === 1 ? 3 : 5) : chain };
 }

@@ -70,7 +70,7 @@ class Bitonic implements Algorithm {
     const whole = begin === 0 && end === this.shape.keyBits;
     const ties = this.#plain === undefined || (this.#ties !== undefined && !whole);
     const variant = ties ? this.#ties : this.#plain;
-    if (!variant) throw new Error('bitonic was made without a program');
+    if (!variant) throw new Error('cannot run bitonic: it has no program');
     return { variant, ties };
   }
 

@@ -2,6 +2,7 @@ import type { Buffer } from '../device/buffer.js';
 import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
 import { type Queue, u32, u64 } from '../device/queue.js';
+import { NO_LONG_WAITS } from '../device/quirks.js';
 import type {
   Algorithm,
   AlgorithmFactory,
@@ -149,7 +150,7 @@ class Onesweep implements Algorithm {
   supports({ n, valueBytes }: SortRequest): true | string {
     if (valueBytes !== this.shape.valueBytes) return `compiled for values of ${this.shape.valueBytes} bytes`;
     if (this.#tuning.offsetBits === 32 && n >= WIDE)
-      return 'compiled for fewer than 2^30 keys (tuning offsetBits: 64)';
+      return 'compiled for fewer than 2^30 keys; offsetBits: 64 supports more';
     return true;
   }
 
@@ -262,8 +263,7 @@ export const onesweep: AlgorithmFactory = {
 
   available(device, shape) {
     const { quirks, int64Atomics } = device.capabilities;
-    if (Number.isFinite(quirks.maxLoopIterations))
-      return 'the driver ends long loops without a word, waits among them';
+    if (Number.isFinite(quirks.maxLoopIterations)) return NO_LONG_WAITS;
     if (shape.tuning?.offsetBits === 64 && !quirks.inlinePtx && !int64Atomics) {
       return '2^30 keys and more need 64-bit atomics';
     }

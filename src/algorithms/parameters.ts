@@ -1,6 +1,7 @@
 /** Tunable parameters of an algorithm, declared where the algorithm is defined. */
-import { UsageError } from '../util/errors.js';
-import { suggestion } from '../util/suggest.js';
+import type { UsageError } from '../util/errors.js';
+import { invalidArgument } from '../util/invalid-argument.js';
+import { didYouMean } from '../util/suggest.js';
 
 /** A parameter's value. */
 export type Value = number | string | boolean;
@@ -55,17 +56,22 @@ const accepts = (parameter: Parameter, value: unknown): boolean =>
     ? Number.isInteger(value) && Number(value) >= parameter.min && Number(value) <= parameter.max
     : parameter.values.some((one) => one === value);
 
-/** Returns the reason why a value is invalid for a parameter, or undefined if it is valid. */
-export function refusal(parameters: Parameters, name: string, value: unknown): string | undefined {
+/** Returns the error of a parameter that the algorithm does not have or of an invalid value; undefined if valid. */
+export function parameterError(
+  { name: algorithm, parameters }: { readonly name: string; readonly parameters: Parameters },
+  name: string,
+  value: unknown,
+): UsageError | undefined {
   const parameter = Object.hasOwn(parameters, name) ? parameters[name] : undefined;
+  const details = { option: name, parameter: name, value };
   if (!parameter) {
     const known = Object.keys(parameters);
-    const choices = known.length > 0 ? `expected one of ${known.join(' ')}` : 'it has none';
-    return `unknown parameter '${name}': ${choices}${suggestion(name, known)}`;
+    const expected = known.length > 0 ? `one of ${known.join(' ')}` : 'no parameter';
+    const advice = didYouMean(name, known);
+    return invalidArgument(`tuning of algorithm '${algorithm}'`, expected, name, { advice, details });
   }
-  return accepts(parameter, value)
-    ? undefined
-    : `parameter '${name}' is ${JSON.stringify(value)}: expected ${expected(parameter)}`;
+  if (accepts(parameter, value)) return undefined;
+  return invalidArgument(`${name} of algorithm '${algorithm}'`, expected(parameter), value, { details });
 }
 
 /**
@@ -74,13 +80,11 @@ export function refusal(parameters: Parameters, name: string, value: unknown): s
  * @throws UsageError for an unknown parameter or an invalid value
  */
 export function checkTuning(
-  { name, parameters }: { readonly name: string; readonly parameters: Parameters },
+  algorithm: { readonly name: string; readonly parameters: Parameters },
   tuning: Readonly<Record<string, unknown>>,
 ): void {
-  for (const [parameter, value] of Object.entries(tuning)) {
-    const wrong = refusal(parameters, parameter, value);
-    if (wrong !== undefined) {
-      throw new UsageError(`algorithm '${name}': ${wrong}`, { details: { parameter, value } });
-    }
+  for (const [name, value] of Object.entries(tuning)) {
+    const error = parameterError(algorithm, name, value);
+    if (error) throw error;
   }
 }

@@ -1,7 +1,7 @@
 /** Host code that the passes of all sorts share: buffers, scratch, flags and values. */
 import type { Buffer } from '../device/buffer.js';
 import type { Queue } from '../device/queue.js';
-import { UsageError } from '../util/errors.js';
+import { invalidArgument } from '../util/invalid-argument.js';
 import type { AlgorithmShape, SortWork } from './algorithm.js';
 
 /** Kernel argument `flags`, see cl/pass.clh. */
@@ -11,7 +11,7 @@ const FLAG_POSITIONS = 4;
 const FLAG_FIRST = 8;
 
 /** Position of a pass in its sort. */
-export interface Turn {
+export interface PassPosition {
   readonly first: boolean;
   readonly last: boolean;
 }
@@ -19,7 +19,7 @@ export interface Turn {
 /** Returns the flags for the additional work of a pass: encoding, decoding, generating positions. */
 export const passFlags = (
   { codec, indices }: Pick<SortWork, 'codec' | 'indices'>,
-  { first, last }: Turn,
+  { first, last }: PassPosition,
 ): number =>
   (first && !codec.identity ? FLAG_ENCODE : 0) |
   (last && !codec.identity ? FLAG_DECODE : 0) |
@@ -61,7 +61,7 @@ export const carriesValues = ({ valueBytes }: AlgorithmShape, maxBytes: 8 | 16 =
 export function scratchOf({ scratch }: Pick<SortWork, 'scratch'>, name: string): Buffer {
   const buffer = scratch[name];
   if (buffer) return buffer;
-  throw new UsageError(`scratch buffer '${name}' is missing: pass one for each entry of scratch()`);
+  throw invalidArgument(`scratch.${name}`, 'a buffer for each entry of scratch()', buffer);
 }
 
 /**
@@ -106,7 +106,7 @@ export function valuesOf(
   { inputValues, outputValues }: Pick<SortWork, 'inputValues' | 'outputValues'>,
 ): { input: Buffer; output: Buffer } | undefined {
   if (valueBytes === 0) return undefined;
-  if (!outputValues) throw new UsageError('values are to be sorted: outputValues is missing');
+  if (!outputValues) throw invalidArgument('outputValues', 'a buffer', outputValues);
   return { input: inputValues ?? outputValues, output: outputValues };
 }
 
@@ -146,14 +146,18 @@ export function alternatingPasses(
  *
  * @throws UsageError when a buffer is missing
  */
-export function passInPlace(shape: AlgorithmShape, work: Omit<SortWork, 'scratch'>, turn: Turn): Pass {
+export function passInPlace(
+  shape: AlgorithmShape,
+  work: Omit<SortWork, 'scratch'>,
+  position: PassPosition,
+): Pass {
   const { input, output } = work;
   const values = valuesOf(shape, work);
   return {
-    from: turn.first ? input : output,
+    from: position.first ? input : output,
     to: output,
-    ...(values && { fromValues: turn.first ? values.input : values.output, toValues: values.output }),
-    flags: passFlags(work, turn),
+    ...(values && { fromValues: position.first ? values.input : values.output, toValues: values.output }),
+    flags: passFlags(work, position),
   };
 }
 

@@ -2,6 +2,7 @@ import type { Buffer } from '../device/buffer.js';
 import { codecArgument } from '../device/codec-argument.js';
 import type { Device, KnownDevice } from '../device/device.js';
 import { type Queue, u32 } from '../device/queue.js';
+import { NO_LONG_WAITS } from '../device/quirks.js';
 import { powerAtLeast } from '../util/powers.js';
 import type {
   Algorithm,
@@ -162,8 +163,7 @@ export const persistentRadix: AlgorithmFactory = {
     const { quirks, deviceScopeAtomics, version, maxWorkGroup } = device.capabilities;
     if (maxWorkGroup < MIN_GROUP) return `needs groups of ${MIN_GROUP} work-items`;
     if (!deviceScopeAtomics || version < 2) return 'needs the device-scope atomics of OpenCL C 2.0';
-    if (Number.isFinite(quirks.maxLoopIterations))
-      return 'the driver ends long loops without a word, waits among them';
+    if (Number.isFinite(quirks.maxLoopIterations)) return NO_LONG_WAITS;
     if (quirks.simulated) return 'a simulator runs one work-group after the other';
     return tileAvailable(device, shape);
   },

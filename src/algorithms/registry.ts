@@ -1,7 +1,6 @@
 import type { Device, KnownDevice } from '../device/device.js';
 import { dtypeInfo } from '../keys/dtype.js';
-import { UsageError } from '../util/errors.js';
-import { unknownName } from '../util/suggest.js';
+import { invalidName } from '../util/suggest.js';
 import { type Algorithm, type AlgorithmFactory, type SortRequest, tunedShape } from './algorithm.js';
 import { canonicalAlgorithm } from './algorithm-names.js';
 import { amdRadix } from './amd-radix.js';
@@ -51,7 +50,7 @@ export function algorithmNamed(name: string): AlgorithmFactory {
   const found = ALGORITHMS.find((algorithm) => algorithm.name === canonical);
   if (found) return found;
   const names = ALGORITHMS.map((algorithm) => algorithm.name);
-  throw new UsageError(unknownName('algorithm', name, ['auto', 'host', ...names]));
+  throw invalidName('algorithm', name, ['auto', 'host', ...names]);
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Device } from '../device/device.js';
 import { buildFittedProgram, type FittedProgram } from '../device/fitted-program.js';
 import { type Queue, u32, u64 } from '../device/queue.js';
 import type { KeyCodec } from '../keys/key-codec.js';
-import { UsageError } from '../util/errors.js';
+import { invalidArgument } from '../util/invalid-argument.js';
 import type {
   Algorithm,
   AlgorithmFactory,
@@ -86,7 +86,7 @@ export class RowSort implements Algorithm {
   enqueueRows(queue: Queue, work: RowWork): void {
     const { n, rowLength, codec, bits, trace } = work;
     if (rowLength < 1 || rowLength > this.row) {
-      throw new UsageError(`rows of ${rowLength} keys: this program sorts rows of 1 to ${this.row}`);
+      throw invalidArgument('rowLength', `a whole number from 1 to ${this.row}`, rowLength);
     }
     const { program, groupSize } = this.#fitted;
     const rows = Math.ceil(n / rowLength);
@@ -110,7 +110,7 @@ function voteOf({ capabilities }: Device, wanted: unknown): keyof typeof VOTES {
   if (wanted === undefined || wanted === 'masks') return 'masks';
   if (wanted === 'khr' && capabilities.subGroupBallot) return 'khr';
   if (wanted === 'ptx' && capabilities.quirks.inlinePtx) return 'ptx';
-  throw new UsageError(`row sort cannot vote by '${wanted}' on this device: expected masks, khr or ptx`);
+  throw invalidArgument('tuning.vote', 'one of masks khr ptx that the device supports', wanted);
 }
 
 /** Compiles the row sort. */

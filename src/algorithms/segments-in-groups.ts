@@ -166,7 +166,7 @@ export class SegmentsInGroups {
     const { count = 1, longest = n } = work.segments ?? {};
     if (this.longest !== undefined && longest > this.longest) {
       throw new UnsupportedError(
-        `a segment of as many as ${longest} keys, by what sorts segments of at most ${this.longest}`,
+        `cannot sort a segment of ${longest} keys: the program sorts segments of at most ${this.longest}`,
       );
     }
     // Kernels that receive the common segment length read no offsets.
@@ -175,7 +175,7 @@ export class SegmentsInGroups {
     const { runKeys, runs } = cut;
     const sweep = runs > 0 ? this.#sweepFor(n, longest) : undefined;
     const swept = sweep && { buffer: scratchOf(work, 'sweep'), bytes: this.#sweepBytes(sweep, cut) };
-    const { segments, state, told } = beginSegments(queue, work, swept);
+    const { segments, state, status } = beginSegments(queue, work, swept);
     const offsets = segments.offsets ?? state;
     const { radixBits } = this.#tiles.tile;
     const digits = digitsOf(bits, radixBits);
@@ -196,7 +196,7 @@ export class SegmentsInGroups {
       queue.run(
         this.#rows.program.kernel(CLASSES),
         [
-          ...[...only, offsets, state, list, owners, ...told, u32(count), u32(n), u32(each), u32(span)],
+          ...[...only, offsets, state, list, owners, ...status, u32(count), u32(n), u32(each), u32(span)],
           vector(Uint32Array.of(...this.#maxKeys(cut), 0)),
           vector(Uint32Array.of(...lists)),
           ...[u32(runs), u32(runKeys), ...compared, flags],

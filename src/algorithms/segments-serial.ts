@@ -89,7 +89,7 @@ export class SerialSegments {
 
   enqueue(queue: Queue, work: SortWork): Enqueued {
     const { n, bits, codec, onStage } = work;
-    const { segments, state, told } = beginSegments(queue, work);
+    const { segments, state, status } = beginSegments(queue, work);
     const { count, longest } = segments;
     const offsets = offsetsOf(segments);
     const digits = digitsOf(bits, RADIX_BITS);
@@ -101,7 +101,7 @@ export class SerialSegments {
     const items = { global: this.#items, local: 1 };
 
     const sizes = [u32(count), u32(n), u32(runKeys), u32(runs)];
-    queue.run(this.#program.kernel('serial_check'), [offsets, state, owners, ...told, ...sizes], items);
+    queue.run(this.#program.kernel('serial_check'), [offsets, state, owners, ...status, ...sizes], items);
     onStage?.({ kernel: 'serial_check', buffers: { state, owners } });
     const share = Math.min(MAX_TAKEN, Math.ceil(count / (this.#items * TURNS)));
     const step = n <= count * this.#lanesLongest ? Math.ceil(share / LANES) * LANES : share;

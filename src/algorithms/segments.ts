@@ -63,13 +63,15 @@ export interface SegmentBuffers {
   readonly segments: Segments;
   readonly state: Buffer;
   /** Where the kernel that checks the offsets reports an error: the buffer and the word index. */
-  readonly told: readonly KernelArgument[];
+  readonly status: readonly KernelArgument[];
 }
 
 /** Returns the offsets, for kernels that need them. @throws UnsupportedError when there are none */
 export function offsetsOf({ offsets }: Segments): Buffer {
   if (!offsets)
-    throw new UnsupportedError('segments without offsets, which only rows of one length may lack');
+    throw new UnsupportedError(
+      'cannot sort segments: offsets are missing, and only rows of one length work without them',
+    );
   return offsets;
 }
 
@@ -88,12 +90,12 @@ export function beginSegments(
   if (also) queue.fill(state, 0, { bytes: also.bytes });
   else if (!work.segments || work.segments.offsets) queue.fill(state, 0, { bytes: STATE_WORDS * 4 });
   const { slot } = work.segments ?? {};
-  const told = slot ? [slot.buffer, u32(slot.firstWord)] : [state, u32(STATE_WORDS - 1)];
-  if (work.segments) return { segments: work.segments, state, told };
+  const status = slot ? [slot.buffer, u32(slot.firstWord)] : [state, u32(STATE_WORDS - 1)];
+  if (work.segments) return { segments: work.segments, state, status };
   const whole = scratchOf(work, 'whole');
   queue.fill(whole, 0, { bytes: 4 });
   queue.fill(whole, work.n, { offset: 4, bytes: 4 });
-  return { segments: { offsets: whole, count: 1 }, state, told };
+  return { segments: { offsets: whole, count: 1 }, state, status };
 }
 
 /**

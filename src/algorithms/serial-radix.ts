@@ -14,9 +14,9 @@ import type {
 import { type Digit, digitsOf } from './digits.js';
 import { onOff, whole } from './parameters.js';
 import { alternateBytes, carriesValues, scratchOf } from './passes.js';
+import { plannedPassArrays, plannedPassesBytes, plannedPassOutputs, sortFlags } from './planned-passes.js';
 import { numberOf, OFFSET_BITS } from './tile.js';
 import { tuningFor } from './tuning.js';
-import { sortFlags, turnArrays, turnOutputs, turnsBytes } from './turns.js';
 
 /** Positions need 64 bits from this number of keys on. */
 const WIDE = 2 ** 32;
@@ -27,7 +27,7 @@ const MIN_RUN_KEYS = 4096;
  * loops together. Measured by the first run length that exceeded 65,535 iterations, by digit width: 3.2 per key and
  * 9.7 per bin, with values 5.8 and 10.7.
  */
-const turnsOf = (runKeys: number, bins: number, valueBytes: number): number =>
+const iterationsOf = (runKeys: number, bins: number, valueBytes: number): number =>
   (valueBytes > 0 ? 7 : 4) * runKeys + 12 * bins;
 
 interface SerialTuning {
@@ -72,11 +72,11 @@ class SerialRadix implements Algorithm {
   supports({ n, valueBytes }: SortRequest): true | string {
     if (valueBytes !== this.shape.valueBytes) return `compiled for values of ${this.shape.valueBytes} bytes`;
     if (this.#tuning.offsetBits === 32 && n >= WIDE)
-      return 'compiled for fewer than 2^32 keys (tuning offsetBits: 64)';
-    const turns = turnsOf(this.#runs(n).runKeys, 2 ** this.#tuning.radixBits, valueBytes);
-    const longest = Math.max(turns, this.#entries(n));
+      return 'compiled for fewer than 2^32 keys; offsetBits: 64 supports more';
+    const iterations = iterationsOf(this.#runs(n).runKeys, 2 ** this.#tuning.radixBits, valueBytes);
+    const longest = Math.max(iterations, this.#entries(n));
     const { maxLoopIterations } = this.device.capabilities.quirks;
-    return longest <= maxLoopIterations || `the driver ends loops after ${maxLoopIterations} turns`;
+    return longest <= maxLoopIterations || `the driver ends loops after ${maxLoopIterations} iterations`;
   }
 
   scratch(n: number, { inPlace, bits }: { inPlace: boolean; bits: readonly [number, number] }): ScratchSizes {
@@ -85,7 +85,7 @@ class SerialRadix implements Algorithm {
       ...alternateBytes(this.shape, n, digits, inPlace),
       counts: (this.#entries(n) * this.#tuning.offsetBits) / 8,
       differing: this.#runs(n).runs * 8,
-      turns: turnsBytes(digits),
+      plannedPasses: plannedPassesBytes(digits),
     };
   }
 
@@ -97,8 +97,8 @@ class SerialRadix implements Algorithm {
     const [begin, end] = bits;
     const counts = scratchOf(work, 'counts');
     const differing = scratchOf(work, 'differing');
-    const turns = scratchOf(work, 'turns');
-    const arrays = turnArrays(this.shape, digits.length, work);
+    const plannedPasses = scratchOf(work, 'plannedPasses');
+    const arrays = plannedPassArrays(this.shape, digits.length, work);
     const keys = arrays.slice(0, 3);
     const sort = u32(sortFlags(work));
     const codecWords = codecArgument(codec);
@@ -106,27 +106,31 @@ class SerialRadix implements Algorithm {
     const { shift = 0, bits: width = 0 } = digits[0] ?? {};
     for (const pass of digits.keys()) {
       const launch = { global: runs, local: 1, pass };
-      const counted = [...keys, counts, differing, turns, ...size, u32(pass), u32(shift), u32(width)];
+      const counted = [...keys, counts, differing, plannedPasses, ...size, u32(pass), u32(shift), u32(width)];
       queue.run(this.#program.kernel('serial_count'), [...counted, codecWords, sort], launch);
       onStage?.({ kernel: 'serial_count', pass, buffers: { counts } });
       const window = [u32(pass), u32(digits.length), u32(begin), u32(end), sort];
       queue.run(
         this.#program.kernel('serial_scan'),
-        [counts, u32(this.#entries(n)), differing, u32(runs), turns, ...window],
+        [counts, u32(this.#entries(n)), differing, u32(runs), plannedPasses, ...window],
         { global: 1, local: 1, pass },
       );
       onStage?.({ kernel: 'serial_scan', pass, buffers: { counts } });
       queue.run(
         this.#program.kernel('serial_scatter'),
-        [...arrays, counts, turns, ...size, u32(pass), codecWords],
+        [...arrays, counts, plannedPasses, ...size, u32(pass), codecWords],
         launch,
       );
-      onStage?.({ kernel: 'serial_scatter', pass, buffers: turnOutputs(work, pass, digits.length) });
+      onStage?.({ kernel: 'serial_scatter', pass, buffers: plannedPassOutputs(work, pass, digits.length) });
     }
-    queue.run(this.#program.kernel('serial_settle'), [...arrays, turns, ...size, u32(digits.length)], {
-      global: runs,
-      local: 1,
-    });
+    queue.run(
+      this.#program.kernel('serial_settle'),
+      [...arrays, plannedPasses, ...size, u32(digits.length)],
+      {
+        global: runs,
+        local: 1,
+      },
+    );
     return {};
   }
 

@@ -2,7 +2,8 @@
 import type { Capabilities } from '../device/capabilities.js';
 import type { Device, KnownDevice } from '../device/device.js';
 import type { Program } from '../device/program.js';
-import { UnsupportedError, UsageError } from '../util/errors.js';
+import { UnsupportedError } from '../util/errors.js';
+import { invalidArgument } from '../util/invalid-argument.js';
 import { powerBelow } from '../util/powers.js';
 import type { AlgorithmShape } from './algorithm.js';
 import { choice, onOff, type Parameters, type Tuning, whole } from './parameters.js';
@@ -65,7 +66,7 @@ export function fitColumns(capabilities: Capabilities, wanted: number, bytesEach
 export function numberOf(tuning: Tuning, name: string, fallback?: number): number {
   const value = tuning[name] ?? fallback;
   if (typeof value === 'number' && Number.isFinite(value)) return value;
-  throw new UsageError(`tuning '${name}' must be a number, not ${String(value)}`);
+  throw invalidArgument(`tuning.${name}`, 'a number', value);
 }
 
 /** Returns the work-items per row of a ranking method. */
@@ -118,7 +119,7 @@ export const fittedTuning = (
 export function fitTile({ capabilities }: KnownDevice, shape: AlgorithmShape, tuning: Tuning): TileTuning {
   const rank = String(tuning.rank);
   if (!CERTAIN.includes(rank)) {
-    throw new UsageError(`tuning 'rank' must be one of ${CERTAIN.join(' ')}, not ${rank}`);
+    throw invalidArgument('tuning.rank', `one of ${CERTAIN.join(' ')}`, rank);
   }
   const { inlinePtx } = capabilities.quirks;
   let tile: TileTuning = {
@@ -250,14 +251,16 @@ export async function buildTile(
         const size = program.kernel(name).subGroupSize(tile.groupSize);
         if (size !== tile.subGroupSize) {
           throw new UnsupportedError(
-            `${name} runs in sub-groups of ${size} work-items, not ${tile.subGroupSize}`,
+            `cannot use kernel ${name}: it runs in sub-groups of ${size} work-items, not ${tile.subGroupSize}`,
           );
         }
       }
       return { program, tile };
     }
     if (tile.groupSize <= 16) {
-      throw new UnsupportedError(`cl/${file} needs groups of 16 work-items; the compiler allows ${limit}`);
+      throw new UnsupportedError(
+        `cannot use cl/${file}: it needs groups of 16 work-items; the compiler allows ${limit}`,
+      );
     }
   }
 }

@@ -78,7 +78,7 @@ class TiledRadix implements Algorithm {
   supports({ n, valueBytes }: SortRequest): true | string {
     if (valueBytes !== this.shape.valueBytes) return `compiled for values of ${this.shape.valueBytes} bytes`;
     if (this.#tuning.offsetBits === 32 && n >= WIDE)
-      return 'compiled for fewer than 2^31 keys (tuning offsetBits: 64)';
+      return 'compiled for fewer than 2^31 keys; offsetBits: 64 supports more';
     return true;
   }
 

@@ -1,6 +1,6 @@
 import type { KnownDevice } from '../device/device.js';
 import type { AlgorithmFactory, AlgorithmShape } from './algorithm.js';
-import { refusal, type Tuning } from './parameters.js';
+import { parameterError, type Tuning } from './parameters.js';
 import { type Crossovers, type DeviceTuning, isFor, type TuningRow, type Where } from './tuning-rows.js';
 import { storedCrossovers, storedTuning } from './tuning-store.js';
 import { TUNINGS } from './tunings/all.js';
@@ -32,7 +32,7 @@ type Tunable = Pick<AlgorithmFactory, 'name' | 'parameters' | 'modelled' | 'fit'
 
 /** Returns all known parameters of an algorithm on a device, in increasing priority. */
 function sources(
-  { name, parameters, modelled }: Tunable,
+  algorithm: Tunable,
   device: KnownDevice,
   shape: AlgorithmShape,
   n: number,
@@ -42,13 +42,14 @@ function sources(
   storedRows: readonly TuningRow[];
   basis: Basis | undefined;
 } {
-  const own = ({ algorithm, which = {} }: TuningRow) => algorithm === name && isFor(which, shape, n);
+  const { name, modelled } = algorithm;
+  const own = (row: TuningRow) => row.algorithm === name && isFor(row.which ?? {}, shape, n);
   const isPossible = ({ tuning }: TuningRow) =>
-    Object.entries(tuning).every(([parameter, value]) => !refusal(parameters, parameter, value));
+    Object.entries(tuning).every(([parameter, value]) => !parameterError(algorithm, parameter, value));
   const known = shipped(device);
   // Guesses for any device are not measurements.
   const isMeasured = known.some(
-    (one) => specificity(one) > 0 && one.rows.some(({ algorithm }) => algorithm === name),
+    (one) => specificity(one) > 0 && one.rows.some((row) => row.algorithm === name),
   );
   const shippedRows = known.flatMap((one) => one.rows.filter(own));
   const storedRows = storedTuning(device).rows.filter((row) => own(row) && isPossible(row));

@@ -1,5 +1,6 @@
 import * as cl from '../opencl/index.js';
 import { MemoryError } from '../util/errors.js';
+import { invalidArgument } from '../util/invalid-argument.js';
 import { typedError } from './status.js';
 
 /** Device memory. Its creator owns it and releases it once. */
@@ -25,7 +26,7 @@ export class Buffer {
   static create(context: cl.Context, bytes: number, options: BufferOptions = {}): Buffer {
     const { flags = 0, hostMemory, beforeRelease } = options;
     if (!Number.isSafeInteger(bytes) || bytes < 0) {
-      throw new MemoryError(`a buffer of ${bytes} bytes cannot be: expected a whole number of bytes`);
+      throw invalidArgument('bytes', 'a whole number', bytes, { type: MemoryError });
     }
     const size = Math.max(bytes, 4);
     try {
@@ -34,7 +35,7 @@ export class Buffer {
         : cl.createBuffer(context, cl.MEM_READ_WRITE | flags, size);
       return new Buffer(size, handle, beforeRelease);
     } catch (error) {
-      throw typedError(error, `allocating ${size} bytes`);
+      throw typedError(error, `allocate ${size} bytes`);
     }
   }
 

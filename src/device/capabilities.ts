@@ -1,5 +1,5 @@
 import * as cl from '../opencl/index.js';
-import { UsageError } from '../util/errors.js';
+import { invalidArgument } from '../util/invalid-argument.js';
 import { amdHardware } from './amd.js';
 import { generalHardware } from './general.js';
 import { type DeviceQuery, type Hardware, numberFrom } from './hardware.js';
@@ -145,7 +145,7 @@ function limitLocalMemory(hardware: Hardware): Hardware {
   if (wanted === undefined || wanted === '') return hardware;
   const bytes = Number(wanted);
   if (!Number.isInteger(bytes) || bytes < 1) {
-    throw new UsageError(`CLSORT_LOCAL_BYTES is '${wanted}': expected a whole number of bytes above 0`);
+    throw invalidArgument('CLSORT_LOCAL_BYTES', 'a whole number of bytes above 0', wanted);
   }
   return { ...hardware, groupLocalBytes: Math.min(hardware.groupLocalBytes, bytes) };
 }

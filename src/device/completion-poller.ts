@@ -167,7 +167,7 @@ export class CompletionPoller {
     } catch (error) {
       // Later waiters need the failure because the next wait may succeed.
       if (pendingCopies.length > 0)
-        this.#queue.markFailed(from, to, typedError(error, 'downloading small arrays'));
+        this.#queue.markFailed(from, to, typedError(error, 'download small arrays'));
       throw error;
     }
     for (const pendingCopy of pendingCopies) completeCopy(pendingCopy);
@@ -318,7 +318,12 @@ async function withDeadline(done: Promise<void>, seconds: number): Promise<void>
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<never>((_, reject) => {
     timer = setTimeout(
-      () => reject(new TimeoutError(`the device did not finish within ${seconds} s; it is given up`)),
+      () =>
+        reject(
+          new TimeoutError(
+            `cannot wait longer: the device did not finish within ${seconds} s and is abandoned. Increase timeout`,
+          ),
+        ),
       seconds * 1000,
     );
   });

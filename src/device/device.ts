@@ -71,7 +71,7 @@ export class Device {
       this.queue = createQueue(context, handle, this.capabilities, smallTransfers);
     } catch (error) {
       if (context) cl.releaseAsync(context);
-      throw typedError(error, `opening ${info.name}`);
+      throw typedError(error, `open ${info.name}`);
     }
     this.context = context;
     this.#programCache = ProgramCache.of(info, this.capabilities.quirks);
@@ -198,7 +198,7 @@ export class Device {
     try {
       return cl.allocateHostMemory(bytes, this.capabilities.unifiedMemory ? 0 : COPY_THREADS, mayReuse);
     } catch (error) {
-      throw typedError(error, `allocating ${bytes} bytes of host memory`);
+      throw typedError(error, `allocate ${bytes} bytes of host memory`);
     }
   }
 

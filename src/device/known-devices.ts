@@ -15,7 +15,7 @@ export function knownDevices(): KnownDevice[] {
     try {
       return { info, capabilities: capabilitiesOf(info, queryOf(handle)) };
     } catch (error) {
-      throw typedError(error, `asking ${info.name}`);
+      throw typedError(error, `query ${info.name}`);
     }
   });
 }

@@ -20,7 +20,7 @@ export function pin(context: cl.Context, queue: cl.CommandQueue, bytes: number):
     return map(queue, buffer, bytes);
   } catch (error) {
     buffer.release();
-    throw typedError(error, `pinning ${bytes} bytes of host memory`);
+    throw typedError(error, `pin ${bytes} bytes of host memory`);
   }
 }
 
@@ -40,7 +40,7 @@ export async function pinAsync(
     return map(queue, buffer, bytes);
   } catch (error) {
     buffer.release();
-    throw typedError(error, `pinning ${bytes} bytes of host memory`);
+    throw typedError(error, `pin ${bytes} bytes of host memory`);
   }
 }
 

@@ -114,7 +114,7 @@ export function findDevices(): FoundDevice[] {
       })),
     );
   } catch (error) {
-    throw typedError(error, 'looking for devices');
+    throw typedError(error, 'list the devices');
   }
 }
 

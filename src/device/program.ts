@@ -40,9 +40,7 @@ export class Kernel {
     try {
       return toNumber(cl.getKernelSubGroupInfo(this.handle, this.#device, what, [groupSize]));
     } catch (cause) {
-      throw new UnsupportedError(`the driver does not tell the size of sub-groups: ${String(cause)}`, {
-        cause,
-      });
+      throw new UnsupportedError(`cannot query the sub-group size: ${String(cause)}`, { cause });
     }
   }
 }
@@ -86,7 +84,7 @@ export class Program {
     try {
       handle = cl.createProgramWithSource(context, source);
     } catch (error) {
-      throw typedError(error, `loading ${name}`);
+      throw typedError(error, `load ${name}`);
     }
     try {
       await cl.buildProgramAsync(handle, [device], options);
@@ -95,8 +93,8 @@ export class Program {
       cl.releaseAsync(handle);
       const status = statusOf(error);
       // -11 build failure, -43 invalid build options, -45 invalid executable: the program's fault, not the device's
-      if (status !== -11 && status !== -43 && status !== -45) throw typedError(error, `building ${name}`);
-      throw new BuildError(`${name} does not compile for this device:\n${log.trim() || String(error)}`, {
+      if (status !== -11 && status !== -43 && status !== -45) throw typedError(error, `build ${name}`);
+      throw new BuildError(`cannot compile ${name} for this device:\n${log.trim() || String(error)}`, {
         cause: error,
         details: { program: name, options, log },
       });
@@ -133,7 +131,7 @@ export class Program {
       try {
         kernel = new Kernel(this.#handle, name, this.#device);
       } catch (error) {
-        throw typedError(error, `creating kernel ${name}`);
+        throw typedError(error, `create kernel ${name}`);
       }
       this.#kernels.set(name, kernel);
     }

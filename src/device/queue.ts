@@ -262,7 +262,7 @@ export class Queue {
     } catch (error) {
       this.#launches.take().forget();
       this.#stages = [];
-      throw this.markFailed(from, this.position, typedError(error, 'uploading small arrays'));
+      throw this.markFailed(from, this.position, typedError(error, 'upload small arrays'));
     } finally {
       this.#timeline.submit();
     }
@@ -285,7 +285,7 @@ export class Queue {
     try {
       cl.flush(this.#handle);
     } catch (error) {
-      throw typedError(error, 'handing commands to the device');
+      throw typedError(error, 'submit commands to the device');
     }
   }
 
@@ -332,7 +332,7 @@ export class Queue {
     } catch (error) {
       launches.forget();
       const stage = stages[launches.words[0] ?? 0]?.stage ?? 'kernels';
-      throw this.markFailed(from, this.position, typedError(error, `enqueueing ${stage}`));
+      throw this.markFailed(from, this.position, typedError(error, `enqueue ${stage}`));
     }
   }
 
@@ -385,7 +385,7 @@ export class Queue {
       : kernel.workGroupLimit;
     if (items > limit) {
       throw new UnsupportedError(
-        `kernel ${kernel.name} takes groups of at most ${limit} work-items on this device, not ${items}`,
+        `cannot launch kernel ${kernel.name}: its work-groups have ${items} work-items, and the device allows ${limit}`,
       );
     }
     const bytes = args.reduce(
@@ -395,7 +395,7 @@ export class Queue {
     const { groupLocalBytes } = this.#capabilities;
     if (bytes > groupLocalBytes) {
       throw new UnsupportedError(
-        `kernel ${kernel.name} needs ${bytes} bytes of local memory; a group of the device has ${groupLocalBytes}`,
+        `cannot launch kernel ${kernel.name}: it needs ${bytes} bytes of local memory, and a work-group has ${groupLocalBytes}`,
       );
     }
   }
@@ -410,7 +410,7 @@ export class Queue {
     try {
       event = enqueue(timed);
     } catch (error) {
-      throw typedError(error, `enqueueing ${stage}`);
+      throw typedError(error, `enqueue ${stage}`);
     }
     profile?.add({ stage }, timed ? (event as cl.Event) : undefined);
   }
@@ -522,7 +522,7 @@ export class Queue {
       },
       (error) => {
         this.#takeFailure();
-        throw typedError(error, 'waiting for the device');
+        throw typedError(error, 'wait for the device');
       },
     );
   }
@@ -554,7 +554,7 @@ export class Queue {
       cl.flush(this.#handle);
       return mark;
     } catch (error) {
-      throw typedError(error, 'enqueueing a marker');
+      throw typedError(error, 'enqueue a marker');
     }
   }
 
@@ -566,7 +566,7 @@ export class Queue {
       if (this.#capabilities.version < 1.2) cl.enqueueWaitForEvents(this.#handle, [mark]);
       else cl.enqueueBarrierWithWaitList(this.#handle, [mark]);
     } catch (error) {
-      throw typedError(error, 'waiting for another queue');
+      throw typedError(error, 'wait for another queue');
     } finally {
       cl.releaseAsync(mark);
     }

@@ -59,12 +59,12 @@ const QUIRK_ROWS: readonly QuirkRow[] = [
   {
     matches: ({ platform }) => /portable computing language/i.test(platform),
     quirks: { cachesPrograms: true },
-    reason: 'PoCL keeps its own cache of compiled kernels; a corrupt binary handed to it aborts the process',
+    reason: 'PoCL has its own cache of compiled kernels; a corrupt binary aborts the process',
   },
   {
     matches: ({ type, platform }) => type === 'cpu' && !/oclgrind|rusticl|clover/i.test(platform),
     quirks: { zeroCopy: true },
-    reason: 'a CPU device works on host memory itself when a buffer is made over it',
+    reason: 'a CPU device uses host memory directly when a buffer is created over it',
   },
   {
     matches: ({ platform }) => /rusticl/i.test(platform),
@@ -76,8 +76,8 @@ const QUIRK_ROWS: readonly QuirkRow[] = [
     matches: ({ platform, driver }) => /rusticl/i.test(platform) && Number.parseInt(driver, 10) < 25,
     quirks: { localBytesFactor: 2 },
     reason:
-      'rusticl 22 tells, and takes, twice the local memory that a kernel declares; rusticl 25 does not, and those ' +
-      'between were not asked',
+      'rusticl 22 reports and uses twice the local memory that a kernel declares; rusticl 25 does not, and versions ' +
+      'between are untested',
   },
   {
     matches: ({ platform }) => /clover/i.test(platform),
@@ -90,8 +90,8 @@ const QUIRK_ROWS: readonly QuirkRow[] = [
     matches: ({ platform }) => /oclgrind/i.test(platform),
     quirks: { singleThreaded: true, simulated: true, supportsFill: false },
     reason:
-      'a simulator that is not thread-safe; its check of uninitialised reads keeps what it knows of a buffer as ' +
-      'large as the last write from the host, and a fill is many writes of one word to it',
+      'a simulator that is not thread-safe; its check for uninitialised reads sizes its state of a buffer by the ' +
+      'last write from the host, and a fill counts as many writes of one word',
   },
   {
     matches: ({ vendor, platform }) => /nvidia/i.test(vendor) && /nvidia cuda/i.test(platform),
@@ -105,10 +105,13 @@ const QUIRK_ROWS: readonly QuirkRow[] = [
     },
     reason:
       'the driver compiles OpenCL C to PTX, takes inline PTX and keeps a cache in ~/.nv; a marker with an ' +
-      'event costs it 12 us, clFinish none; a thread that waits hears of an end 20 us later than who asks; ' +
-      'from memory that another context has pinned an H100 takes 52 GB/s, from its own 54, from ordinary memory 6',
+      'event costs 12 us, clFinish none; a waiting thread learns of completion 20 us later than a polling one; ' +
+      'an H100 reads 52 GB/s from memory pinned by another context, 54 from its own and 6 from ordinary memory',
   },
 ];
+
+/** Why algorithms whose work-groups wait for each other cannot run on a device with `maxLoopIterations`. */
+export const NO_LONG_WAITS = 'the driver silently ends long loops, such as waits for other work-groups';
 
 /** Returns the quirks of a device: those of all matching rows, where a later row overrides an earlier one. */
 export function quirksOf(device: DeviceInfo): Quirks {

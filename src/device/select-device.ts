@@ -1,6 +1,7 @@
 import { driverCacheHint } from '../util/driver-cache.js';
-import { NoDeviceError, UsageError } from '../util/errors.js';
-import { suggestion } from '../util/suggest.js';
+import { NoDeviceError } from '../util/errors.js';
+import { invalidArgument } from '../util/invalid-argument.js';
+import { didYouMean } from '../util/suggest.js';
 import type { DeviceInfo } from './platform.js';
 
 /** Which devices to use: one of `DEVICE_WORDS`, `P:D`, or a part of a device's or platform's name. */
@@ -10,6 +11,8 @@ export type DeviceSpec = string;
 export const DEVICE_WORDS = ['auto', 'cpu', 'gpu', 'host', 'all'] as const;
 
 const EXPECTED = "'auto', 'cpu', 'gpu', 'host', 'all', 'P:D' or a part of a name";
+
+const ADVICE = "'clsort devices' lists the devices";
 
 const ID_PATTERN = /^\d+:\d+$/;
 
@@ -30,7 +33,7 @@ export function rankDevices<D extends { info: DeviceInfo }>(candidates: readonly
  */
 export function deviceSpecs(texts: readonly string[]): DeviceSpec[] {
   const specs = texts.flatMap((text) => text.split(',')).map((spec) => spec.trim());
-  if (specs.length === 0 || specs.includes('')) throw new UsageError(`empty device: expected ${EXPECTED}`);
+  if (specs.length === 0 || specs.includes('')) throw invalidArgument('device', EXPECTED, texts.join(','));
   return specs;
 }
 
@@ -51,12 +54,9 @@ const matchesSpec = ({ id, platform, name, type }: DeviceInfo, wanted: string): 
  */
 export function matchingDevices<D extends { info: DeviceInfo }>(spec: DeviceSpec, found: readonly D[]): D[] {
   const wanted = spec.trim();
-  if (wanted === '') throw new UsageError(`empty device: expected ${EXPECTED}`);
+  if (wanted === '') throw invalidArgument('device', EXPECTED, spec);
   if (wanted === 'host') {
-    throw new UsageError(
-      "device 'host' is the engine that sorts without OpenCL, and this needs an OpenCL device: " +
-        "expected 'auto', 'cpu', 'gpu', 'all', 'P:D' or a part of a name; 'clsort devices' lists them",
-    );
+    throw invalidArgument('device', 'an OpenCL device', wanted, { advice: ADVICE });
   }
   const matching =
     wanted === 'auto'
@@ -64,14 +64,13 @@ export function matchingDevices<D extends { info: DeviceInfo }>(spec: DeviceSpec
       : found.filter(({ info }) => matchesSpec(info, wanted));
   if (matching.length > 0) return matching;
   const list = found.map(({ info }) => `${info.id} ${info.name} (${info.type}, ${info.platform})`);
-  throw new NoDeviceError(
-    `no OpenCL device matches '${wanted}'; ${
-      list.length > 0 ? `there ${list.length > 1 ? 'are' : 'is'}: ${list.join('; ')}` : 'there is none at all'
-    }${suggestion(wanted, DEVICE_WORDS) || '.'} 'clsort devices' lists them; 'host' sorts without OpenCL.${
-      list.length > 0 ? '' : driverCacheHint()
-    }`,
-    { details: { device: wanted, devices: found.map(({ info }) => info) } },
-  );
+  const cause = list.length > 0 ? `available are ${list.join('; ')}` : 'no device is available';
+  const meant = didYouMean(wanted, DEVICE_WORDS);
+  const hint = list.length > 0 ? '' : driverCacheHint();
+  const advice = `${meant === undefined ? '' : `${meant} `}${ADVICE}; 'host' sorts without OpenCL`;
+  throw new NoDeviceError(`cannot find OpenCL device '${wanted}': ${cause}. ${advice}${hint && `.${hint}`}`, {
+    details: { device: wanted, devices: found.map(({ info }) => info) },
+  });
 }
 
 /**
@@ -86,7 +85,7 @@ export function selectDevices<D extends { info: DeviceInfo }>(
   found: readonly D[],
 ): D[] {
   const wanted = new Set(specs.flatMap((spec) => matchingDevices(spec, found)));
-  if (wanted.size === 0) throw new UsageError(`no device: expected ${EXPECTED}`);
+  if (wanted.size === 0) throw invalidArgument('devices', 'at least one device', specs);
   return found.filter((one) => wanted.has(one));
 }
 

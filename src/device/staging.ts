@@ -43,7 +43,7 @@ export function copyArrays(from: readonly Uint8Array[], to: readonly Uint8Array[
     return copyEach(from, to);
   }
   return cl.copyAsync(from, to, ARRAY_THREADS).catch((error: unknown) => {
-    throw typedError(error, `copying ${bytes} bytes`);
+    throw typedError(error, `copy ${bytes} bytes`);
   });
 }
 
@@ -60,7 +60,7 @@ export async function concatenateArrays(
   try {
     await cl.joinAsync(from, to, COPY_THREADS);
   } catch (error) {
-    throw typedError(error, `copying ${to.byteLength} bytes`);
+    throw typedError(error, `copy ${to.byteLength} bytes`);
   }
 }
 
@@ -70,7 +70,7 @@ function pieceBytesFor(bytes: number): number {
 }
 
 /** Concurrent file transfers per direction, and staging bytes of each. */
-const FILE_LANES = 8;
+const FILE_SLICES = 8;
 const FILE_BYTES = 4 * 2 ** 20;
 /** Bytes of one device transfer, and threads per file. */
 const FILE_TRANSFERS = {
@@ -204,10 +204,10 @@ export class Staging {
     offset: number,
   ): Promise<void> {
     const bytes = view.byteLength;
-    const [start, doing] =
+    const [start, verb] =
       direction === 'up'
-        ? ([cl.writeBufferAsync, 'uploading'] as const)
-        : ([cl.readBufferAsync, 'downloading'] as const);
+        ? ([cl.writeBufferAsync, 'upload'] as const)
+        : ([cl.readBufferAsync, 'download'] as const);
     try {
       this.#rings[direction] ??= new TransferRing(this.#pin(RING_BYTES));
       await this.#rings[direction].run(bytes, ({ memory, threads, isContended }) => {
@@ -217,7 +217,7 @@ export class Staging {
         return start(queue, handle, offset, view, memory, pieceBytesFor(bytes), copiers, bypassesCaches);
       });
     } catch (error) {
-      throw typedError(error, `${doing} ${bytes} bytes`);
+      throw typedError(error, `${verb} ${bytes} bytes`);
     }
   }
 
@@ -272,10 +272,10 @@ export class Staging {
     { fd, position, bytes, hash, signal }: FileRange,
     offset: number,
   ): Promise<FileTransferResult> {
-    const [start, doing] =
+    const [start, verb] =
       direction === 'up'
-        ? ([cl.writeBufferFromFileAsync, 'uploading'] as const)
-        : ([cl.readBufferToFileAsync, 'downloading'] as const);
+        ? ([cl.writeBufferFromFileAsync, 'upload'] as const)
+        : ([cl.readBufferToFileAsync, 'download'] as const);
     const { STOP, MOVED, ERROR, FILING, HASHING, WAITING, TRANSFERRING, WORDS } = cl.FILE_TRANSFER;
     const state = new BigInt64Array(WORDS);
     const stop = (): void => {
@@ -284,7 +284,7 @@ export class Staging {
     signal?.addEventListener('abort', stop);
     try {
       const ring = await this.#fileRing(direction);
-      await ring.runInLane(({ memory }) => {
+      await ring.runInSlice(({ memory }) => {
         const { handle: queue } = this.#transferQueues()[direction];
         const { words = null, skipped = 0 } = hash ?? {};
         const { piece, threads } = FILE_TRANSFERS[hash ? 'hashed' : direction];
@@ -292,7 +292,7 @@ export class Staging {
         return start(queue, handle, offset, fd, position, bytes, ...how);
       });
     } catch (error) {
-      throw typedError(error, `${doing} ${bytes} bytes`);
+      throw typedError(error, `${verb} ${bytes} bytes`);
     } finally {
       signal?.removeEventListener('abort', stop);
     }
@@ -323,7 +323,7 @@ export class Staging {
     const make = async (): Promise<TransferRing> => {
       try {
         const queue = this.#transferQueues()[direction].handle;
-        return new TransferRing(await pinAsync(this.#context, queue, FILE_BYTES * FILE_LANES), FILE_LANES);
+        return new TransferRing(await pinAsync(this.#context, queue, FILE_BYTES * FILE_SLICES), FILE_SLICES);
       } catch (error) {
         delete rings[direction]; // a later attempt may succeed
         throw error;

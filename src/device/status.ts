@@ -15,26 +15,27 @@ export function statusOf(error: unknown): number | undefined {
 /**
  * Converts an error of the binding to an error class of clsort. Errors of these classes are returned unchanged.
  *
- * @param doing failed action, for the message: 'allocating 4 bytes'
+ * @param action failed action, for the message: 'allocate 4 bytes'
  */
-export function typedError(error: unknown, doing: string): ClsortError {
+export function typedError(error: unknown, action: string): ClsortError {
   if (error instanceof ClsortError) return error;
   const status = statusOf(error);
   const { reason } = error as { reason?: unknown };
   const message = error instanceof Error ? error.message : String(error);
   const description = typeof reason === 'string' ? `${message}: ${reason}` : message;
-  const details = { cause: error, details: { status, doing } };
+  const details = { cause: error, details: { status, doing: action } };
+  const failed = (reason: string) => `cannot ${action}: ${reason} (${description})`;
   if (status !== undefined && MEMORY_STATUSES.has(status)) {
-    return new MemoryError(`the device ran out of memory while ${doing} (${description})`, details);
+    return new MemoryError(failed('out of device memory'), details);
   }
   if (status !== undefined && LOST_STATUSES.has(status)) {
-    return new DeviceLostError(`the device failed while ${doing} (${description}); reopen it`, details);
+    return new DeviceLostError(failed('the device failed'), details);
   }
   if (status === -11 || status === -15 || status === -17) {
-    return new BuildError(`an OpenCL program did not build while ${doing} (${description})`, details);
+    return new BuildError(failed('an OpenCL program did not build'), details);
   }
   if (status === -54 || status === -55 || status === -59 || status === -1001) {
-    return new UnsupportedError(`the device cannot do this: ${description}, while ${doing}`, details);
+    return new UnsupportedError(failed('the device does not support this'), details);
   }
-  return new DeviceLostError(`unexpected OpenCL error while ${doing}: ${description}`, details);
+  return new DeviceLostError(failed('unexpected OpenCL error'), details);
 }

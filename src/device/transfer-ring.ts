@@ -5,14 +5,14 @@ import type { PinnedMemory } from './pinned-memory.js';
 /** Bytes of staging memory for the transfers of one direction. */
 export const RING_BYTES = 64 * 2 ** 20;
 /** Parts of the memory. A small transfer takes one, so that several run at once; a large one takes all. */
-const LANES = 8;
+const SLICES = 8;
 /** Threads of a staged transfer. More threads would wait for each other's pieces. */
 const MAX_COPIERS = 8;
 /** Threads of all small transfers together. With more, the transfers would wait for each other. */
-const LANE_COPIERS = 4;
+const SLICE_COPIERS = 4;
 
 /** Message for transfers of an abandoned device. */
-export const DEVICE_ABANDONED = 'the device was given up while bytes waited to pass';
+export const DEVICE_ABANDONED = 'cannot transfer data: the device was abandoned';
 
 /** Staging memory of one transfer. */
 export interface TransferRegion {
@@ -23,45 +23,45 @@ export interface TransferRegion {
   readonly isContended: boolean;
 }
 
-/** Staging memory for the transfers of one direction, in lanes. */
+/** Staging memory for the transfers of one direction, in slices. */
 export class TransferRing {
   readonly pinned: PinnedMemory;
-  readonly #lanes: number;
-  readonly #laneBytes: number;
+  readonly #slices: number;
+  readonly #sliceBytes: number;
   readonly #admission: ConcurrencyLimiter;
   readonly #free: number[];
 
-  constructor(pinned: PinnedMemory, lanes = LANES) {
+  constructor(pinned: PinnedMemory, slices = SLICES) {
     this.pinned = pinned;
-    this.#lanes = lanes;
-    this.#laneBytes = pinned.memory.byteLength / lanes;
-    this.#admission = new ConcurrencyLimiter(lanes);
-    this.#free = Array.from({ length: lanes }, (_, lane) => lane);
+    this.#slices = slices;
+    this.#sliceBytes = pinned.memory.byteLength / slices;
+    this.#admission = new ConcurrencyLimiter(slices);
+    this.#free = Array.from({ length: slices }, (_, slice) => slice);
   }
 
-  /** Runs `transfer` with one lane of the memory, as soon as one is free. */
-  runInLane(transfer: (region: TransferRegion) => Promise<unknown>): Promise<unknown> {
-    return this.run(this.#laneBytes, transfer);
+  /** Runs `transfer` with one slice of the memory, as soon as one is free. */
+  runInSlice(transfer: (region: TransferRegion) => Promise<unknown>): Promise<unknown> {
+    return this.run(this.#sliceBytes, transfer);
   }
 
   /**
-   * Runs `transfer` with memory for `bytes` bytes, when its turn comes: one lane if that suffices, else the whole
+   * Runs `transfer` with memory for `bytes` bytes, when its turn comes: one slice if that suffices, else the whole
    * memory.
    */
   async run(bytes: number, transfer: (region: TransferRegion) => Promise<unknown>): Promise<unknown> {
-    if (bytes > this.#laneBytes) {
-      return this.#admission.run(this.#lanes, async () =>
+    if (bytes > this.#sliceBytes) {
+      return this.#admission.run(this.#slices, async () =>
         transfer({ memory: this.#view(), threads: MAX_COPIERS, isContended: false }),
       );
     }
     return this.#admission.run(1, async () => {
-      const lane = this.#free.shift() ?? 0;
-      const threads = Math.max(1, Math.floor(LANE_COPIERS / (this.#lanes - this.#free.length)));
+      const slice = this.#free.shift() ?? 0;
+      const threads = Math.max(1, Math.floor(SLICE_COPIERS / (this.#slices - this.#free.length)));
       try {
-        const memory = this.#view(lane * this.#laneBytes, this.#laneBytes);
+        const memory = this.#view(slice * this.#sliceBytes, this.#sliceBytes);
         return await transfer({ memory, threads, isContended: threads === 1 });
       } finally {
-        this.#free.push(lane);
+        this.#free.push(slice);
       }
     });
   }

@@ -24,8 +24,6 @@ function* candidates(): Generator<string> {
   yield prebuiltAddon();
 }
 
-const HOST = "  - sort without it: device 'host'";
-
 /** Platforms that the package has prebuilt addons for. */
 const prebuiltFor = (): string[] => (existsSync(prebuilds()) ? readdirSync(prebuilds()) : []);
 
@@ -59,7 +57,7 @@ function advice(): string[] {
       `The addon is for Node.js, and this is ${other}.`,
       'Possible solutions:',
       '  - run the program with Node.js',
-      HOST,
+      WITHOUT_ADDON,
     ];
   }
   const named = process.env.CLSORT_ADDON;
@@ -67,7 +65,7 @@ function advice(): string[] {
   const systems = prebuiltFor();
   return [
     named
-      ? `CLSORT_ADDON names the only file that is tried: ${named}`
+      ? `Only the file that CLSORT_ADDON names is tried: ${named}`
       : `Prebuilt for: ${systems.length > 0 ? systems.join(', ') : 'nothing'}.`,
     ...(musl
       ? [
@@ -88,10 +86,10 @@ function advice(): string[] {
 
 function explain(failures: readonly string[], disabled: boolean): string {
   return [
-    `clsort's native addon for ${runtime()} on ${platformName()} could not be loaded.`,
+    `cannot load clsort's native addon for ${runtime()} on ${platformName()}:`,
     ...(failures.length > 0
       ? failures
-      : ['  None of these files is there:', ...[...candidates()].map((file) => `    ${file}`)]),
+      : ['  None of these files exists:', ...[...candidates()].map((file) => `    ${file}`)]),
     ...(disabled ? PERMISSION : advice()),
   ].join('\n');
 }
@@ -119,7 +117,7 @@ function load(): Native {
 }
 
 function refuseTransfer(): never {
-  throw new TypeError('this ArrayBuffer is memory of an OpenCL driver: it cannot be transferred');
+  throw new TypeError('cannot transfer this ArrayBuffer: it is memory of an OpenCL driver');
 }
 
 /** Prevents the transfer of an ArrayBuffer over driver memory: the driver would still use that memory. */

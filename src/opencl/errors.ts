@@ -80,7 +80,7 @@ const LOADERS: Partial<Record<NodeJS.Platform, string>> = {
 };
 
 const hint = (of: Partial<Record<NodeJS.Platform, string>>): string =>
-  of[process.platform] ?? 'ask your system for OpenCL';
+  of[process.platform] ?? 'see the documentation of your system';
 
 /** Returns the error that a failed call of the addon throws; its stack begins at that call. */
 export function errorOf(code: number, call: string, reason: string, log: string): Error {
@@ -93,18 +93,18 @@ function describe(code: number, call: string, reason: string, log: string): Erro
   const details = { call, reason };
   if (code === NO_LOADER) {
     return new NoLoaderError(
-      `no OpenCL loader could be opened (${reason}). Install one: ${hint(LOADERS)}; and a driver: ${hint(DRIVERS)}.`,
+      `cannot open an OpenCL loader: ${reason}. Install one: ${hint(LOADERS)}; and a driver: ${hint(DRIVERS)}`,
       { details },
     );
   }
   if (code === PLATFORM_NOT_FOUND) {
     return new NoPlatformError(
-      `the OpenCL loader knows no platform, that is, no driver. Install one: ${hint(DRIVERS)}.`,
+      `cannot find an OpenCL platform: no driver is installed. Install one: ${hint(DRIVERS)}`,
       { details: { ...details, status: code } },
     );
   }
   if (code === UNSUPPORTED) {
-    return new UnsupportedError(`${call} is not supported here: ${reason}`, { details });
+    return new UnsupportedError(`cannot call ${call}: ${reason}`, { details });
   }
   const known = constants.get(code);
   const name = known ? known.name.slice('CL_'.length) : `UNKNOWN_STATUS_${-code}`;

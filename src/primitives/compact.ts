@@ -143,18 +143,18 @@ export class Compaction {
     const places: KernelArgument[] =
       'places' in to ? [to.keys, input, positions, to.places] : [to, keys, keys, to];
     const slot = StatusWords.uninitialized(device, 1);
-    const told: KernelArgument[] = [slot.buffer, u32(slot.firstWord)];
+    const status: KernelArgument[] = [slot.buffer, u32(slot.firstWord)];
     if (this.#once && !rest) {
       const tiles = Math.ceil(n / tileKeys);
       const { control, launch } = LookBack.of(device).next(tiles, 4);
-      const args = [...chooses, ...places, control, u32(launch), ...told];
+      const args = [...chooses, ...places, control, u32(launch), ...status];
       queue.run(program.kernel('compact_once'), args, { global: tiles * local, local });
     } else {
       const { parts, tiles } = partsOf(device, n, this.#built);
       const launch = { global: parts * local, local };
       pool.withBuffers([parts * 4], (counts) => {
         queue.run(program.kernel('compact_part_counts'), [...chooses, counts, u32(tiles)], launch);
-        const args = [...chooses, ...places, counts, u32(tiles), u32(rest ? 1 : 0), ...told];
+        const args = [...chooses, ...places, counts, u32(tiles), u32(rest ? 1 : 0), ...status];
         queue.run(program.kernel('compact_parts'), args, launch);
       });
     }
@@ -162,7 +162,7 @@ export class Compaction {
       const count = slot.word();
       // A larger count would make callers access memory out of bounds.
       if (count > n)
-        throw new MismatchError(`the device tells of ${count} chosen keys, of ${n} that there are`);
+        throw new MismatchError(`cannot use the result: the device selected ${count} of ${n} keys`);
       return count;
     };
   }

@@ -3,7 +3,7 @@ import type { Device } from '../device/device.js';
 import { roundUpToGroups } from '../device/fitted-program.js';
 import { type KernelArgument, u32, u64, vector } from '../device/queue.js';
 import type { StatusSlot } from '../device/status-words.js';
-import { unitOf } from './gather.js';
+import { accessBytesOf } from './gather.js';
 import { buildForGroups } from './group.js';
 
 /** Columns per launch: the number of column parameters of the kernel. */
@@ -43,7 +43,7 @@ export async function createGatherColumns(device: Device): Promise<(work: Gather
   const shape = { KEY_BITS: 32, VALUE_BYTES: 0 };
   const { program, groupSize } = await buildForGroups(device, 'gather_columns.cl', ['gather_columns'], shape);
   return ({ columns, indices, n, length, slot }) => {
-    const units = columns.map(({ elementBytes }) => unitOf(elementBytes));
+    const units = columns.map(({ elementBytes }) => accessBytesOf(elementBytes));
     const rows = roundUpToGroups(n, groupSize);
     for (let first = 0; first < columns.length; first += MAX_COLUMNS) {
       const count = Math.min(MAX_COLUMNS, columns.length - first);

@@ -2,7 +2,7 @@ import type { Buffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
 import { roundUpToGroups } from '../device/fitted-program.js';
 import { u64 } from '../device/queue.js';
-import { UsageError } from '../util/errors.js';
+import { invalidArgument } from '../util/invalid-argument.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 import { Memo } from '../util/memo.js';
 import { buildForGroups } from './group.js';
@@ -23,9 +23,9 @@ export interface GatherWork {
  * Returns the bytes of an element that are moved at once. @throws UsageError for elements of no or more than 16
  * bytes
  */
-export function unitOf(elementBytes: number): number {
+export function accessBytesOf(elementBytes: number): number {
   if (!Number.isInteger(elementBytes) || elementBytes < 1 || elementBytes > 16) {
-    throw new UsageError(`elements of ${elementBytes} bytes: expected 1 to 16`);
+    throw invalidArgument('elementBytes', 'a whole number from 1 to 16', elementBytes);
   }
   return [16, 8, 4, 2, 1].find((bytes) => elementBytes % bytes === 0) ?? 1;
 }
@@ -73,7 +73,7 @@ export function gatherDefines(
   indexBits: 32 | 64,
   checked: boolean,
 ): Readonly<Record<string, number>> {
-  const unit = unitOf(elementBytes);
+  const unit = accessBytesOf(elementBytes);
   return {
     UNIT_BYTES: unit,
     UNITS: elementBytes / unit,

@@ -151,7 +151,7 @@ function testHandingOver(device: Device, dtype: Dtype, tuning: PrimitiveTuning):
       pool.give(keys);
     }
     await queue.finish();
-    const [apart, ...handed] = counts.map((told) => Buffer.from(told().buffer));
+    const [apart, ...handed] = counts.map((read) => Buffer.from(read().buffer));
     return handed.every((one) => apart?.equals(one));
   });
 }
@@ -168,8 +168,8 @@ function enqueueAs(
   const bins = byEdges ? binning.edges.length - 1 : 2 ** (binning.bits[1] - binning.bits[0]);
   const even = byEdges ? evenOf(binning.edges) : undefined;
   const edgeBytes = byEdges && !even ? (bins + 1) * info.bytes : 8;
-  const room = Math.min(COLUMN_BYTES, device.capabilities.localBytes - DECLARED_BYTES) - edgeBytes;
-  const maxColumns = Math.floor(room / (bins * 4));
+  const available = Math.min(COLUMN_BYTES, device.capabilities.localBytes - DECLARED_BYTES) - edgeBytes;
+  const maxColumns = Math.floor(available / (bins * 4));
   const { quirks } = device.capabilities;
   if (maxColumns < 1 || Number.isFinite(quirks.maxLoopIterations)) return enqueueHistogram(device, work);
   const tuned = work.tuning ?? defaultPrimitiveTuning(device, dtype);
@@ -208,16 +208,16 @@ function enqueue(
   const { queue } = device;
   const how = [u64(n), u32(bins), u32(shift), u64(low), u64(high), codecArgument(keyCodec(dtype))];
   const memory = [local(bins * columns * 4), local(Math.max(8, edgeBytes))];
-  const run = (counts: DeviceBuffer, edges: DeviceBuffer, told: DeviceBuffer, at: number): void => {
+  const run = (counts: DeviceBuffer, edges: DeviceBuffer, status: DeviceBuffer, at: number): void => {
     if (byEdges && !even) queue.write(edges, codeWords(binning.edges, info));
-    const args = [keys, counts, edges, ...how, ...memory, told, u32(at)];
+    const args = [keys, counts, edges, ...how, ...memory, status, u32(at)];
     queue.run(program.kernel('histogram_columns'), args, { global: groups * size, local: size });
   };
   if (handsOver) {
     const sums = Sums.of(device);
-    const told = StatusWords.uninitialized(device, bins);
-    device.pool.withBuffers([edgeBytes], (edges) => run(sums, edges, told.buffer, told.firstWord));
-    return () => told.words();
+    const status = StatusWords.uninitialized(device, bins);
+    device.pool.withBuffers([edgeBytes], (edges) => run(sums, edges, status.buffer, status.firstWord));
+    return () => status.words();
   }
   const result = new Uint32Array(bins);
   device.pool.withBuffers([bins * 4, edgeBytes], (counts, edges) => {

@@ -105,16 +105,14 @@ export class HistogramLab {
   ): Promise<HistogramLab> {
     const { width } = dtypeInfo(dtype);
     if (step === 'bytes_vector' && width !== 8) {
-      throw new UnsupportedError(
-        `step 'bytes_vector' loads 16 bytes at a time: expected u8 keys, not ${dtype}`,
-      );
+      throw new UnsupportedError(`cannot count ${dtype} keys: step 'bytes_vector' counts u8 keys`);
     }
     const kernels = [KERNELS[step], 'histogram_merge', 'histogram_merge_parallel'];
     const defines = { KEY_BITS: width, VALUE_BYTES: 0, LAYOUT: 0, LAB_LAYOUT: LAYOUTS[step] ?? 0 };
     const { program, groupSize } = await buildForGroups(device, 'histogram_lab.cl', kernels, defines, lab);
     if (step === 'permuted' && groupSize < 4) {
       throw new UnsupportedError(
-        `step 'permuted' needs groups of 4 work-items; ${device.info.name} has ${groupSize}`,
+        `cannot run step 'permuted': it needs groups of 4 work-items; ${device.info.name} has ${groupSize}`,
       );
     }
     return new HistogramLab(program, keyCodec(dtype), step, groupSize, keysPerItem);
@@ -155,7 +153,9 @@ export class HistogramLab {
   enqueue(queue: Queue, { keys, n, bits, partials, counts, merge = 'serial', trace }: LabWork): void {
     const bins = 2 ** (bits[1] - bits[0]);
     if (bins > this.maxBins) {
-      throw new UnsupportedError(`a histogram by ${this.step} has at most ${this.maxBins} bins, not ${bins}`);
+      throw new UnsupportedError(
+        `cannot count ${bins} bins: step '${this.step}' counts at most ${this.maxBins}`,
+      );
     }
     const local = this.groupSize;
     const groups = this.groups(n);

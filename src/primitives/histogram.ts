@@ -6,7 +6,8 @@ import type { Program } from '../device/program.js';
 import { type Queue, u32, u64 } from '../device/queue.js';
 import { type Dtype, type DtypeInfo, dtypeInfo } from '../keys/dtype.js';
 import { type KeyCodec, keyCodec } from '../keys/key-codec.js';
-import { UnsupportedError, UsageError } from '../util/errors.js';
+import { UnsupportedError } from '../util/errors.js';
+import { invalidArgument } from '../util/invalid-argument.js';
 import { buildForGroups, gridStrideGroups } from './group.js';
 
 /** Global atomics; private bytes, laid out by work-item or by bin; histograms per wave. */
@@ -100,10 +101,10 @@ export class Histogram {
     const bins = binsOf(binning);
     if (bins > MAX_BINS[this.#step]) {
       throw new UnsupportedError(
-        `a histogram by ${this.#step} has at most ${MAX_BINS[this.#step]} bins, not ${bins}`,
+        `cannot count ${bins} bins: step '${this.#step}' counts at most ${MAX_BINS[this.#step]}`,
       );
     }
-    if (n >= 2 ** 32) throw new UnsupportedError('counters are 32-bit: fewer than 2^32 keys');
+    if (n >= 2 ** 32) throw new UnsupportedError(`cannot count ${n} keys: counters have 32 bits`);
     const local = this.#groupSize;
     const groups = this.#groups(n);
     const byEdges = 'edges' in binning;
@@ -129,7 +130,7 @@ const binsOf = (binning: Binning): number => {
   const bins = byEdges ? binning.edges.length - 1 : 2 ** (binning.bits[1] - binning.bits[0]);
   const minBins = byEdges ? 1 : 2;
   if (bins < minBins || bins > MAX_BINS.global) {
-    throw new UsageError(`a histogram of ${bins} bins: expected ${minBins} to ${MAX_BINS.global}`);
+    throw invalidArgument('bins', `a whole number from ${minBins} to ${MAX_BINS.global}`, bins);
   }
   return bins;
 };

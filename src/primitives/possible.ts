@@ -13,10 +13,13 @@ export type ReduceOp = (typeof REDUCE_OPS)[number];
  */
 export function assertReducible(dtype: Dtype, op: ReduceOp, n = 1): void {
   if (op === 'sum' && dtype === 'f16') {
-    throw new UnsupportedError('sums of f16 are not supported: convert to f32');
+    throw halfSumError('sum');
   }
-  if (op !== 'sum' && n === 0) throw new InputError(`the ${op} of no keys is not defined`);
+  if (op !== 'sum' && n === 0) throw new InputError(`cannot compute the ${op}: there are no keys`);
 }
+
+const halfSumError = (op: 'sum' | 'product'): UnsupportedError =>
+  new UnsupportedError(`cannot compute a ${op} of f16: its precision is too low. Convert the keys to f32`);
 
 /** Scan operations, in the order of their kernel constants: see OP and KIND in cl/combine.clh. */
 export const SCAN_OPS = ['sum', 'min', 'max', 'product'] as const;
@@ -27,16 +30,14 @@ export const KINDS = { unsigned: 0, signed: 1, float: 2 } as const;
 /** Checks that a scan is supported. @throws UnsupportedError for sums and products of f16 */
 export function assertScannable(dtype: Dtype, op: ScanOp): void {
   if (dtype === 'f16' && (op === 'sum' || op === 'product')) {
-    throw new UnsupportedError(
-      `${op === 'sum' ? 'prefix sums' : 'products'} of f16 are not supported: convert to f32`,
-    );
+    throw halfSumError(op);
   }
 }
 
 /** @throws UnsupportedError when the device lacks the f64 arithmetic of sums and products */
 export function assertArithmetic({ info, capabilities }: KnownDevice, dtype: Dtype, op: ScanOp): void {
   if (dtype === 'f64' && (op === 'sum' || op === 'product') && !capabilities.fp64) {
-    throw new UnsupportedError(`${info.name} has no fp64, which sums and products of f64 need`);
+    throw new UnsupportedError(`cannot compute a ${op} of f64: ${info.name} does not support fp64`);
   }
 }
 
@@ -46,7 +47,7 @@ const TYPES: Readonly<Partial<Record<Dtype, number>>> = { u32: 0, i32: 0, u64: 1
 export function scanType(dtype: Dtype): number {
   const type = TYPES[dtype];
   if (type === undefined) {
-    throw new UnsupportedError(`${dtype} cannot be scanned: expected u32 i32 u64 i64 f32 f64`);
+    throw new UnsupportedError(`cannot scan ${dtype}: the dtype must be one of u32 i32 u64 i64 f32 f64`);
   }
   return type;
 }

@@ -151,7 +151,7 @@ async function build(
   });
   const options = maxRegisters > 0 ? [`-cl-nv-maxrregcount=${maxRegisters}`] : [];
   // NVIDIA's driver reports 256 for every kernel of variable group size.
-  const isTold = !quirks.inlinePtx;
+  const reportsGroupLimit = !quirks.inlinePtx;
   const { program, groupSize } = await buildFittedProgram(
     device,
     file,
@@ -159,7 +159,7 @@ async function build(
     tuning.groupSize,
     definesFor,
     options,
-    isTold,
+    reportsGroupLimit,
   );
   return {
     program,

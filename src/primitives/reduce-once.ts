@@ -78,12 +78,12 @@ function enqueue(
   const local = tuning.groupSize;
   const groups = gridStrideVectorGroups(device, work, tuning, tuning.rounds);
   const codec = codecArgument(keyCodec(dtype, { nan: op === 'min' ? 'first' : 'last' }));
-  const told = StatusWords.uninitialized(device, 2);
+  const status = StatusWords.uninitialized(device, 2);
   const { control, launch } = LookBack.of(device).next(groups, 8);
-  const args = [keys, control, u64(n), u32(launch), codec, told.buffer, u32(told.firstWord)];
+  const args = [keys, control, u64(n), u32(launch), codec, status.buffer, u32(status.firstWord)];
   device.queue.run(program.kernel('reduce_once'), args, { global: groups * local, local });
   return () => {
-    RESULT.set(told.words());
+    RESULT.set(status.words());
     return reducedValue(dtype, op, RESULT_VIEW);
   };
 }

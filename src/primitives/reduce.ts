@@ -31,7 +31,7 @@ function subGroupsOf({ capabilities, info }: Device): 1 | 2 {
   if (capabilities.quirks.inlinePtx) return 2;
   if (capabilities.extensions.has('cl_khr_subgroups')) return 1;
   throw new UnsupportedError(
-    `${info.name} has no sub-groups (cl_khr_subgroups), which step '${SUBGROUPS}' reduces by: take another step`,
+    `cannot run step '${SUBGROUPS}': ${info.name} does not support sub-groups (cl_khr_subgroups). Use another step`,
   );
 }
 

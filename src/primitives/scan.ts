@@ -3,8 +3,10 @@ import type { Device } from '../device/device.js';
 import { roundUpToGroups } from '../device/fitted-program.js';
 import type { Program } from '../device/program.js';
 import { type Queue, u32, u64 } from '../device/queue.js';
+import { NO_LONG_WAITS } from '../device/quirks.js';
 import type { Dtype } from '../keys/dtype.js';
-import { UnsupportedError, UsageError } from '../util/errors.js';
+import { UnsupportedError } from '../util/errors.js';
+import { invalidArgument } from '../util/invalid-argument.js';
 import { buildForGroups, type LabOptions } from './group.js';
 import { assertArithmetic, scanType } from './possible.js';
 
@@ -70,14 +72,10 @@ export class Scan {
     const type = scanType(dtype);
     assertArithmetic(device, dtype, 'sum');
     if (step === 'single_pass' && type !== 0) {
-      throw new UnsupportedError(
-        `the single pass hands on sums of 32 bits: expected u32 or i32, not ${dtype}`,
-      );
+      throw new UnsupportedError(`cannot scan ${dtype}: step 'single_pass' scans u32 and i32`);
     }
     if (step === 'single_pass' && Number.isFinite(device.capabilities.quirks.maxLoopIterations)) {
-      throw new UnsupportedError(
-        'the single pass waits for sums of other groups: the driver ends long loops without a word, waits among them',
-      );
+      throw new UnsupportedError(`cannot run step 'single_pass': ${NO_LONG_WAITS}`);
     }
     const isLab = SCAN_LAB_STEPS.some((name) => name === step);
     const steps = isLab ? [step] : SCAN_STEPS;
@@ -122,7 +120,7 @@ export class Scan {
       const [state] = above;
       if (!state) return;
       if (input === output)
-        throw new UsageError('the single pass reads values again: expected another output');
+        throw invalidArgument('output', 'another buffer than input', { text: 'the same buffer' });
       queue.fill(state, 0, { bytes: (1 + tiles) * 4 });
       queue.fill(own, 0, { bytes: tiles * 4 }); // an atomic exchange reads what it replaces
       const all = [input, output, own, state, ...how];

@@ -3,7 +3,7 @@ const MAX_CHARACTERS = 200;
 
 /**
  * Formats a value for a message, cut off after 200 characters. It uses JSON where that can hold the value, so that
- * strings are quoted. Never throws.
+ * strings are quoted, and describes typed arrays by their size. Never throws.
  */
 export function formatValue(value: unknown): string {
   const text = toText(value);
@@ -14,6 +14,8 @@ function toText(value: unknown): string {
   if (typeof value === 'function') return 'a function';
   if (typeof value === 'bigint') return `${value}n`;
   if (typeof value === 'number') return String(value);
+  if (ArrayBuffer.isView(value))
+    return `${Object.prototype.toString.call(value).slice(8, -1)} of ${value.byteLength} bytes`;
   try {
     const replacer = (_: string, part: unknown): unknown =>
       typeof part === 'bigint'

@@ -18,7 +18,7 @@ test('sizes are padded to multiples of 16384 and determine the scan chain', (t) 
 test('the scan chain of 5 can be forced for one run, that of 3 for one run at most', (t) => {
   t.is(amdGeometry(100, 5).scan, 5);
   t.is(amdGeometry(16384, 3).scan, 3);
-  t.throws(() => amdGeometry(16385, 3), { instanceOf: UsageError, message: /at most 16384 keys/ });
+  t.throws(() => amdGeometry(16385, 3), { instanceOf: UsageError, message: /for more than 16384 keys/ });
 });
 
 test('the model keeps the invariants of the pipeline', (t) => {

@@ -112,11 +112,17 @@ test('only the first of several in-place passes reads the input', (t) => {
 
 test('a missing buffer raises a UsageError that names it', (t) => {
   const { outputValues: _, ...keysOnly } = WORK;
-  t.throws(() => planPasses(1, keysOnly), { instanceOf: UsageError, message: /outputValues is missing/ });
-  t.throws(() => onlyPass(PAIRS, keysOnly), { instanceOf: UsageError, message: /outputValues is missing/ });
+  t.throws(() => planPasses(1, keysOnly), {
+    instanceOf: UsageError,
+    message: /for outputValues but got undefined/,
+  });
+  t.throws(() => onlyPass(PAIRS, keysOnly), {
+    instanceOf: UsageError,
+    message: /for outputValues but got undefined/,
+  });
   t.throws(() => planPasses(1, { ...WORK, output: input, scratch: {} }), {
     instanceOf: UsageError,
-    message: /scratch buffer 'alternateKeys' is missing/,
+    message: /for scratch.alternateKeys but got undefined/,
   });
 });
 

@@ -73,7 +73,7 @@ forEachDevice((title, device) => {
       queue.write(output, Uint32Array.of(63));
       return { status: output };
     });
-    t.regex(outcome.gaveUp ?? '', /gave up/);
+    t.regex(outcome.gaveUp ?? '', /stopped/);
     t.is(outcome.wrong, undefined);
   });
 

@@ -48,5 +48,5 @@ test('devices --json reports measured parameters for an H200', async (t) => {
 test('a CLSORT_LOCAL_BYTES that is not a number of bytes is refused', async (t) => {
   const ran = await clsort(['devices', '--json'], { env: { CLSORT_LOCAL_BYTES: '48Ki' } });
   t.is(ran.code, 2, ran.err);
-  t.regex(ran.err, /CLSORT_LOCAL_BYTES is '48Ki'/);
+  t.regex(ran.err, /for CLSORT_LOCAL_BYTES but got "48Ki"/);
 });

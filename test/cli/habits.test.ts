@@ -101,7 +101,7 @@ for (const [line, message] of [
   ['sort a -o b --dtype u23', /for dtype but got "u23"\. Did you mean 'u/],
   ['sort a -o b --dtype u32 --algorithm tild', /for algorithm but got "tild"\. Did you mean 'tiled'/],
   ['sort a -o b --dtype u32 --format rwa', /for format but got "rwa"\. Did you mean 'raw'/],
-  ['sort a -o b --dtype u32 --device cup', /no OpenCL device matches 'cup'.*did you mean 'cpu'/],
+  ['sort a -o b --dtype u32 --device cup', /cannot find OpenCL device 'cup'.*Did you mean 'cpu'/],
   ['sort - -o b', /the dtype of its keys is unknown\. Pass --dtype/],
   ['sort -o b --dtype u32', /'sort' needs <in>/],
   ['check a b --dtype u32', /'b' is one argument more/],

@@ -47,11 +47,11 @@ test('an unknown device raises a NoDeviceError that lists the available ones', (
   const error = t.throws(() => selectDevice('GeForce', found), { instanceOf: NoDeviceError });
   t.regex(error?.message ?? '', /'GeForce'.*1:0 Small Radeon/s);
   const none = t.throws(() => selectDevice('gpu', found.slice(0, 1)), { instanceOf: NoDeviceError });
-  t.notRegex(none?.message ?? '', /did you mean/);
+  t.notRegex(none?.message ?? '', /[Dd]id you mean/);
   t.throws(() => selectDevice('gup', found.slice(0, 1)), {
-    message: /; did you mean 'gpu'\? 'clsort devices'/,
+    message: /\. Did you mean 'gpu'\? 'clsort devices'/,
   });
-  t.throws(() => selectDevice('auto', []), { instanceOf: NoDeviceError, message: /none at all/ });
+  t.throws(() => selectDevice('auto', []), { instanceOf: NoDeviceError, message: /no device is available/ });
 });
 
 test('matchingDevices returns all devices that a spec matches', (t) => {
@@ -71,11 +71,11 @@ test('selectDevices returns each device that any spec matches once', (t) => {
   t.deepEqual(ids('all', 'all'), ['0:0', '1:0', '1:1']);
   t.throws(() => ids('gpu', 'nonesuch'), {
     instanceOf: NoDeviceError,
-    message: /'nonesuch'; there are: 0:0/,
+    message: /'nonesuch': available are 0:0/,
   });
   t.throws(() => ids('gpu', 'host'), { instanceOf: UsageError });
   t.throws(() => ids(), { instanceOf: UsageError });
-  t.throws(() => ids('alll'), { message: /did you mean 'all'/ });
+  t.throws(() => ids('alll'), { message: /Did you mean 'all'/ });
   t.is(selectDevice('all', found).info.id, '1:1');
 });
 
@@ -87,7 +87,7 @@ test('deviceSpecs splits texts at commas and rejects empty specs', (t) => {
 
 test('the host engine is not a device, and the error says that an OpenCL device is needed', (t) => {
   const error = t.throws(() => selectDevice('host', found), { instanceOf: UsageError });
-  t.regex(error?.message ?? '', /sorts without OpenCL, and this needs an OpenCL device/);
+  t.regex(error?.message ?? '', /expected an OpenCL device for device but got "host"/);
 });
 
 test('an empty device raises a UsageError', (t) => {

@@ -41,7 +41,11 @@ onLinux('on musl the error says that prebuilt addons are for glibc, and how to b
   const program =
     "import('clsort/opencl').then((cl) => cl.getPlatformIDs()).catch((error) => console.log(error.code, error.message))";
   const { stdout, stderr } = onMusl(['-e', program]);
-  t.regex(stdout, /^ERR_CLSORT_UNSUPPORTED clsort's native addon for Node .* on linux-\w+-musl/, stderr);
+  t.regex(
+    stdout,
+    /^ERR_CLSORT_UNSUPPORTED cannot load clsort's native addon for Node .* on linux-\w+-musl/,
+    stderr,
+  );
   t.regex(
     stdout,
     /This Node is linked to musl, as on Alpine\. The prebuilt addons are for glibc; musl is not supported\./,

@@ -5,6 +5,7 @@ test('a value is shown as JSON where JSON can represent it', (t) => {
   t.is(formatValue('a'), '"a"');
   t.is(formatValue([1n, Number.NaN]), '["1n","NaN"]');
   t.is(formatValue(undefined), 'undefined');
+  t.is(formatValue(new Float64Array(2 ** 20)), 'Float64Array of 8388608 bytes');
   t.is(
     formatValue(() => 1),
     'a function',

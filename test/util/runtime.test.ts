@@ -30,7 +30,7 @@ for (const [name, runtimeText] of [
 ] as const) {
   test(`without an addon ${runtimeText} is named, and no version of Node`, (t) => {
     const errorOutput = withoutAddon(['--require', posingAs(name, '1.2.3')]);
-    t.regex(errorOutput, new RegExp(`native addon for ${runtimeText} on .*could not be loaded`));
+    t.regex(errorOutput, new RegExp(`cannot load clsort's native addon for ${runtimeText} on `));
     t.regex(errorOutput, new RegExp(`The addon is for Node\\.js, and this is ${runtimeText}\\.`));
     t.notRegex(errorOutput, /Node \d|version of Node|node-gyp/);
   });

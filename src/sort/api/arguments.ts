@@ -5,7 +5,7 @@ import { assertDisjoint, dtypeOf, keyColumn, type ValueArray, valueColumn } from
 import type { Dtype, KeyArray } from '../../keys/dtype.js';
 import { widen } from '../../keys/widen.js';
 import { InputError, UnsupportedError, UsageError } from '../../util/errors.js';
-import { formatValue } from '../../util/format-value.js';
+import { invalidArgument } from '../../util/invalid-argument.js';
 import { type Column, column, type Place } from '../backend/column.js';
 import type { ArrayStore, Keys } from '../calls/array-store.js';
 import type { Task } from '../calls/calls.js';
@@ -50,7 +50,7 @@ export function readKeys(arrays: ArrayStore, keys: Keys, { dtype }: Pick<SortSet
   if ((keys as unknown) instanceof ShardedArray) throw shardedUnsupportedError();
   if (keys instanceof DeviceArray) {
     if (dtype !== undefined && dtype !== keys.dtype) {
-      throw new UsageError(`option 'dtype' is ${dtype}: this device array holds ${keys.dtype} keys`);
+      throw invalidArgument('dtype', `${keys.dtype}, the dtype of the device array`, dtype);
     }
     return keys.columnFor(arrays);
   }
@@ -66,13 +66,13 @@ export function readKeys(arrays: ArrayStore, keys: Keys, { dtype }: Pick<SortSet
 export function widenKeys(keys: Keys, dtype: Dtype | undefined, to: Dtype): KeyArray {
   if (!(keys instanceof DeviceArray)) return widen(keyColumn(keys, dtype), to);
   throw new UsageError(
-    `option 'resultDtype' is ${to}: expected keys of the host but got a device array of ${keys.dtype}. Upload the keys as ${to}`,
+    `cannot use option 'resultDtype' with a device array of ${keys.dtype}: only host keys are widened. Upload the keys as ${to}`,
   );
 }
 
 const shardedUnsupportedError = () =>
   new UnsupportedError(
-    'sharded arrays are for sort, argsort, sortPairs, topK and reduce: read() it, or upload without spread, for others',
+    'cannot use a sharded array: only sort, argsort, sortPairs, topK and reduce support it. Upload the keys without spread',
   );
 
 /**
@@ -85,9 +85,9 @@ export function shardedSettings(
   { dtype }: ShardedArray,
   into?: unknown,
 ): SortSettings {
-  if (into !== undefined) throw new UsageError("option 'into' has no meaning for sharded arrays");
+  if (into !== undefined) throw unusableOption('into', 'sharded arrays do not support it');
   if (settings.dtype !== undefined && settings.dtype !== dtype) {
-    throw new UsageError(`option 'dtype' is ${settings.dtype}: this sharded array holds ${dtype} keys`);
+    throw invalidArgument('dtype', `${dtype}, the dtype of the sharded array`, settings.dtype);
   }
   return settings;
 }
@@ -99,13 +99,11 @@ export function readValues(
   values: ValueArray | DeviceArray,
   { n }: Column,
 ): { place: Place; bytes: number } {
-  if (values instanceof DeviceArray !== keys instanceof DeviceArray) {
-    throw new InputError('keys and values are in different places: upload both or none');
-  }
+  assertSamePlace('keys and values', keys, values);
   if (values instanceof DeviceArray) {
-    if (values === keys) throw new InputError('keys and values are the same device array');
+    assertDistinct(keys, values);
     const { place, info, n: count } = values.columnFor(arrays);
-    if (count !== n) throw new InputError(`${count} values do not fit ${n} keys: expected one for each key`);
+    assertOnePerKey('values', count, n);
     return { place, bytes: info.bytes };
   }
   const { bytes } = valueColumn(values, { n });
@@ -128,7 +126,7 @@ export const taskOf = (
 export function parse(options: SortOptions = {}, without: readonly (keyof SortOptions)[] = []): SortSettings {
   const settings = parseSortOptions(options);
   for (const name of without) {
-    if (options[name] !== undefined) throw new UsageError(`option '${name}' has no meaning here`);
+    if (options[name] !== undefined) throw unusableOption(name, 'this operation does not support it');
   }
   if (options.device !== undefined || options.devices !== undefined) throw deviceOptionError();
   throwIfAborted(settings.signal);
@@ -152,7 +150,62 @@ function withoutDeviceOptions(options: PrimitiveOptions = {}, settings: SortSett
 }
 
 const deviceOptionError = () =>
-  new UsageError("options 'device' and 'devices' belong to Sorter.open: this Sorter has its device already");
+  unusableOption('device', 'this Sorter is already open. Pass it to Sorter.open');
+
+/** Returns the error for an option that a call does not support. */
+export const unusableOption = (name: string, cause: string): UsageError =>
+  new UsageError(`cannot use option '${name}': ${cause}`, { details: { option: name } });
+
+/** @throws InputError when one array is on the host and the other on the device */
+export function assertSamePlace(names: string, a: unknown, b: unknown): void {
+  if (a instanceof DeviceArray === b instanceof DeviceArray) return;
+  throw invalidArgument(
+    names,
+    'two host arrays or two device arrays',
+    { text: 'one of each' },
+    {
+      advice: 'Upload both or neither',
+      type: InputError,
+    },
+  );
+}
+
+/** @throws InputError when keys and values are the same array on a device */
+export function assertDistinct(keys: unknown, values: unknown): void {
+  if (keys !== values) return;
+  throw invalidArgument('values', 'another array than keys', { text: 'the same' }, { type: InputError });
+}
+
+/** @throws InputError when an array does not have one element for each of n keys */
+export function assertOnePerKey(name: string, count: number, n: number): void {
+  if (count === n) return;
+  const text = `${count} elements`;
+  throw invalidArgument(name, `one element for each of ${n} keys`, { text }, { type: InputError });
+}
+
+/** @throws InputError when the columns differ in length */
+export function assertSameLengths(counts: readonly number[]): void {
+  const other = counts.find((count) => count !== counts[0]);
+  if (other === undefined) return;
+  const text = `columns of ${counts[0]} and ${other} elements`;
+  throw invalidArgument('columns', 'columns of the same length', { text }, { type: InputError });
+}
+
+/** @throws UsageError when the value is not a boolean */
+export function assertBoolean(name: string, value: unknown): void {
+  if (typeof value !== 'boolean') throw invalidArgument(name, 'true or false', value);
+}
+
+/** @throws UsageError when the value is not one of `values` */
+export function assertOneOf(name: string, values: readonly unknown[], value: unknown): void {
+  if (!values.includes(value)) throw invalidArgument(name, `one of ${values.join(', ')}`, value);
+}
+
+/** @throws UsageError when the value is not a whole number, or is negative */
+export function assertCount(name: string, value: number): void {
+  if (!Number.isSafeInteger(value) || value < 0)
+    throw invalidArgument(name, 'a non-negative whole number', value);
+}
 
 /**
  * Asserts that a result does not overwrite an input.
@@ -161,10 +214,18 @@ const deviceOptionError = () =>
  */
 export function assertSeparateOutput(array: Keys | undefined, into: Keys | undefined): void {
   if (into === undefined) return;
-  if (!isArray(into)) throw new InputError(`into is ${formatValue(into)}: expected an array for the result`);
+  if (!isArray(into)) throw invalidArgument('into', 'an array', into, { type: InputError });
   if (array === undefined || !isArray(array)) return;
   if (array === into) {
-    throw new InputError('into is another array of the call, too: pass one of its own, or use sortInPlace');
+    throw invalidArgument(
+      'into',
+      'an array that the call does not use otherwise',
+      { text: 'one of its arrays' },
+      {
+        advice: 'Pass another array, or use sortInPlace',
+        type: InputError,
+      },
+    );
   }
   if (array instanceof DeviceArray || into instanceof DeviceArray) return;
   assertDisjoint(array, into, 'into and another array');
@@ -174,14 +235,13 @@ const isArray = (one: unknown): boolean => ArrayBuffer.isView(one) || one instan
 
 /** @throws UsageError when `k` is not a whole number from 0 on, or `largest` is not a boolean */
 export function assertTop(k: number, largest: boolean): void {
-  if (typeof largest !== 'boolean') throw new UsageError("option 'largest': expected true or false");
-  if (!Number.isSafeInteger(k) || k < 0)
-    throw new UsageError(`k is ${formatValue(k)}: expected a whole number from 0 on`);
+  assertBoolean('largest', largest);
+  assertCount('k', k);
 }
 
 export function assertIndexable(n: number): void {
   if (n >= MAX_INDICES) {
-    throw new UnsupportedError(`positions have 32 bits: at most 2^32 - 1 keys, not ${n}`);
+    throw new UnsupportedError(`cannot process ${n} keys: positions and counts have 32 bits`);
   }
 }
 

@@ -1,9 +1,8 @@
 import type { FileRange, FileTransferResult } from '../../device/staging.js';
 import { type ArrayOf, keyColumn, newArray } from '../../keys/array.js';
 import type { Dtype, KeyArray } from '../../keys/dtype.js';
-import { DeviceLostError, UsageError } from '../../util/errors.js';
-import { byteLengthOf, type Column, isOnDevice } from '../backend/column.js';
-import { assertElements } from './element-range.js';
+import { byteLengthOf, type Column, isOnDevice, lostArrayError } from '../backend/column.js';
+import { assertElements, disposedError, otherSorterError } from './element-range.js';
 
 /** Owner of the memory of device arrays: a Sorter. */
 export interface ArrayOwner {
@@ -160,17 +159,17 @@ export class DeviceArray<D extends Dtype = Dtype> implements Disposable {
   columnFor(owner: ArrayOwner): Column {
     const column = this.#live();
     if (owner !== this.#owner) {
-      throw new UsageError('this device array belongs to another Sorter: read() it and upload it here');
+      throw otherSorterError('device array');
     }
     return column;
   }
 
   #live(): Column {
-    if (!this.#column) throw new UsageError('this device array was disposed of');
+    if (!this.#column) throw disposedError('device array');
     const { place } = this.#column;
     if (isOnDevice(place) && place.released) {
       this.#owner.assertOpen();
-      throw new DeviceLostError('this device array was lost with its device, which failed: upload it again');
+      throw lostArrayError('this device array');
     }
     return this.#column;
   }

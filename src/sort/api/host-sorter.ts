@@ -7,7 +7,7 @@ import { SorterOperations } from './sorter-operations.js';
 type Warn = (warning: ClsortError) => void;
 
 /** Returns the reason in plans for sorting few keys on the host although there may be a device. */
-export const hostIsFaster = (below: number): string => `the host sorts fewer than ${below} keys sooner`;
+export const hostIsFaster = (below: number): string => `the host is faster below ${below} keys`;
 
 /** Returns a Sorter on the host engine, as `Sorter.open({ device: 'host' })` does. */
 export const hostSorter = (onWarning: Warn): SorterOperations =>

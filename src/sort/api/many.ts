@@ -9,6 +9,7 @@ import {
 } from '../../keys/array.js';
 import type { DtypeInfo, KeyArray } from '../../keys/dtype.js';
 import { DtypeError, InputError } from '../../util/errors.js';
+import { invalidArgument } from '../../util/invalid-argument.js';
 import { runYielding, type Steps } from '../host/steps.js';
 import { HostBufferPool } from '../transfer/host-buffer-pool.js';
 import { assertIndexable, parse } from './arguments.js';
@@ -137,7 +138,8 @@ async function measureLayout(
   options: SortOptions,
 ): Promise<ArrayLayout | undefined> {
   const { signal, dtype } = parse(options);
-  if (!Array.isArray(arrays)) throw new InputError('expected an array of typed arrays, each to be sorted');
+  if (!Array.isArray(arrays))
+    throw invalidArgument('arrays', 'a list of typed arrays', arrays, { type: InputError });
   if (arrays.length === 0) return undefined;
   const given = [...arrays] as const; // a copy, since the caller may change the list meanwhile
   const first = given[0] as KeyArray;
@@ -158,12 +160,18 @@ function* measureSteps(arrays: readonly KeyArray[], { bytes }: DtypeInfo, offset
     const dtype =
       ArrayBuffer.isView(array) && Object.getPrototypeOf(array) === like ? own : dtypeOf(array, `array ${i}`);
     if (dtype !== own) {
-      throw new DtypeError(`array 0 is of ${own} and array ${i} of ${dtype}: expected arrays of one dtype`);
+      throw invalidArgument(
+        `array ${i}`,
+        `${own}, the dtype of array 0,`,
+        { text: dtype },
+        { type: DtypeError },
+      );
     }
     if (array.byteLength === 0) assertAttached(array, `array ${i}`); // detached arrays look empty
     const n = array.byteLength / bytes;
     if (!Number.isInteger(n)) {
-      throw new InputError(`array ${i} has ${array.byteLength} bytes, which are no whole number of keys`);
+      const text = `${array.byteLength} bytes`;
+      throw invalidArgument(`array ${i}`, 'a whole number of keys', { text }, { type: InputError });
     }
     total += n;
     assertIndexable(total);
@@ -297,7 +305,7 @@ function* copySteps(
     for (const [j, { length }] of some.entries()) {
       if (length === at(i + j + 1) - at(i + j)) continue;
       throw new InputError(
-        `array ${i + j} has changed its length, or was transferred, while arrays were read`,
+        `cannot read array ${i + j}: its length changed during the call, or it was transferred`,
       );
     }
     const target = to.subarray(at(i), at(stop));

@@ -3,8 +3,8 @@ import { DTYPES, type Dtype, type DtypeInfo } from '../../keys/dtype.js';
 import type { Order } from '../../keys/key-codec.js';
 import type { ScanOp } from '../../primitives/possible.js';
 import { AbortedError, type ClsortError, UsageError } from '../../util/errors.js';
-import { formatValue } from '../../util/format-value.js';
-import { suggestion, unknownName } from '../../util/suggest.js';
+import { invalidArgument } from '../../util/invalid-argument.js';
+import { didYouMean, invalidName } from '../../util/suggest.js';
 import type { SortReport } from './report.js';
 
 /** Progress of a call. */
@@ -346,7 +346,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   ...SORT_CHECKS,
   spread: boolean,
   poolBytes: {
-    expected: 'a whole number of bytes from 0 on',
+    expected: 'a whole number of bytes of at least 0',
     accepts: (value) => Number.isSafeInteger(value) && Number(value) >= 0,
   },
 };
@@ -394,26 +394,20 @@ const NONE = Object.freeze({});
 export function requireOptionsObject<O extends object>(options: O | undefined): O {
   if (options === undefined) return NONE as O;
   if (typeof options === 'object' && options !== null && !Array.isArray(options)) return options;
-  throw new UsageError(
-    `options are ${formatValue(options)}: expected an object such as { descending: true }`,
-  );
+  throw invalidArgument('options', 'an object such as { descending: true }', options);
 }
 
 function check(options: object, names: readonly string[]): void {
   for (const [name, value] of Object.entries(options)) {
     if (!names.includes(name)) {
-      throw new UsageError(
-        `unknown option '${name}'${suggestion(name, names) || '.'} Known: ${names.join(', ')}`,
-        {
-          details: { option: name },
-        },
-      );
+      throw invalidArgument('an option', `one of ${names.join(' ')}`, name, {
+        advice: didYouMean(name, names),
+        details: { option: name },
+      });
     }
     const { expected, accepts } = CHECKS[name] as Check;
     if (value !== undefined && !accepts(value)) {
-      throw new UsageError(`option '${name}' is ${formatValue(value)}: expected ${expected}`, {
-        details: { option: name, value },
-      });
+      throw invalidArgument(name, expected, value, { details: { value } });
     }
     if (name === 'tuning') checkTuning(value);
   }
@@ -432,13 +426,13 @@ const TUNING_NAMES = Object.keys(TUNING_BOUNDS);
 function checkTuning(tuning: unknown): void {
   const unknown = Object.keys(tuning ?? {}).find((name) => !TUNING_NAMES.includes(name));
   if (unknown !== undefined) {
-    throw new UsageError(unknownName('tuning', unknown, TUNING_NAMES), { details: { option: 'tuning' } });
+    throw invalidName('tuning', unknown, TUNING_NAMES);
   }
   for (const [name, value] of Object.entries(tuning ?? {})) {
     const [min, max] = TUNING_BOUNDS[name] as readonly [number, number];
     if (Number.isSafeInteger(value) && value >= min && value <= max) continue;
-    const bounds = max === Number.MAX_SAFE_INTEGER ? `from ${min} on` : `from ${min} to ${max}`;
-    throw new UsageError(`tuning '${name}' is ${formatValue(value)}: expected a whole number ${bounds}`, {
+    const bounds = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
+    throw invalidArgument(`tuning.${name}`, `a whole number ${bounds}`, value, {
       details: { option: 'tuning' },
     });
   }
@@ -532,7 +526,7 @@ export function parseOpenOptions(options: OpenOptions = {}): Required<
 /** @throws UsageError when both `device` and `devices` are given */
 export function assertOneOfDevices({ device, devices }: Pick<SortOptions, 'device' | 'devices'>): void {
   if (device === undefined || devices === undefined) return;
-  throw new UsageError("options 'device' and 'devices': expected one of them", {
+  throw new UsageError("cannot use options 'device' and 'devices' together: they exclude each other", {
     details: { option: 'devices' },
   });
 }
@@ -556,12 +550,13 @@ export function bitWindow(
 ): readonly [begin: number, end: number] {
   if (!bits) return [0, width];
   if (bits[1] > width) {
-    throw new UsageError(`option 'bits' is ${formatValue(bits)}: ${name} keys have ${width} bits`);
+    throw invalidArgument('bits', `[begin, end] within the ${width} bits of ${name} keys`, bits);
   }
   return bits;
 }
 
 /** @throws AbortedError when the caller's signal has fired */
 export function throwIfAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw new AbortedError('the sort was interrupted', { cause: signal.reason });
+  if (signal?.aborted)
+    throw new AbortedError('cannot complete the call: its signal was aborted', { cause: signal.reason });
 }

@@ -1,6 +1,6 @@
 import { assertReducible, REDUCE_OPS, type ReduceOp, runsDtype } from '../../primitives/possible.js';
-import { InputError, UsageError } from '../../util/errors.js';
-import { formatValue } from '../../util/format-value.js';
+import { InputError } from '../../util/errors.js';
+import { invalidArgument } from '../../util/invalid-argument.js';
 import { column } from '../backend/column.js';
 import type { ArrayStore, Keys } from '../calls/array-store.js';
 import type { Calls } from '../calls/calls.js';
@@ -14,6 +14,10 @@ import { unique } from '../operations/unique.js';
 import {
   type Awaitable,
   assertIndexable,
+  assertOneOf,
+  assertOnePerKey,
+  assertSameLengths,
+  assertSamePlace,
   assertTop,
   type Positions,
   parse,
@@ -21,6 +25,7 @@ import {
   type Shardable,
   shardedSettings,
   taskOf,
+  unusableOption,
 } from './arguments.js';
 import { DeviceArray } from './device-array.js';
 import type { OperationContext } from './operation-context.js';
@@ -56,7 +61,7 @@ export class OrderOperations {
     // A wrong argument rejects the promise, as every other error does.
     const all = Array.isArray(columns) ? columns.map(columnOf) : undefined;
     return this.#calls.runWithInputs(all?.map(({ keys }) => keys) ?? [], async (dependency) => {
-      if (!all) throw new InputError(`columns are ${formatValue(columns)}: expected a list of arrays`);
+      if (!all) throw invalidArgument('columns', 'a list of arrays', columns, { type: InputError });
       const settings = parse(options, ['bits', 'dtype']);
       const parsed = all.map(({ keys, ...own }): { like: Keys; column: LexColumn } => {
         const order = parse({ ...pick(settings), ...parseColumnOptions(own) });
@@ -64,13 +69,9 @@ export class OrderOperations {
         return { like, column: { keys: readKeys(this.#arrays, like, order), order: pick(order) } };
       });
       const [first] = parsed;
-      if (!first) throw new InputError('no columns to sort by: expected at least one');
+      if (!first) throw invalidArgument('columns', 'at least one column', all, { type: InputError });
       const { n } = first.column.keys;
-      for (const { column: other } of parsed) {
-        if (other.keys.n !== n) {
-          throw new InputError(`columns of ${n} and of ${other.keys.n} keys: expected the same number`);
-        }
-      }
+      assertSameLengths(parsed.map(({ column: { keys } }) => keys.n));
       assertIndexable(n);
       return this.#arrays.withResults(async (make) => {
         const moved = make.allocateBeside(first.like, 'u32', n);
@@ -101,7 +102,7 @@ export class OrderOperations {
       const { largest = true, ...rest } = requireOptionsObject(options);
       assertTop(k, largest);
       const settings = parse({ ...rest, descending: largest });
-      if ('descending' in rest) throw new UsageError("topK takes 'largest', not 'descending'");
+      if ('descending' in rest) throw unusableOption('descending', "topK uses 'largest' instead");
       if (array instanceof ShardedArray) {
         return this.#shardedArrays().topK(array, k, shardedSettings(settings, array));
       }
@@ -166,20 +167,14 @@ export class OrderOperations {
   ): Promise<{ keys: K; values: Keys }> {
     return this.#calls.runWithInputs([keys, values], async (dependency) => {
       const [array, beside] = [dependency.resolveInput(keys), dependency.resolveInput(values)];
-      if (!REDUCE_OPS.includes(op)) {
-        throw new UsageError(`unknown reduction ${formatValue(op)}: expected ${REDUCE_OPS.join(', ')}`);
-      }
+      assertOneOf('op', REDUCE_OPS, op);
       const settings = parse(options, ['bits']);
       const input = readKeys(this.#arrays, array, settings);
       assertIndexable(input.n);
-      if (array instanceof DeviceArray !== beside instanceof DeviceArray) {
-        throw new InputError('keys and values are in different places: upload both or none');
-      }
+      assertSamePlace('keys and values', array, beside);
       const own = readKeys(this.#arrays, beside, {});
       assertReducible(own.dtype, op);
-      if (own.n !== input.n) {
-        throw new InputError(`${own.n} values do not fit ${input.n} keys: expected one for each key`);
-      }
+      assertOnePerKey('values', own.n, input.n);
       const dtype = runsDtype(own.dtype, op);
       return this.#arrays.withResults(async (make) => {
         const results = (distinct: number) => {

@@ -1,7 +1,7 @@
 import { assertDisjoint } from '../../keys/array.js';
 import { REDUCE_OPS, type ReduceOp, SCAN_OPS } from '../../primitives/possible.js';
-import { InputError, UnsupportedError, UsageError } from '../../util/errors.js';
-import { formatValue } from '../../util/format-value.js';
+import { InputError } from '../../util/errors.js';
+import { invalidArgument } from '../../util/invalid-argument.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { type Column, column } from '../backend/column.js';
 import type { ArrayStore, Keys } from '../calls/array-store.js';
@@ -13,8 +13,12 @@ import { BinEdges } from '../operations/bin-edges.js';
 import { digitHistogram, gather, histogram, reduce, scan } from '../operations/column-primitives.js';
 import {
   type Awaitable,
+  assertBoolean,
+  assertIndexable,
+  assertOneOf,
+  assertSameLengths,
+  assertSamePlace,
   assertSeparateOutput,
-  MAX_INDICES,
   type Positions,
   parse,
   parseChecked,
@@ -23,6 +27,7 @@ import {
   type Shardable,
   shardedSettings,
   taskOf,
+  unusableOption,
   widenKeys,
 } from './arguments.js';
 import { DeviceArray } from './device-array.js';
@@ -53,9 +58,7 @@ export class PrimitiveOperations {
   reduce(keys: Awaitable<Shardable>, op: ReduceOp, options?: PrimitiveOptions): Promise<number | bigint> {
     return this.#calls.runWithInputs<number | bigint>([keys], (dependency) => {
       const array = dependency.resolveInput(keys);
-      if (!REDUCE_OPS.includes(op)) {
-        throw new UsageError(`unknown reduction ${formatValue(op)}: expected ${REDUCE_OPS.join(', ')}`);
-      }
+      assertOneOf('op', REDUCE_OPS, op);
       const settings = parsePrimitive(options);
       if (array instanceof ShardedArray)
         return this.#shardedArrays().reduce(array, op, shardedSettings(settings, array));
@@ -70,12 +73,8 @@ export class PrimitiveOperations {
     return this.#calls.runWithInputs([keys], (dependency) => {
       const narrow = dependency.resolveInput(keys);
       const { op = 'sum', inclusive = false, into, resultDtype, ...rest } = requireOptionsObject(options);
-      if (typeof inclusive !== 'boolean') throw new UsageError("option 'inclusive': expected true or false");
-      if (!SCAN_OPS.includes(op)) {
-        throw new UsageError(
-          `unknown operation ${formatValue(op)} of a scan: expected ${SCAN_OPS.join(', ')}`,
-        );
-      }
+      assertBoolean('inclusive', inclusive);
+      assertOneOf('op', SCAN_OPS, op);
       const own = parseChecked(rest);
       const array = resultDtype === undefined ? narrow : (widenKeys(narrow, own.dtype, resultDtype) as K);
       const settings = resultDtype === undefined ? own : { ...own, dtype: resultDtype };
@@ -101,13 +100,11 @@ export class PrimitiveOperations {
       const input = readKeys(this.#arrays, array, settings);
       const byValue = bins !== undefined || range !== undefined || edges !== undefined;
       if (bits !== undefined && byValue) {
-        throw new UsageError("option 'bits' says all of the bins: leave out 'bins', 'range' and 'edges'");
+        throw unusableOption('bits', "it excludes 'bins', 'range' and 'edges'");
       }
       const all = bits === undefined ? BinEdges.of(requireOptionsObject(options)) : undefined;
       const digits = bits && parse({ bits }).bits;
-      if (input.n >= MAX_INDICES) {
-        throw new UnsupportedError(`counts have 32 bits: at most 2^32 - 1 keys, not ${input.n}`);
-      }
+      assertIndexable(input.n);
       return this.#calls.execute(taskOf(input, settings, array, dependency), (call) =>
         all ? histogram(call, input, all) : digitHistogram(call, input, digits),
       );
@@ -134,9 +131,11 @@ export class PrimitiveOperations {
     const all = [...columns];
     return this.#calls.runWithInputs<Keys[]>([...all, indices], (dependency) => {
       const { into, ...rest } = requireOptionsObject(options);
-      if (rest.dtype !== undefined) throw new UsageError("option 'dtype' has no meaning for several columns");
+      if (rest.dtype !== undefined) throw unusableOption('dtype', 'several columns do not support it');
       if (into !== undefined && !(Array.isArray(into) && into.length === all.length)) {
-        throw new InputError(`into is no list of ${all.length} arrays, one for each column`);
+        throw invalidArgument('into', `an array for each of ${all.length} columns`, into, {
+          type: InputError,
+        });
       }
       return this.#gather(dependency, all, indices, rest, into, (gathered) => [...gathered]);
     });
@@ -159,17 +158,11 @@ export class PrimitiveOperations {
     const settings = parsePrimitive(options);
     const inputs = arrays.map((array) => readKeys(this.#arrays, array, settings));
     const by = readKeys(this.#arrays, at, {});
-    if (by.dtype !== 'u32') throw new InputError(`indices are ${by.dtype}: expected a Uint32Array or u32`);
+    if (by.dtype !== 'u32') throw invalidArgument('indices', 'u32', { text: by.dtype }, { type: InputError });
     const [first] = inputs;
-    for (const [i, array] of arrays.entries()) {
-      if (array instanceof DeviceArray !== at instanceof DeviceArray) {
-        throw new InputError('values and indices are in different places: upload both or none');
-      }
-      if (inputs[i]?.n !== first?.n) {
-        throw new InputError(
-          `columns of ${first?.n} and of ${inputs[i]?.n} elements: expected the same number`,
-        );
-      }
+    assertSameLengths(inputs.map(({ n }) => n));
+    for (const array of arrays) {
+      assertSamePlace('values and indices', array, at);
       if (!(array instanceof DeviceArray)) assertDisjoint(array, at as Uint32Array, 'values and indices');
     }
     for (const [i, one] of into?.entries() ?? []) {

@@ -1,11 +1,11 @@
 import type { ValueArray } from '../../keys/array.js';
-import { InputError, UsageError } from '../../util/errors.js';
-import { formatValue } from '../../util/format-value.js';
+import { invalidArgument } from '../../util/invalid-argument.js';
 import { column, type Place, type Values } from '../backend/column.js';
 import { areOffsetsOnDevice } from '../backend/job.js';
 import type { ArrayStore, Keys, ResultAllocator } from '../calls/array-store.js';
 import type { Calls } from '../calls/calls.js';
 import type { Dependency } from '../calls/dependency.js';
+import { offsetsError } from '../host/host-segments.js';
 import { gatherSteps } from '../host/host-sort.js';
 import { runYielding } from '../host/steps.js';
 import {
@@ -19,6 +19,7 @@ import { topSegments } from '../operations/top-segments.js';
 import {
   type Awaitable,
   assertIndexable,
+  assertOneOf,
   assertSeparateOutput,
   assertTop,
   dtypeOfValues,
@@ -27,6 +28,7 @@ import {
   readKeys,
   readValues,
   taskOf,
+  unusableOption,
 } from './arguments.js';
 import { DeviceArray } from './device-array.js';
 import {
@@ -105,7 +107,7 @@ export class SegmentOperations {
   ): Promise<Positions<K>> {
     return this.#calls.runWithInputs([keys, offsets], async (dependency) => {
       const { into, positions = 'array', ...rest } = requireOptionsObject(options);
-      assertPositions(positions);
+      assertOneOf('positions', ['array', 'segment'], positions);
       const array = dependency.resolveInput(keys);
       assertSeparateOutput(array, into);
       const settings = parse(rest);
@@ -162,9 +164,9 @@ export class SegmentOperations {
   ): Promise<TopSegments<K>> {
     return this.#calls.runWithInputs([keys, offsets], async (dependency) => {
       const { largest = true, positions = 'array', ...rest } = requireOptionsObject(options);
-      assertPositions(positions);
+      assertOneOf('positions', ['array', 'segment'], positions);
       assertTop(k, largest);
-      if ('descending' in rest) throw new UsageError("topKSegments takes 'largest', not 'descending'");
+      if ('descending' in rest) throw unusableOption('descending', "topKSegments uses 'largest' instead");
       const array = dependency.resolveInput(keys);
       const settings = parse({ ...rest, descending: largest });
       const input = readKeys(this.#arrays, array, settings);
@@ -233,21 +235,12 @@ export class SegmentOperations {
   #read(offsets: SegmentOffsets, n: number, isOwn = false): SegmentColumn {
     if (!(offsets instanceof DeviceArray)) return segmentColumn(offsets, n, isOwn);
     if (offsets.dtype !== 'u32') {
-      throw new UsageError(`offsets are a device array of ${offsets.dtype}: expected one of u32`);
+      throw invalidArgument('offsets', 'a device array of u32', { text: offsets.dtype });
     }
     const column = offsets.columnFor(this.#arrays);
     if (column.n < (n > 0 ? 2 : 1)) {
-      throw new InputError(
-        `${column.n} offsets for ${n} keys: expected where each segment begins, and at last the number of keys`,
-        { details: { offset: column.n } },
-      );
+      throw offsetsError(n, `${column.n} offsets`, column.n);
     }
     return { offsets: column };
   }
-}
-
-/** @throws UsageError when `positions` is neither `'array'` nor `'segment'` */
-function assertPositions(positions: unknown): void {
-  if (positions === 'array' || positions === 'segment') return;
-  throw new UsageError(`option 'positions' is ${formatValue(positions)}: expected array or segment`);
 }

@@ -1,6 +1,6 @@
 import type { Order } from '../../keys/key-codec.js';
-import { InputError, UsageError } from '../../util/errors.js';
-import { formatValue } from '../../util/format-value.js';
+import { InputError } from '../../util/errors.js';
+import { invalidArgument } from '../../util/invalid-argument.js';
 import { chain } from '../../util/maybe-promise.js';
 import { type Column, column } from '../backend/column.js';
 import type { ArrayStore, Keys } from '../calls/array-store.js';
@@ -12,6 +12,9 @@ import { filter, partition } from '../operations/select.js';
 import {
   type Awaitable,
   assertIndexable,
+  assertOneOf,
+  assertOnePerKey,
+  assertSamePlace,
   assertSeparateOutput,
   type Positions,
   parse,
@@ -114,18 +117,11 @@ export class SelectOperations {
   ): Promise<Positions<K>> {
     return this.#calls.runWithInputs([sorted, keys], (dependency) => {
       const { side = 'left', into, descending, nan, ...rest } = requireOptionsObject(options);
-      if (side !== 'left' && side !== 'right') {
-        throw new UsageError(`option 'side' is ${formatValue(side)}: expected left or right`);
-      }
+      assertOneOf('side', ['left', 'right'], side);
       const [sortedArray, array] = [dependency.resolveInput(sorted), dependency.resolveInput(keys)];
       const settings = parsePrimitive(rest);
       const order = orderOf({ descending, nan });
-      const [from, input] = this.#readMatching(
-        sortedArray,
-        array,
-        settings,
-        'keys and those among which they are looked for',
-      );
+      const [from, input] = this.#readMatching(sortedArray, array, settings, 'sorted and keys');
       assertIndexable(from.n);
       for (const one of [sortedArray, array]) assertSeparateOutput(one, into);
       return this.#arrays.withResults((make) => {
@@ -147,7 +143,7 @@ export class SelectOperations {
       const [first, second] = [dependency.resolveInput(a), dependency.resolveInput(b)];
       const settings = parsePrimitive(rest);
       const order = orderOf({ descending, nan });
-      const [from, other] = this.#readMatching(first, second, settings, 'two arrays that are merged');
+      const [from, other] = this.#readMatching(first, second, settings, 'a and b');
       for (const one of [first, second]) assertSeparateOutput(one, into);
       return this.#arrays.withResults(async (make) => {
         const n = from.n + other.n;
@@ -174,29 +170,22 @@ export class SelectOperations {
     settings: Parameters<typeof readKeys>[2],
     what: string,
   ): readonly [Column, Column] {
-    if (a instanceof DeviceArray !== b instanceof DeviceArray) {
-      throw new InputError(`${what} are in different places: upload both or none`);
-    }
+    assertSamePlace(what, a, b);
     const columns = [readKeys(this.#arrays, a, settings), readKeys(this.#arrays, b, settings)] as const;
     const [one, other] = columns;
     if (one.dtype !== other.dtype) {
-      throw new InputError(`${what} are ${one.dtype} and ${other.dtype}: expected one dtype`);
+      const text = `${one.dtype} and ${other.dtype}`;
+      throw invalidArgument(what, 'arrays of the same dtype', { text }, { type: InputError });
     }
     return columns;
   }
 
   #selection(input: Column, array: Keys, by: Keys | Predicate): ColumnSelection {
     if (!(ArrayBuffer.isView(by) || by instanceof DeviceArray)) return rangeOf(by as Predicate, input);
-    if (array instanceof DeviceArray !== by instanceof DeviceArray) {
-      throw new InputError('keys and mask are in different places: upload both or none');
-    }
+    assertSamePlace('keys and mask', array, by);
     const mask = readKeys(this.#arrays, by, {});
-    if (mask.dtype !== 'u8') throw new InputError(`the mask is ${mask.dtype}: expected a Uint8Array or u8`);
-    if (mask.n !== input.n) {
-      throw new InputError(
-        `a mask of ${mask.n} bytes does not fit ${input.n} keys: expected one for each key`,
-      );
-    }
+    if (mask.dtype !== 'u8') throw invalidArgument('mask', 'u8', { text: mask.dtype }, { type: InputError });
+    assertOnePerKey('mask', mask.n, input.n);
     return { mask };
   }
 }

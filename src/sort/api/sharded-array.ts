@@ -1,8 +1,7 @@
 import { type ArrayOf, keyColumn, newArray } from '../../keys/array.js';
 import type { Dtype, KeyArray } from '../../keys/dtype.js';
-import { UsageError } from '../../util/errors.js';
 import type { DeviceArray } from './device-array.js';
-import { assertElements } from './element-range.js';
+import { assertElements, disposedError, otherSorterError } from './element-range.js';
 
 /** Owner of sharded arrays: a Sorter. */
 export interface ShardedArrayOwner {
@@ -105,13 +104,13 @@ export class ShardedArray<D extends Dtype = Dtype> implements Disposable {
    */
   partsFor(owner: ShardedArrayOwner): readonly DeviceArray[] {
     if (owner !== this.#owner) {
-      throw new UsageError('this sharded array belongs to another Sorter: read() it and upload it here');
+      throw otherSorterError('sharded array');
     }
     return this.#live();
   }
 
   #live(): readonly DeviceArray[] {
-    if (!this.#parts) throw new UsageError('this sharded array was disposed of');
+    if (!this.#parts) throw disposedError('sharded array');
     return this.#parts;
   }
 }

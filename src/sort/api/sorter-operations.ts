@@ -10,8 +10,8 @@ import {
 } from '../../keys/array.js';
 import { type Dtype, dtypeInfo, type KeyArray } from '../../keys/dtype.js';
 import type { ReduceOp } from '../../primitives/possible.js';
-import { type ClsortError, InputError, UnsupportedError, UsageError } from '../../util/errors.js';
-import { formatValue } from '../../util/format-value.js';
+import { type ClsortError, InputError, UnsupportedError } from '../../util/errors.js';
+import { invalidArgument } from '../../util/invalid-argument.js';
 import type { Backend, Session } from '../backend/backend.js';
 import { explainPlan, type Plan, type PlanRequest } from '../backend/plan.js';
 import { ArrayStore, type Keys } from '../calls/array-store.js';
@@ -28,6 +28,7 @@ import type { Predicate } from '../operations/predicate.js';
 import type { MemoryUsage } from '../transfer/column-memory.js';
 import {
   type Awaitable,
+  assertCount,
   assertIndexable,
   assertSeparateOutput,
   CARRIED_VALUE_BYTES,
@@ -324,7 +325,9 @@ export class SorterOperations implements AsyncDisposable {
           if (array instanceof ShardedArray && beside instanceof ShardedArray) {
             return this.#shardedArrays.sortPairs(array, beside, shardedSettings(settings, array, into));
           }
-          throw new InputError('keys and values are in different places: spread both or none');
+          throw new InputError(
+            'cannot sort pairs: one array is sharded and the other is not. Spread both or neither',
+          );
         }
         const input = readKeys(this.#arrays, array, settings);
         const { place, bytes } = readValues(this.#arrays, array, beside, input);
@@ -977,8 +980,7 @@ export class SorterOperations implements AsyncDisposable {
     const { valueBytes = 0, ...rest } = requireOptionsObject(options);
     const settings = parse(rest);
     const info = dtypeInfo(settings.dtype ?? 'u32');
-    if (!Number.isSafeInteger(n) || n < 0)
-      throw new UsageError(`n is ${formatValue(n)}: expected a whole number from 0 on`);
+    assertCount('n', n);
     const bits = bitWindow(settings.bits, info);
     const { algorithm, tuning } = settings;
     const parameters = chosenParameters(settings);
@@ -1042,7 +1044,7 @@ function planOf(backend: Backend, request: PlanRequest, maxChunk = Number.POSITI
     if (plan.engine === 'host' || chunk >= n) return { ...plan, n };
     return { ...plan, n, chunk, reason: `${plan.reason}, in chunks that fit the device` };
   }
-  throw new UnsupportedError('there is no plan');
+  throw new UnsupportedError('cannot plan the sort: no algorithm is available');
 }
 
 /** @throws InputError when outputs overlap each other or an input, or `into` is no pair */
@@ -1052,7 +1054,7 @@ function assertSeparatePairOutput(
 ): void {
   if (into === undefined) return;
   if (typeof into !== 'object' || into === null || (into.keys ?? into.values) === undefined) {
-    throw new InputError(`into is ${formatValue(into)}: expected { keys, values }, or one of them`);
+    throw invalidArgument('into', '{ keys, values }, or one of them', into, { type: InputError });
   }
   for (const one of inputs) for (const to of [into.keys, into.values]) assertSeparateOutput(one, to);
   assertSeparateOutput(into.keys, into.values);
@@ -1061,7 +1063,5 @@ function assertSeparatePairOutput(
 /** @throws DtypeError for an unknown dtype; UsageError for an impossible length */
 function assertLength(dtype: Dtype, length: number): void {
   dtypeInfo(dtype);
-  if (!Number.isSafeInteger(length) || length < 0) {
-    throw new UsageError(`${formatValue(length)} elements: expected a whole number from 0 on`);
-  }
+  assertCount('length', length);
 }

@@ -8,8 +8,8 @@ import {
   NoLoaderError,
   NoPlatformError,
   UnsupportedError,
-  UsageError,
 } from '../../util/errors.js';
+import { invalidArgument } from '../../util/invalid-argument.js';
 import { DeviceSession } from '../backend/device-session.js';
 import { HostBackend } from '../backend/host-backend.js';
 import { DeviceGroup } from '../multi-device/device-group.js';
@@ -83,9 +83,7 @@ export class Sorter extends SorterOperations {
       return new Sorter(session, onWarning, { session: host, below });
     } catch (error) {
       if (device !== 'auto' || !isNoDeviceError(error)) throw error;
-      onWarning(
-        new NoDeviceError(`no OpenCL device, so the host engine sorts: ${error.message}`, { cause: error }),
-      );
+      onWarning(new NoDeviceError(`${error.message}; falling back to the host`, { cause: error }));
       return new Sorter(new HostBackend(error), onWarning);
     }
   }
@@ -97,7 +95,7 @@ export class Sorter extends SorterOperations {
     onWarning: (warning: ClsortError) => void,
   ): Promise<Sorter> {
     if (specs.some((spec) => spec.trim() === 'host')) {
-      throw new UsageError("'host' sorts without any device: expected it alone, or devices");
+      throw invalidArgument('devices', "OpenCL devices, or 'host' alone", specs);
     }
     const ids = rankDevices(selectDevices(specs, findDevices())).map(({ info }) => info.id);
     const sessions: DeviceSession[] = [];

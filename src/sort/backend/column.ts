@@ -1,5 +1,6 @@
 import type { Buffer } from '../../device/buffer.js';
 import { type Dtype, type DtypeInfo, dtypeInfo } from '../../keys/dtype.js';
+import { DeviceLostError, UnsupportedError } from '../../util/errors.js';
 
 /** Memory of elements: on the host or on the device. */
 export type Place = ArrayBufferView | Buffer;
@@ -28,6 +29,22 @@ export const column = (dtype: Dtype, n: number, place: Place): Column => ({
   n,
   place,
 });
+
+/** Returns the error for device memory that was lost. */
+export const lostArrayError = (what: string): DeviceLostError =>
+  new DeviceLostError(`cannot use ${what}: the device that held the data failed. Upload the data again`);
+
+/** Returns the memory of a host column. */
+export function viewOf({ place }: Pick<Column, 'place'>): ArrayBufferView {
+  if (isOnDevice(place)) throw new UnsupportedError('cannot use a device column: expected host memory');
+  return place;
+}
+
+/** Returns the buffer of a device column. */
+export function bufferOf({ place }: Pick<Column, 'place'>): Buffer {
+  if (!isOnDevice(place)) throw new UnsupportedError('cannot use a host column: expected device memory');
+  return place;
+}
 
 export const isOnDevice = (place: Place): place is Buffer => !ArrayBuffer.isView(place);
 

@@ -194,7 +194,7 @@ export class DeviceBackend implements Backend {
     await transfers.watch(copies);
     await this.device.queue.finish(settings.timeout);
     if (await transfers.same()) return;
-    throw new MismatchError('data changed on the way between the host and the device: it is not used');
+    throw new MismatchError('cannot use the data: they changed in a transfer between host and device');
   }
 
   partCount({ keys, settings, sorted, values, moved }: HostJob): number {
@@ -231,21 +231,22 @@ export class DeviceBackend implements Backend {
   /** @throws the errors of `prepare` */
   async #algorithm(plan: Plan): Promise<Algorithm> {
     const { shape, algorithm: name } = plan;
-    if (!shape) throw new UnsupportedError(`a plan for the ${plan.engine} engine cannot run on a device`);
+    if (!shape)
+      throw new UnsupportedError(`cannot run the plan on a device: it is for the ${plan.engine} engine`);
     const { algorithm, record } = await memoized(this.#algorithms, variantOf(plan), async () => {
       const made = await algorithmNamed(name).create(this.device, shape);
       return { algorithm: made, record: await selfTest(made) };
     });
     if (!record.ok) {
       throw new MismatchError(
-        `algorithm '${name}' failed its self-test on ${this.info.name} and is left out: ${record.reason}`,
+        `cannot use algorithm '${name}' on ${this.info.name}: it failed its self-test (${record.reason})`,
         { details: { selfTestRecord: record } },
       );
     }
     this.#selfTested.set(variantOf(plan), algorithm);
     const supported = algorithm.supports(plan);
     if (supported !== true) {
-      throw new UnsupportedError(`algorithm '${name}' cannot sort this on ${this.info.name}: ${supported}`);
+      throw new UnsupportedError(`cannot use algorithm '${name}' on ${this.info.name}: ${supported}`);
     }
     this.#ready.set(plan, algorithm);
     return algorithm;

@@ -158,9 +158,7 @@ export class DeviceColumns implements Columns {
 
   async check(): Promise<void> {
     if (await this.#transfers.same()) return;
-    throw new MismatchError(
-      'data changed on the way between the host and the device: the result is not used',
-    );
+    throw new MismatchError('cannot use the result: data changed in a transfer between host and device');
   }
 
   release(): void {

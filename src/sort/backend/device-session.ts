@@ -63,7 +63,7 @@ export class DeviceSession implements Session {
       async (error) => {
         await this.#giveUpFor(error, backend);
         if (!call.again || !(error instanceof DeviceLostError)) throw error;
-        const message = `the device was lost and is opened again: ${error.message}`;
+        const message = `${error.message}; reopening the device and repeating the call`;
         this.#warn(new DeviceLostError(message, { cause: error }), call);
         if (this.#backend.lost) await this.#reopen();
         return this.complete(this.#backend, () => use(this.#backend), call);
@@ -132,7 +132,7 @@ export class DeviceSession implements Session {
       device.staging.adoptOrphans(staging);
       this.#backend = new DeviceBackend(device);
     } catch (cause) {
-      const message = `${info.name} was given up after a failure and cannot be opened again`;
+      const message = `cannot reopen ${info.name} after a failure: ${(cause as Error).message}`;
       throw new DeviceLostError(message, { cause });
     }
   }

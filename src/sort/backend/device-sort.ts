@@ -5,8 +5,9 @@ import type { Device } from '../../device/device.js';
 import type { StageTime } from '../../device/profile.js';
 import { type StatusSlot, StatusWords } from '../../device/status-words.js';
 import { keyCodec } from '../../keys/key-codec.js';
-import { InputError, TimeoutError } from '../../util/errors.js';
+import { TimeoutError } from '../../util/errors.js';
 import { chain, type MaybePromise, recover } from '../../util/maybe-promise.js';
+import { offsetsError } from '../host/host-segments.js';
 import {
   type BoundMemory,
   type BoundOutput,
@@ -91,7 +92,8 @@ export class DeviceSort implements PendingSort {
     if (segments && wrongAt !== 0) {
       return transfers.same().then((same) => {
         if (!same) return CHANGED;
-        throw offsetError(~wrongAt >>> 0, segments, this.#job.keys.n);
+        const at = ~wrongAt >>> 0;
+        throw offsetsError(this.#job.keys.n, `another value at ${at} of ${segments.offsets.n}`, at);
       });
     }
     const verified = this.#verdict?.();
@@ -256,7 +258,7 @@ export class DeviceSort implements PendingSort {
 /** Bytes of a position, and of a segment offset: u32. */
 const POSITION_BYTES = 4;
 
-const CHANGED = 'does not hold the same data as the host';
+const CHANGED = 'received data that differ from those on the host';
 
 /** Returns the segments in the form for algorithms. */
 const segmentsOf = (
@@ -270,12 +272,6 @@ const segmentsOf = (
   ...(fromSegment && { fromSegment }),
   ...(slot && { slot }),
 });
-
-/** Returns the error for an offset that the device found to be wrong. */
-function offsetError(at: number, { offsets }: JobSegments, n: number): InputError {
-  const expected = `expected where each segment begins, from 0 on and never falling, and at last ${n}`;
-  return new InputError(`offset ${at} of ${offsets.n} is wrong: ${expected}`, { details: { offset: at } });
-}
 
 const elements = (keys: BoundMemory['buffer'], values: BoundMemory['buffer'] | undefined) => ({
   keys,

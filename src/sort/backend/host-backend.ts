@@ -39,7 +39,7 @@ export class HostBackend implements Backend, Session {
     const openError = this.#reason instanceof Error ? this.#reason : undefined;
     if (algorithm !== 'host' && algorithm !== 'auto') {
       throw new UnsupportedError(
-        `algorithm '${algorithm}' needs an OpenCL device; ${openError ? `none was opened: ${openError.message}` : "'host' is none"}`,
+        `cannot use algorithm '${algorithm}': it needs an OpenCL device${openError ? ` (${openError.message})` : ''}. Open one, or use 'auto'`,
         { cause: openError },
       );
     }
@@ -70,7 +70,7 @@ export class HostBackend implements Backend, Session {
 
   async sort(plan: Plan, job: SortJob): Promise<PendingSort> {
     const host = hostJob(job);
-    if (!host) throw new UnsupportedError('a column on the device, among those of the host');
+    if (!host) throw new UnsupportedError('cannot sort a device column on the host');
     return completedSort(await sortOnHost(plan, host));
   }
 
@@ -140,5 +140,7 @@ export async function verifyOnHost(job: HostJob, producer: string): Promise<Veri
   const steps = segments ? verifySegmentSteps(job, segments) : verifySteps(keys, settings, job);
   const verified = await runYielding(steps, settings.signal);
   if (verified.order && verified.permutation) return verified;
-  throw new MismatchError(`${producer} made a wrong result: please report this`, { details: { verified } });
+  throw new MismatchError(`cannot use the result: ${producer} computed it incorrectly. Please report this`, {
+    details: { verified },
+  });
 }

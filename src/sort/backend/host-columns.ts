@@ -5,9 +5,9 @@ import type { SortSettings } from '../api/options.js';
 import { copySteps, runYielding } from '../host/steps.js';
 import type { ColumnKernels } from '../operations/column-kernels.js';
 import type { ColumnVerifier } from '../operations/column-verifier.js';
-import { HostColumnKernels, viewOf } from '../operations/host-column-kernels.js';
+import { HostColumnKernels } from '../operations/host-column-kernels.js';
 import { HostColumnVerifier } from '../operations/host-column-verifier.js';
-import { byteLengthOf, type Column, column } from './column.js';
+import { byteLengthOf, type Column, column, viewOf } from './column.js';
 import type { Columns, HostColumnAccess } from './columns.js';
 
 /**

@@ -1,5 +1,5 @@
 import { type AlgorithmFactory, type AlgorithmShape, tunedShape } from '../../algorithms/algorithm.js';
-import { refusal, type Tuning } from '../../algorithms/parameters.js';
+import { parameterError, type Tuning } from '../../algorithms/parameters.js';
 import { ALGORITHMS, algorithmNamed, plannedOn } from '../../algorithms/registry.js';
 import { basisFor, crossoversFor } from '../../algorithms/tuning.js';
 import type { Capabilities } from '../../device/capabilities.js';
@@ -37,13 +37,21 @@ function candidates(
   return plannedOn(device).filter(({ name, plannedFrom = 0 }) => n >= plannedFrom && !isTooLarge(name));
 }
 
-/** Returns the reason why the algorithm does not accept the chosen parameters, if any. */
-function parameterError({ parameters }: AlgorithmFactory, chosen: Tuning): string | undefined {
+/** Returns the error of a request that the algorithm cannot serve on any device, if it is one. */
+function requestError(
+  factory: AlgorithmFactory,
+  { segments }: PlanRequest,
+  chosen: Tuning,
+): UsageError | undefined {
+  const cannot = `cannot use algorithm '${factory.name}'`;
+  if (segments !== undefined && !factory.bySegments) {
+    return new UsageError(`${cannot}: it sorts whole arrays, not segments`);
+  }
   for (const [name, value] of Object.entries(chosen)) {
-    const reason = parameters[name]?.option
-      ? refusal(parameters, name, value)
-      : `nobody can choose its '${name}'`;
-    if (reason !== undefined) return reason;
+    const error = factory.parameters[name]?.option
+      ? parameterError(factory, name, value)
+      : new UsageError(`${cannot} with ${name}: it has no such option`, { details: { option: name } });
+    if (error) return error;
   }
   return undefined;
 }
@@ -80,14 +88,9 @@ export function* devicePlans(device: KnownDevice, request: PlanRequest): Generat
   const reasons: string[] = [];
   let found = false;
   for (const factory of candidates(device, request)) {
-    const reason =
-      request.segments !== undefined && !factory.bySegments
-        ? 'sorts arrays as a whole, not their segments'
-        : parameterError(factory, parameters);
-    if (reason !== undefined && algorithm !== 'auto') {
-      throw new UsageError(`algorithm '${factory.name}': ${reason}`);
-    }
-    const tuned = reason ?? tunedShape(factory, device, shape, n, longest);
+    const error = requestError(factory, request, parameters);
+    if (error && algorithm !== 'auto') throw error;
+    const tuned = error?.message ?? tunedShape(factory, device, shape, n, longest);
     if (typeof tuned === 'string') {
       reasons.push(`${factory.name}: ${tuned}`);
       continue;
@@ -100,8 +103,8 @@ export function* devicePlans(device: KnownDevice, request: PlanRequest): Generat
   }
   if (found) return;
   throw new UnsupportedError(
-    `no algorithm can sort ${n} ${dtype} keys with values of ${valueBytes} bytes on ${device.info.name}: ${
-      reasons.join('; ') || 'none is certified'
-    }. Use algorithm 'auto' or device 'host'.`,
+    `cannot sort ${n} ${dtype} keys with values of ${valueBytes} bytes on ${device.info.name}: ${
+      reasons.join('; ') || 'no algorithm is available'
+    }. Use algorithm 'auto' or device 'host'`,
   );
 }

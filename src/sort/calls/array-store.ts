@@ -15,11 +15,19 @@ import {
   newBytes,
 } from '../../keys/array.js';
 import { type Dtype, dtypeInfo, type KeyArray } from '../../keys/dtype.js';
-import { DeviceLostError, InputError } from '../../util/errors.js';
+import { InputError } from '../../util/errors.js';
+import { invalidArgument } from '../../util/invalid-argument.js';
 import { chain, chainOrRecover, type MaybePromise, toPromise } from '../../util/maybe-promise.js';
 import { type ArrayOwner, DeviceArray } from '../api/device-array.js';
 import type { Session } from '../backend/backend.js';
-import { byteLengthOf, type Column, column, isOnDevice, type Place } from '../backend/column.js';
+import {
+  byteLengthOf,
+  type Column,
+  column,
+  isOnDevice,
+  lostArrayError,
+  type Place,
+} from '../backend/column.js';
 import type { ColumnMemory } from '../transfer/column-memory.js';
 import { assertNotDetached, runWhileAttached, spanOf } from './assert-not-detached.js';
 import type { CallScheduler } from './call-scheduler.js';
@@ -259,7 +267,7 @@ export class ArrayStore implements ArrayOwner {
    */
   assertLive(columns: readonly Column[], what: string): void {
     if (columns.every((one) => !isOnDevice(one.place) || this.#live.has(one))) return;
-    throw new DeviceLostError(`${what} was lost with its device, which failed`);
+    throw lostArrayError(what);
   }
 
   /** @throws DeviceLostError when a column was lost with its device */
@@ -355,10 +363,9 @@ class Results implements ResultAllocator {
     const given = into instanceof DeviceArray ? `a device array of ${into.dtype}` : dtypeOf(into);
     const expected = like instanceof DeviceArray ? `a device array of ${dtype}` : dtypeOf(like);
     if (given !== expected || into.byteLength !== byteLengthOf({ dtype, n })) {
-      throw new InputError(
-        `into is ${given} of ${into.byteLength} bytes: the result is ${expected} of ` +
-          `${byteLengthOf({ dtype, n })} bytes`,
-      );
+      const text = `${given} of ${into.byteLength} bytes`;
+      const result = `${expected} of ${byteLengthOf({ dtype, n })} bytes`;
+      throw invalidArgument('into', result, { text }, { type: InputError });
     }
     if (into instanceof DeviceArray) return { place: into.columnFor(this.#store).place, result: into };
     if (!isResizable(into)) return { place: into, result: into };

@@ -16,8 +16,8 @@ export function assertNotDetached(spans: readonly Span[], cause?: unknown): void
   for (const [place, bytes] of spans) {
     if (isOnDevice(place) || !isDetachedOrShrunk(place, bytes)) continue;
     throw new InputError(
-      `an array of ${bytes} bytes has ${place.byteLength} left: its buffer was transferred, detached or shrunk while ` +
-        'the call was working on it. Leave arrays alone until the promise settles, or pass a copy',
+      `cannot complete the call: an array of ${bytes} bytes was transferred, detached or shrunk to ` +
+        `${place.byteLength} bytes. Keep arrays until the promise settles, or pass a copy`,
       { ...(cause !== undefined && { cause }) },
     );
   }

@@ -37,7 +37,7 @@ export class CallScheduler {
    * @throws UsageError after `close()`
    */
   assertOpen(): void {
-    if (this.#closed) throw new UsageError('this Sorter is closed: open another one');
+    if (this.#closed) throw new UsageError('cannot use this Sorter: it is closed. Open another one');
   }
 
   /** Runs `use` alone, after all earlier calls are done. */

@@ -256,11 +256,13 @@ export class Call {
   /**
    * Copies the keys to host memory for an operation that the backend does not support, and warns.
    *
-   * @param limitation the operation and the feature that it needs
+   * @param operation the operation, for the message
+   * @param feature the feature that the device lacks
    */
-  fallBackToHost(limitation: string, keys: Column): ReturnType<Columns['copyToHost']> {
+  fallBackToHost(operation: string, feature: string, keys: Column): ReturnType<Columns['copyToHost']> {
     const { info } = this.#context.backend;
-    this.#warn(new UnsupportedError(`${limitation}, which ${info?.name} does not have: the host makes them`));
+    const message = `cannot ${operation} on ${info?.name}: it does not support ${feature}; falling back to the host`;
+    this.#warn(new UnsupportedError(message));
     return this.columns.copyToHost(keys);
   }
 
@@ -384,7 +386,7 @@ export class Call {
       const wrong = findings();
       if (wrong === undefined) continue;
       const engineName = this.#context.backend.info?.name ?? 'the host engine';
-      throw new MismatchError(`${engineName} made a wrong result, which is not used: ${wrong}`);
+      throw new MismatchError(`cannot use the result: ${engineName} computed it incorrectly (${wrong})`);
     }
   }
 
@@ -442,7 +444,7 @@ export class Call {
         if (!(error instanceof MemoryError) || next < MIN_CHUNK_KEYS) throw error;
         await this.columns.finish().catch(() => undefined); // reported below
         this.#context.backend.memory.trim();
-        const message = `${error.message}; going on with chunks of ${next} keys`;
+        const message = `${error.message}; continuing with chunks of ${next} keys`;
         this.#warn(new MemoryError(message, { cause: error }));
         return this.#sortChunked(job, host, request, next);
       },
@@ -510,7 +512,7 @@ export class Call {
       settings.onProgress?.({ phase: 'sort', done, total: keys.n });
     });
     const [first] = outcomes;
-    if (!first) throw new UnsupportedError('a sort in chunks of nothing');
+    if (!first) throw new UnsupportedError('cannot sort in chunks: there are no keys');
     const verified = settings.verify ? await verifyOnHost(host, 'the sort in chunks') : undefined;
     const stages = outcomes.flatMap((outcome) => outcome.stages);
     return { plan: first.plan, stages, chunks, ...(verified && { verified }) };
@@ -543,7 +545,9 @@ export class Call {
   #classifyMemoryError(error: MemoryError): ClsortError {
     const hasFewKeys = this.#maxKeys > 0 && Math.ceil(this.#maxKeys / 2) < MIN_CHUNK_KEYS;
     if (!hasFewKeys || error.details.status !== -5) return error;
-    return new DeviceLostError(`the device fails even for a few keys: ${error.message}`, { cause: error });
+    return new DeviceLostError(`cannot use the device: it fails even for few keys (${error.message})`, {
+      cause: error,
+    });
   }
 }
 

@@ -1,8 +1,8 @@
-import { type ClsortError, DeviceLostError, MemoryError } from '../../util/errors.js';
+import { type ClsortError, MemoryError } from '../../util/errors.js';
 import { chain, type MaybePromise, recover, toPromise } from '../../util/maybe-promise.js';
 import type { SortSettings } from '../api/options.js';
 import type { Backend, Session } from '../backend/backend.js';
-import { isOnDevice } from '../backend/column.js';
+import { isOnDevice, lostArrayError } from '../backend/column.js';
 import { HostBackend } from '../backend/host-backend.js';
 import type { HostJob, SortJob } from '../backend/job.js';
 import { BackgroundCompiler } from './background-compiler.js';
@@ -192,9 +192,9 @@ export class Calls {
   /** Runs a call on the host engine after the device ran out of memory, unless a device was requested. */
   async #retryOnHost<T>(cause: MemoryError, settings: SortSettings, body: ExecutionBody<T>): Promise<T> {
     const warn = settings.onWarning ?? this.#onWarning;
-    warn(new MemoryError(`${cause.message}; the host does without the device`, { cause }));
+    warn(new MemoryError(`${cause.message}; falling back to the host`, { cause }));
     this.#session.backend.memory.trim();
-    const backend = new HostBackend('the device has no room for this');
+    const backend = new HostBackend('out of device memory');
     return executeCall(
       { backend, settings: { ...settings, algorithm: 'auto' }, onWarning: this.#onWarning },
       body,
@@ -264,7 +264,7 @@ class OverlappedExecution<T> {
  */
 function assertSameBackend(session: Session, expected: Backend): void {
   if (!expected.lost && expected === session.backend) return;
-  throw new DeviceLostError('the arrays of this call were lost with their device, which failed');
+  throw lostArrayError('the arrays of this call');
 }
 
 /**

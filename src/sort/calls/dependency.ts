@@ -115,5 +115,5 @@ export const isPromise = (input: unknown): input is PromiseLike<unknown> =>
 /** Returns the error of a call whose input is a rejected promise. */
 export function failedInputError(cause: unknown): InputError {
   const message = cause instanceof Error ? cause.message : String(cause);
-  return new InputError(`an input is the result of a call that failed: ${message}`, { cause });
+  return new InputError(`cannot use an input: the call that computes it failed (${message})`, { cause });
 }

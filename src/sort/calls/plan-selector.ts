@@ -94,9 +94,9 @@ export class PlanSelector {
     this.#refused = new Set([...this.#refused, plan.algorithm]);
     this.#fail(`${plan.algorithm} ${reason}`);
     backend.distrust(plan);
-    const message = `${plan.algorithm} on ${backend.info?.name} ${reason}`;
-    if (settings.onMismatch === 'throw') throw new MismatchError(`${message}: its result is not used`);
-    this.#warn(new MismatchError(`${message}; another way is tried`));
+    const message = `cannot use the result: ${plan.algorithm} on ${backend.info?.name} ${reason}`;
+    if (settings.onMismatch === 'throw') throw new MismatchError(message);
+    this.#warn(new MismatchError(`${message}; sorting again with another algorithm`));
   }
 
   /**
@@ -127,9 +127,9 @@ export class PlanSelector {
     const failures = [...this.#failures];
     const reason = failures.join('; ');
     if (!this.hasRefused && !failures.some((failure) => failure.endsWith(FAILED_BEFORE))) {
-      throw new UnsupportedError(`no algorithm could be used on ${name}: ${reason}`);
+      throw new UnsupportedError(`cannot use any algorithm on ${name}: ${reason}`);
     }
-    this.#warn(new MismatchError(`the host engine sorts, since on ${name}: ${reason}`));
+    this.#warn(new MismatchError(`cannot use any algorithm on ${name}: ${reason}; falling back to the host`));
     return hostPlan(request, reason);
   }
 

@@ -333,7 +333,9 @@ export class SortBatcher {
 
   #warn(cause: ClsortError): void {
     const Kind = cause.constructor as new (message: string, details: { cause: unknown }) => ClsortError;
-    this.#onWarning(new Kind(`sorts are made one by one, and not together: ${cause.message}`, { cause }));
+    this.#onWarning(
+      new Kind(`cannot sort small arrays together: ${cause.message}; sorting them separately`, { cause }),
+    );
   }
 }
 

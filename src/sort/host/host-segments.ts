@@ -2,6 +2,7 @@
 import { byteRange, type HostColumn } from '../../keys/array.js';
 import { InputError } from '../../util/errors.js';
 import { formatValue } from '../../util/format-value.js';
+import { invalidArgument } from '../../util/invalid-argument.js';
 import { type HostOrder, type HostResult, sortSteps } from './host-sort.js';
 import { verifySteps } from './host-verify.js';
 import { inSlices, type Steps } from './steps.js';
@@ -37,17 +38,17 @@ function firstWrongOffset(offsets: ArrayLike<number>, n: number): number {
 export function assertOffsets(offsets: ArrayLike<number>, n: number): void {
   const at = firstWrongOffset(offsets, n);
   if (at < 0) return;
-  const what =
-    offsets.length === 0
-      ? 'there are no offsets'
-      : `offset ${at} of ${offsets.length} is ${formatValue(offsets[at])}`;
-  throw new InputError(
-    `${what}: expected where each segment begins, from 0 on and never falling, and at last ${n}`,
-    {
-      details: { offset: at },
-    },
-  );
+  const { length } = offsets;
+  throw offsetsError(n, length === 0 ? 'none' : `${formatValue(offsets[at])} at ${at} of ${length}`, at);
 }
+
+/** Returns the error of invalid offsets of n keys. @param at index of the first invalid offset */
+export const offsetsError = (n: number, text: string, at: number): InputError =>
+  invalidArgument('offsets', ascendingOffsets(n), { text }, { type: InputError, details: { offset: at } });
+
+/** Describes valid offsets of n keys. */
+export const ascendingOffsets = (n: number): string =>
+  `ascending offsets from 0 to the number of keys (${n})`;
 
 const offsetsOf = ({ offsets }: HostSegments): Uint32Array => {
   const view = offsets.place as ArrayBufferView;

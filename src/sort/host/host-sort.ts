@@ -83,7 +83,9 @@ function* sortByDigits(
   const stride = codeWords + (moved ? 1 : 0);
   if (n * stride > MAX_WORDS) {
     const maxKeys = Math.floor(MAX_WORDS / stride);
-    throw new InputError(`the host engine sorts at most ${maxKeys} such keys, not ${n}: sort them in parts`);
+    throw new InputError(
+      `cannot sort ${n} keys on the host: the limit is ${maxKeys} for this dtype. Sort them in parts`,
+    );
   }
   // Codes of keys alone that fill whole words are computed in the output array.
   const inOutput = output && stride * 4 === info.bytes;

@@ -397,8 +397,8 @@ export class DeviceGroup {
         if (i === attempts.length - 1) break;
         throwIfAborted(settings.signal);
         const next = attempts[i + 1]?.[0];
-        const who = next === worker ? 'is tried again' : `goes to ${next?.info.name}`;
-        const message = `${worker.info.name} failed: ${error.message}; its share ${who}`;
+        const retry = next === worker ? 'repeating the shard' : `moving the shard to ${next?.info.name}`;
+        const message = `cannot process a shard on ${worker.info.name}: ${error.message}; ${retry}`;
         (settings.onWarning ?? this.#onWarning)(errorOfCode(error.code, message, { cause: error }));
       }
     }

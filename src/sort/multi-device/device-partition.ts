@@ -84,7 +84,7 @@ export async function partitionOnDevices(
       Uint32Array,
       Uint32Array,
     ];
-    worker.arrays.assertLive([slot.unsorted, slot.sorted], 'a stretch');
+    worker.arrays.assertLive([slot.unsorted, slot.sorted], 'a chunk');
     await worker.operate({ n: count, settings: own, onHost: false, again: false }, async (call) => {
       await call.sort({ keys: await call.bindInput(unsorted), sorted: sorted.place });
       for (const [places, ofRight] of [
@@ -155,7 +155,9 @@ export async function partitionOnDevices(
     const lost = shares.find(({ worker }, s) => worker.session.backend !== before[s] || worker.lost);
     if (!lost || error instanceof DeviceLostError) throw error;
     // A call that began before the device was reopened has used memory that was lost.
-    throw new DeviceLostError(`${lost.worker.info.name} was lost while it split keys`, { cause: error });
+    throw new DeviceLostError(`cannot partition the keys: ${lost.worker.info.name} was lost`, {
+      cause: error,
+    });
   } finally {
     borrowed.release();
   }

@@ -58,7 +58,7 @@ export async function measure(
     } catch (error) {
       if (!isRetryableElsewhere(error, settings)) throw error;
       failure = error;
-      const message = `${worker.info.name} takes no part: ${error.message}`;
+      const message = `cannot use ${worker.info.name}: ${error.message}; using the other devices`;
       warn(errorOfCode(error.code, message, { cause: error }));
     }
   }

@@ -234,7 +234,7 @@ export class Partitioner {
       return counts;
     } catch (error) {
       if (!isRetryableElsewhere(error, settings)) throw error;
-      const message = `the devices failed to split the keys: ${error.message}; the host splits them`;
+      const message = `cannot partition the keys on the devices: ${error.message}; falling back to the host`;
       settings.onWarning?.(errorOfCode(error.code, message, { cause: error }));
       return undefined;
     }
@@ -296,7 +296,7 @@ export class Partitioner {
     };
     const check = (s: 0 | 1): void => {
       const status = statuses[s];
-      if (status !== 0) throw typedError({ status, message: `status ${status}` }, 'uploading a share');
+      if (status !== 0) throw typedError({ status, message: `status ${status}` }, 'upload a shard');
     };
     // Rings are taken in one global order, so that no two calls can deadlock. Each device gets only its own
     // failure.

@@ -46,8 +46,8 @@ export async function relay({
   const statuses = new BigInt64Array(2);
   const check = (side: 0 | 1): void => {
     const status = Number(statuses[side]);
-    const doing = ['sending a slice', 'taking a slice'][side] as string;
-    if (status !== 0) throw typedError({ status, message: `status ${status}` }, doing);
+    const action = ['send a slice', 'receive a slice'][side] as string;
+    if (status !== 0) throw typedError({ status, message: `status ${status}` }, action);
   };
   const shared = sender.sharesPinnedWith(receiver);
   const { piece, ring, threads } = shared ? SHARED : COPIED;

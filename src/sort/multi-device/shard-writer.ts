@@ -191,7 +191,7 @@ class DeviceShardWriter implements ShardWriter {
     await Promise.all(this.#busy);
     if (this.#failure) throw this.#failure.error;
     if (this.#count > this.#maxKeys) throw tooManyKeysError(this.#maxKeys);
-    this.#worker.arrays.assertLive([this.#keys, this.#values ?? this.#keys], 'a share');
+    this.#worker.arrays.assertLive([this.#keys, this.#values ?? this.#keys], 'a shard');
     const { dtype, place } = this.#keys;
     const values: { place: Place; bytes: number } | undefined = this.#values && {
       place: this.#values.place,

@@ -11,8 +11,9 @@ import { type ArrayOf, byteRange, bytesOf, type HostColumn, keyWords, newArray }
 import { type Dtype, dtypeInfo } from '../../keys/dtype.js';
 import { keyCodec } from '../../keys/key-codec.js';
 import type { ReduceOp } from '../../primitives/possible.js';
-import { InputError, UnsupportedError } from '../../util/errors.js';
+import { UnsupportedError } from '../../util/errors.js';
 import { chain } from '../../util/maybe-promise.js';
+import { assertDistinct, assertIndexable, assertOnePerKey } from '../api/arguments.js';
 import { DeviceArray } from '../api/device-array.js';
 import { bitWindow, type SortSettings, throwIfAborted } from '../api/options.js';
 import { type SortReport, sharedReport } from '../api/report.js';
@@ -148,9 +149,7 @@ export class ShardedArrays implements ShardedArrayOwner {
 
   async argsort(keys: ShardedArray, settings: SortSettings): Promise<ShardedArray<'u32'>> {
     const columns = this.#columnsOf(keys);
-    if (keys.length >= MAX_PART_LENGTH) {
-      throw new UnsupportedError(`positions have 32 bits: at most 2^32 - 1 keys, not ${keys.length}`);
-    }
+    assertIndexable(keys.length);
     return this.#schedule([columns], async () => {
       const [, moved] = await this.#order(columns, { sorted: false, values: 'positions' }, settings);
       return moved as ShardedArray<'u32'>;
@@ -163,12 +162,8 @@ export class ShardedArrays implements ShardedArrayOwner {
     settings: SortSettings,
   ): Promise<{ keys: ShardedArray<D>; values: ShardedArray<V> }> {
     const [columns, beside] = [this.#columnsOf(keys), this.#columnsOf(values)];
-    if ((values as unknown) === keys) throw new InputError('keys and values are the same sharded array');
-    if (values.length !== keys.length) {
-      throw new InputError(
-        `${values.length} values do not fit ${keys.length} keys: expected one for each key`,
-      );
-    }
+    assertDistinct(keys, values);
+    assertOnePerKey('values', values.length, keys.length);
     return this.#schedule([columns, beside], async () => {
       const [sorted, moved] = await this.#order(columns, { sorted: true, values: beside }, settings);
       return { keys: sorted as ShardedArray<D>, values: moved as ShardedArray<V> };
@@ -287,7 +282,7 @@ export class ShardedArrays implements ShardedArrayOwner {
       for (const [m, { arrays }] of this.#workers.entries()) {
         const n = (starts[m + 1] as number) - (starts[m] as number);
         if (n >= MAX_PART_LENGTH) {
-          throw new UnsupportedError(`a part of ${n} elements: at most 2^32 - 1 are on one device`);
+          throw new UnsupportedError(`cannot store ${n} elements on one device: the limit is 2^32 - 1`);
         }
         parts.push(new DeviceArray(arrays, dtype, arrays.take(dtype, n)));
       }

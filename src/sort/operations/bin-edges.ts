@@ -1,7 +1,7 @@
 import { type Dtype, dtypeInfo } from '../../keys/dtype.js';
 import { CodeEdges } from '../../keys/value.js';
 import { UsageError } from '../../util/errors.js';
-import { formatValue } from '../../util/format-value.js';
+import { invalidArgument } from '../../util/invalid-argument.js';
 import type { HistogramBins } from '../api/options.js';
 
 /** Maximum number of bins of a histogram. */
@@ -35,18 +35,18 @@ export class BinEdges {
   static of({ bins, range, edges }: HistogramBins): BinEdges {
     if (edges !== undefined) {
       if (bins !== undefined || range !== undefined) {
-        throw new UsageError("option 'edges' says all of the bins: leave out 'bins' and 'range'");
+        throw new UsageError("cannot use 'edges' with 'bins' or 'range': edges define all bins");
       }
       return new BinEdges(assertRising(edges));
     }
     if (bins === undefined || range === undefined) {
-      throw new UsageError("no bins: expected the options 'bins' and 'range', or 'edges', or 'bits'");
+      throw new UsageError(
+        "cannot count keys: the bins are missing. Pass 'bins' and 'range', or 'edges', or 'bits'",
+      );
     }
     const [from, to] = isIterable(range) ? range : [];
     if (!isEdge(from) || !isEdge(to)) {
-      throw new UsageError(
-        `range is ${formatValue(range)}: expected two finite numbers, the smaller one first`,
-      );
+      throw rangeError(range);
     }
     assertBins(bins);
     const name = `${bins} ${typeof from} ${from} ${typeof to} ${to}`;
@@ -81,15 +81,13 @@ function assertRising(edges: Iterable<Edge>): Edge[] {
   const all = isIterable(edges) ? Array.from<Edge>(edges) : [];
   const other = all.find((edge) => !isEdge(edge));
   if (all.length < 2 || other !== undefined) {
-    throw new UsageError(
-      `edges are ${formatValue(other ?? edges)}: expected two numbers or BigInts, or more`,
-    );
+    throw invalidArgument('edges', 'at least two numbers or BigInts', other ?? edges);
   }
   assertBins(all.length - 1);
   const isRising = all.every(
     (edge, i) => i === 0 || (typeof edge === typeof all[0] && edge > (all[i - 1] as Edge)),
   );
-  if (!isRising) throw new UsageError('edges do not rise: expected numbers, each above the one before');
+  if (!isRising) throw invalidArgument('edges', 'strictly ascending numbers', all);
   return all;
 }
 
@@ -103,7 +101,7 @@ function evenEdges(bins: number, from: Edge, to: Edge): Edge[] {
   }
   const [start, end] = [Number(from), Number(to)];
   if (typeof from !== typeof to || !(start < end && Number.isFinite(start) && Number.isFinite(end))) {
-    throw new UsageError(`range is [${from}, ${to}]: expected two finite numbers, the smaller one first`);
+    throw rangeError([from, to]);
   }
   const width = end - start;
   // In so wide a range, the width of some bins, or of all, overflows a number.
@@ -113,6 +111,9 @@ function evenEdges(bins: number, from: Edge, to: Edge): Edge[] {
   return Array.from({ length: bins + 1 }, (_, i) => (i < bins ? edge(i) : end));
 }
 
+const rangeError = (range: unknown): UsageError =>
+  invalidArgument('range', 'two finite numbers in ascending order', range);
+
 const isEdge = (edge: unknown): edge is Edge => typeof edge === 'number' || typeof edge === 'bigint';
 
 const isIterable = (edges: unknown): boolean =>
@@ -120,6 +121,6 @@ const isIterable = (edges: unknown): boolean =>
 
 function assertBins(bins: number): void {
   if (!Number.isInteger(bins) || bins < 1 || bins > MAX_BINS) {
-    throw new UsageError(`a histogram of ${formatValue(bins)} bins: expected 1 to ${MAX_BINS}`);
+    throw invalidArgument('bins', `a whole number from 1 to ${MAX_BINS}`, bins);
   }
 }

@@ -1,5 +1,6 @@
 import { assertReducible, assertScannable, type ReduceOp, type ScanOp } from '../../primitives/possible.js';
-import { InputError, UsageError } from '../../util/errors.js';
+import { InputError } from '../../util/errors.js';
+import { invalidArgument } from '../../util/invalid-argument.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { bitWindow, type HistogramBins } from '../api/options.js';
 import { byteLengthOf, type Column } from '../backend/column.js';
@@ -19,7 +20,7 @@ export function reduce(call: Call, keys: Column, op: ReduceOp): MaybePromise<() 
   assertReducible(keys.dtype, op, keys.n);
   if (keys.n === 0) return () => (keys.info.kind === 'float' ? 0 : 0n);
   if (op === 'sum' && columns.lacksDoubles(keys.dtype)) {
-    const host = call.fallBackToHost('sums of f64 need fp64', keys);
+    const host = call.fallBackToHost('sum f64', 'fp64', keys);
     return host.then(({ kernels, keys: copy }) => kernels.reduce(copy, op));
   }
   return chain(call.bindInput(keys), (input) => columns.kernels.reduce(input, op));
@@ -50,7 +51,7 @@ export function scan(call: Call, keys: Column, to: Column, by: ScanMode): MaybeP
 }
 
 async function scanOnHost(call: Call, keys: Column, to: Column, { op, inclusive }: ScanMode): Promise<void> {
-  const host = await call.fallBackToHost('prefix sums and products of f64 need fp64', keys);
+  const host = await call.fallBackToHost('scan f64', 'fp64', keys);
   const sums = { ...host.keys, place: new Uint8Array(byteLengthOf(keys)) };
   await host.kernels.scan(host.keys, sums, op, inclusive);
   await call.verify(() => host.verifier.scan(host.keys, sums, op, inclusive));
@@ -65,7 +66,7 @@ async function scanOnHost(call: Call, keys: Column, to: Column, { op, inclusive 
  */
 export function histogram(call: Call, keys: Column, bins: BinEdges): MaybePromise<() => Uint32Array> {
   if (keys.info.kind === 'float' && typeof bins.edges[0] === 'bigint') {
-    throw new UsageError(`bins of ${keys.dtype} keys are given by numbers, not by BigInts`);
+    throw invalidArgument('edges', `numbers for ${keys.dtype} keys`, { text: 'BigInts' });
   }
   const codes = bins.codes(keys.dtype);
   if (keys.n === 0 || !codes) return () => new Uint32Array(bins.bins);
@@ -94,7 +95,7 @@ export function digitHistogram(
   const bits = bitWindow(window, keys.info);
   const width = bits[1] - bits[0];
   if (width < 1 || width > MAX_DIGIT_BITS) {
-    throw new UsageError(`a digit of ${width} bits: expected 1 to ${MAX_DIGIT_BITS}`);
+    throw invalidArgument('bits', `1 to ${MAX_DIGIT_BITS} bits`, { text: `${width}` });
   }
   if (keys.n === 0) return () => new Uint32Array(2 ** width);
   return chain(call.bindInput(keys), (input) => call.columns.kernels.histogram(input, { bits }));
@@ -124,7 +125,8 @@ export function gather(
   const assertInside = (): void => {
     const index = outOfRange?.();
     if (index === undefined) return;
-    throw new InputError(`index ${index} is outside of ${from[0]?.n} values`, { details: { index } });
+    const expected = `indices below the number of values (${from[0]?.n})`;
+    throw invalidArgument('indices', expected, index, { type: InputError, details: { index } });
   };
   return chain(gathered, () => assertInside);
 }

@@ -25,7 +25,7 @@ import { enqueueSearchSorted } from '../../primitives/search-sorted.js';
 import { enqueueTopShort } from '../../primitives/top-short.js';
 import { UnsupportedError } from '../../util/errors.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
-import { type Column, isOnDevice } from '../backend/column.js';
+import { bufferOf, type Column } from '../backend/column.js';
 import type { ColumnKernels, ColumnSelection, Search, TopShort } from './column-kernels.js';
 import { type Primitive, primitiveTuningFor } from './primitive-tuning.js';
 
@@ -163,7 +163,8 @@ export class DeviceColumnKernels implements ColumnKernels {
     const scan = await Scan.create(this.#device, { dtype: 'u32' });
     const sizes = [16, 4 << SELECT_BITS, groups * 8, ...scan.sumBytes(groups * 2)];
     await this.#withScratch(sizes, async ([state, counts, sums, ...scanSums]) => {
-      if (!state || !counts || !sums) throw new UnsupportedError('no scratch');
+      if (!state || !counts || !sums)
+        throw new UnsupportedError('cannot select keys: scratch memory is missing');
       const input = bufferOf(keys);
       const code = codecArgument(codec);
       queue.write(state, BigUint64Array.of(0n, BigInt(to.keys.n - 1)));
@@ -331,10 +332,4 @@ export class DeviceColumnKernels implements ColumnKernels {
       for (const buffer of taken) pool.give(buffer);
     }
   }
-}
-
-/** Returns the buffer of a device column. */
-export function bufferOf({ place }: Pick<Column, 'place'>): Buffer {
-  if (!isOnDevice(place)) throw new UnsupportedError('a column on the host, among those of the device');
-  return place;
 }

@@ -5,12 +5,19 @@ import { type KernelArgument, u32, u64 } from '../../device/queue.js';
 import { infinityBits } from '../../keys/dtype.js';
 import { type KeyCodec, keyCodec } from '../../keys/key-codec.js';
 import { KINDS, SCAN_OPS, type ScanOp } from '../../primitives/possible.js';
-import { type Column, column } from '../backend/column.js';
+import { bufferOf, type Column, column } from '../backend/column.js';
 import { GroupSums, total } from '../verification/group-sums.js';
 import type { ColumnSelection } from './column-kernels.js';
 import type { ColumnVerifier, DeferredVerdict, TopResult } from './column-verifier.js';
-import { bufferOf } from './device-column-kernels.js';
 import { HostColumnVerifier } from './host-column-verifier.js';
+import {
+  wrongCounts,
+  wrongDistinctKeys,
+  wrongSelection,
+  wrongSelectionCount,
+  wrongTopCount,
+  wrongTopKeys,
+} from './verification-failures.js';
 
 /** Loop iterations of two searches among the segments. */
 const SEARCH_ITERATIONS = 33;
@@ -46,7 +53,7 @@ export class DeviceColumnVerifier implements ColumnVerifier {
     ]);
     return () => {
       const wrong = total(sums, 0, 2);
-      return wrong === 0n ? undefined : `${wrong} of ${n} results do not follow from the one before`;
+      return wrong === 0n ? undefined : `${wrong} of ${n} results do not follow from their predecessor`;
     };
   }
 
@@ -62,10 +69,10 @@ export class DeviceColumnVerifier implements ColumnVerifier {
     const written = await this.#sequence(to, undefined, false);
     return () => {
       const [first, result] = [chosen(), written()];
-      if (BigInt(count()) !== first.length) return `${count()} keys were chosen instead of ${first.length}`;
+      if (BigInt(count()) !== first.length) return wrongSelectionCount(count(), first.length);
       const expected = concatenated(first, others());
       const same = expected.length === result.length && expected.hash === result.hash;
-      return same ? undefined : 'the keys are not those that were chosen, in their order';
+      return same ? undefined : wrongSelection;
     };
   }
 
@@ -79,9 +86,9 @@ export class DeviceColumnVerifier implements ColumnVerifier {
     const after = await sumOf(distinct, counts, true);
     return () => {
       const wrong = total(after, 1, 2);
-      if (wrong !== 0n) return `${wrong} of ${distinct.n} distinct keys are out of order or there no time`;
+      if (wrong !== 0n) return wrongDistinctKeys(wrong, distinct.n);
       const same = total(before, 0, 2) === total(after, 0, 2);
-      return same ? undefined : 'the distinct keys and their counts are not those of the input';
+      return same ? undefined : wrongCounts;
     };
   }
 
@@ -116,11 +123,8 @@ export class DeviceColumnVerifier implements ColumnVerifier {
       const sums = await this.#sums('verify_top', keys, work, {}, make, SEARCH_ITERATIONS);
       return () => {
         const [wrong, counted] = [total(sums, 0, 2), total(sums, 1, 2)];
-        if (wrong !== 0n)
-          return `${wrong} of ${m} results are out of order or not what stands at their position`;
-        return counted === BigInt(m)
-          ? undefined
-          : `${counted} keys come no later than the last of ${m} results`;
+        if (wrong !== 0n) return wrongTopKeys(wrong, m);
+        return counted === BigInt(m) ? undefined : wrongTopCount(counted, m);
       };
     } finally {
       for (const buffer of whole ?? []) pool.give(buffer);

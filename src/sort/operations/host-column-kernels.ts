@@ -4,8 +4,7 @@ import { infinityBits } from '../../keys/dtype.js';
 import type { KeyCodec } from '../../keys/key-codec.js';
 import type { Binning } from '../../primitives/histogram.js';
 import type { ReduceOp, ScanOp } from '../../primitives/possible.js';
-import { UnsupportedError } from '../../util/errors.js';
-import { byteLengthOf, type Column, column, isOnDevice } from '../backend/column.js';
+import { byteLengthOf, type Column, column, viewOf } from '../backend/column.js';
 import { hostDigits, hostHistogram, hostReduce } from '../host/host-primitives.js';
 import { hostScanBy } from '../host/host-scan.js';
 import { hostCompact, hostMerge, hostReduceRuns, hostSearchSorted } from '../host/host-select.js';
@@ -281,12 +280,6 @@ function slice(of: Column, from: number, n: number): Column {
 }
 
 const hostColumn = (from: Column): HostColumn => ({ ...from, view: wordsOf(from) });
-
-/** Returns the memory of a host column. */
-export function viewOf({ place }: Pick<Column, 'place'>): ArrayBufferView {
-  if (isOnDevice(place)) throw new UnsupportedError('a column on the device, among those of the host');
-  return place;
-}
 
 /** Returns the bits of a column's keys. */
 export function wordsOf(column: Column): KeyWords {

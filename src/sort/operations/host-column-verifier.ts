@@ -7,6 +7,14 @@ import { inSlices, runYielding, SLICE, type Steps } from '../host/steps.js';
 import type { ColumnSelection } from './column-kernels.js';
 import type { ColumnVerifier, DeferredVerdict, TopResult } from './column-verifier.js';
 import { HostColumnKernels, wordsOf } from './host-column-kernels.js';
+import {
+  wrongCounts,
+  wrongDistinctKeys,
+  wrongSelection,
+  wrongSelectionCount,
+  wrongTopCount,
+  wrongTopKeys,
+} from './verification-failures.js';
 
 /** Column verifiers on the host. Their verdicts are known when they return. */
 export class HostColumnVerifier implements ColumnVerifier {
@@ -19,7 +27,7 @@ export class HostColumnVerifier implements ColumnVerifier {
 
   async scan(from: Column, to: Column, op: ScanOp, inclusive: boolean): Promise<DeferredVerdict> {
     const wrong = await this.#run(findScanMismatch(from, to, op, inclusive));
-    return () => (wrong < 0 ? undefined : `result ${wrong} of ${from.n} is not what the scan comes to`);
+    return () => (wrong < 0 ? undefined : `result ${wrong} of ${from.n} is incorrect`);
   }
 
   async compact(
@@ -271,10 +279,8 @@ function* findSelectionMismatch(
       if (out[place] !== words[i]) same = false;
     }
   });
-  if (chosen !== count) return `${count} keys were chosen instead of ${chosen}`;
-  return same && (rest || to.n === count)
-    ? undefined
-    : 'the keys are not those that were chosen, in their order';
+  if (chosen !== count) return wrongSelectionCount(count, chosen);
+  return same && (rest || to.n === count) ? undefined : wrongSelection;
 }
 
 /** @param keys canonicalized, as is `distinct` */
@@ -295,10 +301,10 @@ function* findDistinctMismatch(
       [low, high] = [l, h];
     }
   });
-  if (wrong > 0) return `${wrong} of ${distinct.n} distinct keys are out of order or there no time`;
+  if (wrong > 0) return wrongDistinctKeys(wrong, distinct.n);
   const before = yield* hashKeys(wordsOf(keys), keys.info);
   const after = yield* hashKeys(wordsOf(distinct), keys.info, times);
-  return before === after ? undefined : 'the distinct keys and their counts are not those of the input';
+  return before === after ? undefined : wrongCounts;
 }
 
 function* findTopMismatch(
@@ -338,7 +344,7 @@ function* findTopMismatch(
       lastCodes.record(i, segment, l, h);
     }
   });
-  if (wrong > 0) return `${wrong} of ${top.n} results are out of order or not what stands at their position`;
+  if (wrong > 0) return wrongTopKeys(wrong, top.n);
   const ofKeys = new Codes(keys, codec, bits);
   segment = 0;
   yield* inSlices(keys.n, (start, end) => {
@@ -354,7 +360,7 @@ function* findTopMismatch(
       if (h < lastHigh || (h === lastHigh && l < lastLow) || (isEqual && i <= position)) counted++;
     }
   });
-  return counted === top.n ? undefined : `${counted} keys come no later than the last of ${top.n} results`;
+  return counted === top.n ? undefined : wrongTopCount(counted, top.n);
 }
 
 /** Code of the last result of each segment. */

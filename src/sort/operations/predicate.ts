@@ -2,8 +2,8 @@ import { keyCodec } from '../../keys/key-codec.js';
 import { CodeEdges } from '../../keys/value.js';
 import type { CodeRange } from '../../primitives/compact.js';
 import { UsageError } from '../../util/errors.js';
-import { formatValue } from '../../util/format-value.js';
-import { unknownName } from '../../util/suggest.js';
+import { invalidArgument } from '../../util/invalid-argument.js';
+import { invalidName } from '../../util/suggest.js';
 import type { Column } from '../backend/column.js';
 
 /**
@@ -43,19 +43,21 @@ const NAMES: readonly string[] = [...EDGES, 'nan', 'not'];
  */
 export function rangeOf(predicate: Predicate, { dtype, info }: Column): CodeRange {
   if (typeof predicate !== 'object' || predicate === null) {
-    throw new UsageError(`the predicate is ${formatValue(predicate)}: expected data such as { below: 5 }`);
+    throw invalidArgument('predicate', 'an object such as { below: 5 }', predicate);
   }
   const unknown = Object.keys(predicate).find((name) => !NAMES.includes(name));
-  if (unknown !== undefined) throw new UsageError(unknownName('part of a predicate', unknown, NAMES));
+  if (unknown !== undefined) throw invalidName('predicate', unknown, NAMES);
   const { nan, not = false } = predicate;
-  if (typeof not !== 'boolean') throw new UsageError("'not' of a predicate: expected true or false");
-  if (nan !== undefined && nan !== true) throw new UsageError("'nan' of a predicate: expected true");
+  if (typeof not !== 'boolean') throw invalidArgument('predicate.not', 'true or false', not);
+  if (nan !== undefined && nan !== true) throw invalidArgument('predicate.nan', 'true', nan);
   const conditions = EDGES.filter((name) => predicate[name] !== undefined);
   if (conditions.length === 0 && !nan)
-    throw new UsageError(`the predicate says nothing: expected one of ${NAMES.join(', ')}`);
+    throw invalidArgument('predicate', `one or more of ${[...EDGES, 'nan'].join(' ')}`, predicate);
   const { lastNumber } = keyCodec(dtype);
   if (nan) {
-    if (conditions.length > 0) throw new UsageError("'nan' of a predicate goes with no number: filter twice");
+    if (conditions.length > 0) {
+      throw new UsageError("cannot use 'nan' with a number in a predicate: both never hold. Filter twice");
+    }
     // Integers have no code for NaN.
     if (info.kind !== 'float') return { low: 1n, high: 0n, not };
     return { low: lastNumber + 1n, high: (1n << BigInt(info.width)) - 1n, not };
@@ -85,7 +87,5 @@ export function rangeOf(predicate: Predicate, { dtype, info }: Column): CodeRang
 function assertNumber(name: string, value: number | bigint, isFloat: boolean): void {
   const isNumber = typeof value === 'number' && !Number.isNaN(value);
   if (isNumber || (typeof value === 'bigint' && !isFloat)) return;
-  throw new UsageError(
-    `'${name}' of a predicate is ${formatValue(value)}: expected a number` + `${isFloat ? '' : ' or BigInt'}`,
-  );
+  throw invalidArgument(`predicate.${name}`, `a number${isFloat ? '' : ' or BigInt'}`, value);
 }

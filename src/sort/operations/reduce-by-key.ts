@@ -42,7 +42,7 @@ async function reduceOnHost(
   op: ReduceOp,
   to: Column,
 ): Promise<void> {
-  const host = await call.fallBackToHost('sums of f64 need fp64', values);
+  const host = await call.fallBackToHost('sum f64', 'fp64', values);
   const begins = column('u32', to.n, newArray('u32', to.n));
   await call.copy(places, begins);
   await call.settle();

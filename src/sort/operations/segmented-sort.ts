@@ -1,10 +1,10 @@
 import { newArray } from '../../keys/array.js';
 import type { Dtype } from '../../keys/dtype.js';
 import { InputError } from '../../util/errors.js';
-import { formatValue } from '../../util/format-value.js';
+import { invalidArgument } from '../../util/invalid-argument.js';
 import { type Column, column, isOnDevice, type Place, type Values } from '../backend/column.js';
 import type { Call } from '../calls/call.js';
-import { assertOffsets } from '../host/host-segments.js';
+import { ascendingOffsets, assertOffsets } from '../host/host-segments.js';
 import { intoAll } from './column-primitives.js';
 import { RowOffsets } from './row-offsets.js';
 
@@ -38,10 +38,8 @@ const LONG_SEGMENT_LIMITS = { maxOffsets: 2 ** 20, minKeysEach: 64 };
 export function segmentColumn(offsets: Offsets, n: number, isOwn = false): SegmentColumn {
   if (typeof offsets === 'number') return rowsOf(offsets, n);
   if (!Array.isArray(offsets) && !(ArrayBuffer.isView(offsets) && 'length' in offsets)) {
-    throw new InputError(
-      `offsets are ${formatValue(offsets)}: expected a Uint32Array or a list of where each segment begins, and at last ${n}, ` +
-        'or the number of keys that every segment has',
-    );
+    const expected = `${ascendingOffsets(n)}, in a Uint32Array or a list, or the number of keys of each segment`;
+    throw invalidArgument('offsets', expected, offsets, { type: InputError });
   }
   const isTyped = offsets instanceof Uint32Array;
   const { maxOffsets, minKeysEach } = LONG_SEGMENT_LIMITS;
@@ -71,9 +69,8 @@ export function segmentColumn(offsets: Offsets, n: number, isOwn = false): Segme
  */
 function rowsOf(rowLength: number, n: number, words?: Uint32Array): SegmentColumn {
   if (!Number.isSafeInteger(rowLength) || rowLength < 1 || n % rowLength !== 0) {
-    throw new InputError(
-      `offsets are ${rowLength}, as the keys of each segment: expected a whole number from 1 on that divides the ${n} keys`,
-    );
+    const expected = `a positive whole number that divides the number of keys (${n})`;
+    throw invalidArgument('offsets', expected, rowLength, { type: InputError });
   }
   return { offsets: new RowOffsets(n / rowLength, rowLength, words), longest: rowLength, isRows: true };
 }

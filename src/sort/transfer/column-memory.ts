@@ -1,4 +1,3 @@
-import type { Buffer } from '../../device/buffer.js';
 import type { Device } from '../../device/device.js';
 import {
   concatenateArrays,
@@ -11,9 +10,8 @@ import {
 import { type ArrayOf, type MemorySource, newArray, withFixedLength } from '../../keys/array.js';
 import type { Dtype } from '../../keys/dtype.js';
 import { adjustExternalBytes, collectNow } from '../../opencl/external-bytes.js';
-import { UnsupportedError } from '../../util/errors.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
-import { byteLengthOf, type Column, isOnDevice, type Place } from '../backend/column.js';
+import { bufferOf, byteLengthOf, type Column, type Place } from '../backend/column.js';
 import { download, upload } from './bind-host-memory.js';
 
 /**
@@ -145,7 +143,7 @@ export class DeviceMemory implements ColumnMemory {
   }
 
   give(place: Place, collected = false): void {
-    const buffer = bufferOf(place);
+    const buffer = bufferOf({ place });
     this.#device.pool.give(buffer);
     if (collected) adjustExternalBytes(-buffer.bytes);
     else this.#slackBytes += buffer.bytes;
@@ -162,8 +160,7 @@ export class DeviceMemory implements ColumnMemory {
   }
 
   get usage(): MemoryUsage {
-    const { used: lent, idle, peak } = this.#device.pool.usage;
-    return { used: lent, idle, peak };
+    return this.#device.pool.usage;
   }
 
   /** Allocates pinned memory for a device with dedicated memory, otherwise page-aligned memory. */
@@ -189,12 +186,12 @@ export class DeviceMemory implements ColumnMemory {
   readonly concatenateArrays = concatenateArrays;
 
   async store({ place, info }: Column, view: ArrayBufferView, offset: number): Promise<void> {
-    await upload(this.#device, bufferOf(place), withFixedLength(view), { offset: offset * info.bytes });
+    await upload(this.#device, bufferOf({ place }), withFixedLength(view), { offset: offset * info.bytes });
     await this.#device.queue.finish();
   }
 
   async load({ place, info }: Column, view: ArrayBufferView, offset: number): Promise<void> {
-    await download(this.#device, bufferOf(place), view, { offset: offset * info.bytes });
+    await download(this.#device, bufferOf({ place }), view, { offset: offset * info.bytes });
     await this.#device.queue.finish();
   }
 
@@ -204,40 +201,35 @@ export class DeviceMemory implements ColumnMemory {
 
   async storeFile({ place, info }: Column, file: FileRange, offset: number): Promise<FileTransferResult> {
     await this.#device.queue.settle(); // earlier users of the memory may still have commands in flight
-    return this.#device.staging.writeFromFile(bufferOf(place), file, offset * info.bytes);
+    return this.#device.staging.writeFromFile(bufferOf({ place }), file, offset * info.bytes);
   }
 
   async loadFile({ place, info }: Column, file: FileRange, offset: number): Promise<FileTransferResult> {
-    return this.#device.staging.readToFile(bufferOf(place), file, offset * info.bytes);
+    return this.#device.staging.readToFile(bufferOf({ place }), file, offset * info.bytes);
   }
 
   async feed({ place }: Column, use: (feed: StagedTransferTarget) => Promise<void>): Promise<void> {
     await this.#device.queue.settle(); // as for a file
-    await this.#device.staging.feed(bufferOf(place), use);
+    await this.#device.staging.feed(bufferOf({ place }), use);
   }
 
   async feedUnstaged({ place }: Column, use: (way: TransferTarget) => Promise<void>): Promise<void> {
     await this.#device.queue.settle(); // as for a file
-    await this.#device.staging.feedUnstaged(bufferOf(place), use);
+    await this.#device.staging.feedUnstaged(bufferOf({ place }), use);
   }
 
   async drain({ place }: Column, use: (feed: StagedTransferTarget) => Promise<void>): Promise<void> {
-    await this.#device.staging.drain(bufferOf(place), use);
+    await this.#device.staging.drain(bufferOf({ place }), use);
   }
 
   async copy(from: Column, offset: number, to: Column, start: number, count: number): Promise<void> {
     const { bytes } = from.info;
     const { queue } = this.#device;
-    queue.copy(bufferOf(from.place), bufferOf(to.place), {
+    queue.copy(bufferOf(from), bufferOf(to), {
       bytes: count * bytes,
       fromOffset: offset * bytes,
       toOffset: start * bytes,
     });
     await queue.finish();
   }
-}
-
-function bufferOf(place: Place): Buffer {
-  if (!isOnDevice(place)) throw new UnsupportedError('memory of the host, among that of a device');
-  return place;
 }

@@ -1,7 +1,7 @@
 import { type ArrayOf, byteRange, copyBytes, copyEach, newArray } from '../../keys/array.js';
 import type { Dtype } from '../../keys/dtype.js';
 import { UnsupportedError } from '../../util/errors.js';
-import { type Column, isOnDevice, type Place } from '../backend/column.js';
+import { type Column, type Place, viewOf } from '../backend/column.js';
 import type { ColumnMemory, MemoryUsage } from './column-memory.js';
 
 /** Memory of the host engine: arrays. */
@@ -22,7 +22,7 @@ export class HostMemory implements ColumnMemory {
   }
 
   give(place: Place): void {
-    const array = viewOf(place);
+    const array = viewOf({ place });
     if (this.#collected.unregister(array)) this.#used -= array.byteLength;
   }
 
@@ -49,46 +49,41 @@ export class HostMemory implements ColumnMemory {
   }
 
   async store({ place, info }: Column, view: ArrayBufferView, offset: number): Promise<void> {
-    copyBytes(view, byteRange(viewOf(place), offset * info.bytes));
+    copyBytes(view, byteRange(viewOf({ place }), offset * info.bytes));
   }
 
   async load({ place, info }: Column, view: ArrayBufferView, offset: number): Promise<void> {
     const start = offset * info.bytes;
-    copyBytes(byteRange(viewOf(place), start, start + view.byteLength), view);
+    copyBytes(byteRange(viewOf({ place }), start, start + view.byteLength), view);
   }
 
   async prepareFiles(): Promise<void> {}
 
   async storeFile(): Promise<never> {
-    throw new UnsupportedError('files go straight to memory of a device only, not to that of the host');
+    throw new UnsupportedError('cannot read a file into host memory: only device memory supports this');
   }
 
   async feed(): Promise<never> {
-    throw new UnsupportedError('memory of the host is written as it is');
+    throw new UnsupportedError('cannot stage host memory: it needs no transfer');
   }
 
   async feedUnstaged(): Promise<never> {
-    throw new UnsupportedError('memory of the host is written as it is');
+    throw new UnsupportedError('cannot stage host memory: it needs no transfer');
   }
 
   async drain(): Promise<never> {
-    throw new UnsupportedError('memory of the host is read as it is');
+    throw new UnsupportedError('cannot stage host memory: it needs no transfer');
   }
 
   async loadFile(): Promise<never> {
-    throw new UnsupportedError('files come straight from memory of a device only, not from that of the host');
+    throw new UnsupportedError('cannot write a file from host memory: only device memory supports this');
   }
 
   async copy(from: Column, offset: number, to: Column, start: number, count: number): Promise<void> {
     const { bytes } = from.info;
     copyBytes(
-      byteRange(viewOf(from.place), offset * bytes, (offset + count) * bytes),
-      byteRange(viewOf(to.place), start * bytes),
+      byteRange(viewOf(from), offset * bytes, (offset + count) * bytes),
+      byteRange(viewOf(to), start * bytes),
     );
   }
-}
-
-function viewOf(place: Place): ArrayBufferView {
-  if (isOnDevice(place)) throw new UnsupportedError('memory of a device, among that of the host');
-  return place;
 }

@@ -85,7 +85,10 @@ export class RunCutter {
     { part, count }: { part: number; count: number },
   ): void {
     const program = this.#take.get(bytes);
-    if (!program) throw new RangeError(`made for keys of ${this.#keyBits} bits, not for ${bytes} bytes`);
+    if (!program)
+      throw new RangeError(
+        `cannot cut elements of ${bytes} bytes: the program is for keys of ${this.#keyBits} bits`,
+      );
     const kernel = program.kernel('take_slices');
     const local = Math.min(256, powerAtMost(kernel.workGroupLimit));
     const args = [...asArguments(runs), cuts, slices, u32(part), u64(count)];

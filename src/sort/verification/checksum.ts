@@ -66,7 +66,7 @@ export async function hostChecksum(view: ArrayBufferView): Promise<bigint> {
   try {
     await cl.checksumAsync(view, sum, COPY_THREADS);
   } catch (error) {
-    throw typedError(error, 'checking a transfer');
+    throw typedError(error, 'verify a transfer');
   }
   return sum[0] ?? 0n;
 }

@@ -80,13 +80,13 @@ export async function selfTest(algorithm: Algorithm, { again = false } = {}): Pr
       if (!(error instanceof DeviceLostError || error instanceof MemoryError)) throw error;
       const lost = error instanceof DeviceLostError || !(await isResponsive(algorithm.device));
       if (failedOnce.has(key)) {
-        const record = store(`the device failed in it twice: ${error.message}`);
+        const record = store(`the device failed twice: ${error.message}`);
         if (!lost) return record;
       } else {
         failedOnce.add(key);
       }
       if (lost) {
-        const message = `in the self-test of '${algorithm.name}': ${error.message}`;
+        const message = `cannot complete the self-test of algorithm '${algorithm.name}': ${error.message}`;
         throw new DeviceLostError(message, { cause: error });
       }
     }
@@ -314,7 +314,7 @@ function enqueueCase(
     const same = stable
       ? Buffer.compare(moved, expectedValues) === 0
       : samePairs(n, [sorted, moved], [expected, expectedValues]);
-    return same ? undefined : 'values do not stand beside their keys';
+    return same ? undefined : 'values were separated from their keys';
   };
   try {
     const [input, output] = [take(keys.view), take(sorted)];

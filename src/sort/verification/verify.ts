@@ -113,12 +113,12 @@ export class Verifier {
     // Positions are 32-bit words. Only positions may be left out, since the kernel computes them.
     if (this.#valueBytes > 0 && values === keys && !(work.indices && this.#valueBytes === 4)) {
       throw new UnsupportedError(
-        `values of ${this.#valueBytes} bytes cannot be checked without their buffer`,
+        `cannot verify values of ${this.#valueBytes} bytes: their buffer is missing`,
       );
     }
     const { n, codec, bits } = work;
     const segments = this.#bySegments ? work.segments : undefined;
-    if (this.#bySegments && !segments) throw new UnsupportedError('there are no segments to check');
+    if (this.#bySegments && !segments) throw new UnsupportedError('cannot verify segments: they are missing');
     const sums = this.#groupSums.enqueue(
       n,
       (partials, perGroup) => [

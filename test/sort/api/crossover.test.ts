@@ -36,7 +36,7 @@ test('without a requested device, the host sorts few keys and reports the reason
   });
   t.deepEqual(sorted, rising(n - 1));
   t.is(report?.algorithm, 'host');
-  t.regex(report?.reason ?? '', new RegExp(`fewer than ${n} keys`));
+  t.regex(report?.reason ?? '', new RegExp(`below ${n} keys`));
 });
 
 test('no device is opened for fewer keys than any device would sort', async (t) => {
@@ -46,7 +46,7 @@ test('no device is opened for fewer keys than any device would sort', async (t) 
   await using few = smallHostSorter(minDeviceKeys - 1, unwarned);
   t.is(few?.device, undefined);
   t.deepEqual(await few?.sort(falling(1000)), rising(1000));
-  t.regex(few?.plan(1000).reason ?? '', new RegExp(`fewer than ${minDeviceKeys} keys sooner`));
+  t.regex(few?.plan(1000).reason ?? '', new RegExp(`below ${minDeviceKeys} keys`));
   t.is(smallHostSorter(minDeviceKeys, unwarned), undefined);
   await using many = await Sorter.open();
   t.true(minDeviceKeys <= crossover(many));

@@ -80,7 +80,7 @@ test('the scan option selects the amd algorithm under auto and is an error for o
   t.regex(sorter.plan(100, { scan: 5 }).explain(), /^facts +scan 5, padded 16384$/m);
   await t.throwsAsync(sorter.sort(random(100), { algorithm: 'merge', scan: 5 }), {
     instanceOf: UsageError,
-    message: /algorithm 'merge': nobody can choose its 'scan'/,
+    message: /cannot use algorithm 'merge' with scan/,
   });
 });
 

@@ -69,7 +69,10 @@ test('after two refused results the host sorts and warns', async (t) => {
     t.is(new Set(names).size, 3);
     t.is(names.at(-1), 'host');
     t.deepEqual(codesOf(warnings), new Array(3).fill('ERR_CLSORT_MISMATCH'));
-    t.regex(warnings[2]?.message ?? '', /the host engine sorts, since on NVIDIA A10: .* lost elements/);
+    t.regex(
+      warnings[2]?.message ?? '',
+      /cannot use any algorithm on NVIDIA A10: .* lost elements; falling back to the host/,
+    );
   }
 });
 
@@ -78,7 +81,7 @@ test("with onMismatch 'throw' a refused result rejects without a retry", async (
   session.backend.faultOf = () => ({ spoils: 'lost elements' });
   await t.throwsAsync(sorter.sort(KEYS, { onMismatch: 'throw' }), {
     instanceOf: MismatchError,
-    message: /lost elements: its result is not used/,
+    message: /cannot use the result: .* lost elements/,
   });
   t.is(session.backend.sorts.length, 1);
   t.is(warnings.length, 0);
@@ -92,7 +95,7 @@ test('a sort that does not fit device memory is retried in chunks of half the si
   t.deepEqual(await sorter.sort(keys), keys.toSorted());
   t.deepEqual(
     warnings.map(({ message }) => message),
-    [10_000, 5000].map((n) => `no room; going on with chunks of ${n} keys`),
+    [10_000, 5000].map((n) => `no room; continuing with chunks of ${n} keys`),
   );
   session.backend.faultOf = () => ({ throws: full });
   await t.throwsAsync(sorter.sort(keys), { instanceOf: MemoryError });
@@ -115,7 +118,7 @@ test('a device that was chosen by default falls back to the host when its memory
   session.backend.faultOf = () => ({ throws: new MemoryError('no room') });
   t.deepEqual(await sorter.sort(KEYS), SORTED);
   t.deepEqual(codesOf(warnings), ['ERR_CLSORT_MEMORY']);
-  t.regex(warnings[0]?.message ?? '', /the host does without the device/);
+  t.regex(warnings[0]?.message ?? '', /falling back to the host/);
   using array = await sorter.upload(KEYS);
   await t.throwsAsync(sorter.sort(array), { instanceOf: MemoryError });
 });
@@ -127,8 +130,8 @@ test('device arrays and pending calls are lost with their device, and new arrays
   const gathered = sorter.gather(array, sorter.argsort(array));
   session.lose();
   await t.throwsAsync(waiting, { instanceOf: DeviceLostError });
-  await t.throwsAsync(dependant, { instanceOf: InputError, message: /result of a call that failed/ });
-  await t.throwsAsync(gathered, { instanceOf: InputError, message: /result of a call that failed/ });
+  await t.throwsAsync(dependant, { instanceOf: InputError, message: /cannot use an input/ });
+  await t.throwsAsync(gathered, { instanceOf: InputError, message: /cannot use an input/ });
   await t.throwsAsync(array.read(), { instanceOf: DeviceLostError });
   t.deepEqual(await sorter.sort(KEYS), SORTED);
   using again = await sorter.upload(KEYS);

@@ -211,14 +211,14 @@ test('devices are given by one option, and unknown names are rejected', async (t
   await t.throwsAsync(Sorter.open({ devices: [] }), { instanceOf: UsageError, message: /one or more names/ });
   await t.throwsAsync(Sorter.open({ devices: ['gpu'], device: 'cpu' }), {
     instanceOf: UsageError,
-    message: /one of them/,
+    message: /together/,
   });
   await t.throwsAsync(clsort.sort(Uint32Array.of(1), { devices: ['gpu'], device: 'cpu' }), {
     instanceOf: UsageError,
   });
   await t.throwsAsync(Sorter.open({ devices: [BASIC, 'nonesuch'] }), {
     instanceOf: NoDeviceError,
-    message: new RegExp(`'nonesuch'; there are: .*${BASIC}.*${PTHREAD}`),
+    message: new RegExp(`'nonesuch': available are .*${BASIC}.*${PTHREAD}`),
   });
   await t.throwsAsync(Sorter.open({ devices: ['host', 'all'] }), {
     instanceOf: UsageError,

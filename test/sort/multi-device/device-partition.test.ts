@@ -87,7 +87,7 @@ test.serial('three devices split few keys and no keys', async (t) => {
 test.serial('invalid exchange sizes are rejected', async (t) => {
   for (const exchange of [-5, 0.5, Number.NaN, Number.POSITIVE_INFINITY]) {
     const sorting = sorter.sort(new Uint32Array(9), { tuning: { spread: 3, exchange } });
-    await t.throwsAsync(sorting, { instanceOf: UsageError, message: /'exchange'|numbers/ });
+    await t.throwsAsync(sorting, { instanceOf: UsageError, message: /tuning/ });
   }
 });
 

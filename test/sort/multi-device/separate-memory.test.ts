@@ -149,8 +149,8 @@ test.serial(
         fault = { worker, before };
         const tuning = { spread: 2, exchange: 4000 };
         t.true(same(await sorter.sort(keys, { tuning, onWarning }), keys.toSorted()), `${worker} ${before}`);
-        t.regex(warnings.shift() ?? '', /the bus has gone; the host splits them/);
-        t.regex(warnings.splice(0).join(), /the bus has gone; its share goes to/);
+        t.regex(warnings.shift() ?? '', /the bus has gone; falling back to the host/);
+        t.regex(warnings.splice(0).join(), /the bus has gone; moving the shard to/);
       }
     }
     fault = undefined;
@@ -183,7 +183,7 @@ test.serial('a device that fails during its upload leaves its share to the other
     for (const before of [true, false]) {
       fault = { worker, before };
       t.true(same(await sorter.sort(keys, TWO_DEVICES), keys.toSorted()), `${worker} ${before}`);
-      t.regex(warnings.splice(0).join(), /the bus has gone; its share goes to/);
+      t.regex(warnings.splice(0).join(), /the bus has gone; moving the shard to/);
     }
   }
 });

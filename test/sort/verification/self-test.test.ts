@@ -112,7 +112,7 @@ await forEachOpened((title, device) => {
       });
       await t.throwsAsync(selfTest(lost), {
         instanceOf: DeviceLostError,
-        message: /self-test of 'tiled': gone/,
+        message: /self-test of algorithm 'tiled': gone/,
       });
       t.false(written().includes('gone'));
       await t.throwsAsync(selfTest(lost), { instanceOf: DeviceLostError });
