@@ -348,7 +348,7 @@ async function overRedis() {
   check('all killed: the same command ends well', (await again.over) === 0, again.text);
   check(
     'all killed: it goes on where it was',
-    /gone on with/.test(again.text) && /partition: 16 tasks, 16 of them/.test(again.text),
+    /, resumed/.test(again.text) && /partition: 16 tasks, 16 of them/.test(again.text),
     again.text,
   );
   check('all killed: the same bytes', digest('out3') === expected);
@@ -504,7 +504,7 @@ async function overSlurm() {
   const second = start('submit', [...args, '--submit'], { more });
   check(
     'Slurm: a second one is told of the first',
-    (await second.over) === 2 && /have not ended/.test(second.text),
+    (await second.over) === 2 && /Slurm is still running it/.test(second.text),
     second.text,
   );
   await until('the first jobs of Slurm', isOver, 150);

@@ -3,6 +3,7 @@ import type { FileFormat } from '../io/formats/format.js';
 import { npy } from '../io/formats/npy.js';
 import { raw } from '../io/formats/raw.js';
 import { IoError } from '../util/errors.js';
+import { withAdvice } from '../util/invalid-argument.js';
 import type { BatchEvent, JobResult } from './events.js';
 import { codeOf, messageOf } from './failures.js';
 import { fileState } from './file-state.js';
@@ -226,8 +227,9 @@ function unrecordedJobsError(error: IoError, jobs: readonly Job[]): IoError {
   if (jobs.length === 0) return error;
   const names = jobs.map(({ name }) => name);
   const some = `${names.slice(0, MAX_NAMES).join(', ')}${names.length > MAX_NAMES ? ', …' : ''}`;
-  const what = names.length === 1 ? '1 job that is done' : `${names.length} jobs that are done`;
-  return new IoError(`${error.message}; it does not tell of ${what}, and the next run does again: ${some}`, {
+  const what = names.length === 1 ? '1 completed job' : `${names.length} completed jobs`;
+  const advice = `The journal lacks ${what}, which the next run repeats: ${some}`;
+  return new IoError(withAdvice(error.message, advice), {
     cause: error.cause,
     details: { ...error.details, jobs: names },
   });

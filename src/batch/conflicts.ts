@@ -62,11 +62,14 @@ export class Conflicts {
     for (const { path, keys } of reads) {
       const protectedPaths = lookUp(this.#protectedPaths, keys);
       if (protectedPaths)
-        return { job, field: 'in', text: `jobs[${job}].in is ${protectedPaths} of this batch` };
+        return {
+          job,
+          field: 'in',
+          text: `cannot read jobs[${job}].in: it is ${protectedPaths} of this batch`,
+        };
       const source = lookUp(this.#writers, keys);
       if (source) {
-        const text = `${describeField(source, 'out', path)} is the input of jobs[${job}]`;
-        return { job, field: 'in', text };
+        return { job, field: 'in', text: overwrites(describeField(source, 'out', path), job) };
       }
     }
     for (const { path, keys } of writes) for (const key of keys) this.#writers.set(key, { job, path });
@@ -79,19 +82,23 @@ export class Conflicts {
   #conflictOfOutput(job: number, { field, path, keys }: Write): Conflict | undefined {
     const protectedPaths = lookUp(this.#protectedPaths, keys);
     if (protectedPaths)
-      return { job, field, text: `jobs[${job}].${field} is ${protectedPaths} of this batch` };
+      return {
+        job,
+        field,
+        text: `cannot write jobs[${job}].${field}: it is ${protectedPaths} of this batch`,
+      };
     const writer = lookUp(this.#writers, keys);
     if (writer?.job === job) {
-      const text = `jobs[${job}].${field} (${path}) is the output of jobs[${job}] too, of another of its files: name it after them, as in {name}{ext}`;
+      const text = `cannot write jobs[${job}].${field} (${path}): it is the output of several files of jobs[${job}]. Name each output after its input, as in {name}{ext}`;
       return { job, field, text };
     }
     if (writer) {
-      return { job, field, text: `${describeField(writer, 'out', path)} is the output of jobs[${job}] too` };
+      const output = describeField({ job, path }, field, writer.path);
+      return { job, field, text: `cannot write ${output}: it is also the output of jobs[${writer.job}]` };
     }
     const reader = lookUp(this.#readers, keys);
     if (!reader) return undefined;
-    const text = `${describeField({ job, path }, field, reader.path)} is the input of jobs[${reader.job}]`;
-    return { job, field, text };
+    return { job, field, text: overwrites(describeField({ job, path }, field, reader.path), reader.job) };
   }
 }
 
@@ -114,7 +121,7 @@ function ownConflict(
       ? 'in'
       : undefined;
   if (!other) return undefined;
-  return { job, field: 'counts', text: `jobs[${job}].counts would replace jobs[${job}].${other}` };
+  return { job, field: 'counts', text: `cannot write jobs[${job}].counts: it is also jobs[${job}].${other}` };
 }
 
 const lookUp = <T>(uses: ReadonlyMap<string, T>, keys: readonly string[]): T | undefined => {
@@ -124,6 +131,9 @@ const lookUp = <T>(uses: ReadonlyMap<string, T>, keys: readonly string[]): T | u
   }
   return undefined;
 };
+
+const overwrites = (output: string, reader: number): string =>
+  `cannot write ${output}: it is the input of jobs[${reader}]`;
 
 const describeField = ({ job, path }: PathUse, field: Conflict['field'], other: string): string =>
   `jobs[${job}].${field}${path === other ? '' : ` (${path})`}`;

@@ -70,7 +70,7 @@ function parsedJson(text: string, place: (offset: number) => string, name: strin
   } catch (cause) {
     const broken = syntaxErrorOffset(text);
     const what = broken ? `${place(broken.offset)}: ${broken.message}` : (cause as Error).message;
-    throw new UsageError(`${name} is no JSON: ${what}`, { cause });
+    throw new UsageError(`cannot read ${name} as JSON: ${what}`, { cause });
   }
 }
 
@@ -101,7 +101,7 @@ export const isHead = (value: unknown): boolean =>
 async function yamlDocument(text: string, name: string): Promise<Document> {
   const { isAlias, LineCounter, parseDocument, visit } = await optionalPackage(
     'yaml',
-    `${name}, which is YAML,`,
+    `the YAML file ${name}`,
     () => import('yaml'),
   );
   const counter = new LineCounter();
@@ -112,7 +112,9 @@ async function yamlDocument(text: string, name: string): Promise<Document> {
   };
   const [error] = document.errors;
   if (error)
-    throw new UsageError(`${name} is no YAML: ${place(error.pos[0])}: ${error.message}`, { cause: error });
+    throw new UsageError(`cannot read ${name} as YAML: ${place(error.pos[0])}: ${error.message}`, {
+      cause: error,
+    });
   const at = (path: Path): string => {
     for (let steps = path.length; steps >= 0; steps--) {
       const node = document.getIn(path.slice(0, steps), true) as { range?: [number, number, number] | null };
@@ -123,11 +125,11 @@ async function yamlDocument(text: string, name: string): Promise<Document> {
   visit(document, (_, node) => {
     if (!isAlias(node) || node.resolve(document)) return;
     const where = place(node.range?.[0] ?? 0);
-    throw new UsageError(`${name} is no YAML: ${where}: nothing before it is called &${node.source}`);
+    throw new UsageError(`cannot read ${name} as YAML: ${where}: the anchor &${node.source} is not defined`);
   });
   try {
     return { value: document.toJS({ maxAliasCount: 1000 }), at };
   } catch (cause) {
-    throw new FormatError(`${name} cannot be read: ${(cause as Error).message}`, { cause });
+    throw new FormatError(`cannot read ${name}: ${(cause as Error).message}`, { cause });
   }
 }

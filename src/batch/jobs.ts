@@ -9,8 +9,8 @@ import { assertTableOptions } from '../io/tables/table-options.js';
 import { TEXT_OPTIONS } from '../io/text/text-options.js';
 import { DTYPES, dtypeInfo } from '../keys/dtype.js';
 import { dtypeOfName } from '../keys/dtype-name.js';
-import { formatValue } from '../util/format-value.js';
-import { suggestion } from '../util/suggest.js';
+import { invalidArgument, withAdvice } from '../util/invalid-argument.js';
+import { didYouMean } from '../util/unknown-value.js';
 import type { Path } from './json-position.js';
 import {
   anyText,
@@ -57,7 +57,7 @@ export interface Batch {
 }
 
 const names: Rule = {
-  expected: "names of columns such as 'a,b', or a list of them",
+  expected: "names of columns such as 'a,b', or a list of names",
   accepts: (value) =>
     text.accepts(value) || (Array.isArray(value) && value.length > 0 && value.every(text.accepts)),
   schema: { anyOf: [text.schema, { type: 'array', items: text.schema, minItems: 1 }] },
@@ -71,7 +71,7 @@ export const JOB_RULES: Readonly<Record<Field, Rule>> = {
   in: files,
   out: file,
   dtype: {
-    expected: `a dtype: ${DTYPES.join(' ')}, with be for big-endian`,
+    expected: `one of ${DTYPES.join(', ')} (with the suffix be for big-endian)`,
     accepts: (value) => typeof value === 'string' && dtypeOfName(value) !== undefined,
     schema: { type: 'string', pattern: '\\S' },
   },
@@ -94,7 +94,7 @@ export const JOB_RULES: Readonly<Record<Field, Rule>> = {
   radixBits: oneOf(...Array.from({ length: 12 }, (_, i) => i + 1)),
   verify: boolean,
   record: {
-    expected: 'a number of bytes',
+    expected: 'a whole number of bytes',
     accepts: (value) => Number.isInteger(value),
     schema: { type: 'integer' },
   },
@@ -102,7 +102,7 @@ export const JOB_RULES: Readonly<Record<Field, Rule>> = {
   format: oneOf(...KEY_FORMATS),
   to: oneOf(...KEY_FORMATS),
   column: {
-    expected: 'a number from 0 on, or a name',
+    expected: 'an index from 0, or a name',
     accepts: (value) => text.accepts(value) || (Number.isInteger(value) && (value as number) >= 0),
     schema: {
       anyOf: [
@@ -116,20 +116,21 @@ export const JOB_RULES: Readonly<Record<Field, Rule>> = {
   delimiter: anyText,
   comment: anyText,
   skip: {
-    expected: 'a whole number of lines from 0 on',
+    expected: 'a whole number of lines of 0 or more',
     accepts: (value) => Number.isSafeInteger(value) && (value as number) >= 0,
     schema: { type: 'integer', minimum: 0 },
   },
   ragged: oneOf('error', 'fill', 'skip'),
   na: {
-    expected: 'a value such as N/A, or a list of them',
+    expected: 'a value such as N/A, or a list of values',
     accepts: (value) => [value].flat().every(anyText.accepts),
     schema: { anyOf: [anyText.schema, { type: 'array', items: anyText.schema }] },
   },
   decimal: anyText,
   thousands: anyText,
   types: {
-    expected: "types of columns such as 'price=f64,day=date:%d/%m/%Y', a list of them, or an object of them",
+    expected:
+      "types of columns such as 'price=f64,day=date:%d/%m/%Y', a list of types, or an object of types",
     accepts: (value) =>
       text.accepts(value) || (Array.isArray(value) && value.every(text.accepts)) || isObject(value),
     schema: {
@@ -143,13 +144,13 @@ export const JOB_RULES: Readonly<Record<Field, Rule>> = {
   device: text,
   tmp: file,
   by: {
-    expected: "columns such as 'price:desc,time', or a list of them",
+    expected: "columns such as 'price:desc,time', or a list of columns",
     accepts: (value) => text.accepts(value) || (Array.isArray(value) && value.length > 0),
     schema: { anyOf: [text.schema, { type: 'array', minItems: 1 }] },
   },
   columns: names,
   head: {
-    expected: 'a whole number of rows from 0 on',
+    expected: 'a whole number of rows of 0 or more',
     accepts: (value) => Number.isSafeInteger(value) && (value as number) >= 0,
     schema: { type: 'integer', minimum: 0 },
   },
@@ -211,8 +212,11 @@ export function fieldFaults(value: Record<string, unknown>, rules: Rules, path: 
     if (rule?.accepts(value[field])) continue;
     const at = [...path, field];
     const text = rule
-      ? `${pathText(at)} is ${formatValue(value[field])}: expected ${rule.expected}`
-      : `${pathText(at)} is unknown${suggestion(field, Object.keys(rules))}`;
+      ? invalidArgument(pathText(at), rule.expected, value[field]).message
+      : withAdvice(
+          `cannot use ${pathText(at)}: there is no such field`,
+          didYouMean(field, Object.keys(rules)),
+        );
     faults.push({ path: at, text });
   }
   return faults;
@@ -242,7 +246,7 @@ export function jobOf(
 ): WrittenJob | undefined {
   const where = pathText(path);
   if (!isObject(written)) {
-    faults.push({ path, text: `${where} is ${formatValue(written)}: expected an object` });
+    faults.push({ path, text: invalidArgument(where, object.expected, written).message });
     return undefined;
   }
   const before = faults.length;
@@ -253,7 +257,7 @@ export function jobOf(
   const others = ofTable ? NON_TABLE_FIELDS : [...TABLE_FIELDS, ...(ofRecords ? KEY_FIELDS : RECORD_FIELDS)];
   const whole = { ...omitFields(defaults, others), ...written };
   for (const field of [...REQUIRED, ...(ofRecords ? ['record'] : []), ...(ofTable ? ['by'] : [])]) {
-    if (whole[field] === undefined) faults.push({ path, text: `${where}.${field} is missing` });
+    if (whole[field] === undefined) faults.push({ path, text: `cannot run ${where}: ${field} is missing` });
   }
   if (faults.length > before) return undefined;
   const job = whole as unknown as WrittenJob;
@@ -263,13 +267,13 @@ export function jobOf(
       ? (layoutFault(whole as unknown as RecordLayout, whole) ?? distinctFault(whole))
       : (windowFault(whole as unknown as FileJob) ?? distinctFault(whole));
   if (!fault) return job;
-  faults.push({ path: [...path, fault.field], text: `${where}.${fault.text}` });
+  faults.push({ path: [...path, fault.field], text: `cannot run ${where}: ${fault.cause}` });
   return undefined;
 }
 
 interface FieldFault {
   readonly field: string;
-  readonly text: string;
+  readonly cause: string;
 }
 
 /** Checks a table job: sort keys, and no fields for keys or records. */
@@ -278,7 +282,7 @@ function tableFault(job: Readonly<Record<string, unknown>>): FieldFault | undefi
     assertTableOptions(job);
     return undefined;
   } catch (error) {
-    return { field: 'by', text: `by: ${(error as Error).message}` };
+    return { field: 'by', cause: (error as Error).message };
   }
 }
 
@@ -289,29 +293,32 @@ function distinctFault({
   counts,
 }: Readonly<Record<string, unknown>>): FieldFault | undefined {
   if (unique && argsort) {
-    return {
-      field: 'unique',
-      text: 'unique: positions are distinct: ask for an argsort or for distinct keys',
-    };
+    return { field: 'unique', cause: 'unique and argsort exclude each other: positions are distinct' };
   }
   if (counts === undefined || unique) return undefined;
-  return { field: 'counts', text: 'counts are of distinct keys: ask for these as well, by unique' };
+  return { field: 'counts', cause: 'counts applies to distinct keys. Set unique' };
 }
 
 /** Checks a record job: layout, and no fields for keys. */
 function layoutFault(layout: RecordLayout, job: Readonly<Record<string, unknown>>): FieldFault | undefined {
   if (Array.isArray(job.in)) {
-    return { field: 'in', text: 'in is a list: files of records are sorted one by one' };
+    return {
+      field: 'in',
+      cause: 'in is a list, and files of records are sorted one at a time. Write one job for each file',
+    };
   }
   const field = KEY_FIELDS.find((name) => job[name] !== undefined);
   if (field) {
-    return { field, text: `${field} is not for records: their 'keys' say it, such as "16:u64be:desc"` };
+    return {
+      field,
+      cause: `${field} does not apply to records. Describe their keys with keys, as in ["16:u64be:desc"]`,
+    };
   }
   try {
     recordKeys(layout);
     return undefined;
   } catch (error) {
-    return { field: 'keys', text: `keys: ${(error as Error).message}` };
+    return { field: 'keys', cause: (error as Error).message };
   }
 }
 
@@ -321,5 +328,5 @@ function windowFault({ bits, dtype = '' }: FileJob): FieldFault | undefined {
   if (!named || !bits) return undefined;
   const { name, width } = dtypeInfo(named.dtype);
   if (bits[1] <= width) return undefined;
-  return { field: 'bits', text: `bits is ${JSON.stringify(bits)}: ${name} keys have ${width} bits` };
+  return { field: 'bits', cause: `bits ends at ${bits[1]}, and ${name} keys have ${width} bits` };
 }

@@ -230,7 +230,7 @@ function readContents(path: string): Buffer {
 }
 
 const notAJournalError = (path: string): UsageError =>
-  new UsageError(`${path} is no journal of a batch: name another file, or one that is not there yet`, {
+  new UsageError(`cannot use ${path} as the journal: it is another kind of file. Pass another --journal`, {
     details: { path },
   });
 

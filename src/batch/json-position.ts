@@ -43,7 +43,7 @@ class JsonScanner {
     const first = this.#text[this.#at];
     if (first === '{') this.#object(steps);
     else if (first === '[') this.#list(steps);
-    else if (first === '"') this.#consume(STRING, 'a string that ends');
+    else if (first === '"') this.#consume(STRING, 'a complete string');
     else this.#consume(SCALAR, 'a value');
   }
 
@@ -97,7 +97,7 @@ class JsonScanner {
 
   #fail(expected: string, at = this.#at): never {
     const rest = this.#text.slice(at, at + 12);
-    throw new NotJson(at, `expected ${expected}, got ${rest === '' ? 'the end' : JSON.stringify(rest)}`);
+    throw new NotJson(at, `expected ${expected} but got ${rest === '' ? 'the end' : JSON.stringify(rest)}`);
   }
 }
 
@@ -108,7 +108,7 @@ export function syntaxErrorOffset(text: string): NotJson | undefined {
     return undefined;
   } catch (error) {
     if (error instanceof NotJson) return error;
-    if (error instanceof RangeError) return new NotJson(0, 'expected fewer values within values');
+    if (error instanceof RangeError) return new NotJson(0, 'expected less deeply nested values');
     throw error;
   }
 }

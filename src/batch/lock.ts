@@ -41,8 +41,8 @@ export async function lock(path: string): Promise<() => void> {
     release();
     if (tries === TRIES) {
       throw new UsageError(
-        `${path} is in use by process ${other.pid}, which works at the same batch: wait for it, or name another ` +
-          `journal; should there be no such process any more, remove ${join(folder, other.file)}`,
+        `cannot open ${path}: process ${other.pid} is running a batch with this journal. Wait for it, or pass ` +
+          `another --journal. If the process has ended, remove ${join(folder, other.file)}`,
         { details: { path, pid: other.pid, lock: join(folder, other.file) } },
       );
     }

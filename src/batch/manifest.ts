@@ -43,7 +43,9 @@ export async function parseManifest(
   const isList = Array.isArray(document.value);
   const batch = isList ? { jobs: document.value } : document.value;
   if (!isObject(batch) || batch.jobs === undefined || batch.jobs === null) {
-    throw new UsageError(`${name} has no jobs: expected { "jobs": [{ "in": …, "out": … }] }`);
+    throw new UsageError(
+      `cannot read ${name} as a manifest: it has no jobs. Write { "jobs": [{ "in": …, "out": … }] }`,
+    );
   }
   const faultsOf = (faults: readonly Fault[]) => assertNoFaults(faults, name, document, isList);
   faultsOf(fieldFaults(batch, BATCH_RULES, [])); // the fields below have the right types from here on
@@ -91,7 +93,7 @@ export function jobsOf(
   if (jobs.length === 0) {
     faults.push({
       path: ['jobs', number, 'in'],
-      text: `jobs[${number}].in: no file is called ${globsOf(job, folder).join(', ')}`,
+      text: `cannot read jobs[${number}].in: no file matches ${globsOf(job, folder).join(', ')}`,
     });
   }
   for (const one of jobs) {
@@ -109,7 +111,7 @@ function assertNoFaults(faults: readonly Fault[], name: string, { at }: Document
     .slice(0, MAX_ERRORS)
     .map(({ path, text }) => `\n  ${at(isList ? path.slice(1) : path)}: ${text}`);
   const more = faults.length > MAX_ERRORS ? `\n  and ${faults.length - MAX_ERRORS} more` : '';
-  throw new UsageError(`${name} is no batch that can be run:${visible.join('')}${more}`, {
+  throw new UsageError(`cannot run ${name}:${visible.join('')}${more}`, {
     details: { errors: faults.map(({ text }) => text) },
   });
 }

@@ -21,7 +21,7 @@ export const text: Rule = {
 
 /** A string that may be a space or a tab. */
 export const anyText: Rule = {
-  expected: 'a text of one character or more',
+  expected: 'a text of at least one character',
   accepts: (value) => typeof value === 'string' && value !== '',
   schema: { type: 'string', minLength: 1 },
 };
@@ -32,14 +32,14 @@ const isStdio = (path: string): boolean => isStdin(path) || isStdout(path);
 const IN_NO_NAME = /\0|\p{Cs}/u;
 
 export const file: Rule = {
-  expected: "a file (a batch has no stdin and stdout, so not '-')",
+  expected: "a file name other than '-'",
   accepts: (value) => text.accepts(value) && !isStdio(value as string) && !IN_NO_NAME.test(value as string),
   schema: { type: 'string', pattern: '\\S', not: { const: '-' } },
 };
 
 /** One file, or several that are concatenated. */
 export const files: Rule = {
-  expected: `${file.expected}, or a list of them`,
+  expected: `${file.expected}, or a list of file names`,
   accepts: (value) =>
     file.accepts(value) || (Array.isArray(value) && value.length > 0 && value.every(file.accepts)),
   schema: { anyOf: [file.schema, { type: 'array', items: file.schema, minItems: 1 }] },
@@ -54,13 +54,13 @@ export const boolean: Rule = {
 export const object: Rule = { expected: 'an object', accepts: isObject, schema: { type: 'object' } };
 
 export const oneOf = (...values: readonly unknown[]): Rule => ({
-  expected: `one of ${values.join(' ')}`,
+  expected: `one of ${values.join(', ')}`,
   accepts: (value) => values.includes(value),
   schema: { enum: values },
 });
 
 export const list = (rule: Rule): Rule => ({
-  expected: `a list, each ${rule.expected}`,
+  expected: `a list (each item ${rule.expected})`,
   accepts: (value) => Array.isArray(value) && value.every(rule.accepts),
   schema: { type: 'array', items: rule.schema },
 });

@@ -178,9 +178,10 @@ export class Runner {
     let isLate = false;
     let timer: NodeJS.Timeout | undefined;
     try {
-      if (!worker) throw new Error('a device without a process was given a job');
+      if (!worker) throw new Error(`cannot run ${job.name}: ${device} has no worker process`);
       await assertPresent(job);
-      if (this.#options.signal.aborted) throw new AbortedError('the batch was interrupted');
+      if (this.#options.signal.aborted)
+        throw new AbortedError(`cannot run ${job.name}: the batch was interrupted`);
       const { done, cancel } = worker.run(job, limit, (progress) =>
         onEvent({ is: 'progress', job, device, progress }),
       );
@@ -300,6 +301,6 @@ async function assertPresent(job: Job): Promise<void> {
 }
 
 const lateError = (timeout: number | undefined): TimeoutError =>
-  new TimeoutError(`it took longer than the ${timeout} seconds that --timeout allows`, {
+  new TimeoutError(`cannot complete the job: it exceeded the --timeout of ${timeout} s`, {
     details: { timeout },
   });

@@ -17,7 +17,7 @@ export function manifestSchema() {
   const fields = properties(JOB_RULES);
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
-    title: 'A batch of clsort',
+    title: 'Manifest of clsort batch',
     anyOf: [{ $ref: '#/$defs/batch' }, jobs],
     $defs: {
       batch: {

@@ -67,7 +67,7 @@ async function readLines(
   const faults = fieldFaults(checked as Record<string, unknown>, BATCH_RULES, []);
   if (faults.length === 0)
     faults.push(...fieldFaults((head.defaults as typeof head) ?? {}, JOB_RULES, ['defaults']));
-  if (faults[0]) throw new UsageError(`${at([])}: ${faults[0].text}`);
+  if (faults[0]) throw new UsageError(`cannot run ${at([])}: ${faults[0].text}`);
   const { devices = [], defaults = {} } = head as { devices?: string[]; defaults?: Record<string, unknown> };
   return {
     devices,
@@ -130,7 +130,7 @@ async function* jobsOfLines(
       const label = isObject(written) && typeof written.in === 'string' ? written.in : `line ${number}`;
       yield {
         line: label,
-        error: new UsageError(`${name}:${number}: ${faults.map(({ text }) => text).join('; ')}`),
+        error: new UsageError(`cannot run ${name}:${number}: ${faults.map(({ text }) => text).join('; ')}`),
       };
     }
   }

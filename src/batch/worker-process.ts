@@ -182,7 +182,7 @@ export class WorkerProcess {
     const tasks = [...this.#tasks.values()];
     this.#tasks.clear();
     const error = new WorkerLostError(
-      `the process that sorts on ${this.device} has ended (${how})${stderr === '' ? '' : `: ${stderr}`}`,
+      `cannot sort on ${this.device}: the worker process has ended (${how})${stderr === '' ? '' : `: ${stderr}`}`,
       { details: { device: this.device, how, stderr: this.#stderr, jobs: tasks.length } },
     );
     if (!this.#isClosing && !this.#opening) this.#hooks.onLost(error);

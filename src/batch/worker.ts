@@ -19,7 +19,8 @@ let sorter: Sorter | undefined;
 let arrays: ArrayPool | undefined;
 let fileBatcher: FileSortBatcher | undefined;
 
-const noStream = (): UsageError => new UsageError('a batch has no stdin and no stdout: name a file');
+const noStream = (): UsageError =>
+  new UsageError("cannot use '-' in a batch: a batch has no stdin and stdout. Name a file");
 
 function contextOf(id: number, signal: AbortSignal): FileContext {
   let reportedAt = Number.NEGATIVE_INFINITY;
@@ -64,7 +65,7 @@ async function run({ id, job, memory }: Extract<ToChild, { is: 'run' }>): Promis
   const controller = new AbortController();
   running.set(id, controller);
   try {
-    if (!sorter) throw new Error('a job came before its device');
+    if (!sorter) throw new Error('cannot run a job: no device is open');
     send({ is: 'done', id, completion: await runJob(sorter, job, memory, contextOf(id, controller.signal)) });
   } catch (error) {
     send({ is: 'error', id, error: serializeError(error) });

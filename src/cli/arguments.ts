@@ -1,7 +1,7 @@
 /** Parsers for the text of arguments that several commands share. */
 import { DTYPES, type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { namedDtype } from '../keys/dtype-name.js';
-import { UsageError } from '../util/errors.js';
+import { invalidArgument } from '../util/invalid-argument.js';
 import type { OrderArguments } from './options/order.js';
 
 /**
@@ -26,7 +26,7 @@ function readBits(text: string | undefined): readonly [number, number] | undefin
   const match = /^(\d+):(\d+)$/.exec(text);
   const window = [Number(match?.[1]), Number(match?.[2])] as const;
   if (!match || window[0] > window[1]) {
-    throw new UsageError(`--bits is '${text}': expected A:B with 0 <= A <= B, such as 0:16`);
+    throw invalidArgument('--bits', 'A:B with A <= B (such as 0:16)', text);
   }
   return window;
 }
@@ -54,7 +54,7 @@ export function readCount(text: string, option = '--count'): number {
     ? 2 ** Number(power[1])
     : Number(scaled?.[1]) * (SUFFIXES[scaled?.[2]?.toLowerCase() ?? ''] ?? Number.NaN);
   if (!Number.isSafeInteger(count)) {
-    throw new UsageError(`${option} is '${text}': expected a whole number such as 1000, 1e6, 16Mi or 2^24`);
+    throw invalidArgument(option, 'a whole number such as 1000, 1e6, 16Mi or 2^24', text);
   }
   return count;
 }
@@ -76,7 +76,7 @@ export const readDtypes = (names: Names): Dtype[] => (names ?? DTYPES).map((name
  */
 export function readSeconds(option: string, seconds: number): number {
   if (seconds > 0) return seconds;
-  throw new UsageError(`--${option} is ${seconds}: expected seconds above 0`);
+  throw invalidArgument(option, 'a number of seconds above 0', seconds);
 }
 
 /** Splits comma-separated words and trims them. */
@@ -92,7 +92,7 @@ export function readShape(text: string): { readonly dtype: Dtype; readonly value
   const [dtype = '', plus = '0', ...more] = text.split('+');
   const valueBytes = ([0, 4, 8] as const).find((bytes) => String(bytes) === plus);
   if (valueBytes === undefined || more.length > 0) {
-    throw new UsageError(`--shape is '${text}': expected a key type, or one with +4 or +8, such as u64+4`);
+    throw invalidArgument('--shape', 'a dtype, or one with +4 or +8 (such as u64+4)', text);
   }
   return { dtype: dtypeInfo(dtype).name, valueBytes };
 }
@@ -109,7 +109,7 @@ export function readCounts(text: string): number[] {
     if (!range) return [readCount(part.trim())];
     const [first, last, step] = [Number(range[1]), Number(range[2]), Number(range[3] ?? 1)];
     if (first > last || last > 52 || step < 1) {
-      throw new UsageError(`--count is '${part}': expected 2^A..2^B or 2^A..2^B:STEP with A <= B <= 52`);
+      throw invalidArgument('--count', '2^A..2^B or 2^A..2^B:STEP with A <= B <= 52', part);
     }
     return Array.from({ length: Math.floor((last - first) / step) + 1 }, (_, i) => 2 ** (first + i * step));
   });
@@ -122,7 +122,7 @@ export function readCounts(text: string): number[] {
  */
 export function readSeed(text: string): bigint {
   if (!/^(\d+|0x[0-9a-f]+)$/i.test(text) || BigInt(text) >= 2n ** 64n) {
-    throw new UsageError(`--seed is '${text}': expected a whole number from 0 to 2^64 - 1`);
+    throw invalidArgument('--seed', 'a whole number from 0 to 2^64 - 1', text);
   }
   return BigInt(text);
 }

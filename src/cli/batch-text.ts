@@ -23,7 +23,7 @@ export function resultJson(result: JobResult) {
 export function resultText(result: JobResult): string {
   const name = plainName(result.job.name);
   if (result.outcome === 'skipped') return `skipped  ${name}`;
-  if (result.outcome === 'done') return `done     ${name}: nothing has changed since`;
+  if (result.outcome === 'done') return `done     ${name}: unchanged since an earlier run`;
   if (result.outcome === 'error') return failureText(result);
   const { n, dtype, device, algorithm, verified, records, table } = result.report;
   const what = table ? 'rows' : records ? `records of ${records.record} bytes` : `${dtype} keys`;
@@ -36,7 +36,7 @@ export const failureText = ({ job, error }: Extract<JobResult, { outcome: 'error
 
 export const summaryText = (counts: Tally['counts'], seconds: number): string => {
   const { ok, error, done, skipped } = counts;
-  const before = done > 0 ? `${done} done before, ` : '';
+  const before = done > 0 ? `${done} completed earlier, ` : '';
   return `${ok + error + done + skipped} jobs: ${ok} ok, ${before}${error} failed, ${skipped} skipped; ${secondsText(seconds)}`;
 };
 
@@ -50,7 +50,7 @@ export function viewLines(tally: Tally, jobs: number | undefined): string[] {
   const left = jobs === undefined ? undefined : tally.secondsLeft(jobs);
   const failed = counts.error > 0 ? `, ${counts.error} FAILED` : '';
   const time = left === undefined ? '' : `, ${clock(left)} left`;
-  const whole = `${grouped(tally.ended)}${jobs === undefined ? '' : ` of ${grouped(jobs)}`} jobs${failed}, ${clock(seconds)} so far${time}`;
+  const whole = `${grouped(tally.ended)}${jobs === undefined ? '' : ` of ${grouped(jobs)}`} jobs${failed}, ${clock(seconds)} elapsed${time}`;
   return [whole, ...[...devices].map(([name, device]) => `  ${deviceText(name, device, seconds)}`)];
 }
 
@@ -59,7 +59,7 @@ function deviceText(
   { running, jobs, bytes, crashes }: Tally['devices'] extends Map<string, infer D> ? D : never,
   seconds: number,
 ): string {
-  const crashText = crashes > 0 ? `, started again ${crashes} ×` : '';
+  const crashText = crashes > 0 ? `, restarted ${crashes} ×` : '';
   const present = [...running.values()].map(({ job, phase, share }) => {
     const how = share === undefined ? '' : ` ${Math.round(Math.min(1, share) * 100)} %`;
     return `${plainName(job.name)}${phase === undefined ? '' : ` (${phase}${how})`}`;

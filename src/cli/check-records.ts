@@ -69,7 +69,7 @@ export async function checkRecords(
     );
     print(
       console,
-      sorted ? 'order: right' : `order: WRONG, record ${descent} belongs before the one in front of it`,
+      sorted ? 'order: right' : `order: WRONG, record ${descent} belongs before record ${(descent ?? 0) - 1}`,
     );
     if (permutation === true) print(console, `permutation: right, the records are those of ${against}`);
     if (permutation === false) print(console, `permutation: WRONG, the records are not those of ${against}`);

@@ -1,4 +1,5 @@
 import { ClsortError, UsageError } from '../util/errors.js';
+import { invalidArgument } from '../util/invalid-argument.js';
 import { isOpenFilesError, OPEN_FILES_MESSAGE } from '../util/open-files.js';
 import { VERSION } from '../util/package.js';
 import { asked, beforeDashes } from './about.js';
@@ -43,24 +44,24 @@ function asksAll(argv: readonly string[]): boolean {
   const value = beforeDashes(argv)
     .find((word) => word.startsWith('--help='))
     ?.slice('--help='.length);
-  if (value !== undefined && value !== 'all') throw new UsageError(`--help is '${value}': expected all`);
+  if (value !== undefined && value !== 'all') throw invalidArgument('--help', 'no value or all', value);
   return value === 'all';
 }
 
 /** Builds the error for a command line without a command name. An unknown option, if present, is the likely mistake. */
 async function nameless(words: readonly string[]): Promise<UsageError> {
-  const [{ ABOUT_OPTIONS, GLOBAL_OPTIONS }, { suggestion }] = await Promise.all([
+  const [{ ABOUT_OPTIONS, GLOBAL_OPTIONS }, { adviceFor }] = await Promise.all([
     import('./spec.js'),
-    import('../util/suggest.js'),
+    import('../util/unknown-value.js'),
   ]);
   const known = Object.entries({ ...GLOBAL_OPTIONS, ...ABOUT_OPTIONS }).flatMap(([option, { alias }]) => [
     `--${option}`,
     `-${alias}`,
   ]);
   const unknown = words.find((word) => !known.includes(word));
-  return new UsageError(
-    unknown === undefined ? 'name a command' : `unknown option '${unknown}'${suggestion(unknown, known)}`,
-  );
+  return unknown === undefined
+    ? new UsageError('cannot run clsort: the command is missing. Name one, as in clsort sort')
+    : invalidArgument('clsort', 'a command or a known option', unknown, adviceFor(unknown, known));
 }
 
 /** Splits the command line into the command name and its words. Only global options may precede the name. */

@@ -1,9 +1,5 @@
-/**
- * The verbs. Each has two files of its name: `options/NAME.ts` describes its options and loads quickly;
- * `commands/NAME.ts` implements it and may load the whole library.
- */
-import { UsageError } from '../util/errors.js';
-import { suggestion } from '../util/suggest.js';
+import { invalidArgument } from '../util/invalid-argument.js';
+import { adviceFor } from '../util/unknown-value.js';
 import type { Console } from './console.js';
 import type { ExitCode } from './exit-code.js';
 import { type CommandSpec, type Described, specOf } from './spec.js';
@@ -68,7 +64,7 @@ export const COMMAND_NAMES: readonly string[] = Object.keys(COMMANDS);
 export function commandNamed(name: string): Command {
   const found = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (found) return found;
-  throw new UsageError(`unknown command '${name}'${suggestion(name, COMMAND_NAMES)}`);
+  throw invalidArgument('clsort', 'a command', name, adviceFor(name, COMMAND_NAMES));
 }
 
 /**

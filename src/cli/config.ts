@@ -4,7 +4,8 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { UsageError } from '../util/errors.js';
 import { OTHERS_WRITE, ownershipProblem } from '../util/file-ownership.js';
 import { homeFolder } from '../util/home.js';
-import { suggestion } from '../util/suggest.js';
+import { invalidArgument } from '../util/invalid-argument.js';
+import { adviceFor } from '../util/unknown-value.js';
 import { COMMAND_NAMES } from './commands.js';
 
 /** Options by command name. */
@@ -46,17 +47,17 @@ export function readConfig(warn: (message: string) => void): Config {
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw new UsageError(`${file} is no JSON: ${(cause as Error).message}`, { cause });
+    throw new UsageError(`cannot read ${file} as JSON: ${(cause as Error).message}`, { cause });
   }
-  if (!isObject(value)) throw new UsageError(`${file}: expected { "sort": { "device": "gpu" }, … }`);
+  if (!isObject(value)) {
+    throw invalidArgument(file, 'an object such as { "sort": { "device": "gpu" } }', value);
+  }
   for (const [command, options] of Object.entries(value)) {
     if (!COMMAND_NAMES.includes(command)) {
-      throw new UsageError(`${file}: there is no command '${command}'${suggestion(command, COMMAND_NAMES)}`);
+      throw invalidArgument(file, 'commands as keys', command, adviceFor(command, COMMAND_NAMES));
     }
     if (!isObject(options)) {
-      throw new UsageError(
-        `${file}: '${command}' is ${JSON.stringify(options)}: expected its options, as an object`,
-      );
+      throw invalidArgument(`${command} in ${file}`, 'an object of options', options);
     }
   }
   return { file, commands: value as Config['commands'] };
@@ -80,17 +81,18 @@ function readOwnFile(file: string, warn: (message: string) => void): string | un
     fd = openSync(file, READ);
   } catch (cause) {
     const { code = '', message } = cause as NodeJS.ErrnoException;
-    if (!['ENOENT', 'ENOTDIR'].includes(code)) warn(`the settings in ${file} are not used: ${message}`);
+    if (!['ENOENT', 'ENOTDIR'].includes(code)) warn(`cannot use the settings in ${file}: ${message}`);
     return undefined;
   }
   try {
     const stats = fstatSync(fd);
-    if (!stats.isFile()) throw new UsageError(`${file} is no file: remove it`);
+    if (!stats.isFile())
+      throw new UsageError(`cannot use the settings in ${file}: it is not a regular file. Remove it`);
     const paths = [[file, stats] as const, [dirname(file), statSync(dirname(file))] as const];
     for (const [path, one] of paths) {
       const problem = ownershipProblem(path, one, OTHERS_WRITE);
       if (!problem) continue;
-      warn(`the settings in ${file} are not used: ${path} ${problem.what}; ${problem.remedy}`);
+      warn(`cannot use the settings in ${file}: ${path} ${problem.what}; ${problem.remedy}`);
       return undefined;
     }
     return readFileSync(fd, 'utf8');

@@ -6,7 +6,8 @@ import { deviceSpecs, matchingDevices, rankDevices, selectDevices } from '../dev
 import { distinct } from '../util/distinct.js';
 import { driverCacheHint } from '../util/driver-cache.js';
 import { NoDeviceError, UsageError } from '../util/errors.js';
-import { unknownName } from '../util/suggest.js';
+import { withAdvice } from '../util/invalid-argument.js';
+import { unknownValue } from '../util/unknown-value.js';
 import type { Names } from './arguments.js';
 
 /**
@@ -18,7 +19,7 @@ export function readAlgorithms(names: Names): string[] {
   const known = ALGORITHMS.map(({ name }) => name);
   const named = names?.map(canonicalAlgorithm);
   for (const name of named ?? []) {
-    if (!known.includes(name)) throw new UsageError(unknownName('algorithm', name, known));
+    if (!known.includes(name)) throw unknownValue('--algorithm', name, known);
   }
   return known.filter((name) => named?.includes(name) ?? true);
 }
@@ -34,7 +35,12 @@ const availableDevices = (): { readonly info: DeviceInfo }[] => devices().map((i
 export function readDevices(given: Names): DeviceInfo[] {
   const all = availableDevices();
   if (all.length === 0)
-    throw new NoDeviceError(`the OpenCL drivers of this machine have no device.${driverCacheHint()}`);
+    throw new NoDeviceError(
+      withAdvice(
+        'cannot list the devices: the OpenCL drivers of this machine have none',
+        driverCacheHint().trim() || undefined,
+      ),
+    );
   return selectDevices(deviceSpecs(given ?? ['all']), all).map(({ info }) => info);
 }
 
@@ -52,7 +58,7 @@ export function readDevice(given: Names, who: string): DeviceInfo {
   if (specs.length > 1 && named.length > 1) {
     const list = named.map(({ info }) => `${info.id} ${info.name}`).join('; ');
     throw new UsageError(
-      `${who} works on one device, and --device names ${named.length}: ${list}; name one of them`,
+      `expected one device for --device of clsort ${who} but got ${named.length}: ${list}`,
     );
   }
   return (rankDevices(named)[0] as { readonly info: DeviceInfo }).info; // never empty
@@ -79,4 +85,18 @@ export function readDeviceList(given: readonly string[]): string[] {
     for (const one of others) taken.add(one);
     return matching.length === 1 && others.length === 1 ? [spec] : others.map(({ info }) => info.id);
   });
+}
+
+/** Identifies a device across processes: positions in the device list may differ between processes, names do not. */
+export const childName = ({ platform, name }: DeviceInfo): string => `${platform}\n${name}`;
+
+/**
+ * Returns the device that a parent process named.
+ *
+ * @throws NoDeviceError when it is no longer available
+ */
+export function deviceOfChild(text: string): DeviceInfo {
+  const device = devices().find((one) => childName(one) === text);
+  if (device) return device;
+  throw new NoDeviceError(`cannot open '${text}': the device is no longer available`);
 }

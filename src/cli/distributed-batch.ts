@@ -14,6 +14,7 @@ import { assertNotPending } from '../engines/slurm.js';
 import { isStdin } from '../io/raw.js';
 import { UsageError } from '../util/errors.js';
 import type { Console } from './console.js';
+import { cannotCombine, optionOfWorkers } from './option-errors.js';
 import type { BatchArguments } from './options/batch.js';
 import { expectRedis } from './redis-arguments.js';
 import { assertScheduler, handOver, SCHEDULERS } from './scheduler.js';
@@ -30,9 +31,12 @@ export async function distributedRunnerFor(
   console: Console,
 ): Promise<OpenRunner> {
   assertScheduler(args);
-  if (timeout !== undefined) throw new UsageError('--timeout is for batches on this host');
+  if (timeout !== undefined)
+    throw cannotCombine('--timeout', '--engine', 'only jobs on this machine have a time limit');
   if (isStdin(args.jobs))
-    throw new UsageError('a batch over many machines is known by its manifest: name a file, not stdin');
+    throw new UsageError(
+      'cannot use stdin with --engine: the name of the manifest identifies the batch. Pass a file',
+    );
   const isHandedOver = SCHEDULERS.includes(args.engine ?? '');
   const runs = isHandedOver ? undefined : queueExecution(args);
   const shared = await SharedFolder.open(args['workers-folder'] ?? dirname(resolve(args.jobs)));
@@ -47,7 +51,7 @@ export async function distributedRunnerFor(
 function queueExecution(args: BatchArguments): (onEvent: Listener) => DirectExecution {
   const url = expectRedis(args);
   const own = (['device', 'memory'] as const).find((name) => args[name] !== undefined);
-  if (own) throw new UsageError(`--${own} is each worker's own: say it to 'clsort worker'`);
+  if (own) throw optionOfWorkers(`--${own}`);
   return (onEvent) => ({
     runner: (id) =>
       BullmqJobRunner.open({

@@ -20,6 +20,7 @@ import { type Console, print } from './console.js';
 import { EXIT, type ExitCode } from './exit-code.js';
 import { readInput, readTo } from './key-files.js';
 import { readBudget } from './memory-options.js';
+import { cannotCombine, missingOption, optionOfWorkers } from './option-errors.js';
 import type { SortArguments } from './options/sort.js';
 import { readRecords } from './record-options.js';
 import { expectRedis } from './redis-arguments.js';
@@ -47,7 +48,7 @@ function assertDistributable(args: SortArguments): void {
   };
   const option = Object.keys(not).find((name) => not[name]);
   if (option !== undefined) {
-    throw new UsageError(`--${option} is not for --engine: keys and records are sorted over many machines`);
+    throw cannotCombine(`--${option}`, '--engine', 'only sorts of keys or records run on many machines');
   }
   const ofWorkers: Readonly<Record<string, boolean>> = {
     device: args.device !== undefined,
@@ -56,16 +57,20 @@ function assertDistributable(args: SortArguments): void {
   };
   const workerOption = Object.keys(ofWorkers).find((name) => ofWorkers[name]);
   if (engine === 'bullmq' && workerOption !== undefined) {
-    throw new UsageError(`--${workerOption} is each worker's own: say it to 'clsort worker'`);
+    throw optionOfWorkers(`--${workerOption}`);
   }
   assertScheduler(args);
 }
 
 function requestOf(args: SortArguments): SortRequest {
   const { in: inputs, out, partitions, shards, algorithm, format, 'radix-bits': radixBits } = args;
-  if (out === undefined) throw new UsageError("no output: name a folder for the parts, as in '-o sorted'");
+  if (out === undefined) {
+    throw missingOption('sort', '--out', 'Pass a folder for the parts, as in -o sorted');
+  }
   if (out === '-')
-    throw new UsageError('the result of many machines is a folder of parts: name one, not stdout');
+    throw new UsageError(
+      'cannot write to stdout: the result is a folder of parts. Pass a folder, as in -o sorted',
+    );
   const records = readRecords(args);
   const scan = args.scan === 'auto' ? undefined : args.scan === '3' ? (3 as const) : (5 as const);
   const how = {
@@ -109,7 +114,7 @@ async function runWithView(
   };
   note(
     `job ${folder.id}: ${bytesText(bytes)}, ${job.shards.length} shards, ${job.partitions} partitions` +
-      `${isOld ? ', gone on with' : ''}; up to ${bytesText(bytes)} beside the result in ${folder.path}`,
+      `${isOld ? ', resumed' : ''}; up to ${bytesText(bytes)} of temporary files in ${folder.path}`,
   );
   let sorter: Promise<Sorter> | undefined;
   const onWarning = ({ message }: Error): void => view.say(`warning: ${message}`);
@@ -125,7 +130,7 @@ async function runWithView(
     onWarning,
   };
   const noteKeptWork = (): void =>
-    note(`what is done so far is kept in ${folder.path}: the same command goes on with it`);
+    note(`completed tasks are kept in ${folder.path}; repeat the command to resume`);
   signal.addEventListener('abort', noteKeptWork, { once: true });
   try {
     const runner: JobRunner = url

@@ -2,7 +2,8 @@
 import { formatNamed, type InputOptions } from '../io/keys.js';
 import { assertTextOptions, type TextReadOptions } from '../io/text/text-options.js';
 import { namedDtype } from '../keys/dtype-name.js';
-import { UsageError } from '../util/errors.js';
+import { invalidArgument } from '../util/invalid-argument.js';
+import { cannotCombine } from './option-errors.js';
 import type { InputArguments, OutputArguments, TextArguments } from './options/key-files.js';
 
 /**
@@ -33,7 +34,7 @@ export function readText({
   decimal,
   thousands,
 }: TextArguments): TextReadOptions {
-  if (header && none) throw new UsageError('--header and --no-header say two things: give one of them');
+  if (header && none) throw cannotCombine('--header', '--no-header', 'they contradict each other');
   const options = {
     header: none ? false : header,
     delimiter: delimiter === '\\t' ? '\t' : delimiter, // shells have no easy way to write a tab
@@ -44,7 +45,7 @@ export function readText({
 }
 
 function columnOf(column: string | undefined): InputOptions['column'] {
-  if (column === '') throw new UsageError('--column is empty: expected a number from 0 on, or a name');
+  if (column === '') throw invalidArgument('--column', 'an index from 0, or a name', column);
   return column !== undefined && /^\d+$/.test(column) ? Number(column) : column;
 }
 

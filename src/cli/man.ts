@@ -108,7 +108,7 @@ function configuration(): string {
   const variable = variableOf('sort', 'radix-bits');
   return [
     text(
-      'Options that the command line does not give are taken from environment variables, then from a configuration file of the ' +
+      'Options that are not on the command line are read from environment variables, then from a configuration file of the ' +
         `user. A variable is named after the command and the option: ${variable} is --radix-bits of ` +
         "'clsort sort'. Switches are true or false, and commas separate several values.",
     ),

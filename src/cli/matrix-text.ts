@@ -68,8 +68,8 @@ function deviceChanges(
 }
 
 function changeText({ is, before, after, seconds, ratio, reason }: Change): string {
-  if (seconds) return `${secondsText(seconds[0])} → ${secondsText(seconds[1])}, ${ratio} × as long`;
-  if (is === 'gone') return `${before}, not tried any more`;
-  if (is === 'new') return `${after}, not tried before`;
+  if (seconds) return `${secondsText(seconds[0])} → ${secondsText(seconds[1])}, ${ratio} × the time`;
+  if (is === 'gone') return `${before}, no longer tested`;
+  if (is === 'new') return `${after}, not tested before`;
   return `${before} → ${after}${reason === undefined ? '' : `: ${reason.split('\n')[0]}`}`;
 }

@@ -2,7 +2,8 @@
 import { totalmem } from 'node:os';
 import { normalize } from 'node:path';
 import { defaultMemory } from '../io/external/free-memory.js';
-import { UsageError } from '../util/errors.js';
+import { invalidArgument } from '../util/invalid-argument.js';
+import { cannotCombine } from './option-errors.js';
 import type { BudgetArguments, MemoryArguments } from './options/memory.js';
 
 /**
@@ -11,7 +12,7 @@ import type { BudgetArguments, MemoryArguments } from './options/memory.js';
  * @throws UsageError when `--memory` is malformed or `--tmp` is empty
  */
 export function readMemory({ memory, tmp, resume }: Omit<MemoryArguments, 'restart'>) {
-  if (tmp === '') throw new UsageError("--tmp is '': expected a folder");
+  if (tmp === '') throw invalidArgument('--tmp', 'a folder', tmp);
   return {
     memory: readBudget({ memory }),
     ...(tmp !== undefined && { tmp: normalize(tmp) }),
@@ -30,7 +31,8 @@ export async function restart(
   out: string,
 ): Promise<void> {
   if (!isAsked) return;
-  if (resume) throw new UsageError('--resume and --restart are at odds: give one of them');
+  if (resume)
+    throw cannotCombine('--resume', '--restart', 'one continues the interrupted sort, the other discards it');
   const { discardUnfinished } = await import('../io/external/session.js'); // most sorts do not need it
   await discardUnfinished(out, tmp === undefined ? undefined : normalize(tmp));
 }
@@ -61,9 +63,9 @@ export function readSize(text: string): number {
   const one = suffix === '%' ? totalmem() / 100 : (POWERS[suffix] ?? Number.NaN);
   const bytes = number === '' ? Number.NaN : Math.floor(Number(number) * one);
   if (!Number.isSafeInteger(bytes)) {
-    throw new UsageError(
-      `--memory is '${text}': expected a size such as 2G, 500M or 25% (b, K, M, G, T; K is 1024, and what stands alone)`,
-    );
+    throw invalidArgument('--memory', 'a size such as 2G, 500M or 25%', text, {
+      advice: 'Units are b, K, M, G, T and P; K is 1024 bytes and the default',
+    });
   }
   return bytes;
 }

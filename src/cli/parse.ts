@@ -1,8 +1,10 @@
 /** Parses the words after a command's name into its arguments. */
 import Parser from 'yargs-parser';
 import { UsageError } from '../util/errors.js';
-import { suggestion } from '../util/suggest.js';
+import { invalidArgument } from '../util/invalid-argument.js';
+import { adviceFor, unknownValue } from '../util/unknown-value.js';
 import { beforeDashes } from './about.js';
+import { missingOption } from './option-errors.js';
 import { ABOUT_OPTIONS, type CommandSpec, type OptionSpec } from './spec.js';
 
 /** Arguments by name: the given value, the setting or the default; undefined without any of them. */
@@ -27,7 +29,7 @@ export function parseArguments(
   assertKnown(spec, words, argv);
   assertSwitches(spec, words);
   const given = Object.fromEntries(spec.options.map((option) => [option.name, givenOf(option, argv)]));
-  for (const option of spec.options) assertValue(option, given[option.name]);
+  for (const option of spec.options) assertValue(spec.name, option, given[option.name]);
   return { ...given, ...argumentsOf(spec, argv._.map(String)) };
 }
 
@@ -45,7 +47,7 @@ function givenOf(option: OptionSpec, argv: Arguments): unknown {
  */
 function numberOf({ name }: OptionSpec, text: string): number {
   const number = text.trim() === '' ? Number.NaN : Number(text);
-  if (Number.isNaN(number)) throw new UsageError(`--${name} is '${text}': expected a number`);
+  if (Number.isNaN(number)) throw invalidArgument(formOf(name), 'a number', text);
   return number;
 }
 
@@ -53,7 +55,7 @@ function numberOf({ name }: OptionSpec, text: string): number {
 function missingValue(words: readonly string[], { message }: Error): string {
   const [, name = ''] = /following: (\S+)/.exec(message) ?? [];
   const word = words.find((one) => one.startsWith('-') && one.endsWith(name) && name !== '');
-  return word === undefined ? message : `${word} needs a value`;
+  return word === undefined ? message : `expected a value for ${word} but got none`;
 }
 
 function parserOptions(options: readonly OptionSpec[]): Parser.Options {
@@ -87,7 +89,7 @@ function parserOptions(options: readonly OptionSpec[]): Parser.Options {
  *
  * @throws UsageError that suggests the closest option
  */
-function assertKnown({ options }: CommandSpec, words: readonly string[], argv: object): void {
+function assertKnown({ name: command, options }: CommandSpec, words: readonly string[], argv: object): void {
   const known = new Set(['_', ...options.flatMap(({ name, alias }) => (alias ? [name, alias] : [name]))]);
   const unknown = Object.keys(argv).find((name) => !known.has(name));
   if (unknown === undefined) return;
@@ -95,7 +97,7 @@ function assertKnown({ options }: CommandSpec, words: readonly string[], argv: o
   const visible = [...names, ...Object.keys(ABOUT_OPTIONS)].map(formOf);
   const written = beforeDashes(words).find((word) => /^--?(no-)?([^=]+)/.exec(word)?.[2] === unknown);
   const [word = ''] = written?.split('=') ?? [unknown.length > 1 ? `--${unknown}` : `-${unknown}`];
-  throw new UsageError(`unknown option '${word}'${suggestion(word, visible)}`);
+  throw invalidArgument(`clsort ${command}`, 'a known option', word, adviceFor(word, visible));
 }
 
 /**
@@ -108,32 +110,37 @@ function assertSwitches({ options }: CommandSpec, words: readonly string[]): voi
     const [, name, value = ''] = /^--([^=]+)=(.*)$/.exec(word) ?? [];
     const option = options.find((one) => one.name === name);
     if (option?.type === 'boolean' && !['true', 'false'].includes(value)) {
-      throw new UsageError(`--${name} is '${value}': expected true or false`);
+      throw invalidArgument(`--${name}`, 'true or false', value);
     }
   }
 }
 
-/** Returns a description of the expected value when `value` does not match the option; undefined when it matches. */
-export function expectedOf({ type, array, choices }: OptionSpec, value: unknown): string | undefined {
+/**
+ * Asserts that a value has the type of an option and is one of its choices.
+ *
+ * @param name name of the option or argument for the message
+ * @throws UsageError when it does not
+ */
+export function assertMatches(name: string, { type, array, choices }: OptionSpec, value: unknown): void {
   const values = Array.isArray(value) && array ? value : [value];
-  const wrong = values.find((one) => typeof one !== type);
-  if (wrong !== undefined) return type === 'boolean' ? 'true or false' : `a ${type}`;
+  if (values.some((one) => typeof one !== type)) {
+    throw invalidArgument(name, type === 'boolean' ? 'true or false' : `a ${type}`, value);
+  }
   const other = values.find((one) => choices && !choices.includes(String(one)));
-  if (other === undefined || !choices) return undefined;
-  return `one of ${choices.join(' ')}${suggestion(String(other), choices)}`;
+  if (other !== undefined && choices) throw unknownValue(name, String(other), choices);
 }
 
 /** Returns an option as typed: one dash for single letters, two otherwise. */
 const formOf = (name: string): string => (name.length === 1 ? `-${name}` : `--${name}`);
 
-function assertValue(option: OptionSpec, value: unknown): void {
+function assertValue(command: string, option: OptionSpec, value: unknown): void {
   const { name, describe, required } = option;
   if (value === undefined) {
-    if (required) throw new UsageError(`option '${formOf(name)}' is missing: ${describe}`);
+    if (required)
+      throw missingOption(`run clsort ${command}`, formOf(name), `Pass ${formOf(name)} (${describe})`);
     return;
   }
-  const expected = expectedOf(option, value);
-  if (expected !== undefined) throw new UsageError(`--${name} is '${String(value)}': expected ${expected}`);
+  assertMatches(formOf(name), option, value);
 }
 
 /**
@@ -146,19 +153,18 @@ function argumentsOf({ name, arguments: specs }: CommandSpec, words: readonly st
   const found: Record<string, unknown> = {};
   for (const { name: argument, variadic, required, ...spec } of specs) {
     if (required && left.length === 0) {
-      throw new UsageError(`'${name}' needs <${argument}>: ${spec.describe}`);
+      throw missingOption(`run clsort ${name}`, `<${argument}>`, `Pass ${spec.describe}`);
     }
     found[argument] = variadic ? left.splice(0) : left.shift();
     const value = found[argument];
-    const expected =
-      value === undefined
-        ? undefined
-        : expectedOf({ ...spec, array: variadic, name: argument, required, hidden: false }, value);
-    if (expected !== undefined)
-      throw new UsageError(`<${argument}> is '${String(value)}': expected ${expected}`);
+    if (value !== undefined) {
+      assertMatches(`<${argument}>`, { ...spec, array: variadic, name: argument, required }, value);
+    }
   }
   if (left.length > 0) {
-    throw new UsageError(`'${left[0]}' is one argument more than '${name}' takes`);
+    const expected =
+      ['no argument', 'at most one argument'][specs.length] ?? `at most ${specs.length} arguments`;
+    throw invalidArgument(`clsort ${name}`, expected, words);
   }
   return found;
 }

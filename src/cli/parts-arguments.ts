@@ -40,7 +40,7 @@ export function readPartsOrder<A extends FileArguments & OrderArguments & Record
     return { ...args, record: units.record, key: units.keys, nan: units.nan, dtype: undefined };
   }
   if (args.record !== undefined) {
-    throw new UsageError('the parts hold keys, as their manifest says: --record is for records');
+    throw new UsageError('cannot read the parts as records: their manifest defines keys. Omit --record');
   }
   const isAsked = args.descending || args.bits !== undefined || args.nan === 'first';
   const order = { descending: units.descending, nan: units.nan, bits: units.bits.join(':') };

@@ -20,7 +20,10 @@ import { ioError } from '../io/raw.js';
 import type { RecordOrdering } from '../io/record-ordering.js';
 import { Sorter } from '../sort/api/sorter.js';
 import { UsageError } from '../util/errors.js';
+import { invalidArgument } from '../util/invalid-argument.js';
+import { unknownValue } from '../util/unknown-value.js';
 import { type Console, say } from './console.js';
+import { cannotCombine, cannotUseWithout } from './option-errors.js';
 import type { PlanArguments } from './options/plan.js';
 
 export interface PlanRecords {
@@ -49,13 +52,13 @@ export async function ratesFor(
   console: Console,
 ): Promise<PlanRates> {
   const { measure, rates: files = [], engine, device } = args;
-  if (measure && files.length > 0)
-    throw new UsageError('--measure and --rates are at odds: give one of them');
+  if (measure && files.length > 0) throw cannotCombine('--measure', '--rates', 'both define the rates');
   if (files.length > 0 && device !== undefined) {
-    throw new UsageError('--device is not for --rates, which are those of the devices of a run');
+    throw cannotCombine('--device', '--rates', 'the rates include the devices of their run');
   }
   const option = (['tmp', 'bytes'] as const).find((name) => args[name] !== undefined);
-  if (option !== undefined && !measure) throw new UsageError(`--${option} is for --measure`);
+  if (option !== undefined && !measure)
+    throw cannotUseWithout(`--${option}`, '--measure', 'it applies to the test file');
   if (measure) return measureHere(args, records, console);
   if (files.length > 0) return ratesFromFiles(files, records, engine);
   const { row, note } = hostRatesFor(HOST_RATES, records.kind);
@@ -67,7 +70,8 @@ export async function ratesFor(
 function deviceOf(given: PlanArguments['device']): DeviceRates {
   const specs = deviceSpecs(given ?? ['gpu']);
   const [text = 'gpu'] = specs;
-  if (specs.length > 1) throw new UsageError('--device names several: a plan is for nodes that are alike');
+  if (specs.length > 1)
+    throw invalidArgument('--device', 'one kind of device for all nodes', specs.join(','));
   const ofKind = { auto: 0, gpu: 0, cpu: 1 }[text];
   const found = ofKind === undefined ? undefined : DEVICE_RATES.find(({ cpu }) => Number(cpu > 0) === ofKind);
   return found ?? deviceNamed(DEVICE_RATES, text);
@@ -75,7 +79,12 @@ function deviceOf(given: PlanArguments['device']): DeviceRates {
 
 function runnerRates(name: string): RunnerRates {
   const found = RUNNER_RATES.find((one) => one.name === name);
-  if (!found) throw new UsageError(`nothing was measured of --engine ${name}`);
+  if (!found)
+    throw unknownValue(
+      '--engine',
+      name,
+      RUNNER_RATES.map((one) => one.name),
+    );
   return found;
 }
 
@@ -89,7 +98,7 @@ async function measureHere(args: PlanArguments, records: PlanRecords, console: C
       bytes: args.bytes === undefined ? undefined : readBytes(args.bytes, '--bytes'),
       ...{ memory: defaultMemory(), signal: console.signal },
       onProgress: (what) => {
-        if (!console.quiet) say(console, `clsort: measures: ${what}`);
+        if (!console.quiet) say(console, `clsort: ${what}`);
       },
     });
     return { rates: { host, device, engine: runnerRates(args.engine) }, notes: [] };
@@ -113,7 +122,7 @@ async function ratesFromFiles(
     const { of, unit: recordBytes } = 'stages' in found ? found : found.host;
     if (of !== kind.of || recordBytes !== kind.unit) {
       throw new UsageError(
-        `${path} is about ${of} of ${recordBytes} bytes, and the plan about ${kind.of} of ${kind.unit}: say --record or --dtype as there`,
+        `cannot use the rates in ${path}: they are for ${of} of ${recordBytes} bytes, not ${kind.of} of ${kind.unit} bytes. Pass the --record or --dtype of that run`,
       );
     }
     if ('stages' in found) runs.push(found);
@@ -122,7 +131,9 @@ async function ratesFromFiles(
   const [first] = earlier;
   if (first) {
     if (paths.length > 1)
-      throw new UsageError('rates of an earlier plan stand alone: give one file with --rates');
+      throw new UsageError(
+        'cannot combine the rates of an earlier plan with others: they are complete. Pass one file with --rates',
+      );
     const { engine: known } = first;
     return { rates: { ...first, engine: known?.name === engine ? known : runnerRates(engine) }, notes: [] };
   }

@@ -38,8 +38,8 @@ function mainBound({ stages }: Forecast): Bound {
 }
 
 const WHY: Readonly<Record<NonNullable<Forecast['byDisk']>, string>> = {
-  memory: 'they are larger than memory',
-  array: 'they are larger than an array of Node.js 20',
+  memory: 'larger than memory',
+  array: 'larger than an array of Node.js 20',
 };
 
 /** Columns with the time that each resource alone would take. */
@@ -50,7 +50,7 @@ export function forecastLines(plan: Forecast, best: Forecast): string[] {
   const { stages, partitions, shards, workers, seconds, nodeHours, memoryPerNode, partBytes } = plan;
   const visibleStages = ALONE.filter((name) => stages.some(({ alone }) => alone[name] !== undefined));
   const rows = [
-    ['stage', 'tasks', 'waves', 'time', 'binds', ...visibleStages],
+    ['stage', 'tasks', 'waves', 'time', 'limited by', ...visibleStages],
     ...stages.map((stage) => [
       stage.stage,
       grouped(stage.tasks),
@@ -67,16 +67,16 @@ export function forecastLines(plan: Forecast, best: Forecast): string[] {
   const align = rows[0]?.map((_, i) => (left.includes(i) ? ('left' as const) : ('right' as const)));
   const lines = [
     table(rows, align),
-    `all of it: ${timeText(seconds)}, ${Number(nodeHours.toPrecision(3))} node hours; most of it waits for ${boundText(mainBound(plan))}`,
+    `total: ${timeText(seconds)}, ${Number(nodeHours.toPrecision(3))} node hours; limited mostly by ${boundText(mainBound(plan))}`,
     `${grouped(partitions)} partitions of ${decimalText(partBytes, 'B')}, ${grouped(shards)} shards; ` +
-      `${decimalText(memoryPerNode, 'B')} of memory a node${plan.byDisk ? `; parts by way of the disk: ${WHY[plan.byDisk]}` : ''}`,
+      `${decimalText(memoryPerNode, 'B')} of memory per node${plan.byDisk ? `; external sorts, since parts are ${WHY[plan.byDisk]}` : ''}`,
   ];
   if (best.partitions !== partitions)
     lines.push(`best: --partitions ${best.partitions}, ${timeText(best.seconds)}`);
   const idle = stages.filter(({ stage, tasks }) => stage !== 'splitters' && tasks < workers);
   if (idle.length > 0) {
     const description = idle.map(({ stage, tasks }) => `${stage} has ${grouped(tasks)} tasks`).join(', ');
-    lines.push(`some of the ${grouped(workers)} workers have nothing to do: ${description}`);
+    lines.push(`some of the ${grouped(workers)} workers are idle: ${description}`);
   }
   return lines;
 }
@@ -84,13 +84,13 @@ export function forecastLines(plan: Forecast, best: Forecast): string[] {
 /** Formats several forecasts, one per line. */
 export function forecastTable(plans: readonly Forecast[]): string {
   const rows = [
-    ['size', 'nodes', 'time', 'node hours', 'partitions', 'memory a node', 'binds'],
+    ['size', 'nodes', 'time', 'node hours', 'partitions', 'memory per node', 'limited by'],
     ...plans.map((plan) => [
       decimalText(plan.bytes, 'B'),
       grouped(plan.nodes),
       timeText(plan.seconds),
       String(Number(plan.nodeHours.toPrecision(3))),
-      `${grouped(plan.partitions)}${plan.byDisk ? ', by disk' : ''}`,
+      `${grouped(plan.partitions)}${plan.byDisk ? ', external' : ''}`,
       decimalText(plan.memoryPerNode, 'B'),
       boundText(mainBound(plan)),
     ]),

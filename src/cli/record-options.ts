@@ -2,6 +2,7 @@
 import { parseRecordKey, type RecordLayout, recordKeys } from '../io/record-keys.js';
 import { UsageError } from '../util/errors.js';
 import { listed } from './arguments.js';
+import { cannotCombine, cannotUseWithout, missingOption } from './option-errors.js';
 import type { OrderArguments } from './options/order.js';
 import type { RecordArguments } from './options/records.js';
 
@@ -15,24 +16,21 @@ export function readRecords(args: RecordArguments & Partial<OrderArguments>): Re
   const { record, key, dtype, descending, nan, bits } = args;
   if (record === undefined && key === undefined) return undefined;
   if (record === undefined)
-    throw new UsageError('--key is for records: say their size in bytes, --record 100');
+    throw cannotUseWithout('--key', '--record', 'the record size is unknown', 'Pass --record 100');
   if (key === undefined) {
-    throw new UsageError(
-      `--record ${record} needs a key: --key OFFSET:LENGTH or --key OFFSET:TYPE, such as --key 0:10`,
-    );
+    const advice = 'Pass --key OFFSET:LENGTH or --key OFFSET:TYPE, such as --key 0:10';
+    throw missingOption('compare records', '--key', advice);
   }
   const texts = key.flatMap(listed);
   if (descending) {
-    throw new UsageError(
-      `--descending is not for records: say it of the keys that it is meant for, --key ${texts[0]}:desc`,
-    );
+    const advice = `Pass --key ${texts[0]}:desc`;
+    throw cannotCombine('--descending', '--record', 'each key has its own order', advice);
   }
   if (dtype !== undefined) {
-    throw new UsageError(
-      `--dtype ${dtype} is not for records, whose keys have types of their own: --key OFFSET:${dtype}`,
-    );
+    const advice = `Pass --key OFFSET:${dtype}`;
+    throw cannotCombine('--dtype', '--record', 'each key has its own type', advice);
   }
-  if (bits !== undefined) throw new UsageError('--bits is not for records: a key may be any bytes of them');
+  if (bits !== undefined) throw cannotCombine('--bits', '--record', 'a key can be any bytes of a record');
   const layout = {
     record,
     keys: texts.map(parseRecordKey),
@@ -51,6 +49,6 @@ export function onlyInput(inputs: string | readonly string[]): string {
   const [first = '', ...more] = typeof inputs === 'string' ? [inputs] : inputs;
   if (more.length === 0) return first;
   throw new UsageError(
-    'files of records are sorted one by one: name one with --out, or a folder for each alone with --out-dir',
+    'cannot sort these files together: files of records are sorted one at a time. Pass one file, or --out-dir',
   );
 }

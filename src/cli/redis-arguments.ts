@@ -1,7 +1,7 @@
 /** Parsers for the Redis options. */
 import { assertQueue } from '../engines/queue-names.js';
 import { redisUrl } from '../engines/redis.js';
-import { UsageError } from '../util/errors.js';
+import { missingOption } from './option-errors.js';
 import type { RedisArguments } from './options/engine.js';
 
 /** Environment variable with the URL of Redis, which keeps it out of the command line that others can see. */
@@ -26,5 +26,5 @@ export function readRedis({ redis, queue }: RedisArguments): URL | undefined {
 export function expectRedis(args: RedisArguments): URL {
   const url = readRedis(args);
   if (url) return url;
-  throw new UsageError(`where is Redis? Say it in ${VARIABLE}, or by --redis redis://HOST:PORT`);
+  throw missingOption('connect to Redis', '--redis', `Pass --redis redis://HOST:PORT, or set ${VARIABLE}`);
 }

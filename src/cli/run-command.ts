@@ -41,9 +41,12 @@ const valuesOf = (settings: Settings): Arguments =>
 function namingSettings(error: unknown, args: Arguments, settings: Settings): unknown {
   if (!(error instanceof UsageError || error instanceof DtypeError)) return error;
   const blamed = Object.entries(settings).find(
-    ([name, { value }]) => args[name] === value && error.message.includes(`'${value}'`),
+    ([name, { value }]) =>
+      args[name] === value &&
+      (error.details.option === `--${name}` ||
+        [`"${value}"`, `'${value}'`].some((text) => error.message.includes(text))),
   );
   if (!blamed) return error;
   const [name, { from }] = blamed;
-  return new UsageError(`${from} sets --${name}: ${error.message}`, { cause: error });
+  return new UsageError(`cannot use --${name} from ${from}: ${error.message}`, { cause: error });
 }

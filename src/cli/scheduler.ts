@@ -5,8 +5,8 @@ import type { JobFolder } from '../engines/job-folder.js';
 import { kubernetesManifest } from '../engines/kubernetes.js';
 import type { SharedFolder } from '../engines/shared-folder.js';
 import { slurmScript, submit } from '../engines/slurm.js';
-import { UsageError } from '../util/errors.js';
 import { type Console, print } from './console.js';
+import { cannotCombine, missingOption } from './option-errors.js';
 import type { DeviceArguments } from './options/device.js';
 import type { SchedulerArguments } from './options/engine.js';
 import type { BudgetArguments } from './options/memory.js';
@@ -32,19 +32,24 @@ export function assertScheduler({
 }: HandedOver): void {
   if (!SCHEDULERS.includes(engine)) {
     if (!isPrinted && !isSubmitted) return;
-    throw new UsageError(`--engine ${engine} runs it itself: --print and --submit are not for it`);
+    throw cannotCombine(isPrinted ? '--print' : '--submit', `--engine ${engine}`, 'it runs the tasks itself');
   }
   if (engine === 'kubernetes' && isSubmitted) {
-    throw new UsageError('--engine kubernetes makes a manifest only: --print it, and apply it with kubectl');
+    const advice = 'Pass --print, and apply the manifest with kubectl';
+    throw cannotCombine('--submit', '--engine kubernetes', 'clsort only writes the manifest', advice);
   }
-  if (isPrinted && isSubmitted) throw new UsageError('--print and --submit are at odds: give one of them');
+  if (isPrinted && isSubmitted)
+    throw cannotCombine('--print', '--submit', 'one prints the script, the other submits it');
   if (!isPrinted && !isSubmitted) {
-    throw new UsageError(
-      `--engine ${engine}: --print what is to be submitted${engine === 'slurm' ? ', or --submit it' : ''}`,
-    );
+    const submits = engine === 'slurm' ? ', or --submit to submit it' : '';
+    throw missingOption(`use --engine ${engine}`, '--print', `Pass --print to print the job${submits}`);
   }
   if (engine === 'kubernetes' && image === undefined) {
-    throw new UsageError('--engine kubernetes needs --image, one that has clsort and a driver');
+    throw missingOption(
+      'use --engine kubernetes',
+      '--image',
+      'Pass an image with clsort and an OpenCL driver',
+    );
   }
 }
 
@@ -94,5 +99,8 @@ export async function handOver(
   }
   const ids = await submit(script);
   const json = { schema: 'clsort.submitted/1', id: folder.id, jobs: ids };
-  print(console, args.json ? JSON.stringify(json) : `job ${folder.id}: submitted as ${ids.join(' ')}`);
+  print(
+    console,
+    args.json ? JSON.stringify(json) : `job ${folder.id}: submitted as Slurm jobs ${ids.join(' ')}`,
+  );
 }

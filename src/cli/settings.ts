@@ -1,9 +1,10 @@
 /** Settings: options from variables `CLSORT_COMMAND_OPTION`, or else from the user's configuration file. */
 
 import { UsageError } from '../util/errors.js';
-import { suggestion } from '../util/suggest.js';
+import { invalidArgument, withAdvice } from '../util/invalid-argument.js';
+import { adviceFor, didYouMean } from '../util/unknown-value.js';
 import { type Config, readConfig } from './config.js';
-import { expectedOf } from './parse.js';
+import { assertMatches } from './parse.js';
 import type { CommandSpec, OptionSpec } from './spec.js';
 
 /** A value for an option that the command line does not give. */
@@ -35,9 +36,9 @@ function fromFile(spec: CommandSpec, { file, commands }: Config): Settings {
     Object.entries(commands[spec.name] ?? {}).map(([name, value]) => {
       const option = known.find((one) => one.name === name);
       if (!option) {
-        throw new UsageError(`${file}: '${spec.name}' has no option '${name}'${suggestion(name, names)}`);
+        throw invalidArgument(`${spec.name} in ${file}`, 'known options', name, adviceFor(name, names));
       }
-      assertExpected(`${file}: option '${name}' of '${spec.name}'`, option, value);
+      assertMatches(`${name} of ${spec.name} in ${file}`, option, value);
       return [name, { value, from: file }];
     }),
   );
@@ -55,12 +56,11 @@ function fromVariables(spec: CommandSpec, variables: NodeJS.ProcessEnv): Setting
     given.map(([variable, text = '']) => {
       const option = known.get(variable);
       if (!option) {
-        throw new UsageError(
-          `${variable} is no variable of clsort${suggestion(variable, [...known.keys()])}`,
-        );
+        const message = `cannot use the environment variable ${variable}: clsort has no such option`;
+        throw new UsageError(withAdvice(message, didYouMean(variable, [...known.keys()])));
       }
       const value = option.array ? text.split(',').map((one) => parsed(option, one)) : parsed(option, text);
-      assertExpected(variable, option, value);
+      assertMatches(variable, option, value);
       return [option.name, { value, from: variable }];
     }),
   );
@@ -73,10 +73,4 @@ function parsed({ type }: OptionSpec, text: string): unknown {
   if (type === 'boolean') return BOOLEANS[text] ?? text;
   if (type === 'number') return Number.isNaN(Number(text)) ? text : Number(text);
   return text;
-}
-
-function assertExpected(what: string, option: OptionSpec, value: unknown): void {
-  const expected = expectedOf(option, value);
-  if (expected === undefined) return;
-  throw new UsageError(`${what} is ${JSON.stringify(value)}: expected ${expected}`);
 }

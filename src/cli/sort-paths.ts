@@ -5,6 +5,8 @@ import { factsOfName } from '../io/formats/file-name.js';
 import { formatNamed } from '../io/keys.js';
 import { isStdin } from '../io/raw.js';
 import { UsageError } from '../util/errors.js';
+import { withAdvice } from '../util/invalid-argument.js';
+import { cannotCombine, missingOption } from './option-errors.js';
 import type { SortPaths } from './options/sort-paths.js';
 
 /** Inputs and output of one sort. */
@@ -24,18 +26,20 @@ export async function sortFiles(
   result: { readonly argsort: boolean; readonly to: string },
 ): Promise<SortPath[]> {
   if (out !== undefined && folder !== undefined) {
-    throw new UsageError('--out is for all files together and --out-dir for each alone: give one of them');
+    throw cannotCombine('--out', '--out-dir', 'one sorts the files together, the other each alone');
   }
   if (out !== undefined) return [{ in: inputs, out }];
   if (folder === undefined) {
-    throw new UsageError("no output: name one, as in '-o sorted.u32', or a folder with --out-dir");
+    throw missingOption('sort', '--out', 'Pass a file, as in -o sorted.u32, or a folder with --out-dir');
   }
   const files: SortPath[] = [];
   for (const input of inputs) {
-    if (isStdin(input)) throw new UsageError("'-' has no name for --out-dir: sort stdin alone, with --out");
+    if (isStdin(input))
+      throw new UsageError('cannot sort stdin with --out-dir: it has no file name. Pass --out');
     const path = join(folder, nameOfResult(input, result));
     const other = files.find((file) => file.out === path);
-    if (other) throw new UsageError(`${other.in} and ${input} would both become ${path}`);
+    if (other)
+      throw new UsageError(`cannot sort ${other.in} and ${input} with --out-dir: both would become ${path}`);
     files.push({ in: input, out: path });
   }
   if (files.length > 1) await assertApart(files);
@@ -55,11 +59,11 @@ async function assertApart(files: readonly SortPath[]): Promise<void> {
   for (const [i, { in: input, out }] of files.entries()) {
     const conflict = conflicts.add(i, { in: [input].flat().map((path) => resolve(path)), out: resolve(out) });
     if (!conflict) continue;
-    const what =
+    const message =
       conflict.field === 'in'
-        ? `the result of another file would replace ${input}`
-        : `${out} is another of the files, or its result`;
-    throw new UsageError(`${what}: name another folder with --out-dir`);
+        ? `cannot sort ${input}: the result of another file would replace it`
+        : `cannot write ${out}: it is another input, or its result`;
+    throw new UsageError(withAdvice(message, 'Pass another folder with --out-dir'));
   }
 }
 

@@ -1,6 +1,6 @@
 /** Parsers for the options of tables. */
 import { assertTableOptions, type TableOptions } from '../io/tables/table-options.js';
-import { UsageError } from '../util/errors.js';
+import { cannotCombine } from './option-errors.js';
 import type { SortArguments } from './options/sort.js';
 
 /** Returns the first given option that applies only to keys or records; undefined when there is none. */
@@ -29,11 +29,12 @@ export function readTable(args: SortArguments): TableOptions {
   const { by = [], columns, head, unique, 'unique-by': uniqueBy, type: types } = args;
   const other = conflictingOption(args);
   if (other !== undefined) {
-    const advice = {
-      descending: `: say it of the column that it is meant for, --by ${by[0]}:desc`,
-      resume: ', whose temporary files go when a sort ends: leave it out, and the sort begins anew',
-    }[other];
-    throw new UsageError(`--${other} is not for tables${advice ?? ', which are sorted by what --by says'}`);
+    const reasons: Readonly<Record<string, readonly [reason: string, advice: string]>> = {
+      descending: ['each column has its own order', `Pass --by ${by[0]}:desc`],
+      resume: ['an interrupted sort of a table keeps no files', 'Omit --resume to start over'],
+    };
+    const [reason, advice] = reasons[other] ?? ['it does not apply to tables'];
+    throw cannotCombine(`--${other}`, '--by', reason, advice);
   }
   const options = { by, columns, head, unique, uniqueBy, types };
   assertTableOptions(options);

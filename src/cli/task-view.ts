@@ -29,7 +29,7 @@ export class TaskView {
       this.#tally = new Tally();
       this.#tasks = event.tasks - event.done;
       this.#stage = event.stage;
-      const before = event.done > 0 ? `, ${event.done} of them done before` : '';
+      const before = event.done > 0 ? `, ${event.done} of them completed earlier` : '';
       if (!this.#console.quiet)
         this.say(`${event.stage}: ${event.tasks} ${event.tasks === 1 ? 'task' : 'tasks'}${before}`);
       return;
@@ -42,7 +42,7 @@ export class TaskView {
       this.#tally.handle({ is: 'progress', job, device, progress: event.progress });
     else if (event.is === 'again') {
       this.#tally.handle({ is: 'again', job, device, error: event.error });
-      if (!this.#console.quiet) this.say(`${taskText(task)} is tried again: ${event.error.message}`);
+      if (!this.#console.quiet) this.say(`${taskText(task)} is retried: ${event.error.message}`);
     } else this.#tally.handle({ is: 'begin', job, device });
     this.#view.update(() => {
       const [whole = '', ...workers] = viewLines(this.#tally, this.#tasks);

@@ -41,7 +41,7 @@ async function outputs(
 export async function sharedJob(job: Job, shared: SharedFolder): Promise<Job> {
   if (job.tmp !== undefined) {
     throw new UsageError(
-      `${job.name} names a folder for temporary files (tmp): workers have their own, --tmp`,
+      `cannot run ${job.name} on workers: it sets tmp, and each worker has its own. Pass --tmp to 'clsort worker'`,
     );
   }
   const named = async (path: string): Promise<string> => {
@@ -66,7 +66,7 @@ export async function runBatchTask(
   context: WorkerContext,
 ): Promise<void> {
   const job = jobs[index];
-  if (!job) throw new UsageError(`the batch has ${jobs.length} jobs, and none of number ${index + 1}`);
+  if (!job) throw new UsageError(`cannot run job ${index + 1}: the batch has ${jobs.length} jobs`);
   if (await folder.get('batch', index)) return;
   const { shared, tmp } = context;
   const from: string[] = [];

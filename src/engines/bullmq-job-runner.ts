@@ -138,7 +138,8 @@ export class BullmqJobRunner implements JobRunner {
       while (!isOver) {
         await delay(POLL_MS, undefined, { ref: false });
         if (isOver) return;
-        if (await this.#isCancelled()) channel.fail(new CancelledError('the job was cancelled'));
+        if (await this.#isCancelled())
+          channel.fail(new CancelledError(`cannot continue job ${this.#options.id}: it was cancelled`));
         await this.#checkWorkers(channel);
         await this.reportStatus({ ...this.#status });
         await stage.poll();
@@ -185,14 +186,14 @@ export class BullmqJobRunner implements JobRunner {
         const other = plainText(entry.version);
         warn(
           `${name} ${other}`,
-          `worker ${plainText(name)} runs clsort ${other}, and this is ${VERSION}: it is refused, and gets no task`,
+          `worker ${plainText(name)} gets no tasks: it runs clsort ${other}. Install clsort@${VERSION} there`,
         );
       }
     }
     if (ours === 0) {
       warn(
         'none',
-        `no worker of clsort ${VERSION} is at queue '${queue}' of ${placeOf(url)}: start 'clsort worker' on a host`,
+        `queue '${queue}' of ${placeOf(url)} has no worker of clsort ${VERSION}. Start 'clsort worker' on a host`,
       );
     }
   }
@@ -284,7 +285,9 @@ class RunningTasks {
       const task = this.#open.get(jobId);
       if (!task) return;
       const worker = plainText(this.#updates.get(jobId)?.worker ?? 'a worker');
-      const error = new Error('the worker has not been heard of: another one takes the task');
+      const error = new Error(
+        'cannot reach the worker: it has stopped responding. Another worker takes over the task',
+      );
       this.channel.push({ is: 'again', task, worker, error });
     };
     events.on('progress', onProgress);
@@ -337,7 +340,7 @@ class RunningTasks {
       update?.is === 'failed'
         ? errorOf(update)
         : new DeviceLostError(
-            `${taskText(task)} has failed without a word of its worker: ${plainText(reason)}`,
+            `cannot complete ${taskText(task)}: its worker failed without a report (${plainText(reason)})`,
           );
     this.channel.push({ is: 'failed', task, worker: plainText(update?.worker ?? 'a worker'), error });
     if (this.#open.size === 0) this.channel.end();
@@ -356,7 +359,7 @@ class RunningTasks {
       const state = await job?.getState();
       if (state === 'failed') {
         this.#handle(id, job?.progress);
-        this.#failed(id, job?.failedReason ?? 'for an unknown reason');
+        this.#failed(id, job?.failedReason ?? 'unknown reason');
       } else if (state === undefined || state === 'unknown' || state === 'completed') {
         // A task leaves the queue on completion, and its record may become visible later.
         const polls = (this.#latePolls.get(id) ?? 0) + 1;
@@ -380,7 +383,7 @@ class RunningTasks {
 }
 
 function errorOf(update: WorkerUpdate): Error {
-  if (!('error' in update)) return new Error('the task failed');
+  if (!('error' in update)) return new Error('cannot complete the task: its worker reported no cause');
   const { code, message, system } = update.error ?? {};
   return deserializeError({
     code: code === undefined ? 'ERR_CLSORT_INTERNAL' : plainText(code),
@@ -391,7 +394,7 @@ function errorOf(update: WorkerUpdate): Error {
 
 const missingRecordError = (task: Task): IoError =>
   new IoError(
-    `workers say that ${taskText(task)} is done, and there is no record of it here: do they share another folder ` +
-      '(--workers-folder), or does this host see late what they write?',
+    `cannot read the record of ${taskText(task)}: a worker has completed the task, but its record is not in the ` +
+      'shared folder. Check that --workers-folder names the same folder on every host',
     { details: { job: task.job } },
   );

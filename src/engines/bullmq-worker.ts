@@ -110,7 +110,7 @@ class QueueWorker {
     });
     worker.on('error', (error) => {
       // After a long interruption another worker may own the task, which is harmless.
-      if (/lock/i.test(error.message)) warn(`a task has gone to another worker meanwhile (${error.message})`);
+      if (/lock/i.test(error.message)) warn(`another worker has taken over a task (${error.message})`);
     });
     let heartbeat: Promise<void> = Promise.resolve();
     const timer = setInterval(() => {
@@ -191,7 +191,7 @@ class QueueWorker {
       if (job.version === this.#version || this.#warned.has(id)) continue;
       this.#warned.add(id);
       const other = plainText(job.version);
-      const message = `job ${plainText(id)} is of clsort ${other}, and this worker of ${this.#version}: it takes none of its tasks; install clsort@${other} here`;
+      const message = `this worker of clsort ${this.#version} takes no tasks of job ${plainText(id)}. Install clsort@${other} here`;
       onEvent({ is: 'warning', message });
     }
   }

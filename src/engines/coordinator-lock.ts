@@ -104,8 +104,8 @@ function parseCoordinator(text: string): Coordinator | undefined {
 function busyError({ id }: JobFolder, other: Coordinator | undefined): UsageError {
   const who = other ? `process ${other.pid} on ${other.name}` : 'another process';
   return new UsageError(
-    `job ${id} has a coordinator, ${who}: 'clsort status ${id}' tells how far it is; if that process is gone, ` +
-      'the same command goes on with the job within a minute',
+    `cannot start job ${id}: ${who} already coordinates it. 'clsort status ${id}' prints its progress. If that ` +
+      'process has ended, repeat the command after a minute',
     { details: { id, pid: other?.pid, host: other?.name } },
   );
 }

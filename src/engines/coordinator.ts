@@ -60,7 +60,9 @@ export async function runSort(work: StageWork, runner: JobRunner, listen: JobLis
     if (error instanceof MismatchError) await folder.remove();
     if (!(await folder.isCancelled()) && !isCancelled(error)) throw error;
     await folder.remove();
-    throw new AbortedError('the job was cancelled, and nothing is kept of it', { cause: error });
+    throw new AbortedError(`cannot complete job ${folder.id}: it was cancelled, and its files were removed`, {
+      cause: error,
+    });
   } finally {
     stop();
     await runner.close(outcome);
@@ -76,7 +78,8 @@ function watch(folder: JobFolder, signal: AbortSignal): { signal: AbortSignal; s
   const timer = setInterval(() => {
     folder.isCancelled().then(
       (isCancelled) => {
-        if (isCancelled) cancelled.abort(new CancelledError('the job was cancelled'));
+        if (isCancelled)
+          cancelled.abort(new CancelledError(`cannot continue job ${folder.id}: it was cancelled`));
       },
       () => undefined,
     );
@@ -118,5 +121,6 @@ async function runTasks(
   }
   assertNotAborted(signal);
   const left = tasks.length - [...(await folder.done(kind))].filter((index) => !done.has(index)).length;
-  if (left > 0) throw new AbortedError(`${left} tasks of ${kind} were given up`);
+  if (left > 0)
+    throw new AbortedError(`cannot complete stage ${kind}: ${left} of ${count} tasks were dropped`);
 }

@@ -62,7 +62,10 @@ export class DistributedBatchRunner {
     const jobs: Job[] = [];
     for (const { job } of this.#entries) {
       if (job.device !== undefined) {
-        throw new UsageError(`${job.name} names a device (${job.device}): workers have their own, --device`);
+        throw new UsageError(
+          `cannot run ${job.name} on workers: it sets device (${job.device}), and each worker has its own. ` +
+            "Pass --device to 'clsort worker'",
+        );
       }
       jobs.push(await sharedJob(job, shared));
     }

@@ -11,6 +11,7 @@ import { ioError } from '../io/raw.js';
 import { temporaryName } from '../io/temporary-files.js';
 import { writeFileAtomic } from '../io/write-file-atomic.js';
 import { IoError, UsageError } from '../util/errors.js';
+import { invalidArgument } from '../util/invalid-argument.js';
 import type { Task, TaskKind } from './job-runner.js';
 import type { SharedFolder } from './shared-folder.js';
 
@@ -34,7 +35,7 @@ export const idOf = (out: string): string => createHash('sha256').update(out).di
 /** @throws UsageError when `id` is not a job ID */
 export function assertId(id: unknown): asserts id is string {
   if (typeof id === 'string' && ID.test(id)) return;
-  throw new UsageError(`${JSON.stringify(id)} is no id of a job: expected 12 digits, from 0 to f`);
+  throw invalidArgument('the job id', '12 hexadecimal digits', id);
 }
 
 const recordName = ({ kind, index }: Omit<Task, 'job'>): string =>
@@ -60,12 +61,12 @@ export class JobFolder {
     const path = join(root, JOBS, id);
     const found = await realpath(path).catch(() => undefined);
     if (found === undefined) {
-      throw new IoError(`there is no job ${id} in ${root}: it has ended, or is of another folder`, {
+      throw new IoError(`cannot find job ${id} in ${root}: it has ended, or belongs to another folder`, {
         details: { id, folder: root },
       });
     }
     if (found === path) return new JobFolder(id, path);
-    throw new UsageError(`${path} is a link, which workers do not follow: the job is refused`);
+    throw new UsageError(`cannot open ${path}: it is a symbolic link, which workers do not follow`);
   }
 
   /** Opens the folder of a job, creating it if necessary. */
@@ -93,9 +94,12 @@ export class JobFolder {
   async expect<R>(kind: TaskKind, index: number): Promise<R> {
     const record = await this.get<R>(kind, index);
     if (record !== undefined) return record;
-    throw new IoError(`job ${this.id} has no record of ${kind} ${index + 1}, which comes first`, {
-      details: { path: this.path },
-    });
+    throw new IoError(
+      `cannot continue job ${this.id}: it has no record of ${kind} ${index + 1}, which runs first`,
+      {
+        details: { path: this.path },
+      },
+    );
   }
 
   put(kind: TaskKind, index: number, record: object): Promise<void> {
@@ -155,7 +159,10 @@ export class JobFolder {
     try {
       return JSON.parse(text) as R;
     } catch (cause) {
-      throw new IoError(`${path} is no JSON: something else has written it`, { cause, details: { path } });
+      throw new IoError(`cannot read ${path} as JSON: another program has changed it`, {
+        cause,
+        details: { path },
+      });
     }
   }
 

@@ -30,6 +30,8 @@ export interface RecordReader {
 }
 
 /** Replaces stdin, which jobs do not have. */
+const SORT_AGAIN = 'Cancel the job, and sort again';
+
 const noStdin = (): Readable => Readable.from([]);
 
 export const orderOf = (format: KeyFormat | RecordFormat): RecordOrdering =>
@@ -99,7 +101,8 @@ export async function openShard(
 ): Promise<RecordReader> {
   const shard = job.shards[index];
   const input = shard && job.inputs[shard.input];
-  if (!shard || !input) throw new InputError(`the job has no shard ${index + 1}`);
+  if (!shard || !input)
+    throw new InputError(`cannot open shard ${index + 1}: the job has ${job.shards.length} shards`);
   const path = await shared.existing(input.name);
   await assertUnchanged(input, path);
   const whole = await openWhole(path, job.units, signal);
@@ -108,7 +111,9 @@ export async function openShard(
   if (end === null) return whole;
   if (!readAt) {
     await whole.close();
-    throw new InputError(`${path} can be read in order only, and was cut when the job was made`);
+    throw new InputError(
+      `cannot open shard ${index + 1}: ${path} no longer allows random access. ${SORT_AGAIN}`,
+    );
   }
   const { recordBytes } = orderOf(job.units);
   return {
@@ -124,7 +129,7 @@ async function assertUnchanged({ name, bytes, modified }: JobInput, path: string
   const found = await stat(path, { bigint: true });
   const milliseconds = (nanoseconds: bigint): bigint => nanoseconds / 1_000_000n;
   if (Number(found.size) === bytes && milliseconds(found.mtimeNs) === milliseconds(BigInt(modified))) return;
-  throw new InputError(`${name} has changed since the sort of it began: cancel the job, and sort it anew`, {
+  throw new InputError(`cannot sort ${name}: it has changed since the job started. ${SORT_AGAIN}`, {
     details: { path },
   });
 }

@@ -66,8 +66,8 @@ export function kubernetesManifest(
   };
   for (const step of steps) add(step);
   const comments = [
-    `# ${title} Made, but not tested, by clsort.`,
-    ...(names.length > 1 ? ['# Each Job begins when the one before is complete:'] : []),
+    `# ${title} Written by clsort; not tested.`,
+    ...(names.length > 1 ? ['# Start each Job when the previous one is complete:'] : []),
     '#   kubectl apply -f THIS',
     ...names
       .slice(1)

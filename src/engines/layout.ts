@@ -6,6 +6,7 @@
 
 import type { StoredSplitters } from '../io/external/splitters.js';
 import type { StoredProducts } from '../io/multiset.js';
+import { IoError } from '../util/errors.js';
 import type { JobFolder } from './job-folder.js';
 import { orderOf } from './job-records.js';
 import type { SortJob } from './sort-job.js';
@@ -105,3 +106,10 @@ export const pieceName = (partition: number, shard: number): readonly [string, s
 
 /** Folder of the parts while they are written. */
 export const PARTS = 'parts';
+
+/** @throws IoError when there is no such part */
+export function partAt({ parts }: Layout, index: number): Part {
+  const part = parts[index];
+  if (part) return part;
+  throw new IoError(`cannot find part ${index + 1}: the result has ${parts.length} parts`);
+}

@@ -1,5 +1,5 @@
 /** Runs tasks one after the other in this process. */
-import { AbortedError } from '../util/errors.js';
+import { assertNotAborted } from '../io/raw.js';
 import type { JobRunner, Task, TaskEvent } from './job-runner.js';
 import { runTask } from './run-task.js';
 import { cpuSeconds } from './run-times.js';
@@ -22,7 +22,7 @@ export class LocalJobRunner implements JobRunner {
   ): AsyncGenerator<TaskEvent> {
     const worker = this.#worker;
     for (const task of tasks) {
-      if (signal.aborted) throw new AbortedError('interrupted', { cause: signal.reason });
+      assertNotAborted(signal);
       yield { is: 'begin', task, worker };
       const started = performance.now();
       const cpuBefore = cpuSeconds();

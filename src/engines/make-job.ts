@@ -14,8 +14,8 @@ import { keyText, type RecordLayout, recordKeys } from '../io/record-keys.js';
 import { dtypeInfo } from '../keys/dtype.js';
 import { bitWindow } from '../sort/api/options.js';
 import { DtypeError, InputError, UsageError } from '../util/errors.js';
-import { invalidArgument } from '../util/invalid-argument.js';
 import { VERSION } from '../util/package.js';
+import { assertWholeNumber } from '../util/whole-number.js';
 import type { JobFolder } from './job-folder.js';
 import { orderOf } from './job-records.js';
 import type { SharedFolder } from './shared-folder.js';
@@ -92,11 +92,11 @@ export async function makeJob(
   signal: AbortSignal,
 ): Promise<SortJob> {
   const { inputs, out, records, how } = request;
-  assertCount('partitions', request.partitions, MAX_PARTITIONS);
-  assertCount('shards', request.shards, MAX_SHARDS * 64);
+  assertWholeNumber('--partitions', request.partitions, { max: MAX_PARTITIONS });
+  assertWholeNumber('--shards', request.shards, { max: MAX_SHARDS * 64 });
   for (const path of inputs) {
     if (isStdin(path) || !(await isRegular(path))) {
-      throw new UsageError(`${path} is no file that many hosts can read: an engine sorts files`);
+      throw new UsageError(`cannot sort ${path} on many machines: it is not a regular file`);
     }
   }
   await assertReplaceable(out);
@@ -107,7 +107,9 @@ export async function makeJob(
   const { units, opened, part } = inspected;
   for (const { input } of opened) {
     if (input.name === outName || input.name.startsWith(`${outName}/`)) {
-      throw new UsageError(`${input.name} is in the folder that the result replaces: name another output`);
+      throw new UsageError(
+        `cannot replace ${outName}: it contains the input ${input.name}. Name another output`,
+      );
     }
   }
   const { recordBytes } = orderOf(units);
@@ -128,11 +130,6 @@ export async function makeJob(
     points: Array.from(randomPoints(), String),
     how,
   };
-}
-
-function assertCount(name: string, count: number | undefined, max: number): void {
-  if (count === undefined || (Number.isSafeInteger(count) && count >= 1 && count <= max)) return;
-  throw invalidArgument(`--${name}`, `a whole number from 1 to ${max}`, count);
 }
 
 interface InspectedInputs {
@@ -195,7 +192,7 @@ async function inspectKeys(
     const bytes = reader.n === undefined ? undefined : reader.n * width;
     opened.push({ input: await inputOf(path, shared), bytes, cut: reader.readAt !== undefined });
   }
-  if (!first) throw new UsageError('no files: name one at least');
+  if (!first) throw new UsageError('cannot sort: there is no input file. Name at least one');
   const units = {
     is: 'keys',
     dtype: first.dtype,
@@ -210,12 +207,12 @@ async function inspectKeys(
 function assertSameType(reader: KeyReader, first: KeyReader): void {
   if (reader.dtype !== first.dtype) {
     throw new DtypeError(
-      `${first.name} holds ${first.dtype} keys and ${reader.name} ${reader.dtype} keys: files that are sorted together have one dtype`,
+      `cannot sort ${first.name} and ${reader.name} together: they contain ${first.dtype} and ${reader.dtype} keys`,
     );
   }
   if ((reader.shape?.length ?? 1) > 1) {
     throw new UsageError(
-      `${reader.name} is a matrix, whose rows are sorted each by itself: an engine sorts one sequence of keys`,
+      `cannot sort ${reader.name} on many machines: it is a matrix, and only one sequence of keys is supported`,
     );
   }
 }
@@ -282,10 +279,10 @@ function shardsOf(opened: readonly InputSummary[], recordBytes: number, wanted: 
 
 /** Returns the properties that must match to resume a job. */
 const jobIdentity = ({ inputs, units, part, how }: SortJob): Readonly<Record<string, unknown>> => ({
-  'the files that are sorted': inputs,
-  'what they hold, or the order': units,
-  'the format of the result': part,
-  'the way to sort': how,
+  'the input files': inputs,
+  'the input or order options': units,
+  'the output options': part,
+  'the algorithm options': how,
 });
 
 /**
@@ -304,8 +301,10 @@ export function assertSameJob(found: SortJob, asked: SortJob, request: SortReque
   ) as [Record<string, string>, Record<string, string>];
   const other = Object.keys(was).find((name) => was[name] !== is[name]);
   if (other !== undefined) {
-    const Kind = other === 'the files that are sorted' ? InputError : UsageError;
-    throw new Kind(`a sort to ${found.out} has begun, and ${other} differ: ${cancel} gives it up`);
+    const Kind = other === 'the input files' ? InputError : UsageError;
+    throw new Kind(
+      `cannot resume the sort to ${found.out}: ${other} have changed. To discard it, run '${cancel}'`,
+    );
   }
   for (const name of ['partitions', 'shards'] as const) {
     const count = typeof found[name] === 'number' ? found[name] : found[name].length;
@@ -314,7 +313,7 @@ export function assertSameJob(found: SortJob, asked: SortJob, request: SortReque
     const ours = asked[name];
     if ((typeof ours === 'number' ? ours : ours.length) === count) continue;
     throw new UsageError(
-      `a sort to ${found.out} has begun with ${count} ${name}, and not ${wanted}: go on without --${name}, or ${cancel} gives it up`,
+      `cannot resume the sort to ${found.out}: it has ${count} ${name}, not ${wanted}. Omit --${name}; or, to discard the sort, run '${cancel}'`,
     );
   }
 }

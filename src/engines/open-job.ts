@@ -62,9 +62,9 @@ export async function openSortJob(request: SortRequest, place: JobPlace): Promis
   }
 }
 
-function assertSort({ schema, version, out }: SortJob, { id }: JobFolder): void {
+function assertSort({ schema, version }: SortJob, { id }: JobFolder): void {
   if (schema === SORT_SCHEMA) return;
-  throw new UsageError(`job ${id} is no sort to ${out}, but ${schema} of clsort ${version}`);
+  throw new UsageError(`cannot resume job ${id}: it is not a sort but ${schema} of clsort ${version}`);
 }
 
 /** @throws UsageError when job folder and output are on different disks, since the result is renamed */
@@ -72,7 +72,7 @@ async function assertOneDisk(folder: JobFolder, out: string): Promise<void> {
   const [ours, theirs] = await Promise.all([stat(folder.path), stat(dirname(out))]);
   if (ours.dev === theirs.dev) return;
   throw new UsageError(
-    `${dirname(out)} is on another file system than ${folder.path}, and the result could not be put there at once: ` +
-      'name a folder of that file system with --workers-folder',
+    `cannot move the result to ${dirname(out)}: ${folder.path} is on another file system. Pass a folder on the same ` +
+      'file system with --workers-folder',
   );
 }

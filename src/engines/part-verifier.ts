@@ -37,7 +37,7 @@ export class PartVerifier {
   get result(): Omit<SortedPartRecord, 'bytes'> {
     const { descent, n } = this.#orderCheck;
     if (descent !== undefined) {
-      throw new MismatchError(`unit ${descent} of a part belongs before the one in front of it`);
+      throw new MismatchError(`cannot verify the part: record ${descent} belongs before the previous one`);
     }
     const ends = this.#first === undefined ? null : ([this.#first, this.#last] as const);
     return { n, ends, products: this.#multiset.stored };

@@ -1,5 +1,4 @@
-/** Names of queues in Redis, and of the hashes for status messages of workers and coordinators. */
-import { UsageError } from '../util/errors.js';
+import { invalidArgument } from '../util/invalid-argument.js';
 import { VERSION } from '../util/package.js';
 import type { Task } from './job-runner.js';
 
@@ -9,7 +8,7 @@ export const PREFIX = 'clsort';
 /** @throws UsageError when `name` is not a valid queue name */
 export function assertQueue(name: string): void {
   if (/^[A-Za-z0-9_-]{1,64}$/.test(name)) return;
-  throw new UsageError(`--queue is '${name}': expected up to 64 letters, digits, - and _`);
+  throw invalidArgument('--queue', 'up to 64 letters, digits, - and _', name);
 }
 
 /** Returns the name of a queue, which includes the version, so that workers of other versions never see its tasks. */

@@ -16,8 +16,8 @@ export function redisUrl(text: string): URL {
     // Its message would repeat the text.
   }
   throw new UsageError(
-    'the URL of Redis is wrong: expected redis://HOST:PORT, or rediss://USER:PASSWORD@HOST:PORT for TLS, in --redis or ' +
-      'CLSORT_REDIS_URL',
+    'expected redis://HOST:PORT (with TLS: rediss://USER:PASSWORD@HOST:PORT) for --redis or CLSORT_REDIS_URL but got ' +
+      'another URL',
   );
 }
 
@@ -40,7 +40,7 @@ export function redact(text: string, { password }: URL): string {
 /** Wraps an error of Redis. Keeps only the message, since clients attach the command, which may be AUTH. */
 export const redisError = (error: unknown, url: URL): IoError =>
   new IoError(
-    `Redis at ${placeOf(url)} does not answer as it should: ${redact(error instanceof Error ? error.message || String((error as NodeJS.ErrnoException).code) : String(error), url)}`,
+    `cannot use Redis at ${placeOf(url)}: ${redact(error instanceof Error ? error.message || String((error as NodeJS.ErrnoException).code) : String(error), url)}`,
     { details: { redis: placeOf(url) } },
   );
 
@@ -86,14 +86,14 @@ export async function connect(url: URL, onLost: ConnectionListener = () => undef
     last = error;
   });
   client.on('ready', () => {
-    if (isReported) onLost(`Redis at ${placeOf(url)} is there again`);
+    if (isReported) onLost(`the connection to Redis at ${placeOf(url)} is restored`);
     isUp = true;
     isReported = false;
   });
   client.on('close', () => {
     if (!isUp || isReported || client.status === 'end') return;
     isReported = true;
-    onLost(`the connection to Redis at ${placeOf(url)} is lost: waiting for it; what is done is kept`);
+    onLost(`the connection to Redis at ${placeOf(url)} is lost. Completed tasks are kept; waiting for Redis`);
   });
   let timer: NodeJS.Timeout | undefined;
   try {

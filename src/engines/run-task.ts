@@ -1,5 +1,6 @@
 /** Runs one task: its job is read from the shared folder, and its record marks it as complete. */
 import { UsageError } from '../util/errors.js';
+import { invalidArgument } from '../util/invalid-argument.js';
 import { VERSION } from '../util/package.js';
 import { BATCH_SCHEMA, type BatchJobs, runBatchTask } from './batch-job.js';
 import { assertId, JobFolder } from './job-folder.js';
@@ -20,12 +21,10 @@ export function taskOf(sent: unknown): Task {
   const { job, kind, index } = (sent ?? {}) as Record<string, unknown>;
   assertId(job);
   if (!TASK_KINDS.includes(kind as TaskKind)) {
-    throw new UsageError(`${JSON.stringify(kind)} is no kind of task: expected ${TASK_KINDS.join(', ')}`);
+    throw invalidArgument('the kind of a task', `one of ${TASK_KINDS.join(', ')}`, kind);
   }
   if (!Number.isSafeInteger(index) || (index as number) < 0) {
-    throw new UsageError(
-      `${JSON.stringify(index)} is no number of a task: expected a whole number from 0 on`,
-    );
+    throw invalidArgument('the index of a task', 'a whole number of 0 or more', index);
   }
   return { job, kind: kind as TaskKind, index: index as number };
 }
@@ -39,13 +38,9 @@ export function taskOf(sent: unknown): Task {
 export async function runTask({ job: id, kind, index }: Task, context: WorkerContext): Promise<void> {
   const folder = await JobFolder.find(context.shared, id);
   const job = await readJob(folder);
-  if (kind === 'batch') {
-    if (job.schema !== BATCH_SCHEMA) throw new UsageError(`job ${id} is no batch`);
-    return runBatchTask(job, index, folder, context);
-  }
-  if (job.schema !== SORT_SCHEMA) throw new UsageError(`job ${id} is no sort`);
+  if (kind === 'batch') return runBatchTask(batchOf(job, id), index, folder, context);
   if (await folder.get(kind, index)) return;
-  const work: StageWork = { job, folder, context };
+  const work: StageWork = { job: sortOf(job, id), folder, context };
   if (kind === 'sample') return sample(work, index);
   if (kind === 'splitters') return splitters(work);
   if (kind === 'partition') return partition(work, index);
@@ -61,12 +56,24 @@ export async function runTask({ job: id, kind, index }: Task, context: WorkerCon
  */
 export async function readJob(folder: JobFolder): Promise<SortJob | BatchJobs> {
   const job = await folder.readJob<SortJob | BatchJobs>();
-  if (!job) throw new UsageError(`job ${folder.id} has not been written, or has ended`);
+  if (!job) throw new UsageError(`cannot read job ${folder.id}: it has not been written, or has ended`);
   if (job.version === VERSION) return job;
   throw new UsageError(
-    `job ${folder.id} is of clsort ${job.version}, and this is ${VERSION}: all workers have to be of the same`,
+    `cannot run job ${folder.id}: it belongs to clsort ${job.version}, and this is ${VERSION}. Install clsort@${job.version} here`,
     { details: { job: job.version, worker: VERSION } },
   );
+}
+
+/** @throws UsageError when the job is not a batch */
+export function batchOf(job: SortJob | BatchJobs, id: string): BatchJobs {
+  if (job.schema === BATCH_SCHEMA) return job;
+  throw new UsageError(`cannot run job ${id} as a batch: it is a sort`);
+}
+
+/** @throws UsageError when the job is not a sort */
+export function sortOf(job: SortJob | BatchJobs, id: string): SortJob {
+  if (job.schema === SORT_SCHEMA) return job;
+  throw new UsageError(`cannot run job ${id} as a sort: it is a batch`);
 }
 
 /** Returns the number of tasks of a stage. */

@@ -6,6 +6,7 @@ import { lstat, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, posix, relative, resolve, sep } from 'node:path';
 import { ioError } from '../io/raw.js';
 import { IoError, UsageError } from '../util/errors.js';
+import { formatValue } from '../util/format-value.js';
 
 export class SharedFolder {
   /** Real path of the folder. */
@@ -21,7 +22,7 @@ export class SharedFolder {
       throw ioError('read', path, error);
     });
     if ((await stat(root)).isDirectory()) return new SharedFolder(root);
-    throw new IoError(`${path} is no folder: expected the one that all workers share`, { details: { path } });
+    throw new IoError(`cannot share ${path} with workers: it is not a folder`, { details: { path } });
   }
 
   /**
@@ -37,8 +38,8 @@ export class SharedFolder {
     const found = link?.isSymbolicLink() ? await realpath(path) : join(parent, basename(path));
     if (!this.#has(found)) {
       throw new UsageError(
-        `${path} is not in ${this.root}, and workers see nothing else: name the folder that all of them share ` +
-          'with --workers-folder',
+        `cannot share ${path} with workers: it is not in ${this.root}. Pass a folder that contains it with ` +
+          '--workers-folder',
         { details: { path, folder: this.root } },
       );
     }
@@ -94,7 +95,7 @@ export class SharedFolder {
 
   #outside(name: unknown): UsageError {
     return new UsageError(
-      `the job names ${JSON.stringify(name)}, which is not in the folder that workers share (${this.root}): it is refused`,
+      `cannot open ${formatValue(name)}, a file of the job: it is not in the shared folder ${this.root}`,
       { details: { name, folder: this.root } },
     );
   }

@@ -8,9 +8,7 @@ import { UsageError } from '../util/errors.js';
  */
 export function quoteWord(word: string): string {
   if (/\p{Cc}/u.test(word)) {
-    throw new UsageError(
-      `${JSON.stringify(word)} has characters that no script should have: name files without them`,
-    );
+    throw new UsageError(`cannot write ${JSON.stringify(word)} to a script: it contains control characters`);
   }
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -57,14 +57,14 @@ export function slurmScript(
   const lines = [
     '#!/bin/bash',
     `# ${title}`,
-    '# Run it to submit the job, or let clsort do so (--submit). It may be submitted again when all of it has ended:',
-    '# tasks that have their record do nothing. Made anew by the same command, it has only what is left to do.',
+    '# Run this script to submit the job, or pass --submit to clsort. It may be submitted again after the whole job has',
+    '# ended: completed tasks do nothing. The same command writes a script with only the remaining tasks.',
     'set -euo pipefail',
     'after=',
     'all=',
     `mkdir -p ${quoteWord(logs)}`,
     '',
-    '# Submits the script on stdin behind what was submitted before.',
+    '# Submits the script on stdin, to run after the previous submission.',
     'submit() {',
     '  local submitted',
     `  submitted=$(sbatch --parsable --kill-on-invalid-dep=yes $after "$@"${sbatch.map((word) => ` ${quoteWord(word)}`).join('')})`,
@@ -87,11 +87,11 @@ export function slurmScript(
   }
   lines.push(
     '',
-    '# What has failed for good is told by a job that comes last, whatever has become of the others.',
+    '# The last job reports the outcome, even when other jobs have failed.',
     'after="--dependency=afterany$all"',
     `submit --job-name=clsort-${id}-report --output=${quoteWord(log('report', false))} <<'TASK'`,
     '#!/bin/bash',
-    `if [ ! -e ${quoteWord(folder.file('job.json'))} ]; then echo 'job ${id} has ended well'; exit; fi`,
+    `if [ ! -e ${quoteWord(folder.file('job.json'))} ]; then echo 'job ${id} is complete'; exit; fi`,
     `exec ${commandLine([...node.command, 'status', id, '--workers-folder', node.root])}`,
     'TASK',
     '',
@@ -116,11 +116,11 @@ async function call(command: string, args: readonly string[]): Promise<string> {
     const { code, stderr = '' } = cause as NodeJS.ErrnoException & { stderr?: string };
     if (code === 'ENOENT') {
       throw new IoError(
-        `${command} is not here: submit from a host of the cluster, or take the script along (--print)`,
+        `cannot run ${command}: it is not installed. Submit from a host of the cluster, or print the script with --print`,
         { cause },
       );
     }
-    throw new IoError(`${command} failed: ${stderr.trim() || (cause as Error).message}`, { cause });
+    throw new IoError(`cannot run ${command}: ${stderr.trim() || (cause as Error).message}`, { cause });
   }
 }
 
@@ -138,7 +138,7 @@ export async function assertNotPending(folder: JobFolder): Promise<void> {
   const pending = await pendingOf(folder);
   if (pending.length === 0) return;
   throw new UsageError(
-    `Slurm has jobs of ${folder.id} that have not ended (${pending.join(' ')}): wait for them, or 'clsort cancel ${folder.id}'`,
+    `cannot submit job ${folder.id}: Slurm is still running it (${pending.join(' ')}). Wait, or run 'clsort cancel ${folder.id}'`,
     { details: { id: folder.id, jobs: pending } },
   );
 }

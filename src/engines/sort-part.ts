@@ -11,7 +11,15 @@ import { assertNotAborted, PIECE_BYTES } from '../io/raw.js';
 import type { OrderingSortOptions, RecordOrdering } from '../io/record-ordering.js';
 import { IoError, MismatchError } from '../util/errors.js';
 import { orderOf, partWriter } from './job-records.js';
-import { type Layout, layoutOf, PARTS, type Part, pieceName, type SortedPartRecord } from './layout.js';
+import {
+  type Layout,
+  layoutOf,
+  PARTS,
+  type Part,
+  partAt,
+  pieceName,
+  type SortedPartRecord,
+} from './layout.js';
 import { PartVerifier } from './part-verifier.js';
 import { pointsOf, type StageWork } from './stages.js';
 import { fileContext } from './worker-context.js';
@@ -27,9 +35,7 @@ export async function sortPart(work: StageWork, index: number): Promise<void> {
   const { folder } = work;
   if (await folder.get('sort', index)) return;
   const layout = await layoutOf(work.job, folder);
-  const part = layout.parts[index];
-  if (!part)
-    throw new IoError(`the result has ${layout.parts.length} parts, and none of number ${index + 1}`);
+  const part = partAt(layout, index);
   const path = folder.file(PARTS, part.name);
   try {
     await mkdir(dirname(path), { recursive: true });
@@ -81,7 +87,7 @@ async function writePart(work: StageWork, part: Part, path: string, verifier: Pa
   const { n: count } = verifier.result;
   if (count === n) return;
   await rm(path, { force: true });
-  throw new MismatchError(`part ${part.name} has ${count} units, and should have ${n}`);
+  throw new MismatchError(`cannot verify part ${part.name}: it has ${count} records instead of ${n}`);
 }
 
 /** Yields the records of a part in shard order. */

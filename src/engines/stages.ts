@@ -169,7 +169,9 @@ export async function partition({ job, folder, context }: StageWork, shard: numb
     }
     await partitioner.flush();
     if (reader.bytes !== undefined && reader.bytes !== bytes) {
-      throw new MismatchError(`shard ${shard + 1} has ${bytes} bytes, and should have ${reader.bytes}`);
+      throw new MismatchError(
+        `cannot partition shard ${shard + 1}: it has ${bytes} bytes instead of ${reader.bytes}`,
+      );
     }
     const { sizes } = partitioner;
     const filled = names.filter((_, p) => (sizes[p] ?? 0) > 0);

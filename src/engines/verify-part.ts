@@ -6,10 +6,10 @@ import { PARTS_SCHEMA, type PartsManifest, readParts, writeParts } from '../io/p
 import { ioError } from '../io/raw.js';
 import { RecordMultiset } from '../io/record-multiset.js';
 import { temporaryName } from '../io/temporary-files.js';
-import { IoError, MismatchError, UsageError } from '../util/errors.js';
+import { MismatchError, UsageError } from '../util/errors.js';
 import { VERSION } from '../util/package.js';
 import { openPart, orderOf } from './job-records.js';
-import { layoutOf, PARTS, type PartitionRecord, type SortedPartRecord } from './layout.js';
+import { layoutOf, PARTS, type PartitionRecord, partAt, type SortedPartRecord } from './layout.js';
 import { PartVerifier } from './part-verifier.js';
 import type { SortJob } from './sort-job.js';
 import { pointsOf, type StageWork } from './stages.js';
@@ -25,9 +25,7 @@ const PIECE_BYTES = 4 * 2 ** 20;
 export async function verifyPart(work: StageWork, index: number): Promise<void> {
   const { job, folder, context } = work;
   const layout = await layoutOf(job, folder);
-  const part = layout.parts[index];
-  if (!part)
-    throw new IoError(`the result has ${layout.parts.length} parts, and none of number ${index + 1}`);
+  const part = partAt(layout, index);
   const sorted = await folder.expect<SortedPartRecord>('sort', index);
   const order = orderOf(job.units);
   const path = folder.file(PARTS, part.name);
@@ -51,7 +49,7 @@ export async function verifyPart(work: StageWork, index: number): Promise<void> 
     n === sorted.n &&
     (isText(job) || JSON.stringify([products, ends]) === JSON.stringify([sorted.products, sorted.ends]));
   if (!same)
-    throw new MismatchError(`part ${part.name} does not hold what was sorted: its disk has changed it`);
+    throw new MismatchError(`cannot verify part ${part.name}: it has changed on disk since it was sorted`);
   await folder.put('verify', index, { n });
 }
 
@@ -91,13 +89,15 @@ export async function finish({ job, folder, context }: StageWork): Promise<Parts
     const ends = record.ends?.map((end) => new Uint8Array(Buffer.from(end, 'base64')));
     const [first, end] = ends ?? [];
     if (first && last && order.compare(first, 0, last, 0) < 0) {
-      throw new MismatchError(`part ${part.name} begins with what belongs into the one in front of it`);
+      throw new MismatchError(
+        `cannot verify part ${part.name}: its first record belongs into the previous part`,
+      );
     }
     last = end ?? last;
   }
   const n = records.reduce((sum, record) => sum + record.n, 0);
   if (n * order.recordBytes !== bytes || !before.equals(after)) {
-    throw new MismatchError('the parts do not hold the units of the input: they are not used');
+    throw new MismatchError('cannot verify the result: the parts do not contain the records of the input');
   }
   const partsFolder = folder.file(PARTS);
   const names = new Set(parts.map(({ name }) => name));
@@ -137,7 +137,9 @@ export async function assertReplaceable(out: string): Promise<void> {
   const found = await stat(out).catch(() => undefined);
   if (!found) return;
   if (!found.isDirectory()) {
-    throw new UsageError(`${out} is a file, and the result is a folder of parts: name another output`);
+    throw new UsageError(
+      `cannot replace ${out}: it is a file, and the result is a folder of parts. Name another output`,
+    );
   }
   const names = await readdir(out);
   if (names.length === 0) return;
@@ -145,7 +147,7 @@ export async function assertReplaceable(out: string): Promise<void> {
   const other = names.find((name) => !known.has(name));
   if (other === undefined && names.includes('manifest.json')) return;
   throw new UsageError(
-    `${out} holds ${other ?? names[0]}, which is no part of a result of ours: nothing is replaced; name another output`,
+    `cannot replace ${out}: it contains ${other ?? names[0]}, which is not part of a result. Name another output`,
   );
 }
 

@@ -23,7 +23,9 @@ export function fileContext({ signal, onProgress, onWarning }: WorkerContext): F
   return {
     signal,
     stdin: Readable.from([]),
-    stdout: new Writable({ write: (_, __, done) => done(new Error('a task has no stdout')) }),
+    stdout: new Writable({
+      write: (_, __, done) => done(new Error('cannot write to stdout: a task has none')),
+    }),
     ...(onProgress && { onProgress }),
     ...(onWarning && { onWarning }),
   };

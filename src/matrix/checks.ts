@@ -8,7 +8,7 @@ export const hasSameBytes = (array: ArrayBufferView, expected: Uint8Array): bool
 /** Describes how many elements of two arrays differ, and where the first difference is. */
 export function wrong(array: ArrayBufferView, expected: Uint8Array): string {
   const got = bytesOf(array);
-  if (got.length !== expected.length) return `${got.length} bytes: expected ${expected.length}`;
+  if (got.length !== expected.length) return `expected ${expected.length} bytes but got ${got.length}`;
   const { BYTES_PER_ELEMENT: width = 1 } = array as { BYTES_PER_ELEMENT?: number };
   const isWrong = (i: number): boolean =>
     got.subarray(i * width, (i + 1) * width).some((byte, b) => byte !== expected[i * width + b]);

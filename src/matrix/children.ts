@@ -91,7 +91,7 @@ export async function* rowsOfChildren<C, R>(
     const running = cases[next];
     if (running === undefined) return;
     const lastLines = stderr.trim().split('\n').slice(-MAX_STDERR_LINES).join('\n');
-    const reason = timedOut ? `no result after ${caseTimeout} s` : `the process ended: ${end}`;
+    const reason = timedOut ? `no result after ${caseTimeout} s` : `the process has ended: ${end}`;
     yield lost(running, {
       outcome: timedOut ? 'timeout' : 'crash',
       reason: lastLines === '' ? reason : `${reason}: ${lastLines}`,

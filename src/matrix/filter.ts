@@ -1,8 +1,8 @@
 /** Parser for the filters of `--only`. */
 import { canonicalAlgorithm } from '../algorithms/algorithm-names.js';
 import { DTYPES } from '../keys/dtype.js';
-import { UsageError } from '../util/errors.js';
-import { suggestion, unknownName } from '../util/suggest.js';
+import { invalidArgument } from '../util/invalid-argument.js';
+import { adviceFor, unknownValue } from '../util/unknown-value.js';
 import { algorithmNames, KEYS, ORDERS } from './axes.js';
 import { OPERATIONS } from './operations.js';
 
@@ -48,8 +48,8 @@ function readAxis(axis: AxisName, words: readonly string[]): readonly string[] {
   return words.flatMap((word) => {
     const found = parseWord(axis, word);
     if (found.length > 0) return found;
-    if (axis === 'n') throw new UsageError(`--only n=${word}: expected a number of keys, such as 257`);
-    throw new UsageError(`--only: ${unknownName(axis, word, valuesOf(axis))}`);
+    if (axis === 'n') throw invalidArgument('n in --only', 'a number of keys such as 257', word);
+    throw unknownValue(`${axis} in --only`, word, valuesOf(axis));
   });
 }
 
@@ -63,10 +63,8 @@ function axisOf(word: string): AxisName {
   const axis = WORD_PARSERS.find((one) => parseWord(one, word).length > 0);
   if (axis) return axis;
   const known = WORD_PARSERS.flatMap(valuesOf);
-  throw new UsageError(
-    `--only: unknown name '${word}'${suggestion(word, known) || ':'} expected an operation, algorithm, dtype, order, kind of keys or ` +
-      `number of keys, or one of ${AXIS_NAMES.map((name) => `${name}=`).join(' ')}`,
-  );
+  const expected = 'an operation, algorithm, dtype, order, distribution or number of keys';
+  throw invalidArgument('--only', expected, word, adviceFor(word, known));
 }
 
 /**
@@ -82,11 +80,13 @@ export function readFilter(text: string): Filter {
     const [, name, list = ''] = /^(?:([^=]*)=)?(.*)$/s.exec(term) ?? [];
     const words = list.split('|').map((word) => word.trim());
     if (words.includes('')) {
-      throw new UsageError(`--only is '${text}': expected terms such as algorithm=tiled,dtype=u32|f64`);
+      throw invalidArgument('--only', 'terms such as algorithm=tiled,dtype=u32|f64', text);
     }
     const axis = name === undefined ? axisOf(words[0] as string) : axisNamed(name.trim());
     if (filter[axis])
-      throw new UsageError(`--only is '${text}': ${axis} stands twice; put | between its values`);
+      throw invalidArgument('--only', `one ${axis} term`, text, {
+        advice: 'Separate several values with |',
+      });
     filter[axis] = readAxis(axis, words);
   }
   return filter;
@@ -95,7 +95,7 @@ export function readFilter(text: string): Filter {
 function axisNamed(name: string): AxisName {
   const axis = AXIS_NAMES.find((known) => known === name);
   if (axis) return axis;
-  throw new UsageError(`--only: ${unknownName('axis', name, AXIS_NAMES)}`);
+  throw unknownValue('the axis in --only', name, AXIS_NAMES);
 }
 
 /** Returns whether a filter accepts a case. Sizes are not compared: they determine which cases are generated. */

@@ -95,7 +95,7 @@ const extreme = (op: 'min' | 'max'): MatrixOperation['start'] => {
       const order = reference.order();
       const last = reference.values[order[n - 1] as number] as number;
       const expected = op === 'min' && !Number.isNaN(last) ? reference.values[order[0] as number] : last;
-      return Object.is(got, expected) ? undefined : `the ${op} is ${got}: expected ${expected}`;
+      return Object.is(got, expected) ? undefined : `expected ${expected} for the ${op} but got ${got}`;
     };
   };
 };
@@ -159,7 +159,7 @@ export const OPERATIONS: readonly MatrixOperation[] = [
   operation('sortInPlace', 'auto', async (sorter, input, options) => {
     const array = input.keys.slice();
     const sorted = await sorter.sortInPlace(array, options.sort);
-    return () => (sorted === array ? checkKeys(array, input, options) : 'gave another array back');
+    return () => (sorted === array ? checkKeys(array, input, options) : 'returned another array');
   }),
   operation('lexsort', 'auto', async (sorter, { keys, dtype, n, random, reference }, options) => {
     const { dtype: _, ...sort } = options.sort;
@@ -255,7 +255,7 @@ export const OPERATIONS: readonly MatrixOperation[] = [
     const parted = await sorter.partition(input.keys, { below: edge }, call);
     return () => {
       const { below, others } = positionsBelow(input, edge);
-      if (parted.count !== below.length) return `${parted.count} are below: expected ${below.length}`;
+      if (parted.count !== below.length) return `expected ${below.length} keys below but got ${parted.count}`;
       const expected = input.reference.pick([...below, ...others]);
       return hasSameBytes(parted.keys, expected) ? undefined : wrong(parted.keys, expected);
     };
@@ -266,7 +266,7 @@ export const OPERATIONS: readonly MatrixOperation[] = [
     bytesOf(sorted).set(reference.pick(reference.order()));
     const places = await sorter.searchSorted(sorted, keys, { ...call, side: 'left' });
     return () => {
-      if (!hasSameBytes(sorted, reference.pick(reference.order()))) return 'what is searched was changed';
+      if (!hasSameBytes(sorted, reference.pick(reference.order()))) return 'the searched array was changed';
       // Keys of equal bits are adjacent in the order; their insertion point is that of the first of them.
       const expected = new Uint32Array(n);
       let first = 0;
@@ -275,7 +275,7 @@ export const OPERATIONS: readonly MatrixOperation[] = [
           first = place;
         expected[i] = first;
       }
-      return hasSameBytes(places, bytesOf(expected)) ? undefined : 'places are wrong';
+      return hasSameBytes(places, bytesOf(expected)) ? undefined : 'positions are wrong';
     };
   }),
   operation('merge', 'none', async (sorter, { keys, reference, n }, { call }) => {
@@ -286,7 +286,7 @@ export const OPERATIONS: readonly MatrixOperation[] = [
     const merged = await sorter.merge(a, b, call);
     return () => {
       if (!hasSameBytes(a, reference.pick(order.filter((i) => i < n >> 1))))
-        return 'what is merged was changed';
+        return 'a merged array was changed';
       const expected = reference.pick(order);
       return hasSameBytes(merged, expected) ? undefined : wrong(merged, expected);
     };
@@ -350,5 +350,5 @@ export async function startCase(
   options: CaseOptions,
 ): Promise<Check> {
   const check = await start(sorter, input, options);
-  return () => check() ?? (isUntouched(input) ? undefined : 'the keys, which are only read, were changed');
+  return () => check() ?? (isUntouched(input) ? undefined : 'the input keys were changed');
 }

@@ -20,7 +20,7 @@ export function rowOf(
 
 const operationOf = ({ operation }: MatrixCase): MatrixOperation => {
   const found = OPERATIONS.find(({ name }) => name === operation);
-  if (!found) throw new RangeError(`no operation '${operation}'`);
+  if (!found) throw new RangeError(`cannot run the case: there is no operation '${operation}'`);
   return found;
 };
 
@@ -117,7 +117,7 @@ export class CaseRunner {
       const check = await startCase(operation, this.#sorter, this.#inputs.of(one), options);
       best = Math.min(best, secondsSince(started));
       const wrong = check();
-      if (wrong !== undefined) return `the second time ${wrong}`;
+      if (wrong !== undefined) return `second call: ${wrong}`;
     }
     return best;
   }
@@ -155,6 +155,6 @@ function optionsOf(
  */
 function replacedBy({ algorithm, n }: MatrixCase, report: SortReport | undefined): string | undefined {
   if (algorithm === NONE || n === 0 || !report || report.algorithm === algorithm) return undefined;
-  if (algorithm !== AUTO) return `'${report.algorithm}' sorted instead`;
-  return report.algorithm === 'host' && report.n > 1 ? 'the host engine sorted instead' : undefined;
+  if (algorithm !== AUTO) return `'${report.algorithm}' was used instead`;
+  return report.algorithm === 'host' && report.n > 1 ? 'the host engine was used instead' : undefined;
 }

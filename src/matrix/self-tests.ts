@@ -76,7 +76,7 @@ async function runSelfTests(
   if (typeof shapes === 'string') throw new UnsupportedError(shapes);
   for (const shape of shapes) {
     const { ok, reason } = await selfTest(await factory.create(device, shape), { again: true });
-    if (!ok) return reason ?? 'no reason is known';
+    if (!ok) return reason ?? 'unknown reason';
   }
   return undefined;
 }

@@ -17,7 +17,7 @@ export function checkSum(reference: Reference, got: number | bigint): string | u
     let sum = 0n;
     for (let i = 0; i < n; i++) sum += BigInt(values[i] as number | bigint);
     const expected = reference.dtype.startsWith('i') ? BigInt.asIntN(64, sum) : BigInt.asUintN(64, sum);
-    return got === expected ? undefined : `the sum is ${got}: expected ${expected}`;
+    return got === expected ? undefined : `expected ${expected} for the sum but got ${got}`;
   }
   const [sum, magnitudes] = [new ExactSum(), new ExactSum()];
   for (let i = 0; i < n; i++) {
@@ -27,12 +27,12 @@ export function checkSum(reference: Reference, got: number | bigint): string | u
   const expected = reference.dtype === 'f32' ? Math.fround(sum.value) : sum.value;
   const tolerance = slack(reference, 2, magnitudes.value);
   if (Math.abs((got as number) - expected) <= tolerance) return undefined;
-  return `the sum is ${got}: expected ${expected}, within ${tolerance}`;
+  return `expected ${expected} (within ${tolerance}) for the sum but got ${got}`;
 }
 
 export function checkScan(reference: Reference, sums: Numbers, inclusive: boolean): string | undefined {
   const { values, n, dtype } = reference;
-  if (sums.length !== n) return `${sums.length} sums: expected ${n}`;
+  if (sums.length !== n) return `expected ${n} sums but got ${sums.length}`;
   return isInteger(reference)
     ? checkWhole(values, sums, inclusive, dtype)
     : checkFloats(reference, sums as ArrayLike<number>, inclusive);
@@ -46,7 +46,7 @@ function checkWhole(values: Numbers, sums: Numbers, inclusive: boolean, dtype: s
     const next = wrap(width, sum + BigInt(values[i] as number | bigint));
     const expected = inclusive ? next : sum;
     if (BigInt(sums[i] as number | bigint) !== expected) {
-      return `sum ${i} is ${sums[i]}: expected ${expected}`;
+      return `expected ${expected} for sum ${i} but got ${sums[i]}`;
     }
     sum = next;
   }
@@ -63,7 +63,7 @@ function checkFloats(reference: Reference, sums: ArrayLike<number>, inclusive: b
     const got = sums[i] as number;
     const expected = reference.dtype === 'f32' ? Math.fround(sum.value) : sum.value;
     if (!(Math.abs(got - expected) <= tolerance)) {
-      return `sum ${i} is ${got}: expected ${expected}, within ${tolerance}`;
+      return `expected ${expected} (within ${tolerance}) for sum ${i} but got ${got}`;
     }
     if (!inclusive) sum.add(value);
     if (!inclusive) magnitudes.add(Math.abs(value));

@@ -195,7 +195,10 @@ test('a truncated last line is dropped wherever it was cut, and a damaged line l
 test('a file that is no journal throws and stays unchanged', async (t) => {
   for (const contents of ['{"jobs":[]}\n', 'x', '[]']) {
     writeFileSync(path('other'), contents);
-    await t.throwsAsync(Journal.open(path('other')), { instanceOf: UsageError, message: /is no journal/ });
+    await t.throwsAsync(Journal.open(path('other')), {
+      instanceOf: UsageError,
+      message: /^cannot use .*other as the journal/,
+    });
     t.is(readFileSync(path('other'), 'utf8'), contents);
   }
   await t.throwsAsync(Journal.open(folder), { instanceOf: UsageError });
@@ -208,7 +211,7 @@ test('only one process at a time can open a journal, and the lock of a killed pr
   const journal = await Journal.open(file);
   const error = await t.throwsAsync(Journal.open(file), {
     instanceOf: UsageError,
-    message: /is in use by process/,
+    message: /^cannot open .*: process \d+ is running a batch with this journal/,
   });
   t.regex(error?.message ?? '', new RegExp(`process ${process.pid}`));
   t.is(locks().length, 1);

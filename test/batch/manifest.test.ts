@@ -13,7 +13,7 @@ const refused = (title: string, value: unknown, message: RegExp) =>
   test(`the manifest parser rejects ${title}`, async (t) => {
     const error = await t.throwsAsync(() => parse(value), { instanceOf: UsageError });
     t.regex(error?.message ?? '', message);
-    t.regex(error?.message ?? '', /^jobs\.json /);
+    t.regex(error?.message ?? '', /^cannot \w+ jobs\.json/);
   });
 
 test('a manifest may be a list of jobs, whose files are relative to its folder', async (t) => {
@@ -59,7 +59,7 @@ test('a list of inputs is one job, and templates expand to the name of the first
     [['c.u32', 'b 1.u32', 'b 2.u32'].map((name) => join(folder, name))],
   );
   await t.throwsAsync(() => inFolder([{ in: ['no *', 'nor *'], out: 'x' }]), {
-    message: /no file is called no \*, nor \*/,
+    message: /no file matches no \*, nor \*/,
   });
 });
 
@@ -68,19 +68,37 @@ test('a counts file is checked as an output of its job', async (t) => {
     ((await t.throwsAsync(() => parse(jobs), { instanceOf: UsageError })) as Error).message;
   const counted = { in: 'a', out: 'b', dtype: 'u32', unique: true, counts: 'n' };
   t.is((await parse([counted])).jobs.length, 1);
-  t.regex(await errorOf({ ...counted, unique: false }), /jobs\[0\]\.counts are of distinct keys/);
-  t.regex(await errorOf({ ...counted, argsort: true }), /jobs\[0\]\.unique: positions are distinct/);
-  t.regex(await errorOf({ ...counted, counts: 'a' }), /jobs\[0\]\.counts would replace jobs\[0\]\.in/);
-  t.regex(await errorOf({ ...counted, counts: 'b' }), /jobs\[0\]\.counts would replace jobs\[0\]\.out/);
-  t.regex(await errorOf(counted, { ...job, in: 'n' }), /jobs\[0\].*is the input of jobs\[1\]/);
-  t.regex(await errorOf({ ...job, in: 'n' }, counted), /jobs\[1\]\.counts .*is the input of jobs\[0\]/);
+  t.regex(
+    await errorOf({ ...counted, unique: false }),
+    /cannot run jobs\[0\]: counts applies to distinct keys\. Set unique/,
+  );
+  t.regex(
+    await errorOf({ ...counted, argsort: true }),
+    /cannot run jobs\[0\]: unique and argsort exclude each other/,
+  );
+  t.regex(
+    await errorOf({ ...counted, counts: 'a' }),
+    /cannot write jobs\[0\]\.counts: it is also jobs\[0\]\.in/,
+  );
+  t.regex(
+    await errorOf({ ...counted, counts: 'b' }),
+    /cannot write jobs\[0\]\.counts: it is also jobs\[0\]\.out/,
+  );
+  t.regex(
+    await errorOf(counted, { ...job, in: 'n' }),
+    /cannot write jobs\[0\].*: it is the input of jobs\[1\]/,
+  );
+  t.regex(
+    await errorOf({ ...job, in: 'n' }, counted),
+    /cannot write jobs\[1\]\.counts: it is the input of jobs\[0\]/,
+  );
   t.regex(
     await errorOf({ ...job, out: 'n' }, counted),
-    /is the output of jobs\[0\] too|output of jobs\[1\] too/,
+    /cannot write jobs\[1\]\.counts: it is also the output of jobs\[0\]/,
   );
   t.regex(
     await errorOf({ in: ['a', 'b'], out: 'c', record: 8, keys: ['0:u32'] }),
-    /jobs\[0\]\.in is a list: files of records are sorted one by one/,
+    /cannot run jobs\[0\]: in is a list, and files of records are sorted one at a time/,
   );
 });
 
@@ -93,7 +111,7 @@ test('one error lists all invalid fields, ten at most', async (t) => {
   const error = await t.throwsAsync(() => parse([wrong]), { instanceOf: UsageError });
   t.regex(
     error?.message ?? '',
-    /jobs\[0\]\.dtype is "u33".*jobs\[0\]\.descending.*jobs\[0\]\.bits is \[4,2\]/s,
+    /for jobs\[0\]\.dtype but got "u33".*jobs\[0\]\.descending.*for jobs\[0\]\.bits but got \[4,2\]/s,
   );
   const many = await t.throwsAsync(() => parse(Array(15).fill({ in: 'a', out: 'b' })), {
     instanceOf: UsageError,
@@ -104,29 +122,41 @@ test('one error lists all invalid fields, ten at most', async (t) => {
 test('the manifest parser rejects invalid JSON', async (t) => {
   await t.throwsAsync(() => parseManifest('{', { name: 'jobs.json', folder: '/' }), {
     instanceOf: UsageError,
-    message: /^jobs\.json is no JSON/,
+    message: /^cannot read jobs\.json as JSON/,
   });
 });
 
 refused('a manifest without jobs', { files: [] }, /has no jobs/);
-refused('jobs that are not a list', { jobs: {} }, /jobs is \{\}: expected a list/);
-refused('an unknown schema', { schema: 'clsort.batch/9', jobs: [] }, /schema is "clsort\.batch\/9"/);
-refused('a job that is not an object', [3], /jobs\[0\] is 3: expected an object/);
-refused('an unknown field', [{ ...job, dtpye: 'u8' }], /jobs\[0\]\.dtpye is unknown; did you mean 'dtype'/);
+refused('jobs that are not a list', { jobs: {} }, /expected a list of jobs for jobs but got \{\}/);
+refused(
+  'an unknown schema',
+  { schema: 'clsort.batch/9', jobs: [] },
+  /expected one of clsort\.batch\/1 for schema but got "clsort\.batch\/9"/,
+);
+refused('a job that is not an object', [3], /expected an object for jobs\[0\] but got 3/);
+refused(
+  'an unknown field',
+  [{ ...job, dtpye: 'u8' }],
+  /cannot use jobs\[0\]\.dtpye: there is no such field\. Did you mean "dtype"\?/,
+);
 refused(
   'a field named after an object property',
   [{ ...job, constructor: 1 }],
-  /jobs\[0\]\.constructor is unknown/,
+  /cannot use jobs\[0\]\.constructor: there is no such field/,
 );
-refused('a job without output', [{ in: 'a', dtype: 'u8' }], /jobs\[0\]\.out is missing/);
-refused('standard input as an input', [{ ...job, in: '-' }], /jobs\[0\]\.in is "-"/);
-refused('/dev/stdout as an output', [{ ...job, out: '/dev/stdout' }], /jobs\[0\]\.out is "\/dev\/stdout"/);
+refused('a job without output', [{ in: 'a', dtype: 'u8' }], /cannot run jobs\[0\]: out is missing/);
+refused('standard input as an input', [{ ...job, in: '-' }], /for jobs\[0\]\.in but got "-"/);
+refused(
+  '/dev/stdout as an output',
+  [{ ...job, out: '/dev/stdout' }],
+  /for jobs\[0\]\.out but got "\/dev\/stdout"/,
+);
 refused('a bit window wider than the key', [{ ...job, bits: [0, 33] }], /u32 keys have 32 bits/);
 refused('invalid defaults', { defaults: { nan: 'middle' }, jobs: [] }, /defaults\.nan/);
 refused(
   'two jobs with the same output',
   [job, { ...job, in: 'b' }],
-  /jobs\[0\]\.out is the output of jobs\[1\] too/,
+  /cannot write jobs\[1\]\.out: it is also the output of jobs\[0\]/,
 );
 refused(
   'an output that another job reads',
@@ -160,14 +190,14 @@ test('conflicts between files are found through links and for files that do not 
       'several jobs may read a file',
     );
     t.is(await errorsOf(['data/a', 'data/a'], ['b', 'c']), '', 'a job may replace its own input');
-    const input = /jobs\[0\]\.out( \(.+\))? is the input of jobs\[1\]/;
+    const input = /cannot write jobs\[0\]\.out( \(.+\))?: it is the input of jobs\[1\]/;
     t.regex(await errorsOf(['x', 'data/a'], ['linked/a', 'y']), input);
     t.regex(
       await errorsOf(['x', 'data/also a'], ['data/a', 'y']),
-      /out \(.*also a\) is the input of jobs\[1\]/,
+      /out \(.*also a\): it is the input of jobs\[1\]/,
     );
     t.regex(await errorsOf(['x', 'hard a'], ['data/a', 'y']), input);
-    const output = /jobs\[0\]\.out( \(.+\))? is the output of jobs\[1\] too/;
+    const output = /cannot write jobs\[1\]\.out( \(.+\))?: it is also the output of jobs\[0\]/;
     t.regex(await errorsOf(['x', 'data/new'], ['y', 'linked/new']), output);
     t.regex(await errorsOf(['x', 'later'], ['y', 'linked/not yet']), output);
     t.regex(await errorsOf(['x', 'nowhere/a'], ['y', 'nowhere/../nowhere/a']), output);
@@ -182,7 +212,7 @@ test('a conflict between two of 100,000 jobs is found', async (t) => {
   t.is((await parse(jobs)).jobs.length, jobs.length);
   jobs[99_999] = { in: 'in/0', out: 'out/0', dtype: 'u32' };
   const error = await t.throwsAsync(() => parse(jobs), { instanceOf: UsageError });
-  t.regex(error?.message ?? '', /jobs\[0\]\.out is the output of jobs\[99999\] too/);
+  t.regex(error?.message ?? '', /jobs\[99999\]\.out: it is also the output of jobs\[0\]/);
 });
 
 const at = async (text: string, name: string): Promise<string> => {
@@ -197,19 +227,28 @@ const at = async (text: string, name: string): Promise<string> => {
 test('errors name file, line and column in every format', async (t) => {
   const json =
     '{\n  "jobs": [\n    { "in": "a", "out": "b" },\n    { "in": "c",\n      "nan": "middle", "out": "d" }\n  ]\n}';
-  t.regex(await at(json, 'jobs.json'), /\n {2}jobs\.json:5:\d+: jobs\[1\]\.nan is "middle"/);
-  t.regex(await at('[\n{"in": "a"}]', 'jobs.json'), /jobs\.json:2:1: jobs\[0\]\.out is missing/);
+  t.regex(
+    await at(json, 'jobs.json'),
+    /\n {2}jobs\.json:5:\d+: expected .* for jobs\[1\]\.nan but got "middle"/,
+  );
+  t.regex(await at('[\n{"in": "a"}]', 'jobs.json'), /jobs\.json:2:1: cannot run jobs\[0\]: out is missing/);
   t.regex(
     await at('{\n "jobs": [,]\n}', 'jobs.json'),
-    /^jobs\.json is no JSON: jobs\.json:2:\d+: expected a value/,
+    /^cannot read jobs\.json as JSON: jobs\.json:2:\d+: expected a value/,
   );
-  t.regex(await at('{"jobs": [', 'jobs.json'), /jobs\.json:1:11: expected a value, got the end/);
+  t.regex(await at('{"jobs": [', 'jobs.json'), /jobs\.json:1:11: expected a value but got the end/);
   const yaml = 'defaults:\n  dtype: u32\njobs:\n  - in: a\n    out: b\n    descending: maybe\n';
-  t.regex(await at(yaml, 'jobs.yaml'), /\n {2}jobs\.yaml:6:17: jobs\[0\]\.descending is "maybe"/);
-  t.regex(await at('jobs: [\n', 'jobs.yml'), /^jobs\.yml is no YAML: jobs\.yml:\d+:\d+: /);
+  t.regex(
+    await at(yaml, 'jobs.yaml'),
+    /\n {2}jobs\.yaml:6:17: expected true or false for jobs\[0\]\.descending but got "maybe"/,
+  );
+  t.regex(await at('jobs: [\n', 'jobs.yml'), /^cannot read jobs\.yml as YAML: jobs\.yml:\d+:\d+: /);
   const lines =
     '{"defaults": {"dtype": "u8"}}\n\n{"in": "a", "out": "b"}\n{"in": "c", "out": "d", "nan": 1}\n';
-  t.regex(await at(lines, 'jobs.ndjson'), /\n {2}jobs\.ndjson:4:\d+: jobs\[1\]\.nan is 1/);
+  t.regex(
+    await at(lines, 'jobs.ndjson'),
+    /\n {2}jobs\.ndjson:4:\d+: expected .* for jobs\[1\]\.nan but got 1/,
+  );
   t.regex(await at('{"in": "a", "out": "b"}\n{"in"', 'jobs.ndjson'), /jobs\.ndjson:2:6: expected ':'/);
 });
 
@@ -258,11 +297,11 @@ test('patterns expand to files, templates to names, and results of an earlier ru
   ]);
   t.is((await jobs({ in: '*.u32', out: '{dir}/{name}{ext}' })).length, 4, 'each in place');
   await t.throwsAsync(jobs({ in: 'no*.u32', out: 'x' }), {
-    message: /jobs\[0\]\.in: no file is called no\*\.u32/,
+    message: /cannot read jobs\[0\]\.in: no file matches no\*\.u32/,
   });
   await t.throwsAsync(jobs({ in: '*.u32', out: 'x' }), {
     message:
-      /jobs\[0\]\.out \(.*x\) is the output of jobs\[0\] too, .*name it after them, as in \{name\}\{ext\}/,
+      /jobs\[0\]\.out \(.*x\): it is the output of several files of jobs\[0\]\. .*as in \{name\}\{ext\}/,
   });
 });
 
@@ -303,10 +342,10 @@ test('patterns never match outputs, counts files or the files of the batch itsel
   const counted = { out: 'new/{name}', unique: true, counts: '{dir}/{name}.n.u64' };
   t.deepEqual(await inputs({ in: '{a,b}{,.n}.*', ...counted }), [['a.all.u32'], ['a.u32'], ['b.u32']]);
   await t.throwsAsync(inputs({ in: '[jr]*', out: 'new/{name}', dtype: 'u8' }), {
-    message: /no file is called \[jr\]\*/,
+    message: /no file matches \[jr\]\*/,
   });
   await t.throwsAsync(inputs({ in: 'report.md', out: 'x', dtype: 'u8' }), {
-    message: /jobs\[0\]\.in is a report of this batch/,
+    message: /cannot read jobs\[0\]\.in: it is a report of this batch/,
   });
 });
 
@@ -338,18 +377,21 @@ test('impossible file names and values nested too deeply are rejected', async (t
     for (const field of ['in', 'out', 'counts', 'tmp'])
       t.regex(
         await at(JSON.stringify([{ ...job, unique: true, [field]: name }]), 'jobs.json'),
-        new RegExp(`jobs\\[0\\]\\.${field} is `),
+        new RegExp(`for jobs\\[0\\]\\.${field} but got `),
       );
   const deep = 100_000;
-  t.regex(await at('['.repeat(deep), 'jobs.json'), /^jobs\.json is no JSON: .*values within values/);
+  t.regex(
+    await at('['.repeat(deep), 'jobs.json'),
+    /^cannot read jobs\.json as JSON: .*less deeply nested values/,
+  );
   const within = `[{"in": "a", "out": "b",\n"bits": ${'['.repeat(deep)}${']'.repeat(deep)}}]`;
   t.regex(
     await at(within, 'jobs.json'),
-    /\n {2}jobs\.json:2:1: jobs\[0\]\.bits is a value that cannot be shown: expected \[begin, end\]/,
+    /\n {2}jobs\.json:2:1: expected \[begin, end\] .* for jobs\[0\]\.bits but got a value that cannot be shown/,
   );
   const long = await at(JSON.stringify([{ ...job, nan: 'x'.repeat(1e6) }]), 'jobs.json');
   t.true(long.length < 1000, 'a long value is shortened');
-  t.regex(long, /jobs\[0\]\.nan is "xxx.*…: expected one of first last/);
+  t.regex(long, /expected one of first, last for jobs\[0\]\.nan but got "xxx.*…/);
 });
 
 test('a first line with jobs is a whole JSON manifest', async (t) => {
@@ -365,7 +407,7 @@ test('a first line with jobs is a whole JSON manifest', async (t) => {
 test('an unresolved YAML alias raises an error with its position', async (t) => {
   t.regex(
     await at('jobs:\n- in: a\n  out: *b\n', 'jobs.yaml'),
-    /^jobs\.yaml is no YAML: jobs\.yaml:3:8: .*b/,
+    /^cannot read jobs\.yaml as YAML: jobs\.yaml:3:8: .*b/,
   );
 });
 
@@ -373,7 +415,7 @@ test('a job may not overwrite files of the batch, and names that the system reje
   const protectedFiles = [['/data/jobs.json', 'the manifest'] as const];
   const text = JSON.stringify([{ in: 'a', out: './x/../jobs.json' }]);
   await t.throwsAsync(parseManifest(text, { name: 'jobs.json', folder: '/data', protectedFiles }), {
-    message: /jobs\[0\]\.out is the manifest of this batch/,
+    message: /cannot write jobs\[0\]\.out: it is the manifest of this batch/,
   });
   t.is(await at(JSON.stringify([{ in: 'x'.repeat(5000), out: '/proc/self/stat/below' }]), 'jobs.json'), '');
 });

@@ -156,9 +156,9 @@ test('the report shows the time of transfer threads for each step and in total',
   const page = htmlReport({ ...report, timeline: drawn });
   t.regex(
     page,
-    /spent 1\.00 s, all together: reading and writing 60 %, checksums 20 %, waiting for one another 10 %/,
+    /spent 1\.00 s in total: reading and writing 60 %, checksums 20 %, waiting for other threads 10 %/,
   );
-  t.notRegex(htmlReport(report), /Threads that moved/);
+  t.notRegex(htmlReport(report), /File threads/);
 });
 
 test('the steps of a job without start times are drawn one after the other', (t) => {

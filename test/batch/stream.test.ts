@@ -36,9 +36,9 @@ test('an invalid line raises an error and the other lines are still read', async
     ['a', 'line 2', 'c', 'b', 'f'],
   );
   const errors = list.flatMap((one) => ('error' in one ? one.error.message : []));
-  t.regex(errors[0] ?? '', /^stdin:2: jobs\[1\] is "nonsense"/);
-  t.regex(errors[1] ?? '', /jobs\[0\]\.out is the output of jobs\[2\] too/);
-  t.regex(errors[2] ?? '', /jobs\[0\]\.out is the input of jobs\[3\]/);
+  t.regex(errors[0] ?? '', /^cannot run stdin:2: expected an object for jobs\[1\] but got "nonsense"/);
+  t.regex(errors[1] ?? '', /cannot write jobs\[2\]\.out: it is also the output of jobs\[0\]/);
+  t.regex(errors[2] ?? '', /cannot write jobs\[0\]\.out: it is the input of jobs\[3\]/);
 });
 
 test('any input other than JSON lines is read as a whole', async (t) => {
@@ -53,7 +53,7 @@ test('any input other than JSON lines is read as a whole', async (t) => {
   }
   await t.throwsAsync(read(''), { instanceOf: UsageError });
   await t.throwsAsync(read('{"defaults": {"dtpye": 1}}\n{"in": "a", "out": "b"}\n'), {
-    message: /dtpye is unknown/,
+    message: /dtpye: there is no such field/,
   });
 });
 

@@ -157,5 +157,5 @@ test('a missing command and an unknown command are usage errors', async (t) => {
   t.is((await clsort([])).code, 2);
   const typo = await clsort(['srot']);
   t.is(typo.code, 2);
-  t.regex(typo.err, /did you mean 'sort'/);
+  t.regex(typo.err, /Did you mean "sort"/);
 });

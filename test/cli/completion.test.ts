@@ -130,5 +130,5 @@ on('zsh')('zsh completes commands, options, choices and files', (t) => {
 test('an unsupported shell is a usage error', async (t) => {
   const ran = await clsort(['completion', 'fishy']);
   t.is(ran.code, 2);
-  t.regex(ran.err, /did you mean 'fish'/);
+  t.regex(ran.err, /Did you mean "fish"/);
 });

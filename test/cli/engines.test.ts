@@ -94,7 +94,7 @@ testWithRedis(
       },
     );
     t.is(waiting.code, 130, waiting.err);
-    t.regex(waiting.err, /the job was cancelled, and nothing is kept of it/);
+    t.regex(waiting.err, /cannot complete job [0-9a-f]{12}: it was cancelled, and its files were removed/);
     t.is((await cancelling)?.code, 0);
     t.deepEqual(readdirSync(path('.clsort')), []);
     t.false(existsSync(path('out2')));
@@ -152,7 +152,7 @@ testWithRedis('BullMQ workers run a batch, and a rerun skips the completed jobs'
   t.like(rows(again.out).at(-1), { ok: 0, done: 3, failed: 1 });
   const wrong = await clsort(['batch', path('jobs.json'), '--engine', 'bullmq', '--device', 'gpu'], { env });
   t.is(wrong.code, 2);
-  t.regex(wrong.err, /--device is each worker's own/);
+  t.regex(wrong.err, /cannot combine --device and --engine bullmq/);
 });
 
 /** Replaces Slurm: array tasks run immediately, one after the other, and none is ever pending. */
@@ -266,45 +266,83 @@ test('options that an engine does not support and unreachable services are refus
     t.regex(ran.err, message);
   };
   const sort = ['sort', path('in.u32'), '-o', path('out')];
-  await refused([...sort, '--engine', 'bullmq'], 2, /where is Redis\? Say it in CLSORT_REDIS_URL/);
+  await refused(
+    [...sort, '--engine', 'bullmq'],
+    2,
+    /cannot connect to Redis: --redis is missing.*CLSORT_REDIS_URL/,
+  );
   await refused(
     [...sort, '--engine', 'bullmq', '--redis', 'secret:secret'],
     2,
-    /^(?!.*secret:).*URL of Redis is wrong/s,
+    /^(?!.*secret:).*for --redis or CLSORT_REDIS_URL but got another URL/s,
   );
   const nobody = 'redis://:secret@127.0.0.1:1';
-  await refused([...sort, '--engine', 'bullmq'], 5, /Redis at redis:\/\/127\.0\.0\.1:1 .*ECONNREFUSED/, {
-    CLSORT_REDIS_URL: nobody,
-  });
+  await refused(
+    [...sort, '--engine', 'bullmq'],
+    5,
+    /cannot use Redis at redis:\/\/127\.0\.0\.1:1: .*ECONNREFUSED/,
+    {
+      CLSORT_REDIS_URL: nobody,
+    },
+  );
   await refused(['worker', '--device', 'host'], 5, /^(?!.*secret).*ECONNREFUSED/s, {
     CLSORT_REDIS_URL: nobody,
   });
-  await refused([...sort, '--engine', 'spark'], 2, /expected one of local bullmq slurm kubernetes/);
-  await refused([...sort, '--engine', 'local', '--argsort'], 2, /--argsort is not for --engine/);
-  await refused([...sort, '--engine', 'local', '--unique'], 2, /--unique is not for --engine/);
-  await refused([...sort, '--engine', 'bullmq', '--memory', '1G'], 2, /--memory is each worker's own/, {
-    CLSORT_REDIS_URL: nobody,
-  });
-  await refused([...sort, '--engine', 'slurm'], 2, /--print what is to be submitted, or --submit it/);
-  await refused([...sort, '--engine', 'kubernetes', '--submit'], 2, /makes a manifest only/);
-  await refused([...sort, '--engine', 'kubernetes', '--print'], 2, /needs --image/);
-  await refused([...sort, '--engine', 'slurm', '--print', '--submit'], 2, /are at odds/);
+  await refused(
+    [...sort, '--engine', 'spark'],
+    2,
+    /expected one of local, bullmq, slurm, kubernetes for --engine but got "spark"/,
+  );
+  await refused([...sort, '--engine', 'local', '--argsort'], 2, /cannot combine --argsort and --engine/);
+  await refused([...sort, '--engine', 'local', '--unique'], 2, /cannot combine --unique and --engine/);
+  await refused(
+    [...sort, '--engine', 'bullmq', '--memory', '1G'],
+    2,
+    /cannot combine --memory and --engine bullmq/,
+    {
+      CLSORT_REDIS_URL: nobody,
+    },
+  );
+  await refused([...sort, '--engine', 'slurm'], 2, /--print is missing\. .*or --submit to submit it/);
+  await refused(
+    [...sort, '--engine', 'kubernetes', '--submit'],
+    2,
+    /cannot combine --submit and --engine kubernetes/,
+  );
+  await refused(
+    [...sort, '--engine', 'kubernetes', '--print'],
+    2,
+    /cannot use --engine kubernetes: --image is missing/,
+  );
+  await refused(
+    [...sort, '--engine', 'slurm', '--print', '--submit'],
+    2,
+    /cannot combine --print and --submit/,
+  );
   writeFileSync(path('jobs.json'), JSON.stringify([{ in: 'in.u32', out: 'out.u32', device: 'gpu' }]));
   const batch = ['batch', path('jobs.json')];
-  await refused([...batch, '--engine', 'slurm'], 2, /--print what is to be submitted, or --submit it/);
-  await refused([...batch, '--engine', 'slurm', '--print'], 2, /names a device \(gpu\)/);
+  await refused([...batch, '--engine', 'slurm'], 2, /--print is missing\. .*or --submit to submit it/);
+  await refused(
+    [...batch, '--engine', 'slurm', '--print'],
+    2,
+    /cannot run in\.u32 on workers: it sets device \(gpu\)/,
+  );
   await refused(
     [...batch, '--engine', 'slurm', '--print', '--timeout', '3'],
     2,
-    /--timeout is for batches on this host/,
+    /cannot combine --timeout and --engine/,
   );
-  await refused([...batch, '--engine', 'bullmq', '--print'], 2, /runs it itself/);
-  await refused([...batch, '--submit'], 2, /--submit is for/);
-  await refused([...sort, '--partitions', '3'], 2, /--partitions is for sorts over many machines/);
-  await refused(['status', 'x'], 2, /no id of a job/);
-  await refused(['status', '0123456789ab', '--workers-folder', folder], 5, /there is no job 0123456789ab/);
-  await refused(['cancel', '0123456789ab', '--workers-folder', folder], 5, /there is no job/);
-  await refused(['worker', '--job', '0123456789ab', '--workers-folder', folder], 2, /--job needs --step/);
+  await refused([...batch, '--engine', 'bullmq', '--print'], 2, /cannot combine --print and --engine bullmq/);
+  await refused([...batch, '--submit'], 2, /cannot use --submit without --engine/);
+  await refused([...sort, '--partitions', '3'], 2, /cannot use --partitions without --engine/);
+  await refused(['status', 'x'], 2, /expected 12 hexadecimal digits for the job id but got "x"/);
+  await refused(['status', '0123456789ab', '--workers-folder', folder], 5, /cannot find job 0123456789ab/);
+  await refused(['cancel', '0123456789ab', '--workers-folder', folder], 5, /cannot find job/);
+  await refused(
+    ['worker', '--job', '0123456789ab', '--workers-folder', folder],
+    2,
+    /cannot run job 0123456789ab: --step is missing/,
+  );
   t.deepEqual(
     readdirSync(folder).filter(
       (name) => !['in.u32', 'jobs.json', 'jobs.json.journal', '.clsort'].includes(name),

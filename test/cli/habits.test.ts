@@ -75,44 +75,56 @@ test('options are parsed by their types', async (t) => {
 });
 
 for (const [line, message] of [
-  ['srot in.u32', /unknown command 'srot'; did you mean 'sort'/],
-  ['srot --help', /unknown command 'srot'; did you mean 'sort'/],
-  ['', /name a command/],
-  ['--verison', /unknown option '--verison'; did you mean '--version'/],
-  ['--quiet', /name a command/],
-  ['help srot', /unknown command 'srot'; did you mean 'sort'/],
-  ['sort a -o b --dtype double', /for dtype but got "double"\. Did you mean 'f64'/],
-  ['sort a -o b --dtype u32 --reverse', /unknown option '--reverse'; did you mean '--descending'/],
-  ['sort a -o b --dtype u32 --colour', /unknown option '--colour'\n/],
-  ['histogram a --dtype u32 --bins ten', /--bins is 'ten': expected a number/],
-  ['sort a -o b --dtype u32 --head abc', /--head is 'abc': expected a number/],
-  ['tune --time abc', /--time is 'abc': expected a number/],
-  ['batch a --parallel=2x', /--parallel is '2x': expected a number/],
-  ['sort a -o b --dtype u32 --devcie cpu', /unknown option '--devcie'; did you mean '--device'/],
-  ['sort a -o b --dtype u32 --no-verfy', /unknown option '--no-verfy'/],
-  ['sort a -o b --dtype u32 --hlep', /unknown option '--hlep'; did you mean '--help'/],
-  ['sort a -o b --dtype u32 --devcie=cpu', /unknown option '--devcie'; did you mean '--device'/],
-  ['sort a -o b --dtype u32 -z', /unknown option '-z'/],
+  ['srot in.u32', /expected a command for clsort but got "srot"\. Did you mean "sort"\?/],
+  ['srot --help', /expected a command for clsort but got "srot"\. Did you mean "sort"\?/],
+  ['', /cannot run clsort: the command is missing/],
+  ['--verison', /known option for clsort but got "--verison"\. Did you mean "--version"/],
+  ['--quiet', /cannot run clsort: the command is missing/],
+  ['help srot', /expected a command for clsort but got "srot"\. Did you mean "sort"\?/],
+  ['sort a -o b --dtype double', /unknown dtype 'double'.*did you mean 'f64'/],
+  [
+    'sort a -o b --dtype u32 --reverse',
+    /expected a known option for clsort sort but got "--reverse"\. Did you mean "--descending"/,
+  ],
+  ['sort a -o b --dtype u32 --colour', /expected a known option for clsort sort but got "--colour"\n/],
+  ['histogram a --dtype u32 --bins ten', /expected a number for --bins but got "ten"/],
+  ['sort a -o b --dtype u32 --head abc', /expected a number for --head but got "abc"/],
+  ['tune --time abc', /expected a number for --time but got "abc"/],
+  ['batch a --parallel=2x', /expected a number for --parallel but got "2x"/],
+  [
+    'sort a -o b --dtype u32 --devcie cpu',
+    /expected a known option for clsort sort but got "--devcie"\. Did you mean "--device"/,
+  ],
+  ['sort a -o b --dtype u32 --no-verfy', /for clsort sort but got "--no-verfy"/],
+  [
+    'sort a -o b --dtype u32 --hlep',
+    /expected a known option for clsort sort but got "--hlep"\. Did you mean "--help"/,
+  ],
+  [
+    'sort a -o b --dtype u32 --devcie=cpu',
+    /expected a known option for clsort sort but got "--devcie"\. Did you mean "--device"/,
+  ],
+  ['sort a -o b --dtype u32 -z', /for clsort sort but got "-z"/],
   [
     'sort a -o b --dtype u32 --nan frist',
-    /--nan is 'frist': expected one of first last; did you mean 'first'/,
+    /expected one of first, last for --nan but got "frist"\. Did you mean "first"/,
   ],
-  ['sort a -o b --dtype u32 --scan 4', /--scan is '4': expected one of 3 5 auto/],
-  ['sort a -o b --dtype u23', /for dtype but got "u23"\. Did you mean 'u/],
-  ['sort a -o b --dtype u32 --algorithm tild', /for algorithm but got "tild"\. Did you mean 'tiled'/],
-  ['sort a -o b --dtype u32 --format rwa', /for format but got "rwa"\. Did you mean 'raw'/],
-  ['sort a -o b --dtype u32 --device cup', /cannot find OpenCL device 'cup'.*Did you mean 'cpu'/],
-  ['sort - -o b', /the dtype of its keys is unknown\. Pass --dtype/],
-  ['sort -o b --dtype u32', /'sort' needs <in>/],
-  ['check a b --dtype u32', /'b' is one argument more/],
-  ['sort a --dtype u32 -o', /-o needs a value/],
-  ['sort a -o b --dtype u32 --verify=perhaps', /--verify is 'perhaps': expected true or false/],
-  ['gen --dtype u32 --count 9 --distribution unifrom -o x', /for distribution but got "unifrom".*'uniform'/],
-  ['bench sort', /<what> is 'sort': expected one of calls ladder sorts; did you mean 'sorts'/],
-  ['explain 3 1 --algorithm split2', /--algorithm is 'split2'.*did you mean 'split'/],
-  ['matrix --algorithm amdd', /for algorithm but got "amdd".*'amd'/],
-  ['tune --algorithm tiledd', /'tiledd'.*did you mean 'tiled'/],
-  ['completion zhs', /did you mean 'zsh'/],
+  ['sort a -o b --dtype u32 --scan 4', /expected one of 3, 5, auto for --scan but got "4"/],
+  ['sort a -o b --dtype u23', /unknown dtype 'u23'.*did you mean 'u/],
+  ['sort a -o b --dtype u32 --algorithm tild', /unknown algorithm 'tild'.*did you mean 'tiled'/],
+  ['sort a -o b --dtype u32 --format rwa', /unknown format 'rwa'.*did you mean 'raw'/],
+  ['sort a -o b --dtype u32 --device cup', /no OpenCL device matches 'cup'.*did you mean 'cpu'/],
+  ['sort - -o b', /does not say what its keys are: say so with --dtype/],
+  ['sort -o b --dtype u32', /cannot run clsort sort: <in> is missing/],
+  ['check a b --dtype u32', /expected at most one argument for clsort check but got \["a","b"\]/],
+  ['sort a --dtype u32 -o', /expected a value for -o but got none/],
+  ['sort a -o b --dtype u32 --verify=perhaps', /expected true or false for --verify but got "perhaps"/],
+  ['gen --dtype u32 --count 9 --distribution unifrom -o x', /unknown distribution 'unifrom'.*'uniform'/],
+  ['bench sort', /expected one of calls, ladder, sorts for <what> but got "sort"\. Did you mean "sorts"/],
+  ['explain 3 1 --algorithm split2', /for --algorithm but got "split2"\. Did you mean "split"/],
+  ['matrix --algorithm amdd', /for --algorithm but got "amdd"\. Did you mean "amd"/],
+  ['tune --algorithm tiledd', /for --algorithm but got "tiledd"\. Did you mean "tiled"/],
+  ['completion zhs', /Did you mean "zsh"/],
 ] as const) {
   test(`clsort ${line} is an error that names the mistake`, async (t) => {
     const ran = await clsort(
@@ -134,7 +146,7 @@ test('every number is quoted as it was typed', async (t) => {
       for (const typed of ['ten', '1O', 'NaN', '']) {
         const expected = {
           instanceOf: UsageError,
-          message: `--${option.name} is '${typed}': expected a number`,
+          message: `expected a number for ${option.name.length > 1 ? '--' : '-'}${option.name} but got "${typed}"`,
         };
         t.throws(() => parseArguments(spec, [`--${option.name}=${typed}`]), expected, name);
       }
@@ -181,7 +193,7 @@ test('every option of every command is suggested where one letter is missing', a
       const word = `--${option.name.slice(0, 2)}${option.name.slice(3)}`;
       const error = t.throws(() => parseArguments(spec, [word]), { instanceOf: UsageError });
       t.true(
-        error?.message.includes(`did you mean '--${option.name}'`),
+        error?.message.includes(`Did you mean "--${option.name}"`),
         `${name} ${word}: ${error?.message}`,
       );
     }

@@ -88,7 +88,7 @@ test.serial(
     t.regex(again.err, /interrupted sort of .*\. Use --resume to continue it, or --restart to discard it/);
     const both = await clsort([...sort, '--memory', '16M', '--resume', '--restart']);
     t.is(both.code, 2);
-    t.regex(both.err, /--resume and --restart are at odds/);
+    t.regex(both.err, /cannot combine --resume and --restart/);
     const copy = path('restarted');
     cpSync(own, copy, { recursive: true });
     const anew = ['sort', join(own, 'in'), '-o', join(copy, 'out'), '--dtype', 'u32', '--device', 'host'];

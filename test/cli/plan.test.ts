@@ -12,11 +12,11 @@ test('a plan for 100 TB on 800 GPUs prints time, node hours, bottlenecks, partit
   for (const stage of ['sample', 'splitters', 'partition', 'sort', 'verify']) {
     t.regex(ran.out, new RegExp(`\n${stage} +[\\d,]+ +\\d+ +[\\d.]+ (s|min|h) +\\S`));
   }
-  t.regex(ran.out, /all of it: [\d.]+ (s|min|h), [\d.]+ node hours; most of it waits for /);
-  t.regex(ran.out, /\d+ partitions of [\d.]+ GB, 1,024 shards; [\d.]+ [GT]B of memory a node/);
+  t.regex(ran.out, /total: [\d.]+ (s|min|h), [\d.]+ node hours; limited mostly by /);
+  t.regex(ran.out, /\d+ partitions of [\d.]+ GB, 1,024 shards; [\d.]+ [GT]B of memory per node/);
   t.regex(
     ran.out,
-    /128 cores \(assumed: --cores\) a node, network 400 Gbit\/s each way, disks 20 GB\/s a node/,
+    /128 cores \(assumed; see --cores\) per node, network 400 Gbit\/s each way, disks 20 GB\/s per node/,
   );
   t.regex(ran.out, /device: NVIDIA H200, driver 580\.159\.04, 2026-11-21/);
 });
@@ -69,10 +69,13 @@ test('plan takes the rates of a run or of an earlier plan and refuses other file
   t.deepEqual(JSON.parse(again.out).plans, JSON.parse(rateText.out).plans);
   writeFileSync(path('none.json'), '{}');
   for (const [more, message] of [
-    [['--rates', path('none.json')], /none\.json has no rates/],
-    [['--rates', path('run.json'), '--record', '100'], /run\.json is about records of 16 bytes/],
-    [['--rates', path('run.json'), '--measure'], /--measure and --rates are at odds/],
-    [['--rates', path('run.json'), '--device', 'gpu'], /--device is not for --rates/],
+    [['--rates', path('none.json')], /cannot read rates from .*none\.json/],
+    [
+      ['--rates', path('run.json'), '--record', '100'],
+      /cannot use the rates in .*run\.json: they are for records of 16 bytes/,
+    ],
+    [['--rates', path('run.json'), '--measure'], /cannot combine --measure and --rates/],
+    [['--rates', path('run.json'), '--device', 'gpu'], /cannot combine --device and --rates/],
   ] as const) {
     const refused = await plan(...more);
     t.not(refused.code, 0);
@@ -94,11 +97,11 @@ test('plan --measure measures rates on this machine and leaves no files', async 
 
 test('an invalid figure is refused with the name of its option', async (t) => {
   for (const [args, message] of [
-    [[], /say what is to be sorted/],
-    [['--size', '1T', '--within', '60'], /one of them/],
-    [['--size', '5Q'], /--size is '5Q': expected a size such as 100T/],
-    [['--size', '1T', '--disk', '20G'], /--disk is '20G': expected bytes a second/],
-    [['--size', '1T', '--network', '400G/s'], /--network is '400G\/s': expected bits a second/],
+    [[], /cannot estimate a sort: --size is missing/],
+    [['--size', '1T', '--within', '60'], /cannot combine --size and --within/],
+    [['--size', '5Q'], /expected a size such as 100T .* for --size but got "5Q"/],
+    [['--size', '1T', '--disk', '20G'], /expected bytes per second .* for --disk but got "20G"/],
+    [['--size', '1T', '--network', '400G/s'], /expected bits per second .* for --network but got "400G\/s"/],
     [['--size', '1T', '--nodes', '1,x'], /expected a whole number from 1 to 1000000 for --nodes but got "x"/],
     [['--size', '1T', '--gpus', '0'], /for --gpus but got 0/],
     [['--size', '1T', '--cores', '1.5'], /for --cores but got 1\.5/],
@@ -106,15 +109,15 @@ test('an invalid figure is refused with the name of its option', async (t) => {
       ['--size', '1T', '--partitions', '513'],
       /expected a whole number from 1 to 512 for --partitions but got 513/,
     ],
-    [['--size', '1T', '--disk', '1G/s', '--storage', '1G/s'], /--disk is in the nodes/],
-    [['--size', '1T', '--memory', 'much'], /--memory is 'much'/],
+    [['--size', '1T', '--disk', '1G/s', '--storage', '1G/s'], /cannot combine --disk and --storage/],
+    [['--size', '1T', '--memory', 'much'], /for --memory but got "much"/],
     [
       ['--size', '1T', '--device', 'radeon'],
-      /nothing was measured of a device 'radeon': known are NVIDIA H200/,
+      /cannot estimate sorts on 'radeon': it was not measured, unlike NVIDIA H200/,
     ],
     [['--size', '1T', '--dtype', 'u33'], /u33/],
-    [['--size', '1T', '--tmp', '/'], /--tmp is for --measure/],
-    [['--within', '0.001'], /nothing is sorted in 0\.001 s/],
+    [['--size', '1T', '--tmp', '/'], /cannot use --tmp without --measure/],
+    [['--within', '0.001'], /cannot sort anything within 0\.001 s/],
   ] as const) {
     const ran = await clsort(['plan', ...args]);
     t.is(ran.code, 2, `${args.join(' ')}: ${ran.out}`);

@@ -95,18 +95,13 @@ refused(
   5,
   /elements of 7 bytes: 1 of its 48000 bytes/,
 );
-refused('records without a key', ['--record', '24'], 2, /--record 24 needs a key/);
-refused('keys without a record', ['--key', '0:4'], 2, /--key is for records/);
+refused('records without a key', ['--record', '24'], 2, /cannot compare records: --key is missing/);
+refused('keys without a record', ['--key', '0:4'], 2, /cannot use --key without --record/);
 refused('--descending', [...LAYOUT, '--descending'], 2, /--key 0:4:desc/);
-refused('--dtype', [...LAYOUT, '--dtype', 'u8'], 2, /--dtype u8 is not for records/);
-refused('--bits', [...LAYOUT, '--bits', '0:8'], 2, /--bits is not for records/);
-refused(
-  'a key of an unknown type',
-  ['--record', '24', '--key', '0:u33'],
-  2,
-  /for the type of key 0:u33 but got "u33"/,
-);
-refused('keys of unknown dtype', [], 2, /the dtype of its keys is unknown\. Pass --dtype/);
+refused('--dtype', [...LAYOUT, '--dtype', 'u8'], 2, /cannot combine --dtype and --record/);
+refused('--bits', [...LAYOUT, '--bits', '0:8'], 2, /cannot combine --bits and --record/);
+refused('a key of an unknown type', ['--record', '24', '--key', '0:u33'], 2, /unknown type 'u33'/);
+refused('keys of unknown dtype', [], 2, /does not say what its keys are: say so with --dtype/);
 
 test('a batch mixes jobs of records and jobs of keys', async (t) => {
   const jobs = {

@@ -67,28 +67,44 @@ test('required options may come from settings, with typed and multiple values', 
 });
 
 for (const [what, value, message] of [
-  ['invalid JSON', '{ "sort": ', /is no JSON/],
-  ['an array instead of an object', '[]', /expected \{ "sort"/],
-  ['an unknown command', { srot: {} }, /no command 'srot'; did you mean 'sort'/],
-  ['a command without options', { sort: true }, /'sort' is true: expected its options/],
-  ['an unknown option', { sort: { devcie: 'gpu' } }, /no option 'devcie'; did you mean 'device'/],
+  ['invalid JSON', '{ "sort": ', /cannot read .* as JSON/],
+  ['an array instead of an object', '[]', /expected an object such as \{ "sort"/],
+  [
+    'an unknown command',
+    { srot: {} },
+    /expected commands as keys for .* but got "srot"\. Did you mean "sort"/,
+  ],
+  ['a command without options', { sort: true }, /expected an object of options for sort in .* but got true/],
+  [
+    'an unknown option',
+    { sort: { devcie: 'gpu' } },
+    /expected known options for sort in .* but got "devcie"\. Did you mean "device"/,
+  ],
   [
     'an option of another type',
     { sort: { descending: 'yes' } },
-    /'descending' of 'sort' is "yes": expected true or false/,
+    /expected true or false for descending of sort in .* but got "yes"/,
   ],
-  ['a number instead of a string', { sort: { device: 3 } }, /'device' of 'sort' is 3: expected a string/],
+  [
+    'a number instead of a string',
+    { sort: { device: 3 } },
+    /expected a string for device of sort in .* but got 3/,
+  ],
   [
     'an invalid choice',
     { sort: { nan: 'lst' } },
-    /'nan' of 'sort' is "lst": expected one of first last; did you mean 'last'/,
+    /expected one of first, last for nan of sort in .* but got "lst"\. Did you mean "last"/,
   ],
   [
     'a value that only the command validates',
     { sort: { dtype: 'u33' } },
-    /sets --dtype: .* for dtype but got "u33"/,
+    /cannot use --dtype from .*: .*u33/,
   ],
-  ['a hidden option', { matrix: { child: 'x' }, sort: { child: 'x' } }, /no option 'child'/],
+  [
+    'a hidden option',
+    { matrix: { child: 'x' }, sort: { child: 'x' } },
+    /expected known options for sort in .* but got "child"/,
+  ],
 ] as const) {
   test(`a settings file with ${what} is a usage error that names the file`, async (t) => {
     write(value);
@@ -104,14 +120,14 @@ for (const [what, value, message] of [
 
 test('variables with unknown names or bad values are usage errors that name them', async (t) => {
   for (const [name, value, message] of [
-    ['CLSORT_SORT_DEVCIE', 'gpu', /CLSORT_SORT_DEVCIE is no variable.*CLSORT_SORT_DEVICE/],
-    ['CLSORT_SORT_NAN', 'frist', /CLSORT_SORT_NAN is "frist".*did you mean 'first'/],
-    ['CLSORT_SORT_RADIX_BITS', 'few', /CLSORT_SORT_RADIX_BITS is "few": expected a number/],
     [
-      'CLSORT_SORT_ALGORITHM',
-      'quick',
-      /CLSORT_SORT_ALGORITHM sets --algorithm: .* for algorithm but got "quick"/,
+      'CLSORT_SORT_DEVCIE',
+      'gpu',
+      /cannot use the environment variable CLSORT_SORT_DEVCIE: .*CLSORT_SORT_DEVICE/,
     ],
+    ['CLSORT_SORT_NAN', 'frist', /for CLSORT_SORT_NAN but got "frist"\. Did you mean "first"/],
+    ['CLSORT_SORT_RADIX_BITS', 'few', /expected a number for CLSORT_SORT_RADIX_BITS but got "few"/],
+    ['CLSORT_SORT_ALGORITHM', 'quick', /cannot use --algorithm from CLSORT_SORT_ALGORITHM: .*quick/],
   ] as const) {
     const ran = await sort(['--dtype', 'u32'], { [name]: value });
     t.is(ran.code, 2, ran.err);
@@ -135,7 +151,7 @@ where(
   write({ sort: { descending: true } });
   chmodSync(FILE, 0o666);
   await warned(
-    /warning: the settings in .*config\.json are not used: .*config\.json can be written by other users/,
+    /warning: cannot use the settings in .*config\.json: .*config\.json can be written by other users/,
   );
   chmodSync(FILE, 0o600);
   chmodSync(path('config/clsort'), 0o777);
@@ -148,13 +164,13 @@ where(
   t.deepEqual(numbers((await sort(['--dtype', 'u32'])).stdout), [3, 2, 1]);
   rmSync(FILE);
   symlinkSync(FILE, FILE);
-  await warned(/warning: the settings in .* are not used: ELOOP/);
+  await warned(/warning: cannot use the settings in .*: ELOOP/);
   rmSync(FILE);
   mkdirSync(FILE);
   const folder = await sort(['--dtype', 'u32']);
   rmSync(FILE, { recursive: true });
   t.is(folder.code, 2);
-  t.regex(folder.err, /config\.json is no file/);
+  t.regex(folder.err, /cannot use the settings in .*config\.json: it is not a regular file/);
 });
 
 /** Sources that name variables of commands as examples. */

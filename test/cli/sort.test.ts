@@ -258,7 +258,7 @@ bad('an unknown device', 3, /cannot find OpenCL device 'nonesuch'/, () => [
   ...['--device', 'nonesuch'],
 ]);
 bad('an empty device', 2, /device/, () => [path('in.u32'), '--dtype', 'u32', '--device', '']);
-bad('an unknown option', 2, /did you mean '--descending'/, () => [
+bad('an unknown option', 2, /Did you mean "--descending"/, () => [
   ...[path('in.u32'), '--dtype', 'u32'],
   '--descnding',
 ]);

@@ -40,9 +40,9 @@ test('sort --by sorts rows by columns, and the report names the columns and the 
 for (const [args, message] of [
   [['--by', 'prise'], /Did you mean 'price'/],
   [['--by', 'id', '--descending'], /--by id:desc/],
-  [['--by', 'id', '--record', '10', '--key', '0:1'], /--record is not for tables/],
-  [['--by', 'id', '--unique', '--unique-by', 'shop'], /cannot use unique with uniqueBy/],
-  [['--by', 'id', '--resume'], /--resume is not for tables, whose temporary files go/],
+  [['--by', 'id', '--record', '10', '--key', '0:1'], /cannot combine --record and --by/],
+  [['--by', 'id', '--unique', '--unique-by', 'shop'], /say one of them/],
+  [['--by', 'id', '--resume'], /cannot combine --resume and --by/],
   [['--by', 'id', '--tmp', ''], /expected a folder/],
   [['--head', '3'], /--by price:desc/],
 ] as const) {
@@ -66,7 +66,7 @@ test('delimiter and header options apply to tables and to their output', async (
   }
   for (const [errorOutput, message] of [
     [['-t', ''], /delimiter/],
-    [['-t'], /-t needs a value/],
+    [['-t'], /expected a value for -t/],
   ] as const) {
     const ran = await clsort([...sort, ...errorOutput]);
     t.is(ran.code, 2, ran.err);

@@ -42,12 +42,12 @@ test('topk writes the largest or smallest keys or positions, from a file or a pi
 test('topk refuses invalid arguments', async (t) => {
   writeFileSync(path('many.i16'), new Int16Array(100_000));
   for (const [args, message] of [
-    [['topk', path('in.i16'), '-o', path('no.i16')], /option '-k' is missing/],
-    [['topk', path('in.i16'), '-o', path('no.i16'), '-k', 'ten'], /-k is 'ten': expected a whole number/],
+    [['topk', path('in.i16'), '-o', path('no.i16')], /cannot run clsort topk: -k is missing/],
     [
-      ['topk', path('in.i16'), '-o', path('no.f64'), '-k', '1'],
-      /cannot write i16 keys to .*no\.f64: its extension is that of f64 keys/,
+      ['topk', path('in.i16'), '-o', path('no.i16'), '-k', 'ten'],
+      /expected a whole number .* for -k but got "ten"/,
     ],
+    [['topk', path('in.i16'), '-o', path('no.f64'), '-k', '1'], /holds f64 keys, and they would be i16/],
     [['topk', path('in.i16'), '-o', path('no.i16'), '-k', '1', '--bits', '0:17'], /16 bits/],
     [['topk', path('many.i16'), '-o', path('no.i16'), '-k', '1e6', '-S', '1M'], /Use --memory \d+M or more/],
   ] as const) {

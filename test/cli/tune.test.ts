@@ -110,11 +110,11 @@ test('stored tuning applies to later sorts until it is reset', async (t) => {
 
 test('an invalid argument is an error that states the expected value', async (t) => {
   for (const [args, message] of [
-    [['--time', '0'], /--time is 0: expected seconds above 0/],
-    [['--algorithm', 'merge'], /nothing to tune in 'merge'.*serial/],
-    [['--shape', 'u32+5'], /--shape is 'u32\+5': expected .* \+4 or \+8/],
+    [['--time', '0'], /expected a number of seconds above 0 for --time but got 0/],
+    [['--algorithm', 'merge'], /serial.* for --algorithm but got "merge"/],
+    [['--shape', 'u32+5'], /\+4 or \+8 .* for --shape but got "u32\+5"/],
     [['--shape', 'u33'], /u33/],
-    [['--tme', '3'], /did you mean '--time'/],
+    [['--tme', '3'], /Did you mean "--time"/],
   ] as const) {
     const ran = await tune(...args);
     t.is(ran.code, 2, ran.err);

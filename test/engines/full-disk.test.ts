@@ -66,15 +66,19 @@ test('invalid inputs, outputs and partition counts raise errors that name them',
   const refused = async (more: object, code: string, message: RegExp): Promise<void> => {
     await t.throwsAsync(sortHere(sorter(), { ...request, ...more }), { code, message });
   };
-  await refused({ inputs: ['-'] }, 'ERR_CLSORT_USAGE', /is no file that many hosts can read/);
-  await refused({ inputs: [here.path('none')] }, 'ERR_CLSORT_USAGE', /is no file/);
-  await refused({ partitions: 0 }, 'ERR_CLSORT_USAGE', /--partitions is 0/);
+  await refused(
+    { inputs: ['-'] },
+    'ERR_CLSORT_USAGE',
+    /cannot sort - on many machines: it is not a regular file/,
+  );
+  await refused({ inputs: [here.path('none')] }, 'ERR_CLSORT_USAGE', /it is not a regular file/);
+  await refused({ partitions: 0 }, 'ERR_CLSORT_USAGE', /for --partitions but got 0/);
   await refused({ partitions: 513 }, 'ERR_CLSORT_USAGE', /from 1 to 512/);
-  await refused({ out: here.path('in.dat') }, 'ERR_CLSORT_USAGE', /is a file, and the result is a folder/);
+  await refused({ out: here.path('in.dat') }, 'ERR_CLSORT_USAGE', /it is a file, and the result is a folder/);
   await refused(
     { out: here.folder },
     'ERR_CLSORT_USAGE',
-    /holds in\.dat, which is no part of a result of ours/,
+    /it contains in\.dat, which is not part of a result/,
   );
   writeFileSync(here.path('odd.dat'), bytes.subarray(1));
   await refused(
@@ -88,5 +92,5 @@ test('invalid inputs, outputs and partition counts raise errors that name them',
   const outside = scratchFolder();
   t.teardown(outside.remove);
   const other = recordRequest(outside.folder, bytes);
-  await refused({ inputs: other.inputs }, 'ERR_CLSORT_USAGE', /workers see nothing else: name the folder/);
+  await refused({ inputs: other.inputs }, 'ERR_CLSORT_USAGE', /cannot share .* with workers: it is not in /);
 });

@@ -52,7 +52,7 @@ export function htmlReport(report: BatchReport): string {
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<title>${escapeMarkup(name)}: a batch of clsort</title>
+<title>${escapeMarkup(name)}: clsort batch</title>
 <style>${STYLE}</style>
 </head>
 <body>
@@ -117,13 +117,13 @@ function timeline(tracks: readonly Track[]): string {
   );
   const legend = KINDS.filter((kind) => spans.some((span) => span.kind === kind));
   return `<h2>Timeline</h2>
-<p>What each job was at, and beneath that what the devices, the transfers to and from them and the disk were; a row each for what
-goes on at the same time.</p>
+<p>The phases of each job, followed by the activity of the devices, the transfers and the disk. Concurrent work is drawn in
+separate rows.</p>
 ${bound(tracks)}
 ${threadsOf(spans)}
 <p class="legend">${legend.map((kind) => `<span><i style="background:${COLOURS[kind]}"></i>${kind}</span>`).join('')}</p>
 <figure><svg viewBox="0 0 ${WIDTH} ${y}" role="img" aria-label="Timeline">${ticks.join('')}${parts.join('\n')}</svg>
-${left === 0 ? `<figcaption>The first ${MAX_SPANS} stretches of time.</figcaption>` : ''}</figure>`;
+${left === 0 ? `<figcaption>Only the first ${MAX_SPANS} intervals are drawn.</figcaption>` : ''}</figure>`;
 }
 
 /** Returns a list of tracks by share of busy time; the bottleneck is busy for nearly all of it. */
@@ -135,14 +135,14 @@ function bound(tracks: readonly Track[]): string {
       const percent = Math.round(100 * part);
       return `<li><meter min="0" max="100" value="${percent}">${percent} %</meter> ${percent} % ${escapeMarkup(name)}</li>`;
     });
-  return `<p>At work, of the time from the first read to the end:</p>\n<ul class="busy">${parts.join('')}</ul>`;
+  return `<p>Share of the time from the first read to the end:</p>\n<ul class="busy">${parts.join('')}</ul>`;
 }
 
 const THREAD_ACTIVITIES: Readonly<Record<keyof ThreadSeconds, string>> = {
   file: 'reading and writing',
   hash: 'checksums',
-  turn: 'waiting for one another',
-  device: 'the device, and waiting for it',
+  turn: 'waiting for other threads',
+  device: 'using or waiting for the device',
 };
 
 /** Returns a summary of the time that transfer threads spent, if any. */
@@ -157,7 +157,7 @@ function threadsOf(spans: readonly Span[]): string {
   const parts = doings.map(
     (doing) => `${THREAD_ACTIVITIES[doing]} ${Math.round((100 * seconds(doing)) / all)} %`,
   );
-  return `<p>Threads that moved files spent ${all.toFixed(2)} s, all together: ${parts.join(', ')}.</p>`;
+  return `<p>File threads spent ${all.toFixed(2)} s in total: ${parts.join(', ')}.</p>`;
 }
 
 const endOf = ({ begin, seconds }: Span): number => begin + seconds;

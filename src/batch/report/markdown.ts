@@ -16,7 +16,7 @@ export function markdownReport(report: BatchReport): string {
   const listed = failures.map(
     ({ name, error }) => `| ${cell(name)} | ${error?.code} | ${cell(error?.message ?? '')} |`,
   );
-  const failed = ['## Failed', '', '| job | code | why |', '|---|---|---|', ...listed, ''];
+  const failed = ['## Failed', '', '| job | code | error |', '|---|---|---|', ...listed, ''];
   return [
     `# Batch ${cell(report.name)}`,
     '',

@@ -1,7 +1,7 @@
 /** Reports of finished batches. */
 import { extname } from 'node:path';
 import { type OutputContext, withOutput } from '../../io/output.js';
-import { UsageError } from '../../util/errors.js';
+import { invalidArgument } from '../../util/invalid-argument.js';
 import type { Track } from './batch-timeline.js';
 import { htmlReport } from './html.js';
 import { junitReport } from './junit.js';
@@ -53,9 +53,7 @@ const FORMATS: Readonly<Record<string, (report: BatchReport) => string>> = {
 export function reportFormat(file: string): string {
   const extension = extname(file).toLowerCase();
   if (Object.hasOwn(FORMATS, extension)) return extension;
-  throw new UsageError(
-    `--report is '${file}': expected a name that ends in ${Object.keys(FORMATS).join(', ')}`,
-  );
+  throw invalidArgument('--report', `a file name that ends in ${Object.keys(FORMATS).join(', ')}`, file);
 }
 
 /** @throws IoError when writing fails */
@@ -77,10 +75,10 @@ export function headline({ summary }: BatchReport): string {
   const parts = [
     `${jobs} jobs`,
     `${ok} ok`,
-    ...(done > 0 ? [`${done} done before`] : []),
+    ...(done > 0 ? [`${done} completed earlier`] : []),
     `${failed} failed`,
     ...(skipped > 0 ? [`${skipped} skipped`] : []),
-    `${seconds.toFixed(2)} s, of which ${startSeconds.toFixed(2)} s until a device was open`,
+    `${seconds.toFixed(2)} s, of which ${startSeconds.toFixed(2)} s to open a device`,
   ];
   return parts.join(' · ');
 }

@@ -14,14 +14,17 @@ import { defaultMemory } from '../../io/external/free-memory.js';
 import { isSameFile } from '../../io/output.js';
 import { ioError, isStdin } from '../../io/raw.js';
 import { UsageError } from '../../util/errors.js';
+import { invalidArgument } from '../../util/invalid-argument.js';
 import { plainName } from '../../util/plain-text.js';
 import { MAX_TIMER_SECONDS } from '../../util/timer.js';
+import { assertWholeNumber } from '../../util/whole-number.js';
 import { failureText, resultJson, resultText, summaryText, viewLines } from '../batch-text.js';
 import { type Console, print, say } from '../console.js';
 import { readDeviceList } from '../device-arguments.js';
 import { EXIT, type ExitCode, exitCodeOf } from '../exit-code.js';
 import { LiveView } from '../live-view.js';
 import { readSize } from '../memory-options.js';
+import { cannotCombine, missingEngine } from '../option-errors.js';
 import type { BatchArguments } from '../options/batch.js';
 import { schedulerOption } from '../options/engine.js';
 
@@ -105,12 +108,13 @@ const isOfFile = (jobs: string): boolean => !isStdin(jobs) && fileState(jobs) !=
 function readOptions(args: BatchArguments): ReadOptions {
   const { jobs, journal, force, parallel = defaultParallel(), retries, timeout, memory } = args;
   if (args['fail-fast'] && args['keep-going']) {
-    throw new UsageError('--fail-fast and --keep-going are at odds: give one of them');
+    throw cannotCombine('--fail-fast', '--keep-going', 'one stops after a failure, the other continues');
   }
-  assertNumber('parallel', parallel, Number.isInteger(parallel) && parallel >= 1, 'a whole number from 1 on');
-  assertNumber('retries', retries, Number.isInteger(retries) && retries >= 0, 'a whole number from 0 on');
-  const isTimeout = timeout === undefined || (timeout > 0 && timeout <= MAX_SECONDS);
-  assertNumber('timeout', timeout, isTimeout, `seconds, more than 0 and up to ${MAX_SECONDS}`);
+  assertWholeNumber('--parallel', parallel);
+  assertWholeNumber('--retries', retries, { min: 0 });
+  if (timeout !== undefined && !(timeout > 0 && timeout <= MAX_SECONDS)) {
+    throw invalidArgument('--timeout', `a number of seconds above 0 and up to ${MAX_SECONDS}`, timeout);
+  }
   return {
     ...{ parallel, retries, timeout, force, failFast: args['fail-fast'] },
     memory: memory === undefined ? defaultMemory() : readSize(memory),
@@ -125,12 +129,7 @@ function readOptions(args: BatchArguments): ReadOptions {
  */
 function assertNoScheduler(args: BatchArguments): void {
   const option = args.engine === undefined ? schedulerOption(args) : undefined;
-  if (option === undefined) return;
-  throw new UsageError(`--${option} is for batches over many machines: say who runs them, --engine slurm`);
-}
-
-function assertNumber(name: string, value: number | undefined, isRight: boolean, expected: string): void {
-  if (!isRight) throw new UsageError(`--${name} is ${value}: expected ${expected}`);
+  if (option !== undefined) throw missingEngine(`--${option}`, 'slurm');
 }
 
 async function readBatch(
@@ -165,7 +164,9 @@ async function assertDistinctFiles(
   for (const [i, [path, what]] of protectedFiles.entries()) {
     for (const [before, other] of protectedFiles.slice(0, i)) {
       if (what === other || !(path === before || (await isSameFile(path, before)))) continue;
-      throw new UsageError(`${path} is ${other} and ${what}: name another file`, { details: { path } });
+      throw new UsageError(`cannot use ${path} as ${what}: it is ${other}. Pass another file`, {
+        details: { path },
+      });
     }
   }
 }

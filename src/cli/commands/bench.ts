@@ -25,13 +25,17 @@ import {
 } from '../../bench/sorts.js';
 import { deviceSpecs } from '../../device/select-device.js';
 import { DISTRIBUTIONS, type Distribution } from '../../io/gen.js';
+import { ioError } from '../../io/raw.js';
 import { dtypeInfo } from '../../keys/dtype.js';
 import { IoError, UsageError } from '../../util/errors.js';
-import { unknownName } from '../../util/suggest.js';
+import { invalidArgument } from '../../util/invalid-argument.js';
+import { unknownValue } from '../../util/unknown-value.js';
+import { assertWholeNumber } from '../../util/whole-number.js';
 import { listed, readCounts } from '../arguments.js';
 import { type Console, print, say } from '../console.js';
 import { readDevice, readDevices } from '../device-arguments.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
+import { assertAtMostOne, ONE_FORMAT } from '../option-errors.js';
 import { type BenchArguments, type BenchName, CALL_COUNTS, COUNT, SORT_AXES } from '../options/bench.js';
 import { ProgressBar } from '../progress-bar.js';
 import { table } from '../table.js';
@@ -45,7 +49,9 @@ const BENCHES: Readonly<Record<BenchName, (args: BenchArguments, console: Consol
 
 export async function run(args: BenchArguments, console: Console): Promise<ExitCode> {
   if (args.of !== undefined && args.what !== 'ladder') {
-    throw new UsageError(`'${args.of}' is a ladder: clsort bench ladder ${args.of}`);
+    throw new UsageError(
+      `cannot run clsort bench ${args.what} ${args.of}: ${args.of} is a ladder. Run clsort bench ladder ${args.of}`,
+    );
   }
   return BENCHES[args.what](args, console);
 }
@@ -53,8 +59,11 @@ export async function run(args: BenchArguments, console: Console): Promise<ExitC
 async function runLadder(args: BenchArguments, console: Console): Promise<ExitCode> {
   const { repeats, json, svg: plot, html, of } = args;
   if (checkOutput(args) && !json)
-    throw new UsageError('--csv, --markdown: for sorts and calls; a ladder has --json');
-  if (args.baseline !== undefined) throw new UsageError('--baseline is for sorts and calls');
+    throw new UsageError(
+      'cannot print a ladder as CSV or Markdown: only sorts and calls have these formats. Pass --json',
+    );
+  if (args.baseline !== undefined)
+    throw new UsageError('cannot use --baseline with bench ladder: only sorts and calls have baselines');
   const count = args.count ?? COUNT;
   const counts = readSizes(count);
   const ladders = of === undefined ? LADDERS : [of as LadderName];
@@ -156,20 +165,21 @@ function printSlower(slower: readonly (readonly string[])[], console: Console): 
  * @throws UsageError when `--repeats` is not a whole number from 1 on, or when several formats are given
  */
 function checkOutput({ repeats, json, csv: wantsCsv, markdown: wantsMarkdown }: BenchArguments): boolean {
-  if (!Number.isInteger(repeats) || repeats < 1) throw new UsageError('--repeats: expected 1 or more');
-  const formats = [json, wantsCsv, wantsMarkdown].filter(Boolean).length;
-  if (formats > 1) throw new UsageError('--json, --csv, --markdown: expected one of them');
-  return formats > 0;
+  assertWholeNumber('--repeats', repeats);
+  assertAtMostOne({ json, csv: wantsCsv, markdown: wantsMarkdown }, ONE_FORMAT);
+  return json || wantsCsv || wantsMarkdown;
 }
 
 async function runCalls(args: BenchArguments, console: Console): Promise<ExitCode> {
   const { repeats, chain } = args;
   const machine = checkOutput(args);
-  if (!Number.isInteger(chain) || chain < 1) throw new UsageError('--chain: expected 1 or more');
+  assertWholeNumber('--chain', chain);
   const axes = Object.entries(SORT_AXES) as [keyof typeof SORT_AXES, string][];
   const [otherOptions] = axes.filter(([name, value]) => args[name] !== value).map(([name]) => name);
   if (otherOptions !== undefined) {
-    throw new UsageError(`--${otherOptions} is for 'bench sorts': calls are of uniform u32 keys`);
+    throw new UsageError(
+      `cannot use --${otherOptions} with bench calls: they use uniform u32 keys. Run clsort bench sorts`,
+    );
   }
   const before = args.baseline === undefined ? undefined : readCallBaseline(args.baseline);
   const operations = callOperations(listed(args.operation));
@@ -234,7 +244,7 @@ function sortsCommandOf(args: BenchArguments): string {
  */
 function readSizes(text: string): number[] {
   const counts = readCounts(text);
-  if (counts.includes(0)) throw new UsageError('--count is 0: there is nothing to measure');
+  if (counts.includes(0)) throw invalidArgument('--count', 'numbers of keys above 0', text);
   return counts;
 }
 
@@ -247,12 +257,12 @@ function readSizes(text: string): number[] {
 function readCases({ algorithm, dtype, mode, distribution, count = COUNT }: BenchArguments): SortCase[] {
   const modes = listed(mode).map((word): Mode => {
     const found = MODES.find((known) => known === word);
-    if (!found) throw new UsageError(unknownName('mode', word, MODES));
+    if (!found) throw unknownValue('--mode', word, MODES);
     return found;
   });
   const distributions = listed(distribution).map((word): Distribution => {
     const found = DISTRIBUTIONS.find((known) => known === word);
-    if (!found) throw new UsageError(unknownName('distribution', word, DISTRIBUTIONS));
+    if (!found) throw unknownValue('--distribution', word, DISTRIBUTIONS);
     return found;
   });
   const dtypes = listed(dtype).map((word) => dtypeInfo(word).name);
@@ -273,27 +283,30 @@ function readJson(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    throw new IoError(`cannot read the baseline ${file}: ${String(error)}`, { cause: error });
+    throw new IoError(`cannot read the baseline ${file}: ${(error as Error).message}`, { cause: error });
   }
 }
+
+const baselineError = (file: string, what: string): UsageError =>
+  new UsageError(`cannot read the baseline ${file}: it is not the output of 'clsort bench ${what} --json'`);
 
 function readCallBaseline(file: string): CallBench {
   const bench = readJson(file) as CallBench | null;
   if (bench?.schema === CALL_SCHEMA) return bench;
-  throw new UsageError(`${file} is no result of 'clsort bench calls --json'`);
+  throw baselineError(file, 'calls');
 }
 
 function readBaseline(file: string): readonly SortBench[] {
   const bench = readJson(file) as SortBench | SortBenches | null;
   if (bench?.schema === SORT_SCHEMA) return [bench];
   if (bench?.schema === 'clsort.bench.sorts/2') return bench.benches;
-  throw new UsageError(`${file} is no result of 'clsort bench sorts --json'`);
+  throw baselineError(file, 'sorts');
 }
 
 function writePlot(file: string, plot: string): void {
   try {
     writeFileSync(file, plot);
   } catch (error) {
-    throw new IoError(`cannot write ${file}: ${String(error)}`, { cause: error });
+    throw ioError('write', file, error);
   }
 }

@@ -14,23 +14,21 @@ export async function run(args: CancelArguments, console: Console): Promise<Exit
   const printOutcome = (text: string): void => {
     if (!console.quiet) print(console, text);
   };
-  if (url) printOutcome(`${await cancelInRedis(url, queue, id)} tasks were taken from the queue`);
+  if (url) printOutcome(`${await cancelInRedis(url, queue, id)} tasks were removed from the queue`);
   const shared = await SharedFolder.open(args['workers-folder'] ?? '.');
   let folder: JobFolder;
   try {
     folder = await JobFolder.find(shared, id);
   } catch (error) {
     if (!url || !(error instanceof IoError)) throw error;
-    printOutcome(
-      `job ${id} is not in ${shared.root}: its coordinator removes what is kept of it, if it is there`,
-    );
+    printOutcome(`job ${id} has no folder in ${shared.root}; its coordinator removes the folder`);
     return EXIT.ok;
   }
   const jobs = await cancelPending(folder);
-  if (jobs.length > 0) printOutcome(`Slurm's jobs ${jobs.join(' ')} were cancelled`);
+  if (jobs.length > 0) printOutcome(`Slurm jobs ${jobs.join(' ')} were cancelled`);
   const isGone = await cancelInFolder(folder);
   printOutcome(
-    isGone ? `job ${id}: nothing is kept of it` : `job ${id}: its coordinator was told to give it up`,
+    isGone ? `job ${id} was cancelled and removed` : `job ${id} is being cancelled by its coordinator`,
   );
   return EXIT.ok;
 }

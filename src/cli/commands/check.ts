@@ -14,6 +14,7 @@ import { checkRecords } from '../check-records.js';
 import { type Console, print } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { readInput } from '../key-files.js';
+import { cannotCombine } from '../option-errors.js';
 import type { CheckArguments } from '../options/check.js';
 import { readPartsOrder } from '../parts-arguments.js';
 import { readRecords } from '../record-options.js';
@@ -24,7 +25,7 @@ export async function run(given: CheckArguments, console: Console): Promise<Exit
   const args = readPartsOrder(manifest, given);
   const records = readRecords(args);
   if (records && args.column !== undefined)
-    throw new UsageError('--column is not for records: their keys have offsets');
+    throw cannotCombine('--column', '--record', 'the keys of records have offsets');
   const order = readOrder(args);
   const input = readInput(args);
   const { file } = args;
@@ -32,7 +33,7 @@ export async function run(given: CheckArguments, console: Console): Promise<Exit
   const against = args.against;
   const others = against === undefined ? undefined : await expandParts([against]);
   if (isStdin(file) && against !== undefined && isStdin(against)) {
-    throw new UsageError("both files are '-': only one can be read from stdin");
+    throw new UsageError("cannot check '-' against '-': stdin can be read only once");
   }
   if (records) {
     return checkRecords(records, { ...args, files: paths, others: others?.paths }, console);
@@ -71,9 +72,7 @@ export async function run(given: CheckArguments, console: Console): Promise<Exit
  */
 function assertSameDtype(a: KeyReader, b: KeyReader): void {
   if (a.dtype === b.dtype) return;
-  throw new DtypeError(
-    `${a.name} holds ${a.dtype} keys and ${b.name} ${b.dtype} keys: none is a permutation of the other`,
-  );
+  throw new DtypeError(`cannot compare ${a.name} and ${b.name}: they contain ${a.dtype} and ${b.dtype} keys`);
 }
 
 interface Found {
@@ -105,7 +104,7 @@ function resultText({ name, n, dtype, descending, descent, permutation }: Found,
   const lines = [
     `${name}: ${grouped(n)} ${dtype} keys, ${descending ? 'descending' : 'ascending'}`,
     descent
-      ? `order: WRONG, key ${descent.at} (${descent.key}) belongs before the one in front of it (${descent.before})`
+      ? `order: WRONG, key ${descent.at} (${descent.key}) belongs before the previous key (${descent.before})`
       : 'order: right',
   ];
   if (permutation !== null) {

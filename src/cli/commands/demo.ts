@@ -3,7 +3,8 @@ import { hostSorter } from '../../sort/api/host-sorter.js';
 import type { SortReport } from '../../sort/api/report.js';
 import { Sorter } from '../../sort/api/sorter.js';
 import type { SorterOperations } from '../../sort/api/sorter-operations.js';
-import { MismatchError, UsageError } from '../../util/errors.js';
+import { MismatchError } from '../../util/errors.js';
+import { invalidArgument } from '../../util/invalid-argument.js';
 import { Random } from '../../util/random.js';
 import { readCount, readSeed } from '../arguments.js';
 import { type Console, print, say } from '../console.js';
@@ -46,8 +47,8 @@ async function timeSort(sorter: SorterOperations, keys: Uint32Array, algorithm: 
 export async function run(args: DemoArguments, console: Console): Promise<ExitCode> {
   const [count, max] = [readCount(args.count), readCount(args.max, '--max')];
   if (count < 1 || count > MAX_KEYS)
-    throw new UsageError(`--count is ${args.count}: expected 1 to ${MAX_KEYS} keys`);
-  if (max < 1 || max > 2 ** 32) throw new UsageError(`--max is ${args.max}: expected 1 to 2^32`);
+    throw invalidArgument('--count', `a number from 1 to ${MAX_KEYS}`, args.count);
+  if (max < 1 || max > 2 ** 32) throw invalidArgument('--max', 'a number from 1 to 2^32', args.max);
   const seed = args.seed === undefined ? BigInt(Date.now()) : readSeed(args.seed);
   const { algorithm } = args;
   if (algorithm !== 'auto') algorithmNamed(algorithm);
@@ -62,7 +63,7 @@ export async function run(args: DemoArguments, console: Console): Promise<ExitCo
     const onHost = await timeSort(host, keys, 'auto');
     if (!onDevice.sorted.every((key, i) => key === onHost.sorted[i])) {
       throw new MismatchError(
-        `${name} and the host sorted the same keys into different orders (seed ${seed})`,
+        `cannot verify the sort on ${name}: its result differs from that of the host (seed ${seed})`,
       );
     }
     printResult(args, console, { seed, name, keys, onDevice, onHost });
@@ -105,8 +106,5 @@ function printResult(
   print(console, `device\t${kernels} in its kernels, ${calls}; ${algorithm} on ${name}`);
   print(console, `host\t${secondsText(onHost.seconds)}; ${grouped(keys.length)} keys, seed ${seed}`);
   if (onDevice.seconds <= onHost.seconds) return;
-  print(
-    console,
-    'note\tso few keys take longer to reach this device than the host takes to sort them; try --count 2^24',
-  );
+  print(console, 'note\tfor so few keys, transfers take longer than the sort on the host; try --count 2^24');
 }

@@ -2,7 +2,7 @@ import { plannedOn } from '../../algorithms/registry.js';
 import { basisFor } from '../../algorithms/tuning.js';
 import type { KnownDevice } from '../../device/device.js';
 import { knownDevices } from '../../device/known-devices.js';
-import { type DeviceInfo, devices } from '../../index.js';
+import type { DeviceInfo } from '../../index.js';
 import { rowsOfChildren } from '../../matrix/children.js';
 import { launchSelf } from '../../matrix/matrix.js';
 import {
@@ -12,17 +12,13 @@ import {
   selfTestDevice,
   VARIANTS,
 } from '../../matrix/self-tests.js';
-import { NoDeviceError } from '../../util/errors.js';
 import { readSeconds } from '../arguments.js';
 import { type Console, print } from '../console.js';
-import { readAlgorithms, readDevices } from '../device-arguments.js';
+import { childName, deviceOfChild, readAlgorithms, readDevices } from '../device-arguments.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import type { DevicesArguments } from '../options/devices.js';
 import { ProgressBar } from '../progress-bar.js';
 import { bytesText, secondsText, table } from '../table.js';
-
-/** Identifies a device across processes: positions in the device list may differ between processes, names do not. */
-const nameOf = ({ platform, name }: DeviceInfo): string => `${platform}\n${name}`;
 
 export async function run(args: DevicesArguments, console: Console): Promise<ExitCode> {
   if (args.child !== undefined) return runChild(args, console);
@@ -81,7 +77,7 @@ async function selfTestAll(
   console: Console,
 ): Promise<ExitCode> {
   const cases = selfTestCases(readAlgorithms(args.algorithm));
-  const caseTimeout = readSeconds('timeout', args.timeout);
+  const caseTimeout = readSeconds('--timeout', args.timeout);
   const bar = new ProgressBar(console);
   const all: SelfTestRow[] = [];
   for (const device of found) {
@@ -130,13 +126,12 @@ function selfTestText({ name, platform, driver }: DeviceInfo, rows: readonly Sel
 
 function childArguments(args: DevicesArguments, device: DeviceInfo, from: number): string[] {
   const algorithms = args.algorithm ? ['--algorithm', ...args.algorithm] : [];
-  return ['devices', ...algorithms, '--child', nameOf(device), '--from', String(from)];
+  return ['devices', ...algorithms, '--child', childName(device), '--from', String(from)];
 }
 
 /** Runs the self-tests of one device, starting at case number `from`. The parent process parses the output. */
 async function runChild(args: DevicesArguments, console: Console): Promise<ExitCode> {
-  const device = devices().find((one) => nameOf(one) === args.child);
-  if (!device) throw new NoDeviceError(`the device '${args.child}' has gone`);
+  const device = deviceOfChild(args.child ?? '');
   const cases = selfTestCases(args.algorithm).slice(args.from);
   for await (const row of selfTestDevice(device, cases)) {
     print(console, JSON.stringify({ row }));

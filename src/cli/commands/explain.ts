@@ -5,13 +5,15 @@ import type { Explained } from '../../explain/explained.js';
 import { explanationHtml } from '../../explain/html.js';
 import { randomWords } from '../../explain/random.js';
 import { explanationText } from '../../explain/text.js';
+import { ioError } from '../../io/raw.js';
 import { dtypeInfo } from '../../keys/dtype.js';
 import type { ReduceOp } from '../../primitives/possible.js';
-import { IoError, UsageError } from '../../util/errors.js';
+import { invalidArgument } from '../../util/invalid-argument.js';
 import { readCount, readSeed } from '../arguments.js';
 import { type Console, print, say } from '../console.js';
 import { readDevice } from '../device-arguments.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
+import { cannotCombine, cannotUseWithout } from '../option-errors.js';
 import type { ExplainArguments } from '../options/explain.js';
 
 /**
@@ -21,8 +23,7 @@ import type { ExplainArguments } from '../options/explain.js';
  */
 function readWindow(text: string): number | readonly [number, number] {
   const match = /^(?:(\d+):)?(\d+)$/.exec(text);
-  if (!match)
-    throw new UsageError(`--bits is '${text}': expected A:B, such as 4:8, or B for the lowest B bits`);
+  if (!match) throw invalidArgument('--bits', 'A:B (such as 4:8), or B for the lowest B bits', text);
   return match[1] === undefined ? Number(match[2]) : [Number(match[1]), Number(match[2])];
 }
 
@@ -34,15 +35,13 @@ function readWindow(text: string): number | readonly [number, number] {
 function readWords({ keys = [], random, max, seed, dtype }: ExplainArguments): readonly string[] {
   if (random === undefined) {
     if (max !== undefined)
-      throw new UsageError('--max is for keys that are drawn: say how many, --random 16');
+      throw cannotUseWithout('--max', '--random', 'it limits random keys', 'Pass --random 16');
     return keys;
   }
-  if (keys.length > 0) throw new UsageError('there are keys, and --random draws others: give one of them');
+  if (keys.length > 0) throw cannotCombine('keys', '--random', 'both define the keys');
   const count = readCount(random, '--random');
   if (count > MAX_KEYS) {
-    throw new UsageError(
-      `--random is ${random}: too many to be walked through, expected at most ${MAX_KEYS}`,
-    );
+    throw invalidArgument('--random', `at most ${MAX_KEYS} keys`, random);
   }
   const maxValue = max === undefined ? undefined : readCount(max, '--max');
   const type = dtype === undefined ? undefined : dtypeInfo(dtype).name;
@@ -80,9 +79,9 @@ export async function run(args: ExplainArguments, console: Console): Promise<Exi
       try {
         writeFileSync(html, explanationHtml(explanation));
       } catch (cause) {
-        throw new IoError(`cannot write ${html}: ${(cause as Error).message}`, { cause });
+        throw ioError('write', html, cause);
       }
-      say(console, `wrote ${html}: open it in a browser and walk with the arrow keys`);
+      say(console, `wrote ${html}: open it in a browser, and step with the arrow keys`);
     }
     if (json) print(console, JSON.stringify(explanation, null, 2));
     else if (html === undefined) print(console, explanationText(explanation));

@@ -6,10 +6,12 @@ import { assertNotAborted, isStdout } from '../../io/raw.js';
 import { type Dtype, dtypeInfo } from '../../keys/dtype.js';
 import { type NamedDtype, namedDtype } from '../../keys/dtype-name.js';
 import { UsageError } from '../../util/errors.js';
+import { invalidArgument } from '../../util/invalid-argument.js';
 import { readCount, readSeed } from '../arguments.js';
 import { type Console, print } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { readText } from '../key-files.js';
+import { cannotCombine } from '../option-errors.js';
 import type { GenArguments } from '../options/gen.js';
 import { ProgressBar } from '../progress-bar.js';
 import { bytesText, grouped } from '../table.js';
@@ -22,7 +24,7 @@ export async function run(args: GenArguments, console: Console): Promise<ExitCod
   const { bytes } = dtypeInfo(dtype);
   const count = readCount(args.count);
   if (args.range !== undefined && args.distribution !== 'uniform') {
-    throw new UsageError(`--range is of uniform keys: leave out --distribution ${args.distribution}`);
+    throw cannotCombine('--range', `--distribution ${args.distribution}`, 'only uniform keys have a range');
   }
   const range = rangeOf(args, dtype);
   const generator = new Generator({
@@ -40,7 +42,7 @@ export async function run(args: GenArguments, console: Console): Promise<ExitCod
     while (generator.remaining > 0) {
       await writer.write(generator.next(PIECE));
       assertNotAborted(console.signal);
-      bar.update('making', count - generator.remaining, count);
+      bar.update('generate', count - generator.remaining, count);
     }
     await writer.end();
     bar.clear();
@@ -76,8 +78,10 @@ function readRange(text: string, dtype: Dtype): readonly [bigint, bigint] | read
   const form = isWhole ? /^[+-]?\d+$/ : /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
   if (more.length > 0 || !form.test(low) || !form.test(high)) {
     const example = isWhole ? '0:999' : '-1:1';
-    throw new UsageError(
-      `--range is '${text}': expected A:B, ${isWhole ? 'whole ' : ''}numbers such as ${example}`,
+    throw invalidArgument(
+      '--range',
+      `${isWhole ? 'whole numbers' : 'numbers'} A:B (such as ${example})`,
+      text,
     );
   }
   return isWhole
@@ -96,6 +100,6 @@ async function dtypeOf({ dtype, out }: GenArguments): Promise<NamedDtype> {
   const { named } = await nameFacts(isStdout(out) ? '' : out);
   if (named) return named;
   throw new UsageError(
-    `${out} does not say what its keys are to be: say so with --dtype, or by its name (.f64)`,
+    `cannot generate ${out}: its name does not define the dtype. Pass --dtype, or a name such as keys.f64`,
   );
 }

@@ -5,11 +5,14 @@ import { isStdin } from '../../io/raw.js';
 import type { HistogramOptions } from '../../sort/api/options.js';
 import { BinEdges } from '../../sort/operations/bin-edges.js';
 import { InputError, UsageError } from '../../util/errors.js';
+import { invalidArgument } from '../../util/invalid-argument.js';
+import { assertWholeNumber } from '../../util/whole-number.js';
 import { listed, readOrder } from '../arguments.js';
 import { type Console, print } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { readInput } from '../key-files.js';
 import { numberText } from '../number-text.js';
+import { assertAtMostOne } from '../option-errors.js';
 import type { HistogramArguments } from '../options/histogram.js';
 import { runWithSorter } from '../run-with-sorter.js';
 import { grouped, table } from '../table.js';
@@ -55,14 +58,14 @@ export async function run(args: HistogramArguments, console: Console): Promise<E
   const heading = edges ? ['from', 'to', 'keys', ''] : ['digit', 'keys', ''];
   const align = heading.map((name) => (name === '' ? ('left' as const) : ('right' as const)));
   print(console, table([heading, ...rows], align));
-  if (inside < n) print(console, `${grouped(n - inside)} keys are in none of them`);
+  if (inside < n) print(console, `${grouped(n - inside)} keys are in no bin`);
   return EXIT.ok;
 }
 
 const numberOf = (text: string, option: string): number => {
   const number = text.trim() === '' ? Number.NaN : Number(text);
   if (Number.isFinite(number)) return number;
-  throw new UsageError(`--${option}: '${text}' is no number`);
+  throw invalidArgument(`--${option}`, 'numbers', text);
 };
 
 /**
@@ -73,23 +76,19 @@ const numberOf = (text: string, option: string): number => {
  */
 async function readBins(args: HistogramArguments, console: Console): Promise<How> {
   const { bins, range, edges, bits } = args;
-  const option = Object.entries({ range, edges, bits }).filter(([, value]) => value !== undefined);
-  if (option.length > 1 || (bins !== undefined && (edges ?? bits) !== undefined)) {
-    throw new UsageError('--range with --bins, --edges, --bits: each makes bins by itself, give one of them');
-  }
+  const ways = { range: bins === undefined ? range : undefined, bins, edges, bits };
+  assertAtMostOne(ways, 'each of them defines the bins');
   if (bits !== undefined) {
     const { bits: window } = readOrder({ dtype: args.dtype, descending: false, nan: 'last', bits });
     return { bits: window as [number, number] };
   }
   if (edges !== undefined) return { edges: listed(edges).map((text) => numberOf(text, 'edges')) };
   const count = bins ?? DEFAULT_BINS;
-  if (!Number.isInteger(count) || count < 1 || count > 65_536) {
-    throw new UsageError(`--bins is ${count}: expected a whole number from 1 to 65536`);
-  }
+  assertWholeNumber('--bins', count, { max: 65_536 });
   if (range !== undefined) {
     const [low, high, ...more] = range.split(':').map((text) => numberOf(text, 'range'));
     if (low === undefined || high === undefined || more.length > 0 || low >= high) {
-      throw new UsageError(`--range is '${range}': expected A:B with A < B, such as 0:100`);
+      throw invalidArgument('--range', 'A:B with A < B (such as 0:100)', range);
     }
     return { bins: count, range: [low, high] };
   }
@@ -108,7 +107,7 @@ async function rangeOf(
 ): Promise<readonly [number, number] | readonly [bigint, bigint]> {
   if (args.in.some(isStdin)) {
     throw new UsageError(
-      'stdin is read once, and its range is not known before: say it, --range A:B, or --bits A:B',
+      'cannot compute the range of stdin: it can be read only once. Pass --range A:B or --bits A:B',
     );
   }
   const { minimum, maximum } = await withInputs(args.in, console, async (open) =>
@@ -116,7 +115,7 @@ async function rangeOf(
   );
   const [low, high] = [Number(minimum), Number(maximum)];
   if (minimum === undefined || maximum === undefined || !Number.isFinite(low) || !Number.isFinite(high)) {
-    throw new InputError('the keys have no finite range that could be cut into bins: say one, --range A:B');
+    throw new InputError('cannot compute the bins: the keys have no finite range. Pass --range A:B');
   }
   // Doubles would round integers beyond 2^53 and exclude the smallest or the largest key.
   const isExact = typeof minimum !== 'bigint' || [low, high].every(Number.isSafeInteger);

@@ -23,12 +23,14 @@ import {
 } from '../../matrix/report/report.js';
 import { isBad } from '../../matrix/row.js';
 import { CaseRunner, planOf } from '../../matrix/run-case.js';
-import { NoDeviceError, UsageError } from '../../util/errors.js';
+import { UsageError } from '../../util/errors.js';
+import { invalidArgument } from '../../util/invalid-argument.js';
 import { listed, readDtypes, readSeconds, readSeed } from '../arguments.js';
 import { type Console, print, say } from '../console.js';
-import { readAlgorithms, readDevices } from '../device-arguments.js';
+import { childName, deviceOfChild, readAlgorithms, readDevices } from '../device-arguments.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { comparisonText, matrixText } from '../matrix-text.js';
+import { assertAtMostOne, ONE_FORMAT } from '../option-errors.js';
 import type { MatrixArguments } from '../options/matrix.js';
 import { ProgressBar } from '../progress-bar.js';
 
@@ -46,11 +48,9 @@ interface ChildTask {
 /** Selection of cases, independent of the device. */
 type MatrixSelection = Omit<MatrixScope, 'maxKeys'>;
 
-const nameOf = ({ platform, name }: DeviceInfo): string => `${platform}\n${name}`;
-
 export async function run(args: MatrixArguments, console: Console): Promise<ExitCode> {
   if (args.child !== undefined) return runChild(JSON.parse(args.child) as ChildTask, console);
-  if (args.json && args.markdown) throw new UsageError('--json, --markdown: expected one of them');
+  assertAtMostOne({ json: args.json, markdown: args.markdown }, ONE_FORMAT);
   if (args.compare) return compare(args.compare, args, console);
   await assertWritable([args.html, args.junit]);
   const report = args.read ? await readAll(args.read) : await tryAll(args, console);
@@ -72,7 +72,7 @@ export async function run(args: MatrixArguments, console: Console): Promise<Exit
  * @throws UsageError when options conflict, or when a filter is malformed
  */
 function readWanted({ quick, full, only, algorithm, dtype, seed }: MatrixArguments): MatrixSelection {
-  if (quick && full) throw new UsageError('--quick and --full are at odds: give one of them');
+  assertAtMostOne({ quick, full }, 'each of them defines the cases');
   const own = {
     ...(algorithm && { algorithm: readAlgorithms(algorithm.flatMap(listed)) }),
     ...(dtype && { dtype: readDtypes(dtype.flatMap(listed)) }),
@@ -98,8 +98,8 @@ function casesOf(device: DeviceInfo, wanted: MatrixSelection): MatrixCase[] {
   const cases = matrixCases({ ...wanted, maxKeys: maxKeysOf(device) });
   if (cases.length > 0) return cases;
   throw new UsageError(
-    '--only lets no case through: does the operation sort by that algorithm (none for reduce, scan, histogram and gather, auto or each ' +
-      'for sorts), and does the type have that order?',
+    'cannot run the matrix: no case matches --only. Check that the operation has the algorithm (none for reduce, scan, ' +
+      'histogram and gather) and the dtype has the order',
   );
 }
 
@@ -111,7 +111,7 @@ function casesOf(device: DeviceInfo, wanted: MatrixSelection): MatrixCase[] {
  * @throws NoDeviceError when no device matches
  */
 async function tryAll(args: MatrixArguments, console: Console): Promise<MatrixReport | undefined> {
-  const caseTimeout = readSeconds('timeout', args.timeout);
+  const caseTimeout = readSeconds('--timeout', args.timeout);
   const scope = readWanted(args);
   const all = devices();
   const { signal } = console;
@@ -126,7 +126,7 @@ async function tryAll(args: MatrixArguments, console: Console): Promise<MatrixRe
       launchSelf([
         'matrix',
         '--child',
-        JSON.stringify({ device: nameOf(device), scope, from } satisfies ChildTask),
+        JSON.stringify({ device: childName(device), scope, from } satisfies ChildTask),
       ]);
     for await (const row of deviceMatrix(device, cases, { caseTimeout, launch, signal })) {
       rows.add(row);
@@ -151,7 +151,7 @@ async function compare(
   { factor, json }: MatrixArguments,
   console: Console,
 ): Promise<ExitCode> {
-  if (!(factor >= 1)) throw new UsageError(`--factor is ${factor}: expected a number from 1 on`);
+  if (!(factor >= 1)) throw invalidArgument('--factor', 'a number of 1 or more', factor);
   const comparison = compareReports(await readReport(before), await readReport(after), factor);
   print(console, json ? JSON.stringify(comparison, null, 2) : comparisonText(comparison));
   return isWorse(comparison) ? EXIT.notSorted : EXIT.ok;
@@ -178,8 +178,7 @@ async function write(file: string | undefined, text: () => string, console: Cons
 
 /** Runs the cases of one device, starting at case number `from`. The parent process parses the output. */
 async function runChild({ device: name, scope, from }: ChildTask, console: Console): Promise<ExitCode> {
-  const device = devices().find((one) => nameOf(one) === name);
-  if (!device) throw new NoDeviceError(`the device '${name}' has gone`);
+  const device = deviceOfChild(name);
   const sorter = await Sorter.open({ device: device.id, onWarning: () => undefined });
   const isSimulated = quirksOf(device).simulated;
   const runner = new CaseRunner(sorter, device, { again: isSimulated ? 0 : 2 });

@@ -15,10 +15,11 @@ import { keyText } from '../../io/record-keys.js';
 import { keyOrdering } from '../../io/record-ordering.js';
 import { dtypeInfo } from '../../keys/dtype.js';
 import { UsageError } from '../../util/errors.js';
-import { invalidArgument } from '../../util/invalid-argument.js';
+import { assertWholeNumber } from '../../util/whole-number.js';
 import { listed, readSeconds } from '../arguments.js';
 import { type Console, print } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
+import { cannotCombine, missingOption } from '../option-errors.js';
 import type { PlanArguments } from '../options/plan.js';
 import { type PlanRecords, ratesFor } from '../plan-rates.js';
 import { decimalText, forecastLines, forecastTable } from '../plan-text.js';
@@ -34,8 +35,8 @@ export async function run(args: PlanArguments, console: Console): Promise<ExitCo
   const records = readRecordFormat(args);
   const sizes = readSizes(args);
   const clusters = readNodes(args.nodes).map((nodes) => readCluster(args, nodes));
-  assertCount('partitions', args.partitions, MAX_PARTITIONS);
-  assertCount('shards', args.shards, Number.MAX_SAFE_INTEGER);
+  assertWholeNumber('--partitions', args.partitions, { max: MAX_PARTITIONS });
+  assertWholeNumber('--shards', args.shards);
   const { rates, notes } = await ratesFor(args, records, console);
   const plans: (readonly [plan: Forecast, best: Forecast])[] = [];
   for (const cluster of clusters) {
@@ -73,7 +74,7 @@ function readRecordFormat(args: PlanArguments): PlanRecords {
   const { record, key = record === undefined ? ['0:10'] : undefined } = args;
   const none = { descending: false, nan: 'last', bits: undefined };
   const layout = readRecords({ dtype: args.dtype, record: record ?? 100, key, ...none });
-  if (!layout) throw new UsageError('--record is missing'); // unreachable: it has a default
+  if (!layout) throw missingOption('estimate', '--record', 'Pass its size'); // unreachable: it has a default
   const { keys, ...rest } = layout;
   return {
     kind: { of: 'records', unit: layout.record },
@@ -86,10 +87,11 @@ function readRecordFormat(args: PlanArguments): PlanRecords {
 
 /** Returns the sizes in bytes; undefined with `--within`, where the size is the unknown. */
 function readSizes({ size, within }: PlanArguments): number[] | undefined {
-  if ((size === undefined) === (within === undefined)) {
-    throw new UsageError(
-      'say what is to be sorted, --size 100T, or --within 60, how much in so many seconds: one of them',
-    );
+  if (size === undefined && within === undefined) {
+    throw missingOption('estimate a sort', '--size', 'Pass --size 100T, or --within 60 (seconds)');
+  }
+  if (size !== undefined && within !== undefined) {
+    throw cannotCombine('--size', '--within', 'one of them is estimated from the other');
   }
   if (within !== undefined) readSeconds('--within', within);
   return size
@@ -101,24 +103,26 @@ function readSizes({ size, within }: PlanArguments): number[] | undefined {
 function within(seconds: number | undefined, request: Omit<ForecastRequest, 'bytes'>): number {
   const bytes = maxBytesWithin(seconds ?? 0, request);
   if (bytes > 0) return bytes;
-  throw new UsageError(`nothing is sorted in ${seconds} s: the engine alone takes longer`);
+  throw new UsageError(
+    `cannot sort anything within ${seconds} s: engine ${request.rates.engine.name} alone takes longer. Raise --within`,
+  );
 }
 
 function readNodes(text: string): number[] {
   return listed(text).map((word) => {
     const nodes = Number(word);
-    assertCount('nodes', nodes, 1e6, word);
+    assertWholeNumber('--nodes', nodes, { max: 1e6 }, word);
     return nodes;
   });
 }
 
 function readCluster(args: PlanArguments, nodes: number): Cluster {
   const { gpus, network, disk, storage, memory } = args;
-  assertCount('gpus', gpus, 1024);
+  assertWholeNumber('--gpus', gpus, { max: 1024 });
   const { cores = CORES_OF_DEVICE * gpus } = args;
-  assertCount('cores', cores, 1e5);
+  assertWholeNumber('--cores', cores, { max: 1e5 });
   if (disk !== undefined && storage !== undefined) {
-    throw new UsageError('--disk is in the nodes, and --storage beside them: give one of them');
+    throw cannotCombine('--disk', '--storage', 'files are on disks of the nodes or on shared storage');
   }
   return {
     ...{ nodes, gpus, cores },
@@ -129,11 +133,6 @@ function readCluster(args: PlanArguments, nodes: number): Cluster {
   };
 }
 
-function assertCount(name: string, count: number | undefined, max: number, got: unknown = count): void {
-  if (count === undefined || (Number.isSafeInteger(count) && count >= 1 && count <= max)) return;
-  throw invalidArgument(`--${name}`, `a whole number from 1 to ${max}`, got);
-}
-
 /** Lists the sources of the forecast: options, measurements and assumptions. */
 function sourceText(
   args: PlanArguments,
@@ -142,23 +141,23 @@ function sourceText(
 ): string[] {
   const { host, device, engine } = rates;
   const source = [
-    `${gpus} ${gpus === 1 ? 'device' : 'devices'} and ${cores} cores${args.cores === undefined ? ' (assumed: --cores)' : ''} a node`,
+    `${gpus} ${gpus === 1 ? 'device' : 'devices'} and ${cores} cores${args.cores === undefined ? ' (assumed; see --cores)' : ''} per node`,
     network === undefined
-      ? 'a network that never binds (--network)'
+      ? 'unlimited network (see --network)'
       : `network ${decimalText(network * 8, 'bit/s')} each way`,
     storage !== undefined
       ? `storage ${decimalText(storage, 'B/s')}`
       : disk === undefined
-        ? 'disks that never bind (--disk)'
-        : `disks ${decimalText(disk, 'B/s')} a node`,
+        ? 'unlimited disks (see --disk)'
+        : `disks ${decimalText(disk, 'B/s')} per node`,
   ];
   return [
-    'It rests on',
-    `  what you say: ${source.join(', ')};`,
+    'Sources:',
+    `  options: ${source.join(', ')};`,
     device
       ? `  device: ${device.name}, driver ${device.driver}, ${device.date} (${device.source});`
-      : '  device: part of what the run measured;',
-    `  host: ${host.of} of ${host.unit} bytes, a worker on ${host.name} with ${host.cores} cores, each of which keeps ${Math.round(host.full * 100)} % of its speed when all work, ${host.date};`,
+      : '  device: included in the rates of the run;',
+    `  host: ${host.of} of ${host.unit} bytes on ${host.name} with ${host.cores} cores, at ${Math.round(host.full * 100)} % of their speed when all are busy, ${host.date};`,
     `  engine: ${engine.name}, ${engine.source}.`,
   ];
 }

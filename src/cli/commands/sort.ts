@@ -7,12 +7,12 @@ import type { TableOptions } from '../../io/tables/table-options.js';
 import { textOptionsOf } from '../../io/text/text-options.js';
 import type { Progress } from '../../sort/api/options.js';
 import type { Sorter } from '../../sort/api/sorter.js';
-import { UsageError } from '../../util/errors.js';
 import { readOrder } from '../arguments.js';
 import { type Console, print, say } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { readInput, readTo } from '../key-files.js';
 import { readMemory, restart } from '../memory-options.js';
+import { cannotCombine, cannotUseWithout, missingEngine } from '../option-errors.js';
 import { schedulerOption } from '../options/engine.js';
 import type { SortArguments } from '../options/sort.js';
 import { ProgressBar } from '../progress-bar.js';
@@ -30,7 +30,7 @@ export async function run(args: SortArguments, console: Console): Promise<ExitCo
   }
   const { argsort, algorithm, verify, axis, unique, counts, 'radix-bits': radixBits } = args;
   if (counts !== undefined && args['out-dir'] !== undefined) {
-    throw new UsageError('--counts is one file and --out-dir for several: sort them one by one');
+    throw cannotCombine('--counts', '--out-dir', '--counts names the file of one sort');
   }
   const table = await readTableOptions(args);
   const records = table ? undefined : readRecords(args);
@@ -134,8 +134,7 @@ export async function run(args: SortArguments, console: Console): Promise<ExitCo
 function assertNoCluster(args: SortArguments): void {
   const option =
     (['partitions', 'shards'] as const).find((name) => args[name] !== undefined) ?? schedulerOption(args);
-  if (option !== undefined)
-    throw new UsageError(`--${option} is for sorts over many machines: say who runs them, --engine bullmq`);
+  if (option !== undefined) throw missingEngine(`--${option}`, 'bullmq');
 }
 
 /**
@@ -149,9 +148,8 @@ async function readTableOptions(args: SortArguments): Promise<TableOptions | und
   const option = Object.entries({ columns, head, 'unique-by': uniqueBy, type });
   const [name] = option.find(([, value]) => value !== undefined) ?? [];
   if (name === undefined) return undefined;
-  throw new UsageError(
-    `--${name} is for tables: say which columns the rows are sorted by, as in --by price:desc`,
-  );
+  const advice = 'Pass the columns to sort by, as in --by price:desc';
+  throw cannotUseWithout(`--${name}`, '--by', 'it applies to tables', advice);
 }
 
 /** Inputs up to this size fit any memory, so the partitioned sort need not be loaded. */

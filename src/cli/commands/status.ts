@@ -34,7 +34,7 @@ function folderText(found: FolderStatus | undefined): string[] {
   const rows = found.stages.map(({ stage, done, tasks }) => [
     stage,
     String(done),
-    `of ${tasks ?? 'as yet unknown'}`,
+    `of ${tasks ?? '(unknown)'}`,
   ]);
   return [`job ${found.id}: ${found.out}`, table(rows, ['left', 'right', 'left'])];
 }
@@ -47,7 +47,7 @@ function redisText(status: RedisStatus | undefined): string[] {
     const { state, stage, done, tasks, host, pid, out } = job;
     const age = Math.max(0, Math.round((Date.now() - job.at) / 1000));
     lines.push(
-      `${out}: ${state}, ${stage} ${done} of ${tasks}; coordinator ${pid} on ${host}, heard of ${age} s ago`,
+      `${out}: ${state}, ${stage} ${done} of ${tasks}; coordinator ${pid} on ${host}, last seen ${age} s ago`,
     );
   }
   for (const { name, device, version, task } of workers) {

@@ -28,12 +28,13 @@ import { CaseBench, currentTuning, fits, fitTuning, measureCrossovers } from '..
 import { PrimitiveBench, primitiveCases } from '../../bench/tune-primitives.js';
 import { tuningSource, whereOf } from '../../bench/tuning-source.js';
 import { Device } from '../../device/device.js';
+import { ioError } from '../../io/raw.js';
 import { dtypeInfo } from '../../keys/dtype.js';
 import { isPrimitive, PRIMITIVES } from '../../sort/operations/primitive-tuning.js';
 import { distinct } from '../../util/distinct.js';
-import { DeviceLostError, IoError, UsageError } from '../../util/errors.js';
-import { suggestion } from '../../util/suggest.js';
-import { listed, readShape } from '../arguments.js';
+import { DeviceLostError, IoError } from '../../util/errors.js';
+import { unknownValue } from '../../util/unknown-value.js';
+import { listed, readSeconds, readShape } from '../arguments.js';
 import { type Console, print, say } from '../console.js';
 import { readDevice } from '../device-arguments.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
@@ -52,22 +53,20 @@ interface Row extends TuneCase, Omit<SearchResult, 'wrong'> {
 }
 
 export async function run(args: TuneArguments, console: Console): Promise<ExitCode> {
-  if (!(args.time > 0)) throw new UsageError(`--time is ${args.time}: expected seconds above 0`);
+  readSeconds('--time', args.time);
   const named = args.algorithm === undefined ? undefined : listed(args.algorithm).map(canonicalAlgorithm);
   for (const name of named ?? []) {
     if (!Object.hasOwn(TUNABLE, name) && !isPrimitive(name)) {
       const known = [...Object.keys(TUNABLE), ...PRIMITIVES];
-      throw new UsageError(
-        `nothing to tune in '${name}': expected of ${known.join(' ')}${suggestion(name, known)}`,
-      );
+      throw unknownValue('--algorithm', name, known);
     }
   }
   const shapes = args.shape === undefined ? undefined : readShapes(args.shape);
   const device = await Device.open(readDevice(args.device, 'tune').id);
   try {
     if (args.reset) {
-      if (!forgetTuning(device.info)) throw writeError(tuningFile());
-      print(console, `${device.info.name}: back to the parameters that clsort comes with`);
+      if (!forgetTuning(device.info)) throw unwritableError();
+      print(console, `${device.info.name}: the default parameters are restored`);
       return EXIT.ok;
     }
     const algorithms = named?.filter((name) => !isPrimitive(name)) ?? searchedAlgorithms(device);
@@ -88,8 +87,10 @@ const readShapes = (text: string): TuneShape[] =>
     }),
   );
 
-const writeError = (file: string, cause?: unknown): IoError =>
-  new IoError(`cannot write ${file}${cause === undefined ? '' : `: ${String(cause)}`}`, { cause });
+const unwritableError = (): IoError =>
+  new IoError(
+    `cannot write ${tuningFile()}: its folder is not usable. Set CLSORT_CACHE_DIR to another folder`,
+  );
 
 async function tune(
   device: Device,
@@ -130,11 +131,11 @@ async function tune(
   const found = rows.filter((row) => gain(row) > 0 && !row.refused);
   const kept = !args['dry-run'] && (found.length > 0 || Object.keys(crossovers).length > 0);
   const known = withFound(device, found, crossovers);
-  if (kept && !storeTuning(device.info, known)) throw writeError(tuningFile());
+  if (kept && !storeTuning(device.info, known)) throw unwritableError();
   if (args.write !== undefined) writeSource(args.write, device, known);
   if (args.json) print(console, JSON.stringify(reportOf(device, rows, crossovers, kept), null, 2));
   else print(console, summaryOf(device, rows, crossovers, kept));
-  if (lost) say(console, `clsort: the device was lost in a try, which ends the search: ${lost.message}`);
+  if (lost) say(console, `clsort: cannot continue the search: ${lost.message}`);
   if (console.signal.aborted) return EXIT.interrupted;
   return lost ? EXIT.device : EXIT.ok;
 }
@@ -191,7 +192,7 @@ function writeSource(file: string, device: Device, known: StoredTuning): void {
   try {
     writeFileSync(file, tuningSource({ where: whereOf(device), measured, ...known }, file));
   } catch (error) {
-    throw writeError(file, error);
+    throw ioError('write', file, error);
   }
 }
 
@@ -214,7 +215,7 @@ function cellsOf(row: Row): string[] {
     secondsText(after.median),
     `${(100 * gained).toFixed(1)} %`,
     wrong > 0 ? `${tried}, ${wrong} wrong` : String(tried),
-    refused ? `not kept: ${refused}` : gained > 0 ? tuningText(tuning) : 'as they were',
+    refused ? `not saved: ${refused}` : gained > 0 ? tuningText(tuning) : 'unchanged',
   ];
 }
 
@@ -233,10 +234,10 @@ function summaryOf(
 ): string {
   return [
     `\n${info.name} (${info.platform}, driver ${info.driver})`,
-    ...(rows.length > 0 ? [table([HEADING, ...rows.map(cellsOf)])] : ['nothing could be measured']),
-    ...(host === undefined ? [] : [`below ${grouped(host)} keys the host engine is done first`]),
-    ...(group === undefined ? [] : [`above ${grouped(group)} keys one work-group is not the fastest`]),
-    kept ? `kept in ${tuningFile()}` : 'nothing was kept',
+    ...(rows.length > 0 ? [table([HEADING, ...rows.map(cellsOf)])] : ['no case was measured']),
+    ...(host === undefined ? [] : [`below ${grouped(host)} keys, the host engine is faster`]),
+    ...(group === undefined ? [] : [`above ${grouped(group)} keys, one work-group is slower than several`]),
+    kept ? `saved in ${tuningFile()}` : 'nothing was saved',
   ].join('\n');
 }
 

@@ -1,19 +1,19 @@
 import { codeOf } from '../../batch/failures.js';
 import { deviceSpecs } from '../../device/select-device.js';
-import { BATCH_SCHEMA } from '../../engines/batch-job.js';
 import { type ServeEvent, serve } from '../../engines/bullmq-worker.js';
 import { JobFolder } from '../../engines/job-folder.js';
 import { type Task, taskText } from '../../engines/job-runner.js';
-import { readJob } from '../../engines/run-task.js';
+import { batchOf, readJob, sortOf } from '../../engines/run-task.js';
 import { SharedFolder } from '../../engines/shared-folder.js';
 import { runBatchShare, runFinish, runShare, STEPS, type Step } from '../../engines/shares.js';
-import { SORT_SCHEMA } from '../../engines/sort-job.js';
 import type { WorkerContext } from '../../engines/worker-context.js';
 import { Sorter } from '../../sort/api/sorter.js';
-import { UsageError } from '../../util/errors.js';
+import { invalidArgument } from '../../util/invalid-argument.js';
+import { assertWholeNumber } from '../../util/whole-number.js';
 import { type Console, print, say } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { readBudget } from '../memory-options.js';
+import { missingOption } from '../option-errors.js';
 import type { WorkerArguments } from '../options/worker.js';
 import { expectRedis } from '../redis-arguments.js';
 import { grouped, secondsText } from '../table.js';
@@ -21,7 +21,7 @@ import { grouped, secondsText } from '../table.js';
 export async function run(args: WorkerArguments, console: Console): Promise<ExitCode> {
   const { tmp, job, stalled } = args;
   const devices = deviceSpecs(args.device ?? ['auto']);
-  if (!(stalled >= 1)) throw new UsageError(`--stalled is ${stalled}: expected seconds, 1 at least`);
+  if (!(stalled >= 1)) throw invalidArgument('--stalled', 'at least 1 second', stalled);
   const url = job === undefined ? expectRedis(args) : undefined;
   const note = (text: string): void => {
     if (!console.quiet) say(console, `clsort: ${text}`);
@@ -69,7 +69,7 @@ function eventText(event: Exclude<ServeEvent, { is: 'ready' | 'begin' }>): strin
   if (event.is === 'warning') return `warning: ${event.message}`;
   const what = event.task ? `${event.task.job} ${taskText(event.task)}` : 'a task';
   if (event.is === 'done') return `${what}: done in ${secondsText(event.seconds)}`;
-  return `${what} failed${event.again ? ', and is tried again' : ''}: ${event.error.message}`;
+  return `${what} failed${event.again ? ' and will be retried' : ''}: ${event.error.message}`;
 }
 
 /** Runs one step of a job, on behalf of a scheduler. */
@@ -78,26 +78,25 @@ async function runStep(
   context: WorkerContext,
   note: (text: string) => void,
 ): Promise<ExitCode> {
-  if (!STEPS.includes(step as Step)) throw new UsageError(`--job needs --step: ${STEPS.join(', ')}`);
-  if (!Number.isSafeInteger(share) || share < 0) {
-    throw new UsageError(`--share is ${share}: expected a whole number from 0 on`);
+  if (!STEPS.includes(step as Step)) {
+    throw missingOption(`run job ${id}`, '--step', `Pass one of ${STEPS.join(', ')}`);
   }
+  assertWholeNumber('--share', share, { min: 0 });
   const folder = await JobFolder.find(context.shared, id);
   const job = await readJob(folder);
   if (step === 'batch') {
-    if (job.schema !== BATCH_SCHEMA) throw new UsageError(`job ${id} is no batch`);
     const onTask = (task: Task, error?: Error): void =>
       note(`${id} ${taskText(task)}${error ? ` failed: ${error.message}` : ''}`);
-    await runBatchShare({ batch: job, folder, share }, context, onTask);
+    await runBatchShare({ batch: batchOf(job, id), folder, share }, context, onTask);
     return EXIT.ok;
   }
-  if (job.schema !== SORT_SCHEMA) throw new UsageError(`job ${id} is no sort`);
+  const sort = sortOf(job, id);
   if (step === 'finish') {
-    const { out, n, units, parts } = await runFinish(job, folder, context);
+    const { out, n, units, parts } = await runFinish(sort, folder, context);
     note(`${out}: ${grouped(n)} ${units} in ${grouped(parts)} parts, verified`);
     return EXIT.ok;
   }
   const stage = step as Exclude<Step, 'finish' | 'batch'>;
-  await runShare({ job, folder, stage, share }, context, (task) => note(`${id} ${taskText(task)}`));
+  await runShare({ job: sort, folder, stage, share }, context, (task) => note(`${id} ${taskText(task)}`));
   return EXIT.ok;
 }

@@ -13,7 +13,7 @@ _clsort_nothing() { COMPREPLY=(); compopt +o default 2>/dev/null; }
 _clsort() {
   local word=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD - 1]} command='' at
   COMPREPLY=()
-  # bash takes '--name=value' for three words.
+  # bash splits '--name=value' into three words.
   if [[ $word == '=' ]]; then word=''; elif [[ $before == '=' ]]; then before=\${COMP_WORDS[COMP_CWORD - 2]}; fi
   [[ $before == '=' ]] && before=\${COMP_WORDS[COMP_CWORD - 2]}
   for ((at = 1; at < COMP_CWORD; at++)); do

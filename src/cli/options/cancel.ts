@@ -16,4 +16,4 @@ export const builder = (yargs: Argv) =>
       describe: 'job ID, as printed when the job started',
     })
     .group(['workers-folder', 'redis', 'queue'], 'Job:')
-    .example('$0 cancel 0123456789ab', 'shared folder and CLSORT_REDIS_URL');
+    .example('$0 cancel 0123456789ab', 'uses the current folder and CLSORT_REDIS_URL');

@@ -76,7 +76,8 @@ export const withScheduler = <T>(yargs: Argv<T>) =>
     .option('command', {
       type: 'string',
       nargs: 1,
-      describe: 'command that runs clsort there; default the current one with slurm, clsort with kubernetes',
+      describe:
+        'command that runs clsort on the nodes; default the current one with slurm, clsort with kubernetes',
     })
     .option('sbatch', {
       type: 'string',

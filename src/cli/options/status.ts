@@ -19,5 +19,5 @@ export const builder = (yargs: Argv) =>
     .option('json', { type: 'boolean', default: false, describe: 'print the progress as JSON' })
     .group(['workers-folder', 'redis', 'queue'], 'Job:')
     .group(['json'], 'Output:')
-    .example('$0 status 0123456789ab', 'shared folder, or CLSORT_REDIS_URL from anywhere')
+    .example('$0 status 0123456789ab', 'uses the current folder and CLSORT_REDIS_URL')
     .epilogue('The exit code is 0 if the job is complete, and 1 if it is not.');

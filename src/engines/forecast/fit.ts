@@ -18,6 +18,8 @@ export interface RunReport extends RecordKind, RunFacts {
 
 type Amount = 'bytes' | 'pieces' | 'tasks' | 'samples';
 
+const noRunError = (): InputError => new InputError('cannot derive rates: there is no run');
+
 const NOTHING: Cost = { seconds: 0, cpu: 0 };
 
 /** Returns the amounts of work of a stage. */
@@ -29,11 +31,11 @@ function amountsOf(run: RunReport, stage: string): Readonly<Record<Amount, numbe
 /** @throws InputError when the run lacks the stage or did only part of it */
 function stageOf(run: RunReport, stage: string): StageTimes {
   const found = run.stages.find((one) => one.stage === stage);
-  if (!found) throw new InputError(`the report of a run has no stage '${stage}': rates come from whole runs`);
-  if (found.ran === found.tasks) return found;
-  throw new InputError(
-    `the run went on with an earlier one, and did ${found.ran} of ${found.tasks} tasks of ${stage}: rates come from whole runs`,
-  );
+  if (found && found.ran === found.tasks) return found;
+  const cause = found
+    ? `it resumed an earlier run, and ran ${found.ran} of ${found.tasks} tasks of stage ${stage}`
+    : `its report has no stage ${stage}`;
+  throw new InputError(`cannot derive rates from the run: ${cause}. Use the report of a complete run`);
 }
 
 const spent = (run: RunReport, stage: string): Cost => {
@@ -73,7 +75,7 @@ function fitTwoRates(
     y: amountsOf(run, stage)[second],
   }));
   const [a, b] = rows;
-  if (!a) throw new InputError('no run to take rates from');
+  if (!a) throw noRunError();
   let perSecond = known;
   const determinant = b ? b.y * a.x - a.y * b.x : 0;
   // Two runs with proportional amounts do not determine both rates.
@@ -99,12 +101,12 @@ function fitTwoRates(
  */
 export function hostRatesOf(runs: readonly RunReport[], known: HostRates | undefined): HostRates {
   const [run] = runs;
-  if (!run) throw new InputError('no run to take rates from');
+  if (!run) throw noRunError();
   const { of, unit: recordBytes, host, date } = run;
   const other = runs.find((one) => one.of !== of || one.unit !== recordBytes);
   if (other) {
     throw new InputError(
-      `runs have sorted ${of} of ${recordBytes} bytes and ${other.of} of ${other.unit}: take rates of one kind`,
+      `cannot combine the runs: they sorted ${of} of ${recordBytes} bytes and ${other.of} of ${other.unit} bytes`,
     );
   }
   const {

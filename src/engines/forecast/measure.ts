@@ -62,17 +62,17 @@ export async function measureRates(
   try {
     const bytes = Math.floor((request.bytes ?? BYTES) / (8 * kind.unit)) * 8 * kind.unit;
     const path = join(own, 'in');
-    onProgress?.('writes what is to be sorted');
+    onProgress?.('writing the test file');
     await writeRandom(path, bytes);
     const maxPartitions = CUTS[0].partitions;
-    onProgress?.('device');
+    onProgress?.('measuring the device');
     const device = await measureDevice(sorter, order, kind, bytes / maxPartitions);
     const runs: RunReport[] = [];
     for (const cut of CUTS) {
-      onProgress?.(`a sort of ${cut.shards} shards and ${cut.partitions} partitions`);
+      onProgress?.(`sorting ${cut.shards} shards into ${cut.partitions} partitions`);
       runs.push(await run(request, { own, path, ...cut }));
     }
-    onProgress?.('all cores at once');
+    onProgress?.('measuring all cores together');
     const all = { ...hostRatesOf(runs, undefined), full: await measureFull() };
     return { host: device ? subtractDevice(all, device, kind) : all, device };
   } finally {

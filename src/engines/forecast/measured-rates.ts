@@ -78,18 +78,18 @@ export const HOST_RATES: readonly HostRates[] = [
 export const RUNNER_RATES: readonly RunnerRates[] = [
   {
     ...{ name: 'local', task: 0, stage: 0, job: 0.1 },
-    source: 'one process does the tasks one after the other',
+    source: 'one process runs the tasks in sequence',
   },
   {
     ...{ name: 'bullmq', task: 0.005, stage: 0.01, job: 0.15 },
-    source: 'BullMQ on Redis, both on the host of the worker, 2026-11-23',
+    source: 'BullMQ on Redis, on the host of the worker, 2026-11-23',
   },
   {
     ...{ name: 'slurm', task: 0.8, stage: 2.5, job: 5 },
-    source: 'about, from a sort of 64 MiB by Slurm 22.05 on one node, sched_interval=2, 2026-11-23',
+    source: 'approximate, from a sort of 64 MiB by Slurm 22.05 on one node, sched_interval=2, 2026-11-23',
   },
   {
     ...{ name: 'kubernetes', task: 5, stage: 10, job: 10 },
-    source: 'assumed, and measured by nobody: 5 s until a pod works, 10 s from one Job to the next',
+    source: 'assumed, not measured: 5 s to start a pod, 10 s between Jobs',
   },
 ];

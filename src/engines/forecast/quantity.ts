@@ -1,5 +1,4 @@
-/** Parses sizes and rates: 100T, 400G (bits per second, of a network), 20G/s. */
-import { UsageError } from '../../util/errors.js';
+import { invalidArgument } from '../../util/invalid-argument.js';
 
 const POWERS: Readonly<Record<string, number>> = {
   '': 1,
@@ -36,10 +35,7 @@ function scaled(match: RegExpExecArray | null): number | undefined {
 export function readBytes(text: string, option: string): number {
   const bytes = scaled(SIZE.exec(text));
   if (bytes !== undefined && bytes <= Number.MAX_SAFE_INTEGER) return Math.floor(bytes);
-  throw new UsageError(
-    `${option} is '${text}': expected a size such as 100T (10^14 bytes), 512M or 64GiB; letters are decimal, with i binary`,
-    { details: { option, got: text } },
-  );
+  throw invalidArgument(option, 'a size such as 100T (10^14 bytes), 512M or 64GiB', text);
 }
 
 /**
@@ -52,10 +48,7 @@ export function readByteRate(text: string, option: string): number {
   const bits = scaled(BIT_RATE.exec(text));
   if (bytes !== undefined) return bytes;
   if (bits !== undefined) return bits / 8;
-  throw new UsageError(
-    `${option} is '${text}': expected bytes a second, such as 20G/s or 500MB/s, or 160Gbit/s for bits`,
-    { details: { option, got: text } },
-  );
+  throw invalidArgument(option, 'bytes per second such as 20G/s or 500MB/s (bits: 160Gbit/s)', text);
 }
 
 /**
@@ -68,8 +61,5 @@ export function readNetworkRate(text: string, option: string): number {
   if (bits !== undefined) return bits / 8;
   const bytes = /B\/s$/.test(text) ? scaled(BYTE_RATE.exec(text)) : undefined;
   if (bytes !== undefined) return bytes;
-  throw new UsageError(
-    `${option} is '${text}': expected bits a second, such as 400G, 400Gbit/s or 100M, or 50GB/s for bytes`,
-    { details: { option, got: text } },
-  );
+  throw invalidArgument(option, 'bits per second such as 400G or 400Gbit/s (bytes: 50GB/s)', text);
 }

@@ -95,7 +95,7 @@ export function deviceCost(
   const perRecord = device[deviceKind({ of, unit })];
   if (perRecord === undefined) {
     throw new UsageError(
-      `${name} was not measured with ${of} of ${unit} bytes: --measure does so on its host`,
+      `cannot estimate sorts on ${name}: it was not measured with ${of} of ${unit} bytes. Pass --measure on a host with it`,
     );
   }
   return { device: perRecord, bus: bus === undefined ? 0 : busBytes({ of, unit }) / bus };
@@ -113,11 +113,11 @@ export function hostRatesFor(
 ): { readonly row: HostRates; readonly note: string | undefined } {
   const distance = (row: HostRates): number => Math.abs(Math.log(row.unit / unit));
   const [row] = rows.filter((one) => one.of === of).toSorted((a, b) => distance(a) - distance(b));
-  if (!row) throw new UsageError(`nothing was measured of ${of}: --measure does so here`);
+  if (!row) throw new UsageError(`cannot estimate sorts of ${of}: they were not measured. Pass --measure`);
   const note =
     row.unit === unit
       ? undefined
-      : `rates are those of ${of} of ${row.unit} bytes, the nearest that were measured: --measure makes them for ${unit}`;
+      : `The rates are those of ${of} of ${row.unit} bytes, the nearest measured size. Pass --measure for ${unit} bytes.`;
   return { row, note };
 }
 
@@ -131,8 +131,8 @@ export function deviceNamed(rows: readonly DeviceRates[], text: string): DeviceR
   if (found) return found;
   const known = rows.map(({ name }) => name).join(', ');
   throw new UsageError(
-    `nothing was measured of a device '${text}': known are ${known}; on a host that has it, --measure --device ${text} does so, ` +
-      'or take the report of a run there (--rates)',
+    `cannot estimate sorts on '${text}': it was not measured, unlike ${known}. On a host with it, pass ` +
+      `--measure --device ${text}; elsewhere, pass the report of a run there with --rates`,
     { details: { device: text, known } },
   );
 }

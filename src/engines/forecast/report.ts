@@ -48,10 +48,7 @@ export function readRatesFile(text: string, name: string): RunReport | Rates {
     if (isRight && stages.every((stage) => areNumbers(stage, STAGE_FIELDS)))
       return value.run as unknown as RunReport;
   }
-  throw new InputError(
-    `${name} has no rates: expected what 'clsort sort --engine NAME --json' prints, or 'clsort plan --json'`,
-    { details: { path: name } },
-  );
+  throw noRatesError(name);
 }
 
 const HOST_FIELDS = ['unit', 'cores', 'full'];
@@ -71,7 +68,11 @@ function parsed(text: string, name: string): Record<string, unknown> {
   } catch {
     // Reported below.
   }
-  throw new InputError(`${name} is no JSON object: expected the report of a run, as --json prints it`, {
-    details: { path: name },
-  });
+  throw noRatesError(name);
 }
+
+const noRatesError = (path: string): InputError =>
+  new InputError(
+    `cannot read rates from ${path}: it is not the output of 'clsort sort --engine … --json' or 'clsort plan --json'`,
+    { details: { path } },
+  );

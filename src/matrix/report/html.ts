@@ -27,7 +27,7 @@ export function htmlReport({ devices }: MatrixReport): string {
 </head>
 <body>
 <header>
-<h1>What clsort does on which device</h1>
+<h1>Test matrix of clsort</h1>
 <p>${devices.length} ${devices.length === 1 ? 'device' : 'devices'} · ${all.length} cells · ${escapeMarkup(countsText(statusCounts(all)))}</p>
 <p class="soft">A cell is an operation by an algorithm on keys of a type, at several sizes; its result is compared with a reference on the host.</p>
 </header>
@@ -38,7 +38,7 @@ ${selects.join('\n')}
 <fieldset class="statuses"><legend>status</legend><span id="statuses" class="statuses"></span><span class="soft" id="shown" role="status"></span></fieldset>
 </form>
 <main>
-<section id="wrong" hidden><h2>What went wrong</h2><ul class="failures" id="failures"></ul></section>
+<section id="wrong" hidden><h2>Failures</h2><ul class="failures" id="failures"></ul></section>
 <div id="devices"></div>
 </main>
 <dialog id="cell" aria-labelledby="cell-name">

@@ -21,7 +21,7 @@ const WORDS: Readonly<Record<Outcome, string>> = {
 
 /** Formats a matrix as Markdown: per device a table of cells, the failures, and the reasons for skipped cases. */
 export const markdownReport = ({ devices }: MatrixReport): string =>
-  ['# What clsort does on which device', '', ...devices.flatMap(section)].join('\n');
+  ['# Test matrix of clsort', '', ...devices.flatMap(section)].join('\n');
 
 function section(device: DeviceReport): string[] {
   const { name, platform, driver, opencl, clsort, date, level, seed, cells } = device;
@@ -57,7 +57,7 @@ function failures(device: DeviceReport): string[] {
         '',
       ]),
   );
-  return listed.length > 0 ? ['What went wrong:', '', ...listed] : [];
+  return listed.length > 0 ? ['Failures:', '', ...listed] : [];
 }
 
 /** Lists one reason per algorithm or operation: reasons differ only in types and sizes. */
@@ -68,5 +68,5 @@ function skips(cells: readonly CellReport[]): string[] {
     if (skipped !== undefined && !reasons.has(who)) reasons.set(who, skipped);
   }
   const listed = [...reasons].map(([who, reason]) => `- ${who}: ${markdownCell(reason)}`);
-  return listed.length > 0 ? ['Skipped, for some or all sizes:', '', ...listed, ''] : [];
+  return listed.length > 0 ? ['Skipped for some or all sizes:', '', ...listed, ''] : [];
 }

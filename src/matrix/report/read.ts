@@ -17,7 +17,9 @@ export async function readReport(file: string): Promise<MatrixReport> {
   });
   const report = parseJson(text) as MatrixReport | undefined;
   if (report?.schema !== REPORT_SCHEMA || !isWhole(report)) {
-    throw new UsageError(`${file} is no report of 'clsort matrix --json' (${REPORT_SCHEMA})`);
+    throw new UsageError(
+      `cannot read ${file}: it is not a report of 'clsort matrix --json' (${REPORT_SCHEMA})`,
+    );
   }
   return { ...report, devices: report.devices.map(withPresentNames) };
 }

@@ -70,7 +70,7 @@ test('incomplete, mixed and malformed run reports raise an InputError', (t) => {
   const stages = half.stages.map((one) => (one.stage === 'sort' ? { ...one, ran: 1 } : one));
   t.throws(() => hostRatesOf([{ ...half, stages }], undefined), {
     code: 'ERR_CLSORT_INPUT',
-    message: /did 1 of 4 tasks of sort/,
+    message: /ran 1 of 4 tasks of stage sort/,
   });
   t.throws(() => hostRatesOf([half, { ...half, unit: 8, of: 'keys' }], undefined), {
     message: /records of 100 bytes and keys of 8/,
@@ -82,7 +82,11 @@ test('incomplete, mixed and malformed run reports raise an InputError', (t) => {
     '{"schema":"clsort.parts-report/1","run":{}}',
     '{"schema":"clsort.plan/1","rates":{}}',
   ]) {
-    t.throws(() => readRatesFile(text, 'x.json'), { code: 'ERR_CLSORT_INPUT', message: /^x\.json/ }, text);
+    t.throws(
+      () => readRatesFile(text, 'x.json'),
+      { code: 'ERR_CLSORT_INPUT', message: /^cannot read rates from x\.json/ },
+      text,
+    );
   }
   const text = JSON.stringify({ schema: 'clsort.parts-report/1', run: half });
   t.deepEqual(readRatesFile(text, 'x.json'), half);

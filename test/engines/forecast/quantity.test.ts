@@ -13,7 +13,7 @@ test('sizes have decimal units, or binary units with an i', (t) => {
   for (const text of ['', '0', '-1', '10X', 'T', '1 2', '100Tb/s', '20P', '1e400', '10G/s', 'NaN']) {
     t.throws(() => readBytes(text, '--size'), {
       ...wrong,
-      message: /^--size is '.*expected a size such as 100T/s,
+      message: /^expected a size such as 100T .* for --size but got "/s,
     });
   }
 });
@@ -29,13 +29,13 @@ test('disk rates default to bytes and network rates to bits, and both accept eit
   for (const text of ['20G', '20', 'fast', '0G/s', '20G/m']) {
     t.throws(() => readByteRate(text, '--disk'), {
       ...wrong,
-      message: /--disk is .*expected bytes a second/,
+      message: /expected bytes per second .* for --disk but got/,
     });
   }
   for (const text of ['400G/s', 'x', '-400G', '0']) {
     t.throws(() => readNetworkRate(text, '--network'), {
       ...wrong,
-      message: /--network is .*expected bits a second/,
+      message: /expected bits per second .* for --network but got/,
     });
   }
 });

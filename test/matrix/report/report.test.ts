@@ -98,7 +98,11 @@ test('a JSON report has one line per cell and reads back as written, and other f
     ['schema', text.replace('matrix-report/1', 'matrix-report/9')],
   ] as const) {
     writeFileSync(path(name), broken ?? '');
-    await t.throwsAsync(readReport(path(name)), { instanceOf: UsageError, message: /is no report of/ }, name);
+    await t.throwsAsync(
+      readReport(path(name)),
+      { instanceOf: UsageError, message: /it is not a report of/ },
+      name,
+    );
   }
   await t.throwsAsync(readReport(path('absent')), { instanceOf: IoError });
 });
