@@ -33,7 +33,7 @@ import { DISTRIBUTIONS, generate } from '../src/io/gen.js';
 import { type Dtype, dtypeInfo } from '../src/keys/dtype.js';
 import { devicePlans } from '../src/sort/backend/planner.js';
 import { UsageError } from '../src/util/errors.js';
-import { unknownName } from '../src/util/suggest.js';
+import { invalidName } from '../src/util/suggest.js';
 
 interface CubTimes {
   readonly int: number;
@@ -121,7 +121,7 @@ function runCub(keys: Uint8Array, keyBits: number, valueBytes: number): Row['cub
 
 const distributions = list(options.distributions).map((word) => {
   const known = DISTRIBUTIONS.find((one) => one === word);
-  if (!known) throw new UsageError(unknownName('distribution', word, DISTRIBUTIONS));
+  if (!known) throw invalidName('distribution', word, DISTRIBUTIONS);
   return known;
 });
 

@@ -22,9 +22,8 @@ import { markdownOf } from '../src/bench/format.js';
 import { timing } from '../src/bench/statistics.js';
 import { bytesOf } from '../src/keys/array.js';
 import { Sorter } from '../src/sort/api/sorter.js';
-import { UsageError } from '../src/util/errors.js';
 import { Random } from '../src/util/random.js';
-import { unknownName } from '../src/util/suggest.js';
+import { invalidName } from '../src/util/suggest.js';
 import type { PeerCallRow } from './peers/calls.js';
 
 const { values: options } = parseArgs({
@@ -347,7 +346,7 @@ const parts = (Object.keys(PARTS) as Part[]).filter(
 );
 const chosen = options.parts === '' ? parts : options.parts.split(',');
 for (const part of chosen) {
-  if (!Object.hasOwn(PARTS, part)) throw new UsageError(unknownName('part', part, Object.keys(PARTS)));
+  if (!Object.hasOwn(PARTS, part)) throw invalidName('part', part, Object.keys(PARTS));
 }
 mkdirSync(out, { recursive: true });
 if (!options.read) for (const part of chosen) await PARTS[part as Part]();

@@ -29,7 +29,7 @@ import { Device } from '../src/device/device.js';
 import { Sorter } from '../src/sort/api/sorter.js';
 import { PRIMITIVE_PARAMETERS } from '../src/sort/operations/primitive-tuning.js';
 import { UsageError } from '../src/util/errors.js';
-import { unknownName } from '../src/util/suggest.js';
+import { invalidName } from '../src/util/suggest.js';
 import {
   type KeyDtype,
   OPERATIONS,
@@ -87,7 +87,7 @@ const operations = list(options.operations).flatMap((word) => {
   const found = OPERATIONS.filter(({ name }) => name === word || name.startsWith(`${word}-`));
   if (found.length > 0) return found;
   const names = OPERATIONS.map(({ name }) => name);
-  throw new UsageError(unknownName('operation', word, names));
+  throw invalidName('operation', word, names);
 });
 /** Number of buffer fills before an operation: the host needs time between the launches of one operation. */
 const BUSY_FILLS = 4;

@@ -10,7 +10,7 @@ import { TEXT_OPTIONS } from '../io/text/text-options.js';
 import { DTYPES, dtypeInfo } from '../keys/dtype.js';
 import { dtypeOfName } from '../keys/dtype-name.js';
 import { invalidArgument, withAdvice } from '../util/invalid-argument.js';
-import { didYouMean } from '../util/unknown-value.js';
+import { didYouMean } from '../util/suggest.js';
 import type { Path } from './json-position.js';
 import {
   anyText,

@@ -52,7 +52,7 @@ function asksAll(argv: readonly string[]): boolean {
 async function nameless(words: readonly string[]): Promise<UsageError> {
   const [{ ABOUT_OPTIONS, GLOBAL_OPTIONS }, { adviceFor }] = await Promise.all([
     import('./spec.js'),
-    import('../util/unknown-value.js'),
+    import('../util/suggest.js'),
   ]);
   const known = Object.entries({ ...GLOBAL_OPTIONS, ...ABOUT_OPTIONS }).flatMap(([option, { alias }]) => [
     `--${option}`,

@@ -1,5 +1,5 @@
 import { invalidArgument } from '../util/invalid-argument.js';
-import { adviceFor } from '../util/unknown-value.js';
+import { adviceFor } from '../util/suggest.js';
 import type { Console } from './console.js';
 import type { ExitCode } from './exit-code.js';
 import { type CommandSpec, type Described, specOf } from './spec.js';

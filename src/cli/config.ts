@@ -5,7 +5,7 @@ import { UsageError } from '../util/errors.js';
 import { OTHERS_WRITE, ownershipProblem } from '../util/file-ownership.js';
 import { homeFolder } from '../util/home.js';
 import { invalidArgument } from '../util/invalid-argument.js';
-import { adviceFor } from '../util/unknown-value.js';
+import { adviceFor } from '../util/suggest.js';
 import { COMMAND_NAMES } from './commands.js';
 
 /** Options by command name. */

@@ -7,7 +7,7 @@ import { distinct } from '../util/distinct.js';
 import { driverCacheHint } from '../util/driver-cache.js';
 import { NoDeviceError, UsageError } from '../util/errors.js';
 import { withAdvice } from '../util/invalid-argument.js';
-import { unknownValue } from '../util/unknown-value.js';
+import { invalidName } from '../util/suggest.js';
 import type { Names } from './arguments.js';
 
 /**
@@ -19,7 +19,7 @@ export function readAlgorithms(names: Names): string[] {
   const known = ALGORITHMS.map(({ name }) => name);
   const named = names?.map(canonicalAlgorithm);
   for (const name of named ?? []) {
-    if (!known.includes(name)) throw unknownValue('--algorithm', name, known);
+    if (!known.includes(name)) throw invalidName('--algorithm', name, known);
   }
   return known.filter((name) => named?.includes(name) ?? true);
 }

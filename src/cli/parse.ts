@@ -2,7 +2,7 @@
 import Parser from 'yargs-parser';
 import { UsageError } from '../util/errors.js';
 import { invalidArgument } from '../util/invalid-argument.js';
-import { adviceFor, unknownValue } from '../util/unknown-value.js';
+import { adviceFor, invalidName } from '../util/suggest.js';
 import { beforeDashes } from './about.js';
 import { missingOption } from './option-errors.js';
 import { ABOUT_OPTIONS, type CommandSpec, type OptionSpec } from './spec.js';
@@ -127,7 +127,7 @@ export function assertMatches(name: string, { type, array, choices }: OptionSpec
     throw invalidArgument(name, type === 'boolean' ? 'true or false' : `a ${type}`, value);
   }
   const other = values.find((one) => choices && !choices.includes(String(one)));
-  if (other !== undefined && choices) throw unknownValue(name, String(other), choices);
+  if (other !== undefined && choices) throw invalidName(name, String(other), choices);
 }
 
 /** Returns an option as typed: one dash for single letters, two otherwise. */

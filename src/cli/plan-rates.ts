@@ -21,7 +21,7 @@ import type { RecordOrdering } from '../io/record-ordering.js';
 import { Sorter } from '../sort/api/sorter.js';
 import { UsageError } from '../util/errors.js';
 import { invalidArgument } from '../util/invalid-argument.js';
-import { unknownValue } from '../util/unknown-value.js';
+import { invalidName } from '../util/suggest.js';
 import { type Console, say } from './console.js';
 import { cannotCombine, cannotUseWithout } from './option-errors.js';
 import type { PlanArguments } from './options/plan.js';
@@ -80,7 +80,7 @@ function deviceOf(given: PlanArguments['device']): DeviceRates {
 function runnerRates(name: string): RunnerRates {
   const found = RUNNER_RATES.find((one) => one.name === name);
   if (!found)
-    throw unknownValue(
+    throw invalidName(
       '--engine',
       name,
       RUNNER_RATES.map((one) => one.name),

@@ -2,7 +2,7 @@
 
 import { UsageError } from '../util/errors.js';
 import { invalidArgument, withAdvice } from '../util/invalid-argument.js';
-import { adviceFor, didYouMean } from '../util/unknown-value.js';
+import { adviceFor, didYouMean } from '../util/suggest.js';
 import { type Config, readConfig } from './config.js';
 import { assertMatches } from './parse.js';
 import type { CommandSpec, OptionSpec } from './spec.js';

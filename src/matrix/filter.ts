@@ -2,7 +2,7 @@
 import { canonicalAlgorithm } from '../algorithms/algorithm-names.js';
 import { DTYPES } from '../keys/dtype.js';
 import { invalidArgument } from '../util/invalid-argument.js';
-import { adviceFor, unknownValue } from '../util/unknown-value.js';
+import { adviceFor, invalidName } from '../util/suggest.js';
 import { algorithmNames, KEYS, ORDERS } from './axes.js';
 import { OPERATIONS } from './operations.js';
 
@@ -49,7 +49,7 @@ function readAxis(axis: AxisName, words: readonly string[]): readonly string[] {
     const found = parseWord(axis, word);
     if (found.length > 0) return found;
     if (axis === 'n') throw invalidArgument('n in --only', 'a number of keys such as 257', word);
-    throw unknownValue(`${axis} in --only`, word, valuesOf(axis));
+    throw invalidName(`${axis} in --only`, word, valuesOf(axis));
   });
 }
 
@@ -95,7 +95,7 @@ export function readFilter(text: string): Filter {
 function axisNamed(name: string): AxisName {
   const axis = AXIS_NAMES.find((known) => known === name);
   if (axis) return axis;
-  throw unknownValue('the axis in --only', name, AXIS_NAMES);
+  throw invalidName('the axis in --only', name, AXIS_NAMES);
 }
 
 /** Returns whether a filter accepts a case. Sizes are not compared: they determine which cases are generated. */

@@ -1,4 +1,5 @@
 import type { UsageError } from './errors.js';
+import { formatValue } from './format-value.js';
 import { type ErrorClass, invalidArgument } from './invalid-argument.js';
 
 /**
@@ -57,7 +58,7 @@ export function nearest(word: string, known: readonly string[]): string | undefi
 }
 
 /**
- * Creates the error of an unknown name: `expected one of KNOWN for NAME but got VALUE. Did you mean 'X'?`
+ * Creates the error of an unknown name: `expected one of KNOWN for NAME but got VALUE. Did you mean "X"?`
  *
  * @param name the argument or option as the caller writes it
  * @param got the unknown name
@@ -71,21 +72,17 @@ export function invalidName<E extends Error = UsageError>(
   type?: ErrorClass<E>,
 ): E {
   const advice = typeof got === 'string' ? didYouMean(got, known) : undefined;
-  return invalidArgument(name, `one of ${known.join(' ')}`, got, { advice, type });
+  return invalidArgument(name, `one of ${known.join(', ')}`, got, { advice, type });
 }
 
-/** Returns the message of `invalidName`. */
-export const unknownName = (name: string, word: string, known: readonly string[]): string =>
-  invalidName(name, word, known).message;
-
-/** Returns `Did you mean 'X'?`; undefined without a name that is near enough. */
+/** Returns `Did you mean "X"?`; undefined if no known name is near enough. */
 export function didYouMean(word: string, known: readonly string[]): string | undefined {
   const meant = nearest(word, known);
-  return meant === undefined ? undefined : `Did you mean '${meant}'?`;
+  return meant === undefined ? undefined : `Did you mean ${formatValue(meant)}?`;
 }
 
-/** Returns `; did you mean 'X'?`, or an empty string. */
-export function suggestion(word: string, known: readonly string[]): string {
-  const meant = nearest(word, known);
-  return meant === undefined ? '' : `; did you mean '${meant}'?`;
+/** Returns the option `advice` of `invalidArgument` for a misspelled word. */
+export function adviceFor(word: string, known: readonly string[]): { advice?: string } {
+  const advice = didYouMean(word, known);
+  return advice === undefined ? {} : { advice };
 }

@@ -19,7 +19,7 @@ test('an unknown parameter throws and suggests the closest name', (t) => {
   const error = t.throws(() => checkTuning(some, { chnk: 4 }), { instanceOf: UsageError });
   t.is(
     error?.message,
-    `expected one of chunk rank lines for tuning of algorithm 'some' but got "chnk". Did you mean 'chunk'?`,
+    `expected one of chunk rank lines for tuning of algorithm 'some' but got "chnk". Did you mean "chunk"?`,
   );
   t.throws(() => checkTuning(some, { constructor: 1 }), { message: /but got "constructor"/ });
   t.throws(() => checkTuning({ name: 'none', parameters: {} }, { chunk: 4 }), { message: /no parameter/ });
@@ -94,5 +94,5 @@ test('bench-device rejects unknown parameters before it measures', (t) => {
   const args = ['--algorithms', 'serial', '--tuning', '{"radixBit":4}'];
   const { status, stderr } = spawnSync(process.execPath, [script, ...args], { encoding: 'utf8' });
   t.not(status, 0);
-  t.regex(stderr, /"radixBit". Did you mean 'radixBits'/);
+  t.regex(stderr, /"radixBit". Did you mean "radixBits"/);
 });

@@ -93,7 +93,7 @@ test('gen refuses invalid arguments', async (t) => {
     const ran = await gen(...args);
     t.is(ran.code, 2, `${args}: ${ran.err}`);
   }
-  t.regex((await gen('--distribution', 'unifrm')).err, /Did you mean 'uniform'/);
+  t.regex((await gen('--distribution', 'unifrm')).err, /Did you mean "uniform"/);
   t.false(existsSync(path('no')));
 });
 

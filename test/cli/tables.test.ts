@@ -38,7 +38,7 @@ test('sort --by sorts rows by columns, and the report names the columns and the 
 });
 
 for (const [args, message] of [
-  [['--by', 'prise'], /Did you mean 'price'/],
+  [['--by', 'prise'], /Did you mean "price"/],
   [['--by', 'id', '--descending'], /--by id:desc/],
   [['--by', 'id', '--record', '10', '--key', '0:1'], /cannot combine --record and --by/],
   [['--by', 'id', '--unique', '--unique-by', 'shop'], /say one of them/],

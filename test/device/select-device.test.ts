@@ -49,7 +49,7 @@ test('an unknown device raises a NoDeviceError that lists the available ones', (
   const none = t.throws(() => selectDevice('gpu', found.slice(0, 1)), { instanceOf: NoDeviceError });
   t.notRegex(none?.message ?? '', /[Dd]id you mean/);
   t.throws(() => selectDevice('gup', found.slice(0, 1)), {
-    message: /\. Did you mean 'gpu'\? 'clsort devices'/,
+    message: /\. Did you mean "gpu"\? 'clsort devices'/,
   });
   t.throws(() => selectDevice('auto', []), { instanceOf: NoDeviceError, message: /no device is available/ });
 });
@@ -75,7 +75,7 @@ test('selectDevices returns each device that any spec matches once', (t) => {
   });
   t.throws(() => ids('gpu', 'host'), { instanceOf: UsageError });
   t.throws(() => ids(), { instanceOf: UsageError });
-  t.throws(() => ids('alll'), { message: /Did you mean 'all'/ });
+  t.throws(() => ids('alll'), { message: /Did you mean "all"/ });
   t.is(selectDevice('all', found).info.id, '1:1');
 });
 

@@ -122,7 +122,7 @@ test('invalid arguments reject with typed errors and create no output', async (t
     'no',
     { dtpye: 'f32' },
     UsageError,
-    /for an option but got "dtpye"\. Did you mean 'dtype'/,
+    /for an option but got "dtpye"\. Did you mean "dtype"/,
   );
   await refused('in.f32', 'no', { dtype: 'f33' }, DtypeError, /for dtype but got "f33"/);
   await refused(

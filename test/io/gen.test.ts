@@ -93,6 +93,6 @@ test('special floats hold both zeros, infinities, denormals and NaNs of both sig
 test('an unknown distribution throws with a suggestion', (t) => {
   t.throws(() => new Generator({ ...request, distribution: 'revers' as 'two' }), {
     instanceOf: UsageError,
-    message: /Did you mean 'reversed'/,
+    message: /Did you mean "reversed"/,
   });
 });

@@ -261,7 +261,7 @@ test('invalid layouts and invalid records are refused', async (t) => {
   refused({ record: 8, keys: ['0:u8:down'] }, /expected asc or desc at the end for key but got "0:u8:down"/);
   refused(
     { record: 8, keys: ['0:u33'] },
-    /for the type of key 0:u33 but got "u33"\. Did you mean 'u/,
+    /for the type of key 0:u33 but got "u33"\. Did you mean "u/,
     DtypeError as never,
   );
   refused({ record: 8, keys: [7] }, /for key but got 7/);

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { DtypeError, UsageError } from '../../src/util/errors.js';
-import { invalidName, nearest, suggestion } from '../../src/util/suggest.js';
+import { adviceFor, didYouMean, invalidName, nearest } from '../../src/util/suggest.js';
 
 const words = ['descending', 'device', 'dtype', 'nan'];
 
@@ -41,14 +41,15 @@ test('leading dashes do not count as similarity', (t) => {
 test('a word unlike every known word gets no suggestion', (t) => {
   t.is(nearest('algorithm', words), undefined);
   t.is(nearest('x', words), undefined);
-  t.is(suggestion('algorithm', words), '');
+  t.is(didYouMean('algorithm', words), undefined);
+  t.deepEqual(adviceFor('algorithm', words), {});
 });
 
 test('the error of an unknown name lists the known names, and the one that was probably meant', (t) => {
   const error = invalidName('mode', 'fsat', ['fast', 'slow']);
   t.true(error instanceof UsageError);
-  t.is(error.message, `expected one of fast slow for mode but got "fsat". Did you mean 'fast'?`);
+  t.is(error.message, `expected one of fast, slow for mode but got "fsat". Did you mean "fast"?`);
   const other = invalidName('mode', 7, ['fast', 'slow'], DtypeError);
   t.true(other instanceof DtypeError);
-  t.is(other.message, 'expected one of fast slow for mode but got 7');
+  t.is(other.message, 'expected one of fast, slow for mode but got 7');
 });

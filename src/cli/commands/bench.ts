@@ -29,7 +29,7 @@ import { ioError } from '../../io/raw.js';
 import { dtypeInfo } from '../../keys/dtype.js';
 import { IoError, UsageError } from '../../util/errors.js';
 import { invalidArgument } from '../../util/invalid-argument.js';
-import { unknownValue } from '../../util/unknown-value.js';
+import { invalidName } from '../../util/suggest.js';
 import { assertWholeNumber } from '../../util/whole-number.js';
 import { listed, readCounts } from '../arguments.js';
 import { type Console, print, say } from '../console.js';
@@ -257,12 +257,12 @@ function readSizes(text: string): number[] {
 function readCases({ algorithm, dtype, mode, distribution, count = COUNT }: BenchArguments): SortCase[] {
   const modes = listed(mode).map((word): Mode => {
     const found = MODES.find((known) => known === word);
-    if (!found) throw unknownValue('--mode', word, MODES);
+    if (!found) throw invalidName('--mode', word, MODES);
     return found;
   });
   const distributions = listed(distribution).map((word): Distribution => {
     const found = DISTRIBUTIONS.find((known) => known === word);
-    if (!found) throw unknownValue('--distribution', word, DISTRIBUTIONS);
+    if (!found) throw invalidName('--distribution', word, DISTRIBUTIONS);
     return found;
   });
   const dtypes = listed(dtype).map((word) => dtypeInfo(word).name);

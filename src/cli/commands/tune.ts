@@ -33,7 +33,7 @@ import { dtypeInfo } from '../../keys/dtype.js';
 import { isPrimitive, PRIMITIVES } from '../../sort/operations/primitive-tuning.js';
 import { distinct } from '../../util/distinct.js';
 import { DeviceLostError, IoError } from '../../util/errors.js';
-import { unknownValue } from '../../util/unknown-value.js';
+import { invalidName } from '../../util/suggest.js';
 import { listed, readSeconds, readShape } from '../arguments.js';
 import { type Console, print, say } from '../console.js';
 import { readDevice } from '../device-arguments.js';
@@ -58,7 +58,7 @@ export async function run(args: TuneArguments, console: Console): Promise<ExitCo
   for (const name of named ?? []) {
     if (!Object.hasOwn(TUNABLE, name) && !isPrimitive(name)) {
       const known = [...Object.keys(TUNABLE), ...PRIMITIVES];
-      throw unknownValue('--algorithm', name, known);
+      throw invalidName('--algorithm', name, known);
     }
   }
   const shapes = args.shape === undefined ? undefined : readShapes(args.shape);

@@ -154,7 +154,7 @@ test('an unsupported job is an error before anything is written', async (t) => {
   await fails({}, DtypeError, /cannot write column list to .*: csv cannot hold list of i32/);
   await fails({ columns: 'blob' }, DtypeError, /column blob .* bytes/);
   await fails({ by: 'list', to: 'parquet' }, DtypeError, /column list: .* has no order/);
-  await fails({ by: 'lost' }, UsageError, /Did you mean 'list'/);
+  await fails({ by: 'lost' }, UsageError, /Did you mean "list"/);
   await fails({ by: 'a"; DROP TABLE x; --' }, UsageError, /cannot find column/);
   await fails({ columns: ['a', 'a'], to: 'parquet' }, DtypeError, /two columns are called a/);
   await fails({ to: 'npy' }, UsageError, /cannot use .* as a table/);

@@ -18,7 +18,7 @@ test('an unknown option throws an error that suggests a known name', (t) => {
   const error = t.throws(() => parseSortOptions({ decending: true } as SortOptions), {
     instanceOf: UsageError,
   });
-  t.regex(error?.message ?? '', /for an option but got "decending"\. Did you mean 'descending'\?/);
+  t.regex(error?.message ?? '', /for an option but got "decending"\. Did you mean "descending"\?/);
   const other = t.throws(() => parseSortOptions({ colour: 1 } as never), { instanceOf: UsageError });
   t.regex(other?.message ?? '', /expected one of descending .* for an option but got "colour"$/);
   t.is(error?.code, 'ERR_CLSORT_USAGE');
@@ -41,7 +41,7 @@ test('invalid option values throw an error that names the expected values', (t) 
     [{ timeout: -1 }, /above 0/],
     [{ tuning: { chunk: 'large' } }, /numbers/],
     [{ tuning: 'chunk' }, /an object of numbers/],
-    [{ tuning: { chnk: 4 } }, /for tuning but got "chnk"\. Did you mean 'chunk'/],
+    [{ tuning: { chnk: 4 } }, /for tuning but got "chnk"\. Did you mean "chunk"/],
   ] as const) {
     const error = t.throws(() => parseSortOptions(options as unknown as SortOptions), {
       instanceOf: UsageError,

@@ -48,7 +48,7 @@ const CSV: readonly Case[] = [
   [`x\n${MAX}\n-1\n`, {}, /DTYPE.*x \(i128\).*Pass the dtype/],
   ['k,l\n1,2\n3,4\n', {}, /USAGE.*2 columns hold numbers.*k \(i64\), l \(i64\)/],
   ['k,l\n1,2\n3,4\n', { column: 'l' }, ['i64', 'l', 2n, 4n]],
-  ['kay,l\n1,2\n', { column: 'kai' }, /USAGE.*cannot find column kai.*Did you mean 'kay'/],
+  ['kay,l\n1,2\n', { column: 'kai' }, /USAGE.*cannot find column kai.*Did you mean "kay"/],
   ["a'b\n1'x\n", { delimiter: "'" }, ['i64', 'a', 1n]],
   ['a;b\n1;x\n', { delimiter: '";' }, /USAGE.*delimiter/],
   ['k\n1.10\n', of('u64'), /FORMAT.*'1.10' in column k, which is not a whole number/],
