@@ -7,7 +7,8 @@
 //             Chromium), or the named parts
 //   --serve   serves it on http://localhost:4173
 //
-// Sets up the library and the packages of docs/, which has a separate lock file, if necessary.
+// Compiles the TypeScript of the library and installs the packages of docs/, which has a separate lock file, if
+// necessary. Only checks that sort need the native addon, and with it a C++ compiler.
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -18,6 +19,8 @@ import { asScript, root, setUp } from './setup.mjs';
 
 const docs = join(root, 'docs');
 const PARTS = ['links', 'spelling', 'prose', 'recordings', 'examples', 'pages'];
+/** Parts that run clsort. */
+const SORTING_PARTS = ['recordings', 'examples', 'pages'];
 
 /**
  * Runs a command in docs/.
@@ -63,22 +66,20 @@ const { values, positionals } = parseArgs({
 await asScript(async () => {
   const unknown = positionals.find((part) => !PARTS.includes(part));
   if (unknown !== undefined) throw new Error(`unknown part '${unknown}': expected ${PARTS.join(', ')}`);
-  setUp({ wantDevice: false });
+  const parts = values.check ? (positionals.length > 0 ? positionals : PARTS) : [];
+  setUp({ wantDevice: false, wantAddon: parts.some((part) => SORTING_PARTS.includes(part)) });
   installPackages();
   await build();
-  if (values.check) {
-    const parts = positionals.length > 0 ? positionals : PARTS;
-    const problems = [];
-    for (const part of parts) {
-      const { check } = await import(`./docs/check-${part}.mjs`);
-      const started = performance.now();
-      const { problems: found, told } = await check();
-      const seconds = ((performance.now() - started) / 1000).toFixed(1);
-      console.log(`docs: ${part}: ${told}, ${found.length} problems, ${seconds} s`);
-      problems.push(...found.map((problem) => `${part}: ${problem}`));
-    }
-    for (const problem of problems) console.error(problem);
-    if (problems.length > 0) process.exitCode = 1;
+  const problems = [];
+  for (const part of parts) {
+    const { check } = await import(`./docs/check-${part}.mjs`);
+    const started = performance.now();
+    const { problems: found, told } = await check();
+    const seconds = ((performance.now() - started) / 1000).toFixed(1);
+    console.log(`docs: ${part}: ${told}, ${found.length} problems, ${seconds} s`);
+    problems.push(...found.map((problem) => `${part}: ${problem}`));
   }
+  for (const problem of problems) console.error(problem);
+  if (problems.length > 0) process.exitCode = 1;
   if (values.serve) vitepress('preview', '.');
 });

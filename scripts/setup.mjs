@@ -23,7 +23,8 @@ export const root = fileURLToPath(new URL('..', import.meta.url));
 const state = join(root, '.setup');
 const MINIMUM_NODE = [20, 19];
 
-const TOOLCHAIN = ['g++', 'make', 'python3', 'opencl-headers'];
+const HEADERS = 'opencl-headers';
+const TOOLCHAIN = ['g++', 'make', 'python3', HEADERS];
 const DEVICE = ['pocl-opencl-icd', 'ocl-icd-libopencl1'];
 
 const say = (line) => process.stderr.write(`set-up: ${line}\n`);
@@ -158,16 +159,21 @@ export function nodeHeaders() {
   return existsSync(join(home, 'include', 'node', 'node.h')) ? [`--nodedir=${home}`] : [];
 }
 
+function hasHeaders() {
+  const folders = ['/usr/include', '/usr/local/include', join(state, 'root', 'usr', 'include')];
+  return folders.some((folder) => existsSync(join(folder, 'CL', 'cl.h')));
+}
+
+/** Installs the OpenCL headers, which the reference of the site lists, without a compiler. */
+function openclHeaders() {
+  if (!hasHeaders()) installPackages([HEADERS], 'to list the functions of OpenCL');
+}
+
 function addon() {
   const sources = [join(root, 'binding.gyp'), ...filesBelow('src/native')];
   const hash = hashOf(sources, process.versions.modules, process.arch);
   once('native addon', hash, 'build/Release/clsort.node', () => {
-    const headers = ['/usr/include', '/usr/local/include', join(state, 'root', 'usr', 'include')];
-    const missing = TOOLCHAIN.filter((name) =>
-      name === 'opencl-headers'
-        ? !headers.some((folder) => existsSync(join(folder, 'CL', 'cl.h')))
-        : !isThere(name),
-    );
+    const missing = TOOLCHAIN.filter((name) => !(name === HEADERS ? hasHeaders() : isThere(name)));
     if (missing.length > 0 && process.platform === 'linux') installPackages(missing, 'to build the addon');
     const gyp = join(root, 'node_modules', 'node-gyp', 'bin', 'node-gyp.js');
     buildOnce(join(root, 'build/Release/clsort.node'), [hash], () =>
@@ -233,17 +239,23 @@ function device() {
 }
 
 /**
- * Runs all steps.
+ * Returns the steps of a set-up. Without the addon nothing needs a C++ compiler.
  *
- * @param {{ wantDevice?: boolean }} options
+ * @param {{ wantDevice?: boolean, wantAddon?: boolean }} options
  */
-export function setUp({ wantDevice = true } = {}) {
+export const stepsOf = ({ wantDevice = true, wantAddon = true } = {}) => [
+  ...[checkNode, npmPackages, wantAddon ? addon : openclHeaders, typescript],
+  ...(wantDevice ? [device] : []),
+];
+
+/**
+ * Sets up what the options ask for.
+ *
+ * @param {{ wantDevice?: boolean, wantAddon?: boolean }} options
+ */
+export function setUp(options) {
   const started = performance.now();
-  checkNode();
-  npmPackages();
-  addon();
-  typescript();
-  if (wantDevice) device();
+  for (const run of stepsOf(options)) run();
   say(`ready after ${((performance.now() - started) / 1000).toFixed(1)} s`);
 }
 
