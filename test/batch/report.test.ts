@@ -54,6 +54,34 @@ test('the Markdown report escapes text in table cells', (t) => {
   for (const row of rows) t.true([5, 8].includes(row.replaceAll('\\|', '').split('|').length), row);
 });
 
+test('reports sort jobs by name with numbers in order, and name the device', (t) => {
+  const rows = ['file10', 'file2', 'file1'].map((name) => ({
+    ...{ name, in: '/a', out: '/b', outcome: 'ok' as const },
+    device: { name: 'pthread-skylake-avx512-AMD EPYC' },
+  }));
+  for (const text of [htmlReport({ ...report, rows }), markdownReport({ ...report, rows })]) {
+    t.deepEqual(text.match(/file\d+/g), ['file1', 'file2', 'file10']);
+    t.true(text.includes('AMD EPYC (PoCL)'));
+    t.false(text.includes('pthread'));
+  }
+  t.true(htmlReport({ ...report, rows }).includes('<p>Device: AMD EPYC (PoCL)</p>'));
+});
+
+test('the timeline names devices, and tells apart two of the same name', (t) => {
+  const timeline = new BatchTimeline();
+  const add = (job: string, device: string, name: string): void => {
+    const listed = { device, report: { device: { name }, readSeconds: 0, seconds: 0.4, writeSeconds: 0 } };
+    timeline.handle(endedEvent(job, Date.now(), listed as never));
+  };
+  add('a', '0:0', 'NVIDIA H200');
+  t.is(timeline.tracks()[0]?.name, 'jobs on NVIDIA H200');
+  add('b', '0:1', 'NVIDIA H200');
+  t.deepEqual(
+    timeline.tracks().map(({ name }) => name),
+    ['jobs on NVIDIA H200 (0:0)', 'jobs on NVIDIA H200 (0:1)', 'NVIDIA H200 (0:0)', 'NVIDIA H200 (0:1)'],
+  );
+});
+
 test('the extension of a report selects its format', (t) => {
   t.is(reportFormat('x/Report.HTML'), '.html');
   t.throws(() => reportFormat('report.pdf'), {

@@ -1,6 +1,7 @@
 /** Timeline of a batch: the activity of devices, disk and bus. */
 import type { ThreadSeconds } from '../../device/staging.js';
 import type { WorkSpan } from '../../io/spans.js';
+import { deviceName } from '../../util/device-name.js';
 import type { BatchEvent, JobResult } from '../events.js';
 
 /** Kinds of activity. */
@@ -38,6 +39,8 @@ export class BatchTimeline {
   readonly #sorts = new Map<string, Span[]>();
   readonly #buses = new Map<string, Span[]>();
   readonly #disk: Span[] = [];
+  /** Names of the devices that the user selected, by selection. */
+  readonly #names = new Map<string, string>();
 
   handle(event: BatchEvent): void {
     if (event.is !== 'end') return;
@@ -56,7 +59,8 @@ export class BatchTimeline {
   }
 
   #addDone(result: SucceededJob): void {
-    const { job, device } = result;
+    const { job, device, report } = result;
+    if (report.device) this.#names.set(device, deviceName(report.device.name));
     const spans = spansOf(result).map(({ began, ...span }) => {
       return { ...span, job: job.name, begin: this.#since(began) };
     });
@@ -76,10 +80,16 @@ export class BatchTimeline {
       for (const span of spans.toSorted((a, b) => a.begin - b.begin)) placeInRow(rows, [span]);
       return { name, rows, busy: whole > 0 ? coveredSeconds(spans) / whole : 0 };
     };
+    const names = [...this.#names.values()];
+    const labelOf = (device: string): string => {
+      const name = this.#names.get(device);
+      if (name === undefined) return device;
+      return names.indexOf(name) === names.lastIndexOf(name) ? name : `${name} (${device})`;
+    };
     return [
-      ...jobs.map(({ name, rows }) => ({ name: `jobs on ${name}`, rows })),
-      ...[...this.#sorts].map(([name, spans]) => work(name, spans)),
-      ...[...this.#buses].map(([name, spans]) => work(`${name}: transfers`, spans)),
+      ...jobs.map(({ name, rows }) => ({ name: `jobs on ${labelOf(name)}`, rows })),
+      ...[...this.#sorts].map(([name, spans]) => work(labelOf(name), spans)),
+      ...[...this.#buses].map(([name, spans]) => work(`${labelOf(name)}: transfers`, spans)),
       work('disk', this.#disk),
     ].filter(({ rows }) => rows.some((row) => row.length > 0));
   }

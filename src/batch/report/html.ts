@@ -1,8 +1,9 @@
 /** A batch report as one self-contained HTML page: job results and timeline. */
 import type { ThreadSeconds } from '../../device/staging.js';
+import { deviceName } from '../../util/device-name.js';
 import { escapeMarkup } from '../../util/markup.js';
 import { KINDS, type Kind, type Span, type Track } from './batch-timeline.js';
-import { type BatchReport, headline, type ReportRow } from './report.js';
+import { type BatchReport, byName, headline, type ReportRow } from './report.js';
 
 /** A palette for colour-blind readers. */
 const COLOURS: Readonly<Record<Kind, string>> = {
@@ -39,13 +40,14 @@ code { overflow-wrap: anywhere; }
 :focus-visible { outline: 3px solid #56b4e9; outline-offset: 2px; }
 `;
 
-const [WIDTH, LEFT, ROW, GAP] = [1100, 150, 14, 12];
+const [WIDTH, LEFT, ROW, GAP] = [1100, 210, 14, 12];
 
 /** Maximum number of spans to draw; more are not discernible and slow the page down. */
 const MAX_SPANS = 20_000;
 
 export function htmlReport(report: BatchReport): string {
-  const { name, rows } = report;
+  const { name } = report;
+  const rows = byName(report.rows);
   const failures = rows.filter(({ outcome }) => outcome === 'error');
   return `<!doctype html>
 <html lang="en">
@@ -58,6 +60,7 @@ export function htmlReport(report: BatchReport): string {
 <body>
 <h1>Batch <code>${escapeMarkup(name)}</code></h1>
 <p>${escapeMarkup(headline(report))}</p>
+${devicesText(rows)}
 ${failures.length > 0 ? `<h2>Failed</h2>\n${table(failures)}` : ''}
 ${timeline(report.timeline)}
 <h2>Jobs</h2>
@@ -65,6 +68,12 @@ ${table(rows)}
 </body>
 </html>
 `;
+}
+
+function devicesText(rows: readonly ReportRow[]): string {
+  const names = [...new Set(rows.flatMap(({ device }) => (device ? [deviceName(device.name)] : [])))];
+  if (names.length === 0) return '';
+  return `<p>${names.length === 1 ? 'Device' : 'Devices'}: ${escapeMarkup(names.join(', '))}</p>`;
 }
 
 const HEADINGS = ['job', 'outcome', 'keys', 'seconds', 'algorithm', 'device', 'output or error'];
@@ -81,7 +90,7 @@ ${rows.map(line).join('\n')}
 function line({ name, outcome, n, seconds, algorithm = '', device, out, error }: ReportRow): string {
   const number = (text: string | undefined): string => `<td class="number">${text ?? ''}</td>`;
   const what = error ? `${error.code}: ${error.message}` : out;
-  const texts = [algorithm, device?.name ?? '', what]
+  const texts = [algorithm, device ? deviceName(device.name) : '', what]
     .map((text) => `<td>${escapeMarkup(text)}</td>`)
     .join('');
   return `<tr class="${outcome}"><td>${escapeMarkup(name)}</td><td>${outcome}</td>${number(n?.toLocaleString('en-US'))}${number(seconds?.toFixed(3))}${texts}</tr>`;
@@ -162,7 +171,7 @@ function threadsOf(spans: readonly Span[]): string {
 
 const endOf = ({ begin, seconds }: Span): number => begin + seconds;
 
-const shorten = (name: string): string => (name.length > 22 ? `${name.slice(0, 21)}…` : name);
+const shorten = (name: string): string => (name.length > 34 ? `${name.slice(0, 33)}…` : name);
 
 const rectangle = ({ kind, job, begin, seconds }: Span, x: (at: number) => number, y: number): string =>
   `<rect x="${x(begin).toFixed(2)}" y="${y}" width="${Math.max(0.5, x(begin + seconds) - x(begin)).toFixed(2)}" height="${ROW - 2}" fill="${COLOURS[kind]}"><title>${escapeMarkup(job)}: ${kind}, ${(seconds * 1000).toFixed(1)} ms</title></rect>`;

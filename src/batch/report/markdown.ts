@@ -1,15 +1,17 @@
+import { deviceName } from '../../util/device-name.js';
 import { markdownCell as cell } from '../../util/markup.js';
-import { type BatchReport, headline } from './report.js';
+import { type BatchReport, byName, headline } from './report.js';
 
 /** Formats a batch report as Markdown: failures first, then all jobs. */
 export function markdownReport(report: BatchReport): string {
-  const failures = report.rows.filter(({ error }) => error);
-  const rows = report.rows.map(({ name, outcome, n, seconds, algorithm, device }) => {
+  const sorted = byName(report.rows);
+  const failures = sorted.filter(({ error }) => error);
+  const rows = sorted.map(({ name, outcome, n, seconds, algorithm, device }) => {
     const facts = [
       n?.toLocaleString('en-US') ?? '',
       seconds?.toFixed(3) ?? '',
       algorithm ?? '',
-      device?.name ?? '',
+      device ? deviceName(device.name) : '',
     ];
     return `| ${[cell(name), outcome, ...facts.map(cell)].join(' | ')} |`;
   });

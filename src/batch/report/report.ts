@@ -38,6 +38,12 @@ export interface BatchReport {
   readonly timeline: readonly Track[];
 }
 
+const NATURAL_ORDER = new Intl.Collator('en', { numeric: true });
+
+/** Sorts rows by name, `file2` before `file10`. */
+export const byName = (rows: readonly ReportRow[]): ReportRow[] =>
+  rows.toSorted((a, b) => NATURAL_ORDER.compare(a.name, b.name));
+
 const FORMATS: Readonly<Record<string, (report: BatchReport) => string>> = {
   '.json': (report) => `${JSON.stringify({ schema: 'clsort.batch-report/1', ...report }, null, 2)}\n`,
   '.md': markdownReport,
