@@ -7,6 +7,7 @@ import { createReadStream, existsSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { delimiter, extname, join, normalize } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { builtPages } from './check-links.mjs';
 import { docs, root } from './pages.mjs';
 
@@ -23,8 +24,8 @@ const TYPES = {
 const PHONE = { width: 360, height: 740, isMobile: true, hasTouch: true };
 /** Contrast of text that WCAG 2.2 requires (AA). */
 const CONTRAST = 4.5;
-/** Smallest width in pixels at which the text of a plot, drawn 760 pixels wide, is readable. */
-const PLOT_WIDTH = 600;
+/** Smallest width in pixels at which the text of a plot, drawn 440 pixels wide, is readable. */
+const PLOT_WIDTH = 300;
 /** Number of concurrent pages. */
 const AT_ONCE = 4;
 
@@ -285,11 +286,10 @@ async function course(browser, url) {
     await handle.evaluate((frame) => frame.scrollIntoView());
     const frame = await handle.contentFrame();
     await frame.waitForSelector('#lines td');
+    const position = () => frame.$eval('#position', (one) => one.textContent);
+    expect((await position()).startsWith('step 2 of'), 'a recording does not open on its first addition');
     await frame.$eval('#forth', (button) => button.click());
-    expect(
-      (await frame.$eval('#position', (one) => one.textContent)).startsWith('step 2 of'),
-      'a recording does not walk',
-    );
+    expect((await position()).startsWith('step 3 of'), 'a recording does not walk');
     const hidden = await handle.evaluate(
       (one) => one.contentDocument.body.getBoundingClientRect().height - one.clientHeight,
     );
@@ -304,6 +304,35 @@ async function course(browser, url) {
     await page.close();
   }
   return problems.map((problem) => `course: ${problem}`);
+}
+
+/** Tests that the recording of the landing page plays when it comes into view, unless the reader prefers reduced motion. */
+async function landing(browser, url) {
+  const problems = [];
+  for (const motion of ['no-preference', 'reduce']) {
+    const page = await browser.newPage();
+    try {
+      await page.emulateMediaFeatures([{ name: 'prefers-reduced-motion', value: motion }]);
+      await page.setViewport(PHONE);
+      await page.goto(`${url}index.html`, { waitUntil: 'load' });
+      const handle = await page.waitForSelector('.recording iframe');
+      await handle.evaluate((element) => element.scrollIntoView({ block: 'center' }));
+      const frame = await handle.contentFrame();
+      await frame.waitForSelector('#lines td');
+      if (motion === 'no-preference') {
+        await frame.waitForFunction(() => document.getElementById('play').textContent === 'pause');
+      } else {
+        await sleep(1000);
+        if ((await frame.$eval('#play', (button) => button.textContent)) === 'pause')
+          problems.push('the recording plays although the reader prefers reduced motion');
+      }
+    } catch (error) {
+      problems.push(`with motion '${motion}': ${error.message}`);
+    } finally {
+      await page.close();
+    }
+  }
+  return problems.map((problem) => `index.html: ${problem}`);
 }
 
 export async function check() {
@@ -324,6 +353,7 @@ export async function check() {
       ...(await search(browser, url)),
       ...(await compare(browser, url)),
       ...(await course(browser, url)),
+      ...(await landing(browser, url)),
     );
     return { told: `${pages.length} pages, light and dark, ${PHONE.width} pixels wide`, problems };
   } finally {

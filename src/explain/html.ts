@@ -32,7 +32,7 @@ export function explanationHtml(explanation: Explanation): string {
 <h1>${heading}</h1>
 <p class="soft">Input: ${escapeHtml(listText(keys, n))}</p>
 <p class="soft">${out}: ${escapeHtml(listText(result, explanation.sorted ? n : result.length))}</p>
-<nav aria-label="Steps"><button id="back" aria-label="step back">←</button> <button id="forth" aria-label="step forth">→</button>
+<nav aria-label="Steps"><button id="back" aria-label="step back">←</button> <button id="play">▶ play</button> <button id="forth" aria-label="step forth">→</button>
 <input id="slider" type="range" min="0" max="${Math.max(0, steps.length - 1)}" value="0" aria-label="step">
 <span id="position" aria-live="polite"></span></nav>
 <main><section><h2 id="title"></h2>

@@ -5,7 +5,13 @@ const byId = (id) => document.getElementById(id);
 const SVG = 'http://www.w3.org/2000/svg';
 const CELL_HEIGHT = 32;
 const GAP = 110;
-let at = 0;
+const STEP_MILLISECONDS = 1800;
+
+/* The page opens on the first step whose drawing shows something: values that move or combine, comparators or counters. */
+const showsSomething = ({ newIndex, flow, wires, grids }) =>
+  newIndex.some((to, from) => to !== from) || (flow || []).some(([from, to]) => from !== to) || !!wires || !!grids;
+let at = Math.max(0, data.steps.findIndex(showsSomething));
+let timer;
 
 function make(tag, attributes, ...content) {
   const element = document.createElement(tag);
@@ -187,7 +193,23 @@ function show() {
   byId('back').disabled = at === 0;
   byId('forth').disabled = at === data.steps.length - 1;
 }
+function pause() {
+  clearInterval(timer);
+  timer = undefined;
+  byId('play').textContent = '\u25b6 play';
+}
+function play() {
+  const last = data.steps.length - 1;
+  if (at === last) { at = 0; show(); }
+  byId('play').textContent = 'pause';
+  timer = setInterval(() => {
+    at++;
+    show();
+    if (at === last) pause();
+  }, STEP_MILLISECONDS);
+}
 function go(to) {
+  pause();
   at = Math.min(Math.max(to, 0), data.steps.length - 1);
   show();
 }
@@ -202,8 +224,10 @@ addEventListener('keydown', (event) => {
   event.preventDefault();
   go(move());
 });
+byId('play').addEventListener('click', () => (timer === undefined ? play() : pause()));
 byId('back').addEventListener('click', () => go(at - 1));
 byId('forth').addEventListener('click', () => go(at + 1));
 byId('slider').addEventListener('input', () => go(Number(byId('slider').value)));
+byId('play').disabled = data.steps.length < 2;
 if (data.steps.length > 0) show();
 `;

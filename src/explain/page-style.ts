@@ -19,6 +19,7 @@ nav { position: sticky; top: 0; z-index: 2; background: var(--paper); padding: .
 nav input { flex: 1 1 8rem; min-width: 6rem; accent-color: var(--accent); }
 button { font: inherit; padding: .35rem .8rem; border: 1px solid var(--line); border-radius: 6px; background: var(--card);
   color: inherit; cursor: pointer; min-width: 2.75rem; min-height: 2.75rem; }
+#play { min-width: 5.5rem; }
 button:disabled { opacity: .4; cursor: default; }
 :focus-visible { outline: 3px solid #56b4e9; outline-offset: 2px; }
 main { display: grid; gap: 1rem; grid-template-columns: minmax(0, 1fr); }

@@ -114,6 +114,16 @@ testInBrowser(
   },
 );
 
+testInBrowser('the page opens on the first step that moves something, and plays', async (t, visit) => {
+  const still = step('loads', '7 14 4 1', '7 14 4 1', [0, 1, 2, 3]);
+  const page = explanationHtml({ ...EXPLANATION, steps: [still, ...EXPLANATION.steps] });
+  t.is(position(await visit(page)), 'step 2 of 4');
+  const playing = await visit(`${page}<script>document.getElementById('play').click();</script>`);
+  t.is(position(playing), 'step 3 of 4');
+  t.regex(playing, /id="play">pause</);
+  t.is(position(await visit(page, ['Home'])), 'step 1 of 4');
+});
+
 testInBrowser(
   'buttons and the slider move through the steps, and the page fits a narrow screen',
   async (t, visit) => {
