@@ -11,24 +11,29 @@ export interface Bar {
   readonly highlighted: boolean;
 }
 
-export interface BarChart {
+export interface Panel {
   readonly title: string;
   readonly subtitle: string;
+  readonly bars: readonly Bar[];
+}
+
+export interface BarChart {
+  readonly title: string;
   /** Label of the horizontal axes, with the unit. */
   readonly axis: string;
   /** Names of the highlighted and of the other bars. */
   readonly legend: readonly [highlighted: string, other: string];
   /** Panels, each with a separate axis. */
-  readonly panels: readonly { readonly title: string; readonly bars: readonly Bar[] }[];
+  readonly panels: readonly Panel[];
 }
 
 const WIDTH = 400;
 const LEFT = 150;
-const RIGHT = 352;
-const HEADER = 70;
+const RIGHT = 344;
+const HEADER = 58;
 const ROW = 22;
-const PANEL_TITLE = 28;
-const PANEL_AXIS = 54;
+const PANEL_TITLE = 46;
+const PANEL_AXIS = 56;
 
 /** A media query inside an image follows the theme of the reader's browser. */
 const STYLE = `
@@ -49,7 +54,7 @@ function stepUpTo(max: number): number {
 const text = (x: number, y: number, words: string, more = ''): string =>
   `<text class="text" x="${x.toFixed(1)}" y="${y}"${more}>${escapeXml(words)}</text>`;
 
-function panelSvg(title: string, bars: readonly Bar[], axis: string, top: number): string {
+function panelSvg({ title, subtitle, bars }: Panel, axis: string, top: number): string {
   const max = Math.max(...bars.map(({ value }) => value));
   const step = stepUpTo(max);
   const at = (value: number): number => LEFT + (value / max) * (RIGHT - LEFT);
@@ -58,6 +63,7 @@ function panelSvg(title: string, bars: readonly Bar[], axis: string, top: number
   const ticks = Array.from({ length: Math.floor(max / step) + 1 }, (_, i) => i * step);
   return [
     text(8, top + 18, title, ' font-weight="600"'),
+    text(8, top + 36, subtitle),
     ...ticks.map(
       (tick) =>
         `<line class="grid" x1="${at(tick).toFixed(1)}" y1="${first}" x2="${at(tick).toFixed(1)}" y2="${bottom}"/>` +
@@ -75,22 +81,21 @@ function panelSvg(title: string, bars: readonly Bar[], axis: string, top: number
   ].join('\n');
 }
 
-export function barChartFile({ title, subtitle, axis, legend, panels }: BarChart): string {
+export function barChartFile({ title, axis, legend, panels }: BarChart): string {
   let top = HEADER;
-  const drawn = panels.map(({ title: own, bars }) => {
-    const svg = panelSvg(own, bars, axis, top);
-    top += PANEL_TITLE + ROW * bars.length + PANEL_AXIS;
+  const drawn = panels.map((panel) => {
+    const svg = panelSvg(panel, axis, top);
+    top += PANEL_TITLE + ROW * panel.bars.length + PANEL_AXIS;
     return svg;
   });
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${top}" role="img" aria-labelledby="title" font-family="system-ui, sans-serif" font-size="13">`,
-    `<title id="title">${escapeXml(`${title}, ${subtitle}`)}</title>`,
+    `<title id="title">${escapeXml(title)}</title>`,
     `<style>${STYLE}\n</style>`,
     '<rect class="ground" width="100%" height="100%" rx="6"/>',
     text(8, 20, title, ' font-weight="600"'),
-    text(8, 38, subtitle, ' font-size="12"'),
-    `<rect class="highlighted" x="8" y="49" width="12" height="12"/>${text(26, 60, legend[0])}`,
-    `<rect class="other" x="88" y="49" width="12" height="12"/>${text(106, 60, legend[1])}`,
+    `<rect class="highlighted" x="8" y="33" width="12" height="12"/>${text(26, 44, legend[0])}`,
+    `<rect class="other" x="88" y="33" width="12" height="12"/>${text(106, 44, legend[1])}`,
     ...drawn,
     '</svg>\n',
   ].join('\n');

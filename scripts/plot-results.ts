@@ -13,12 +13,18 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type CallBench, PLACES } from '../src/bench/calls.js';
 import { callsPlot } from '../src/bench/calls-format.js';
+import { svg } from '../src/bench/format.js';
 import { ladderSvg } from '../src/bench/ladder/format.js';
 import type { Ladder } from '../src/bench/ladder/ladder.js';
-import { type PlotLine, plotFile } from '../src/bench/plot.js';
+import { type PlotLine, plotFile, prefixed } from '../src/bench/plot.js';
+import type { SortBench } from '../src/bench/sorts.js';
 import type { Timing } from '../src/bench/statistics.js';
+import { deviceName } from '../src/util/device-name.js';
 import { packageRoot } from '../src/util/paths.js';
 import { type Bar, barChartFile } from './bar-chart.js';
+
+/** Cores of the CPUs that were measured. */
+const CORES = 2;
 
 const FOLDER = join(packageRoot, 'scripts', 'results');
 
@@ -76,7 +82,14 @@ interface Batch {
   }[];
 }
 
-const read = (file: string): unknown => JSON.parse(readFileSync(join(FOLDER, file), 'utf8'));
+/** Reads a file of results, with the names of devices as people say them. */
+function read(file: string): unknown {
+  const isName = (key: string, value: unknown): value is string =>
+    (key === 'device' || key === 'name') && typeof value === 'string';
+  return JSON.parse(readFileSync(join(FOLDER, file), 'utf8'), (key, value) =>
+    isName(key, value) ? deviceName(value, CORES) : value,
+  );
+}
 
 /** Groups points by name into lines, in the order of first occurrence; the fastest point of each size counts. */
 function linesOf(points: readonly { name: string; x: number; y: number }[]): PlotLine[] {
@@ -96,8 +109,9 @@ const plotOf = (
 ): string =>
   plotFile({
     title,
+    subtitle: `${device}, driver ${driver}, ${date}`,
     x: 'keys',
-    y: `keys a second; ${device}, driver ${driver}, ${date}`,
+    y: 'keys per second',
     scale: 'log',
     lines,
   });
@@ -106,7 +120,7 @@ const plotOf = (
 function peersPlot(file: string, mode: string, title: string): string {
   const peers = read(file) as Peers;
   const points = peers.rows.flatMap(({ n, sort, mode: own, time }) =>
-    own === mode && typeof time === 'object' ? [{ name: sort, x: n, y: n / time.median }] : [],
+    own === mode && typeof time === 'object' ? [{ name: shortName(sort), x: n, y: n / time.median }] : [],
   );
   return plotOf(title, peers, linesOf(points));
 }
@@ -115,33 +129,42 @@ function peersPlot(file: string, mode: string, title: string): string {
 const shortName = (name: string): string =>
   name
     .replace('TypedArray.prototype.sort', 'TypedArray.sort')
+    .replace('clsort, into an array that is there', 'clsort, existing array')
+    .replace('clsort, between arrays of alloc', 'clsort, arrays of alloc')
     .replace('radix sort in JavaScript', 'JS radix sort')
     .replace(/^PyTorch on (?:the )?(\w+) (\S+)/, 'PyTorch $2, $1')
     .replace(/(\d+\.\d+)\.\d+(?:\+\w+)?/, '$1');
 
-/** Returns millions of keys per second for a size, by sort, the fastest first. */
-function peerBars(file: string, keys: number): Bar[] {
+/** Returns millions of keys per second of 2^24 keys, by sort, the fastest first. */
+function peerBars(file: string, mode: 'device' | 'end to end'): Bar[] {
   return (read(file) as Peers).rows
-    .flatMap(({ n, sort, mode, time }) =>
-      n === keys && mode === 'end to end' && typeof time === 'object' && !sort.startsWith('clsort,')
+    .flatMap(({ n, sort, mode: own, time }) =>
+      n === 2 ** 24 && own === mode && typeof time === 'object' && !sort.startsWith('clsort,')
         ? [{ name: shortName(sort), value: n / time.median / 1e6, highlighted: sort === 'clsort' }]
         : [],
     )
     .toSorted((a, b) => b.value - a.value);
 }
 
-/** Returns the chart of the README. */
-const overviewChart = (): string =>
-  barChartFile({
+/** Returns the chart of the README, the landing page and the top of the performance page. */
+function overviewChart(): string {
+  const [gpu, cpu] = ['h200-peers.json', 'pocl-peers.json'] as const;
+  const nameOf = (file: string): string => (read(file) as Peers).device;
+  return barChartFile({
     title: 'Sorting 16.8 million random u32 keys',
-    subtitle: 'from a typed array to a new one, transfers included',
     axis: 'million keys per second',
     legend: ['clsort', 'alternatives'],
     panels: [
-      { title: 'On an NVIDIA H200', bars: peerBars('h200-peers.json', 2 ** 24) },
-      { title: 'On two cores of an Intel Xeon (PoCL)', bars: peerBars('pocl-peers.json', 2 ** 24) },
+      { title: nameOf(gpu), subtitle: 'data on the device', bars: peerBars(gpu, 'device') },
+      {
+        title: nameOf(gpu),
+        subtitle: 'array to new array, with transfers',
+        bars: peerBars(gpu, 'end to end'),
+      },
+      { title: nameOf(cpu), subtitle: 'array to new array', bars: peerBars(cpu, 'end to end') },
     ],
   });
+}
 
 /** Plots clsort's fastest algorithm and CUB, by shape. */
 function cubPlot(file: string): string {
@@ -151,7 +174,7 @@ function cubPlot(file: string): string {
       // The planner's choice; the others are in the table.
       if (distribution !== 'uniform' || !queuedMilliseconds || !cub || !/onesweep|persistent/.test(algorithm))
         return [];
-      const shape = `${dtype}${valueBytes > 0 ? ` + ${valueBytes} bytes` : ''}`;
+      const shape = valueBytes > 0 ? `${dtype} pairs` : dtype;
       return [
         { name: `clsort, ${shape}`, x: n, y: n / (queuedMilliseconds / 1e3) },
         { name: `CUB, ${shape}`, x: n, y: n / (cub.queued.int / 1e3) },
@@ -178,7 +201,7 @@ function multiDevicePlot(file: string, batchFile: string): string {
   const { files, sets } = read(batchFile) as Batch;
   const rows = runs.flatMap((run) => run.rows).filter(({ way }) => way !== 'there');
   const kindOf = ({ n, dtype, memory, way }: (typeof rows)[number]): string =>
-    `2^${Math.log2(n)} ${dtype}${way === 'spread' ? ', spread array' : ''}${memory === 'pinned' ? ', pinned' : ''}`;
+    `${prefixed(n, 1024)} ${dtype}${way === 'spread' ? ', spread array' : ''}${memory === 'pinned' ? ', pinned' : ''}`;
   const kinds = [...new Set(rows.map(kindOf))];
   const timesOf = (kind: string, time: 'milliseconds' | 'boundMilliseconds') =>
     rows.filter((row) => kindOf(row) === kind).map((row) => ({ devices: row.devices, time: row[time] }));
@@ -189,13 +212,14 @@ function multiDevicePlot(file: string, batchFile: string): string {
   const [{ name, driver } = { name: '', driver: '' }] = devices;
   return plotFile({
     title: 'Several devices of one host',
+    subtitle: `${name}, driver ${driver}, ${(runs[0]?.date ?? '').slice(0, 10)}`,
     x: 'devices',
-    y: `share of linear; ${name}, driver ${driver}, ${(runs[0]?.date ?? '').slice(0, 10)}`,
+    y: 'share of a linear speedup',
     scale: 'share',
     lines: [
       ...kinds.map((kind) => sharesOf(kind, timesOf(kind, 'milliseconds'))),
       sharesOf(`batch of ${files} files`, batches),
-      sharesOf('what the buses allow', timesOf(kinds[0] ?? '', 'boundMilliseconds')),
+      sharesOf('limit of the buses', timesOf(kinds[0] ?? '', 'boundMilliseconds')),
     ],
   });
 }
@@ -230,6 +254,7 @@ const PLOTS: Readonly<Record<string, () => string>> = {
   'h200-end-to-end.svg': () => peersPlot('h200-peers.json', 'end to end', 'u32 keys from array to array'),
   'h200-x4-spread.svg': () => multiDevicePlot('h200-x4-spread.json', 'h200-x4-batch.json'),
   'overview.svg': overviewChart,
+  'pocl.svg': () => svg([read('pocl.json') as SortBench]),
   'pocl-end-to-end.svg': () => peersPlot('pocl-peers.json', 'end to end', 'u32 keys from array to array'),
 };
 

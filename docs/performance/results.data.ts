@@ -1,12 +1,16 @@
 /** All kept measurements, read when the site is built. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { deviceName } from '../../src/util/device-name.js';
 import { type Row, rowsOf } from '../.vitepress/theme/measurements.js';
 
 const folder = join(import.meta.dirname, '../../scripts/results');
 
 /** Those without times of operations: what was tried, what overlapping gains, whole files and batches, several devices, and the lab's ladders, which have a page of their own; less local memory; and a busy machine. */
 const WITHOUT_ROWS = /-(overlap|tune|ladder|files|batch|spread|divided|exchange|local-memory|busy)\.json$/;
+
+/** Cores of the CPUs that were measured. */
+const CORES = 2;
 
 export declare const data: readonly Row[];
 
@@ -16,5 +20,6 @@ export default {
     readdirSync(folder)
       .filter((name) => name.endsWith('.json') && !WITHOUT_ROWS.test(name))
       .sort()
-      .flatMap((name) => rowsOf(JSON.parse(readFileSync(join(folder, name), 'utf8')))),
+      .flatMap((name) => rowsOf(JSON.parse(readFileSync(join(folder, name), 'utf8'))))
+      .map((row) => ({ ...row, device: deviceName(row.device, CORES) })),
 };

@@ -61,8 +61,9 @@ export function callsPlot(bench: CallBench, place: CallPlace): Plot {
   return {
     title:
       place === 'device' ? 'Awaited calls on device arrays' : 'Awaited calls from typed array to typed array',
+    subtitle: titleOf(bench),
     x: 'keys',
-    y: `keys a second; ${titleOf(bench)}`,
+    y: 'keys per second',
     scale: 'log',
     lines: linesOf(
       bench.rows.filter((row) => row.place === place),
@@ -80,8 +81,9 @@ export function callsPlot(bench: CallBench, place: CallPlace): Plot {
 export function busyPlot(bench: CallBench): Plot {
   return {
     title: 'Chains of calls on device arrays: share of their time that kernels take',
+    subtitle: titleOf(bench),
     x: 'keys',
-    y: `share of the time; ${titleOf(bench)}`,
+    y: 'share of the time',
     scale: 'share',
     lines: linesOf(
       bench.rows.filter(({ place }) => place === 'device'),

@@ -1,3 +1,4 @@
+import { deviceName } from '../util/device-name.js';
 import { type Plot, type PlotLine, plotFile } from './plot.js';
 import type { SortBench, SortRow } from './sorts.js';
 import type { Timing } from './statistics.js';
@@ -36,7 +37,7 @@ export const cells = (row: SortRow): string[] =>
 
 /** Returns the device, driver and date of a result. */
 export const titleOf = ({ device, driver, date }: Pick<SortBench, 'device' | 'driver' | 'date'>): string =>
-  `${device}, driver ${driver}, ${date}`;
+  `${deviceName(device)}, driver ${driver}, ${date}`;
 
 /** Formats lines of cells, the heading first, as CSV (RFC 4180). */
 export function csvOf(lines: readonly (readonly string[])[]): string {
@@ -97,9 +98,10 @@ const noiseOf = ({ kernel, endToEnd }: SortRow): Timing | undefined => kernel ??
 export function speedPlot(benches: readonly SortBench[]): Plot {
   const rows = benches.flatMap((bench) => bench.rows);
   return {
-    title: `Keys a second: ${benches.map(titleOf).join('; ')}`,
+    title: 'Sorts by algorithm',
+    subtitle: benches.map(titleOf).join('; '),
     x: 'keys',
-    y: 'keys a second',
+    y: 'keys per second',
     scale: 'log',
     lines: linesOf(rows, (row) =>
       row.keysPerSecond ? { y: row.keysPerSecond, noise: noiseOf(row) } : undefined,

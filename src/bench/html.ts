@@ -7,7 +7,7 @@ const STYLE = `
 :root { color-scheme: light dark; font: 16px/1.45 system-ui, sans-serif; }
 body { margin: 2rem auto; max-width: 60rem; padding: 0 1rem; }
 figure { margin: 1.5rem 0; }
-svg { width: 100%; height: auto; }
+svg { width: 100%; max-width: 40rem; height: auto; }
 fieldset { border: 1px solid #8888; border-radius: 4px; }
 fieldset label { display: inline-block; margin-right: 1rem; white-space: nowrap; }
 .table { overflow-x: auto; }

@@ -15,24 +15,60 @@ export interface PlotLine {
 
 export interface Plot {
   readonly title: string;
+  /** Device, driver and date. */
+  readonly subtitle?: string;
+  /** Label of the horizontal axis: a plural noun. */
   readonly x: string;
+  /** Label of the vertical axis. */
   readonly y: string;
   /** `log`: powers of ten; `share`: from 0 to 100 %, or higher when a value exceeds that. */
   readonly scale: 'log' | 'share';
   readonly lines: readonly PlotLine[];
 }
 
-const WIDTH = 760;
-const LEFT = 76;
-const RIGHT = 20;
-const TOP = 44;
-const HEIGHT = 300;
-const AXIS = 56;
-const LEGEND_LINE = 20;
+/** Narrow enough for a phone. */
+const WIDTH = 440;
+const LEFT = 50;
+const HEIGHT = 230;
+const AXIS = 46;
+/** Height of a line of text. */
+const LINE = 16;
+/** Width of a character, on average. */
+const CHARACTER = 7.8;
+/** Space between the end of a line and its label. */
+const LEADER = 20;
+/** Maximum number of characters in a line of a label and of a title. */
+const [LABEL_CHARACTERS, TITLE_CHARACTERS] = [19, 54] as const;
 
-/** Colour-blind safe palette of Okabe and Ito (2008); dashes distinguish further lines. */
-const COLOURS = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#56b4e9', '#e69f00', '#808080'] as const;
+/** Colour-blind safe palette of Okabe and Ito (2008), for light and for dark pages; dashes distinguish further lines. */
+const COLOURS = [
+  ['#0072b2', '#4db2ee'],
+  ['#d55e00', '#f07d1f'],
+  ['#009e73', '#1fc197'],
+  ['#b55590', '#dd92bd'],
+  ['#2f94cf', '#9ad4f5'],
+  ['#b87f00', '#e9b43c'],
+  ['#707070', '#a8a8a8'],
+] as const;
 const DASHES = ['', '7 4', '2 4'] as const;
+
+/** A colour for light and for dark pages. Programs without `light-dark()` use the light one. */
+const themed = (property: string, light: string, dark: string): string =>
+  `${property}:${light};${property}:light-dark(${light},${dark})`;
+
+/** Text is smaller where the plot is drawn larger than on a phone. */
+const STYLE = [
+  `.clsort-plot text{${themed('fill', '#222', '#e4e4e4')};font:13.5px system-ui,sans-serif}`,
+  `.clsort-plot .grid{${themed('stroke', '#ddd', '#3c4048')}}`,
+  `.clsort-plot .title{font-weight:600}`,
+  `.clsort-plot polyline{fill:none;stroke:currentColor;stroke-width:2}`,
+  `.clsort-plot .leader{stroke:currentColor;stroke-opacity:.5}`,
+  `.clsort-plot .noise{stroke:currentColor}`,
+  `.clsort-plot .point{fill:currentColor}`,
+  ...COLOURS.map(([light, dark], i) => `.clsort-plot .c${i}{${themed('color', light, dark)}}`),
+  '@media (min-width:480px){.clsort-plot text{font-size:12px}}',
+].join('\n');
+const GROUND = `.clsort-plot .ground{${themed('fill', '#fff', '#16181d')}}`;
 
 export const escapeXml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
@@ -46,15 +82,27 @@ interface Axis {
 const whole = (from: number, to: number, step = 1): number[] =>
   Array.from({ length: Math.floor((to - from) / step) + 1 }, (_, i) => from + i * step);
 
+/** 65536 → `64 K` with base 1024, 1e9 → `1 G` with base 1000. */
+export function prefixed(value: number, base: 1000 | 1024): string {
+  const power = Math.min(4, Math.max(0, Math.floor(Math.log(value) / Math.log(base) + 1e-9)));
+  const digits = Number((value / base ** power).toPrecision(4));
+  return `${digits}${['', ' K', ' M', ' G', ' T'][power]}`;
+}
+
+const MAX_TICKS = 5;
+
 /** Returns an axis with the powers of a base that cover all values; every k-th power when there are many. */
 function logAxis(values: readonly number[], base: 2 | 10, [start, end]: readonly [number, number]): Axis {
   const logs = values.map((value) => Math.log(value) / Math.log(base));
   const low = logs.length > 0 ? Math.floor(Math.min(...logs) + 1e-9) : 0;
   const high = Math.max(low + 1, logs.length > 0 ? Math.ceil(Math.max(...logs) - 1e-9) : 1);
-  const step = Math.ceil((high - low) / 12);
+  const step = Math.ceil((high - low) / MAX_TICKS);
   return {
     at: (value) => start + ((Math.log(value) / Math.log(base) - low) / (high - low)) * (end - start),
-    ticks: whole(low, high, step).map((power) => [base ** power, `${base}^${power}`]),
+    ticks: whole(low, high, step).map((power) => [
+      base ** power,
+      prefixed(base ** power, base === 2 ? 1024 : 1000),
+    ]),
   };
 }
 
@@ -67,98 +115,168 @@ function shareAxis(values: readonly number[], [start, end]: readonly [number, nu
   };
 }
 
-const px = (value: number): string => value.toFixed(1);
+const px = (value: number): string => String(Number(value.toFixed(1)));
 
-/**
- * Draws the plot as an SVG element. It uses the colour of the surrounding text, for light and dark pages.
- *
- * @param id distinguishes its title from those of other plots on the page
- */
-export function plotSvg({ title, x, y, scale, lines }: Plot, id: string): string {
+/** Breaks a text into lines at spaces, underscores and hyphens. */
+function wrap(text: string, length: number): string[] {
+  const lines = [''];
+  for (const part of text.match(/[^ _-]+[ _-]*/g) ?? [text]) {
+    const last = lines.at(-1) ?? '';
+    if (last !== '' && (last + part).trimEnd().length > length) lines.push(part);
+    else lines[lines.length - 1] = last + part;
+  }
+  return lines.map((line) => line.trimEnd());
+}
+
+const textLines = (x: number, y: number, lines: readonly string[], more = ''): string =>
+  lines
+    .map((words, i) => `<text x="${px(x)}" y="${px(y + i * LINE)}"${more}>${escapeXml(words)}</text>`)
+    .join('');
+
+interface Label {
+  readonly lines: readonly string[];
+  /** Centre of the label, at first next to the end of its line. */
+  y: number;
+}
+
+/** Moves labels apart that would overlap, and into the range from `top` to `bottom`. */
+function spreadLabels(labels: readonly Label[], top: number, bottom: number): void {
+  const sorted = labels.toSorted((a, b) => a.y - b.y);
+  const half = ({ lines }: Label): number => (lines.length * LINE) / 2;
+  let next = top;
+  for (const label of sorted) {
+    label.y = Math.max(label.y, next + half(label));
+    next = label.y + half(label);
+  }
+  next = bottom;
+  for (const label of sorted.toReversed()) {
+    label.y = Math.min(label.y, next - half(label));
+    next = label.y - half(label);
+  }
+}
+
+interface Drawing {
+  readonly svg: string;
+  readonly height: number;
+}
+
+/** Draws a plot, with a tooltip for each point if a page shows them. */
+function draw({ title, subtitle, x, y, scale, lines }: Plot, id: string, hasTooltips: boolean): Drawing {
   const points = lines.flatMap((line) => line.points);
-  const bottom = TOP + HEIGHT;
-  const right = WIDTH - RIGHT;
-  const height = bottom + AXIS + LEGEND_LINE * lines.length;
+  const titles = wrap(title, TITLE_CHARACTERS);
+  const subtitles = subtitle === undefined ? [] : wrap(subtitle, TITLE_CHARACTERS + 8);
+  const top = 18 + LINE * (titles.length + subtitles.length) + 14;
+  const labels = lines.map(({ name }): Label => ({ lines: wrap(name, LABEL_CHARACTERS), y: 0 }));
+  const labelsHeight = labels.reduce((sum, label) => sum + label.lines.length * LINE, 0);
+  const bottom = top + Math.max(HEIGHT, labelsHeight);
+  const widest = Math.max(0, ...labels.flatMap((label) => label.lines.map(({ length }) => length)));
+  const right = WIDTH - 4 - LEADER - widest * CHARACTER;
   const xs = logAxis(
     points.map((point) => point.x),
     2,
-    [LEFT, right],
+    [LEFT + 6, right - 6],
   );
   const values = points.flatMap((point) => [point.y, point.low ?? point.y, point.high ?? point.y]);
-  const ys = scale === 'log' ? logAxis(values, 10, [bottom, TOP]) : shareAxis(values, [bottom, TOP]);
-  const text = (left: number, top: number, words: string, more = ''): string =>
-    `<text x="${px(left)}" y="${px(top)}"${more}>${escapeXml(words)}</text>`;
-  const rule = (a: number, b: number, c: number, d: number, more = ' stroke-opacity="0.2"'): string =>
-    `<line x1="${px(a)}" y1="${px(b)}" x2="${px(c)}" y2="${px(d)}" stroke="currentColor"${more}/>`;
+  const ys = scale === 'log' ? logAxis(values, 10, [bottom, top]) : shareAxis(values, [bottom, top]);
+  const rule = (a: number, b: number, c: number, d: number): string =>
+    `<line class="grid" x1="${px(a)}" y1="${px(b)}" x2="${px(c)}" y2="${px(d)}"/>`;
+  const hasPrefix = xs.ticks.some(([value]) => value >= 1024);
 
   const grid = [
     ...xs.ticks.flatMap(([value, words]) => [
-      rule(xs.at(value), TOP, xs.at(value), bottom),
-      text(xs.at(value), bottom + 18, words, ' text-anchor="middle"'),
+      rule(xs.at(value), top, xs.at(value), bottom),
+      textLines(xs.at(value), bottom + 18, [words], ' text-anchor="middle"'),
     ]),
     ...ys.ticks.flatMap(([value, words]) => [
       rule(LEFT, ys.at(value), right, ys.at(value)),
-      text(LEFT - 8, ys.at(value) + 4, words, ' text-anchor="end"'),
+      textLines(LEFT - 7, ys.at(value) + 4, [words], ' text-anchor="end"'),
     ]),
-    text((LEFT + right) / 2, bottom + 38, x, ' text-anchor="middle"'),
-    text(LEFT, TOP - 10, y),
+    textLines(
+      (LEFT + right) / 2,
+      bottom + 36,
+      [`${x}${hasPrefix ? ' (1 K = 1024)' : ''}`],
+      ' text-anchor="middle"',
+    ),
+    textLines(8, top - 12, [y]),
   ];
+  const sorted = lines.map((line) => line.points.toSorted((a, b) => a.x - b.x));
+  for (const [i, label] of labels.entries()) label.y = ys.at(sorted[i]?.at(-1)?.y ?? 1);
+  spreadLabels(labels, top - LINE / 2, bottom + LINE / 2);
   const drawn = lines.map((line, i) => {
-    const colour = COLOURS[i % COLOURS.length];
+    const own = sorted[i] ?? [];
     const dash = DASHES[Math.floor(i / COLOURS.length) % DASHES.length];
-    const stroke = `fill="none" stroke="${colour}" stroke-width="2"${dash ? ` stroke-dasharray="${dash}"` : ''}`;
-    const own = line.points.toSorted((a, b) => a.x - b.x);
     const places = own.map((point) => `${px(xs.at(point.x))},${px(ys.at(point.y))}`);
     const bars = own.flatMap(({ x: at, low, high }) =>
       low === undefined || high === undefined
         ? []
-        : [
-            `<line class="noise" x1="${px(xs.at(at))}" y1="${px(ys.at(low))}" x2="${px(xs.at(at))}" y2="${px(ys.at(high))}" stroke="${colour}"/>`,
-          ],
+        : [`<path class="noise" d="M${px(xs.at(at))} ${px(ys.at(low))}V${px(ys.at(high))}"/>`],
     );
-    const dots = own.map(
-      (point) =>
-        `<circle class="point" cx="${px(xs.at(point.x))}" cy="${px(ys.at(point.y))}" r="3.5" fill="${colour}">` +
-        `<title>${escapeXml(`${line.name}: ${point.x.toLocaleString('en-US')} keys, ${amountText(point.y, scale)}`)}</title></circle>`,
-    );
-    const top = bottom + AXIS + LEGEND_LINE * i;
-    const legend = [
-      `<line x1="${LEFT}" y1="${top}" x2="${LEFT + 28}" y2="${top}" ${stroke}/>`,
-      text(LEFT + 36, top + 4, line.name),
-    ];
-    return `<g data-line="${escapeXml(line.name)}">${[`<polyline points="${places.join(' ')}" ${stroke}/>`, ...bars, ...dots, ...legend].join('')}</g>`;
+    const dots = own.map((point) => {
+      const tooltip = `${line.name}: ${point.x.toLocaleString('en-US')} ${x}, ${amountText(point.y, scale, y)}`;
+      const circle = `<circle class="point" cx="${px(xs.at(point.x))}" cy="${px(ys.at(point.y))}" r="3"`;
+      return hasTooltips ? `${circle}><title>${escapeXml(tooltip)}</title></circle>` : `${circle}/>`;
+    });
+    const label = labels[i] as Label;
+    const from = own.at(-1);
+    const leader = from
+      ? `<path class="leader" d="M${px(xs.at(from.x) + 4)} ${px(ys.at(from.y))}L${px(right + LEADER - 4)} ${px(label.y)}"/>`
+      : '';
+    const middle = label.y + 4 - ((label.lines.length - 1) * LINE) / 2;
+    return `<g data-line="${escapeXml(line.name)}" class="c${i % COLOURS.length}">${[
+      `<polyline points="${places.join(' ')}"${dash ? ` stroke-dasharray="${dash}"` : ''}/>`,
+      ...bars,
+      ...dots,
+      leader,
+      textLines(right + LEADER, middle, label.lines),
+    ].join('')}</g>`;
   });
-  return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" role="img" aria-labelledby="${id}" font-family="system-ui, sans-serif" font-size="13" fill="currentColor">`,
+  const svg = [
     `<title id="${id}">${escapeXml(title)}</title>`,
-    text(LEFT, 18, title, ' font-weight="600"'),
+    textLines(8, 20, titles, ' class="title"'),
+    textLines(8, 20 + LINE * titles.length, subtitles),
     ...grid,
     ...drawn,
+  ].join('\n');
+  return { svg, height: bottom + AXIS };
+}
+
+function amountText(value: number, scale: Plot['scale'], unit: string): string {
+  if (scale === 'share') return `${(value * 100).toFixed(1)} %`;
+  return `${prefixed(value, 1000)} ${unit}`;
+}
+
+/**
+ * Draws the plot as an SVG element of a page, light or dark like the page.
+ *
+ * @param id distinguishes its title from those of other plots on the page
+ */
+export function plotSvg(plot: Plot, id: string): string {
+  const { svg, height } = draw(plot, id, true);
+  return [
+    `<svg class="clsort-plot" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" role="img" aria-labelledby="${id}">`,
+    `<style>${STYLE}</style>`,
+    svg,
     '</svg>',
   ].join('\n');
 }
 
-const amountText = (value: number, scale: Plot['scale']): string =>
-  scale === 'share' ? `${(value * 100).toFixed(1)} %` : `${value.toPrecision(4)} a second`;
-
-/** Returns the plot as an SVG file with a white background. */
-export function plotFile(plot: Plot): string {
-  const svg = plotSvg(plot, 'title');
-  return `${svg.replace(' fill="currentColor">', ' fill="#222" color="#222">').replace('</title>', '</title>\n<rect width="100%" height="100%" fill="#fff"/>')}\n`;
-}
-
-/** Returns several plots, stacked, as an SVG file. */
+/** Returns several plots, stacked, as an SVG file, light or dark like the page that contains it. */
 export function plotsFile(plots: readonly Plot[]): string {
   let top = 0;
   const placed = plots.map((plot, i) => {
-    const svg = plotSvg(plot, `title-${i}`);
-    const height = Number(/viewBox="0 0 \d+ (\d+)"/.exec(svg)?.[1]);
-    const at = top;
+    const { svg, height } = draw(plot, `title-${i}`, false);
+    const group = `<g transform="translate(0 ${top})">\n${svg}\n</g>`;
     top += height;
-    return svg.replace('<svg ', `<svg y="${at}" width="${WIDTH}" height="${height}" `);
+    return group;
   });
-  return (
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${top}" fill="#222" color="#222">\n` +
-    `<rect width="100%" height="100%" fill="#fff"/>\n${placed.join('\n')}\n</svg>\n`
-  );
+  return [
+    `<svg class="clsort-plot" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${top}" role="img" aria-labelledby="${plots.map((_, i) => `title-${i}`).join(' ')}" style="color-scheme:light dark">`,
+    `<style>${STYLE}\n${GROUND}</style>`,
+    '<rect class="ground" width="100%" height="100%" rx="6"/>',
+    ...placed,
+    '</svg>\n',
+  ].join('\n');
 }
+
+/** Returns the plot as an SVG file. */
+export const plotFile = (plot: Plot): string => plotsFile([plot]);

@@ -1,4 +1,5 @@
 /** Formats ladders as a table, plots and a page. */
+import { deviceName } from '../../util/device-name.js';
 import { htmlPage } from '../html.js';
 import { type Plot, plotsFile } from '../plot.js';
 import type { Claim } from './claims.js';
@@ -45,13 +46,14 @@ export function taskPlot(
     (row) => row.primitive === primitive && row.task === task && row.bytesPerSecond !== null,
   );
   const nameOf = ({ device, step }: LadderRow): string =>
-    devices.length > 1 && device !== 'host' ? `${step}, ${device}` : step;
+    devices.length > 1 && device !== 'host' ? `${step}, ${deviceName(device)}` : step;
   const names = [...new Set(own.map(nameOf))];
   const { size } = new Set(rows.map(({ n }) => n));
   return {
     title: `${primitive}: ${task}${size === 1 ? ', one size' : ''}`,
+    subtitle: devices.map(({ info }) => `${deviceName(info.name)}, driver ${info.driver}`).join('; '),
     x: 'keys',
-    y: 'GB/s that the task needs',
+    y: 'GB/s of what the task must read and write',
     scale: 'log',
     lines: names.map((name) => ({
       name,
