@@ -2,6 +2,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Claim } from '../../src/bench/ladder/claims.js';
+import { deviceName } from '../../src/util/device-name.js';
+
+/** Cores of the CPU whose ladder is stored. */
+const CORES = 2;
 
 const folder = join(import.meta.dirname, '../../scripts/results');
 
@@ -15,7 +19,7 @@ function verdictsOf(file: string): Claim[] {
     const other = most.get(caseOf(verdict));
     if (!other || verdict.n > other.n) most.set(caseOf(verdict), verdict);
   }
-  return [...most.values()];
+  return [...most.values()].map((verdict) => ({ ...verdict, device: deviceName(verdict.device, CORES) }));
 }
 
 export default {
