@@ -184,7 +184,7 @@ function cubPlot(file: string): string {
   return plotOf('Data on the device', device, linesOf(points));
 }
 
-/** Returns the share of linear speedup by number of devices, from the time of one device and theirs. */
+/** Returns the share of a linear speed-up by number of devices, from the time of one device and theirs. */
 function sharesOf(name: string, times: readonly { devices: number; time: number }[]): PlotLine {
   const minimum = (devices: number): number =>
     Math.min(...times.filter((one) => one.devices === devices).map(({ time }) => time));
@@ -193,7 +193,7 @@ function sharesOf(name: string, times: readonly { devices: number; time: number 
 }
 
 /**
- * Plots the speedup of sorts and batches on several devices of one host, in the fastest way, and the bound by the
+ * Plots the speed-up of sorts and batches on several devices of one host, in the fastest way, and the bound by the
  * buses.
  */
 function multiDevicePlot(file: string, batchFile: string): string {
@@ -214,7 +214,7 @@ function multiDevicePlot(file: string, batchFile: string): string {
     title: 'Several devices of one host',
     subtitle: `${name}, driver ${driver}, ${(runs[0]?.date ?? '').slice(0, 10)}`,
     x: 'devices',
-    y: 'share of a linear speedup',
+    y: 'share of a linear speed-up',
     scale: 'share',
     lines: [
       ...kinds.map((kind) => sharesOf(kind, timesOf(kind, 'milliseconds'))),
