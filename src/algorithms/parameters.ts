@@ -49,7 +49,7 @@ export const onOff = (use: ParameterUse = {}): Parameter => choice([false, true]
 const expected = (parameter: Parameter): string =>
   parameter.kind === 'whole'
     ? `a whole number from ${parameter.min} to ${parameter.max}`
-    : `one of ${parameter.values.join(' ')}`;
+    : `one of ${parameter.values.join(', ')}`;
 
 const accepts = (parameter: Parameter, value: unknown): boolean =>
   parameter.kind === 'whole'
@@ -66,7 +66,7 @@ export function parameterError(
   const details = { option: name, parameter: name, value };
   if (!parameter) {
     const known = Object.keys(parameters);
-    const expected = known.length > 0 ? `one of ${known.join(' ')}` : 'no parameter';
+    const expected = known.length > 0 ? `one of ${known.join(', ')}` : 'no parameter';
     const advice = didYouMean(name, known);
     return invalidArgument(`tuning of algorithm '${algorithm}'`, expected, name, { advice, details });
   }

@@ -119,7 +119,7 @@ export const fittedTuning = (
 export function fitTile({ capabilities }: KnownDevice, shape: AlgorithmShape, tuning: Tuning): TileTuning {
   const rank = String(tuning.rank);
   if (!CERTAIN.includes(rank)) {
-    throw invalidArgument('tuning.rank', `one of ${CERTAIN.join(' ')}`, rank);
+    throw invalidArgument('tuning.rank', `one of ${CERTAIN.join(', ')}`, rank);
   }
   const { inlinePtx } = capabilities.quirks;
   let tile: TileTuning = {

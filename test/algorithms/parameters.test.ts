@@ -19,7 +19,7 @@ test('an unknown parameter throws and suggests the closest name', (t) => {
   const error = t.throws(() => checkTuning(some, { chnk: 4 }), { instanceOf: UsageError });
   t.is(
     error?.message,
-    `expected one of chunk rank lines for tuning of algorithm 'some' but got "chnk". Did you mean "chunk"?`,
+    `expected one of chunk, rank, lines for tuning of algorithm 'some' but got "chnk". Did you mean "chunk"?`,
   );
   t.throws(() => checkTuning(some, { constructor: 1 }), { message: /but got "constructor"/ });
   t.throws(() => checkTuning({ name: 'none', parameters: {} }, { chunk: 4 }), { message: /no parameter/ });

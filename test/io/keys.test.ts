@@ -154,6 +154,6 @@ test('an unknown format is a usage error that names the known ones', (t) => {
   t.is(formatNamed('auto'), undefined);
   t.throws(() => formatNamed('npyy'), {
     instanceOf: UsageError,
-    message: /auto raw npy .*Did you mean "npy"/,
+    message: /auto, raw, npy, .*Did you mean "npy"/,
   });
 });

@@ -1,8 +1,10 @@
 /** The sources of the site generators are complete, and pages are parsed correctly. */
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import test from 'ava';
+import { parse } from 'yaml';
 import { allSpecs } from '../../src/cli/commands.js';
 import * as library from '../../src/index.js';
 import { expectedOf } from '../../src/sort/api/options.js';
@@ -91,4 +93,31 @@ test('blocks of a page are parsed as commands, files and reasons; comments are n
 
 test('the text of a table cell is escaped', (t) => {
   t.is(cell('a | b <c> `d | e`\nf'), 'a &#124; b &#60;c&#62; `d \\| e` f');
+});
+
+test('the site is built without the addon and without a C++ compiler', async (t) => {
+  const { stepsOf } = (await import(pathToFileURL(join(packageRoot, 'scripts/setup.mjs')).href)) as {
+    stepsOf: (options: object) => { readonly name: string }[];
+  };
+  const namesOf = (wantAddon: boolean) => stepsOf({ wantDevice: false, wantAddon }).map(({ name }) => name);
+  t.deepEqual(namesOf(false), ['checkNode', 'npmPackages', 'openclHeaders', 'typescript']);
+  t.true(namesOf(true).includes('addon'));
+
+  const generator = readFileSync(join(packageRoot, 'scripts/docs/reference.mjs'), 'utf8');
+  const modules = [...generator.matchAll(/'([\w/-]+\.js)'/g)].map(([, name]) => name);
+  t.true(modules.includes('opencl/index.js'));
+  const imports = modules.map((name) => `await import('./dist/src/${name}');`).join(' ');
+  const env = { ...process.env, CLSORT_ADDON: '/no/addon' };
+  execFileSync(process.execPath, ['--input-type=module', '-e', imports], { cwd: packageRoot, env });
+});
+
+test('the workflow of the site builds it for the path at which it is published', (t) => {
+  const file = join(packageRoot, '.github/workflows/site.yml');
+  const { jobs } = parse(readFileSync(file, 'utf8')) as {
+    jobs: { build: { steps: { run?: string; id?: string; env?: Record<string, string> }[] } };
+  };
+  const steps = jobs.build.steps;
+  const build = steps.find(({ run }) => run === 'npm run docs');
+  t.regex(build?.env?.CLSORT_DOCS_BASE ?? '', /steps\.pages\.outputs\.base_path \}\}\/$/);
+  t.true(steps.some(({ id }) => id === 'pages'));
 });

@@ -126,7 +126,7 @@ function dtypeOfDescr(descr: Literal | undefined, name: string): Pick<NpyHeader,
 
 const unsupportedType = (name: string, found: string): DtypeError =>
   new DtypeError(
-    `cannot read ${name} as keys: its elements are ${found}. Convert them to one of ${DTYPES.join(' ')}`,
+    `cannot read ${name} as keys: its elements are ${found}. Convert them to one of ${DTYPES.join(', ')}`,
     {
       details: { path: name, found },
     },

@@ -177,7 +177,7 @@ export function columnIndexer(
   const names = fields.map((field) => ({ name: field.name }));
   if (named.length === 0) throw missingColumn(name, wanted, names);
   throw new UsageError(
-    `cannot use column ${wanted} of ${name}: ${named.length} columns have that name. Use its number, one of ${named.join(' ')}`,
+    `cannot use column ${wanted} of ${name}: ${named.length} columns have that name. Use its number, one of ${named.join(', ')}`,
     { details: { path: name, column: wanted, columns: listedNames(names) } },
   );
 }

@@ -400,7 +400,7 @@ export function requireOptionsObject<O extends object>(options: O | undefined): 
 function check(options: object, names: readonly string[]): void {
   for (const [name, value] of Object.entries(options)) {
     if (!names.includes(name)) {
-      throw invalidArgument('an option', `one of ${names.join(' ')}`, name, {
+      throw invalidArgument('an option', `one of ${names.join(', ')}`, name, {
         advice: didYouMean(name, names),
         details: { option: name },
       });
