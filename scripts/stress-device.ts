@@ -97,7 +97,7 @@ const arraysOf = (n: number): Arrays => ({
 async function sortOnce(n: number, arrays: Arrays): Promise<string | undefined> {
   const algorithm = await algorithmFor(n);
   const work = { n, codec, bits: BITS, indices, ...arrays };
-  const { gaveUp, wrong } = await runTrial(algorithm, queue, work, verifier.trialCheck(work), 60);
+  const { gaveUp, wrong } = await runTrial(algorithm, queue, work, verifier.trialCheck(work), 60_000);
   return gaveUp ?? wrong;
 }
 

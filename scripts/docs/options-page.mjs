@@ -35,7 +35,7 @@ const TYPES = [
 
 /** Units by option name; all other options are counts, names and switches. */
 const UNITS = {
-  timeout: 'seconds',
+  timeout: 'milliseconds',
   poolBytes: 'bytes',
   valueBytes: 'bytes',
   record: 'bytes',

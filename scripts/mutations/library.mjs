@@ -695,8 +695,8 @@ export const LIBRARY = [
   {
     name: 'completion poller: a deadline beyond the maximum of a timer starts one',
     file: 'src/device/completion-poller.ts',
-    find: 'deadlineSeconds <= MAX_TIMER_SECONDS ?',
-    replace: 'deadlineSeconds < Number.POSITIVE_INFINITY ?',
+    find: 'deadlineMs <= MAX_TIMER_MS ?',
+    replace: 'deadlineMs < Number.POSITIVE_INFINITY ?',
     tests: [tests('device/completion-poller', '*beyond the maximum of a timer*')],
   },
   {

@@ -73,7 +73,7 @@ export interface TrialOutcome {
 /**
  * Sorts, waits and checks.
  *
- * @param timeout seconds; default: no limit
+ * @param timeout milliseconds; default: no limit
  * @throws TimeoutError, DeviceLostError, MemoryError
  */
 export async function runTrial(

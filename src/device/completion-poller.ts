@@ -1,6 +1,6 @@
 import * as cl from '../opencl/index.js';
 import { TimeoutError } from '../util/errors.js';
-import { MAX_TIMER_SECONDS } from '../util/timer.js';
+import { MAX_TIMER_MS } from '../util/timer.js';
 import type { Buffer } from './buffer.js';
 import type { Capabilities } from './capabilities.js';
 import type { CoalescedTransfers } from './coalesced-transfers.js';
@@ -127,14 +127,14 @@ export class CompletionPoller {
   /**
    * Waits until everything enqueued so far is done.
    *
-   * @param deadlineSeconds maximum wait; without limit above the maximum of a timer
+   * @param deadlineMs maximum wait in milliseconds; without limit above the maximum of a timer
    * @throws TimeoutError when the deadline passes
    * @throws OpenCLError when the driver reports a failure
    */
-  wait(deadlineSeconds: number): Promise<void> {
+  wait(deadlineMs: number): Promise<void> {
     const done = this.#waitCoalescer.wait();
     // Timers cannot run longer, so a longer deadline is none.
-    return deadlineSeconds <= MAX_TIMER_SECONDS ? withDeadline(done, deadlineSeconds) : done;
+    return deadlineMs <= MAX_TIMER_MS ? withDeadline(done, deadlineMs) : done;
   }
 
   /** Resolves when all waits have ended, successful or not. */
@@ -314,17 +314,19 @@ function deliver(reads: readonly DeferredRead[]): void {
   for (const { readback, view } of reads) readback.deliver(view);
 }
 
-async function withDeadline(done: Promise<void>, seconds: number): Promise<void> {
+/** Returns the result of `done`, or rejects with a TimeoutError after the deadline. */
+export async function withDeadline(done: Promise<void>, milliseconds: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<never>((_, reject) => {
     timer = setTimeout(
       () =>
         reject(
           new TimeoutError(
-            `cannot wait longer: the device did not finish within ${seconds} s and is abandoned. Increase timeout`,
+            `cannot wait longer: the device did not finish within ${milliseconds} ms and is abandoned. Increase timeout`,
+            { details: { timeout: milliseconds } },
           ),
         ),
-      seconds * 1000,
+      milliseconds,
     );
   });
   try {

@@ -503,17 +503,17 @@ export class Queue {
   /**
    * Waits, off the JavaScript thread, until everything enqueued so far is done.
    *
-   * @param deadlineSeconds maximum wait; default: none
+   * @param deadlineMs maximum wait in milliseconds; default: none
    * @param since queue position: only failures after it are reported; default: all failures are reported
    * @throws TimeoutError when the deadline passes
    * @throws DeviceLostError or MemoryError once everything that the driver accepted is done
    */
-  finish(deadlineSeconds = Number.POSITIVE_INFINITY, since?: number): Promise<void> {
+  finish(deadlineMs = Number.POSITIVE_INFINITY, since?: number): Promise<void> {
     this.flushSoon();
     const position = this.position;
     // Failures are reported after the wait: commands that the driver accepted still use memory that the caller reuses
     // then.
-    return this.#poller.wait(deadlineSeconds).then(
+    return this.#poller.wait(deadlineMs).then(
       () => {
         const failure = this.#takeFailure();
         this.#assertNotFailed(since, position);
@@ -540,9 +540,9 @@ export class Queue {
   }
 
   /** Like `finish`, but does not query the driver if everything enqueued is known to be done. */
-  settle(deadlineSeconds?: number, since?: number): Promise<void> {
+  settle(deadlineMs?: number, since?: number): Promise<void> {
     const known = this.#failure === undefined && this.#poller.hasNoReads && this.hasPassed(this.position);
-    if (!known) return this.finish(deadlineSeconds, since);
+    if (!known) return this.finish(deadlineMs, since);
     return toPromise(() => this.#assertNotFailed(since, this.position));
   }
 

@@ -103,7 +103,7 @@ export class DeviceLostError extends withCode('ERR_CLSORT_DEVICE_LOST') {}
 /**
  * A deadline passed while the device was working.
  *
- * @remarks Allow more seconds, or do less work. The device was abandoned, and the next call reopens it.
+ * @remarks Raise `timeout` (milliseconds), or do less work. The device was abandoned, and the next call reopens it.
  */
 export class TimeoutError extends withCode('ERR_CLSORT_TIMEOUT') {}
 /**

@@ -1,8 +1,9 @@
 import test from 'ava';
-import { CompletionPoller, type PolledQueue } from '../../src/device/completion-poller.js';
+import { CompletionPoller, type PolledQueue, withDeadline } from '../../src/device/completion-poller.js';
 import type { StagingSlot } from '../../src/device/staging-arena.js';
 import { StagingRing } from '../../src/device/staging-ring.js';
 import { Timeline } from '../../src/device/timeline.js';
+import { TimeoutError } from '../../src/util/errors.js';
 import { forEachDevice } from '../each-device.js';
 
 test('a later waiter rejects when the transfer failed', async (t) => {
@@ -96,7 +97,7 @@ forEachDevice((title, open) => {
         const words = poller.readAtWait(buffer, 4 * i, 1);
         const begun = performance.now();
         while (performance.now() - begun < 0.2);
-        return poller.wait(60).then(() => {
+        return poller.wait(60_000).then(() => {
           settled.push(i);
           return words.word(0);
         });
@@ -120,7 +121,7 @@ forEachDevice((title, open) => {
     const warnings: string[] = [];
     const listen = ({ name }: Error): unknown => warnings.push(name);
     process.on('warning', listen);
-    for (const seconds of [2_147_483.647, 2_147_483.648, 1e7]) await poller.wait(seconds);
+    for (const milliseconds of [2_147_483_647, 2_147_483_648, 1e10]) await poller.wait(milliseconds);
     await new Promise((resolve) => setImmediate(resolve));
     process.off('warning', listen);
     t.deepEqual(warnings, []);
@@ -143,4 +144,14 @@ forEachDevice((title, open) => {
     isOver = true;
     t.is(without, 0);
   });
+});
+
+test('a deadline is in milliseconds, and the error names it with its unit', async (t) => {
+  const started = performance.now();
+  const error = await t.throwsAsync(withDeadline(new Promise(() => undefined), 30), {
+    instanceOf: TimeoutError,
+    message: /within 30 ms/,
+  });
+  t.deepEqual(error?.details, { timeout: 30 });
+  t.true(performance.now() - started >= 25);
 });

@@ -83,7 +83,7 @@ for (const operation of OPERATIONS) {
     test.serial(`${what}: a call that does not return raises a TimeoutError at the deadline`, async (t) => {
       const cases: Case[] = ['clWaitForEvents', 'clBuildProgram', 'clEnqueueNDRangeKernel'].flatMap(
         (name) => [
-          { delay: { function: name, at: 1, milliseconds: 1500 }, options: { timeout: 0.25 } },
+          { delay: { function: name, at: 1, milliseconds: 1500 }, options: { timeout: 250 } },
           {}, // the process continues
         ],
       );

@@ -65,9 +65,9 @@ test('every error code in src is on the errors page', (t) => {
 });
 
 test('the expected value of an option reads as in its error message', async (t) => {
-  t.is(expectedOf('timeout'), 'seconds above 0');
+  t.is(expectedOf('timeout'), 'milliseconds above 0');
   const wrong = await t.throwsAsync(library.sort(Uint8Array.of(1), { timeout: -1, device: 'host' }));
-  t.true(wrong?.message.includes('seconds above 0'), wrong?.message);
+  t.true(wrong?.message.includes('milliseconds above 0'), wrong?.message);
   t.is(expectedOf('no such option'), undefined);
 });
 

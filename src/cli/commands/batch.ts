@@ -16,7 +16,7 @@ import { ioError, isStdin } from '../../io/raw.js';
 import { UsageError } from '../../util/errors.js';
 import { invalidArgument } from '../../util/invalid-argument.js';
 import { plainName } from '../../util/plain-text.js';
-import { MAX_TIMER_SECONDS } from '../../util/timer.js';
+import { MAX_TIMER_MS } from '../../util/timer.js';
 import { assertWholeNumber } from '../../util/whole-number.js';
 import { failureText, resultJson, resultText, summaryText, viewLines } from '../batch-text.js';
 import { type Console, print, say } from '../console.js';
@@ -95,7 +95,7 @@ async function assertWritable(file: string): Promise<void> {
 type ReadOptions = Omit<BatchOptions, 'devices' | 'keepAll' | 'signal' | 'temporaryFiles' | 'onEvent'>;
 
 /** Longest timeout in whole seconds that a timer supports. */
-const MAX_SECONDS = Math.floor(MAX_TIMER_SECONDS);
+const MAX_SECONDS = Math.floor(MAX_TIMER_MS / 1000);
 
 /** Returns whether the manifest is a regular file, which can have a journal next to it, and not stdin or a pipe. */
 const isOfFile = (jobs: string): boolean => !isStdin(jobs) && fileState(jobs) !== undefined;

@@ -89,7 +89,7 @@ export interface SortOptions extends Order {
    */
   readonly signal?: AbortSignal;
   /**
-   * Seconds that the device may take. If it has not finished by then, the call rejects and the device is abandoned.
+   * Milliseconds that the device may take. If it has not finished by then, the call rejects and the device is abandoned.
    * Values above 24 days mean no timeout.
    *
    * @defaultValue none: waits
@@ -332,7 +332,7 @@ const SORT_CHECKS: Readonly<Record<keyof SortOptions, Check>> = {
   onMismatch: oneOf('retry', 'throw'),
   signal: { expected: 'an AbortSignal', accepts: (value) => value instanceof AbortSignal },
   timeout: {
-    expected: 'seconds above 0',
+    expected: 'milliseconds above 0',
     accepts: (value) => typeof value === 'number' && value > 0,
   },
   onProgress: callback,

@@ -113,7 +113,7 @@ export class DeviceColumns implements Columns {
     }
     if (isOnDevice(to.place)) return device.queue.copy(from.place, to.place, { bytes });
     const [buffer, copy] = [from.place, to.place];
-    const fetch = () => download(device, buffer, copy, { deadlineSeconds: this.#settings.timeout });
+    const fetch = () => download(device, buffer, copy, { deadlineMs: this.#settings.timeout });
     await this.#transfers.watch([{ buffer, copy }], () => this.#retry(fetch));
     await fetch();
   }

@@ -23,9 +23,9 @@ export interface BoundOutput extends BoundMemory {
    * Copies the contents to host memory; complete after the next wait. Does nothing if the memory was bound in
    * place.
    *
-   * @param deadlineSeconds as of `Queue.finish`
+   * @param deadlineMs as of `Queue.finish`
    */
-  copyBack(deadlineSeconds?: number): MaybePromise<void>;
+  copyBack(deadlineMs?: number): MaybePromise<void>;
 }
 
 /**
@@ -91,15 +91,15 @@ async function uploadStaged(
  * Copies a buffer to host memory, in queue order; complete after the next wait.
  *
  * @param options.offset in bytes; default: 0
- * @param options.deadlineSeconds as of `Queue.finish`
+ * @param options.deadlineMs as of `Queue.finish`
  */
 export function download(
   device: Device,
   buffer: Buffer,
   view: ArrayBufferView,
-  { offset = 0, deadlineSeconds }: { offset?: number; deadlineSeconds?: number | undefined } = {},
+  { offset = 0, deadlineMs }: { offset?: number; deadlineMs?: number | undefined } = {},
 ): MaybePromise<void> {
-  if (device.needsStaging(view)) return downloadStaged(device, buffer, view, offset, deadlineSeconds);
+  if (device.needsStaging(view)) return downloadStaged(device, buffer, view, offset, deadlineMs);
   device.queue.read(buffer, view, offset);
 }
 
@@ -108,10 +108,10 @@ async function downloadStaged(
   buffer: Buffer,
   view: ArrayBufferView,
   offset: number,
-  deadlineSeconds?: number,
+  deadlineMs?: number,
 ): Promise<void> {
   // Large data use a separate queue, so that they overlap with other sorts.
-  await device.queue.settle(deadlineSeconds);
+  await device.queue.settle(deadlineMs);
   const started = performance.now();
   await device.staging.read(buffer, view, offset);
   device.queue.addHostStage('download', (performance.now() - started) / 1000);
@@ -156,6 +156,6 @@ export function bindOutput(device: Device, place: Place, unit: number): BoundOut
   return {
     ...pooled,
     copy: place,
-    copyBack: (deadlineSeconds) => download(device, pooled.buffer, place, { deadlineSeconds }),
+    copyBack: (deadlineMs) => download(device, pooled.buffer, place, { deadlineMs }),
   };
 }

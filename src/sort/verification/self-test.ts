@@ -30,14 +30,13 @@ const STRESS_PATTERNS: readonly Pattern[] = ['constant', 'random', 'runs'];
 const BUDGET_SECONDS = 1;
 
 /**
- * Seconds after which a self-test counts as hung and the device is abandoned with all its memory. A CPU device compiles
+ * Milliseconds after which a self-test counts as hung and the device is abandoned with all its memory. A CPU device compiles
  * a kernel at its first launch, which took rusticl more than a minute under load.
  */
-const DEADLINE_SECONDS = 60;
-const CPU_DEADLINE_SECONDS = 300;
+const DEADLINE_MS = 60_000;
+const CPU_DEADLINE_MS = 300_000;
 
-const deadlineOf = ({ info }: Device): number =>
-  info.type === 'cpu' ? CPU_DEADLINE_SECONDS : DEADLINE_SECONDS;
+const deadlineOf = ({ info }: Device): number => (info.type === 'cpu' ? CPU_DEADLINE_MS : DEADLINE_MS);
 
 const UNSIGNED = { 8: 'u8', 16: 'u16', 32: 'u32', 64: 'u64' } as const satisfies Record<number, Dtype>;
 const NON_IDENTITY_CODEC = { 8: 'i8', 16: 'f16', 32: 'f32', 64: 'f64' } as const satisfies Record<
