@@ -5,7 +5,7 @@
  *     POCL_DEVICES="basic pthread" node dist/scripts/bench-multi-device.js --devices all --size 22
  *
  * A size is an exponent of two. Sizes, dtypes (u32, u64), kinds of memory and ways may be comma-separated lists. With
- * `--memory pinned`, keys are in memory of `Sorter.alloc`. There are three ways:
+ * `--memory pinned`, keys are in memory of `Sorter.allocPinned`. There are three ways:
  *
  *     host     a host array, partitioned during staging
  *     spread   a sharded array, sorted on all devices with an exchange, from `upload` to `readInto`
@@ -239,7 +239,7 @@ async function measure(dtype: 'u32' | 'u64', memory: string, n: number, count: n
   const sorter = await Sorter.open({ devices: named.slice(0, count).map(({ id }) => id) });
   try {
     const Plain = dtype === 'u32' ? Uint32Array : BigUint64Array;
-    const make = () => (memory === 'pinned' ? (sorter.alloc(dtype, n) as Keys) : new Plain(n));
+    const make = () => (memory === 'pinned' ? (sorter.allocPinned(dtype, n) as Keys) : new Plain(n));
     const [keys, into] = [make(), make()];
     await fill(keys);
     const multiset = await multisetOf(keys);

@@ -201,7 +201,7 @@ function run({ name, command }: Peer, file: string): { name: string; whole: Time
 /** Measures the device time of clsort for keys on the device; the sort before it is verified. */
 async function deviceTime(sorter: Sorter, keys: Uint32Array): Promise<Time> {
   const array = await sorter.upload(keys);
-  const into = sorter.allocate('u32', keys.length);
+  const into = sorter.createArray('u32', keys.length);
   const seconds: number[] = [];
   for (let i = 0; i < repeats + 20; i++) {
     let report: SortReport | undefined;
@@ -270,7 +270,7 @@ async function sorts(): Promise<void> {
       writeFileSync(file, keys);
 
       const into = new Uint32Array(n);
-      const [from, to] = [sorter.alloc('u32', n), sorter.alloc('u32', n)];
+      const [from, to] = [sorter.allocPinned('u32', n), sorter.allocPinned('u32', n)];
       from.set(keys);
       const ours = await timeSort(() => sorter.sort(keys), expected);
       const onDevice = sorter.device ? await deviceTime(sorter, keys) : ('missing' as const);
@@ -296,7 +296,7 @@ async function sorts(): Promise<void> {
           return { sort: name, ...times };
         }),
       ];
-      for (const array of [from, to]) await sorter.free(array);
+      for (const array of [from, to]) await sorter.freePinned(array);
       for (const [mode, best] of [
         ['end to end', ours],
         ['device', onDevice],

@@ -23,6 +23,7 @@ export {
   argsort,
   argsortMany,
   close,
+  closeAll,
   filter,
   gather,
   histogram,

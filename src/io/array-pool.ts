@@ -20,7 +20,7 @@ const SIZE_CLASSES = 8;
  * pages are already mapped, and transfers need no extra copy.
  */
 export class ArrayPool {
-  readonly #sorter: Pick<SorterOperations, 'alloc' | 'free'>;
+  readonly #sorter: Pick<SorterOperations, 'allocPinned' | 'freePinned'>;
   readonly #maxIdleBytes: number;
   /** Idle buffers, the most recently used one last. */
   readonly #idle: { readonly memory: Uint8Array<ArrayBuffer>; readonly releasedAt: number }[] = [];
@@ -33,7 +33,7 @@ export class ArrayPool {
    * @param sorter allocates and frees the memory
    * @param maxIdleBytes maximum total size of idle buffers, in bytes
    */
-  constructor(sorter: Pick<SorterOperations, 'alloc' | 'free'>, maxIdleBytes: number) {
+  constructor(sorter: Pick<SorterOperations, 'allocPinned' | 'freePinned'>, maxIdleBytes: number) {
     this.#sorter = sorter;
     this.#maxIdleBytes = maxIdleBytes;
   }
@@ -59,7 +59,7 @@ export class ArrayPool {
   #allocate(bytes: number): Uint8Array<ArrayBuffer> | undefined {
     while (this.#idle[0] && this.#idle[0].releasedAt < this.#taken - MAX_AGE) this.#evictOldest();
     try {
-      return this.#sorter.alloc('u8', roundUpSize(bytes)) as Uint8Array<ArrayBuffer>;
+      return this.#sorter.allocPinned('u8', roundUpSize(bytes)) as Uint8Array<ArrayBuffer>;
     } catch (error) {
       if (!(error instanceof MemoryError)) throw error;
       while (this.#idle.length > 0) this.#evictOldest(); // idle buffers must not cause an allocation to fail
@@ -105,7 +105,7 @@ export class ArrayPool {
   }
 
   #free(memory: Uint8Array<ArrayBuffer>): void {
-    this.#sorter.free(memory).catch(() => undefined); // closing the sorter has freed it already
+    this.#sorter.freePinned(memory).catch(() => undefined); // closing the sorter has freed it already
   }
 }
 

@@ -138,7 +138,7 @@ async function sortKeysOnDevice(work: FileSort, options: PieceOptions): Promise<
       const bytes = target.bytes(facts) ?? 0;
       await output.reserve(bytes);
       output.allocate?.(bytes);
-      const keys = sorter.allocate(reader.dtype, n);
+      const keys = sorter.createArray(reader.dtype, n);
       array = keys;
       const fill = () => upload(work, keys, buffers, options);
       // Compiles while the file is read; the sort reports errors.

@@ -13,13 +13,13 @@ function memory() {
     get made() {
       return made;
     },
-    alloc: <D extends Dtype>(dtype: D, length: number) => {
+    allocPinned: <D extends Dtype>(dtype: D, length: number) => {
       const array = newArray(dtype, length);
       live.add(array.buffer);
       made++;
       return array;
     },
-    free: async ({ buffer }: ArrayBufferView) => void live.delete(buffer),
+    freePinned: async ({ buffer }: ArrayBufferView) => void live.delete(buffer),
   };
 }
 
@@ -89,11 +89,11 @@ test('the pool stays within its limit and frees its oldest array first', async (
 test('when allocation fails, the pool frees its arrays and returns ordinary memory', (t) => {
   const from = memory();
   let isFull = false;
-  const alloc = <D extends Dtype>(dtype: D, length: number) => {
+  const allocPinned = <D extends Dtype>(dtype: D, length: number) => {
     if (isFull) throw new MemoryError('none');
-    return from.alloc(dtype, length);
+    return from.allocPinned(dtype, length);
   };
-  const pool = new ArrayPool({ alloc, free: from.free }, 64 * MIB);
+  const pool = new ArrayPool({ allocPinned, freePinned: from.freePinned }, 64 * MIB);
   pool.release(pool.take('u8', MIB));
   isFull = true;
   t.is(pool.take('u32', MIB).length, MIB);

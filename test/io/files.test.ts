@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { Readable, Writable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import ava from 'ava';
-import { close, DtypeError, Sorter, sortFile, UsageError } from '../../src/index.js';
+import { closeAll, DtypeError, Sorter, sortFile, UsageError } from '../../src/index.js';
 import { npyHeader } from '../../src/io/formats/npy-header.js';
 import { generate } from '../../src/io/gen.js';
 import { scratchFolder } from '../cli/cli.js';
@@ -12,7 +12,7 @@ import { referenceArgsort, referenceSort } from '../reference.js';
 const test = ava.serial;
 const { path, folder, remove } = scratchFolder();
 ava.after.always(async () => {
-  await close();
+  await closeAll();
   remove();
 });
 

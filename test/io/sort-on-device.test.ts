@@ -176,7 +176,7 @@ function sortsOf(title: (claim: string) => string, open: () => Promise<Sorter>, 
       const sorter = await open();
       const { keys, from } = keysOf('u32');
       const out = path('lost.u32');
-      const { allocate } = sorter;
+      const { createArray } = sorter;
       const { readInto, readTo } = DeviceArray.prototype;
       let reads = 0;
       const read = (): void => {
@@ -184,7 +184,7 @@ function sortsOf(title: (claim: string) => string, open: () => Promise<Sorter>, 
       };
       for (const spoil of [
         () => {
-          sorter.allocate = () => {
+          sorter.createArray = () => {
             throw new MemoryError('no room');
           };
         },
@@ -204,7 +204,7 @@ function sortsOf(title: (claim: string) => string, open: () => Promise<Sorter>, 
         try {
           t.is(await sortSo(sorter, { in: from, out }), undefined);
         } finally {
-          sorter.allocate = allocate;
+          sorter.createArray = createArray;
           Object.assign(DeviceArray.prototype, { readInto, readTo });
         }
         t.deepEqual(new Uint8Array(readFileSync(out)), referenceSort(keys, 'u32'));

@@ -2,6 +2,7 @@ import type { ArrayOf, ValueArray } from '../../keys/array.js';
 import type { Dtype, KeyArray } from '../../keys/dtype.js';
 import type { ReduceOp } from '../../primitives/possible.js';
 import { formatValue } from '../../util/format-value.js';
+import { renamedError } from '../../util/renamed.js';
 import type { Predicate } from '../operations/predicate.js';
 import type { Offsets } from '../operations/segmented-sort.js';
 import type {
@@ -55,7 +56,7 @@ export async function withSorter<T, O extends OpenOptions>(
  *     const sorted = await sort(Float32Array.of(3, 1, 2), { descending: true });
  *
  * Stable. The order is total: numbers in order, −0 before +0, NaN last (option `nan`). No bit of a key changes, and the
- * input stays as it is. The first call opens the device, which stays open until `close()`. Algorithms and complexity:
+ * input stays as it is. The first call opens the device, which stays open until `closeAll()`. Algorithms and complexity:
  * see `Sorter.sort`.
  *
  * @param keys typed array or Buffer of any dtype
@@ -561,13 +562,23 @@ export function topKSegments<K extends KeyArray>(
  *
  * @example
  * ```ts
- * await close();
+ * await closeAll();
  * ```
  */
-export async function close(): Promise<void> {
+export async function closeAll(): Promise<void> {
   const open = [...sorters.values()];
   sorters.clear();
   for (const sorter of await Promise.allSettled(open)) {
     if (sorter.status === 'fulfilled') await sorter.value.close();
   }
+}
+
+/**
+ * Throws: the name of this function is now `closeAll`.
+ *
+ * @deprecated Use `closeAll`.
+ * @throws UsageError always
+ */
+export function close(): never {
+  throw renamedError('function', 'close');
 }

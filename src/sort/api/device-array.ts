@@ -28,7 +28,7 @@ export interface ArrayOwner {
 /**
  * Array of one dtype that stays where it is sorted: on the device, or in the memory of the host engine.
  *
- * `Sorter.upload`, `Sorter.allocate` and operations on other device arrays create it, and it belongs to that Sorter. A
+ * `Sorter.upload`, `Sorter.createArray` and operations on other device arrays create it, and it belongs to that Sorter. A
  * device array may hold more elements than one JavaScript array can; it is then filled and read in pieces.
  *
  * @example
@@ -95,7 +95,7 @@ export class DeviceArray<D extends Dtype = Dtype> implements Disposable {
   }
 
   /**
-   * Copies elements into an existing array. Reusing an array, such as one of `Sorter.alloc`, costs less than new arrays
+   * Copies elements into an existing array. Reusing an array, such as one of `Sorter.allocPinned`, costs less than new arrays
    * do.
    *
    * @param view array of the same dtype, of bits of its width, or of bytes; receives as many elements as it has

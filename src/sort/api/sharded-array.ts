@@ -70,7 +70,7 @@ export class ShardedArray<D extends Dtype = Dtype> implements Disposable {
   }
 
   /**
-   * Copies elements into an existing array. Reusing an array, such as one of `Sorter.alloc`, costs less than new arrays
+   * Copies elements into an existing array. Reusing an array, such as one of `Sorter.allocPinned`, costs less than new arrays
    * do.
    *
    * @param view array of the same dtype, of bits of its width, or of bytes; receives as many elements as it has

@@ -12,6 +12,7 @@ import { type Dtype, dtypeInfo, type KeyArray } from '../../keys/dtype.js';
 import type { ReduceOp } from '../../primitives/possible.js';
 import { type ClsortError, InputError, UnsupportedError } from '../../util/errors.js';
 import { invalidArgument } from '../../util/invalid-argument.js';
+import { defineRenamedMethods } from '../../util/renamed.js';
 import type { Backend, Session } from '../backend/backend.js';
 import { explainPlan, type Plan, type PlanRequest } from '../backend/plan.js';
 import { ArrayStore, type Keys } from '../calls/array-store.js';
@@ -81,6 +82,10 @@ export type ExplainedPlan = Plan & { explain(): string };
 
 /** Operations of every Sorter, on the backend that it was created with. */
 export class SorterOperations implements AsyncDisposable {
+  static {
+    defineRenamedMethods(SorterOperations.prototype);
+  }
+
   readonly #session: Session;
   readonly #scheduler = new CallScheduler();
   readonly #calls: Calls;
@@ -863,7 +868,7 @@ export class SorterOperations implements AsyncDisposable {
       const group = this.#group;
       return this.#shardedArrays.upload(host, dtype, async () => group?.weigh(host, parse()) ?? [1]);
     }
-    const array = this.allocate(dtype, n);
+    const array = this.createArray(dtype, n);
     try {
       await array.write(keys);
       return array;
@@ -884,10 +889,10 @@ export class SorterOperations implements AsyncDisposable {
    * @throws MemoryError when device memory is insufficient
    * @example
    * ```ts
-   * const keys = sorter.allocate('f32', 1000);
+   * const keys = sorter.createArray('f32', 1000);
    * ```
    */
-  allocate<D extends Dtype>(dtype: D, length: number): DeviceArray<D> {
+  createArray<D extends Dtype>(dtype: D, length: number): DeviceArray<D> {
     assertLength(dtype, length);
     this.#scheduler.assertOpen();
     return this.#arrays.allocate(dtype, length);
@@ -898,7 +903,7 @@ export class SorterOperations implements AsyncDisposable {
    *
    * The memory is pinned if the device has dedicated memory, and page-aligned host memory otherwise. The allocation
    * takes longer than that of other arrays, so it suits arrays that are reused (option `into`, `sortInPlace`). Pinned
-   * memory is not garbage collected: it stays allocated until `free`, or until the Sorter closes.
+   * memory is not garbage collected: it stays allocated until `freePinned`, or until the Sorter closes.
    *
    * @param dtype dtype of the elements
    * @param length number of elements
@@ -908,27 +913,27 @@ export class SorterOperations implements AsyncDisposable {
    * @throws MemoryError when memory is insufficient
    * @example
    * ```ts
-   * const keys = sorter.alloc('f32', 1000);
+   * const keys = sorter.allocPinned('f32', 1000);
    * ```
    */
-  alloc<D extends Dtype>(dtype: D, length: number): ArrayOf<D> {
+  allocPinned<D extends Dtype>(dtype: D, length: number): ArrayOf<D> {
     assertLength(dtype, length);
     this.#scheduler.assertOpen();
     return this.#arrays.pinned(dtype, length);
   }
 
   /**
-   * Frees an array of `alloc`. A pinned array is detached; any other array is left alone. Does nothing after `close()`,
+   * Frees an array of `allocPinned`. A pinned array is detached; any other array is left alone. Does nothing after `close()`,
    * which has freed all arrays.
    *
-   * @param array array that `alloc` returned
+   * @param array array that `allocPinned` returned
    * @throws InputError when `array` is not a typed array
    * @example
    * ```ts
-   * await sorter.free(keys);
+   * await sorter.freePinned(keys);
    * ```
    */
-  async free(array: KeyArray): Promise<void> {
+  async freePinned(array: KeyArray): Promise<void> {
     dtypeOf(array);
     await this.#arrays.unpin(array);
   }

@@ -33,7 +33,7 @@ const ARGUMENTS: Readonly<Record<string, readonly unknown[]>> = {
   reduceByKey: [runs, keys, 'sum'],
 };
 
-test.after.always(() => clsort.close());
+test.after.always(() => clsort.closeAll());
 
 for (const [name, args] of Object.entries(ARGUMENTS)) {
   test(`${name} gives the same result as the method of a Sorter`, async (t) => {

@@ -103,7 +103,7 @@ forEachFakeSorter((title, open) => {
     title('wrong sizes, disposed arrays and arrays of another Sorter are typed errors'),
     async (t) => {
       const sorter = await open();
-      const array = sorter.allocate('u32', 10);
+      const array = sorter.createArray('u32', 10);
       await t.throwsAsync(array.write(new Uint32Array(11)), { instanceOf: InputError });
       await t.throwsAsync(array.write(new Uint32Array(1), 10), { instanceOf: InputError });
       await t.throwsAsync(array.write(new Uint32Array(1), -1), { instanceOf: InputError });
@@ -112,7 +112,7 @@ forEachFakeSorter((title, open) => {
       await t.throwsAsync(sorter.sortPairs(array, new Uint32Array(10)), { instanceOf: InputError });
       await t.throwsAsync(sorter.sortPairs(array, array), { instanceOf: InputError });
       await t.throwsAsync(sorter.sort(array, { dtype: 'f32' }), { instanceOf: UsageError });
-      t.throws(() => sorter.allocate('u32', -1), { instanceOf: UsageError });
+      t.throws(() => sorter.createArray('u32', -1), { instanceOf: UsageError });
       const other = await Sorter.open({ device: 'host' });
       await t.throwsAsync(other.sort(array), { instanceOf: UsageError, message: /another Sorter/ });
       await other.close();

@@ -43,7 +43,7 @@ forEachSorter((title, open, small) => {
   test.serial(title('an allocated array can be written in pieces at odd offsets'), async (t) => {
     const sorter = await open();
     const keys = keysOf('u16', 'uniform', n) as Uint16Array;
-    const array = sorter.allocate('u16', n);
+    const array = sorter.createArray('u16', n);
     for (let at = 0; at < n; at += 97) await array.write(keys.subarray(at, at + 97), at);
     const read: Uint16Array = await array.read();
     t.true(same(read, keys));
@@ -94,17 +94,17 @@ forEachSorter((title, open, small) => {
     }
   });
 
-  test.serial(title('arrays of alloc are sorted into each other and in place'), async (t) => {
+  test.serial(title('arrays of allocPinned are sorted into each other and in place'), async (t) => {
     const sorter = await open();
     for (const dtype of ['u32', 'f64'] as const) {
       const keys = keysOf(dtype, 'special', 1025);
-      const [array, into] = [sorter.alloc(dtype, 1025), sorter.alloc(dtype, 1025)];
+      const [array, into] = [sorter.allocPinned(dtype, 1025), sorter.allocPinned(dtype, 1025)];
       bytesOf(array).set(bytesOf(keys));
       await sorter.sort(array as never, { into: into as never });
       t.true(same(into, referenceSort(bytesOf(keys), dtype)), dtype);
       await sorter.sortInPlace(array as never, { descending: true });
       t.true(same(array, referenceSort(bytesOf(keys), dtype, { descending: true })), dtype);
-      for (const one of [array, into]) await sorter.free(one);
+      for (const one of [array, into]) await sorter.freePinned(one);
     }
   });
 
@@ -128,13 +128,13 @@ forEachSorter((title, open, small) => {
 
   test.serial(title('arrays of a closed Sorter can still be freed'), async (t) => {
     const sorter = await Sorter.open({ device: (await open()).device?.id ?? 'host' });
-    const array = sorter.alloc('u32', 1025);
+    const array = sorter.allocPinned('u32', 1025);
     const closing = sorter.close();
-    await t.notThrowsAsync(sorter.free(array));
+    await t.notThrowsAsync(sorter.freePinned(array));
     await closing;
-    await t.notThrowsAsync(sorter.free(array));
-    await t.throwsAsync(sorter.free([1] as never), { instanceOf: InputError });
-    t.throws(() => sorter.alloc('u32', 1), { instanceOf: UsageError });
+    await t.notThrowsAsync(sorter.freePinned(array));
+    await t.throwsAsync(sorter.freePinned([1] as never), { instanceOf: InputError });
+    t.throws(() => sorter.allocPinned('u32', 1), { instanceOf: UsageError });
   });
 
   test.serial(title('many arrays of the host are sorted in one call'), async (t) => {

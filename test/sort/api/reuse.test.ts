@@ -55,40 +55,40 @@ forEachFakeSorter((title, open) => {
     const sorter = await open();
     const keys = keysOf('u64', 'uniform', n);
     using input = await sorter.upload(keys);
-    using into = sorter.allocate('u64', n);
+    using into = sorter.createArray('u64', n);
     t.is<unknown, unknown>(await sorter.sort(input, { into }), into);
     t.true(same(await into.read(), referenceSort(bytesOf(keys), 'u64')));
     // Positions are u32, whatever the keys are.
-    using positions = sorter.allocate('u32', n);
+    using positions = sorter.createArray('u32', n);
     t.is<unknown, unknown>(await sorter.argsort(input, { into: positions }), positions);
     t.deepEqual([...(await positions.read())], referenceArgsort(bytesOf(keys), 'u64'));
     t.is<unknown, unknown>(await sorter.searchSorted(into, input, { into: positions }), positions);
     t.is<unknown, unknown>(await sorter.segmentedArgsort(input, [0, n], { into: positions }), positions);
     await t.throwsAsync(sorter.argsort(input, { into: into as never }), { instanceOf: InputError });
-    using floats = sorter.allocate('f32', n);
+    using floats = sorter.createArray('f32', n);
     const others = await sorter.upload(keysOf('f32', 'special', n));
     await t.throwsAsync(sorter.argsort(others, { into: floats as never }), { instanceOf: InputError });
     t.true(same(await input.read(), keys));
   });
 
-  test.serial(title('arrays from alloc sort like others for every dtype and can be freed'), async (t) => {
+  test.serial(title('arrays of allocPinned sort like others for every dtype and can be freed'), async (t) => {
     const sorter = await open();
     for (const dtype of DTYPES) {
       const keys = keysOf(dtype, 'special', 1025);
-      const array = sorter.alloc(dtype, 1025);
+      const array = sorter.allocPinned(dtype, 1025);
       t.true(bytesOf(array).every((byte) => byte === 0));
       bytesOf(array).set(bytesOf(keys));
-      const into = sorter.alloc(dtype, 1025);
+      const into = sorter.allocPinned(dtype, 1025);
       await sorter.sort(array, { into, dtype });
       t.true(same(into, referenceSort(bytesOf(keys), dtype)), dtype);
       t.true(same(array, keys));
       await sorter.sortInPlace(array, { dtype, descending: true });
       t.true(same(array, referenceSort(bytesOf(keys), dtype, { descending: true })), dtype);
-      await sorter.free(array);
-      await sorter.free(into);
-      await sorter.free(keys);
+      await sorter.freePinned(array);
+      await sorter.freePinned(into);
+      await sorter.freePinned(keys);
     }
-    t.is(sorter.alloc('u32', 0).length, 0);
-    t.throws(() => sorter.alloc('u32', -1), { instanceOf: UsageError });
+    t.is(sorter.allocPinned('u32', 0).length, 0);
+    t.throws(() => sorter.allocPinned('u32', -1), { instanceOf: UsageError });
   });
 });

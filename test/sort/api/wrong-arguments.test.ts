@@ -193,11 +193,11 @@ forEachFakeSorter((title, open) => {
         () => sorter.lexsort([never]),
         () => sorter.lexsort([{ keys: KEYS, verify: wrong } as never]),
         async () => sorter.plan(never),
-        async () => sorter.allocate('f32', never),
-        async () => sorter.allocate(never, 3),
+        async () => sorter.createArray('f32', never),
+        async () => sorter.createArray(never, 3),
         () => device.read(0, never ?? 5),
         () => device.read(never ?? 5),
-        async () => sorter.free(never),
+        async () => sorter.freePinned(never),
       ]) {
         await t.throwsAsync(make(), { instanceOf: ClsortError }, String(make));
       }

@@ -141,7 +141,7 @@ test('two devices sort in place, into given arrays and through the functions of 
   t.deepEqual(own, expected);
   t.deepEqual(await clsort.sort(keys, { devices: [BASIC, 'all'], ...TWO_DEVICES }), expected);
   t.deepEqual(await clsort.topK(keys, 1, { devices: [PLATFORM] }), await host.topK(keys, 1));
-  await clsort.close();
+  await clsort.closeAll();
 });
 
 test('keys in resizable memory are sorted by two devices and can be sharded', async (t) => {

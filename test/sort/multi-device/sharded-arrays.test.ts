@@ -210,7 +210,7 @@ test('a disposed sharded array stays valid until earlier calls are done', async 
 
 test('free and close wait for calls on sharded arrays', async (t) => {
   const sorter = await Sorter.open({ devices: [PLATFORM] });
-  const keys = sorter.alloc('u32', 2 ** 20);
+  const keys = sorter.allocPinned('u32', 2 ** 20);
   keys.set(keysOf('u32', 'uniform', 2 ** 20) as Uint32Array);
   const done: string[] = [];
   const noted = async <T>(name: string, call: Promise<T>): Promise<T> => {
@@ -219,11 +219,11 @@ test('free and close wait for calls on sharded arrays', async (t) => {
     return result;
   };
   const uploaded = noted('upload', sorter.upload(keys, { spread: true }));
-  await noted('free', sorter.free(keys));
+  await noted('free', sorter.freePinned(keys));
   const sharded = await uploaded;
-  const into = sorter.alloc('u32', 2 ** 20);
+  const into = sorter.allocPinned('u32', 2 ** 20);
   const read = noted('read', sharded.readInto(into));
-  await noted('free', sorter.free(into));
+  await noted('free', sorter.freePinned(into));
   await read;
   const calls = [
     noted('upload', sorter.upload(new Uint32Array(2 ** 20), { spread: true })),

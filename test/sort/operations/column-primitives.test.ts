@@ -528,7 +528,7 @@ test('the functions of the default Sorter give the same results', async (t) => {
   t.deepEqual(await library.scan(keys, { device }), Int32Array.of(0, 5, 2));
   t.deepEqual(await library.histogram(keys, { device, bins: 2, range: [-4, 8] }), Uint32Array.of(1, 2));
   t.deepEqual(await library.gather(keys, Uint32Array.of(2, 0), { device }), Int32Array.of(8, 5));
-  await library.close();
+  await library.closeAll();
   const sorter = await library.Sorter.open({ device });
   await t.throwsAsync(sorter.reduce(keys, 'sum', { device: 'cpu' }), { instanceOf: UsageError });
   await sorter.close();

@@ -518,5 +518,5 @@ test('the functions of the default Sorter give the same results', async (t) => {
     offsets: Uint32Array.of(0, 1, 2),
   });
   t.deepEqual(await library.scan(keys, { device, op: 'product' }), Int32Array.of(1, 5, -15, -120));
-  await library.close();
+  await library.closeAll();
 });

@@ -47,11 +47,11 @@ test('V8 is informed once of memory that is pooled and reused', async (t) => {
   const [name = ''] = deviceNames();
   await using sorter = await Sorter.open({ device: PLATFORMS[name] ?? name });
   const before = native().externalBytes();
-  sorter.allocate('u8', 8 * MIB).dispose();
+  sorter.createArray('u8', 8 * MIB).dispose();
   const reported = native().externalBytes();
   t.true(reported - before >= 8 * MIB);
   for (let round = 0; round < 20; round++) {
-    using array = sorter.allocate('u8', 8 * MIB);
+    using array = sorter.createArray('u8', 8 * MIB);
     t.is(array.length, 8 * MIB);
     t.true(Math.abs(native().externalBytes() - reported) < MIB);
   }
@@ -63,11 +63,11 @@ test('the pool keeps at most poolBytes', async (t) => {
   const [name = ''] = deviceNames();
   const device = PLATFORMS[name] ?? name;
   await using sorter = await Sorter.open({ device, poolBytes: MIB });
-  const arrays = [1, 2, 3].map(() => sorter.allocate('u8', MIB / 2));
+  const arrays = [1, 2, 3].map(() => sorter.createArray('u8', MIB / 2));
   for (const array of arrays) array.dispose();
   t.true(sorter.memory().idle <= MIB);
   await using none = await Sorter.open({ device, poolBytes: 0 });
-  none.allocate('u8', MIB).dispose();
+  none.createArray('u8', MIB).dispose();
   t.is(none.memory().idle, 0);
   t.deepEqual(await none.sort(Uint32Array.of(3, 1, 2)), Uint32Array.of(1, 2, 3));
   for (const poolBytes of [-1, 0.5, '1' as never]) {

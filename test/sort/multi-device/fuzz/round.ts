@@ -401,9 +401,9 @@ export class Round {
       const made = sorter.sortInPlace(copy, own);
       this.#expect(what, () => made, await outcomeOf(() => this.#host.sort(data, ordered)), allowed);
     } else if (name === 'into') {
-      const into = sorter.alloc(dtype, data.length) as KeyArray;
+      const into = sorter.allocPinned(dtype, data.length) as KeyArray;
       const made = sorter.sort(data, { ...own, into: into as never }).then((sorted) => sorted.slice());
-      const free = () => sorter.free(into); // a Sorter that is closed meanwhile has released it
+      const free = () => sorter.freePinned(into); // a Sorter that is closed meanwhile has released it
       made.then(free, free);
       this.#expect(what, () => made, await outcomeOf(() => this.#host.sort(data, ordered)), allowed);
     } else if (name === 'argsort') {
