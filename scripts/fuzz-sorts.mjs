@@ -73,7 +73,7 @@ const sortOptions = fc.record(
   {
     verify: fc.boolean(),
     algorithm: fc.constantFrom('auto', ...ALGORITHMS.map(({ name }) => name)),
-    bits: fc.tuple(fc.nat(64), fc.nat(64)),
+    bitRange: fc.tuple(fc.nat(64), fc.nat(64)),
     chunk: fc.integer({ min: 1, max: 4000 }),
   },
   { requiredKeys: [] },
@@ -92,10 +92,10 @@ const cases = (most) =>
   });
 
 /** Converts generated options to those of the library, for the dtype's width. */
-function settled({ input, order, options: { bits, chunk, ...options } }) {
+function settled({ input, order, options: { bitRange, chunk, ...options } }) {
   const width = widthOf(input.dtype);
-  const [a, b] = bits?.map((bit) => Math.min(bit, width)) ?? [];
-  const window = bits && { bits: [Math.min(a, b), Math.max(a, b)] };
+  const [a, b] = bitRange?.map((bit) => Math.min(bit, width)) ?? [];
+  const window = bitRange && { bitRange: [Math.min(a, b), Math.max(a, b)] };
   return {
     dtype: input.dtype,
     ...order,

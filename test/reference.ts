@@ -9,6 +9,8 @@ export interface ReferenceOrder {
   readonly descending?: boolean;
   readonly nan?: 'first' | 'last';
   readonly bits?: readonly [begin: number, end: number];
+  /** The same window under the name of the public option. */
+  readonly bitRange?: readonly [begin: number, end: number];
 }
 
 /** Patterns of infinity; a float with a larger magnitude is NaN. */
@@ -71,7 +73,7 @@ export function patterns(bytes: Uint8Array, dtype: Dtype): bigint[] {
 
 /** Positions of the keys in sorted order. */
 export function referenceArgsort(bytes: Uint8Array, dtype: Dtype, order: ReferenceOrder = {}): number[] {
-  const [begin, end] = order.bits ?? [0, widthOf(dtype)];
+  const [begin, end] = order.bits ?? order.bitRange ?? [0, widthOf(dtype)];
   const mask = (1n << BigInt(end - begin)) - 1n;
   const codes = patterns(bytes, dtype).map(
     (key) => (referenceCode(dtype, order, key) >> BigInt(begin)) & mask,

@@ -24,12 +24,12 @@ const TYPES = [
   ['OpenOptions', '`Sorter.open` takes:'],
   [
     'RecordLayout',
-    '`sortRecords` and `argsortRecords` take the options of a sort but `dtype`, `descending` and `bits`, and:',
+    '`sortRecords` and `argsortRecords` take the options of a sort but `dtype`, `descending` and `bitRange`, and:',
   ],
   ['SortFileOptions', '`sortFile` takes:'],
   [
     'TableOptions',
-    '`sortTable` takes the options of a sort but `dtype`, `descending` and `bits`, and, but `by` and `columns`, which are its arguments, as `sortFile` of a table:',
+    '`sortTable` takes the options of a sort but `dtype`, `descending` and `bitRange`, and, but `by` and `columns`, which are its arguments, as `sortFile` of a table:',
   ],
 ];
 
@@ -39,7 +39,7 @@ const UNITS = {
   poolBytes: 'bytes',
   valueBytes: 'bytes',
   record: 'bytes',
-  bits: 'bits',
+  bitRange: 'bits',
   radixBits: 'bits',
   bins: 'bins',
   head: 'rows',

@@ -211,7 +211,7 @@ const histogram: Operation = {
   name: 'histogram',
   inputs: ofKeys,
   expected: async (host, { keys, dtype }) => [
-    bytesOf(await host.histogram(keys, { bits: [bitsOf(dtype) - 8, bitsOf(dtype)] })),
+    bytesOf(await host.histogram(keys, { bitRange: [bitsOf(dtype) - 8, bitsOf(dtype)] })),
   ],
   prepare: (device, inputs, _, walk) =>
     prepared(device, inputs, walk, ({ steps, keys }) => {

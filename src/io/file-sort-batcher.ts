@@ -13,18 +13,18 @@ const MAX_BATCH_BYTES = 2 ** 24;
 type BatchSorter = Pick<SorterOperations, 'sort' | 'segmentedSort'>;
 
 /** The sort options that arrays must share to be sorted together. */
-type Order = Pick<SortOptions, 'descending' | 'nan' | 'bits'> & { readonly dtype: Dtype };
+type Order = Pick<SortOptions, 'descending' | 'nan' | 'bitRange'> & { readonly dtype: Dtype };
 
 const orderOf = ({
   dtype,
   descending = false,
   nan = 'last',
-  bits,
+  bitRange,
 }: SortOptions & { dtype: Dtype }): Order => ({
   dtype,
   descending,
   nan,
-  ...(bits && { bits }),
+  ...(bitRange && { bitRange }),
 });
 
 /**

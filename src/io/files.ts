@@ -7,6 +7,7 @@ import type { SortOptions } from '../sort/api/options.js';
 import type { Sorter } from '../sort/api/sorter.js';
 import { UsageError } from '../util/errors.js';
 import { invalidArgument } from '../util/invalid-argument.js';
+import { renamedError } from '../util/renamed.js';
 import { invalidName } from '../util/suggest.js';
 import { STDIO } from './raw.js';
 import {
@@ -48,7 +49,7 @@ const NAMES: Readonly<Record<keyof SortFileOptions, true>> = {
   types: true,
   descending: true,
   nan: true,
-  bits: true,
+  bitRange: true,
   argsort: true,
   unique: true,
   counts: true,
@@ -106,7 +107,7 @@ export async function sortFile(
   }
   for (const name of Object.keys(options)) {
     if (Object.hasOwn(NAMES, name)) continue;
-    throw invalidName('an option', name, Object.keys(NAMES));
+    throw renamedError('option', name) ?? invalidName('an option', name, Object.keys(NAMES));
   }
   const { sorter, device, signal = new AbortController().signal, onProgress, onWarning, ...rest } = options;
   if (sorter && device !== undefined) {
@@ -132,7 +133,7 @@ export async function sortFile(
   const { by } = job;
   if (by === undefined) {
     assertNoTable(job);
-    return sortJob(opened, job, context);
+    return sortJob(opened, { ...job, ...(job.bitRange && { bits: job.bitRange }) }, context);
   }
   const { sortTableFile } = await import('./tables/sort-table-file.js');
   return sortTableFile(opened, { ...job, by }, context);

@@ -86,7 +86,7 @@ async function sortInPartitions(work: FileSort, memory: number): Promise<FileRep
   };
   const large = { input, order, orderName: name, out, tmp, resume, verify };
   const how = { memory, how: sortOptions(job, context), output };
-  const facts = { ...reportBase, dtype, bits, readSeconds: 0, writeSeconds: 0 };
+  const facts = { ...reportBase, dtype, bitRange: bits, readSeconds: 0, writeSeconds: 0 };
   if (!unique) {
     const writer = target.plain ? undefined : (to: Output) => target.create(to, factsOf(work, n));
     const made = await sortLarge(sorter, { ...large, writer }, how, context);
@@ -152,5 +152,5 @@ async function argsortInPartitions(work: FileSort, memory: number): Promise<File
     writer,
   };
   const made = await sortLarge(sorter, large, { memory, how: sortOptions(job, context), output }, context);
-  return { ...made, ...reportBase, dtype, bits, shape: [made.n], readSeconds: 0, writeSeconds: 0 };
+  return { ...made, ...reportBase, dtype, bitRange: bits, shape: [made.n], readSeconds: 0, writeSeconds: 0 };
 }

@@ -180,7 +180,7 @@ export async function scanFiles(
  */
 export function histogramFiles(
   sorter: Sorter,
-  job: PrimitiveJob & { readonly how: Pick<HistogramOptions, 'bins' | 'range' | 'edges' | 'bits'> },
+  job: PrimitiveJob & { readonly how: Pick<HistogramOptions, 'bins' | 'range' | 'edges' | 'bitRange'> },
   context: FileContext,
 ): Promise<{ readonly n: number; readonly dtype: KeyReader['dtype']; readonly counts: number[] }> {
   return withInputs(job.in, context, async (open) => {

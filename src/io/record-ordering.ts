@@ -10,7 +10,7 @@ import { NearSort } from './near-sort.js';
 import type { FileOrder } from './order-scan.js';
 
 /** Options of a sort of records; the ordering defines dtype and order. */
-export type OrderingSortOptions = Omit<SortOptions, 'dtype' | 'descending' | 'nan' | 'bits' | 'device'> &
+export type OrderingSortOptions = Omit<SortOptions, 'dtype' | 'descending' | 'nan' | 'bitRange' | 'device'> &
   Into<Uint8Array>;
 
 /** The codec that encodes plain keys, and the mask of the bits that count. */
@@ -108,7 +108,7 @@ export function keyOrdering({ dtype, descending, nan, bits }: FileOrder): KeyOrd
     },
     async sort(sorter, bytes, options = {}, differing) {
       const sortBy = (first: number, last: number): Promise<Uint8Array> =>
-        sorter.sort(bytes, { ...options, ...order, dtype, bits: [first, last] });
+        sorter.sort(bytes, { ...options, ...order, dtype, bitRange: [first, last] });
       // An explicitly chosen algorithm sorts by all bits.
       if (differing === undefined || (options.algorithm ?? 'auto') !== 'auto') return sortBy(begin, end);
       const last = Math.max(begin + 1, Math.min(end, differing));

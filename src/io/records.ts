@@ -62,7 +62,7 @@ export async function argsortRecords(bytes: Uint8Array, options: RecordSortOptio
 function parseLayout<O extends RecordSortOptions>(options: O = {} as O, ...without: readonly string[]) {
   const { record, keys, nan, ...rest } = options;
   const order = layoutOrdering({ record, keys, nan });
-  const wrong = ['dtype', 'descending', 'bits', ...without].find((name) => name in rest);
+  const wrong = ['dtype', 'descending', 'bitRange', ...without].find((name) => name in rest);
   if (wrong) {
     throw new UsageError(`cannot use option ${wrong} for records: keys determine the order`);
   }

@@ -23,7 +23,10 @@ import { warnOfText } from './text-warning.js';
 
 /** Options of a file sort: input format, order, and output format. */
 export interface FileSortOptions
-  extends Pick<SortOptions, 'descending' | 'nan' | 'bits' | 'algorithm' | 'scan' | 'radixBits' | 'verify'>,
+  extends Pick<
+      SortOptions,
+      'descending' | 'nan' | 'bitRange' | 'algorithm' | 'scan' | 'radixBits' | 'verify'
+    >,
     Omit<InputOptions, 'signal'> {
   /**
    * Output format, with the same names as `format`.
@@ -63,8 +66,10 @@ export interface DistinctOptions {
   readonly counts?: string | undefined;
 }
 
-/** A file sort: input, output and options. */
-export interface FileJob extends FileSortOptions {
+/** A file sort: input, output and options, with the names of the batch manifest. */
+export interface FileJob extends Omit<FileSortOptions, 'bitRange'> {
+  /** Option `bitRange`. */
+  readonly bits?: SortOptions['bitRange'];
   /** Path, `-` for stdin; several files are concatenated. */
   readonly in: string | readonly string[];
   /** Path of the output, `-` for stdout. An existing file is replaced on success. */
@@ -394,7 +399,7 @@ export function assertFiles(inputs: readonly string[], out: string): void {
 
 /** Sort options shared by sorts of records and keys. */
 type SortSettings = {
-  readonly [Name in keyof FileSortOptions]?: FileSortOptions[Name] | undefined;
+  readonly [Name in keyof FileJob]?: FileJob[Name] | undefined;
 };
 
 /** Returns the sort options of a job, without undefined values, which the sorter rejects. */
@@ -403,7 +408,7 @@ export function sortOptions(
   { signal, onProgress, onWarning }: FileContext,
   onReport?: (report: SortReport) => void,
 ): SortOptions {
-  const order = { descending, nan, bits, algorithm, scan, radixBits, verify };
+  const order = { descending, nan, bitRange: bits, algorithm, scan, radixBits, verify };
   const options = { ...order, profile: true, signal, onReport, onProgress, onWarning };
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }

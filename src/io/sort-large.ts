@@ -95,7 +95,7 @@ export async function sortLarge(
     output,
   }: { readonly memory: number; readonly how: SortOptions; readonly output?: Output | undefined },
   context: FileContext,
-): Promise<Omit<SortReport, 'dtype' | 'bits'> & { readonly external: LargeReport }> {
+): Promise<Omit<SortReport, 'dtype' | 'bitRange'> & { readonly external: LargeReport }> {
   const { algorithm, scan, radixBits, onWarning } = how;
   const given = Object.entries({ algorithm, scan, radixBits, onWarning }).filter(
     ([, value]) => value !== undefined,

@@ -108,7 +108,7 @@ async function sortLines(
   // An argsort of all keys, followed by a stable sort by line.
   const order = await sorter.argsort(keys, given);
   const lineOf = order.map((position) => Math.floor(position / length));
-  const { descending: _, nan: __, bits: ___, dtype: ____, ...how } = given;
+  const { descending: _, nan: __, bitRange: ___, dtype: ____, ...how } = given;
   const { values } = await sorter.sortPairs(lineOf, order, how);
   return values.map((position) => position % length);
 }

@@ -110,7 +110,7 @@ async function sortSource(
   const orderName = `${order.description} by ${records.keys.join(' ')}, NaN ${nan ?? 'last'}${unique ? ', distinct' : ''}`;
   const large = { input, order, orderName, out, tmp, resume, verify: job.verify };
   const how = { memory, how: sortOptions(recordSortOptions(job), context), output };
-  const facts = { dtype: 'u8', bits: [0, 8], readSeconds: 0, writeSeconds: 0, ...reportBase } as const;
+  const facts = { dtype: 'u8', bitRange: [0, 8], readSeconds: 0, writeSeconds: 0, ...reportBase } as const;
   if (argsort) {
     const made = await sortLarge(sorter, withPositions(large, { record, keys, nan }, wideFrom), how, context);
     return { ...made, ...facts, shape: [made.n] };

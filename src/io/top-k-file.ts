@@ -15,13 +15,13 @@ import { inputOptionsOf, keyTarget } from './keys.js';
 import { assertSeparate, withOutput } from './output.js';
 import { positionDtype } from './positions.js';
 import { assertNotAborted } from './raw.js';
-import { type FileContext, type FileSortOptions, sortOptions } from './sort-file.js';
+import { type FileContext, type FileJob, sortOptions } from './sort-file.js';
 import type { TextReadOptions } from './text/text-options.js';
 
 /** A top-k selection: inputs, output and options. */
 export interface TopKJob
   extends Pick<
-    FileSortOptions,
+    FileJob,
     'dtype' | 'format' | 'column' | keyof TextReadOptions | 'to' | 'nan' | 'bits' | 'argsort' | 'verify'
   > {
   /** Paths, `-` for stdin; several files are concatenated. */

@@ -326,7 +326,7 @@ export const OPERATIONS: readonly MatrixOperation[] = [
       hasSameBytes(counts, bytesOf(valueCounts(reference, edges))) ? undefined : 'counts are wrong';
   }),
   operation('histogram-digits', 'none', async (sorter, { keys, reference }, { call }) => {
-    const counts = await sorter.histogram(keys, { ...call, bits: [2, 8] });
+    const counts = await sorter.histogram(keys, { ...call, bitRange: [2, 8] });
     return () =>
       hasSameBytes(counts, bytesOf(digitCounts(reference, 2, 8))) ? undefined : 'counts are wrong';
   }),

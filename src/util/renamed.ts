@@ -6,7 +6,7 @@ import { invalidArgument } from './invalid-argument.js';
 const RENAMED: Readonly<Record<'function' | 'method' | 'option', Readonly<Record<string, string>>>> = {
   function: { close: 'closeAll' },
   method: { alloc: 'allocPinned', free: 'freePinned', allocate: 'createArray' },
-  option: {},
+  option: { bits: 'bitRange' },
 };
 
 /** Returns the error for an old name; undefined for any other name. */

@@ -26,7 +26,7 @@ const report = {
   device: { name: 'fake', type: 'cpu' },
   algorithm: 'fake',
   reason: 'asked for',
-  bits: [0, 32],
+  bitRange: [0, 32],
   stages: [
     { stage: 'upload', seconds: 8, launches: 1 },
     { stage: 'count', seconds: 1, launches: 1 },

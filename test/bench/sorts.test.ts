@@ -26,7 +26,7 @@ const report: SortReport = {
   device: { name: 'fake', type: 'cpu' },
   algorithm: 'fake',
   reason: 'asked for',
-  bits: [0, 8],
+  bitRange: [0, 8],
   stages: [
     { stage: 'upload', seconds: 8, launches: 1 },
     { stage: 'count', seconds: 1, launches: 1 },

@@ -65,7 +65,7 @@ forEachSorter((title, open, small) => {
         ).filter((_, i) => !small || i % SHARE_SMALL === 0);
         for (const [order, size, distribution, window, form] of chosen) {
           const keys = keysOf(dtype, distribution, size);
-          const options = { ...order, bits: window, dtype };
+          const options = { ...order, bitRange: window, dtype };
           const positions = Uint32Array.from(referenceArgsort(bytesOf(keys), dtype, options));
           if (!(await sortsRight(sorter, keys, form, options, positions))) {
             wrong.push(`${form} of ${keys.length} ${distribution} ${JSON.stringify(options)}`);
@@ -93,7 +93,7 @@ forEachSorter((title, open, small) => {
       const dtype = DTYPES[d] ?? 'u32';
       const form = FORMS[f] ?? 'keys';
       const bits = bitWindows(dtype)[w] ?? [0, dtypeInfo(dtype).width];
-      const options = { ...ORDERS[o], bits, dtype };
+      const options = { ...ORDERS[o], bitRange: bits, dtype };
       const keys = keysOf(dtype, DISTRIBUTIONS[p] ?? 'uniform', LARGE_SIZES[s] ?? 0);
       // Other tests compare the host engine with the plain reference.
       const positions = await host.argsort(keys, options);

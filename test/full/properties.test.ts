@@ -41,7 +41,7 @@ const inputs = (most: number): fc.Arbitrary<Input> =>
       bytesOf(keys).set(bytes.slice(0, n * unit));
       const [a = 0, b = width] = window?.map((bit) => Math.min(bit, width)) ?? [];
       const bits = [Math.min(a, b), Math.max(a, b)] as const;
-      return { dtype, keys, options: { dtype, descending, nan, ...(window && { bits }) } };
+      return { dtype, keys, options: { dtype, descending, nan, ...(window && { bitRange: bits }) } };
     });
 
 forEachSorter((title, open, small) => {
@@ -57,7 +57,7 @@ forEachSorter((title, open, small) => {
           const { bytes: unit, width } = dtypeInfo(dtype);
           if (!sameMultiset(bytesOf(sorted), bytesOf(keys), unit)) return false;
           const positions = await sorter.argsort(keys, options);
-          const [begin, end] = options.bits ?? [0, width];
+          const [begin, end] = options.bitRange ?? [0, width];
           const digit = (key: bigint) =>
             (referenceCode(dtype, options, key) >> BigInt(begin)) & ((1n << BigInt(end - begin)) - 1n);
           const input = patterns(bytesOf(keys), dtype);

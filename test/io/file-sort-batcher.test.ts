@@ -97,7 +97,7 @@ test('a failed batch falls back to single sorts, and only a sort that fails agai
 test('sorts with special options and large or empty arrays are not batched', (t) => {
   const batcher = new FileSortBatcher({} as Sorter);
   const keys = new Uint32Array(10);
-  t.true(batcher.accepts(keys, { descending: true, nan: 'first', bits: [0, 8], algorithm: 'auto' }));
+  t.true(batcher.accepts(keys, { descending: true, nan: 'first', bitRange: [0, 8], algorithm: 'auto' }));
   for (const options of [{ verify: true }, { algorithm: 'tiled' }, { scan: 3 }, { radixBits: 4 }] as const) {
     t.false(batcher.accepts(keys, options));
   }

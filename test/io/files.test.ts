@@ -138,7 +138,7 @@ test('invalid arguments reject with typed errors and create no output', async (t
   await refused('in.f32', 'no', { sorter, device: 'host' }, UsageError, /option device with option sorter/);
   await sorter.close();
   await t.throwsAsync(sortFile([], path('no')), { instanceOf: UsageError, message: /at least one file/ });
-  await t.throwsAsync(sortFile([path('in.f32'), path('in.f32')], path('no'), { bits: [0, 99] }), {
+  await t.throwsAsync(sortFile([path('in.f32'), path('in.f32')], path('no'), { bitRange: [0, 99] }), {
     instanceOf: UsageError,
   });
   t.deepEqual(

@@ -109,7 +109,7 @@ async function onCpu(body: (sorter: Sorter, windows: (readonly [number, number])
   const host = await Sorter.open({ device: 'host' });
   const windows: (readonly [number, number])[] = [];
   const sort: Sorter['sort'] = (keys, options) => {
-    windows.push(options?.bits as [number, number]);
+    windows.push(options?.bitRange as [number, number]);
     return host.sort(keys, options);
   };
   await body({ device: { type: 'cpu' }, sort } as unknown as Sorter, windows);

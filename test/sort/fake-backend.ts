@@ -17,7 +17,14 @@ import { byteLengthOf, type Column, column, isOnDevice, type Place } from '../..
 import type { Columns, HostColumnAccess } from '../../src/sort/backend/columns.js';
 import { HostBackend, sortOnHost } from '../../src/sort/backend/host-backend.js';
 import { type HostJob, hostJob, type SortJob } from '../../src/sort/backend/job.js';
-import { hostPlan, hostPlans, type Plan, type PlanRequest, variantOf } from '../../src/sort/backend/plan.js';
+import {
+  hostPlan,
+  hostPlans,
+  type Plan,
+  type PlanRequest,
+  requestOf,
+  variantOf,
+} from '../../src/sort/backend/plan.js';
 import { PlanCache } from '../../src/sort/backend/plan-cache.js';
 import { chunkLimit } from '../../src/sort/backend/planner.js';
 import { VariantTrust } from '../../src/sort/backend/variant-trust.js';
@@ -325,7 +332,7 @@ export class FakeBackend implements Backend {
       try {
         if (fails) throw fails;
         const hostCopy = hostJob(onHost(job)) as HostJob;
-        const { verified } = await sortOnHost(hostPlan(plan, plan.reason), hostCopy);
+        const { verified } = await sortOnHost(hostPlan(requestOf(plan), plan.reason), hostCopy);
         if (spoils)
           for (const made of [hostCopy.sorted, hostCopy.moved]) if (made) bytesOf(made).fill(POISON);
         outcome = { plan, stages: [{ stage: 'fake sort', seconds: null }], ...(verified && { verified }) };

@@ -21,7 +21,7 @@ const DEFAULT_BINS = 10;
 /** Length of the longest bar, in characters. */
 const BAR = 40;
 
-type How = Pick<HistogramOptions, 'bins' | 'range' | 'edges' | 'bits'>;
+type How = Pick<HistogramOptions, 'bins' | 'range' | 'edges' | 'bitRange'>;
 
 export async function run(args: HistogramArguments, console: Console): Promise<ExitCode> {
   const input = readInput(args);
@@ -30,11 +30,11 @@ export async function run(args: HistogramArguments, console: Console): Promise<E
   const { n, dtype, counts } = await runWithSorter(args, console, (sorter, context) =>
     histogramFiles(sorter, job, context),
   );
-  const edges = how.bits ? undefined : BinEdges.of(how).edges;
+  const edges = how.bitRange ? undefined : BinEdges.of(how).edges;
   const inside = counts.reduce((sum, count) => sum + count, 0);
   if (args.json) {
     const texts = edges?.map(numberText) ?? null;
-    const bits = how.bits ?? null;
+    const bits = how.bitRange ?? null;
     print(
       console,
       JSON.stringify({
@@ -80,7 +80,7 @@ async function readBins(args: HistogramArguments, console: Console): Promise<How
   assertAtMostOne(ways, 'each of them defines the bins');
   if (bits !== undefined) {
     const { bits: window } = readOrder({ dtype: args.dtype, descending: false, nan: 'last', bits });
-    return { bits: window as [number, number] };
+    return { bitRange: window as [number, number] };
   }
   if (edges !== undefined) return { edges: listed(edges).map((text) => numberOf(text, 'edges')) };
   const count = bins ?? DEFAULT_BINS;

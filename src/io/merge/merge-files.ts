@@ -17,7 +17,7 @@ import { assertRecordOutput, openRecords } from '../record-file.js';
 import { keyText, type RecordLayout, recordKeys } from '../record-keys.js';
 import { keyOrdering, type RecordOrdering } from '../record-ordering.js';
 import { RecordOrderChecker } from '../scan-record-order.js';
-import { assertDistinct, type FileContext, type FileSortOptions } from '../sort-file.js';
+import { assertDistinct, type FileContext, type FileJob } from '../sort-file.js';
 import type { TextReadOptions } from '../text/text-options.js';
 import { MergeInput, type OrderCheck, type SortedStream } from './merge-input.js';
 import { mergeSorted } from './merge-sorted.js';
@@ -25,7 +25,7 @@ import { mergeSorted } from './merge-sorted.js';
 /** A merge: inputs, output and options. */
 export interface MergeJob
   extends Pick<
-    FileSortOptions,
+    FileJob,
     'dtype' | 'format' | 'column' | keyof TextReadOptions | 'to' | 'descending' | 'nan' | 'bits'
   > {
   /** Paths, `-` for stdin. */

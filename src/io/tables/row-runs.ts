@@ -44,7 +44,7 @@ export interface RunsOptions {
   readonly head: number | undefined;
   readonly verify: boolean;
   readonly signal: AbortSignal;
-  readonly options: Omit<SortOptions, 'dtype' | 'descending' | 'nan' | 'bits' | 'device'>;
+  readonly options: Omit<SortOptions, 'dtype' | 'descending' | 'nan' | 'bitRange' | 'device'>;
 }
 
 const NO_BYTES = new Uint8Array(0);

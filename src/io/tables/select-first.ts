@@ -14,7 +14,7 @@ export async function selectFirst(
   sorter: Sorter,
   codes: Codes,
   k: number,
-  options: Omit<SortOptions, 'dtype' | 'descending' | 'nan' | 'bits' | 'device'>,
+  options: Omit<SortOptions, 'dtype' | 'descending' | 'nan' | 'bitRange' | 'device'>,
 ): Promise<Uint32Array> {
   if (k >= codes.n) return argsortCodes(sorter, codes, options);
   const { signal } = options;

@@ -32,7 +32,7 @@ export type TableColumn = KeyArray | readonly unknown[];
 
 /** Options of {@link sortTable}. */
 export type SortTableOptions = Omit<TableOptions, 'by' | 'columns' | 'types'> &
-  Omit<SortOptions, 'dtype' | 'descending' | 'bits'>;
+  Omit<SortOptions, 'dtype' | 'descending' | 'bitRange'>;
 
 const ANY_ORDER = { descending: false, nulls: 'last', nan: 'last' } as const;
 

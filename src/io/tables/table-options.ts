@@ -49,6 +49,7 @@ const NON_TABLE_OPTIONS = [
   'dtype',
   'descending',
   'bits',
+  'bitRange',
   'argsort',
   'counts',
   'axis',

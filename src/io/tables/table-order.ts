@@ -30,7 +30,7 @@ export async function tablePositions(
   sorter: Sorter,
   codes: ByteStrings,
   { head, distinct }: RowSelection,
-  options: Omit<SortOptions, 'dtype' | 'descending' | 'nan' | 'bits' | 'device'>,
+  options: Omit<SortOptions, 'dtype' | 'descending' | 'nan' | 'bitRange' | 'device'>,
 ): Promise<Uint32Array> {
   if (codes.n > MAX_ROWS) {
     throw new UnsupportedError(

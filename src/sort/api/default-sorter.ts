@@ -286,7 +286,7 @@ export function argsortMany(arrays: readonly KeyArray[], options?: SortOptions):
  * the first of its equals in the input.
  *
  * @param keys typed array of fewer than 2^32 keys
- * @param options the options of `sort` without `bits` and `into`
+ * @param options the options of `sort` without `bitRange` and `into`
  * @returns `keys`, and `counts` as 32-bit numbers
  * @throws UnsupportedError for 2^32 keys or more
  * @throws the other errors of `sort`
@@ -354,12 +354,12 @@ export function scan<K extends KeyArray>(keys: K, options?: ScanOptions & Into<K
 
 /**
  * Counts the keys in each bin: `bins` bins of equal width over `range`, or bins between `edges`, or the values of a
- * digit, `bits` of the keys' codes. A bin includes its lower edge and the last bin its upper edge; NaN is in no bin.
+ * digit, `bitRange` of the keys' codes. A bin includes its lower edge and the last bin its upper edge; NaN is in no bin.
  *
  *     await histogram(ages, { bins: 10, range: [0, 100] });
  *
  * @param keys typed array of fewer than 2^32 keys
- * @param options `bins` and `range`, or `edges`, or `bits`; `device` (default `'auto'`), `devices`, `dtype`, `signal`,
+ * @param options `bins` and `range`, or `edges`, or `bitRange`; `device` (default `'auto'`), `devices`, `dtype`, `signal`,
  *   `timeout` and `onWarning`
  * @returns one count for each bin
  * @throws UsageError when the options do not define bins

@@ -4,6 +4,7 @@ import type { Order } from '../../keys/key-codec.js';
 import type { ScanOp } from '../../primitives/possible.js';
 import { AbortedError, type ClsortError, UsageError } from '../../util/errors.js';
 import { invalidArgument } from '../../util/invalid-argument.js';
+import { renamedError } from '../../util/renamed.js';
 import { didYouMean, invalidName } from '../../util/suggest.js';
 import type { SortReport } from './report.js';
 
@@ -23,7 +24,7 @@ export interface SortOptions extends Order {
    *
    * @defaultValue all bits of a key
    */
-  readonly bits?: readonly [begin: number, end: number];
+  readonly bitRange?: readonly [begin: number, end: number];
   /**
    * Dtype of the keys, if it is not the dtype of the array's type: any dtype of the same width, such as `'f16'` for a
    * Uint16Array, and any dtype for a Buffer or Uint8Array.
@@ -189,15 +190,15 @@ export type ScanOptions = CheckedOptions & {
 };
 
 /**
- * Bins of a histogram: `bins` bins of equal width over `range`, or bins between `edges`, or one bin for each digit
- * (`bits`). An edge need not be a possible key. BigInts are for integer keys.
+ * Bins of a histogram: `bins` bins of equal width over `range`, or bins between `edges`, or one bin for each value
+ * of a digit (`bitRange`). An edge need not be a possible key. BigInts are for integer keys.
  */
 export interface HistogramBins {
   /**
    * Number of bins, 1 to 65536.
    *
-   * @defaultValue none: `edges` or `bits` define the bins
-   * @throws UsageError without `range`, and together with `edges` or `bits`
+   * @defaultValue none: `edges` or `bitRange` define the bins
+   * @throws UsageError without `range`, and together with `edges` or `bitRange`
    */
   readonly bins?: number;
   /**
@@ -219,7 +220,7 @@ export interface HistogramBins {
    *
    * @defaultValue none
    */
-  readonly bits?: readonly [begin: number, end: number];
+  readonly bitRange?: readonly [begin: number, end: number];
 }
 
 /** Options of `histogram`. */
@@ -236,10 +237,10 @@ export type TopKOptions = Omit<SortOptions, 'descending'> & {
 };
 
 /** Options of `unique`, which compares whole keys. */
-export type UniqueOptions = Omit<SortOptions, 'bits'>;
+export type UniqueOptions = Omit<SortOptions, 'bitRange'>;
 
 /** Options of `lexsort`: the order of columns that do not specify one, and how to run. */
-export type LexsortOptions = Omit<SortOptions, 'bits' | 'dtype'>;
+export type LexsortOptions = Omit<SortOptions, 'bitRange' | 'dtype'>;
 
 /** A column of `lexsort` with its own order. Properties that are left out are taken from the options. */
 export interface LexsortColumn<K> extends Order {
@@ -283,8 +284,11 @@ export type SortSettings = Required<
 > &
   Pick<
     SortOptions,
-    'bits' | 'dtype' | 'radixBits' | 'signal' | 'timeout' | 'onProgress' | 'onWarning' | 'onReport'
-  >;
+    'dtype' | 'radixBits' | 'signal' | 'timeout' | 'onProgress' | 'onWarning' | 'onReport'
+  > & {
+    /** Option `bitRange`. */
+    readonly bits?: SortOptions['bitRange'];
+  };
 
 /** Validation of one option: a predicate, and the valid values in words. */
 interface Check {
@@ -315,7 +319,7 @@ const isTuning = (value: unknown): boolean =>
 const SORT_CHECKS: Readonly<Record<keyof SortOptions, Check>> = {
   descending: boolean,
   nan: oneOf('first', 'last'),
-  bits: { expected: '[begin, end] with 0 <= begin <= end <= the width of a key', accepts: isWindow },
+  bitRange: { expected: '[begin, end] with 0 <= begin <= end <= the width of a key', accepts: isWindow },
   dtype: oneOf(...DTYPES),
   device: word,
   devices: {
@@ -400,6 +404,8 @@ export function requireOptionsObject<O extends object>(options: O | undefined): 
 function check(options: object, names: readonly string[]): void {
   for (const [name, value] of Object.entries(options)) {
     if (!names.includes(name)) {
+      const renamed = renamedError('option', name);
+      if (renamed) throw renamed;
       throw invalidArgument('an option', `one of ${names.join(', ')}`, name, {
         advice: didYouMean(name, names),
         details: { option: name },
@@ -446,7 +452,9 @@ function checkTuning(tuning: unknown): void {
 export function parseSortOptions(options?: SortOptions): SortSettings {
   if (options === undefined) return DEFAULTS;
   check(requireOptionsObject(options), SORT_OPTIONS);
-  const present = Object.entries(options).filter(([, value]) => value !== undefined);
+  const { bitRange, ...rest } = options;
+  const all = { ...rest, bits: bitRange };
+  const present = Object.entries(all).filter(([, value]) => value !== undefined);
   return present.length === 0 ? DEFAULTS : { ...DEFAULTS, ...Object.fromEntries(present) };
 }
 
@@ -545,12 +553,12 @@ const NOT_CHOSEN: Tuning = Object.freeze({});
  * @throws UsageError when the window extends beyond the keys
  */
 export function bitWindow(
-  bits: SortOptions['bits'],
+  bits: SortOptions['bitRange'],
   { name, width }: DtypeInfo,
 ): readonly [begin: number, end: number] {
   if (!bits) return [0, width];
   if (bits[1] > width) {
-    throw invalidArgument('bits', `[begin, end] within the ${width} bits of ${name} keys`, bits);
+    throw invalidArgument('bitRange', `[begin, end] within the ${width} bits of ${name} keys`, bits);
   }
   return bits;
 }

@@ -62,7 +62,7 @@ export class OrderOperations {
     const all = Array.isArray(columns) ? columns.map(columnOf) : undefined;
     return this.#calls.runWithInputs(all?.map(({ keys }) => keys) ?? [], async (dependency) => {
       if (!all) throw invalidArgument('columns', 'a list of arrays', columns, { type: InputError });
-      const settings = parse(options, ['bits', 'dtype']);
+      const settings = parse(options, ['bitRange', 'dtype']);
       const parsed = all.map(({ keys, ...own }): { like: Keys; column: LexColumn } => {
         const order = parse({ ...pick(settings), ...parseColumnOptions(own) });
         const like = dependency.resolveInput(keys);
@@ -137,7 +137,7 @@ export class OrderOperations {
   ): Promise<{ keys: K; counts: Positions<K> }> {
     return this.#calls.runWithInputs([keys], async (dependency) => {
       const array = dependency.resolveInput(keys);
-      const settings = parse(options, ['bits']);
+      const settings = parse(options, ['bitRange']);
       const input = readKeys(this.#arrays, array, settings);
       assertIndexable(input.n);
       return this.#arrays.withResults(async (make) => {
@@ -168,7 +168,7 @@ export class OrderOperations {
     return this.#calls.runWithInputs([keys, values], async (dependency) => {
       const [array, beside] = [dependency.resolveInput(keys), dependency.resolveInput(values)];
       assertOneOf('op', REDUCE_OPS, op);
-      const settings = parse(options, ['bits']);
+      const settings = parse(options, ['bitRange']);
       const input = readKeys(this.#arrays, array, settings);
       assertIndexable(input.n);
       assertSamePlace('keys and values', array, beside);

@@ -95,15 +95,15 @@ export class PrimitiveOperations {
   histogram(keys: Awaitable<Keys>, options?: HistogramOptions): Promise<Uint32Array> {
     return this.#calls.runWithInputs([keys], (dependency) => {
       const array = dependency.resolveInput(keys);
-      const { bins, range, edges, bits, ...rest } = requireOptionsObject(options);
+      const { bins, range, edges, bitRange, ...rest } = requireOptionsObject(options);
       const settings = parsePrimitive(rest);
       const input = readKeys(this.#arrays, array, settings);
       const byValue = bins !== undefined || range !== undefined || edges !== undefined;
-      if (bits !== undefined && byValue) {
-        throw unusableOption('bits', "it excludes 'bins', 'range' and 'edges'");
+      if (bitRange !== undefined && byValue) {
+        throw unusableOption('bitRange', "it excludes 'bins', 'range' and 'edges'");
       }
-      const all = bits === undefined ? BinEdges.of(requireOptionsObject(options)) : undefined;
-      const digits = bits && parse({ bits }).bits;
+      const all = bitRange === undefined ? BinEdges.of(requireOptionsObject(options)) : undefined;
+      const digits = bitRange && parse({ bitRange }).bits;
       assertIndexable(input.n);
       return this.#calls.execute(taskOf(input, settings, array, dependency), (call) =>
         all ? histogram(call, input, all) : digitHistogram(call, input, digits),

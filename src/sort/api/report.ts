@@ -38,7 +38,7 @@ export interface SortReport {
    * Bits of the codes that the sort used: those requested, without constant bits at either end if the host knows of
    * them. Algorithm `serial` also skips constant digits on the device, which this does not show.
    */
-  readonly bits: readonly [begin: number, end: number];
+  readonly bitRange: readonly [begin: number, end: number];
   /**
    * Further facts about the algorithm. For `amd`: the number of kernels of its `scan`, and the number of keys that it
    * counts, `padded`.
@@ -86,7 +86,7 @@ export function reportOf({
     device: plan.engine === 'host' || !info ? HOST : describe(info),
     algorithm: plan.algorithm,
     ...(plan.facts && { facts: plan.facts }),
-    bits: plan.bits,
+    bitRange: plan.bitRange,
     ...(chunks && { chunks }),
     ...(verified && { verified }),
     reason: plan.reason,

@@ -563,7 +563,7 @@ export class SorterOperations implements AsyncDisposable {
    * equals in the input. Complexity: a sort and one compaction.
    *
    * @param keys fewer than 2^32 keys: typed array or device array, or a promise of one
-   * @param options the options of `sort` without `bits` and `into`
+   * @param options the options of `sort` without `bitRange` and `into`
    * @returns `keys`, and `counts` as u32, where the input is
    * @throws UnsupportedError for 2^32 keys or more
    * @throws the other errors of `sort`
@@ -765,12 +765,12 @@ export class SorterOperations implements AsyncDisposable {
   /**
    * Counts the keys in each bin. A bin includes its lower edge and excludes its upper edge; the last bin includes both.
    *
-   * Keys are compared as numbers: both zeros are at an edge of 0, and NaN is in no bin. With `bits` it counts the
+   * Keys are compared as numbers: both zeros are at an edge of 0, and NaN is in no bin. With `bitRange` it counts the
    * values of a digit, as a radix sort does. The digit belongs to the codes of the ascending order with NaN last, so
    * every key is in a bin.
    *
    * @param keys fewer than 2^32 keys: typed array or device array, or a promise of one
-   * @param options `bins` and `range`, or `edges`, or `bits`; `dtype`, `signal`, `timeout` and `onWarning`
+   * @param options `bins` and `range`, or `edges`, or `bitRange`; `dtype`, `signal`, `timeout` and `onWarning`
    * @returns one count for each bin
    * @throws UsageError when the options do not define bins
    * @throws UnsupportedError for 2^32 keys or more

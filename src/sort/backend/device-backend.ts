@@ -23,7 +23,7 @@ import { DeviceSort } from './device-sort.js';
 import { completedSort, sortOnHost } from './host-backend.js';
 import { type HostJob, hostJob, type SortJob, valueBytesOf } from './job.js';
 import { KeyRangeProbe } from './key-range-probe.js';
-import { hostPlan, hostPlans, type Plan, type PlanRequest, variantOf } from './plan.js';
+import { hostPlan, hostPlans, type Plan, type PlanRequest, requestOf, variantOf } from './plan.js';
 import { PlanCache } from './plan-cache.js';
 import { chunkLimit } from './planner.js';
 import { VariantTrust } from './variant-trust.js';
@@ -113,7 +113,7 @@ export class DeviceBackend implements Backend {
   isReady(plan: Plan): boolean {
     if (plan.engine !== 'device' || this.#ready.has(plan)) return true;
     const algorithm = this.#selfTested.get(variantOf(plan));
-    if (algorithm?.supports(plan) !== true) return false;
+    if (algorithm?.supports(requestOf(plan)) !== true) return false;
     this.#ready.set(plan, algorithm);
     return true;
   }
@@ -244,7 +244,7 @@ export class DeviceBackend implements Backend {
       );
     }
     this.#selfTested.set(variantOf(plan), algorithm);
-    const supported = algorithm.supports(plan);
+    const supported = algorithm.supports(requestOf(plan));
     if (supported !== true) {
       throw new UnsupportedError(`cannot use algorithm '${name}' on ${this.info.name}: ${supported}`);
     }

@@ -60,7 +60,7 @@ export class DeviceSort implements PendingSort {
     this.#plan = plan;
     this.#job = job;
     this.#resources = resources;
-    this.#bits = plan.bits;
+    this.#bits = plan.bitRange;
   }
 
   /**
@@ -110,7 +110,9 @@ export class DeviceSort implements PendingSort {
   #made(verified: Verified | undefined): Outcome {
     const [plan, bits] = [this.#plan, this.#bits];
     const made =
-      bits === plan.bits ? plan : { ...plan, bits, reason: `${plan.reason}; other bits are constant` };
+      bits === plan.bitRange
+        ? plan
+        : { ...plan, bitRange: bits, reason: `${plan.reason}; other bits are constant` };
     return { plan: made, stages: this.#times?.() ?? [], ...(verified && { verified }) };
   }
 
@@ -144,7 +146,7 @@ export class DeviceSort implements PendingSort {
    */
   #narrowBits(inputs: Inputs): MaybePromise<void> {
     const { keys, settings } = this.#job;
-    const { bits, algorithm, shape } = this.#plan;
+    const { bitRange: bits, algorithm, shape } = this.#plan;
     const { byDigits, skipsConstantDigits } = algorithmNamed(algorithm);
     if (settings.algorithm !== 'auto' || !byDigits || skipsConstantDigits) return undefined;
     // The probe samples keys on the host first.
@@ -184,7 +186,7 @@ export class DeviceSort implements PendingSort {
       ...(outputValues && { outputValues: outputValues.buffer }),
       ...(segments && { segments: segmentsOf(segments, inputs.offsets?.buffer, this.#slot) }),
     };
-    const verification = verifier && { ...work, bits: this.#plan.bits };
+    const verification = verifier && { ...work, bits: this.#plan.bitRange };
     const before = verification && verifier.input(elements(work.input, work.inputValues), verification);
     const run = this.#track(enqueueWithScratch(algorithm, queue, work));
     const sums = verification && verifier.output(elements(work.output, work.outputValues), verification);

@@ -31,7 +31,7 @@ export interface Plan {
   /** Dtype of the keys. */
   readonly dtype: Dtype;
   /** Window of code bits that the keys are compared by; `end` is exclusive. */
-  readonly bits: readonly [begin: number, end: number];
+  readonly bitRange: readonly [begin: number, end: number];
   /** Bytes of the value of each key as the device sees it; 0 for none. */
   readonly valueBytes: number;
   /** Further facts about how the algorithm runs, by name. */
@@ -63,7 +63,7 @@ const shapeKey = ({ keyBits, valueBytes, tuning = {} }: AlgorithmShape): string 
 
 /** Returns the plan of the host engine. */
 export function hostPlan({ n, dtype, bits, valueBytes }: PlanRequest, reason: string): Plan {
-  return { engine: 'host', algorithm: 'host', n, dtype, bits, valueBytes, reason };
+  return { engine: 'host', algorithm: 'host', n, dtype, bitRange: bits, valueBytes, reason };
 }
 
 /**
@@ -78,14 +78,17 @@ export function hostPlans(request: PlanRequest, reason: string): Plan[] {
   return n < segments * MIN_KEYS_PER_SEGMENT ? [] : [hostPlan(request, reason)];
 }
 
+/** Returns the request that a plan fulfils. */
+export const requestOf = (plan: Plan): PlanRequest => ({ ...plan, bits: plan.bitRange });
+
 /** Describes a plan in words, one line per fact. */
 export function explainPlan(plan: Plan): string {
-  const { engine, algorithm, n, dtype, bits, valueBytes, facts, chunk, shape, basis, reason } = plan;
+  const { engine, algorithm, n, dtype, bitRange, valueBytes, facts, chunk, shape, basis, reason } = plan;
   const formatEntries = (values: Facts = {}) =>
     Object.entries(values).map(([name, value]) => `${name} ${value}`);
   const tuning = formatEntries(shape?.tuning);
   return [
-    `${n} ${dtype} keys${valueBytes > 0 ? ` with values of ${valueBytes} bytes` : ''}, bits ${bits[0]} to ${bits[1]}`,
+    `${n} ${dtype} keys${valueBytes > 0 ? ` with values of ${valueBytes} bytes` : ''}, bits ${bitRange[0]} to ${bitRange[1]}`,
     `engine     ${engine}`,
     `algorithm  ${algorithm} (${reason})`,
     ...(tuning.length > 0 ? [`tuning     ${tuning.join(', ')}${basis ? ` (${basis})` : ''}`] : []),

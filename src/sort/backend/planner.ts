@@ -65,7 +65,7 @@ function planOf(
   const facts = factory.facts?.(shape, n);
   const basis = basisFor(factory, device, shape, n);
   return {
-    ...{ engine: 'device', algorithm: factory.name, n, dtype, bits, valueBytes, shape },
+    ...{ engine: 'device', algorithm: factory.name, n, dtype, bitRange: bits, valueBytes, shape },
     ...(facts && { facts }),
     ...(basis && { basis }),
     reason: algorithm === 'auto' ? `first choice left for ${device.capabilities.type} devices` : 'asked for',

@@ -41,7 +41,7 @@ export class BinEdges {
     }
     if (bins === undefined || range === undefined) {
       throw new UsageError(
-        "cannot count keys: the bins are missing. Pass 'bins' and 'range', or 'edges', or 'bits'",
+        "cannot count keys: the bins are missing. Pass 'bins' and 'range', or 'edges', or 'bitRange'",
       );
     }
     const [from, to] = isIterable(range) ? range : [];

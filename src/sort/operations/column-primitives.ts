@@ -90,7 +90,7 @@ export function histogram(call: Call, keys: Column, bins: BinEdges): MaybePromis
 export function digitHistogram(
   call: Call,
   keys: Column,
-  window: HistogramBins['bits'],
+  window: HistogramBins['bitRange'],
 ): MaybePromise<() => Uint32Array> {
   const bits = bitWindow(window, keys.info);
   const width = bits[1] - bits[0];

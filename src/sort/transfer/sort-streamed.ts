@@ -106,7 +106,7 @@ function enqueueAll(sorter: PartSorter, { keys, settings }: HostJob, work: Work)
   const { device, algorithm, cutter, plan } = sorter;
   const { queue, transferQueues } = device;
   const { parts, streams, statuses, cuts } = work;
-  const { bits, n: partKeys } = plan;
+  const { bitRange: bits, n: partKeys } = plan;
   const codec = keyCodec(keys.dtype, settings);
   const count = (p: number): number => Math.min(partKeys, keys.n - p * partKeys);
   const slice = ({ bytes }: Stream, array: ArrayBufferView, p: number): ArrayBufferView =>

@@ -95,7 +95,12 @@ test('partitions whose keys differ in few bits are sorted by those bits', async 
   const order: typeof work.order = {
     ...work.order,
     sort: (sorter, bytes, options, differing) =>
-      sorting(sorter, bytes, { ...options, onReport: ({ bits }) => void windows.push(bits) }, differing),
+      sorting(
+        sorter,
+        bytes,
+        { ...options, onReport: ({ bitRange }) => void windows.push(bitRange) },
+        differing,
+      ),
   };
   const leaves = [{ ...leaf('a', 4), differing: 2 }, leaf('b', 3)];
   await sortPartitions(leaves, { ...work, order });

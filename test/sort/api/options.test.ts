@@ -28,9 +28,9 @@ test('invalid option values throw an error that names the expected values', (t) 
   for (const [options, expected] of [
     [{ descending: 1 }, /true or false/],
     [{ nan: 'middle' }, /'first', 'last'/],
-    [{ bits: [8, 4] }, /begin <= end/],
-    [{ bits: [0.5, 4] }, /begin <= end/],
-    [{ bits: '0:4' }, /begin <= end/],
+    [{ bitRange: [8, 4] }, /begin <= end/],
+    [{ bitRange: [0.5, 4] }, /begin <= end/],
+    [{ bitRange: '0:4' }, /begin <= end/],
     [{ dtype: 'float' }, /'u8'/],
     [{ device: ' ' }, /a name/],
     [{ scan: 4 }, /3, 5, 'auto'/],

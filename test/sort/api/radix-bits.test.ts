@@ -31,7 +31,7 @@ forEachSorter((title, open) => {
           ] as const) {
             const reports: SortReport[] = [];
             const onReport = (report: SortReport) => reports.push(report);
-            const options = { radixBits, bits, profile: true, onReport };
+            const options = { radixBits, bitRange: bits, profile: true, onReport };
             const order = await sorter.argsort(keys, { ...options, ...(!onHost(sorter) && { algorithm }) });
             t.deepEqual([...order], referenceArgsort(bytes, 'f32', { bits }));
             const moves = reports[0]?.stages.find(({ stage }) => stage === kernel);

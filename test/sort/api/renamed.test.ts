@@ -1,7 +1,7 @@
 /** Old names of the public API throw an error that names the new one. */
 
 import test from 'ava';
-import { close } from '../../../src/index.js';
+import { close, sortFile } from '../../../src/index.js';
 import { UsageError } from '../../../src/util/errors.js';
 import { fakeSorter } from '../fake-backend.js';
 
@@ -22,5 +22,26 @@ test('an old method throws a UsageError with the new name', (t) => {
   ] as const) {
     const message = `expected ${name} for the method but got ${old}. The method was renamed`;
     t.throws(() => sorter[old]?.(), { instanceOf: UsageError, message });
+  }
+});
+
+test('an old option throws a UsageError with the new name', async (t) => {
+  const { sorter } = fakeSorter();
+  const keys = Uint8Array.of(2, 1);
+  for (const [old, value, name] of [['bits', [0, 4], 'bitRange']] as const) {
+    const options = { [old]: value } as object;
+    const expected = {
+      instanceOf: UsageError,
+      message: `expected ${name} for the option but got ${old}. The option was renamed`,
+    };
+    for (const call of [
+      () => sorter.sort(keys, options),
+      () => sorter.histogram(keys, options),
+      () => sortFile('in.u8', 'out.u8', options),
+      async () => sorter.plan(2, options),
+    ]) {
+      const error = await t.throwsAsync(call, expected);
+      t.like(error?.details, { option: old, use: name });
+    }
   }
 });

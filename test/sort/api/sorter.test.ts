@@ -107,7 +107,7 @@ test('wrong arguments are typed errors and leave the Sorter usable', async (t) =
   });
   await t.throwsAsync(async () => sorter.sort(random(4), { algorithm: 'quick' }), { instanceOf: UsageError });
   await t.throwsAsync(async () => sorter.sort(random(4), { device: 'gpu' }), { instanceOf: UsageError });
-  await t.throwsAsync(async () => sorter.sort(random(4), { bits: [0, 33] }), { instanceOf: UsageError });
+  await t.throwsAsync(async () => sorter.sort(random(4), { bitRange: [0, 33] }), { instanceOf: UsageError });
   await t.throwsAsync(async () => sorter.sortPairs(random(4), random(3)), { instanceOf: InputError });
   const detached = random(4);
   structuredClone(detached, { transfer: [detached.buffer as ArrayBuffer] });

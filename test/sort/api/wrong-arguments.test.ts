@@ -127,8 +127,8 @@ forEachFakeSorter((title, open) => {
   test.serial(title('option values that cannot be serialised are named in the error'), async (t) => {
     const sorter = await open();
     for (const [options, message] of [
-      [{ bits: [0n, 8n] }, /"0n"/],
-      [{ bits: [Number.NaN, 8] }, /"NaN"/],
+      [{ bitRange: [0n, 8n] }, /"0n"/],
+      [{ bitRange: [Number.NaN, 8] }, /"NaN"/],
       [{ timeout: Number.NaN }, /NaN/],
       [{ descending: circular }, /cannot be shown/],
       [{ nan: Symbol('nan') }, /Symbol\(nan\)/],

@@ -38,7 +38,7 @@ const CASES: readonly (readonly [
   ['small i64', 'i64', BigInt64Array.from(words(20), (w) => BigInt(w)), {}, [0, 20]],
   ['whole f32 from 1024 to 2047', 'f32', Float32Array.from(words(10), (w) => 1024 + w), {}, [13, 23]],
   ['random u32', 'u32', words(32), {}, [0, 32]],
-  ['a window of small u32', 'u32', words(11), { bits: [4, 32] }, [4, 11]],
+  ['a window of small u32', 'u32', words(11), { bitRange: [4, 32] }, [4, 11]],
 ];
 
 forEachDevice((title, device, small) => {
@@ -48,7 +48,7 @@ forEachDevice((title, device, small) => {
       const column = { ...keyColumn(keys), place: keys };
       const buffer = opened.buffer(keys.byteLength);
       opened.queue.write(buffer, keys);
-      const asked = options.bits ?? ([0, dtypeInfo(dtype).width] as const);
+      const asked = options.bitRange ?? ([0, dtypeInfo(dtype).width] as const);
       const found = await new KeyRangeProbe(opened).narrow(column, buffer, {
         bits: asked,
         codec: keyCodec(dtype, options),
@@ -77,9 +77,9 @@ forEachSorter((title, open, small) => {
       t.true(same(sorted, await host.sort(keys, options)));
       t.deepEqual(await sorter.argsort(keys, options), await host.argsort(keys, options));
       // A GPU does not probe so few keys, and `serial` finds constant digits itself.
-      const [begin, end] = options.bits ?? [0, dtypeInfo(dtype).width];
+      const [begin, end] = options.bitRange ?? [0, dtypeInfo(dtype).width];
       const asks = report?.device.type === 'cpu' && report.algorithm !== 'serial';
-      if (report?.device.type !== 'host') t.deepEqual(report?.bits, asks ? bits : [begin, end], dtype);
+      if (report?.device.type !== 'host') t.deepEqual(report?.bitRange, asks ? bits : [begin, end], dtype);
       using array = await sorter.upload(keys);
       using moved = await sorter.sort(array, options);
       t.true(same(await moved.read(), sorted));

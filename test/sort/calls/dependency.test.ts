@@ -38,7 +38,7 @@ forEachFakeSorter((title, open) => {
     const top = sorter.topK(again, 3);
     const distinct = sorter.unique(inOrder);
     const maximum = sorter.reduce(sorter.sort(uploaded), 'max');
-    const counts = sorter.histogram(again, { bits: [0, 1] });
+    const counts = sorter.histogram(again, { bitRange: [0, 1] });
     const read = async <A>(array: Promise<{ read(): Promise<A> }>) => (await array).read();
 
     t.deepEqual(await read(order), await sorter.argsort(keys));
@@ -92,7 +92,7 @@ forEachFakeSorter((title, open) => {
         t.true(last?.cause instanceof InputError);
         // A call that has failed already, one that fails for its own reasons, and one that is rejected.
         await t.throwsAsync(sorter.sort(failed), { instanceOf: InputError, message: /cannot use an input/ });
-        const refused = sorter.sort(values, { bits: [0, 99] as never });
+        const refused = sorter.sort(values, { bitRange: [0, 99] as never });
         await t.throwsAsync(sorter.sort(refused), { instanceOf: InputError, message: /cannot use an input/ });
         const another = sorter.gather(values, wrong);
         await t.throwsAsync(sorter.sort(another, { unknown: 1 } as object), { instanceOf: UsageError });

@@ -134,7 +134,7 @@ test('sorts with other options than the order, of large arrays and of empty arra
     { algorithm: 'merge' },
     { scan: 3 },
     { radixBits: 4 },
-    { bits: [0, 8] },
+    { bitRange: [0, 8] },
     { tuning: { parts: 2 } },
     { verify: true },
     { onMismatch: 'throw' },

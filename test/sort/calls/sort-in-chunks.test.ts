@@ -39,7 +39,7 @@ forEachFakeSorter((title, open) => {
     for (const bits of bitWindows('i16')) {
       const positions = referenceArgsort(bytesOf(keys), 'i16', { bits });
       t.deepEqual(
-        [...(await sorter.argsort(keys, { bits, tuning: { chunk: 37 } }))],
+        [...(await sorter.argsort(keys, { bitRange: bits, tuning: { chunk: 37 } }))],
         positions,
         String(bits),
       );

@@ -36,7 +36,7 @@ const OPERATIONS: Readonly<Record<string, (sorter: Sorter, options: Signal) => P
   'scan f64': (sorter, options) => sorter.scan(many, options),
   'histogram by value': (sorter, options) =>
     sorter.histogram(u32, { ...options, bins: 100, range: [0, 2 ** 32] }),
-  'histogram by digit': (sorter, options) => sorter.histogram(manyWords, { ...options, bits: [0, 12] }),
+  'histogram by digit': (sorter, options) => sorter.histogram(manyWords, { ...options, bitRange: [0, 12] }),
   gather: (sorter, options) => sorter.gather(u32, positions, options),
 };
 

@@ -47,8 +47,8 @@ for (const dtype of DTYPES) {
       const orders: SortOptions[] = [
         {},
         { descending: true },
-        { nan: 'first', bits: [2, 7] },
-        { bits: [1, 1] },
+        { nan: 'first', bitRange: [2, 7] },
+        { bitRange: [1, 1] },
       ];
       for (const order of orders) {
         const options = { dtype, ...order };

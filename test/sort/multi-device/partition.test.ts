@@ -64,7 +64,11 @@ for (const dtype of DTYPES) {
     for (const distribution of ['uniform', 'constant', 'two', 'special'] as const) {
       const keys = keysOf(dtype, distribution, 1000);
       const all = new Uint8Array(keys.buffer, keys.byteOffset, keys.byteLength);
-      const windows: SortOptions[] = [{}, { bits: [Math.floor(width / 3), width - 1] }, { bits: [3, 3] }];
+      const windows: SortOptions[] = [
+        {},
+        { bitRange: [Math.floor(width / 3), width - 1] },
+        { bitRange: [3, 3] },
+      ];
       for (const order of [{}, { descending: true }, { nan: 'first' }] as const) {
         for (const window of windows) {
           const options = { ...order, ...window };
@@ -107,7 +111,7 @@ for (const dtype of DTYPES) {
       for (const options of [
         {},
         { descending: true },
-        { nan: 'first', bits: [Math.floor(width / 3), width - 1] },
+        { nan: 'first', bitRange: [Math.floor(width / 3), width - 1] },
       ] as const) {
         for (const weights of [
           [1, 1],
@@ -122,7 +126,7 @@ for (const dtype of DTYPES) {
             expected.map(({ count }) => count),
           );
           // In order where keys with equal codes differ, otherwise in any order.
-          const arranged = (some: Uint8Array) => ('bits' in options ? some : inOrder(some, bytes));
+          const arranged = (some: Uint8Array) => ('bitRange' in options ? some : inOrder(some, bytes));
           for (const [s, { keys: wanted, count }] of expected.entries()) {
             const got = shares[s]?.keys.subarray(0, count * bytes) ?? new Uint8Array(0);
             const isSame = Buffer.compare(arranged(got), arranged(wanted.subarray(0, count * bytes))) === 0;
@@ -174,7 +178,7 @@ test('several pieces are split, and a share without a writer is skipped', async 
 
 test('keys with a bit window stay in input order, whichever thread finishes first', async (t) => {
   const keys = Uint32Array.from({ length: 2 ** 22 }, (_, i) => (((i * 7) % 256) << 24) | i);
-  const { moved: _, ...job } = jobOf('u32', keys, { bits: [24, 32] });
+  const { moved: _, ...job } = jobOf('u32', keys, { bitRange: [24, 32] });
   for (let round = 0; round < 3; round++) {
     for (const share of await partition(job, [1, 1])) {
       const came = new Uint32Array(share.keys.buffer, 0, share.count);

@@ -127,7 +127,7 @@ test.serial(
   async (t) => {
     const keys = keysOf('f32', 'special', 30_001) as Float32Array;
     const tuning = { spread: 2, exchange: 5000 };
-    for (const options of [{ bits: [0, 9] }, { bits: [1, 32], descending: true }] as const) {
+    for (const options of [{ bitRange: [0, 9] }, { bitRange: [1, 32], descending: true }] as const) {
       const sorted = await sorter.sort(keys, { ...options, tuning } as never);
       t.is(
         Buffer.compare(bytesOf(sorted as KeyArray), referenceSort(bytesOf(keys), 'f32', options as never)),
@@ -171,7 +171,7 @@ test.serial('positions and values, and keys with a bit window, are transferred i
     .map((key, i) => [key & 0xff, i] as const)
     .sort((a, b) => a[0] - b[0] || a[1] - b[1]);
   t.deepEqual(
-    await sorter.sort(keys, { bits: [0, 8], ...TWO_DEVICES }),
+    await sorter.sort(keys, { bitRange: [0, 8], ...TWO_DEVICES }),
     Uint32Array.from(byLow, ([, i]) => keys[i] as number),
   );
   t.is(fed.size, 0);

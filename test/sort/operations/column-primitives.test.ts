@@ -76,11 +76,11 @@ forEachSorter((title, open, small) => {
             const digit = Number((code >> BigInt(begin)) & BigInt(expected.length - 1));
             expected[digit] = (expected[digit] ?? 0) + 1;
           }
-          const counts = await sorter.histogram(keys, { dtype, bits: [begin, end] });
+          const counts = await sorter.histogram(keys, { dtype, bitRange: [begin, end] });
           t.deepEqual(counts, expected, `${distribution} ${begin} to ${end}, seed ${SEED}`);
         }
       }
-      const none = await sorter.histogram(keysOf(dtype, 'uniform', 0), { dtype, bits: [0, 3] });
+      const none = await sorter.histogram(keysOf(dtype, 'uniform', 0), { dtype, bitRange: [0, 3] });
       t.deepEqual(none, new Uint32Array(8));
     });
   }
@@ -294,7 +294,7 @@ forEachSorter((title, open, small) => {
     t.deepEqual(await sums.read(), await sorter.scan(keys, { inclusive: true }));
     const bins = { bins: 7, range: [0, 2 ** 32] } as const;
     t.deepEqual(await sorter.histogram(array, bins), await sorter.histogram(keys, bins));
-    const digit = { bits: [27, 32] } as const;
+    const digit = { bitRange: [27, 32] } as const;
     t.deepEqual(await sorter.histogram(array, digit), await sorter.histogram(keys, digit));
     using doubles = await sorter.upload(Float64Array.of(1.5, 2.5, -1));
     t.is(await sorter.reduce(doubles, 'sum', { onWarning: () => undefined }), 3);
@@ -427,7 +427,9 @@ forEachSorter((title, open, small) => {
     const sorter = await open();
     const keys = Uint32Array.of(3, 1, 2);
     await t.throwsAsync(sorter.reduce(keys, 'mean' as 'sum'), { instanceOf: UsageError });
-    await t.throwsAsync(sorter.reduce(keys, 'sum', { bits: [0, 8] } as object), { instanceOf: UsageError });
+    await t.throwsAsync(sorter.reduce(keys, 'sum', { bitRange: [0, 8] } as object), {
+      instanceOf: UsageError,
+    });
     await t.throwsAsync(sorter.scan(keys, { inclusive: 1 } as object), { instanceOf: UsageError });
     await t.throwsAsync(sorter.scan(keys, { into: keys }), { instanceOf: InputError });
     await t.throwsAsync(sorter.gather(keys, Uint32Array.of(0, 3)), { instanceOf: InputError, message: /3/ });
@@ -458,11 +460,11 @@ forEachSorter((title, open, small) => {
       { bins: 2, range: null },
       { edges: [0, 1], bins: 1 },
       { edges: [0, 1], bin: 1 },
-      { bits: [0, 8], bins: 2, range: [0, 1] },
-      { bits: [3, 3] },
-      { bits: [0, 17] },
-      { bits: [8, 0] },
-      { bits: [30, 33] },
+      { bitRange: [0, 8], bins: 2, range: [0, 1] },
+      { bitRange: [3, 3] },
+      { bitRange: [0, 17] },
+      { bitRange: [8, 0] },
+      { bitRange: [30, 33] },
     ]) {
       const wrong = sorter.histogram(keys, options as object);
       await t.throwsAsync(

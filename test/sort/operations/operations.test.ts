@@ -208,7 +208,7 @@ forEachSorter((title, open, small) => {
     const sorted = Uint32Array.from(absolute, (at) => keys[at] as number);
     const algorithms = sorter.device ? ['auto', 'segmented', 'merge'] : ['auto', 'host'];
     for (const algorithm of algorithms) {
-      const options = { algorithm, bits };
+      const options = { algorithm, bitRange: bits };
       t.deepEqual(await sorter.segmentedSort(keys, cuts, options), sorted, algorithm);
       t.deepEqual([...(await sorter.segmentedArgsort(keys, cuts, options))], absolute, algorithm);
       const counted = await sorter.segmentedArgsort(keys, cuts, { ...options, positions: 'segment' });
@@ -354,7 +354,7 @@ forEachSorter((title, open, small) => {
       t.deepEqual(top, Uint32Array.of(9, 7, 7, 7));
       t.deepEqual(indices, Uint32Array.of(4500, 0, 1, 2));
     }
-    const { indices: window } = await sorter.topK(keys, 3, { bits: [0, 1] });
+    const { indices: window } = await sorter.topK(keys, 3, { bitRange: [0, 1] });
     t.deepEqual(window, Uint32Array.of(0, 1, 2));
   });
 
@@ -410,8 +410,8 @@ forEachSorter((title, open, small) => {
     await t.throwsAsync(sorter.topK(keys, 1, { largest: 1 } as object), { instanceOf: UsageError });
     await t.throwsAsync(sorter.lexsort([]), { instanceOf: InputError });
     await t.throwsAsync(sorter.lexsort([keys, Uint8Array.of(1)]), { instanceOf: InputError });
-    await t.throwsAsync(sorter.lexsort([keys], { bits: [0, 8] } as object), { instanceOf: UsageError });
-    await t.throwsAsync(sorter.unique(keys, { bits: [0, 8] } as object), { instanceOf: UsageError });
+    await t.throwsAsync(sorter.lexsort([keys], { bitRange: [0, 8] } as object), { instanceOf: UsageError });
+    await t.throwsAsync(sorter.unique(keys, { bitRange: [0, 8] } as object), { instanceOf: UsageError });
     for (const offsets of [[], [0], [1, 3], [0, 2], [0, 2, 1, 3], [0, 1.5, 3], [0, Number.NaN, 3]]) {
       await t.throwsAsync(sorter.segmentedSort(keys, offsets), { instanceOf: InputError }, String(offsets));
     }

@@ -453,7 +453,7 @@ forEachSorter((title, open, small) => {
     await t.throwsAsync(sorter.partition(Float32Array.of(1), { below: 1n }), usage);
     await t.throwsAsync(sorter.filter(keys, Uint8Array.of(1, 0)), input);
     await t.throwsAsync(sorter.filter(keys, keys.slice() as never), input);
-    await t.throwsAsync(sorter.filter(keys, { below: 2 }, { bits: [0, 8] } as object), usage);
+    await t.throwsAsync(sorter.filter(keys, { below: 2 }, { bitRange: [0, 8] } as object), usage);
     using array = await sorter.upload(keys);
     await t.throwsAsync(sorter.filter(array, Uint8Array.of(1, 0, 1) as never), input);
     await t.throwsAsync(sorter.merge(array, keys as never), input);

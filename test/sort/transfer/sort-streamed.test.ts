@@ -47,7 +47,7 @@ forEachSorter((title, open, small) => {
     const values = Uint32Array.from({ length: 300 }, (_, i) => i);
     for (const bits of small ? [[3, 9] as [number, number]] : bitWindows('i16')) {
       const positions = Uint32Array.from(referenceArgsort(bytesOf(keys), 'i16', { bits }));
-      const pairs = await sorter.sortPairs(keys, values, { bits, tuning: { parts: 4 } });
+      const pairs = await sorter.sortPairs(keys, values, { bitRange: bits, tuning: { parts: 4 } });
       t.deepEqual(pairs.values, positions, String(bits));
     }
   });

@@ -340,7 +340,7 @@ export class Round {
       );
     } else if (name === 'topK') {
       const k = this.#random.below(this.#one([2, 20, data.length + 2]));
-      const { bits: _, verify: __, ...order } = own;
+      const { bitRange: _, verify: __, ...order } = own;
       const top = { dtype, largest: options.descending ?? true, nan: options.nan ?? 'last' } as const;
       const { descending: ___, ...rest } = order;
       const wanted = await this.#host.topK(data, k, top);
@@ -485,7 +485,7 @@ export class Round {
   #options(dtype: Dtype): {
     descending?: boolean;
     nan?: 'first' | 'last';
-    bits?: [number, number];
+    bitRange?: [number, number];
     verify?: boolean;
   } {
     const width = 8 * dtypeInfo(dtype).bytes;
@@ -493,7 +493,7 @@ export class Round {
     return {
       ...(this.#chance(2) && { descending: this.#chance(2) }),
       ...(this.#chance(4) && { nan: this.#one(['first', 'last'] as const) }),
-      ...(this.#chance(4) && { bits: [Math.min(a, b), Math.max(a, b)] as [number, number] }),
+      ...(this.#chance(4) && { bitRange: [Math.min(a, b), Math.max(a, b)] as [number, number] }),
       ...(this.#chance(5) && { verify: true }),
     };
   }
