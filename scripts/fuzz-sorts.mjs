@@ -101,7 +101,7 @@ function settled({ input, order, options: { bitRange, chunk, ...options } }) {
     ...order,
     ...options,
     ...window,
-    ...(chunk && options.algorithm === undefined && { tuning: { chunk } }),
+    ...(chunk && options.algorithm === undefined && { advanced: { tuning: { chunk } } }),
   };
 }
 

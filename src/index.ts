@@ -47,6 +47,7 @@ export {
 } from './sort/api/default-sorter.js';
 export { DeviceArray } from './sort/api/device-array.js';
 export type {
+  AdvancedOptions,
   CheckedOptions,
   HistogramBins,
   HistogramOptions,

@@ -11,6 +11,7 @@ const TYPES = [
     'SortOptions',
     'The options of `sort`, `argsort`, `sortPairs`, `sortInPlace`, the segmented sorts, `sortMany` and `argsortMany`, and of the methods of a `Sorter` (there without `device` and `devices`).',
   ],
+  ['AdvancedOptions', 'The option `advanced` of a sort holds parameters for measurements and tests:'],
   ['Into', 'Operations that make an array take one, too, which they fill instead.'],
   ['TopKOptions', '`topK` takes those of a sort but `descending`, and:'],
   ['UniqueOptions', '`unique` compares whole keys.'],

@@ -63,7 +63,9 @@ const names: Rule = {
   schema: { anyOf: [text.schema, { type: 'array', items: text.schema, minItems: 1 }] },
 };
 
-type Field = keyof (JobFacts & FileJob & RecordJob & UniqueOptions) | Exclude<keyof TableJob, 'memory'>;
+type Field =
+  | Exclude<keyof (JobFacts & FileJob & RecordJob & UniqueOptions), 'tuning'>
+  | Exclude<keyof TableJob, 'memory' | 'tuning'>;
 
 /** Rules for all fields of a job. */
 export const JOB_RULES: Readonly<Record<Field, Rule>> = {

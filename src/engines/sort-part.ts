@@ -9,6 +9,7 @@ import type { KeyWriter } from '../io/formats/key-file.js';
 import { type Output, withOutput } from '../io/output.js';
 import { assertNotAborted, PIECE_BYTES } from '../io/raw.js';
 import type { OrderingSortOptions, RecordOrdering } from '../io/record-ordering.js';
+import { groupAdvanced } from '../sort/api/options.js';
 import { IoError, MismatchError } from '../util/errors.js';
 import { orderOf, partWriter } from './job-records.js';
 import {
@@ -137,7 +138,7 @@ async function* sortedRecords(
     onProgress?.({ phase: 'read', done: at, total: records.length });
   }
   if (records.length === 0) return;
-  const options: OrderingSortOptions = { ...job.how, signal };
+  const options: OrderingSortOptions = { ...groupAdvanced(job.how), signal };
   const sorted = await order.sort(await context.sorter(), records, options);
   const step = Math.max(1, Math.floor(PIECE_BYTES / order.recordBytes)) * order.recordBytes;
   for (let begin = 0; begin < sorted.length; begin += step) yield sorted.subarray(begin, begin + step);
@@ -166,7 +167,7 @@ async function sortExternally(
       ...{ input, order, orderName: order.description, out: path, writer },
       budget: partitionBudget(context.memory, order),
       tmp: context.tmp ?? folder.temporaryFolder,
-      options: job.how,
+      options: groupAdvanced(job.how),
     },
     fileContext(work.context),
   );

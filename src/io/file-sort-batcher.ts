@@ -70,9 +70,9 @@ export class FileSortBatcher {
   /** Whether an array is small enough and its options allow a combined sort. */
   accepts(
     keys: KeyArray,
-    { verify = false, algorithm = 'auto', scan = 'auto', radixBits }: SortOptions,
+    { verify = false, algorithm = 'auto', advanced: { scan = 'auto', radixBits, tuning } = {} }: SortOptions,
   ): boolean {
-    const isOpen = algorithm === 'auto' && scan === 'auto' && radixBits === undefined && !verify;
+    const isOpen = algorithm === 'auto' && scan === 'auto' && (radixBits ?? tuning) === undefined && !verify;
     return isOpen && keys.length > 0 && keys.byteLength <= MAX_ARRAY_BYTES;
   }
 

@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { sorterFor } from '../sort/api/default-sorter.js';
-import type { SortOptions } from '../sort/api/options.js';
+import { parseSortOptions, type SortOptions } from '../sort/api/options.js';
 import type { Sorter } from '../sort/api/sorter.js';
 import { UsageError } from '../util/errors.js';
 import { invalidArgument } from '../util/invalid-argument.js';
@@ -54,8 +54,7 @@ const NAMES: Readonly<Record<keyof SortFileOptions, true>> = {
   unique: true,
   counts: true,
   algorithm: true,
-  scan: true,
-  radixBits: true,
+  advanced: true,
   verify: true,
   by: true,
   columns: true,
@@ -109,7 +108,8 @@ export async function sortFile(
     if (Object.hasOwn(NAMES, name)) continue;
     throw renamedError('option', name) ?? invalidName('an option', name, Object.keys(NAMES));
   }
-  const { sorter, device, signal = new AbortController().signal, onProgress, onWarning, ...rest } = options;
+  const { sorter, device, signal = new AbortController().signal, onProgress, onWarning, advanced, ...rest } = options;
+  parseSortOptions(advanced && { advanced });
   if (sorter && device !== undefined) {
     throw new UsageError(
       'cannot use option device with option sorter: the sorter has a device. Pass device to Sorter.open',
@@ -117,6 +117,7 @@ export async function sortFile(
   }
   const job = {
     ...rest,
+    ...advanced,
     in: input instanceof Readable ? STDIO : input,
     out: output instanceof Writable ? STDIO : output,
   };

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { bytesOf } from '../keys/array.js';
 import { type Dtype, dtypeInfo, type KeyArray } from '../keys/dtype.js';
-import { bitWindow, type SortOptions } from '../sort/api/options.js';
+import { type AdvancedOptions, bitWindow, groupAdvanced, type SortOptions } from '../sort/api/options.js';
 import type { SortReport } from '../sort/api/report.js';
 import type { Sorter } from '../sort/api/sorter.js';
 import { UsageError } from '../util/errors.js';
@@ -25,7 +25,7 @@ import { warnOfText } from './text-warning.js';
 export interface FileSortOptions
   extends Pick<
       SortOptions,
-      'descending' | 'nan' | 'bitRange' | 'algorithm' | 'scan' | 'radixBits' | 'verify'
+      'descending' | 'nan' | 'bitRange' | 'algorithm' | 'advanced' | 'verify'
     >,
     Omit<InputOptions, 'signal'> {
   /**
@@ -67,7 +67,7 @@ export interface DistinctOptions {
 }
 
 /** A file sort: input, output and options, with the names of the batch manifest. */
-export interface FileJob extends Omit<FileSortOptions, 'bitRange'> {
+export interface FileJob extends Omit<FileSortOptions, 'bitRange' | 'advanced'>, AdvancedOptions {
   /** Option `bitRange`. */
   readonly bits?: SortOptions['bitRange'];
   /** Path, `-` for stdin; several files are concatenated. */
@@ -404,13 +404,14 @@ type SortSettings = {
 
 /** Returns the sort options of a job, without undefined values, which the sorter rejects. */
 export function sortOptions(
-  { descending, nan, bits, algorithm, scan, radixBits, verify }: SortSettings,
+  { descending, nan, bits, algorithm, scan, radixBits, tuning, verify }: SortSettings,
   { signal, onProgress, onWarning }: FileContext,
   onReport?: (report: SortReport) => void,
 ): SortOptions {
-  const order = { descending, nan, bitRange: bits, algorithm, scan, radixBits, verify };
+  const order = { descending, nan, bitRange: bits, algorithm, verify };
   const options = { ...order, profile: true, signal, onReport, onProgress, onWarning };
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+  const grouped = groupAdvanced({ ...options, scan, radixBits, tuning });
+  return Object.fromEntries(Object.entries(grouped).filter(([, value]) => value !== undefined));
 }
 
 /** Returns the result of `work` and its duration. */

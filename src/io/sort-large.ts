@@ -96,8 +96,8 @@ export async function sortLarge(
   }: { readonly memory: number; readonly how: SortOptions; readonly output?: Output | undefined },
   context: FileContext,
 ): Promise<Omit<SortReport, 'dtype' | 'bitRange'> & { readonly external: LargeReport }> {
-  const { algorithm, scan, radixBits, onWarning } = how;
-  const given = Object.entries({ algorithm, scan, radixBits, onWarning }).filter(
+  const { algorithm, advanced, onWarning } = how;
+  const given = Object.entries({ algorithm, advanced, onWarning }).filter(
     ([, value]) => value !== undefined,
   );
   const { order } = job;

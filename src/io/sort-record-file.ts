@@ -34,7 +34,7 @@ import { mismatch } from './sort-reports.js';
 /** A sort of a record file: input, output and options. */
 export interface RecordJob
   extends RecordLayout,
-    Pick<FileJob, 'out' | 'argsort' | 'algorithm' | 'scan' | 'radixBits' | 'verify' | 'format'> {
+    Pick<FileJob, 'out' | 'argsort' | 'algorithm' | 'scan' | 'radixBits' | 'tuning' | 'verify' | 'format'> {
   /** Path of the input, `-` for stdin. */
   readonly in: string;
 }
@@ -171,10 +171,11 @@ const bytesTo = (output: Output): KeyWriter => ({
 });
 
 /** Returns the sort options of a job; the layout defines the order. */
-const recordSortOptions = ({ algorithm, scan, radixBits, verify }: RecordJob) => ({
+const recordSortOptions = ({ algorithm, scan, radixBits, tuning, verify }: RecordJob) => ({
   algorithm,
   scan,
   radixBits,
+  tuning,
   verify,
 });
 

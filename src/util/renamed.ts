@@ -6,7 +6,12 @@ import { invalidArgument } from './invalid-argument.js';
 const RENAMED: Readonly<Record<'function' | 'method' | 'option', Readonly<Record<string, string>>>> = {
   function: { close: 'closeAll' },
   method: { alloc: 'allocPinned', free: 'freePinned', allocate: 'createArray' },
-  option: { bits: 'bitRange' },
+  option: {
+    bits: 'bitRange',
+    radixBits: 'advanced.radixBits',
+    scan: 'advanced.scan',
+    tuning: 'advanced.tuning',
+  },
 };
 
 /** Returns the error for an old name; undefined for any other name. */

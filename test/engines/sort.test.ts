@@ -64,7 +64,7 @@ test('several key files, plain or compressed, are sorted together', async (t) =>
       inputs: [path('a.f64'), path('b.f64.gz')],
       out,
       keys: { descending },
-      how: {},
+      how: { radixBits: 4 },
       shards: 3,
       partitions: 6,
     };

@@ -1,11 +1,11 @@
-import type { FileSortOptions } from '../sort-file.js';
+import type { FileJob } from '../sort-file.js';
 import type { TextReadOptions } from '../text/text-options.js';
 import type { TableOptions } from './table-options.js';
 
 /** The inputs, the output and the options of a table sort. */
 export interface TableJob
   extends TableOptions,
-    Pick<FileSortOptions, 'nan' | 'algorithm' | 'scan' | 'radixBits' | 'verify' | 'format' | 'to'>,
+    Pick<FileJob, 'nan' | 'algorithm' | 'scan' | 'radixBits' | 'tuning' | 'verify' | 'format' | 'to'>,
     TextReadOptions {
   /** Input file, or `-` for stdin. Several files are sorted together and must have the same columns. */
   readonly in: string | readonly string[];

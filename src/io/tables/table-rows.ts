@@ -66,8 +66,8 @@ export class TableRows {
   }
 
   get #options() {
-    const { algorithm, scan, radixBits, verify = false } = this.#job;
-    return sortOptions({ algorithm, scan, radixBits, verify }, this.#context, (one) =>
+    const { algorithm, scan, radixBits, tuning, verify = false } = this.#job;
+    return sortOptions({ algorithm, scan, radixBits, tuning, verify }, this.#context, (one) =>
       this.#reports.push(one),
     );
   }

@@ -17,6 +17,33 @@ export interface Progress {
   readonly total: number;
 }
 
+/** Parameters of algorithms, for measurements and tests. The planner and the tuning of the device choose the others. */
+export interface AdvancedOptions {
+  /**
+   * Number of kernels in the scan of algorithm `amd`. A number selects `amd` if `algorithm` is `auto`.
+   *
+   * @defaultValue `'auto'`: 3 up to 16384 keys, else 5
+   */
+  readonly scan?: 3 | 5 | 'auto';
+  /**
+   * Bits of a digit: 1 to 8 for `tiled`, 1 to 12 for `serial`, 1 to 4 for `split`.
+   *
+   * @defaultValue as tuned for the device
+   */
+  readonly radixBits?: number;
+  /**
+   * Constants for measurements and tests, all whole numbers. `chunk`: maximum number of keys sorted at a time. `parts`:
+   * number of parts, 1 to 8, in which a host array is sorted while it is transferred. `select`: maximum number of keys
+   * that `topK` sorts completely. `spread`: number of devices that sort a host array. `exchange`: keys that each of
+   * several devices with dedicated memory sorts at a time when these devices split an array; with 0 the host splits it.
+   * By default, more than two devices split the array themselves.
+   *
+   * @defaultValue `{}`
+   * @throws UsageError for another name, and for a value out of range
+   */
+  readonly tuning?: Readonly<Record<string, number>>;
+}
+
 /** Options of `sort`, `argsort` and `sortPairs`. All are optional; an unknown name throws a `UsageError`. */
 export interface SortOptions extends Order {
   /**
@@ -56,18 +83,6 @@ export interface SortOptions extends Order {
    * @throws UnsupportedError when the algorithm cannot sort these keys on this device
    */
   readonly algorithm?: string;
-  /**
-   * Number of kernels in the scan of algorithm `amd`. A number selects `amd` if `algorithm` is `auto`.
-   *
-   * @defaultValue `'auto'`: 3 up to 16384 keys, else 5
-   */
-  readonly scan?: 3 | 5 | 'auto';
-  /**
-   * Bits of a digit: 1 to 8 for `tiled`, 1 to 12 for `serial`, 1 to 4 for `split`.
-   *
-   * @defaultValue as tuned for the device
-   */
-  readonly radixBits?: number;
   /**
    * Whether to verify the result on the device. A sort is checked for order and permutation. In a scan, each result
    * must follow from the one before. Keys that are selected, distinct or first must be keys of the input.
@@ -122,16 +137,12 @@ export interface SortOptions extends Order {
    */
   readonly onReport?: (report: SortReport) => void;
   /**
-   * Constants for measurements and tests, all whole numbers. `chunk`: maximum number of keys sorted at a time. `parts`:
-   * number of parts, 1 to 8, in which a host array is sorted while it is transferred. `select`: maximum number of keys
-   * that `topK` sorts completely. `spread`: number of devices that sort a host array. `exchange`: keys that each of
-   * several devices with dedicated memory sorts at a time when these devices split an array; with 0 the host splits it.
-   * By default, more than two devices split the array themselves.
+   * Parameters of algorithms, for measurements and tests.
    *
-   * @defaultValue `{}`
+   * @defaultValue `{}`: as planned
    * @throws UsageError for another name, and for a value out of range
    */
-  readonly tuning?: Readonly<Record<string, number>>;
+  readonly advanced?: AdvancedOptions;
 }
 
 /** An existing array that receives the result. Allocating a new array costs about as much as sorting it on a CPU. */
@@ -279,13 +290,14 @@ export type OpenOptions = Pick<SortOptions, 'device' | 'devices' | 'onWarning'> 
 export type SortSettings = Required<
   Pick<
     SortOptions,
-    'descending' | 'nan' | 'device' | 'algorithm' | 'scan' | 'verify' | 'onMismatch' | 'profile' | 'tuning'
-  >
+    'descending' | 'nan' | 'device' | 'algorithm' | 'verify' | 'onMismatch' | 'profile'
+  > & Pick<AdvancedOptions, 'scan' | 'tuning'>
 > &
   Pick<
     SortOptions,
-    'dtype' | 'radixBits' | 'signal' | 'timeout' | 'onProgress' | 'onWarning' | 'onReport'
-  > & {
+    'dtype' | 'signal' | 'timeout' | 'onProgress' | 'onWarning' | 'onReport'
+  > &
+  Pick<AdvancedOptions, 'radixBits'> & {
     /** Option `bitRange`. */
     readonly bits?: SortOptions['bitRange'];
   };
@@ -313,8 +325,20 @@ const isWindow = (value: unknown): boolean =>
   value.every((bit) => Number.isInteger(bit) && bit >= 0 && bit <= 64) &&
   value[0] <= value[1];
 
-const isTuning = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && Object.values(value).every(Number.isFinite);
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isTuning = (value: unknown): boolean => isObject(value) && Object.values(value).every(Number.isFinite);
+
+const ADVANCED_CHECKS: Readonly<Record<keyof AdvancedOptions, Check>> = {
+  scan: oneOf(3, 5, 'auto'),
+  radixBits: {
+    expected: 'a whole number from 1 to 12',
+    accepts: (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 12,
+  },
+  tuning: { expected: 'an object of numbers', accepts: isTuning },
+};
+const ADVANCED_OPTIONS = Object.keys(ADVANCED_CHECKS);
 
 const SORT_CHECKS: Readonly<Record<keyof SortOptions, Check>> = {
   descending: boolean,
@@ -327,11 +351,6 @@ const SORT_CHECKS: Readonly<Record<keyof SortOptions, Check>> = {
     accepts: (value) => Array.isArray(value) && value.length > 0 && value.every(word.accepts),
   },
   algorithm: word,
-  scan: oneOf(3, 5, 'auto'),
-  radixBits: {
-    expected: 'a whole number from 1 to 12',
-    accepts: (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 12,
-  },
   verify: boolean,
   onMismatch: oneOf('retry', 'throw'),
   signal: { expected: 'an AbortSignal', accepts: (value) => value instanceof AbortSignal },
@@ -343,11 +362,12 @@ const SORT_CHECKS: Readonly<Record<keyof SortOptions, Check>> = {
   profile: boolean,
   onWarning: callback,
   onReport: callback,
-  tuning: { expected: 'an object of numbers', accepts: isTuning },
+  advanced: { expected: 'an object such as { radixBits: 4 }', accepts: isObject },
 };
 
 const CHECKS: Readonly<Record<string, Check>> = {
   ...SORT_CHECKS,
+  ...ADVANCED_CHECKS,
   spread: boolean,
   poolBytes: {
     expected: 'a whole number of bytes of at least 0',
@@ -401,21 +421,23 @@ export function requireOptionsObject<O extends object>(options: O | undefined): 
   throw invalidArgument('options', 'an object such as { descending: true }', options);
 }
 
-function check(options: object, names: readonly string[]): void {
+/** @param prefix part of the names in messages: `advanced.` for its properties */
+function check(options: object, names: readonly string[], prefix = ''): void {
   for (const [name, value] of Object.entries(options)) {
     if (!names.includes(name)) {
       const renamed = renamedError('option', name);
       if (renamed) throw renamed;
-      throw invalidArgument('an option', `one of ${names.join(', ')}`, name, {
+      throw invalidArgument(`an option${prefix && ` of ${prefix.slice(0, -1)}`}`, `one of ${names.join(', ')}`, name, {
         advice: didYouMean(name, names),
         details: { option: name },
       });
     }
     const { expected, accepts } = CHECKS[name] as Check;
     if (value !== undefined && !accepts(value)) {
-      throw invalidArgument(name, expected, value, { details: { value } });
+      throw invalidArgument(`${prefix}${name}`, expected, value, { details: { value } });
     }
     if (name === 'tuning') checkTuning(value);
+    if (name === 'advanced') check(value ?? {}, ADVANCED_OPTIONS, 'advanced.');
   }
 }
 
@@ -432,15 +454,13 @@ const TUNING_NAMES = Object.keys(TUNING_BOUNDS);
 function checkTuning(tuning: unknown): void {
   const unknown = Object.keys(tuning ?? {}).find((name) => !TUNING_NAMES.includes(name));
   if (unknown !== undefined) {
-    throw invalidName('tuning', unknown, TUNING_NAMES);
+    throw invalidName('advanced.tuning', unknown, TUNING_NAMES);
   }
   for (const [name, value] of Object.entries(tuning ?? {})) {
     const [min, max] = TUNING_BOUNDS[name] as readonly [number, number];
     if (Number.isSafeInteger(value) && value >= min && value <= max) continue;
     const bounds = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
-    throw invalidArgument(`tuning.${name}`, `a whole number ${bounds}`, value, {
-      details: { option: 'tuning' },
-    });
+    throw invalidArgument(`advanced.tuning.${name}`, `a whole number ${bounds}`, value);
   }
 }
 
@@ -452,8 +472,8 @@ function checkTuning(tuning: unknown): void {
 export function parseSortOptions(options?: SortOptions): SortSettings {
   if (options === undefined) return DEFAULTS;
   check(requireOptionsObject(options), SORT_OPTIONS);
-  const { bitRange, ...rest } = options;
-  const all = { ...rest, bits: bitRange };
+  const { bitRange, advanced, ...rest } = options;
+  const all = { ...rest, ...advanced, bits: bitRange };
   const present = Object.entries(all).filter(([, value]) => value !== undefined);
   return present.length === 0 ? DEFAULTS : { ...DEFAULTS, ...Object.fromEntries(present) };
 }
@@ -538,6 +558,19 @@ export function assertOneOfDevices({ device, devices }: Pick<SortOptions, 'devic
     details: { option: 'devices' },
   });
 }
+
+/** Returns options with the parameters of algorithms in `advanced`, as calls expect them. */
+export function groupAdvanced<O extends Undefinable<AdvancedOptions>>({
+  scan,
+  radixBits,
+  tuning,
+  ...rest
+}: O): Omit<O, keyof AdvancedOptions> & Pick<SortOptions, 'advanced'> {
+  const given = Object.entries({ scan, radixBits, tuning }).filter(([, value]) => value !== undefined);
+  return given.length === 0 ? rest : { ...rest, advanced: Object.fromEntries(given) };
+}
+
+type Undefinable<T> = { readonly [Name in keyof T]?: T[Name] | undefined };
 
 /** Returns the parameters of the algorithm that the options set. */
 export const chosenParameters = ({ scan, radixBits }: SortSettings): Tuning =>

@@ -157,7 +157,7 @@ forEachDeviceSorter((title, open, small) => {
     const reports: SortReport[] = [];
     const onReport = (report: SortReport) => reports.push(report);
     await sorter.sort(random(20_000), { algorithm: 'amd', verify: true, profile: true, onReport });
-    await sorter.sort(random(9_000), { algorithm: 'amd', scan: 5, onReport });
+    await sorter.sort(random(9_000), { algorithm: 'amd', advanced: { scan: 5 }, onReport });
     const [first, second] = reports;
     t.is(first?.algorithm, 'amd');
     t.deepEqual(first?.facts, { scan: 5, padded: 32_768 });

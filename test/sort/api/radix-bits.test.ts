@@ -31,7 +31,7 @@ forEachSorter((title, open) => {
           ] as const) {
             const reports: SortReport[] = [];
             const onReport = (report: SortReport) => reports.push(report);
-            const options = { radixBits, bitRange: bits, profile: true, onReport };
+            const options = { advanced: { radixBits }, bitRange: bits, profile: true, onReport };
             const order = await sorter.argsort(keys, { ...options, ...(!onHost(sorter) && { algorithm }) });
             t.deepEqual([...order], referenceArgsort(bytes, 'f32', { bits }));
             const moves = reports[0]?.stages.find(({ stage }) => stage === kernel);
@@ -47,26 +47,26 @@ forEachSorter((title, open) => {
     async (t) => {
       const sorter = await open();
       const keys = Uint32Array.of(3, 1, 2);
-      await t.throwsAsync(sorter.sort(keys, { radixBits: 13 }), {
+      await t.throwsAsync(sorter.sort(keys, { advanced: { radixBits: 13 } }), {
         instanceOf: UsageError,
         message: /1 to 12/,
       });
-      await t.throwsAsync(sorter.sort(keys, { radixBits: 2.5 }), { instanceOf: UsageError });
+      await t.throwsAsync(sorter.sort(keys, { advanced: { radixBits: 2.5 } }), { instanceOf: UsageError });
       if (sorter.device?.type === 'gpu') {
         // GPU algorithms with a choice of digit width accept at most 8 bits.
-        await t.throwsAsync(sorter.sort(keys, { radixBits: 11 }), { instanceOf: UnsupportedError });
-        t.is(sorter.plan(1000, { radixBits: 4 }).algorithm, 'tiled');
+        await t.throwsAsync(sorter.sort(keys, { advanced: { radixBits: 11 } }), { instanceOf: UnsupportedError });
+        t.is(sorter.plan(1000, { advanced: { radixBits: 4 } }).algorithm, 'tiled');
       } else {
-        t.deepEqual(await sorter.sort(keys, { radixBits: 11 }), Uint32Array.of(1, 2, 3));
+        t.deepEqual(await sorter.sort(keys, { advanced: { radixBits: 11 } }), Uint32Array.of(1, 2, 3));
         if (onHost(sorter)) return;
-        t.is(sorter.plan(1000, { radixBits: 11 }).algorithm, 'serial');
+        t.is(sorter.plan(1000, { advanced: { radixBits: 11 } }).algorithm, 'serial');
       }
       for (const [algorithm, radixBits] of [
         ['tiled', 11],
         ['split', 8],
         ['amd', 4],
       ] as const) {
-        const named = sorter.sort(keys, { algorithm, radixBits });
+        const named = sorter.sort(keys, { algorithm, advanced: { radixBits } });
         await t.throwsAsync(named, {
           instanceOf: UsageError,
           message: new RegExp(

@@ -28,7 +28,12 @@ test('an old method throws a UsageError with the new name', (t) => {
 test('an old option throws a UsageError with the new name', async (t) => {
   const { sorter } = fakeSorter();
   const keys = Uint8Array.of(2, 1);
-  for (const [old, value, name] of [['bits', [0, 4], 'bitRange']] as const) {
+  for (const [old, value, name] of [
+    ['bits', [0, 4], 'bitRange'],
+    ['radixBits', 4, 'advanced.radixBits'],
+    ['scan', 3, 'advanced.scan'],
+    ['tuning', { parts: 2 }, 'advanced.tuning'],
+  ] as const) {
     const options = { [old]: value } as object;
     const expected = {
       instanceOf: UsageError,

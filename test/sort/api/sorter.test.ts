@@ -65,7 +65,7 @@ test('the report names device, algorithm, scan chain and the result of verificat
   const reports: SortReport[] = [];
   const onReport = (report: SortReport) => reports.push(report);
   await sorter.sort(random(20_000), { algorithm: 'amd', verify: true, onReport });
-  await sorter.sort(random(9_000), { algorithm: 'amd', scan: 5, onReport });
+  await sorter.sort(random(9_000), { algorithm: 'amd', advanced: { scan: 5 }, onReport });
   const [first, second] = reports;
   t.like(first, { algorithm: 'amd', n: 20_000, facts: { scan: 5, padded: 32_768 } });
   t.is(first?.device.platform, session.backend.info.platform);
@@ -76,17 +76,17 @@ test('the report names device, algorithm, scan chain and the result of verificat
 });
 
 test('the scan option selects the amd algorithm under auto and is an error for other algorithms', async (t) => {
-  t.is(sorter.plan(100, { scan: 5 }).algorithm, 'amd');
-  t.regex(sorter.plan(100, { scan: 5 }).explain(), /^facts +scan 5, padded 16384$/m);
-  await t.throwsAsync(sorter.sort(random(100), { algorithm: 'merge', scan: 5 }), {
+  t.is(sorter.plan(100, { advanced: { scan: 5 } }).algorithm, 'amd');
+  t.regex(sorter.plan(100, { advanced: { scan: 5 } }).explain(), /^facts +scan 5, padded 16384$/m);
+  await t.throwsAsync(sorter.sort(random(100), { algorithm: 'merge', advanced: { scan: 5 } }), {
     instanceOf: UsageError,
     message: /cannot use algorithm 'merge' with scan/,
   });
 });
 
 test('a forced chain of 3 kernels rejects more than 16384 keys', async (t) => {
-  await t.throwsAsync(sorter.sort(random(16_385), { algorithm: 'amd', scan: 3 }), { instanceOf: UsageError });
-  t.deepEqual(await sorter.sort(random(16_384), { algorithm: 'amd', scan: 3 }), random(16_384).toSorted());
+  await t.throwsAsync(sorter.sort(random(16_385), { algorithm: 'amd', advanced: { scan: 3 } }), { instanceOf: UsageError });
+  t.deepEqual(await sorter.sort(random(16_384), { algorithm: 'amd', advanced: { scan: 3 } }), random(16_384).toSorted());
 });
 
 test('overlapping calls each get their own result', async (t) => {

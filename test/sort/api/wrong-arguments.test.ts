@@ -132,13 +132,13 @@ forEachFakeSorter((title, open) => {
       [{ timeout: Number.NaN }, /NaN/],
       [{ descending: circular }, /cannot be shown/],
       [{ nan: Symbol('nan') }, /Symbol\(nan\)/],
-      [{ tuning: { chunk: 5n } }, /"5n"/],
-      [{ tuning: { chunk: 0 } }, /of at least 1/],
-      [{ tuning: { chunk: -1 } }, /of at least 1/],
-      [{ tuning: { chunk: 2.5 } }, /of at least 1/],
-      [{ tuning: { parts: 9 } }, /from 1 to 8/],
-      [{ tuning: { select: -1 } }, /of at least 0/],
-      [{ tuning: { spread: 0 } }, /of at least 1/],
+      [{ advanced: { tuning: { chunk: 5n } } }, /"5n"/],
+      [{ advanced: { tuning: { chunk: 0 } } }, /of at least 1/],
+      [{ advanced: { tuning: { chunk: -1 } } }, /of at least 1/],
+      [{ advanced: { tuning: { chunk: 2.5 } } }, /of at least 1/],
+      [{ advanced: { tuning: { parts: 9 } } }, /from 1 to 8/],
+      [{ advanced: { tuning: { select: -1 } } }, /of at least 0/],
+      [{ advanced: { tuning: { spread: 0 } } }, /of at least 1/],
     ] as const) {
       const made = sorter.sort(KEYS, options as unknown as SortOptions);
       await t.throwsAsync(made, { instanceOf: UsageError, message });

@@ -132,10 +132,10 @@ test('sorts with other options than the order, of large arrays and of empty arra
   const { join } = fakeBatcher();
   const asks: SortOptions[] = [
     { algorithm: 'merge' },
-    { scan: 3 },
-    { radixBits: 4 },
+    { advanced: { scan: 3 } },
+    { advanced: { radixBits: 4 } },
     { bitRange: [0, 8] },
-    { tuning: { parts: 2 } },
+    { advanced: { tuning: { parts: 2 } } },
     { verify: true },
     { onMismatch: 'throw' },
     { timeout: 1 },

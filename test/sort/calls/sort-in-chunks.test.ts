@@ -22,7 +22,7 @@ forEachFakeSorter((title, open) => {
         const positions = referenceArgsort(bytesOf(keys), dtype, order);
         for (const chunk of [1, 16, 25, 64, 65]) {
           if (chunk === 1 && dtype !== 'u8') continue; // a sort for each key takes time
-          const options = { dtype, ...order, tuning: { chunk } };
+          const options = { dtype, ...order, advanced: { tuning: { chunk } } };
           t.deepEqual([...(await sorter.argsort(keys, options))], positions, `${chunk}, seed ${SEED}`);
           const sorted = await sorter.sort(keys, { ...options, verify: true });
           t.true(same(sorted, pick(bytesOf(keys), keys.BYTES_PER_ELEMENT, positions)));
@@ -39,7 +39,7 @@ forEachFakeSorter((title, open) => {
     for (const bits of bitWindows('i16')) {
       const positions = referenceArgsort(bytesOf(keys), 'i16', { bits });
       t.deepEqual(
-        [...(await sorter.argsort(keys, { bitRange: bits, tuning: { chunk: 37 } }))],
+        [...(await sorter.argsort(keys, { bitRange: bits, advanced: { tuning: { chunk: 37 } } }))],
         positions,
         String(bits),
       );
@@ -51,7 +51,7 @@ forEachFakeSorter((title, open) => {
     const reports: SortReport[] = [];
     const done: number[] = [];
     await sorter.sort(keysOf('u32', 'uniform', 1000), {
-      tuning: { chunk: 300 },
+      advanced: { tuning: { chunk: 300 } },
       verify: true,
       onReport: (report) => reports.push(report),
       onProgress: (progress) => done.push(progress.done),
@@ -64,7 +64,7 @@ forEachFakeSorter((title, open) => {
       done.toSorted((a, b) => a - b),
     );
     t.is(done.at(-1), 1000);
-    const plan = sorter.plan(1000, { tuning: { chunk: 300 } });
+    const plan = sorter.plan(1000, { advanced: { tuning: { chunk: 300 } } });
     if (plan.engine === 'device') t.regex(plan.explain(), /4 of at most 300 keys/);
   });
 });

@@ -25,7 +25,7 @@ test.after.always(async () => {
 /** Skew of every kind, and NaNs of every kind. */
 const DISTRIBUTIONS: readonly Distribution[] = ['uniform', 'constant', 'two', 'sorted', 'special'];
 
-const TWO_DEVICES = { tuning: { spread: 2 } } as const;
+const TWO_DEVICES = { advanced: { tuning: { spread: 2 } } } as const;
 
 /** Like `deepEqual`, but fast for large arrays. */
 const same = (a: ArrayBufferView, b: ArrayBufferView): boolean => bytesOf(a).equals(bytesOf(b));
@@ -126,7 +126,7 @@ test('large sorts are measured first, and the report names the shares and the re
     both.devices.map(({ id }) => id).sort(),
   );
   t.deepEqual(sharded?.verified, { order: true, permutation: true });
-  t.true(same(await both.sort(keys, { tuning: { spread: 1 }, onReport }), expected));
+  t.true(same(await both.sort(keys, { advanced: { tuning: { spread: 1 } }, onReport }), expected));
   t.is(reports[2]?.shares, undefined);
 });
 

@@ -73,7 +73,7 @@ const SELECT = 100;
 
 async function run<T>(backend: Backend, use: (call: Call) => MaybePromise<T>, select = SELECT): Promise<T> {
   const onWarning = () => undefined;
-  const settings = parseSortOptions({ verify: true, tuning: { select } });
+  const settings = parseSortOptions({ verify: true, advanced: { tuning: { select } } });
   const started = await startCall({ backend, settings, onWarning }, async (call) => {
     const made = await use(call);
     return () => made;

@@ -42,7 +42,7 @@ forEachSorter((title, open, small) => {
               const expected = positions.slice(0, k);
               const share = pick(bytesOf(keys), dtypeInfo(dtype).bytes, expected);
               for (const select of [300, 10_000]) {
-                const options = { dtype, largest: descending, nan, tuning: { select } };
+                const options = { dtype, largest: descending, nan, advanced: { tuning: { select } } };
                 const top = await sorter.topK(keys, k, options);
                 const what = `${n} ${k} ${select} ${JSON.stringify(order)} seed ${SEED}`;
                 t.deepEqual([...top.indices], expected, what);
@@ -350,7 +350,7 @@ forEachSorter((title, open, small) => {
     const keys = new Uint32Array(small ? 5000 : 100_000).fill(7);
     keys[4500] = 9;
     for (const select of [100, 200_000]) {
-      const { keys: top, indices } = await sorter.topK(keys, 4, { tuning: { select } });
+      const { keys: top, indices } = await sorter.topK(keys, 4, { advanced: { tuning: { select } } });
       t.deepEqual(top, Uint32Array.of(9, 7, 7, 7));
       t.deepEqual(indices, Uint32Array.of(4500, 0, 1, 2));
     }
@@ -366,7 +366,7 @@ forEachSorter((title, open, small) => {
       const onReport = ({ n }: { n: number }): void => {
         sorted = n;
       };
-      await sorter.topK(keys, 3, { onReport, ...(select !== undefined && { tuning: { select } }) });
+      await sorter.topK(keys, 3, { onReport, ...(select !== undefined && { advanced: { tuning: { select } } }) });
       return sorted;
     };
     t.is(await sortedKeys(4999), 3);

@@ -269,7 +269,7 @@ forEachSorter((title, open, small) => {
               positions.push(...order.slice(0, k).map((i) => begin + i));
               begins.push(positions.length);
             }
-            const options = { dtype, largest, verify: true, tuning: { select: 0 } };
+            const options = { dtype, largest, verify: true, advanced: { tuning: { select: 0 } } };
             const what = `${k} ${largest} seed ${SEED}`;
             const top = await sorter.topKSegments(keys, offsets, k, options);
             t.deepEqual([...top.offsets], begins, what);
@@ -277,7 +277,7 @@ forEachSorter((title, open, small) => {
             t.true(same(top.keys, picked(keys, dtype, positions)), what);
             // Offsets on the device are not checked.
             using there = await sorter.upload(keys, { dtype });
-            const found = await sorter.topKSegments(there, device, k, { largest, tuning: { select: 0 } });
+            const found = await sorter.topKSegments(there, device, k, { largest, advanced: { tuning: { select: 0 } } });
             t.deepEqual([...(await found.indices.read())], positions, what);
             for (const array of [found.keys, found.indices, found.offsets]) array.dispose();
           }
@@ -290,7 +290,7 @@ forEachSorter((title, open, small) => {
           [0, 200, n + 1],
         ]) {
           using by = await sorter.upload(Uint32Array.from(wrong));
-          await t.throwsAsync(sorter.topKSegments(there, by, 1, { tuning: { select: 0 } }), {
+          await t.throwsAsync(sorter.topKSegments(there, by, 1, { advanced: { tuning: { select: 0 } } }), {
             instanceOf: InputError,
           });
         }
@@ -336,7 +336,7 @@ forEachSorter((title, open, small) => {
                 begins.push(positions.length);
               }
               const sorted = picked(keys, dtype, positions);
-              const options = { largest, tuning: { select: 0 } };
+              const options = { largest, advanced: { tuning: { select: 0 } } };
               const what = `${lengths} ${k} ${largest} seed ${SEED}`;
               for (const by of [...where, device]) {
                 for (const verify of [true, false]) {

@@ -19,7 +19,7 @@ for (const name of deviceNames()) {
         const keys = (keysOf('u32', 'uniform', n) as Uint32Array).map((key) => key % 7);
         const { keys: first, indices } = await sorter.topK(keys, k, {
           largest: false,
-          tuning: { select: 1 },
+          advanced: { tuning: { select: 1 } },
         });
         const order = referenceArgsort(bytesOf(keys), 'u32').slice(0, k);
         t.deepEqual(indices, Uint32Array.from(order), `${k} of ${n}`);

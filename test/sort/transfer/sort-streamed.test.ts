@@ -27,7 +27,7 @@ forEachSorter((title, open, small) => {
           const values = keysOf('u64', 'uniform', n);
           for (const order of ORDERS) {
             const onWarning = ({ message }: Error) => t.fail(message);
-            const options = { dtype, ...order, tuning: { parts }, onWarning };
+            const options = { dtype, ...order, advanced: { tuning: { parts } }, onWarning };
             const positions = referenceArgsort(bytesOf(keys), dtype, order);
             const what = `${n} ${distribution} in ${parts}, seed ${SEED}`;
             const sorted = await sorter.sort(keys, options);
@@ -47,7 +47,7 @@ forEachSorter((title, open, small) => {
     const values = Uint32Array.from({ length: 300 }, (_, i) => i);
     for (const bits of small ? [[3, 9] as [number, number]] : bitWindows('i16')) {
       const positions = Uint32Array.from(referenceArgsort(bytesOf(keys), 'i16', { bits }));
-      const pairs = await sorter.sortPairs(keys, values, { bitRange: bits, tuning: { parts: 4 } });
+      const pairs = await sorter.sortPairs(keys, values, { bitRange: bits, advanced: { tuning: { parts: 4 } } });
       t.deepEqual(pairs.values, positions, String(bits));
     }
   });
@@ -60,7 +60,7 @@ forEachSorter((title, open, small) => {
       const keys = keysOf('u32', 'uniform', 2000) as Uint32Array;
       const into = new Uint32Array(2000);
       const options = {
-        tuning: { parts: 5 },
+        advanced: { tuning: { parts: 5 } },
         onReport: (report: SortReport) => reports.push(report),
         onWarning: (warning: Error) => t.fail(warning.message),
       };
@@ -85,13 +85,13 @@ forEachSorter((title, open, small) => {
     const keys = keysOf('f32', 'special', 500);
     const tuning = { parts: 3 };
     const positions = referenceArgsort(bytesOf(keys), 'f32');
-    t.deepEqual([...(await sorter.argsort(keys, { tuning }))], positions);
+    t.deepEqual([...(await sorter.argsort(keys, { advanced: { tuning } }))], positions);
     const sorted = pick(bytesOf(keys), 4, positions);
-    t.true(same(await sorter.sort(keys, { tuning, verify: true }), sorted));
+    t.true(same(await sorter.sort(keys, { advanced: { tuning }, verify: true }), sorted));
     const onDevice = await sorter.upload(keys);
-    t.true(same(await (await sorter.sort(onDevice, { tuning })).read(), sorted));
+    t.true(same(await (await sorter.sort(onDevice, { advanced: { tuning } })).read(), sorted));
     onDevice.dispose();
     const odd = keysOf('u8', 'uniform', 500 * 3);
-    t.true(same((await sorter.sortPairs(keys, odd, { tuning })).values, pick(bytesOf(odd), 3, positions)));
+    t.true(same((await sorter.sortPairs(keys, odd, { advanced: { tuning } })).values, pick(bytesOf(odd), 3, positions)));
   });
 });
