@@ -1,3 +1,4 @@
+export type { AlgorithmName, AlgorithmOption } from './algorithms/algorithm-names.js';
 export type { Basis } from './algorithms/tuning.js';
 export { type DeviceInfo, type DeviceType, devices } from './device/platform.js';
 export { type SortFileOptions, sortFile } from './io/files.js';

@@ -24,6 +24,23 @@ export const wide: BigUint64Array = await library.sort(BigUint64Array.of(2n, 1n)
 const { keys, values } = await library.sortPairs(Float64Array.of(2, 1), Uint8Array.of(1, 2));
 export const pairs: [Float64Array, Uint8Array] = [keys, values];
 
+export const options: library.SortOptions = {
+  algorithm: 'onesweep',
+  bitRange: [0, 8],
+  timeout: 1000,
+  advanced: { radixBits: 4, scan: 'auto', tuning: { parts: 2 } },
+};
+export const algorithms: library.AlgorithmOption[] = ['auto', 'host', 'tiled', 'group', 'wide'];
+export const code: library.ErrorCode = new library.UsageError('wrong').code;
+export const error: library.ClsortError = new library.AbortedError('stopped', { details: { n: 1 } });
+export const isMemory = (failure: library.ClsortError): boolean => failure.code === 'ERR_CLSORT_MEMORY';
+
+// @ts-expect-error there is no such algorithm
+await library.sort(Float32Array.of(2, 1), { algorithm: 'quicksort' });
+// @ts-expect-error there is no such code
+export const isOther = (failure: library.ClsortError): boolean => failure.code === 'ERR_CLSORT_OTHER';
+// @ts-expect-error the option is in advanced
+await library.sort(Float32Array.of(2, 1), { radixBits: 4 });
 // @ts-expect-error the result is not a string
 export const text: string = await library.sort(Float32Array.of(2, 1));
 // @ts-expect-error a number is not an array of keys

@@ -7,7 +7,7 @@ import { cell, code, table } from './markdown.mjs';
 export function errorsOf(source) {
   const classes = [
     ...source.matchAll(
-      /((?:\/\*\*(?:(?!\*\/)[\s\S])*\*\/\s*)?)export class (\w+) extends withCode\('(ERR_CLSORT_\w+)'\)/g,
+      /((?:\/\*\*(?:(?!\*\/)[\s\S])*\*\/\s*)?)export class (\w+) extends ClsortError \{[^}]*?super\('(ERR_CLSORT_\w+)'/g,
     ),
   ];
   return classes.map(([, comment, name, id]) => {

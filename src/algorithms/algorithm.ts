@@ -4,6 +4,7 @@ import type { Queue } from '../device/queue.js';
 import type { StatusSlot } from '../device/status-words.js';
 import type { Dtype } from '../keys/dtype.js';
 import type { KeyCodec } from '../keys/key-codec.js';
+import type { AlgorithmName } from './algorithm-names.js';
 import { checkTuning, type Parameters, type Tuning, type Value } from './parameters.js';
 
 /** Size in bytes of each temporary buffer of an algorithm, by the name of its kernel parameter. */
@@ -155,7 +156,7 @@ export interface SearchSizes {
 
 /** An algorithm's entry in the registry. */
 export interface AlgorithmFactory {
-  readonly name: string;
+  readonly name: AlgorithmName;
   /** Tunable parameters. */
   readonly parameters: Parameters;
   /** Device types on which the planner picks the algorithm, in registry order. Default: none. */

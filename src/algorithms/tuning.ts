@@ -28,7 +28,7 @@ const shipped = (device: KnownDevice): readonly DeviceTuning[] =>
 export type Basis = 'measured' | 'modelled';
 
 /** Properties of an algorithm that its parameters depend on. */
-type Tunable = Pick<AlgorithmFactory, 'name' | 'parameters' | 'modelled' | 'fit'>;
+type Tunable = Pick<AlgorithmFactory, 'parameters' | 'modelled' | 'fit'> & { readonly name: string };
 
 /** Returns all known parameters of an algorithm on a device, in increasing priority. */
 function sources(

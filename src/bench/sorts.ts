@@ -1,3 +1,4 @@
+import type { AlgorithmOption } from '../algorithms/algorithm-names.js';
 import { Device } from '../device/device.js';
 import { findDevices } from '../device/platform.js';
 import { selectDevice } from '../device/select-device.js';
@@ -87,7 +88,7 @@ export function runnerOf(sorter: Sorter): SortRunner {
       onReport: (made: SortReport) => {
         report = made;
       },
-      ...(sorter.device && { algorithm }),
+      ...(sorter.device && { algorithm: algorithm as AlgorithmOption }),
     };
     const result = await sortAs(sorter, mode, keys, options);
     if (!report) throw new UnsupportedError('cannot measure the sort: it returned no report');

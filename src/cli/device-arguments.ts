@@ -16,7 +16,7 @@ import type { Names } from './arguments.js';
  * @throws UsageError when a name is unknown
  */
 export function readAlgorithms(names: Names): string[] {
-  const known = ALGORITHMS.map(({ name }) => name);
+  const known: string[] = ALGORITHMS.map(({ name }) => name);
   const named = names?.map(canonicalAlgorithm);
   for (const name of named ?? []) {
     if (!known.includes(name)) throw invalidName('--algorithm', name, known);

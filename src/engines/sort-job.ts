@@ -1,4 +1,5 @@
 /** The description of a distributed sort in `job.json`: inputs by shared name, shards, and order. */
+import type { AlgorithmOption } from '../algorithms/algorithm-names.js';
 import type { Dtype } from '../keys/dtype.js';
 
 /** An input file. */
@@ -74,7 +75,7 @@ export interface SortJob {
   /** Points of the checksums, as decimal numbers. */
   readonly points: readonly string[];
   readonly how: {
-    readonly algorithm?: string;
+    readonly algorithm?: AlgorithmOption;
     readonly scan?: 3 | 5 | 'auto';
     readonly radixBits?: number;
   };

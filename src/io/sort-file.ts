@@ -67,7 +67,8 @@ export interface DistinctOptions {
 }
 
 /** A file sort: input, output and options, with the names of the batch manifest. */
-export interface FileJob extends Omit<FileSortOptions, 'bitRange' | 'advanced'>, AdvancedOptions {
+export interface FileJob extends Omit<FileSortOptions, 'bitRange' | 'algorithm' | 'advanced'>, AdvancedOptions {
+  readonly algorithm?: string | undefined;
   /** Option `bitRange`. */
   readonly bits?: SortOptions['bitRange'];
   /** Path, `-` for stdin; several files are concatenated. */

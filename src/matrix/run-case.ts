@@ -1,3 +1,4 @@
+import type { AlgorithmOption } from '../algorithms/algorithm-names.js';
 import { algorithmNamed } from '../algorithms/registry.js';
 import type { DeviceInfo, Plan, Sorter, SortReport } from '../index.js';
 import { type ClsortError, MismatchError, UnsupportedError } from '../util/errors.js';
@@ -43,7 +44,7 @@ export function planOf(sorter: Sorter, { operation, algorithm, dtype, n }: Matri
   const valueBytes = VALUE_BYTES[operation];
   if (valueBytes === undefined) return undefined;
   try {
-    return planText(sorter.plan(n, { dtype, algorithm, valueBytes }));
+    return planText(sorter.plan(n, { dtype, algorithm: algorithm as AlgorithmOption, valueBytes }));
   } catch {
     return undefined; // the call reports the reason
   }
@@ -145,7 +146,7 @@ function optionsOf(
     isStable: !isNamed || algorithmNamed(algorithm).stable,
     call,
     // A fallback result would hide that the first one was wrong.
-    sort: { ...call, ...where, onReport, onMismatch: 'throw', ...(algorithm !== NONE && { algorithm }) },
+    sort: { ...call, ...where, onReport, onMismatch: 'throw', ...(algorithm !== NONE && { algorithm: algorithm as AlgorithmOption }) },
   };
 }
 

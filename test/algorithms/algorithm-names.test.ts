@@ -1,5 +1,5 @@
 import test from 'ava';
-import { ALGORITHM_ALIASES, canonicalAlgorithm } from '../../src/algorithms/algorithm-names.js';
+import { ALGORITHM_ALIASES, ALGORITHM_NAMES, canonicalAlgorithm } from '../../src/algorithms/algorithm-names.js';
 import { ALGORITHMS, algorithmNamed } from '../../src/algorithms/registry.js';
 import { readAlgorithms } from '../../src/cli/device-arguments.js';
 import { readFilter } from '../../src/matrix/filter.js';
@@ -14,6 +14,13 @@ test('the former name of an algorithm selects the algorithm, and results carry t
     t.deepEqual(readFilter(`algorithm=${alias}`), { algorithm: [name] });
     t.deepEqual(readFilter(alias), { algorithm: [name] });
   }
+});
+
+test('the names of option algorithm are those of the algorithms', (t) => {
+  t.deepEqual(
+    ALGORITHMS.map(({ name }) => name),
+    [...ALGORITHM_NAMES],
+  );
 });
 
 test('an alias is no name of its own, and any other name stays as it is', (t) => {

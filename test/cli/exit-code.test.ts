@@ -31,7 +31,7 @@ test('every error class has its documented exit code', (t) => {
   const names = Object.keys(errors) as Name[];
   t.deepEqual(names.sort(), Object.keys(CODES).sort());
   for (const name of names) t.is(exitCodeOf(new errors[name]('x')), CODES[name], name);
-  t.is(exitCodeOf(new ClsortError('ERR_CLSORT_OTHER', 'x')), EXIT.device);
+  t.is(exitCodeOf(new ClsortError('ERR_CLSORT_OTHER' as never, 'x')), EXIT.device);
   t.is(exitCodeOf(new Error('x')), undefined);
   t.regex(EXIT_CODES.find(([code]) => code === '5')?.[1] ?? '', /missing package/);
 });

@@ -43,7 +43,7 @@ test('the errors page has a code, a description and a remedy for every error cla
   t.deepEqual(errors.map(({ name }) => name).sort(), classes.map(([name]) => name).sort());
   for (const { name, id, what, todo } of errors) {
     const Type = (library as unknown as Record<string, new (text: string) => library.ClsortError>)[name];
-    t.is(Type && new Type('').code, id, name);
+    t.is(Type && new Type('').code, id as library.ErrorCode, name);
     t.regex(what ?? '', /\.$/, name);
     t.regex(todo ?? '', /\.$/, name);
   }

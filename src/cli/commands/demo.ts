@@ -1,3 +1,4 @@
+import type { AlgorithmOption } from '../../algorithms/algorithm-names.js';
 import { algorithmNamed } from '../../algorithms/registry.js';
 import { hostSorter } from '../../sort/api/host-sorter.js';
 import type { SortReport } from '../../sort/api/report.js';
@@ -26,7 +27,7 @@ interface TimedSort {
   readonly kernelSeconds: number | null;
 }
 
-async function timeSort(sorter: SorterOperations, keys: Uint32Array, algorithm: string): Promise<TimedSort> {
+async function timeSort(sorter: SorterOperations, keys: Uint32Array, algorithm: AlgorithmOption): Promise<TimedSort> {
   let best: TimedSort | undefined;
   for (let run = 0; run <= RUNS; run++) {
     let report: SortReport | undefined;

@@ -1,4 +1,5 @@
 import type { Argv } from 'yargs';
+import type { AlgorithmOption } from '../../algorithms/algorithm-names.js';
 import { type RunArguments, withRun } from './run.js';
 
 export const command = 'demo';
@@ -8,7 +9,7 @@ export interface DemoArguments extends RunArguments {
   readonly count: string;
   readonly max: string;
   readonly seed: string | undefined;
-  readonly algorithm: string;
+  readonly algorithm: AlgorithmOption;
 }
 
 export const builder = (yargs: Argv) =>

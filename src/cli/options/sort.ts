@@ -1,4 +1,5 @@
 import type { Argv } from 'yargs';
+import type { AlgorithmOption } from '../../algorithms/algorithm-names.js';
 import { type DeviceArguments, withDevice } from './device.js';
 import { type DistinctArguments, withUnique } from './distinct.js';
 import { type ClusterArguments, withCluster } from './engine.js';
@@ -28,7 +29,7 @@ export interface SortArguments
   readonly argsort: boolean;
   readonly values: string | undefined;
   readonly 'values-out': string | undefined;
-  readonly algorithm: string;
+  readonly algorithm: AlgorithmOption;
   readonly scan: string;
   readonly 'radix-bits': number | undefined;
   readonly verify: boolean;

@@ -1,3 +1,4 @@
+import type { AlgorithmOption } from '../../algorithms/algorithm-names.js';
 import type { Tuning } from '../../algorithms/parameters.js';
 import { DTYPES, type Dtype, type DtypeInfo } from '../../keys/dtype.js';
 import type { Order } from '../../keys/key-codec.js';
@@ -82,7 +83,7 @@ export interface SortOptions extends Order {
    * @defaultValue `'auto'`
    * @throws UnsupportedError when the algorithm cannot sort these keys on this device
    */
-  readonly algorithm?: string;
+  readonly algorithm?: AlgorithmOption;
   /**
    * Whether to verify the result on the device. A sort is checked for order and permutation. In a scan, each result
    * must follow from the one before. Keys that are selected, distinct or first must be keys of the input.

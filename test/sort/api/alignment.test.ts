@@ -22,7 +22,7 @@ forEachSorter((title, open, small) => {
 
   // The host engine has one algorithm.
   const names = title('').startsWith('host') ? [] : ALGORITHMS.map((algorithm) => algorithm.name);
-  for (const name of ['auto', ...names]) {
+  for (const name of ['auto' as const, ...names]) {
     test.serial(title(`${name} sorts keys at any element offset`), async (t) => {
       const sorter = await open();
       let [right, refused] = [0, 0];
@@ -79,7 +79,7 @@ forEachSorter((title, open, small) => {
     title('values are moved correctly from offsets that are no multiples of their own size'),
     async (t) => {
       const sorter = await open();
-      for (const algorithm of ['auto', ...names.filter((name) => name === 'serial')]) {
+      for (const algorithm of ['auto' as const, ...names.filter((name) => name === 'serial')]) {
         for (const words of [2, 4]) {
           const keys = keysOf('u16', 'uniform', n);
           const values = keysOf('u32', 'uniform', n * words);

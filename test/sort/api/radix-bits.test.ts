@@ -11,7 +11,7 @@ const WIDTHS = [
   { algorithm: 'split', kernel: 'split_move', widths: [1, 2, 3, 4] },
   { algorithm: 'tiled', kernel: 'tiled_downsweep', widths: [1, 2, 3, 4, 8] },
   { algorithm: 'serial', kernel: 'serial_scatter', widths: [1, 2, 3, 4, 8, 11] },
-];
+] as const;
 
 /** The host engine has its own digits, and returns the same result. */
 const onHost = (sorter: Sorter): boolean => sorter.plan(1).engine === 'host';

@@ -105,7 +105,7 @@ test('wrong arguments are typed errors and leave the Sorter usable', async (t) =
   await t.throwsAsync(async () => sorter.sort(random(4), { descnding: true } as object), {
     instanceOf: UsageError,
   });
-  await t.throwsAsync(async () => sorter.sort(random(4), { algorithm: 'quick' }), { instanceOf: UsageError });
+  await t.throwsAsync(async () => sorter.sort(random(4), { algorithm: 'quick' as 'auto' }), { instanceOf: UsageError });
   await t.throwsAsync(async () => sorter.sort(random(4), { device: 'gpu' }), { instanceOf: UsageError });
   await t.throwsAsync(async () => sorter.sort(random(4), { bitRange: [0, 33] }), { instanceOf: UsageError });
   await t.throwsAsync(async () => sorter.sortPairs(random(4), random(3)), { instanceOf: InputError });

@@ -89,7 +89,7 @@ forEachSorter((title, open, small) => {
   test.serial(title('an outlier that a sample misses is sorted correctly'), async (t) => {
     const sorter = await open();
     // 'serial' finds constant digits itself; other algorithms use the probe.
-    for (const algorithm of sorter.device ? ['auto', 'tiled'] : ['auto']) {
+    for (const algorithm of sorter.device ? (['auto', 'tiled'] as const) : (['auto'] as const)) {
       for (const at of [1, N - 2, N - 1]) {
         const keys = words(8);
         keys[at] = 0xdead_beef;

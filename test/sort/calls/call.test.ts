@@ -44,7 +44,7 @@ test('an algorithm that does not compile is replaced by the next one, with one w
   t.deepEqual(await sorter.sort(KEYS), SORTED);
   t.deepEqual(sortsOf(session), [second]);
   t.deepEqual(codesOf(warnings), ['ERR_CLSORT_BUILD']);
-  await t.throwsAsync(sorter.sort(KEYS, { algorithm: first }), { instanceOf: BuildError });
+  await t.throwsAsync(sorter.sort(KEYS, { algorithm: first as 'auto' }), { instanceOf: BuildError });
 });
 
 test('a device without an algorithm that compiles is an UnsupportedError that lists the causes', async (t) => {

@@ -1,5 +1,5 @@
 import test from 'ava';
-import type { SortReport } from '../../../src/index.js';
+import type { AlgorithmOption, SortReport } from '../../../src/index.js';
 import { fakeSorter } from '../fake-backend.js';
 
 test('a variant that failed verification twice is avoided unless requested by name', async (t) => {
@@ -7,7 +7,7 @@ test('a variant that failed verification twice is avoided unless requested by na
   const { backend } = session;
   const keys = Uint32Array.from({ length: 900 }, (_, i) => Math.imul(i, 2654435761) >>> 8);
   /** The algorithms that a sort tries; the last one computed the result. */
-  const tried = async (algorithm = 'auto'): Promise<string[]> => {
+  const tried = async (algorithm: AlgorithmOption = 'auto'): Promise<string[]> => {
     const reports: SortReport[] = [];
     const before = backend.sorts.length;
     const onReport = (report: SortReport) => reports.push(report);
@@ -26,6 +26,6 @@ test('a variant that failed verification twice is avoided unless requested by na
   }
   t.false((await tried()).includes(best), 'it is not tried a third time');
   backend.faultOf = () => undefined;
-  t.deepEqual(await tried(best), [best]);
+  t.deepEqual(await tried(best as AlgorithmOption), [best]);
   t.is(warnings.filter(({ code }) => code === 'ERR_CLSORT_MISMATCH').length, 2);
 });

@@ -206,7 +206,7 @@ forEachSorter((title, open, small) => {
     const within = inSegments.flat();
     const absolute = inSegments.flatMap((positions, s) => positions.map((at) => at + (cuts[s] as number)));
     const sorted = Uint32Array.from(absolute, (at) => keys[at] as number);
-    const algorithms = sorter.device ? ['auto', 'segmented', 'merge'] : ['auto', 'host'];
+    const algorithms = sorter.device ? (['auto', 'segmented', 'merge'] as const) : (['auto', 'host'] as const);
     for (const algorithm of algorithms) {
       const options = { algorithm, bitRange: bits };
       t.deepEqual(await sorter.segmentedSort(keys, cuts, options), sorted, algorithm);
