@@ -16,6 +16,9 @@ export type { ReduceOp, ScanOp } from './primitives/possible.js';
 export type {
   Awaitable,
   Positions,
+  Reduced,
+  ReducedKeys,
+  ReducedValues,
   Shardable,
   Shardable as Spreadable,
   TopOf,

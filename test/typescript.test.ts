@@ -35,6 +35,23 @@ export const code: library.ErrorCode = new library.UsageError('wrong').code;
 export const error: library.ClsortError = new library.AbortedError('stopped', { details: { n: 1 } });
 export const isMemory = (failure: library.ClsortError): boolean => failure.code === 'ERR_CLSORT_MEMORY';
 
+const floats32 = Float32Array.of(2, 1);
+const words = Uint32Array.of(2, 1);
+export const sum: number = await library.reduce(floats32, 'sum');
+export const total: bigint = await library.reduce(words, 'sum');
+export const largest: number = await library.reduce(words, 'max');
+export const bits: bigint = await library.reduce(words, 'max', { dtype: 'u64' });
+const byKey = await library.reduceByKey(words, floats32, 'sum');
+export const sums: Float32Array = byKey.values;
+export const totals: BigUint64Array = (await library.reduceByKey(words, words, 'sum')).values;
+export const maxima: Uint32Array = (await library.reduceByKey(words, words, 'max')).values;
+await using sorter = await library.Sorter.open({ device: 'host' });
+using there = await sorter.upload(words);
+export const onDevice: number = await sorter.reduce(there, 'min');
+export const totalsThere: library.DeviceArray<'u64'> = (await sorter.reduceByKey(there, there, 'sum')).values;
+
+// @ts-expect-error sums of integers are BigInts
+export const wrong: number = await library.reduce(words, 'sum');
 // @ts-expect-error there is no such algorithm
 await library.sort(Float32Array.of(2, 1), { algorithm: 'quicksort' });
 // @ts-expect-error there is no such code

@@ -1,9 +1,10 @@
 /** Validation of the arguments and options that callers pass. */
 
-import type { ArrayOf } from '../../keys/array.js';
+import type { ArrayOf, DtypeOf } from '../../keys/array.js';
 import { assertDisjoint, dtypeOf, keyColumn, type ValueArray, valueColumn } from '../../keys/array.js';
 import type { Dtype, KeyArray } from '../../keys/dtype.js';
 import { widen } from '../../keys/widen.js';
+import type { ReduceOp } from '../../primitives/possible.js';
 import { InputError, UnsupportedError, UsageError } from '../../util/errors.js';
 import { invalidArgument } from '../../util/invalid-argument.js';
 import { type Column, column, type Place } from '../backend/column.js';
@@ -35,6 +36,49 @@ export type Positions<K extends Shardable> = K extends DeviceArray
 
 /** Result of `topK`: an array like the input, or a host array for a sharded array. */
 export type TopOf<K extends Shardable> = K extends ShardedArray<infer D> ? ArrayOf<D> : K;
+
+/** Dtype of an array; any dtype for an array of an unknown type. */
+type DtypeIn<K extends Shardable> =
+  K extends DeviceArray<infer D>
+    ? D
+    : K extends ShardedArray<infer D>
+      ? D
+      : K extends KeyArray
+        ? DtypeOf<K>
+        : never;
+
+/** Dtype of reduced values: sums of integers have 64 bits, other results the dtype of the values. Sums of f16 throw. */
+type ReducedDtype<D extends Dtype, O extends ReduceOp> = O extends 'sum'
+  ? D extends 'u8' | 'u16' | 'u32'
+    ? 'u64'
+    : D extends 'i8' | 'i16' | 'i32'
+      ? 'i64'
+      : D extends 'f16'
+        ? never
+        : D
+  : D;
+
+type NumberOf<D extends Dtype> = D extends 'u64' | 'i64' ? bigint : number;
+
+/**
+ * Result of `reduce` for keys of a dtype: a BigInt for sums of integers and for 64-bit integers, a number for all
+ * others.
+ */
+export type Reduced<D extends Dtype, O extends ReduceOp> = NumberOf<ReducedDtype<D, O>>;
+
+/** Result of `reduce` for an array. */
+export type ReducedKeys<K extends Shardable, O extends ReduceOp> = Reduced<DtypeIn<K>, O>;
+
+/**
+ * Values that `reduceByKey` returns: an array of the type of the values, except that sums of integers have 64 bits (u64
+ * or i64).
+ */
+export type ReducedValues<V extends Keys, O extends ReduceOp> =
+  V extends DeviceArray<infer D>
+    ? DeviceArray<ReducedDtype<D, O>>
+    : ReducedDtype<DtypeIn<V>, O> extends DtypeIn<V>
+      ? V
+      : ArrayOf<ReducedDtype<DtypeIn<V>, O>>;
 
 /** An array, or a promise of one. A promise that another call returned need not be awaited. */
 export type Awaitable<K> = K | PromiseLike<K>;

@@ -5,6 +5,7 @@ import { formatValue } from '../../util/format-value.js';
 import { renamedError } from '../../util/renamed.js';
 import type { Predicate } from '../operations/predicate.js';
 import type { Offsets } from '../operations/segmented-sort.js';
+import type { Reduced, ReducedKeys, ReducedValues } from './arguments.js';
 import type {
   CheckedOptions,
   HistogramOptions,
@@ -321,6 +322,17 @@ export async function unique<K extends KeyArray>(
  * const largest = await reduce(prices, 'max');
  * ```
  */
+export function reduce<D extends Dtype, O extends ReduceOp>(
+  keys: KeyArray,
+  op: O,
+  options: PrimitiveOptions & { readonly dtype: D },
+): Promise<Reduced<D, O>>;
+export function reduce<K extends KeyArray, O extends ReduceOp>(
+  keys: K,
+  op: O,
+  options?: PrimitiveOptions & { readonly dtype?: undefined },
+): Promise<ReducedKeys<K, O>>;
+export function reduce(keys: KeyArray, op: ReduceOp, options?: PrimitiveOptions): Promise<number | bigint>;
 export function reduce(keys: KeyArray, op: ReduceOp, options?: PrimitiveOptions): Promise<number | bigint> {
   return withSorter(options, (sorter, rest) => sorter.reduce(keys, op, rest));
 }
@@ -498,8 +510,8 @@ export function merge<K extends KeyArray>(a: K, b: K, options?: MergeOptions & I
 }
 
 /**
- * Returns the distinct keys in order, and the sum, minimum or maximum of the values of each. Sums of integers have 64
- * bits; other results have the dtype of the values.
+ * Returns the distinct keys in order, and the sum, minimum or maximum of the values of each. Values keep their type,
+ * except that sums of integers have 64 bits (u64, i64) and wrap.
  *
  *     const { keys, values } = await reduceByKey(customers, amounts, 'sum');
  *
@@ -507,23 +519,21 @@ export function merge<K extends KeyArray>(a: K, b: K, options?: MergeOptions & I
  * @param values typed array of one value for each key
  * @param op `'sum'`, `'min'` or `'max'`
  * @param options the options of `unique`
- * @returns distinct keys, and one reduced value for each
+ * @returns distinct keys, and one reduced value for each, in an array of the type of `values`; for sums of integers a
+ *   BigUint64Array or BigInt64Array
  * @throws InputError when the lengths differ
  * @throws UnsupportedError for sums of f16
  * @throws the other errors of `unique`
  */
-export function reduceByKey<K extends KeyArray>(
+export function reduceByKey<K extends KeyArray, V extends KeyArray, O extends ReduceOp>(
   keys: K,
-  values: KeyArray,
-  op: ReduceOp,
+  values: V,
+  op: O,
   options?: UniqueOptions,
-): Promise<{ keys: K; values: KeyArray }> {
+): Promise<{ keys: K; values: ReducedValues<V, O> }> {
   return withSorter(options, (sorter, rest) =>
-    sorter.reduceByKey<KeyArray, KeyArray>(keys, values, op, rest),
-  ) as Promise<{
-    keys: K;
-    values: KeyArray;
-  }>;
+    sorter.reduceByKey<KeyArray, KeyArray, ReduceOp>(keys, values, op, rest),
+  ) as Promise<unknown> as Promise<{ keys: K; values: ReducedValues<V, O> }>;
 }
 
 /**

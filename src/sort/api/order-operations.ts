@@ -179,7 +179,10 @@ export class OrderOperations {
       return this.#arrays.withResults(async (make) => {
         const results = (distinct: number) => {
           const found = make.allocateLike(array, input.dtype, distinct);
-          const reduced = make.allocateBeside(array, dtype, distinct);
+          const reduced =
+            dtype === own.dtype
+              ? make.allocateLike(beside, dtype, distinct)
+              : make.allocateBeside(array, dtype, distinct);
           return {
             keys: column(input.dtype, distinct, found.place),
             values: column(dtype, distinct, reduced.place),

@@ -36,6 +36,9 @@ import {
   dtypeOfValues,
   type Positions,
   parse,
+  type Reduced,
+  type ReducedKeys,
+  type ReducedValues,
   readKeys,
   readValues,
   type Shardable,
@@ -678,8 +681,8 @@ export class SorterOperations implements AsyncDisposable {
   /**
    * Returns the distinct keys in order, and the sum, minimum or maximum of the values of each.
    *
-   * Keys are compared as in `unique` and need not be sorted. Values are reduced as in `reduce`. Sums of integers have
-   * 64 bits (u64, i64); other results have the dtype of the values. Complexity: a sort and two launches that read every
+   * Keys are compared as in `unique` and need not be sorted. Values are reduced as in `reduce`. They keep their type,
+   * except that sums of integers have 64 bits (u64, i64) and wrap. Complexity: a sort and two launches that read every
    * value once.
    *
    *     const { keys, values } = await sorter.reduceByKey(customers, amounts, 'sum');
@@ -688,19 +691,20 @@ export class SorterOperations implements AsyncDisposable {
    * @param values one value for each key, in the same place
    * @param op `'sum'`, `'min'` or `'max'`
    * @param options the options of `unique`
-   * @returns distinct keys, and one reduced value for each
+   * @returns distinct keys, and one reduced value for each, in an array of the type of `values`; for sums of integers of
+   *   u64 or i64
    * @throws InputError when the lengths differ
    * @throws UnsupportedError for sums of f16
    * @throws the other errors of `unique`
    */
-  reduceByKey<K extends Keys, V extends Keys>(
+  reduceByKey<K extends Keys, V extends Keys, O extends ReduceOp>(
     keys: Awaitable<K>,
     values: Awaitable<V>,
-    op: ReduceOp,
+    op: O,
     options?: UniqueOptions,
-  ): Promise<{ keys: K; values: V extends DeviceArray ? DeviceArray : KeyArray }> {
-    type Result = { keys: K; values: V extends DeviceArray ? DeviceArray : KeyArray };
-    return this.#orders.reduceByKey(keys, values, op, options) as Promise<Result>;
+  ): Promise<{ keys: K; values: ReducedValues<V, O> }> {
+    type Result = { keys: K; values: ReducedValues<V, O> };
+    return this.#orders.reduceByKey(keys, values, op, options) as Promise<unknown> as Promise<Result>;
   }
 
   /**
@@ -716,7 +720,7 @@ export class SorterOperations implements AsyncDisposable {
    * @param keys typed array, device array or sharded array, or a promise of one
    * @param op `'sum'`, `'min'` or `'max'`
    * @param options `dtype`, `signal`, `timeout` and `onWarning`
-   * @returns a number or BigInt; the sum of no keys is 0
+   * @returns a number; a BigInt for sums of integers and for 64-bit integers. The sum of no keys is 0
    * @throws InputError for the minimum or maximum of no keys
    * @throws UnsupportedError for sums of f16
    * @throws the other errors of `sort`
@@ -725,6 +729,17 @@ export class SorterOperations implements AsyncDisposable {
    * const largest = await sorter.reduce(prices, 'max');
    * ```
    */
+  reduce<D extends Dtype, O extends ReduceOp>(
+    keys: Awaitable<Shardable>,
+    op: O,
+    options: PrimitiveOptions & { readonly dtype: D },
+  ): Promise<Reduced<D, O>>;
+  reduce<K extends Shardable, O extends ReduceOp>(
+    keys: Awaitable<K>,
+    op: O,
+    options?: PrimitiveOptions & { readonly dtype?: undefined },
+  ): Promise<ReducedKeys<K, O>>;
+  reduce(keys: Awaitable<Shardable>, op: ReduceOp, options?: PrimitiveOptions): Promise<number | bigint>;
   reduce(keys: Awaitable<Shardable>, op: ReduceOp, options?: PrimitiveOptions): Promise<number | bigint> {
     return this.#primitives.reduce(keys, op, options);
   }

@@ -498,6 +498,18 @@ forEachSorter((title, open, small) => {
   }
 });
 
+test('reduceByKey keeps the type of the values, except for sums of integers', async (t) => {
+  await using sorter = await library.Sorter.open({ device: 'host' });
+  const keys = Uint32Array.of(2, 1, 2);
+  for (const values of [Uint8ClampedArray.of(3, 4, 5), Buffer.of(3, 4, 5), Int16Array.of(3, 4, 5)]) {
+    const { values: largest } = await sorter.reduceByKey(keys, values, 'max');
+    t.is(largest.constructor, values.constructor);
+    t.deepEqual([...largest], [4, 5]);
+    const { values: sums } = await sorter.reduceByKey(keys, values, 'sum');
+    t.deepEqual(sums, values instanceof Int16Array ? BigInt64Array.of(4n, 8n) : BigUint64Array.of(4n, 8n));
+  }
+});
+
 test('the functions of the default Sorter give the same results', async (t) => {
   const keys = Int32Array.of(5, -3, 8, -3);
   const device = 'host';
