@@ -1,6 +1,8 @@
+import { type InspectOptions, inspect } from 'node:util';
 import type { FileRange, FileTransferResult } from '../../device/staging.js';
 import { type ArrayOf, keyColumn, newArray } from '../../keys/array.js';
 import type { Dtype, KeyArray } from '../../keys/dtype.js';
+import { inspectLine } from '../../util/inspect-line.js';
 import { byteLengthOf, type Column, isOnDevice, lostArrayError } from '../backend/column.js';
 import { assertElements, disposedError, otherSorterError } from './element-range.js';
 
@@ -148,6 +150,14 @@ export class DeviceArray<D extends Dtype = Dtype> implements Disposable {
 
   [Symbol.dispose](): void {
     this.dispose();
+  }
+
+  /** Prints dtype, length and state in one line: `live`, `disposed`, or `lost` with its device or Sorter. */
+  [inspect.custom](_depth: number, options: InspectOptions): string {
+    const { dtype, length } = this;
+    const place = this.#column?.place;
+    const state = place === undefined ? 'disposed' : isOnDevice(place) && place.released ? 'lost' : 'live';
+    return inspectLine('DeviceArray', { dtype, length, state }, options);
   }
 
   /**

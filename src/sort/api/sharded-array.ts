@@ -1,5 +1,7 @@
+import { type InspectOptions, inspect } from 'node:util';
 import { type ArrayOf, keyColumn, newArray } from '../../keys/array.js';
 import type { Dtype, KeyArray } from '../../keys/dtype.js';
+import { inspectLine } from '../../util/inspect-line.js';
 import type { DeviceArray } from './device-array.js';
 import { assertElements, disposedError, otherSorterError } from './element-range.js';
 
@@ -95,6 +97,17 @@ export class ShardedArray<D extends Dtype = Dtype> implements Disposable {
 
   [Symbol.dispose](): void {
     this.dispose();
+  }
+
+  /** Prints dtype, length, parts and state in one line: `live` or `disposed`. */
+  [inspect.custom](_depth: number, options: InspectOptions): string {
+    const { dtype, length } = this;
+    const parts = this.#parts?.map((part) => part.length);
+    return inspectLine(
+      'ShardedArray',
+      { dtype, length, ...(parts && { parts }), state: parts ? 'live' : 'disposed' },
+      options,
+    );
   }
 
   /**

@@ -1,3 +1,4 @@
+import { type InspectOptions, inspect } from 'node:util';
 import type { DeviceInfo } from '../../device/platform.js';
 import {
   type ArrayOf,
@@ -11,6 +12,7 @@ import {
 import { type Dtype, dtypeInfo, type KeyArray } from '../../keys/dtype.js';
 import type { ReduceOp } from '../../primitives/possible.js';
 import { type ClsortError, InputError, UnsupportedError } from '../../util/errors.js';
+import { inspectLine } from '../../util/inspect-line.js';
 import { invalidArgument } from '../../util/invalid-argument.js';
 import { defineRenamedMethods } from '../../util/renamed.js';
 import type { Backend, Session } from '../backend/backend.js';
@@ -1042,6 +1044,13 @@ export class SorterOperations implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  /** Prints the device, or several, and the state in one line: `open` or `closed`. */
+  [inspect.custom](_depth: number, options: InspectOptions): string {
+    const [name = 'host', ...others] = this.devices.map((device) => device.name);
+    const where = others.length > 0 ? { devices: [name, ...others] } : { device: name };
+    return inspectLine('Sorter', { ...where, state: this.#scheduler.isClosed ? 'closed' : 'open' }, options);
   }
 
   /** Operations on sharded arrays; on one device if there are no others. */
