@@ -301,7 +301,7 @@ async function measureHost(
 ): Promise<void> {
   const sort = (more: object) => sorter.sort(keys as KeyArray, { into: into as KeyArray, ...more });
   for (const exchange of count > 1 ? exchanges : [0]) {
-    const tuning = { spread: count, exchange };
+    const tuning = { deviceCount: count, exchange };
     await sort({ advanced: { tuning } }); // programs compiled, speeds measured and pages allocated
     const times: number[] = [];
     for (let i = 0; i < repeats; i++) {
@@ -328,7 +328,7 @@ async function measureSpread(
   const there: number[] = [];
   for (let i = 0; i <= repeats; i++) {
     const started = performance.now();
-    const spread = await sorter.upload(keys as KeyArray, { spread: true });
+    const spread = await sorter.upload(keys as KeyArray, { sharded: true });
     const uploaded = performance.now();
     const sorted = await sorter.sort(spread);
     const done = performance.now();

@@ -50,6 +50,9 @@ using there = await sorter.upload(words);
 export const onDevice: number = await sorter.reduce(there, 'min');
 export const totalsThere: library.DeviceArray<'u64'> = (await sorter.reduceByKey(there, there, 'sum')).values;
 
+export const sharded: library.ShardedArray<'u32'> = await sorter.upload(words, { sharded: true });
+export const same: library.ShardedArray<'u32'> = await sorter.upload(words, { spread: true });
+
 // @ts-expect-error sums of integers are BigInts
 export const wrong: number = await library.reduce(words, 'sum');
 // @ts-expect-error there is no such algorithm

@@ -62,8 +62,8 @@ interface HybridRadixTuning {
   readonly sweep: OnesweepTuning;
   readonly sample: number;
   readonly crowd: number;
-  readonly fewestDigits: number;
-  readonly mostDigits: number;
+  readonly minDigits: number;
+  readonly maxDigits: number;
   readonly planSize: number;
   readonly finishSize: number;
   readonly finishKeys: number;
@@ -234,7 +234,7 @@ class HybridRadix implements Algorithm {
       readonly firstFlags: number;
     },
   ): void {
-    const { fewestDigits, mostDigits, planSize, sample, crowd } = this.#tuning;
+    const { minDigits, maxDigits, planSize, sample, crowd } = this.#tuning;
     const sampled = Math.min(n, sample);
     // Expected repeats if every bucket has `crowd` keys: n is large, and each pair of sampled keys has the same
     // chance.
@@ -245,8 +245,8 @@ class HybridRadix implements Algorithm {
       [
         ...[made.from, made.counts, made.plan, this.#control],
         ...[u64(n), u32(bits[0]), u32(bits[1]), u32(made.passes)],
-        ...[u32(made.groups), u32(PARITY[made.parity]), u32(fewestDigits)],
-        ...[u32(this.#leaves(bits) ? mostDigits : 0), u32(sampled), u32(repeats), u32(crowd)],
+        ...[u32(made.groups), u32(PARITY[made.parity]), u32(minDigits)],
+        ...[u32(this.#leaves(bits) ? maxDigits : 0), u32(sampled), u32(repeats), u32(crowd)],
         ...[codecArgument(codec), u32(made.firstFlags & FLAG_ENCODE)],
       ],
       { global: planSize, local: planSize },
@@ -319,8 +319,8 @@ export const hybridRadix: AlgorithmFactory = {
     finishSize: whole(1, 2 ** 16, { axis: [64, 128, 256, 512, 1024] }),
     finishKeys: whole(1, 2 ** 12, { axis: [2, 4, 8, 16, 32] }),
     finishGroups: whole(1, 2 ** 16, { axis: [4, 8, 16, 32] }),
-    mostDigits: whole(0, 7, { axis: [3, 4, 5, 6] }),
-    fewestDigits: whole(1, 7, { axis: [2, 3, 4] }),
+    maxDigits: whole(0, 7, { axis: [3, 4, 5, 6] }),
+    minDigits: whole(1, 7, { axis: [2, 3, 4] }),
     crowd: whole(1, 2 ** 16, { axis: [4, 8, 16, 32] }),
     sample: whole(1, 2 ** 16, { axis: [2048, 4096, 8192, 16384] }),
     bucket: whole(1, 2 ** 16, { axis: [256, 512, 1024, 2048] }),
@@ -392,8 +392,8 @@ export const hybridRadix: AlgorithmFactory = {
         sweep,
         sample,
         crowd: numberOf(wanted, 'crowd'),
-        fewestDigits: numberOf(wanted, 'fewestDigits'),
-        mostDigits: numberOf(wanted, 'mostDigits'),
+        minDigits: numberOf(wanted, 'minDigits'),
+        maxDigits: numberOf(wanted, 'maxDigits'),
         planSize,
         finishSize,
         finishKeys,

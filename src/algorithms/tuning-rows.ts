@@ -35,7 +35,7 @@ export interface Crossovers {
   /** Below this number of keys in host memory, the host engine is faster than the device. */
   readonly host: number;
   /** Above this number of keys, one work-group is not the fastest way, even if it can hold them. */
-  readonly group: number;
+  readonly singleWorkgroup: number;
   /** Above this number of device keys, the first few are selected and then sorted; up to it, all are sorted. */
   readonly select: number;
 }

@@ -6,7 +6,7 @@ import type { Tuning } from './parameters.js';
 import type { Crossovers, TuningRow, Which } from './tuning-rows.js';
 
 const FILE = 'tuning.sealed';
-const SCHEMA = 'clsort.tuning/1';
+const SCHEMA = 'clsort.tuning/2';
 
 /** Parameters that `clsort tune` found to be faster on one device than the shipped ones. */
 export interface TunedRow extends TuningRow {
@@ -41,12 +41,12 @@ const isRow = (value: unknown): value is TunedRow =>
 /** Parses the stored tuning of a device; returns no rows if the format is not that of `storeTuning`. */
 function parsed(value: unknown): StoredTuning {
   if (!isRecord(value) || value.schema !== SCHEMA || !Array.isArray(value.rows)) return { rows: [] };
-  const { host, group, select } = isRecord(value.crossovers) ? value.crossovers : {};
+  const { host, singleWorkgroup, select } = isRecord(value.crossovers) ? value.crossovers : {};
   return {
     rows: value.rows.filter(isRow).map((row) => ({ ...row, algorithm: canonicalAlgorithm(row.algorithm) })),
     crossovers: {
       ...(Number.isFinite(host) && { host: Number(host) }),
-      ...(Number.isFinite(group) && { group: Number(group) }),
+      ...(Number.isFinite(singleWorkgroup) && { singleWorkgroup: Number(singleWorkgroup) }),
       ...(Number.isFinite(select) && { select: Number(select) }),
     },
   };

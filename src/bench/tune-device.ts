@@ -235,7 +235,7 @@ async function singleWorkgroupCrossover(device: Device, more: () => boolean): Pr
   for (let bits = first; bits <= last && more(); bits++) {
     const [alone, other] = [await tryOut('single-workgroup', 2 ** bits), await tryOut(next, 2 ** bits)];
     if (alone.result !== 'ok' || other.result !== 'ok') return {}; // unsupported for this number of keys
-    if (isSlower(other.time, alone.time)) return { group: 2 ** (bits - 1) };
+    if (isSlower(other.time, alone.time)) return { singleWorkgroup: 2 ** (bits - 1) };
   }
   return {};
 }

@@ -29,15 +29,15 @@ export interface SelfTestRow extends SelfTestCase {
   readonly device: string;
   readonly driver: string;
   /** `unsupported` by design; `failed` its self-test; `crash` of its process; `timeout`. */
-  readonly outcome: 'certified' | 'failed' | 'unsupported' | 'crash' | 'timeout';
-  /** Reason, for every outcome other than `certified`. */
+  readonly outcome: 'passed' | 'failed' | 'unsupported' | 'crash' | 'timeout';
+  /** Reason, for every outcome other than `passed`. */
   readonly reason?: string;
   /** Wall-clock seconds, compilation included. */
   readonly seconds: number;
 }
 
 export const hasFailed = ({ outcome }: Pick<SelfTestRow, 'outcome'>): boolean =>
-  outcome !== 'certified' && outcome !== 'unsupported';
+  outcome !== 'passed' && outcome !== 'unsupported';
 
 /** Returns every algorithm with each variant, in a fixed order. */
 export function selfTestCases(algorithms?: readonly string[]): SelfTestCase[] {
@@ -101,7 +101,7 @@ export async function* selfTestDevice(
       });
       try {
         const reason = await runSelfTests(device, one);
-        yield row(reason === undefined ? 'certified' : 'failed', reason);
+        yield row(reason === undefined ? 'passed' : 'failed', reason);
       } catch (error) {
         if (!(error instanceof ClsortError)) throw error;
         if (error instanceof DeviceLostError || error instanceof TimeoutError) {

@@ -161,7 +161,7 @@ export class TimeoutError extends ClsortError {
 /**
  * Verification found that a result is not the sorted permutation of its input.
  *
- * @remarks Do not use the device for this operation: `clsort devices --certify` and `clsort matrix` show what it gets
+ * @remarks Do not use the device for this operation: `clsort devices --self-test` and `clsort matrix` show what it gets
  *   wrong. With `onMismatch: 'retry'`, clsort sorts again in another way.
  */
 export class MismatchError extends ClsortError {

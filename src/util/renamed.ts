@@ -3,7 +3,7 @@ import type { UsageError } from './errors.js';
 import { invalidArgument } from './invalid-argument.js';
 
 /** New names by old names, for each kind of name. */
-const RENAMED: Readonly<Record<'function' | 'method' | 'option', Readonly<Record<string, string>>>> = {
+const RENAMED: Readonly<Record<'function' | 'method' | 'option' | 'tuning', Readonly<Record<string, string>>>> = {
   function: { close: 'closeAll' },
   method: { alloc: 'allocPinned', free: 'freePinned', allocate: 'createArray' },
   option: {
@@ -12,6 +12,7 @@ const RENAMED: Readonly<Record<'function' | 'method' | 'option', Readonly<Record
     scan: 'advanced.scan',
     tuning: 'advanced.tuning',
   },
+  tuning: { spread: 'deviceCount' },
 };
 
 /** Returns the error for an old name; undefined for any other name. */

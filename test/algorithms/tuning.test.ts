@@ -51,7 +51,7 @@ const SLOW: StoredTuning = {
   rows: [
     { algorithm: 'serial', which: { keyBits: 32, over: 2 ** 16 }, tuning: { radixBits: 5, runsPerUnit: 3 } },
   ],
-  crossovers: { host: 77, group: 8, select: 99 },
+  crossovers: { host: 77, singleWorkgroup: 8, select: 99 },
 };
 
 test('stored parameters override shipped ones for the sorts that they match', async (t) => {
@@ -86,7 +86,7 @@ testIf(
 
 test('plans use stored parameters and crossovers', async (t) => {
   await opened(SLOW, (device) => {
-    t.deepEqual(crossoversFor(device), { host: 77, group: 8, select: 99 });
+    t.deepEqual(crossoversFor(device), { host: 77, singleWorkgroup: 8, select: 99 });
     const request = { dtype: 'u32', bits: [0, 32], valueBytes: 0, algorithm: 'auto' } as const;
     const first = (n: number) => devicePlans(device, { ...request, n }).next().value;
     t.is(first(8)?.algorithm, 'single-workgroup');
@@ -109,11 +109,12 @@ test('a damaged or malformed tuning file is ignored', async (t) => {
     '{',
     '[]',
     JSON.stringify({ [key]: 7 }),
+    JSON.stringify({ [key]: { schema: 'clsort.tuning/1', rows: [row] } }), // with former names of parameters
     JSON.stringify({ [key]: { schema: 'clsort.tuning/99', rows: [row] } }),
     JSON.stringify({
-      [key]: { schema: 'clsort.tuning/1', rows: [{ ...row, tuning: { radixBits: {} } }, null] },
+      [key]: { schema: 'clsort.tuning/2', rows: [{ ...row, tuning: { radixBits: {} } }, null] },
     }),
-    JSON.stringify({ [key]: { schema: 'clsort.tuning/1', rows: [], crossovers: { host: 'many' } } }),
+    JSON.stringify({ [key]: { schema: 'clsort.tuning/2', rows: [], crossovers: { host: 'many' } } }),
   ]) {
     writeCacheFile('tuning.sealed', contents);
     await opened(undefined, (device) => {
@@ -133,7 +134,7 @@ test('a stored row with an unknown parameter or an invalid value is ignored', as
 
 test('a tuning file that clsort did not write is ignored', async (t) => {
   const key = await opened(SLOW, () => Object.keys(readCache('tuning.sealed'))[0] ?? '');
-  writeFileSync(file, JSON.stringify({ [key]: { schema: 'clsort.tuning/1', ...SLOW } }), { mode: 0o600 });
+  writeFileSync(file, JSON.stringify({ [key]: { schema: 'clsort.tuning/2', ...SLOW } }), { mode: 0o600 });
   await opened(undefined, (device) => t.not(tuningFor(serialRadix, device, shape, 2 ** 20).radixBits, 5));
 });
 

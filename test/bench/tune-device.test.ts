@@ -30,7 +30,7 @@ forEachDevice((title, open) => {
           bucket: 256,
           sample: 2048,
           crowd: 4,
-          fewestDigits: 2,
+          minDigits: 2,
         };
         t.is((await bench.attempt({ ...own, ...others })).result, 'ok');
         t.is(await bench.selfTest({ ...own, ...others }), undefined);

@@ -126,7 +126,7 @@ test('the search for wide varies its own parameters and not those of its oneswee
   );
   const own = [
     ...['finishSize', 'finishKeys', 'finishGroups'],
-    ...['mostDigits', 'fewestDigits', 'crowd', 'sample', 'bucket'],
+    ...['maxDigits', 'minDigits', 'crowd', 'sample', 'bucket'],
   ];
   for (const one of cases) {
     t.deepEqual(Object.keys(axesOf(one)), own);

@@ -84,7 +84,7 @@ test('stored tuning applies to later sorts until it is reset', async (t) => {
   const [{ platform, name, driver }] = JSON.parse(found.out).devices;
   const which = { keyBits: 32, valueBytes: 0, over: 2 ** 16 };
   const rows = [{ algorithm: 'serial', which, tuning: { radixBits: 4, runsPerUnit: 1 } }];
-  const kept = { [`${platform} | ${name} | ${driver}`]: { schema: 'clsort.tuning/1', rows } };
+  const kept = { [`${platform} | ${name} | ${driver}`]: { schema: 'clsort.tuning/2', rows } };
   t.true(addToCache('tuning.sealed', kept));
   const keys = path('keys.u32');
   t.is((await clsort(['gen', '-o', keys, '--count', '100000', '--dtype', 'u32'], { env })).code, 0);

@@ -5,7 +5,7 @@ export const anywhere: DeviceTuning = {
   where: {},
   measured: 'first guesses, and what suits devices of several makers',
   // rusticl selects 1 and 100 of 2^12 to 2^16 keys in 0.4 to 0.9 of the time of a sort, except 2^12 of f64.
-  crossovers: { host: 2 ** 16, group: Number.POSITIVE_INFINITY, select: 2 ** 12 },
+  crossovers: { host: 2 ** 16, singleWorkgroup: Number.POSITIVE_INFINITY, select: 2 ** 12 },
   rows: [
     {
       algorithm: 'onesweep',
@@ -22,8 +22,8 @@ export const anywhere: DeviceTuning = {
     {
       algorithm: 'hybrid-radix',
       tuning: {
-        fewestDigits: 3,
-        mostDigits: 5,
+        minDigits: 3,
+        maxDigits: 5,
         sample: 8192,
         crowd: 8,
         bucket: 1024,

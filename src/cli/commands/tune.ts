@@ -229,14 +229,16 @@ const lineOf = (row: Row): string => cellsOf(row).join('\t');
 function summaryOf(
   { info }: Device,
   rows: readonly Row[],
-  { host, group }: Partial<Crossovers>,
+  { host, singleWorkgroup }: Partial<Crossovers>,
   kept: boolean,
 ): string {
   return [
     `\n${info.name} (${info.platform}, driver ${info.driver})`,
     ...(rows.length > 0 ? [table([HEADING, ...rows.map(cellsOf)])] : ['no case was measured']),
     ...(host === undefined ? [] : [`below ${grouped(host)} keys, the host engine is faster`]),
-    ...(group === undefined ? [] : [`above ${grouped(group)} keys, one work-group is slower than several`]),
+    ...(singleWorkgroup === undefined
+      ? []
+      : [`above ${grouped(singleWorkgroup)} keys, one work-group is slower than several`]),
     kept ? `saved in ${tuningFile()}` : 'nothing was saved',
   ].join('\n');
 }

@@ -6,6 +6,8 @@ export const describe = 'List the OpenCL devices, or the algorithms that are usa
 
 export interface DevicesArguments extends DeviceArguments {
   readonly json: boolean;
+  readonly 'self-test': boolean;
+  /** Deprecated alias of `self-test`. */
   readonly certify: boolean;
   readonly algorithm: readonly string[] | undefined;
   readonly timeout: number;
@@ -17,7 +19,7 @@ export interface DevicesArguments extends DeviceArguments {
 export const builder = (yargs: Argv) =>
   withDevice(yargs, { unnamed: 'all', words: true })
     .option('json', { type: 'boolean', default: false, describe: 'print { schema, … } as JSON' })
-    .option('certify', {
+    .option('self-test', {
       type: 'boolean',
       default: false,
       describe: 'rerun the self-test of each algorithm on each device and save the results',
@@ -25,21 +27,22 @@ export const builder = (yargs: Argv) =>
     .option('algorithm', {
       type: 'string',
       array: true,
-      describe: 'with --certify, test only these algorithms',
+      describe: 'with --self-test, test only these algorithms',
     })
     .option('timeout', {
       type: 'number',
       default: 120,
-      describe: 'with --certify, time limit of one self-test in seconds',
+      describe: 'with --self-test, time limit of one self-test in seconds',
     })
+    .option('certify', { type: 'boolean', default: false, hidden: true }) // deprecated alias of --self-test
     .option('child', { type: 'string', hidden: true })
     .option('from', { type: 'number', default: 0, hidden: true })
     .group(['device'], 'Selection:')
-    .group(['certify', 'algorithm', 'timeout'], 'Self-test:')
+    .group(['self-test', 'algorithm', 'timeout'], 'Self-test:')
     .group(['json'], 'Output:')
     .example('$0 devices', 'IDs and names for --device')
-    .example('$0 devices --certify', 'usable algorithms by device, and causes of failures')
+    .example('$0 devices --self-test', 'usable algorithms by device, and causes of failures')
     .epilogue(
       'An algorithm that fails its self-test is not used on that device until the driver, the device or ' +
-        'clsort changes, or --certify passes. The exit code is 1 if a self-test fails, crashes or times out.',
+        'clsort changes, or --self-test passes. The exit code is 1 if a self-test fails, crashes or times out.',
     );

@@ -116,7 +116,7 @@ export function widenKeys(keys: Keys, dtype: Dtype | undefined, to: Dtype): KeyA
 
 const shardedUnsupportedError = () =>
   new UnsupportedError(
-    'cannot use a sharded array: only sort, argsort, sortPairs, topK and reduce support it. Upload the keys without spread',
+    'cannot use a sharded array: only sort, argsort, sortPairs, topK and reduce support it. Upload the keys without sharded',
   );
 
 /**

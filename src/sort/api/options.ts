@@ -35,7 +35,7 @@ export interface AdvancedOptions {
   /**
    * Constants for measurements and tests, all whole numbers. `chunk`: maximum number of keys sorted at a time. `parts`:
    * number of parts, 1 to 8, in which a host array is sorted while it is transferred. `select`: maximum number of keys
-   * that `topK` sorts completely. `spread`: number of devices that sort a host array. `exchange`: keys that each of
+   * that `topK` sorts completely. `deviceCount`: number of devices that sort a host array. `exchange`: keys that each of
    * several devices with dedicated memory sorts at a time when these devices split an array; with 0 the host splits it.
    * By default, more than two devices split the array themselves.
    *
@@ -369,6 +369,7 @@ const SORT_CHECKS: Readonly<Record<keyof SortOptions, Check>> = {
 const CHECKS: Readonly<Record<string, Check>> = {
   ...SORT_CHECKS,
   ...ADVANCED_CHECKS,
+  sharded: boolean,
   spread: boolean,
   poolBytes: {
     expected: 'a whole number of bytes of at least 0',
@@ -390,9 +391,11 @@ const PRIMITIVE_OPTIONS = [
 
 interface UploadOptions {
   readonly dtype?: Dtype;
+  readonly sharded?: boolean;
+  /** @deprecated Use `sharded`. */
   readonly spread?: boolean;
 }
-const UPLOAD_OPTIONS = ['dtype', 'spread'] as const satisfies readonly (keyof UploadOptions)[];
+const UPLOAD_OPTIONS = ['dtype', 'sharded', 'spread'] as const satisfies readonly (keyof UploadOptions)[];
 
 type ColumnOptions = Order & Pick<SortOptions, 'dtype'>;
 const COLUMN_OPTIONS = ['descending', 'nan', 'dtype'] as const satisfies readonly (keyof ColumnOptions)[];
@@ -445,17 +448,17 @@ function check(options: object, names: readonly string[], prefix = ''): void {
 /** Names that `tuning` accepts, with the bounds of their values. All values are whole numbers. */
 const TUNING_BOUNDS: Readonly<Record<string, readonly [least: number, most: number]>> = {
   chunk: [1, Number.MAX_SAFE_INTEGER],
+  deviceCount: [1, Number.MAX_SAFE_INTEGER],
   exchange: [0, Number.MAX_SAFE_INTEGER],
   parts: [1, 8],
   select: [0, Number.MAX_SAFE_INTEGER],
-  spread: [1, Number.MAX_SAFE_INTEGER],
 };
 const TUNING_NAMES = Object.keys(TUNING_BOUNDS);
 
 function checkTuning(tuning: unknown): void {
   const unknown = Object.keys(tuning ?? {}).find((name) => !TUNING_NAMES.includes(name));
   if (unknown !== undefined) {
-    throw invalidName('advanced.tuning', unknown, TUNING_NAMES);
+    throw renamedError('tuning', unknown) ?? invalidName('advanced.tuning', unknown, TUNING_NAMES);
   }
   for (const [name, value] of Object.entries(tuning ?? {})) {
     const [min, max] = TUNING_BOUNDS[name] as readonly [number, number];

@@ -17,13 +17,13 @@ export interface ShardedArrayOwner {
  * Array of one dtype that is distributed over all devices of a Sorter. Each device holds one part: the first elements
  * are on the first device, and so on.
  *
- * `Sorter.upload` with `spread` creates it, and it belongs to that Sorter. All sharded arrays of the same length have
+ * `Sorter.upload` with `sharded` creates it, and it belongs to that Sorter. All sharded arrays of the same length have
  * the same parts there. `sort`, `argsort`, `sortPairs`, `topK` and `reduce` accept sharded arrays; no other operation
  * does.
  *
  * @example
  * ```ts
- * const keys = await sorter.upload(Float32Array.of(5, 1, 4), { spread: true });
+ * const keys = await sorter.upload(Float32Array.of(5, 1, 4), { sharded: true });
  * const sorted = await sorter.sort(keys);
  * const smallest = await sorted.read(0, 1); // 1
  * ```

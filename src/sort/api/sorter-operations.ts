@@ -82,6 +82,21 @@ import {
 } from './select-operations.js';
 import { ShardedArray } from './sharded-array.js';
 
+/** Options of `upload` for a sharded array. */
+type Sharded =
+  | { readonly sharded: true }
+  | {
+      /** @deprecated Use `sharded`. */
+      readonly spread: true;
+    };
+
+/** Options of `upload` for a device array. */
+interface Whole {
+  readonly sharded?: false;
+  /** @deprecated Use `sharded`. */
+  readonly spread?: false;
+}
+
 /** A plan, and a method that returns it in words. */
 export type ExplainedPlan = Plan & { explain(): string };
 
@@ -336,7 +351,7 @@ export class SorterOperations implements AsyncDisposable {
             return this.#shardedArrays.sortPairs(array, beside, shardedSettings(settings, array, into));
           }
           throw new InputError(
-            'cannot sort pairs: one array is sharded and the other is not. Spread both or neither',
+            'cannot sort pairs: one array is sharded and the other is not. Shard both or neither',
           );
         }
         const input = readKeys(this.#arrays, array, settings);
@@ -841,12 +856,12 @@ export class SorterOperations implements AsyncDisposable {
   /**
    * Copies `keys` into a device array, which operations then use without another transfer.
    *
-   * With `spread`, the result is a sharded array on all devices of the Sorter. The parts follow the speed of the
+   * With `sharded`, the result is a sharded array on all devices of the Sorter. The parts follow the speed of the
    * devices, as measured when the first sharded array was created.
    *
    * @param keys typed array
-   * @param options `dtype` of the elements, by default that of the array's type; `spread` (default `false`) for a
-   *   `ShardedArray`
+   * @param options `dtype` of the elements, by default that of the array's type; `sharded` (default `false`) for a
+   *   `ShardedArray`; `spread` is a deprecated alias
    * @returns a device array or sharded array of this Sorter
    * @throws UsageError for an unknown option, an impossible value or a closed Sorter
    * @throws DtypeError when `dtype` does not fit the array
@@ -859,28 +874,28 @@ export class SorterOperations implements AsyncDisposable {
    */
   async upload<K extends KeyArray>(
     keys: K,
-    options: { readonly spread: true },
+    options: Sharded,
   ): Promise<ShardedArray<DtypeOf<K>>>;
   async upload<D extends Dtype>(
     keys: KeyArray,
-    options: { readonly dtype: D; readonly spread: true },
+    options: { readonly dtype: D } & Sharded,
   ): Promise<ShardedArray<D>>;
   async upload<K extends KeyArray>(
     keys: K,
-    options?: { readonly spread?: false },
+    options?: Whole,
   ): Promise<DeviceArray<DtypeOf<K>>>;
   async upload<D extends Dtype>(
     keys: KeyArray,
-    options: { readonly dtype: D; readonly spread?: false },
+    options: { readonly dtype: D } & Whole,
   ): Promise<DeviceArray<D>>;
   async upload(
     keys: KeyArray,
-    options?: { readonly dtype?: Dtype; readonly spread?: boolean },
+    options?: { readonly dtype?: Dtype; readonly sharded?: boolean; readonly spread?: boolean },
   ): Promise<DeviceArray | ShardedArray> {
-    const { spread, dtype = dtypeOf(keys) } = parseUploadOptions(options);
+    const { spread, sharded = spread, dtype = dtypeOf(keys) } = parseUploadOptions(options);
     const host = keyColumn(keys, dtype);
     const { n } = host;
-    if (spread) {
+    if (sharded) {
       this.#scheduler.assertOpen();
       const group = this.#group;
       return this.#shardedArrays.upload(host, dtype, async () => group?.weigh(host, parse()) ?? [1]);

@@ -49,7 +49,7 @@ export class Sorter extends SorterOperations {
    * below the break-even size of the device.
    *
    * With `devices: ['gpu']`, all devices that match any of the names are opened. Device arrays are stored on the best
-   * one, unless they are uploaded with `spread`. The devices share large host arrays in `sort`, `topK` and `reduce`.
+   * one, unless they are uploaded with `sharded`. The devices share large host arrays in `sort`, `topK` and `reduce`.
    * The number of devices that is expected to be fastest takes part; the first call of each kind measures it.
    *
    * @param options `device`: `auto` (default), `cpu`, `gpu`, `host`, `all`, `P:D`, or a part of the name of a device or

@@ -49,12 +49,12 @@ export class DeviceGroup {
   }
 
   /**
-   * Whether to consider sharing an input: from 4 MiB on, or with `tuning.spread`; never with the `host`
+   * Whether to consider sharing an input: from 4 MiB on, or with `tuning.deviceCount`; never with the `host`
    * algorithm.
    */
   isWorthSharing(bytes: number, { tuning, algorithm }: SortSettings): boolean {
     if (algorithm === 'host') return false;
-    return tuning.spread !== undefined || bytes >= MIN_SHARED_BYTES;
+    return tuning.deviceCount !== undefined || bytes >= MIN_SHARED_BYTES;
   }
 
   /**
@@ -434,13 +434,13 @@ export class DeviceGroup {
     // Partitioning hides the transfers, not the reverse: for 4 GiB, two H100s take 40 ms and the host takes
     // 240 ms to partition.
     const splitSeconds = splitSecondsPerKey * n;
-    return divideWork(speeds, n, { splitSeconds, overrun, deviceCount: settings.tuning.spread });
+    return divideWork(speeds, n, { splitSeconds, overrun, deviceCount: settings.tuning.deviceCount });
   }
 
   /** Returns the fraction of such keys for each device if all take part, by their measured sort times. */
   async weigh(keys: HostColumn, settings: SortSettings): Promise<number[]> {
     const job = { keys, settings, sorted: keys.view };
-    const all = { ...settings, tuning: { spread: this.workers.length } };
+    const all = { ...settings, tuning: { deviceCount: this.workers.length } };
     const { workers, weights } = await this.#division(sortWorkKind(job, this.workers), keys.n, all);
     return this.workers.map((worker) => weights[workers.indexOf(worker)] ?? 0);
   }

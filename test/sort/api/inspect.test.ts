@@ -25,7 +25,7 @@ test('arrays of a Sorter show their dtype, length and state', async (t) => {
   t.is(inspect(array), "DeviceArray { dtype: 'f32', length: 3, state: 'live' }");
   array.dispose();
   t.is(inspect(array), "DeviceArray { dtype: 'f32', length: 3, state: 'disposed' }");
-  const sharded = await sorter.upload(Uint8Array.of(3, 1, 2), { spread: true });
+  const sharded = await sorter.upload(Uint8Array.of(3, 1, 2), { sharded: true });
   t.is(inspect(sharded), "ShardedArray { dtype: 'u8', length: 3, parts: [ 3 ], state: 'live' }");
   sharded.dispose();
   t.is(inspect(sharded), "ShardedArray { dtype: 'u8', length: 3, state: 'disposed' }");

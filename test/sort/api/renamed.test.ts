@@ -1,7 +1,7 @@
 /** Old names of the public API throw an error that names the new one. */
 
 import test from 'ava';
-import { close, sortFile } from '../../../src/index.js';
+import { close, DeviceArray, ShardedArray, sortFile } from '../../../src/index.js';
 import { UsageError } from '../../../src/util/errors.js';
 import { fakeSorter } from '../fake-backend.js';
 
@@ -49,4 +49,19 @@ test('an old option throws a UsageError with the new name', async (t) => {
       t.like(error?.details, { option: old, use: name });
     }
   }
+});
+
+test('an old tuning throws a UsageError with the new name', async (t) => {
+  const { sorter } = fakeSorter();
+  const sorted = sorter.sort(Uint8Array.of(2, 1), { advanced: { tuning: { spread: 2 } } });
+  await t.throwsAsync(sorted, { instanceOf: UsageError, message: /expected deviceCount .* got spread/ });
+});
+
+test('the deprecated option spread of upload is an alias of sharded', async (t) => {
+  const { sorter } = fakeSorter();
+  const keys = Uint8Array.of(2, 1);
+  t.true((await sorter.upload(keys, { spread: true })) instanceof ShardedArray);
+  t.true((await sorter.upload(keys, { spread: false })) instanceof DeviceArray);
+  t.true((await sorter.upload(keys, { sharded: true })) instanceof ShardedArray);
+  await sorter.close();
 });

@@ -138,7 +138,7 @@ test('a closed Sorter rejects calls and can be closed twice', async (t) => {
     () => own.sort(array),
     () => array.read(),
     () => own.upload(random(2)),
-    () => own.upload(random(2), { spread: true }),
+    () => own.upload(random(2), { sharded: true }),
   ]) {
     await t.throwsAsync(async () => call(), { instanceOf: UsageError, message: /closed/ });
   }

@@ -138,7 +138,7 @@ forEachFakeSorter((title, open) => {
       [{ advanced: { tuning: { chunk: 2.5 } } }, /of at least 1/],
       [{ advanced: { tuning: { parts: 9 } } }, /from 1 to 8/],
       [{ advanced: { tuning: { select: -1 } } }, /of at least 0/],
-      [{ advanced: { tuning: { spread: 0 } } }, /of at least 1/],
+      [{ advanced: { tuning: { deviceCount: 0 } } }, /of at least 1/],
     ] as const) {
       const made = sorter.sort(KEYS, options as unknown as SortOptions);
       await t.throwsAsync(made, { instanceOf: UsageError, message });

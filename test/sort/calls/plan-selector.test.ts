@@ -28,7 +28,7 @@ async function selectPlan({ all, paying = all, ready = all, good = all }: Candid
     isReady: (plan: { algorithm: string }) => ready.includes(plan.algorithm),
     prepare: async (plan: { algorithm: string }) => {
       later.push(plan.algorithm);
-      if (!good.includes(plan.algorithm)) throw new MismatchError(`${plan.algorithm} is not certified`);
+      if (!good.includes(plan.algorithm)) throw new MismatchError(`${plan.algorithm} failed its self-test`);
     },
   };
   const settings = { algorithm, onWarning: () => undefined } as unknown as SortSettings;

@@ -25,7 +25,7 @@ test.after.always(async () => {
 /** Skew of every kind, and NaNs of every kind. */
 const DISTRIBUTIONS: readonly Distribution[] = ['uniform', 'constant', 'two', 'sorted', 'special'];
 
-const TWO_DEVICES = { advanced: { tuning: { spread: 2 } } } as const;
+const TWO_DEVICES = { advanced: { tuning: { deviceCount: 2 } } } as const;
 
 /** Like `deepEqual`, but fast for large arrays. */
 const same = (a: ArrayBufferView, b: ArrayBufferView): boolean => bytesOf(a).equals(bytesOf(b));
@@ -126,7 +126,7 @@ test('large sorts are measured first, and the report names the shares and the re
     both.devices.map(({ id }) => id).sort(),
   );
   t.deepEqual(sharded?.verified, { order: true, permutation: true });
-  t.true(same(await both.sort(keys, { advanced: { tuning: { spread: 1 } }, onReport }), expected));
+  t.true(same(await both.sort(keys, { advanced: { tuning: { deviceCount: 1 } }, onReport }), expected));
   t.is(reports[2]?.shares, undefined);
 });
 
@@ -160,7 +160,7 @@ test('keys in resizable memory are sorted by two devices and can be sharded', as
   t.true(same(await both.sortInPlace(resizable(), TWO_DEVICES), expected));
   t.deepEqual((await both.topK(resizable(), 9, TWO_DEVICES)).keys, (await host.topK(keys, 9)).keys);
   const fresh = await Sorter.open({ devices: [PLATFORM] }); // has measured nothing yet
-  using sharded = await fresh.upload(resizable(), { spread: true });
+  using sharded = await fresh.upload(resizable(), { sharded: true });
   const into = resizable();
   await (await fresh.sort(sharded)).readInto(into);
   t.true(same(into, expected));

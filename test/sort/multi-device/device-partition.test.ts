@@ -47,7 +47,7 @@ for (const dtype of DTYPES) {
         [8192, { descending: true, nan: 'first' }],
       ] as const) {
         const keys = keysOf(dtype, distribution, n) as KeyArray;
-        const settings = { dtype, ...options, advanced: { advanced: { tuning: { spread: 3, exchange } } }, onWarning };
+        const settings = { dtype, ...options, advanced: { tuning: { deviceCount: 3, exchange } }, onWarning };
         drained.clear();
         const sorted = await sorter.sort(keys, settings as never);
         const expected = referenceSort(bytesOf(keys), dtype, options);
@@ -62,9 +62,9 @@ for (const dtype of DTYPES) {
 test.serial('three devices split keys unless the options leave it to the host', async (t) => {
   const keys = keysOf('u32', 'uniform', 60_000) as Uint32Array;
   for (const [tuning, devices] of [
-    [{ spread: 3 }, 3],
-    [{ spread: 3, exchange: 0 }, 0],
-    [{ spread: 2 }, 0],
+    [{ deviceCount: 3 }, 3],
+    [{ deviceCount: 3, exchange: 0 }, 0],
+    [{ deviceCount: 2 }, 0],
   ] as const) {
     drained.clear();
     t.deepEqual(await sorter.sort(keys, { advanced: { tuning }, onWarning }), keys.toSorted());
@@ -76,24 +76,24 @@ test.serial('three devices split keys unless the options leave it to the host', 
 test.serial('three devices split few keys and no keys', async (t) => {
   for (const n of [1, 2, 3, 7]) {
     const keys = Uint32Array.from({ length: n }, (_, i) => n - i);
-    t.deepEqual(await sorter.sort(keys, { advanced: { tuning: { spread: 3, exchange: 2 } }, onWarning }), keys.toSorted());
+    t.deepEqual(await sorter.sort(keys, { advanced: { tuning: { deviceCount: 3, exchange: 2 } }, onWarning }), keys.toSorted());
   }
   t.deepEqual(
-    await sorter.sort(new Uint32Array(0), { advanced: { tuning: { spread: 3, exchange: 2 } } }),
+    await sorter.sort(new Uint32Array(0), { advanced: { tuning: { deviceCount: 3, exchange: 2 } } }),
     new Uint32Array(0),
   );
 });
 
 test.serial('invalid exchange sizes are rejected', async (t) => {
   for (const exchange of [-5, 0.5, Number.NaN, Number.POSITIVE_INFINITY]) {
-    const sorting = sorter.sort(new Uint32Array(9), { advanced: { tuning: { spread: 3, exchange } } });
+    const sorting = sorter.sort(new Uint32Array(9), { advanced: { tuning: { deviceCount: 3, exchange } } });
     await t.throwsAsync(sorting, { instanceOf: UsageError, message: /tuning/ });
   }
 });
 
 test.serial('a signal aborts a sort, and the next one is correct', async (t) => {
   const keys = keysOf('u32', 'uniform', 400_000) as Uint32Array;
-  const tuning = { spread: 3, exchange: 1000 };
+  const tuning = { deviceCount: 3, exchange: 1000 };
   const abort = new AbortController();
   const sorting = sorter.sort(keys, { advanced: { tuning }, signal: abort.signal });
   setTimeout(() => abort.abort(), 20);

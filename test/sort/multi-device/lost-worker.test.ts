@@ -44,7 +44,7 @@ class FailingSession implements Session {
 
 const keys = keysOf('u32', 'uniform', 50_000) as Uint32Array;
 const expected = keys.toSorted();
-const TWO_DEVICES = { advanced: { tuning: { spread: 2 } } } as const;
+const TWO_DEVICES = { advanced: { tuning: { deviceCount: 2 } } } as const;
 
 const same = (a: ArrayBufferView, b: ArrayBufferView): boolean =>
   Buffer.from(a.buffer as ArrayBuffer, a.byteOffset, a.byteLength).equals(

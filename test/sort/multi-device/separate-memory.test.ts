@@ -13,7 +13,7 @@ import { keysOf } from '../../distributions.js';
 import { referenceSort } from '../../reference.js';
 import { type SeparateWorker, separateGroup } from './separate-group.js';
 
-const TWO_DEVICES = { advanced: { tuning: { spread: 2 } } } as const;
+const TWO_DEVICES = { advanced: { tuning: { deviceCount: 2 } } } as const;
 const warnings: string[] = [];
 const onWarning = ({ message }: Error): void => {
   warnings.push(message);
@@ -108,7 +108,7 @@ test.serial(
           fed.clear();
           drained.clear();
           reached.clear();
-          const tuning = { spread: 2, exchange };
+          const tuning = { deviceCount: 2, exchange };
           const sorted = await sorter.sort(keys, { dtype, ...options, advanced: { tuning }, onWarning } as never);
           const expected = referenceSort(bytesOf(keys), dtype, options);
           const what = `${dtype} ${distribution} by ${exchange}`;
@@ -126,7 +126,7 @@ test.serial(
   'keys with a bit window, and keys that move values or positions, are split by the host',
   async (t) => {
     const keys = keysOf('f32', 'special', 30_001) as Float32Array;
-    const tuning = { spread: 2, exchange: 5000 };
+    const tuning = { deviceCount: 2, exchange: 5000 };
     for (const options of [{ bitRange: [0, 9] }, { bitRange: [1, 32], descending: true }] as const) {
       const sorted = await sorter.sort(keys, { ...options, advanced: { tuning } } as never);
       t.is(
@@ -147,14 +147,14 @@ test.serial(
       for (const before of [true, false]) {
         for (const one of workers) one.shares = i >= 2;
         fault = { worker, before };
-        const tuning = { spread: 2, exchange: 4000 };
+        const tuning = { deviceCount: 2, exchange: 4000 };
         t.true(same(await sorter.sort(keys, { advanced: { tuning }, onWarning }), keys.toSorted()), `${worker} ${before}`);
         t.regex(warnings.shift() ?? '', /the bus has gone; falling back to the host/);
         t.regex(warnings.splice(0).join(), /the bus has gone; moving the shard to/);
       }
     }
     fault = undefined;
-    const tuning = { spread: 2, exchange: 4000 };
+    const tuning = { deviceCount: 2, exchange: 4000 };
     const many = Array.from({ length: 6 }, (_, i) => keysOf('u32', 'uniform', 20_000 + i) as Uint32Array);
     const sorted = await Promise.all(many.map((keys) => sorter.sort(keys, { advanced: { tuning } })));
     for (const [i, keys] of many.entries()) t.true(same(sorted[i] as Uint32Array, keys.toSorted()));

@@ -39,7 +39,7 @@ for (const dtype of DTYPES) {
     for (const distribution of DISTRIBUTIONS) {
       const n = 9001;
       const keys = keysOf(dtype, distribution, n);
-      using sharded = await both.upload(keys, { dtype, spread: true });
+      using sharded = await both.upload(keys, { dtype, sharded: true });
       t.is(sharded.parts.length, 2);
       t.true(sharded.parts.every((part) => part > 0));
       t.true(same(await sharded.read(), keys));
@@ -58,7 +58,7 @@ for (const dtype of DTYPES) {
         using positions = await both.argsort(sharded, order);
         t.true(same(await positions.read(), await host.argsort(keys, options)), why);
         const values = keysOf('u64', 'uniform', n) as BigUint64Array;
-        using beside = await both.upload(values, { spread: true });
+        using beside = await both.upload(values, { sharded: true });
         const pairs = await both.sortPairs(sharded, beside, { ...order, verify: true });
         const expected = await host.sortPairs(keys, values, options);
         t.true(same(await pairs.keys.read(), expected.keys), why);
@@ -76,7 +76,7 @@ for (const dtype of DTYPES) {
 
   test(`${dtype}: reductions of sharded arrays match the host`, async (t) => {
     const keys = keysOf(dtype, 'uniform', 3000);
-    using sharded = await both.upload(keys, { dtype, spread: true });
+    using sharded = await both.upload(keys, { dtype, sharded: true });
     for (const op of ['sum', 'min', 'max'] as const) {
       if (dtype === 'f16' && op === 'sum') {
         await t.throwsAsync(both.reduce(sharded, op), { instanceOf: UnsupportedError });
@@ -93,21 +93,21 @@ for (const dtype of DTYPES) {
 test('sharded arrays of few or no elements are sorted and reduced', async (t) => {
   for (const n of [0, 1, 2, 3]) {
     const keys = Int32Array.from({ length: n }, (_, i) => n - i);
-    using sharded = await both.upload(keys, { spread: true });
+    using sharded = await both.upload(keys, { sharded: true });
     using sorted = await both.sort(sharded);
     t.deepEqual(await sorted.read(), keys.toSorted());
     using positions = await both.argsort(sharded);
     t.deepEqual(await positions.read(), Uint32Array.from(keys.keys()).reverse());
     if (n > 0) t.is(await both.reduce(sharded, 'max'), n);
   }
-  using none = await both.upload(new Float32Array(0), { spread: true });
+  using none = await both.upload(new Float32Array(0), { sharded: true });
   t.is(await both.reduce(none, 'sum'), 0);
   await t.throwsAsync(both.reduce(none, 'min'), { instanceOf: InputError });
 });
 
 test('ranges of a sharded array can be read, and ranges outside of it are rejected', async (t) => {
   const keys = keysOf('u16', 'uniform', 1000) as Uint16Array;
-  using sharded = await both.upload(keys, { spread: true });
+  using sharded = await both.upload(keys, { sharded: true });
   const [first = 0] = sharded.parts;
   t.deepEqual(await sharded.read(first - 3, 7), keys.slice(first - 3, first + 4));
   t.deepEqual(await sharded.read(999), keys.slice(999));
@@ -126,7 +126,7 @@ test('ranges of a sharded array can be read, and ranges outside of it are reject
 test('sort accepts promises of sharded arrays and reports the share of each device', async (t) => {
   const keys = keysOf('f32', 'uniform', 20_000) as Float32Array;
   const reports: SortReport[] = [];
-  const sharded = both.upload(keys, { spread: true });
+  const sharded = both.upload(keys, { sharded: true });
   const sorted = await both.sort(both.sort(sharded), { onReport: (report) => reports.push(report) });
   t.true(same(await sorted.read(), await host.sort(keys)));
   t.is(reports.length, 1);
@@ -135,7 +135,7 @@ test('sort accepts promises of sharded arrays and reports the share of each devi
 });
 
 test('operations that do not support sharded arrays reject them', async (t) => {
-  const sharded = await both.upload(Uint32Array.of(3, 1, 2), { spread: true });
+  const sharded = await both.upload(Uint32Array.of(3, 1, 2), { sharded: true });
   const untyped = sharded as unknown as Uint32Array;
   for (const call of [
     () => both.unique(untyped),
@@ -155,7 +155,7 @@ test('operations that do not support sharded arrays reject them', async (t) => {
   await t.throwsAsync(both.sort(sharded, { dtype: 'i32' }), { instanceOf: UsageError });
   await t.throwsAsync(both.sortPairs(sharded, Uint32Array.of(1, 2, 3)), { instanceOf: InputError });
   await t.throwsAsync(both.sortPairs(sharded, sharded), { instanceOf: InputError });
-  const two = await both.upload(Uint32Array.of(3, 1), { spread: true });
+  const two = await both.upload(Uint32Array.of(3, 1), { sharded: true });
   await t.throwsAsync(both.sortPairs(sharded, two), { instanceOf: InputError });
   await t.throwsAsync(host.sort(sharded), { instanceOf: UsageError, message: /another Sorter/ });
   sharded.dispose();
@@ -167,7 +167,7 @@ test('operations that do not support sharded arrays reject them', async (t) => {
 test('one device and the host sort sharded arrays of one part', async (t) => {
   await using one = await Sorter.open({ device: poclNames()[1] });
   for (const sorter of [one, host]) {
-    const sharded = await sorter.upload(Uint8Array.of(3, 1, 2) as KeyArray, { spread: true });
+    const sharded = await sorter.upload(Uint8Array.of(3, 1, 2) as KeyArray, { sharded: true });
     t.true(sharded instanceof ShardedArray);
     t.deepEqual(await (await sorter.sort(sharded)).read(), Uint8Array.of(1, 2, 3) as never);
     t.deepEqual(await (await sorter.argsort(sharded)).read(), Uint32Array.of(1, 2, 0));
@@ -177,7 +177,7 @@ test('one device and the host sort sharded arrays of one part', async (t) => {
 test.serial('large sharded arrays move between devices in pieces and release their memory', async (t) => {
   const n = 2 ** 22 + 2 ** 20;
   const keys = keysOf('u64', 'reversed', n) as BigUint64Array;
-  const sharded = await both.upload(keys, { spread: true });
+  const sharded = await both.upload(keys, { sharded: true });
   const sorted = await both.sort(sharded);
   t.true(same(await sorted.read(), keys.toReversed()));
   t.true(both.memory().used >= 2 * keys.byteLength);
@@ -191,8 +191,8 @@ test.serial('large sharded arrays move between devices in pieces and release the
 
 test('a disposed sharded array stays valid until earlier calls are done', async (t) => {
   const keys = keysOf('u32', 'uniform', 30_000) as Uint32Array;
-  const sharded = await both.upload(keys, { spread: true });
-  const values = await both.upload(keys, { spread: true });
+  const sharded = await both.upload(keys, { sharded: true });
+  const values = await both.upload(keys, { sharded: true });
   const read = sharded.read();
   const [sorted, pairs] = [both.sort(sharded), both.sortPairs(sharded, values)];
   const [positions, top] = [both.argsort(sharded), both.topK(sharded, 5)];
@@ -218,7 +218,7 @@ test('free and close wait for calls on sharded arrays', async (t) => {
     done.push(name);
     return result;
   };
-  const uploaded = noted('upload', sorter.upload(keys, { spread: true }));
+  const uploaded = noted('upload', sorter.upload(keys, { sharded: true }));
   await noted('free', sorter.freePinned(keys));
   const sharded = await uploaded;
   const into = sorter.allocPinned('u32', 2 ** 20);
@@ -226,7 +226,7 @@ test('free and close wait for calls on sharded arrays', async (t) => {
   await noted('free', sorter.freePinned(into));
   await read;
   const calls = [
-    noted('upload', sorter.upload(new Uint32Array(2 ** 20), { spread: true })),
+    noted('upload', sorter.upload(new Uint32Array(2 ** 20), { sharded: true })),
     noted('sort', sorter.sort(sharded)),
   ];
   await noted('close', sorter.close());
@@ -236,7 +236,7 @@ test('free and close wait for calls on sharded arrays', async (t) => {
 });
 
 test('an aborted signal rejects the sort of a sharded array', async (t) => {
-  const sharded = await both.upload(keysOf('u32', 'uniform', 1000), { spread: true });
+  const sharded = await both.upload(keysOf('u32', 'uniform', 1000), { sharded: true });
   await t.throwsAsync(both.sort(sharded, { signal: AbortSignal.abort() }), { name: 'AbortError' });
   t.is((await both.sort(sharded)).length, 1000);
 });
@@ -250,9 +250,9 @@ test.serial('an empty sharded array does not determine the parts of later arrays
   };
   try {
     await using sorter = await Sorter.open({ devices: [PLATFORM] });
-    using empty = await sorter.upload(new Uint32Array(), { spread: true });
+    using empty = await sorter.upload(new Uint32Array(), { sharded: true });
     t.deepEqual([empty.parts, asked], [[0, 0], 0]);
-    using some = await sorter.upload(Uint32Array.from({ length: 8 }), { spread: true });
+    using some = await sorter.upload(Uint32Array.from({ length: 8 }), { sharded: true });
     t.deepEqual([some.parts, asked], [[6, 2], 1]);
   } finally {
     DeviceGroup.prototype.weigh = weigh;

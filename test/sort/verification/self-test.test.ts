@@ -13,7 +13,7 @@ import { type ClsortError, DeviceLostError, MemoryError } from '../../../src/uti
 import { forEachOpened, testIf } from '../../each-device.js';
 import { selfTestsIn } from '../../self-tests.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'clsort-certify-'));
+const folder = mkdtempSync(join(tmpdir(), 'clsort-self-test-'));
 process.env.CLSORT_CACHE_DIR = folder;
 test.after.always(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -223,7 +223,7 @@ export class Round {
     this.#hold(
       dtype,
       data,
-      this.#sorter.upload(data, { dtype, spread: true }),
+      this.#sorter.upload(data, { dtype, sharded: true }),
       `upload ${data.length} ${dtype}`,
     );
     if (this.#chance(6)) await this.#quiet();
@@ -378,7 +378,7 @@ export class Round {
     const exchange = this.#one([0, 2 + this.#random.below(500), 2 + this.#random.below(20_000)]);
     const { signal, allowed } = this.#ended();
     const ordered = { dtype, ...options };
-    const own = { ...ordered, advanced: { tuning: { spread: devices, exchange } }, ...signal };
+    const own = { ...ordered, advanced: { tuning: { deviceCount: devices, exchange } }, ...signal };
     const name = this.#one([
       'sort',
       'sort',
@@ -424,7 +424,7 @@ export class Round {
         const made = await by.topK(data, k, { ...top, ...more });
         return [made.keys, made.indices];
       };
-      const made = both(sorter, { advanced: { tuning: { spread: devices, exchange } }, ...signal });
+      const made = both(sorter, { advanced: { tuning: { deviceCount: devices, exchange } }, ...signal });
       this.#expect(`${what} ${k}`, () => made, await outcomeOf(() => both(this.#host)), allowed);
     } else if (name === 'reduce') {
       const op = this.#one(OPERATIONS);
