@@ -42,6 +42,10 @@ export function createCommandBufferKHR(
  * @param commandBuffer command buffer in the recording state
  * @returns SUCCESS (0)
  * @throws OpenCLError INVALID_COMMAND_BUFFER_KHR; INVALID_OPERATION when it is already finalized
+ * @example
+ * ```ts
+ * cl.finalizeCommandBufferKHR(commandBuffer);
+ * ```
  */
 export function finalizeCommandBufferKHR(commandBuffer: CommandBuffer): 0 {
   return native().finalizeCommandBufferKHR(commandBuffer);
@@ -53,6 +57,10 @@ export function finalizeCommandBufferKHR(commandBuffer: CommandBuffer): 0 {
  * @param commandBuffer command buffer to retain
  * @returns SUCCESS (0)
  * @throws OpenCLError INVALID_COMMAND_BUFFER_KHR
+ * @example
+ * ```ts
+ * cl.retainCommandBufferKHR(commandBuffer);
+ * ```
  */
 export function retainCommandBufferKHR(commandBuffer: CommandBuffer): 0 {
   return native().retainCommandBufferKHR(commandBuffer);
@@ -65,6 +73,10 @@ export function retainCommandBufferKHR(commandBuffer: CommandBuffer): 0 {
  * @param commandBuffer command buffer to release
  * @returns SUCCESS (0)
  * @throws OpenCLError INVALID_COMMAND_BUFFER_KHR, also when it is already released
+ * @example
+ * ```ts
+ * cl.releaseCommandBufferKHR(commandBuffer);
+ * ```
  */
 export function releaseCommandBufferKHR(commandBuffer: CommandBuffer): 0 {
   return native().releaseCommandBufferKHR(commandBuffer);
@@ -81,6 +93,10 @@ export function releaseCommandBufferKHR(commandBuffer: CommandBuffer): 0 {
  * @throws OpenCLError INVALID_COMMAND_BUFFER_KHR, INVALID_COMMAND_QUEUE, INVALID_EVENT_WAIT_LIST; INVALID_OPERATION
  *   when the command buffer is not finalized, or is still executing and was created without
  *   `COMMAND_BUFFER_SIMULTANEOUS_USE_KHR`; INVALID_KERNEL_ARGS when shared virtual memory of a kernel was freed
+ * @example
+ * ```ts
+ * cl.enqueueCommandBufferKHR(null, commandBuffer); // on the queue that recorded it
+ * ```
  */
 export function enqueueCommandBufferKHR<W extends boolean | undefined = false>(
   queues: readonly CommandQueue[] | null | undefined,
@@ -98,6 +114,10 @@ export function enqueueCommandBufferKHR<W extends boolean | undefined = false>(
  * @param name `COMMAND_BUFFER_STATE_KHR`, `COMMAND_BUFFER_QUEUES_KHR`, …
  * @returns the value, whose type depends on `name`
  * @throws OpenCLError INVALID_COMMAND_BUFFER_KHR, INVALID_VALUE
+ * @example
+ * ```ts
+ * const queues = cl.getCommandBufferInfoKHR(commandBuffer, cl.COMMAND_BUFFER_NUM_QUEUES_KHR);
+ * ```
  */
 export function getCommandBufferInfoKHR(commandBuffer: CommandBuffer, name: number): InfoValue {
   return native().getCommandBufferInfoKHR(commandBuffer, name);
@@ -113,6 +133,10 @@ export function getCommandBufferInfoKHR(commandBuffer: CommandBuffer, name: numb
  * @returns the sync point of the command
  * @throws OpenCLError INVALID_COMMAND_BUFFER_KHR, INVALID_SYNC_POINT_WAIT_LIST_KHR; INVALID_OPERATION when the command
  *   buffer is finalized; INVALID_COMMAND_QUEUE
+ * @example
+ * ```ts
+ * const point = cl.commandBarrierWithWaitListKHR(commandBuffer, null);
+ * ```
  */
 export function commandBarrierWithWaitListKHR(
   commandBuffer: CommandBuffer,
@@ -136,6 +160,10 @@ export function commandBarrierWithWaitListKHR(
  * @returns the sync point of the command
  * @throws OpenCLError INVALID_COMMAND_BUFFER_KHR, INVALID_SYNC_POINT_WAIT_LIST_KHR; INVALID_OPERATION when the command
  *   buffer is finalized; INVALID_MEM_OBJECT, INVALID_VALUE, MEM_COPY_OVERLAP
+ * @example
+ * ```ts
+ * cl.commandCopyBufferKHR(commandBuffer, null, from, to, 0, 0, 4096);
+ * ```
  */
 export function commandCopyBufferKHR(
   commandBuffer: CommandBuffer,
@@ -177,6 +205,10 @@ export function commandCopyBufferKHR(
  * @returns the sync point of the command
  * @throws OpenCLError INVALID_COMMAND_BUFFER_KHR, INVALID_SYNC_POINT_WAIT_LIST_KHR; INVALID_OPERATION when the command
  *   buffer is finalized; INVALID_MEM_OBJECT, INVALID_VALUE, MEM_COPY_OVERLAP
+ * @example
+ * ```ts
+ * cl.commandCopyBufferRectKHR(commandBuffer, null, from, to, [0, 0, 0], [0, 0, 0], [64, 8, 1], 64, 0, 64, 0);
+ * ```
  */
 export function commandCopyBufferRectKHR(
   commandBuffer: CommandBuffer,
@@ -222,6 +254,10 @@ export function commandCopyBufferRectKHR(
  * @returns the sync point of the command
  * @throws OpenCLError INVALID_COMMAND_BUFFER_KHR, INVALID_SYNC_POINT_WAIT_LIST_KHR; INVALID_OPERATION when the command
  *   buffer is finalized; INVALID_MEM_OBJECT, INVALID_VALUE
+ * @example
+ * ```ts
+ * cl.commandCopyBufferToImageKHR(commandBuffer, null, buffer, image, 0, [0, 0, 0], [8, 8, 1]);
+ * ```
  */
 export function commandCopyBufferToImageKHR(
   commandBuffer: CommandBuffer,
@@ -259,6 +295,10 @@ export function commandCopyBufferToImageKHR(
  * @returns the sync point of the command
  * @throws OpenCLError INVALID_COMMAND_BUFFER_KHR, INVALID_SYNC_POINT_WAIT_LIST_KHR; INVALID_OPERATION when the command
  *   buffer is finalized; INVALID_MEM_OBJECT, INVALID_VALUE, MEM_COPY_OVERLAP, IMAGE_FORMAT_MISMATCH
+ * @example
+ * ```ts
+ * cl.commandCopyImageKHR(commandBuffer, null, from, to, [0, 0, 0], [0, 0, 0], [8, 8, 1]);
+ * ```
  */
 export function commandCopyImageKHR(
   commandBuffer: CommandBuffer,
@@ -296,6 +336,10 @@ export function commandCopyImageKHR(
  * @returns the sync point of the command
  * @throws OpenCLError INVALID_COMMAND_BUFFER_KHR, INVALID_SYNC_POINT_WAIT_LIST_KHR; INVALID_OPERATION when the command
  *   buffer is finalized; INVALID_MEM_OBJECT, INVALID_VALUE
+ * @example
+ * ```ts
+ * cl.commandCopyImageToBufferKHR(commandBuffer, null, image, buffer, [0, 0, 0], [8, 8, 1], 0);
+ * ```
  */
 export function commandCopyImageToBufferKHR(
   commandBuffer: CommandBuffer,
@@ -332,6 +376,10 @@ export function commandCopyImageToBufferKHR(
  * @returns the sync point of the command
  * @throws OpenCLError INVALID_COMMAND_BUFFER_KHR, INVALID_SYNC_POINT_WAIT_LIST_KHR; INVALID_OPERATION when the command
  *   buffer is finalized; INVALID_MEM_OBJECT, INVALID_VALUE
+ * @example
+ * ```ts
+ * cl.commandFillBufferKHR(commandBuffer, null, buffer, Uint32Array.of(0), 0, 4096);
+ * ```
  */
 export function commandFillBufferKHR(
   commandBuffer: CommandBuffer,
@@ -358,6 +406,10 @@ export function commandFillBufferKHR(
  * @returns the sync point of the command
  * @throws OpenCLError INVALID_COMMAND_BUFFER_KHR, INVALID_SYNC_POINT_WAIT_LIST_KHR; INVALID_OPERATION when the command
  *   buffer is finalized; INVALID_MEM_OBJECT, INVALID_VALUE
+ * @example
+ * ```ts
+ * cl.commandFillImageKHR(commandBuffer, null, image, Float32Array.of(0, 0, 0, 1), [0, 0, 0], [8, 8, 1]);
+ * ```
  */
 export function commandFillImageKHR(
   commandBuffer: CommandBuffer,
@@ -387,6 +439,10 @@ export function commandFillImageKHR(
  * @throws OpenCLError INVALID_COMMAND_BUFFER_KHR, INVALID_SYNC_POINT_WAIT_LIST_KHR; INVALID_OPERATION when the command
  *   buffer is finalized; INVALID_KERNEL, INVALID_KERNEL_ARGS, INVALID_WORK_GROUP_SIZE, and the others of
  *   `enqueueNDRangeKernel`
+ * @example
+ * ```ts
+ * cl.commandNDRangeKernelKHR(commandBuffer, null, null, kernel, 1, null, [1024], [256]);
+ * ```
  */
 export function commandNDRangeKernelKHR(
   commandBuffer: CommandBuffer,

@@ -40,6 +40,10 @@ export function createContext(
  * @param userData passed to `notify`
  * @returns the context
  * @throws OpenCLError DEVICE_NOT_FOUND, INVALID_DEVICE_TYPE, INVALID_PLATFORM, INVALID_PROPERTY
+ * @example
+ * ```ts
+ * const context = cl.createContextFromType([cl.CONTEXT_PLATFORM, platform], cl.DEVICE_TYPE_GPU);
+ * ```
  */
 export function createContextFromType(
   properties: Properties,
@@ -56,6 +60,10 @@ export function createContextFromType(
  * @param context context to retain
  * @returns SUCCESS (0)
  * @throws OpenCLError INVALID_CONTEXT
+ * @example
+ * ```ts
+ * cl.retainContext(context);
+ * ```
  */
 export function retainContext(context: Context): 0 {
   return native().retainContext(context);
@@ -67,6 +75,10 @@ export function retainContext(context: Context): 0 {
  * @param context context to release
  * @returns SUCCESS (0)
  * @throws OpenCLError INVALID_CONTEXT, also when it is already released
+ * @example
+ * ```ts
+ * cl.releaseContext(context);
+ * ```
  */
 export function releaseContext(context: Context): 0 {
   return native().releaseContext(context);
@@ -79,6 +91,10 @@ export function releaseContext(context: Context): 0 {
  * @param name `CONTEXT_DEVICES`, `CONTEXT_NUM_DEVICES`, `CONTEXT_REFERENCE_COUNT`, `CONTEXT_PROPERTIES`
  * @returns the value, whose type depends on `name`
  * @throws OpenCLError INVALID_CONTEXT, INVALID_VALUE
+ * @example
+ * ```ts
+ * const devices = cl.getContextInfo(context, cl.CONTEXT_DEVICES);
+ * ```
  */
 export function getContextInfo(context: Context, name: number): InfoValue {
   return native().getContextInfo(context, name);
@@ -93,6 +109,10 @@ export function getContextInfo(context: Context, name: number): InfoValue {
  * @param userData passed to `notify`
  * @returns SUCCESS (0)
  * @throws OpenCLError INVALID_CONTEXT, INVALID_VALUE
+ * @example
+ * ```ts
+ * cl.setContextDestructorCallback(context, () => console.log('the context is gone'));
+ * ```
  */
 export function setContextDestructorCallback(
   context: Context,

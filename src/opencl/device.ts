@@ -27,6 +27,10 @@ export function getDeviceIDs(platform: Platform, ...type: [type?: Flags]): Devic
  * @returns a number, a boolean, text, an array, a handle, or [hi, lo] for sizes of 64 bits (`DEVICE_GLOBAL_MEM_SIZE`,
  *   `DEVICE_LOCAL_MEM_SIZE`, `DEVICE_MAX_MEM_ALLOC_SIZE`, …); sizes are in bytes unless the name has another unit
  * @throws OpenCLError INVALID_DEVICE; INVALID_VALUE when the driver does not know the name
+ * @example
+ * ```ts
+ * const name = cl.getDeviceInfo(device, cl.DEVICE_NAME);
+ * ```
  */
 export function getDeviceInfo(device: Device, name: number): InfoValue {
   return native().getDeviceInfo(device, name);
@@ -39,6 +43,10 @@ export function getDeviceInfo(device: Device, name: number): InfoValue {
  * @param properties such as `[DEVICE_PARTITION_EQUALLY, 2]`; the final 0 is added
  * @returns the sub-devices; the caller releases each of them
  * @throws OpenCLError INVALID_DEVICE, INVALID_VALUE, DEVICE_PARTITION_FAILED, INVALID_DEVICE_PARTITION_COUNT
+ * @example
+ * ```ts
+ * const halves = cl.createSubDevices(device, [cl.DEVICE_PARTITION_EQUALLY, 4]);
+ * ```
  */
 export function createSubDevices(device: Device, properties: Properties): Device[] {
   return native().createSubDevices(device, properties);
@@ -50,6 +58,10 @@ export function createSubDevices(device: Device, properties: Properties): Device
  * @param device sub-device to retain
  * @returns SUCCESS (0)
  * @throws OpenCLError INVALID_DEVICE, also for a root device, which has no reference count
+ * @example
+ * ```ts
+ * cl.retainDevice(subDevice);
+ * ```
  */
 export function retainDevice(device: Device): 0 {
   return native().retainDevice(device);
@@ -61,6 +73,10 @@ export function retainDevice(device: Device): 0 {
  * @param device sub-device to release
  * @returns SUCCESS (0)
  * @throws OpenCLError INVALID_DEVICE, also for a root device, which has no reference count
+ * @example
+ * ```ts
+ * cl.releaseDevice(subDevice);
+ * ```
  */
 export function releaseDevice(device: Device): 0 {
   return native().releaseDevice(device);
@@ -72,6 +88,10 @@ export function releaseDevice(device: Device): 0 {
  * @param device device to query
  * @returns [device, host], each in nanoseconds as [hi, lo]
  * @throws OpenCLError INVALID_DEVICE; INVALID_OPERATION when the driver has no such timer
+ * @example
+ * ```ts
+ * const [onDevice, onHost] = cl.getDeviceAndHostTimer(device);
+ * ```
  */
 export function getDeviceAndHostTimer(device: Device): [device: HighLow, host: HighLow] {
   return native().getDeviceAndHostTimer(device);
@@ -83,6 +103,10 @@ export function getDeviceAndHostTimer(device: Device): [device: HighLow, host: H
  * @param device device to query
  * @returns nanoseconds as [hi, lo]
  * @throws OpenCLError INVALID_DEVICE; INVALID_OPERATION when the driver has no such timer
+ * @example
+ * ```ts
+ * const [high, low] = cl.getHostTimer(device);
+ * ```
  */
 export function getHostTimer(device: Device): HighLow {
   return native().getHostTimer(device);

@@ -8,6 +8,10 @@ import type { HighLow, InfoValue } from './types.js';
  * @param events one or more events
  * @returns SUCCESS (0)
  * @throws OpenCLError INVALID_VALUE without events, INVALID_EVENT, EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
+ * @example
+ * ```ts
+ * cl.waitForEvents([event]);
+ * ```
  */
 export function waitForEvents(events: readonly Event[]): 0 {
   return native().waitForEvents(events);
@@ -20,6 +24,10 @@ export function waitForEvents(events: readonly Event[]): 0 {
  * @param events one or more events
  * @returns a promise that resolves when all events have completed
  * @throws OpenCLError (rejects) INVALID_VALUE without events, INVALID_EVENT, EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
+ * @example
+ * ```ts
+ * await cl.waitForEventsAsync([event]);
+ * ```
  */
 export function waitForEventsAsync(events: readonly Event[]): Promise<void> {
   return native().waitForEventsAsync(events);
@@ -33,6 +41,10 @@ export function waitForEventsAsync(events: readonly Event[]): Promise<void> {
  *   `EVENT_COMMAND_QUEUE` of a user event is a handle whose `released` is true
  * @returns the value, whose type depends on `name`
  * @throws OpenCLError INVALID_EVENT, INVALID_VALUE
+ * @example
+ * ```ts
+ * const status = cl.getEventInfo(event, cl.EVENT_COMMAND_EXECUTION_STATUS);
+ * ```
  */
 export function getEventInfo(event: Event, name: number): InfoValue {
   return native().getEventInfo(event, name);
@@ -48,6 +60,10 @@ export function getEventInfo(event: Event, name: number): InfoValue {
  * @param context context of the event
  * @returns the user event in the state `SUBMITTED`
  * @throws OpenCLError INVALID_CONTEXT
+ * @example
+ * ```ts
+ * const gate = cl.createUserEvent(context);
+ * ```
  */
 export function createUserEvent(context: Context): Event {
   return native().createUserEvent(context);
@@ -61,6 +77,10 @@ export function createUserEvent(context: Context): Event {
  * @returns SUCCESS (0)
  * @throws OpenCLError INVALID_EVENT, INVALID_VALUE; INVALID_OPERATION when the status is already set, or for an error
  *   status while a command buffer of the context is waiting to execute
+ * @example
+ * ```ts
+ * cl.setUserEventStatus(gate, cl.COMPLETE);
+ * ```
  */
 export function setUserEventStatus(event: Event, status: number): 0 {
   return native().setUserEventStatus(event, status);
@@ -72,6 +92,10 @@ export function setUserEventStatus(event: Event, status: number): 0 {
  * @param event event to retain
  * @returns SUCCESS (0)
  * @throws OpenCLError INVALID_EVENT
+ * @example
+ * ```ts
+ * cl.retainEvent(event);
+ * ```
  */
 export function retainEvent(event: Event): 0 {
   return native().retainEvent(event);
@@ -83,6 +107,10 @@ export function retainEvent(event: Event): 0 {
  * @param event event to release
  * @returns SUCCESS (0)
  * @throws OpenCLError INVALID_EVENT, also when it is already released
+ * @example
+ * ```ts
+ * cl.releaseEvent(event);
+ * ```
  */
 export function releaseEvent(event: Event): 0 {
   return native().releaseEvent(event);
@@ -101,6 +129,10 @@ export function releaseEvent(event: Event): 0 {
  * @param userData passed to `notify`
  * @returns SUCCESS (0)
  * @throws OpenCLError INVALID_EVENT, INVALID_VALUE
+ * @example
+ * ```ts
+ * cl.setEventCallback(event, cl.COMPLETE, (_, status) => console.log(status));
+ * ```
  */
 export function setEventCallback(
   event: Event,
@@ -119,6 +151,10 @@ export function setEventCallback(
  * @returns nanoseconds of the device's clock, as [hi, lo]
  * @throws OpenCLError INVALID_EVENT; PROFILING_INFO_NOT_AVAILABLE without `QUEUE_PROFILING_ENABLE` or before the
  *   command has ended
+ * @example
+ * ```ts
+ * const [high, low] = cl.getEventProfilingInfo(event, cl.PROFILING_COMMAND_END);
+ * ```
  */
 export function getEventProfilingInfo(event: Event, name: number): HighLow {
   return native().getEventProfilingInfo(event, name);

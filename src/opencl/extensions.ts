@@ -9,6 +9,10 @@ import type { Enqueued, WaitList } from './types.js';
  * @param platform platform to query
  * @returns such as `['clCreateCommandBufferKHR', …]`
  * @throws OpenCLError INVALID_PLATFORM
+ * @example
+ * ```ts
+ * const names = cl.getExtensionFunctions(platform);
+ * ```
  */
 export function getExtensionFunctions(platform: Platform): string[] {
   return native().getExtensionFunctions(platform);
@@ -28,6 +32,10 @@ export function getExtensionFunctions(platform: Platform): string[] {
  * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
  * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_VALUE without memory
  * @throws UnsupportedError when the device lacks the extension
+ * @example
+ * ```ts
+ * cl.enqueueAcquireExternalMemObjectsKHR(queue, [buffer]);
+ * ```
  */
 export function enqueueAcquireExternalMemObjectsKHR<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -48,6 +56,10 @@ export function enqueueAcquireExternalMemObjectsKHR<W extends boolean | undefine
  * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
  * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_VALUE without memory
  * @throws UnsupportedError when the device lacks the extension
+ * @example
+ * ```ts
+ * cl.enqueueReleaseExternalMemObjectsKHR(queue, [buffer]);
+ * ```
  */
 export function enqueueReleaseExternalMemObjectsKHR<W extends boolean | undefined = false>(
   queue: CommandQueue,

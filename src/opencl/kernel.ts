@@ -21,6 +21,10 @@ export type KernelArgumentValue =
  * @param name name of the kernel function
  * @returns the kernel
  * @throws OpenCLError INVALID_PROGRAM, INVALID_PROGRAM_EXECUTABLE, INVALID_KERNEL_NAME, INVALID_VALUE
+ * @example
+ * ```ts
+ * const kernel = cl.createKernel(program, 'add');
+ * ```
  */
 export function createKernel(program: Program, name: string): Kernel {
   return native().createKernel(program, name);
@@ -32,6 +36,10 @@ export function createKernel(program: Program, name: string): Kernel {
  * @param program built program
  * @returns one kernel for each kernel function
  * @throws OpenCLError INVALID_PROGRAM, INVALID_PROGRAM_EXECUTABLE
+ * @example
+ * ```ts
+ * const kernels = cl.createKernelsInProgram(program);
+ * ```
  */
 export function createKernelsInProgram(program: Program): Kernel[] {
   return native().createKernelsInProgram(program);
@@ -43,6 +51,10 @@ export function createKernelsInProgram(program: Program): Kernel[] {
  * @param kernel kernel to copy
  * @returns the copy
  * @throws OpenCLError INVALID_KERNEL
+ * @example
+ * ```ts
+ * const copy = cl.cloneKernel(kernel);
+ * ```
  */
 export function cloneKernel(kernel: Kernel): Kernel {
   return native().cloneKernel(kernel);
@@ -54,6 +66,10 @@ export function cloneKernel(kernel: Kernel): Kernel {
  * @param kernel kernel to retain
  * @returns SUCCESS (0)
  * @throws OpenCLError INVALID_KERNEL
+ * @example
+ * ```ts
+ * cl.retainKernel(kernel);
+ * ```
  */
 export function retainKernel(kernel: Kernel): 0 {
   return native().retainKernel(kernel);
@@ -65,6 +81,10 @@ export function retainKernel(kernel: Kernel): 0 {
  * @param kernel kernel to release
  * @returns SUCCESS (0)
  * @throws OpenCLError INVALID_KERNEL, also when it is already released
+ * @example
+ * ```ts
+ * cl.releaseKernel(kernel);
+ * ```
  */
 export function releaseKernel(kernel: Kernel): 0 {
   return native().releaseKernel(kernel);
@@ -115,6 +135,10 @@ export function setKernelArg(
  * @param memory memory of `SVMAlloc`, or a view of it
  * @returns SUCCESS (0)
  * @throws OpenCLError INVALID_KERNEL, INVALID_ARG_INDEX; INVALID_ARG_VALUE for any other memory
+ * @example
+ * ```ts
+ * cl.setKernelArgSVMPointer(kernel, 0, new Float32Array(cl.SVMAlloc(context, cl.MEM_READ_WRITE, 4096)));
+ * ```
  */
 export function setKernelArgSVMPointer(kernel: Kernel, index: number, memory: HostMemory): 0 {
   return native().setKernelArgSVMPointer(kernel, index, memory);
@@ -128,6 +152,10 @@ export function setKernelArgSVMPointer(kernel: Kernel, index: number, memory: Ho
  * @param value array of shared virtual memory for the former, a boolean for the latter
  * @returns SUCCESS (0)
  * @throws OpenCLError INVALID_KERNEL, INVALID_VALUE, INVALID_OPERATION
+ * @example
+ * ```ts
+ * cl.setKernelExecInfo(kernel, cl.KERNEL_EXEC_INFO_SVM_PTRS, [memory]);
+ * ```
  */
 export function setKernelExecInfo(kernel: Kernel, name: number, value: readonly HostMemory[] | boolean): 0 {
   return native().setKernelExecInfo(kernel, name, value);
@@ -140,6 +168,10 @@ export function setKernelExecInfo(kernel: Kernel, name: number, value: readonly 
  * @param name `KERNEL_FUNCTION_NAME`, `KERNEL_NUM_ARGS`, …
  * @returns the value, whose type depends on `name`
  * @throws OpenCLError INVALID_KERNEL, INVALID_VALUE
+ * @example
+ * ```ts
+ * const name = cl.getKernelInfo(kernel, cl.KERNEL_FUNCTION_NAME);
+ * ```
  */
 export function getKernelInfo(kernel: Kernel, name: number): InfoValue {
   return native().getKernelInfo(kernel, name);
@@ -153,6 +185,10 @@ export function getKernelInfo(kernel: Kernel, name: number): InfoValue {
  * @param name `KERNEL_ARG_TYPE_NAME`, `KERNEL_ARG_NAME`, …
  * @returns the value, whose type depends on `name`
  * @throws OpenCLError INVALID_KERNEL, INVALID_ARG_INDEX, INVALID_VALUE, KERNEL_ARG_INFO_NOT_AVAILABLE
+ * @example
+ * ```ts
+ * const type = cl.getKernelArgInfo(kernel, 0, cl.KERNEL_ARG_TYPE_NAME);
+ * ```
  */
 export function getKernelArgInfo(kernel: Kernel, index: number, name: number): InfoValue {
   return native().getKernelArgInfo(kernel, index, name);
@@ -166,6 +202,10 @@ export function getKernelArgInfo(kernel: Kernel, index: number, name: number): I
  * @param name `KERNEL_WORK_GROUP_SIZE` (work-items), `KERNEL_LOCAL_MEM_SIZE` (bytes, [hi, lo]), …
  * @returns the value, whose type depends on `name`
  * @throws OpenCLError INVALID_KERNEL, INVALID_DEVICE, INVALID_VALUE
+ * @example
+ * ```ts
+ * const largest = cl.getKernelWorkGroupInfo(kernel, device, cl.KERNEL_WORK_GROUP_SIZE);
+ * ```
  */
 export function getKernelWorkGroupInfo(
   kernel: Kernel,
@@ -184,6 +224,10 @@ export function getKernelWorkGroupInfo(
  * @param input work-group size or number of sub-groups that the query is about
  * @returns the value, whose type depends on `name`
  * @throws OpenCLError INVALID_KERNEL, INVALID_DEVICE, INVALID_VALUE, INVALID_OPERATION
+ * @example
+ * ```ts
+ * const most = cl.getKernelSubGroupInfo(kernel, device, cl.KERNEL_MAX_NUM_SUB_GROUPS);
+ * ```
  */
 export function getKernelSubGroupInfo(
   kernel: Kernel,
@@ -276,6 +320,10 @@ export interface Launches {
  * @param wantEvents whether to return an event for each launch; false by default
  * @returns the events if `wantEvents` is true, otherwise SUCCESS (0)
  * @throws OpenCLError as `setKernelArg` and `enqueueNDRangeKernel`; the launches before the failed one are enqueued
+ * @example
+ * ```ts
+ * cl.enqueueKernels(queue, { words, count, kernels: [kernel], memory: [buffer], bytes });
+ * ```
  */
 export function enqueueKernels<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -294,6 +342,10 @@ export function enqueueKernels<W extends boolean | undefined = false>(
  * @param wantEvent whether to return an event for the command; false by default
  * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
  * @throws OpenCLError as `enqueueNDRangeKernel`
+ * @example
+ * ```ts
+ * cl.enqueueTask(queue, kernel);
+ * ```
  */
 export function enqueueTask<W extends boolean | undefined = false>(
   queue: CommandQueue,

@@ -47,6 +47,10 @@ export function createBuffer(
  * @param hostPtr as for `createBuffer`
  * @returns the buffer
  * @throws OpenCLError as `createBuffer`, and INVALID_PROPERTY
+ * @example
+ * ```ts
+ * const buffer = cl.createBufferWithProperties(context, null, cl.MEM_READ_WRITE, 4096);
+ * ```
  */
 export function createBufferWithProperties(
   context: Context,
@@ -67,6 +71,11 @@ export function createBufferWithProperties(
  * @param region { origin, size } in bytes
  * @returns the sub-buffer, which shares the memory of `buffer`
  * @throws OpenCLError INVALID_MEM_OBJECT, INVALID_VALUE, INVALID_BUFFER_SIZE, MISALIGNED_SUB_BUFFER_OFFSET
+ * @example
+ * ```ts
+ * const region = { origin: 0, size: 1024 };
+ * const part = cl.createSubBuffer(buffer, cl.MEM_READ_WRITE, cl.BUFFER_CREATE_TYPE_REGION, region);
+ * ```
  */
 export function createSubBuffer(
   buffer: MemObject,
@@ -88,6 +97,11 @@ export function createSubBuffer(
  * @returns the image
  * @throws OpenCLError INVALID_CONTEXT, INVALID_IMAGE_FORMAT_DESCRIPTOR, INVALID_IMAGE_DESCRIPTOR, INVALID_IMAGE_SIZE,
  *   INVALID_HOST_PTR, IMAGE_FORMAT_NOT_SUPPORTED; INVALID_OPERATION when no device supports images
+ * @example
+ * ```ts
+ * const format = { channel_order: cl.RGBA, channel_data_type: cl.FLOAT };
+ * const image = cl.createImage(context, cl.MEM_READ_WRITE, format, { type: cl.MEM_OBJECT_IMAGE2D, width: 8, height: 8 });
+ * ```
  */
 export function createImage(
   context: Context,
@@ -110,6 +124,11 @@ export function createImage(
  * @param hostPtr as for `createBuffer`
  * @returns the image
  * @throws OpenCLError as `createImage`, and INVALID_PROPERTY
+ * @example
+ * ```ts
+ * const description = { type: cl.MEM_OBJECT_IMAGE2D, width: 8, height: 8 };
+ * const image = cl.createImageWithProperties(context, null, cl.MEM_READ_WRITE, format, description);
+ * ```
  */
 export function createImageWithProperties(
   context: Context,
@@ -134,6 +153,10 @@ export function createImageWithProperties(
  * @param hostPtr as for `createBuffer`
  * @returns the image
  * @throws OpenCLError as `createImage`
+ * @example
+ * ```ts
+ * const image = cl.createImage2D(context, cl.MEM_READ_WRITE, format, 8, 8);
+ * ```
  */
 export function createImage2D(
   context: Context,
@@ -161,6 +184,10 @@ export function createImage2D(
  * @param hostPtr as for `createBuffer`
  * @returns the image
  * @throws OpenCLError as `createImage`
+ * @example
+ * ```ts
+ * const image = cl.createImage3D(context, cl.MEM_READ_WRITE, format, 8, 8, 8);
+ * ```
  */
 export function createImage3D(
   context: Context,
@@ -187,6 +214,10 @@ export function createImage3D(
  * @returns the pipe
  * @throws OpenCLError INVALID_CONTEXT, INVALID_VALUE, INVALID_PIPE_SIZE; INVALID_OPERATION when no device supports
  *   pipes
+ * @example
+ * ```ts
+ * const pipe = cl.createPipe(context, 0, 4, 1024);
+ * ```
  */
 export function createPipe(
   context: Context,
@@ -204,6 +235,10 @@ export function createPipe(
  * @param memory memory object to retain
  * @returns SUCCESS (0)
  * @throws OpenCLError INVALID_MEM_OBJECT
+ * @example
+ * ```ts
+ * cl.retainMemObject(buffer);
+ * ```
  */
 export function retainMemObject(memory: MemObject): 0 {
   return native().retainMemObject(memory);
@@ -216,6 +251,10 @@ export function retainMemObject(memory: MemObject): 0 {
  * @param memory memory object to release
  * @returns SUCCESS (0)
  * @throws OpenCLError INVALID_MEM_OBJECT, also when it is already released
+ * @example
+ * ```ts
+ * cl.releaseMemObject(buffer);
+ * ```
  */
 export function releaseMemObject(memory: MemObject): 0 {
   return native().releaseMemObject(memory);
@@ -229,6 +268,10 @@ export function releaseMemObject(memory: MemObject): 0 {
  *   `MEM_ASSOCIATED_MEMOBJECT` without such an object returns a handle whose `released` is true
  * @returns the value, whose type depends on `name`
  * @throws OpenCLError INVALID_MEM_OBJECT, INVALID_VALUE
+ * @example
+ * ```ts
+ * const bytes = cl.getMemObjectInfo(buffer, cl.MEM_SIZE);
+ * ```
  */
 export function getMemObjectInfo(memory: MemObject, name: number): InfoValue {
   return native().getMemObjectInfo(memory, name);
@@ -242,6 +285,10 @@ export function getMemObjectInfo(memory: MemObject, name: number): InfoValue {
  *   properties `channel_order` and `channel_data_type`
  * @returns the value, whose type depends on `name`
  * @throws OpenCLError INVALID_MEM_OBJECT, INVALID_VALUE
+ * @example
+ * ```ts
+ * const width = cl.getImageInfo(image, cl.IMAGE_WIDTH);
+ * ```
  */
 export function getImageInfo(image: MemObject, name: number): InfoValue {
   return native().getImageInfo(image, name);
@@ -254,6 +301,10 @@ export function getImageInfo(image: MemObject, name: number): InfoValue {
  * @param name `PIPE_PACKET_SIZE` (bytes), `PIPE_MAX_PACKETS`
  * @returns the value, whose type depends on `name`
  * @throws OpenCLError INVALID_MEM_OBJECT, INVALID_VALUE
+ * @example
+ * ```ts
+ * const packets = cl.getPipeInfo(pipe, cl.PIPE_MAX_PACKETS);
+ * ```
  */
 export function getPipeInfo(pipe: MemObject, name: number): InfoValue {
   return native().getPipeInfo(pipe, name);
@@ -267,6 +318,10 @@ export function getPipeInfo(pipe: MemObject, name: number): InfoValue {
  * @param type `MEM_OBJECT_IMAGE2D`, …
  * @returns channel order and channel type of each format
  * @throws OpenCLError INVALID_CONTEXT, INVALID_VALUE
+ * @example
+ * ```ts
+ * const formats = cl.getSupportedImageFormats(context, cl.MEM_READ_WRITE, cl.MEM_OBJECT_IMAGE2D);
+ * ```
  */
 export function getSupportedImageFormats(context: Context, flags: Flags, type: number): ImageFormat[] {
   return native().getSupportedImageFormats(context, flags, type);
@@ -281,6 +336,10 @@ export function getSupportedImageFormats(context: Context, flags: Flags, type: n
  * @param userData passed to `notify`
  * @returns SUCCESS (0)
  * @throws OpenCLError INVALID_MEM_OBJECT, INVALID_VALUE
+ * @example
+ * ```ts
+ * cl.setMemObjectDestructorCallback(buffer, () => console.log('the buffer is gone'));
+ * ```
  */
 export function setMemObjectDestructorCallback(
   memory: MemObject,

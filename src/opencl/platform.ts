@@ -21,6 +21,10 @@ export function getPlatformIDs(): Platform[] {
  * @param name `PLATFORM_NAME`, `PLATFORM_VERSION`, …
  * @returns text; an array of { name, version } for `PLATFORM_EXTENSIONS_WITH_VERSION`
  * @throws OpenCLError INVALID_PLATFORM; INVALID_VALUE when the driver does not know the name
+ * @example
+ * ```ts
+ * const name = cl.getPlatformInfo(platform, cl.PLATFORM_NAME);
+ * ```
  */
 export function getPlatformInfo(platform: Platform, name: number): InfoValue {
   return native().getPlatformInfo(platform, name);
@@ -32,6 +36,10 @@ export function getPlatformInfo(platform: Platform, name: number): InfoValue {
  * @param platform platform of the compiler
  * @returns SUCCESS (0)
  * @throws OpenCLError INVALID_PLATFORM
+ * @example
+ * ```ts
+ * cl.unloadPlatformCompiler(platform);
+ * ```
  */
 export function unloadPlatformCompiler(platform: Platform): 0 {
   return native().unloadPlatformCompiler(platform);
@@ -42,6 +50,10 @@ export function unloadPlatformCompiler(platform: Platform): 0 {
  * replaced by `unloadPlatformCompiler`.
  *
  * @returns SUCCESS (0)
+ * @example
+ * ```ts
+ * cl.unloadCompiler();
+ * ```
  */
 export function unloadCompiler(): 0 {
   return native().unloadCompiler();
@@ -53,6 +65,10 @@ export function unloadCompiler(): 0 {
  *
  * @param platform platform of the driver
  * @param singleThreaded true for one thread; false, the default of a platform, for several
+ * @example
+ * ```ts
+ * cl.setSingleThreaded(platform, true);
+ * ```
  */
 export function setSingleThreaded(platform: Platform, singleThreaded: boolean): void {
   native().setSingleThreaded(platform, singleThreaded);

@@ -14,6 +14,10 @@ import type { HostMemory, Size } from './types.js';
  * @param microseconds maximum time to poll on this thread, at most 1000
  * @returns undefined when everything is done, otherwise the event of the last command
  * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_VALUE
+ * @example
+ * ```ts
+ * const event = cl.readAndLook(queue, [buffer], [0], [words], 100);
+ * ```
  */
 export function readAndLook(
   queue: CommandQueue,
@@ -32,6 +36,10 @@ export function readAndLook(
  * @param microseconds maximum time to poll on this thread, at most 1000
  * @returns the state: `COMPLETE`, a larger number before the end, or a negative status when the command failed
  * @throws OpenCLError INVALID_EVENT, INVALID_VALUE
+ * @example
+ * ```ts
+ * const isDone = cl.lookAt(event, 100) === cl.COMPLETE;
+ * ```
  */
 export function lookAt(event: Event, microseconds: number): number {
   return native().lookAt(event, microseconds);

@@ -36,6 +36,10 @@ export function createProgramWithSource(context: Context, source: string): Progr
  * @param binaries one for each device
  * @returns the program, not built yet
  * @throws OpenCLError INVALID_CONTEXT, INVALID_DEVICE, INVALID_BINARY; INVALID_VALUE when the lists differ in length
+ * @example
+ * ```ts
+ * const program = cl.createProgramWithBinary(context, [device], [binary.length], [binary]);
+ * ```
  */
 export function createProgramWithBinary(
   context: Context,
@@ -53,6 +57,10 @@ export function createProgramWithBinary(
  * @param il SPIR-V module
  * @returns the program, not built yet
  * @throws OpenCLError INVALID_CONTEXT, INVALID_VALUE; INVALID_OPERATION when no device supports SPIR-V
+ * @example
+ * ```ts
+ * const program = cl.createProgramWithIL(context, readFileSync('kernels.spv'));
+ * ```
  */
 export function createProgramWithIL(context: Context, il: HostMemory): Program {
   return native().createProgramWithIL(context, il);
@@ -66,6 +74,10 @@ export function createProgramWithIL(context: Context, il: HostMemory): Program {
  * @param names array of names, or one string with semicolons between them
  * @returns the program
  * @throws OpenCLError INVALID_CONTEXT, INVALID_DEVICE; INVALID_VALUE for a name that no device has
+ * @example
+ * ```ts
+ * const program = cl.createProgramWithBuiltInKernels(context, [device], ['motion']);
+ * ```
  */
 export function createProgramWithBuiltInKernels(
   context: Context,
@@ -81,6 +93,10 @@ export function createProgramWithBuiltInKernels(
  * @param program program to retain
  * @returns SUCCESS (0)
  * @throws OpenCLError INVALID_PROGRAM
+ * @example
+ * ```ts
+ * cl.retainProgram(program);
+ * ```
  */
 export function retainProgram(program: Program): 0 {
   return native().retainProgram(program);
@@ -92,6 +108,10 @@ export function retainProgram(program: Program): 0 {
  * @param program program to release
  * @returns SUCCESS (0)
  * @throws OpenCLError INVALID_PROGRAM, also when it is already released
+ * @example
+ * ```ts
+ * cl.releaseProgram(program);
+ * ```
  */
 export function releaseProgram(program: Program): 0 {
   return native().releaseProgram(program);
@@ -108,6 +128,10 @@ export function releaseProgram(program: Program): 0 {
  * @param userData passed to `notify`
  * @returns SUCCESS (0)
  * @throws OpenCLError BUILD_PROGRAM_FAILURE with `log`, INVALID_PROGRAM, INVALID_DEVICE, INVALID_BUILD_OPTIONS
+ * @example
+ * ```ts
+ * cl.buildProgram(program, [device], '-cl-std=CL3.0');
+ * ```
  */
 export function buildProgram(
   program: Program,
@@ -128,6 +152,10 @@ export function buildProgram(
  * @returns a promise that resolves when the program is built
  * @throws OpenCLError (rejects) BUILD_PROGRAM_FAILURE with `log`, INVALID_PROGRAM, INVALID_DEVICE,
  *   INVALID_BUILD_OPTIONS
+ * @example
+ * ```ts
+ * await cl.buildProgramAsync(program, [device], '-cl-std=CL3.0');
+ * ```
  */
 export function buildProgramAsync(
   program: Program,
@@ -150,6 +178,10 @@ export function buildProgramAsync(
  * @param userData passed to `notify`
  * @returns SUCCESS (0)
  * @throws OpenCLError COMPILE_PROGRAM_FAILURE with `log`, INVALID_PROGRAM, INVALID_COMPILER_OPTIONS, INVALID_VALUE
+ * @example
+ * ```ts
+ * cl.compileProgram(program, [device], null, [header], ['types.clh']);
+ * ```
  */
 export function compileProgram(
   program: Program,
@@ -173,6 +205,10 @@ export function compileProgram(
  * @param headerNames names under which they are included, one for each header
  * @returns a promise that resolves when the program is compiled
  * @throws OpenCLError (rejects) COMPILE_PROGRAM_FAILURE with `log`, INVALID_PROGRAM, INVALID_COMPILER_OPTIONS
+ * @example
+ * ```ts
+ * await cl.compileProgramAsync(program, [device], null, [header], ['types.clh']);
+ * ```
  */
 export function compileProgramAsync(
   program: Program,
@@ -195,6 +231,10 @@ export function compileProgramAsync(
  * @param userData passed to `notify`
  * @returns the linked program
  * @throws OpenCLError LINK_PROGRAM_FAILURE with `log`, INVALID_CONTEXT, INVALID_PROGRAM, INVALID_LINKER_OPTIONS
+ * @example
+ * ```ts
+ * const linked = cl.linkProgram(context, [device], null, [first, second]);
+ * ```
  */
 export function linkProgram(
   context: Context,
@@ -214,6 +254,10 @@ export function linkProgram(
  * @param name `PROGRAM_KERNEL_NAMES`, `PROGRAM_SOURCE`, `PROGRAM_BINARIES` (a Uint8Array for each device), …
  * @returns the value, whose type depends on `name`
  * @throws OpenCLError INVALID_PROGRAM, INVALID_VALUE, INVALID_PROGRAM_EXECUTABLE
+ * @example
+ * ```ts
+ * const names = cl.getProgramInfo(program, cl.PROGRAM_KERNEL_NAMES);
+ * ```
  */
 export function getProgramInfo(program: Program, name: number): InfoValue {
   return native().getProgramInfo(program, name);
@@ -227,6 +271,10 @@ export function getProgramInfo(program: Program, name: number): InfoValue {
  * @param name `PROGRAM_BUILD_STATUS` (`BUILD_SUCCESS`, …), `PROGRAM_BUILD_LOG`, `PROGRAM_BUILD_OPTIONS`, …
  * @returns the value, whose type depends on `name`
  * @throws OpenCLError INVALID_PROGRAM, INVALID_DEVICE, INVALID_VALUE
+ * @example
+ * ```ts
+ * const log = cl.getProgramBuildInfo(program, device, cl.PROGRAM_BUILD_LOG);
+ * ```
  */
 export function getProgramBuildInfo(program: Program, device: Device, name: number): InfoValue {
   return native().getProgramBuildInfo(program, device, name);
@@ -241,6 +289,10 @@ export function getProgramBuildInfo(program: Program, device: Device, name: numb
  * @param userData passed to `notify`
  * @returns SUCCESS (0)
  * @throws OpenCLError INVALID_PROGRAM, INVALID_OPERATION
+ * @example
+ * ```ts
+ * cl.setProgramReleaseCallback(program, () => console.log('the program is gone'));
+ * ```
  */
 export function setProgramReleaseCallback(
   program: Program,
@@ -258,6 +310,10 @@ export function setProgramReleaseCallback(
  * @param value bytes of the constant
  * @returns SUCCESS (0)
  * @throws OpenCLError INVALID_PROGRAM, INVALID_SPEC_ID, INVALID_VALUE
+ * @example
+ * ```ts
+ * cl.setProgramSpecializationConstant(program, 0, Uint32Array.of(256));
+ * ```
  */
 export function setProgramSpecializationConstant(program: Program, id: number, value: HostMemory): 0 {
   return native().setProgramSpecializationConstant(program, id, value);

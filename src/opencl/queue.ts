@@ -32,6 +32,11 @@ export function createCommandQueue(
  * @param properties such as `[QUEUE_PROPERTIES, QUEUE_PROFILING_ENABLE]`; the final 0 is added
  * @returns the queue
  * @throws OpenCLError INVALID_CONTEXT, INVALID_DEVICE, INVALID_VALUE, INVALID_QUEUE_PROPERTIES
+ * @example
+ * ```ts
+ * const properties = [cl.QUEUE_PROPERTIES, cl.QUEUE_PROFILING_ENABLE];
+ * const queue = cl.createCommandQueueWithProperties(context, device, properties);
+ * ```
  */
 export function createCommandQueueWithProperties(
   context: Context,
@@ -47,6 +52,10 @@ export function createCommandQueueWithProperties(
  * @param queue queue to retain
  * @returns SUCCESS (0)
  * @throws OpenCLError INVALID_COMMAND_QUEUE
+ * @example
+ * ```ts
+ * cl.retainCommandQueue(queue);
+ * ```
  */
 export function retainCommandQueue(queue: CommandQueue): 0 {
   return native().retainCommandQueue(queue);
@@ -59,6 +68,10 @@ export function retainCommandQueue(queue: CommandQueue): 0 {
  * @param queue queue to release
  * @returns SUCCESS (0)
  * @throws OpenCLError INVALID_COMMAND_QUEUE, also when it is already released
+ * @example
+ * ```ts
+ * cl.releaseCommandQueue(queue);
+ * ```
  */
 export function releaseCommandQueue(queue: CommandQueue): 0 {
   return native().releaseCommandQueue(queue);
@@ -71,6 +84,10 @@ export function releaseCommandQueue(queue: CommandQueue): 0 {
  * @param name `QUEUE_CONTEXT`, `QUEUE_DEVICE`, `QUEUE_PROPERTIES`, `QUEUE_REFERENCE_COUNT`, …
  * @returns the value, whose type depends on `name`
  * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_VALUE
+ * @example
+ * ```ts
+ * const device = cl.getCommandQueueInfo(queue, cl.QUEUE_DEVICE);
+ * ```
  */
 export function getCommandQueueInfo(queue: CommandQueue, name: number): InfoValue {
   return native().getCommandQueueInfo(queue, name);
@@ -84,6 +101,10 @@ export function getCommandQueueInfo(queue: CommandQueue, name: number): InfoValu
  * @param enable true to enable the properties, false to disable them
  * @returns the previous properties
  * @throws UnsupportedError on newer platforms
+ * @example
+ * ```ts
+ * cl.setCommandQueueProperty(queue, cl.QUEUE_PROFILING_ENABLE, true);
+ * ```
  */
 export function setCommandQueueProperty(queue: CommandQueue, properties: Flags, enable: boolean): number {
   return native().setCommandQueueProperty(queue, properties, enable);
@@ -97,6 +118,10 @@ export function setCommandQueueProperty(queue: CommandQueue, properties: Flags, 
  * @param queue on-device queue
  * @returns SUCCESS (0)
  * @throws OpenCLError INVALID_CONTEXT, INVALID_DEVICE, INVALID_COMMAND_QUEUE, INVALID_OPERATION
+ * @example
+ * ```ts
+ * cl.setDefaultDeviceCommandQueue(context, device, queue);
+ * ```
  */
 export function setDefaultDeviceCommandQueue(context: Context, device: Device, queue: CommandQueue): 0 {
   return native().setDefaultDeviceCommandQueue(context, device, queue);
@@ -108,6 +133,10 @@ export function setDefaultDeviceCommandQueue(context: Context, device: Device, q
  * @param queue queue to flush
  * @returns SUCCESS (0)
  * @throws OpenCLError INVALID_COMMAND_QUEUE
+ * @example
+ * ```ts
+ * cl.flush(queue);
+ * ```
  */
 export function flush(queue: CommandQueue): 0 {
   return native().flush(queue);
@@ -119,6 +148,10 @@ export function flush(queue: CommandQueue): 0 {
  * @param queue queue to wait for
  * @returns SUCCESS (0)
  * @throws OpenCLError INVALID_COMMAND_QUEUE, OUT_OF_RESOURCES, and other errors of the commands
+ * @example
+ * ```ts
+ * cl.finish(queue);
+ * ```
  */
 export function finish(queue: CommandQueue): 0 {
   return native().finish(queue);
@@ -131,6 +164,10 @@ export function finish(queue: CommandQueue): 0 {
  * @param queue queue to wait for
  * @returns a promise that resolves when the commands have ended
  * @throws OpenCLError (rejects) INVALID_COMMAND_QUEUE, OUT_OF_RESOURCES, and other errors of the commands
+ * @example
+ * ```ts
+ * await cl.finishAsync(queue);
+ * ```
  */
 export function finishAsync(queue: CommandQueue): Promise<void> {
   return native().finishAsync(queue);

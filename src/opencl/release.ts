@@ -17,6 +17,10 @@ import type {
  *
  * @param handle handle to release
  * @throws OpenCLError INVALID_… when the handle is already released, and for a root device
+ * @example
+ * ```ts
+ * cl.releaseAsync(event);
+ * ```
  */
 export function releaseAsync(
   handle: CommandBuffer | CommandQueue | Context | Device | Event | Kernel | MemObject | Program | Sampler,
@@ -33,6 +37,10 @@ export function releaseAsync(
  *
  * @param options `contexts`: whether to release contexts and sub-devices; false by default. Code written for
  *   node-opencl continues to use its context after the function of this name, which releases only unreachable objects
+ * @example
+ * ```ts
+ * cl.releaseAll();
+ * ```
  */
 export function releaseAll(options?: { contexts?: boolean } | null): void {
   native().releaseAll(options?.contexts ?? false);

@@ -11,6 +11,10 @@ import type { InfoValue, Properties } from './types.js';
  * @param filterMode `FILTER_…`
  * @returns the sampler
  * @throws OpenCLError INVALID_CONTEXT, INVALID_VALUE; INVALID_OPERATION when no device supports images
+ * @example
+ * ```ts
+ * const sampler = cl.createSampler(context, false, cl.ADDRESS_CLAMP, cl.FILTER_NEAREST);
+ * ```
  */
 export function createSampler(
   context: Context,
@@ -28,6 +32,11 @@ export function createSampler(
  * @param properties such as `[SAMPLER_FILTER_MODE, FILTER_LINEAR]`; the final 0 is added
  * @returns the sampler
  * @throws OpenCLError INVALID_CONTEXT, INVALID_VALUE, INVALID_OPERATION
+ * @example
+ * ```ts
+ * const properties = [cl.SAMPLER_FILTER_MODE, cl.FILTER_LINEAR];
+ * const sampler = cl.createSamplerWithProperties(context, properties);
+ * ```
  */
 export function createSamplerWithProperties(context: Context, properties?: Properties): Sampler {
   return native().createSamplerWithProperties(context, properties);
@@ -39,6 +48,10 @@ export function createSamplerWithProperties(context: Context, properties?: Prope
  * @param sampler sampler to retain
  * @returns SUCCESS (0)
  * @throws OpenCLError INVALID_SAMPLER
+ * @example
+ * ```ts
+ * cl.retainSampler(sampler);
+ * ```
  */
 export function retainSampler(sampler: Sampler): 0 {
   return native().retainSampler(sampler);
@@ -50,6 +63,10 @@ export function retainSampler(sampler: Sampler): 0 {
  * @param sampler sampler to release
  * @returns SUCCESS (0)
  * @throws OpenCLError INVALID_SAMPLER, also when it is already released
+ * @example
+ * ```ts
+ * cl.releaseSampler(sampler);
+ * ```
  */
 export function releaseSampler(sampler: Sampler): 0 {
   return native().releaseSampler(sampler);
@@ -62,6 +79,10 @@ export function releaseSampler(sampler: Sampler): 0 {
  * @param name `SAMPLER_FILTER_MODE`, …
  * @returns the value, whose type depends on `name`
  * @throws OpenCLError INVALID_SAMPLER, INVALID_VALUE
+ * @example
+ * ```ts
+ * const filter = cl.getSamplerInfo(sampler, cl.SAMPLER_FILTER_MODE);
+ * ```
  */
 export function getSamplerInfo(sampler: Sampler, name: number): InfoValue {
   return native().getSamplerInfo(sampler, name);

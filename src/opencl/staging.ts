@@ -51,6 +51,10 @@ export function writeBufferAsync(
  *   suits data that is not read soon
  * @returns a promise that resolves when all bytes are in `host`
  * @throws OpenCLError (rejects) as `writeBufferAsync`
+ * @example
+ * ```ts
+ * await cl.readBufferAsync(queue, buffer, 0, array, ring, 2 ** 20, 4);
+ * ```
  */
 export function readBufferAsync(
   queue: CommandQueue,
@@ -73,6 +77,10 @@ export function readBufferAsync(
  * @param buffer buffer to map
  * @returns a promise that resolves when the buffer is unmapped
  * @throws OpenCLError (rejects) INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, and the errors of mapping
+ * @example
+ * ```ts
+ * await cl.prepareMappingAsync(queue, buffer);
+ * ```
  */
 export function prepareMappingAsync(queue: CommandQueue, buffer: MemObject): Promise<void> {
   return native().prepareMappingAsync(queue, buffer);
@@ -114,6 +122,11 @@ export const FILE_TRANSFER = {
  * @throws OpenCLError (rejects) INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_VALUE, and the errors of the
  *   transfers
  * @throws UnsupportedError (rejects) on Windows
+ * @example
+ * ```ts
+ * const result = new BigInt64Array(4);
+ * await cl.writeBufferFromFileAsync(queue, buffer, 0, fd, 0, bytes, ring, 2 ** 20, 4, null, 0, result);
+ * ```
  */
 export function writeBufferFromFileAsync(
   queue: CommandQueue,
@@ -156,6 +169,10 @@ export function writeBufferFromFileAsync(
  * @returns a promise that resolves when the space is allocated
  * @throws OpenCLError (rejects) INVALID_VALUE
  * @throws UnsupportedError (rejects) on Windows
+ * @example
+ * ```ts
+ * await cl.allocateFileAsync(fd, 0, 2 ** 30, new BigInt64Array(2));
+ * ```
  */
 export function allocateFileAsync(
   fd: number,
@@ -188,6 +205,11 @@ export function allocateFileAsync(
  * @returns a promise that resolves when the transfer has ended, also if it ended early
  * @throws OpenCLError (rejects) as `writeBufferFromFileAsync`
  * @throws UnsupportedError (rejects) on Windows
+ * @example
+ * ```ts
+ * const result = new BigInt64Array(4);
+ * await cl.readBufferToFileAsync(queue, buffer, 0, fd, 0, bytes, ring, 2 ** 20, 4, null, 0, result);
+ * ```
  */
 export function readBufferToFileAsync(
   queue: CommandQueue,
@@ -230,6 +252,10 @@ export function readBufferToFileAsync(
  *   faults; false, the default, returns zeros
  * @returns the memory
  * @throws OpenCLError OUT_OF_HOST_MEMORY
+ * @example
+ * ```ts
+ * const keys = new Uint32Array(cl.allocateHostMemory(4 * 2 ** 20));
+ * ```
  */
 export function allocateHostMemory(bytes: Size, threads = 0, used = false): ArrayBuffer {
   return native().allocateHostMemory(bytes, threads, used);
@@ -244,6 +270,10 @@ export function allocateHostMemory(bytes: Size, threads = 0, used = false): Arra
  * @param threads number of threads, 1 to 64
  * @returns a promise that resolves when `sum` is written
  * @throws OpenCLError (rejects) INVALID_VALUE
+ * @example
+ * ```ts
+ * await cl.checksumAsync(keys, sum, 4);
+ * ```
  */
 export function checksumAsync(host: HostMemory, sum: HostMemory, threads: number): Promise<void> {
   return native().checksumAsync(host, sum, threads);
@@ -280,6 +310,10 @@ export function hashAsync(host: HostMemory, hash: BigUint64Array): Promise<void>
  * @param threads number of threads, 1 to 64
  * @returns a promise that resolves when `products` is updated
  * @throws OpenCLError (rejects) INVALID_VALUE
+ * @example
+ * ```ts
+ * await cl.multisetAsync(keys, 4, points, products, 4);
+ * ```
  */
 export function multisetAsync(
   host: HostMemory,
@@ -305,6 +339,10 @@ export function multisetAsync(
  * @param threads number of threads, 1 to 64
  * @returns a promise that resolves when the sort has ended
  * @throws OpenCLError (rejects) INVALID_VALUE
+ * @example
+ * ```ts
+ * await cl.nearSortAsync(keys, 4, codec, sorted, 4);
+ * ```
  */
 export function nearSortAsync(
   keys: HostMemory,
@@ -324,6 +362,10 @@ export function nearSortAsync(
  * @param threads number of threads, 1 to 64
  * @returns a promise that resolves when everything is copied
  * @throws OpenCLError (rejects) INVALID_VALUE, also for resizable memory
+ * @example
+ * ```ts
+ * await cl.copyAsync([first, second], [toFirst, toSecond], 4);
+ * ```
  */
 export function copyAsync(
   from: readonly HostMemory[],
@@ -342,6 +384,10 @@ export function copyAsync(
  * @param threads number of threads, 1 to 64
  * @returns a promise that resolves when everything is copied
  * @throws OpenCLError (rejects) INVALID_VALUE, also when `to` is resizable
+ * @example
+ * ```ts
+ * await cl.joinAsync([first, second], joined, 4);
+ * ```
  */
 export function joinAsync(from: readonly HostMemory[], to: HostMemory, threads: number): Promise<void> {
   return native().joinAsync(from, to, threads);
@@ -365,6 +411,10 @@ export function joinAsync(from: readonly HostMemory[], to: HostMemory, threads: 
  * @param threads number of threads, 1 to 64
  * @returns a promise that resolves when `to` and `counts` are written
  * @throws OpenCLError (rejects) INVALID_VALUE
+ * @example
+ * ```ts
+ * await cl.placeAsync(keys, 4, codec, firsts, before, 24, to, counts, 4);
+ * ```
  */
 export function placeAsync(
   keys: HostMemory,

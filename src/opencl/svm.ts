@@ -15,6 +15,10 @@ import type { Enqueued, Flags, HostMemory, Size, WaitList } from './types.js';
  * @returns the memory, which is detached when it is freed
  * @throws OpenCLError INVALID_CONTEXT; INVALID_VALUE when the driver allocates none
  * @throws UnsupportedError when no device supports shared virtual memory
+ * @example
+ * ```ts
+ * const numbers = new Float32Array(cl.SVMAlloc(context, cl.MEM_READ_WRITE, 4096));
+ * ```
  */
 export function SVMAlloc(context: Context, flags: Flags, size: Size, alignment?: number | null): ArrayBuffer {
   return native().SVMAlloc(context, flags, size, alignment);
@@ -31,6 +35,10 @@ export function SVMAlloc(context: Context, flags: Flags, size: Size, alignment?:
  * @param memory memory of `SVMAlloc`
  * @returns SUCCESS (0)
  * @throws OpenCLError INVALID_CONTEXT
+ * @example
+ * ```ts
+ * cl.SVMFree(context, numbers);
+ * ```
  */
 export function SVMFree(context: Context, memory: HostMemory): 0 {
   return native().SVMFree(context, memory);
@@ -48,6 +56,10 @@ export function SVMFree(context: Context, memory: HostMemory): 0 {
  * @param wantEvent whether to return an event for the command; false by default
  * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
  * @throws OpenCLError INVALID_COMMAND_QUEUE; INVALID_VALUE without memory, or for memory that is not of `SVMAlloc`
+ * @example
+ * ```ts
+ * cl.enqueueSVMFree(queue, [numbers]);
+ * ```
  */
 export function enqueueSVMFree<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -73,6 +85,10 @@ export function enqueueSVMFree<W extends boolean | undefined = false>(
  * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
  * @throws OpenCLError INVALID_COMMAND_QUEUE, MEM_COPY_OVERLAP; INVALID_VALUE, also for resizable memory without
  *   `blocking`
+ * @example
+ * ```ts
+ * cl.enqueueSVMMemcpy(queue, true, to, from, 4096);
+ * ```
  */
 export function enqueueSVMMemcpy<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -97,6 +113,10 @@ export function enqueueSVMMemcpy<W extends boolean | undefined = false>(
  * @param wantEvent whether to return an event for the command; false by default
  * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
  * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_VALUE
+ * @example
+ * ```ts
+ * cl.enqueueSVMMemFill(queue, numbers, Float32Array.of(0), 4096);
+ * ```
  */
 export function enqueueSVMMemFill<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -121,6 +141,10 @@ export function enqueueSVMMemFill<W extends boolean | undefined = false>(
  * @param wantEvent whether to return an event for the command; false by default
  * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
  * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_VALUE
+ * @example
+ * ```ts
+ * cl.enqueueSVMMap(queue, true, cl.MAP_READ, numbers, 4096);
+ * ```
  */
 export function enqueueSVMMap<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -143,6 +167,10 @@ export function enqueueSVMMap<W extends boolean | undefined = false>(
  * @param wantEvent whether to return an event for the command; false by default
  * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
  * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_VALUE
+ * @example
+ * ```ts
+ * cl.enqueueSVMUnmap(queue, numbers);
+ * ```
  */
 export function enqueueSVMUnmap<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -164,6 +192,10 @@ export function enqueueSVMUnmap<W extends boolean | undefined = false>(
  * @param wantEvent whether to return an event for the command; false by default
  * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
  * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_VALUE
+ * @example
+ * ```ts
+ * cl.enqueueSVMMigrateMem(queue, [numbers], null, 0);
+ * ```
  */
 export function enqueueSVMMigrateMem<W extends boolean | undefined = false>(
   queue: CommandQueue,

@@ -47,6 +47,10 @@ export function enqueueReadBuffer<W extends boolean | undefined = false>(
  * @param wantEvent whether to return an event for the command; false by default
  * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
  * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_EVENT_WAIT_LIST, INVALID_VALUE
+ * @example
+ * ```ts
+ * cl.enqueueWriteBuffer(queue, buffer, true, 0, keys.byteLength, keys);
+ * ```
  */
 export function enqueueWriteBuffer<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -79,6 +83,10 @@ export function enqueueWriteBuffer<W extends boolean | undefined = false>(
  * @param wantEvent whether to return an event for the command; false by default
  * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
  * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_EVENT_WAIT_LIST, INVALID_VALUE
+ * @example
+ * ```ts
+ * cl.enqueueReadBufferRect(queue, buffer, true, [0, 0, 0], [0, 0, 0], [64, 8, 1], 64, 0, 64, 0, bytes);
+ * ```
  */
 export function enqueueReadBufferRect<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -130,6 +138,10 @@ export function enqueueReadBufferRect<W extends boolean | undefined = false>(
  * @param wantEvent whether to return an event for the command; false by default
  * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
  * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_EVENT_WAIT_LIST, INVALID_VALUE
+ * @example
+ * ```ts
+ * cl.enqueueWriteBufferRect(queue, buffer, true, [0, 0, 0], [0, 0, 0], [64, 8, 1], 64, 0, 64, 0, bytes);
+ * ```
  */
 export function enqueueWriteBufferRect<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -177,6 +189,10 @@ export function enqueueWriteBufferRect<W extends boolean | undefined = false>(
  * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
  * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_EVENT_WAIT_LIST, INVALID_VALUE,
  *   MEM_COPY_OVERLAP
+ * @example
+ * ```ts
+ * cl.enqueueCopyBuffer(queue, from, to, 0, 0, 4096);
+ * ```
  */
 export function enqueueCopyBuffer<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -209,6 +225,10 @@ export function enqueueCopyBuffer<W extends boolean | undefined = false>(
  * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
  * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_EVENT_WAIT_LIST, INVALID_VALUE,
  *   MEM_COPY_OVERLAP
+ * @example
+ * ```ts
+ * cl.enqueueCopyBufferRect(queue, from, to, [0, 0, 0], [0, 0, 0], [64, 8, 1], 64, 0, 64, 0);
+ * ```
  */
 export function enqueueCopyBufferRect<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -252,6 +272,10 @@ export function enqueueCopyBufferRect<W extends boolean | undefined = false>(
  * @param wantEvent whether to return an event for the command; false by default
  * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
  * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_EVENT_WAIT_LIST, INVALID_VALUE
+ * @example
+ * ```ts
+ * cl.enqueueFillBuffer(queue, buffer, Uint32Array.of(0), 0, 4096);
+ * ```
  */
 export function enqueueFillBuffer<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -281,6 +305,10 @@ export function enqueueFillBuffer<W extends boolean | undefined = false>(
  * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
  * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_EVENT_WAIT_LIST, INVALID_VALUE,
  *   INVALID_IMAGE_SIZE
+ * @example
+ * ```ts
+ * cl.enqueueReadImage(queue, image, true, [0, 0, 0], [8, 8, 1], 0, 0, pixels);
+ * ```
  */
 export function enqueueReadImage<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -324,6 +352,10 @@ export function enqueueReadImage<W extends boolean | undefined = false>(
  * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
  * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_EVENT_WAIT_LIST, INVALID_VALUE,
  *   INVALID_IMAGE_SIZE
+ * @example
+ * ```ts
+ * cl.enqueueWriteImage(queue, image, true, [0, 0, 0], [8, 8, 1], 0, 0, pixels);
+ * ```
  */
 export function enqueueWriteImage<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -363,6 +395,10 @@ export function enqueueWriteImage<W extends boolean | undefined = false>(
  * @param wantEvent whether to return an event for the command; false by default
  * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
  * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_EVENT_WAIT_LIST, INVALID_VALUE
+ * @example
+ * ```ts
+ * cl.enqueueFillImage(queue, image, Float32Array.of(0, 0, 0, 1), [0, 0, 0], [8, 8, 1]);
+ * ```
  */
 export function enqueueFillImage<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -390,6 +426,10 @@ export function enqueueFillImage<W extends boolean | undefined = false>(
  * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
  * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_EVENT_WAIT_LIST, INVALID_VALUE,
  *   IMAGE_FORMAT_MISMATCH, MEM_COPY_OVERLAP
+ * @example
+ * ```ts
+ * cl.enqueueCopyImage(queue, from, to, [0, 0, 0], [0, 0, 0], [8, 8, 1]);
+ * ```
  */
 export function enqueueCopyImage<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -417,6 +457,10 @@ export function enqueueCopyImage<W extends boolean | undefined = false>(
  * @param wantEvent whether to return an event for the command; false by default
  * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
  * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_EVENT_WAIT_LIST, INVALID_VALUE
+ * @example
+ * ```ts
+ * cl.enqueueCopyImageToBuffer(queue, image, buffer, [0, 0, 0], [8, 8, 1], 0);
+ * ```
  */
 export function enqueueCopyImageToBuffer<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -444,6 +488,10 @@ export function enqueueCopyImageToBuffer<W extends boolean | undefined = false>(
  * @param wantEvent whether to return an event for the command; false by default
  * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
  * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_EVENT_WAIT_LIST, INVALID_VALUE
+ * @example
+ * ```ts
+ * cl.enqueueCopyBufferToImage(queue, buffer, image, 0, [0, 0, 0], [8, 8, 1]);
+ * ```
  */
 export function enqueueCopyBufferToImage<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -505,6 +553,10 @@ export function enqueueMapBuffer(
  * @param wantEvent whether the result has the property `event`; false by default
  * @returns the memory as of `enqueueMapBuffer`, with `row_pitch` and `slice_pitch` in bytes
  * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_VALUE, MAP_FAILURE, INVALID_EVENT_WAIT_LIST
+ * @example
+ * ```ts
+ * const mapped = cl.enqueueMapImage(queue, image, true, cl.MAP_READ, [0, 0, 0], [8, 8, 1]);
+ * ```
  */
 export function enqueueMapImage(
   queue: CommandQueue,
@@ -533,6 +585,10 @@ export function enqueueMapImage(
  *   INVALID_OPERATION while the memory is used by something that a command cannot wait for: a transfer or checksum
  *   whose promise has not settled, a memory object over it, a command of another context, or an ArrayBuffer that it was
  *   transferred to
+ * @example
+ * ```ts
+ * cl.enqueueUnmapMemObject(queue, buffer, mapped);
+ * ```
  */
 export function enqueueUnmapMemObject<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -554,6 +610,10 @@ export function enqueueUnmapMemObject<W extends boolean | undefined = false>(
  * @param wantEvent whether to return an event for the command; false by default
  * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
  * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_EVENT_WAIT_LIST, INVALID_VALUE
+ * @example
+ * ```ts
+ * cl.enqueueMigrateMemObjects(queue, [buffer], cl.MIGRATE_MEM_OBJECT_HOST);
+ * ```
  */
 export function enqueueMigrateMemObjects<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -574,6 +634,10 @@ export function enqueueMigrateMemObjects<W extends boolean | undefined = false>(
  * @param wantEvent whether to return an event for the command; false by default
  * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
  * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_EVENT_WAIT_LIST
+ * @example
+ * ```ts
+ * const reached = cl.enqueueMarkerWithWaitList(queue, null, true);
+ * ```
  */
 export function enqueueMarkerWithWaitList<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -591,6 +655,10 @@ export function enqueueMarkerWithWaitList<W extends boolean | undefined = false>
  * @param wantEvent whether to return an event for the command; false by default
  * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
  * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_EVENT_WAIT_LIST
+ * @example
+ * ```ts
+ * cl.enqueueBarrierWithWaitList(queue, [event]);
+ * ```
  */
 export function enqueueBarrierWithWaitList<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -608,6 +676,10 @@ export function enqueueBarrierWithWaitList<W extends boolean | undefined = false
  * @param wantEvent whether to return an event for the command; false by default
  * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
  * @throws OpenCLError INVALID_COMMAND_QUEUE
+ * @example
+ * ```ts
+ * const reached = cl.enqueueMarker(queue, true);
+ * ```
  */
 export function enqueueMarker<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -623,6 +695,10 @@ export function enqueueMarker<W extends boolean | undefined = false>(
  * @param queue command queue that executes the command
  * @returns SUCCESS (0)
  * @throws OpenCLError INVALID_COMMAND_QUEUE
+ * @example
+ * ```ts
+ * cl.enqueueBarrier(queue);
+ * ```
  */
 export function enqueueBarrier(queue: CommandQueue): 0 {
   return native().enqueueBarrier(queue);
@@ -636,6 +712,10 @@ export function enqueueBarrier(queue: CommandQueue): 0 {
  * @param events events to wait for
  * @returns SUCCESS (0)
  * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_EVENT
+ * @example
+ * ```ts
+ * cl.enqueueWaitForEvents(queue, [event]);
+ * ```
  */
 export function enqueueWaitForEvents(queue: CommandQueue, events: readonly Event[]): 0 {
   return native().enqueueWaitForEvents(queue, events);

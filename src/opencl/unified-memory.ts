@@ -16,6 +16,10 @@ import type { Enqueued, HostMemory, InfoValue, Properties, Size, WaitList } from
  * @returns the memory, which is detached when it is freed
  * @throws OpenCLError INVALID_CONTEXT, INVALID_BUFFER_SIZE, INVALID_VALUE, OUT_OF_RESOURCES
  * @throws UnsupportedError when no device of the context has the extension
+ * @example
+ * ```ts
+ * const numbers = new Float32Array(cl.hostMemAllocINTEL(context, null, 4096));
+ * ```
  */
 export function hostMemAllocINTEL(
   context: Context,
@@ -37,6 +41,10 @@ export function hostMemAllocINTEL(
  * @returns the memory, which is detached when it is freed
  * @throws OpenCLError as `hostMemAllocINTEL`, and INVALID_DEVICE
  * @throws UnsupportedError when no device of the context has the extension
+ * @example
+ * ```ts
+ * const numbers = new Float32Array(cl.sharedMemAllocINTEL(context, device, null, 4096));
+ * ```
  */
 export function sharedMemAllocINTEL(
   context: Context,
@@ -66,6 +74,10 @@ export function deviceMemAllocINTEL(..._args: readonly unknown[]): never {
  * @param memory unified shared memory
  * @returns SUCCESS (0)
  * @throws OpenCLError INVALID_CONTEXT; INVALID_VALUE for other memory, or when it is already freed
+ * @example
+ * ```ts
+ * cl.memFreeINTEL(context, numbers);
+ * ```
  */
 export function memFreeINTEL(context: Context, memory: HostMemory): 0 {
   return native().memFreeINTEL(context, memory);
@@ -80,6 +92,10 @@ export function memFreeINTEL(context: Context, memory: HostMemory): 0 {
  *   `MEM_ALLOC_BASE_PTR_INTEL` returns whether there is one
  * @returns the value, whose type depends on `name`
  * @throws OpenCLError INVALID_CONTEXT, INVALID_VALUE
+ * @example
+ * ```ts
+ * const type = cl.getMemAllocInfoINTEL(context, numbers, cl.MEM_ALLOC_TYPE_INTEL);
+ * ```
  */
 export function getMemAllocInfoINTEL(context: Context, memory: HostMemory, name: number): InfoValue {
   return native().getMemAllocInfoINTEL(context, memory, name);
@@ -95,6 +111,10 @@ export function getMemAllocInfoINTEL(context: Context, memory: HostMemory, name:
  * @returns SUCCESS (0)
  * @throws OpenCLError INVALID_KERNEL, INVALID_ARG_INDEX; INVALID_ARG_VALUE for an argument that is not a pointer;
  *   INVALID_VALUE for other memory
+ * @example
+ * ```ts
+ * cl.setKernelArgMemPointerINTEL(kernel, 0, numbers);
+ * ```
  */
 export function setKernelArgMemPointerINTEL(kernel: Kernel, index: number, memory: HostMemory): 0 {
   return native().setKernelArgMemPointerINTEL(kernel, index, memory);
@@ -113,6 +133,10 @@ export function setKernelArgMemPointerINTEL(kernel: Kernel, index: number, memor
  * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
  * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_VALUE, MEM_COPY_OVERLAP
  * @throws UnsupportedError when the device lacks the extension
+ * @example
+ * ```ts
+ * cl.enqueueMemcpyINTEL(queue, true, to, from, 4096);
+ * ```
  */
 export function enqueueMemcpyINTEL<W extends boolean | undefined = false>(
   queue: CommandQueue,
@@ -138,6 +162,10 @@ export function enqueueMemcpyINTEL<W extends boolean | undefined = false>(
  * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
  * @throws OpenCLError INVALID_COMMAND_QUEUE, INVALID_VALUE
  * @throws UnsupportedError when the device lacks the extension
+ * @example
+ * ```ts
+ * cl.enqueueMemFillINTEL(queue, numbers, Float32Array.of(0), 4096);
+ * ```
  */
 export function enqueueMemFillINTEL<W extends boolean | undefined = false>(
   queue: CommandQueue,

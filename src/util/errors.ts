@@ -256,6 +256,15 @@ const CLASSES = [
 /**
  * Creates an error of the class that has a code, for errors that another process reports. A code without a class
  * gives a ClsortError.
+ *
+ * @param code code of the error, `ERR_CLSORT_…`
+ * @param message text of the error
+ * @param details cause and facts; default: none
+ * @returns the error, which is not thrown
+ * @example
+ * ```ts
+ * const error = errorOfCode('ERR_CLSORT_IO', 'cannot read keys.npy');
+ * ```
  */
 export function errorOfCode(code: string, message: string, details?: ErrorDetails): ClsortError {
   for (const Type of CLASSES) {

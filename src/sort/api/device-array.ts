@@ -70,6 +70,10 @@ export class DeviceArray<D extends Dtype = Dtype> implements Disposable {
    * @throws InputError when the elements do not fit
    * @throws UsageError after `dispose()`
    * @throws DeviceLostError when the device failed and the array was lost
+   * @example
+   * ```ts
+   * await keys.write(Float32Array.of(5, 1, 4), 100); // elements 100 to 102
+   * ```
    */
   async write(view: KeyArray, offset = 0): Promise<void> {
     const column = this.#live();
@@ -87,6 +91,10 @@ export class DeviceArray<D extends Dtype = Dtype> implements Disposable {
    * @throws InputError when the range exceeds the array, or is longer than one typed array can be: read in pieces
    * @throws UsageError after `dispose()`
    * @throws DeviceLostError when the device failed and the array was lost
+   * @example
+   * ```ts
+   * const firstTen = await sorted.read(0, 10);
+   * ```
    */
   async read(offset = 0, length?: number): Promise<ArrayOf<D>> {
     const column = this.#live();
@@ -105,6 +113,10 @@ export class DeviceArray<D extends Dtype = Dtype> implements Disposable {
    * @throws InputError when the range exceeds the array
    * @throws UsageError after `dispose()`
    * @throws DeviceLostError when the device failed and the array was lost
+   * @example
+   * ```ts
+   * await sorted.readInto(result);
+   * ```
    */
   async readInto(view: KeyArray, offset = 0): Promise<void> {
     const column = this.#live();
@@ -139,6 +151,10 @@ export class DeviceArray<D extends Dtype = Dtype> implements Disposable {
    * Releases the memory. May be called twice. Using the array afterwards is an error.
    *
    * The garbage collector also releases the memory of an array that was not disposed of.
+   * @example
+   * ```ts
+   * keys.dispose();
+   * ```
    */
   dispose(): void {
     const column = this.#column;

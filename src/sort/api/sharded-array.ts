@@ -62,6 +62,10 @@ export class ShardedArray<D extends Dtype = Dtype> implements Disposable {
    * @throws InputError when the range exceeds the array, or is longer than one typed array can be: read in pieces
    * @throws UsageError after `dispose()`
    * @throws DeviceLostError when a device failed and its part was lost
+   * @example
+   * ```ts
+   * const firstTen = await sorted.read(0, 10);
+   * ```
    */
   async read(offset = 0, length?: number): Promise<ArrayOf<D>> {
     const parts = this.#live();
@@ -80,6 +84,10 @@ export class ShardedArray<D extends Dtype = Dtype> implements Disposable {
    * @throws InputError when the range exceeds the array
    * @throws UsageError after `dispose()`
    * @throws DeviceLostError when a device failed and its part was lost
+   * @example
+   * ```ts
+   * await sorted.readInto(result);
+   * ```
    */
   async readInto(view: KeyArray, offset = 0): Promise<void> {
     const parts = this.#live();
@@ -88,7 +96,14 @@ export class ShardedArray<D extends Dtype = Dtype> implements Disposable {
     await this.#owner.load(parts, view, offset); // `view` itself: a column of it may be a copy
   }
 
-  /** Releases the memory. May be called twice. Using the array afterwards is an error. */
+  /**
+   * Releases the memory. May be called twice. Using the array afterwards is an error.
+   *
+   * @example
+   * ```ts
+   * keys.dispose();
+   * ```
+   */
   dispose(): void {
     const parts = this.#parts;
     this.#parts = undefined;
