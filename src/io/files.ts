@@ -108,7 +108,15 @@ export async function sortFile(
     if (Object.hasOwn(NAMES, name)) continue;
     throw renamedError('option', name) ?? invalidName('an option', name, Object.keys(NAMES));
   }
-  const { sorter, device, signal = new AbortController().signal, onProgress, onWarning, advanced, ...rest } = options;
+  const {
+    sorter,
+    device,
+    signal = new AbortController().signal,
+    onProgress,
+    onWarning,
+    advanced,
+    ...rest
+  } = options;
   parseSortOptions(advanced && { advanced });
   if (sorter && device !== undefined) {
     throw new UsageError(

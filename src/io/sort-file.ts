@@ -23,10 +23,7 @@ import { warnOfText } from './text-warning.js';
 
 /** Options of a file sort: input format, order, and output format. */
 export interface FileSortOptions
-  extends Pick<
-      SortOptions,
-      'descending' | 'nan' | 'bitRange' | 'algorithm' | 'advanced' | 'verify'
-    >,
+  extends Pick<SortOptions, 'descending' | 'nan' | 'bitRange' | 'algorithm' | 'advanced' | 'verify'>,
     Omit<InputOptions, 'signal'> {
   /**
    * Output format, with the same names as `format`.
@@ -67,7 +64,9 @@ export interface DistinctOptions {
 }
 
 /** A file sort: input, output and options, with the names of the batch manifest. */
-export interface FileJob extends Omit<FileSortOptions, 'bitRange' | 'algorithm' | 'advanced'>, AdvancedOptions {
+export interface FileJob
+  extends Omit<FileSortOptions, 'bitRange' | 'algorithm' | 'advanced'>,
+    AdvancedOptions {
   readonly algorithm?: string | undefined;
   /** Option `bitRange`. */
   readonly bits?: SortOptions['bitRange'];

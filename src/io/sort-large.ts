@@ -97,9 +97,7 @@ export async function sortLarge(
   context: FileContext,
 ): Promise<Omit<SortReport, 'dtype' | 'bitRange'> & { readonly external: LargeReport }> {
   const { algorithm, advanced, onWarning } = how;
-  const given = Object.entries({ algorithm, advanced, onWarning }).filter(
-    ([, value]) => value !== undefined,
-  );
+  const given = Object.entries({ algorithm, advanced, onWarning }).filter(([, value]) => value !== undefined);
   const { order } = job;
   const started = performance.now();
   const { sort, verified, ...external } = await externalSort(

@@ -146,7 +146,13 @@ function optionsOf(
     isStable: !isNamed || algorithmNamed(algorithm).stable,
     call,
     // A fallback result would hide that the first one was wrong.
-    sort: { ...call, ...where, onReport, onMismatch: 'throw', ...(algorithm !== NONE && { algorithm: algorithm as AlgorithmOption }) },
+    sort: {
+      ...call,
+      ...where,
+      onReport,
+      onMismatch: 'throw',
+      ...(algorithm !== NONE && { algorithm: algorithm as AlgorithmOption }),
+    },
   };
 }
 

@@ -3,7 +3,9 @@ import type { UsageError } from './errors.js';
 import { invalidArgument } from './invalid-argument.js';
 
 /** New names by old names, for each kind of name. */
-const RENAMED: Readonly<Record<'function' | 'method' | 'option' | 'tuning', Readonly<Record<string, string>>>> = {
+const RENAMED: Readonly<
+  Record<'function' | 'method' | 'option' | 'tuning', Readonly<Record<string, string>>>
+> = {
   function: { close: 'closeAll' },
   method: { alloc: 'allocPinned', free: 'freePinned', allocate: 'createArray' },
   option: {

@@ -1,5 +1,9 @@
 import test from 'ava';
-import { ALGORITHM_ALIASES, ALGORITHM_NAMES, canonicalAlgorithm } from '../../src/algorithms/algorithm-names.js';
+import {
+  ALGORITHM_ALIASES,
+  ALGORITHM_NAMES,
+  canonicalAlgorithm,
+} from '../../src/algorithms/algorithm-names.js';
 import { ALGORITHMS, algorithmNamed } from '../../src/algorithms/registry.js';
 import { readAlgorithms } from '../../src/cli/device-arguments.js';
 import { readFilter } from '../../src/matrix/filter.js';

@@ -69,7 +69,14 @@ test('devices --self-test continues after a device is lost in a self-test', asyn
 test('--certify is an alias of --self-test that the help does not show', async (t) => {
   const ran = await clsort(['devices', '--certify', '--device', 'no such device']);
   t.is(ran.code, 3);
-  const unknown = await clsort(['devices', '--certify', '--algorithm', 'quicksort', '--device', 'portable computing']);
+  const unknown = await clsort([
+    'devices',
+    '--certify',
+    '--algorithm',
+    'quicksort',
+    '--device',
+    'portable computing',
+  ]);
   t.is(unknown.code, 2, 'the option is read');
   t.false((await clsort(['devices', '--help=all'])).out.includes('certify'));
 });

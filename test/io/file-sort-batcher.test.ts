@@ -98,7 +98,12 @@ test('sorts with special options and large or empty arrays are not batched', (t)
   const batcher = new FileSortBatcher({} as Sorter);
   const keys = new Uint32Array(10);
   t.true(batcher.accepts(keys, { descending: true, nan: 'first', bitRange: [0, 8], algorithm: 'auto' }));
-  for (const options of [{ verify: true }, { algorithm: 'tiled' }, { advanced: { scan: 3 } }, { advanced: { radixBits: 4 } }] as const) {
+  for (const options of [
+    { verify: true },
+    { algorithm: 'tiled' },
+    { advanced: { scan: 3 } },
+    { advanced: { radixBits: 4 } },
+  ] as const) {
     t.false(batcher.accepts(keys, options));
   }
   t.false(batcher.accepts(new Uint32Array(0), {}));

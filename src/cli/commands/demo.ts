@@ -27,7 +27,11 @@ interface TimedSort {
   readonly kernelSeconds: number | null;
 }
 
-async function timeSort(sorter: SorterOperations, keys: Uint32Array, algorithm: AlgorithmOption): Promise<TimedSort> {
+async function timeSort(
+  sorter: SorterOperations,
+  keys: Uint32Array,
+  algorithm: AlgorithmOption,
+): Promise<TimedSort> {
   let best: TimedSort | undefined;
   for (let run = 0; run <= RUNS; run++) {
     let report: SortReport | undefined;

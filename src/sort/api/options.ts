@@ -289,15 +289,10 @@ export type OpenOptions = Pick<SortOptions, 'device' | 'devices' | 'onWarning'> 
 
 /** Options with defaults filled in. Options without a default may be missing. */
 export type SortSettings = Required<
-  Pick<
-    SortOptions,
-    'descending' | 'nan' | 'device' | 'algorithm' | 'verify' | 'onMismatch' | 'profile'
-  > & Pick<AdvancedOptions, 'scan' | 'tuning'>
+  Pick<SortOptions, 'descending' | 'nan' | 'device' | 'algorithm' | 'verify' | 'onMismatch' | 'profile'> &
+    Pick<AdvancedOptions, 'scan' | 'tuning'>
 > &
-  Pick<
-    SortOptions,
-    'dtype' | 'signal' | 'timeout' | 'onProgress' | 'onWarning' | 'onReport'
-  > &
+  Pick<SortOptions, 'dtype' | 'signal' | 'timeout' | 'onProgress' | 'onWarning' | 'onReport'> &
   Pick<AdvancedOptions, 'radixBits'> & {
     /** Option `bitRange`. */
     readonly bits?: SortOptions['bitRange'];

@@ -872,18 +872,12 @@ export class SorterOperations implements AsyncDisposable {
    * const prices = await sorter.upload(Float32Array.of(5, 1, 4));
    * ```
    */
-  async upload<K extends KeyArray>(
-    keys: K,
-    options: Sharded,
-  ): Promise<ShardedArray<DtypeOf<K>>>;
+  async upload<K extends KeyArray>(keys: K, options: Sharded): Promise<ShardedArray<DtypeOf<K>>>;
   async upload<D extends Dtype>(
     keys: KeyArray,
     options: { readonly dtype: D } & Sharded,
   ): Promise<ShardedArray<D>>;
-  async upload<K extends KeyArray>(
-    keys: K,
-    options?: Whole,
-  ): Promise<DeviceArray<DtypeOf<K>>>;
+  async upload<K extends KeyArray>(keys: K, options?: Whole): Promise<DeviceArray<DtypeOf<K>>>;
   async upload<D extends Dtype>(
     keys: KeyArray,
     options: { readonly dtype: D } & Whole,

@@ -33,7 +33,8 @@ function candidates(
 ): readonly AlgorithmFactory[] {
   if (algorithm !== 'auto') return [algorithmNamed(algorithm)];
   if (segments !== undefined) return ALGORITHMS.filter(({ bySegments }) => bySegments);
-  const isTooLarge = (name: string) => name === 'single-workgroup' && n > crossoversFor(device).singleWorkgroup;
+  const isTooLarge = (name: string) =>
+    name === 'single-workgroup' && n > crossoversFor(device).singleWorkgroup;
   return plannedOn(device).filter(({ name, plannedFrom = 0 }) => n >= plannedFrom && !isTooLarge(name));
 }
 

@@ -57,7 +57,11 @@ test('few keys are sorted on a device if the caller names a device, algorithm, d
   const keys = falling(64);
   t.is(await engineOf((onReport) => sorter.sort(keys, { onReport })), 'host');
   t.is(await engineOf((onReport) => sorter.sort(falling(5000), { onReport })), 'device');
-  for (const options of [{ algorithm: 'amd' }, { advanced: { radixBits: 4 } }, { advanced: { scan: 3 } }] as const) {
+  for (const options of [
+    { algorithm: 'amd' },
+    { advanced: { radixBits: 4 } },
+    { advanced: { scan: 3 } },
+  ] as const) {
     t.is(await engineOf((onReport) => sorter.sort(keys, { ...options, onReport })), 'device');
   }
   const onDevice = await sorter.upload(keys);

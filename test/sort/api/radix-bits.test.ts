@@ -54,7 +54,9 @@ forEachSorter((title, open) => {
       await t.throwsAsync(sorter.sort(keys, { advanced: { radixBits: 2.5 } }), { instanceOf: UsageError });
       if (sorter.device?.type === 'gpu') {
         // GPU algorithms with a choice of digit width accept at most 8 bits.
-        await t.throwsAsync(sorter.sort(keys, { advanced: { radixBits: 11 } }), { instanceOf: UnsupportedError });
+        await t.throwsAsync(sorter.sort(keys, { advanced: { radixBits: 11 } }), {
+          instanceOf: UnsupportedError,
+        });
         t.is(sorter.plan(1000, { advanced: { radixBits: 4 } }).algorithm, 'tiled');
       } else {
         t.deepEqual(await sorter.sort(keys, { advanced: { radixBits: 11 } }), Uint32Array.of(1, 2, 3));

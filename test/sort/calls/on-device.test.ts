@@ -84,7 +84,11 @@ forEachDevice((title, open, small) => {
       for (const [name, use] of Object.entries(calls)) {
         const run = async () => {
           const onWarning = ({ message }: Error) => t.fail(message);
-          const by = { backend, settings: parseSortOptions({ advanced: { tuning: { select: 1 } } }), onWarning };
+          const by = {
+            backend,
+            settings: parseSortOptions({ advanced: { tuning: { select: 1 } } }),
+            onWarning,
+          };
           await (
             await startCall(by, async (call) => {
               await use(call);

@@ -76,7 +76,10 @@ test.serial('three devices split keys unless the options leave it to the host', 
 test.serial('three devices split few keys and no keys', async (t) => {
   for (const n of [1, 2, 3, 7]) {
     const keys = Uint32Array.from({ length: n }, (_, i) => n - i);
-    t.deepEqual(await sorter.sort(keys, { advanced: { tuning: { deviceCount: 3, exchange: 2 } }, onWarning }), keys.toSorted());
+    t.deepEqual(
+      await sorter.sort(keys, { advanced: { tuning: { deviceCount: 3, exchange: 2 } }, onWarning }),
+      keys.toSorted(),
+    );
   }
   t.deepEqual(
     await sorter.sort(new Uint32Array(0), { advanced: { tuning: { deviceCount: 3, exchange: 2 } } }),

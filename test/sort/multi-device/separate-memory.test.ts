@@ -109,7 +109,12 @@ test.serial(
           drained.clear();
           reached.clear();
           const tuning = { deviceCount: 2, exchange };
-          const sorted = await sorter.sort(keys, { dtype, ...options, advanced: { tuning }, onWarning } as never);
+          const sorted = await sorter.sort(keys, {
+            dtype,
+            ...options,
+            advanced: { tuning },
+            onWarning,
+          } as never);
           const expected = referenceSort(bytesOf(keys), dtype, options);
           const what = `${dtype} ${distribution} by ${exchange}`;
           t.is(Buffer.compare(bytesOf(sorted as KeyArray), expected), 0, what);

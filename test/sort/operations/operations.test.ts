@@ -206,7 +206,9 @@ forEachSorter((title, open, small) => {
     const within = inSegments.flat();
     const absolute = inSegments.flatMap((positions, s) => positions.map((at) => at + (cuts[s] as number)));
     const sorted = Uint32Array.from(absolute, (at) => keys[at] as number);
-    const algorithms = sorter.device ? (['auto', 'segmented', 'merge'] as const) : (['auto', 'host'] as const);
+    const algorithms = sorter.device
+      ? (['auto', 'segmented', 'merge'] as const)
+      : (['auto', 'host'] as const);
     for (const algorithm of algorithms) {
       const options = { algorithm, bitRange: bits };
       t.deepEqual(await sorter.segmentedSort(keys, cuts, options), sorted, algorithm);
@@ -366,7 +368,10 @@ forEachSorter((title, open, small) => {
       const onReport = ({ n }: { n: number }): void => {
         sorted = n;
       };
-      await sorter.topK(keys, 3, { onReport, ...(select !== undefined && { advanced: { tuning: { select } } }) });
+      await sorter.topK(keys, 3, {
+        onReport,
+        ...(select !== undefined && { advanced: { tuning: { select } } }),
+      });
       return sorted;
     };
     t.is(await sortedKeys(4999), 3);

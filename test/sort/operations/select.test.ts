@@ -277,7 +277,10 @@ forEachSorter((title, open, small) => {
             t.true(same(top.keys, picked(keys, dtype, positions)), what);
             // Offsets on the device are not checked.
             using there = await sorter.upload(keys, { dtype });
-            const found = await sorter.topKSegments(there, device, k, { largest, advanced: { tuning: { select: 0 } } });
+            const found = await sorter.topKSegments(there, device, k, {
+              largest,
+              advanced: { tuning: { select: 0 } },
+            });
             t.deepEqual([...(await found.indices.read())], positions, what);
             for (const array of [found.keys, found.indices, found.offsets]) array.dispose();
           }

@@ -47,7 +47,10 @@ forEachSorter((title, open, small) => {
     const values = Uint32Array.from({ length: 300 }, (_, i) => i);
     for (const bits of small ? [[3, 9] as [number, number]] : bitWindows('i16')) {
       const positions = Uint32Array.from(referenceArgsort(bytesOf(keys), 'i16', { bits }));
-      const pairs = await sorter.sortPairs(keys, values, { bitRange: bits, advanced: { tuning: { parts: 4 } } });
+      const pairs = await sorter.sortPairs(keys, values, {
+        bitRange: bits,
+        advanced: { tuning: { parts: 4 } },
+      });
       t.deepEqual(pairs.values, positions, String(bits));
     }
   });
@@ -92,6 +95,11 @@ forEachSorter((title, open, small) => {
     t.true(same(await (await sorter.sort(onDevice, { advanced: { tuning } })).read(), sorted));
     onDevice.dispose();
     const odd = keysOf('u8', 'uniform', 500 * 3);
-    t.true(same((await sorter.sortPairs(keys, odd, { advanced: { tuning } })).values, pick(bytesOf(odd), 3, positions)));
+    t.true(
+      same(
+        (await sorter.sortPairs(keys, odd, { advanced: { tuning } })).values,
+        pick(bytesOf(odd), 3, positions),
+      ),
+    );
   });
 });
