@@ -426,10 +426,15 @@ function check(options: object, names: readonly string[], prefix = ''): void {
     if (!names.includes(name)) {
       const renamed = renamedError('option', name);
       if (renamed) throw renamed;
-      throw invalidArgument(`an option${prefix && ` of ${prefix.slice(0, -1)}`}`, `one of ${names.join(', ')}`, name, {
-        advice: didYouMean(name, names),
-        details: { option: name },
-      });
+      throw invalidArgument(
+        `an option${prefix && ` of ${prefix.slice(0, -1)}`}`,
+        `one of ${names.join(', ')}`,
+        name,
+        {
+          advice: didYouMean(name, names),
+          details: { option: name },
+        },
+      );
     }
     const { expected, accepts } = CHECKS[name] as Check;
     if (value !== undefined && !accepts(value)) {

@@ -42,7 +42,10 @@ test('invalid option values throw an error that names the expected values', (t) 
     [{ advanced: { tuning: { chunk: 'large' } } }, /numbers/],
     [{ advanced: { tuning: 'chunk' } }, /an object of numbers/],
     [{ advanced: [4] }, /an object such as { radixBits: 4 }/],
-    [{ advanced: { radxBits: 4 } }, /for an option of advanced but got "radxBits"\. Did you mean "radixBits"/],
+    [
+      { advanced: { radxBits: 4 } },
+      /for an option of advanced but got "radxBits"\. Did you mean "radixBits"/,
+    ],
     [{ advanced: { tuning: { chnk: 4 } } }, /for advanced\.tuning but got "chnk"\. Did you mean "chunk"/],
   ] as const) {
     const error = t.throws(() => parseSortOptions(options as unknown as SortOptions), {

@@ -153,7 +153,10 @@ test.serial(
         for (const one of workers) one.shares = i >= 2;
         fault = { worker, before };
         const tuning = { deviceCount: 2, exchange: 4000 };
-        t.true(same(await sorter.sort(keys, { advanced: { tuning }, onWarning }), keys.toSorted()), `${worker} ${before}`);
+        t.true(
+          same(await sorter.sort(keys, { advanced: { tuning }, onWarning }), keys.toSorted()),
+          `${worker} ${before}`,
+        );
         t.regex(warnings.shift() ?? '', /the bus has gone; falling back to the host/);
         t.regex(warnings.splice(0).join(), /the bus has gone; moving the shard to/);
       }
