@@ -236,7 +236,7 @@ bad(
   },
 );
 bad('an odd length on stdin', 5, /1 of its 3 bytes/, () => ['-', '--dtype', 'u16'], Buffer.from('abc'));
-bad('an unknown dtype', 2, /expected one of u8 i8 .* for dtype but got "u33"/, () => [
+bad('an unknown dtype', 2, /expected one of u8, i8, .* for dtype but got "u33"/, () => [
   path('in.u32'),
   '--dtype',
   'u33',

@@ -33,6 +33,6 @@ test('dtypeOfName returns undefined for other names, and namedDtype throws', (t)
   }
   t.throws(() => namedDtype('u33'), {
     instanceOf: DtypeError,
-    message: /expected one of u8 i8 .* for dtype but got "u33"/,
+    message: /expected one of u8, i8, .* for dtype but got "u33"/,
   });
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import test from 'ava';
 import { packageRoot } from '../../src/util/paths.js';
+import { where } from '../where.js';
 
 interface Message {
   readonly line: number;
@@ -108,7 +109,7 @@ test('pages, docstrings and help texts are checked, generated pages are not', (t
 });
 
 // The packages of docs/ are installed by `node scripts/docs.mjs`, whose check reports a linter that finds nothing.
-(existsSync(join(packageRoot, 'docs/node_modules/textlint')) ? test : test.skip)(
+where(existsSync(join(packageRoot, 'docs/node_modules/textlint')), 'the packages of docs/ are not installed')(
   'the linter reports wordy phrases, repeated words and wrong names, and no code',
   async (t) => {
     const lint = await createEnglishLinter();

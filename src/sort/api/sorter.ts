@@ -83,7 +83,7 @@ export class Sorter extends SorterOperations {
       return new Sorter(session, onWarning, { session: host, below });
     } catch (error) {
       if (device !== 'auto' || !isNoDeviceError(error)) throw error;
-      onWarning(new NoDeviceError(`${error.message}; falling back to the host`, { cause: error }));
+      onWarning(new NoDeviceError(`falling back to the host engine: ${error.message}`, { cause: error }));
       return new Sorter(new HostBackend(error), onWarning);
     }
   }
