@@ -137,7 +137,7 @@ async function sortAll(sorter, use = () => undefined) {
 }
 
 const median = (numbers) => numbers.toSorted((a, b) => a - b)[numbers.length >> 1];
-const told = (seconds) =>
+const secondsText = (seconds) =>
   Object.entries(seconds)
     .map(([what, took]) => `${what} ${took.toFixed(2)}`)
     .join(', ');
@@ -208,8 +208,9 @@ try {
         : [`${(median(first.seconds.batch) / took).toFixed(2)} times as fast as ${first.device}`]),
     ];
     console.log(`${device}: batch ${took.toFixed(2)} s of ${whole.toFixed(2)} s; ${beside.join('; ')}`);
-    console.log(`  seconds of all jobs: ${told(last.kinds)}`);
-    if (sum(Object.values(last.threads)) > 0) console.log(`  seconds of threads: ${told(last.threads)}`);
+    console.log(`  seconds of all jobs: ${secondsText(last.kinds)}`);
+    if (sum(Object.values(last.threads)) > 0)
+      console.log(`  seconds of threads: ${secondsText(last.threads)}`);
   }
   if (values.json) {
     const all = {

@@ -74,9 +74,9 @@ await asScript(async () => {
   for (const part of parts) {
     const { check } = await import(`./docs/check-${part}.mjs`);
     const started = performance.now();
-    const { problems: found, told } = await check();
+    const { problems: found, summary } = await check();
     const seconds = ((performance.now() - started) / 1000).toFixed(1);
-    console.log(`docs: ${part}: ${told}, ${found.length} problems, ${seconds} s`);
+    console.log(`docs: ${part}: ${summary}, ${found.length} problems, ${seconds} s`);
     problems.push(...found.map((problem) => `${part}: ${problem}`));
   }
   for (const problem of problems) console.error(problem);

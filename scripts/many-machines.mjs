@@ -279,7 +279,7 @@ async function withKills(machines, out, stages) {
   const code = await sort.over;
   machines.onBegin = undefined;
   await killing;
-  check('killed workers: the sort ends well', code === 0, sort.text);
+  check('after killed workers the sort completes', code === 0, sort.text);
   return [...left];
 }
 
@@ -323,13 +323,17 @@ async function overRedis() {
     }
   };
   const disturbed = machines.sort('out2');
-  check('disturbed: the sort ends well', (await disturbed.over) === 0, disturbed.text);
+  check(
+    'after cut links and a restart of Redis the sort completes',
+    (await disturbed.over) === 0,
+    disturbed.text,
+  );
   machines.onBegin = undefined;
   await restarting;
   check('Redis was restarted', restarting !== undefined);
   if (networks) check('a link was cut', (await cutting) === true);
   else skip('a link was cut', 'no networks of their own');
-  check('disturbed: the same bytes', digest('out2') === expected);
+  check('after cut links and a restart of Redis the bytes are the same', digest('out2') === expected);
   for (const out of ['out', 'out2']) rmSync(path(out), { recursive: true });
 
   // Everything is killed, and the same command is restarted.
@@ -338,26 +342,26 @@ async function overRedis() {
   machines.onBegin = (_, { kind }) => {
     if (kind === 'sort' && ++begun === 3) all.kill('SIGKILL');
   };
-  check('all killed: the coordinator was', (await all.over) === 'SIGKILL', all.text);
+  check('the coordinator was killed', (await all.over) === 'SIGKILL', all.text);
   machines.onBegin = undefined;
   await machines.stopWorkers();
   await machines.stopRedis();
   await machines.startRedis();
   machines.startWorkers();
   const again = machines.sort('out3');
-  check('all killed: the same command ends well', (await again.over) === 0, again.text);
+  check('after all processes were killed, the same command completes', (await again.over) === 0, again.text);
   check(
-    'all killed: it goes on where it was',
+    'after all processes were killed, the sort is resumed',
     /, resumed/.test(again.text) && /partition: 16 tasks, 16 of them/.test(again.text),
     again.text,
   );
-  check('all killed: the same bytes', digest('out3') === expected);
+  check('after all processes were killed, the bytes are the same', digest('out3') === expected);
 
   await machines.stopWorkers();
   await machines.stopRedis();
-  const isTold = machines.said.includes(PASSWORD) || machines.said.includes(encodeURIComponent(PASSWORD));
-  check('nobody has told the password', !isTold);
-  check('nothing is left in the shared folder', readdirSync(join(shared, '.clsort')).length === 0);
+  const isPrinted = machines.said.includes(PASSWORD) || machines.said.includes(encodeURIComponent(PASSWORD));
+  check('no process prints the password', !isPrinted);
+  check('the shared folder is empty', readdirSync(join(shared, '.clsort')).length === 0);
   rmSync(path('out3'), { recursive: true });
 }
 
@@ -494,7 +498,7 @@ async function overSlurm() {
       { more },
     );
     const code = await child.over;
-    check('Slurm: it is submitted', code === 0, `${child.text}\n${slurm.log()}`);
+    check('Slurm: the sort is submitted', code === 0, `${child.text}\n${slurm.log()}`);
     return child.text.match(/job ([0-9a-f]{12})/)?.[1] ?? '';
   };
   const squeue = () =>
@@ -503,7 +507,7 @@ async function overSlurm() {
   const id = await submit();
   const second = start('submit', [...args, '--submit'], { more });
   check(
-    'Slurm: a second one is told of the first',
+    'Slurm: a second run reports the first one',
     (await second.over) === 2 && /Slurm is still running it/.test(second.text),
     second.text,
   );
@@ -547,9 +551,9 @@ async function batchOverSlurm(more, isOver) {
   const [submitted, text] = await batch();
   check('Slurm: a batch is submitted', submitted === 0 && /"clsort.submitted/.test(text), text);
   await until('the batch', isOver, 100);
-  const [told, results] = await batch();
-  const isTold = told === 0 && /"ok":3,/.test(results) && !/"clsort.submitted/.test(results);
-  check('Slurm: the same command tells what came of the batch', isTold, results);
+  const [code, results] = await batch();
+  const isReported = code === 0 && /"ok":3,/.test(results) && !/"clsort.submitted/.test(results);
+  check('Slurm: the same command reports the results of the batch', isReported, results);
   const isRight = files.every((keys, i) => {
     const file = path(`batch/batch-${i}.u32`);
     return existsSync(file) && Buffer.from(keys.sort().buffer).equals(readFileSync(file));

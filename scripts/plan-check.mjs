@@ -191,17 +191,17 @@ try {
         writeFileSync(join(folder, 'rates.json'), JSON.stringify(report));
       }
       writeFileSync(join(folder, `run-${workers}-${cut.partitions}.json`), JSON.stringify(report));
-      const told = plan(mib, cut, workers);
-      const off = told.seconds / report.seconds - 1;
+      const forecast = plan(mib, cut, workers);
+      const off = forecast.seconds / report.seconds - 1;
       const isQuiet = others < DISTURBED || values['count-all'];
       if (isQuiet) worst = Math.max(worst, Math.abs(off));
       counted += Number(isQuiet);
-      const stages = told.stages.map(({ stage, seconds }) => {
+      const stages = forecast.stages.map(({ stage, seconds }) => {
         const was = report.run.stages.find((one) => one.stage === stage)?.seconds ?? 0;
         return `${stage} ${seconds.toFixed(2)} (${was.toFixed(2)})`;
       });
       console.log(
-        `${workers} workers, ${mib} MiB, ${cut.shards} shards, ${cut.partitions} partitions: forecast ${told.seconds.toFixed(2)} s, ` +
+        `${workers} workers, ${mib} MiB, ${cut.shards} shards, ${cut.partitions} partitions: forecast ${forecast.seconds.toFixed(2)} s, ` +
           `run ${report.seconds.toFixed(2)} s, off by ${(off * 100).toFixed(0)} %${isQuiet ? '' : `; NOT COUNTED, others took ${others.toFixed(2)} cores`}\n` +
           `    forecast (run): ${stages.join(', ')}`,
       );

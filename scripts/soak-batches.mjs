@@ -34,7 +34,7 @@ const DEVICES = { POCL_DEVICES: 'basic pthread' };
 /** Statuses from which a device recovers: out of resources, or lost. */
 const STATUSES = [-4, -5, -6, -36];
 /** Maximum number of failures printed individually. */
-const MAX_TOLD = 20;
+const MAX_PRINTED = 20;
 const MAX_RUINS = 3;
 /** Size of a disk, and the space left on it when it is full, in bytes. */
 const DISK_BYTES = 2 ** 30;
@@ -186,7 +186,7 @@ class Soak {
   rss = 0;
 
   fail(what) {
-    if (++this.failures <= MAX_TOLD) console.log(`FAILED: ${what}`);
+    if (++this.failures <= MAX_PRINTED) console.log(`FAILED: ${what}`);
   }
 }
 
@@ -300,11 +300,11 @@ function check(folder, { good, bad, ran, before }, wrong) {
   const rows = rowsOf(ran.out);
   const summary = rows.pop() ?? {};
   if (summary.failed !== bad.length || summary.ok + summary.done !== good.length) {
-    const told = rows
+    const listed = rows
       .filter(({ outcome }) => outcome === 'error')
       .map(({ name, error }) => `${name}: ${error.message}`);
     wrong(
-      `${JSON.stringify(summary)}, and ${bad.length} are broken\n${told.join('\n')}\n${ran.err.slice(-1000)}`,
+      `${JSON.stringify(summary)}, and ${bad.length} are broken\n${listed.join('\n')}\n${ran.err.slice(-1000)}`,
     );
   }
   for (const { files } of good) {
@@ -382,7 +382,7 @@ async function stream(soak, seed, end, samples) {
     );
     const { code, err } = await ran;
     if (code !== 0) wrong(`exit code ${code}: ${err.slice(-1000)}`);
-    if (expected.size > 0) wrong(`${expected.size} jobs were never told of`);
+    if (expected.size > 0) wrong(`${expected.size} jobs were never reported`);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

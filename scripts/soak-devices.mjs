@@ -35,7 +35,7 @@ const JUDGED_FROM = { seconds: 300, rounds: 800 };
 const MAX_WARM_UP = 0.7;
 /** Seconds after which a round counts as hung: on a busy machine, starting a process takes minutes. */
 const ROUND_SECONDS = 900;
-const MAX_TOLD = 10;
+const MAX_PRINTED = 10;
 
 /** Sets up two separate PoCL devices, the test layer, and a private cache. */
 async function environment(folder) {
@@ -60,7 +60,7 @@ class Soak {
   }
 
   fail(what) {
-    if (++this.failures <= MAX_TOLD) console.log(`FAILED: ${what}`);
+    if (++this.failures <= MAX_PRINTED) console.log(`FAILED: ${what}`);
   }
 
   count(what) {
@@ -227,7 +227,7 @@ export async function soakDevices({ minutes, seed }) {
     1000,
   );
   let rounds = 0;
-  let told = 0;
+  let reportedAt = 0;
   let judgedFrom = Number.POSITIVE_INFINITY;
   console.log(`devices: ${chosen.map(({ id, name }) => `${id} ${name}`).join(', ')}; seed ${seed}`);
   if (!control.loaded)
@@ -249,11 +249,11 @@ export async function soakDevices({ minutes, seed }) {
       if (soak.failures > before) console.log(`in round ${rounds}, ${kind}`);
       rounds++;
       if (rounds === JUDGED_FROM.rounds) judgedFrom = Math.max(JUDGED_FROM.seconds, elapsed());
-      if (elapsed() > told + 60 || elapsed() >= end) {
-        told = elapsed();
+      if (elapsed() > reportedAt + 60 || elapsed() >= end) {
+        reportedAt = elapsed();
         const kept = Object.entries(control.live).map(([what, count]) => `${count} ${what}`);
         console.log(
-          `${told.toFixed(0)} s: ${rounds} rounds, ${JSON.stringify(soak.tally)}, ` +
+          `${reportedAt.toFixed(0)} s: ${rounds} rounds, ${JSON.stringify(soak.tally)}, ` +
             `${(process.memoryUsage.rss() / 2 ** 20).toFixed(0)} MiB, ${kept.join(', ')}`,
         );
       }

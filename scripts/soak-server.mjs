@@ -140,7 +140,7 @@ const mebibytes = (bytes) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 const [STEADY_ROUNDS, MAX_ROUNDS] = [8, 200];
 const STEADY_BYTES = 2 ** 20;
 /** Maximum number of failures printed individually. */
-const MAX_TOLD = 10;
+const MAX_PRINTED = 10;
 
 /**
  * Simulates clients that each request one sort after the other, of arrays of mixed sizes and dtypes, through one
@@ -164,7 +164,7 @@ export async function soakServer({ device, minutes, clients, mostGrowth, dtypes 
   const samples = [];
   let failures = 0;
   const fail = (what) => {
-    if (++failures <= MAX_TOLD) console.log(`FAILED: ${what}`);
+    if (++failures <= MAX_PRINTED) console.log(`FAILED: ${what}`);
   };
   const call = async ([name, request], job) => {
     const what = () => `${name} of ${job.keys.length} ${job.dtype} keys, ${JSON.stringify(job.options)}`;

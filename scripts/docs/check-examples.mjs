@@ -237,7 +237,7 @@ export async function check(pages = writtenPages()) {
     });
     const ran = walks.reduce((sum, one) => sum + one.ran, 0);
     return {
-      told: `${ran} examples of ${pages.length} pages ran`,
+      summary: `${ran} examples of ${pages.length} pages ran`,
       problems: walks.flatMap(({ problems }) => problems),
     };
   } finally {
@@ -246,8 +246,8 @@ export async function check(pages = writtenPages()) {
 }
 
 if (process.argv[1] === new URL(import.meta.url).pathname) {
-  const { told, problems } = await check(process.argv.length > 2 ? process.argv.slice(2) : undefined);
-  console.log(told);
+  const { summary, problems } = await check(process.argv.length > 2 ? process.argv.slice(2) : undefined);
+  console.log(summary);
   for (const problem of problems) console.error(problem);
   process.exitCode = problems.length > 0 ? 1 : 0;
 }

@@ -73,5 +73,5 @@ export function check() {
       if (!existsSync(join(root, dirname(file), target))) problems.push(`${file}: ${target} is not there`);
     }
   }
-  return { told: `${count} links on ${pages.size} pages`, problems };
+  return { summary: `${count} links on ${pages.size} pages`, problems };
 }

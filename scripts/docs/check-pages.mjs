@@ -355,7 +355,7 @@ export async function check() {
       ...(await course(browser, url)),
       ...(await landing(browser, url)),
     );
-    return { told: `${pages.length} pages, light and dark, ${PHONE.width} pixels wide`, problems };
+    return { summary: `${pages.length} pages, light and dark, ${PHONE.width} pixels wide`, problems };
   } finally {
     await browser.close();
     server.close();

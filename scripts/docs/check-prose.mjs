@@ -106,5 +106,5 @@ export async function check() {
   for (const one of [...ALLOWED, ...EXCEPTIONS].filter((one) => !used.has(one))) {
     problems.push(`scripts/prose/english.mjs: '${one.text ?? one.words}' matches nothing`);
   }
-  return { told: `English of ${files.length} files`, problems };
+  return { summary: `English of ${files.length} files`, problems };
 }

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { docs, writtenPages } from './pages.mjs';
-import { kept, keptNames, RECORDINGS, record } from './recordings.mjs';
+import { kept, RECORDINGS, record, recordedNames } from './recordings.mjs';
 
 /** Returns the compared part of a recording: everything except the positions of steps in the source. */
 const shown = ({ command, explanation: { sources, ...rest } }) => ({
@@ -25,7 +25,7 @@ function difference(name) {
 
 export function check() {
   const names = Object.keys(RECORDINGS);
-  const files = new Set(keptNames());
+  const files = new Set(recordedNames());
   const text = writtenPages()
     .filter((page) => page.startsWith('course/'))
     .map((page) => readFileSync(`${docs}/${page}`, 'utf8'))
@@ -35,5 +35,5 @@ export function check() {
     ...(text.includes(`recordings/${name}.json`) ? [] : [`${name} stands on no page of the course`]),
   ]);
   for (const file of files) if (!names.includes(file)) problems.push(`${file} is nobody's`);
-  return { told: `${names.length} recordings`, problems };
+  return { summary: `${names.length} recordings`, problems };
 }

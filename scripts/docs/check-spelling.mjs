@@ -37,5 +37,5 @@ export function check() {
   );
   const problems = stdout.split('\n').filter((line) => line.includes('Unknown word'));
   if (status !== 0 && problems.length === 0) problems.push(`cspell ended with ${status}\n${stderr}`);
-  return { told: 'words that no dictionary has go into docs/words.txt if they are right', problems };
+  return { summary: 'words that no dictionary has go into docs/words.txt if they are right', problems };
 }

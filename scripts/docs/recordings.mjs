@@ -77,7 +77,7 @@ function textOf({ command, explanation: { steps, sources, ...rest } }) {
 }
 
 export const kept = (name) => JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8'));
-export const keptNames = () => readdirSync(folder).map((file) => file.replace(/\.json$/, ''));
+export const recordedNames = () => readdirSync(folder).map((file) => file.replace(/\.json$/, ''));
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const texts = Object.entries(RECORDINGS).map(([name, args]) => [name, textOf(record(args))]);

@@ -141,10 +141,10 @@ export async function benchPeerCalls(request: PeerCallsRequest): Promise<PeerCal
   const { warmUpSeconds = WARM_UP_SECONDS } = request;
   const operations = callOperations(request.operations);
   const rows: PeerCallRow[] = [];
-  const told = new Set<string>();
+  const reported = new Set<string>();
   const report = (words: string) => {
-    if (!told.has(words)) onMissing(words);
-    told.add(words);
+    if (!reported.has(words)) onMissing(words);
+    reported.add(words);
   };
   let record: PeerCalls | undefined;
   for (const n of counts) {

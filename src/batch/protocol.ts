@@ -18,7 +18,7 @@ export type FromChild =
   | { readonly is: 'opened' }
   | { readonly is: 'refused'; readonly error: SerializedError }
   | { readonly is: 'warning'; readonly message: string }
-  | { readonly is: 'aside'; readonly path: string; readonly change: 'add' | 'delete' }
+  | { readonly is: 'temporary'; readonly path: string; readonly change: 'add' | 'delete' }
   | { readonly is: 'progress'; readonly id: number; readonly progress: Progress }
   | { readonly is: 'done'; readonly id: number; readonly completion: JobCompletion }
   | { readonly is: 'error'; readonly id: number; readonly error: SerializedError };

@@ -64,7 +64,7 @@ export class Runner {
   #memory = 0;
   #hasAllJobs = false;
   #isStopped = false;
-  #lastLoss: Error | undefined;
+  #lastWorkerError: Error | undefined;
 
   private constructor(deviceQueues: readonly Pick<DeviceQueue, 'device' | 'shares'>[], options: RunOptions) {
     this.#options = options;
@@ -80,7 +80,7 @@ export class Runner {
     const facts = { device, shares, parallel, idleBytes: this.#idleBytes };
     const onWarning = (message: string) => onEvent({ is: 'warning', message });
     const onChange = (is: 'opened' | 'lost' | 'gone', error?: Error): void => {
-      if (is === 'gone') this.#lastLoss = error;
+      if (is === 'gone') this.#lastWorkerError = error;
       else onEvent({ is, device });
       this.#pump();
     };
@@ -255,14 +255,14 @@ export class Runner {
 
   /** Fails the jobs that no remaining device can run, with the error of the lost device. */
   #redistribute(): void {
-    if (!this.#lastLoss) return;
+    if (!this.#lastWorkerError) return;
     const alive = this.#deviceQueues.filter(({ isAlive }) => isAlive);
     const lost = this.#queue.removeUnassignable(
       alive.map(({ device }) => device),
       alive.some(({ shares }) => shares),
     );
     for (const { job, failures } of lost) {
-      this.#finish({ job, outcome: 'error', error: this.#lastLoss, seconds: 0, attempts: failures });
+      this.#finish({ job, outcome: 'error', error: this.#lastWorkerError, seconds: 0, attempts: failures });
     }
   }
 

@@ -161,7 +161,7 @@ export class WorkerProcess {
     if (message.is === 'opened') this.#opening?.resolve();
     else if (message.is === 'refused') this.#opening?.reject(deserializeError(message.error));
     else if (message.is === 'warning') this.#hooks.onWarning(message.message);
-    else if (message.is === 'aside') {
+    else if (message.is === 'temporary') {
       this.#temporaryFiles[message.change](message.path);
       this.#hooks.temporaryFiles?.[message.change](message.path);
     } else if (message.is === 'progress') this.#tasks.get(message.id)?.onProgress(message.progress);

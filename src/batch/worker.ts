@@ -35,8 +35,8 @@ function contextOf(id: number, signal: AbortSignal): FileContext {
     }),
     stdout: new Writable({ write: (_, __, done) => done(noStream()) }),
     temporaryFiles: {
-      add: (path) => send({ is: 'aside', change: 'add', path }),
-      delete: (path) => send({ is: 'aside', change: 'delete', path }),
+      add: (path) => send({ is: 'temporary', change: 'add', path }),
+      delete: (path) => send({ is: 'temporary', change: 'delete', path }),
     },
     onWarning: ({ message }) => send({ is: 'warning', message }),
     onProgress: (progress) => {

@@ -129,9 +129,9 @@ async function runWithView(
     signal,
     onWarning,
   };
-  const noteKeptWork = (): void =>
+  const noteSavedWork = (): void =>
     note(`completed tasks are kept in ${folder.path}; repeat the command to resume`);
-  signal.addEventListener('abort', noteKeptWork, { once: true });
+  signal.addEventListener('abort', noteSavedWork, { once: true });
   try {
     const runner: JobRunner = url
       ? await BullmqJobRunner.open({
@@ -149,10 +149,10 @@ async function runWithView(
     printReport(report, { id: folder.id, seconds: run.seconds, run }, args, console);
     return EXIT.ok;
   } catch (error) {
-    if (!signal.aborted && (await folder.readJob().catch(() => undefined))) noteKeptWork();
+    if (!signal.aborted && (await folder.readJob().catch(() => undefined))) noteSavedWork();
     throw error;
   } finally {
-    signal.removeEventListener('abort', noteKeptWork);
+    signal.removeEventListener('abort', noteSavedWork);
     view.clear();
     await (await sorter?.catch(() => undefined))?.close();
   }

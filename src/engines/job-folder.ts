@@ -21,7 +21,7 @@ const JOB = 'job.json';
 /** Exists while cancellation is requested. */
 const CANCELLED = 'cancelled';
 /** Folder of unfinished files of running processes. */
-const TEMPORARY_FOLDER = 'asides';
+const TEMPORARY_FOLDER = 'temporary';
 
 const ID = /^[0-9a-f]{12}$/;
 

@@ -145,7 +145,7 @@ export async function partWriter(job: SortJob, path: string, n: number, output: 
     return { write: (piece) => output.write(piece), end: async () => undefined };
   }
   const { format, bigEndian, header, delimiter, column } = part;
-  const model = { format, bigEndian, dtypeSaid: true };
+  const model = { format, bigEndian, isDtypeGiven: true };
   const target = await keyTarget(path, { to: format, header, delimiter }, model);
   return target.create(output, { dtype: units.dtype, n, shape: [n], column });
 }

@@ -232,7 +232,7 @@ async function partOf(
   const extension =
     format === 'raw' ? `.${reader.dtype}${bigEndian ? 'be' : ''}` : `.${wanted?.extensions[0] ?? format}`;
   // Checks early that the format can hold these keys.
-  const model = { format, bigEndian, dtypeSaid: true };
+  const model = { format, bigEndian, isDtypeGiven: true };
   const target = await keyTarget(`part${extension}`, { to: format, header, delimiter }, model);
   const text = { header, delimiter, column: reader.column };
   return { extension, format: target.format, bigEndian, ...text };

@@ -41,7 +41,7 @@ export async function copyKeys(
     withOutput(out, context, async (output) => {
       const reader = await open(input);
       const { header, delimiter, dtype } = input;
-      const model = { ...reader, dtypeSaid: dtype !== undefined };
+      const model = { ...reader, isDtypeGiven: dtype !== undefined };
       const target = await keyTarget(out, { to, header, delimiter, signal }, model);
       const writer = await target.create(output, reader);
       const { bytes } = dtypeInfo(reader.dtype);

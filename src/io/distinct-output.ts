@@ -77,7 +77,7 @@ export async function withCounts(
   if (counts === undefined) return write(undefined);
   await withOutput(counts, context, async (output) => {
     const text = { header, delimiter, signal: context.signal };
-    const target = await keyTarget(counts, text, { ...model, dtypeSaid: false });
+    const target = await keyTarget(counts, text, { ...model, isDtypeGiven: false });
     const facts = { dtype: 'u64', n: undefined, shape: undefined, column: 'count' } as const;
     const writer = await target.create(output, facts);
     await write(writer);

@@ -117,9 +117,9 @@ export async function inputFormat(
  * Returns the dtype of raw keys: the requested one, otherwise that of the name. The name supplies the byte order when
  * its dtype is the same.
  */
-function rawDtype(said: NamedDtype | undefined, { named }: NameFacts): NamedDtype | undefined {
-  if (!said || said.dtype !== named?.dtype) return said ?? named;
-  return { dtype: said.dtype, bigEndian: said.bigEndian ?? named.bigEndian };
+function rawDtype(given: NamedDtype | undefined, { named }: NameFacts): NamedDtype | undefined {
+  if (!given || given.dtype !== named?.dtype) return given ?? named;
+  return { dtype: given.dtype, bigEndian: given.bigEndian ?? named.bigEndian };
 }
 
 const RAW_HINT = '--format raw ("format": "raw" in a job of a batch) to read its bytes as keys';
@@ -235,7 +235,7 @@ export interface Model {
   readonly bigEndian?: boolean | undefined;
   readonly text?: KeyReader['text'];
   /** Whether the caller specified the dtype, which overrides the dtype implied by the name of a raw output. */
-  readonly dtypeSaid: boolean;
+  readonly isDtypeGiven: boolean;
 }
 
 /**
@@ -262,7 +262,7 @@ export async function keyTarget(path: string, options: OutputOptions, model: Mod
     plain: format === raw && !compression && !bigEndian,
     bytes,
     async create(output, written) {
-      if (format === raw && !wanted && !model.dtypeSaid) assertNamed(facts, written);
+      if (format === raw && !wanted && !model.isDtypeGiven) assertNamed(facts, written);
       await output.reserve(bytes(written) ?? 0);
       if (!compression || format.decompressesItself) return format.create(output, written, settings);
       const smaller = await compressedOutput(output, compression);

@@ -147,7 +147,7 @@ export async function scanFiles(
   const { out, to, header, delimiter, inclusive, op, dtype, verify = false } = job;
   return withInputs(job.in, context, async (open) => {
     const reader = await open(inputOptionsOf(job));
-    const model = { ...reader, dtypeSaid: dtype !== undefined };
+    const model = { ...reader, isDtypeGiven: dtype !== undefined };
     const target = await keyTarget(out, { to, header, delimiter, signal: context.signal }, model);
     const { named } = target;
     const result =

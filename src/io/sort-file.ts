@@ -159,7 +159,7 @@ export async function sortFile(
       const reader = await open(inputOptionsOf(job));
       if (format !== 'raw') await warnOfText(reader, context);
       const to = job.to ?? (format === 'raw' ? 'raw' : 'auto');
-      const model = { ...reader, dtypeSaid: dtype !== undefined };
+      const model = { ...reader, isDtypeGiven: dtype !== undefined };
       const text = { header, delimiter, signal: context.signal };
       const target = await keyTarget(out, { to, ...text, verify: job.verify }, model);
       const formats = [reader.format, target.format] as const;

@@ -55,8 +55,8 @@ export async function sortPairsFile(
       const reader = await openKeys(inputOptionsOf(job));
       const beside = await openValues(textOptionsOf(job));
       const text = { header, delimiter, signal: context.signal };
-      const target = await keyTarget(out, { to, ...text }, { ...reader, dtypeSaid: dtype !== undefined });
-      const valueTarget = await keyTarget(valuesOut, text, { ...beside, dtypeSaid: false });
+      const target = await keyTarget(out, { to, ...text }, { ...reader, isDtypeGiven: dtype !== undefined });
+      const valueTarget = await keyTarget(valuesOut, text, { ...beside, isDtypeGiven: false });
       const [[keys, all], readSeconds] = await measure(
         async () => [await readKeys(reader), await readKeys(beside)] as const,
       );

@@ -86,7 +86,7 @@ export async function topKFile(sorter: Sorter, job: TopKJob, context: FileContex
   await withInputs(inputs, context, (open) =>
     withOutput(out, context, async (output) => {
       const reader = await open(inputOptionsOf(job));
-      const model = { ...reader, dtypeSaid: dtype !== undefined };
+      const model = { ...reader, isDtypeGiven: dtype !== undefined };
       const target = await keyTarget(out, { to: job.to, header, delimiter, signal: context.signal }, model);
       const { n, top } = await selectTop(sorter, reader, job, context);
       const positions = positionDtype(n);

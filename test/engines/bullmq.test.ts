@@ -173,7 +173,7 @@ testWithRedis('tasks that name forbidden paths or jobs fail, and other tasks con
     { name: 'j', in: 'own.u8', out: name },
   ]);
   writeFileSync(here.path('own.u8'), 'cba');
-  mkdirSync(here.path('.clsort/bbbbbbbbbbbb/asides'), { recursive: true });
+  mkdirSync(here.path('.clsort/bbbbbbbbbbbb/temporary'), { recursive: true });
   const batch = { schema: 'clsort.batch-jobs/1', version: VERSION, jobs };
   writeFileSync(here.path('.clsort/bbbbbbbbbbbb/job.json'), JSON.stringify(batch));
   const bad: unknown[] = [

@@ -129,7 +129,7 @@ test('a column of raw keys is refused', async (t) => {
   });
 });
 
-const model = { format: 'npy', dtypeSaid: false };
+const model = { format: 'npy', isDtypeGiven: false };
 
 test('an output takes its format from its name, else from the input', async (t) => {
   symlinkSync('later.pdf', path('dangling'));

@@ -34,7 +34,7 @@ export async function run(args: GenArguments, console: Console): Promise<ExitCod
     seed: readSeed(args.seed),
     ...(range && { range }),
   });
-  const model = { format: 'raw', bigEndian, dtypeSaid: args.dtype !== undefined };
+  const model = { format: 'raw', bigEndian, isDtypeGiven: args.dtype !== undefined };
   const target = await keyTarget(args.out, { to: args.to ?? args.format, ...readText(args) }, model);
   const bar = new ProgressBar(console);
   await withOutput(args.out, console, async (output) => {

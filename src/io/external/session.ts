@@ -109,7 +109,7 @@ export async function openSession(
     });
   }
   if (found) assertSameSort(found, same, identity);
-  if (!found || !(await isStateIntact(found, state, out))) {
+  if (!found || !(await isStateValid(found, state, out))) {
     if (found?.part) await rm(await partPath(out, found.part), { force: true });
     await state.remove({ keepFolder: true });
     return { folder, state, identity, manifest: undefined };
@@ -118,7 +118,7 @@ export async function openSession(
 }
 
 /** Whether the data of all task records exist. Unsynced data may be missing after a reboot. */
-async function isStateIntact({ boot, part }: Manifest, state: State, out: string): Promise<boolean> {
+async function isStateValid({ boot, part }: Manifest, state: State, out: string): Promise<boolean> {
   const isThere = part && (await stat(await partPath(out, part)).catch(() => undefined));
   if (part && !isThere && (await state.has('sorted-'))) return false;
   return boot === thisProcess().boot || (await state.get('synced')) !== undefined;

@@ -115,7 +115,7 @@ async function mergeKeys(
     const wanted: FileOrder = { dtype: first.dtype, descending, nan, bits: bitWindow(job.bits, info) };
     const streams = readers.map((reader) => streamOf(reader, info.bytes));
     const n = sum(streams.map(({ bytes }) => bytes));
-    const model = { ...first, dtypeSaid: dtype !== undefined };
+    const model = { ...first, isDtypeGiven: dtype !== undefined };
     const text = { header, delimiter, signal: context.signal };
     const target = await keyTarget(job.out, { to: job.to, ...text }, model);
     const order = keyOrdering(wanted);

@@ -88,15 +88,15 @@ function parseKeys(text: string): TableKey[] {
   return splitNames(text, 'by').map(({ name, words }) => {
     let key: TableKey = { column: name };
     for (const word of words) {
-      const said = Object.hasOwn(WORDS, word) ? WORDS[word] : isTextType(word) ? { type: word } : undefined;
-      if (!said) {
+      const given = Object.hasOwn(WORDS, word) ? WORDS[word] : isTextType(word) ? { type: word } : undefined;
+      if (!given) {
         throw invalidName(`the word after ${name} in by`, word, Object.keys(WORDS));
       }
-      const [field, value] = Object.entries(said)[0] as [keyof TableKey, TableKey[keyof TableKey]];
+      const [field, value] = Object.entries(given)[0] as [keyof TableKey, TableKey[keyof TableKey]];
       if (key[field] !== undefined && key[field] !== value) {
         throw new UsageError(`cannot sort by ${name}: ${words.join(' and ')} contradict each other`);
       }
-      key = { ...key, ...said };
+      key = { ...key, ...given };
     }
     return key;
   });

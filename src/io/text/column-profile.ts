@@ -46,7 +46,7 @@ export class ColumnProfile {
   #fitsU64 = true;
   #fitsI128 = true;
   #isSafeDouble = true;
-  #isKeptByDouble = true;
+  #isExactAsDouble = true;
   #dates = 0;
   #timestamps = 0;
   #zoned = 0;
@@ -98,7 +98,7 @@ export class ColumnProfile {
     const isSafe = digits <= SAFE_DIGITS && exponent < SAFE_EXPONENT && exponent > -SAFE_EXPONENT;
     if (!isSafe) {
       this.#isSafeDouble = false;
-      if (!isKept(number, bytes)) this.#isKeptByDouble = false;
+      if (!isKept(number, bytes)) this.#isExactAsDouble = false;
     }
     if (!this.#isWhole) return;
     if (digits === 0 && number.isNegative) this.#isWhole = false; // −0 is not an integer
@@ -164,7 +164,7 @@ export class ColumnProfile {
     this.#fitsU64 &&= other.#fitsU64;
     this.#fitsI128 &&= other.#fitsI128;
     this.#isSafeDouble &&= other.#isSafeDouble;
-    this.#isKeptByDouble &&= other.#isKeptByDouble;
+    this.#isExactAsDouble &&= other.#isExactAsDouble;
     this.#dates += other.#dates;
     this.#timestamps += other.#timestamps;
     this.#zoned += other.#zoned;
@@ -192,7 +192,7 @@ export class ColumnProfile {
     if (this.nested > 0 || (this.#texts > 0 && this.#texts < this.values)) return { is: 'json' };
     if (this.#isNumber) {
       if (!this.#isPlain) return { is: 'text' };
-      if (!this.#isWhole) return { is: this.#isKeptByDouble ? 'f64' : 'text' };
+      if (!this.#isWhole) return { is: this.#isExactAsDouble ? 'f64' : 'text' };
       if (this.#fitsI64) return { is: 'i64' };
       if (this.#fitsU64) return { is: 'u64' };
       return { is: this.#fitsI128 ? 'i128' : 'text' };

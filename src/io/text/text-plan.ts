@@ -65,15 +65,15 @@ export async function textPlan(tables: readonly TextTable[], request: TextReques
   const { name, fields } = first;
   const { kept, distinct, isWhole, target, nan } = request;
   const columnOf = (index: number): string => fields[index]?.name ?? '';
-  const said = columnTypes(request.types);
-  const unknown = [...said.keys()].find((column) => !fields.some((field) => field.name === column));
+  const given = columnTypes(request.types);
+  const unknown = [...given.keys()].find((column) => !fields.some((field) => field.name === column));
   const texts = fields.map(({ name: column }) => ({ name: column, type: { is: 'text' } }) as const);
   // Unknown columns are reported before any table is read.
   if (unknown !== undefined) findKeys([{ column: unknown }], texts, { name });
   const found = findKeys(request.keys, texts, { name, nan });
   const to = rowsTo(first, request);
   const typed = new Map<number, TextType>();
-  for (const [column, type] of said) {
+  for (const [column, type] of given) {
     for (const [index, field] of fields.entries()) if (field.name === column) typed.set(index, type);
   }
   for (const [k, { index }] of found.entries()) {

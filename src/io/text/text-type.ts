@@ -81,15 +81,15 @@ export type ColumnTypes = string | readonly string[] | Readonly<Record<string, s
  *
  * @throws UsageError when a type is invalid
  */
-export function columnTypes(said: ColumnTypes | undefined): ReadonlyMap<string, TextType> {
-  if (said === undefined) return new Map();
-  if (typeof said === 'object' && !Array.isArray(said)) {
+export function columnTypes(given: ColumnTypes | undefined): ReadonlyMap<string, TextType> {
+  if (given === undefined) return new Map();
+  if (typeof given === 'object' && !Array.isArray(given)) {
     return new Map(
-      Object.entries(said as Readonly<Record<string, string>>).map(([name, type]) => [name, textType(type)]),
+      Object.entries(given as Readonly<Record<string, string>>).map(([name, type]) => [name, textType(type)]),
     );
   }
   const types = new Map<string, TextType>();
-  for (const text of [said].flat() as readonly string[]) {
+  for (const text of [given].flat() as readonly string[]) {
     // A comma separates types only if a name and an equals sign follow; otherwise it is part of a format.
     for (const one of text.split(/,(?=[^,=]*=)/)) {
       const equals = one.lastIndexOf('=');
