@@ -110,7 +110,7 @@ function voteOf({ capabilities }: Device, wanted: unknown): keyof typeof VOTES {
   if (wanted === undefined || wanted === 'masks') return 'masks';
   if (wanted === 'khr' && capabilities.subGroupBallot) return 'khr';
   if (wanted === 'ptx' && capabilities.quirks.inlinePtx) return 'ptx';
-  throw invalidArgument('tuning.vote', 'one of masks khr ptx that the device supports', wanted);
+  throw invalidArgument('tuning.vote', 'one of masks, khr, ptx that the device supports', wanted);
 }
 
 /** Compiles the row sort. */

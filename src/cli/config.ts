@@ -92,7 +92,7 @@ function readOwnFile(file: string, warn: (message: string) => void): string | un
     for (const [path, one] of paths) {
       const problem = ownershipProblem(path, one, OTHERS_WRITE);
       if (!problem) continue;
-      warn(`cannot use the settings in ${file}: ${path} ${problem.what}; ${problem.remedy}`);
+      warn(`cannot use the settings in ${file}: ${path} ${problem.what}. ${problem.remedy}`);
       return undefined;
     }
     return readFileSync(fd, 'utf8');

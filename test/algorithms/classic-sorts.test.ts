@@ -274,7 +274,7 @@ forEachDevice((title, device, small) => {
             const created = createRowSort(await device(), { keyBits: 32, valueBytes: 0, tuning });
             await t.throwsAsync(created, {
               instanceOf: UsageError,
-              message: new RegExp(`vote by '${vote}'`),
+              message: new RegExp(`for tuning.vote but got "${vote}"`),
             });
           }
         },

@@ -81,12 +81,12 @@ async function plannedPasses(device: Device, keys: BigUint64Array | Uint32Array,
   const scratch = Object.fromEntries(Object.entries(sizes).map(([name, bytes]) => [name, buffer(bytes)]));
   queue.write(input, keys);
   algorithm.enqueue(queue, { n: N, input, output, codec: keyCodec(one.dtype, one.order), bits, scratch });
-  const turns = new Uint32Array((sizes.turns ?? 0) / 4);
-  queue.read(scratch.turns as Buffer, turns);
+  const planned = new Uint32Array((sizes.plannedPasses ?? 0) / 4);
+  queue.read(scratch.plannedPasses as Buffer, planned);
   await queue.finish();
   for (const one of made) one.release();
   const words = 8; // of an iteration; the first one holds the status
-  return Array.from({ length: turns.length / words - 1 }, (_, i) => turns[i * words]).filter(
+  return Array.from({ length: planned.length / words - 1 }, (_, i) => planned[i * words]).filter(
     (does) => does === 1,
   ).length;
 }

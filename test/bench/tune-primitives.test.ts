@@ -58,6 +58,6 @@ ava('an algorithm other than scan, compact, unique, reduce and histogram raises 
   const none = PrimitiveBench.open(undefined as never, { algorithm: 'tiled', which: KEYS, n: 1 });
   await t.throwsAsync(none, {
     instanceOf: UsageError,
-    message: /expected one of scan compact unique reduce histogram/,
+    message: /expected one of scan, compact, unique, reduce, histogram/,
   });
 });

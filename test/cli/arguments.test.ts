@@ -22,7 +22,7 @@ test('algorithm and dtype names default to all of them, and an unknown name is a
   });
   t.deepEqual(readDtypes(undefined), [...DTYPES]);
   t.deepEqual(readDtypes(['f64']), ['f64']);
-  t.throws(() => readDtypes(['f65']), { instanceOf: DtypeError, message: /'f65'.*did you mean/ });
+  t.throws(() => readDtypes(['f65']), { instanceOf: DtypeError, message: /"f65".*Did you mean/ });
   t.throws(() => readSeconds('--timeout', Number.NaN), { instanceOf: UsageError, message: /--timeout/ });
 });
 

@@ -160,7 +160,7 @@ test('a job with an unsupported format fails unless it declares raw keys', async
   t.is(known.code, 2);
   t.regex(
     known.err,
-    /jobs\[0\]\.format is "xlsx".*jobs\[0\]\.algorithm is "tild": expected one of auto host/s,
+    /for jobs\[0\]\.format but got "xlsx".*expected one of auto, host.* for jobs\[0\]\.algorithm but got "tild"/s,
   );
 });
 

@@ -85,5 +85,5 @@ test('devices --self-test ends with 3 for an unknown device and with 2 for an un
   t.is((await clsort(['devices', '--self-test', '--device', 'no such device'])).code, 3);
   const unknown = await clsort([...POCL, '--algorithm', 'quicksort']);
   t.is(unknown.code, 2);
-  t.regex(unknown.err, /for algorithm but got "quicksort"/);
+  t.regex(unknown.err, /for --algorithm but got "quicksort"/);
 });

@@ -100,8 +100,13 @@ refused('keys without a record', ['--key', '0:4'], 2, /cannot use --key without 
 refused('--descending', [...LAYOUT, '--descending'], 2, /--key 0:4:desc/);
 refused('--dtype', [...LAYOUT, '--dtype', 'u8'], 2, /cannot combine --dtype and --record/);
 refused('--bits', [...LAYOUT, '--bits', '0:8'], 2, /cannot combine --bits and --record/);
-refused('a key of an unknown type', ['--record', '24', '--key', '0:u33'], 2, /unknown type 'u33'/);
-refused('keys of unknown dtype', [], 2, /does not say what its keys are: say so with --dtype/);
+refused(
+  'a key of an unknown type',
+  ['--record', '24', '--key', '0:u33'],
+  2,
+  /for the type of key 0:u33 but got "u33"/,
+);
+refused('keys of unknown dtype', [], 2, /the dtype of its keys is unknown\. Pass --dtype/);
 
 test('a batch mixes jobs of records and jobs of keys', async (t) => {
   const jobs = {

@@ -155,7 +155,7 @@ where(
   );
   chmodSync(FILE, 0o600);
   chmodSync(path('config/clsort'), 0o777);
-  await warned(/warning: .*clsort can be written by other users \(mode 777\); run 'chmod go-rwx/);
+  await warned(/warning: .*clsort can be written by other users \(mode 777\)\. Run 'chmod go-rwx/);
   chmodSync(path('config/clsort'), 0o755);
   // A link to one's own file elsewhere is fine.
   writeFileSync(path('elsewhere.json'), JSON.stringify({ sort: { descending: true } }), { mode: 0o600 });

@@ -303,7 +303,7 @@ test('an output name of an unsupported format is refused unless --format raw is 
   for (const args of [sort, gen]) {
     const refused = await clsort(args);
     t.is(refused.code, 5);
-    t.regex(refused.err, /(HDF5|PDF).*--format raw/s);
+    t.regex(refused.err, /(?:HDF5|PDF).*--(?:format|to) raw/s);
     t.false(existsSync(args === sort ? path('out.h5') : path('out.pdf')));
     t.is((await clsort([...args, '--format', 'raw'])).code, 0);
   }

@@ -41,7 +41,7 @@ for (const [args, message] of [
   [['--by', 'prise'], /Did you mean "price"/],
   [['--by', 'id', '--descending'], /--by id:desc/],
   [['--by', 'id', '--record', '10', '--key', '0:1'], /cannot combine --record and --by/],
-  [['--by', 'id', '--unique', '--unique-by', 'shop'], /say one of them/],
+  [['--by', 'id', '--unique', '--unique-by', 'shop'], /cannot use unique with uniqueBy/],
   [['--by', 'id', '--resume'], /cannot combine --resume and --by/],
   [['--by', 'id', '--tmp', ''], /expected a folder/],
   [['--head', '3'], /--by price:desc/],

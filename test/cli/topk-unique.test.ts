@@ -47,7 +47,10 @@ test('topk refuses invalid arguments', async (t) => {
       ['topk', path('in.i16'), '-o', path('no.i16'), '-k', 'ten'],
       /expected a whole number .* for -k but got "ten"/,
     ],
-    [['topk', path('in.i16'), '-o', path('no.f64'), '-k', '1'], /holds f64 keys, and they would be i16/],
+    [
+      ['topk', path('in.i16'), '-o', path('no.f64'), '-k', '1'],
+      /cannot write i16 keys to .*: its extension is that of f64 keys/,
+    ],
     [['topk', path('in.i16'), '-o', path('no.i16'), '-k', '1', '--bits', '0:17'], /16 bits/],
     [['topk', path('many.i16'), '-o', path('no.i16'), '-k', '1e6', '-S', '1M'], /Use --memory \d+M or more/],
   ] as const) {

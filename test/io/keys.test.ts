@@ -111,7 +111,7 @@ test('keys of one byte are checked by name only, not by their first bytes', asyn
 });
 
 test('another format is refused by the name of the file or of its link target', async (t) => {
-  const message = /keys\.pdf is that of a PDF.*raw npy|its extension is that of a PDF.*raw npy/s;
+  const message = /keys\.pdf is that of a PDF.*raw, npy|its extension is that of a PDF.*raw, npy/s;
   await t.throwsAsync(take(path('keys.pdf'), { dtype: 'u32' }), { ...refused, message });
   await t.throwsAsync(take(path('link'), { dtype: 'u32' }), { ...refused, message });
 });

@@ -311,7 +311,7 @@ const word: Check = {
   accepts: (value) => typeof value === 'string' && value.trim() !== '',
 };
 const oneOf = (...values: readonly unknown[]): Check => ({
-  expected: values.map((value) => (typeof value === 'string' ? `'${value}'` : value)).join(', '),
+  expected: `one of ${values.map((value) => (typeof value === 'string' ? `'${value}'` : value)).join(', ')}`,
   accepts: (value) => values.includes(value),
 });
 

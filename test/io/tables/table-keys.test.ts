@@ -71,7 +71,7 @@ test('a column is found by its name or else by its number, and a duplicate name 
     instanceOf: UsageError,
     message: /Did you mean "price"/,
   });
-  t.throws(() => columnIndexer(fields, 'id', 't'), { instanceOf: UsageError, message: /one of 0 2/ });
+  t.throws(() => columnIndexer(fields, 'id', 't'), { instanceOf: UsageError, message: /one of 0, 2/ });
   t.throws(() => columnIndexer(fields, '5', 't'), { instanceOf: UsageError });
 });
 

@@ -169,6 +169,6 @@ test('the script selects operations by name and writes its results to a file', a
 test('an unknown operation is a usage error', async (t) => {
   await t.throwsAsync(run(t, { operations: ['srt'] }), {
     instanceOf: UsageError,
-    message: /did you mean 'sort'/,
+    message: /Did you mean "sort"/,
   });
 });

@@ -84,5 +84,5 @@ ava.serial('the script compares each row with CUB and fails on a wrong CUB resul
   );
   const unknown = run('{}', '--walks', '[{"round": 2}]');
   t.not(unknown.status, 0);
-  t.regex(unknown.stderr, /unknown parameter 'round'.*rounds/);
+  t.regex(unknown.stderr, /but got "round"\. Did you mean "rounds"/);
 });

@@ -20,7 +20,7 @@ test('an unknown option throws an error that suggests a known name', (t) => {
   });
   t.regex(error?.message ?? '', /for an option but got "decending"\. Did you mean "descending"\?/);
   const other = t.throws(() => parseSortOptions({ colour: 1 } as never), { instanceOf: UsageError });
-  t.regex(other?.message ?? '', /expected one of descending .* for an option but got "colour"$/);
+  t.regex(other?.message ?? '', /expected one of descending, .* for an option but got "colour"$/);
   t.is(error?.code, 'ERR_CLSORT_USAGE');
 });
 
@@ -33,7 +33,7 @@ test('invalid option values throw an error that names the expected values', (t) 
     [{ bitRange: '0:4' }, /begin <= end/],
     [{ dtype: 'float' }, /'u8'/],
     [{ device: ' ' }, /a name/],
-    [{ advanced: { scan: 4 } }, /'advanced.scan' is 4: expected 3, 5, 'auto'/],
+    [{ advanced: { scan: 4 } }, /expected .*3, 5, 'auto' for advanced\.scan but got 4/],
     [{ advanced: { radixBits: 0 } }, /1 to 12/],
     [{ onMismatch: 'ignore' }, /'retry', 'throw'/],
     [{ signal: {} }, /AbortSignal/],

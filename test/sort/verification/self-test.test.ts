@@ -58,7 +58,7 @@ test.serial('an unusable cache causes one warning, and the sort works', async (t
       warnings.map(({ code }) => code),
       ['ERR_CLSORT_CACHE'],
     );
-    t.regex(warnings[0]?.message ?? '', /\/dev\/null is no folder.*CLSORT_CACHE_DIR/);
+    t.regex(warnings[0]?.message ?? '', /\/dev\/null is not a folder.*CLSORT_CACHE_DIR/);
   } finally {
     process.env.CLSORT_CACHE_DIR = folder;
     await sorter.close();
