@@ -81,7 +81,7 @@ const guides = [
     items: [
       { text: 'Choose and test a device', link: '/guides/qualify' },
       { text: 'Several devices', link: '/guides/several-devices' },
-      { text: 'AMD and Intel drivers', link: '/guides/drivers' },
+      { text: 'GPU drivers', link: '/guides/drivers' },
       { text: 'Inspect kernels', link: '/guides/lab' },
     ],
   },
