@@ -1,4 +1,4 @@
-import { type ErrorDetails, UsageError } from './errors.js';
+import { type ClsortError, type ErrorDetails, UsageError } from './errors.js';
 import { formatValue } from './format-value.js';
 
 export type ErrorClass<E> = new (message: string, details?: ErrorDetails) => E;
@@ -16,7 +16,7 @@ export const withAdvice = (message: string, advice: string | undefined): string 
  * @param options `advice`: one sentence without its period. `type`: the class, `UsageError` by default. `details`:
  *   facts for programs beside `option` and `got`.
  */
-export function invalidArgument<E extends Error = UsageError>(
+export function invalidArgument<E extends ClsortError = UsageError>(
   name: string,
   expected: string,
   got: unknown,

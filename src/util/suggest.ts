@@ -1,4 +1,4 @@
-import type { UsageError } from './errors.js';
+import type { ClsortError, UsageError } from './errors.js';
 import { formatValue } from './format-value.js';
 import { type ErrorClass, invalidArgument } from './invalid-argument.js';
 
@@ -65,7 +65,7 @@ export function nearest(word: string, known: readonly string[]): string | undefi
  * @param known the valid names
  * @param type the class, `UsageError` by default
  */
-export function invalidName<E extends Error = UsageError>(
+export function invalidName<E extends ClsortError = UsageError>(
   name: string,
   got: unknown,
   known: readonly string[],
