@@ -47,7 +47,6 @@ export const ALLOWED = [
     reason: 'values of options and reports, which help texts have without backquotes',
   },
   { words: ['end to end', 'off by one'], reason: 'adverbs, which have no hyphen' },
-  { words: ['indexes'], reason: 'the word of Kubernetes for Indexed Jobs' },
   { words: ['0', '2', '5', 'h.'], reason: 'sequences of numbers, and initials' },
 ];
 

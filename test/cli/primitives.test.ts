@@ -237,7 +237,11 @@ test('an invalid use is an error that explains it', async (t) => {
       /cannot sort pairs: --values-out is missing/,
     ],
     [['sort', input, '-o', out, ...values, '--argsort'], 2, /cannot combine --argsort and --values/],
-    [['sort', input, '-o', path('floats.f64'), ...values], 2, /cannot write keys to .*: the job uses that file for other data/],
+    [
+      ['sort', input, '-o', path('floats.f64'), ...values],
+      2,
+      /cannot write keys to .*: the job uses that file for other data/,
+    ],
     [['gen', '--count', '5', '--range', '9:1', '-o', out], 2, /smaller one first/],
     [['gen', '--count', '5', '--range', '0:2.5', '-o', out], 2, /whole numbers/],
     [['gen', '--count', '5', '--range', '0:5000000000', '-o', out], 2, /expected two u32 numbers/],
