@@ -50,7 +50,7 @@ function asksAll(argv: readonly string[]): boolean {
 
 /** Builds the error for a command line without a command name. An unknown option, if present, is the likely mistake. */
 async function nameless(words: readonly string[]): Promise<UsageError> {
-  const [{ ABOUT_OPTIONS, GLOBAL_OPTIONS }, { adviceFor }] = await Promise.all([
+  const [{ ABOUT_OPTIONS, GLOBAL_OPTIONS }, { didYouMean }] = await Promise.all([
     import('./spec.js'),
     import('../util/suggest.js'),
   ]);
@@ -61,7 +61,9 @@ async function nameless(words: readonly string[]): Promise<UsageError> {
   const unknown = words.find((word) => !known.includes(word));
   return unknown === undefined
     ? new UsageError('cannot run clsort: the command is missing. Name one, as in clsort sort')
-    : invalidArgument('clsort', 'a command or a known option', unknown, adviceFor(unknown, known));
+    : invalidArgument('clsort', 'a command or a known option', unknown, {
+        advice: didYouMean(unknown, known),
+      });
 }
 
 /** Splits the command line into the command name and its words. Only global options may precede the name. */

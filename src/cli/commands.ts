@@ -1,5 +1,5 @@
 import { invalidArgument } from '../util/invalid-argument.js';
-import { adviceFor } from '../util/suggest.js';
+import { didYouMean } from '../util/suggest.js';
 import type { Console } from './console.js';
 import type { ExitCode } from './exit-code.js';
 import { type CommandSpec, type Described, specOf } from './spec.js';
@@ -64,7 +64,7 @@ export const COMMAND_NAMES: readonly string[] = Object.keys(COMMANDS);
 export function commandNamed(name: string): Command {
   const found = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (found) return found;
-  throw invalidArgument('clsort', 'a command', name, adviceFor(name, COMMAND_NAMES));
+  throw invalidArgument('clsort', 'a command', name, { advice: didYouMean(name, COMMAND_NAMES) });
 }
 
 /**

@@ -5,7 +5,7 @@ import { UsageError } from '../util/errors.js';
 import { OTHERS_WRITE, ownershipProblem } from '../util/file-ownership.js';
 import { homeFolder } from '../util/home.js';
 import { invalidArgument } from '../util/invalid-argument.js';
-import { adviceFor } from '../util/suggest.js';
+import { didYouMean } from '../util/suggest.js';
 import { COMMAND_NAMES } from './commands.js';
 
 /** Options by command name. */
@@ -54,7 +54,9 @@ export function readConfig(warn: (message: string) => void): Config {
   }
   for (const [command, options] of Object.entries(value)) {
     if (!COMMAND_NAMES.includes(command)) {
-      throw invalidArgument(file, 'commands as keys', command, adviceFor(command, COMMAND_NAMES));
+      throw invalidArgument(file, 'commands as keys', command, {
+        advice: didYouMean(command, COMMAND_NAMES),
+      });
     }
     if (!isObject(options)) {
       throw invalidArgument(`${command} in ${file}`, 'an object of options', options);

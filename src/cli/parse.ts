@@ -2,7 +2,7 @@
 import Parser from 'yargs-parser';
 import { UsageError } from '../util/errors.js';
 import { invalidArgument } from '../util/invalid-argument.js';
-import { adviceFor, invalidName } from '../util/suggest.js';
+import { didYouMean, invalidName } from '../util/suggest.js';
 import { beforeDashes } from './about.js';
 import { missingOption } from './option-errors.js';
 import { ABOUT_OPTIONS, type CommandSpec, type OptionSpec } from './spec.js';
@@ -97,7 +97,7 @@ function assertKnown({ name: command, options }: CommandSpec, words: readonly st
   const visible = [...names, ...Object.keys(ABOUT_OPTIONS)].map(formOf);
   const written = beforeDashes(words).find((word) => /^--?(no-)?([^=]+)/.exec(word)?.[2] === unknown);
   const [word = ''] = written?.split('=') ?? [unknown.length > 1 ? `--${unknown}` : `-${unknown}`];
-  throw invalidArgument(`clsort ${command}`, 'a known option', word, adviceFor(word, visible));
+  throw invalidArgument(`clsort ${command}`, 'a known option', word, { advice: didYouMean(word, visible) });
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import { UsageError } from '../util/errors.js';
 import { invalidArgument, withAdvice } from '../util/invalid-argument.js';
-import { adviceFor, didYouMean } from '../util/suggest.js';
+import { didYouMean } from '../util/suggest.js';
 import { type Config, readConfig } from './config.js';
 import { assertMatches } from './parse.js';
 import type { CommandSpec, OptionSpec } from './spec.js';
@@ -36,7 +36,9 @@ function fromFile(spec: CommandSpec, { file, commands }: Config): Settings {
     Object.entries(commands[spec.name] ?? {}).map(([name, value]) => {
       const option = known.find((one) => one.name === name);
       if (!option) {
-        throw invalidArgument(`${spec.name} in ${file}`, 'known options', name, adviceFor(name, names));
+        throw invalidArgument(`${spec.name} in ${file}`, 'known options', name, {
+          advice: didYouMean(name, names),
+        });
       }
       assertMatches(`${name} of ${spec.name} in ${file}`, option, value);
       return [name, { value, from: file }];

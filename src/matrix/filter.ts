@@ -2,7 +2,7 @@
 import { canonicalAlgorithm } from '../algorithms/algorithm-names.js';
 import { DTYPES } from '../keys/dtype.js';
 import { invalidArgument } from '../util/invalid-argument.js';
-import { adviceFor, invalidName } from '../util/suggest.js';
+import { didYouMean, invalidName } from '../util/suggest.js';
 import { algorithmNames, KEYS, ORDERS } from './axes.js';
 import { OPERATIONS } from './operations.js';
 
@@ -64,7 +64,7 @@ function axisOf(word: string): AxisName {
   if (axis) return axis;
   const known = WORD_PARSERS.flatMap(valuesOf);
   const expected = 'an operation, algorithm, dtype, order, distribution or number of keys';
-  throw invalidArgument('--only', expected, word, adviceFor(word, known));
+  throw invalidArgument('--only', expected, word, { advice: didYouMean(word, known) });
 }
 
 /**

@@ -80,9 +80,3 @@ export function didYouMean(word: string, known: readonly string[]): string | und
   const meant = nearest(word, known);
   return meant === undefined ? undefined : `Did you mean ${formatValue(meant)}?`;
 }
-
-/** Returns the option `advice` of `invalidArgument` for a misspelled word. */
-export function adviceFor(word: string, known: readonly string[]): { advice?: string } {
-  const advice = didYouMean(word, known);
-  return advice === undefined ? {} : { advice };
-}

@@ -59,7 +59,7 @@ for (const device of opened) {
     ['wait on a thread', (event: cl.Event) => cl.waitForEventsAsync([event])],
     ['blocking wait', (event: cl.Event) => cl.waitForEvents([event])],
   ] as const) {
-    test.serial(title(`a command of another queue that nobody flushes is awaited by a ${how}`), async (t) => {
+    test.serial(title(`a command of another queue is awaited without a flush by a ${how}`), async (t) => {
       const other = cl.createCommandQueue(context, device.device);
       const buffers = [0, 0].map(() => cl.createBuffer(context, cl.MEM_READ_WRITE, 64));
       const [from, to] = buffers as [cl.MemObject, cl.MemObject];

@@ -2,6 +2,7 @@ import { type Dtype, dtypeInfo } from '../../keys/dtype.js';
 import { CodeEdges } from '../../keys/value.js';
 import { UsageError } from '../../util/errors.js';
 import { invalidArgument } from '../../util/invalid-argument.js';
+import { assertWholeNumber } from '../../util/whole-number.js';
 import type { HistogramBins } from '../api/options.js';
 
 /** Maximum number of bins of a histogram. */
@@ -48,7 +49,7 @@ export class BinEdges {
     if (!isEdge(from) || !isEdge(to)) {
       throw rangeError(range);
     }
-    assertBins(bins);
+    assertWholeNumber('bins', bins, { max: MAX_BINS });
     const name = `${bins} ${typeof from} ${from} ${typeof to} ${to}`;
     const known = BinEdges.#cache.get(name);
     if (known) return known;
@@ -83,7 +84,7 @@ function assertRising(edges: Iterable<Edge>): Edge[] {
   if (all.length < 2 || other !== undefined) {
     throw invalidArgument('edges', 'at least two numbers or BigInts', other ?? edges);
   }
-  assertBins(all.length - 1);
+  assertWholeNumber('bins', all.length - 1, { max: MAX_BINS });
   const isRising = all.every(
     (edge, i) => i === 0 || (typeof edge === typeof all[0] && edge > (all[i - 1] as Edge)),
   );
@@ -118,9 +119,3 @@ const isEdge = (edge: unknown): edge is Edge => typeof edge === 'number' || type
 
 const isIterable = (edges: unknown): boolean =>
   typeof (edges as Partial<Iterable<Edge>> | null | undefined)?.[Symbol.iterator] === 'function';
-
-function assertBins(bins: number): void {
-  if (!Number.isInteger(bins) || bins < 1 || bins > MAX_BINS) {
-    throw invalidArgument('bins', `a whole number from 1 to ${MAX_BINS}`, bins);
-  }
-}
