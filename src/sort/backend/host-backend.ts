@@ -70,7 +70,7 @@ export class HostBackend implements Backend, Session {
 
   async sort(plan: Plan, job: SortJob): Promise<PendingSort> {
     const host = hostJob(job);
-    if (!host) throw new UnsupportedError('cannot sort a device column on the host');
+    if (!host) throw new UnsupportedError('cannot sort on the host: the keys are a column of a device');
     return completedSort(await sortOnHost(plan, host));
   }
 

@@ -44,14 +44,15 @@ function requestError(
   { segments }: PlanRequest,
   chosen: Tuning,
 ): UsageError | undefined {
-  const cannot = `cannot use algorithm '${factory.name}'`;
   if (segments !== undefined && !factory.bySegments) {
-    return new UsageError(`${cannot}: it sorts whole arrays, not segments`);
+    return new UsageError(`cannot use algorithm '${factory.name}': it sorts whole arrays, not segments`);
   }
   for (const [name, value] of Object.entries(chosen)) {
     const error = factory.parameters[name]?.option
       ? parameterError(factory, name, value)
-      : new UsageError(`${cannot} with ${name}: it has no such option`, { details: { option: name } });
+      : new UsageError(`cannot use algorithm '${factory.name}' with ${name}: it has no such option`, {
+          details: { option: name },
+        });
     if (error) return error;
   }
   return undefined;
