@@ -360,6 +360,14 @@ export function enqueueTask<W extends boolean | undefined = false>(
  * Always throws: a native kernel is a C function that the driver calls on its own thread, where no JavaScript can run.
  *
  * @throws UnsupportedError
+ * @example
+ * ```ts
+ * try {
+ *   cl.enqueueNativeKernel();
+ * } catch (error) {
+ *   console.log(error.code); // ERR_CLSORT_UNSUPPORTED
+ * }
+ * ```
  */
 export function enqueueNativeKernel(..._unused: readonly unknown[]): never {
   return native().enqueueNativeKernel() as never;

@@ -9,6 +9,10 @@ import type { InfoValue } from './types.js';
  * @returns one handle for each platform
  * @throws NoLoaderError when no OpenCL loader is installed
  * @throws NoPlatformError when no driver is installed; both messages name what to install
+ * @example
+ * ```ts
+ * for (const platform of cl.getPlatformIDs()) console.log(cl.getPlatformInfo(platform, cl.PLATFORM_NAME));
+ * ```
  */
 export function getPlatformIDs(): Platform[] {
   return native().getPlatformIDs();

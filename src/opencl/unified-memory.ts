@@ -61,6 +61,11 @@ export function sharedMemAllocINTEL(
  * represent. Use a buffer for such memory.
  *
  * @throws UnsupportedError
+ * @example
+ * ```ts
+ * // instead of cl.deviceMemAllocINTEL(context, device, null, 4096)
+ * const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 4096);
+ * ```
  */
 export function deviceMemAllocINTEL(..._args: readonly unknown[]): never {
   return native().deviceMemAllocINTEL() as never;
