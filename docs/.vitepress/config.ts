@@ -189,7 +189,11 @@ export default defineConfig({
     search: { provider: 'local' },
     outline: [2, 3],
     nav: [
-      { text: 'Guides', link: '/guides/first-sort', activeMatch: '^/(guides|files|batches|devices)' },
+      {
+        text: 'Guides',
+        link: '/guides/first-sort',
+        activeMatch: '^/(?!$|404|index|reference|course|lab|performance)',
+      },
       { text: 'Reference', link: '/reference/', activeMatch: '^/reference' },
       { text: 'Course', link: '/course/', activeMatch: '^/(course|lab)' },
       { text: 'Performance', link: '/performance/', activeMatch: '^/performance' },
