@@ -91,6 +91,6 @@ export const builder = (yargs: Argv) =>
       'Prints a table on a terminal, otherwise one JSON object per line and case. Outcomes, with causes: ok; skipped (not applicable ' +
         'to the device); wrong (differs from an independent reference); error; crash; timeout.\n' +
         'Axes of --only: operation algorithm dtype n order keys. A term is axis=value|value, or values; a comma means and.\n' +
-        'Each case runs in its own process, so a driver that crashes or hangs fails only that case.\n' +
+        'One process runs the cases of a device. If the driver crashes or hangs, only that case fails, and a new process continues.\n' +
         'The exit code is 1 if a case is wrong, error, crash or timeout, or if --compare finds a regression.',
     );
