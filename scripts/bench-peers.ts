@@ -25,8 +25,8 @@ import { SEED } from '../src/bench/sorts.js';
 import { type Timing, timing } from '../src/bench/statistics.js';
 import { generate } from '../src/io/gen.js';
 import { bytesOf } from '../src/keys/array.js';
-import type { SortReport } from '../src/sort/api/report.js';
 import { Sorter } from '../src/sort/api/sorter.js';
+import type { SortReport } from '../src/sort/model/report.js';
 import { packageRoot } from '../src/util/paths.js';
 import { benchPeerCalls, ratioTable } from './peers/calls.js';
 

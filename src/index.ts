@@ -49,7 +49,17 @@ export {
   topKSegments,
   unique,
 } from './sort/api/default-sorter.js';
-export { DeviceArray } from './sort/api/device-array.js';
+export type {
+  SegmentedArgsortOptions,
+  SegmentOffsets,
+  TopKSegmentsOptions,
+  TopSegments,
+} from './sort/api/segment-operations.js';
+export type { Mask, MergeOptions, SearchSortedOptions } from './sort/api/select-operations.js';
+export { Sorter } from './sort/api/sorter.js';
+export type { ExplainedPlan } from './sort/api/sorter-operations.js';
+export type { Keys } from './sort/calls/array-store.js';
+export { DeviceArray } from './sort/model/device-array.js';
 export type {
   AdvancedOptions,
   CheckedOptions,
@@ -66,23 +76,12 @@ export type {
   SortOptions,
   TopKOptions,
   UniqueOptions,
-} from './sort/api/options.js';
-export type { ReportDevice, ShareReport, SortReport, StageReport } from './sort/api/report.js';
-export type {
-  SegmentedArgsortOptions,
-  SegmentOffsets,
-  TopKSegmentsOptions,
-  TopSegments,
-} from './sort/api/segment-operations.js';
-export type { Mask, MergeOptions, SearchSortedOptions } from './sort/api/select-operations.js';
+} from './sort/model/options.js';
+export type { Plan } from './sort/model/plan.js';
+export type { ReportDevice, ShareReport, SortReport, StageReport, Verified } from './sort/model/report.js';
 /** @deprecated Use `ShardedArray`. */
-export { ShardedArray, ShardedArray as SpreadArray } from './sort/api/sharded-array.js';
-export { Sorter } from './sort/api/sorter.js';
-export type { ExplainedPlan } from './sort/api/sorter-operations.js';
-export type { Plan } from './sort/backend/plan.js';
-export type { Keys } from './sort/calls/array-store.js';
+export { ShardedArray, ShardedArray as SpreadArray } from './sort/multi-device/sharded-array.js';
 export type { Predicate } from './sort/operations/predicate.js';
 export type { Offsets } from './sort/operations/segmented-sort.js';
 export type { MemoryUsage } from './sort/transfer/column-memory.js';
-export type { Verified } from './sort/verification/verify.js';
 export * from './util/errors.js';

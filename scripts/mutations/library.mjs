@@ -687,7 +687,7 @@ export const LIBRARY = [
   },
   {
     name: 'options: a value that is not an object is accepted',
-    file: 'src/sort/api/options.ts',
+    file: 'src/sort/model/options.ts',
     find: "if (typeof options === 'object' && options !== null && !Array.isArray(options)) return options;",
     replace: 'return options as O;',
     tests: [tests('sort/api/wrong-arguments')],

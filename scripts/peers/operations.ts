@@ -9,7 +9,7 @@ import { bytesOf, newArray } from '../../src/keys/array.js';
 import { keyCodec } from '../../src/keys/key-codec.js';
 import type { PrimitiveTuning } from '../../src/primitives/primitive-program.js';
 import type { Sorter } from '../../src/sort/api/sorter.js';
-import { type Column, column } from '../../src/sort/backend/column.js';
+import { type Column, column } from '../../src/sort/model/column.js';
 import { DeviceColumnKernels } from '../../src/sort/operations/device-column-kernels.js';
 import { segmentColumn } from '../../src/sort/operations/segmented-sort.js';
 import { UnsupportedError } from '../../src/util/errors.js';

@@ -1,5 +1,5 @@
 /** Events of a batch, for display, journal and reports. */
-import type { Progress } from '../sort/api/options.js';
+import type { Progress } from '../sort/model/options.js';
 import type { Job } from './jobs.js';
 import type { JobCompletion } from './protocol.js';
 

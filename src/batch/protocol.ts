@@ -1,7 +1,7 @@
 /** Messages between a batch and a worker process. */
 import type { FileReport } from '../io/sort-file.js';
 import type { WorkSpan } from '../io/spans.js';
-import type { Progress } from '../sort/api/options.js';
+import type { Progress } from '../sort/model/options.js';
 import { ClsortError, errorOfCode } from '../util/errors.js';
 import type { ChecksummedState, FileState } from './file-state.js';
 import type { Job } from './jobs.js';

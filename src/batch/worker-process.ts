@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { TemporaryFiles } from '../io/output.js';
 import { removeOrphans } from '../io/temporary-files.js';
-import type { Progress } from '../sort/api/options.js';
+import type { Progress } from '../sort/model/options.js';
 import { DeviceLostError } from '../util/errors.js';
 import { isOpenFilesError, OPEN_FILES_MESSAGE } from '../util/open-files.js';
 import { packageFolder } from '../util/package.js';

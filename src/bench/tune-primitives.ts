@@ -10,7 +10,7 @@ import { enqueueHistogramColumns } from '../primitives/histogram-columns.js';
 import { PrefixScan } from '../primitives/prefix-scan.js';
 import type { PrimitiveTuning } from '../primitives/primitive-program.js';
 import { enqueueReduceOnce, reducesOnce } from '../primitives/reduce-once.js';
-import { type Column, column } from '../sort/backend/column.js';
+import { type Column, column } from '../sort/model/column.js';
 import { HostColumnKernels } from '../sort/operations/host-column-kernels.js';
 import {
   isPrimitive,

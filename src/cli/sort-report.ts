@@ -1,8 +1,7 @@
 import type { FileReport } from '../io/sort-file.js';
 import { formatDelimiter } from '../io/text/text-options.js';
 import { dtypeInfo } from '../keys/dtype.js';
-import type { StageReport } from '../sort/api/report.js';
-import type { Verified } from '../sort/verification/verify.js';
+import type { StageReport, Verified } from '../sort/model/report.js';
 import { grouped, secondsText, table } from './table.js';
 
 /** Formats the report as `--json` prints it. A field that does not apply is null. */

@@ -3,8 +3,8 @@ import { maxKeyCount } from '../io/keys.js';
 import { dtypeInfo } from '../keys/dtype.js';
 import { namedDtype } from '../keys/dtype-name.js';
 import { hostSorter, smallHostSorter } from '../sort/api/host-sorter.js';
-import type { OpenOptions } from '../sort/api/options.js';
 import type { SorterOperations } from '../sort/api/sorter-operations.js';
+import type { OpenOptions } from '../sort/model/options.js';
 import { type Console, ThreadNeeded } from './console.js';
 import type { SortArguments } from './options/sort.js';
 

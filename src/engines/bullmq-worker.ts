@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import type { Job } from 'bullmq';
 import { isRetryable } from '../batch/failures.js';
 import { serializeError } from '../batch/protocol.js';
-import type { Progress } from '../sort/api/options.js';
+import type { Progress } from '../sort/model/options.js';
 import { ClsortError } from '../util/errors.js';
 import { VERSION } from '../util/package.js';
 import type { WorkerUpdate } from './bullmq-job-runner.js';

@@ -2,7 +2,7 @@
  * Job runners execute tasks: in this process, on workers behind a queue, or by a cluster scheduler. They never move
  * keys.
  */
-import type { Progress } from '../sort/api/options.js';
+import type { Progress } from '../sort/model/options.js';
 import { AbortedError } from '../util/errors.js';
 
 /** The stages of a sort; each starts after the previous one has ended. */

@@ -12,7 +12,7 @@ import { isStdin, openSource } from '../io/raw.js';
 import { openRecords } from '../io/record-file.js';
 import { keyText, type RecordLayout, recordKeys } from '../io/record-keys.js';
 import { dtypeInfo } from '../keys/dtype.js';
-import { bitWindow } from '../sort/api/options.js';
+import { bitWindow } from '../sort/model/options.js';
 import { DtypeError, InputError, UsageError } from '../util/errors.js';
 import { VERSION } from '../util/package.js';
 import { assertWholeNumber } from '../util/whole-number.js';

@@ -9,7 +9,7 @@ import type { KeyWriter } from '../io/formats/key-file.js';
 import { type Output, withOutput } from '../io/output.js';
 import { assertNotAborted, PIECE_BYTES } from '../io/raw.js';
 import type { OrderingSortOptions, RecordOrdering } from '../io/record-ordering.js';
-import { groupAdvanced } from '../sort/api/options.js';
+import { groupAdvanced } from '../sort/model/options.js';
 import { IoError, MismatchError } from '../util/errors.js';
 import { orderOf, partWriter } from './job-records.js';
 import {

@@ -1,9 +1,9 @@
 /** Combines the small arrays of several files into one sort, to share the cost of a transfer to the device. */
 import { newArray } from '../keys/array.js';
 import type { Dtype, KeyArray } from '../keys/dtype.js';
-import type { SortOptions } from '../sort/api/options.js';
-import type { SortReport } from '../sort/api/report.js';
 import type { SorterOperations } from '../sort/api/sorter-operations.js';
+import type { SortOptions } from '../sort/model/options.js';
+import type { SortReport } from '../sort/model/report.js';
 
 /** Maximum size of an array in bytes; larger arrays occupy a device on their own. */
 const MAX_ARRAY_BYTES = 2 ** 18;

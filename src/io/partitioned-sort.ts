@@ -1,6 +1,6 @@
 /** Partitioned sorts of key files, for when memory does not suffice for a sort as a whole. */
 import { dtypeInfo } from '../keys/dtype.js';
-import { bitWindow } from '../sort/api/options.js';
+import { bitWindow } from '../sort/model/options.js';
 import type { DistinctWriter } from './distinct.js';
 import { distinctWriter, withCounts } from './distinct-output.js';
 import { describeUnfinished } from './external/session.js';

@@ -1,7 +1,7 @@
 /** Sorting of fixed-size binary records by keys inside them. */
 import { keyColumn } from '../keys/array.js';
 import { withSorter } from '../sort/api/default-sorter.js';
-import type { Into, SortOptions } from '../sort/api/options.js';
+import type { Into, SortOptions } from '../sort/model/options.js';
 import { UsageError } from '../util/errors.js';
 import { layoutOrdering } from './layout-ordering.js';
 import type { RecordLayout } from './record-keys.js';

@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
 import { bytesOf } from '../keys/array.js';
 import { type Dtype, dtypeInfo, type KeyArray } from '../keys/dtype.js';
-import { type AdvancedOptions, bitWindow, groupAdvanced, type SortOptions } from '../sort/api/options.js';
-import type { SortReport } from '../sort/api/report.js';
 import type { Sorter } from '../sort/api/sorter.js';
+import { type AdvancedOptions, bitWindow, groupAdvanced, type SortOptions } from '../sort/model/options.js';
+import type { SortReport } from '../sort/model/report.js';
 import { UsageError } from '../util/errors.js';
 import { invalidArgument } from '../util/invalid-argument.js';
 import type { ArrayPool } from './array-pool.js';

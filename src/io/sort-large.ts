@@ -1,8 +1,8 @@
 /** Options of file sorts that may exceed memory. */
 import { constants } from 'node:buffer';
-import type { SortOptions } from '../sort/api/options.js';
-import type { SortReport } from '../sort/api/report.js';
 import type { Sorter } from '../sort/api/sorter.js';
+import type { SortOptions } from '../sort/model/options.js';
+import type { SortReport } from '../sort/model/report.js';
 import { partitionBudget } from './external/budget.js';
 import { externalSort } from './external/external-sort.js';
 import type { ExternalJob, ExternalReport } from './external/job.js';

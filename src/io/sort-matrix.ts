@@ -1,8 +1,8 @@
 /** Sorts of matrices by row or column. Many short rows or columns become one segmented sort. */
 import { keyWords, newArray } from '../keys/array.js';
 import { type Dtype, dtypeInfo, type KeyArray } from '../keys/dtype.js';
-import type { SortOptions } from '../sort/api/options.js';
 import type { Sorter } from '../sort/api/sorter.js';
+import type { SortOptions } from '../sort/model/options.js';
 import type { Lines } from './axis.js';
 import type { KeyReader, KeyWriter } from './formats/key-file.js';
 import { keyGroups, readKeys, writeKeys } from './key-array.js';

@@ -5,8 +5,8 @@
  */
 import type { ThreadSeconds } from '../device/staging.js';
 import { dtypeInfo } from '../keys/dtype.js';
-import type { DeviceArray } from '../sort/api/device-array.js';
-import type { SortReport } from '../sort/api/report.js';
+import type { DeviceArray } from '../sort/model/device-array.js';
+import type { SortReport } from '../sort/model/report.js';
 import { DeviceLostError, MemoryError } from '../util/errors.js';
 import { ArrayPool } from './array-pool.js';
 import { runBufferedPipeline } from './buffered-pipeline.js';

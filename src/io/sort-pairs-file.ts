@@ -1,8 +1,8 @@
 /** A file sort of keys with one value per key. */
 
 import { dtypeInfo } from '../keys/dtype.js';
-import type { SortReport } from '../sort/api/report.js';
 import type { Sorter } from '../sort/api/sorter.js';
+import type { SortReport } from '../sort/model/report.js';
 import { InputError } from '../util/errors.js';
 import { invalidArgument } from '../util/invalid-argument.js';
 import { withInputs } from './inputs.js';

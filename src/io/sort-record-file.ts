@@ -1,8 +1,8 @@
 import { constants } from 'node:buffer';
 import { bytesOf } from '../keys/array.js';
-import type { SortReport } from '../sort/api/report.js';
 import type { Sorter } from '../sort/api/sorter.js';
 import { runYielding } from '../sort/host/steps.js';
+import type { SortReport } from '../sort/model/report.js';
 import type { DistinctWriter } from './distinct.js';
 import { distinctWriter, withCounts, withDistinct } from './distinct-output.js';
 import { describeUnfinished } from './external/session.js';

@@ -1,4 +1,4 @@
-import type { SortReport, StageReport } from '../sort/api/report.js';
+import type { SortReport, StageReport } from '../sort/model/report.js';
 import { MismatchError } from '../util/errors.js';
 
 /** Returns the first report of a sort. */

@@ -1,5 +1,5 @@
 import { dtypeInfo } from '../keys/dtype.js';
-import type { SortOptions } from '../sort/api/options.js';
+import type { SortOptions } from '../sort/model/options.js';
 import { UsageError } from '../util/errors.js';
 import type { KeyReader } from './formats/key-file.js';
 

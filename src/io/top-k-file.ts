@@ -3,8 +3,8 @@
 import { constants } from 'node:buffer';
 import { bytesOf, newArray } from '../keys/array.js';
 import { type Dtype, dtypeInfo, type KeyArray } from '../keys/dtype.js';
-import type { TopKOptions } from '../sort/api/options.js';
 import type { Sorter } from '../sort/api/sorter.js';
+import type { TopKOptions } from '../sort/model/options.js';
 import type { UsageError } from '../util/errors.js';
 import { invalidArgument } from '../util/invalid-argument.js';
 import { insufficientMemory } from './external/budget.js';

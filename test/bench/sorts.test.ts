@@ -13,7 +13,7 @@ import {
   type SortRunner,
 } from '../../src/bench/sorts.js';
 import { isSlower, timing } from '../../src/bench/statistics.js';
-import type { SortReport } from '../../src/sort/api/report.js';
+import type { SortReport } from '../../src/sort/model/report.js';
 import { MismatchError, UnsupportedError } from '../../src/util/errors.js';
 import { clsort, scratchFolder } from '../cli/cli.js';
 import { poclNames } from '../pocl-names.js';

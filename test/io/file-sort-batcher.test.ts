@@ -3,8 +3,8 @@ import { FileSortBatcher } from '../../src/io/file-sort-batcher.js';
 import { generate } from '../../src/io/gen.js';
 import { bytesOf, keyColumn, newArray } from '../../src/keys/array.js';
 import { DTYPES, type Dtype, type KeyArray } from '../../src/keys/dtype.js';
-import type { SortReport } from '../../src/sort/api/report.js';
 import type { Sorter } from '../../src/sort/api/sorter.js';
+import type { SortReport } from '../../src/sort/model/report.js';
 import { forEachSorter } from '../each-sorter.js';
 import { referenceSort } from '../reference.js';
 

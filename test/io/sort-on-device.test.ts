@@ -17,8 +17,8 @@ import {
 } from '../../src/io/sort-file.js';
 import { sortOnDevice } from '../../src/io/sort-on-device.js';
 import { type Dtype, dtypeInfo } from '../../src/keys/dtype.js';
-import { DeviceArray } from '../../src/sort/api/device-array.js';
 import type { Sorter } from '../../src/sort/api/sorter.js';
+import { DeviceArray } from '../../src/sort/model/device-array.js';
 import { AbortedError, DeviceLostError, IoError, MemoryError } from '../../src/util/errors.js';
 import { scratchFolder } from '../cli/cli.js';
 import { forEachSorter } from '../each-sorter.js';

@@ -10,13 +10,16 @@ import { concatenateArrays } from '../../src/device/staging.js';
 import { bytesOf, copyBytes, isResizable, newArray } from '../../src/keys/array.js';
 import type { Dtype } from '../../src/keys/dtype.js';
 import { hostIsFaster } from '../../src/sort/api/host-sorter.js';
-import type { SortSettings } from '../../src/sort/api/options.js';
 import { SorterOperations } from '../../src/sort/api/sorter-operations.js';
-import type { Backend, Outcome, PendingSort, Session } from '../../src/sort/backend/backend.js';
-import { byteLengthOf, type Column, column, isOnDevice, type Place } from '../../src/sort/backend/column.js';
+import type { Backend, PendingSort, Session } from '../../src/sort/backend/backend.js';
 import type { Columns, HostColumnAccess } from '../../src/sort/backend/columns.js';
 import { HostBackend, sortOnHost } from '../../src/sort/backend/host-backend.js';
-import { type HostJob, hostJob, type SortJob } from '../../src/sort/backend/job.js';
+import { PlanCache } from '../../src/sort/backend/plan-cache.js';
+import { chunkLimit } from '../../src/sort/backend/planner.js';
+import { VariantTrust } from '../../src/sort/backend/variant-trust.js';
+import { byteLengthOf, type Column, column, isOnDevice, type Place } from '../../src/sort/model/column.js';
+import { type HostJob, hostJob, type SortJob } from '../../src/sort/model/job.js';
+import type { SortSettings } from '../../src/sort/model/options.js';
 import {
   hostPlan,
   hostPlans,
@@ -24,10 +27,8 @@ import {
   type PlanRequest,
   requestOf,
   variantOf,
-} from '../../src/sort/backend/plan.js';
-import { PlanCache } from '../../src/sort/backend/plan-cache.js';
-import { chunkLimit } from '../../src/sort/backend/planner.js';
-import { VariantTrust } from '../../src/sort/backend/variant-trust.js';
+} from '../../src/sort/model/plan.js';
+import type { Outcome } from '../../src/sort/model/report.js';
 import { HostColumnKernels } from '../../src/sort/operations/host-column-kernels.js';
 import { HostColumnVerifier } from '../../src/sort/operations/host-column-verifier.js';
 import type { MemoryUsage } from '../../src/sort/transfer/column-memory.js';

@@ -7,7 +7,7 @@ import type { Descent } from '../../io/order-scan.js';
 import { expandParts } from '../../io/parts.js';
 import { isStdin } from '../../io/raw.js';
 import { dtypeInfo } from '../../keys/dtype.js';
-import { bitWindow } from '../../sort/api/options.js';
+import { bitWindow } from '../../sort/model/options.js';
 import { DtypeError, UsageError } from '../../util/errors.js';
 import { readOrder } from '../arguments.js';
 import { checkRecords } from '../check-records.js';

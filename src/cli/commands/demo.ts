@@ -1,9 +1,9 @@
 import type { AlgorithmOption } from '../../algorithms/algorithm-names.js';
 import { algorithmNamed } from '../../algorithms/registry.js';
 import { hostSorter } from '../../sort/api/host-sorter.js';
-import type { SortReport } from '../../sort/api/report.js';
 import { Sorter } from '../../sort/api/sorter.js';
 import type { SorterOperations } from '../../sort/api/sorter-operations.js';
+import type { SortReport } from '../../sort/model/report.js';
 import { MismatchError } from '../../util/errors.js';
 import { invalidArgument } from '../../util/invalid-argument.js';
 import { Random } from '../../util/random.js';

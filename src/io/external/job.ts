@@ -1,5 +1,5 @@
 /** An external sort: input, order and output. */
-import type { SortReport } from '../../sort/api/report.js';
+import type { SortReport } from '../../sort/model/report.js';
 import type { Output } from '../output.js';
 import type { OrderingSortOptions, RecordOrdering } from '../record-ordering.js';
 import type { Budget } from './budget.js';

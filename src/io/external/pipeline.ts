@@ -1,6 +1,7 @@
 /** Runs the stages of an external sort. */
-import type { SortReport } from '../../sort/api/report.js';
+
 import type { Sorter } from '../../sort/api/sorter.js';
+import type { SortReport } from '../../sort/model/report.js';
 import { MismatchError } from '../../util/errors.js';
 import { randomPoints } from '../multiset.js';
 import { assertNotAborted } from '../raw.js';

@@ -1,8 +1,8 @@
 /** Merges of sorted key or record files. */
 
 import { dtypeInfo } from '../../keys/dtype.js';
-import { bitWindow } from '../../sort/api/options.js';
 import type { Sorter } from '../../sort/api/sorter.js';
+import { bitWindow } from '../../sort/model/options.js';
 import { assertOneDtype, sum } from '../concatenate-readers.js';
 import { withDistinct } from '../distinct-output.js';
 import { insufficientMemory } from '../external/budget.js';

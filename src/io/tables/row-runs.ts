@@ -6,9 +6,9 @@
  * group. The remaining rows are then sorted by their codes.
  */
 import { join } from 'node:path';
-import type { SortOptions } from '../../sort/api/options.js';
 import type { Sorter } from '../../sort/api/sorter.js';
 import { runYielding } from '../../sort/host/steps.js';
+import type { SortOptions } from '../../sort/model/options.js';
 import { argsortCodes } from '../code-order.js';
 import type { ByteStrings } from './byte-strings.js';
 import { distinctStrings } from './distinct-strings.js';

@@ -2,8 +2,8 @@
 import { bytesOf, dtypeOf } from '../../keys/array.js';
 import type { KeyArray } from '../../keys/dtype.js';
 import { withSorter } from '../../sort/api/default-sorter.js';
-import type { SortOptions } from '../../sort/api/options.js';
 import { runSync } from '../../sort/host/steps.js';
+import type { SortOptions } from '../../sort/model/options.js';
 import { InputError, UsageError } from '../../util/errors.js';
 import { invalidArgument } from '../../util/invalid-argument.js';
 import { gatherRecords } from '../gather-records.js';

@@ -1,7 +1,8 @@
 /** Sorts rows by their codes. */
-import type { SortOptions } from '../../sort/api/options.js';
+
 import type { Sorter } from '../../sort/api/sorter.js';
 import { runYielding } from '../../sort/host/steps.js';
+import type { SortOptions } from '../../sort/model/options.js';
 import { UnsupportedError } from '../../util/errors.js';
 import { argsortCodes } from '../code-order.js';
 import { mismatch } from '../sort-reports.js';

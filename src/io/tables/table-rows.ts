@@ -1,6 +1,7 @@
 /** Holds the rows between the input tables and the output: in memory if they fit, otherwise on disk. */
-import type { SortReport } from '../../sort/api/report.js';
+
 import type { Sorter } from '../../sort/api/sorter.js';
+import type { SortReport } from '../../sort/model/report.js';
 import { insufficientMemory } from '../external/budget.js';
 import { removeFolder, removeFolderNow, temporaryFolder } from '../external/temporary-folder.js';
 import type { Batch } from '../formats/subprocess/protocol.js';

@@ -7,11 +7,12 @@ import { widen } from '../../keys/widen.js';
 import type { ReduceOp } from '../../primitives/possible.js';
 import { InputError, UnsupportedError, UsageError } from '../../util/errors.js';
 import { invalidArgument } from '../../util/invalid-argument.js';
-import { type Column, column, type Place } from '../backend/column.js';
 import type { ArrayStore, Keys } from '../calls/array-store.js';
 import type { Task } from '../calls/calls.js';
 import type { Dependency } from '../calls/dependency.js';
-import { DeviceArray } from './device-array.js';
+import { assertDistinct, assertOnePerKey, assertSamePlace } from '../model/array-assertions.js';
+import { type Column, column, type Place } from '../model/column.js';
+import { DeviceArray } from '../model/device-array.js';
 import {
   type CheckedOptions,
   type PrimitiveOptions,
@@ -21,8 +22,8 @@ import {
   type SortOptions,
   type SortSettings,
   throwIfAborted,
-} from './options.js';
-import { ShardedArray } from './sharded-array.js';
+} from '../model/options.js';
+import { ShardedArray } from '../multi-device/sharded-array.js';
 
 /** Keys of an operation that also supports sharded arrays: a typed array, device array or sharded array. */
 export type Shardable = Keys | ShardedArray;
@@ -85,9 +86,6 @@ export type Awaitable<K> = K | PromiseLike<K>;
 
 /** Value sizes in bytes that kernels move with the keys; others are gathered on the host after an argsort. */
 export const CARRIED_VALUE_BYTES = new Set([0, 1, 2, 4, 8, 16]);
-
-/** Number of positions that 32 bits can represent. */
-export const MAX_INDICES = 2 ** 32;
 
 /** Validates keys that a caller passed, and returns them as a column. */
 export function readKeys(arrays: ArrayStore, keys: Keys, { dtype }: Pick<SortSettings, 'dtype'>): Column {
@@ -200,41 +198,6 @@ const deviceOptionError = () =>
 export const unusableOption = (name: string, cause: string): UsageError =>
   new UsageError(`cannot use option '${name}': ${cause}`, { details: { option: name } });
 
-/** @throws InputError when one array is on the host and the other on the device */
-export function assertSamePlace(names: string, a: unknown, b: unknown): void {
-  if (a instanceof DeviceArray === b instanceof DeviceArray) return;
-  throw invalidArgument(
-    names,
-    'two host arrays or two device arrays',
-    { text: 'one of each' },
-    {
-      advice: 'Upload both or neither',
-      type: InputError,
-    },
-  );
-}
-
-/** @throws InputError when keys and values are the same array on a device */
-export function assertDistinct(keys: unknown, values: unknown): void {
-  if (keys !== values) return;
-  throw invalidArgument('values', 'another array than keys', { text: 'the same' }, { type: InputError });
-}
-
-/** @throws InputError when an array does not have one element for each of n keys */
-export function assertOnePerKey(name: string, count: number, n: number): void {
-  if (count === n) return;
-  const text = `${count} elements`;
-  throw invalidArgument(name, `one element for each of ${n} keys`, { text }, { type: InputError });
-}
-
-/** @throws InputError when the columns differ in length */
-export function assertSameLengths(counts: readonly number[]): void {
-  const other = counts.find((count) => count !== counts[0]);
-  if (other === undefined) return;
-  const text = `columns of ${counts[0]} and ${other} elements`;
-  throw invalidArgument('columns', 'columns of the same length', { text }, { type: InputError });
-}
-
 /** @throws UsageError when the value is not a boolean */
 export function assertBoolean(name: string, value: unknown): void {
   if (typeof value !== 'boolean') throw invalidArgument(name, 'true or false', value);
@@ -281,12 +244,6 @@ const isArray = (one: unknown): boolean => ArrayBuffer.isView(one) || one instan
 export function assertTop(k: number, largest: boolean): void {
   assertBoolean('largest', largest);
   assertCount('k', k);
-}
-
-export function assertIndexable(n: number): void {
-  if (n >= MAX_INDICES) {
-    throw new UnsupportedError(`cannot process ${n} keys: positions and counts have 32 bits`);
-  }
 }
 
 export const dtypeOfValues = (values: ValueArray | DeviceArray): Dtype =>

@@ -3,9 +3,6 @@ import type { Dtype, KeyArray } from '../../keys/dtype.js';
 import type { ReduceOp } from '../../primitives/possible.js';
 import { formatValue } from '../../util/format-value.js';
 import { renamedError } from '../../util/renamed.js';
-import type { Predicate } from '../operations/predicate.js';
-import type { Offsets } from '../operations/segmented-sort.js';
-import type { Reduced, ReducedKeys, ReducedValues } from './arguments.js';
 import type {
   CheckedOptions,
   HistogramOptions,
@@ -18,8 +15,11 @@ import type {
   SortOptions,
   TopKOptions,
   UniqueOptions,
-} from './options.js';
-import { assertOneOfDevices, requireOptionsObject } from './options.js';
+} from '../model/options.js';
+import { assertOneOfDevices, requireOptionsObject } from '../model/options.js';
+import type { Predicate } from '../operations/predicate.js';
+import type { Offsets } from '../operations/segmented-sort.js';
+import type { Reduced, ReducedKeys, ReducedValues } from './arguments.js';
 import type { SegmentedArgsortOptions, TopKSegmentsOptions } from './segment-operations.js';
 import type { MergeOptions, SearchSortedOptions } from './select-operations.js';
 import { Sorter } from './sorter.js';

@@ -11,9 +11,10 @@ import type { DtypeInfo, KeyArray } from '../../keys/dtype.js';
 import { DtypeError, InputError } from '../../util/errors.js';
 import { invalidArgument } from '../../util/invalid-argument.js';
 import { runYielding, type Steps } from '../host/steps.js';
+import { assertIndexable } from '../model/array-assertions.js';
+import { type SortOptions, throwIfAborted } from '../model/options.js';
 import { HostBufferPool } from '../transfer/host-buffer-pool.js';
-import { assertIndexable, parse } from './arguments.js';
-import { type SortOptions, throwIfAborted } from './options.js';
+import { parse } from './arguments.js';
 import type { SegmentedArgsortOptions } from './segment-operations.js';
 
 /** Bytes copied, or arrays inspected, in one step; either takes about a millisecond. */

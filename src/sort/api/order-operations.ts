@@ -1,11 +1,28 @@
 import { assertReducible, REDUCE_OPS, type ReduceOp, runsDtype } from '../../primitives/possible.js';
 import { InputError } from '../../util/errors.js';
 import { invalidArgument } from '../../util/invalid-argument.js';
-import { column } from '../backend/column.js';
 import type { ArrayStore, Keys } from '../calls/array-store.js';
 import type { Calls } from '../calls/calls.js';
 import { isPromise } from '../calls/dependency.js';
+import {
+  assertIndexable,
+  assertOnePerKey,
+  assertSameLengths,
+  assertSamePlace,
+} from '../model/array-assertions.js';
+import { column } from '../model/column.js';
+import { DeviceArray } from '../model/device-array.js';
+import {
+  type LexsortColumn,
+  type LexsortOptions,
+  parseColumnOptions,
+  requireOptionsObject,
+  type SortSettings,
+  type TopKOptions,
+  type UniqueOptions,
+} from '../model/options.js';
 import type { DeviceGroup } from '../multi-device/device-group.js';
+import { ShardedArray } from '../multi-device/sharded-array.js';
 import type { ShardedArrays } from '../multi-device/sharded-arrays.js';
 import { type LexColumn, lexsort } from '../operations/lexsort.js';
 import { reduceByKey } from '../operations/reduce-by-key.js';
@@ -13,11 +30,7 @@ import { topK } from '../operations/top-k.js';
 import { unique } from '../operations/unique.js';
 import {
   type Awaitable,
-  assertIndexable,
   assertOneOf,
-  assertOnePerKey,
-  assertSameLengths,
-  assertSamePlace,
   assertTop,
   type Positions,
   parse,
@@ -27,18 +40,7 @@ import {
   taskOf,
   unusableOption,
 } from './arguments.js';
-import { DeviceArray } from './device-array.js';
 import type { OperationContext } from './operation-context.js';
-import {
-  type LexsortColumn,
-  type LexsortOptions,
-  parseColumnOptions,
-  requireOptionsObject,
-  type SortSettings,
-  type TopKOptions,
-  type UniqueOptions,
-} from './options.js';
-import { ShardedArray } from './sharded-array.js';
 
 /** A column of rows, with its own order or that of the options. */
 export type RowColumn<K extends Keys> = Awaitable<K> | LexsortColumn<Awaitable<K>>;

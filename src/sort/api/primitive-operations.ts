@@ -3,21 +3,28 @@ import { REDUCE_OPS, type ReduceOp, SCAN_OPS } from '../../primitives/possible.j
 import { InputError } from '../../util/errors.js';
 import { invalidArgument } from '../../util/invalid-argument.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
-import { type Column, column } from '../backend/column.js';
 import type { ArrayStore, Keys } from '../calls/array-store.js';
 import type { Calls } from '../calls/calls.js';
 import type { Dependency } from '../calls/dependency.js';
+import { assertIndexable, assertSameLengths, assertSamePlace } from '../model/array-assertions.js';
+import { type Column, column } from '../model/column.js';
+import { DeviceArray } from '../model/device-array.js';
+import {
+  type HistogramOptions,
+  type Into,
+  type PrimitiveOptions,
+  requireOptionsObject,
+  type ScanOptions,
+} from '../model/options.js';
 import type { DeviceGroup } from '../multi-device/device-group.js';
+import { ShardedArray } from '../multi-device/sharded-array.js';
 import type { ShardedArrays } from '../multi-device/sharded-arrays.js';
 import { BinEdges } from '../operations/bin-edges.js';
 import { digitHistogram, gather, histogram, reduce, scan } from '../operations/column-primitives.js';
 import {
   type Awaitable,
   assertBoolean,
-  assertIndexable,
   assertOneOf,
-  assertSameLengths,
-  assertSamePlace,
   assertSeparateOutput,
   type Positions,
   parse,
@@ -30,16 +37,7 @@ import {
   unusableOption,
   widenKeys,
 } from './arguments.js';
-import { DeviceArray } from './device-array.js';
 import type { OperationContext } from './operation-context.js';
-import {
-  type HistogramOptions,
-  type Into,
-  type PrimitiveOptions,
-  requireOptionsObject,
-  type ScanOptions,
-} from './options.js';
-import { ShardedArray } from './sharded-array.js';
 
 /** Operations that read every key and do not sort. */
 export class PrimitiveOperations {

@@ -1,13 +1,22 @@
 import type { ValueArray } from '../../keys/array.js';
 import { invalidArgument } from '../../util/invalid-argument.js';
-import { column, type Place, type Values } from '../backend/column.js';
-import { areOffsetsOnDevice } from '../backend/job.js';
 import type { ArrayStore, Keys, ResultAllocator } from '../calls/array-store.js';
 import type { Calls } from '../calls/calls.js';
 import type { Dependency } from '../calls/dependency.js';
 import { offsetsError } from '../host/host-segments.js';
 import { gatherSteps } from '../host/host-sort.js';
 import { runYielding } from '../host/steps.js';
+import { assertIndexable } from '../model/array-assertions.js';
+import { column, type Place, type Values } from '../model/column.js';
+import { DeviceArray } from '../model/device-array.js';
+import { areOffsetsOnDevice } from '../model/job.js';
+import {
+  type Into,
+  requireOptionsObject,
+  type SortOptions,
+  type SortSettings,
+  type TopKOptions,
+} from '../model/options.js';
 import {
   type Offsets,
   type SegmentColumn,
@@ -18,7 +27,6 @@ import {
 import { topSegments } from '../operations/top-segments.js';
 import {
   type Awaitable,
-  assertIndexable,
   assertOneOf,
   assertSeparateOutput,
   assertTop,
@@ -30,14 +38,6 @@ import {
   taskOf,
   unusableOption,
 } from './arguments.js';
-import { DeviceArray } from './device-array.js';
-import {
-  type Into,
-  requireOptionsObject,
-  type SortOptions,
-  type SortSettings,
-  type TopKOptions,
-} from './options.js';
 
 /**
  * Start of each segment, then the end of the last one: a host array or a device array. Or a number, the length of every

@@ -2,19 +2,24 @@ import type { Order } from '../../keys/key-codec.js';
 import { InputError } from '../../util/errors.js';
 import { invalidArgument } from '../../util/invalid-argument.js';
 import { chain } from '../../util/maybe-promise.js';
-import { type Column, column } from '../backend/column.js';
 import type { ArrayStore, Keys } from '../calls/array-store.js';
 import type { Calls } from '../calls/calls.js';
+import { assertIndexable, assertOnePerKey, assertSamePlace } from '../model/array-assertions.js';
+import { type Column, column } from '../model/column.js';
+import { DeviceArray } from '../model/device-array.js';
+import {
+  type CheckedOptions,
+  type Into,
+  type PrimitiveOptions,
+  requireOptionsObject,
+} from '../model/options.js';
 import type { ColumnSelection } from '../operations/column-kernels.js';
 import { type Predicate, rangeOf } from '../operations/predicate.js';
 import { merge, searchSorted } from '../operations/search-and-merge.js';
 import { filter, partition } from '../operations/select.js';
 import {
   type Awaitable,
-  assertIndexable,
   assertOneOf,
-  assertOnePerKey,
-  assertSamePlace,
   assertSeparateOutput,
   type Positions,
   parse,
@@ -23,9 +28,7 @@ import {
   readKeys,
   taskOf,
 } from './arguments.js';
-import { DeviceArray } from './device-array.js';
 import type { OperationContext } from './operation-context.js';
-import { type CheckedOptions, type Into, type PrimitiveOptions, requireOptionsObject } from './options.js';
 
 /** Mask with one byte for each key. It selects the keys whose byte is not 0. */
 export type Mask<K extends Keys> = K extends DeviceArray ? DeviceArray<'u8'> : Uint8Array;

@@ -16,7 +16,6 @@ import { inspectLine } from '../../util/inspect-line.js';
 import { invalidArgument } from '../../util/invalid-argument.js';
 import { defineRenamedMethods } from '../../util/renamed.js';
 import type { Backend, Session } from '../backend/backend.js';
-import { explainPlan, type Plan, type PlanRequest } from '../backend/plan.js';
 import { ArrayStore, type Keys } from '../calls/array-store.js';
 import { assertNotDetached } from '../calls/assert-not-detached.js';
 import { CallScheduler } from '../calls/call-scheduler.js';
@@ -24,31 +23,8 @@ import { type BreakEvenHost, Calls } from '../calls/calls.js';
 import { Dependency } from '../calls/dependency.js';
 import { gatherSteps } from '../host/host-sort.js';
 import { runYielding } from '../host/steps.js';
-import type { DeviceGroup } from '../multi-device/device-group.js';
-import { DeviceWorker } from '../multi-device/device-worker.js';
-import { ShardedArrays } from '../multi-device/sharded-arrays.js';
-import type { Predicate } from '../operations/predicate.js';
-import type { MemoryUsage } from '../transfer/column-memory.js';
-import {
-  type Awaitable,
-  assertCount,
-  assertIndexable,
-  assertSeparateOutput,
-  CARRIED_VALUE_BYTES,
-  dtypeOfValues,
-  type Positions,
-  parse,
-  type Reduced,
-  type ReducedKeys,
-  type ReducedValues,
-  readKeys,
-  readValues,
-  type Shardable,
-  shardedSettings,
-  type TopOf,
-} from './arguments.js';
-import { DeviceArray } from './device-array.js';
-import { argsortMany, createPartPool, sortMany } from './many.js';
+import { assertIndexable } from '../model/array-assertions.js';
+import { DeviceArray } from '../model/device-array.js';
 import {
   bitWindow,
   type CheckedOptions,
@@ -64,7 +40,32 @@ import {
   type SortOptions,
   type TopKOptions,
   type UniqueOptions,
-} from './options.js';
+} from '../model/options.js';
+import { explainPlan, type Plan, type PlanRequest } from '../model/plan.js';
+import type { DeviceGroup } from '../multi-device/device-group.js';
+import { DeviceWorker } from '../multi-device/device-worker.js';
+import { ShardedArray } from '../multi-device/sharded-array.js';
+import { ShardedArrays } from '../multi-device/sharded-arrays.js';
+import type { Predicate } from '../operations/predicate.js';
+import type { MemoryUsage } from '../transfer/column-memory.js';
+import {
+  type Awaitable,
+  assertCount,
+  assertSeparateOutput,
+  CARRIED_VALUE_BYTES,
+  dtypeOfValues,
+  type Positions,
+  parse,
+  type Reduced,
+  type ReducedKeys,
+  type ReducedValues,
+  readKeys,
+  readValues,
+  type Shardable,
+  shardedSettings,
+  type TopOf,
+} from './arguments.js';
+import { argsortMany, createPartPool, sortMany } from './many.js';
 import { OrderOperations, type RowColumn } from './order-operations.js';
 import { PrimitiveOperations } from './primitive-operations.js';
 import {
@@ -80,7 +81,6 @@ import {
   type SearchSortedOptions,
   SelectOperations,
 } from './select-operations.js';
-import { ShardedArray } from './sharded-array.js';
 
 /** Options of `upload` for a sharded array. */
 type Sharded =

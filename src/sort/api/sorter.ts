@@ -12,10 +12,10 @@ import {
 import { invalidArgument } from '../../util/invalid-argument.js';
 import { DeviceSession } from '../backend/device-session.js';
 import { HostBackend } from '../backend/host-backend.js';
+import { type OpenOptions, parseOpenOptions } from '../model/options.js';
 import { DeviceGroup } from '../multi-device/device-group.js';
 import { DeviceWorker } from '../multi-device/device-worker.js';
 import { hostIsFaster } from './host-sorter.js';
-import { type OpenOptions, parseOpenOptions } from './options.js';
 import { SorterOperations } from './sorter-operations.js';
 
 /**

@@ -1,21 +1,11 @@
 import type { DeviceInfo } from '../../device/platform.js';
-import type { StageTime } from '../../device/profile.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
-import type { SortSettings } from '../api/options.js';
+import type { HostJob, SortJob } from '../model/job.js';
+import type { SortSettings } from '../model/options.js';
+import type { Plan, PlanRequest } from '../model/plan.js';
+import type { Outcome } from '../model/report.js';
 import type { ColumnMemory } from '../transfer/column-memory.js';
-import type { Verified } from '../verification/verify.js';
 import type { Columns } from './columns.js';
-import type { HostJob, SortJob } from './job.js';
-import type { Plan, PlanRequest } from './plan.js';
-
-/** Result report of one sort. */
-export interface Outcome {
-  readonly plan: Plan;
-  readonly stages: readonly StageTime[];
-  readonly verified?: Verified;
-  /** Number of pieces that were sorted separately. */
-  readonly chunks?: number;
-}
 
 /** A sort whose commands are all enqueued. */
 export interface PendingSort {

@@ -5,7 +5,8 @@ import type { Dtype } from '../../keys/dtype.js';
 import { isShortTop } from '../../primitives/top-short.js';
 import { MismatchError } from '../../util/errors.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
-import type { SortSettings } from '../api/options.js';
+import { byteLengthOf, type Column, column, isOnDevice } from '../model/column.js';
+import type { SortSettings } from '../model/options.js';
 import type { ColumnKernels } from '../operations/column-kernels.js';
 import type { ColumnVerifier } from '../operations/column-verifier.js';
 import { DeviceColumnVerifier } from '../operations/device-column-verifier.js';
@@ -21,7 +22,6 @@ import {
 } from '../transfer/bind-host-memory.js';
 import type { CheckedTransfers } from '../transfer/checked-transfers.js';
 import type { CopiedBuffer } from '../verification/checksum.js';
-import { byteLengthOf, type Column, column, isOnDevice } from './column.js';
 import type { Columns, HostColumnAccess } from './columns.js';
 
 /** Columns of a device. Host columns are copied to the device and back. */

@@ -8,6 +8,10 @@ import { keyCodec } from '../../keys/key-codec.js';
 import { TimeoutError } from '../../util/errors.js';
 import { chain, type MaybePromise, recover } from '../../util/maybe-promise.js';
 import { offsetsError } from '../host/host-segments.js';
+import { byteLengthOf, isOnDevice, type Place } from '../model/column.js';
+import type { JobSegments, SortJob } from '../model/job.js';
+import type { Plan } from '../model/plan.js';
+import type { Outcome, Verified } from '../model/report.js';
 import {
   type BoundMemory,
   type BoundOutput,
@@ -17,12 +21,9 @@ import {
 } from '../transfer/bind-host-memory.js';
 import type { CheckedTransfers } from '../transfer/checked-transfers.js';
 import type { CopiedBuffer } from '../verification/checksum.js';
-import { compareDigests, type Verified, type Verifier } from '../verification/verify.js';
-import type { Outcome, PendingSort } from './backend.js';
-import { byteLengthOf, isOnDevice, type Place } from './column.js';
-import type { JobSegments, SortJob } from './job.js';
+import { compareDigests, type Verifier } from '../verification/verify.js';
+import type { PendingSort } from './backend.js';
 import type { Bits, KeyRangeProbe } from './key-range-probe.js';
-import type { Plan } from './plan.js';
 
 /** Compiled and self-tested programs that a sort needs. */
 export interface SortResources {

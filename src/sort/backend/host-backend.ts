@@ -1,18 +1,18 @@
 import { MismatchError, UnsupportedError } from '../../util/errors.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
-import type { SortSettings } from '../api/options.js';
 import { segmentSteps, verifySegmentSteps } from '../host/host-segments.js';
 import { sortSteps } from '../host/host-sort.js';
 import { verifySteps } from '../host/host-verify.js';
 import { runYielding } from '../host/steps.js';
+import { type HostJob, hostJob, type SortJob } from '../model/job.js';
+import type { SortSettings } from '../model/options.js';
+import { hostPlan, hostPlans, type Plan, type PlanRequest } from '../model/plan.js';
+import type { Outcome, Verified } from '../model/report.js';
 import type { ColumnMemory } from '../transfer/column-memory.js';
 import { HostMemory } from '../transfer/host-memory.js';
-import type { Verified } from '../verification/verify.js';
-import type { Backend, Outcome, PendingSort, Session } from './backend.js';
+import type { Backend, PendingSort, Session } from './backend.js';
 import type { Columns } from './columns.js';
 import { HostColumns } from './host-columns.js';
-import { type HostJob, hostJob, type SortJob } from './job.js';
-import { hostPlan, hostPlans, type Plan, type PlanRequest } from './plan.js';
 
 /** The host engine. It is its own session, since it cannot be lost. */
 export class HostBackend implements Backend, Session {

@@ -1,13 +1,13 @@
 import { byteRange, newArray } from '../../keys/array.js';
 import type { Dtype } from '../../keys/dtype.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
-import type { SortSettings } from '../api/options.js';
 import { copySteps, runYielding } from '../host/steps.js';
+import { byteLengthOf, type Column, column, viewOf } from '../model/column.js';
+import type { SortSettings } from '../model/options.js';
 import type { ColumnKernels } from '../operations/column-kernels.js';
 import type { ColumnVerifier } from '../operations/column-verifier.js';
 import { HostColumnKernels } from '../operations/host-column-kernels.js';
 import { HostColumnVerifier } from '../operations/host-column-verifier.js';
-import { byteLengthOf, type Column, column, viewOf } from './column.js';
 import type { Columns, HostColumnAccess } from './columns.js';
 
 /**

@@ -8,7 +8,7 @@ import { bytesOf, keyWords } from '../../keys/array.js';
 import { encode, type KeyCodec } from '../../keys/key-codec.js';
 import { buildForGroups, gridStrideGroups } from '../../primitives/group.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
-import { type Column, isOnDevice } from './column.js';
+import { type Column, isOnDevice } from '../model/column.js';
 
 /** Window of code bits that a sort compares. */
 export type Bits = readonly [begin: number, end: number];

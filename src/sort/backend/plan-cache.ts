@@ -1,5 +1,5 @@
 import type { KnownDevice } from '../../device/device.js';
-import type { Plan, PlanRequest } from './plan.js';
+import type { Plan, PlanRequest } from '../model/plan.js';
 import { devicePlans } from './planner.js';
 
 /** Most cached requests. */

@@ -6,7 +6,7 @@ import type { Capabilities } from '../../device/capabilities.js';
 import type { KnownDevice } from '../../device/device.js';
 import { dtypeInfo } from '../../keys/dtype.js';
 import { UnsupportedError, UsageError } from '../../util/errors.js';
-import type { Plan, PlanRequest } from './plan.js';
+import type { Plan, PlanRequest } from '../model/plan.js';
 
 /** Fraction of device memory that a sort may plan to use: drivers and displays need some as well. */
 const MEMORY_SHARE = 0.9;

@@ -1,4 +1,4 @@
-import { type Plan, variantOf } from './plan.js';
+import { type Plan, variantOf } from '../model/plan.js';
 
 /** Failures after which a variant is not used again while the device is open, unless the user requests its algorithm. */
 const MAX_FAILURES = 2;

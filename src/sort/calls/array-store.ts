@@ -18,7 +18,6 @@ import { type Dtype, dtypeInfo, type KeyArray } from '../../keys/dtype.js';
 import { InputError } from '../../util/errors.js';
 import { invalidArgument } from '../../util/invalid-argument.js';
 import { chain, chainOrRecover, type MaybePromise, toPromise } from '../../util/maybe-promise.js';
-import { type ArrayOwner, DeviceArray } from '../api/device-array.js';
 import type { Session } from '../backend/backend.js';
 import {
   byteLengthOf,
@@ -27,7 +26,8 @@ import {
   isOnDevice,
   lostArrayError,
   type Place,
-} from '../backend/column.js';
+} from '../model/column.js';
+import { type ArrayOwner, DeviceArray } from '../model/device-array.js';
 import type { ColumnMemory } from '../transfer/column-memory.js';
 import { assertNotDetached, runWhileAttached, spanOf } from './assert-not-detached.js';
 import type { CallScheduler } from './call-scheduler.js';

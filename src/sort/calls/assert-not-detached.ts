@@ -1,7 +1,7 @@
 import { isDetached } from '../../keys/array.js';
 import { InputError } from '../../util/errors.js';
-import { byteLengthOf, isOnDevice, type Place } from '../backend/column.js';
-import { type SortJob, valueBytesOf } from '../backend/job.js';
+import { byteLengthOf, isOnDevice, type Place } from '../model/column.js';
+import { type SortJob, valueBytesOf } from '../model/job.js';
 
 /** Memory that a call works on, and its size in bytes when the call was made. */
 export type Span = readonly [place: Place, bytes: number];

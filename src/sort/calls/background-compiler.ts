@@ -1,5 +1,5 @@
 import type { Backend, Session } from '../backend/backend.js';
-import { type Plan, variantOf } from '../backend/plan.js';
+import { type Plan, variantOf } from '../model/plan.js';
 import type { CallScheduler } from './call-scheduler.js';
 
 /**

@@ -7,14 +7,15 @@ import {
   UnsupportedError,
 } from '../../util/errors.js';
 import { chain, chainOrRecover, type MaybePromise, recover } from '../../util/maybe-promise.js';
-import { type SortSettings, throwIfAborted } from '../api/options.js';
-import { reportOf } from '../api/report.js';
-import type { Backend, Outcome, PendingSort } from '../backend/backend.js';
-import { byteLengthOf, type Column, isOnDevice } from '../backend/column.js';
+import type { Backend, PendingSort } from '../backend/backend.js';
 import type { Columns } from '../backend/columns.js';
 import { verifyOnHost } from '../backend/host-backend.js';
-import { type HostJob, hostJob, requestOf, type SortJob, sortJob } from '../backend/job.js';
-import type { Plan, PlanRequest } from '../backend/plan.js';
+import { byteLengthOf, type Column, isOnDevice } from '../model/column.js';
+import { type HostJob, hostJob, requestOf, type SortJob, sortJob } from '../model/job.js';
+import { type SortSettings, throwIfAborted } from '../model/options.js';
+import type { Plan, PlanRequest } from '../model/plan.js';
+import type { Outcome } from '../model/report.js';
+import { reportOf } from '../model/report.js';
 import type { ColumnVerifier, DeferredVerdict } from '../operations/column-verifier.js';
 import { addSpans, assertNotDetached, detachErrorOr, type Span } from './assert-not-detached.js';
 import type { BackgroundCompiler } from './background-compiler.js';

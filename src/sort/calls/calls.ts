@@ -1,10 +1,10 @@
 import { type ClsortError, MemoryError } from '../../util/errors.js';
 import { chain, type MaybePromise, recover, toPromise } from '../../util/maybe-promise.js';
-import type { SortSettings } from '../api/options.js';
 import type { Backend, Session } from '../backend/backend.js';
-import { isOnDevice, lostArrayError } from '../backend/column.js';
 import { HostBackend } from '../backend/host-backend.js';
-import type { HostJob, SortJob } from '../backend/job.js';
+import { isOnDevice, lostArrayError } from '../model/column.js';
+import type { HostJob, SortJob } from '../model/job.js';
+import type { SortSettings } from '../model/options.js';
 import { BackgroundCompiler } from './background-compiler.js';
 import { type CallContext, type ExecutionBody, executeCall, type StartedCall, startCall } from './call.js';
 import type { CallScheduler, Completion } from './call-scheduler.js';

@@ -1,6 +1,6 @@
 import { InputError } from '../../util/errors.js';
 import { type MaybePromise, recover } from '../../util/maybe-promise.js';
-import { DeviceArray } from '../api/device-array.js';
+import { DeviceArray } from '../model/device-array.js';
 
 /** State of a call that other calls can use before it is done, when they take its result as an input. */
 export class Dependency {

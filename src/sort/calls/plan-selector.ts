@@ -1,7 +1,7 @@
 import { BuildError, type ClsortError, MismatchError, UnsupportedError } from '../../util/errors.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
-import type { SortSettings } from '../api/options.js';
-import { hostPlan, type Plan, type PlanRequest } from '../backend/plan.js';
+import type { SortSettings } from '../model/options.js';
+import { hostPlan, type Plan, type PlanRequest } from '../model/plan.js';
 import type { CallContext } from './call.js';
 
 /** Algorithms that are tried when results are rejected, before the call falls back to the host engine. */

@@ -9,8 +9,7 @@
  */
 import { byteRange, copyBytes, emptyLike, type KeyWords, newBytes } from '../../keys/array.js';
 import { encode, type KeyCodec, keyCodec } from '../../keys/key-codec.js';
-import type { HostJob } from '../backend/job.js';
-import type { HostValues } from '../host/host-sort.js';
+import type { HostJob, HostValues } from '../model/job.js';
 
 /**
  * Sorts a job with `sortOne`, which can sort at most `chunk` keys at a time.

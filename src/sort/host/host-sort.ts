@@ -10,17 +10,12 @@ import { type HostColumn, type KeyWords, keyWords } from '../../keys/array.js';
 import { codec32, codeWordsOf, decode32, decodeRecords, encodeRecords } from '../../keys/codec-records.js';
 import { type KeyCodec, keyCodec, type Order } from '../../keys/key-codec.js';
 import { InputError } from '../../util/errors.js';
+import type { HostValues } from '../model/job.js';
 import { copySteps, inSlices, runSync, SLICE, type Steps } from './steps.js';
 
 /** Order of a sort, and the window of the code's bits that it compares. */
 export interface HostOrder extends Order {
   readonly bits?: readonly [begin: number, end: number] | undefined;
-}
-
-/** Values of the keys, `bytes` bytes each. */
-export interface HostValues {
-  readonly view: ArrayBufferView;
-  readonly bytes: number;
 }
 
 /** Destinations of the results. Results without a destination are not computed. */

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { bytesOf } from '../../keys/array.js';
-import { throwIfAborted } from '../api/options.js';
+import { throwIfAborted } from '../model/options.js';
 
 /** Host work that can pause: each `yield` comes after a few milliseconds at most. */
 export type Steps<T = void> = Generator<void, T>;

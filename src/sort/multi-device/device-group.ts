@@ -1,13 +1,13 @@
 import { byteRange, copyBytes, type HostColumn, newBytes } from '../../keys/array.js';
 import type { ReduceOp } from '../../primitives/possible.js';
 import { type ClsortError, errorOfCode } from '../../util/errors.js';
-import { type SortSettings, throwIfAborted } from '../api/options.js';
-import { type SortReport, sharedReport } from '../api/report.js';
-import { type Column, column } from '../backend/column.js';
 import { verifyOnHost } from '../backend/host-backend.js';
-import { type HostJob, hostJob, type SortJob, sortJob } from '../backend/job.js';
 import { runWhileAttached, spansOf } from '../calls/assert-not-detached.js';
 import { combineExtremes } from '../host/host-primitives.js';
+import { type Column, column } from '../model/column.js';
+import { type HostJob, hostJob, type SortJob, sortJob } from '../model/job.js';
+import { type SortSettings, throwIfAborted } from '../model/options.js';
+import { type SortReport, sharedReport } from '../model/report.js';
 import { reduce } from '../operations/column-primitives.js';
 import { topK } from '../operations/top-k.js';
 import type { MemoryUsage } from '../transfer/column-memory.js';

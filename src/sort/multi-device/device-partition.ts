@@ -7,9 +7,9 @@
  */
 import { byteRange, type KeyWords } from '../../keys/array.js';
 import { DeviceLostError } from '../../util/errors.js';
-import { throwIfAborted } from '../api/options.js';
-import { type Column, column } from '../backend/column.js';
-import type { HostJob } from '../backend/job.js';
+import { type Column, column } from '../model/column.js';
+import type { HostJob } from '../model/job.js';
+import { throwIfAborted } from '../model/options.js';
 import { searchSorted } from '../operations/search-and-merge.js';
 import { BorrowedColumns, send } from './exchange.js';
 import type { DirectUpload } from './partition.js';

@@ -2,12 +2,12 @@ import type { DeviceInfo } from '../../device/platform.js';
 import { byteRange, newBytes } from '../../keys/array.js';
 import type { ClsortError } from '../../util/errors.js';
 import type { Backend, Session } from '../backend/backend.js';
-import type { SortJob } from '../backend/job.js';
 import { ArrayStore } from '../calls/array-store.js';
 import type { ExecutionBody } from '../calls/call.js';
 import { CallScheduler } from '../calls/call-scheduler.js';
 import { Calls, type Task } from '../calls/calls.js';
 import { Dependency } from '../calls/dependency.js';
+import type { SortJob } from '../model/job.js';
 
 /**
  * Pieces that are partitioned at once if all writers can reserve ahead, so that threads need not idle between

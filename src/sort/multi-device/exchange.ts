@@ -1,7 +1,7 @@
 /** Exchange of slices of sorted runs between devices, through host memory. */
 import { byteRange } from '../../keys/array.js';
 import type { Dtype } from '../../keys/dtype.js';
-import type { Column } from '../backend/column.js';
+import type { Column } from '../model/column.js';
 import type { DeviceWorker } from './device-worker.js';
 import { settleAll } from './settle-all.js';
 

@@ -1,7 +1,7 @@
 import { byteRange, newBytes } from '../../keys/array.js';
 import { type ClsortError, errorOfCode } from '../../util/errors.js';
-import { type SortSettings, throwIfAborted } from '../api/options.js';
-import { type HostJob, sortJob } from '../backend/job.js';
+import { type HostJob, sortJob } from '../model/job.js';
+import { type SortSettings, throwIfAborted } from '../model/options.js';
 import type { DeviceWorker } from './device-worker.js';
 import { carriedBytes, Partitioner } from './partition.js';
 import { Rates } from './rates.js';

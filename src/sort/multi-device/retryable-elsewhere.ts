@@ -6,7 +6,7 @@ import {
   MismatchError,
   UnsupportedError,
 } from '../../util/errors.js';
-import type { SortSettings } from '../api/options.js';
+import type { SortSettings } from '../model/options.js';
 
 /**
  * Whether work that failed on one device may succeed on another one. A MismatchError counts only if

@@ -1,6 +1,6 @@
 import { byteRange } from '../../keys/array.js';
-import { type Column, column, type Place, type Values } from '../backend/column.js';
-import type { HostJob } from '../backend/job.js';
+import { type Column, column, type Place, type Values } from '../model/column.js';
+import type { HostJob } from '../model/job.js';
 import { type DeviceWorker, type PinnedSlots, SLOT_COUNT } from './device-worker.js';
 import {
   carriedBytes,

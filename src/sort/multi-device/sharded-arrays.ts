@@ -13,22 +13,22 @@ import { keyCodec } from '../../keys/key-codec.js';
 import type { ReduceOp } from '../../primitives/possible.js';
 import { UnsupportedError } from '../../util/errors.js';
 import { chain } from '../../util/maybe-promise.js';
-import { assertDistinct, assertIndexable, assertOnePerKey } from '../api/arguments.js';
-import { DeviceArray } from '../api/device-array.js';
-import { bitWindow, type SortSettings, throwIfAborted } from '../api/options.js';
-import { type SortReport, sharedReport } from '../api/report.js';
-import { ShardedArray, type ShardedArrayOwner } from '../api/sharded-array.js';
-import { type Column, column } from '../backend/column.js';
 import { runWhileAttached, spanOf } from '../calls/assert-not-detached.js';
 import type { CallScheduler } from '../calls/call-scheduler.js';
 import { WindowOrder } from '../calls/sort-in-chunks.js';
 import { combineExtremes } from '../host/host-primitives.js';
 import { hostSort } from '../host/host-sort.js';
+import { assertDistinct, assertIndexable, assertOnePerKey } from '../model/array-assertions.js';
+import { type Column, column } from '../model/column.js';
+import { DeviceArray } from '../model/device-array.js';
+import { bitWindow, type SortSettings, throwIfAborted } from '../model/options.js';
+import { type SortReport, sharedReport } from '../model/report.js';
 import { reduce } from '../operations/column-primitives.js';
 import { topK } from '../operations/top-k.js';
 import type { DeviceWorker } from './device-worker.js';
 import { BorrowedColumns, exchange } from './exchange.js';
 import { settleAll } from './settle-all.js';
+import { ShardedArray, type ShardedArrayOwner } from './sharded-array.js';
 import { cutDeviceRuns, SortedRun } from './sorted-run.js';
 
 /** Positions and samples of a part have 32 bits. */

@@ -1,7 +1,7 @@
 import { type KeyWords, keyWords, newArray } from '../../keys/array.js';
-import type { SortSettings } from '../api/options.js';
-import { type Column, column } from '../backend/column.js';
 import type { WindowOrder } from '../calls/sort-in-chunks.js';
+import { type Column, column } from '../model/column.js';
+import type { SortSettings } from '../model/options.js';
 import type { DeviceWorker } from './device-worker.js';
 
 /** Most samples of a run; the keys between two samples are fetched on demand. */

@@ -3,7 +3,7 @@ import { CodeEdges } from '../../keys/value.js';
 import { UsageError } from '../../util/errors.js';
 import { invalidArgument } from '../../util/invalid-argument.js';
 import { assertWholeNumber } from '../../util/whole-number.js';
-import type { HistogramBins } from '../api/options.js';
+import type { HistogramBins } from '../model/options.js';
 
 /** Maximum number of bins of a histogram. */
 const MAX_BINS = 65_536;

@@ -3,7 +3,7 @@ import type { CodeRange } from '../../primitives/compact.js';
 import type { Binning } from '../../primitives/histogram.js';
 import type { ReduceOp, ScanOp } from '../../primitives/possible.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
-import type { Column } from '../backend/column.js';
+import type { Column } from '../model/column.js';
 
 /** Selection of keys: by a mask, which selects the keys whose byte is not 0, or by a range of codes. */
 export type ColumnSelection = { readonly mask: Column } | CodeRange;

@@ -2,9 +2,9 @@ import { assertReducible, assertScannable, type ReduceOp, type ScanOp } from '..
 import { InputError } from '../../util/errors.js';
 import { invalidArgument } from '../../util/invalid-argument.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
-import { bitWindow, type HistogramBins } from '../api/options.js';
-import { byteLengthOf, type Column } from '../backend/column.js';
 import type { Call } from '../calls/call.js';
+import { byteLengthOf, type Column } from '../model/column.js';
+import { bitWindow, type HistogramBins } from '../model/options.js';
 import type { BinEdges } from './bin-edges.js';
 
 const MAX_DIGIT_BITS = 16;

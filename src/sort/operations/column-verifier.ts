@@ -1,6 +1,6 @@
 import type { KeyCodec } from '../../keys/key-codec.js';
 import type { ScanOp } from '../../primitives/possible.js';
-import type { Column } from '../backend/column.js';
+import type { Column } from '../model/column.js';
 import type { ColumnSelection } from './column-kernels.js';
 
 /** Returns what is wrong with a result, or undefined, after the wait. */

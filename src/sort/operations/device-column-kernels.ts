@@ -25,7 +25,7 @@ import { enqueueSearchSorted } from '../../primitives/search-sorted.js';
 import { enqueueTopShort } from '../../primitives/top-short.js';
 import { UnsupportedError } from '../../util/errors.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
-import { bufferOf, type Column } from '../backend/column.js';
+import { bufferOf, type Column } from '../model/column.js';
 import type { ColumnKernels, ColumnSelection, Search, TopShort } from './column-kernels.js';
 import { type Primitive, primitiveTuningFor } from './primitive-tuning.js';
 

@@ -5,7 +5,7 @@ import { type KernelArgument, u32, u64 } from '../../device/queue.js';
 import { infinityBits } from '../../keys/dtype.js';
 import { type KeyCodec, keyCodec } from '../../keys/key-codec.js';
 import { KINDS, SCAN_OPS, type ScanOp } from '../../primitives/possible.js';
-import { bufferOf, type Column, column } from '../backend/column.js';
+import { bufferOf, type Column, column } from '../model/column.js';
 import { GroupSums, total } from '../verification/group-sums.js';
 import type { ColumnSelection } from './column-kernels.js';
 import type { ColumnVerifier, DeferredVerdict, TopResult } from './column-verifier.js';

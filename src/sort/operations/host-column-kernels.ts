@@ -4,12 +4,12 @@ import { infinityBits } from '../../keys/dtype.js';
 import type { KeyCodec } from '../../keys/key-codec.js';
 import type { Binning } from '../../primitives/histogram.js';
 import type { ReduceOp, ScanOp } from '../../primitives/possible.js';
-import { byteLengthOf, type Column, column, viewOf } from '../backend/column.js';
 import { hostDigits, hostHistogram, hostReduce } from '../host/host-primitives.js';
 import { hostScanBy } from '../host/host-scan.js';
 import { hostCompact, hostMerge, hostReduceRuns, hostSearchSorted } from '../host/host-select.js';
 import { gatherSteps, sortSteps } from '../host/host-sort.js';
 import { copySteps, inSlices, runYielding, SLICE, type Steps } from '../host/steps.js';
+import { byteLengthOf, type Column, column, viewOf } from '../model/column.js';
 import type { ColumnKernels, ColumnSelection, Search } from './column-kernels.js';
 
 /** Column kernels on the host, the specification of those on the device. They yield to the event loop. */

@@ -1,9 +1,9 @@
 import { codeWordsOf, encodeRecords } from '../../keys/codec-records.js';
 import { type KeyCodec, keyCodec } from '../../keys/key-codec.js';
 import type { ScanOp } from '../../primitives/possible.js';
-import { type Column, column } from '../backend/column.js';
 import { hashKeys, windowMask } from '../host/host-verify.js';
 import { inSlices, runYielding, SLICE, type Steps } from '../host/steps.js';
+import { type Column, column } from '../model/column.js';
 import type { ColumnSelection } from './column-kernels.js';
 import type { ColumnVerifier, DeferredVerdict, TopResult } from './column-verifier.js';
 import { HostColumnKernels, wordsOf } from './host-column-kernels.js';

@@ -1,7 +1,7 @@
 import { keyCodec } from '../../keys/key-codec.js';
-import type { SortSettings } from '../api/options.js';
-import type { Column } from '../backend/column.js';
 import type { Call, Sort } from '../calls/call.js';
+import type { Column } from '../model/column.js';
+import type { SortSettings } from '../model/options.js';
 
 /** A column of a lexicographic sort. */
 export interface LexColumn {

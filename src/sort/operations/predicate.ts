@@ -4,7 +4,7 @@ import type { CodeRange } from '../../primitives/compact.js';
 import { UsageError } from '../../util/errors.js';
 import { invalidArgument } from '../../util/invalid-argument.js';
 import { invalidName } from '../../util/suggest.js';
-import type { Column } from '../backend/column.js';
+import type { Column } from '../model/column.js';
 
 /**
  * Condition on keys. A key is selected if all given properties hold for it; at least one is required besides `not`.

@@ -1,7 +1,7 @@
 import { newArray } from '../../keys/array.js';
 import type { ReduceOp } from '../../primitives/possible.js';
-import { type Column, column } from '../backend/column.js';
 import type { Call } from '../calls/call.js';
+import { type Column, column } from '../model/column.js';
 import { sortAndGroup } from './unique.js';
 
 /**

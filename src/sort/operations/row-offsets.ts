@@ -1,5 +1,5 @@
 import { dtypeInfo } from '../../keys/dtype.js';
-import type { Column } from '../backend/column.js';
+import type { Column } from '../model/column.js';
 
 /**
  * Offsets of rows of equal length: the start of each row, then the end of the last one. They are computed on first

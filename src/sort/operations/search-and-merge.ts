@@ -1,8 +1,8 @@
 /** Operations on sorted keys. */
 import { keyCodec, type Order } from '../../keys/key-codec.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
-import type { Column } from '../backend/column.js';
 import type { Call } from '../calls/call.js';
+import type { Column } from '../model/column.js';
 import { bringAll } from './column-primitives.js';
 
 /**

@@ -2,9 +2,9 @@ import { newArray } from '../../keys/array.js';
 import type { Dtype } from '../../keys/dtype.js';
 import { InputError } from '../../util/errors.js';
 import { invalidArgument } from '../../util/invalid-argument.js';
-import { type Column, column, isOnDevice, type Place, type Values } from '../backend/column.js';
 import type { Call } from '../calls/call.js';
 import { ascendingOffsets, assertOffsets } from '../host/host-segments.js';
+import { type Column, column, isOnDevice, type Place, type Values } from '../model/column.js';
 import { intoAll } from './column-primitives.js';
 import { RowOffsets } from './row-offsets.js';
 

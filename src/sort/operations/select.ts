@@ -1,5 +1,5 @@
-import type { Column } from '../backend/column.js';
 import type { Call } from '../calls/call.js';
+import type { Column } from '../model/column.js';
 import type { ColumnSelection } from './column-kernels.js';
 
 /** Binds the mask of a selection as an input of kernels. */

@@ -1,7 +1,7 @@
 import { keyCodec } from '../../keys/key-codec.js';
-import { bitWindow } from '../api/options.js';
-import type { Column } from '../backend/column.js';
 import type { Call } from '../calls/call.js';
+import type { Column } from '../model/column.js';
+import { bitWindow } from '../model/options.js';
 
 /** Maximum fraction of the keys that is selected before the sort; beyond it, sorting all keys is faster. */
 const SELECT_SHARE = 1 / 4;

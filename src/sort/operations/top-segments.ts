@@ -1,7 +1,7 @@
 import { type KeyCodec, keyCodec } from '../../keys/key-codec.js';
-import { bitWindow } from '../api/options.js';
-import type { Column } from '../backend/column.js';
 import type { Call } from '../calls/call.js';
+import type { Column } from '../model/column.js';
+import { bitWindow } from '../model/options.js';
 import { intoAll } from './column-primitives.js';
 import { type SegmentColumn, segmentedSort } from './segmented-sort.js';
 

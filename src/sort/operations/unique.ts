@@ -1,6 +1,6 @@
 import { keyCodec } from '../../keys/key-codec.js';
-import type { Column } from '../backend/column.js';
 import type { Call } from '../calls/call.js';
+import type { Column } from '../model/column.js';
 
 /**
  * Computes the distinct keys in order, and how often each occurs.

@@ -2,7 +2,7 @@ import type { Buffer } from '../../device/buffer.js';
 import type { Device } from '../../device/device.js';
 import { withFixedLength } from '../../keys/array.js';
 import { chain, type MaybePromise, recover } from '../../util/maybe-promise.js';
-import { isOnDevice, type Place } from '../backend/column.js';
+import { isOnDevice, type Place } from '../model/column.js';
 
 /**
  * Smallest array in bytes that is bound in place. Below this size a copy is cheaper, and the 4-byte minimum

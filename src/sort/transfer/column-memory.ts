@@ -11,7 +11,7 @@ import { type ArrayOf, type MemorySource, newArray, withFixedLength } from '../.
 import type { Dtype } from '../../keys/dtype.js';
 import { adjustExternalBytes, collectNow } from '../../opencl/external-bytes.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
-import { bufferOf, byteLengthOf, type Column, type Place } from '../backend/column.js';
+import { bufferOf, byteLengthOf, type Column, type Place } from '../model/column.js';
 import { download, upload } from './bind-host-memory.js';
 
 /**

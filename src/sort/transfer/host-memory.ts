@@ -1,7 +1,7 @@
 import { type ArrayOf, byteRange, copyBytes, copyEach, newArray } from '../../keys/array.js';
 import type { Dtype } from '../../keys/dtype.js';
 import { UnsupportedError } from '../../util/errors.js';
-import { type Column, type Place, viewOf } from '../backend/column.js';
+import { type Column, type Place, viewOf } from '../model/column.js';
 import type { ColumnMemory, MemoryUsage } from './column-memory.js';
 
 /** Memory of the host engine: arrays. */

@@ -14,8 +14,8 @@ import type { Device } from '../../device/device.js';
 import { byteRange } from '../../keys/array.js';
 import { keyCodec } from '../../keys/key-codec.js';
 import { TimeoutError } from '../../util/errors.js';
-import type { HostJob } from '../backend/job.js';
-import type { Plan } from '../backend/plan.js';
+import type { HostJob } from '../model/job.js';
+import type { Plan } from '../model/plan.js';
 import { cutBytes, type RunCutter } from './run-cutter.js';
 
 /** Keys or values: host memory to read and to write, and their parts on the device. */

@@ -7,15 +7,8 @@ import type { Device } from '../../device/device.js';
 import { u32, u64 } from '../../device/queue.js';
 import type { KeyCodec } from '../../keys/key-codec.js';
 import { UnsupportedError } from '../../util/errors.js';
+import type { Verified } from '../model/report.js';
 import { GroupSums, total } from './group-sums.js';
-
-/** Result of the verification of a sort. */
-export interface Verified {
-  /** Whether no key comes before a smaller one, and for an argsort, whether equal keys keep their input order. */
-  readonly order: boolean;
-  /** Whether the output holds exactly the elements of the input, with each value next to its key. */
-  readonly permutation: boolean;
-}
 
 /** Keys and their values on the device. */
 export interface Elements {

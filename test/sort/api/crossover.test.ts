@@ -1,9 +1,9 @@
 import test from 'ava';
 import { minKeysForDevices } from '../../../src/algorithms/tuning.js';
 import { smallHostSorter } from '../../../src/sort/api/host-sorter.js';
-import type { SortReport } from '../../../src/sort/api/report.js';
 import { Sorter } from '../../../src/sort/api/sorter.js';
 import type { SorterOperations } from '../../../src/sort/api/sorter-operations.js';
+import type { SortReport } from '../../../src/sort/model/report.js';
 import { fakeSorter } from '../fake-backend.js';
 
 /** The first number of keys that a Sorter's plan assigns to the device. */

@@ -3,9 +3,9 @@
 import { inspect } from 'node:util';
 import test from 'ava';
 import type { Buffer } from '../../../src/device/buffer.js';
-import { type ArrayOwner, DeviceArray } from '../../../src/sort/api/device-array.js';
 import { Sorter } from '../../../src/sort/api/sorter.js';
-import { column } from '../../../src/sort/backend/column.js';
+import { column } from '../../../src/sort/model/column.js';
+import { type ArrayOwner, DeviceArray } from '../../../src/sort/model/device-array.js';
 import { fakeSorter } from '../fake-backend.js';
 
 test('a Sorter shows its device and whether it is open', async (t) => {

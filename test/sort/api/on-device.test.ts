@@ -1,8 +1,8 @@
 /** Sorters on a device: transfers between host and device, reports of kernels, and fall back to the host engine. */
 import test from 'ava';
 import { DTYPES } from '../../../src/keys/dtype.js';
-import type { SortReport } from '../../../src/sort/api/report.js';
 import { Sorter } from '../../../src/sort/api/sorter.js';
+import type { SortReport } from '../../../src/sort/model/report.js';
 import { InputError, UsageError } from '../../../src/util/errors.js';
 import { keysOf } from '../../distributions.js';
 import { forEachDeviceSorter, forEachSorter } from '../../each-sorter.js';

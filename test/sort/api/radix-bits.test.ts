@@ -1,7 +1,7 @@
 /** Digits of a chosen width, through the library: every width sorts in the expected number of passes. */
 import test from 'ava';
-import type { SortReport } from '../../../src/sort/api/report.js';
 import type { Sorter } from '../../../src/sort/api/sorter.js';
+import type { SortReport } from '../../../src/sort/model/report.js';
 import { UnsupportedError, UsageError } from '../../../src/util/errors.js';
 import { keysOf } from '../../distributions.js';
 import { forEachSorter } from '../../each-sorter.js';

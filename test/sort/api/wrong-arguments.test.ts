@@ -1,8 +1,8 @@
 /** Invalid arguments: every operation rejects with an error that names what was expected. */
 
 import test from 'ava';
-import type { PrimitiveOptions, SortOptions } from '../../../src/sort/api/options.js';
 import { Sorter } from '../../../src/sort/api/sorter.js';
+import type { PrimitiveOptions, SortOptions } from '../../../src/sort/model/options.js';
 import { AbortedError, ClsortError, InputError, UsageError } from '../../../src/util/errors.js';
 import { forEachFakeSorter } from '../fake-backend.js';
 

@@ -1,7 +1,7 @@
 /** The probe of key bits alone: sorts on CPU devices find constant digits in another way and never use it. */
 import { keyCodec } from '../../../src/keys/key-codec.js';
-import { column } from '../../../src/sort/backend/column.js';
 import { KeyRangeProbe } from '../../../src/sort/backend/key-range-probe.js';
+import { column } from '../../../src/sort/model/column.js';
 import { forEachOpened, testIf } from '../../each-device.js';
 
 const N = 2 ** 17 + 5;

@@ -1,7 +1,7 @@
 import test from 'ava';
-import type { PlanRequest } from '../../../src/sort/backend/plan.js';
 import { PlanCache } from '../../../src/sort/backend/plan-cache.js';
 import { devicePlans } from '../../../src/sort/backend/planner.js';
+import type { PlanRequest } from '../../../src/sort/model/plan.js';
 import { UnsupportedError } from '../../../src/util/errors.js';
 import { knownDevice, profileNamed } from '../../device/profiles.js';
 

@@ -1,9 +1,9 @@
 /** Variants that are compiled in the background. */
 import test from 'ava';
 import type { Backend, Session } from '../../../src/sort/backend/backend.js';
-import type { Plan } from '../../../src/sort/backend/plan.js';
 import { BackgroundCompiler } from '../../../src/sort/calls/background-compiler.js';
 import { CallScheduler } from '../../../src/sort/calls/call-scheduler.js';
+import type { Plan } from '../../../src/sort/model/plan.js';
 import { BuildError } from '../../../src/util/errors.js';
 
 test('each variant is compiled once for each backend, even if it fails, before the Sorter closes', async (t) => {

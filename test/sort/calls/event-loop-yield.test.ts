@@ -1,10 +1,10 @@
 /** Calls whose waits end in the same turn of the event loop, as on fast devices. */
 import test from 'ava';
-import { DeviceArray } from '../../../src/sort/api/device-array.js';
 import type { Session } from '../../../src/sort/backend/backend.js';
 import { ArrayStore } from '../../../src/sort/calls/array-store.js';
 import { CallScheduler } from '../../../src/sort/calls/call-scheduler.js';
 import { EventLoopYield } from '../../../src/sort/calls/event-loop-yield.js';
+import { DeviceArray } from '../../../src/sort/model/device-array.js';
 
 const MIB = 2 ** 20;
 

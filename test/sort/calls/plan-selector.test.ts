@@ -1,9 +1,9 @@
 /** Which of a backend's plans a call takes. */
 import test from 'ava';
-import type { SortSettings } from '../../../src/sort/api/options.js';
 import type { Backend } from '../../../src/sort/backend/backend.js';
-import type { PlanRequest } from '../../../src/sort/backend/plan.js';
 import { PlanSelector } from '../../../src/sort/calls/plan-selector.js';
+import type { SortSettings } from '../../../src/sort/model/options.js';
+import type { PlanRequest } from '../../../src/sort/model/plan.js';
 import { MismatchError } from '../../../src/util/errors.js';
 
 interface Candidates {

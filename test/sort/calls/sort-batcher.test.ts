@@ -8,15 +8,15 @@ import {
   MemoryError,
 } from '../../../src/index.js';
 import { newArray } from '../../../src/keys/array.js';
-import { parseSortOptions, type SortOptions } from '../../../src/sort/api/options.js';
 import type { PendingSort } from '../../../src/sort/backend/backend.js';
-import { column } from '../../../src/sort/backend/column.js';
 import { completedSort, HostBackend, sortOnHost } from '../../../src/sort/backend/host-backend.js';
-import { type HostJob, hostJob, type SortJob } from '../../../src/sort/backend/job.js';
-import { hostPlan, type Plan, type PlanRequest } from '../../../src/sort/backend/plan.js';
 import { BackgroundCompiler } from '../../../src/sort/calls/background-compiler.js';
 import { CallScheduler } from '../../../src/sort/calls/call-scheduler.js';
 import { SortBatcher } from '../../../src/sort/calls/sort-batcher.js';
+import { column } from '../../../src/sort/model/column.js';
+import { type HostJob, hostJob, type SortJob } from '../../../src/sort/model/job.js';
+import { parseSortOptions, type SortOptions } from '../../../src/sort/model/options.js';
+import { hostPlan, type Plan, type PlanRequest } from '../../../src/sort/model/plan.js';
 
 /** A fake device that sorts on the host and records its sorts. */
 class FakeDevice extends HostBackend {

@@ -1,9 +1,9 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { DTYPES } from '../../../src/keys/dtype.js';
-import type { SortReport } from '../../../src/sort/api/report.js';
 import { chunkLimit } from '../../../src/sort/backend/planner.js';
 import { cutRuns } from '../../../src/sort/calls/sort-in-chunks.js';
+import type { SortReport } from '../../../src/sort/model/report.js';
 import { bitWindows, keysOf, SEED } from '../../distributions.js';
 import { pick, referenceArgsort } from '../../reference.js';
 import { forEachFakeSorter } from '../fake-backend.js';

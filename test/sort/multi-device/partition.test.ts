@@ -1,8 +1,8 @@
 import test from 'ava';
 import { keyWords } from '../../../src/keys/array.js';
 import { DTYPES, dtypeInfo } from '../../../src/keys/dtype.js';
-import { parseSortOptions, type SortOptions } from '../../../src/sort/api/options.js';
-import type { HostJob } from '../../../src/sort/backend/job.js';
+import type { HostJob } from '../../../src/sort/model/job.js';
+import { parseSortOptions, type SortOptions } from '../../../src/sort/model/options.js';
 import { type DeviceWorker, MAX_CONCURRENT_PIECES } from '../../../src/sort/multi-device/device-worker.js';
 import {
   Partitioner,

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { column } from '../../../src/sort/backend/column.js';
+import { column } from '../../../src/sort/model/column.js';
 import { DeviceColumnKernels } from '../../../src/sort/operations/device-column-kernels.js';
 import { HostColumnKernels } from '../../../src/sort/operations/host-column-kernels.js';
 import { forEachDevice } from '../../each-device.js';

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { DTYPES, dtypeInfo } from '../../../src/keys/dtype.js';
-import type { SortReport } from '../../../src/sort/api/report.js';
+import type { SortReport } from '../../../src/sort/model/report.js';
 import { bitWindows, keysOf, SEED } from '../../distributions.js';
 import { forEachSorter } from '../../each-sorter.js';
 import { pick, referenceArgsort } from '../../reference.js';

@@ -2,8 +2,8 @@ import { type InspectOptions, inspect } from 'node:util';
 import { type ArrayOf, keyColumn, newArray } from '../../keys/array.js';
 import type { Dtype, KeyArray } from '../../keys/dtype.js';
 import { inspectLine } from '../../util/inspect-line.js';
-import type { DeviceArray } from './device-array.js';
-import { assertElements, disposedError, otherSorterError } from './element-range.js';
+import type { DeviceArray } from '../model/device-array.js';
+import { assertElements, disposedError, otherSorterError } from '../model/element-range.js';
 
 /** Owner of sharded arrays: a Sorter. */
 export interface ShardedArrayOwner {

@@ -1,9 +1,8 @@
 import { byteRange, type HostColumn, type KeyWords, keyWords } from '../../keys/array.js';
 
 import { powerAtLeast } from '../../util/powers.js';
-import { bitWindow, chosenParameters, type SortSettings } from '../api/options.js';
-import type { HostValues } from '../host/host-sort.js';
 import { byteLengthOf, type Column, column, isOnDevice, type Place, type Values } from './column.js';
+import { bitWindow, chosenParameters, type SortSettings } from './options.js';
 import type { PlanRequest } from './plan.js';
 
 /** Segments of the keys, each of which is sorted separately. */
@@ -42,6 +41,12 @@ export interface SortJob {
   /** Destination of the values or positions; omitted to sort keys alone. */
   readonly moved?: Place;
   readonly segments?: JobSegments;
+}
+
+/** Values of the keys, `bytes` bytes each. */
+export interface HostValues {
+  readonly view: ArrayBufferView;
+  readonly bytes: number;
 }
 
 /** A sort whose arrays are all in host memory. */

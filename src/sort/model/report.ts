@@ -2,7 +2,7 @@ import type { Facts } from '../../algorithms/algorithm.js';
 import type { DeviceInfo } from '../../device/platform.js';
 import type { StageTime } from '../../device/profile.js';
 import type { Dtype } from '../../keys/dtype.js';
-import type { Outcome } from '../backend/backend.js';
+import type { Plan } from './plan.js';
 
 /** All launches of one kernel, or commands of one kind, in a sort. */
 export interface StageReport {
@@ -23,6 +23,23 @@ export interface ReportDevice {
   readonly driver?: string;
   /** `P:D` (platform and device number), as `clsort devices` shows it. */
   readonly id?: string;
+}
+
+/** Result of the verification of a sort. */
+export interface Verified {
+  /** Whether no key comes before a smaller one, and for an argsort, whether equal keys keep their input order. */
+  readonly order: boolean;
+  /** Whether the output holds exactly the elements of the input, with each value next to its key. */
+  readonly permutation: boolean;
+}
+
+/** Result report of one sort. */
+export interface Outcome {
+  readonly plan: Plan;
+  readonly stages: readonly StageTime[];
+  readonly verified?: Verified;
+  /** Number of pieces that were sorted separately. */
+  readonly chunks?: number;
 }
 
 /** Report of a sort, as `onReport` receives it. */

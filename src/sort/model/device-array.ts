@@ -3,7 +3,7 @@ import type { FileRange, FileTransferResult } from '../../device/staging.js';
 import { type ArrayOf, keyColumn, newArray } from '../../keys/array.js';
 import type { Dtype, KeyArray } from '../../keys/dtype.js';
 import { inspectLine } from '../../util/inspect-line.js';
-import { byteLengthOf, type Column, isOnDevice, lostArrayError } from '../backend/column.js';
+import { byteLengthOf, type Column, isOnDevice, lostArrayError } from './column.js';
 import { assertElements, disposedError, otherSorterError } from './element-range.js';
 
 /** Owner of the memory of device arrays: a Sorter. */

@@ -5,7 +5,7 @@ import {
   parseOpenOptions,
   parseSortOptions,
   type SortOptions,
-} from '../../../src/sort/api/options.js';
+} from '../../../src/sort/model/options.js';
 import { UsageError } from '../../../src/util/errors.js';
 
 test('missing and undefined options get their defaults', (t) => {
