@@ -27,7 +27,7 @@ import { BusyWork } from '../src/bench/busy-work.js';
 import { markdownOf, milliseconds } from '../src/bench/format.js';
 import { Device } from '../src/device/device.js';
 import { Sorter } from '../src/sort/api/sorter.js';
-import { PRIMITIVE_PARAMETERS } from '../src/sort/operations/primitive-tuning.js';
+import { PRIMITIVE_PARAMETERS } from '../src/sort/backend/primitive-tuning.js';
 import { UsageError } from '../src/util/errors.js';
 import { invalidName } from '../src/util/suggest.js';
 import {

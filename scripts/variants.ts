@@ -26,7 +26,7 @@ import { Reduction } from '../src/primitives/reduce.js';
 import { buildReduceOnce } from '../src/primitives/reduce-once.js';
 import { buildReduceRuns } from '../src/primitives/reduce-runs.js';
 import { SCAN_LAB_STEPS, SCAN_STEPS, Scan } from '../src/primitives/scan.js';
-import { SELECT_BITS } from '../src/sort/operations/device-column-kernels.js';
+import { SELECT_BITS } from '../src/sort/backend/device-column-kernels.js';
 import { RunCutter } from '../src/sort/transfer/run-cutter.js';
 import { Checksums } from '../src/sort/verification/checksum.js';
 import { GroupSums } from '../src/sort/verification/group-sums.js';

@@ -90,7 +90,7 @@ export const TEST_LANES = [
 
 const CALLS_OF_SORTS = [
   'dist/test/sort/api/{on-device,radix-bits}.test.js',
-  'dist/test/sort/backend/key-range-probe.test.js',
+  'dist/test/sort/backend/{column-kernels,column-verifier,key-range-probe}.test.js',
   'dist/test/sort/calls/on-device.test.js',
   'dist/test/sort/{operations,transfer}/*.test.js',
 ];

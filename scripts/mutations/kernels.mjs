@@ -8,7 +8,7 @@ const several = (algorithm) => tests('algorithms/several-groups', `*${algorithm}
 const primitives = (title) => tests('primitives/primitives', title);
 const operations = (title) => tests('sort/operations/operations', title);
 const verify = tests('sort/verification/verify');
-const columnVerifiers = tests('sort/operations/column-verifier');
+const columnVerifiers = tests('sort/backend/column-verifier');
 const gridStride = tests('primitives/primitive-program', '*compaction*');
 const compactionOfI32 = tests('primitives/primitive-program', '*compaction of i32*');
 const lanes = tests('algorithms/segments-serial');

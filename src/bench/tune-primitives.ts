@@ -10,15 +10,15 @@ import { enqueueHistogramColumns } from '../primitives/histogram-columns.js';
 import { PrefixScan } from '../primitives/prefix-scan.js';
 import type { PrimitiveTuning } from '../primitives/primitive-program.js';
 import { enqueueReduceOnce, reducesOnce } from '../primitives/reduce-once.js';
-import { type Column, column } from '../sort/model/column.js';
-import { HostColumnKernels } from '../sort/operations/host-column-kernels.js';
+import { HostColumnKernels } from '../sort/backend/host-column-kernels.js';
 import {
   isPrimitive,
   isTilePrimitive,
   PRIMITIVES,
   type Primitive,
   primitiveTuningFor,
-} from '../sort/operations/primitive-tuning.js';
+} from '../sort/backend/primitive-tuning.js';
+import { type Column, column } from '../sort/model/column.js';
 import { BuildError, MemoryError, UnsupportedError } from '../util/errors.js';
 import { invalidName } from '../util/suggest.js';
 import { BusyWork } from './busy-work.js';

@@ -9,7 +9,7 @@ import type { Tuning, Value } from '../algorithms/parameters.js';
 import { ALGORITHMS } from '../algorithms/registry.js';
 import type { Which } from '../algorithms/tuning-rows.js';
 import type { Device } from '../device/device.js';
-import { isPrimitive, PRIMITIVE_PARAMETERS } from '../sort/operations/primitive-tuning.js';
+import { isPrimitive, PRIMITIVE_PARAMETERS } from '../sort/backend/primitive-tuning.js';
 import { isSlower, type Timing } from './statistics.js';
 
 /** The widths that a sort is compiled for. */

@@ -1,6 +1,6 @@
 import ava from 'ava';
 import { PrimitiveBench, primitiveCases } from '../../src/bench/tune-primitives.js';
-import { isPrimitive, PRIMITIVES } from '../../src/sort/operations/primitive-tuning.js';
+import { isPrimitive, PRIMITIVES } from '../../src/sort/backend/primitive-tuning.js';
 import { UsageError } from '../../src/util/errors.js';
 import { forEachDevice } from '../each-device.js';
 

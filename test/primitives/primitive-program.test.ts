@@ -9,7 +9,7 @@ import { enqueueHistogramColumns } from '../../src/primitives/histogram-columns.
 import { enqueueMerge } from '../../src/primitives/merge-arrays.js';
 import { defaultPrimitiveTuning, type PrimitiveTuning } from '../../src/primitives/primitive-program.js';
 import { enqueueReduceOnce, reducesOnce } from '../../src/primitives/reduce-once.js';
-import { PRIMITIVES, primitiveTuningFor } from '../../src/sort/operations/primitive-tuning.js';
+import { PRIMITIVES, primitiveTuningFor } from '../../src/sort/backend/primitive-tuning.js';
 import { knownDevice, PROFILES } from '../device/profiles.js';
 import { keysOf, SEED } from '../distributions.js';
 import { forEachDevice } from '../each-device.js';

@@ -14,6 +14,8 @@ import { SorterOperations } from '../../src/sort/api/sorter-operations.js';
 import type { Backend, PendingSort, Session } from '../../src/sort/backend/backend.js';
 import type { Columns, HostColumnAccess } from '../../src/sort/backend/columns.js';
 import { HostBackend, sortOnHost } from '../../src/sort/backend/host-backend.js';
+import { HostColumnKernels } from '../../src/sort/backend/host-column-kernels.js';
+import { HostColumnVerifier } from '../../src/sort/backend/host-column-verifier.js';
 import { PlanCache } from '../../src/sort/backend/plan-cache.js';
 import { chunkLimit } from '../../src/sort/backend/planner.js';
 import { VariantTrust } from '../../src/sort/backend/variant-trust.js';
@@ -29,8 +31,6 @@ import {
   variantOf,
 } from '../../src/sort/model/plan.js';
 import type { Outcome } from '../../src/sort/model/report.js';
-import { HostColumnKernels } from '../../src/sort/operations/host-column-kernels.js';
-import { HostColumnVerifier } from '../../src/sort/operations/host-column-verifier.js';
 import type { MemoryUsage } from '../../src/sort/transfer/column-memory.js';
 import { HostMemory } from '../../src/sort/transfer/host-memory.js';
 import { type ClsortError, DeviceLostError } from '../../src/util/errors.js';

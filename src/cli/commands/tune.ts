@@ -30,7 +30,7 @@ import { tuningSource, whereOf } from '../../bench/tuning-source.js';
 import { Device } from '../../device/device.js';
 import { ioError } from '../../io/raw.js';
 import { dtypeInfo } from '../../keys/dtype.js';
-import { isPrimitive, PRIMITIVES } from '../../sort/operations/primitive-tuning.js';
+import { isPrimitive, PRIMITIVES } from '../../sort/backend/primitive-tuning.js';
 import { distinct } from '../../util/distinct.js';
 import { DeviceLostError, IoError } from '../../util/errors.js';
 import { invalidName } from '../../util/suggest.js';

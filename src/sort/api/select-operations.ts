@@ -2,6 +2,7 @@ import type { Order } from '../../keys/key-codec.js';
 import { InputError } from '../../util/errors.js';
 import { invalidArgument } from '../../util/invalid-argument.js';
 import { chain } from '../../util/maybe-promise.js';
+import type { ColumnSelection } from '../backend/column-kernels.js';
 import type { ArrayStore, Keys } from '../calls/array-store.js';
 import type { Calls } from '../calls/calls.js';
 import { assertIndexable, assertOnePerKey, assertSamePlace } from '../model/array-assertions.js';
@@ -13,7 +14,6 @@ import {
   type PrimitiveOptions,
   requireOptionsObject,
 } from '../model/options.js';
-import type { ColumnSelection } from '../operations/column-kernels.js';
 import { type Predicate, rangeOf } from '../operations/predicate.js';
 import { merge, searchSorted } from '../operations/search-and-merge.js';
 import { filter, partition } from '../operations/select.js';

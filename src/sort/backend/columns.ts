@@ -1,8 +1,8 @@
 import type { Dtype } from '../../keys/dtype.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
 import type { Column } from '../model/column.js';
-import type { ColumnKernels } from '../operations/column-kernels.js';
-import type { ColumnVerifier } from '../operations/column-verifier.js';
+import type { ColumnKernels } from './column-kernels.js';
+import type { ColumnVerifier } from './column-verifier.js';
 
 /** A column in host memory, with the kernels and the verifier for it. */
 export interface HostColumnAccess {

@@ -11,7 +11,6 @@ import { type HostJob, hostJob, type SortJob, valueBytesOf } from '../model/job.
 import type { SortSettings } from '../model/options.js';
 import { hostPlan, hostPlans, type Plan, type PlanRequest, requestOf, variantOf } from '../model/plan.js';
 import type { Outcome } from '../model/report.js';
-import { DeviceColumnKernels } from '../operations/device-column-kernels.js';
 import { CheckedTransfers } from '../transfer/checked-transfers.js';
 import { type ColumnMemory, DeviceMemory } from '../transfer/column-memory.js';
 import { MAX_RUNS, RunCutter } from '../transfer/run-cutter.js';
@@ -21,6 +20,7 @@ import { selfTest } from '../verification/self-test.js';
 import { Verifier } from '../verification/verify.js';
 import type { Backend, PendingSort } from './backend.js';
 import type { Columns } from './columns.js';
+import { DeviceColumnKernels } from './device-column-kernels.js';
 import { DeviceColumns } from './device-columns.js';
 import { DeviceSort } from './device-sort.js';
 import { completedSort, sortOnHost } from './host-backend.js';

@@ -7,11 +7,6 @@ import { MismatchError } from '../../util/errors.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { byteLengthOf, type Column, column, isOnDevice } from '../model/column.js';
 import type { SortSettings } from '../model/options.js';
-import type { ColumnKernels } from '../operations/column-kernels.js';
-import type { ColumnVerifier } from '../operations/column-verifier.js';
-import { DeviceColumnVerifier } from '../operations/device-column-verifier.js';
-import { HostColumnKernels } from '../operations/host-column-kernels.js';
-import { HostColumnVerifier } from '../operations/host-column-verifier.js';
 import {
   type BoundMemory,
   bindInput,
@@ -22,7 +17,12 @@ import {
 } from '../transfer/bind-host-memory.js';
 import type { CheckedTransfers } from '../transfer/checked-transfers.js';
 import type { CopiedBuffer } from '../verification/checksum.js';
+import type { ColumnKernels } from './column-kernels.js';
+import type { ColumnVerifier } from './column-verifier.js';
 import type { Columns, HostColumnAccess } from './columns.js';
+import { DeviceColumnVerifier } from './device-column-verifier.js';
+import { HostColumnKernels } from './host-column-kernels.js';
+import { HostColumnVerifier } from './host-column-verifier.js';
 
 /** Columns of a device. Host columns are copied to the device and back. */
 export class DeviceColumns implements Columns {

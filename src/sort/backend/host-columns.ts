@@ -4,11 +4,11 @@ import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { copySteps, runYielding } from '../host/steps.js';
 import { byteLengthOf, type Column, column, viewOf } from '../model/column.js';
 import type { SortSettings } from '../model/options.js';
-import type { ColumnKernels } from '../operations/column-kernels.js';
-import type { ColumnVerifier } from '../operations/column-verifier.js';
-import { HostColumnKernels } from '../operations/host-column-kernels.js';
-import { HostColumnVerifier } from '../operations/host-column-verifier.js';
+import type { ColumnKernels } from './column-kernels.js';
+import type { ColumnVerifier } from './column-verifier.js';
 import type { Columns, HostColumnAccess } from './columns.js';
+import { HostColumnKernels } from './host-column-kernels.js';
+import { HostColumnVerifier } from './host-column-verifier.js';
 
 /**
  * Number of keys above which the first keys are selected before they are sorted. The selection sorts

@@ -7,33 +7,22 @@ import {
   UnsupportedError,
 } from '../../util/errors.js';
 import { chain, chainOrRecover, type MaybePromise, recover } from '../../util/maybe-promise.js';
-import type { Backend, PendingSort } from '../backend/backend.js';
+import type { PendingSort } from '../backend/backend.js';
+import type { ColumnVerifier, DeferredVerdict } from '../backend/column-verifier.js';
 import type { Columns } from '../backend/columns.js';
 import { verifyOnHost } from '../backend/host-backend.js';
 import { byteLengthOf, type Column, isOnDevice } from '../model/column.js';
 import { type HostJob, hostJob, requestOf, type SortJob, sortJob } from '../model/job.js';
 import { type SortSettings, throwIfAborted } from '../model/options.js';
 import type { Plan, PlanRequest } from '../model/plan.js';
-import type { Outcome } from '../model/report.js';
-import { reportOf } from '../model/report.js';
-import type { ColumnVerifier, DeferredVerdict } from '../operations/column-verifier.js';
+import { type Outcome, reportOf } from '../model/report.js';
 import { addSpans, assertNotDetached, detachErrorOr, type Span } from './assert-not-detached.js';
-import type { BackgroundCompiler } from './background-compiler.js';
+import type { CallContext } from './call-context.js';
 import { PlanSelector, Refusal } from './plan-selector.js';
 import { sortInChunks } from './sort-in-chunks.js';
 
 /** Smallest chunk after memory errors: a device that cannot sort even this many keys is broken. */
 const MIN_CHUNK_KEYS = 4096;
-
-/** Context in which a call runs. */
-export interface CallContext {
-  readonly backend: Backend;
-  readonly settings: SortSettings;
-  /** Receives warnings if the settings have no `onWarning`. */
-  readonly onWarning: (warning: ClsortError) => void;
-  /** Compiles plans in the background; omitted for calls that must not start it. */
-  readonly compiler?: Pick<BackgroundCompiler, 'prepare'>;
-}
 
 /** A sort within a call, as an operation requests it. */
 export type Sort = Omit<SortJob, 'settings'> & { readonly settings?: Partial<SortSettings> };

@@ -2,7 +2,7 @@ import { BuildError, type ClsortError, MismatchError, UnsupportedError } from '.
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import type { SortSettings } from '../model/options.js';
 import { hostPlan, type Plan, type PlanRequest } from '../model/plan.js';
-import type { CallContext } from './call.js';
+import type { CallContext } from './call-context.js';
 
 /** Algorithms that are tried when results are rejected, before the call falls back to the host engine. */
 const MAX_DEVICE_ATTEMPTS = 2;

@@ -1,6 +1,6 @@
+import type { ColumnSelection } from '../backend/column-kernels.js';
 import type { Call } from '../calls/call.js';
 import type { Column } from '../model/column.js';
-import type { ColumnSelection } from './column-kernels.js';
 
 /** Binds the mask of a selection as an input of kernels. */
 async function bringSelection(call: Call, selection: ColumnSelection): Promise<ColumnSelection> {

@@ -5,7 +5,8 @@ import { DTYPES, type Dtype, dtypeInfo, type KeyArray } from '../../../src/keys/
 import { encode, keyCodec } from '../../../src/keys/key-codec.js';
 import { keyValue } from '../../../src/keys/value.js';
 import { DeviceBackend } from '../../../src/sort/backend/device-backend.js';
-import { type Call, type CallContext, type ExecutionBody, startCall } from '../../../src/sort/calls/call.js';
+import { type Call, type ExecutionBody, startCall } from '../../../src/sort/calls/call.js';
+import type { CallContext } from '../../../src/sort/calls/call-context.js';
 import { type Column, column, type Place } from '../../../src/sort/model/column.js';
 import type { DeviceArray } from '../../../src/sort/model/device-array.js';
 import { parseSortOptions } from '../../../src/sort/model/options.js';

@@ -1,7 +1,7 @@
 import test from 'ava';
+import { DeviceColumnKernels } from '../../../src/sort/backend/device-column-kernels.js';
+import { HostColumnKernels } from '../../../src/sort/backend/host-column-kernels.js';
 import { column } from '../../../src/sort/model/column.js';
-import { DeviceColumnKernels } from '../../../src/sort/operations/device-column-kernels.js';
-import { HostColumnKernels } from '../../../src/sort/operations/host-column-kernels.js';
 import { forEachDevice } from '../../each-device.js';
 
 const CASES = [
