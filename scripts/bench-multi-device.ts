@@ -8,11 +8,8 @@
  * `--memory pinned`, keys are in memory of `Sorter.allocPinned`. There are three ways:
  *
  *     host     a host array, partitioned during staging
- *     spread   a sharded array, sorted on all devices with an exchange, from `upload` to `readInto`
+ *     spread   a sharded array, sorted through host memory, from `upload` to `readInto`
  *     there    only the sort of the sharded array; measured with `spread`
- *
- * With `--exchange`, a host array is also partitioned by the devices: each sorts this many keys at a time and sends the
- * others their keys (comma-separated numbers); 0 is partitioning on the host.
  *
  * Each way is measured on one device and on 2, 3, … of the named ones, or on the numbers in `--counts`; the median of
  * `--repeats` counts. Each time has a speedup over one device, and a lower bound by the buses: the time to transfer all
@@ -38,8 +35,6 @@ interface Row {
   readonly n: number;
   readonly devices: number;
   readonly result: 'ok' | 'wrong';
-  /** Keys that each device sorts at a time to partition them, when devices partition. */
-  readonly exchange?: number;
   /** Median time. */
   readonly milliseconds: number;
   readonly times: readonly number[];
@@ -69,7 +64,6 @@ const { values: options } = parseArgs({
     repeats: { type: 'string', default: '5' },
     memory: { type: 'string', default: 'ordinary' },
     ways: { type: 'string', default: 'host,spread' },
-    exchange: { type: 'string', default: '0' },
     counts: { type: 'string' },
     until: { type: 'string' },
     json: { type: 'string' },
@@ -79,12 +73,11 @@ const { values: options } = parseArgs({
 if (options.help) {
   console.log(
     'bench-spread [--devices gpu] [--size 30] [--dtype u32,u64] [--repeats 5] [--memory ordinary,pinned] [--ways host,spread]\n' +
-      '  [--exchange 0,16777216] [--counts 1,2,4] [--until SECONDS] [--json FILE]',
+      '  [--counts 1,2,4] [--until SECONDS] [--json FILE]',
   );
   process.exit(0);
 }
 
-const exchanges = options.exchange.split(',').map(Number);
 const threads = Math.min(availableParallelism(), 64);
 const POINTS = BigUint64Array.of(
   0x1234_5678_9abc_defn,
@@ -190,11 +183,10 @@ async function busOf(infos: readonly DeviceInfo[]): Promise<Bus> {
 }
 
 /** Returns the milliseconds that the buses need for this many bytes of keys; downloads start after all uploads. */
-function boundOf(way: Way, bytes: number, { devices: count, up, down, both }: Bus): number {
+function boundOf(way: Way, bytes: number, { devices: count, up, down }: Bus): number {
   const whole = bytes / up / 1e6 + bytes / down / 1e6;
-  // Of the data on each device, all but its own part is downloaded and uploaded.
-  const exchanged = (2 * bytes * (count - 1)) / count / both / 1e6;
-  return { host: whole, spread: whole + exchanged, there: exchanged }[way];
+  const there = count > 1 ? 2 * whole : 0; // one device sorts its array without transfers
+  return { host: whole, spread: whole + there, there }[way];
 }
 
 const began = performance.now();
@@ -267,7 +259,6 @@ async function measure(dtype: 'u32' | 'u64', memory: string, n: number, count: n
       console.log(
         [
           way,
-          ...(more.exchange ? [`by ${more.exchange}`] : []),
           dtype,
           memory,
           `2^${Math.log2(n)}`,
@@ -286,7 +277,7 @@ async function measure(dtype: 'u32' | 'u64', memory: string, n: number, count: n
   }
 }
 
-type More = Pick<Row, 'planned' | 'exchange'>;
+type More = Pick<Row, 'planned'>;
 
 interface Telling {
   readonly count: number;
@@ -300,23 +291,21 @@ async function measureHost(
   { count, isRight, tell }: Telling,
 ): Promise<void> {
   const sort = (more: object) => sorter.sort(keys as KeyArray, { into: into as KeyArray, ...more });
-  for (const exchange of count > 1 ? exchanges : [0]) {
-    const tuning = { deviceCount: count, exchange };
-    await sort({ advanced: { tuning } }); // programs compiled, speeds measured and pages allocated
-    const times: number[] = [];
-    for (let i = 0; i < repeats; i++) {
-      const started = performance.now();
-      await sort({ advanced: { tuning } });
-      times.push(performance.now() - started);
-    }
-    const right = await isRight(into);
-    const more: { exchange?: number; planned?: string } = exchange ? { exchange } : {};
-    const onReport = ({ reason }: SortReport) => {
-      if (reason !== undefined) more.planned = reason;
-    };
-    if (count > 1 && exchange === 0) await sort({ onReport });
-    tell('host', right, times, more);
+  const tuning = { deviceCount: count };
+  await sort({ advanced: { tuning } }); // programs compiled, speeds measured and pages allocated
+  const times: number[] = [];
+  for (let i = 0; i < repeats; i++) {
+    const started = performance.now();
+    await sort({ advanced: { tuning } });
+    times.push(performance.now() - started);
   }
+  const right = await isRight(into);
+  const more: { planned?: string } = {};
+  const onReport = ({ reason }: SortReport) => {
+    if (reason !== undefined) more.planned = reason;
+  };
+  if (count > 1) await sort({ onReport });
+  tell('host', right, times, more);
 }
 
 async function measureSpread(

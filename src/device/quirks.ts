@@ -26,8 +26,6 @@ export interface Quirks {
   readonly finishIsReliable: boolean;
   /** Seconds to poll for the end of a command before a thread waits for it. */
   readonly pollSeconds: number;
-  /** Whether devices in other contexts of the platform access pinned memory directly. */
-  readonly sharesPinned: boolean;
   /** Whether a profiling queue takes much longer to enqueue commands, even if no times are queried. */
   readonly slowProfiling: boolean;
 }
@@ -51,7 +49,6 @@ const NO_QUIRKS: Quirks = {
   zeroCopy: false,
   finishIsReliable: false,
   pollSeconds: 0,
-  sharesPinned: false,
   slowProfiling: false,
 };
 
@@ -100,13 +97,11 @@ const QUIRK_ROWS: readonly QuirkRow[] = [
       inlinePtx: true,
       finishIsReliable: true,
       pollSeconds: 1e-3,
-      sharesPinned: true,
       slowProfiling: true,
     },
     reason:
       'the driver compiles OpenCL C to PTX, takes inline PTX and keeps a cache in ~/.nv; a marker with an ' +
-      'event costs 12 us, clFinish none; a waiting thread learns of completion 20 us later than a polling one; ' +
-      'an H100 reads 52 GB/s from memory pinned by another context, 54 from its own and 6 from ordinary memory',
+      'event costs 12 us, clFinish none; a waiting thread learns of completion 20 us later than a polling one',
   },
 ];
 

@@ -1,14 +1,13 @@
 import { availableParallelism } from 'node:os';
 import { getSystemErrorMap } from 'node:util';
-import { clearBytes, copyEach, isDetached, isResizable } from '../keys/array.js';
+import { clearBytes, copyEach, isResizable } from '../keys/array.js';
 import * as cl from '../opencl/index.js';
-import { DeviceLostError } from '../util/errors.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 import type { Buffer } from './buffer.js';
 import { type PinnedMemory, pin, pinAsync, unpin } from './pinned-memory.js';
 import type { Queue } from './queue.js';
 import { typedError } from './status.js';
-import { DEVICE_ABANDONED, RING_BYTES, TransferRing } from './transfer-ring.js';
+import { RING_BYTES, TransferRing } from './transfer-ring.js';
 
 /** Smaller transfers are left to the driver, which takes one thread less. */
 export const STAGED_BYTES = 2 ** 20;
@@ -121,23 +120,6 @@ export interface FileTransferResult {
   readonly threads: ThreadSeconds;
 }
 
-/** Queue and buffer of a transfer that the caller performs. */
-export interface TransferTarget {
-  readonly queue: cl.CommandQueue;
-  readonly buffer: cl.MemObject;
-}
-
-/** Queue, buffer and staging memory of a transfer that the caller performs. */
-export interface StagedTransferTarget extends TransferTarget {
-  /** Memory that the device accesses directly. */
-  readonly ring: Uint8Array;
-}
-
-/** @throws DeviceLostError when the device was abandoned during a wait, which detached the memory */
-export function assertNotAbandoned({ ring }: StagedTransferTarget): void {
-  if (isDetached(ring)) throw new DeviceLostError(DEVICE_ABANDONED);
-}
-
 /** Queues of large transfers. The two directions overlap. */
 export interface TransferQueues {
   readonly up: Queue;
@@ -219,41 +201,6 @@ export class Staging {
     } catch (error) {
       throw typedError(error, `${verb} ${bytes} bytes`);
     }
-  }
-
-  /**
-   * Runs `use` with the queue and the staging memory for an upload to the buffer. No enqueued command may use the
-   * buffer.
-   */
-  feed(buffer: Buffer, use: (feed: StagedTransferTarget) => Promise<void>): Promise<void> {
-    return this.#withRing('up', buffer, use);
-  }
-
-  /**
-   * Runs `use` with the queue and the staging memory for a download from the buffer. No enqueued command may write
-   * the buffer.
-   */
-  drain(buffer: Buffer, use: (feed: StagedTransferTarget) => Promise<void>): Promise<void> {
-    return this.#withRing('down', buffer, use);
-  }
-
-  /**
-   * Runs `use` with the queue for an upload from its own memory to the buffer. No enqueued command may use the
-   * buffer.
-   */
-  feedUnstaged({ handle }: Buffer, use: (direction: TransferTarget) => Promise<void>): Promise<void> {
-    return use({ queue: this.#transferQueues().up.handle, buffer: handle });
-  }
-
-  async #withRing(
-    direction: 'up' | 'down',
-    { handle }: Buffer,
-    use: (feed: StagedTransferTarget) => Promise<void>,
-  ): Promise<void> {
-    this.#rings[direction] ??= new TransferRing(this.#pin(RING_BYTES));
-    await this.#rings[direction].run(RING_BYTES, ({ memory: ring }) =>
-      use({ queue: this.#transferQueues()[direction].handle, buffer: handle, ring }),
-    );
   }
 
   /** Copies a range of a file into the buffer from byte `offset` on. No enqueued command may use the buffer. */

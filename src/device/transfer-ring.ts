@@ -12,7 +12,7 @@ const MAX_COPIERS = 8;
 const SLICE_COPIERS = 4;
 
 /** Message for transfers of an abandoned device. */
-export const DEVICE_ABANDONED = 'cannot transfer data: the device was abandoned';
+const DEVICE_ABANDONED = 'cannot transfer data: the device was abandoned';
 
 /** Staging memory of one transfer. */
 export interface TransferRegion {

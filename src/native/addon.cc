@@ -121,8 +121,6 @@ NAN_MODULE_INIT(Init) {
   ExportPlacement(exports);
   ExportParallelCopy(exports);
   ExportPartition(exports);
-  ExportPartitionTransfer(exports);
-  ExportRelay(exports);
   ExportExtensions(exports);
   ExportCommandBuffer(exports);
   ExportExternalMemory(exports);

@@ -293,8 +293,6 @@ void ExportNearSort(Exports& exports);
 void ExportPlacement(Exports& exports);
 void ExportParallelCopy(Exports& exports);
 void ExportPartition(Exports& exports);
-void ExportPartitionTransfer(Exports& exports);
-void ExportRelay(Exports& exports);
 void ExportExtensions(Exports& exports);
 void ExportCommandBuffer(Exports& exports);
 void ExportExternalMemory(Exports& exports);

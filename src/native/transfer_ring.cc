@@ -30,7 +30,7 @@ void TransferRing::Begin(size_t share) {
   pieces_ = std::vector<Piece>(pieces());
   for (size_t i = 0; i < pieces_.size(); i++) pieces_[i].shares = CeilDivide(Length(i), share);
   if (write_) return;
-  for (size_t i = 0; i < std::min(slots_, pieces_.size()); i++) Transfer(i, Length(i));
+  for (size_t i = 0; i < std::min(slots_, pieces_.size()); i++) Transfer(i);
 }
 
 void TransferRing::ForEachShare(Environment& environment, size_t share,
@@ -50,23 +50,16 @@ char* TransferRing::AcquireSlot(size_t piece) {
   return piece < slots_ || Await(pieces_[piece - slots_]) ? Slot(piece) : nullptr;
 }
 
-void TransferRing::ReleaseSlot(size_t piece, size_t shares) {
-  if (pieces_[piece].shares.fetch_sub(shares) > shares) return;
+void TransferRing::ReleaseSlot(size_t piece) {
+  if (pieces_[piece].shares.fetch_sub(1) > 1) return;
   if (write_) {
     if (piece >= slots_) Settle(pieces_[piece - slots_]);
-    Transfer(piece, Length(piece));
+    Transfer(piece);
   } else {
     Settle(pieces_[piece]);
     size_t next = piece + slots_;
-    if (next < pieces_.size()) Transfer(next, Length(next));
+    if (next < pieces_.size()) Transfer(next);
   }
-}
-
-void TransferRing::TransferRest(size_t bytes) {
-  size_t piece = bytes / piece_, length = bytes % piece_;
-  if (Failed() || length == 0 || pieces_[piece].shares == 0) return;
-  if (piece >= slots_) Settle(pieces_[piece - slots_]);
-  Transfer(piece, length);
 }
 
 cl_int TransferRing::End() {
@@ -80,11 +73,11 @@ void TransferRing::Fail(cl_int status) {
   changed_.notify_all();
 }
 
-/** Enqueues the transfer of `length` bytes of a piece. */
-void TransferRing::Transfer(size_t i, size_t length) {
+/** Enqueues the transfer of a piece. */
+void TransferRing::Transfer(size_t i) {
   auto queue = queue_.As<cl_command_queue>();
   auto buffer = buffer_.As<cl_mem>();
-  size_t offset = offset_ + i * piece_;
+  size_t offset = offset_ + i * piece_, length = Length(i);
   cl_event event = nullptr;
   cl_int status = write_
                       ? api.clEnqueueWriteBuffer(queue, buffer, CL_FALSE, offset, length, Slot(i), 0, nullptr, &event)

@@ -54,16 +54,13 @@ class TransferRing {
    * failure. The caller may wait for shares of earlier pieces, which must already be started.
    */
   char* AcquireSlot(size_t piece);
-  /** Completes shares of a piece; the last one passes the slot on. */
-  void ReleaseSlot(size_t piece, size_t shares = 1);
-  /** Transfers the rest of a write, up to `bytes` bytes in total, when no more will follow. */
-  void TransferRest(size_t bytes);
+  /** Completes a share of a piece; the last one passes the slot on. */
+  void ReleaseSlot(size_t piece);
   /** Waits for running transfers, which use the ring even after a failure. @return the first failure */
   cl_int End();
 
   void Fail(cl_int status);
   bool Failed() const { return failure_ != CL_SUCCESS; }
-  size_t slots() const { return slots_; }
   size_t pieces() const { return CeilDivide(bytes_, piece_); }
   size_t Length(size_t piece) const { return std::min(piece_, bytes_ - piece * piece_); }
 
@@ -87,7 +84,7 @@ class TransferRing {
   };
 
   char* Slot(size_t piece) const { return ring_ + piece % slots_ * piece_; }
-  void Transfer(size_t i, size_t length);
+  void Transfer(size_t i);
   bool Await(Piece& piece);
   void Settle(Piece& piece);
 

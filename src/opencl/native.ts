@@ -134,7 +134,6 @@ export interface Native {
   readAndLook: NativeFunction;
   readBufferAsync: NativeFunction;
   readBufferToFileAsync: NativeFunction;
-  relayAsync: NativeFunction;
   releaseAll: NativeFunction;
   releaseAsync: NativeFunction;
   releaseCommandBufferKHR: NativeFunction;
@@ -171,7 +170,6 @@ export interface Native {
   setUserEventStatus: NativeFunction;
   sharedMemAllocINTEL: NativeFunction;
   splitAsync: NativeFunction;
-  splitToBuffersAsync: NativeFunction;
   unloadCompiler: NativeFunction;
   unloadPlatformCompiler: NativeFunction;
   waitForEvents: NativeFunction;

@@ -140,31 +140,6 @@ test('pinned memory of a lost device keeps its data and is released by free and 
   ] as never);
 });
 
-test('a relay between two buffers ends when a transfer fails, and reports the failed side', async (t) => {
-  const lines = await runFixture<{
-    name: string;
-    at: number;
-    threads: number;
-    pieces: number;
-    statuses: number[];
-    whole: boolean;
-    left?: unknown;
-  }>('relayed');
-  const left = lines.pop();
-  t.deepEqual([left?.name, left?.left], ['left', {}]);
-  t.is(lines.length, 60);
-  for (const { name, at, pieces, statuses, whole, threads } of lines) {
-    const what = `${name} ${at} of ${pieces}, ${threads} threads`;
-    const side = name === 'clEnqueueReadBuffer' ? 0 : 1;
-    if (at > pieces) t.deepEqual([statuses, whole], [[0, 0], true], what);
-    else {
-      t.is(statuses[side], -5, what);
-      t.is(statuses[1 - side], 0, what);
-      t.false(whole, what);
-    }
-  }
-});
-
 test('200 concurrent small sorts share a few transfers and settle independently', async (t) => {
   const rounds = new Map(
     (await runFixture<Round & { counts: Record<string, number> }>('gathered')).map((one) => [one.name, one]),

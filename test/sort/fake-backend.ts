@@ -121,11 +121,6 @@ class FakeMemory extends HostMemory {
     this.#queue.enqueue(() => super.load(onHost(from), view, offset));
     await this.#queue.finish();
   }
-
-  override async copy(from: Column, offset: number, to: Column, start: number, count: number): Promise<void> {
-    this.#queue.enqueue(() => super.copy(onHost(from), offset, onHost(to), start, count));
-    await this.#queue.finish();
-  }
 }
 
 /** The columns of one call. Host columns are copied to the device and back, as for a device with dedicated memory. */
@@ -267,7 +262,6 @@ export class FakeBackend implements Backend {
   readonly memory = new FakeMemory(this.queue);
   readonly info: DeviceInfo;
   readonly hasDedicatedMemory = true;
-  readonly sharesPinned = false;
   overlaps = false;
   lost = false;
   /** All sorts that were requested, in order. */

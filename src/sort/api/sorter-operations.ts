@@ -1065,7 +1065,7 @@ export class SorterOperations implements AsyncDisposable {
   /** Operations on sharded arrays; on one device if there are no others. */
   get #shardedArrays(): ShardedArrays {
     const workers = () => this.#group?.workers ?? [new DeviceWorker(this.#session, this.#onWarning)];
-    this.#openedShardedArrays ??= new ShardedArrays(workers(), this.#scheduler);
+    this.#openedShardedArrays ??= new ShardedArrays(workers(), this.#scheduler, this.#group);
     return this.#openedShardedArrays;
   }
 }

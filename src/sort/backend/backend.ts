@@ -26,8 +26,6 @@ export interface Backend {
   readonly lost: boolean;
   /** Whether concurrent calls on host arrays pay, because their transfers and sorts overlap. */
   readonly overlaps: boolean;
-  /** Whether other devices of the same platform can access memory that is pinned for this one. */
-  readonly sharesPinned: boolean;
 
   /**
    * Returns the plans for a request, best first. Each later plan is the fallback of those before it.

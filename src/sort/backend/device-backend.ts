@@ -80,10 +80,6 @@ export class DeviceBackend implements Backend {
     return this.device.hasDedicatedMemory;
   }
 
-  get sharesPinned(): boolean {
-    return this.device.capabilities.quirks.sharesPinned;
-  }
-
   plans(request: PlanRequest): Iterable<Plan> {
     if (request.n === 0) return [hostPlan(request, 'nothing to sort')];
     if (request.algorithm === 'host') return hostPlans(request, 'asked for');

@@ -20,7 +20,6 @@ export class HostBackend implements Backend, Session {
   readonly hasDedicatedMemory = false;
   readonly lost = false;
   readonly overlaps = false;
-  readonly sharesPinned = false;
   readonly memory: ColumnMemory = new HostMemory();
   readonly #reason: string | Error;
 

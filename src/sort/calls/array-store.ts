@@ -1,9 +1,4 @@
-import type {
-  FileRange,
-  FileTransferResult,
-  StagedTransferTarget,
-  TransferTarget,
-} from '../../device/staging.js';
+import type { FileRange, FileTransferResult } from '../../device/staging.js';
 import {
   type ArrayOf,
   copyBytes,
@@ -219,42 +214,10 @@ export class ArrayStore implements ArrayOwner {
     );
   }
 
-  /** Opens a staged transfer into a column that no call knows of yet; runs independently of other calls. */
-  feed(to: Column, use: (feed: StagedTransferTarget) => Promise<void>): Promise<void> {
-    return this.#scheduler.runIndependently(() => this.#transfer([to], (memory) => memory.feed(to, use)));
-  }
-
-  /** Like `feed`, for callers that transfer from their own memory. */
-  feedUnstaged(to: Column, use: (way: TransferTarget) => Promise<void>): Promise<void> {
-    return this.#scheduler.runIndependently(() =>
-      this.#transfer([to], (memory) => memory.feedUnstaged(to, use)),
-    );
-  }
-
-  /**
-   * Opens a staged transfer out of a column that is complete and that no call overwrites; runs independently
-   * of other calls.
-   */
-  drain(from: Column, use: (feed: StagedTransferTarget) => Promise<void>): Promise<void> {
-    return this.#scheduler.runIndependently(() =>
-      this.#transfer([from], (memory) => memory.drain(from, use)),
-    );
-  }
-
   /** Like `load`, into a range of a file, from a column that is complete and that no call overwrites. */
   loadTo(from: Column, file: FileRange, offset: number): Promise<FileTransferResult> {
     return this.#scheduler.runIndependently(() =>
       this.#transfer([from], (memory) => memory.loadFile(from, file, offset)),
-    );
-  }
-
-  /**
-   * Copies `count` elements from `offset` of one column to `start` of another one, which no call knows of
-   * yet.
-   */
-  copy(from: Column, offset: number, to: Column, start: number, count: number): Promise<void> {
-    return this.#scheduler.runConcurrently(count, () =>
-      this.#transfer([from, to], (memory) => memory.copy(from, offset, to, start, count)),
     );
   }
 

@@ -35,9 +35,7 @@ export interface AdvancedOptions {
   /**
    * Constants for measurements and tests, all whole numbers. `chunk`: maximum number of keys sorted at a time. `parts`:
    * number of parts, 1 to 8, in which a host array is sorted while it is transferred. `select`: maximum number of keys
-   * that `topK` sorts completely. `deviceCount`: number of devices that sort a host array. `exchange`: keys that each of
-   * several devices with dedicated memory sorts at a time when these devices split an array; with 0 the host splits it.
-   * By default, more than two devices split the array themselves.
+   * that `topK` sorts completely. `deviceCount`: number of devices that sort a host array.
    *
    * @defaultValue `{}`
    * @throws UsageError for another name, and for a value out of range
@@ -449,7 +447,6 @@ function check(options: object, names: readonly string[], prefix = ''): void {
 const TUNING_BOUNDS: Readonly<Record<string, readonly [least: number, most: number]>> = {
   chunk: [1, Number.MAX_SAFE_INTEGER],
   deviceCount: [1, Number.MAX_SAFE_INTEGER],
-  exchange: [0, Number.MAX_SAFE_INTEGER],
   parts: [1, 8],
   select: [0, Number.MAX_SAFE_INTEGER],
 };

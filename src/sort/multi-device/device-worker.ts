@@ -27,9 +27,6 @@ export interface PinnedSlots {
 
 /** One of several devices, with its own order of calls. */
 export class DeviceWorker {
-  static #count = 0;
-  /** Serial number among all workers of the process. */
-  readonly number = DeviceWorker.#count++;
   readonly session: Session;
   readonly arrays: ArrayStore;
   readonly #scheduler = new CallScheduler();
@@ -55,11 +52,6 @@ export class DeviceWorker {
   /** Whether the device has dedicated memory, which is filled while the host continues. */
   get overlapsTransfers(): boolean {
     return this.session.backend.overlaps;
-  }
-
-  /** Whether the other device can access memory that is pinned for this one. */
-  sharesPinnedWith(other: DeviceWorker): boolean {
-    return this.info.platform === other.info.platform && this.session.backend.sharesPinned;
   }
 
   /** Sorts a job on this device, with all the policies of a call. */

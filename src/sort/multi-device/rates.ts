@@ -72,6 +72,7 @@ const formatMilliseconds = (seconds: number): string => `${Number((seconds * 100
  * @param options.splitSeconds seconds that partitioning takes and that nothing hides; default: 0
  * @param options.overrun ratio of measured to expected time with several devices so far; default: 1
  * @param options.deviceCount number of devices to use, the fastest ones; default: as many as are fastest
+ * @param options.maxDevices most devices to choose without `deviceCount`; default: all
  * @returns the division, with the reason for it
  */
 export function divideWork<M extends { readonly info: { readonly name: string } }>(
@@ -81,7 +82,13 @@ export function divideWork<M extends { readonly info: { readonly name: string } 
     splitSeconds = 0,
     overrun = 1,
     deviceCount,
-  }: { splitSeconds?: number; overrun?: number; deviceCount?: number | undefined } = {},
+    maxDevices = speeds.length,
+  }: {
+    splitSeconds?: number;
+    overrun?: number;
+    deviceCount?: number | undefined;
+    maxDevices?: number;
+  } = {},
 ): WorkDivision<M> {
   const secondsAlone = ({ rates }: DeviceSpeed<M>) => rates.secondsFor(n);
   const quickest = speeds.toSorted((a, b) => secondsAlone(a) - secondsAlone(b));
@@ -100,7 +107,7 @@ export function divideWork<M extends { readonly info: { readonly name: string } 
       seconds: (n / sum + splitSeconds) * overrun,
     };
   });
-  const shared = several.toSorted((a, b) => a.seconds - b.seconds);
+  const shared = several.slice(0, maxDevices - 1).toSorted((a, b) => a.seconds - b.seconds);
   if (deviceCount !== undefined) {
     const chosen = [single, ...several][Math.min(Math.max(deviceCount, 1), speeds.length) - 1] ?? single;
     return { ...chosen, reason: `${chosen.workers.length} of the devices asked for` };

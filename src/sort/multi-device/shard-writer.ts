@@ -2,13 +2,7 @@ import { byteRange } from '../../keys/array.js';
 import { type Column, column, type Place, type Values } from '../model/column.js';
 import type { HostJob } from '../model/job.js';
 import { type DeviceWorker, type PinnedSlots, SLOT_COUNT } from './device-worker.js';
-import {
-  carriedBytes,
-  type DirectUpload,
-  type PartitionWriter,
-  type PieceBuffers,
-  pieceKeys,
-} from './partition.js';
+import { carriedBytes, type PartitionWriter, type PieceBuffers, pieceKeys } from './partition.js';
 import { tooManyKeysError } from './too-many-keys.js';
 
 /** Keys and values of one shard, as a job takes them. */
@@ -125,22 +119,6 @@ class DeviceShardWriter implements ShardWriter {
       throw error;
     }
     this.#slotBytes = this.#keyBytes + piece * carried;
-  }
-
-  get directUpload(): DirectUpload | undefined {
-    if (this.#values) return undefined;
-    const worker = this.#worker;
-    return {
-      worker,
-      keys: this.#keys,
-      maxKeys: this.#maxKeys,
-      feed: async (use) => {
-        await worker.arrays.feed(this.#keys, use).catch((error: unknown) => this.#fail(error));
-      },
-      received: (count) => {
-        this.#count += count;
-      },
-    };
   }
 
   #fail(error: unknown): void {

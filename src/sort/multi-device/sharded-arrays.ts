@@ -1,56 +1,50 @@
 /**
  * Operations on arrays that are sharded over several devices.
  *
- * The sort uses regular runs (a sample sort whose partition is a sort). Each device sorts its part, and the
- * sorted runs are cut by rank. Each device receives its slice of every run, those of other devices through
- * host memory, and sorts the slices in the order of their runs. So each of P devices sends and receives (P −
- * 1) / P of its part, and no device holds more than its part, whatever the keys are. Equal keys come from
- * earlier runs first: the sort is stable.
+ * To sort them, the host collects all parts, the devices sort them as a host array, and the parts are uploaded again.
  */
 import { type ArrayOf, byteRange, bytesOf, type HostColumn, keyWords, newArray } from '../../keys/array.js';
 import { type Dtype, dtypeInfo } from '../../keys/dtype.js';
-import { keyCodec } from '../../keys/key-codec.js';
 import type { ReduceOp } from '../../primitives/possible.js';
 import { UnsupportedError } from '../../util/errors.js';
-import { chain } from '../../util/maybe-promise.js';
 import { runWhileAttached, spanOf } from '../calls/assert-not-detached.js';
 import type { CallScheduler } from '../calls/call-scheduler.js';
-import { WindowOrder } from '../calls/sort-in-chunks.js';
 import { combineExtremes } from '../host/host-primitives.js';
 import { hostSort } from '../host/host-sort.js';
 import { assertDistinct, assertIndexable, assertOnePerKey } from '../model/array-assertions.js';
-import { type Column, column } from '../model/column.js';
+import { type Column, column, type Place } from '../model/column.js';
 import { DeviceArray } from '../model/device-array.js';
-import { bitWindow, type SortSettings, throwIfAborted } from '../model/options.js';
-import { type SortReport, sharedReport } from '../model/report.js';
+import type { SortJob } from '../model/job.js';
+import { type SortSettings, throwIfAborted } from '../model/options.js';
 import { reduce } from '../operations/column-primitives.js';
 import { topK } from '../operations/top-k.js';
+import type { DeviceGroup } from './device-group.js';
 import type { DeviceWorker } from './device-worker.js';
-import { BorrowedColumns, exchange } from './exchange.js';
 import { settleAll } from './settle-all.js';
 import { ShardedArray, type ShardedArrayOwner } from './sharded-array.js';
-import { cutDeviceRuns, SortedRun } from './sorted-run.js';
 
 /** Positions and samples of a part have 32 bits. */
 const MAX_PART_LENGTH = 2 ** 32;
 
-/** The outputs of a sort of a sharded array. */
-interface SortOutputs {
-  readonly sorted: boolean;
-  /** Values of each part, or `positions` to generate positions. */
-  readonly values?: readonly Column[] | 'positions';
+/** A sort of a sharded array. */
+interface ShardedSort {
+  readonly keys: readonly Column[];
+  /** Values that travel with the keys; by default, positions do. */
+  readonly values?: readonly Column[];
+  /** Dtype of the sorted keys, if they are wanted. */
+  readonly sorted?: Dtype;
+  /** Dtype of the moved values or positions, if they are wanted. */
+  readonly moved?: Dtype;
 }
 
-/** Keys and values of each device. */
-interface Parts {
-  readonly keys: readonly Column[];
-  readonly values?: readonly Column[];
-}
+/** The sorted keys and the moved values, where they are wanted. */
+type SortResults = [ShardedArray | undefined, ShardedArray | undefined];
 
 /** The sharded arrays of a Sorter. */
 export class ShardedArrays implements ShardedArrayOwner {
   readonly #workers: readonly DeviceWorker[];
   readonly #scheduler: CallScheduler;
+  readonly #group: DeviceGroup | undefined;
   /**
    * Fraction of the keys for each device, 1 in total. It is measured once, so that arrays of equal length
    * have equal parts.
@@ -61,10 +55,12 @@ export class ShardedArrays implements ShardedArrayOwner {
    * @param workers one or more devices
    * @param scheduler scheduler of all calls of the Sorter, so that releasing memory and closing also wait for
    *   calls on sharded arrays
+   * @param group the group of the workers; omitted for a single one
    */
-  constructor(workers: readonly DeviceWorker[], scheduler: CallScheduler) {
+  constructor(workers: readonly DeviceWorker[], scheduler: CallScheduler, group?: DeviceGroup) {
     this.#workers = workers;
     this.#scheduler = scheduler;
+    this.#group = group;
   }
 
   /**
@@ -89,19 +85,7 @@ export class ShardedArrays implements ShardedArrayOwner {
         });
       }
       const weights = (await this.#weights) ?? this.#workers.map(() => 1);
-      const starts = startsOf(keys.n, weights);
-      const { bytes } = keys.info;
-      return this.#create(dtype, starts, (parts) =>
-        this.#onEachWorker(async (worker, m) => {
-          const [start, end] = [starts[m] as number, starts[m + 1] as number];
-          if (start < end)
-            await worker.arrays.store(
-              parts[m] as Column,
-              byteRange(keys.view, start * bytes, end * bytes),
-              0,
-            );
-        }),
-      );
+      return this.#distribute(dtype, startsOf(keys.n, weights), keys.view);
     };
     const spans = [spanOf(keys.view)];
     return this.#scheduler.runConcurrently(0, () => runWhileAttached(spans, upload));
@@ -142,7 +126,7 @@ export class ShardedArrays implements ShardedArrayOwner {
   async sort<D extends Dtype>(keys: ShardedArray<D>, settings: SortSettings): Promise<ShardedArray<D>> {
     const columns = this.#columnsOf(keys);
     return this.#schedule([columns], async () => {
-      const [sorted] = await this.#order(columns, { sorted: true }, settings);
+      const [sorted] = await this.#order({ keys: columns, sorted: keys.dtype }, settings);
       return sorted as ShardedArray<D>;
     });
   }
@@ -151,7 +135,7 @@ export class ShardedArrays implements ShardedArrayOwner {
     const columns = this.#columnsOf(keys);
     assertIndexable(keys.length);
     return this.#schedule([columns], async () => {
-      const [, moved] = await this.#order(columns, { sorted: false, values: 'positions' }, settings);
+      const [, moved] = await this.#order({ keys: columns, moved: 'u32' }, settings);
       return moved as ShardedArray<'u32'>;
     });
   }
@@ -165,7 +149,8 @@ export class ShardedArrays implements ShardedArrayOwner {
     assertDistinct(keys, values);
     assertOnePerKey('values', values.length, keys.length);
     return this.#schedule([columns, beside], async () => {
-      const [sorted, moved] = await this.#order(columns, { sorted: true, values: beside }, settings);
+      const order = { keys: columns, values: beside, sorted: keys.dtype, moved: values.dtype };
+      const [sorted, moved] = await this.#order(order, settings);
       return { keys: sorted as ShardedArray<D>, values: moved as ShardedArray<V> };
     });
   }
@@ -294,133 +279,109 @@ export class ShardedArrays implements ShardedArrayOwner {
     }
   }
 
-  /**
-   * Sorts a sharded array.
-   *
-   * @returns the sorted keys and the moved values, where they are wanted
-   */
-  async #order(
-    columns: readonly Column[],
-    wanted: SortOutputs,
-    settings: SortSettings,
-  ): Promise<[ShardedArray | undefined, ShardedArray | undefined]> {
-    const started = performance.now();
-    const { dtype } = columns[0] as Column;
-    const starts = [0];
-    for (const { n } of columns) starts.push((starts.at(-1) as number) + n);
-    const length = starts.at(-1) as number;
-    const { onReport, onProgress, ...own } = settings;
-    const bits = bitWindow(settings.bits, dtypeInfo(dtype));
-    const order = new WindowOrder(keyCodec(dtype, settings), bits);
+  /** Creates an array of the elements of a host array. */
+  #distribute<D extends Dtype>(
+    dtype: D,
+    starts: readonly number[],
+    view: ArrayBufferView,
+  ): Promise<ShardedArray<D>> {
+    return this.#create(dtype, starts, (parts) =>
+      this.#onEachWorker(async ({ arrays }, m) => {
+        const { n, info } = parts[m] as Column;
+        const start = (starts[m] as number) * info.bytes;
+        if (n > 0) await arrays.store(parts[m] as Column, byteRange(view, start, start + n * info.bytes), 0);
+      }),
+    );
+  }
+
+  /** Copies all parts to host memory. */
+  async #collect(columns: readonly Column[]): Promise<Column> {
+    const {
+      dtype,
+      info: { bytes },
+    } = columns[0] as Column;
+    const starts = startsOfParts(columns);
+    const [first] = this.#workers as [DeviceWorker];
+    const n = starts.at(-1) as number;
+    const view = first.allocateHostMemory(n * bytes);
+    await this.#onEachWorker(async ({ arrays }, m) => {
+      const [start, end] = [(starts[m] as number) * bytes, (starts[m + 1] as number) * bytes];
+      if (start < end) await arrays.load(columns[m] as Column, byteRange(view, start, end), 0);
+    });
+    return column(dtype, n, view);
+  }
+
+  /** Sorts a sharded array. The results are disposed of when it fails. */
+  async #order(order: ShardedSort, settings: SortSettings): Promise<SortResults> {
     throwIfAborted(settings.signal);
-    onProgress?.({ phase: 'sort', done: 0, total: length });
-    const borrowed = new BorrowedColumns();
-    const reports: SortReport[] = [];
+    const results: SortResults = [undefined, undefined];
     try {
-      const values =
-        wanted.values === 'positions' ? await this.#positions(starts, own, borrowed) : wanted.values;
-      const valueDtype = values?.[0]?.dtype;
-      const { keys: sliced, values: moved } = await this.#gather(
-        { keys: columns, ...(values && { values }) },
-        starts,
-        order,
-        own,
-        borrowed,
-      );
-      throwIfAborted(settings.signal);
-      onProgress?.({ phase: 'sort', done: Math.floor(length / 2), total: length });
-      // Sorts the slices of each part.
-      const results = {
-        keys: undefined as ShardedArray | undefined,
-        moved: undefined as ShardedArray | undefined,
-      };
-      const sortAll = (to: { keys?: readonly Column[]; moved?: readonly Column[] }) =>
-        this.#onEachWorker(async (worker, m) => {
-          const [key, value] = [sliced[m] as Column, moved?.[m]];
-          const [sortedTo, movedTo] = [to.keys?.[m], to.moved?.[m]];
-          if (key.n === 0) return;
-          await worker.sort({
-            keys: key,
-            settings: { ...own, ...(onReport && { onReport: (report: SortReport) => reports.push(report) }) },
-            ...(sortedTo && { sorted: sortedTo.place }),
-            ...(value &&
-              movedTo && { values: { place: value.place, bytes: value.info.bytes }, moved: movedTo.place }),
-          });
-        });
-      const makeMoved = async (sorted?: readonly Column[]) => {
-        const to = sorted ? { keys: sorted } : {};
-        if (!valueDtype) return sortAll(to);
-        results.moved = await this.#create(valueDtype, starts, (out) => sortAll({ ...to, moved: out }));
-        return undefined;
-      };
-      if (wanted.sorted) results.keys = await this.#create(dtype, starts, makeMoved);
-      else await makeMoved();
-      onProgress?.({ phase: 'sort', done: length, total: length });
-      if (onReport && reports.length > 0) {
-        const seconds = (performance.now() - started) / 1000;
-        onReport(sharedReport(reports, { n: length, seconds, reason: 'each device sorts what it has' }));
-      }
-      return [results.keys, results.moved];
-    } finally {
-      borrowed.release();
+      if (this.#group) await this.#orderOnHost(this.#group, order, settings, results);
+      else await this.#orderOnDevice(order, settings, results);
+      return results;
+    } catch (error) {
+      for (const one of results) one?.dispose();
+      throw error;
     }
   }
 
-  /**
-   * Copies the slices of each part to its device, in the order in which they are to be sorted: those of
-   * earlier runs first.
-   */
-  async #gather(
-    parts: Parts,
-    starts: readonly number[],
-    order: WindowOrder,
+  /** Collects the parts in host memory, where the group sorts them, and distributes the result. */
+  async #orderOnHost(
+    group: DeviceGroup,
+    { keys, values, sorted, moved }: ShardedSort,
     settings: SortSettings,
-    borrowed: BorrowedColumns,
-  ): Promise<Parts> {
-    if (parts.keys.filter(({ n }) => n > 0).length <= 1) return parts; // a single part needs no exchange
-    const runs = await this.#onEachWorker(async (worker, m) => {
-      const [keys, values] = [parts.keys[m] as Column, parts.values?.[m]];
-      const sorted = borrowed.take(worker, keys.dtype, keys.n);
-      const moved = values && borrowed.take(worker, values.dtype, keys.n);
-      await worker.sort({
-        keys,
-        settings,
-        sorted: sorted.place,
-        ...(values &&
-          moved && { values: { place: values.place, bytes: values.info.bytes }, moved: moved.place }),
-      });
-      return { run: await SortedRun.of(worker, sorted, order, settings), moved };
-    });
-    throwIfAborted(settings.signal);
-    const sorted = runs.map(({ run }) => run);
-    const cuts: number[][] = [runs.map(() => 0)];
-    for (const rank of starts.slice(1, -1)) cuts.push(await cutDeviceRuns(sorted, rank, order));
-    cuts.push(parts.keys.map(({ n }) => n));
-    const slices = (of: readonly Column[]) => exchange(this.#workers, of, cuts, starts, borrowed);
-    const keys = await slices(sorted.map(({ column }) => column));
-    if (!parts.values) return { keys };
-    return { keys, values: await slices(runs.map(({ moved }) => moved as Column)) };
+    results: SortResults,
+  ): Promise<void> {
+    const [first] = this.#workers as [DeviceWorker];
+    const starts = startsOfParts(keys);
+    const n = starts.at(-1) as number;
+    const allocate = (dtype?: Dtype) => dtype && first.allocateHostMemory(n * dtypeInfo(dtype).bytes);
+    const to = { sorted: allocate(sorted), moved: allocate(moved) };
+    const collected = values && (await this.#collect(values));
+    const job = sortJobOf(await this.#collect(keys), collected, to, settings);
+    if (n > 0) {
+      const shared = group.sharedJob(job);
+      await (shared ? group.sort(shared) : first.sort(job));
+    }
+    if (sorted && to.sorted) results[0] = await this.#distribute(sorted, starts, to.sorted);
+    if (moved && to.moved) results[1] = await this.#distribute(moved, starts, to.moved);
   }
 
-  /** Generates the positions of all elements, on each device those of its part. */
-  #positions(
-    starts: readonly number[],
+  /** Sorts on the only device. */
+  async #orderOnDevice(
+    { keys: [keys], values, sorted, moved }: ShardedSort,
     settings: SortSettings,
-    borrowed: BorrowedColumns,
-  ): Promise<Column[]> {
-    return this.#onEachWorker(async (worker, m) => {
-      const [first, end] = [starts[m] as number, starts[m + 1] as number];
-      const to = borrowed.take(worker, 'u32', end - first);
-      if (first === end) return to;
-      await worker.operate({ n: to.n, settings, onHost: false, again: false }, (call) =>
-        chain(
-          call.bindOutput(to, (out) => call.columns.kernels.positions(out, first)),
-          () => () => undefined,
-        ),
-      );
-      return to;
-    });
+    results: SortResults,
+  ): Promise<void> {
+    const [first] = this.#workers as [DeviceWorker];
+    const own = keys as Column;
+    const create = (dtype: Dtype) => this.#create(dtype, [0, own.n], async () => undefined);
+    if (sorted) results[0] = await create(sorted);
+    if (moved) results[1] = await create(moved);
+    const [sortedTo, movedTo] = results.map((array) => array && this.#columnsOf(array)[0]?.place);
+    const job = sortJobOf(own, values?.[0], { sorted: sortedTo, moved: movedTo }, settings);
+    if (own.n > 0) await first.sort(job);
   }
+}
+
+const sortJobOf = (
+  keys: Column,
+  values: Column | undefined,
+  { sorted, moved }: { readonly sorted: Place | undefined; readonly moved: Place | undefined },
+  settings: SortSettings,
+): SortJob => ({
+  keys,
+  settings,
+  ...(sorted && { sorted }),
+  ...(values && { values: { place: values.place, bytes: values.info.bytes } }),
+  ...(moved && { moved }),
+});
+
+/** Returns the start of each part, followed by the end of the last one. */
+function startsOfParts(columns: readonly Column[]): number[] {
+  const starts = [0];
+  for (const { n } of columns) starts.push((starts.at(-1) as number) + n);
+  return starts;
 }
 
 /** Returns the start of each part, followed by the end of the last one. */

@@ -4,8 +4,6 @@ import {
   copyArrays,
   type FileRange,
   type FileTransferResult,
-  type StagedTransferTarget,
-  type TransferTarget,
 } from '../../device/staging.js';
 import { type ArrayOf, type MemorySource, newArray, withFixedLength } from '../../keys/array.js';
 import type { Dtype } from '../../keys/dtype.js';
@@ -97,26 +95,6 @@ export interface ColumnMemory {
    * @throws UnsupportedError for the host engine
    */
   loadFile(column: Column, file: FileRange, offset: number): Promise<FileTransferResult>;
-  /**
-   * Opens a staged transfer into a column that no call knows of yet.
-   *
-   * @throws UnsupportedError for the host engine
-   */
-  feed(column: Column, use: (feed: StagedTransferTarget) => Promise<void>): Promise<void>;
-  /**
-   * Like `feed`, for callers that transfer from their own memory.
-   *
-   * @throws UnsupportedError for the host engine
-   */
-  feedUnstaged(column: Column, use: (way: TransferTarget) => Promise<void>): Promise<void>;
-  /**
-   * Opens a staged transfer out of a column that is complete.
-   *
-   * @throws UnsupportedError for the host engine
-   */
-  drain(column: Column, use: (feed: StagedTransferTarget) => Promise<void>): Promise<void>;
-  /** Copies `count` elements from `offset` of one column to `start` of another one, and waits for it. */
-  copy(from: Column, offset: number, to: Column, start: number, count: number): Promise<void>;
 }
 
 /** Memory of a device: buffers of its pool. */
@@ -206,30 +184,5 @@ export class DeviceMemory implements ColumnMemory {
 
   async loadFile({ place, info }: Column, file: FileRange, offset: number): Promise<FileTransferResult> {
     return this.#device.staging.readToFile(bufferOf({ place }), file, offset * info.bytes);
-  }
-
-  async feed({ place }: Column, use: (feed: StagedTransferTarget) => Promise<void>): Promise<void> {
-    await this.#device.queue.settle(); // as for a file
-    await this.#device.staging.feed(bufferOf({ place }), use);
-  }
-
-  async feedUnstaged({ place }: Column, use: (way: TransferTarget) => Promise<void>): Promise<void> {
-    await this.#device.queue.settle(); // as for a file
-    await this.#device.staging.feedUnstaged(bufferOf({ place }), use);
-  }
-
-  async drain({ place }: Column, use: (feed: StagedTransferTarget) => Promise<void>): Promise<void> {
-    await this.#device.staging.drain(bufferOf({ place }), use);
-  }
-
-  async copy(from: Column, offset: number, to: Column, start: number, count: number): Promise<void> {
-    const { bytes } = from.info;
-    const { queue } = this.#device;
-    queue.copy(bufferOf(from), bufferOf(to), {
-      bytes: count * bytes,
-      fromOffset: offset * bytes,
-      toOffset: start * bytes,
-    });
-    await queue.finish();
   }
 }

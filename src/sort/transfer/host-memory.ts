@@ -63,27 +63,7 @@ export class HostMemory implements ColumnMemory {
     throw new UnsupportedError('cannot read a file into host memory: only device memory supports this');
   }
 
-  async feed(): Promise<never> {
-    throw new UnsupportedError('cannot stage host memory: it needs no transfer');
-  }
-
-  async feedUnstaged(): Promise<never> {
-    throw new UnsupportedError('cannot stage host memory: it needs no transfer');
-  }
-
-  async drain(): Promise<never> {
-    throw new UnsupportedError('cannot stage host memory: it needs no transfer');
-  }
-
   async loadFile(): Promise<never> {
     throw new UnsupportedError('cannot write a file from host memory: only device memory supports this');
-  }
-
-  async copy(from: Column, offset: number, to: Column, start: number, count: number): Promise<void> {
-    const { bytes } = from.info;
-    copyBytes(
-      byteRange(viewOf(from), offset * bytes, (offset + count) * bytes),
-      byteRange(viewOf(to), start * bytes),
-    );
   }
 }

@@ -7,15 +7,8 @@ import type { ClsortError } from '../../../src/util/errors.js';
 
 /** A worker that behaves like a device with dedicated memory. */
 export class SeparateWorker extends DeviceWorker {
-  /** Whether devices of other contexts can access the pinned memory of this worker. */
-  shares = false;
-
   override get overlapsTransfers(): boolean {
     return true;
-  }
-
-  override sharesPinnedWith(): boolean {
-    return this.shares;
   }
 }
 

@@ -7,7 +7,6 @@ import { ClsortError, devices, type ShardedArray, Sorter } from '../../../../src
 import { byteRange, bytesOf, newArray } from '../../../../src/keys/array.js';
 import { DTYPES, type Dtype, dtypeInfo, type KeyArray } from '../../../../src/keys/dtype.js';
 import { DeviceGroup } from '../../../../src/sort/multi-device/device-group.js';
-import { DeviceWorker } from '../../../../src/sort/multi-device/device-worker.js';
 import type { Random } from '../../../../src/util/random.js';
 import type { LayerControl } from '../../../layer/layer.js';
 
@@ -72,14 +71,11 @@ export class Round {
    */
   async play(end: number): Promise<void> {
     const { weigh } = DeviceGroup.prototype;
-    const { sharesPinnedWith } = DeviceWorker.prototype;
     const isSeparate = this.#chance(2);
     const before = this.#control.live;
     try {
       this.#control.clear();
       this.#control.spoof({ ownMemory: isSeparate });
-      const shares = this.#chance(2);
-      if (isSeparate) DeviceWorker.prototype.sharesPinnedWith = () => shares;
       await this.#open(isSeparate);
       await this.#play(isSeparate, end);
     } catch (error) {
@@ -87,7 +83,6 @@ export class Round {
     } finally {
       this.#control.clear();
       DeviceGroup.prototype.weigh = weigh;
-      DeviceWorker.prototype.sharesPinnedWith = sharesPinnedWith;
       await this.#sorter?.close();
     }
     const left = await this.#left(before);
@@ -375,10 +370,9 @@ export class Round {
     const data = this.#keys(dtype);
     const options = this.#options(dtype);
     const devices = 1 + this.#random.below(3);
-    const exchange = this.#one([0, 2 + this.#random.below(500), 2 + this.#random.below(20_000)]);
     const { signal, allowed } = this.#ended();
     const ordered = { dtype, ...options };
-    const own = { ...ordered, advanced: { tuning: { deviceCount: devices, exchange } }, ...signal };
+    const own = { ...ordered, advanced: { tuning: { deviceCount: devices } }, ...signal };
     const name = this.#one([
       'sort',
       'sort',
@@ -390,7 +384,7 @@ export class Round {
       'reduce',
       'unique',
     ]);
-    const what = `${name} of ${data.length} ${dtype} by ${devices}, exchange ${exchange} ${JSON.stringify(options)}${signal.signal ? ' aborted' : ''}`;
+    const what = `${name} of ${data.length} ${dtype} by ${devices} ${JSON.stringify(options)}${signal.signal ? ' aborted' : ''}`;
     this.#count(`${name} on the host`);
     const sorter = this.#sorter;
     if (name === 'sort') {
@@ -424,7 +418,7 @@ export class Round {
         const made = await by.topK(data, k, { ...top, ...more });
         return [made.keys, made.indices];
       };
-      const made = both(sorter, { advanced: { tuning: { deviceCount: devices, exchange } }, ...signal });
+      const made = both(sorter, { advanced: { tuning: { deviceCount: devices } }, ...signal });
       this.#expect(`${what} ${k}`, () => made, await outcomeOf(() => both(this.#host)), allowed);
     } else if (name === 'reduce') {
       const op = this.#one(OPERATIONS);
