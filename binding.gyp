@@ -33,7 +33,6 @@
         'src/native/poll.cc',
         'src/native/memory.cc',
         'src/native/multiset.cc',
-        'src/native/near_sort.cc',
         'src/native/object.cc',
         'src/native/one_shot_callback.cc',
         'src/native/pattern.cc',

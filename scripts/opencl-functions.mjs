@@ -22,7 +22,6 @@ export const ADDED = [
   'joinAsync',
   'lookAt',
   'multisetAsync',
-  'nearSortAsync',
   'openclInfo',
   'placeAsync',
   'prepareMappingAsync',

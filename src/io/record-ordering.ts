@@ -6,7 +6,6 @@ import { type KeyCodec, keyCodec } from '../keys/key-codec.js';
 import type { Sorter } from '../sort/api/sorter.js';
 import type { Into, SortOptions } from '../sort/model/options.js';
 import { isCertainlySorted } from './is-certainly-sorted.js';
-import { NearSort } from './near-sort.js';
 import type { FileOrder } from './order-scan.js';
 
 /** Options of a sort of records; the ordering defines dtype and order. */
@@ -87,7 +86,6 @@ export function keyOrdering({ dtype, descending, nan, bits }: FileOrder): KeyOrd
     }
     return prefixes;
   };
-  const near = new NearSort({ codec, mask });
   const prefixOf = (piece: Uint8Array, i: number): bigint =>
     prefix(piece.slice(i * recordBytes, (i + 1) * recordBytes))[0] ?? 0n;
   return {
@@ -106,15 +104,11 @@ export function keyOrdering({ dtype, descending, nan, bits }: FileOrder): KeyOrd
       const [x, y] = [prefixOf(a, i), prefixOf(b, j)];
       return x < y ? -1 : x > y ? 1 : 0;
     },
-    async sort(sorter, bytes, options = {}, differing) {
-      const sortBy = (first: number, last: number): Promise<Uint8Array> =>
-        sorter.sort(bytes, { ...options, ...order, dtype, bitRange: [first, last] });
+    sort(sorter, bytes, options = {}, differing) {
       // An explicitly chosen algorithm sorts by all bits.
-      if (differing === undefined || (options.algorithm ?? 'auto') !== 'auto') return sortBy(begin, end);
-      const last = Math.max(begin + 1, Math.min(end, differing));
-      const first = near.firstBit(sorter, bytes.length / recordBytes, [begin, last]);
-      const sorted = await sortBy(first, last);
-      return first === begin || (await near.finish(sorted, recordBytes)) ? sorted : sortBy(begin, last);
+      const isNarrowed = differing !== undefined && (options.algorithm ?? 'auto') === 'auto';
+      const last = isNarrowed ? Math.max(begin + 1, Math.min(end, differing)) : end;
+      return sorter.sort(bytes, { ...options, ...order, dtype, bitRange: [begin, last] });
     },
   };
 }

@@ -117,7 +117,6 @@ NAN_MODULE_INIT(Init) {
   ExportChecksum(exports);
   ExportHash(exports);
   ExportMultiset(exports);
-  ExportNearSort(exports);
   ExportPlacement(exports);
   ExportParallelCopy(exports);
   ExportPartition(exports);

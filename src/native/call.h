@@ -289,7 +289,6 @@ void ExportFileTransfer(Exports& exports);
 void ExportChecksum(Exports& exports);
 void ExportHash(Exports& exports);
 void ExportMultiset(Exports& exports);
-void ExportNearSort(Exports& exports);
 void ExportPlacement(Exports& exports);
 void ExportParallelCopy(Exports& exports);
 void ExportPartition(Exports& exports);

@@ -128,7 +128,6 @@ export interface Native {
   lookAt: NativeFunction;
   memFreeINTEL: NativeFunction;
   multisetAsync: NativeFunction;
-  nearSortAsync: NativeFunction;
   placeAsync: NativeFunction;
   prepareMappingAsync: NativeFunction;
   readAndLook: NativeFunction;

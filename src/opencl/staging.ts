@@ -326,35 +326,6 @@ export function multisetAsync(
 }
 
 /**
- * Sorts nearly sorted keys of host memory in place on other threads: insertion sort of pieces, then insertion across
- * their boundaries; linear time for nearly sorted keys. Stable.
- *
- * The sort gives up when keys are far from their place, more than eight positions on average. The keys are then a
- * permutation of the input in which equal keys still have their input order.
- *
- * @param keys host memory of keys
- * @param width bytes of a key: 1, 2, 4 or 8
- * @param codec key codec, as for `placeAsync`
- * @param sorted receives 1 if the keys are sorted and 0 if the sort gave up, 32 bits
- * @param threads number of threads, 1 to 64
- * @returns a promise that resolves when the sort has ended
- * @throws OpenCLError (rejects) INVALID_VALUE
- * @example
- * ```ts
- * await cl.nearSortAsync(keys, 4, codec, sorted, 4);
- * ```
- */
-export function nearSortAsync(
-  keys: HostMemory,
-  width: 1 | 2 | 4 | 8,
-  codec: HostMemory,
-  sorted: HostMemory,
-  threads: number,
-): Promise<void> {
-  return native().nearSortAsync(keys, width, codec, sorted, threads);
-}
-
-/**
  * Copies many pieces of host memory in one call, on other threads. Neither side may change until the promise settles.
  *
  * @param from sources, each copied completely

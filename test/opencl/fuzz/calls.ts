@@ -1043,10 +1043,6 @@ export const CALLS: Readonly<Record<string, Call>> = {
     takes: [k.hostOf(8), k.oneOf(1, 2, 4, 8), k.hostOf(32), k.hostOf(16), k.count(1, 4)],
     weight: 0.4,
   },
-  nearSortAsync: {
-    takes: [k.hostOf(8), k.oneOf(1, 2, 4, 8), k.hostOf(56), k.hostOf(4), k.count(1, 4)],
-    weight: 0.4,
-  },
   copyAsync: { takes: [hosts(1), hosts(64), k.count(1, 4)], weight: 0.4 },
   joinAsync: { takes: [hosts(1), k.hostOf(1), k.count(1, 4)], weight: 0.4 },
   placeAsync: {
