@@ -17,7 +17,9 @@ import { prebuiltAddon } from './prebuilds.mjs';
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** Other tests that depend on the version of Node. */
-const OTHERS = ['compression', 'zstd-frames'].map((name) => join('dist', 'test', 'io', `${name}.test.js`));
+const OTHERS = ['compression', 'zstd-frames'].map((name) =>
+  join('dist', 'test', 'io', 'streams', `${name}.test.js`),
+);
 
 const args = process.argv.slice(2);
 const buildOnly = args.includes('--build-only');

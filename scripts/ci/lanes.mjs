@@ -192,7 +192,7 @@ const OLDEST_AND_NEWEST = ['20', '26'];
 /** Test files that depend on the version of Node. */
 const ON_NODES = [
   ...bindingFiles(OF_NODE),
-  ...['compression', 'zstd-frames'].map((name) => `dist/test/io/${name}.test.js`),
+  ...['compression', 'zstd-frames'].map((name) => `dist/test/io/streams/${name}.test.js`),
 ];
 /** Slices of the tests with CLSORT_TEST_FULL that fit one run each; the rest runs with --full. */
 const full = (files, ...options) => ({

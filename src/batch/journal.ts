@@ -12,8 +12,8 @@ import {
 } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { ioError } from '../io/raw.js';
-import { resolveTarget } from '../io/resolve-target.js';
+import { ioError } from '../io/streams/raw.js';
+import { resolveTarget } from '../io/streams/resolve-target.js';
 import { UsageError } from '../util/errors.js';
 import { type ChecksummedState, type FileState, fileState, isSameState } from './file-state.js';
 import { inputsOf, type Job, oneOrAll } from './jobs.js';

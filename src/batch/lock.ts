@@ -6,8 +6,8 @@ import { closeSync, openSync, unlinkSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ioError } from '../io/raw.js';
-import { hasOwnerExited, ownerOf, temporaryName } from '../io/temporary-files.js';
+import { ioError } from '../io/streams/raw.js';
+import { hasOwnerExited, ownerOf, temporaryName } from '../io/streams/temporary-files.js';
 import { UsageError } from '../util/errors.js';
 
 /** Two processes that start together see each other; both wait a random time up to this limit and try again. */

@@ -1,6 +1,6 @@
 /** Messages between a batch and a worker process. */
 import type { FileReport } from '../io/sort-file.js';
-import type { WorkSpan } from '../io/spans.js';
+import type { WorkSpan } from '../io/streams/spans.js';
 import type { Progress } from '../sort/model/options.js';
 import { ClsortError, errorOfCode } from '../util/errors.js';
 import type { ChecksummedState, FileState } from './file-state.js';

@@ -1,5 +1,5 @@
 /** A rule for a field of a manifest: check, message and JSON Schema. */
-import { isStdin, isStdout } from '../io/raw.js';
+import { isStdin, isStdout } from '../io/streams/raw.js';
 
 export interface Rule {
   readonly expected: string;

@@ -1,12 +1,12 @@
 /** Execution of one job in a worker process. */
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { type FileHash, FileHashes } from '../io/file-hash.js';
-import { makeFolder } from '../io/folder.js';
 import { partitionedSort } from '../io/partitioned-sort.js';
 import { type FileContext, type FileReport, sortFile } from '../io/sort-file.js';
 import { sortRecordFile } from '../io/sort-record-file.js';
-import { measureSpan, now, type WorkSpan } from '../io/spans.js';
+import { type FileHash, FileHashes } from '../io/streams/file-hash.js';
+import { makeFolder } from '../io/streams/folder.js';
+import { measureSpan, now, type WorkSpan } from '../io/streams/spans.js';
 import { sortTableFile } from '../io/tables/sort-table-file.js';
 import type { Sorter } from '../sort/api/sorter.js';
 import { type ChecksummedState, type FileState, fileState, isSameState, stateOf } from './file-state.js';

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import type { TemporaryFiles } from '../io/output.js';
-import { ioError } from '../io/raw.js';
+import type { TemporaryFiles } from '../io/streams/output.js';
+import { ioError } from '../io/streams/raw.js';
 import { AbortedError, TimeoutError } from '../util/errors.js';
 import { DeviceQueue } from './device-queue.js';
 import type { JobResult, Listener } from './events.js';

@@ -2,7 +2,7 @@
 
 import { createInterface, type Interface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { ioError } from '../io/raw.js';
+import { ioError } from '../io/streams/raw.js';
 import { UsageError } from '../util/errors.js';
 import { Conflicts } from './conflicts.js';
 import { isHead, isJobLine, readDocument, stripBom } from './document.js';

@@ -1,9 +1,9 @@
 /** The sorting thread of a worker process. The main thread stays responsive to the exit of the parent. */
 import { Readable, Writable } from 'node:stream';
 import { parentPort } from 'node:worker_threads';
-import { ArrayPool } from '../io/array-pool.js';
 import { FileSortBatcher } from '../io/file-sort-batcher.js';
 import type { FileContext } from '../io/sort-file.js';
+import { ArrayPool } from '../io/streams/array-pool.js';
 import { Sorter } from '../sort/api/sorter.js';
 import { UsageError } from '../util/errors.js';
 import { type FromChild, serializeError, type ToChild } from './protocol.js';

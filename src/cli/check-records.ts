@@ -1,10 +1,10 @@
 import { layoutOrdering } from '../io/layout-ordering.js';
 import { randomPoints } from '../io/multiset.js';
-import { isStdin } from '../io/raw.js';
 import { openRecords } from '../io/record-file.js';
 import { keyText, type RecordLayout, recordKeys } from '../io/record-keys.js';
 import { RecordMultiset } from '../io/record-multiset.js';
 import { countRecords, RecordOrderChecker, scanRecordOrder } from '../io/scan-record-order.js';
+import { isStdin } from '../io/streams/raw.js';
 import { type Console, print } from './console.js';
 import { EXIT, type ExitCode } from './exit-code.js';
 import { grouped } from './table.js';

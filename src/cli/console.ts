@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import type { OutputContext } from '../io/output.js';
+import type { OutputContext } from '../io/streams/output.js';
 import { plainText } from '../util/plain-text.js';
 
 /** The process as a command sees it: its streams and its abort signal. */

@@ -1,6 +1,6 @@
 import { copyBytes, copyKeys } from '../io/copy.js';
-import { expandParts } from '../io/parts.js';
-import { isStdout } from '../io/raw.js';
+import { expandParts } from '../io/streams/parts.js';
+import { isStdout } from '../io/streams/raw.js';
 import { type Console, print } from './console.js';
 import { EXIT, type ExitCode } from './exit-code.js';
 import { readInput, readTo } from './key-files.js';

@@ -11,7 +11,7 @@ import {
 } from '../engines/distributed-batch-runner.js';
 import { SharedFolder } from '../engines/shared-folder.js';
 import { assertNotPending } from '../engines/slurm.js';
-import { isStdin } from '../io/raw.js';
+import { isStdin } from '../io/streams/raw.js';
 import { UsageError } from '../util/errors.js';
 import type { Console } from './console.js';
 import { cannotCombine, optionOfWorkers } from './option-errors.js';

@@ -1,4 +1,4 @@
-import { ClosedPipeError } from '../io/output.js';
+import { ClosedPipeError } from '../io/streams/output.js';
 import {
   AbortedError,
   ClsortError,

@@ -1,5 +1,5 @@
 /** Options that default to the values in the manifest of a folder of parts. */
-import type { PartsManifest } from '../io/parts.js';
+import type { PartsManifest } from '../io/streams/parts.js';
 import { UsageError } from '../util/errors.js';
 import type { OrderArguments } from './options/order.js';
 import type { RecordArguments } from './options/records.js';

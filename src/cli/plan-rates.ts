@@ -16,8 +16,8 @@ import {
 import { readRatesFile } from '../engines/forecast/report.js';
 import type { SortRequest } from '../engines/make-job.js';
 import { defaultMemory } from '../io/external/free-memory.js';
-import { ioError } from '../io/raw.js';
 import type { RecordOrdering } from '../io/record-ordering.js';
+import { ioError } from '../io/streams/raw.js';
 import { Sorter } from '../sort/api/sorter.js';
 import { UsageError } from '../util/errors.js';
 import { invalidArgument } from '../util/invalid-argument.js';

@@ -1,6 +1,7 @@
 /** Shared parts of verbs that make one file with a Sorter: progress and result. */
-import { isStdout } from '../io/raw.js';
+
 import type { FileContext } from '../io/sort-file.js';
+import { isStdout } from '../io/streams/raw.js';
 import type { SorterOperations } from '../sort/api/sorter-operations.js';
 import type { Progress } from '../sort/model/options.js';
 import { type Console, print, say } from './console.js';

@@ -1,7 +1,7 @@
 /** `clsort sort --values`: sorts pairs. */
 
-import { isStdout } from '../io/raw.js';
 import { sortPairsFile } from '../io/sort-pairs-file.js';
+import { isStdout } from '../io/streams/raw.js';
 import { readOrder } from './arguments.js';
 import type { Console } from './console.js';
 import { print, say } from './console.js';

@@ -1,9 +1,9 @@
 /** Resolves the inputs and outputs of `sort`: all inputs to one output, or each to a file in a folder. */
 import { basename, join, resolve } from 'node:path';
-import { makeFolder } from '../io/folder.js';
 import { factsOfName } from '../io/formats/file-name.js';
 import { formatNamed } from '../io/keys.js';
-import { isStdin } from '../io/raw.js';
+import { makeFolder } from '../io/streams/folder.js';
+import { isStdin } from '../io/streams/raw.js';
 import { UsageError } from '../util/errors.js';
 import { withAdvice } from '../util/invalid-argument.js';
 import { cannotCombine, missingOption } from './option-errors.js';

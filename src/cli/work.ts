@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads';
-import { ClosedPipeError, outputError } from '../io/output.js';
-import { flushed, readableOf, writableOf } from '../io/streams.js';
+import { ClosedPipeError, outputError } from '../io/streams/output.js';
+import { flushed, readableOf, writableOf } from '../io/streams/streams.js';
 import { runCli } from './cli.js';
 import { type Console, say } from './console.js';
 import { EXIT, exitCodeOf } from './exit-code.js';

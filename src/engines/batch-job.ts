@@ -4,7 +4,7 @@ import { dirname, posix } from 'node:path';
 import { inputsOf, type Job, oneOrAll } from '../batch/jobs.js';
 import type { JobCompletion } from '../batch/protocol.js';
 import { runJob } from '../batch/run-job.js';
-import { makeFolder } from '../io/folder.js';
+import { makeFolder } from '../io/streams/folder.js';
 import { UsageError } from '../util/errors.js';
 import type { JobFolder } from './job-folder.js';
 import type { SharedFolder } from './shared-folder.js';

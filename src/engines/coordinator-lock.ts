@@ -5,8 +5,8 @@
  */
 import { open, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { ioError } from '../io/raw.js';
-import { hasOwnerExited, type Owner, thisProcess } from '../io/temporary-files.js';
+import { ioError } from '../io/streams/raw.js';
+import { hasOwnerExited, type Owner, thisProcess } from '../io/streams/temporary-files.js';
 import { UsageError } from '../util/errors.js';
 import type { JobFolder } from './job-folder.js';
 

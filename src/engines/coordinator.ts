@@ -2,7 +2,7 @@
  * Runs the stages of a job in sequence on any job runner. Work with a task record is complete; the rest becomes tasks.
  */
 
-import { assertNotAborted } from '../io/raw.js';
+import { assertNotAborted } from '../io/streams/raw.js';
 import { AbortedError, MismatchError } from '../util/errors.js';
 import type { JobFolder } from './job-folder.js';
 import {

@@ -6,10 +6,10 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeFolder } from '../io/folder.js';
-import { ioError } from '../io/raw.js';
-import { temporaryName } from '../io/temporary-files.js';
-import { writeFileAtomic } from '../io/write-file-atomic.js';
+import { makeFolder } from '../io/streams/folder.js';
+import { ioError } from '../io/streams/raw.js';
+import { temporaryName } from '../io/streams/temporary-files.js';
+import { writeFileAtomic } from '../io/streams/write-file-atomic.js';
 import { IoError, UsageError } from '../util/errors.js';
 import { invalidArgument } from '../util/invalid-argument.js';
 import type { Task, TaskKind } from './job-runner.js';

@@ -1,5 +1,5 @@
 /** Runs tasks one after the other in this process. */
-import { assertNotAborted } from '../io/raw.js';
+import { assertNotAborted } from '../io/streams/raw.js';
 import type { JobRunner, Task, TaskEvent } from './job-runner.js';
 import { runTask } from './run-task.js';
 import { cpuSeconds } from './run-times.js';

@@ -4,7 +4,7 @@
  */
 import { lstat, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, posix, relative, resolve, sep } from 'node:path';
-import { ioError } from '../io/raw.js';
+import { ioError } from '../io/streams/raw.js';
 import { IoError, UsageError } from '../util/errors.js';
 import { formatValue } from '../util/format-value.js';
 

@@ -6,7 +6,7 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { ioError } from '../io/raw.js';
+import { ioError } from '../io/streams/raw.js';
 import { IoError, UsageError } from '../util/errors.js';
 import { type Chain, type NodeOptions, taskArguments } from './chain.js';
 import type { JobFolder } from './job-folder.js';

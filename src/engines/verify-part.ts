@@ -1,11 +1,11 @@
 /** The stage that reads back a part of the result, and the end of a sort, which checks all parts together. */
 import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { syncFolder } from '../io/output.js';
-import { PARTS_SCHEMA, type PartsManifest, readParts, writeParts } from '../io/parts.js';
-import { ioError } from '../io/raw.js';
 import { RecordMultiset } from '../io/record-multiset.js';
-import { temporaryName } from '../io/temporary-files.js';
+import { syncFolder } from '../io/streams/output.js';
+import { PARTS_SCHEMA, type PartsManifest, readParts, writeParts } from '../io/streams/parts.js';
+import { ioError } from '../io/streams/raw.js';
+import { temporaryName } from '../io/streams/temporary-files.js';
 import { MismatchError, UsageError } from '../util/errors.js';
 import { VERSION } from '../util/package.js';
 import { openPart, orderOf } from './job-records.js';

@@ -2,7 +2,7 @@
 import { dtypeInfo } from '../keys/dtype.js';
 import { DtypeError } from '../util/errors.js';
 import type { KeyReader } from './formats/key-file.js';
-import { noInput } from './raw.js';
+import { noInput } from './streams/raw.js';
 
 /**
  * Returns the first of several files after checking that all hold the same dtype.

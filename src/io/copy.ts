@@ -2,9 +2,9 @@ import { dtypeInfo } from '../keys/dtype.js';
 import type { KeyReader } from './formats/key-file.js';
 import { withInputs } from './inputs.js';
 import { type InputOptions, keyTarget, type OutputOptions } from './keys.js';
-import { withOutput } from './output.js';
-import { assertNotAborted, openSource } from './raw.js';
 import type { FileContext } from './sort-file.js';
+import { withOutput } from './streams/output.js';
+import { assertNotAborted, openSource } from './streams/raw.js';
 
 /** Summary of a copy: key count, dtype and formats. */
 export interface CopyReport extends Pick<KeyReader, 'dtype'> {

@@ -9,8 +9,8 @@ import {
 } from './distinct.js';
 import type { KeyReader, KeyWriter, WriteOptions } from './formats/key-file.js';
 import { keyTarget } from './keys.js';
-import { type OutputContext, withOutput } from './output.js';
 import type { KeyOrdering, RecordOrdering } from './record-ordering.js';
+import { type OutputContext, withOutput } from './streams/output.js';
 
 /** How equal records are written. */
 export interface DistinctRequest {

@@ -4,8 +4,8 @@ import { type DtypeInfo, infinityBits } from '../keys/dtype.js';
 import { runYielding } from '../sort/host/steps.js';
 import type { KeyWriter } from './formats/key-file.js';
 import { gatherRecords } from './gather-records.js';
-import { PIECE_BYTES } from './raw.js';
 import type { RecordOrdering } from './record-ordering.js';
+import { PIECE_BYTES } from './streams/raw.js';
 
 /** Returns the positions of the records of a piece that differ from their predecessor, including 0. */
 export type FindFirsts = (piece: Uint8Array) => Uint32Array;

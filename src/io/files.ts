@@ -9,13 +9,13 @@ import { UsageError } from '../util/errors.js';
 import { invalidArgument } from '../util/invalid-argument.js';
 import { renamedError } from '../util/renamed.js';
 import { invalidName } from '../util/suggest.js';
-import { STDIO } from './raw.js';
 import {
   type DistinctOptions,
   type FileReport,
   type FileSortOptions,
   sortFile as sortJob,
 } from './sort-file.js';
+import { STDIO } from './streams/raw.js';
 import type { TableOptions } from './tables/table-options.js';
 
 /** Options of `sortFile`. */

@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
 import { concatenateReaders } from './concatenate-readers.js';
-import type { FileHashes } from './file-hash.js';
 import type { KeyReader } from './formats/key-file.js';
 import { type InputOptions, openKeys } from './keys.js';
-import { assertOneStdin, openSource, type Source } from './raw.js';
+import type { FileHashes } from './streams/file-hash.js';
+import { assertOneStdin, openSource, type Source } from './streams/raw.js';
 
 /** Opens the readers of all sources. */
 export type OpenReaders = (options: InputOptions) => Promise<readonly KeyReader[]>;

@@ -1,8 +1,8 @@
 import { bytesOf, newArray } from '../keys/array.js';
 import { dtypeInfo, type KeyArray } from '../keys/dtype.js';
-import type { ArrayPool } from './array-pool.js';
 import type { KeyReader, KeyWriter } from './formats/key-file.js';
-import { PIECE_BYTES } from './raw.js';
+import type { ArrayPool } from './streams/array-pool.js';
+import { PIECE_BYTES } from './streams/raw.js';
 
 /** Bytes per read into an array. */
 const READ_BYTES = 64 * PIECE_BYTES;

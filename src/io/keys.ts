@@ -4,7 +4,6 @@ import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { type NamedDtype, namedDtype } from '../keys/dtype-name.js';
 import { DtypeError, FormatError } from '../util/errors.js';
 import { invalidName } from '../util/suggest.js';
-import { compressedOutput, decompressedSource } from './compression.js';
 import { type NameFacts, nameFacts } from './formats/file-name.js';
 import { type FileFormat, formatOfBytes, HEAD_BYTES, isReadable, TAIL_BYTES } from './formats/format.js';
 import type {
@@ -17,8 +16,9 @@ import type {
 } from './formats/key-file.js';
 import { raw } from './formats/raw.js';
 import { READABLE } from './formats/readable.js';
-import type { Output } from './output.js';
-import { isStdin, isStdout, type Source } from './raw.js';
+import { compressedOutput, decompressedSource } from './streams/compression.js';
+import type { Output } from './streams/output.js';
+import { isStdin, isStdout, type Source } from './streams/raw.js';
 import { textOptionsOf } from './text/text-options.js';
 
 /**

@@ -6,7 +6,6 @@ import { distinctWriter, withCounts } from './distinct-output.js';
 import { describeUnfinished } from './external/session.js';
 import type { KeyWriter } from './formats/key-file.js';
 import { IndexedKeys } from './indexed-keys.js';
-import type { Output } from './output.js';
 import { positionDtype } from './positions.js';
 import { prefetchKeys } from './prefetch-keys.js';
 import { keyOrdering } from './record-ordering.js';
@@ -19,6 +18,7 @@ import {
   sortOptions,
 } from './sort-file.js';
 import { fitsAsWhole, maxWholeBytes, sortLarge } from './sort-large.js';
+import type { Output } from './streams/output.js';
 
 export const partitionedSort: PartitionedSort = {
   async prepare({ reader, job: { memory }, reportBase: { argsort } }) {

@@ -10,9 +10,9 @@ import type { KeyReader } from './formats/key-file.js';
 import { withInputs } from './inputs.js';
 import { keyGroups, readKeys, writeKeys } from './key-array.js';
 import { type InputOptions, inputOptionsOf, keyTarget } from './keys.js';
-import { withOutput } from './output.js';
-import { assertNotAborted } from './raw.js';
 import type { FileContext } from './sort-file.js';
+import { withOutput } from './streams/output.js';
+import { assertNotAborted } from './streams/raw.js';
 import type { TextReadOptions } from './text/text-options.js';
 
 /** Maximum number of keys per call; the rest of a file is not in memory. */

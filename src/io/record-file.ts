@@ -1,6 +1,6 @@
 /** Files of records. */
 import { assertRecordName } from './keys.js';
-import { openSource, type Source } from './raw.js';
+import { openSource, type Source } from './streams/raw.js';
 
 /** Options for files of records. */
 export interface RecordFileOptions {

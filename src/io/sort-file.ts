@@ -6,19 +6,19 @@ import { type AdvancedOptions, bitWindow, groupAdvanced, type SortOptions } from
 import type { SortReport } from '../sort/model/report.js';
 import { UsageError } from '../util/errors.js';
 import { invalidArgument } from '../util/invalid-argument.js';
-import type { ArrayPool } from './array-pool.js';
 import { type Lines, linesOf } from './axis.js';
 import type { FileSortBatcher } from './file-sort-batcher.js';
 import type { KeyFacts, KeyReader, KeyWriter } from './formats/key-file.js';
 import { withInputs } from './inputs.js';
 import { readKeys, writeKeys } from './key-array.js';
 import { type InputOptions, inputOptionsOf, type KeyTarget, keyTarget } from './keys.js';
-import { assertSeparate, type Output, type OutputContext, withOutput } from './output.js';
 import { positionDtype } from './positions.js';
-import { assertNotAborted, isStdin, isStdout } from './raw.js';
 import type { LargeOptions, LargeReport } from './sort-large.js';
 import { onlyReport } from './sort-reports.js';
-import { measureSpan, now, type OnSpan, type WorkSpan } from './spans.js';
+import type { ArrayPool } from './streams/array-pool.js';
+import { assertSeparate, type Output, type OutputContext, withOutput } from './streams/output.js';
+import { assertNotAborted, isStdin, isStdout } from './streams/raw.js';
+import { measureSpan, now, type OnSpan, type WorkSpan } from './streams/spans.js';
 import { warnOfText } from './text-warning.js';
 
 /** Options of a file sort: input format, order, and output format. */

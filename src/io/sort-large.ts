@@ -6,8 +6,8 @@ import type { SortReport } from '../sort/model/report.js';
 import { partitionBudget } from './external/budget.js';
 import { externalSort } from './external/external-sort.js';
 import type { ExternalJob, ExternalReport } from './external/job.js';
-import type { Output } from './output.js';
 import type { FileContext } from './sort-file.js';
+import type { Output } from './streams/output.js';
 
 export interface LargeOptions {
   /**

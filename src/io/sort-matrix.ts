@@ -6,7 +6,7 @@ import type { SortOptions } from '../sort/model/options.js';
 import type { Lines } from './axis.js';
 import type { KeyReader, KeyWriter } from './formats/key-file.js';
 import { keyGroups, readKeys, writeKeys } from './key-array.js';
-import { readAhead } from './read-ahead.js';
+import { readAhead } from './streams/read-ahead.js';
 
 /** Keys per sort, unless one row has more; limits the additional memory. */
 const GROUP_KEYS = 2 ** 24;

@@ -8,13 +8,9 @@ import { dtypeInfo } from '../keys/dtype.js';
 import type { DeviceArray } from '../sort/model/device-array.js';
 import type { SortReport } from '../sort/model/report.js';
 import { DeviceLostError, MemoryError } from '../util/errors.js';
-import { ArrayPool } from './array-pool.js';
-import { runBufferedPipeline } from './buffered-pipeline.js';
 import { describeUnfinished } from './external/session.js';
 import type { KeyWriter } from './formats/key-file.js';
-import { moveFile } from './move-file.js';
 import { positionDtype } from './positions.js';
-import { assertNotAborted } from './raw.js';
 import {
   type FileContext,
   type FileReport,
@@ -27,7 +23,11 @@ import {
   writeToOutput,
 } from './sort-file.js';
 import { onlyReport } from './sort-reports.js';
-import { measureMove, now } from './spans.js';
+import { ArrayPool } from './streams/array-pool.js';
+import { runBufferedPipeline } from './streams/buffered-pipeline.js';
+import { moveFile } from './streams/move-file.js';
+import { assertNotAborted } from './streams/raw.js';
+import { measureMove, now } from './streams/spans.js';
 
 /** Bytes per piece: enough to hide the cost of a transfer, and few enough to be copied from the cache. */
 const PIECE_BYTES = 8 * 2 ** 20;

@@ -8,10 +8,10 @@ import { invalidArgument } from '../util/invalid-argument.js';
 import { withInputs } from './inputs.js';
 import { readKeys, writeKeys } from './key-array.js';
 import { inputOptionsOf, keyTarget } from './keys.js';
-import { assertSeparate, withOutput } from './output.js';
-import { assertNotAborted, isStdout } from './raw.js';
 import { type FileContext, type FileJob, type FileReport, measure, sortOptions } from './sort-file.js';
 import { onlyReport } from './sort-reports.js';
+import { assertSeparate, withOutput } from './streams/output.js';
+import { assertNotAborted, isStdout } from './streams/raw.js';
 import { textOptionsOf } from './text/text-options.js';
 
 export interface PairsJob extends FileJob {

@@ -11,9 +11,7 @@ import { gatherRecords } from './gather-records.js';
 import { IndexedRecords } from './indexed-records.js';
 import { assertRecords, type LayoutOrdering, layoutOrdering, MAX_RECORDS } from './layout-ordering.js';
 import { randomPoints } from './multiset.js';
-import { assertSeparate, type Output, withOutput } from './output.js';
 import { positionDtype } from './positions.js';
-import { assertNotAborted, PIECE_BYTES, type Source } from './raw.js';
 import { assertRecordOutput, openRecords } from './record-file.js';
 import { keyText, type RecordLayout, recordKeys } from './record-keys.js';
 import { RecordMultiset } from './record-multiset.js';
@@ -30,6 +28,8 @@ import {
 } from './sort-file.js';
 import { type LargeOptions, sortLarge } from './sort-large.js';
 import { mismatch } from './sort-reports.js';
+import { assertSeparate, type Output, withOutput } from './streams/output.js';
+import { assertNotAborted, PIECE_BYTES, type Source } from './streams/raw.js';
 
 /** A sort of a record file: input, output and options. */
 export interface RecordJob

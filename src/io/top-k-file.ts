@@ -12,10 +12,10 @@ import type { KeyReader } from './formats/key-file.js';
 import { withInputs } from './inputs.js';
 import { keyGroups, writeKeys } from './key-array.js';
 import { inputOptionsOf, keyTarget } from './keys.js';
-import { assertSeparate, withOutput } from './output.js';
 import { positionDtype } from './positions.js';
-import { assertNotAborted } from './raw.js';
 import { type FileContext, type FileJob, sortOptions } from './sort-file.js';
+import { assertSeparate, withOutput } from './streams/output.js';
+import { assertNotAborted } from './streams/raw.js';
 import type { TextReadOptions } from './text/text-options.js';
 
 /** A top-k selection: inputs, output and options. */

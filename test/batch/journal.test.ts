@@ -16,7 +16,7 @@ import test from 'ava';
 import { fileState } from '../../src/batch/file-state.js';
 import type { Job } from '../../src/batch/jobs.js';
 import { Journal } from '../../src/batch/journal.js';
-import { temporaryName } from '../../src/io/temporary-files.js';
+import { temporaryName } from '../../src/io/streams/temporary-files.js';
 import { IoError, UsageError } from '../../src/util/errors.js';
 import { scratchFolder } from '../cli/cli.js';
 import { where } from '../where.js';
@@ -220,8 +220,8 @@ test('only one process at a time can open a journal, and the lock of a killed pr
 
   const child = spawn(process.execPath, ['-e', '']);
   await once(child, 'exit');
-  const { host, boot, space, start } = await import('../../src/io/temporary-files.js').then((lockPath) =>
-    lockPath.thisProcess(),
+  const { host, boot, space, start } = await import('../../src/io/streams/temporary-files.js').then(
+    (lockPath) => lockPath.thisProcess(),
   );
   writeFileSync(
     path(temporaryName('locked.journal.lock', { host, boot, space, start, pid: child.pid as number })),

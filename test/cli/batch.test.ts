@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import ava from 'ava';
-import { FileHash } from '../../src/io/file-hash.js';
 import { generate } from '../../src/io/gen.js';
+import { FileHash } from '../../src/io/streams/file-hash.js';
 import { referenceArgsort, referenceSort } from '../reference.js';
 import { where } from '../where.js';
 import { clsort, MAIN, scratchFolder } from './cli.js';

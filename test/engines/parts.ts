@@ -8,7 +8,7 @@ import type { SortRequest } from '../../src/engines/make-job.js';
 import { type OpenJob, openSortJob } from '../../src/engines/open-job.js';
 import type { PartsReport } from '../../src/engines/verify-part.js';
 import type { WorkerContext } from '../../src/engines/worker-context.js';
-import { readParts } from '../../src/io/parts.js';
+import { readParts } from '../../src/io/streams/parts.js';
 import type { Sorter } from '../../src/sort/api/sorter.js';
 
 /** Records of 16 bytes: a key of four bytes with repetitions, and the position of the record. */

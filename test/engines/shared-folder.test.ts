@@ -4,7 +4,7 @@ import test from 'ava';
 import { acquireCoordinatorLock } from '../../src/engines/coordinator-lock.js';
 import { idOf, JobFolder } from '../../src/engines/job-folder.js';
 import { SharedFolder } from '../../src/engines/shared-folder.js';
-import { thisProcess } from '../../src/io/temporary-files.js';
+import { thisProcess } from '../../src/io/streams/temporary-files.js';
 import { ClsortError } from '../../src/util/errors.js';
 import { scratchFolder } from '../cli/cli.js';
 

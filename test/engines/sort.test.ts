@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import { KEY_FORMATS } from '../../src/io/keys.js';
-import { readParts } from '../../src/io/parts.js';
+import { readParts } from '../../src/io/streams/parts.js';
 import { scratchFolder } from '../cli/cli.js';
 import { hostSorter } from '../io/host-sorter.js';
 import { joinedParts, recordRequest, recordsOf, sortedRecords, sortHere } from './parts.js';

@@ -3,7 +3,7 @@ import test from 'ava';
 import { profileKeys } from '../../src/io/file-profile.js';
 import { raw } from '../../src/io/formats/raw.js';
 import { generate } from '../../src/io/gen.js';
-import { openSource } from '../../src/io/raw.js';
+import { openSource } from '../../src/io/streams/raw.js';
 import { DTYPES, type Dtype, dtypeInfo } from '../../src/keys/dtype.js';
 import { keyValue } from '../../src/keys/value.js';
 import { patterns, referenceSort } from '../reference.js';

@@ -4,7 +4,7 @@ import test from 'ava';
 import type { KeyReader } from '../../src/io/formats/key-file.js';
 import { npyHeader } from '../../src/io/formats/npy-header.js';
 import { formatNamed, type InputOptions, keyTarget, openKeys } from '../../src/io/keys.js';
-import { openSource } from '../../src/io/raw.js';
+import { openSource } from '../../src/io/streams/raw.js';
 import { DtypeError, FormatError, UsageError } from '../../src/util/errors.js';
 import { scratchFolder } from '../cli/cli.js';
 

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import test from 'ava';
 import { layoutOrdering } from '../../src/io/layout-ordering.js';
-import { openSource } from '../../src/io/raw.js';
 import { keyOrdering, type RecordOrdering } from '../../src/io/record-ordering.js';
 import { findDescent, RecordOrderChecker, scanRecordOrder } from '../../src/io/scan-record-order.js';
+import { openSource } from '../../src/io/streams/raw.js';
 import { bytesOf } from '../../src/keys/array.js';
 import { DTYPES } from '../../src/keys/dtype.js';
 import { keysOf } from '../distributions.js';

@@ -2,8 +2,6 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import test from 'ava';
-import { ArrayPool } from '../../src/io/array-pool.js';
-import { FileHashes } from '../../src/io/file-hash.js';
 import type { KeyReader } from '../../src/io/formats/key-file.js';
 import { npyHeader } from '../../src/io/formats/npy-header.js';
 import { generate } from '../../src/io/gen.js';
@@ -16,6 +14,8 @@ import {
   sortFile,
 } from '../../src/io/sort-file.js';
 import { sortOnDevice } from '../../src/io/sort-on-device.js';
+import { ArrayPool } from '../../src/io/streams/array-pool.js';
+import { FileHashes } from '../../src/io/streams/file-hash.js';
 import { type Dtype, dtypeInfo } from '../../src/keys/dtype.js';
 import type { Sorter } from '../../src/sort/api/sorter.js';
 import { DeviceArray } from '../../src/sort/model/device-array.js';

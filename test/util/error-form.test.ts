@@ -21,8 +21,8 @@ const ALLOWED: readonly (readonly [path: string, form: RegExp, reason: string])[
   ['io/formats/subprocess/', /^/, 'a cause that the parent process completes'],
   ['io/tables/child/', /^/, 'a cause that the parent process completes'],
   ['io/text/json-', /^/, 'a cause that the reader of JSON completes'],
-  ['io/zstd-frames.ts', /^/, 'a cause that decompression completes'],
-  ['io/decompress-stream.ts', /^/, 'a cause that decompression completes'],
+  ['io/streams/zstd-frames.ts', /^/, 'a cause that decompression completes'],
+  ['io/streams/decompress-stream.ts', /^/, 'a cause that decompression completes'],
 ];
 
 test('error messages say what was expected or what cannot be done', (t) => {

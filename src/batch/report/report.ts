@@ -1,6 +1,6 @@
 /** Reports of finished batches. */
 import { extname } from 'node:path';
-import { type OutputContext, withOutput } from '../../io/output.js';
+import { type OutputContext, withOutput } from '../../io/streams/output.js';
 import { invalidArgument } from '../../util/invalid-argument.js';
 import type { Track } from './batch-timeline.js';
 import { htmlReport } from './html.js';

@@ -25,7 +25,7 @@ import {
 } from '../../bench/sorts.js';
 import { deviceSpecs } from '../../device/select-device.js';
 import { DISTRIBUTIONS, type Distribution } from '../../io/gen.js';
-import { ioError } from '../../io/raw.js';
+import { ioError } from '../../io/streams/raw.js';
 import { dtypeInfo } from '../../keys/dtype.js';
 import { IoError, UsageError } from '../../util/errors.js';
 import { invalidArgument } from '../../util/invalid-argument.js';

@@ -5,7 +5,7 @@ import type { Explained } from '../../explain/explained.js';
 import { explanationHtml } from '../../explain/html.js';
 import { randomWords } from '../../explain/random.js';
 import { explanationText } from '../../explain/text.js';
-import { ioError } from '../../io/raw.js';
+import { ioError } from '../../io/streams/raw.js';
 import { dtypeInfo } from '../../keys/dtype.js';
 import type { ReduceOp } from '../../primitives/possible.js';
 import { invalidArgument } from '../../util/invalid-argument.js';

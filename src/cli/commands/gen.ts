@@ -1,8 +1,8 @@
 import { nameFacts } from '../../io/formats/file-name.js';
 import { type Distribution, Generator, type GenRequest, unitRange } from '../../io/gen.js';
 import { keyTarget } from '../../io/keys.js';
-import { withOutput } from '../../io/output.js';
-import { assertNotAborted, isStdout } from '../../io/raw.js';
+import { withOutput } from '../../io/streams/output.js';
+import { assertNotAborted, isStdout } from '../../io/streams/raw.js';
 import { type Dtype, dtypeInfo } from '../../keys/dtype.js';
 import { type NamedDtype, namedDtype } from '../../keys/dtype-name.js';
 import { UsageError } from '../../util/errors.js';

@@ -1,7 +1,7 @@
 import { profileKeys } from '../../io/file-profile.js';
 import { withInputs } from '../../io/inputs.js';
 import { histogramFiles } from '../../io/primitive-files.js';
-import { isStdin } from '../../io/raw.js';
+import { isStdin } from '../../io/streams/raw.js';
 import type { HistogramOptions } from '../../sort/model/options.js';
 import { BinEdges } from '../../sort/operations/bin-edges.js';
 import { InputError, UsageError } from '../../util/errors.js';

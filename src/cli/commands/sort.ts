@@ -1,8 +1,8 @@
 import type { Job } from '../../batch/jobs.js';
 import { deviceSpecs } from '../../device/select-device.js';
 import { maxKeyCount } from '../../io/keys.js';
-import { isStdout } from '../../io/raw.js';
 import { type FileReport, type LargeFileJob, sortFile } from '../../io/sort-file.js';
+import { isStdout } from '../../io/streams/raw.js';
 import type { TableOptions } from '../../io/tables/table-options.js';
 import { textOptionsOf } from '../../io/text/text-options.js';
 import type { Sorter } from '../../sort/api/sorter.js';

@@ -28,7 +28,7 @@ import { CaseBench, currentTuning, fits, fitTuning, measureCrossovers } from '..
 import { PrimitiveBench, primitiveCases } from '../../bench/tune-primitives.js';
 import { tuningSource, whereOf } from '../../bench/tuning-source.js';
 import { Device } from '../../device/device.js';
-import { ioError } from '../../io/raw.js';
+import { ioError } from '../../io/streams/raw.js';
 import { dtypeInfo } from '../../keys/dtype.js';
 import { isPrimitive, PRIMITIVES } from '../../sort/backend/primitive-tuning.js';
 import { distinct } from '../../util/distinct.js';

@@ -1,7 +1,7 @@
 /** Reads an input for the stages: once in order, and before that a part of it, or all, at any position. */
 
-import { assertNotAborted } from '../raw.js';
-import { readAhead } from '../read-ahead.js';
+import { assertNotAborted } from '../streams/raw.js';
+import { readAhead } from '../streams/read-ahead.js';
 import { type OpenFile, openFile, piecesOf, type RecordInput, regroupPieces } from './input.js';
 import type { ReadAt } from './sample.js';
 

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { open, stat } from 'node:fs/promises';
 import { Random } from '../../util/random.js';
-import { assertNotAborted, ioError } from '../raw.js';
+import { assertNotAborted, ioError } from '../streams/raw.js';
 import { readFully } from './spill.js';
 
 /** An input of records. */

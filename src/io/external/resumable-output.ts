@@ -5,9 +5,9 @@ import { constants } from 'node:fs';
 import { access, chmod, type FileHandle, open, realpath, rename, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { syncFile, syncFileData } from '../../util/sync-file.js';
-import { syncFolder } from '../output.js';
-import { ioError } from '../raw.js';
-import { resolveTarget } from '../resolve-target.js';
+import { syncFolder } from '../streams/output.js';
+import { ioError } from '../streams/raw.js';
+import { resolveTarget } from '../streams/resolve-target.js';
 
 /** Returns the path of the unfinished file for `out`, in the folder of the resolved target. */
 export const partPath = async (out: string, part: string): Promise<string> =>

@@ -4,7 +4,7 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { IoError } from '../../util/errors.js';
 import { syncFileData } from '../../util/sync-file.js';
-import { ioError } from '../raw.js';
+import { ioError } from '../streams/raw.js';
 
 /** Partitions by name, as bytes. */
 export interface Spill {

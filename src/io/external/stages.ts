@@ -1,7 +1,8 @@
 /** The stages from the input to sortable partitions: sample, splitters, partition, split. */
-import { assertNotAborted } from '../raw.js';
+
 import type { RecordMultiset } from '../record-multiset.js';
 import type { RecordOrdering } from '../record-ordering.js';
+import { assertNotAborted } from '../streams/raw.js';
 import { type Budget, partitionCount } from './budget.js';
 import { piecesOf } from './input.js';
 import { Partitioner } from './partition.js';

@@ -7,8 +7,8 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import { IoError } from '../../util/errors.js';
 import type { StoredProducts } from '../multiset.js';
-import { ioError } from '../raw.js';
-import { hasOwnerExited, type Owner, thisProcess } from '../temporary-files.js';
+import { ioError } from '../streams/raw.js';
+import { hasOwnerExited, type Owner, thisProcess } from '../streams/temporary-files.js';
 import type { InputIdentity } from './input.js';
 import type { StoredSplitters } from './splitters.js';
 

@@ -4,9 +4,9 @@ import { mkdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { IoError } from '../../util/errors.js';
-import type { TemporaryFiles } from '../output.js';
-import { ioError, isStdout } from '../raw.js';
-import { removeOrphansOnce, temporaryName } from '../temporary-files.js';
+import type { TemporaryFiles } from '../streams/output.js';
+import { ioError, isStdout } from '../streams/raw.js';
+import { removeOrphansOnce, temporaryName } from '../streams/temporary-files.js';
 
 /** Determines the location of a folder. */
 export interface TemporaryPlace {

@@ -1,7 +1,7 @@
 /** Derives facts from file names: `prices.f64be.gz` is raw, f64, big-endian and compressed with gzip. */
 import { dtypeOfName, type NamedDtype } from '../../keys/dtype-name.js';
-import { COMPRESSIONS, type Compression } from '../compression.js';
-import { resolveTarget } from '../resolve-target.js';
+import { COMPRESSIONS, type Compression } from '../streams/compression.js';
+import { resolveTarget } from '../streams/resolve-target.js';
 import { extensionOf, type FileFormat, formatOfName } from './format.js';
 import { raw } from './raw.js';
 

@@ -1,7 +1,7 @@
 /** The interface of a key file format: a reader and a writer. */
 import type { Dtype } from '../../keys/dtype.js';
-import type { Output } from '../output.js';
-import type { Source } from '../raw.js';
+import type { Output } from '../streams/output.js';
+import type { Source } from '../streams/raw.js';
 import type { TextReadOptions } from '../text/text-options.js';
 import type { FileFormat } from './format.js';
 import type { SubprocessKind } from './subprocess/subprocess-kind.js';

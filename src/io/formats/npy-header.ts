@@ -9,7 +9,7 @@
  */
 import { DTYPES, type Dtype } from '../../keys/dtype.js';
 import { DtypeError, FormatError } from '../../util/errors.js';
-import type { Source } from '../raw.js';
+import type { Source } from '../streams/raw.js';
 import { type Literal, parseLiteral } from './python-literal.js';
 
 /** A parsed NumPy header. */

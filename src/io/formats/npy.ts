@@ -2,10 +2,10 @@
 import { type DtypeInfo, dtypeInfo } from '../../keys/dtype.js';
 import { FormatError, UsageError } from '../../util/errors.js';
 import { invalidArgument } from '../../util/invalid-argument.js';
-import { swapBytes, swapPieces } from '../byte-order.js';
 import { columnOf, rowByRow } from '../matrix.js';
-import type { Output } from '../output.js';
-import { PIECE_BYTES, type Source } from '../raw.js';
+import { swapBytes, swapPieces } from '../streams/byte-order.js';
+import type { Output } from '../streams/output.js';
+import { PIECE_BYTES, type Source } from '../streams/raw.js';
 import { assertDtype } from './file-dtype.js';
 import type { KeyFacts, KeyFormat, KeyReader, KeyWriter, ReadRequest } from './key-file.js';
 import { type NpyHeader, npyHeader, readHeader } from './npy-header.js';

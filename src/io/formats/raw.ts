@@ -1,7 +1,7 @@
 /** Raw keys: contiguous key bytes without a header. The caller supplies dtype and byte order. */
 import { dtypeInfo } from '../../keys/dtype.js';
 import { UsageError } from '../../util/errors.js';
-import { swapBytes, swapPieces } from '../byte-order.js';
+import { swapBytes, swapPieces } from '../streams/byte-order.js';
 import type { KeyFormat } from './key-file.js';
 
 /** Raw keys. The extensions are dtype names, which `file-name.ts` parses. */

@@ -1,6 +1,6 @@
 /** K-way merge of runs with a binary heap. */
 import { MismatchError } from '../../util/errors.js';
-import { assertNotAborted } from '../raw.js';
+import { assertNotAborted } from '../streams/raw.js';
 import type { EntrySink } from './entry.js';
 import { EntrySum, type SumSeeds } from './entry-sum.js';
 import { type Run, RunReader } from './run-file.js';

@@ -4,7 +4,7 @@
  */
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { IoError } from '../../util/errors.js';
-import { ioError } from '../raw.js';
+import { ioError } from '../streams/raw.js';
 import type { Entry, EntrySink } from './entry.js';
 import type { EntrySum } from './entry-sum.js';
 import { lengthAt } from './row-layout.js';

@@ -1,8 +1,8 @@
 /** Sorts table files by columns. */
 import type { Sorter } from '../../sort/api/sorter.js';
-import { type Output, withOutput } from '../output.js';
-import { assertOneStdin, openSource, type Source } from '../raw.js';
 import { type FileContext, type FileReport, measure } from '../sort-file.js';
+import { type Output, withOutput } from '../streams/output.js';
+import { assertOneStdin, openSource, type Source } from '../streams/raw.js';
 import { type AnyTable, openTable } from './table-file.js';
 import type { TableJob } from './table-job.js';
 import { assertTableOptions } from './table-options.js';

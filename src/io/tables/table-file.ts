@@ -15,8 +15,8 @@ import type { BinaryKind, SubprocessKind } from '../formats/subprocess/subproces
 import { type SubprocessReading, startReader } from '../formats/subprocess/subprocess-reader.js';
 import { WriterProcess } from '../formats/subprocess/subprocess-writer.js';
 import { inputFormat, outputFormat } from '../keys.js';
-import type { Output } from '../output.js';
-import type { Source } from '../raw.js';
+import type { Output } from '../streams/output.js';
+import type { Source } from '../streams/raw.js';
 import { CsvTable } from '../text/csv-table.js';
 import { NdjsonTable } from '../text/ndjson-table.js';
 import { type TextReadOptions, textOptionsOf } from '../text/text-options.js';

@@ -2,8 +2,8 @@
 import { InputError, UsageError } from '../../util/errors.js';
 import type { FoundField, RowsMessage } from '../formats/subprocess/protocol.js';
 import type { SubprocessKind } from '../formats/subprocess/subprocess-kind.js';
-import { noInput } from '../raw.js';
 import type { FileContext, FileReport } from '../sort-file.js';
+import { noInput } from '../streams/raw.js';
 import { pathOf } from '../text/json-lines.js';
 import { NdjsonTable } from '../text/ndjson-table.js';
 import { type TextPlan, textPlan, valueFields } from '../text/text-plan.js';

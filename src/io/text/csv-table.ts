@@ -2,7 +2,7 @@
 
 import type { FoundField } from '../formats/subprocess/protocol.js';
 import type { SubprocessKind } from '../formats/subprocess/subprocess-kind.js';
-import type { Source } from '../raw.js';
+import type { Source } from '../streams/raw.js';
 import type { ColumnProfile } from './column-profile.js';
 import { type CsvDialect, csvDialect, emptyValues, putField, splitOptions } from './csv-dialect.js';
 import { CsvSplitter } from './csv-splitter.js';

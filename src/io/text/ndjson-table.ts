@@ -2,7 +2,7 @@
 
 import type { FoundField } from '../formats/subprocess/protocol.js';
 import type { SubprocessKind } from '../formats/subprocess/subprocess-kind.js';
-import type { Source } from '../raw.js';
+import type { Source } from '../streams/raw.js';
 import { ColumnProfile } from './column-profile.js';
 import { JsonColumns, JsonLines, pathOf } from './json-lines.js';
 import { NumberScanner } from './number-style.js';

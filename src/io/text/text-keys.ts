@@ -5,7 +5,7 @@ import type { KeyReader, ReadRequest } from '../formats/key-file.js';
 import type { FileColumn } from '../formats/subprocess/protocol.js';
 import { selectColumn } from '../formats/subprocess/select-column.js';
 import type { SubprocessKind } from '../formats/subprocess/subprocess-kind.js';
-import type { Source } from '../raw.js';
+import type { Source } from '../streams/raw.js';
 import type { ColumnProfile } from './column-profile.js';
 import { CsvTable } from './csv-table.js';
 import { NdjsonTable } from './ndjson-table.js';

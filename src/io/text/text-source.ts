@@ -1,9 +1,9 @@
 /** Text that is read more than once: to determine the columns, and then for the rows. */
 import type { FileHandle } from 'node:fs/promises';
 import { FormatError, MemoryError } from '../../util/errors.js';
-import { COMPRESSIONS, decompressedSource } from '../compression.js';
 import { spoolSource } from '../formats/subprocess/spool.js';
-import { assertNotAborted, ioError, PIECE_BYTES, type Source } from '../raw.js';
+import { COMPRESSIONS, decompressedSource } from '../streams/compression.js';
+import { assertNotAborted, ioError, PIECE_BYTES, type Source } from '../streams/raw.js';
 
 /** Size of the read window; it grows for longer records. */
 const WINDOW_BYTES = 2 ** 21;

@@ -1,8 +1,9 @@
 /** Writes text rows, which arrive as complete lines. */
-import { compressedOutput } from '../compression.js';
+
 import { nameFacts } from '../formats/file-name.js';
-import type { Output } from '../output.js';
-import { isStdout } from '../raw.js';
+import { compressedOutput } from '../streams/compression.js';
+import type { Output } from '../streams/output.js';
+import { isStdout } from '../streams/raw.js';
 import { formatField } from './csv-field.js';
 import type { TextPlan } from './text-plan.js';
 import type { TextTable } from './text-table.js';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { canonicalAlgorithm } from '../../algorithms/algorithm-names.js';
-import { ioError } from '../../io/raw.js';
+import { ioError } from '../../io/streams/raw.js';
 import { UsageError } from '../../util/errors.js';
 import { OUTCOMES } from '../row.js';
 import { type DeviceReport, type MatrixReport, REPORT_SCHEMA } from './report.js';

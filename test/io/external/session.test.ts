@@ -154,7 +154,7 @@ test.serial('resume refuses a state that another process owns', async (t) => {
   const folder = await stateFolder(job.out, undefined);
   const owner = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)']);
   t.teardown(() => owner.kill());
-  const { thisProcess } = await import('../../../src/io/temporary-files.js');
+  const { thisProcess } = await import('../../../src/io/streams/temporary-files.js');
   const stat = readFileSync(`/proc/${owner.pid}/stat`, 'latin1');
   const start = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
   writeFileSync(join(folder, 'owner.json'), JSON.stringify({ ...thisProcess(), pid: owner.pid, start }));

@@ -6,7 +6,7 @@ import type { KeyReader } from '../../../src/io/formats/key-file.js';
 import { npy } from '../../../src/io/formats/npy.js';
 import { npyHeader } from '../../../src/io/formats/npy-header.js';
 import { generate } from '../../../src/io/gen.js';
-import { openSource } from '../../../src/io/raw.js';
+import { openSource } from '../../../src/io/streams/raw.js';
 import { DTYPES, type Dtype, dtypeInfo } from '../../../src/keys/dtype.js';
 import { DtypeError, FormatError, UsageError } from '../../../src/util/errors.js';
 import { scratchFolder } from '../../cli/cli.js';

@@ -15,7 +15,7 @@ import {
 } from '../../../util/errors.js';
 import { packageFolder } from '../../../util/package.js';
 import { isPlugAndPlay } from '../../../util/runtime.js';
-import { assertNotAborted } from '../../raw.js';
+import { assertNotAborted } from '../../streams/raw.js';
 import { encodeFrame, type Frame, framesOf } from './frames.js';
 import { type MemoryWatch, watchMemory } from './memory-watch.js';
 import { type ErrorMessage, FD } from './protocol.js';

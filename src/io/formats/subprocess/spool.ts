@@ -2,9 +2,9 @@
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Output } from '../../output.js';
-import { assertNotAborted, ioError, PIECE_BYTES, type Source, writeFully } from '../../raw.js';
-import { temporaryName } from '../../temporary-files.js';
+import type { Output } from '../../streams/output.js';
+import { assertNotAborted, ioError, PIECE_BYTES, type Source, writeFully } from '../../streams/raw.js';
+import { temporaryName } from '../../streams/temporary-files.js';
 
 /**
  * Creates an empty, unlinked file in the system's temporary folder. It disappears when it is closed or the process

@@ -1,7 +1,7 @@
 /** Reads a key column from a file in a subprocess. */
 import { dtypeInfo } from '../../../keys/dtype.js';
 import { FormatError } from '../../../util/errors.js';
-import type { Source } from '../../raw.js';
+import type { Source } from '../../streams/raw.js';
 import type { KeyReader, ReadRequest } from '../key-file.js';
 import type { SchemaMessage, TableMessage, WantedColumn } from './protocol.js';
 import { ReaderProcess } from './reader-process.js';

@@ -2,7 +2,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { type Dtype, dtypeInfo } from '../../../keys/dtype.js';
 import { IoError } from '../../../util/errors.js';
-import type { Output } from '../../output.js';
+import type { Output } from '../../streams/output.js';
 import type { KeyFacts, KeyWriter, WriteOptions } from '../key-file.js';
 import { BATCH_ROWS, type Batch, type Compression, type Message } from './protocol.js';
 import { ReadBack, type ReadBackRequest } from './read-back.js';

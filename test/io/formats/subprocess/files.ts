@@ -11,8 +11,8 @@ import type {
   TextOptions,
 } from '../../../../src/io/formats/subprocess/protocol.js';
 import { ReaderProcess } from '../../../../src/io/formats/subprocess/reader-process.js';
-import { withOutput } from '../../../../src/io/output.js';
-import { openSource } from '../../../../src/io/raw.js';
+import { withOutput } from '../../../../src/io/streams/output.js';
+import { openSource } from '../../../../src/io/streams/raw.js';
 import { DTYPES, type Dtype, dtypeInfo } from '../../../../src/keys/dtype.js';
 import { Random } from '../../../../src/util/random.js';
 

@@ -11,8 +11,8 @@ import { ndjson } from '../../../../src/io/formats/ndjson.js';
 import { parquet } from '../../../../src/io/formats/parquet.js';
 import { connect, duckdbError, loadDuckdb } from '../../../../src/io/formats/subprocess/duckdb.js';
 import { BATCH_ROWS } from '../../../../src/io/formats/subprocess/protocol.js';
-import { withOutput } from '../../../../src/io/output.js';
-import { openSource } from '../../../../src/io/raw.js';
+import { withOutput } from '../../../../src/io/streams/output.js';
+import { openSource } from '../../../../src/io/streams/raw.js';
 import { AbortedError, IoError, MemoryError, PackageError } from '../../../../src/util/errors.js';
 import { packageRoot } from '../../../../src/util/paths.js';
 import { scratchFolder } from '../../../cli/cli.js';
@@ -102,7 +102,7 @@ onLinux('a child ends when its parent is killed', async (t) => {
   const program = `
     import { Readable } from 'node:stream';
     import { parquet } from '${pathToFileURL(join(packageRoot, 'dist/src/io/formats/parquet.js'))}';
-    import { openSource } from '${pathToFileURL(join(packageRoot, 'dist/src/io/raw.js'))}';
+    import { openSource } from '${pathToFileURL(join(packageRoot, 'dist/src/io/streams/raw.js'))}';
     const reader = await parquet.open(await openSource(process.argv[1], Readable.from([])), {});
     console.log('open');
     setInterval(() => undefined, 1000);
@@ -218,7 +218,7 @@ test('a package that is not installed is an error with the install command', asy
   writeFileSync(path('some.csv'), 'k\n1\n');
   const program = `
     import { Readable } from 'node:stream';
-    const { openSource } = await import('${pathToFileURL(join(bare, 'dist/src/io/raw.js'))}');
+    const { openSource } = await import('${pathToFileURL(join(bare, 'dist/src/io/streams/raw.js'))}');
     for (const [file, name] of [['parquet', 'parquet'], ['arrow', 'arrow']]) {
       const { [name]: format } = await import('${pathToFileURL(join(bare, 'dist/src/io/formats'))}/' + file + '.js');
       const source = await openSource(process.argv[1], Readable.from([]));

@@ -1,8 +1,8 @@
 /** Folders of parts: one result in many files, ordered by name, with a manifest. */
 import { readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { Dtype } from '../keys/dtype.js';
-import { FormatError } from '../util/errors.js';
+import type { Dtype } from '../../keys/dtype.js';
+import { FormatError } from '../../util/errors.js';
 import { ioError } from './raw.js';
 import { writeFileAtomic } from './write-file-atomic.js';
 

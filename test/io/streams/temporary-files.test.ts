@@ -10,9 +10,9 @@ import {
   removeOrphansOnce,
   temporaryName,
   thisProcess,
-} from '../../src/io/temporary-files.js';
-import { scratchFolder } from '../cli/cli.js';
-import { where } from '../where.js';
+} from '../../../src/io/streams/temporary-files.js';
+import { scratchFolder } from '../../cli/cli.js';
+import { where } from '../../where.js';
 
 const { folder, path, remove } = scratchFolder();
 test.after.always(remove);

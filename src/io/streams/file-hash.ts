@@ -1,8 +1,8 @@
 /** Checksums of files, computed from data that is read or written anyway. */
 import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
-import * as cl from '../opencl/index.js';
-import { UnsupportedError } from '../util/errors.js';
+import * as cl from '../../opencl/index.js';
+import { UnsupportedError } from '../../util/errors.js';
 
 /** Bytes per read when a file is read for its checksum only. */
 const SLICE_BYTES = 4 * 2 ** 20;

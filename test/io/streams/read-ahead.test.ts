@@ -1,5 +1,5 @@
 import test from 'ava';
-import { readAhead } from '../../src/io/read-ahead.js';
+import { readAhead } from '../../../src/io/streams/read-ahead.js';
 
 test('each item is requested while the previous one is processed, and the order is kept', async (t) => {
   const asked: number[] = [];

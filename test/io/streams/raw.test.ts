@@ -4,10 +4,10 @@ import { createServer } from 'node:net';
 import { Readable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import ava from 'ava';
-import { openSource } from '../../src/io/raw.js';
-import { AbortedError, IoError } from '../../src/util/errors.js';
-import { scratchFolder } from '../cli/cli.js';
-import { where } from '../where.js';
+import { openSource } from '../../../src/io/streams/raw.js';
+import { AbortedError, IoError } from '../../../src/util/errors.js';
+import { scratchFolder } from '../../cli/cli.js';
+import { where } from '../../where.js';
 
 const { path, remove } = scratchFolder();
 ava.after.always(remove);

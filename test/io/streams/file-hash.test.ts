@@ -3,11 +3,11 @@ import { open } from 'node:fs/promises';
 import { Readable, Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import test from 'ava';
-import { FileHash, FileHashes } from '../../src/io/file-hash.js';
-import { openOutput } from '../../src/io/output.js';
-import { openSource } from '../../src/io/raw.js';
-import * as cl from '../../src/opencl/index.js';
-import { scratchFolder } from '../cli/cli.js';
+import { FileHash, FileHashes } from '../../../src/io/streams/file-hash.js';
+import { openOutput } from '../../../src/io/streams/output.js';
+import { openSource } from '../../../src/io/streams/raw.js';
+import * as cl from '../../../src/opencl/index.js';
+import { scratchFolder } from '../../cli/cli.js';
 
 const { path, remove } = scratchFolder();
 test.after.always(remove);

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import test from 'ava';
-import { makeFolder } from '../../src/io/folder.js';
-import { IoError } from '../../src/util/errors.js';
-import { scratchFolder } from '../cli/cli.js';
-import { where } from '../where.js';
+import { makeFolder } from '../../../src/io/streams/folder.js';
+import { IoError } from '../../../src/util/errors.js';
+import { scratchFolder } from '../../cli/cli.js';
+import { where } from '../../where.js';
 
 const { path, remove } = scratchFolder();
 const disk = path('fixed disk');

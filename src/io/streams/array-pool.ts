@@ -1,8 +1,8 @@
-import { newArray } from '../keys/array.js';
-import { type Dtype, dtypeInfo, type KeyArray } from '../keys/dtype.js';
-import type { SorterOperations } from '../sort/api/sorter-operations.js';
-import { MemoryError } from '../util/errors.js';
-import { powerAtMost } from '../util/powers.js';
+import { newArray } from '../../keys/array.js';
+import { type Dtype, dtypeInfo, type KeyArray } from '../../keys/dtype.js';
+import type { SorterOperations } from '../../sort/api/sorter-operations.js';
+import { MemoryError } from '../../util/errors.js';
+import { powerAtMost } from '../../util/powers.js';
 
 /** Smaller arrays come from V8, which allocates them as fast. */
 const MIN_BYTES = 2 ** 19;

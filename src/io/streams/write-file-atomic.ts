@@ -2,7 +2,7 @@
 
 import { open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { syncFileData } from '../util/sync-file.js';
+import { syncFileData } from '../../util/sync-file.js';
 import { ioError } from './raw.js';
 import { temporaryName } from './temporary-files.js';
 

@@ -4,8 +4,8 @@ import { constants as os } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { AbortedError, IoError, UsageError } from '../util/errors.js';
-import { syncFile } from '../util/sync-file.js';
+import { AbortedError, IoError, UsageError } from '../../util/errors.js';
+import { syncFile } from '../../util/sync-file.js';
 import type { FileHash, FileHashes } from './file-hash.js';
 import { assertNotAborted, ioError, isStdin, isStdout, openFd, PIECE_BYTES, writeFully } from './raw.js';
 import { resolveTarget } from './resolve-target.js';
@@ -208,7 +208,7 @@ class AtomicOutput implements Output {
   /** @throws IoError when there is not enough space */
   async #allocate(bytes: number): Promise<void> {
     // Loaded on demand, since most writers do not need the addon.
-    const { allocateFileAsync } = await import('../opencl/index.js');
+    const { allocateFileAsync } = await import('../../opencl/index.js');
     if (!this.#open) return;
     const result = new BigInt64Array(1);
     await allocateFileAsync(this.#handle.fd, 0, bytes, result);

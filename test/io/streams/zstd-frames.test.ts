@@ -1,5 +1,5 @@
 import test from 'ava';
-import { cutAtFrames } from '../../src/io/zstd-frames.js';
+import { cutAtFrames } from '../../../src/io/streams/zstd-frames.js';
 
 const u32 = (number: number): Buffer => {
   const bytes = Buffer.alloc(4);

@@ -1,8 +1,8 @@
 import test from 'ava';
-import { ArrayPool } from '../../src/io/array-pool.js';
-import { newArray } from '../../src/keys/array.js';
-import type { Dtype } from '../../src/keys/dtype.js';
-import { MemoryError } from '../../src/util/errors.js';
+import { ArrayPool } from '../../../src/io/streams/array-pool.js';
+import { newArray } from '../../../src/keys/array.js';
+import type { Dtype } from '../../../src/keys/dtype.js';
+import { MemoryError } from '../../../src/util/errors.js';
 
 /** Memory that counts allocations and frees. */
 function memory() {

@@ -1,6 +1,6 @@
 /** Decompression of a file through a node:zlib stream. */
 import type { Transform } from 'node:stream';
-import { FormatError } from '../util/errors.js';
+import { FormatError } from '../../util/errors.js';
 
 /** A decompressor of node:zlib; `bytesWritten` counts the input bytes it has used. */
 export type Decompressor = Transform & { readonly bytesWritten: number };

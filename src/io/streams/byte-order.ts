@@ -1,5 +1,5 @@
 /** Conversion of keys whose byte order differs from the machine's. */
-import type { DtypeInfo } from '../keys/dtype.js';
+import type { DtypeInfo } from '../../keys/dtype.js';
 
 /** Reverses the bytes of each key in place. */
 export function swapBytes({ buffer, byteOffset, byteLength }: Uint8Array, { bytes }: DtypeInfo): void {

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import test from 'ava';
-import { runBufferedPipeline } from '../../src/io/buffered-pipeline.js';
+import { runBufferedPipeline } from '../../../src/io/streams/buffered-pipeline.js';
 
 for (const [concurrency, places] of [
   [1, 2],

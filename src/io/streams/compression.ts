@@ -1,8 +1,8 @@
 /** Whole-file compression, selected by the file extension. */
 import type { Transform } from 'node:stream';
 import zlib from 'node:zlib';
-import { ClsortError, FormatError } from '../util/errors.js';
-import { runtime } from '../util/runtime.js';
+import { ClsortError, FormatError } from '../../util/errors.js';
+import { runtime } from '../../util/runtime.js';
 import { type Decompressor, decompressStream } from './decompress-stream.js';
 import type { Output } from './output.js';
 import { type Source, sourceOfChunks } from './raw.js';

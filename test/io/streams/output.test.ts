@@ -15,10 +15,15 @@ import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import ava from 'ava';
-import { ClosedPipeError, type OutputContext, openOutput, withOutput } from '../../src/io/output.js';
-import { AbortedError, IoError, UsageError } from '../../src/util/errors.js';
-import { scratchFolder } from '../cli/cli.js';
-import { where } from '../where.js';
+import {
+  ClosedPipeError,
+  type OutputContext,
+  openOutput,
+  withOutput,
+} from '../../../src/io/streams/output.js';
+import { AbortedError, IoError, UsageError } from '../../../src/util/errors.js';
+import { scratchFolder } from '../../cli/cli.js';
+import { where } from '../../where.js';
 
 const { path, folder, remove } = scratchFolder();
 const disk = path('small-disk');
