@@ -14,7 +14,7 @@ import { fileURLToPath } from 'node:url';
 /** Readers: each returns the number of records, without the header. */
 const READERS = {
   async clsort(file) {
-    const { CsvSplitter } = await import('../dist/src/io/text/csv-splitter.js');
+    const { CsvSplitter } = await import('../dist/src/io/formats/text/csv-splitter.js');
     const splitter = new CsvSplitter({ name: file, delimiter: Buffer.from(',') });
     let [rest, rows] = [Buffer.alloc(0), 0];
     for await (const chunk of createReadStream(file, { highWaterMark: 2 ** 22 })) {

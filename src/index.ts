@@ -2,11 +2,11 @@ export type { AlgorithmName, AlgorithmOption } from './algorithms/algorithm-name
 export type { Basis } from './algorithms/tuning.js';
 export { type DeviceInfo, type DeviceType, devices } from './device/platform.js';
 export { type SortFileOptions, sortFile } from './io/files.js';
+export type { ColumnNames, TableBy, TableKey } from './io/formats/tables/table-keys.js';
 export type { BytesKey, NumberKey, RecordKey, RecordLayout } from './io/record-keys.js';
 export { argsortRecords, type RecordSortOptions, sortRecords } from './io/records.js';
 export type { FileReport } from './io/sort-file.js';
 export { type SortTableOptions, sortTable, type TableColumn } from './io/tables/sort-table.js';
-export type { ColumnNames, TableBy, TableKey } from './io/tables/table-keys.js';
 export type { TableOptions } from './io/tables/table-options.js';
 export type { ValueArray } from './keys/array.js';
 export { DTYPES, type Dtype, type KeyArray } from './keys/dtype.js';

@@ -339,7 +339,12 @@ function ROTATION() {
       ],
     ]),
     slice('all combinations, and bundlers', [
-      full(['full/cross-product', 'full/properties', 'algorithms/every-algorithm', 'io/text/property']),
+      full([
+        'full/cross-product',
+        'full/properties',
+        'algorithms/every-algorithm',
+        'io/formats/text/property',
+      ]),
       { name: 'bundlers', tests: [BUNDLERS] },
     ]),
     slice('fuzz and soaks', [

@@ -1,5 +1,5 @@
+import type { FileFormat } from '../io/formats/file-format.js';
 import { factsOfName } from '../io/formats/file-name.js';
-import type { FileFormat } from '../io/formats/format.js';
 import { npy } from '../io/formats/npy.js';
 import { raw } from '../io/formats/raw.js';
 import { IoError } from '../util/errors.js';

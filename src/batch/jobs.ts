@@ -1,12 +1,12 @@
 import { ALGORITHM_ALIASES } from '../algorithms/algorithm-names.js';
 import { ALGORITHMS } from '../algorithms/registry.js';
-import { KEY_FORMATS } from '../io/keys.js';
+import { KEY_FORMATS } from '../io/formats/keys.js';
+import { TEXT_OPTIONS } from '../io/formats/text/text-options.js';
 import { type RecordLayout, recordKeys } from '../io/record-keys.js';
 import type { DistinctOptions, FileJob } from '../io/sort-file.js';
 import type { RecordJob } from '../io/sort-record-file.js';
 import type { TableJob } from '../io/tables/sort-table-file.js';
 import { assertTableOptions } from '../io/tables/table-options.js';
-import { TEXT_OPTIONS } from '../io/text/text-options.js';
 import { DTYPES, dtypeInfo } from '../keys/dtype.js';
 import { dtypeOfName } from '../keys/dtype-name.js';
 import { invalidArgument, withAdvice } from '../util/invalid-argument.js';

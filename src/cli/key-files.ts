@@ -1,6 +1,6 @@
 /** Parsers for the options about key files. */
-import { formatNamed, type InputOptions } from '../io/keys.js';
-import { assertTextOptions, type TextReadOptions } from '../io/text/text-options.js';
+import { formatNamed, type InputOptions } from '../io/formats/keys.js';
+import { assertTextOptions, type TextReadOptions } from '../io/formats/text/text-options.js';
 import { namedDtype } from '../keys/dtype-name.js';
 import { invalidArgument } from '../util/invalid-argument.js';
 import { cannotCombine } from './option-errors.js';

@@ -1,7 +1,7 @@
 /** Resolves the inputs and outputs of `sort`: all inputs to one output, or each to a file in a folder. */
 import { basename, join, resolve } from 'node:path';
 import { factsOfName } from '../io/formats/file-name.js';
-import { formatNamed } from '../io/keys.js';
+import { formatNamed } from '../io/formats/keys.js';
 import { makeFolder } from '../io/streams/folder.js';
 import { isStdin } from '../io/streams/raw.js';
 import { UsageError } from '../util/errors.js';

@@ -1,5 +1,5 @@
 import { deviceSpecs } from '../device/select-device.js';
-import { maxKeyCount } from '../io/keys.js';
+import { maxKeyCount } from '../io/formats/keys.js';
 import { dtypeInfo } from '../keys/dtype.js';
 import { namedDtype } from '../keys/dtype-name.js';
 import { hostSorter, smallHostSorter } from '../sort/api/host-sorter.js';

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { piecesOf } from '../io/external/input.js';
 import type { ReadAt } from '../io/external/sample.js';
 import type { KeyReader, KeyWriter } from '../io/formats/key-file.js';
-import { keyTarget, openKeys } from '../io/keys.js';
+import { keyTarget, openKeys } from '../io/formats/keys.js';
 import { layoutOrdering } from '../io/layout-ordering.js';
 import { openRecords } from '../io/record-file.js';
 import { keyOrdering, type RecordOrdering } from '../io/record-ordering.js';

@@ -6,7 +6,7 @@ import { assertFreeSpace, diskUsage } from '../io/external/disk.js';
 import { identityOf, isRegular } from '../io/external/input.js';
 import { MAX_PARTITIONS } from '../io/external/splitters.js';
 import type { KeyReader } from '../io/formats/key-file.js';
-import { formatNamed, type InputOptions, keyTarget, openKeys } from '../io/keys.js';
+import { formatNamed, type InputOptions, keyTarget, openKeys } from '../io/formats/keys.js';
 import { randomPoints } from '../io/multiset.js';
 import { openRecords } from '../io/record-file.js';
 import { keyText, type RecordLayout, recordKeys } from '../io/record-keys.js';

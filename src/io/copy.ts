@@ -1,7 +1,7 @@
 import { dtypeInfo } from '../keys/dtype.js';
+import { withInputs } from './formats/inputs.js';
 import type { KeyReader } from './formats/key-file.js';
-import { withInputs } from './inputs.js';
-import { type InputOptions, keyTarget, type OutputOptions } from './keys.js';
+import { type InputOptions, keyTarget, type OutputOptions } from './formats/keys.js';
 import type { FileContext } from './sort-file.js';
 import { withOutput } from './streams/output.js';
 import { assertNotAborted, openSource } from './streams/raw.js';

@@ -8,7 +8,7 @@ import {
   firstRecords,
 } from './distinct.js';
 import type { KeyReader, KeyWriter, WriteOptions } from './formats/key-file.js';
-import { keyTarget } from './keys.js';
+import { keyTarget } from './formats/keys.js';
 import type { KeyOrdering, RecordOrdering } from './record-ordering.js';
 import { type OutputContext, withOutput } from './streams/output.js';
 

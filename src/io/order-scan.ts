@@ -5,7 +5,7 @@ import type { Dtype, DtypeInfo } from '../keys/dtype.js';
 import { decode, type KeyCodec, keyCodec, type Order } from '../keys/key-codec.js';
 import { keyValue } from '../keys/value.js';
 import { firstDescent, windowMask } from '../sort/host/host-verify.js';
-import type { Lines } from './axis.js';
+import type { Lines } from './formats/axis.js';
 import { isCertainlySorted } from './is-certainly-sorted.js';
 
 /** The expected order of the keys of a file. */

@@ -5,9 +5,9 @@ import type { DistinctWriter } from './distinct.js';
 import { distinctWriter, withCounts } from './distinct-output.js';
 import { describeUnfinished } from './external/session.js';
 import type { KeyWriter } from './formats/key-file.js';
+import { prefetchKeys } from './formats/prefetch-keys.js';
 import { IndexedKeys } from './indexed-keys.js';
 import { positionDtype } from './positions.js';
-import { prefetchKeys } from './prefetch-keys.js';
 import { keyOrdering } from './record-ordering.js';
 import {
   type FileReport,

@@ -6,14 +6,14 @@ import { widens } from '../keys/widen.js';
 import type { ReduceOp, ScanOp } from '../primitives/possible.js';
 import type { Sorter } from '../sort/api/sorter.js';
 import type { HistogramOptions, PrimitiveOptions } from '../sort/model/options.js';
+import { withInputs } from './formats/inputs.js';
+import { keyGroups, readKeys, writeKeys } from './formats/key-array.js';
 import type { KeyReader } from './formats/key-file.js';
-import { withInputs } from './inputs.js';
-import { keyGroups, readKeys, writeKeys } from './key-array.js';
-import { type InputOptions, inputOptionsOf, keyTarget } from './keys.js';
+import { type InputOptions, inputOptionsOf, keyTarget } from './formats/keys.js';
+import type { TextReadOptions } from './formats/text/text-options.js';
 import type { FileContext } from './sort-file.js';
 import { withOutput } from './streams/output.js';
 import { assertNotAborted } from './streams/raw.js';
-import type { TextReadOptions } from './text/text-options.js';
 
 /** Maximum number of keys per call; the rest of a file is not in memory. */
 const GROUP_KEYS = 2 ** 24;

@@ -1,5 +1,5 @@
 /** Files of records. */
-import { assertRecordName } from './keys.js';
+import { assertRecordName } from './formats/keys.js';
 import { openSource, type Source } from './streams/raw.js';
 
 /** Options for files of records. */

@@ -6,12 +6,12 @@ import { type AdvancedOptions, bitWindow, groupAdvanced, type SortOptions } from
 import type { SortReport } from '../sort/model/report.js';
 import { UsageError } from '../util/errors.js';
 import { invalidArgument } from '../util/invalid-argument.js';
-import { type Lines, linesOf } from './axis.js';
 import type { FileSortBatcher } from './file-sort-batcher.js';
+import { type Lines, linesOf } from './formats/axis.js';
+import { withInputs } from './formats/inputs.js';
+import { readKeys, writeKeys } from './formats/key-array.js';
 import type { KeyFacts, KeyReader, KeyWriter } from './formats/key-file.js';
-import { withInputs } from './inputs.js';
-import { readKeys, writeKeys } from './key-array.js';
-import { type InputOptions, inputOptionsOf, type KeyTarget, keyTarget } from './keys.js';
+import { type InputOptions, inputOptionsOf, type KeyTarget, keyTarget } from './formats/keys.js';
 import { positionDtype } from './positions.js';
 import type { LargeOptions, LargeReport } from './sort-large.js';
 import { onlyReport } from './sort-reports.js';

@@ -3,9 +3,9 @@ import { keyWords, newArray } from '../keys/array.js';
 import { type Dtype, dtypeInfo, type KeyArray } from '../keys/dtype.js';
 import type { Sorter } from '../sort/api/sorter.js';
 import type { SortOptions } from '../sort/model/options.js';
-import type { Lines } from './axis.js';
+import type { Lines } from './formats/axis.js';
+import { keyGroups, readKeys, writeKeys } from './formats/key-array.js';
 import type { KeyReader, KeyWriter } from './formats/key-file.js';
-import { keyGroups, readKeys, writeKeys } from './key-array.js';
 import { readAhead } from './streams/read-ahead.js';
 
 /** Keys per sort, unless one row has more; limits the additional memory. */

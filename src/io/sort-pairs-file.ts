@@ -5,14 +5,14 @@ import type { Sorter } from '../sort/api/sorter.js';
 import type { SortReport } from '../sort/model/report.js';
 import { InputError } from '../util/errors.js';
 import { invalidArgument } from '../util/invalid-argument.js';
-import { withInputs } from './inputs.js';
-import { readKeys, writeKeys } from './key-array.js';
-import { inputOptionsOf, keyTarget } from './keys.js';
+import { withInputs } from './formats/inputs.js';
+import { readKeys, writeKeys } from './formats/key-array.js';
+import { inputOptionsOf, keyTarget } from './formats/keys.js';
+import { textOptionsOf } from './formats/text/text-options.js';
 import { type FileContext, type FileJob, type FileReport, measure, sortOptions } from './sort-file.js';
 import { onlyReport } from './sort-reports.js';
 import { assertSeparate, withOutput } from './streams/output.js';
 import { assertNotAborted, isStdout } from './streams/raw.js';
-import { textOptionsOf } from './text/text-options.js';
 
 export interface PairsJob extends FileJob {
   /** File with one value per key, in a format or with a name that defines its dtype. */

@@ -8,15 +8,15 @@ import type { TopKOptions } from '../sort/model/options.js';
 import type { UsageError } from '../util/errors.js';
 import { invalidArgument } from '../util/invalid-argument.js';
 import { insufficientMemory } from './external/budget.js';
+import { withInputs } from './formats/inputs.js';
+import { keyGroups, writeKeys } from './formats/key-array.js';
 import type { KeyReader } from './formats/key-file.js';
-import { withInputs } from './inputs.js';
-import { keyGroups, writeKeys } from './key-array.js';
-import { inputOptionsOf, keyTarget } from './keys.js';
+import { inputOptionsOf, keyTarget } from './formats/keys.js';
+import type { TextReadOptions } from './formats/text/text-options.js';
 import { positionDtype } from './positions.js';
 import { type FileContext, type FileJob, sortOptions } from './sort-file.js';
 import { assertSeparate, withOutput } from './streams/output.js';
 import { assertNotAborted } from './streams/raw.js';
-import type { TextReadOptions } from './text/text-options.js';
 
 /** A top-k selection: inputs, output and options. */
 export interface TopKJob

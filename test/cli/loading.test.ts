@@ -71,7 +71,7 @@ test('a sort of few keys loads only the modules of sort and opens no device', as
   t.deepEqual(forDevices, ['device/select-device']);
   // The code of other formats, matrices and external sorts is not loaded.
   const heavy = modules.filter((name) =>
-    /^io\/(formats\/subprocess\/(?!subprocess-kind$)|sort-matrix|record-ordering|external\/(?!free-memory$))|child_process/.test(
+    /^io\/(formats\/subprocess\/(?!subprocess-keys$)|file-sort\/sort-matrix|records\/record-ordering|external\/(?!free-memory$))|child_process/.test(
       name,
     ),
   );

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
-import { KEY_FORMATS } from '../../src/io/keys.js';
+import { KEY_FORMATS } from '../../src/io/formats/keys.js';
 import { readParts } from '../../src/io/streams/parts.js';
 import { scratchFolder } from '../cli/cli.js';
 import { hostSorter } from '../io/host-sorter.js';

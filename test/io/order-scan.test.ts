@@ -1,5 +1,5 @@
 import test from 'ava';
-import type { Lines } from '../../src/io/axis.js';
+import type { Lines } from '../../src/io/formats/axis.js';
 import { generate } from '../../src/io/gen.js';
 import { OrderScan } from '../../src/io/order-scan.js';
 import { DTYPES, type Dtype, dtypeInfo } from '../../src/keys/dtype.js';

@@ -1,7 +1,7 @@
-import { linesOf } from '../../io/axis.js';
 import { checkOrder, countKeys } from '../../io/check.js';
+import { linesOf } from '../../io/formats/axis.js';
+import { withInputs } from '../../io/formats/inputs.js';
 import type { KeyReader } from '../../io/formats/key-file.js';
-import { withInputs } from '../../io/inputs.js';
 import { Multiset, randomPoints } from '../../io/multiset.js';
 import type { Descent } from '../../io/order-scan.js';
 import { expandParts } from '../../io/streams/parts.js';

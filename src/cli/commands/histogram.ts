@@ -1,5 +1,5 @@
 import { profileKeys } from '../../io/file-profile.js';
-import { withInputs } from '../../io/inputs.js';
+import { withInputs } from '../../io/formats/inputs.js';
 import { histogramFiles } from '../../io/primitive-files.js';
 import { isStdin } from '../../io/streams/raw.js';
 import type { HistogramOptions } from '../../sort/model/options.js';

@@ -1,6 +1,6 @@
-import { linesOf } from '../../io/axis.js';
 import { type FileProfile, profileKeys } from '../../io/file-profile.js';
-import { withInputs } from '../../io/inputs.js';
+import { linesOf } from '../../io/formats/axis.js';
+import { withInputs } from '../../io/formats/inputs.js';
 import { type Console, print } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { readInput } from '../key-files.js';

@@ -1,10 +1,10 @@
 import type { Job } from '../../batch/jobs.js';
 import { deviceSpecs } from '../../device/select-device.js';
-import { maxKeyCount } from '../../io/keys.js';
+import { maxKeyCount } from '../../io/formats/keys.js';
+import { textOptionsOf } from '../../io/formats/text/text-options.js';
 import { type FileReport, type LargeFileJob, sortFile } from '../../io/sort-file.js';
 import { isStdout } from '../../io/streams/raw.js';
 import type { TableOptions } from '../../io/tables/table-options.js';
-import { textOptionsOf } from '../../io/text/text-options.js';
 import type { Sorter } from '../../sort/api/sorter.js';
 import type { Progress } from '../../sort/model/options.js';
 import { readOrder } from '../arguments.js';

@@ -1,6 +1,6 @@
 /** Options about key files: key type, text format, column and axis. */
 import type { Argv } from 'yargs';
-import { KEY_FORMATS } from '../../io/keys.js';
+import { KEY_FORMATS } from '../../io/formats/keys.js';
 import { DTYPES } from '../../keys/dtype.js';
 
 const FORMATS = KEY_FORMATS.join(' ');

@@ -1,6 +1,7 @@
 import type { KeyFormat } from './key-file.js';
 import { latin1 } from './latin1.js';
-import { type BinaryKind, createKeysBy, openKeysBy } from './subprocess/subprocess-kind.js';
+import { createKeysBy, openKeysBy } from './subprocess/subprocess-keys.js';
+import type { BinaryKind } from './subprocess/subprocess-kind.js';
 
 const FILE: BinaryKind = { id: 'arrow', format: 'arrow', isText: false };
 const STREAM: BinaryKind = { id: 'arrows', format: 'arrows', isText: false };

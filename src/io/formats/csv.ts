@@ -1,6 +1,7 @@
-import { assertDelimiter } from '../text/text-options.js';
 import type { KeyFormat } from './key-file.js';
-import { createKeysBy, type SubprocessKind } from './subprocess/subprocess-kind.js';
+import { createKeysBy } from './subprocess/subprocess-keys.js';
+import type { SubprocessKind } from './subprocess/subprocess-kind.js';
+import { assertDelimiter } from './text/text-options.js';
 
 const formatOf = (kind: SubprocessKind): KeyFormat => ({
   id: kind.id,
@@ -11,7 +12,7 @@ const formatOf = (kind: SubprocessKind): KeyFormat => ({
   decompressesItself: true,
   async open(source, request) {
     assertDelimiter(request.delimiter);
-    return (await import('../text/text-keys.js')).openTextKeys(kind, source, request);
+    return (await import('./text/text-keys.js')).openTextKeys(kind, source, request);
   },
   async create(output, facts, options) {
     assertDelimiter(options.delimiter);

@@ -2,7 +2,8 @@
 import { dtypeOfName, type NamedDtype } from '../../keys/dtype-name.js';
 import { COMPRESSIONS, type Compression } from '../streams/compression.js';
 import { resolveTarget } from '../streams/resolve-target.js';
-import { extensionOf, type FileFormat, formatOfName } from './format.js';
+import type { FileFormat } from './file-format.js';
+import { extensionOf, formatOfName } from './format.js';
 import { raw } from './raw.js';
 
 export interface NameFacts {

@@ -2,9 +2,9 @@
 import type { Dtype } from '../../keys/dtype.js';
 import type { Output } from '../streams/output.js';
 import type { Source } from '../streams/raw.js';
-import type { TextReadOptions } from '../text/text-options.js';
-import type { FileFormat } from './format.js';
+import type { FileFormat } from './file-format.js';
 import type { SubprocessKind } from './subprocess/subprocess-kind.js';
+import type { TextReadOptions } from './text/text-options.js';
 
 /** Properties of keys that are known before writing, or after opening a file. */
 export interface KeyFacts {

@@ -1,5 +1,6 @@
 import type { KeyFormat } from './key-file.js';
-import { createKeysBy, type SubprocessKind } from './subprocess/subprocess-kind.js';
+import { createKeysBy } from './subprocess/subprocess-keys.js';
+import type { SubprocessKind } from './subprocess/subprocess-kind.js';
 
 const KIND: SubprocessKind = { id: 'ndjson', format: 'ndjson', isText: true };
 
@@ -11,6 +12,6 @@ export const ndjson: KeyFormat = {
   extensions: ['ndjson', 'jsonl'],
   compressible: true,
   decompressesItself: true,
-  open: async (source, request) => (await import('../text/text-keys.js')).openTextKeys(KIND, source, request),
+  open: async (source, request) => (await import('./text/text-keys.js')).openTextKeys(KIND, source, request),
   create: createKeysBy(KIND),
 };

@@ -2,12 +2,12 @@
 import { type DtypeInfo, dtypeInfo } from '../../keys/dtype.js';
 import { FormatError, UsageError } from '../../util/errors.js';
 import { invalidArgument } from '../../util/invalid-argument.js';
-import { columnOf, rowByRow } from '../matrix.js';
 import { swapBytes, swapPieces } from '../streams/byte-order.js';
 import type { Output } from '../streams/output.js';
 import { PIECE_BYTES, type Source } from '../streams/raw.js';
 import { assertDtype } from './file-dtype.js';
 import type { KeyFacts, KeyFormat, KeyReader, KeyWriter, ReadRequest } from './key-file.js';
+import { columnOf, rowByRow } from './matrix.js';
 import { type NpyHeader, npyHeader, readHeader } from './npy-header.js';
 
 export const npy: KeyFormat = {

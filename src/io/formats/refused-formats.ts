@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noControlCharactersInRegex: headers hold them on purpose
-import type { FileFormat } from './format.js';
+import type { FileFormat } from './file-format.js';
 import { latin1 } from './latin1.js';
 
 const beginsWith =

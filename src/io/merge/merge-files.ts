@@ -3,12 +3,13 @@
 import { dtypeInfo } from '../../keys/dtype.js';
 import type { Sorter } from '../../sort/api/sorter.js';
 import { bitWindow } from '../../sort/model/options.js';
-import { assertOneDtype, sum } from '../concatenate-readers.js';
 import { withDistinct } from '../distinct-output.js';
 import { insufficientMemory } from '../external/budget.js';
+import { assertOneDtype, sum } from '../formats/concatenate-readers.js';
+import { withReaders } from '../formats/inputs.js';
 import type { KeyReader, KeyWriter } from '../formats/key-file.js';
-import { withReaders } from '../inputs.js';
-import { inputOptionsOf, keyTarget } from '../keys.js';
+import { inputOptionsOf, keyTarget } from '../formats/keys.js';
+import type { TextReadOptions } from '../formats/text/text-options.js';
 import { layoutOrdering } from '../layout-ordering.js';
 import { type FileOrder, OrderScan } from '../order-scan.js';
 import { assertRecordOutput, openRecords } from '../record-file.js';
@@ -18,7 +19,6 @@ import { RecordOrderChecker } from '../scan-record-order.js';
 import { assertDistinct, type FileContext, type FileJob } from '../sort-file.js';
 import { type Output, withOutput } from '../streams/output.js';
 import { assertNotAborted, assertOneStdin, type Source } from '../streams/raw.js';
-import type { TextReadOptions } from '../text/text-options.js';
 import { MergeInput, type OrderCheck, type SortedStream } from './merge-input.js';
 import { mergeSorted } from './merge-sorted.js';
 

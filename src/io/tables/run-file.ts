@@ -4,10 +4,10 @@
  */
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { IoError } from '../../util/errors.js';
+import { lengthAt } from '../formats/tables/row-layout.js';
 import { ioError } from '../streams/raw.js';
 import type { Entry, EntrySink } from './entry.js';
 import type { EntrySum } from './entry-sum.js';
-import { lengthAt } from './row-layout.js';
 
 /** Size of the write buffer at which it is flushed. */
 const WRITE_BYTES = 2 ** 22;

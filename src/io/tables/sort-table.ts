@@ -6,10 +6,8 @@ import { runSync } from '../../sort/host/steps.js';
 import type { SortOptions } from '../../sort/model/options.js';
 import { InputError, UsageError } from '../../util/errors.js';
 import { invalidArgument } from '../../util/invalid-argument.js';
-import { gatherRecords } from '../gather-records.js';
-import { ByteStrings } from './byte-strings.js';
-import { codeColumn } from './key-codes.js';
-import type { Cells } from './row-layout.js';
+import { codeColumn } from '../formats/tables/key-codes.js';
+import type { Cells } from '../formats/tables/row-layout.js';
 import {
   columnIndexer,
   columnNames,
@@ -17,10 +15,12 @@ import {
   findKeys,
   parseTableKeys,
   type TableBy,
-} from './table-keys.js';
+} from '../formats/tables/table-keys.js';
+import { keyKind, type TableType } from '../formats/tables/table-type.js';
+import { gatherRecords } from '../gather-records.js';
+import { ByteStrings } from './byte-strings.js';
 import { assertTableOptions, type TableOptions } from './table-options.js';
 import { tablePositions, verifyOrder } from './table-order.js';
-import { keyKind, type TableType } from './table-type.js';
 import { cellsOf } from './value-cells.js';
 
 /**

@@ -1,6 +1,7 @@
 /** Reads tables from files as rows with codes, and writes tables from rows. */
 import { DtypeError, FormatError, UsageError } from '../../util/errors.js';
 import type { KeyFormat } from '../formats/key-file.js';
+import { inputFormat, outputFormat } from '../formats/keys.js';
 import { READABLE } from '../formats/readable.js';
 import type {
   Batch,
@@ -14,14 +15,13 @@ import { ReadBack } from '../formats/subprocess/read-back.js';
 import type { BinaryKind, SubprocessKind } from '../formats/subprocess/subprocess-kind.js';
 import { type SubprocessReading, startReader } from '../formats/subprocess/subprocess-reader.js';
 import { WriterProcess } from '../formats/subprocess/subprocess-writer.js';
-import { inputFormat, outputFormat } from '../keys.js';
+import { leavesOf, type TableField } from '../formats/tables/table-type.js';
+import { CsvTable } from '../formats/text/csv-table.js';
+import { NdjsonTable } from '../formats/text/ndjson-table.js';
+import { type TextReadOptions, textOptionsOf } from '../formats/text/text-options.js';
+import type { TextTable } from '../formats/text/text-table.js';
 import type { Output } from '../streams/output.js';
 import type { Source } from '../streams/raw.js';
-import { CsvTable } from '../text/csv-table.js';
-import { NdjsonTable } from '../text/ndjson-table.js';
-import { type TextReadOptions, textOptionsOf } from '../text/text-options.js';
-import type { TextTable } from '../text/text-table.js';
-import { leavesOf, type TableField } from './table-type.js';
 
 /** Text options for reading or writing. */
 export interface TableTextOptions {

@@ -1,8 +1,8 @@
 import { UsageError } from '../../util/errors.js';
 import { invalidArgument } from '../../util/invalid-argument.js';
-import { assertTextOptions, type TextReadOptions } from '../text/text-options.js';
-import { type ColumnTypes, columnTypes } from '../text/text-type.js';
-import { type ColumnNames, columnNames, parseTableKeys, type TableBy } from './table-keys.js';
+import { type ColumnNames, columnNames, parseTableKeys, type TableBy } from '../formats/tables/table-keys.js';
+import { assertTextOptions, type TextReadOptions } from '../formats/text/text-options.js';
+import { type ColumnTypes, columnTypes } from '../formats/text/text-type.js';
 
 /** Options for sorting tables. */
 export interface TableOptions {

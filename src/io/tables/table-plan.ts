@@ -2,14 +2,6 @@
 import { InputError, UsageError } from '../../util/errors.js';
 import type { FoundField, RowsMessage } from '../formats/subprocess/protocol.js';
 import type { SubprocessKind } from '../formats/subprocess/subprocess-kind.js';
-import type { FileContext, FileReport } from '../sort-file.js';
-import { noInput } from '../streams/raw.js';
-import { pathOf } from '../text/json-lines.js';
-import { NdjsonTable } from '../text/ndjson-table.js';
-import { type TextPlan, textPlan, valueFields } from '../text/text-plan.js';
-import type { TextTable } from '../text/text-table.js';
-import { type AnyTable, isTextTable, supportedFields, type TableFile, tableTarget } from './table-file.js';
-import type { TableJob } from './table-job.js';
 import {
   columnIndexer,
   columnNames,
@@ -17,9 +9,17 @@ import {
   keyText,
   parseTableKeys,
   type TableKey,
-} from './table-keys.js';
-import type { TableField } from './table-type.js';
-import { assertTypesSupported } from './type-support.js';
+} from '../formats/tables/table-keys.js';
+import type { TableField } from '../formats/tables/table-type.js';
+import { assertTypesSupported } from '../formats/tables/type-support.js';
+import { pathOf } from '../formats/text/json-lines.js';
+import { NdjsonTable } from '../formats/text/ndjson-table.js';
+import { type TextPlan, textPlan, valueFields } from '../formats/text/text-plan.js';
+import type { TextTable } from '../formats/text/text-table.js';
+import type { FileContext, FileReport } from '../sort-file.js';
+import { noInput } from '../streams/raw.js';
+import { type AnyTable, isTextTable, supportedFields, type TableFile, tableTarget } from './table-file.js';
+import type { TableJob } from './table-job.js';
 
 /** The columns to read from each table, and the columns to write. */
 export interface TablePlan {

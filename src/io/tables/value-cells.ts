@@ -2,7 +2,7 @@
 import { dtypeOf } from '../../keys/array.js';
 import type { KeyArray } from '../../keys/dtype.js';
 import { InputError } from '../../util/errors.js';
-import type { Cells } from './row-layout.js';
+import type { Cells } from '../formats/tables/row-layout.js';
 import type { TableColumn } from './sort-table.js';
 
 type Kind = 'number' | 'bigint' | 'boolean' | 'string' | 'date' | 'bytes';

@@ -6,11 +6,11 @@
 import { createHash, type Hash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
-import { openKeys } from '../../../src/io/keys.js';
+import { openKeys } from '../../../src/io/formats/keys.js';
+import { textBatches } from '../../../src/io/formats/text/text-rows.js';
 import { openSource, type Source } from '../../../src/io/streams/raw.js';
 import { isTextTable, openTable, type TableFile } from '../../../src/io/tables/table-file.js';
 import { planTables } from '../../../src/io/tables/table-plan.js';
-import { textBatches } from '../../../src/io/text/text-rows.js';
 import { dtypeInfo } from '../../../src/keys/dtype.js';
 import { ClsortError } from '../../../src/util/errors.js';
 import { Random } from '../../../src/util/random.js';

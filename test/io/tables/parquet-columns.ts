@@ -2,7 +2,12 @@
  * Parquet files assembled byte by byte, with features that DuckDB does not write: required columns of any physical
  * type, one page each.
  */
-import { encodeStruct, type Struct, THRIFT, type ThriftValue } from '../../../src/io/tables/child/thrift.js';
+import {
+  encodeStruct,
+  type Struct,
+  THRIFT,
+  type ThriftValue,
+} from '../../../src/io/formats/subprocess/tables/thrift.js';
 
 const PHYSICAL = [
   'BOOLEAN',

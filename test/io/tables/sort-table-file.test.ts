@@ -316,7 +316,7 @@ test('types that only Arrow supports pass from Arrow to Arrow and are refused el
 
 test('DuckDB only writes: no statement of ours orders rows', (t) => {
   t.notRegex(
-    readFileSync(join(packageRoot, 'src/io/tables/child/duckdb-table-writer.ts'), 'utf8'),
+    readFileSync(join(packageRoot, 'src/io/formats/subprocess/tables/duckdb-table-writer.ts'), 'utf8'),
     /ORDER\s+BY|GROUP\s+BY|SELECT\s+DISTINCT|LIMIT [1-9]/i,
   );
 });

@@ -5,11 +5,6 @@
 import { writeFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { ClsortError, FormatError } from '../../../util/errors.js';
-import { openArrowTable } from '../../tables/child/arrow-table-reader.js';
-import { writeArrowTable } from '../../tables/child/arrow-table-writer.js';
-import { writeDuckdbTable } from '../../tables/child/duckdb-table-writer.js';
-import { openParquet, openParquetTable } from '../../tables/child/parquet-table.js';
-import { writeParquet, writeParquetTable } from '../../tables/child/parquet-writer.js';
 import { openArrow } from './arrow-reader.js';
 import { writeArrow } from './arrow-writer.js';
 import type { ColumnSource } from './column-reader.js';
@@ -25,6 +20,11 @@ import {
   type WriteMessage,
   type WriteTableMessage,
 } from './protocol.js';
+import { openArrowTable } from './tables/arrow-table-reader.js';
+import { writeArrowTable } from './tables/arrow-table-writer.js';
+import { writeDuckdbTable } from './tables/duckdb-table-writer.js';
+import { openParquet, openParquetTable } from './tables/parquet-table.js';
+import { writeParquet, writeParquetTable } from './tables/parquet-writer.js';
 
 /** Exits immediately, even while a library is busy. */
 const end = (): void => void process.kill(process.pid, 'SIGKILL');

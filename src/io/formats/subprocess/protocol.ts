@@ -1,7 +1,7 @@
 /** Message protocol between this process and the subprocess that reads or writes a file. */
 import type { Dtype } from '../../../keys/dtype.js';
-import type { KeyOrder } from '../../tables/key-codes.js';
-import type { TableField, TableType } from '../../tables/table-type.js';
+import type { KeyOrder } from '../tables/key-codes.js';
+import type { TableField, TableType } from '../tables/table-type.js';
 
 /** Formats that the subprocess reads and writes. */
 export type BinaryFormat = 'arrow' | 'arrows' | 'parquet';

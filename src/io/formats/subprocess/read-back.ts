@@ -1,7 +1,7 @@
 /** Reads a written file back and compares it with the data that was sent. */
 import { createHash } from 'node:crypto';
 import { IoError } from '../../../util/errors.js';
-import { type TableField, typeText } from '../../tables/table-type.js';
+import { type TableField, typeText } from '../tables/table-type.js';
 import type { Batch, Message } from './protocol.js';
 import { ReaderProcess } from './reader-process.js';
 

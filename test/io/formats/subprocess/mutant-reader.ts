@@ -5,8 +5,8 @@
 import { fstatSync, ftruncateSync, readSync, writeSync } from 'node:fs';
 import { openArrow } from '../../../../src/io/formats/subprocess/arrow-reader.js';
 import { FD } from '../../../../src/io/formats/subprocess/protocol.js';
-import { TRAP_MESSAGE } from '../../../../src/io/tables/child/parquet-file.js';
-import { openParquet } from '../../../../src/io/tables/child/parquet-table.js';
+import { TRAP_MESSAGE } from '../../../../src/io/formats/subprocess/tables/parquet-file.js';
+import { openParquet } from '../../../../src/io/formats/subprocess/tables/parquet-table.js';
 import { type Dtype, dtypeInfo } from '../../../../src/keys/dtype.js';
 import { FormatError } from '../../../../src/util/errors.js';
 import { Random } from '../../../../src/util/random.js';

@@ -1,0 +1,61 @@
+import type { Readable } from 'node:stream';
+import type { FileHashes } from '../streams/file-hash.js';
+import { assertOneStdin, openSource, type Source } from '../streams/raw.js';
+import { concatenateReaders } from './concatenate-readers.js';
+import type { KeyReader } from './key-file.js';
+import { type InputOptions, openKeys } from './keys.js';
+
+/** Opens the readers of all sources. */
+export type OpenReaders = (options: InputOptions) => Promise<readonly KeyReader[]>;
+
+interface Streams {
+  readonly stdin: Readable;
+  readonly signal: AbortSignal;
+  readonly hashes?: FileHashes | undefined;
+}
+
+/**
+ * Runs `use` with the inputs and closes them afterwards. Missing files raise an error at once; the contents are
+ * examined when `use` opens the readers.
+ *
+ * @param paths files, `-` for stdin
+ * @param streams stdin, signal and hashes
+ * @param use receives the function that opens the readers, and whether all inputs are files of known length
+ * @throws UsageError when several paths are `-`
+ * @throws IoError when an input cannot be opened
+ * @throws errors of `use`
+ */
+export async function withReaders<T>(
+  paths: readonly string[],
+  { stdin, signal, hashes }: Streams,
+  use: (open: OpenReaders, areFiles: boolean) => Promise<T>,
+): Promise<T> {
+  assertOneStdin(paths);
+  const sources: Source[] = [];
+  const readers: KeyReader[] = [];
+  try {
+    for (const path of paths) sources.push(await openSource(path, stdin, signal, hashes?.forInput(path)));
+    const open: OpenReaders = async (options) => {
+      for (const [i, source] of sources.entries()) {
+        readers.push(await openKeys(source, paths[i] ?? '', { ...options, signal }));
+      }
+      return readers;
+    };
+    return await use(
+      open,
+      sources.every(({ bytes }) => bytes !== undefined),
+    );
+  } finally {
+    for (const one of [...readers, ...sources]) await one.close();
+  }
+}
+
+/** Runs `use` as `withReaders` does, with all inputs concatenated. */
+export const withInputs = <T>(
+  paths: readonly string[],
+  streams: Streams,
+  use: (open: (options: InputOptions) => Promise<KeyReader>, areFiles: boolean) => Promise<T>,
+): Promise<T> =>
+  withReaders(paths, streams, (open, areFiles) =>
+    use(async (options) => concatenateReaders(await open(options)), areFiles),
+  );

@@ -1,0 +1,205 @@
+/** A Parquet file, which parquet-wasm decodes to Arrow record batches. Runs in the subprocess. */
+import type { Field } from 'apache-arrow';
+import { FormatError } from '../../../../util/errors.js';
+import { optionalPackage } from '../../../../util/optional-package.js';
+import { ArrowFile, type ArrowPackage, loadArrow } from '../arrow-file.js';
+import { type ByteSource, fileSource, memorySource } from '../byte-source.js';
+import type { FoundField } from '../protocol.js';
+import { ParquetFooter } from './parquet-footer.js';
+import { parquetField, prepareSchema } from './parquet-schema.js';
+
+type Stream<T> = ReadableStream<T>;
+
+/** Arrow record batches in the decoder's memory. */
+export interface Batches {
+  /** Converts the batches to an Arrow stream and frees them. */
+  intoIPCStream(): Uint8Array;
+}
+
+interface ParquetFile {
+  read(options: { readonly limit: number }): Promise<Batches>;
+  stream(options: {
+    readonly batchSize: number;
+    readonly columns?: readonly string[];
+  }): Promise<Stream<Batches>>;
+}
+
+/** Options for writing a file. */
+export interface WriterProperties {
+  setCompression(compression: number): WriterProperties;
+  setMaxRowGroupSize(rows: number): WriterProperties;
+  setDictionaryEnabled(isEnabled: boolean): WriterProperties;
+  setColumnDictionaryEnabled(column: string, isEnabled: boolean): WriterProperties;
+  build(): object;
+}
+
+/** The used subset of the package, whose own declarations require browser types. */
+export interface ParquetPackage {
+  readonly ParquetFile: { fromFile(file: Pick<Blob, 'size' | 'slice'>): Promise<ParquetFile> };
+  readonly Table: { fromIPCStream(bytes: Uint8Array): { recordBatches(): Batches[] } };
+  readonly Compression: { readonly SNAPPY: number };
+  readonly WriterPropertiesBuilder: new () => WriterProperties;
+  transformParquetStream(batches: Stream<Batches>, properties: object): Promise<Stream<Uint8Array>>;
+}
+
+const PACKAGE: string = 'parquet-wasm';
+
+/** Maximum number of rows per batch. */
+const BATCH_ROWS = 2 ** 14;
+
+/** Metadata key of the embedded Arrow schema, which identifies types that Parquet lacks. */
+export const ARROW_SCHEMA = 'ARROW:schema';
+
+/** @throws PackageError when the package is not installed */
+export const loadParquet = (): Promise<ParquetPackage> =>
+  optionalPackage(PACKAGE, 'this format', () => import(PACKAGE), `${PACKAGE} apache-arrow`);
+
+/** Message prefix of a trap in the decoder, which is unusable afterwards. */
+export const TRAP_MESSAGE = 'it cannot be decoded';
+
+/**
+ * Runs the decoder. A trap in one of its callbacks rejects no promise; it surfaces as an uncaught exception.
+ *
+ * @throws FormatError when decoding fails
+ */
+export async function runDecoder<T>(decode: () => Promise<T>): Promise<T> {
+  const { promise: trap, reject } = withResolvers();
+  process.once('uncaughtException', reject);
+  try {
+    return await Promise.race([decode(), trap]);
+  } catch (cause) {
+    const { name, message = `${cause}` } = cause as Partial<Error>;
+    const text =
+      name === 'RuntimeError' ? `${TRAP_MESSAGE} (${message}). Check that the file is not damaged` : message;
+    throw new FormatError(text, { cause });
+  } finally {
+    process.off('uncaughtException', reject);
+  }
+}
+
+function withResolvers(): { readonly promise: Promise<never>; readonly reject: (error: unknown) => void } {
+  let reject: (error: unknown) => void = () => undefined;
+  const promise = new Promise<never>((_, refuse) => {
+    reject = refuse;
+  });
+  return { promise, reject };
+}
+
+/** Columns of a batch, as a separate Arrow stream. */
+export interface ParquetBatch {
+  readonly file: ArrowFile;
+  readonly schema: readonly Field[];
+  /** Indices of the columns in the file. */
+  readonly places: readonly number[];
+}
+
+export class ParquetTable {
+  readonly arrow: ArrowPackage;
+  readonly fields: readonly FoundField[];
+  readonly rows: number;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly #file: ParquetFile;
+  readonly #schema: readonly Field[];
+
+  private constructor(
+    arrow: ArrowPackage,
+    file: ParquetFile,
+    schema: readonly Field[],
+    facts: Pick<ParquetTable, 'fields' | 'rows' | 'metadata'>,
+  ) {
+    this.arrow = arrow;
+    this.#file = file;
+    this.#schema = schema;
+    this.fields = facts.fields;
+    this.rows = facts.rows;
+    this.metadata = facts.metadata;
+  }
+
+  /**
+   * @throws FormatError when the file is damaged
+   * @throws PackageError when a package is not installed
+   */
+  static async open(): Promise<ParquetTable> {
+    const parquet = await loadParquet();
+    const arrow = await loadArrow();
+    const source = fileSource();
+    const { footer, begin } = ParquetFooter.read(source);
+    const { columns, rows, metadata } = footer;
+    const { [ARROW_SCHEMA]: hint, ...others } = metadata;
+    prepareSchema(footer);
+    footer.metadata = {}; // hides the Arrow schema, so that the types are those of Parquet
+    const { file, schema } = await runDecoder(async () => {
+      const opened = await parquet.ParquetFile.fromFile(blobOf(source, begin, footer.ending));
+      const empty = await opened.read({ limit: 0 });
+      return { file: opened, schema: schemaOf(arrow, empty.intoIPCStream()) ?? [] };
+    });
+    if (schema.length !== columns.length) throw new FormatError('its columns differ from its schema');
+    const hints = hint === undefined ? [] : hintsOf(arrow, hint, columns.length);
+    const fields = columns.map((column, i) => parquetField(arrow, column, schema[i] as Field, hints[i]));
+    return new ParquetTable(arrow, file, schema, { fields, rows, metadata: others });
+  }
+
+  /**
+   * Yields batches that contain at least these columns.
+   *
+   * @param columns  indices of the columns in the file
+   * @throws FormatError when the file is damaged
+   */
+  async *batches(columns: readonly number[]): AsyncGenerator<ParquetBatch> {
+    const all = [...this.fields.keys()];
+    const chosen = all.filter((i) => columns.includes(i));
+    const isSelection = chosen.length > 0 && chosen.every((i) => this.#isSelectable(i));
+    const places = isSelection ? chosen : all;
+    const schema = places.map((i) => this.#schema[i] as Field);
+    const names = places.map((i) => this.fields[i]?.name as string);
+    const options = { batchSize: BATCH_ROWS, ...(isSelection && { columns: names }) };
+    const reader = (await runDecoder(() => this.#file.stream(options))).getReader();
+    for (;;) {
+      const { value: batch } = await runDecoder(() => reader.read());
+      if (batch === undefined) return;
+      const file = new ArrowFile(this.arrow, memorySource(batch.intoIPCStream()));
+      yield { file, schema, places };
+    }
+  }
+
+  /**
+   * Returns whether the name of a column selects only this column. A name also selects columns that start with it and
+   * a dot.
+   */
+  #isSelectable(index: number): boolean {
+    const name = this.fields[index]?.name ?? '';
+    const selected = this.fields.filter((field) => field.name === name || field.name.startsWith(`${name}.`));
+    return selected.length === 1 && !name.includes('.');
+  }
+}
+
+/** Returns the file as parquet-wasm reads it: with modified metadata at its end. */
+function blobOf(source: ByteSource, begin: number, ending: Uint8Array): Pick<Blob, 'size' | 'slice'> {
+  const size = begin + ending.length;
+  const bytes = (from: number, to: number): Uint8Array => {
+    const ofFile = source.bytes(from, Math.max(0, Math.min(to, begin) - from));
+    if (to <= begin) return ofFile;
+    return Buffer.concat([ofFile, ending.subarray(Math.max(0, from - begin), to - begin)]);
+  };
+  return {
+    size,
+    slice: (from = 0, to = size) => new Blob([bytes(from, Math.min(to, size)) as Uint8Array<ArrayBuffer>]),
+  };
+}
+
+function schemaOf(arrow: ArrowPackage, bytes: Uint8Array): readonly Field[] | undefined {
+  for (const found of new ArrowFile(arrow, memorySource(bytes)).messages()) {
+    if ('schema' in found) return found.schema.fields;
+  }
+  return undefined;
+}
+
+/** Returns the fields of the embedded Arrow schema; empty if it does not match or cannot be read. */
+function hintsOf(arrow: ArrowPackage, hint: string, columns: number): readonly Field[] {
+  try {
+    const fields = schemaOf(arrow, Buffer.from(hint, 'base64')) ?? [];
+    return fields.length === columns ? fields : [];
+  } catch {
+    return [];
+  }
+}

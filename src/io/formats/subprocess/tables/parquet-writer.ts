@@ -1,0 +1,149 @@
+/** Writes tables and keys as Parquet via parquet-wasm. Runs in the subprocess. */
+import { ftruncateSync, writeSync } from 'node:fs';
+import type { RecordBatch, Schema } from 'apache-arrow';
+import { leavesOf, type TableField } from '../../tables/table-type.js';
+import { type ArrowPackage, loadArrow } from '../arrow-file.js';
+import { keyBatches } from '../arrow-writer.js';
+import { fileSource } from '../byte-source.js';
+import type { ColumnSource } from '../column-reader.js';
+import { FD, type WriteMessage, type WriteTableMessage } from '../protocol.js';
+import { recordBatch } from './arrow-table-writer.js';
+import { arrowField } from './arrow-types.js';
+import { ARROW_SCHEMA, loadParquet, type ParquetPackage, runDecoder } from './parquet-file.js';
+import { ParquetFooter } from './parquet-footer.js';
+import { annotateSchema, needsArrowSchema, storedField } from './parquet-schema.js';
+import type { NextBatch } from './table-source.js';
+
+/** Maximum number of rows per row group, which is held in memory until it is written. */
+const GROUP_ROWS = 2 ** 17;
+
+/** The content to write, except rows. */
+interface Contents {
+  readonly fields: readonly TableField[];
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
+  readonly schema: Schema;
+}
+
+/**
+ * Writes all rows in order.
+ *
+ * @returns the number of rows written
+ */
+export async function writeParquetTable(
+  { fields, metadata }: WriteTableMessage,
+  next: NextBatch,
+): Promise<number> {
+  const arrow = await loadArrow();
+  const schema = new arrow.Schema(fields.map((field) => arrowField(arrow, storedField(field))));
+  return writeBatches(arrow, { fields, metadata, schema }, () => {
+    const batch = next();
+    return batch && recordBatch(arrow, schema, fields, batch);
+  });
+}
+
+/**
+ * Writes all keys in order.
+ *
+ * @returns the number of rows written
+ */
+export async function writeParquet(_: WriteMessage, source: ColumnSource): Promise<number> {
+  const arrow = await loadArrow();
+  const fields = source.columns.map(
+    ({ name, dtype }): TableField => ({ name, type: { is: dtype }, isRequired: true }),
+  );
+  const { schema, next } = keyBatches(arrow, source);
+  return writeBatches(arrow, { fields, schema }, next);
+}
+
+/** @param next  returns the next batch; undefined after the last one */
+async function writeBatches(
+  arrow: ArrowPackage,
+  contents: Contents,
+  next: () => RecordBatch | undefined,
+): Promise<number> {
+  const parquet = await loadParquet();
+  const { schema, fields } = contents;
+  let rows = 0;
+  let failure: { readonly cause: unknown } | undefined;
+  /** The first batch defines the schema, so an empty one is written if there are no rows. */
+  let isBegun = false;
+  let isOver = false;
+  const pull = (controller: ReadableStreamDefaultController): void => {
+    try {
+      const batch = isOver ? undefined : next();
+      isOver ||= !batch; // the parent sends nothing more, so reading again would block
+      if (isOver && isBegun) {
+        controller.close();
+        return;
+      }
+      isBegun = true;
+      rows += batch?.numRows ?? 0;
+      const bytes = streamOf(arrow, schema, batch ?? emptyBatch(arrow, schema));
+      for (const one of parquet.Table.fromIPCStream(bytes).recordBatches()) controller.enqueue(one);
+    } catch (cause) {
+      failure = { cause };
+      controller.error(cause);
+    }
+  };
+  try {
+    await runDecoder(async () => {
+      const batches = new ReadableStream({ pull }, { highWaterMark: 0 });
+      const written = await parquet.transformParquetStream(batches, propertiesOf(parquet, fields));
+      for await (const chunk of written) {
+        for (let at = 0; at < chunk.length; ) at += writeSync(FD.file, chunk, at);
+      }
+    });
+  } catch (error) {
+    throw failure ? failure.cause : error;
+  }
+  finish(contents);
+  return rows;
+}
+
+function propertiesOf(
+  { WriterPropertiesBuilder, Compression }: ParquetPackage,
+  fields: readonly TableField[],
+): object {
+  let builder = new WriterPropertiesBuilder()
+    .setCompression(Compression.SNAPPY)
+    .setMaxRowGroupSize(GROUP_ROWS);
+  // Dictionaries compare floats as numbers, which could merge 0 and −0.
+  const isFloat = ({ type }: TableField): boolean => ['f16', 'f32', 'f64'].includes(type.is);
+  const floats = fields.filter((field) => leavesOf(field).some(isFloat));
+  if (!floats.every(isFloat)) return builder.setDictionaryEnabled(false).build();
+  for (const { name } of floats) builder = builder.setColumnDictionaryEnabled(name, false);
+  return builder.build();
+}
+
+function streamOf(arrow: ArrowPackage, schema: Schema, batch: RecordBatch): Uint8Array {
+  const writer = new arrow.RecordBatchStreamWriter();
+  writer.reset(undefined, schema);
+  writer.write(batch);
+  writer.finish();
+  return writer.toUint8Array(true);
+}
+
+function emptyBatch(arrow: ArrowPackage, schema: Schema): RecordBatch {
+  const children = schema.fields.map(({ type }) => arrow.makeData({ type, length: 0 } as never));
+  const data = arrow.makeData({
+    type: new arrow.Struct(schema.fields),
+    length: 0,
+    nullCount: 0,
+    children,
+  } as never);
+  return new arrow.RecordBatch(schema, data as never);
+}
+
+/** Adds logical types and key-value metadata to the footer that parquet-wasm has written. */
+function finish({ fields, metadata = {} }: Contents): void {
+  const { footer, begin } = ParquetFooter.read(fileSource());
+  const { [ARROW_SCHEMA]: schema } = footer.metadata;
+  annotateSchema(footer, fields);
+  footer.metadata = {
+    ...metadata,
+    ...(schema !== undefined && fields.some(needsArrowSchema) && { [ARROW_SCHEMA]: schema }),
+  };
+  const { ending } = footer;
+  for (let at = 0; at < ending.length; ) at += writeSync(FD.file, ending, at, ending.length - at, begin + at);
+  ftruncateSync(FD.file, begin + ending.length);
+}

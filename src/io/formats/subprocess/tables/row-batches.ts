@@ -1,0 +1,74 @@
+/** Builds batches of rows and their key codes. Runs in the subprocess. */
+
+import { type CodeColumn, codeColumn } from '../../tables/key-codes.js';
+import { type Cells, cellSize, putCell } from '../../tables/row-layout.js';
+import { keyKind } from '../../tables/table-type.js';
+import type { Batch, RowsMessage } from '../protocol.js';
+
+/** Size at which a batch is sent. */
+const BATCH_BYTES = 2 ** 22;
+
+/** Cells of the requested columns, in their order, and of the keys. */
+export interface ReadCells {
+  readonly columns: readonly Cells[];
+  readonly keys: readonly Cells[];
+  readonly distinct: readonly Cells[];
+}
+
+/** One byte string per row. */
+export interface SizedStrings {
+  size(i: number): number;
+  put(i: number, to: Uint8Array, at: number): number;
+}
+
+export const joinStrings = (columns: readonly SizedStrings[]): SizedStrings => ({
+  size: (i) => columns.reduce((sum, column) => sum + column.size(i), 0),
+  put: (i, to, at) => columns.reduce((end, column) => column.put(i, to, end), at),
+});
+
+export const rowStrings = (columns: readonly Cells[]): SizedStrings =>
+  joinStrings(
+    columns.map((cells) => ({
+      size: (i) => cellSize(cells, i),
+      put: (i, to, at) => putCell(cells, i, to, at),
+    })),
+  );
+
+function codesOf(cells: Cells, order: Parameters<typeof codeColumn>[2], rows: number): CodeColumn {
+  const kind = keyKind(cells.type);
+  if (!kind) throw new Error('a key that has no order');
+  return codeColumn(cells, kind, order, rows);
+}
+
+/** Yields rows as batches that hardly exceed BATCH_BYTES. */
+export function rowBatches(rows: number, read: ReadCells, { keys, distinct }: RowsMessage): Generator<Batch> {
+  return stringBatches(rows, [
+    joinStrings(keys.map((key, k) => codesOf(read.keys[k] as Cells, key, rows))),
+    rowStrings(read.columns),
+    ...(distinct ? [rowStrings(read.distinct)] : []),
+  ]);
+}
+
+/** Yields strings as batches that hardly exceed BATCH_BYTES: for each kind of string, lengths and bytes. */
+export function* stringBatches(rows: number, strings: readonly SizedStrings[]): Generator<Batch> {
+  for (let begin = 0; begin < rows; ) {
+    let end = begin;
+    const lengths: number[][] = strings.map(() => []);
+    for (let bytes = 0; end < rows && bytes < BATCH_BYTES; end++) {
+      for (const [k, one] of strings.entries()) {
+        const size = one.size(end);
+        lengths[k]?.push(size);
+        bytes += size;
+      }
+    }
+    const buffers = strings.flatMap((one, k) => {
+      const sizes = Uint32Array.from(lengths[k] ?? []);
+      const all = new Uint8Array(sizes.reduce((sum, size) => sum + size, 0));
+      let at = 0;
+      for (let i = begin; i < end; i++) at = one.put(i, all, at);
+      return [new Uint8Array(sizes.buffer), all];
+    });
+    yield { rows: end - begin, buffers };
+    begin = end;
+  }
+}
