@@ -3,7 +3,7 @@ export type { Basis } from './algorithms/tuning.js';
 export { type DeviceInfo, type DeviceType, devices } from './device/platform.js';
 export { type SortFileOptions, sortFile } from './io/files.js';
 export type { ColumnNames, TableBy, TableKey } from './io/formats/tables/table-keys.js';
-export type { BytesKey, NumberKey, RecordKey, RecordLayout } from './io/record-keys.js';
+export type { BytesKey, NumberKey, RecordKey, RecordLayout } from './io/records/record-keys.js';
 export { argsortRecords, type RecordSortOptions, sortRecords } from './io/records.js';
 export type { FileReport } from './io/sort-file.js';
 export { type SortTableOptions, sortTable, type TableColumn } from './io/tables/sort-table.js';

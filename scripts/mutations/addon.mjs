@@ -10,7 +10,7 @@ const transfer = tests('opencl/transfer');
 const file = tests('opencl/file-transfer');
 const onRusticl = { env: { ...MESA, CLSORT_TEST_DEVICES: 'rusticl' } };
 const waits = tests('opencl/waits');
-const multiset = tests('io/multiset');
+const multiset = tests('io/checks/multiset');
 const checksum = tests('sort/verification/checksum', 'the host sums*');
 
 export const ADDON = [

@@ -1,9 +1,9 @@
-import { layoutOrdering } from '../io/layout-ordering.js';
-import { randomPoints } from '../io/multiset.js';
-import { openRecords } from '../io/record-file.js';
-import { keyText, type RecordLayout, recordKeys } from '../io/record-keys.js';
-import { RecordMultiset } from '../io/record-multiset.js';
-import { countRecords, RecordOrderChecker, scanRecordOrder } from '../io/scan-record-order.js';
+import { randomPoints } from '../io/checks/multiset.js';
+import { RecordMultiset } from '../io/checks/record-multiset.js';
+import { layoutOrdering } from '../io/records/layout-ordering.js';
+import { openRecords } from '../io/records/record-file.js';
+import { keyText, type RecordLayout, recordKeys } from '../io/records/record-keys.js';
+import { countRecords, RecordOrderChecker, scanRecordOrder } from '../io/records/scan-record-order.js';
 import { isStdin } from '../io/streams/raw.js';
 import { type Console, print } from './console.js';
 import { EXIT, type ExitCode } from './exit-code.js';

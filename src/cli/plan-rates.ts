@@ -16,7 +16,7 @@ import {
 import { readRatesFile } from '../engines/forecast/report.js';
 import type { SortRequest } from '../engines/make-job.js';
 import { defaultMemory } from '../io/external/free-memory.js';
-import type { RecordOrdering } from '../io/record-ordering.js';
+import type { RecordOrdering } from '../io/records/record-ordering.js';
 import { ioError } from '../io/streams/raw.js';
 import { Sorter } from '../sort/api/sorter.js';
 import { UsageError } from '../util/errors.js';

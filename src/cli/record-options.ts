@@ -1,5 +1,5 @@
 /** Parsers for the options of record files. */
-import { parseRecordKey, type RecordLayout, recordKeys } from '../io/record-keys.js';
+import { parseRecordKey, type RecordLayout, recordKeys } from '../io/records/record-keys.js';
 import { UsageError } from '../util/errors.js';
 import { listed } from './arguments.js';
 import { cannotCombine, cannotUseWithout, missingOption } from './option-errors.js';

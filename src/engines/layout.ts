@@ -4,8 +4,8 @@
  * the same.
  */
 
+import type { StoredProducts } from '../io/checks/multiset.js';
 import type { StoredSplitters } from '../io/external/splitters.js';
-import type { StoredProducts } from '../io/multiset.js';
 import { IoError } from '../util/errors.js';
 import type { JobFolder } from './job-folder.js';
 import { orderOf } from './job-records.js';

@@ -2,14 +2,14 @@
 import { readdir } from 'node:fs/promises';
 import { dirname, extname } from 'node:path';
 import { Readable } from 'node:stream';
+import { randomPoints } from '../io/checks/multiset.js';
 import { assertFreeSpace, diskUsage } from '../io/external/disk.js';
 import { identityOf, isRegular } from '../io/external/input.js';
 import { MAX_PARTITIONS } from '../io/external/splitters.js';
 import type { KeyReader } from '../io/formats/key-file.js';
 import { formatNamed, type InputOptions, keyTarget, openKeys } from '../io/formats/keys.js';
-import { randomPoints } from '../io/multiset.js';
-import { openRecords } from '../io/record-file.js';
-import { keyText, type RecordLayout, recordKeys } from '../io/record-keys.js';
+import { openRecords } from '../io/records/record-file.js';
+import { keyText, type RecordLayout, recordKeys } from '../io/records/record-keys.js';
 import { isStdin, openSource } from '../io/streams/raw.js';
 import { dtypeInfo } from '../keys/dtype.js';
 import { bitWindow } from '../sort/model/options.js';

@@ -1,8 +1,8 @@
 /** Verifies a stream of records: their order, their multiset, and their first and last record. */
 
-import { RecordMultiset } from '../io/record-multiset.js';
-import type { RecordOrdering } from '../io/record-ordering.js';
-import { RecordOrderChecker } from '../io/scan-record-order.js';
+import { RecordMultiset } from '../io/checks/record-multiset.js';
+import type { RecordOrdering } from '../io/records/record-ordering.js';
+import { RecordOrderChecker } from '../io/records/scan-record-order.js';
 import { MismatchError } from '../util/errors.js';
 import type { SortedPartRecord } from './layout.js';
 

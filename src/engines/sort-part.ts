@@ -6,7 +6,7 @@ import { partitionBudget } from '../io/external/budget.js';
 import { externalSort } from '../io/external/external-sort.js';
 import { openFile, piecesOf } from '../io/external/input.js';
 import type { KeyWriter } from '../io/formats/key-file.js';
-import type { OrderingSortOptions, RecordOrdering } from '../io/record-ordering.js';
+import type { OrderingSortOptions, RecordOrdering } from '../io/records/record-ordering.js';
 import { type Output, withOutput } from '../io/streams/output.js';
 import { assertNotAborted, PIECE_BYTES } from '../io/streams/raw.js';
 import { groupAdvanced } from '../sort/model/options.js';

@@ -4,13 +4,13 @@
  */
 import { mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { RecordMultiset } from '../io/checks/record-multiset.js';
 import { Partitioner } from '../io/external/partition.js';
 import { MAX_PLACED_RECORDS } from '../io/external/place.js';
 import { SAMPLES_PER_PARTITION, takeSample } from '../io/external/sample.js';
 import { FileSpill } from '../io/external/spill.js';
 import { Splitters } from '../io/external/splitters.js';
-import { RecordMultiset } from '../io/record-multiset.js';
-import type { RecordOrdering } from '../io/record-ordering.js';
+import type { RecordOrdering } from '../io/records/record-ordering.js';
 import { assertNotAborted, ioError } from '../io/streams/raw.js';
 import { writeFileAtomic } from '../io/streams/write-file-atomic.js';
 import { MismatchError } from '../util/errors.js';

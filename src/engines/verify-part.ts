@@ -1,7 +1,7 @@
 /** The stage that reads back a part of the result, and the end of a sort, which checks all parts together. */
 import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { RecordMultiset } from '../io/record-multiset.js';
+import { RecordMultiset } from '../io/checks/record-multiset.js';
 import { syncFolder } from '../io/streams/output.js';
 import { PARTS_SCHEMA, type PartsManifest, readParts, writeParts } from '../io/streams/parts.js';
 import { ioError } from '../io/streams/raw.js';

@@ -9,7 +9,7 @@ import {
 } from './distinct.js';
 import type { KeyReader, KeyWriter, WriteOptions } from './formats/key-file.js';
 import { keyTarget } from './formats/keys.js';
-import type { KeyOrdering, RecordOrdering } from './record-ordering.js';
+import type { KeyOrdering, RecordOrdering } from './records/record-ordering.js';
 import { type OutputContext, withOutput } from './streams/output.js';
 
 /** How equal records are written. */

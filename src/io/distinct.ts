@@ -3,8 +3,8 @@ import { keyWords } from '../keys/array.js';
 import { type DtypeInfo, infinityBits } from '../keys/dtype.js';
 import { runYielding } from '../sort/host/steps.js';
 import type { KeyWriter } from './formats/key-file.js';
-import { gatherRecords } from './gather-records.js';
-import type { RecordOrdering } from './record-ordering.js';
+import { gatherRecords } from './records/gather-records.js';
+import type { RecordOrdering } from './records/record-ordering.js';
 import { PIECE_BYTES } from './streams/raw.js';
 
 /** Returns the positions of the records of a piece that differ from their predecessor, including 0. */

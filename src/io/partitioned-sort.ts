@@ -6,9 +6,9 @@ import { distinctWriter, withCounts } from './distinct-output.js';
 import { describeUnfinished } from './external/session.js';
 import type { KeyWriter } from './formats/key-file.js';
 import { prefetchKeys } from './formats/prefetch-keys.js';
-import { IndexedKeys } from './indexed-keys.js';
 import { positionDtype } from './positions.js';
-import { keyOrdering } from './record-ordering.js';
+import { IndexedKeys } from './records/indexed-keys.js';
+import { keyOrdering } from './records/record-ordering.js';
 import {
   type FileReport,
   type FileSort,

@@ -3,9 +3,9 @@ import { keyColumn } from '../keys/array.js';
 import { withSorter } from '../sort/api/default-sorter.js';
 import type { Into, SortOptions } from '../sort/model/options.js';
 import { UsageError } from '../util/errors.js';
-import { layoutOrdering } from './layout-ordering.js';
-import type { RecordLayout } from './record-keys.js';
-import type { OrderingSortOptions } from './record-ordering.js';
+import { layoutOrdering } from './records/layout-ordering.js';
+import type { RecordLayout } from './records/record-keys.js';
+import type { OrderingSortOptions } from './records/record-ordering.js';
 
 /** Options of `sortRecords` and `argsortRecords`: the record layout and sort options. */
 export type RecordSortOptions = RecordLayout &

@@ -347,7 +347,7 @@ async function compactDistinct({ reader, job, context }: FileSort, sorted: KeyAr
   // Loaded on demand.
   const [{ withDistinct }, { keyOrdering }] = await Promise.all([
     import('./distinct-output.js'),
-    import('./record-ordering.js'),
+    import('./records/record-ordering.js'),
   ]);
   const { dtype } = reader;
   const { descending = false, nan = 'last' } = job;

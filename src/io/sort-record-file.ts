@@ -3,19 +3,24 @@ import { bytesOf } from '../keys/array.js';
 import type { Sorter } from '../sort/api/sorter.js';
 import { runYielding } from '../sort/host/steps.js';
 import type { SortReport } from '../sort/model/report.js';
+import { randomPoints } from './checks/multiset.js';
+import { RecordMultiset } from './checks/record-multiset.js';
 import type { DistinctWriter } from './distinct.js';
 import { distinctWriter, withCounts, withDistinct } from './distinct-output.js';
 import { describeUnfinished } from './external/session.js';
 import type { KeyWriter } from './formats/key-file.js';
-import { gatherRecords } from './gather-records.js';
-import { IndexedRecords } from './indexed-records.js';
-import { assertRecords, type LayoutOrdering, layoutOrdering, MAX_RECORDS } from './layout-ordering.js';
-import { randomPoints } from './multiset.js';
 import { positionDtype } from './positions.js';
-import { assertRecordOutput, openRecords } from './record-file.js';
-import { keyText, type RecordLayout, recordKeys } from './record-keys.js';
-import { RecordMultiset } from './record-multiset.js';
-import { RecordOrderChecker } from './scan-record-order.js';
+import { gatherRecords } from './records/gather-records.js';
+import { IndexedRecords } from './records/indexed-records.js';
+import {
+  assertRecords,
+  type LayoutOrdering,
+  layoutOrdering,
+  MAX_RECORDS,
+} from './records/layout-ordering.js';
+import { assertRecordOutput, openRecords } from './records/record-file.js';
+import { keyText, type RecordLayout, recordKeys } from './records/record-keys.js';
+import { RecordOrderChecker } from './records/scan-record-order.js';
 import {
   assertDistinct,
   assertFiles,

@@ -41,7 +41,7 @@ uint64_t Multiply(uint64_t a, uint64_t b) {
   return Fold((low & kPrime) + (low >> 61 | high << 3));
 }
 
-/** Point at which the polynomial of a multiset is evaluated, see src/io/multiset.ts. */
+/** Point at which the polynomial of a multiset is evaluated, see src/io/checks/multiset.ts. */
 struct Point {
   uint64_t r;
   /** Products of s and each value of the four high bits of a key. */

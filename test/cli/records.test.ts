@@ -3,7 +3,7 @@ import ava from 'ava';
 import { builder, command, describe } from '../../src/cli/options/check.js';
 import { parseArguments } from '../../src/cli/parse.js';
 import { specOf } from '../../src/cli/spec.js';
-import { parseRecordKey } from '../../src/io/record-keys.js';
+import { parseRecordKey } from '../../src/io/records/record-keys.js';
 import { Random } from '../../src/util/random.js';
 import { referencePositions } from '../io/record-reference.js';
 import { pick } from '../reference.js';

@@ -1,5 +1,5 @@
 /** The order of records, computed in the simplest way: key by key, numbers as the reference orders them. */
-import { keyBytes, type RecordKey } from '../../src/io/record-keys.js';
+import { keyBytes, type RecordKey } from '../../src/io/records/record-keys.js';
 import { referenceCode } from '../reference.js';
 
 /** The bytes of a key in record `i` as a number, most significant byte first. */

@@ -1,8 +1,8 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { specialKeys } from '../../src/io/gen.js';
-import { assertRecords, layoutOrdering } from '../../src/io/layout-ordering.js';
-import { keyBytes, type NumberKey, type RecordKey, recordKeys } from '../../src/io/record-keys.js';
+import { assertRecords, layoutOrdering } from '../../src/io/records/layout-ordering.js';
+import { keyBytes, type NumberKey, type RecordKey, recordKeys } from '../../src/io/records/record-keys.js';
 import { argsortRecords, sortRecords } from '../../src/io/records.js';
 import { bytesOf } from '../../src/keys/array.js';
 import { DTYPES, dtypeInfo } from '../../src/keys/dtype.js';

@@ -4,7 +4,7 @@ import test from 'ava';
 import { npyHeader } from '../../src/io/formats/npy-header.js';
 import { generate } from '../../src/io/gen.js';
 import { partitionedSort } from '../../src/io/partitioned-sort.js';
-import { parseRecordKey } from '../../src/io/record-keys.js';
+import { parseRecordKey } from '../../src/io/records/record-keys.js';
 import { type LargeFileJob, sortFile } from '../../src/io/sort-file.js';
 import { type LargeRecordJob, sortRecordFile } from '../../src/io/sort-record-file.js';
 import { dtypeInfo } from '../../src/keys/dtype.js';

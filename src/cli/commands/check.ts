@@ -1,9 +1,9 @@
-import { checkOrder, countKeys } from '../../io/check.js';
+import { checkOrder, countKeys } from '../../io/checks/check.js';
+import { Multiset, randomPoints } from '../../io/checks/multiset.js';
+import type { Descent } from '../../io/checks/order-scan.js';
 import { linesOf } from '../../io/formats/axis.js';
 import { withInputs } from '../../io/formats/inputs.js';
 import type { KeyReader } from '../../io/formats/key-file.js';
-import { Multiset, randomPoints } from '../../io/multiset.js';
-import type { Descent } from '../../io/order-scan.js';
 import { expandParts } from '../../io/streams/parts.js';
 import { isStdin } from '../../io/streams/raw.js';
 import { dtypeInfo } from '../../keys/dtype.js';

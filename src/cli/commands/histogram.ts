@@ -1,4 +1,4 @@
-import { profileKeys } from '../../io/file-profile.js';
+import { profileKeys } from '../../io/checks/file-profile.js';
 import { withInputs } from '../../io/formats/inputs.js';
 import { histogramFiles } from '../../io/primitive-files.js';
 import { isStdin } from '../../io/streams/raw.js';

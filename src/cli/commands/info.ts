@@ -1,4 +1,4 @@
-import { type FileProfile, profileKeys } from '../../io/file-profile.js';
+import { type FileProfile, profileKeys } from '../../io/checks/file-profile.js';
 import { linesOf } from '../../io/formats/axis.js';
 import { withInputs } from '../../io/formats/inputs.js';
 import { type Console, print } from '../console.js';

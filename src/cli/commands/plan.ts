@@ -10,9 +10,9 @@ import { readByteRate, readBytes, readNetworkRate } from '../../engines/forecast
 import type { Rates } from '../../engines/forecast/rates.js';
 import { FORECAST_SCHEMA } from '../../engines/forecast/report.js';
 import { MAX_PARTITIONS } from '../../io/external/splitters.js';
-import { layoutOrdering } from '../../io/layout-ordering.js';
-import { keyText } from '../../io/record-keys.js';
-import { keyOrdering } from '../../io/record-ordering.js';
+import { layoutOrdering } from '../../io/records/layout-ordering.js';
+import { keyText } from '../../io/records/record-keys.js';
+import { keyOrdering } from '../../io/records/record-ordering.js';
 import { dtypeInfo } from '../../keys/dtype.js';
 import { UsageError } from '../../util/errors.js';
 import { assertWholeNumber } from '../../util/whole-number.js';

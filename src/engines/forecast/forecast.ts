@@ -5,7 +5,7 @@
  */
 import { maxMemory } from '../../io/external/budget.js';
 import { MAX_PARTITIONS } from '../../io/external/splitters.js';
-import type { RecordOrdering } from '../../io/record-ordering.js';
+import type { RecordOrdering } from '../../io/records/record-ordering.js';
 import type { Stage } from '../job-runner.js';
 import { partitionsFor, shardsFor } from '../make-job.js';
 import { partMemory } from '../sort-part.js';

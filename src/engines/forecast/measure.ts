@@ -4,7 +4,7 @@
  */
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { RecordOrdering } from '../../io/record-ordering.js';
+import type { RecordOrdering } from '../../io/records/record-ordering.js';
 import { ioError } from '../../io/streams/raw.js';
 import type { Sorter } from '../../sort/api/sorter.js';
 import type { SortReport } from '../../sort/model/report.js';

@@ -1,6 +1,6 @@
 /** Memory budgets of partitioned sorts. */
 import { UsageError } from '../../util/errors.js';
-import type { RecordOrdering } from '../record-ordering.js';
+import type { RecordOrdering } from '../records/record-ordering.js';
 import { MAX_PARTITIONS } from './splitters.js';
 
 /** Minimum memory of a sort in bytes: 1 MiB to gather partitions, the rest to sort them. */

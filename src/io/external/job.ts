@@ -1,6 +1,6 @@
 /** An external sort: input, order and output. */
 import type { SortReport } from '../../sort/model/report.js';
-import type { OrderingSortOptions, RecordOrdering } from '../record-ordering.js';
+import type { OrderingSortOptions, RecordOrdering } from '../records/record-ordering.js';
 import type { Output } from '../streams/output.js';
 import type { Budget } from './budget.js';
 import type { RecordInput } from './input.js';

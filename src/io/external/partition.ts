@@ -1,5 +1,5 @@
 /** The stage that distributes records to partitions, in input order. */
-import type { RecordOrdering } from '../record-ordering.js';
+import type { RecordOrdering } from '../records/record-ordering.js';
 import { MAX_PLACED_RECORDS, Placer } from './place.js';
 import type { Spill } from './spill.js';
 import type { Splitters } from './splitters.js';

@@ -3,8 +3,8 @@
 import type { Sorter } from '../../sort/api/sorter.js';
 import type { SortReport } from '../../sort/model/report.js';
 import { MismatchError } from '../../util/errors.js';
-import { randomPoints } from '../multiset.js';
-import { RecordMultiset } from '../record-multiset.js';
+import { randomPoints } from '../checks/multiset.js';
+import { RecordMultiset } from '../checks/record-multiset.js';
 import type { FileContext } from '../sort-file.js';
 import { assertNotAborted } from '../streams/raw.js';
 import { thisProcess } from '../streams/temporary-files.js';

@@ -6,7 +6,7 @@ import { codecWords } from '../../keys/key-codec.js';
 import * as cl from '../../opencl/index.js';
 import { inSlices, runYielding } from '../../sort/host/steps.js';
 import { UnsupportedError } from '../../util/errors.js';
-import type { RecordOrdering } from '../record-ordering.js';
+import type { RecordOrdering } from '../records/record-ordering.js';
 import type { Splitters, SplitterTable } from './splitters.js';
 
 /** Bytes of records placed per step. */

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { InputError, UsageError } from '../../util/errors.js';
-import type { RecordOrdering } from '../record-ordering.js';
+import type { RecordOrdering } from '../records/record-ordering.js';
 import type { TemporaryFiles } from '../streams/output.js';
 import { isStdout } from '../streams/raw.js';
 import { resolveTarget } from '../streams/resolve-target.js';

@@ -2,10 +2,10 @@
 import type { Sorter } from '../../sort/api/sorter.js';
 import { runYielding } from '../../sort/host/steps.js';
 import { MismatchError } from '../../util/errors.js';
-import type { StoredProducts } from '../multiset.js';
-import type { RecordMultiset } from '../record-multiset.js';
-import type { OrderingSortOptions, RecordOrdering } from '../record-ordering.js';
-import { findDescentSteps } from '../scan-record-order.js';
+import type { StoredProducts } from '../checks/multiset.js';
+import type { RecordMultiset } from '../checks/record-multiset.js';
+import type { OrderingSortOptions, RecordOrdering } from '../records/record-ordering.js';
+import { findDescentSteps } from '../records/scan-record-order.js';
 import { assertNotAborted } from '../streams/raw.js';
 import { piecesOf } from './input.js';
 import type { Spill } from './spill.js';

@@ -2,7 +2,7 @@
  * Splitters: records that divide a sequence into partitions, so that each partition precedes the next. A record that is
  * frequent in the sample gets a partition of its own, which needs no sort and no memory.
  */
-import type { RecordOrdering } from '../record-ordering.js';
+import type { RecordOrdering } from '../records/record-ordering.js';
 
 /** Maximum number of partitions per pass; each needs an open file and a buffer. */
 export const MAX_PARTITIONS = 512;

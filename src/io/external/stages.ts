@@ -1,7 +1,7 @@
 /** The stages from the input to sortable partitions: sample, splitters, partition, split. */
 
-import type { RecordMultiset } from '../record-multiset.js';
-import type { RecordOrdering } from '../record-ordering.js';
+import type { RecordMultiset } from '../checks/record-multiset.js';
+import type { RecordOrdering } from '../records/record-ordering.js';
 import { assertNotAborted } from '../streams/raw.js';
 import { type Budget, partitionCount } from './budget.js';
 import { piecesOf } from './input.js';

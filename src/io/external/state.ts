@@ -6,7 +6,7 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { IoError } from '../../util/errors.js';
-import type { StoredProducts } from '../multiset.js';
+import type { StoredProducts } from '../checks/multiset.js';
 import { ioError } from '../streams/raw.js';
 import { hasOwnerExited, type Owner, thisProcess } from '../streams/temporary-files.js';
 import type { InputIdentity } from './input.js';

@@ -5,7 +5,7 @@
  * that do not overlap are not sorted.
  */
 import type { Sorter } from '../../sort/api/sorter.js';
-import type { OrderingSortOptions, RecordOrdering } from '../record-ordering.js';
+import type { OrderingSortOptions, RecordOrdering } from '../records/record-ordering.js';
 import type { MergeInput } from './merge-input.js';
 
 export interface MergeWork {

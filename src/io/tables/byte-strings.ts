@@ -1,5 +1,5 @@
 import { inSlices, type Steps } from '../../sort/host/steps.js';
-import { type Codes, type Span, WORD_BYTES } from '../code-order.js';
+import { type Codes, type Span, WORD_BYTES } from '../records/code-order.js';
 
 /** The concatenated strings of one batch. */
 interface StringBatch {

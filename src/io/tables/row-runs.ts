@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { Sorter } from '../../sort/api/sorter.js';
 import { runYielding } from '../../sort/host/steps.js';
 import type { SortOptions } from '../../sort/model/options.js';
-import { argsortCodes } from '../code-order.js';
+import { argsortCodes } from '../records/code-order.js';
 import type { ByteStrings } from './byte-strings.js';
 import { distinctStrings } from './distinct-strings.js';
 import type { EntrySink } from './entry.js';

@@ -1,7 +1,7 @@
 import type { Sorter } from '../../sort/api/sorter.js';
 import { inSlices, runYielding, type Steps } from '../../sort/host/steps.js';
 import type { SortOptions } from '../../sort/model/options.js';
-import { argsortCodes, type Codes, WORD_BYTES, wordSpan } from '../code-order.js';
+import { argsortCodes, type Codes, WORD_BYTES, wordSpan } from '../records/code-order.js';
 import { selectCodes } from './byte-strings.js';
 
 /**

@@ -17,7 +17,7 @@ import {
   type TableBy,
 } from '../formats/tables/table-keys.js';
 import { keyKind, type TableType } from '../formats/tables/table-type.js';
-import { gatherRecords } from '../gather-records.js';
+import { gatherRecords } from '../records/gather-records.js';
 import { ByteStrings } from './byte-strings.js';
 import { assertTableOptions, type TableOptions } from './table-options.js';
 import { tablePositions, verifyOrder } from './table-order.js';

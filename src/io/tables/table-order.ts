@@ -4,7 +4,7 @@ import type { Sorter } from '../../sort/api/sorter.js';
 import { runYielding } from '../../sort/host/steps.js';
 import type { SortOptions } from '../../sort/model/options.js';
 import { UnsupportedError } from '../../util/errors.js';
-import { argsortCodes } from '../code-order.js';
+import { argsortCodes } from '../records/code-order.js';
 import { mismatch } from '../sort-reports.js';
 import { type ByteStrings, selectCodes } from './byte-strings.js';
 import { distinctStrings } from './distinct-strings.js';

@@ -8,7 +8,7 @@ import {
 } from '../../../src/engines/forecast/forecast.js';
 import { DEVICE_RATES, HOST_RATES, RUNNER_RATES } from '../../../src/engines/forecast/measured-rates.js';
 import type { Cost, DeviceRates, HostRates } from '../../../src/engines/forecast/rates.js';
-import { layoutOrdering } from '../../../src/io/layout-ordering.js';
+import { layoutOrdering } from '../../../src/io/records/layout-ordering.js';
 
 const cost = (seconds: number, cpu = seconds): Cost => ({ seconds, cpu });
 const NONE = cost(0);

@@ -2,7 +2,7 @@
 import test from 'ava';
 import { Placer } from '../../../src/io/external/place.js';
 import { Splitters } from '../../../src/io/external/splitters.js';
-import type { RecordOrdering } from '../../../src/io/record-ordering.js';
+import type { RecordOrdering } from '../../../src/io/records/record-ordering.js';
 import { bytesOf } from '../../../src/keys/array.js';
 import { DTYPES, dtypeInfo } from '../../../src/keys/dtype.js';
 import * as cl from '../../../src/opencl/index.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { externalSort } from '../../../src/io/external/external-sort.js';
 import type { ExternalJob, ExternalReport } from '../../../src/io/external/job.js';
-import { keyOrdering, type RecordOrdering } from '../../../src/io/record-ordering.js';
+import { keyOrdering, type RecordOrdering } from '../../../src/io/records/record-ordering.js';
 import type { FileContext } from '../../../src/io/sort-file.js';
 import { type Dtype, dtypeInfo } from '../../../src/keys/dtype.js';
 import type { Sorter } from '../../../src/sort/api/sorter.js';

@@ -1,9 +1,9 @@
 import test from 'ava';
+import { randomPoints } from '../../../src/io/checks/multiset.js';
+import { RecordMultiset } from '../../../src/io/checks/record-multiset.js';
 import { type SortWork, sortPartitions } from '../../../src/io/external/sort.js';
 import { MemorySpill } from '../../../src/io/external/spill.js';
 import type { SortedRecord } from '../../../src/io/external/state.js';
-import { randomPoints } from '../../../src/io/multiset.js';
-import { RecordMultiset } from '../../../src/io/record-multiset.js';
 import { Sorter } from '../../../src/sort/api/sorter.js';
 import { MismatchError } from '../../../src/util/errors.js';
 import { orderOf } from './small.js';

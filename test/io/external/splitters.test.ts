@@ -1,6 +1,6 @@
 import test from 'ava';
 import { Splitters } from '../../../src/io/external/splitters.js';
-import type { RecordOrdering } from '../../../src/io/record-ordering.js';
+import type { RecordOrdering } from '../../../src/io/records/record-ordering.js';
 import { bytesOf } from '../../../src/keys/array.js';
 import { DTYPES } from '../../../src/keys/dtype.js';
 import { Random } from '../../../src/util/random.js';

@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import test from 'ava';
 import { generate } from '../../../src/io/gen.js';
 import { type MergeJob, type MergeReport, mergeFiles } from '../../../src/io/merge/merge-files.js';
-import { parseRecordKey } from '../../../src/io/record-keys.js';
+import { parseRecordKey } from '../../../src/io/records/record-keys.js';
 import type { FileContext } from '../../../src/io/sort-file.js';
 import { DTYPES, type Dtype, dtypeInfo } from '../../../src/keys/dtype.js';
 import { DtypeError, InputError, UsageError } from '../../../src/util/errors.js';

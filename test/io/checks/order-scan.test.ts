@@ -1,11 +1,11 @@
 import test from 'ava';
-import type { Lines } from '../../src/io/formats/axis.js';
-import { generate } from '../../src/io/gen.js';
-import { OrderScan } from '../../src/io/order-scan.js';
-import { DTYPES, type Dtype, dtypeInfo } from '../../src/keys/dtype.js';
-import { encode, keyCodec, type Order } from '../../src/keys/key-codec.js';
-import { Random } from '../../src/util/random.js';
-import { patterns, referenceSort } from '../reference.js';
+import { OrderScan } from '../../../src/io/checks/order-scan.js';
+import type { Lines } from '../../../src/io/formats/axis.js';
+import { generate } from '../../../src/io/gen.js';
+import { DTYPES, type Dtype, dtypeInfo } from '../../../src/keys/dtype.js';
+import { encode, keyCodec, type Order } from '../../../src/keys/key-codec.js';
+import { Random } from '../../../src/util/random.js';
+import { patterns, referenceSort } from '../../reference.js';
 
 interface Case extends Order {
   readonly dtype: Dtype;

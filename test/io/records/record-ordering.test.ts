@@ -1,9 +1,9 @@
 import test from 'ava';
-import { keyOrdering } from '../../src/io/record-ordering.js';
-import { bytesOf } from '../../src/keys/array.js';
-import { Sorter } from '../../src/sort/api/sorter.js';
-import { Random } from '../../src/util/random.js';
-import { referenceSort } from '../reference.js';
+import { keyOrdering } from '../../../src/io/records/record-ordering.js';
+import { bytesOf } from '../../../src/keys/array.js';
+import { Sorter } from '../../../src/sort/api/sorter.js';
+import { Random } from '../../../src/util/random.js';
+import { referenceSort } from '../../reference.js';
 
 test('keys are sorted by the bits in which they may differ, and by all bits for a chosen algorithm', async (t) => {
   await using host = await Sorter.open({ device: 'host' });

@@ -1,9 +1,9 @@
 /** Record layouts: the record size and the keys to sort by. */
-import { DTYPES, type Dtype, dtypeInfo } from '../keys/dtype.js';
-import type { Order } from '../keys/key-codec.js';
-import { DtypeError, UsageError } from '../util/errors.js';
-import { invalidArgument } from '../util/invalid-argument.js';
-import { invalidName } from '../util/suggest.js';
+import { DTYPES, type Dtype, dtypeInfo } from '../../keys/dtype.js';
+import type { Order } from '../../keys/key-codec.js';
+import { DtypeError, UsageError } from '../../util/errors.js';
+import { invalidArgument } from '../../util/invalid-argument.js';
+import { invalidName } from '../../util/suggest.js';
 
 /** A key of bytes, compared as unsigned numbers from the first to the last, as by memcmp. */
 export interface BytesKey extends Pick<Order, 'descending'> {

@@ -1,16 +1,16 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { PassThrough, Readable, Writable } from 'node:stream';
 import test from 'ava';
-import { checkOrder, countKeys } from '../../src/io/check.js';
-import { raw } from '../../src/io/formats/raw.js';
-import { generate } from '../../src/io/gen.js';
-import { Multiset, randomPoints } from '../../src/io/multiset.js';
-import { isSameFile, openOutput } from '../../src/io/streams/output.js';
-import { openSource } from '../../src/io/streams/raw.js';
-import { dtypeInfo } from '../../src/keys/dtype.js';
-import { IoError } from '../../src/util/errors.js';
-import { scratchFolder } from '../cli/cli.js';
-import { pick, referenceSort } from '../reference.js';
+import { checkOrder, countKeys } from '../../../src/io/checks/check.js';
+import { Multiset, randomPoints } from '../../../src/io/checks/multiset.js';
+import { raw } from '../../../src/io/formats/raw.js';
+import { generate } from '../../../src/io/gen.js';
+import { isSameFile, openOutput } from '../../../src/io/streams/output.js';
+import { openSource } from '../../../src/io/streams/raw.js';
+import { dtypeInfo } from '../../../src/keys/dtype.js';
+import { IoError } from '../../../src/util/errors.js';
+import { scratchFolder } from '../../cli/cli.js';
+import { pick, referenceSort } from '../../reference.js';
 
 const { path, folder, remove } = scratchFolder();
 test.after.always(remove);

@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream';
 import test from 'ava';
-import { profileKeys } from '../../src/io/file-profile.js';
-import { raw } from '../../src/io/formats/raw.js';
-import { generate } from '../../src/io/gen.js';
-import { openSource } from '../../src/io/streams/raw.js';
-import { DTYPES, type Dtype, dtypeInfo } from '../../src/keys/dtype.js';
-import { keyValue } from '../../src/keys/value.js';
-import { patterns, referenceSort } from '../reference.js';
+import { profileKeys } from '../../../src/io/checks/file-profile.js';
+import { raw } from '../../../src/io/formats/raw.js';
+import { generate } from '../../../src/io/gen.js';
+import { openSource } from '../../../src/io/streams/raw.js';
+import { DTYPES, type Dtype, dtypeInfo } from '../../../src/keys/dtype.js';
+import { keyValue } from '../../../src/keys/value.js';
+import { patterns, referenceSort } from '../../reference.js';
 
 async function profile(bytes: Uint8Array, dtype: Dtype) {
   const chunks = [bytes.subarray(0, 333), bytes.subarray(333)].filter(({ length }) => length > 0);

@@ -11,8 +11,8 @@
  * Bentley and Sedgewick ("Fast algorithms for sorting and searching strings", 1997): decided codes are not examined
  * again. Sorting by the last word first (lexsort) would sort all codes once per word.
  */
-import type { Sorter } from '../sort/api/sorter.js';
-import { inSlices, runYielding, type Steps } from '../sort/host/steps.js';
+import type { Sorter } from '../../sort/api/sorter.js';
+import { inSlices, runYielding, type Steps } from '../../sort/host/steps.js';
 import type { OrderingSortOptions } from './record-ordering.js';
 
 /** Bytes of a word, the part of a code that is compared as one number. */

@@ -1,4 +1,4 @@
-import { inSlices, type Steps } from '../sort/host/steps.js';
+import { inSlices, type Steps } from '../../sort/host/steps.js';
 
 /** Records that are prefetched before they are copied, so that their cache misses overlap. */
 const PREFETCH_RECORDS = 32;

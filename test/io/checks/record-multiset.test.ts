@@ -1,8 +1,8 @@
 import test from 'ava';
-import { randomPoints } from '../../src/io/multiset.js';
-import { RecordMultiset } from '../../src/io/record-multiset.js';
-import { Random } from '../../src/util/random.js';
-import { pick } from '../reference.js';
+import { randomPoints } from '../../../src/io/checks/multiset.js';
+import { RecordMultiset } from '../../../src/io/checks/record-multiset.js';
+import { Random } from '../../../src/util/random.js';
+import { pick } from '../../reference.js';
 
 /** Whether two arrays have equal multisets. */
 async function same(recordBytes: number, a: Uint8Array, b: Uint8Array): Promise<boolean> {

@@ -12,11 +12,11 @@
  */
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
-import { keyWords } from '../keys/array.js';
-import type { DtypeInfo } from '../keys/dtype.js';
-import * as cl from '../opencl/index.js';
-import { inSlices, runYielding } from '../sort/host/steps.js';
-import { UnsupportedError } from '../util/errors.js';
+import { keyWords } from '../../keys/array.js';
+import type { DtypeInfo } from '../../keys/dtype.js';
+import * as cl from '../../opencl/index.js';
+import { inSlices, runYielding } from '../../sort/host/steps.js';
+import { UnsupportedError } from '../../util/errors.js';
 
 const PRIME = 2n ** 61n - 1n;
 

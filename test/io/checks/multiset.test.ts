@@ -1,10 +1,10 @@
 /** Products over multisets: equal to the definition, natively and in JavaScript, and different for other multisets. */
 import test from 'ava';
-import { Multiset, randomPoints } from '../../src/io/multiset.js';
-import { bytesOf, keyWords } from '../../src/keys/array.js';
-import { type Dtype, dtypeInfo } from '../../src/keys/dtype.js';
-import * as cl from '../../src/opencl/index.js';
-import { keysOf } from '../distributions.js';
+import { Multiset, randomPoints } from '../../../src/io/checks/multiset.js';
+import { bytesOf, keyWords } from '../../../src/keys/array.js';
+import { type Dtype, dtypeInfo } from '../../../src/keys/dtype.js';
+import * as cl from '../../../src/opencl/index.js';
+import { keysOf } from '../../distributions.js';
 
 const PRIME = 2n ** 61n - 1n;
 const WIDTHS = ['u8', 'u16', 'u32', 'u64'] as const satisfies readonly Dtype[];

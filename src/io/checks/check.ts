@@ -1,5 +1,5 @@
-import type { Lines } from './formats/axis.js';
-import type { KeyReader } from './formats/key-file.js';
+import type { Lines } from '../formats/axis.js';
+import type { KeyReader } from '../formats/key-file.js';
 import type { Multiset } from './multiset.js';
 import { type Descent, type FileOrder, OrderScan } from './order-scan.js';
 

@@ -1,6 +1,6 @@
 /** Files of records. */
-import { assertRecordName } from './formats/keys.js';
-import { openSource, type Source } from './streams/raw.js';
+import { assertRecordName } from '../formats/keys.js';
+import { openSource, type Source } from '../streams/raw.js';
 
 /** Options for files of records. */
 export interface RecordFileOptions {

@@ -1,8 +1,8 @@
 import test from 'ava';
-import { gatherRecords } from '../../src/io/gather-records.js';
-import { runSync } from '../../src/sort/host/steps.js';
-import { Random } from '../../src/util/random.js';
-import { pick } from '../reference.js';
+import { gatherRecords } from '../../../src/io/records/gather-records.js';
+import { runSync } from '../../../src/sort/host/steps.js';
+import { Random } from '../../../src/util/random.js';
+import { pick } from '../../reference.js';
 
 test('records of any size and alignment are gathered by position', (t) => {
   const random = new Random(4);

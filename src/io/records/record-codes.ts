@@ -3,11 +3,11 @@
  * of the records. Numbers are encoded by the key codec, most significant byte first. Byte keys are copied, and
  * complemented in descending order.
  */
-import { type KeyWords, keyWords } from '../keys/array.js';
-import { codeWordsOf, encodeRecords } from '../keys/codec-records.js';
-import { type DtypeInfo, dtypeInfo } from '../keys/dtype.js';
-import { type KeyCodec, keyCodec } from '../keys/key-codec.js';
-import { inSlices, type Steps } from '../sort/host/steps.js';
+import { type KeyWords, keyWords } from '../../keys/array.js';
+import { codeWordsOf, encodeRecords } from '../../keys/codec-records.js';
+import { type DtypeInfo, dtypeInfo } from '../../keys/dtype.js';
+import { type KeyCodec, keyCodec } from '../../keys/key-codec.js';
+import { inSlices, type Steps } from '../../sort/host/steps.js';
 import { type Span, WORD_BYTES } from './code-order.js';
 import { isNumberKey, keyBytes, type NumberKey, type RecordKey } from './record-keys.js';
 

@@ -1,14 +1,18 @@
 import { Readable } from 'node:stream';
 import test from 'ava';
-import { layoutOrdering } from '../../src/io/layout-ordering.js';
-import { keyOrdering, type RecordOrdering } from '../../src/io/record-ordering.js';
-import { findDescent, RecordOrderChecker, scanRecordOrder } from '../../src/io/scan-record-order.js';
-import { openSource } from '../../src/io/streams/raw.js';
-import { bytesOf } from '../../src/keys/array.js';
-import { DTYPES } from '../../src/keys/dtype.js';
-import { keysOf } from '../distributions.js';
-import { referenceSort } from '../reference.js';
-import { orderOf, TEN_OF_TWELVE } from './external/small.js';
+import { layoutOrdering } from '../../../src/io/records/layout-ordering.js';
+import { keyOrdering, type RecordOrdering } from '../../../src/io/records/record-ordering.js';
+import {
+  findDescent,
+  RecordOrderChecker,
+  scanRecordOrder,
+} from '../../../src/io/records/scan-record-order.js';
+import { openSource } from '../../../src/io/streams/raw.js';
+import { bytesOf } from '../../../src/keys/array.js';
+import { DTYPES } from '../../../src/keys/dtype.js';
+import { keysOf } from '../../distributions.js';
+import { referenceSort } from '../../reference.js';
+import { orderOf, TEN_OF_TWELVE } from '../external/small.js';
 
 const record = 12;
 const records = (texts: readonly string[]): Buffer =>

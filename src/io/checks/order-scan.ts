@@ -1,11 +1,11 @@
 /** Finds the first key out of order in a stream of pieces, about as fast as it is read. */
-import { type KeyWords, keyWords, newArray } from '../keys/array.js';
-import { codeWordsOf, encodeRecords } from '../keys/codec-records.js';
-import type { Dtype, DtypeInfo } from '../keys/dtype.js';
-import { decode, type KeyCodec, keyCodec, type Order } from '../keys/key-codec.js';
-import { keyValue } from '../keys/value.js';
-import { firstDescent, windowMask } from '../sort/host/host-verify.js';
-import type { Lines } from './formats/axis.js';
+import { type KeyWords, keyWords, newArray } from '../../keys/array.js';
+import { codeWordsOf, encodeRecords } from '../../keys/codec-records.js';
+import type { Dtype, DtypeInfo } from '../../keys/dtype.js';
+import { decode, type KeyCodec, keyCodec, type Order } from '../../keys/key-codec.js';
+import { keyValue } from '../../keys/value.js';
+import { firstDescent, windowMask } from '../../sort/host/host-verify.js';
+import type { Lines } from '../formats/axis.js';
 import { isCertainlySorted } from './is-certainly-sorted.js';
 
 /** The expected order of the keys of a file. */

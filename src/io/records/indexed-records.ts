@@ -1,5 +1,5 @@
 /** Pairs record codes with positions for a partitioned sort: the argsort of more records than fit in memory. */
-import { runYielding } from '../sort/host/steps.js';
+import { runYielding } from '../../sort/host/steps.js';
 import { WORD_BYTES, wordSpan } from './code-order.js';
 import { layoutOrdering } from './layout-ordering.js';
 import { RecordCodes } from './record-codes.js';

@@ -2,7 +2,7 @@
  * Pairs keys with their positions in records for a partitioned sort. A record holds the code of its key, so one order
  * serves all dtypes, directions and bit ranges.
  */
-import { type Dtype, dtypeInfo } from '../keys/dtype.js';
+import { type Dtype, dtypeInfo } from '../../keys/dtype.js';
 import { layoutOrdering } from './layout-ordering.js';
 import { keyOrdering, type RecordOrdering } from './record-ordering.js';
 

@@ -9,9 +9,9 @@
  * reported as different do differ.
  */
 import { createHash } from 'node:crypto';
-import { bytesOf, keyWords } from '../keys/array.js';
-import { type Dtype, dtypeInfo } from '../keys/dtype.js';
-import { inSlices, runYielding } from '../sort/host/steps.js';
+import { bytesOf, keyWords } from '../../keys/array.js';
+import { type Dtype, dtypeInfo } from '../../keys/dtype.js';
+import { inSlices, runYielding } from '../../sort/host/steps.js';
 import { Multiset, type Points, type StoredProducts } from './multiset.js';
 
 /** Dtypes of records that are words and need no hashing. */

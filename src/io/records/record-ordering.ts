@@ -1,12 +1,12 @@
 /** Record orderings: the record size and the order of records that are split into pieces. */
-import { keyWords } from '../keys/array.js';
-import { encodeRecords } from '../keys/codec-records.js';
-import { type Dtype, dtypeInfo } from '../keys/dtype.js';
-import { type KeyCodec, keyCodec } from '../keys/key-codec.js';
-import type { Sorter } from '../sort/api/sorter.js';
-import type { Into, SortOptions } from '../sort/model/options.js';
-import { isCertainlySorted } from './is-certainly-sorted.js';
-import type { FileOrder } from './order-scan.js';
+import { keyWords } from '../../keys/array.js';
+import { encodeRecords } from '../../keys/codec-records.js';
+import { type Dtype, dtypeInfo } from '../../keys/dtype.js';
+import { type KeyCodec, keyCodec } from '../../keys/key-codec.js';
+import type { Sorter } from '../../sort/api/sorter.js';
+import type { Into, SortOptions } from '../../sort/model/options.js';
+import { isCertainlySorted } from '../checks/is-certainly-sorted.js';
+import type { FileOrder } from '../checks/order-scan.js';
 
 /** Options of a sort of records; the ordering defines dtype and order. */
 export type OrderingSortOptions = Omit<SortOptions, 'dtype' | 'descending' | 'nan' | 'bitRange' | 'device'> &

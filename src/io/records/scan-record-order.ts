@@ -1,8 +1,8 @@
 /** Order checks and multisets of record files. */
-import { runSync, type Steps } from '../sort/host/steps.js';
-import type { RecordMultiset } from './record-multiset.js';
+import { runSync, type Steps } from '../../sort/host/steps.js';
+import type { RecordMultiset } from '../checks/record-multiset.js';
+import type { Source } from '../streams/raw.js';
 import type { RecordOrdering } from './record-ordering.js';
-import type { Source } from './streams/raw.js';
 
 /** Bytes of records compared at a time. */
 const SLICE_BYTES = 2 ** 18;

@@ -1,6 +1,6 @@
 /** Fast check for sorted keys that compares numbers instead of codes. */
-import type { KeyWords } from '../keys/array.js';
-import type { DtypeInfo } from '../keys/dtype.js';
+import type { KeyWords } from '../../keys/array.js';
+import type { DtypeInfo } from '../../keys/dtype.js';
 
 /**
  * Whether keys are certainly sorted by all of their bits. Comparing numbers cannot order adjacent zeros or NaNs, so the

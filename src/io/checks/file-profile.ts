@@ -1,8 +1,8 @@
-import { elementsOf, type KeyWords, keyWords } from '../keys/array.js';
-import { type Dtype, type DtypeInfo, dtypeInfo, infinityBits } from '../keys/dtype.js';
-import { f16Value, keyValue } from '../keys/value.js';
-import type { Lines } from './formats/axis.js';
-import type { KeyReader } from './formats/key-file.js';
+import { elementsOf, type KeyWords, keyWords } from '../../keys/array.js';
+import { type Dtype, type DtypeInfo, dtypeInfo, infinityBits } from '../../keys/dtype.js';
+import { f16Value, keyValue } from '../../keys/value.js';
+import type { Lines } from '../formats/axis.js';
+import type { KeyReader } from '../formats/key-file.js';
 import { OrderScan } from './order-scan.js';
 
 /** Properties of the keys of a file. */

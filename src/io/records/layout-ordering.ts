@@ -1,9 +1,9 @@
 /** Orders records by their codes (record-codes.ts, code-order.ts). */
-import { assertDisjoint } from '../keys/array.js';
-import type { Sorter } from '../sort/api/sorter.js';
-import { runSync, runYielding } from '../sort/host/steps.js';
-import { InputError, UnsupportedError } from '../util/errors.js';
-import { invalidArgument } from '../util/invalid-argument.js';
+import { assertDisjoint } from '../../keys/array.js';
+import type { Sorter } from '../../sort/api/sorter.js';
+import { runSync, runYielding } from '../../sort/host/steps.js';
+import { InputError, UnsupportedError } from '../../util/errors.js';
+import { invalidArgument } from '../../util/invalid-argument.js';
 import { argsortCodes, type Span, WORD_BYTES, wordSpan } from './code-order.js';
 import { gatherRecords } from './gather-records.js';
 import { RecordCodes } from './record-codes.js';
