@@ -29,7 +29,7 @@ import { SortArrays } from '../src/bench/sort-arrays.js';
 import { SEED } from '../src/bench/sorts.js';
 import { readShape } from '../src/cli/arguments.js';
 import { Device } from '../src/device/device.js';
-import { DISTRIBUTIONS, generate } from '../src/io/gen.js';
+import { DISTRIBUTIONS, generate } from '../src/io/operations/gen.js';
 import { type Dtype, dtypeInfo } from '../src/keys/dtype.js';
 import { devicePlans } from '../src/sort/backend/planner.js';
 import { UsageError } from '../src/util/errors.js';

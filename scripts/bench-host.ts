@@ -8,7 +8,7 @@
  */
 import { parseArgs } from 'node:util';
 import { readCount } from '../src/cli/arguments.js';
-import { DISTRIBUTIONS, generate } from '../src/io/gen.js';
+import { DISTRIBUTIONS, generate } from '../src/io/operations/gen.js';
 import { bytesOf, keyColumn } from '../src/keys/array.js';
 import { type Dtype, dtypeInfo, type KeyArray } from '../src/keys/dtype.js';
 import { hostSort } from '../src/sort/host/host-sort.js';

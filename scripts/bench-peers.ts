@@ -23,7 +23,7 @@ import { parseArgs } from 'node:util';
 import { callPlaces } from '../src/bench/calls.js';
 import { SEED } from '../src/bench/sorts.js';
 import { type Timing, timing } from '../src/bench/statistics.js';
-import { generate } from '../src/io/gen.js';
+import { generate } from '../src/io/operations/gen.js';
 import { bytesOf } from '../src/keys/array.js';
 import { Sorter } from '../src/sort/api/sorter.js';
 import type { SortReport } from '../src/sort/model/report.js';

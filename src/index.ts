@@ -1,13 +1,14 @@
 export type { AlgorithmName, AlgorithmOption } from './algorithms/algorithm-names.js';
 export type { Basis } from './algorithms/tuning.js';
 export { type DeviceInfo, type DeviceType, devices } from './device/platform.js';
-export { type SortFileOptions, sortFile } from './io/files.js';
+export { type SortFileOptions, sortFile } from './io/api/files.js';
+export { argsortRecords, type RecordSortOptions, sortRecords } from './io/api/records.js';
+export type { FileReport } from './io/file-sort/file-job.js';
 export type { ColumnNames, TableBy, TableKey } from './io/formats/tables/table-keys.js';
 export type { BytesKey, NumberKey, RecordKey, RecordLayout } from './io/records/record-keys.js';
-export { argsortRecords, type RecordSortOptions, sortRecords } from './io/records.js';
-export type { FileReport } from './io/sort-file.js';
-export { type SortTableOptions, sortTable, type TableColumn } from './io/tables/sort-table.js';
+export { type SortTableOptions, sortTable } from './io/tables/sort-table.js';
 export type { TableOptions } from './io/tables/table-options.js';
+export type { TableColumn } from './io/tables/value-cells.js';
 export type { ValueArray } from './keys/array.js';
 export { DTYPES, type Dtype, type KeyArray } from './keys/dtype.js';
 export type { Order } from './keys/key-codec.js';

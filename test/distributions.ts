@@ -1,4 +1,4 @@
-import { DISTRIBUTIONS, type Distribution, generate } from '../src/io/gen.js';
+import { DISTRIBUTIONS, type Distribution, generate } from '../src/io/operations/gen.js';
 import { DTYPES, type Dtype, dtypeInfo, type KeyArray } from '../src/keys/dtype.js';
 import { FULL } from './pairwise.js';
 

@@ -581,17 +581,17 @@ export const LIBRARY = [
   },
   {
     name: 'sort on device: the last piece has the full length',
-    file: 'src/io/sort-on-device.ts',
+    file: 'src/io/file-sort/sort-on-device.ts',
     find: 'buffer.subarray(0, bytes - piece * length);',
     replace: 'buffer;',
-    tests: [tests('io/sort-on-device')],
+    tests: [tests('io/file-sort/sort-on-device')],
   },
   {
     name: 'sort on device: files are hashed out of order',
-    file: 'src/io/sort-on-device.ts',
+    file: 'src/io/file-sort/sort-on-device.ts',
     find: 'context.hashes ? 1 : READ_AHEAD);',
     replace: 'READ_AHEAD);',
-    tests: [tests('io/sort-on-device')],
+    tests: [tests('io/file-sort/sort-on-device')],
   },
   {
     name: 'file hash: bytes that are already hashed are hashed again',
@@ -605,7 +605,7 @@ export const LIBRARY = [
     file: 'src/io/streams/move-file.ts',
     find: 'if (made.moved < part.bytes) {',
     replace: 'if (made.moved > part.bytes) {',
-    tests: [tests('io/sort-on-device')],
+    tests: [tests('io/file-sort/sort-on-device')],
   },
   {
     name: 'call scheduler: an exclusive call waits for independent calls',

@@ -1,10 +1,10 @@
 import { ALGORITHM_ALIASES } from '../algorithms/algorithm-names.js';
 import { ALGORITHMS } from '../algorithms/registry.js';
+import type { DistinctOptions, FileJob } from '../io/file-sort/file-job.js';
+import type { RecordJob } from '../io/file-sort/sort-record-file.js';
 import { KEY_FORMATS } from '../io/formats/keys.js';
 import { TEXT_OPTIONS } from '../io/formats/text/text-options.js';
 import { type RecordLayout, recordKeys } from '../io/records/record-keys.js';
-import type { DistinctOptions, FileJob } from '../io/sort-file.js';
-import type { RecordJob } from '../io/sort-record-file.js';
 import type { TableJob } from '../io/tables/sort-table-file.js';
 import { assertTableOptions } from '../io/tables/table-options.js';
 import { DTYPES, dtypeInfo } from '../keys/dtype.js';

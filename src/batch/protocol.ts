@@ -1,5 +1,5 @@
 /** Messages between a batch and a worker process. */
-import type { FileReport } from '../io/sort-file.js';
+import type { FileReport } from '../io/file-sort/file-job.js';
 import type { WorkSpan } from '../io/streams/spans.js';
 import type { Progress } from '../sort/model/options.js';
 import { ClsortError, errorOfCode } from '../util/errors.js';

@@ -1,9 +1,10 @@
 /** Execution of one job in a worker process. */
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { partitionedSort } from '../io/partitioned-sort.js';
-import { type FileContext, type FileReport, sortFile } from '../io/sort-file.js';
-import { sortRecordFile } from '../io/sort-record-file.js';
+import type { FileContext, FileReport } from '../io/file-sort/file-job.js';
+import { partitionedSort } from '../io/file-sort/partitioned-sort.js';
+import { sortFile } from '../io/file-sort/sort-file.js';
+import { sortRecordFile } from '../io/file-sort/sort-record-file.js';
 import { type FileHash, FileHashes } from '../io/streams/file-hash.js';
 import { makeFolder } from '../io/streams/folder.js';
 import { measureSpan, now, type WorkSpan } from '../io/streams/spans.js';

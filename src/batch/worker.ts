@@ -1,8 +1,8 @@
 /** The sorting thread of a worker process. The main thread stays responsive to the exit of the parent. */
 import { Readable, Writable } from 'node:stream';
 import { parentPort } from 'node:worker_threads';
-import { FileSortBatcher } from '../io/file-sort-batcher.js';
-import type { FileContext } from '../io/sort-file.js';
+import type { FileContext } from '../io/file-sort/file-job.js';
+import { FileSortBatcher } from '../io/file-sort/file-sort-batcher.js';
 import { ArrayPool } from '../io/streams/array-pool.js';
 import { Sorter } from '../sort/api/sorter.js';
 import { UsageError } from '../util/errors.js';

@@ -1,6 +1,6 @@
 /** The operations of `clsort bench calls`, with their inputs. */
 import type { DeviceArray, Sorter, SortOptions } from '../index.js';
-import { generate } from '../io/gen.js';
+import { generate } from '../io/operations/gen.js';
 import { Random } from '../util/random.js';
 import { invalidName } from '../util/suggest.js';
 import { SEED } from './sorts.js';

@@ -2,7 +2,7 @@ import type { AlgorithmOption } from '../algorithms/algorithm-names.js';
 import { Device } from '../device/device.js';
 import { findDevices } from '../device/platform.js';
 import { selectDevice } from '../device/select-device.js';
-import { type Distribution, generate } from '../io/gen.js';
+import { type Distribution, generate } from '../io/operations/gen.js';
 import { bytesOf, keyWords } from '../keys/array.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { Sorter } from '../sort/api/sorter.js';

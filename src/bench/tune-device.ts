@@ -6,7 +6,7 @@ import { measureWithScratch } from '../algorithms/run.js';
 import { tuningFor } from '../algorithms/tuning.js';
 import type { Crossovers } from '../algorithms/tuning-rows.js';
 import type { Device } from '../device/device.js';
-import { type Distribution, generate } from '../io/gen.js';
+import { type Distribution, generate } from '../io/operations/gen.js';
 import type { Dtype } from '../keys/dtype.js';
 import { Sorter } from '../sort/api/sorter.js';
 import { chunkLimit } from '../sort/backend/planner.js';

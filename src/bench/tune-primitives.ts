@@ -2,7 +2,7 @@
 import type { Tuning } from '../algorithms/parameters.js';
 import type { Buffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
-import { generate } from '../io/gen.js';
+import { generate } from '../io/operations/gen.js';
 import { bytesOf, type KeyWords, keyWords, newArray } from '../keys/array.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { Compaction } from '../primitives/compact.js';

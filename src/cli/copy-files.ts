@@ -1,4 +1,4 @@
-import { copyBytes, copyKeys } from '../io/copy.js';
+import { copyBytes, copyKeys } from '../io/operations/copy.js';
 import { expandParts } from '../io/streams/parts.js';
 import { isStdout } from '../io/streams/raw.js';
 import { type Console, print } from './console.js';

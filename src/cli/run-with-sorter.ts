@@ -1,6 +1,6 @@
 /** Shared parts of verbs that make one file with a Sorter: progress and result. */
 
-import type { FileContext } from '../io/sort-file.js';
+import type { FileContext } from '../io/file-sort/file-job.js';
 import { isStdout } from '../io/streams/raw.js';
 import type { SorterOperations } from '../sort/api/sorter-operations.js';
 import type { Progress } from '../sort/model/options.js';

@@ -4,7 +4,7 @@ import type { BatchEvent } from '../batch/events.js';
 import { messageOf } from '../batch/failures.js';
 import type { Job } from '../batch/jobs.js';
 import { defaultParallel } from '../batch/runner.js';
-import type { FileReport } from '../io/sort-file.js';
+import type { FileReport } from '../io/file-sort/file-job.js';
 import { AbortedError } from '../util/errors.js';
 import { type Console, say } from './console.js';
 import type { ProgressBar } from './progress-bar.js';

@@ -1,6 +1,6 @@
 /** `clsort sort --values`: sorts pairs. */
 
-import { sortPairsFile } from '../io/sort-pairs-file.js';
+import { sortPairsFile } from '../io/file-sort/sort-pairs-file.js';
 import { isStdout } from '../io/streams/raw.js';
 import { readOrder } from './arguments.js';
 import type { Console } from './console.js';

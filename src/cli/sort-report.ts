@@ -1,5 +1,5 @@
+import type { FileReport } from '../io/file-sort/file-job.js';
 import { formatDelimiter } from '../io/formats/text/text-options.js';
-import type { FileReport } from '../io/sort-file.js';
 import { dtypeInfo } from '../keys/dtype.js';
 import type { StageReport, Verified } from '../sort/model/report.js';
 import { grouped, secondsText, table } from './table.js';

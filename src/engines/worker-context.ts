@@ -1,6 +1,6 @@
 /** Resources of a worker for its tasks. */
 import { Readable, Writable } from 'node:stream';
-import type { FileContext } from '../io/sort-file.js';
+import type { FileContext } from '../io/file-sort/file-job.js';
 import type { Sorter } from '../sort/api/sorter.js';
 import type { Progress, SortOptions } from '../sort/model/options.js';
 import type { SharedFolder } from './shared-folder.js';

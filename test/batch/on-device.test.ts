@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import ava from 'ava';
-import { generate } from '../../src/io/gen.js';
+import { generate } from '../../src/io/operations/gen.js';
 import { clsort, scratchFolder } from '../cli/cli.js';
 import { LayerControl, layerEnvironment } from '../layer/layer.js';
 import { referenceSort } from '../reference.js';

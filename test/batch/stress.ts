@@ -16,7 +16,7 @@ import {
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { generate } from '../../src/io/gen.js';
+import { generate } from '../../src/io/operations/gen.js';
 import type { Dtype } from '../../src/keys/dtype.js';
 import { clsort, type Ran } from '../cli/cli.js';
 import { layerEnvironment } from '../layer/layer.js';

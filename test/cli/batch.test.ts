@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import ava from 'ava';
-import { generate } from '../../src/io/gen.js';
+import { generate } from '../../src/io/operations/gen.js';
 import { FileHash } from '../../src/io/streams/file-hash.js';
 import { referenceArgsort, referenceSort } from '../reference.js';
 import { where } from '../where.js';

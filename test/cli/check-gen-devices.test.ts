@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import ava from 'ava';
-import { generate } from '../../src/io/gen.js';
+import { generate } from '../../src/io/operations/gen.js';
 import { referenceSort } from '../reference.js';
 import { clsort, scratchFolder } from './cli.js';
 

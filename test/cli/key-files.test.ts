@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import ava from 'ava';
 import { npyHeader } from '../../src/io/formats/npy-header.js';
-import { generate } from '../../src/io/gen.js';
+import { generate } from '../../src/io/operations/gen.js';
 import { referenceArgsort, referenceSort } from '../reference.js';
 import { clsort, scratchFolder } from './cli.js';
 

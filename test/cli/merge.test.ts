@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import ava from 'ava';
-import { generate } from '../../src/io/gen.js';
+import { generate } from '../../src/io/operations/gen.js';
 import { referenceSort } from '../reference.js';
 import { clsort, MAIN, scratchFolder } from './cli.js';
 

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import ava from 'ava';
-import { generate } from '../../src/io/gen.js';
+import { generate } from '../../src/io/operations/gen.js';
 import { DTYPES } from '../../src/keys/dtype.js';
 import { referenceArgsort, referenceSort } from '../reference.js';
 import { where } from '../where.js';

@@ -12,7 +12,7 @@ import {
 import { constants as system } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import ava, { type ExecutionContext } from 'ava';
-import { generate } from '../../src/io/gen.js';
+import { generate } from '../../src/io/operations/gen.js';
 import { LayerControl, layerEnvironment } from '../layer/layer.js';
 import { seededCache } from '../test-cache.js';
 import { where } from '../where.js';

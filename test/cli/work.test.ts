@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import ava from 'ava';
-import { generate } from '../../src/io/gen.js';
+import { generate } from '../../src/io/operations/gen.js';
 import { referenceSort } from '../reference.js';
 import { where } from '../where.js';
 import { MAIN, scratchFolder } from './cli.js';

@@ -1,6 +1,6 @@
 /** A context for files, without stdin and stdout. */
 import { Readable, Writable } from 'node:stream';
-import type { FileContext } from '../../src/io/sort-file.js';
+import type { FileContext } from '../../src/io/file-sort/file-job.js';
 
 export const nowhere: FileContext = {
   stdin: Readable.from([]),

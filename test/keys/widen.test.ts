@@ -1,5 +1,5 @@
 import test from 'ava';
-import { specialKeys } from '../../src/io/gen.js';
+import { specialKeys } from '../../src/io/operations/gen.js';
 import { keyColumn, keyWords, newArray } from '../../src/keys/array.js';
 import { DTYPES, type Dtype, dtypeInfo, type KeyArray } from '../../src/keys/dtype.js';
 import { keyValue } from '../../src/keys/value.js';

@@ -17,7 +17,7 @@ const ALLOWED: readonly (readonly [path: string, form: RegExp, reason: string])[
     /^(?:is a directory|no name of a file|too many symbolic links|closed$)/,
     'ioError translates the code',
   ],
-  ['io/text-warning.ts', /^\$\{name\} begins/, 'a warning'],
+  ['io/file-sort/text-warning.ts', /^\$\{name\} begins/, 'a warning'],
   ['io/formats/subprocess/', /^/, 'a cause that the parent process completes'],
   ['io/formats/text/json-', /^/, 'a cause that the reader of JSON completes'],
   ['io/streams/zstd-frames.ts', /^/, 'a cause that decompression completes'],

@@ -24,7 +24,7 @@ import {
   type SortCase,
 } from '../../bench/sorts.js';
 import { deviceSpecs } from '../../device/select-device.js';
-import { DISTRIBUTIONS, type Distribution } from '../../io/gen.js';
+import { DISTRIBUTIONS, type Distribution } from '../../io/operations/gen.js';
 import { ioError } from '../../io/streams/raw.js';
 import { dtypeInfo } from '../../keys/dtype.js';
 import { IoError, UsageError } from '../../util/errors.js';

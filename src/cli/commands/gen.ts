@@ -1,6 +1,6 @@
 import { nameFacts } from '../../io/formats/file-name.js';
 import { keyTarget } from '../../io/formats/keys.js';
-import { type Distribution, Generator, type GenRequest, unitRange } from '../../io/gen.js';
+import { type Distribution, Generator, type GenRequest, unitRange } from '../../io/operations/gen.js';
 import { withOutput } from '../../io/streams/output.js';
 import { assertNotAborted, isStdout } from '../../io/streams/raw.js';
 import { type Dtype, dtypeInfo } from '../../keys/dtype.js';

@@ -1,6 +1,6 @@
 import { profileKeys } from '../../io/checks/file-profile.js';
 import { withInputs } from '../../io/formats/inputs.js';
-import { histogramFiles } from '../../io/primitive-files.js';
+import { histogramFiles } from '../../io/operations/primitive-files.js';
 import { isStdin } from '../../io/streams/raw.js';
 import type { HistogramOptions } from '../../sort/model/options.js';
 import { BinEdges } from '../../sort/operations/bin-edges.js';

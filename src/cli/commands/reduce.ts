@@ -1,4 +1,4 @@
-import { reduceFiles } from '../../io/primitive-files.js';
+import { reduceFiles } from '../../io/operations/primitive-files.js';
 import type { ReduceOp } from '../../primitives/possible.js';
 import { type Console, print } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';

@@ -1,4 +1,4 @@
-import { scanFiles } from '../../io/primitive-files.js';
+import { scanFiles } from '../../io/operations/primitive-files.js';
 import { dtypeInfo } from '../../keys/dtype.js';
 import type { ScanOp } from '../../primitives/possible.js';
 import type { Console } from '../console.js';

@@ -1,8 +1,9 @@
 import type { Job } from '../../batch/jobs.js';
 import { deviceSpecs } from '../../device/select-device.js';
+import type { FileReport, LargeFileJob } from '../../io/file-sort/file-job.js';
+import { sortFile } from '../../io/file-sort/sort-file.js';
 import { maxKeyCount } from '../../io/formats/keys.js';
 import { textOptionsOf } from '../../io/formats/text/text-options.js';
-import { type FileReport, type LargeFileJob, sortFile } from '../../io/sort-file.js';
 import { isStdout } from '../../io/streams/raw.js';
 import type { TableOptions } from '../../io/tables/table-options.js';
 import type { Sorter } from '../../sort/api/sorter.js';
@@ -74,7 +75,7 @@ export async function run(args: SortArguments, console: Console): Promise<ExitCo
       const job = { ...keyJob(file), ...memory };
       return sortFile(sorter, job, context, (await isSmall(job)) ? undefined : await loadParts());
     }
-    const { sortRecordFile } = await import('../../io/sort-record-file.js');
+    const { sortRecordFile } = await import('../../io/file-sort/sort-record-file.js');
     return sortRecordFile(sorter, { ...records, ...recordJob(file), ...memory }, context);
   };
   const reports: FileReport[] = [];
@@ -172,7 +173,7 @@ async function isBelowDeviceLimit({ in: inputs, device }: SortArguments): Promis
 const asJob = (options: object): Job =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as unknown as Job;
 
-const loadParts = async () => (await import('../../io/partitioned-sort.js')).partitionedSort;
+const loadParts = async () => (await import('../../io/file-sort/partitioned-sort.js')).partitionedSort;
 
 function printReports(
   report: FileReport,

@@ -1,4 +1,4 @@
-import { topKFile } from '../../io/top-k-file.js';
+import { topKFile } from '../../io/operations/top-k-file.js';
 import { readCount, readOrder } from '../arguments.js';
 import type { Console } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';

@@ -1,6 +1,6 @@
-import { partitionedSort } from '../../io/partitioned-sort.js';
-import { sortFile } from '../../io/sort-file.js';
-import { sortRecordFile } from '../../io/sort-record-file.js';
+import { partitionedSort } from '../../io/file-sort/partitioned-sort.js';
+import { sortFile } from '../../io/file-sort/sort-file.js';
+import { sortRecordFile } from '../../io/file-sort/sort-record-file.js';
 import { readOrder } from '../arguments.js';
 import type { Console } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';

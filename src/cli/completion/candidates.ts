@@ -2,7 +2,7 @@
 import { ALGORITHMS } from '../../algorithms/registry.js';
 import { DEVICE_WORDS } from '../../device/select-device.js';
 import { KEY_FORMATS } from '../../io/formats/keys.js';
-import { DISTRIBUTIONS } from '../../io/gen.js';
+import { DISTRIBUTIONS } from '../../io/operations/gen.js';
 import { DTYPES } from '../../keys/dtype.js';
 import { ABOUT_OPTIONS, type ArgumentSpec, type CommandSpec, type OptionSpec } from '../spec.js';
 

@@ -1,5 +1,5 @@
 import type { Argv } from 'yargs';
-import { DISTRIBUTIONS } from '../../io/gen.js';
+import { DISTRIBUTIONS } from '../../io/operations/gen.js';
 import { type TextArguments, withDtype, withText, withTo } from './key-files.js';
 
 export const command = 'gen';

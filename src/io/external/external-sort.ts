@@ -8,13 +8,12 @@ import { rm, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Sorter } from '../../sort/api/sorter.js';
 import { MismatchError } from '../../util/errors.js';
-import type { FileContext } from '../sort-file.js';
 import { type Output, withOutput } from '../streams/output.js';
 import { isStdout } from '../streams/raw.js';
 import { cacheSizedBudget, memoryBudget } from './budget.js';
 import { assertFreeSpace, diskUsage } from './disk.js';
 import { InputReader } from './input-reader.js';
-import type { ExternalJob, ExternalReport } from './job.js';
+import type { ExternalContext, ExternalJob, ExternalReport } from './job.js';
 import { HELD_SHARE, Pipeline } from './pipeline.js';
 import { partPath, ResumableOutput } from './resumable-output.js';
 import { describeUnfinished, openSession, type Session } from './session.js';
@@ -41,7 +40,7 @@ import { removeFolder, removeFolderNow } from './temporary-folder.js';
 export async function externalSort(
   sorter: Sorter,
   job: ExternalJob,
-  context: FileContext,
+  context: ExternalContext,
   output?: Output,
 ): Promise<ExternalReport> {
   const { input, order, budget } = job;
@@ -76,14 +75,14 @@ const NO_TASK_RECORDS: Tasks = { get: async () => undefined, put: async () => un
 class ExternalSort {
   readonly #sorter: Sorter;
   readonly #job: ExternalJob;
-  readonly #context: FileContext;
+  readonly #context: ExternalContext;
   readonly #reading: InputReader;
   readonly #output: Output | undefined;
 
   constructor(
     sorter: Sorter,
     job: ExternalJob,
-    context: FileContext,
+    context: ExternalContext,
     { reading, output }: { reading: InputReader; output: Output | undefined },
   ) {
     this.#output = output;

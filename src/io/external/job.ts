@@ -1,7 +1,8 @@
 /** An external sort: input, order and output. */
+import type { SortOptions } from '../../sort/model/options.js';
 import type { SortReport } from '../../sort/model/report.js';
 import type { OrderingSortOptions, RecordOrdering } from '../records/record-ordering.js';
-import type { Output } from '../streams/output.js';
+import type { Output, OutputContext } from '../streams/output.js';
 import type { Budget } from './budget.js';
 import type { RecordInput } from './input.js';
 
@@ -25,6 +26,12 @@ export interface ExternalJob {
   readonly options?: OrderingSortOptions | undefined;
   /** Seed of the sample. */
   readonly seed?: bigint | number | undefined;
+}
+
+/** Streams and callbacks of an external sort. */
+export interface ExternalContext extends Pick<SortOptions, 'onProgress'>, OutputContext {
+  /** Receives notes for users, such as the location of temporary files. */
+  readonly onNote?: ((text: string) => void) | undefined;
 }
 
 /** Writes records to a file of any format. */

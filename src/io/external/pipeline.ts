@@ -5,11 +5,10 @@ import type { SortReport } from '../../sort/model/report.js';
 import { MismatchError } from '../../util/errors.js';
 import { randomPoints } from '../checks/multiset.js';
 import { RecordMultiset } from '../checks/record-multiset.js';
-import type { FileContext } from '../sort-file.js';
 import { assertNotAborted } from '../streams/raw.js';
 import { thisProcess } from '../streams/temporary-files.js';
 import type { InputReader } from './input-reader.js';
-import type { ExternalJob, ExternalReport } from './job.js';
+import type { ExternalContext, ExternalJob, ExternalReport } from './job.js';
 import type { Session } from './session.js';
 import { type Leaf, type SortedOutput, sortPartitions } from './sort.js';
 import { FileSpill, type Spill } from './spill.js';
@@ -38,7 +37,7 @@ export type ResumableSession = Omit<Session, 'folder'> & { readonly part: string
 export class Pipeline {
   readonly #sorter: Sorter;
   readonly #job: ExternalJob;
-  readonly #context: FileContext;
+  readonly #context: ExternalContext;
   readonly #reading: InputReader;
   /** Memory of all stages, except for that of the device. */
   readonly #memory: Uint8Array;
@@ -49,7 +48,7 @@ export class Pipeline {
   #doneBytes = 0;
   #sort: SortReport | undefined;
 
-  constructor(sorter: Sorter, job: ExternalJob, context: FileContext, reading: InputReader) {
+  constructor(sorter: Sorter, job: ExternalJob, context: ExternalContext, reading: InputReader) {
     this.#sorter = sorter;
     this.#job = job;
     this.#context = context;

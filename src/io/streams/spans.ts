@@ -40,3 +40,10 @@ export async function measureSpan<T>(
     onSpan?.({ kind, began, seconds: (now() - began) / 1000 });
   }
 }
+
+/** Returns the result of `work` and its duration. */
+export async function measure<T>(work: () => Promise<T>): Promise<[result: T, seconds: number]> {
+  const started = performance.now();
+  const result = await work();
+  return [result, (performance.now() - started) / 1000];
+}

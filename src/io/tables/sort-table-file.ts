@@ -1,8 +1,9 @@
 /** Sorts table files by columns. */
 import type { Sorter } from '../../sort/api/sorter.js';
-import { type FileContext, type FileReport, measure } from '../sort-file.js';
+import type { FileContext, FileReport } from '../file-sort/file-job.js';
 import { type Output, withOutput } from '../streams/output.js';
 import { assertOneStdin, openSource, type Source } from '../streams/raw.js';
+import { measure } from '../streams/spans.js';
 import { type AnyTable, openTable } from './table-file.js';
 import type { TableJob } from './table-job.js';
 import { assertTableOptions } from './table-options.js';

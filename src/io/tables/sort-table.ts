@@ -21,14 +21,7 @@ import { gatherRecords } from '../records/gather-records.js';
 import { ByteStrings } from './byte-strings.js';
 import { assertTableOptions, type TableOptions } from './table-options.js';
 import { tablePositions, verifyOrder } from './table-order.js';
-import { cellsOf } from './value-cells.js';
-
-/**
- * A table column: a typed array, or an array of numbers, BigInts, booleans, strings, Dates or Uint8Arrays, all of one
- * kind. `null` and `undefined` are missing values. Arrays of other values are permuted with the rows, but cannot be
- * sort keys.
- */
-export type TableColumn = KeyArray | readonly unknown[];
+import { cellsOf, type TableColumn } from './value-cells.js';
 
 /** Options of {@link sortTable}. */
 export type SortTableOptions = Omit<TableOptions, 'by' | 'columns' | 'types'> &

@@ -1,5 +1,5 @@
+import type { FileJob } from '../file-sort/file-job.js';
 import type { TextReadOptions } from '../formats/text/text-options.js';
-import type { FileJob } from '../sort-file.js';
 import type { TableOptions } from './table-options.js';
 
 /** The inputs, the output and the options of a table sort. */

@@ -1,5 +1,6 @@
 /** Plans a table sort before rows are read. */
 import { InputError, UsageError } from '../../util/errors.js';
+import type { FileContext, FileReport } from '../file-sort/file-job.js';
 import type { FoundField, RowsMessage } from '../formats/subprocess/protocol.js';
 import type { SubprocessKind } from '../formats/subprocess/subprocess-kind.js';
 import {
@@ -16,7 +17,6 @@ import { pathOf } from '../formats/text/json-lines.js';
 import { NdjsonTable } from '../formats/text/ndjson-table.js';
 import { type TextPlan, textPlan, valueFields } from '../formats/text/text-plan.js';
 import type { TextTable } from '../formats/text/text-table.js';
-import type { FileContext, FileReport } from '../sort-file.js';
 import { noInput } from '../streams/raw.js';
 import { type AnyTable, isTextTable, supportedFields, type TableFile, tableTarget } from './table-file.js';
 import type { TableJob } from './table-job.js';

@@ -3,7 +3,13 @@ import { dtypeOf } from '../../keys/array.js';
 import type { KeyArray } from '../../keys/dtype.js';
 import { InputError } from '../../util/errors.js';
 import type { Cells } from '../formats/tables/row-layout.js';
-import type { TableColumn } from './sort-table.js';
+
+/**
+ * A table column: a typed array, or an array of numbers, BigInts, booleans, strings, Dates or Uint8Arrays, all of one
+ * kind. `null` and `undefined` are missing values. Arrays of other values are permuted with the rows, but cannot be
+ * sort keys.
+ */
+export type TableColumn = KeyArray | readonly unknown[];
 
 type Kind = 'number' | 'bigint' | 'boolean' | 'string' | 'date' | 'bytes';
 

@@ -4,7 +4,7 @@ import test from 'ava';
 import { checkOrder, countKeys } from '../../../src/io/checks/check.js';
 import { Multiset, randomPoints } from '../../../src/io/checks/multiset.js';
 import { raw } from '../../../src/io/formats/raw.js';
-import { generate } from '../../../src/io/gen.js';
+import { generate } from '../../../src/io/operations/gen.js';
 import { isSameFile, openOutput } from '../../../src/io/streams/output.js';
 import { openSource } from '../../../src/io/streams/raw.js';
 import { dtypeInfo } from '../../../src/keys/dtype.js';

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import test from 'ava';
 import { profileKeys } from '../../../src/io/checks/file-profile.js';
 import { raw } from '../../../src/io/formats/raw.js';
-import { generate } from '../../../src/io/gen.js';
+import { generate } from '../../../src/io/operations/gen.js';
 import { openSource } from '../../../src/io/streams/raw.js';
 import { DTYPES, type Dtype, dtypeInfo } from '../../../src/keys/dtype.js';
 import { keyValue } from '../../../src/keys/value.js';

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { OrderScan } from '../../../src/io/checks/order-scan.js';
 import type { Lines } from '../../../src/io/formats/axis.js';
-import { generate } from '../../../src/io/gen.js';
+import { generate } from '../../../src/io/operations/gen.js';
 import { DTYPES, type Dtype, dtypeInfo } from '../../../src/keys/dtype.js';
 import { encode, keyCodec, type Order } from '../../../src/keys/key-codec.js';
 import { Random } from '../../../src/util/random.js';

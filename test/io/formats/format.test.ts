@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import { formatOfBytes, formatOfName, HEAD_BYTES, TAIL_BYTES } from '../../../src/io/formats/format.js';
-import { DISTRIBUTIONS, generate } from '../../../src/io/gen.js';
+import { DISTRIBUTIONS, generate } from '../../../src/io/operations/gen.js';
 import { DTYPES } from '../../../src/keys/dtype.js';
 import { Random } from '../../../src/util/random.js';
 

@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import test, { type ExecutionContext } from 'ava';
-import { copyKeys } from '../../../src/io/copy.js';
 import type { KeyReader } from '../../../src/io/formats/key-file.js';
 import { npy } from '../../../src/io/formats/npy.js';
 import { npyHeader } from '../../../src/io/formats/npy-header.js';
-import { generate } from '../../../src/io/gen.js';
+import { copyKeys } from '../../../src/io/operations/copy.js';
+import { generate } from '../../../src/io/operations/gen.js';
 import { openSource } from '../../../src/io/streams/raw.js';
 import { DTYPES, type Dtype, dtypeInfo } from '../../../src/keys/dtype.js';
 import { DtypeError, FormatError, UsageError } from '../../../src/util/errors.js';

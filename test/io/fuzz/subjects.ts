@@ -6,7 +6,7 @@ import zlib, { gzipSync } from 'node:zlib';
 import type { InputOptions } from '../../../src/io/formats/keys.js';
 import { npyHeader } from '../../../src/io/formats/npy-header.js';
 import type { SubprocessFormat } from '../../../src/io/formats/subprocess/protocol.js';
-import { generate } from '../../../src/io/gen.js';
+import { generate } from '../../../src/io/operations/gen.js';
 import { COMPRESSIONS } from '../../../src/io/streams/compression.js';
 import type { Dtype } from '../../../src/keys/dtype.js';
 import { writeColumns } from '../formats/subprocess/files.js';

@@ -1,6 +1,6 @@
 /** Texts in tests: written, sorted in this process on the host, and read back. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import type { FileReport } from '../../../../src/io/sort-file.js';
+import type { FileReport } from '../../../../src/io/file-sort/file-job.js';
 import { sortTableFile, type TableJob } from '../../../../src/io/tables/sort-table-file.js';
 import { hostSorter } from '../../../../src/sort/api/host-sorter.js';
 import type { Sorter } from '../../../../src/sort/api/sorter.js';

@@ -1,0 +1,86 @@
+/** Outputs that receive only the first of equal records, with an optional file of their counts. */
+import { dtypeInfo } from '../../keys/dtype.js';
+import type { KeyReader, KeyWriter, WriteOptions } from '../formats/key-file.js';
+import { keyTarget } from '../formats/keys.js';
+import type { KeyOrdering, RecordOrdering } from '../records/record-ordering.js';
+import { type OutputContext, withOutput } from '../streams/output.js';
+import {
+  type DistinctOutputs,
+  DistinctWriter,
+  type FindFirsts,
+  firstKeys,
+  firstRecords,
+} from './distinct.js';
+
+/** How equal records are written. */
+export interface DistinctRequest {
+  readonly order: RecordOrdering | KeyOrdering;
+  /** Write only the first of equal records; default false: all records are written and nothing is counted. */
+  readonly unique?: boolean | undefined;
+  /** Path of the file that receives the counts as u64. */
+  readonly counts?: string | undefined;
+  /** Source of format and byte order for the counts when their file name implies none. */
+  readonly model: Pick<KeyReader, 'format' | 'bigEndian'>;
+  readonly text: Pick<WriteOptions, 'header' | 'delimiter'>;
+}
+
+/**
+ * Runs `write` with a writer and ends the writer afterwards.
+ *
+ * @param request order, `unique`, and the file of counts
+ * @param open opens the writer of the records; called once, before anything is written
+ * @param context output context
+ * @param write writes sorted records
+ * @returns the number of distinct records; undefined when all records were written
+ * @throws errors of `open` and `write`
+ */
+export async function withDistinct(
+  request: DistinctRequest,
+  open: () => Promise<KeyWriter>,
+  context: OutputContext,
+  write: (writer: Pick<KeyWriter, 'write'>) => Promise<void>,
+): Promise<number | undefined> {
+  const { order, unique = false } = request;
+  if (!unique) {
+    const to = await open();
+    await write(to);
+    await to.end();
+    return undefined;
+  }
+  let n = 0;
+  await withCounts(request, context, async (counted) => {
+    const writer = distinctWriter(order, { to: await open(), counts: counted }, context.signal);
+    await write(writer);
+    await writer.end();
+    n = writer.n;
+  });
+  return n;
+}
+
+/** Returns a writer that passes on only the first of equal sorted records. */
+export const distinctWriter = (
+  order: RecordOrdering | KeyOrdering,
+  outputs: DistinctOutputs,
+  signal: AbortSignal,
+): DistinctWriter => new DistinctWriter(order.recordBytes, firstFinder(order), outputs, signal);
+
+/** Compares keys as numbers when all their bits count; compares all other records by their order. */
+const firstFinder = (order: RecordOrdering | KeyOrdering): FindFirsts =>
+  'wholeDtype' in order && order.wholeDtype ? firstKeys(dtypeInfo(order.wholeDtype)) : firstRecords(order);
+
+/** Runs `write` with a writer for the counts, or undefined when none are requested, and commits the file of counts. */
+export async function withCounts(
+  { counts, model, text: { header, delimiter } }: Omit<DistinctRequest, 'order' | 'unique'>,
+  context: OutputContext,
+  write: (counts: KeyWriter | undefined) => Promise<void>,
+): Promise<void> {
+  if (counts === undefined) return write(undefined);
+  await withOutput(counts, context, async (output) => {
+    const text = { header, delimiter, signal: context.signal };
+    const target = await keyTarget(counts, text, { ...model, isDtypeGiven: false });
+    const facts = { dtype: 'u64', n: undefined, shape: undefined, column: 'count' } as const;
+    const writer = await target.create(output, facts);
+    await write(writer);
+    await writer.end();
+  });
+}

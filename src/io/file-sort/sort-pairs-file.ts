@@ -1,0 +1,107 @@
+/** A file sort of keys with one value per key. */
+
+import { dtypeInfo } from '../../keys/dtype.js';
+import type { Sorter } from '../../sort/api/sorter.js';
+import type { SortReport } from '../../sort/model/report.js';
+import { InputError } from '../../util/errors.js';
+import { invalidArgument } from '../../util/invalid-argument.js';
+import { withInputs } from '../formats/inputs.js';
+import { readKeys, writeKeys } from '../formats/key-array.js';
+import { inputOptionsOf, keyTarget } from '../formats/keys.js';
+import { textOptionsOf } from '../formats/text/text-options.js';
+import { assertSeparate, withOutput } from '../streams/output.js';
+import { assertNotAborted, isStdout } from '../streams/raw.js';
+import { measure } from '../streams/spans.js';
+import { type FileContext, type FileJob, type FileReport, sortOptions } from './file-job.js';
+import { onlyReport } from './sort-reports.js';
+
+export interface PairsJob extends FileJob {
+  /** File with one value per key, in a format or with a name that defines its dtype. */
+  readonly values: string;
+  /** Path of the output for the values, in the order of their keys. */
+  readonly valuesOut: string;
+}
+
+/** @throws UsageError when an output would replace another file of the sort */
+async function assertApart({ in: inputs, out, values, valuesOut }: PairsJob): Promise<void> {
+  if (isStdout(valuesOut)) throw invalidArgument('--values-out', 'the path of a file', valuesOut);
+  await assertSeparate('values', valuesOut, [...[inputs].flat(), out]);
+  await assertSeparate('keys', out, [values]);
+}
+
+/**
+ * Sorts the keys of files and moves their values along. Holds everything in memory.
+ *
+ * @param sorter sorts the pairs
+ * @param job inputs, outputs and options
+ * @param context streams and callbacks
+ * @throws UsageError when an option is invalid
+ * @throws InputError when the numbers of keys and values differ
+ * @throws DtypeError when a dtype is missing or contradicts the file
+ * @throws FormatError when a file is not valid in its format
+ * @throws IoError when reading or writing fails
+ * @throws the errors of `Sorter.sortPairs`
+ */
+export async function sortPairsFile(
+  sorter: Sorter,
+  job: PairsJob,
+  context: FileContext,
+): Promise<FileReport> {
+  await assertApart(job);
+  const { dtype, header, delimiter, out, values, valuesOut, to } = job;
+  const reports: SortReport[] = [];
+  let found: Pick<FileReport, 'formats' | 'shape' | 'readSeconds' | 'writeSeconds'> | undefined;
+  await withInputs([job.in].flat(), context, (openKeys) =>
+    withInputs([values], context, async (openValues) => {
+      const reader = await openKeys(inputOptionsOf(job));
+      const beside = await openValues(textOptionsOf(job));
+      const text = { header, delimiter, signal: context.signal };
+      const target = await keyTarget(out, { to, ...text }, { ...reader, isDtypeGiven: dtype !== undefined });
+      const valueTarget = await keyTarget(valuesOut, text, { ...beside, isDtypeGiven: false });
+      const [[keys, all], readSeconds] = await measure(
+        async () => [await readKeys(reader), await readKeys(beside)] as const,
+      );
+      if (keys.length !== all.length) {
+        throw new InputError(
+          `cannot sort pairs: there are ${keys.length} keys, and ${all.length} values in ${values}`,
+          { details: { keys: keys.length, values: all.length } },
+        );
+      }
+      assertNotAborted(context.signal);
+      const options = { ...sortOptions(job, context, (one) => reports.push(one)), dtype: reader.dtype };
+      const sorted = await sorter.sortPairs(keys, all, options);
+      const n = keys.length;
+      const [, writeSeconds] = await measure(() =>
+        withOutput(out, context, (keyOutput) =>
+          withOutput(valuesOut, context, async (valueOutput) => {
+            const shape = { n, shape: [n] };
+            const one = await target.create(keyOutput, {
+              dtype: reader.dtype,
+              ...shape,
+              column: reader.column,
+            });
+            await writeKeys(one, sorted.keys);
+            await one.end();
+            const other = await valueTarget.create(valueOutput, {
+              dtype: beside.dtype,
+              ...shape,
+              column: beside.column,
+            });
+            await writeKeys(other, sorted.values);
+            await other.end();
+          }),
+        ),
+      );
+      found = { formats: [reader.format, target.format], shape: [n], readSeconds, writeSeconds };
+    }),
+  );
+  const report = onlyReport(reports);
+  if (!found) throw new Error('cannot report the sort: no output was written');
+  return {
+    ...report,
+    dtype: dtypeInfo(report.dtype).name,
+    descending: job.descending ?? false,
+    argsort: false,
+    ...found,
+  };
+}

@@ -1,0 +1,91 @@
+import { dtypeInfo } from '../../keys/dtype.js';
+import type { FileContext } from '../file-sort/file-job.js';
+import { withInputs } from '../formats/inputs.js';
+import type { KeyReader } from '../formats/key-file.js';
+import { type InputOptions, keyTarget, type OutputOptions } from '../formats/keys.js';
+import { withOutput } from '../streams/output.js';
+import { assertNotAborted, openSource } from '../streams/raw.js';
+
+/** Summary of a copy: key count, dtype and formats. */
+export interface CopyReport extends Pick<KeyReader, 'dtype'> {
+  readonly n: number;
+  readonly formats: readonly [from: string, to: string];
+}
+
+/** Options for reading the inputs and writing the output. */
+export interface CopyOptions extends InputOptions, Omit<OutputOptions, keyof InputOptions> {}
+
+/**
+ * Writes the keys of files, concatenated, to another file, optionally in another format. Holds a few pieces in memory.
+ *
+ * @param inputs paths, `-` for stdin
+ * @param out path of the output, `-` for stdout
+ * @param options input and output options; `to` is the output format
+ * @param context streams, signal and callbacks
+ * @returns the number of keys, their dtype and both formats
+ * @throws UsageError when options are invalid
+ * @throws DtypeError when the files hold different dtypes
+ * @throws FormatError when a file is not valid in its format
+ * @throws IoError when reading or writing fails
+ * @throws AbortedError when the signal aborts
+ */
+export async function copyKeys(
+  inputs: readonly string[],
+  out: string,
+  { to, ...input }: CopyOptions,
+  context: FileContext,
+): Promise<CopyReport> {
+  const { signal, onProgress } = context;
+  let report: CopyReport | undefined;
+  await withInputs(inputs, context, (open) =>
+    withOutput(out, context, async (output) => {
+      const reader = await open(input);
+      const { header, delimiter, dtype } = input;
+      const model = { ...reader, isDtypeGiven: dtype !== undefined };
+      const target = await keyTarget(out, { to, header, delimiter, signal }, model);
+      const writer = await target.create(output, reader);
+      const { bytes } = dtypeInfo(reader.dtype);
+      let n = 0;
+      for await (const piece of reader.pieces()) {
+        await writer.write(piece);
+        n += piece.length / bytes;
+        assertNotAborted(signal);
+        onProgress?.({ phase: 'copying', done: n, total: reader.n ?? n });
+      }
+      await writer.end();
+      report = { dtype: reader.dtype, n, formats: [reader.format, target.format] };
+    }),
+  );
+  if (!report) throw new Error('cannot copy the keys: the copy returned no report');
+  return report;
+}
+
+/**
+ * Writes the bytes of files, concatenated and unchanged.
+ *
+ * @returns the number of bytes
+ * @throws IoError when reading or writing fails
+ * @throws AbortedError when the signal aborts
+ */
+export async function copyBytes(
+  inputs: readonly string[],
+  out: string,
+  context: Pick<FileContext, 'stdin' | 'stdout' | 'signal' | 'temporaryFiles'>,
+): Promise<number> {
+  let bytes = 0;
+  await withOutput(out, context, async (output) => {
+    for (const input of inputs) {
+      const source = await openSource(input, context.stdin, context.signal);
+      try {
+        for await (const piece of source.pieces(1)) {
+          await output.write(piece);
+          bytes += piece.length;
+          assertNotAborted(context.signal);
+        }
+      } finally {
+        await source.close();
+      }
+    }
+  });
+  return bytes;
+}
