@@ -12,11 +12,11 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type CallBench, PLACES } from '../src/bench/calls.js';
-import { callsPlot } from '../src/bench/calls-format.js';
+import { callsPlots } from '../src/bench/calls-format.js';
 import { svg } from '../src/bench/format.js';
 import { ladderSvg } from '../src/bench/ladder/format.js';
 import type { Ladder } from '../src/bench/ladder/ladder.js';
-import { type PlotLine, plotFile, prefixed } from '../src/bench/plot.js';
+import { type PlotLine, panelsOf, plotFile, plotsFile, prefixed } from '../src/bench/plot.js';
 import type { SortBench } from '../src/bench/sorts.js';
 import type { Timing } from '../src/bench/statistics.js';
 import { deviceName } from '../src/util/device-name.js';
@@ -52,7 +52,7 @@ interface Device {
     readonly n: number;
     readonly distribution: string;
     readonly queuedMilliseconds?: number;
-    readonly cub?: { readonly queued: { readonly int: number } };
+    readonly cub?: { readonly queued: { readonly int: number; readonly size_t: number } };
   }[];
 }
 
@@ -130,7 +130,7 @@ const shortName = (name: string): string =>
   name
     .replace('TypedArray.prototype.sort', 'TypedArray.sort')
     .replace('clsort, into an array that is there', 'clsort, existing array')
-    .replace('clsort, between arrays of alloc', 'clsort, arrays of alloc')
+    .replace('clsort, between arrays of alloc', 'clsort, pinned arrays')
     .replace('radix sort in JavaScript', 'JS radix sort')
     .replace(/^PyTorch on (?:the )?(\w+) (\S+)/, 'PyTorch $2, $1')
     .replace(/(\d+\.\d+)\.\d+(?:\+\w+)?/, '$1');
@@ -151,17 +151,17 @@ function overviewChart(): string {
   const [gpu, cpu] = ['h200-peers.json', 'pocl-peers.json'] as const;
   const nameOf = (file: string): string => (read(file) as Peers).device;
   return barChartFile({
-    title: 'Sorting 16.8 million random u32 keys',
-    axis: 'million keys per second',
+    title: 'Sorting 16.8 million random 32-bit integers',
+    axis: 'million numbers per second',
     legend: ['clsort', 'alternatives'],
     panels: [
-      { title: nameOf(gpu), subtitle: 'data on the device', bars: peerBars(gpu, 'device') },
+      { title: nameOf(gpu), subtitle: 'data already in GPU memory', bars: peerBars(gpu, 'device') },
       {
         title: nameOf(gpu),
-        subtitle: 'array to new array, with transfers',
+        subtitle: 'typed array to new typed array, copies included',
         bars: peerBars(gpu, 'end to end'),
       },
-      { title: nameOf(cpu), subtitle: 'array to new array', bars: peerBars(cpu, 'end to end') },
+      { title: nameOf(cpu), subtitle: 'typed array to new typed array', bars: peerBars(cpu, 'end to end') },
     ],
   });
 }
@@ -177,14 +177,14 @@ function cubPlot(file: string): string {
       const shape = valueBytes > 0 ? `${dtype} pairs` : dtype;
       return [
         { name: `clsort, ${shape}`, x: n, y: n / (queuedMilliseconds / 1e3) },
-        { name: `CUB, ${shape}`, x: n, y: n / (cub.queued.int / 1e3) },
+        { name: `CUB, ${shape}`, x: n, y: n / (Math.min(cub.queued.int, cub.queued.size_t) / 1e3) },
       ];
     },
   );
   return plotOf('Data on the device', device, linesOf(points));
 }
 
-/** Returns the share of a linear speed-up by number of devices, from the time of one device and theirs. */
+/** Returns the parallel efficiency (the speed-up divided by the number of devices), from the time of one device and theirs. */
 function sharesOf(name: string, times: readonly { devices: number; time: number }[]): PlotLine {
   const minimum = (devices: number): number =>
     Math.min(...times.filter((one) => one.devices === devices).map(({ time }) => time));
@@ -201,7 +201,7 @@ function multiDevicePlot(file: string, batchFile: string): string {
   const { files, sets } = read(batchFile) as Batch;
   const rows = runs.flatMap((run) => run.rows).filter(({ way }) => way !== 'there');
   const kindOf = ({ n, dtype, memory, way }: (typeof rows)[number]): string =>
-    `${prefixed(n, 1024)} ${dtype}${way === 'spread' ? ', spread array' : ''}${memory === 'pinned' ? ', pinned' : ''}`;
+    `${prefixed(n, 1024)} ${dtype}${way === 'spread' ? ', sharded array' : ''}${memory === 'pinned' ? ', pinned' : ''}`;
   const kinds = [...new Set(rows.map(kindOf))];
   const timesOf = (kind: string, time: 'milliseconds' | 'boundMilliseconds') =>
     rows.filter((row) => kindOf(row) === kind).map((row) => ({ devices: row.devices, time: row[time] }));
@@ -210,29 +210,31 @@ function multiDevicePlot(file: string, batchFile: string): string {
     time: Math.min(...seconds.batch),
   }));
   const [{ name, driver } = { name: '', driver: '' }] = devices;
-  return plotFile({
-    title: 'Several devices of one host',
-    subtitle: `${name}, driver ${driver}, ${(runs[0]?.date ?? '').slice(0, 10)}`,
-    x: 'devices',
-    y: 'share of a linear speed-up',
-    scale: 'share',
-    lines: [
-      ...kinds.map((kind) => sharesOf(kind, timesOf(kind, 'milliseconds'))),
-      sharesOf(`batch of ${files} files`, batches),
-      sharesOf('limit of the buses', timesOf(kinds[0] ?? '', 'boundMilliseconds')),
-    ],
-  });
+  return plotsFile(
+    panelsOf({
+      title: 'Several devices of one host',
+      subtitle: `${name}, driver ${driver}, ${(runs[0]?.date ?? '').slice(0, 10)}`,
+      x: 'devices',
+      y: 'parallel efficiency',
+      scale: 'share',
+      lines: [
+        ...kinds.map((kind) => sharesOf(kind, timesOf(kind, 'milliseconds'))),
+        sharesOf(`batch of ${files} files`, batches),
+        sharesOf('limit of the buses', timesOf(kinds[0] ?? '', 'boundMilliseconds')),
+      ],
+    }),
+  );
 }
 
 /** Returns plots of calls of every operation on device arrays, and from typed array to typed array. */
-function callsPlots(): Record<string, () => string> {
+function plotsOfCalls(): Record<string, () => string> {
   const files = readdirSync(FOLDER).filter((file) => file.endsWith('-calls.json'));
   const plots = files.flatMap((file) => {
     const bench = read(file) as CallBench;
     const measured = PLACES.filter((place) => bench.rows.some((row) => row.place === place));
     return measured.map((place): [string, () => string] => [
       file.replace('.json', `-${place}.svg`),
-      () => plotFile(callsPlot(bench, place)),
+      () => plotsFile(callsPlots(bench, place)),
     ]);
   });
   return Object.fromEntries(plots);
@@ -247,7 +249,7 @@ function ladderPlots(): Record<string, () => string> {
 }
 
 const PLOTS: Readonly<Record<string, () => string>> = {
-  ...callsPlots(),
+  ...plotsOfCalls(),
   ...ladderPlots(),
   'h200.svg': () => cubPlot('h200.json'),
   'h200-device.svg': () => peersPlot('h200-peers.json', 'device', 'u32 keys on the device'),

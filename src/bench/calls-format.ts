@@ -2,7 +2,7 @@
 import { type CallBench, type CallPlace, type CallRow, PLACES } from './calls.js';
 import { csvOf, markdownOf, milliseconds, titleOf } from './format.js';
 import { htmlPage } from './html.js';
-import { type Plot, type PlotLine, plotFile } from './plot.js';
+import { type Plot, type PlotLine, panelsOf, plotsFile } from './plot.js';
 
 /** Returns the seconds of an awaited call beyond its kernels; undefined when the kernel time is unknown. */
 export const overhead = ({ awaited, kernel }: CallRow): number | undefined =>
@@ -57,8 +57,8 @@ function linesOf(
 }
 
 /** Plots keys per second of calls that are awaited one by one. */
-export function callsPlot(bench: CallBench, place: CallPlace): Plot {
-  return {
+export function callsPlots(bench: CallBench, place: CallPlace): Plot[] {
+  return panelsOf({
     title:
       place === 'device' ? 'Awaited calls on device arrays' : 'Awaited calls from typed array to typed array',
     subtitle: titleOf(bench),
@@ -74,12 +74,12 @@ export function callsPlot(bench: CallBench, place: CallPlace): Plot {
         return { y: n / median, ...bar };
       },
     ),
-  };
+  });
 }
 
 /** Plots the kernels' share of the time of chains, on device arrays. */
-export function busyPlot(bench: CallBench): Plot {
-  return {
+export function busyPlots(bench: CallBench): Plot[] {
+  return panelsOf({
     title: 'Chains of calls on device arrays: share of their time that kernels take',
     subtitle: titleOf(bench),
     x: 'keys',
@@ -92,14 +92,17 @@ export function busyPlot(bench: CallBench): Plot {
         return y === undefined ? undefined : { y };
       },
     ),
-  };
+  });
 }
 
 const plottedPlace = ({ rows }: CallBench): CallPlace =>
   rows.some(({ place }) => place === 'device') ? 'device' : 'host';
 
 /** Returns the plot of keys per second as a file; for device arrays if they were measured. */
-export const callsSvg = (bench: CallBench): string => plotFile(callsPlot(bench, plottedPlace(bench)));
+export const callsSvg = (bench: CallBench): string => plotsFile(callsPlots(bench, plottedPlace(bench)));
+
+const figuresOf = (plots: readonly Plot[], id: string, caption: string) =>
+  plots.map((plot, i) => ({ plot, id: `${id}-${i}`, caption }));
 
 /**
  * Returns the page of `clsort bench calls`.
@@ -115,12 +118,14 @@ export function callsHtml(bench: CallBench, command: string): string {
     ],
     command,
     figures: [
-      ...PLACES.map((place) => ({
-        plot: callsPlot(bench, place),
-        id: place,
-        caption: 'Each call is awaited before the next is made. Bars are the median deviation.',
-      })),
-      { plot: busyPlot(bench), id: 'busy', caption: 'What is missing from 100 % the device spends waiting.' },
+      ...PLACES.flatMap((place) =>
+        figuresOf(
+          callsPlots(bench, place),
+          place,
+          'Each call is awaited before the next one. Bars are the median deviation.',
+        ),
+      ),
+      ...figuresOf(busyPlots(bench), 'busy', 'The device waits for the rest of the time, up to 100 %.'),
     ],
     headings: callHeadings,
     rows: bench.rows.map((row) => ({ cells: callCells(row), isRight: row.result === 'ok' })),

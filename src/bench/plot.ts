@@ -31,6 +31,8 @@ const WIDTH = 440;
 const LEFT = 50;
 const HEIGHT = 230;
 const AXIS = 46;
+/** Maximum number of lines of a panel: one for each colour. */
+const MAX_PANEL_LINES = 7;
 /** Height of a line of text. */
 const LINE = 16;
 /** Width of a character, on average. */
@@ -258,6 +260,18 @@ export function plotSvg(plot: Plot, id: string): string {
     svg,
     '</svg>',
   ].join('\n');
+}
+
+/** Splits a plot of many lines into panels with about as many lines each, in the order of the lines. */
+export function panelsOf(plot: Plot): Plot[] {
+  const { lines, title } = plot;
+  const count = Math.ceil(lines.length / MAX_PANEL_LINES);
+  if (count <= 1) return [plot];
+  return Array.from({ length: count }, (_, i) => ({
+    ...plot,
+    title: `${title}, ${i + 1} of ${count}`,
+    lines: lines.slice(Math.ceil((i * lines.length) / count), Math.ceil(((i + 1) * lines.length) / count)),
+  }));
 }
 
 /** Returns several plots, stacked, as an SVG file, light or dark like the page that contains it. */

@@ -17,8 +17,8 @@ import type {
  * @param context context of the buffer
  * @param flags sum of `MEM_…`; `MEM_READ_WRITE` by default
  * @param size bytes
- * @param hostPtr initial contents for `MEM_COPY_HOST_PTR`; for `MEM_USE_HOST_PTR` the memory of the buffer, which is
- *   not moved and cannot be detached while the buffer exists
+ * @param hostPtr initial contents for `MEM_COPY_HOST_PTR`; for `MEM_USE_HOST_PTR` the memory of the buffer, which
+ *   must not be detached while the buffer exists
  * @returns the buffer
  * @throws OpenCLError INVALID_CONTEXT, INVALID_VALUE, INVALID_BUFFER_SIZE, MEM_OBJECT_ALLOCATION_FAILURE;
  *   INVALID_HOST_PTR when the memory is missing, too small or resizable

@@ -10,7 +10,7 @@ import type { Enqueued, Flags, HostMemory, MappedMemory, Size, Triple, WaitList 
  * @param blocking whether the call waits until the command has completed
  * @param offset bytes from the start of `buffer`
  * @param size bytes to copy; at most the bytes of `host`
- * @param host destination; until the command has completed it is not moved and cannot be detached
+ * @param host destination; until the command has completed it must not be detached
  * @param waitList events that must complete before the command starts; null or omitted for none
  * @param wantEvent whether to return an event for the command; false by default
  * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
@@ -42,7 +42,7 @@ export function enqueueReadBuffer<W extends boolean | undefined = false>(
  * @param blocking whether the call waits until the command has completed
  * @param offset bytes from the start of `buffer`
  * @param size bytes to copy; at most the bytes of `host`
- * @param host source; until the command has completed it must not change and cannot be detached
+ * @param host source; until the command has completed it must not change or be detached
  * @param waitList events that must complete before the command starts; null or omitted for none
  * @param wantEvent whether to return an event for the command; false by default
  * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
@@ -78,7 +78,7 @@ export function enqueueWriteBuffer<W extends boolean | undefined = false>(
  * @param bufferSlicePitch bytes between slices of `buffer`; 0 for slices without gaps
  * @param hostRowPitch bytes between rows of `host`; 0 for rows without gaps
  * @param hostSlicePitch bytes between slices of `host`; 0 for slices without gaps
- * @param host destination; until the command has completed it is not moved and cannot be detached
+ * @param host destination; until the command has completed it must not be detached
  * @param waitList events that must complete before the command starts; null or omitted for none
  * @param wantEvent whether to return an event for the command; false by default
  * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
@@ -133,7 +133,7 @@ export function enqueueReadBufferRect<W extends boolean | undefined = false>(
  * @param bufferSlicePitch bytes between slices of `buffer`; 0 for slices without gaps
  * @param hostRowPitch bytes between rows of `host`; 0 for rows without gaps
  * @param hostSlicePitch bytes between slices of `host`; 0 for slices without gaps
- * @param host source; until the command has completed it must not change and cannot be detached
+ * @param host source; until the command has completed it must not change or be detached
  * @param waitList events that must complete before the command starts; null or omitted for none
  * @param wantEvent whether to return an event for the command; false by default
  * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
@@ -299,7 +299,7 @@ export function enqueueFillBuffer<W extends boolean | undefined = false>(
  * @param region [width, height, depth] in pixels
  * @param rowPitch bytes between rows of `host`; 0 for rows without gaps
  * @param slicePitch bytes between slices of `host`; 0 for slices without gaps
- * @param host destination; until the command has completed it is not moved and cannot be detached
+ * @param host destination; until the command has completed it must not be detached
  * @param waitList events that must complete before the command starts; null or omitted for none
  * @param wantEvent whether to return an event for the command; false by default
  * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)
@@ -346,7 +346,7 @@ export function enqueueReadImage<W extends boolean | undefined = false>(
  * @param region [width, height, depth] in pixels
  * @param rowPitch bytes between rows of `host`; 0 for rows without gaps
  * @param slicePitch bytes between slices of `host`; 0 for slices without gaps
- * @param host source; until the command has completed it must not change and cannot be detached
+ * @param host source; until the command has completed it must not change or be detached
  * @param waitList events that must complete before the command starts; null or omitted for none
  * @param wantEvent whether to return an event for the command; false by default
  * @returns the event if `wantEvent` is true, otherwise SUCCESS (0)

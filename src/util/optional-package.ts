@@ -25,7 +25,9 @@ export async function optionalPackage<T>(
     const isMissing = code === 'ERR_MODULE_NOT_FOUND' && message.includes(`'${name}'`);
     throw new PackageError(
       `cannot load the package ${name}, which ${needing} needs: ` +
-        (isMissing ? `it is not installed. Run npm install ${install}` : message),
+        (isMissing
+          ? `it is not installed. Run npm install ${install}, with --global if clsort is installed globally`
+          : message),
       { cause, details: { package: name } },
     );
   }

@@ -1,13 +1,13 @@
 import test from 'ava';
 import { CALL_SCHEMA, type CallBench, type CallRow } from '../../src/bench/calls.js';
 import {
-  busyPlot,
+  busyPlots,
   callCells,
   callHeadings,
   callsCsv,
   callsHtml,
   callsMarkdown,
-  callsPlot,
+  callsPlots,
   callsSvg,
 } from '../../src/bench/calls-format.js';
 
@@ -61,17 +61,18 @@ test('CSV and Markdown have a line for each row', (t) => {
 });
 
 test('a plot has a line for each operation and a point for each correct row of its place', (t) => {
+  const [device] = callsPlots(BENCH, 'device');
   t.deepEqual(
-    callsPlot(BENCH, 'device').lines.map(({ name, points }) => [name, points.map(({ x }) => x)]),
+    device?.lines.map(({ name, points }) => [name, points.map(({ x }) => x)]),
     [
       ['sort', [1024]],
       ['gather', [1024, 2048]],
     ],
   );
-  t.is(callsPlot(BENCH, 'host').lines.length, 1);
-  const [point] = callsPlot(BENCH, 'device').lines[0]?.points ?? [];
+  t.is(callsPlots(BENCH, 'host')[0]?.lines.length, 1);
+  const [point] = device?.lines[0]?.points ?? [];
   t.deepEqual(point, { x: 1024, y: 1024 / 0.001, low: 1024 / 0.0011, high: 1024 / 0.0009 });
-  t.deepEqual(busyPlot(BENCH).lines, [{ name: 'sort', points: [{ x: 1024, y: 0.0006 / 0.0008 }] }]);
+  t.deepEqual(busyPlots(BENCH)[0]?.lines, [{ name: 'sort', points: [{ x: 1024, y: 0.0006 / 0.0008 }] }]);
   t.is(callsSvg(BENCH).match(/class="point"/g)?.length, 3);
 });
 

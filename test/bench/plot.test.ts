@@ -1,5 +1,5 @@
 import test from 'ava';
-import { type Plot, plotFile, plotSvg } from '../../src/bench/plot.js';
+import { type Plot, panelsOf, plotFile, plotSvg } from '../../src/bench/plot.js';
 
 const names = ['sort', 'argsort', 'segmentedSort-65536', 'a <name>'];
 const plot: Plot = {
@@ -41,4 +41,18 @@ test('points of a page have tooltips, and those of a file do not', (t) => {
   t.true(plotSvg(plot, 'id').includes('<title>sort: 1,073,741,824 keys, 1 G keys per second</title>'));
   t.is(plotFile(plot).match(/<title/g)?.length, 1);
   t.regex(plotFile(plot), /light-dark\(/);
+});
+
+test('a plot of many lines is split into panels with every line once', (t) => {
+  const lines = Array.from({ length: 24 }, (_, i) => ({ name: `${i}`, points: [{ x: 1024, y: 1e6 }] }));
+  const panels = panelsOf({ ...plot, lines });
+  t.deepEqual(
+    panels.map(({ title, lines: { length } }) => [title, length]),
+    [1, 2, 3, 4].map((i) => [`Sorts, ${i} of 4`, 6]),
+  );
+  t.deepEqual(
+    panels.flatMap((panel) => panel.lines),
+    lines,
+  );
+  t.deepEqual(panelsOf(plot), [plot]);
 });

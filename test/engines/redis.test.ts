@@ -63,7 +63,7 @@ test('a missing package raises an error that names the packages to install', asy
     t.regex(
       lines[i] ?? '',
       new RegExp(
-        `^ERR_CLSORT_PACKAGE .*the package ${name}, .*: it is not installed. Run npm install bullmq ioredis$`,
+        `^ERR_CLSORT_PACKAGE .*the package ${name}, .*: it is not installed. Run npm install bullmq ioredis, `,
       ),
     );
   }

@@ -13,7 +13,8 @@ test('a package that is not installed raises a PackageError with the install com
   const missing = failing('ERR_MODULE_NOT_FOUND', "Cannot find package 'x' imported from /here");
   const error = await t.throwsAsync(optionalPackage('x', 'this', missing, 'x y'), {
     instanceOf: PackageError,
-    message: 'cannot load the package x, which this needs: it is not installed. Run npm install x y',
+    message:
+      'cannot load the package x, which this needs: it is not installed. Run npm install x y, with --global if clsort is installed globally',
   });
   t.deepEqual(error?.details, { package: 'x' });
 });

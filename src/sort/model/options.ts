@@ -83,8 +83,9 @@ export interface SortOptions extends Order {
    */
   readonly algorithm?: AlgorithmOption;
   /**
-   * Whether to verify the result on the device. A sort is checked for order and permutation. In a scan, each result
-   * must follow from the one before. Keys that are selected, distinct or first must be keys of the input.
+   * Whether to verify the result on the device. A sort is checked for order and permutation. Each element
+   * of a scan must be the element before it combined with one key. Keys that are selected, distinct or first must be
+   * keys of the input.
    *
    * @defaultValue `false`
    */
