@@ -83,12 +83,12 @@ INLINE uint sampled_place(uint i, uint n)
  * @param sampled        keys of the sample: SAMPLE, or all keys if there are fewer
  * @param crowd          most keys per bucket, if the prefixes were evenly distributed
  * @param repeats        keys of the sample that may share their prefix with another counted one
- * @post  plan, and in `control` the passes that it saves
+ * @post  plan
  */
 __kernel __attribute__((reqd_work_group_size(PLAN_SIZE, 1, 1))) void hybrid_plan(
-    __global const key_t *restrict keys, __global const uint *restrict counts, __global uint *restrict plan,
-    __global uint *restrict control, ulong n, uint begin, uint end, uint passes, uint histogram_groups, uint parity,
-    uint fewest, uint most, uint sampled, uint repeats, uint crowd, codec_t codec, uint flags)
+    __global const key_t *restrict keys, __global const uint *restrict counts, __global uint *restrict plan, ulong n,
+    uint begin, uint end, uint passes, uint histogram_groups, uint parity, uint fewest, uint most, uint sampled,
+    uint repeats, uint crowd, codec_t codec, uint flags)
 {
     __local uint table[TABLE], words[SAMPLE];
     __local uint digits[PASSES], first_bins[PASSES], same[PASSES];
@@ -200,7 +200,7 @@ __kernel __attribute__((reqd_work_group_size(PLAN_SIZE, 1, 1))) void hybrid_plan
                 moves++;
             }
         }
-        plan[PLAN_FIRST] = control[CONTROL_SAVED] = passes - moves;
+        plan[PLAN_FIRST] = passes - moves;
         plan[PLAN_LOW] = low;
         plan[PLAN_LISTED] = 0;
         uint pass = passes - moves;

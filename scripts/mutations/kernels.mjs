@@ -924,20 +924,6 @@ export const KERNELS = [
     tests: [tests('primitives/gathers')],
   },
   {
-    name: 'plan selector: a plan without gain is not used while the next one compiles',
-    file: 'src/sort/calls/plan-selector.ts',
-    find: 'if (unprofitable || !isReady) return isReady ? plan : unprofitable;',
-    replace: 'if (unprofitable || !isReady) return isReady ? plan : undefined;',
-    tests: [tests('sort/calls/plan-selector')],
-  },
-  {
-    name: 'hybrid radix: a plan reports its passes instead of the saved ones',
-    file: 'cl/hybrid_radix.cl',
-    find: 'control[CONTROL_SAVED] = passes - moves;',
-    replace: 'control[CONTROL_SAVED] = moves;',
-    tests: [tests('algorithms/hybrid-radix', '*by the expected plan')],
-  },
-  {
     name: 'compaction: a count above the number of keys is accepted',
     file: 'src/primitives/compact.ts',
     find: 'if (count > n)',

@@ -132,13 +132,6 @@ export interface Algorithm {
   /** Returns whether n keys in rows of `each` can be sorted without offsets. Default: no. */
   sortsRows?(n: number, each: number): boolean;
   enqueue(queue: Queue, work: SortWork): Enqueued;
-  /**
-   * Returns whether the algorithm's optimization paid off in recent sorts. Called once for each sort that another
-   * algorithm could run instead. Default: yes.
-   */
-  pays?(): boolean;
-  /** Receives, when a sort is done, the status word that follows the one at `anyAt`. */
-  learn?(word: number): void;
 }
 
 /** Details of a sort that plans and reports show, by name. */

@@ -44,11 +44,6 @@ const MARGIN = 32;
 /** Required parity of the number of moves, as in cl/hybrid_radix.cl. */
 const PARITY = { any: 0, odd: 1, even: 2 } as const;
 /**
- * Each sort that saved nothing doubles the number of sorts that go to another algorithm, up to about 2 to this
- * power.
- */
-const MAX_MISSES = 5;
-/**
  * Repeats that a sample may contain by chance, and the share of repeats above which a digit set separates keys
  * badly.
  */
@@ -89,8 +84,7 @@ interface Programs {
  * Source: partial sorting by the highest digits and finishing in local memory follow Stehle and Jacobsen, "A Memory
  * Bandwidth-Efficient Hybrid Radix Sort on GPUs" (2017).
  *
- * A plan that saves nothing costs two to five per cent of a sort of 2^24 keys. The planner then picks another
- * algorithm for such keys for a while.
+ * A plan that saves nothing costs two to five per cent of a sort of 2^24 keys.
  *
  * Complexity: uniformly random keys are moved 4 times instead of 8; keys are never moved more often than by
  * `onesweep`. Counting takes as many steps per key as its bucket has keys, up to `bucket`. Larger buckets, which
@@ -104,9 +98,6 @@ class HybridRadix implements Algorithm {
   readonly #tuning: HybridRadixTuning;
   /** Persistent, as in `onesweep`, so that its sticky word covers many sorts. */
   readonly #control: Buffer;
-  /** Consecutive sorts that saved nothing, and the number of following sorts to give to another algorithm. */
-  #misses = 0;
-  #skips = 0;
 
   constructor(device: Device, shape: AlgorithmShape, programs: Programs, tuning: HybridRadixTuning) {
     this.device = device;
@@ -132,21 +123,6 @@ class HybridRadix implements Algorithm {
       plan: PLAN_WORDS * 4,
       list: listLength(this.#tuning, n) * 8,
     };
-  }
-
-  /**
-   * Returns false after sorts that needed all digits: similar keys often follow, and a plan for them saves nothing.
-   */
-  pays(): boolean {
-    if (this.#skips === 0) return true;
-    this.#skips--;
-    return false;
-  }
-
-  /** @param saved number of passes that the plan skipped */
-  learn(saved: number): void {
-    this.#misses = saved === 0 ? Math.min(this.#misses + 1, MAX_MISSES) : 0;
-    this.#skips = 2 ** this.#misses - 1;
   }
 
   enqueue(queue: Queue, work: SortWork): Enqueued {
@@ -243,7 +219,7 @@ class HybridRadix implements Algorithm {
     queue.run(
       this.#programs.hybrid.kernel('hybrid_plan'),
       [
-        ...[made.from, made.counts, made.plan, this.#control],
+        ...[made.from, made.counts, made.plan],
         ...[u64(n), u32(bits[0]), u32(bits[1]), u32(made.passes)],
         ...[u32(made.groups), u32(PARITY[made.parity]), u32(minDigits)],
         ...[u32(this.#leaves(bits) ? maxDigits : 0), u32(sampled), u32(repeats), u32(crowd)],
@@ -251,7 +227,7 @@ class HybridRadix implements Algorithm {
       ],
       { global: planSize, local: planSize },
     );
-    onStage?.({ kernel: 'hybrid_plan', buffers: { plan: made.plan, control: this.#control } });
+    onStage?.({ kernel: 'hybrid_plan', buffers: { plan: made.plan } });
   }
 
   #finish(

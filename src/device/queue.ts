@@ -496,8 +496,8 @@ export class Queue {
   }
 
   /** Requests words of a buffer for the next wait (see `CompletionPoller.readAtWait`). */
-  readAtWait(buffer: Buffer, offset: number, words = 1): DeferredReadback {
-    return this.#poller.readAtWait(buffer, offset, words);
+  readAtWait(buffer: Buffer, offset: number): DeferredReadback {
+    return this.#poller.readAtWait(buffer, offset, 1);
   }
 
   /**

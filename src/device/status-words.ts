@@ -92,7 +92,7 @@ export class StatusWords {
   #tryAllocate(count: number): StatusSlot | undefined {
     const capacity = WORDS[this.#initial];
     const { queue } = this.#device;
-    const readback = queue.readAtWait(this.#buffer, 0, 1);
+    const readback = queue.readAtWait(this.#buffer, 0);
     if (readback !== this.#readback) {
       // Words from before this wait may be unread, or not zero.
       if (this.#initial === 'zero' && this.#readback && !this.#readback.isZero) queue.fill(this.#buffer, 0);

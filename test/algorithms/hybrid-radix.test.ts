@@ -5,7 +5,6 @@
 import type { ExecutionContext } from 'ava';
 import type { Stage } from '../../src/algorithms/algorithm.js';
 import { hybridRadix } from '../../src/algorithms/hybrid-radix.js';
-import { ANY_AT } from '../../src/algorithms/onesweep.js';
 import type { Tuning } from '../../src/algorithms/parameters.js';
 import type { Device } from '../../src/device/device.js';
 import type { Dtype } from '../../src/keys/dtype.js';
@@ -49,9 +48,6 @@ function readPlan(words: Uint32Array): Plan {
   const [first = 0, low = 0, listed = 0] = words;
   return { passes: Array.from(words.subarray(4 + first, 12), (word) => word & 255), low, listed };
 }
-
-/** The passes that the plan saves. `hybrid_plan` writes them to the word after the one at `anyAt`. */
-const savedIn = (control: Uint32Array): number => control[ANY_AT / 4 + 1] ?? Number.NaN;
 
 /** The digits by which keys are sorted; all of them are in the sample. */
 function modelPlan(codes: readonly bigint[], inPlace: boolean): Omit<Plan, 'listed'> {
@@ -179,36 +175,10 @@ await forEachOpened((title, device, small) => {
           modelPlan([...keys], inPlace),
           `${name}, ${inPlace}`,
         );
-        t.is(savedIn(seen.get('hybrid_plan control') ?? new Uint32Array()), 8 - plan.passes.length);
       }
       await expectSorted(t, keys, name, { indices: 4 });
     });
   }
-
-  testIf(
-    able,
-    title('hybrid-radix backs off while it saves no passes and resumes after it saves some'),
-    async (t) => {
-      const algorithm = await hybridRadix.create(device, { ...SHAPE, tuning: TUNING });
-      const asked = (sorts: number): boolean[] =>
-        Array.from({ length: sorts }, () => algorithm.pays?.() ?? true);
-      const runs = () =>
-        asked(40)
-          .join(' ')
-          .split('true')
-          .map((run) => run.trim().split('false').length - 1);
-      t.deepEqual(asked(3), [true, true, true]);
-      algorithm.learn?.(0);
-      t.deepEqual(asked(3), [false, true, true]);
-      algorithm.learn?.(0);
-      t.deepEqual(asked(5), [false, false, false, true, true]);
-      for (let i = 0; i < 9; i++) algorithm.learn?.(0);
-      t.is(runs()[0], 31);
-      algorithm.learn?.(0);
-      algorithm.learn?.(3);
-      t.deepEqual(asked(2), [true, true]);
-    },
-  );
 
   testIf(able, title('each kernel of hybrid-radix matches its model'), async (t) => {
     const { word, below } = random(20);

@@ -301,10 +301,6 @@ export class FakeBackend implements Backend {
     this.#trust.distrust(plan);
   }
 
-  pays(): boolean {
-    return true;
-  }
-
   async prepare(plan: Plan): Promise<void> {
     if (this.isReady(plan)) return;
     this.compiled.push(plan.algorithm);

@@ -41,12 +41,6 @@ export interface Backend {
   /** Whether the variant of a plan has not failed repeatedly. */
   trusts(plan: Plan): boolean;
 
-  /**
-   * Whether the heuristic of the plan's variant paid off lately. Call it once per sort, and only if another
-   * plan would also do.
-   */
-  pays(plan: Plan): boolean;
-
   /** Counts an unusable result of the plan's variant. */
   distrust(plan: Plan): void;
 

@@ -95,10 +95,6 @@ export class DeviceBackend implements Backend {
     return this.#trust.trusts(plan);
   }
 
-  pays(plan: Plan): boolean {
-    return this.#ready.get(plan)?.pays?.() ?? true;
-  }
-
   distrust(plan: Plan): void {
     this.#trust.distrust(plan);
   }

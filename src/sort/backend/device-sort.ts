@@ -229,11 +229,9 @@ export class DeviceSort implements PendingSort {
       queue.read(status, word);
       return () => whyGaveUp(word[0] ?? 0);
     }
-    const { algorithm } = this.#resources;
-    const words = queue.readAtWait(status, anyAt, algorithm.learn ? 2 : 1);
+    const words = queue.readAtWait(status, anyAt);
     return () => {
       const why = whyGaveUp(words.word(0));
-      if (why === undefined) algorithm.learn?.(words.word(1));
       // Sorts enqueued behind this one read the same word. They may be correct, but they are repeated as
       // well.
       if (why !== undefined) queue.fill(status, 0, { offset: anyAt, bytes: 4 });

@@ -51,10 +51,6 @@ export class HostBackend implements Backend, Session {
     return Number.POSITIVE_INFINITY;
   }
 
-  pays(): boolean {
-    return true;
-  }
-
   trusts(): boolean {
     return true;
   }

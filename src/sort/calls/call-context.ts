@@ -1,7 +1,6 @@
 import type { ClsortError } from '../../util/errors.js';
 import type { Backend } from '../backend/backend.js';
 import type { SortSettings } from '../model/options.js';
-import type { BackgroundCompiler } from './background-compiler.js';
 
 /** Context in which a call runs. */
 export interface CallContext {
@@ -9,6 +8,4 @@ export interface CallContext {
   readonly settings: SortSettings;
   /** Receives warnings if the settings have no `onWarning`. */
   readonly onWarning: (warning: ClsortError) => void;
-  /** Compiles plans in the background; omitted for calls that must not start it. */
-  readonly compiler?: Pick<BackgroundCompiler, 'prepare'>;
 }

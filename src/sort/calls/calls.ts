@@ -59,7 +59,6 @@ export class Calls {
   readonly #breakEvenHost: BreakEvenHost | undefined;
   readonly #scheduler: CallScheduler;
   readonly #multiDevice: MultiDeviceSorter | undefined;
-  readonly #compiler: BackgroundCompiler;
   readonly #batcher: SortBatcher;
   readonly #onWarning: (warning: ClsortError) => void;
   /** State of calls, by the promises that they returned. */
@@ -81,8 +80,7 @@ export class Calls {
     this.#session = session;
     this.#breakEvenHost = breakEvenHost;
     this.#scheduler = scheduler;
-    this.#compiler = new BackgroundCompiler(session, scheduler);
-    this.#batcher = new SortBatcher(session, this.#compiler, onWarning);
+    this.#batcher = new SortBatcher(session, new BackgroundCompiler(session, scheduler), onWarning);
     this.#onWarning = onWarning;
   }
 
@@ -157,7 +155,7 @@ export class Calls {
   #make<T>(task: Task, body: ExecutionBody<T>): Promise<T> {
     const session = this.sessionFor(task.n, task.settings, task.onHost);
     if (task.onHost || !canOverlap(task)) return this.#executeToCompletion(task, body, session);
-    const context = { settings: task.settings, onWarning: this.#onWarning, compiler: this.#compiler };
+    const context = { settings: task.settings, onWarning: this.#onWarning };
     const call = new OverlappedExecution(task, body, session, context);
     return this.#scheduler.runInOrder(() => call.enqueue());
   }
@@ -166,7 +164,7 @@ export class Calls {
   #executeToCompletion<T>(task: Task, body: ExecutionBody<T>, session: Session): Promise<T> {
     const { n, settings, dependency, onHost } = task;
     const expectedBackend = session.backend;
-    const context = { settings, onWarning: this.#onWarning, compiler: this.#compiler };
+    const context = { settings, onWarning: this.#onWarning };
     const whole = (backend: Backend) => executeCall({ ...context, backend }, body);
     const isConcurrent = onHost && expectedBackend.overlaps && canOverlap(task);
     // The first of several calls starts at once, so that awaiting each call adds no latency.

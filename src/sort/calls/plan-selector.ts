@@ -99,22 +99,14 @@ export class PlanSelector {
     this.#warn(new MismatchError(`${message}; sorting again with another algorithm`));
   }
 
-  /**
-   * Returns the first plan if it is trusted and compiled. A plan that did not pay off lately is used only
-   * until the next one is compiled, which happens in the background.
-   */
+  /** Returns the first plan if it is trusted and compiled. */
   #readyPlan(request: PlanRequest): Plan | undefined {
     const { backend } = this.#context;
     if (this.hasRefused) return undefined;
-    let unprofitable: Plan | undefined;
     for (const plan of backend.plans(request)) {
-      const isReady = backend.trusts(plan) && backend.isReady(plan);
-      if (unprofitable && !isReady) this.#context.compiler?.prepare(backend, plan);
-      if (unprofitable || !isReady) return isReady ? plan : unprofitable;
-      if (request.algorithm !== 'auto' || backend.pays(plan)) return plan;
-      unprofitable = plan;
+      return backend.trusts(plan) && backend.isReady(plan) ? plan : undefined;
     }
-    return unprofitable;
+    return undefined;
   }
 
   /**

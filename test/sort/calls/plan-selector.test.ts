@@ -6,66 +6,42 @@ import type { SortSettings } from '../../../src/sort/model/options.js';
 import type { PlanRequest } from '../../../src/sort/model/plan.js';
 import { MismatchError } from '../../../src/util/errors.js';
 
+/** Names of algorithms: those that are compiled, and those whose compilation would succeed. */
 interface Candidates {
-  /** Names of algorithms: all there are, best first, and those that pay, are ready and can be prepared. */
-  readonly all: readonly string[];
-  readonly paying?: readonly string[];
-  readonly ready?: readonly string[];
-  readonly good?: readonly string[];
+  readonly ready: readonly string[];
+  readonly good: readonly string[];
 }
 
-/** The chosen plan, how often plans were asked whether they pay, and those compiled in the background. */
-async function selectPlan({ all, paying = all, ready = all, good = all }: Candidates, algorithm = 'auto') {
-  let asked = 0;
-  const later: string[] = [];
+/** The chosen plan, and those that were compiled for it. */
+async function selectPlan({ ready, good }: Candidates) {
+  const compiled: string[] = [];
   const backend = {
-    plans: () => all.map((name) => ({ engine: 'device', algorithm: name, n: 5 })),
+    plans: () => ['first', 'second', 'third'].map((algorithm) => ({ engine: 'device', algorithm, n: 5 })),
     trusts: () => true,
-    pays: (plan: { algorithm: string }) => {
-      asked++;
-      return paying.includes(plan.algorithm);
-    },
-    isReady: (plan: { algorithm: string }) => ready.includes(plan.algorithm),
-    prepare: async (plan: { algorithm: string }) => {
-      later.push(plan.algorithm);
-      if (!good.includes(plan.algorithm)) throw new MismatchError(`${plan.algorithm} failed its self-test`);
+    isReady: ({ algorithm }: { algorithm: string }) => ready.includes(algorithm),
+    prepare: async ({ algorithm }: { algorithm: string }) => {
+      compiled.push(algorithm);
+      if (!good.includes(algorithm)) throw new MismatchError(`${algorithm} failed its self-test`);
     },
   };
-  const settings = { algorithm, onWarning: () => undefined } as unknown as SortSettings;
+  const settings = { algorithm: 'auto', onWarning: () => undefined } as unknown as SortSettings;
   const selector = new PlanSelector({
     backend: backend as unknown as Backend,
     settings,
     onWarning: () => undefined,
-    compiler: { prepare: (_, plan) => void backend.prepare(plan) },
   });
-  const plan = await selector.plan({ n: 5, algorithm } as PlanRequest, settings);
-  return { taken: plan.algorithm, asked, later };
+  const plan = await selector.plan({ n: 5, algorithm: 'auto' } as PlanRequest, settings);
+  return { taken: plan.algorithm, compiled };
 }
 
-test('a plan without a recent gain gives way to the next one once that is compiled', async (t) => {
-  const all = ['first', 'second', 'third'];
-  t.deepEqual(await selectPlan({ all }), { taken: 'first', asked: 1, later: [] });
-  const paying = ['second', 'third'];
-  t.deepEqual(await selectPlan({ all, paying }), { taken: 'second', asked: 1, later: [] });
-  // It is compiled in the background.
-  t.deepEqual(await selectPlan({ all, paying, ready: ['first'] }), {
+test('the first plan that works is taken, whether it is compiled or not', async (t) => {
+  t.deepEqual(await selectPlan({ ready: ['first'], good: [] }), { taken: 'first', compiled: [] });
+  t.deepEqual(await selectPlan({ ready: ['second'], good: ['first'] }), {
     taken: 'first',
-    asked: 1,
-    later: ['second'],
+    compiled: ['first'],
   });
-  t.deepEqual(await selectPlan({ all: ['first'], paying: [] }), { taken: 'first', asked: 1, later: [] });
-  // No plan is asked whether it pays before it is compiled.
-  t.deepEqual(await selectPlan({ all, paying, ready: [], good: paying }), {
+  t.deepEqual(await selectPlan({ ready: [], good: ['second', 'third'] }), {
     taken: 'second',
-    asked: 0,
-    later: ['first', 'second'],
-  });
-});
-
-test('an algorithm that is requested by name is used even without a recent gain', async (t) => {
-  t.deepEqual(await selectPlan({ all: ['first'], paying: [] }, 'first'), {
-    taken: 'first',
-    asked: 0,
-    later: [],
+    compiled: ['first', 'second'],
   });
 });
