@@ -219,7 +219,7 @@ function jobMemory(bytes: number, isPlain: boolean, share: number): number {
   return Math.max(MIN_MEMORY, isPlain && bytes > 0 ? needed : Math.max(needed, share));
 }
 
-/** Maximum number of job names in a message. */
+/** Maximum number of job names in a message, so that it stays short. */
 const MAX_NAMES = 5;
 
 /** Extends a journal error by the completed jobs that it does not contain. */

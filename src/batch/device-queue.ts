@@ -11,7 +11,10 @@ import {
   WorkerProcess,
 } from './worker-process.js';
 
-/** Maximum number of consecutive attempts to open a device. */
+/**
+ * Maximum number of consecutive attempts to open a device, and milliseconds between them: a crashed driver may need
+ * a moment.
+ */
 const MAX_TRIES = 3;
 const RETRY_DELAY_MS = 200;
 

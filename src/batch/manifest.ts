@@ -14,7 +14,7 @@ import {
 } from './jobs.js';
 import { isObject } from './rules.js';
 
-/** Maximum number of errors in a message. */
+/** Maximum number of errors in a message, so that it fits on a screen. */
 const MAX_ERRORS = 10;
 
 export interface ManifestSource {

@@ -46,7 +46,7 @@ export interface RunOptions {
 /** Share of the memory that idle buffers may occupy; estimates of job memory leave this margin. */
 const IDLE_MEMORY_SHARE = 0.25;
 
-/** Milliseconds that a cancelled job may take to end before its process is killed. */
+/** Milliseconds that a cancelled job may take to end before its process is killed: its driver may hang. */
 const CANCEL_MS = 1000;
 /** The same when the whole batch is interrupted. */
 const INTERRUPT_MS = 300;

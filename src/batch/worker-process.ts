@@ -14,9 +14,9 @@ import { deserializeError, type FromChild, type JobCompletion, type ToChild } fr
 
 const PROGRAM = ['dist', 'src', 'batch', 'child.js'];
 
-/** Bytes of stderr to keep for messages about crashes. */
+/** Bytes of stderr to keep for messages about crashes: some lines, since the cause is at the end. */
 const MAX_STDERR_BYTES = 2048;
-/** Milliseconds that a process may take to close its device. */
+/** Milliseconds that a process may take to close its device before it is killed: its driver may hang. */
 const CLOSE_MS = 2000;
 
 /** Thrown for running jobs when the worker process ends or is killed. */

@@ -11,7 +11,7 @@ import { runJob } from './run-job.js';
 
 const send = (message: FromChild): void => parentPort?.postMessage(message);
 
-/** Minimum milliseconds between two progress messages of a job. */
+/** Minimum milliseconds between two progress messages of a job: the eye needs no more. */
 const PROGRESS_MS = 100;
 
 const running = new Map<number, AbortController>();

@@ -74,6 +74,7 @@ export interface MeasureCallOptions {
 /** A call with its inputs. Options apply only to operations that are a single sort. */
 export type Call = (options?: SortOptions) => Promise<CallResult>;
 
+/** Seconds of calls before timing: V8 optimizes, and the device reaches its clock. */
 export const WARM_UP_SECONDS = 0.3;
 /**
  * Minimum duration of timing, as a share of the warm-up: a few short calls may all coincide with a slow moment of the

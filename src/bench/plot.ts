@@ -91,6 +91,7 @@ export function prefixed(value: number, base: 1000 | 1024): string {
   return `${digits}${['', ' K', ' M', ' G', ' T'][power]}`;
 }
 
+/** Maximum number of intervals of an axis: the labels of more would overlap. */
 const MAX_TICKS = 5;
 
 /** Returns an axis with the powers of a base that cover all values; every k-th power when there are many. */

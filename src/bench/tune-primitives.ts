@@ -30,6 +30,7 @@ const DTYPES = { 8: 'u8', 16: 'u16', 32: 'u32', 64: 'u64' } as const satisfies R
 
 /** Number of keys by device type: a CPU takes longer. */
 const KEYS = { gpu: 2 ** 24, cpu: 2 ** 22 } as const;
+/** Calls before timing, and timed calls, of which the median counts. */
 const WARM_UPS = 3;
 const REPEATS = 15;
 

@@ -8,6 +8,7 @@ import { ABOUT_OPTIONS, type CommandSpec, GLOBAL_OPTIONS } from './spec.js';
 const WIDTH = 80;
 /** Wider lines are hard to read; narrower ones cannot hold an option beside its description. */
 const [MIN_WIDTH, MAX_WIDTH] = [60, 100];
+/** Examples in the short help, which fits on a screen. */
 const MAX_EXAMPLES = 3;
 
 const base = (width: number): Argv =>

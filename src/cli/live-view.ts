@@ -1,6 +1,7 @@
 /** Minimum time between two drawings. */
 import { type Console, fitting, isDrawable } from './console.js';
 
+/** Minimum milliseconds between two updates: the eye needs no more. */
 const INTERVAL_MS = 100;
 
 /**

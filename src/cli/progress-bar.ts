@@ -1,5 +1,6 @@
 import { type Console, fitting, isDrawable } from './console.js';
 
+/** Characters of the bar, and minimum milliseconds between two updates: the eye needs no more. */
 const WIDTH = 24;
 const INTERVAL_MS = 100;
 

@@ -55,9 +55,9 @@ export interface BullmqJobRunnerOptions {
 
 /** Milliseconds between two polls for completed tasks, since events may be lost. */
 const POLL_MS = 2000;
-/** Number of tasks checked per poll. */
+/** Number of tasks checked per poll, which keeps each command to Redis short. */
 const TASKS_PER_POLL = 256;
-/** Number of tasks added per call. */
+/** Number of tasks added per call, which keeps each command to Redis short. */
 const TASKS_PER_ADD = 500;
 /** Milliseconds of silence after which a worker counts as absent. */
 const WORKER_TIMEOUT_MS = 30_000;

@@ -47,11 +47,11 @@ export type ServeEvent =
   | { readonly is: 'warning'; readonly message: string };
 
 const DEFAULT_STALLED = 30;
-/** Number of times a task may lose its worker before it counts as failed. */
+/** Number of times a task may lose its worker before it counts as failed: it may be what ends them. */
 const MAX_STALLED = 4;
-/** Milliseconds between two heartbeats. */
+/** Milliseconds between two heartbeats: several may be lost before a worker counts as absent. */
 const HEARTBEAT_MS = 2000;
-/** Minimum milliseconds between two progress messages. */
+/** Minimum milliseconds between two progress messages, which pass through Redis. */
 const PROGRESS_MS = 500;
 /** Milliseconds of silence after which a coordinator counts as absent. */
 const COORDINATOR_TIMEOUT_MS = 30_000;

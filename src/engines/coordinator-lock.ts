@@ -11,6 +11,7 @@ import { UsageError } from '../util/errors.js';
 import type { JobFolder } from './job-folder.js';
 
 const NAME = 'coordinator.json';
+/** Milliseconds between two signs of life of the coordinator: several fit into `GONE_MS`. */
 const TOUCH_MS = 5000;
 /** Milliseconds of silence after which a coordinator on another host counts as gone. */
 const GONE_MS = 60_000;

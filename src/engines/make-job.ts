@@ -54,7 +54,7 @@ const PARTITION_BYTES = 384 * 2 ** 20;
 /** Minimum number of partitions, unless they would become smaller than `MIN_PARTITION_BYTES`. */
 const MIN_PARTITIONS = 16;
 const MIN_PARTITION_BYTES = 4 * 2 ** 20;
-/** Number of partitions of inputs of unknown size. */
+/** Number of partitions of inputs of unknown size, enough for 24 GiB at the average size. */
 const UNKNOWN_PARTITIONS = 64;
 
 const MIN_SHARD_BYTES = 16 * 2 ** 20;
@@ -64,6 +64,7 @@ const MAX_SHARDS = 1024;
 /** Target number of shards; larger inputs get larger shards up to `SHARD_BYTES`, and then more of them. */
 const TARGET_SHARDS = 64;
 
+/** Seed of the samples: with a fixed number, runs are repeatable. */
 const SEED = 0x5eed;
 
 interface InputSummary {

@@ -62,6 +62,7 @@ export interface RedisStatus {
   readonly workers: readonly (WorkerEntry & { readonly name: string })[];
 }
 
+/** Milliseconds without a heartbeat after which a worker counts as absent; it sends one every two seconds. */
 const WORKER_TIMEOUT_MS = 30_000;
 
 /**
@@ -96,6 +97,7 @@ export async function redisStatus(url: URL, queue: string, id: string): Promise<
   }
 }
 
+/** Seconds that the mark of a cancelled job is kept, for workers that are busy or away. */
 const RETENTION_SECONDS = 24 * 3600;
 
 /**

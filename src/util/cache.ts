@@ -32,6 +32,7 @@ import { homeFolder } from './home.js';
 const KEY = 'key';
 const KEY_BYTES = 32;
 
+/** Only the user may read the cache and write to it. */
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 

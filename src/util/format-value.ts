@@ -1,4 +1,4 @@
-/** Maximum characters of a formatted value. */
+/** Maximum characters of a formatted value, so that a message stays readable. */
 const MAX_CHARACTERS = 200;
 
 /**

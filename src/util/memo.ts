@@ -1,6 +1,6 @@
 import type { MaybePromise } from './maybe-promise.js';
 
-/** Maximum cached names per owner. One more clears all of them. */
+/** Maximum cached names per owner, which limits memory. One more clears all of them. */
 const MAX_NAMES = 256;
 
 /** Caches one value per owner and name, for as long as the owner lives. Failures are not cached. */

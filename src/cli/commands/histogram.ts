@@ -17,6 +17,7 @@ import type { HistogramArguments } from '../options/histogram.js';
 import { runWithSorter } from '../run-with-sorter.js';
 import { grouped, table } from '../table.js';
 
+/** Number of bins by default, as in NumPy. */
 const DEFAULT_BINS = 10;
 /** Length of the longest bar, in characters. */
 const BAR = 40;

@@ -42,6 +42,7 @@ export interface MeasureRequest {
   readonly onProgress?: ((what: string) => void) | undefined;
 }
 
+/** Bytes of each measured file: more than the caches of most CPUs hold. */
 const BYTES = 256 * 2 ** 20;
 
 /** Few pieces and many pieces of the same file; the difference determines the cost per piece and task. */

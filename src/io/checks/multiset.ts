@@ -18,6 +18,7 @@ import * as cl from '../../opencl/index.js';
 import { inSlices, runYielding } from '../../sort/host/steps.js';
 import { UnsupportedError } from '../../util/errors.js';
 
+/** Modulus of the hash: a Mersenne prime, which makes reductions cheap. */
 const PRIME = 2n ** 61n - 1n;
 
 /** r and s of two points. */

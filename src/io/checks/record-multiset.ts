@@ -17,7 +17,7 @@ import { Multiset, type Points, type StoredProducts } from './multiset.js';
 /** Dtypes of records that are words and need no hashing. */
 const WORDS: Readonly<Record<number, Dtype>> = { 1: 'u8', 2: 'u16', 4: 'u32', 8: 'u64' };
 
-/** Records hashed per step. */
+/** Records hashed per step, after which the event loop may run. */
 const SLICE = 2 ** 12;
 
 /** The multiset of one stream of records. */
@@ -62,6 +62,7 @@ export class RecordMultiset {
   }
 }
 
+/** Modulus of the hash: a Mersenne prime whose products with 16 bits are exact in a double. */
 const PRIME = 2 ** 31 - 1;
 
 /** Number of 16-by-31-bit products that a double sums exactly, in addition to a remainder. */

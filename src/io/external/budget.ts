@@ -14,7 +14,7 @@ const MAX_PARTITION_BYTES = 2 ** 29;
 /** Average fill of partitions, so that most of those above the average still fit. */
 const FILL_FACTOR = 0.75;
 
-/** Number of partitions of an input of unknown size. */
+/** Number of partitions of an input of unknown size: a quarter of the maximum. */
 const DEFAULT_PARTITIONS = 128;
 
 /** Number of partitions of a sort in memory; small ones need little additional memory. */

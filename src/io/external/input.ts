@@ -29,7 +29,7 @@ export interface InputIdentity {
   readonly checksum: string;
 }
 
-/** Number and size of the samples in the checksum. */
+/** Number of samples in the checksum, and bytes of each: reading them takes milliseconds. */
 const SAMPLE_PLACES = 64;
 const SAMPLE_BYTES = 4096;
 

@@ -4,7 +4,7 @@ import { Random } from '../../util/random.js';
 /** Sampled records per partition; most partitions then deviate from the mean size by less than a fifth. */
 export const SAMPLES_PER_PARTITION = 256;
 
-/** Maximum concurrent reads. */
+/** Maximum concurrent reads, which keep a disk busy. */
 const MAX_READS_IN_FLIGHT = 16;
 
 /** Reads bytes of an input at any position. */

@@ -14,6 +14,7 @@ import type { StoredSplitters } from './splitters.js';
 
 const MANIFEST = 'manifest.json';
 const OWNER = 'owner.json';
+/** Version of the format of the state; a state of another version is refused. */
 const VERSION = 1;
 
 /** Identifies a sort; a state is resumed only when all fields match. */

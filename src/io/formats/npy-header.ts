@@ -134,7 +134,7 @@ const unsupportedType = (name: string, found: string): DtypeError =>
 
 /** Digits to which the first dimension may grow while a file is written; NumPy reserves the same space. */
 const DIGITS = 21;
-/** The offset of the keys is a multiple of this. */
+/** The offset of the keys is a multiple of this many bytes, as the format prescribes. */
 const ALIGNMENT = 64;
 
 /** Returns a version 1 header for little-endian keys in row-major order. */

@@ -5,7 +5,7 @@ export type Literal = string | boolean | null | bigint | readonly Literal[] | Re
 
 const TOKEN = /\s*(?:'([^'\\\n]*)'|"([^"\\\n]*)"|(\d+)L?|(True|False|None)|([{}()[\],:]))/y;
 
-/** Maximum nesting depth of a literal. */
+/** Maximum nesting depth of a literal; headers of arrays have few levels. */
 const MAX_DEPTH = 8;
 
 /** Returns the value of a text with exactly one literal; undefined for any other text. */

@@ -15,7 +15,7 @@ import type { TextReadOptions } from '../formats/text/text-options.js';
 import { withOutput } from '../streams/output.js';
 import { assertNotAborted } from '../streams/raw.js';
 
-/** Maximum number of keys per call; the rest of a file is not in memory. */
+/** Maximum number of keys per call, which limits memory; the rest of a file is not in memory. */
 const GROUP_KEYS = 2 ** 24;
 
 /** Input files, `-` for stdin; several files are concatenated. */

@@ -21,7 +21,7 @@ export interface Compression {
   splitPieces?(pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>;
 }
 
-/** Output chunk size in bytes. */
+/** Bytes of an output chunk: larger than the default of zlib, so that fewer chunks pass through streams. */
 const CHUNK_BYTES = 2 ** 18;
 
 const gzip: Compression = {

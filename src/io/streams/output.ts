@@ -288,7 +288,7 @@ async function deviceOutput(path: string): Promise<Output> {
   };
 }
 
-/** Milliseconds between two checks for a reader of a pipe. */
+/** Milliseconds between two checks for a reader of a pipe: no event announces one. */
 const POLL_MS = 20;
 
 async function pipeOutput(path: string, signal: AbortSignal): Promise<Output> {

@@ -7,6 +7,7 @@
 /** What the parser wants next: to see a number of bytes, to skip a number of bytes, or to cut here. */
 type ParserRequest = { readonly peek: number } | { readonly skip: number } | 'cut';
 
+/** Magic number of zstd frames. */
 const FRAME = 0xfd2fb528;
 /** The lowest four bits may have any value. */
 const SKIPPABLE = 0x184d2a50;

@@ -1,7 +1,7 @@
 import { ByteStrings } from './byte-strings.js';
 import type { Entry, EntrySink } from './entry.js';
 
-/** Size of the memory blocks that collect strings. */
+/** Bytes of the memory blocks that collect strings: few blocks, and little unused memory. */
 const BATCH_BYTES = 2 ** 20;
 /** Memory per row beside its strings while rows are sorted. */
 const ORDER_BYTES = 64;

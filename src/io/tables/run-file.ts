@@ -9,7 +9,7 @@ import { ioError } from '../streams/raw.js';
 import type { Entry, EntrySink } from './entry.js';
 import type { EntrySum } from './entry-sum.js';
 
-/** Size of the write buffer at which it is flushed. */
+/** Bytes at which the write buffer is flushed: enough for the full speed of a disk. */
 const WRITE_BYTES = 2 ** 22;
 
 /** Size of the two lengths. */

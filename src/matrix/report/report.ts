@@ -82,7 +82,7 @@ export interface MatrixReport {
   readonly devices: readonly DeviceReport[];
 }
 
-/** Maximum number of failed cases reported per cell. */
+/** Maximum number of failed cases reported per cell: the causes of further ones are mostly the same. */
 const MAX_BAD = 8;
 
 /** Collects the rows of a device. */

@@ -2,7 +2,7 @@ import type { KnownDevice } from '../../device/device.js';
 import type { Plan, PlanRequest } from '../model/plan.js';
 import { devicePlans } from './planner.js';
 
-/** Most cached requests. */
+/** Most cached requests, so that programs with many sizes need little memory. */
 const MAX_REQUESTS = 256;
 
 function keyOf(request: PlanRequest): string {

@@ -37,6 +37,7 @@ const DTYPES = { 8: 'u8', 16: 'u16', 32: 'u32', 64: 'u64' } as const satisfies R
 
 /** Parameters by device and request, cached because the lookup takes as long as a primitive on few keys. */
 const tuningCache = new WeakMap<KnownDevice, Map<string, PrimitiveTuning>>();
+/** Cached requests per device; one more clears them, so that programs with many sizes need little memory. */
 const MAX_CACHED = 256;
 
 /** Returns the parameters of a primitive on n keys. */

@@ -12,7 +12,7 @@ import { f16Value } from '../../keys/value.js';
 import { assertReducible, type ReduceOp, scanType } from '../../primitives/possible.js';
 import { inSlices, type Steps } from './steps.js';
 
-/** Keys that are encoded at a time. */
+/** Keys that are encoded at a time: their codes stay in the cache. */
 const BLOCK = 2 ** 14;
 
 type Numbers = Uint8Array | Int8Array | Uint16Array | Int16Array | Uint32Array | Int32Array;

@@ -9,7 +9,7 @@ import { assertScannable, type ScanOp } from '../../primitives/possible.js';
 import { hostScan } from './host-primitives.js';
 import { inSlices, type Steps } from './steps.js';
 
-/** Keys that are encoded at a time. */
+/** Keys that are encoded at a time: their codes stay in the cache. */
 const BLOCK = 2 ** 14;
 
 /**

@@ -8,7 +8,7 @@ import type { ReduceOp } from '../../primitives/possible.js';
 import { hostReduce } from './host-primitives.js';
 import { inSlices, type Steps } from './steps.js';
 
-/** Keys that are encoded at a time. */
+/** Keys that are encoded at a time: their codes stay in the cache. */
 const BLOCK = 2 ** 14;
 
 const wordOf = (code: bigint, word: number): number => Number((code >> BigInt(32 * word)) & 0xffff_ffffn);

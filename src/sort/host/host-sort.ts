@@ -30,7 +30,7 @@ export interface HostResult {
 /** Longest array of records that V8 supports in every Node version that clsort supports. */
 const MAX_WORDS = 2 ** 32 - 1;
 
-/** Equal keys that one step writes. */
+/** Equal keys that one step writes, which takes a few milliseconds. */
 const FILL_STEP_KEYS = 2 ** 22;
 
 /** Below this number of keys, clearing and summing the bins of wide digits costs more than the saved passes. */

@@ -5,7 +5,7 @@ import { type KeyCodec, keyCodec } from '../../keys/key-codec.js';
 import type { HostOrder, HostResult } from './host-sort.js';
 import { inSlices, runSync, SLICE, type Steps } from './steps.js';
 
-/** Bytes that one step compares. */
+/** Bytes that one step compares, which takes about a millisecond. */
 const COMPARE_BYTES = 2 ** 22;
 
 /**

@@ -19,7 +19,10 @@ import { isRetryableElsewhere } from './retryable-elsewhere.js';
 import { settleAll } from './settle-all.js';
 import { HostShardWriter, type Shard, type ShardWriter, shardWriterFor } from './shard-writer.js';
 
-/** Smallest input, in bytes of keys and values, that is worth sharing. */
+/**
+ * Smallest input, in bytes of keys and values, that is shared: a smaller one takes too little time to gain from a
+ * second device.
+ */
 const MIN_SHARED_BYTES = 2 ** 22;
 
 /** Fraction of all keys that a shard may have beyond its expected size. */

@@ -30,7 +30,7 @@ const SAMPLES = 2 ** 13;
 /** Bytes of keys, or of values, that are partitioned at a time. */
 const PIECE_BYTES = 2 ** 25;
 
-/** Most threads that partition a piece. */
+/** Most threads that partition a piece: half of those of the addon. */
 const MAX_THREADS = 32;
 
 /** Destination of a shard's keys and values. */

@@ -1,6 +1,6 @@
 /** Measured speed of devices, from which work is divided. */
 
-/** Most keys of a measurement. */
+/** Most keys of a measurement, which takes milliseconds. */
 export const PROBE_KEYS = 2 ** 20;
 /**
  * The same if all devices have dedicated memory. The fixed cost of a call would make them look ten times as
@@ -8,7 +8,7 @@ export const PROBE_KEYS = 2 ** 20;
  */
 export const STREAMED_PROBE_KEYS = 2 ** 24;
 
-/** Weight of the latest measurement; earlier ones have the rest. */
+/** Weight of the latest measurement; earlier ones have the rest, so that one slow call changes little. */
 const LATEST_WEIGHT = 0.5;
 
 /** Measured seconds of one kind of work on one device, by its size. */
@@ -58,7 +58,7 @@ export interface WorkDivision<M> {
   readonly reason: string;
 }
 
-/** Smallest fraction that is worth a device. */
+/** Smallest share of the keys for a device: a smaller one saves less time than its call takes. */
 const MIN_WEIGHT = 0.02;
 
 /** Formats seconds as milliseconds with two significant digits. */

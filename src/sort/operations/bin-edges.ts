@@ -5,7 +5,7 @@ import { invalidArgument } from '../../util/invalid-argument.js';
 import { assertWholeNumber } from '../../util/whole-number.js';
 import type { HistogramBins } from '../model/options.js';
 
-/** Maximum number of bins of a histogram. */
+/** Maximum number of bins of a histogram: the kernels count digits of up to 16 bits. */
 const MAX_BINS = 65_536;
 /**
  * Number of cached edge lists, and the maximum bins of each. Edges of more bins take much memory, and little of the

@@ -1,6 +1,6 @@
 import type { MemorySource } from '../../keys/array.js';
 
-/** Most idle buffers that are kept. */
+/** Most idle buffers that are kept, which limits memory. */
 const MAX_IDLE = 4;
 
 /**

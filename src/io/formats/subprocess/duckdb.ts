@@ -10,6 +10,7 @@ export type DuckDB = typeof import('@duckdb/node-api');
 
 /** Memory limit of DuckDB's buffers; statements that need more fail. */
 const MEMORY_LIMIT = '384MB';
+/** Maximum number of threads: each of them needs buffers within the memory limit. */
 const MAX_THREADS = 4;
 
 /** Path of the file in SQL statements. User-supplied paths never reach a statement. */

@@ -7,11 +7,13 @@ import type { Batch, Message } from './protocol.js';
 
 export type Frame = { readonly message: Message } | { readonly batch: Batch };
 
+/** Kinds of frames, and bytes of their header. */
 const MESSAGE = 1;
 const BATCH = 2;
 const HEAD_BYTES = 8;
 /** Maximum content length. The receiver allocates this much memory on request. */
 export const MAX_BYTES = 2 ** 28;
+/** Contents are padded to a multiple of this many bytes, so that arrays of 64-bit values are aligned. */
 const ALIGNMENT = 8;
 
 const padding = (bytes: number): number => -bytes & (ALIGNMENT - 1);
@@ -82,6 +84,7 @@ export async function* framesOf(stream: AsyncIterable<Uint8Array>): AsyncGenerat
 }
 
 const PAUSE = new Int32Array(new SharedArrayBuffer(4));
+/** Milliseconds between two attempts on a pipe that is not ready. */
 const PAUSE_MILLISECONDS = 1;
 
 /** Blocks until the next frame arrives; returns undefined at the end of the pipe. */

@@ -5,6 +5,7 @@
  */
 import { xxh32 } from './xxh32.js';
 
+/** Magic number of LZ4 frames. */
 const MAGIC = 0x184d_2204;
 /** Magic number of skippable frames; the low four bits are arbitrary. */
 const SKIPPABLE = 0x184d_2a50;
@@ -21,6 +22,7 @@ const MIN_MATCH = 4;
 /** A length nibble with this value continues in the next byte. */
 const EXTENDED_LENGTH = 15;
 
+/** Bytes of the output buffer at first; it grows on demand. */
 const FIRST_BYTES = 2 ** 16;
 
 /** An output buffer that grows on demand. */

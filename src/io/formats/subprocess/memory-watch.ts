@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Poll interval in milliseconds. */
+/** Milliseconds between two checks: memory grows fast, and a check is a read of a small file. */
 const POLL_MS = 50;
 
 /** Polls the memory usage of a process. */

@@ -159,7 +159,7 @@ export interface Batch {
 /** Number of buffers per numeric column in a batch. */
 export const BUFFERS_PER_COLUMN = 2;
 
-/** Maximum number of rows per batch. */
+/** Maximum number of rows per batch: a megabyte of 64-bit keys. */
 export const BATCH_ROWS = 2 ** 17;
 
 /** File descriptors of the subprocess. The lifeline closes when the parent exits. */

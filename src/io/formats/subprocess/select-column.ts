@@ -4,7 +4,7 @@ import { withAdvice } from '../../../util/invalid-argument.js';
 import { didYouMean } from '../../../util/suggest.js';
 import type { FileColumn, WantedColumn } from './protocol.js';
 
-/** Maximum number of columns listed in a message. */
+/** Maximum number of columns listed in a message, so that it fits on a screen. */
 const MAX_LISTED_COLUMNS = 20;
 
 const TEXT_ADVICE = 'Pass the dtype if they are numbers';

@@ -68,6 +68,7 @@ export type TableType =
   | { readonly is: 'map'; readonly item: TableField; readonly isSorted?: true }
   | { readonly is: 'struct'; readonly fields: readonly TableField[] };
 
+/** Decimal digits that 16 bytes can hold. */
 const MAX_DIGITS_OF_16_BYTES = 38;
 
 /** Returns the size of a non-null value in bytes; undefined for types of variable length. */

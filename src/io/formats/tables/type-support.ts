@@ -7,6 +7,7 @@ import { partsOf, type TableField, type TableType, typeText } from './table-type
 /** DuckDB instants have no zone of their own and are always UTC. */
 const isUtc = (zone: string): boolean => ['UTC', 'Etc/UTC', 'GMT', 'Z', '+00:00'].includes(zone);
 
+/** Digits of DuckDB's widest decimal. */
 const MAX_DIGITS = 38;
 /** Digits of Arrow's widest decimal; Parquet is read and written via Arrow. */
 export const MAX_PARQUET_DIGITS = 76;

@@ -14,7 +14,7 @@ const DOUBLE_DIGITS = 17;
 const I64_DIGITS = 18;
 const I128_DIGITS = 38;
 
-/** Maximum length of a value in a message. */
+/** Maximum characters of a value in a message, so that it fits on a line. */
 const MAX_QUOTED_CHARACTERS = 40;
 
 const [TWO_63, TWO_64] = [1n << 63n, 1n << 64n];

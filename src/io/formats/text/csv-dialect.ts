@@ -25,11 +25,11 @@ export interface CsvDialect {
 
 const DELIMITERS = [',', ';', '\t', '|'];
 
-/** Size of the first sample. */
+/** Bytes of the first sample; in most files it contains that many records. */
 const FIRST_BYTES = 2 ** 20;
 /** Sample size from which a single record is enough. */
 const MAX_SAMPLE_BYTES = 2 ** 26;
-/** Number of records in a sample. */
+/** Number of records in a sample, which makes a detection by chance improbable. */
 const SAMPLE_RECORDS = 1000;
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);

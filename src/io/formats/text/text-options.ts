@@ -97,7 +97,7 @@ export const textOptionsOf = (options: TextReadOptions): TextReadOptions =>
     TEXT_OPTIONS.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
   );
 
-/** Maximum length of a delimiter in bytes. */
+/** Maximum bytes of a delimiter: any UTF-8 character. */
 const MAX_DELIMITER_BYTES = 4;
 
 /** @throws UsageError when the delimiter is not allowed */

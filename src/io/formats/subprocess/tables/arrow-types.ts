@@ -12,6 +12,7 @@ const EXTENSION = 'ARROW:extension:name';
 const UUID = 'arrow.uuid';
 const UUID_BYTES = 16;
 const DECIMAL_BITS = [128, 256];
+/** Decimal digits that 256 bits can hold. */
 const MAX_DIGITS = 76;
 
 const metadataOf = ({ metadata }: Field): TableField['metadata'] =>

@@ -44,7 +44,7 @@ export interface ParquetPackage {
 
 const PACKAGE: string = 'parquet-wasm';
 
-/** Maximum number of rows per batch. */
+/** Maximum number of rows per batch, which limits its memory also for long texts. */
 const BATCH_ROWS = 2 ** 14;
 
 /** Metadata key of the embedded Arrow schema, which identifies types that Parquet lacks. */

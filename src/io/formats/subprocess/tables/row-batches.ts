@@ -5,7 +5,7 @@ import { type Cells, cellSize, putCell } from '../../tables/row-layout.js';
 import { keyKind } from '../../tables/table-type.js';
 import type { Batch, RowsMessage } from '../protocol.js';
 
-/** Size at which a batch is sent. */
+/** Bytes at which a batch is sent: enough to make the cost of a message small. */
 const BATCH_BYTES = 2 ** 22;
 
 /** Cells of the requested columns, in their order, and of the keys. */
