@@ -5,11 +5,11 @@
  *     node dist/scripts/bench-operations.js --device nvidia --dtypes u32,u64 --sizes 20,24,26 \
  *       --cub ./cub-operations --json operations.json
  *
- * A size is an exponent of two; `--operations` selects some of those in scripts/peers/operations.ts. `--walks` sets the
+ * A size is an exponent of two; `--operations` selects some of those in scripts/peers/operations.ts. `--tunings` sets the
  * parameters of the primitives behind scans, filters and unique, instead of those tuned for the device, with one row
  * per set:
  *
- *     --walks '[{}, {"held": true}, {"held": true, "maxRegisters": 40, "rounds": 8}]'
+ *     --tunings '[{}, {"held": true}, {"held": true, "maxRegisters": 40, "rounds": 8}]'
  *
  * Every result of clsort and CUB is compared with that of the host engine before and after timing. CUB is omitted
  * without `--cub`.
@@ -47,8 +47,8 @@ interface Row {
   readonly operation: string;
   readonly dtype: KeyDtype;
   readonly n: number;
-  /** Parameters from `--walks`. */
-  readonly walk?: Tuning;
+  /** Parameters from `--tunings`. */
+  readonly tuning?: Tuning;
   readonly result: 'ok' | 'wrong' | 'unsupported' | 'error';
   readonly reason?: string;
   /** Median device busy time. */
@@ -70,7 +70,7 @@ const { values: options } = parseArgs({
     sizes: { type: 'string', default: '20,24' },
     repeats: { type: 'string', default: '9' },
     cub: { type: 'string' },
-    walks: { type: 'string', default: '[{}]' },
+    tunings: { type: 'string', default: '[{}]' },
     json: { type: 'string' },
     stages: { type: 'boolean', default: false },
   },
@@ -81,8 +81,8 @@ const dtypes = list(options.dtypes).map((word): KeyDtype => {
   if (word !== 'u32' && word !== 'u64') throw new UsageError(`dtype '${word}': expected u32 or u64`);
   return word;
 });
-const tunings = JSON.parse(options.walks) as Tuning[];
-for (const walk of tunings) checkTuning({ name: 'walks', parameters: PRIMITIVE_PARAMETERS }, walk);
+const tunings = JSON.parse(options.tunings) as Tuning[];
+for (const tuning of tunings) checkTuning({ name: 'primitives', parameters: PRIMITIVE_PARAMETERS }, tuning);
 const operations = list(options.operations).flatMap((word) => {
   const found = OPERATIONS.filter(({ name }) => name === word || name.startsWith(`${word}-`));
   if (found.length > 0) return found;
@@ -183,7 +183,7 @@ async function measuredBy(
   }
 }
 
-/** Yields the rows of an operation, one per set of `walks`: writes files for CUB, and measures both. */
+/** Yields the rows of an operation, one per set of `tunings`: writes files for CUB, and measures both. */
 async function* rowsOf(
   device: Device,
   busyWork: BusyWork | undefined,
@@ -212,7 +212,7 @@ async function* rowsOf(
       const [timesCub, kernelsTimesCub] = [times(queuedMilliseconds), times(kernelMilliseconds)];
       yield {
         ...what,
-        ...(tunings.length > 1 && { walk: tuning }),
+        ...(tunings.length > 1 && { tuning }),
         ...measured,
         ...(cub && { cub }),
         ...(timesCub !== undefined && { timesCub }),
@@ -278,7 +278,7 @@ console.log(
       'operation',
       'dtype',
       'keys',
-      ...(tunings.length > 1 ? ['walk'] : []),
+      ...(tunings.length > 1 ? ['tuning'] : []),
       'result',
       'kernels ms',
       'alone ms',
@@ -289,7 +289,7 @@ console.log(
     ],
     ...rows.map((made) => [
       ...[made.operation, made.dtype, String(made.n)],
-      ...(tunings.length > 1 ? [JSON.stringify(made.walk ?? {})] : []),
+      ...(tunings.length > 1 ? [JSON.stringify(made.tuning ?? {})] : []),
       made.result,
       ...[made.kernelMilliseconds, made.milliseconds, made.queuedMilliseconds].map(inMilliseconds),
       ...forms.map((form) => {

@@ -227,7 +227,7 @@ async function operations(noting: NotingDevice, device: Device): Promise<void> {
 async function primitives(noting: NotingDevice, device: Device): Promise<void> {
   const { inlinePtx } = device.capabilities.quirks;
   for (const dtype of DTYPES) {
-    noting.purpose = `walks over ${dtype} keys`;
+    noting.purpose = `primitives over ${dtype} keys`;
     const { kind, width } = dtypeInfo(dtype);
     const shape = { KEY_BITS: width, VALUE_BYTES: 0 };
     const tuned = defaultPrimitiveTuning(device, dtype);

@@ -171,7 +171,7 @@ const RUNNERS = {
 /** Languages of blocks that are not run. */
 const READ_ONLY = ['', 'text', 'yaml', 'dockerfile', 'c', 'python', 'diff'];
 
-function walk(page, app, home) {
+function runPage(page, app, home) {
   const text = readPage(page);
   const blocks = blocksOf(text);
   const test = runBy(text);
@@ -195,7 +195,7 @@ function walk(page, app, home) {
     const runner = RUNNERS[language];
     const found = runner
       ? attempt(() => runner(block, `example-${i}`, place))
-      : [`nobody knows how to run ${language}`];
+      : [`cannot run this block: unknown language ${language}`];
     ran++;
     problems.push(...found.filter(Boolean).map((problem) => `${page}:${line}: ${problem}`));
   }
@@ -227,18 +227,18 @@ export async function check(pages = writtenPages()) {
       execFileSync('npm', npm, { cwd: app, stdio: ['ignore', 'ignore', 'inherit'] });
     });
     linkOptional(join(app, 'node_modules'));
-    const walks = pages.map((page) => {
+    const results = pages.map((page) => {
       const started = performance.now();
-      const result = walk(page, app, home);
+      const result = runPage(page, app, home);
       console.log(
         `  ${page}: ${result.ran} examples, ${((performance.now() - started) / 1000).toFixed(1)} s`,
       );
       return result;
     });
-    const ran = walks.reduce((sum, one) => sum + one.ran, 0);
+    const ran = results.reduce((sum, one) => sum + one.ran, 0);
     return {
       summary: `${ran} examples of ${pages.length} pages ran`,
-      problems: walks.flatMap(({ problems }) => problems),
+      problems: results.flatMap(({ problems }) => problems),
     };
   } finally {
     rmSync(folder, { recursive: true, force: true });

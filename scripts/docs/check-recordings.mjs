@@ -34,6 +34,6 @@ export function check() {
     ...(files.has(name) ? difference(name) : [`${name} is not kept: node scripts/docs/recordings.mjs`]),
     ...(text.includes(`recordings/${name}.json`) ? [] : [`${name} stands on no page of the course`]),
   ]);
-  for (const file of files) if (!names.includes(file)) problems.push(`${file} is nobody's`);
+  for (const file of files) if (!names.includes(file)) problems.push(`${file}: no page shows this recording`);
   return { summary: `${names.length} recordings`, problems };
 }

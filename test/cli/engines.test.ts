@@ -276,17 +276,17 @@ test('options that an engine does not support and unreachable services are refus
     2,
     /^(?!.*secret:).*for --redis or CLSORT_REDIS_URL but got another URL/s,
   );
-  const nobody = 'redis://:secret@127.0.0.1:1';
+  const unreachable = 'redis://:secret@127.0.0.1:1';
   await refused(
     [...sort, '--engine', 'bullmq'],
     5,
     /cannot use Redis at redis:\/\/127\.0\.0\.1:1: .*ECONNREFUSED/,
     {
-      CLSORT_REDIS_URL: nobody,
+      CLSORT_REDIS_URL: unreachable,
     },
   );
   await refused(['worker', '--device', 'host'], 5, /^(?!.*secret).*ECONNREFUSED/s, {
-    CLSORT_REDIS_URL: nobody,
+    CLSORT_REDIS_URL: unreachable,
   });
   await refused(
     [...sort, '--engine', 'spark'],
@@ -300,7 +300,7 @@ test('options that an engine does not support and unreachable services are refus
     2,
     /cannot combine --memory and --engine bullmq/,
     {
-      CLSORT_REDIS_URL: nobody,
+      CLSORT_REDIS_URL: unreachable,
     },
   );
   await refused([...sort, '--engine', 'slurm'], 2, /--print is missing\. .*or --submit to submit it/);

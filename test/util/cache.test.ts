@@ -38,7 +38,8 @@ ava.after.always(() => rmSync(scratch, { recursive: true, force: true }));
 
 const isRoot = process.geteuid?.() === 0;
 const asRoot = where(isRoot, 'not run as root', test);
-const NOBODY = 65_534;
+/** ID of the user and group `nobody`, who do not own the cache. */
+const OTHER_USER = 65_534;
 
 let folders = 0;
 /** Sets a new cache folder, which does not exist yet. */
@@ -119,10 +120,11 @@ test('a full disk causes a warning and leaves no partial file', async (t) => {
 asRoot('a read-only cache folder is read but not written (root)', async (t) => {
   const folder = newCache();
   t.true(writeCacheFile('a', 'kept'));
-  for (const path of [folder, join(folder, 'a'), join(folder, 'key')]) chownSync(path, NOBODY, NOBODY);
+  for (const path of [folder, join(folder, 'a'), join(folder, 'key')])
+    chownSync(path, OTHER_USER, OTHER_USER);
   chmodSync(scratch, 0o755);
   chmodSync(folder, 0o500);
-  const code = `process.seteuid(${NOBODY});
+  const code = `process.seteuid(${OTHER_USER});
     console.log(cache.writeCacheFile('a', 'b'), String(cache.readCacheFile('a')), cache.takeCacheWarning().message)`;
   const { stdout } = await run(process.execPath, program(code));
   t.regex(stdout, /^false kept cannot use the cache: .*permission denied/);
@@ -156,7 +158,7 @@ asRoot('the cache refuses a folder or file of another user (root)', (t) => {
   for (const path of ['', 'programs', 'programs/a'] as const) {
     const folder = newCache();
     t.true(writeCacheFile('programs/a', 'x'));
-    chownSync(join(folder, path), NOBODY, NOBODY);
+    chownSync(join(folder, path), OTHER_USER, OTHER_USER);
     t.is(readCacheFile('programs/a'), undefined);
     isRefused(t, /belongs to another user \(uid 65534, not 0\)/);
     t.is(writeCacheFile('programs/a', 'y'), path === 'programs/a');
@@ -236,7 +238,7 @@ test('a damaged or exposed key is replaced, and files sealed with it are ignored
       renameSync(key, `${key}.old`);
       symlinkSync(`${key}.old`, key);
     },
-    ...(isRoot && { foreign: (key: string) => chownSync(key, NOBODY, NOBODY) }),
+    ...(isRoot && { foreign: (key: string) => chownSync(key, OTHER_USER, OTHER_USER) }),
   };
   for (const [what, damage] of Object.entries(spoil)) {
     const key = join(newCache(), 'key');
@@ -283,7 +285,7 @@ asRoot(
     const uid = 54_321;
     const asStranger = () => run(process.execPath, program(code), { uid, gid: uid, env: { TMPDIR: tmp } });
     t.is((await asStranger()).stdout, 'undefined true b\n');
-    chownSync(join(tmp, `clsort-${uid}`), NOBODY, NOBODY);
+    chownSync(join(tmp, `clsort-${uid}`), OTHER_USER, OTHER_USER);
     t.is((await asStranger()).stdout, 'undefined false undefined\n');
   },
 );

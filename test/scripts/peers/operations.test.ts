@@ -75,14 +75,14 @@ ava.serial('the script compares each row with CUB and fails on a wrong CUB resul
   const well = run('{"int": {"ok": true, "alone": 2, "queued": 1}}');
   t.is(well.status, 0, well.stderr);
 
-  const tunings = run('{"int": {"ok": true, "alone": 2, "queued": 1}}', '--walks', '[{}, {"rounds": 2}]');
+  const tunings = run('{"int": {"ok": true, "alone": 2, "queued": 1}}', '--tunings', '[{}, {"rounds": 2}]');
   t.is(tunings.status, 0, tunings.stderr);
   const tried = JSON.parse(readFileSync(path('rows'), 'utf8')).rows;
   t.deepEqual(
-    tried.map(({ operation, walk: tuning }: Record<string, unknown>) => [operation, tuning]),
+    tried.map(({ operation, tuning }: Record<string, unknown>) => [operation, tuning]),
     ['scan', 'segments-32'].flatMap((name) => [{}, { rounds: 2 }].map((tuning) => [name, tuning])),
   );
-  const unknown = run('{}', '--walks', '[{"round": 2}]');
+  const unknown = run('{}', '--tunings', '[{"round": 2}]');
   t.not(unknown.status, 0);
   t.regex(unknown.stderr, /but got "round"\. Did you mean "rounds"/);
 });
