@@ -11,7 +11,7 @@ import { writeFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { timing } from '../dist/src/bench/statistics.js';
-import { Queue } from '../dist/src/device/queue.js';
+import { Queue } from '../dist/src/device/queue/queue.js';
 import { Sorter } from '../dist/src/index.js';
 import { Random } from '../dist/src/util/random.js';
 

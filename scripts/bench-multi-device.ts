@@ -21,7 +21,7 @@ import { randomFill } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs, promisify } from 'node:util';
-import { deviceSpecs, rankDevices, selectDevices } from '../src/device/select-device.js';
+import { deviceSpecs, rankDevices, selectDevices } from '../src/device/platform/select-device.js';
 import { type DeviceInfo, devices, type KeyArray, Sorter, type SortReport } from '../src/index.js';
 import * as cl from '../src/opencl/index.js';
 

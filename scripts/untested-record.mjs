@@ -19,8 +19,8 @@ function save() {
 }
 
 if (folder) {
-  const { Program } = await import('../dist/src/device/program.js');
-  const { LaunchList } = await import('../dist/src/device/launch-list.js');
+  const { Program } = await import('../dist/src/device/programs/program.js');
+  const { LaunchList } = await import('../dist/src/device/queue/launch-list.js');
   const { build } = Program;
   Program.build = function (place, text, name) {
     const file = /^#line 1 "([^"]+)"/.exec(text.source)?.[1] ?? name;

@@ -169,7 +169,7 @@ async function main() {
       NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import ${record}`.trim(),
     },
   });
-  const { programSource } = await import('../dist/src/device/program-source.js');
+  const { programSource } = await import('../dist/src/device/programs/program-source.js');
   const { launched, programs } = records(folder);
   let unreached = 0;
   const tell = (title, list) => {

@@ -6,10 +6,10 @@ import { type AlgorithmShape, tunedShape } from '../src/algorithms/algorithm.js'
 import type { Tuning } from '../src/algorithms/parameters.js';
 import { ALGORITHMS } from '../src/algorithms/registry.js';
 import { knownTunings } from '../src/algorithms/tuning.js';
-import type { Capabilities } from '../src/device/capabilities.js';
 import type { Device } from '../src/device/device.js';
-import type { DeviceInfo } from '../src/device/platform.js';
-import { programOptions, programSource } from '../src/device/program-source.js';
+import type { Capabilities } from '../src/device/platform/capabilities.js';
+import type { DeviceInfo } from '../src/device/platform/platform.js';
+import { programOptions, programSource } from '../src/device/programs/program-source.js';
 import { DTYPES, dtypeInfo } from '../src/keys/dtype.js';
 import { buildCompaction } from '../src/primitives/compact.js';
 import { createGather } from '../src/primitives/gather.js';

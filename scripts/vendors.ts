@@ -2,9 +2,9 @@
  * Devices for which vendors' compilers build without hardware: the compiler, the properties that determine plans and
  * programs, and the resource budget of kernels.
  */
-import { type Capabilities, localBudgetOf } from '../src/device/capabilities.js';
-import type { DeviceInfo } from '../src/device/platform.js';
-import { quirksOf } from '../src/device/quirks.js';
+import { type Capabilities, localBudgetOf } from '../src/device/platform/capabilities.js';
+import type { DeviceInfo } from '../src/device/platform/platform.js';
+import { quirksOf } from '../src/device/platform/quirks.js';
 import type { Described } from './variants.js';
 
 /** Upper limits for the resources of a kernel; compile-vendors.mjs fails when one is exceeded. */

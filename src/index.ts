@@ -1,6 +1,6 @@
 export type { AlgorithmName, AlgorithmOption } from './algorithms/algorithm-names.js';
 export type { Basis } from './algorithms/tuning.js';
-export { type DeviceInfo, type DeviceType, devices } from './device/platform.js';
+export { type DeviceInfo, type DeviceType, devices } from './device/platform/platform.js';
 export { type SortFileOptions, sortFile } from './io/api/files.js';
 export { argsortRecords, type RecordSortOptions, sortRecords } from './io/api/records.js';
 export type { FileReport } from './io/file-sort/file-job.js';

@@ -1,5 +1,5 @@
 import { Device } from '../src/device/device.js';
-import { Program } from '../src/device/program.js';
+import { Program } from '../src/device/programs/program.js';
 
 /** Uses 1 KiB of local memory. */
 const SOURCE = `

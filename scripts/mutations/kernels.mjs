@@ -917,7 +917,7 @@ export const KERNELS = [
   },
   {
     name: 'queue: deferred commands are enqueued after later ones',
-    file: 'src/device/queue.ts',
+    file: 'src/device/queue/queue.ts',
     find: `    this.enqueueDeferred();
     this.#timeline.enqueue();`,
     replace: '    this.#timeline.enqueue();',

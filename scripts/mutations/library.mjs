@@ -6,7 +6,7 @@ const codec = tests('keys/key-codec');
 const hostSort = tests('sort/host/host-sort');
 const chunked = tests('sort/calls/sort-in-chunks');
 const sortBatcher = tests('sort/calls/sort-batcher');
-const stagingRing = tests('device/staging-ring');
+const stagingRing = tests('device/memory/staging-ring');
 const journal = tests('batch/journal');
 const forecast = tests('engines/forecast/forecast');
 const distributedSort = tests('engines/sort');
@@ -162,38 +162,38 @@ export const LIBRARY = [
   },
   {
     name: 'staging ring: slots are freed before the queue has passed them',
-    file: 'src/device/staging-ring.ts',
+    file: 'src/device/memory/staging-ring.ts',
     find: 'this.#allocator?.free(endPosition);',
     replace: 'this.#allocator?.free(this.#allocator.endPosition);',
     tests: [stagingRing],
   },
   {
     name: 'staging ring: copied although the transfer failed',
-    file: 'src/device/staging-ring.ts',
+    file: 'src/device/memory/staging-ring.ts',
     find: 'if (succeeded) for (const pendingCopy of pendingCopies) completeCopy(pendingCopy);',
     replace: 'for (const pendingCopy of pendingCopies) completeCopy(pendingCopy);',
     tests: [stagingRing],
   },
   {
     name: 'staging arena: slots are freed before the queue has passed them',
-    file: 'src/device/staging-arena.ts',
+    file: 'src/device/memory/staging-arena.ts',
     find: 'if (releasedAt === undefined || !this.#timeline.hasPassed(releasedAt)) break;',
     replace: 'if (releasedAt === undefined) break;',
-    tests: [tests('device/coalesced-transfers')],
+    tests: [tests('device/queue/coalesced-transfers')],
   },
   {
     name: 'coalesced transfers: only the first of adjacent slots is transferred',
-    file: 'src/device/coalesced-transfers.ts',
+    file: 'src/device/queue/coalesced-transfers.ts',
     find: 'slot.begin <= range.last.begin + slot.size;',
     replace: 'slot.begin <= range.last.begin;',
-    tests: [tests('device/coalesced-transfers')],
+    tests: [tests('device/queue/coalesced-transfers')],
   },
   {
     name: 'staging arena: the sub-buffer of a slot is not reused',
-    file: 'src/device/staging-arena.ts',
+    file: 'src/device/memory/staging-arena.ts',
     find: 'if (known) return known;',
     replace: '',
-    tests: [tests('device/coalesced-transfers')],
+    tests: [tests('device/queue/coalesced-transfers')],
   },
   {
     name: 'sort batcher: sorts of both directions share a batch',
@@ -239,24 +239,24 @@ export const LIBRARY = [
   },
   {
     name: 'failed ranges: reported only to later commands',
-    file: 'src/device/failed-ranges.ts',
+    file: 'src/device/queue/failed-ranges.ts',
     find: 'range.from < to && range.to > from',
     replace: 'range.to <= from',
-    tests: [tests('device/failed-ranges')],
+    tests: [tests('device/queue/failed-ranges')],
   },
   {
     name: 'completion poller: a failed copy is not reported',
-    file: 'src/device/completion-poller.ts',
+    file: 'src/device/queue/completion-poller.ts',
     find: 'if (pendingCopies.length > 0)',
     replace: 'if (pendingCopies.length < 0)',
-    tests: [tests('device/completion-poller')],
+    tests: [tests('device/queue/completion-poller')],
   },
   {
     name: 'completion poller: sequential awaited calls never yield to the event loop',
-    file: 'src/device/completion-poller.ts',
+    file: 'src/device/queue/completion-poller.ts',
     find: 'start - this.#yieldedAt > MAX_MILLISECONDS_BETWEEN_YIELDS',
     replace: 'start - this.#yieldedAt < 0',
-    tests: [tests('device/completion-poller')],
+    tests: [tests('device/queue/completion-poller')],
   },
   {
     name: 'run: a sort with other scratch is recorded every time',
@@ -302,38 +302,38 @@ export const LIBRARY = [
   },
   {
     name: 'buffer pool: a buffer in use is given to another queue',
-    file: 'src/device/buffer-pool.ts',
+    file: 'src/device/memory/buffer-pool.ts',
     find: '(!requireIdle || isIdle(buffer))',
     replace: '(!requireIdle || buffer.bytes > 0)',
-    tests: [tests('device/buffer-pool')],
+    tests: [tests('device/memory/buffer-pool')],
   },
   {
     name: 'launch list: a changed argument is not set',
-    file: 'src/device/launch-list.ts',
+    file: 'src/device/queue/launch-list.ts',
     find: 'return last.type === arg.type && last.value === arg.value;',
     replace: 'return last.type === arg.type;',
-    tests: [tests('device/launch-list')],
+    tests: [tests('device/queue/launch-list')],
   },
   {
     name: 'launch list: only the low half of a number is set',
-    file: 'src/device/launch-list.ts',
+    file: 'src/device/queue/launch-list.ts',
     find: 'view.setInt32(at + 4, Math.floor(value / 2 ** 32), true);',
     replace: 'view.setInt32(at + 4, 0, true);',
-    tests: [tests('device/launch-list')],
+    tests: [tests('device/queue/launch-list')],
   },
   {
     name: 'queue: pending launches are not submitted before a read',
-    file: 'src/device/queue.ts',
+    file: 'src/device/queue/queue.ts',
     find: 'if (this.#launches.length === 0) return;\n    const stages',
     replace: 'if (this.#launches.length < 2) return;\n    const stages',
-    tests: [tests('device/queue')],
+    tests: [tests('device/queue/queue')],
   },
   {
     name: 'queue: rejected launches throw before the wait',
-    file: 'src/device/queue.ts',
+    file: 'src/device/queue/queue.ts',
     find: 'this.flushSoon();\n    const position',
     replace: 'this.flush();\n    const position',
-    tests: [tests('device/queue')],
+    tests: [tests('device/queue/queue')],
   },
   {
     name: 'tile model: a third busy group of pairs counts',
@@ -351,11 +351,11 @@ export const LIBRARY = [
   },
   {
     name: 'wait coalescer: a later wait is resolved too early',
-    file: 'src/device/wait-coalescer.ts',
+    file: 'src/device/queue/wait-coalescer.ts',
     find: 'this.#next ??= this.#createWait(this.#current);',
     replace: `if (this.#current) return this.#current;
     this.#next ??= this.#createWait(undefined);`,
-    tests: [tests('device/wait-coalescer')],
+    tests: [tests('device/queue/wait-coalescer')],
   },
   {
     name: 'dependency: a repeated input is not noticed',
@@ -375,10 +375,10 @@ export const LIBRARY = [
     name: 'cache: a binary of another program',
     equivalent:
       'the seal covers the name of the file too, which is half of the key: a file under another name is not read at all',
-    file: 'src/device/program-cache.ts',
+    file: 'src/device/programs/program-cache.ts',
     find: 'return hasKey && binary.length > 0 ? binary : undefined;',
     replace: 'return binary.length > 0 ? binary : undefined;',
-    tests: [tests('device/program-cache')],
+    tests: [tests('device/programs/program-cache')],
   },
   {
     name: 'journal: a job with changed options counts as done',
@@ -631,8 +631,8 @@ export const LIBRARY = [
   {
     name: "sharded arrays: their calls bypass the Sorter's scheduler",
     file: 'src/sort/api/sorter-operations.ts',
-    find: 'new ShardedArrays(workers(), this.#scheduler);',
-    replace: 'new ShardedArrays(workers(), new CallScheduler());',
+    find: 'new ShardedArrays(workers(), this.#scheduler, this.#group);',
+    replace: 'new ShardedArrays(workers(), new CallScheduler(), this.#group);',
     tests: [tests('sort/multi-device/sharded-arrays', 'free and close wait*')],
   },
   {
@@ -694,10 +694,10 @@ export const LIBRARY = [
   },
   {
     name: 'completion poller: a deadline beyond the maximum of a timer starts one',
-    file: 'src/device/completion-poller.ts',
+    file: 'src/device/queue/completion-poller.ts',
     find: 'deadlineMs <= MAX_TIMER_MS ?',
     replace: 'deadlineMs < Number.POSITIVE_INFINITY ?',
-    tests: [tests('device/completion-poller', '*beyond the maximum of a timer*')],
+    tests: [tests('device/queue/completion-poller', '*beyond the maximum of a timer*')],
   },
   {
     name: 'bound host memory: misaligned arrays are bound in place',
@@ -778,31 +778,31 @@ export const LIBRARY = [
   },
   {
     name: 'wait coalescer: all waits count as ended before the next one',
-    file: 'src/device/wait-coalescer.ts',
+    file: 'src/device/queue/wait-coalescer.ts',
     find: 'return this.#next?.wait ?? this.#current;',
     replace: 'return this.#current;',
-    tests: [tests('device/wait-coalescer')],
+    tests: [tests('device/queue/wait-coalescer')],
   },
   {
     name: 'wait coalescer: a long chain resolves only at its end',
-    file: 'src/device/wait-coalescer.ts',
+    file: 'src/device/queue/wait-coalescer.ts',
     find: 'if (this.#now() - since >= this.#maxDelay) start();',
     replace: '',
-    tests: [tests('device/wait-coalescer')],
+    tests: [tests('device/queue/wait-coalescer')],
   },
   {
     name: 'completion poller: a wait ends before an earlier one',
-    file: 'src/device/completion-poller.ts',
+    file: 'src/device/queue/completion-poller.ts',
     find: 'if (before) await before.catch(() => undefined); // the ring is emptied in order',
     replace: '',
-    tests: [tests('device/completion-poller')],
+    tests: [tests('device/queue/completion-poller')],
   },
   {
     name: 'host word arena: two allocations share words',
-    file: 'src/device/host-word-arena.ts',
+    file: 'src/device/memory/host-word-arena.ts',
     find: 'this.#used += count;',
     replace: 'this.#used += count >> 1;',
-    tests: [tests('device/host-word-arena')],
+    tests: [tests('device/memory/host-word-arena')],
   },
   {
     name: 'host buffer pool: a buffer is given to two users',
@@ -822,11 +822,11 @@ export const LIBRARY = [
   },
   {
     name: 'queue: a scheduled flush never runs',
-    file: 'src/device/queue.ts',
+    file: 'src/device/queue/queue.ts',
     find: `this.#flushScheduled = false;
         this.#tryFlush();`,
     replace: 'this.#flushScheduled = false;',
-    tests: [tests('device/queue')],
+    tests: [tests('device/queue/queue')],
   },
   {
     name: 'small sort: any option is accepted',

@@ -2,8 +2,8 @@
 import { untestedAlgorithm } from '../../src/algorithms/registry.js';
 import { enqueueWithScratch } from '../../src/algorithms/run.js';
 import { equalOffsets, zipfOffsets } from '../../src/bench/call-operations.js';
-import type { Buffer } from '../../src/device/buffer.js';
 import type { Device } from '../../src/device/device.js';
+import type { Buffer } from '../../src/device/memory/buffer.js';
 import { generate } from '../../src/io/operations/gen.js';
 import { bytesOf, newArray } from '../../src/keys/array.js';
 import { keyCodec } from '../../src/keys/key-codec.js';

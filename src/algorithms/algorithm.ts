@@ -1,6 +1,6 @@
-import type { Buffer } from '../device/buffer.js';
 import type { Device, KnownDevice } from '../device/device.js';
-import type { Queue } from '../device/queue.js';
+import type { Buffer } from '../device/memory/buffer.js';
+import type { Queue } from '../device/queue/queue.js';
 import type { StatusSlot } from '../device/status-words.js';
 import type { Dtype } from '../keys/dtype.js';
 import type { KeyCodec } from '../keys/key-codec.js';

@@ -1,7 +1,7 @@
 import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
 import { buildFittedProgram, type FittedProgram } from '../device/fitted-program.js';
-import { type KernelArgument, type Queue, u32, u64 } from '../device/queue.js';
+import { type KernelArgument, type Queue, u32, u64 } from '../device/queue/queue.js';
 import type {
   Algorithm,
   AlgorithmFactory,

@@ -6,7 +6,7 @@ import {
   localElements,
   roundUpToGroups,
 } from '../device/fitted-program.js';
-import { type KernelArgument, type Queue, u32, u64 } from '../device/queue.js';
+import { type KernelArgument, type Queue, u32, u64 } from '../device/queue/queue.js';
 import { powerAtLeast } from '../util/powers.js';
 import type {
   Algorithm,

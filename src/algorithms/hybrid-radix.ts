@@ -1,8 +1,8 @@
-import type { Buffer } from '../device/buffer.js';
 import { codecArgument } from '../device/codec-argument.js';
 import type { Device, KnownDevice } from '../device/device.js';
-import type { Program } from '../device/program.js';
-import { type Queue, u32, u64 } from '../device/queue.js';
+import type { Buffer } from '../device/memory/buffer.js';
+import type { Program } from '../device/programs/program.js';
+import { type Queue, u32, u64 } from '../device/queue/queue.js';
 import { powerAtMost } from '../util/powers.js';
 import type {
   Algorithm,

@@ -1,8 +1,8 @@
-import type { Buffer } from '../device/buffer.js';
 import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
-import { type Queue, u32, u64 } from '../device/queue.js';
-import { NO_LONG_WAITS } from '../device/quirks.js';
+import type { Buffer } from '../device/memory/buffer.js';
+import { NO_LONG_WAITS } from '../device/platform/quirks.js';
+import { type Queue, u32, u64 } from '../device/queue/queue.js';
 import type {
   Algorithm,
   AlgorithmFactory,

@@ -1,6 +1,6 @@
 /** Host code that the passes of all sorts share: buffers, scratch, flags and values. */
-import type { Buffer } from '../device/buffer.js';
-import type { Queue } from '../device/queue.js';
+import type { Buffer } from '../device/memory/buffer.js';
+import type { Queue } from '../device/queue/queue.js';
 import { invalidArgument } from '../util/invalid-argument.js';
 import type { AlgorithmShape, SortWork } from './algorithm.js';
 

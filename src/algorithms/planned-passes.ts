@@ -1,5 +1,5 @@
 /** Sorts whose passes are planned on the device, which skips constant digits: cl/pass_plan.clh. */
-import type { Buffer } from '../device/buffer.js';
+import type { Buffer } from '../device/memory/buffer.js';
 import type { AlgorithmShape, SortWork } from './algorithm.js';
 import { passFlags, scratchOf, valuesOf } from './passes.js';
 

@@ -1,8 +1,8 @@
-import type { Buffer } from '../device/buffer.js';
 import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
 import { buildFittedProgram, type FittedProgram } from '../device/fitted-program.js';
-import { type Queue, u32, u64 } from '../device/queue.js';
+import type { Buffer } from '../device/memory/buffer.js';
+import { type Queue, u32, u64 } from '../device/queue/queue.js';
 import type { KeyCodec } from '../keys/key-codec.js';
 import { invalidArgument } from '../util/invalid-argument.js';
 import type {

@@ -1,5 +1,5 @@
-import type { Buffer } from '../device/buffer.js';
-import type { Queue, Recording } from '../device/queue.js';
+import type { Buffer } from '../device/memory/buffer.js';
+import type { Queue, Recording } from '../device/queue/queue.js';
 import type { KeyCodec } from '../keys/key-codec.js';
 import type { Algorithm, Enqueued, ScratchSizes, SortWork } from './algorithm.js';
 

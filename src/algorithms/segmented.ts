@@ -1,5 +1,5 @@
 import type { Device, KnownDevice } from '../device/device.js';
-import type { Queue } from '../device/queue.js';
+import type { Queue } from '../device/queue/queue.js';
 import type {
   Algorithm,
   AlgorithmFactory,

@@ -1,9 +1,9 @@
-import type { Buffer } from '../device/buffer.js';
 import { codecArgument } from '../device/codec-argument.js';
 import type { Device, KnownDevice } from '../device/device.js';
 import { buildFittedProgram, type FittedProgram } from '../device/fitted-program.js';
-import type { Program } from '../device/program.js';
-import { type KernelArgument, type Queue, u32, vector } from '../device/queue.js';
+import type { Buffer } from '../device/memory/buffer.js';
+import type { Program } from '../device/programs/program.js';
+import { type KernelArgument, type Queue, u32, vector } from '../device/queue/queue.js';
 import { UnsupportedError } from '../util/errors.js';
 import type { AlgorithmShape, Enqueued, ScratchOptions, ScratchSizes, SortWork } from './algorithm.js';
 import { digitsOf } from './digits.js';

@@ -1,7 +1,7 @@
 /** Host code that both forms of the segmented sort share, see cl/segments.clh. */
-import type { Buffer } from '../device/buffer.js';
-import type { Queue } from '../device/queue.js';
-import { type KernelArgument, u32, u64 } from '../device/queue.js';
+import type { Buffer } from '../device/memory/buffer.js';
+import type { Queue } from '../device/queue/queue.js';
+import { type KernelArgument, u32, u64 } from '../device/queue/queue.js';
 import { UnsupportedError } from '../util/errors.js';
 import type { AlgorithmShape, ScratchOptions, ScratchSizes, Segments, SortWork } from './algorithm.js';
 import { digitsOf } from './digits.js';

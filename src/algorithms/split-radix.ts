@@ -1,8 +1,8 @@
-import type { Buffer } from '../device/buffer.js';
 import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
 import { buildFittedProgram, type FittedProgram, roundUpToGroups } from '../device/fitted-program.js';
-import { type KernelArgument, type Queue, u32, u64 } from '../device/queue.js';
+import type { Buffer } from '../device/memory/buffer.js';
+import { type KernelArgument, type Queue, u32, u64 } from '../device/queue/queue.js';
 import type {
   Algorithm,
   AlgorithmFactory,

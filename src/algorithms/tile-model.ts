@@ -4,8 +4,9 @@
  * tunings/hopper.ts, and to tiles measured there with less local memory per group (in
  * test/algorithms/tile-model.test.ts). The register counts were fitted to the output of ptxas for such tiles.
  */
-import type { Capabilities } from '../device/capabilities.js';
+
 import type { KnownDevice } from '../device/device.js';
+import type { Capabilities } from '../device/platform/capabilities.js';
 import type { AlgorithmShape } from './algorithm.js';
 import type { Tuning, Value } from './parameters.js';
 import { rowItems, TILE_PARAMETERS, type TileTuning, tileBytes } from './tile.js';

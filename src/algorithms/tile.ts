@@ -1,7 +1,8 @@
 /** Host code of the programs that build on cl/radix_tile.clh: parameters, macros and local memory sizes. */
-import type { Capabilities } from '../device/capabilities.js';
+
 import type { Device, KnownDevice } from '../device/device.js';
-import type { Program } from '../device/program.js';
+import type { Capabilities } from '../device/platform/capabilities.js';
+import type { Program } from '../device/programs/program.js';
 import { UnsupportedError } from '../util/errors.js';
 import { invalidArgument } from '../util/invalid-argument.js';
 import { powerBelow } from '../util/powers.js';

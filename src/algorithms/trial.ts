@@ -1,5 +1,5 @@
 /** Checked sorts, for self-tests, parameter searches, benchmarks and stress tests. */
-import type { Queue } from '../device/queue.js';
+import type { Queue } from '../device/queue/queue.js';
 import { type Algorithm, type SortWork, whyGaveUp } from './algorithm.js';
 import { enqueueWithScratch } from './run.js';
 

@@ -1,5 +1,5 @@
 import type { KnownDevice } from '../device/device.js';
-import type { DeviceInfo } from '../device/platform.js';
+import type { DeviceInfo } from '../device/platform/platform.js';
 import { addToCache, cacheFolder, readCache } from '../util/cache.js';
 import { canonicalAlgorithm } from './algorithm-names.js';
 import type { Tuning } from './parameters.js';

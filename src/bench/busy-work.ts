@@ -1,5 +1,5 @@
-import type { Buffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
+import type { Buffer } from '../device/memory/buffer.js';
 
 /** Bytes to fill: about 0.1 ms on the fastest devices, longer than the host takes to enqueue a sort. */
 const BYTES = 2 ** 28;

@@ -1,8 +1,8 @@
 import type { Algorithm } from '../algorithms/algorithm.js';
 import { enqueueWithScratch } from '../algorithms/run.js';
 import { runTrial, type TrialOutcome, type TrialWork } from '../algorithms/trial.js';
-import type { Buffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
+import type { Buffer } from '../device/memory/buffer.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { keyCodec } from '../keys/key-codec.js';
 import { Verifier } from '../sort/verification/verify.js';

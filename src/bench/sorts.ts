@@ -1,7 +1,7 @@
 import type { AlgorithmOption } from '../algorithms/algorithm-names.js';
 import { Device } from '../device/device.js';
-import { findDevices } from '../device/platform.js';
-import { selectDevice } from '../device/select-device.js';
+import { findDevices } from '../device/platform/platform.js';
+import { selectDevice } from '../device/platform/select-device.js';
 import { type Distribution, generate } from '../io/operations/gen.js';
 import { bytesOf, keyWords } from '../keys/array.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';

@@ -1,7 +1,7 @@
 /** Runs the trials of a tuning search for primitives on a device: compared with the host, then timed. */
 import type { Tuning } from '../algorithms/parameters.js';
-import type { Buffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
+import type { Buffer } from '../device/memory/buffer.js';
 import { generate } from '../io/operations/gen.js';
 import { bytesOf, type KeyWords, keyWords, newArray } from '../keys/array.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';

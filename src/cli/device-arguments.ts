@@ -1,8 +1,13 @@
 /** Parsers for arguments about devices and algorithms. Importing this module loads the device modules. */
 import { canonicalAlgorithm } from '../algorithms/algorithm-names.js';
 import { ALGORITHMS } from '../algorithms/registry.js';
-import { type DeviceInfo, devices } from '../device/platform.js';
-import { deviceSpecs, matchingDevices, rankDevices, selectDevices } from '../device/select-device.js';
+import { type DeviceInfo, devices } from '../device/platform/platform.js';
+import {
+  deviceSpecs,
+  matchingDevices,
+  rankDevices,
+  selectDevices,
+} from '../device/platform/select-device.js';
 import { distinct } from '../util/distinct.js';
 import { driverCacheHint } from '../util/driver-cache.js';
 import { NoDeviceError, UsageError } from '../util/errors.js';

@@ -1,5 +1,5 @@
 /** `clsort sort --engine`: a sort over several machines. */
-import { deviceSpecs } from '../device/select-device.js';
+import { deviceSpecs } from '../device/platform/select-device.js';
 import { BullmqJobRunner } from '../engines/bullmq-job-runner.js';
 import { sortChain } from '../engines/chain.js';
 import { runSort } from '../engines/coordinator.js';

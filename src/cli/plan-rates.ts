@@ -1,6 +1,6 @@
 /** Collects the rates of a forecast: built-in measurements, measurements on this host, or the report of a run. */
 import { readFile } from 'node:fs/promises';
-import { deviceSpecs } from '../device/select-device.js';
+import { deviceSpecs } from '../device/platform/select-device.js';
 import { hostRatesOf, type RunReport, runnerRatesOf } from '../engines/forecast/fit.js';
 import { measureRates } from '../engines/forecast/measure.js';
 import { DEVICE_RATES, HOST_RATES, RUNNER_RATES } from '../engines/forecast/measured-rates.js';

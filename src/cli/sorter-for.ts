@@ -1,4 +1,4 @@
-import { deviceSpecs } from '../device/select-device.js';
+import { deviceSpecs } from '../device/platform/select-device.js';
 import { maxKeyCount } from '../io/formats/keys.js';
 import { dtypeInfo } from '../keys/dtype.js';
 import { namedDtype } from '../keys/dtype-name.js';

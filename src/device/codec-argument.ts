@@ -1,5 +1,5 @@
 import { codecVector, type KeyCodec } from '../keys/key-codec.js';
-import { type KernelArgument, vector } from './queue.js';
+import { type KernelArgument, vector } from './queue/queue.js';
 
 const knownArguments = new WeakMap<KeyCodec, KernelArgument>();
 

@@ -1,16 +1,16 @@
 import * as cl from '../opencl/index.js';
-import { Buffer, type BufferOptions } from './buffer.js';
-import { BufferPool } from './buffer-pool.js';
-import { type Capabilities, capabilitiesOf } from './capabilities.js';
-import { type DeviceInfo, type FoundDevice, findDevices, queryOf } from './platform.js';
-import { Program } from './program.js';
-import { ProgramCache } from './program-cache.js';
-import { programOptions, programSource } from './program-source.js';
-import { Queue, type SmallTransfers } from './queue.js';
-import { type DeviceSpec, selectDevice } from './select-device.js';
-import { COPY_THREADS, STAGED_BYTES, Staging, type TransferQueues } from './staging.js';
-import { StagingRing } from './staging-ring.js';
-import { typedError } from './status.js';
+import { Buffer, type BufferOptions } from './memory/buffer.js';
+import { BufferPool } from './memory/buffer-pool.js';
+import { COPY_THREADS, STAGED_BYTES, Staging, type TransferQueues } from './memory/staging.js';
+import { StagingRing } from './memory/staging-ring.js';
+import { type Capabilities, capabilitiesOf } from './platform/capabilities.js';
+import { type DeviceInfo, type FoundDevice, findDevices, queryOf } from './platform/platform.js';
+import { type DeviceSpec, selectDevice } from './platform/select-device.js';
+import { typedError } from './platform/status.js';
+import { Program } from './programs/program.js';
+import { ProgramCache } from './programs/program-cache.js';
+import { programOptions, programSource } from './programs/program-source.js';
+import { Queue, type SmallTransfers } from './queue/queue.js';
 
 /** Share of device memory that idle pooled buffers may hold. */
 const POOL_SHARE = 0.25;
@@ -53,7 +53,7 @@ export class Device {
   readonly staging: Staging;
   readonly handle: cl.Device;
   readonly context: cl.Context;
-  #transferQueues: TransferQueues | undefined;
+  #transferQueues: TransferQueues<Queue> | undefined;
   readonly #persistentBuffers: Buffer[] = [];
   readonly #programCache: ProgramCache | undefined;
   readonly #programs = new Map<string, Promise<Program>>();
@@ -119,7 +119,7 @@ export class Device {
   }
 
   /** Queues for transfers that run beside the commands of `queue`. Callers wait for them. */
-  get transferQueues(): TransferQueues {
+  get transferQueues(): TransferQueues<Queue> {
     const open = () => createQueue(this.context, this.handle, this.capabilities);
     this.#transferQueues ??= { up: open(), down: open() };
     return this.#transferQueues;

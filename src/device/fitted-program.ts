@@ -1,7 +1,7 @@
 /** Programs with the largest work-groups that the device and its compiler allow. */
 import { powerAtMost } from '../util/powers.js';
 import type { Device, KnownDevice } from './device.js';
-import type { Program } from './program.js';
+import type { Program } from './programs/program.js';
 
 /** A compiled program and its work-group size. */
 export interface FittedProgram {

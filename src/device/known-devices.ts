@@ -1,7 +1,7 @@
-import { capabilitiesOf } from './capabilities.js';
 import type { KnownDevice } from './device.js';
-import { findDevices, queryOf } from './platform.js';
-import { typedError } from './status.js';
+import { capabilitiesOf } from './platform/capabilities.js';
+import { findDevices, queryOf } from './platform/platform.js';
+import { typedError } from './platform/status.js';
 
 /**
  * Returns every device of this machine with its capabilities, without opening any.

@@ -1,6 +1,6 @@
-import type { Buffer } from './buffer.js';
-import type { DeferredReadback } from './deferred-readback.js';
 import type { Device } from './device.js';
+import type { Buffer } from './memory/buffer.js';
+import type { DeferredReadback } from './queue/deferred-readback.js';
 
 /** Words of a zeroed buffer, and of one that launches write completely: the maximum in use before a wait. */
 const WORDS = { zero: 256, written: 1024 } as const;

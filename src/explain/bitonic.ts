@@ -6,7 +6,7 @@ import { bitonic } from '../algorithms/bitonic.js';
 import { windowMask } from '../algorithms/comparison.js';
 import type { Device } from '../device/device.js';
 import { buildFittedProgram, roundUpToGroups } from '../device/fitted-program.js';
-import { u64 } from '../device/queue.js';
+import { u64 } from '../device/queue/queue.js';
 import { UnsupportedError } from '../util/errors.js';
 import { fromBytes, toBytes } from './keys.js';
 import { explainNetwork } from './network.js';

@@ -1,7 +1,7 @@
 /** Buffers for small runs. */
 
-import type { Buffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
+import type { Buffer } from '../device/memory/buffer.js';
 import { powerAtLeast } from '../util/powers.js';
 
 /** Calls `work` with buffers of the given sizes in bytes (at least 4), and releases them in any case. */

@@ -1,7 +1,7 @@
 /** Explains row sort bit by bit: votes, positions and codes, as traced by the kernel. */
 import { createRowSort, ROW_MAX } from '../algorithms/row-sort.js';
-import type { Buffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
+import type { Buffer } from '../device/memory/buffer.js';
 import { decode } from '../keys/key-codec.js';
 import { UnsupportedError } from '../util/errors.js';
 import { costOf, firstOf, sideBySide } from './cost.js';

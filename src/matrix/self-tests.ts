@@ -1,7 +1,7 @@
 import { type AlgorithmFactory, type AlgorithmShape, tunedShape } from '../algorithms/algorithm.js';
 import { ALGORITHMS, algorithmNamed } from '../algorithms/registry.js';
 import { Device } from '../device/device.js';
-import type { DeviceInfo } from '../device/platform.js';
+import type { DeviceInfo } from '../device/platform/platform.js';
 import { selfTest } from '../sort/verification/self-test.js';
 import { distinct } from '../util/distinct.js';
 import { BuildError, ClsortError, DeviceLostError, TimeoutError, UnsupportedError } from '../util/errors.js';

@@ -8,7 +8,7 @@ namespace clsort {
 
 namespace {
 
-/** Kinds of kernel arguments in a list of launches; src/device/launch-list.ts has the same numbers. */
+/** Kinds of kernel arguments in a list of launches; src/device/queue/launch-list.ts has the same numbers. */
 enum ArgumentKind : uint32_t { kBuffer = 0, kBytes = 1, kLocal = 2 };
 
 /** Sequential reader of numbers written by JavaScript. */

@@ -1,7 +1,7 @@
-import type { Buffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
 import { roundUpToGroups } from '../device/fitted-program.js';
-import { type KernelArgument, u32, u64, vector } from '../device/queue.js';
+import type { Buffer } from '../device/memory/buffer.js';
+import { type KernelArgument, u32, u64, vector } from '../device/queue/queue.js';
 import type { StatusSlot } from '../device/status-words.js';
 import { accessBytesOf } from './gather.js';
 import { buildForGroups } from './group.js';

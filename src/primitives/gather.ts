@@ -1,7 +1,7 @@
-import type { Buffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
 import { roundUpToGroups } from '../device/fitted-program.js';
-import { u64 } from '../device/queue.js';
+import type { Buffer } from '../device/memory/buffer.js';
+import { u64 } from '../device/queue/queue.js';
 import { invalidArgument } from '../util/invalid-argument.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 import { Memo } from '../util/memo.js';

@@ -1,6 +1,6 @@
 import type { Device } from '../device/device.js';
 import { type FittedProgram, roundUpToGroups } from '../device/fitted-program.js';
-import { type DeferredLaunches, type KernelArgument, u32, u64, vector } from '../device/queue.js';
+import { type DeferredLaunches, type KernelArgument, u32, u64, vector } from '../device/queue/queue.js';
 import type { StatusSlot } from '../device/status-words.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 import { Memo } from '../util/memo.js';

@@ -1,7 +1,7 @@
-import type { Buffer as DeviceBuffer } from '../device/buffer.js';
 import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
-import { local, u32, u64 } from '../device/queue.js';
+import type { Buffer as DeviceBuffer } from '../device/memory/buffer.js';
+import { local, u32, u64 } from '../device/queue/queue.js';
 import { StatusWords } from '../device/status-words.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { keyCodec } from '../keys/key-codec.js';

@@ -1,11 +1,11 @@
 /** Histograms for teaching only: counter layouts, tagged counters and two ways to merge. */
 
-import type { Buffer } from '../device/buffer.js';
 import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
 import { roundUpToGroups } from '../device/fitted-program.js';
-import type { Program } from '../device/program.js';
-import { type Queue, u32, u64 } from '../device/queue.js';
+import type { Buffer } from '../device/memory/buffer.js';
+import type { Program } from '../device/programs/program.js';
+import { type Queue, u32, u64 } from '../device/queue/queue.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { type KeyCodec, keyCodec } from '../keys/key-codec.js';
 import { UnsupportedError } from '../util/errors.js';

@@ -1,5 +1,5 @@
-import type { Buffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
+import type { Buffer } from '../device/memory/buffer.js';
 import { powerAtLeast } from '../util/powers.js';
 import { readSelfTestRecord, storeSelfTestRecord } from '../util/self-test-records.js';
 

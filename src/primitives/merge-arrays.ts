@@ -1,7 +1,7 @@
-import type { Buffer } from '../device/buffer.js';
 import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
-import { u64 } from '../device/queue.js';
+import type { Buffer } from '../device/memory/buffer.js';
+import { u64 } from '../device/queue/queue.js';
 import type { KeyCodec } from '../keys/key-codec.js';
 import { buildForGroups } from './group.js';
 

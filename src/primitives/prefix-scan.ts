@@ -1,7 +1,7 @@
-import type { Buffer } from '../device/buffer.js';
 import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
-import { type KernelArgument, u32, u64 } from '../device/queue.js';
+import type { Buffer } from '../device/memory/buffer.js';
+import { type KernelArgument, u32, u64 } from '../device/queue/queue.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { keyCodec } from '../keys/key-codec.js';
 import type { MaybePromise } from '../util/maybe-promise.js';

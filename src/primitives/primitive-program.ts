@@ -1,7 +1,7 @@
 /** Programs whose groups process keys tile by tile, in a fixed order or in contiguous parts. */
 import type { Device, KnownDevice } from '../device/device.js';
 import { buildFittedProgram } from '../device/fitted-program.js';
-import type { Program } from '../device/program.js';
+import type { Program } from '../device/programs/program.js';
 import type { Dtype } from '../keys/dtype.js';
 import { dtypeInfo } from '../keys/dtype.js';
 import type { MaybePromise } from '../util/maybe-promise.js';

@@ -1,8 +1,8 @@
-import type { Buffer } from '../device/buffer.js';
 import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
-import type { Program } from '../device/program.js';
-import { type KernelArgument, type Queue, u64 } from '../device/queue.js';
+import type { Buffer } from '../device/memory/buffer.js';
+import type { Program } from '../device/programs/program.js';
+import { type KernelArgument, type Queue, u64 } from '../device/queue/queue.js';
 import { type Dtype, type DtypeInfo, dtypeInfo } from '../keys/dtype.js';
 import { decode, type KeyCodec, keyCodec } from '../keys/key-codec.js';
 import { keyValue } from '../keys/value.js';

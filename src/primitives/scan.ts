@@ -1,9 +1,9 @@
-import type { Buffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
 import { roundUpToGroups } from '../device/fitted-program.js';
-import type { Program } from '../device/program.js';
-import { type Queue, u32, u64 } from '../device/queue.js';
-import { NO_LONG_WAITS } from '../device/quirks.js';
+import type { Buffer } from '../device/memory/buffer.js';
+import { NO_LONG_WAITS } from '../device/platform/quirks.js';
+import type { Program } from '../device/programs/program.js';
+import { type Queue, u32, u64 } from '../device/queue/queue.js';
 import type { Dtype } from '../keys/dtype.js';
 import { UnsupportedError } from '../util/errors.js';
 import { invalidArgument } from '../util/invalid-argument.js';

@@ -1,8 +1,8 @@
-import type { Buffer } from '../device/buffer.js';
 import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
 import { type FittedProgram, roundUpToGroups } from '../device/fitted-program.js';
-import { u32, u64 } from '../device/queue.js';
+import type { Buffer } from '../device/memory/buffer.js';
+import { u32, u64 } from '../device/queue/queue.js';
 import type { KeyCodec } from '../keys/key-codec.js';
 import { chain, type MaybePromise } from '../util/maybe-promise.js';
 import { Memo } from '../util/memo.js';

@@ -11,8 +11,8 @@ import {
   passOutputs,
   pingPong,
 } from '../../src/algorithms/passes.js';
-import type { Buffer } from '../../src/device/buffer.js';
-import type { Queue } from '../../src/device/queue.js';
+import type { Buffer } from '../../src/device/memory/buffer.js';
+import type { Queue } from '../../src/device/queue/queue.js';
 import { keyCodec } from '../../src/keys/key-codec.js';
 import { UsageError } from '../../src/util/errors.js';
 

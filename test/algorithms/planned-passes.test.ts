@@ -2,8 +2,8 @@
 import test from 'ava';
 import { digitsOf } from '../../src/algorithms/digits.js';
 import { serialRadix } from '../../src/algorithms/serial-radix.js';
-import type { Buffer } from '../../src/device/buffer.js';
 import type { Device } from '../../src/device/device.js';
+import type { Buffer } from '../../src/device/memory/buffer.js';
 import type { Order } from '../../src/keys/key-codec.js';
 import { encode, keyCodec } from '../../src/keys/key-codec.js';
 import { keysOf } from '../distributions.js';

@@ -1,8 +1,8 @@
 /** Segments that CPU devices sort in the lanes of vectors, keys alone and with values, against a stable sort of each segment by its codes. */
 import type { ExecutionContext } from 'ava';
 import { segmentedSort } from '../../src/algorithms/segmented.js';
-import type { Buffer } from '../../src/device/buffer.js';
 import type { Device } from '../../src/device/device.js';
+import type { Buffer } from '../../src/device/memory/buffer.js';
 import { bytesOf, newArray } from '../../src/keys/array.js';
 import type { Dtype } from '../../src/keys/dtype.js';
 import { encode, keyCodec, type Order } from '../../src/keys/key-codec.js';

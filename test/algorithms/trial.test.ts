@@ -4,7 +4,7 @@ import type { Algorithm, SortWork } from '../../src/algorithms/algorithm.js';
 import { algorithmNamed } from '../../src/algorithms/registry.js';
 import { enqueueTrial, runTrial, type TrialWork } from '../../src/algorithms/trial.js';
 import type { Device } from '../../src/device/device.js';
-import type { Queue } from '../../src/device/queue.js';
+import type { Queue } from '../../src/device/queue/queue.js';
 import { keyCodec } from '../../src/keys/key-codec.js';
 import { Verifier } from '../../src/sort/verification/verify.js';
 import { MemoryError } from '../../src/util/errors.js';

@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import ava from 'ava';
 import { readDtypes, readSeconds } from '../../src/cli/arguments.js';
 import { readAlgorithms } from '../../src/cli/device-arguments.js';
-import { devices } from '../../src/device/platform.js';
+import { devices } from '../../src/device/platform/platform.js';
 import { DTYPES } from '../../src/keys/dtype.js';
 import { DtypeError, UsageError } from '../../src/util/errors.js';
 import { poclNames } from '../pocl-names.js';

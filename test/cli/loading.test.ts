@@ -68,7 +68,7 @@ test('a sort of few keys loads only the modules of sort and opens no device', as
   ]);
   // Only the measured break-even sizes of devices are looked up.
   const forDevices = modules.filter((name) => /^(device|opencl)\/|^algorithms\/registry|^index/.test(name));
-  t.deepEqual(forDevices, ['device/select-device']);
+  t.deepEqual(forDevices, ['device/platform/select-device']);
   // The code of other formats, matrices and external sorts is not loaded.
   const heavy = modules.filter((name) =>
     /^io\/(formats\/subprocess\/(?!subprocess-keys$)|file-sort\/sort-matrix|records\/record-ordering|external\/(?!free-memory$))|child_process/.test(

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Capabilities, capabilitiesOf, localBudgetOf } from '../../src/device/capabilities.js';
 import type { KnownDevice } from '../../src/device/device.js';
-import type { DeviceQuery } from '../../src/device/hardware.js';
-import type { DeviceInfo, DeviceType } from '../../src/device/platform.js';
+import { type Capabilities, capabilitiesOf, localBudgetOf } from '../../src/device/platform/capabilities.js';
+import type { DeviceInfo, DeviceType } from '../../src/device/platform/platform.js';
+import type { DeviceQuery } from '../../src/device/vendors/hardware.js';
 import * as cl from '../../src/opencl/index.js';
 import { packageRoot } from '../../src/util/paths.js';
 

@@ -1,5 +1,5 @@
 /** Profiles in the form in which the layer reads them: `Profile` in layer.cc. */
-import type { DeviceType } from '../../src/device/platform.js';
+import type { DeviceType } from '../../src/device/platform/platform.js';
 import { type Answer, constantNamed, type Profile } from '../device/profiles.js';
 
 const TYPES: Readonly<Record<DeviceType, bigint>> = { cpu: 2n, gpu: 4n, accelerator: 8n, other: 1n };

@@ -1,7 +1,7 @@
 /** Queued gathers, checked against the host. */
 import test from 'ava';
-import type { Buffer } from '../../src/device/buffer.js';
-import { Queue } from '../../src/device/queue.js';
+import type { Buffer } from '../../src/device/memory/buffer.js';
+import { Queue } from '../../src/device/queue/queue.js';
 import { StatusWords } from '../../src/device/status-words.js';
 import { createGather } from '../../src/primitives/gather.js';
 import { Gathers } from '../../src/primitives/gathers.js';

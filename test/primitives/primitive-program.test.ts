@@ -1,7 +1,7 @@
 /** Compaction, reduction, histogram and merge in the shapes of other kinds of devices, against plain loops. */
 import test from 'ava';
-import type { Buffer as DeviceBuffer } from '../../src/device/buffer.js';
 import type { Device } from '../../src/device/device.js';
+import type { Buffer as DeviceBuffer } from '../../src/device/memory/buffer.js';
 import { type Dtype, dtypeInfo, type KeyArray } from '../../src/keys/dtype.js';
 import { keyCodec } from '../../src/keys/key-codec.js';
 import { Compaction } from '../../src/primitives/compact.js';

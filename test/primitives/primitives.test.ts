@@ -1,7 +1,7 @@
 /** Reduce, scan, histogram and gather, each form of each kernel against a loop on the host. */
 import test from 'ava';
-import type { Buffer as DeviceBuffer } from '../../src/device/buffer.js';
 import type { Device } from '../../src/device/device.js';
+import type { Buffer as DeviceBuffer } from '../../src/device/memory/buffer.js';
 import { withBuffers } from '../../src/explain/buffers.js';
 import type { Dtype, KeyArray } from '../../src/keys/dtype.js';
 import { encode, keyCodec } from '../../src/keys/key-codec.js';

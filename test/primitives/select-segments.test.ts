@@ -1,7 +1,7 @@
 /** Selection of the first keys of segments, against a sort of each segment. */
 import test from 'ava';
 import { codecArgument } from '../../src/device/codec-argument.js';
-import { u64 } from '../../src/device/queue.js';
+import { u64 } from '../../src/device/queue/queue.js';
 import { keyCodec } from '../../src/keys/key-codec.js';
 import { buildForGroups } from '../../src/primitives/group.js';
 import { Random } from '../../src/util/random.js';

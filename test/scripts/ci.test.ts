@@ -160,7 +160,7 @@ test('the cache key changes with kernels, build options, drivers and processors'
   const sources: string[] = buildOptionSources();
   for (const name of [
     'algorithms/onesweep.ts',
-    'device/program.ts',
+    'device/programs/program.ts',
     'primitives/scan.ts',
     'sort/transfer/run-cutter.ts',
   ]) {

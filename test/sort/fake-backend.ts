@@ -3,10 +3,10 @@
  * a known device. Commands run in order when a call waits for them, so a command sees memory as earlier commands left it.
  */
 import test from 'ava';
-import { Buffer } from '../../src/device/buffer.js';
 import type { KnownDevice } from '../../src/device/device.js';
-import type { DeviceInfo } from '../../src/device/platform.js';
-import { concatenateArrays } from '../../src/device/staging.js';
+import { Buffer } from '../../src/device/memory/buffer.js';
+import { concatenateArrays } from '../../src/device/memory/staging.js';
+import type { DeviceInfo } from '../../src/device/platform/platform.js';
 import { bytesOf, copyBytes, isResizable, newArray } from '../../src/keys/array.js';
 import type { Dtype } from '../../src/keys/dtype.js';
 import { hostIsFaster } from '../../src/sort/api/host-sorter.js';

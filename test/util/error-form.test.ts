@@ -10,7 +10,7 @@ const ALLOWED: readonly (readonly [path: string, form: RegExp, reason: string])[
   ['', /^interrupted$/, 'the message of an AbortedError'],
   ['', /falling back to the host|^\$\{(?:cause\.)?message\}; /, 'a warning'],
   ['cli/commands/batch.ts', /^is a directory$/, 'ioError translates the code'],
-  ['device/staging.ts', /^\$\{code\}: /, 'a system error in the form of Node.js'],
+  ['device/memory/staging.ts', /^\$\{code\}: /, 'a system error in the form of Node.js'],
   ['engines/redis.ts', /^no answer within/, 'a cause that redisError completes'],
   [
     'io/',

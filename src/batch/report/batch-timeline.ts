@@ -1,5 +1,5 @@
 /** Timeline of a batch: the activity of devices, disk and bus. */
-import type { ThreadSeconds } from '../../device/staging.js';
+import type { ThreadSeconds } from '../../device/memory/staging.js';
 import type { WorkSpan } from '../../io/streams/spans.js';
 import { deviceName } from '../../util/device-name.js';
 import type { BatchEvent, JobResult } from '../events.js';

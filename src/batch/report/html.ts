@@ -1,5 +1,5 @@
 /** A batch report as one self-contained HTML page: job results and timeline. */
-import type { ThreadSeconds } from '../../device/staging.js';
+import type { ThreadSeconds } from '../../device/memory/staging.js';
 import { deviceName } from '../../util/device-name.js';
 import { escapeMarkup } from '../../util/markup.js';
 import { KINDS, type Kind, type Span, type Track } from './batch-timeline.js';

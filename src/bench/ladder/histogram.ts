@@ -1,5 +1,5 @@
-import type { Buffer } from '../../device/buffer.js';
 import type { Device } from '../../device/device.js';
+import type { Buffer } from '../../device/memory/buffer.js';
 import type { Dtype } from '../../keys/dtype.js';
 import { HistogramLab, type HistogramLabStep, MERGES } from '../../primitives/histogram-lab.js';
 import { type StepMaker, same, type Task } from './task.js';

@@ -1,6 +1,6 @@
 /** Measures the ladders of the lectures: every step of each on the same keys, on devices and on the host. */
 import { Device } from '../../device/device.js';
-import type { DeviceInfo } from '../../device/platform.js';
+import type { DeviceInfo } from '../../device/platform/platform.js';
 import { UnsupportedError } from '../../util/errors.js';
 import { Random } from '../../util/random.js';
 import { copyBandwidth } from '../sorts.js';

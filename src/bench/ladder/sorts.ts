@@ -8,7 +8,7 @@ import { createRowSort } from '../../algorithms/row-sort.js';
 import { codecArgument } from '../../device/codec-argument.js';
 import type { Device } from '../../device/device.js';
 import { buildFittedProgram, roundUpToGroups } from '../../device/fitted-program.js';
-import { u32, u64 } from '../../device/queue.js';
+import { u32, u64 } from '../../device/queue/queue.js';
 import { keyCodec } from '../../keys/key-codec.js';
 import { UnsupportedError } from '../../util/errors.js';
 import { type Prepared, type StepMaker, same, type Task } from './task.js';

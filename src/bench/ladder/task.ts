@@ -1,6 +1,7 @@
 /** Ladders consist of tasks, and tasks of steps that perform them in different ways. */
-import type { Buffer } from '../../device/buffer.js';
+
 import type { Device } from '../../device/device.js';
+import type { Buffer } from '../../device/memory/buffer.js';
 import { bytesOf } from '../../keys/array.js';
 
 export const LADDERS = ['reduce', 'scan', 'histogram', 'sorts'] as const;

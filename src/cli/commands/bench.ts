@@ -23,7 +23,7 @@ import {
   type SortBenches,
   type SortCase,
 } from '../../bench/sorts.js';
-import { deviceSpecs } from '../../device/select-device.js';
+import { deviceSpecs } from '../../device/platform/select-device.js';
 import { DISTRIBUTIONS, type Distribution } from '../../io/operations/gen.js';
 import { ioError } from '../../io/streams/raw.js';
 import { dtypeInfo } from '../../keys/dtype.js';

@@ -1,6 +1,6 @@
 import { access, constants } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { quirksOf } from '../../device/quirks.js';
+import { quirksOf } from '../../device/platform/quirks.js';
 import { type DeviceInfo, devices, Sorter } from '../../index.js';
 import { withOutput } from '../../io/streams/output.js';
 import { ioError } from '../../io/streams/raw.js';

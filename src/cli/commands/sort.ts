@@ -1,5 +1,5 @@
 import type { Job } from '../../batch/jobs.js';
-import { deviceSpecs } from '../../device/select-device.js';
+import { deviceSpecs } from '../../device/platform/select-device.js';
 import type { FileReport, LargeFileJob } from '../../io/file-sort/file-job.js';
 import { sortFile } from '../../io/file-sort/sort-file.js';
 import { maxKeyCount } from '../../io/formats/keys.js';

@@ -1,5 +1,5 @@
 import { codeOf } from '../../batch/failures.js';
-import { deviceSpecs } from '../../device/select-device.js';
+import { deviceSpecs } from '../../device/platform/select-device.js';
 import { type ServeEvent, serve } from '../../engines/bullmq-worker.js';
 import { JobFolder } from '../../engines/job-folder.js';
 import { type Task, taskText } from '../../engines/job-runner.js';

@@ -1,6 +1,6 @@
 /** Completion candidates that are known without opening files or devices. */
 import { ALGORITHMS } from '../../algorithms/registry.js';
-import { DEVICE_WORDS } from '../../device/select-device.js';
+import { DEVICE_WORDS } from '../../device/platform/select-device.js';
 import { KEY_FORMATS } from '../../io/formats/keys.js';
 import { DISTRIBUTIONS } from '../../io/operations/gen.js';
 import { DTYPES } from '../../keys/dtype.js';

@@ -3,7 +3,7 @@
  * while others are in transfer. Host memory is limited to these pieces for any file size, and the host copies each byte
  * as often as `cp` does.
  */
-import type { ThreadSeconds } from '../../device/staging.js';
+import type { ThreadSeconds } from '../../device/memory/staging.js';
 import { dtypeInfo } from '../../keys/dtype.js';
 import type { DeviceArray } from '../../sort/model/device-array.js';
 import type { SortReport } from '../../sort/model/report.js';

@@ -1,5 +1,5 @@
 /** Transfers of file ranges by native threads, with hashing on the way. */
-import type { FileRange, FileTransferResult, ThreadSeconds } from '../../device/staging.js';
+import type { FileRange, FileTransferResult, ThreadSeconds } from '../../device/memory/staging.js';
 import { IoError } from '../../util/errors.js';
 import type { FileHash } from './file-hash.js';
 import { assertNotAborted, ioError } from './raw.js';

@@ -1,4 +1,4 @@
-import type { ThreadSeconds } from '../../device/staging.js';
+import type { ThreadSeconds } from '../../device/memory/staging.js';
 
 /** A timed span of a job. */
 export interface WorkSpan {

@@ -1,7 +1,7 @@
 /** The stored result of a matrix: the status of each cell of each device, and how to repeat it. */
 
-import { deviceSpecOf, driverEnvironment } from '../../device/device-spec.js';
-import type { DeviceInfo } from '../../device/platform.js';
+import { deviceSpecOf, driverEnvironment } from '../../device/platform/device-spec.js';
+import type { DeviceInfo } from '../../device/platform/platform.js';
 import { DTYPES } from '../../keys/dtype.js';
 import { VERSION } from '../../util/package.js';
 import { algorithmNames, type Keys, type Level, type Order } from '../axes.js';

@@ -1,5 +1,5 @@
 import { type InspectOptions, inspect } from 'node:util';
-import type { DeviceInfo } from '../../device/platform.js';
+import type { DeviceInfo } from '../../device/platform/platform.js';
 import {
   type ArrayOf,
   copyBytes,

@@ -1,7 +1,7 @@
 import { crossoversFor } from '../../algorithms/tuning.js';
 import type { DeviceOptions } from '../../device/device.js';
-import { findDevices } from '../../device/platform.js';
-import { rankDevices, selectDevices } from '../../device/select-device.js';
+import { findDevices } from '../../device/platform/platform.js';
+import { rankDevices, selectDevices } from '../../device/platform/select-device.js';
 import {
   type ClsortError,
   NoDeviceError,

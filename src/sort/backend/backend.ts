@@ -1,4 +1,4 @@
-import type { DeviceInfo } from '../../device/platform.js';
+import type { DeviceInfo } from '../../device/platform/platform.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
 import type { HostJob, SortJob } from '../model/job.js';
 import type { SortSettings } from '../model/options.js';

@@ -1,7 +1,7 @@
 import type { Algorithm } from '../../algorithms/algorithm.js';
 import { algorithmNamed } from '../../algorithms/registry.js';
 import type { Device } from '../../device/device.js';
-import type { DeviceInfo } from '../../device/platform.js';
+import type { DeviceInfo } from '../../device/platform/platform.js';
 import { byteRange, copyBytes, keyWords, newBytes } from '../../keys/array.js';
 import { MismatchError, UnsupportedError } from '../../util/errors.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';

@@ -2,7 +2,7 @@ import { type Algorithm, type Enqueued, type Segments, whyGaveUp } from '../../a
 import { algorithmNamed } from '../../algorithms/registry.js';
 import { enqueueWithScratch } from '../../algorithms/run.js';
 import type { Device } from '../../device/device.js';
-import type { StageTime } from '../../device/profile.js';
+import type { StageTime } from '../../device/queue/profile.js';
 import { type StatusSlot, StatusWords } from '../../device/status-words.js';
 import { keyCodec } from '../../keys/key-codec.js';
 import { TimeoutError } from '../../util/errors.js';

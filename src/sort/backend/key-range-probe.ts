@@ -1,9 +1,9 @@
 /** Probes the range of keys before a large sort: bits that are equal in all codes need no pass. */
 import { digitsOf } from '../../algorithms/digits.js';
-import type { Buffer } from '../../device/buffer.js';
 import { codecArgument } from '../../device/codec-argument.js';
 import type { Device } from '../../device/device.js';
-import { u64 } from '../../device/queue.js';
+import type { Buffer } from '../../device/memory/buffer.js';
+import { u64 } from '../../device/queue/queue.js';
 import { bytesOf, keyWords } from '../../keys/array.js';
 import { encode, type KeyCodec } from '../../keys/key-codec.js';
 import { buildForGroups, gridStrideGroups } from '../../primitives/group.js';

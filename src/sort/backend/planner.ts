@@ -2,8 +2,8 @@ import { type AlgorithmFactory, type AlgorithmShape, tunedShape } from '../../al
 import { parameterError, type Tuning } from '../../algorithms/parameters.js';
 import { ALGORITHMS, algorithmNamed, plannedOn } from '../../algorithms/registry.js';
 import { basisFor, crossoversFor } from '../../algorithms/tuning.js';
-import type { Capabilities } from '../../device/capabilities.js';
 import type { KnownDevice } from '../../device/device.js';
+import type { Capabilities } from '../../device/platform/capabilities.js';
 import { dtypeInfo } from '../../keys/dtype.js';
 import { UnsupportedError, UsageError } from '../../util/errors.js';
 import type { Plan, PlanRequest } from '../model/plan.js';

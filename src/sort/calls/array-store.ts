@@ -1,4 +1,4 @@
-import type { FileRange, FileTransferResult } from '../../device/staging.js';
+import type { FileRange, FileTransferResult } from '../../device/memory/staging.js';
 import {
   type ArrayOf,
   copyBytes,

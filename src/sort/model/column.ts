@@ -1,4 +1,4 @@
-import type { Buffer } from '../../device/buffer.js';
+import type { Buffer } from '../../device/memory/buffer.js';
 import { type Dtype, type DtypeInfo, dtypeInfo } from '../../keys/dtype.js';
 import { DeviceLostError, UnsupportedError } from '../../util/errors.js';
 

@@ -1,5 +1,5 @@
 import { type InspectOptions, inspect } from 'node:util';
-import type { FileRange, FileTransferResult } from '../../device/staging.js';
+import type { FileRange, FileTransferResult } from '../../device/memory/staging.js';
 import { type ArrayOf, keyColumn, newArray } from '../../keys/array.js';
 import type { Dtype, KeyArray } from '../../keys/dtype.js';
 import { inspectLine } from '../../util/inspect-line.js';

@@ -1,6 +1,6 @@
 import type { Facts } from '../../algorithms/algorithm.js';
-import type { DeviceInfo } from '../../device/platform.js';
-import type { StageTime } from '../../device/profile.js';
+import type { DeviceInfo } from '../../device/platform/platform.js';
+import type { StageTime } from '../../device/queue/profile.js';
 import type { Dtype } from '../../keys/dtype.js';
 import type { Plan } from './plan.js';
 

@@ -1,4 +1,4 @@
-import type { DeviceInfo } from '../../device/platform.js';
+import type { DeviceInfo } from '../../device/platform/platform.js';
 import { byteRange, newBytes } from '../../keys/array.js';
 import type { ClsortError } from '../../util/errors.js';
 import type { Backend, Session } from '../backend/backend.js';

@@ -1,5 +1,5 @@
-import type { Buffer } from '../../device/buffer.js';
 import type { Device } from '../../device/device.js';
+import type { Buffer } from '../../device/memory/buffer.js';
 import { withFixedLength } from '../../keys/array.js';
 import { chain, type MaybePromise, recover } from '../../util/maybe-promise.js';
 import { isOnDevice, type Place } from '../model/column.js';

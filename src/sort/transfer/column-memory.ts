@@ -4,7 +4,7 @@ import {
   copyArrays,
   type FileRange,
   type FileTransferResult,
-} from '../../device/staging.js';
+} from '../../device/memory/staging.js';
 import { type ArrayOf, type MemorySource, newArray, withFixedLength } from '../../keys/array.js';
 import type { Dtype } from '../../keys/dtype.js';
 import { adjustExternalBytes, collectNow } from '../../opencl/external-bytes.js';

@@ -1,9 +1,9 @@
-import type { Buffer } from '../../device/buffer.js';
 import { codecArgument } from '../../device/codec-argument.js';
 import type { Device } from '../../device/device.js';
 import { roundUpToGroups } from '../../device/fitted-program.js';
-import type { Program } from '../../device/program.js';
-import { u32, u64 } from '../../device/queue.js';
+import type { Buffer } from '../../device/memory/buffer.js';
+import type { Program } from '../../device/programs/program.js';
+import { u32, u64 } from '../../device/queue/queue.js';
 import type { KeyCodec } from '../../keys/key-codec.js';
 import { powerAtMost } from '../../util/powers.js';
 

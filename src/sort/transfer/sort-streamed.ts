@@ -9,8 +9,8 @@
  */
 import type { Algorithm } from '../../algorithms/algorithm.js';
 import { enqueueWithScratch } from '../../algorithms/run.js';
-import type { Buffer } from '../../device/buffer.js';
 import type { Device } from '../../device/device.js';
+import type { Buffer } from '../../device/memory/buffer.js';
 import { byteRange } from '../../keys/array.js';
 import { keyCodec } from '../../keys/key-codec.js';
 import { TimeoutError } from '../../util/errors.js';

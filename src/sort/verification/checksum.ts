@@ -1,8 +1,8 @@
-import type { Buffer } from '../../device/buffer.js';
 import type { Device } from '../../device/device.js';
-import { u64 } from '../../device/queue.js';
-import { COPY_THREADS } from '../../device/staging.js';
-import { typedError } from '../../device/status.js';
+import type { Buffer } from '../../device/memory/buffer.js';
+import { COPY_THREADS } from '../../device/memory/staging.js';
+import { typedError } from '../../device/platform/status.js';
+import { u64 } from '../../device/queue/queue.js';
 import * as cl from '../../opencl/index.js';
 import { GroupSums, total } from './group-sums.js';
 

@@ -1,8 +1,8 @@
-import type { Buffer } from '../../device/buffer.js';
 import type { Device } from '../../device/device.js';
 import { buildFittedProgram, type FittedProgram } from '../../device/fitted-program.js';
-import type { Program } from '../../device/program.js';
-import { type KernelArgument, u64 } from '../../device/queue.js';
+import type { Buffer } from '../../device/memory/buffer.js';
+import type { Program } from '../../device/programs/program.js';
+import { type KernelArgument, u64 } from '../../device/queue/queue.js';
 
 /** Maximum loop iterations of a work-item: some drivers silently end longer loops. */
 const MAX_ITERATIONS = 32_768;

@@ -1,9 +1,9 @@
 import type { Algorithm } from '../../algorithms/algorithm.js';
 import { algorithmNamed } from '../../algorithms/registry.js';
 import { enqueueTrial, type Trial } from '../../algorithms/trial.js';
-import type { Buffer as DeviceBuffer } from '../../device/buffer.js';
 import type { Device } from '../../device/device.js';
-import type { Queue } from '../../device/queue.js';
+import type { Buffer as DeviceBuffer } from '../../device/memory/buffer.js';
+import type { Queue } from '../../device/queue/queue.js';
 import { keyColumn } from '../../keys/array.js';
 import { type Dtype, dtypeInfo } from '../../keys/dtype.js';
 import { keyCodec, type Order } from '../../keys/key-codec.js';

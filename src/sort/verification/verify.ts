@@ -1,10 +1,10 @@
 import type { Segments } from '../../algorithms/algorithm.js';
 import { offsetsOf } from '../../algorithms/segments.js';
 import type { Check, TrialWork } from '../../algorithms/trial.js';
-import type { Buffer } from '../../device/buffer.js';
 import { codecArgument } from '../../device/codec-argument.js';
 import type { Device } from '../../device/device.js';
-import { u32, u64 } from '../../device/queue.js';
+import type { Buffer } from '../../device/memory/buffer.js';
+import { u32, u64 } from '../../device/queue/queue.js';
 import type { KeyCodec } from '../../keys/key-codec.js';
 import { UnsupportedError } from '../../util/errors.js';
 import type { Verified } from '../model/report.js';

@@ -1,5 +1,5 @@
 /** Reports shared by the tests of the report writers. */
-import type { DeviceInfo } from '../../../src/device/platform.js';
+import type { DeviceInfo } from '../../../src/device/platform/platform.js';
 import { type MatrixScope, matrixCases } from '../../../src/matrix/case.js';
 import { readFilter } from '../../../src/matrix/filter.js';
 import { DeviceRows, type MatrixReport, REPORT_SCHEMA } from '../../../src/matrix/report/report.js';

@@ -2,7 +2,7 @@
 
 import { inspect } from 'node:util';
 import test from 'ava';
-import type { Buffer } from '../../../src/device/buffer.js';
+import type { Buffer } from '../../../src/device/memory/buffer.js';
 import { Sorter } from '../../../src/sort/api/sorter.js';
 import { column } from '../../../src/sort/model/column.js';
 import { type ArrayOwner, DeviceArray } from '../../../src/sort/model/device-array.js';

@@ -3,8 +3,8 @@
  * device.
  */
 import test from 'ava';
-import type { Buffer } from '../../../src/device/buffer.js';
-import { Queue } from '../../../src/device/queue.js';
+import type { Buffer } from '../../../src/device/memory/buffer.js';
+import { Queue } from '../../../src/device/queue/queue.js';
 import { type ClsortError, type DeviceArray, Sorter, type SortReport } from '../../../src/index.js';
 import { DeviceBackend } from '../../../src/sort/backend/device-backend.js';
 import { type Call, startCall } from '../../../src/sort/calls/call.js';

@@ -1,6 +1,6 @@
 import './two-devices.js';
 import test from 'ava';
-import { findDevices } from '../../../src/device/platform.js';
+import { findDevices } from '../../../src/device/platform/platform.js';
 import { SorterOperations } from '../../../src/sort/api/sorter-operations.js';
 import type { Backend, Session, SessionCall } from '../../../src/sort/backend/backend.js';
 import { DeviceSession } from '../../../src/sort/backend/device-session.js';

@@ -1,4 +1,4 @@
-import { findDevices } from '../../../src/device/platform.js';
+import { findDevices } from '../../../src/device/platform/platform.js';
 import { SorterOperations } from '../../../src/sort/api/sorter-operations.js';
 import { DeviceSession } from '../../../src/sort/backend/device-session.js';
 import { DeviceGroup } from '../../../src/sort/multi-device/device-group.js';

@@ -6,7 +6,7 @@ import test from 'ava';
 import type { Algorithm, SortWork } from '../../../src/algorithms/algorithm.js';
 import { algorithmNamed } from '../../../src/algorithms/registry.js';
 import type { Device } from '../../../src/device/device.js';
-import type { Queue } from '../../../src/device/queue.js';
+import type { Queue } from '../../../src/device/queue/queue.js';
 import { Sorter } from '../../../src/sort/api/sorter.js';
 import { selfTest } from '../../../src/sort/verification/self-test.js';
 import { type ClsortError, DeviceLostError, MemoryError } from '../../../src/util/errors.js';

@@ -3,7 +3,7 @@
  * misses.
  */
 import test from 'ava';
-import type { Buffer } from '../../../src/device/buffer.js';
+import type { Buffer } from '../../../src/device/memory/buffer.js';
 import { keyColumn, keyWords } from '../../../src/keys/array.js';
 import { keyCodec } from '../../../src/keys/key-codec.js';
 import { verifySegmentSteps } from '../../../src/sort/host/host-segments.js';

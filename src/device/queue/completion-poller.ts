@@ -1,0 +1,338 @@
+import * as cl from '../../opencl/index.js';
+import { TimeoutError } from '../../util/errors.js';
+import { MAX_TIMER_MS } from '../../util/timer.js';
+import type { Buffer } from '../memory/buffer.js';
+import { HostWordArena } from '../memory/host-word-arena.js';
+import type { StagingSlot } from '../memory/staging-arena.js';
+import { completeCopy, type PendingCopy, type StagingRing } from '../memory/staging-ring.js';
+import type { Capabilities } from '../platform/capabilities.js';
+import { typedError } from '../platform/status.js';
+import type { CoalescedTransfers } from './coalesced-transfers.js';
+import { DeferredReadback } from './deferred-readback.js';
+import type { Timeline } from './timeline.js';
+import { WaitCoalescer } from './wait-coalescer.js';
+
+/**
+ * How long this thread polls for completion in one turn of the event loop. After a quiet turn it polls as long as a
+ * small call takes, since another turn would take longer than the rest of the call.
+ */
+const POLL_MICROSECONDS = { quiet: 200, busy: 50 };
+/** A longer turn included work of other code. */
+const BUSY_TURN_MILLISECONDS = 0.1;
+/** A program that awaits call after call still yields to the event loop at this interval. */
+const MAX_MILLISECONDS_BETWEEN_YIELDS = 1;
+
+/**
+ * Where waits are cheap, a program that keeps enqueuing gets a wait at this interval. A long chain of calls then
+ * completes piece by piece while the device works, instead of all at once at the end.
+ */
+const MAX_START_DELAY_MILLISECONDS = 0.75;
+
+/** The part of a queue that the poller uses. */
+export interface PolledQueue {
+  /** Driver queue that currently receives the commands. */
+  readonly handle: cl.CommandQueue;
+  /** Submits the pending launches. */
+  trySubmit(): void;
+  /** Records that the commands between two positions failed. */
+  markFailed(from: number, to: number, cause: unknown): void;
+}
+
+/** Staging for small transfers, where there is any. */
+interface SmallReadPaths {
+  readonly stagingRing: StagingRing | undefined;
+  /** Transfers from the device to the host. */
+  readonly transfers: CoalescedTransfers | undefined;
+}
+
+/** A read that is enqueued with a wait. */
+interface BufferRead {
+  readonly buffer: Buffer;
+  readonly offset: number;
+  readonly view: ArrayBufferView;
+}
+
+/** A read of words, and the readback that receives them. */
+interface DeferredRead extends BufferRead {
+  readonly readback: DeferredReadback;
+}
+
+/** Waits for the commands of a queue, by polling or on another thread, and delivers the reads that are due. */
+export class CompletionPoller {
+  readonly #queue: PolledQueue;
+  readonly #capabilities: Capabilities;
+  readonly #timeline: Timeline;
+  readonly #stagingRing: StagingRing | undefined;
+  readonly #transfers: CoalescedTransfers | undefined;
+  readonly #waitCoalescer: WaitCoalescer;
+  readonly #hostWords = new HostWordArena();
+  #words: DeferredReadback[] = [];
+  /** Copies out of coalesced transfers that are due after the next wait. */
+  #pendingCopies: PendingCopy[] = [];
+  /** Queue position of the last wait. */
+  #waitedAt = 0;
+  /** Whether the last wait was short; the next one may be short again. */
+  #wasShort = true;
+  /** When the event loop last had a turn within a wait, and whether no other code ran in it. */
+  #yieldedAt = Number.NEGATIVE_INFINITY;
+  #isLoopIdle = false;
+
+  constructor(
+    queue: PolledQueue,
+    capabilities: Capabilities,
+    timeline: Timeline,
+    { stagingRing, transfers }: SmallReadPaths,
+  ) {
+    this.#queue = queue;
+    this.#capabilities = capabilities;
+    this.#timeline = timeline;
+    this.#stagingRing = stagingRing;
+    this.#transfers = transfers;
+    this.#waitCoalescer = new WaitCoalescer(
+      (before) => this.#waitForAll(before),
+      capabilities.quirks.pollSeconds > 0 ? MAX_START_DELAY_MILLISECONDS : undefined,
+    );
+  }
+
+  /**
+   * Requests words of a buffer as they are at the next wait. All requests before that wait share one read.
+   *
+   * @param offset bytes from the buffer's start
+   * @param count number of words
+   * @returns the readback, filled by the next wait; it accepts further requests until that wait begins
+   */
+  readAtWait(buffer: Buffer, offset: number, count: number): DeferredReadback {
+    for (const known of this.#words) {
+      if (known.buffer !== buffer || known.offset !== offset) continue;
+      known.request(count);
+      return known;
+    }
+    const readback = new DeferredReadback(buffer, offset);
+    readback.request(count);
+    this.#words.push(readback);
+    return readback;
+  }
+
+  /** Whether the next wait has nothing to read. */
+  get hasNoReads(): boolean {
+    return this.#words.length === 0 && this.#pendingCopies.length === 0;
+  }
+
+  /** Copies the contents of a slot into `view` with the next wait. */
+  readSlot(slot: StagingSlot, view: ArrayBufferView): void {
+    this.#transfers?.enqueueSlot(slot);
+    this.#pendingCopies.push({ from: slot.memory, to: view });
+  }
+
+  /**
+   * Waits until everything enqueued so far is done.
+   *
+   * @param deadlineMs maximum wait in milliseconds; without limit above the maximum of a timer
+   * @throws TimeoutError when the deadline passes
+   * @throws OpenCLError when the driver reports a failure
+   */
+  wait(deadlineMs: number): Promise<void> {
+    const done = this.#waitCoalescer.wait();
+    // Timers cannot run longer, so a longer deadline is none.
+    return deadlineMs <= MAX_TIMER_MS ? withDeadline(done, deadlineMs) : done;
+  }
+
+  /** Resolves when all waits have ended, successful or not. */
+  waitsSettled(): Promise<void> {
+    return this.#waitCoalescer.settled();
+  }
+
+  /** Returns an event that completes after everything enqueued so far. */
+  mark(): cl.Event {
+    this.#timeline.enqueue();
+    return this.#capabilities.version < 1.2
+      ? cl.enqueueMarker(this.#queue.handle, true)
+      : cl.enqueueMarkerWithWaitList(this.#queue.handle, null, true);
+  }
+
+  /**
+   * Waits for everything enqueued.
+   *
+   * @param before earlier wait that must end first
+   */
+  async #waitForAll(before: Promise<void> | undefined): Promise<void> {
+    this.#queue.trySubmit();
+    const pendingCopies = this.#pendingCopies;
+    this.#pendingCopies = [];
+    const from = this.#waitedAt;
+    const to = this.#timeline.enqueued;
+    this.#waitedAt = to;
+    try {
+      await (this.#capabilities.quirks.pollSeconds > 0 ? this.#poll(before) : this.#waitOnThread());
+    } catch (error) {
+      // Later waiters need the failure because the next wait may succeed.
+      if (pendingCopies.length > 0)
+        this.#queue.markFailed(from, to, typedError(error, 'download small arrays'));
+      throw error;
+    }
+    for (const pendingCopy of pendingCopies) completeCopy(pendingCopy);
+  }
+
+  /**
+   * Waits on another thread, for a marker's event or, where the driver allows it, with clFinish. When another thread
+   * enqueued the commands, clFinish of rusticl may return before the last of them are done.
+   */
+  async #waitOnThread(): Promise<void> {
+    const { finishIsReliable } = this.#capabilities.quirks;
+    const reads = this.#takeDeferredReads(undefined);
+    const last =
+      this.#enqueueReads([...this.#takeTransfers(), ...reads]) ??
+      (finishIsReliable ? undefined : this.mark());
+    const onPassed = this.#markPosition();
+    let succeeded = false;
+    try {
+      await (last ? cl.waitForEventsAsync([last]) : cl.finishAsync(this.#queue.handle));
+      deliver(reads);
+      succeeded = true;
+    } finally {
+      if (last) cl.releaseAsync(last);
+      onPassed(succeeded);
+    }
+  }
+
+  /**
+   * @param stagingRing memory for the words; a driver copies to ordinary memory on its own thread, which must be
+   *   woken
+   */
+  #takeDeferredReads(stagingRing: StagingRing | undefined): DeferredRead[] {
+    return this.#words.splice(0).map((readback) => {
+      const { buffer, offset, count } = readback;
+      return {
+        readback,
+        buffer,
+        offset,
+        view: stagingRing?.allocate(4 * count) ?? this.#hostWords.allocate(count),
+      };
+    });
+  }
+
+  /** Returns the coalesced transfers that this wait reads into pinned memory. */
+  #takeTransfers(): BufferRead[] {
+    return (
+      this.#transfers
+        ?.takePending()
+        .map(({ buffer, offset, memory }) => ({ buffer, offset, view: memory })) ?? []
+    );
+  }
+
+  /** @returns the event of the last command, which completes after all others; undefined without reads */
+  #enqueueReads(reads: readonly BufferRead[]): cl.Event | undefined {
+    let last: cl.Event | undefined;
+    const { handle } = this.#queue;
+    for (const [i, { buffer, offset, view }] of reads.entries()) {
+      this.#timeline.enqueue();
+      const ends = i === reads.length - 1;
+      const bytes = view.byteLength;
+      const event = cl.enqueueReadBuffer(handle, buffer.handle, false, offset, bytes, view, null, ends);
+      if (ends) last = event as cl.Event;
+    }
+    return last;
+  }
+
+  /**
+   * Polls for completion on this thread, for a while in each turn of the event loop: waking it from another thread
+   * may take longer than small work. After a long wait, the next one goes to another thread at once.
+   */
+  async #poll(before: Promise<void> | undefined): Promise<void> {
+    const deferredReads = this.#takeDeferredReads(this.#stagingRing);
+    const reads: BufferRead[] = [...this.#takeTransfers(), ...deferredReads];
+    this.#timeline.enqueue(Math.max(1, reads.length));
+    const onPassed = this.#markPosition();
+    let start = performance.now();
+    const maxMilliseconds = this.#wasShort ? this.#capabilities.quirks.pollSeconds * 1e3 : 0;
+    const mustYield = start - this.#yieldedAt > MAX_MILLISECONDS_BETWEEN_YIELDS;
+    const pollsAtOnce = !mustYield && !before;
+    let succeeded = false;
+    let event: cl.Event | undefined;
+    try {
+      const buffers = reads.map(({ buffer }) => buffer.handle);
+      const offsets = reads.map(({ offset }) => offset);
+      const views = reads.map(({ view }) => view);
+      const first = maxMilliseconds > 0 && pollsAtOnce ? this.#pollMicroseconds : 0;
+      try {
+        event = cl.readAndLook(this.#queue.handle, buffers, offsets, views, first);
+      } finally {
+        if (before) await before.catch(() => undefined); // the ring is emptied in order
+      }
+      if (before) start = performance.now();
+      else if (mustYield) await this.#yieldToEventLoop();
+      for (let poll = pollsAtOnce; event; poll = true) {
+        const isLate = performance.now() - start >= maxMilliseconds;
+        if (poll && !isLate) await this.#yieldToEventLoop();
+        const state = cl.lookAt(event, isLate ? 0 : this.#pollMicroseconds);
+        if (state === cl.COMPLETE) {
+          cl.releaseEvent(event); // at once: not worth another thread
+          event = undefined;
+        } else if (state < cl.COMPLETE || isLate) {
+          await cl.waitForEventsAsync([event]); // rejects with the cause if the command failed
+          break;
+        }
+      }
+      deliver(deferredReads); // before the ring reuses their memory
+      succeeded = true;
+    } finally {
+      if (event) cl.releaseAsync(event);
+      this.#wasShort = performance.now() - start < 2e3 * this.#capabilities.quirks.pollSeconds;
+      onPassed(succeeded);
+    }
+  }
+
+  /** Microseconds to poll in this turn of the event loop. */
+  get #pollMicroseconds(): number {
+    return this.#isLoopIdle ? POLL_MICROSECONDS.quiet : POLL_MICROSECONDS.busy;
+  }
+
+  /** Yields to the event loop for one turn. */
+  async #yieldToEventLoop(): Promise<void> {
+    const yieldStart = performance.now();
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#yieldedAt = performance.now();
+    this.#isLoopIdle = this.#yieldedAt - yieldStart < BUSY_TURN_MILLISECONDS;
+  }
+
+  /**
+   * Marks the current queue position.
+   *
+   * @returns callback for when the queue has reached it or has failed to
+   */
+  #markPosition(): (succeeded: boolean) => void {
+    const onPassed = this.#timeline.mark();
+    const releaseRing = this.#stagingRing?.mark();
+    return (succeeded) => {
+      if (succeeded) onPassed();
+      releaseRing?.(succeeded);
+    };
+  }
+}
+
+function deliver(reads: readonly DeferredRead[]): void {
+  for (const { readback, view } of reads) readback.deliver(view);
+}
+
+/** Returns the result of `done`, or rejects with a TimeoutError after the deadline. */
+export async function withDeadline(done: Promise<void>, milliseconds: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () =>
+        reject(
+          new TimeoutError(
+            `cannot wait longer: the device did not finish within ${milliseconds} ms and is abandoned. Increase timeout`,
+            { details: { timeout: milliseconds } },
+          ),
+        ),
+      milliseconds,
+    );
+  });
+  try {
+    await Promise.race([done, deadline]);
+  } finally {
+    clearTimeout(timer);
+    done.catch(() => undefined); // a late failure of an abandoned device has no handler
+  }
+}
