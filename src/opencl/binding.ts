@@ -8,7 +8,7 @@ import { otherRuntime, runtime } from '../util/runtime.js';
 import { patchTransfer } from './array-buffer.js';
 import { errorOf } from './errors.js';
 import type { Native } from './native.js';
-import { classes } from './objects.js';
+import { connectHandles } from './objects.js';
 import { isMusl, platformName, prebuilds, prebuiltAddon } from './prebuilt.js';
 import { rejectInsteadOfThrow } from './promises.js';
 
@@ -152,10 +152,7 @@ function connect(loaded: Native): Native {
   for (const name of (Object.keys(loaded) as (keyof Native)[]).filter(returnsPromise)) {
     loaded[name] = rejectInsteadOfThrow(loaded[name]);
   }
-  for (const [name, ours] of Object.entries(classes)) {
-    const theirs = loaded[name as keyof Native] as unknown as { prototype: object };
-    Object.setPrototypeOf(theirs.prototype, ours.prototype);
-  }
+  connectHandles(loaded);
   return loaded;
 }
 

@@ -1,6 +1,7 @@
 import { native } from './binding.js';
 import type { CommandBuffer, CommandQueue, Kernel, MemObject } from './objects.js';
-import type { Enqueued, HostMemory, InfoValue, Properties, Size, Triple, WaitList } from './types.js';
+import type { Enqueued, Properties, Triple, WaitList } from './types.js';
+import type { HostMemory, InfoValue, Size } from './values.js';
 
 // cl_khr_command_buffer, versions 0.9.0 to 0.9.4: commands are recorded once and executed many times. Version 0.9.5
 // changed the arguments of its functions; for that version or later the binding throws UnsupportedError. A command

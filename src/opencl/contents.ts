@@ -1,6 +1,5 @@
-import { native } from './binding.js';
 import * as constants from './constants.js';
-import type { MemObject } from './objects.js';
+import type { Native } from './native.js';
 
 /** Description of a memory object, as `util.inspect` prints it. Image sizes are in pixels. */
 export interface Contents {
@@ -52,17 +51,17 @@ const flagsOf = (bits: number): string[] =>
     .map(([name]) => name);
 
 /**
- * Returns the description of a memory object. Properties that the driver does not report are left out, so that printing
+ * Returns the description of a memory object, a handle of the addon. Properties that the driver does not report are left out, so that printing
  * never fails.
  */
-export function contentsOf(memory: MemObject): Contents {
+export function contentsOf(addon: Native, memory: { readonly released: boolean }): Contents {
   if (memory.released) return { released: true };
   const ask = (
     what: number,
     by: 'getMemObjectInfo' | 'getImageInfo' | 'getPipeInfo' = 'getMemObjectInfo',
   ) => {
     try {
-      return native()[by](memory, what);
+      return addon[by](memory, what);
     } catch {
       return undefined;
     }

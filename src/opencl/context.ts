@@ -1,6 +1,7 @@
 import { native } from './binding.js';
 import type { Context, Device } from './objects.js';
-import type { Flags, InfoValue, Properties } from './types.js';
+import type { Properties } from './types.js';
+import type { Flags, InfoValue } from './values.js';
 
 /**
  * Creates a context for devices of one platform. Calls clCreateContext.

@@ -1,6 +1,7 @@
 import { native } from './binding.js';
 import type { Device, Platform } from './objects.js';
-import type { Flags, HighLow, InfoValue, Properties } from './types.js';
+import type { Properties } from './types.js';
+import type { Flags, HighLow, InfoValue } from './values.js';
 
 /**
  * Returns the devices of a platform. Calls clGetDeviceIDs.

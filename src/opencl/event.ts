@@ -1,6 +1,6 @@
 import { native } from './binding.js';
 import type { Context, Event } from './objects.js';
-import type { HighLow, InfoValue } from './types.js';
+import type { HighLow, InfoValue } from './values.js';
 
 /**
  * Waits until all events have completed and blocks this thread meanwhile. Calls clWaitForEvents.

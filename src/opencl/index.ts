@@ -22,6 +22,7 @@ export {
   Device,
   Event,
   Kernel,
+  type KernelArgumentValue,
   MemObject,
   Platform,
   Program,
@@ -39,5 +40,6 @@ export * from './svm.js';
 export * from './transfer.js';
 export type * from './types.js';
 export * from './unified-memory.js';
+export type * from './values.js';
 export * from './versions.js';
 export * from './webcl.js';

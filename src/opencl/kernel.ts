@@ -1,18 +1,15 @@
 import { native } from './binding.js';
-import type { CommandQueue, Device, Event, Kernel, MemObject, Program, Sampler } from './objects.js';
-import type { Enqueued, HostMemory, InfoValue, Size, WaitList } from './types.js';
-
-/** Values of a kernel argument; `setKernelArg` documents which types accept which values. */
-export type KernelArgumentValue =
-  | number
-  | bigint
-  | boolean
-  | readonly (number | bigint)[]
-  | HostMemory
-  | MemObject
-  | Sampler
-  | CommandQueue
-  | null;
+import type {
+  CommandQueue,
+  Device,
+  Event,
+  Kernel,
+  KernelArgumentValue,
+  MemObject,
+  Program,
+} from './objects.js';
+import type { Enqueued, WaitList } from './types.js';
+import type { HostMemory, InfoValue, Size } from './values.js';
 
 /**
  * Creates a kernel of a built program. Calls clCreateKernel.

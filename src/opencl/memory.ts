@@ -1,15 +1,7 @@
 import { native } from './binding.js';
 import type { Context, MemObject } from './objects.js';
-import type {
-  BufferRegion,
-  Flags,
-  HostMemory,
-  ImageDescription,
-  ImageFormat,
-  InfoValue,
-  Properties,
-  Size,
-} from './types.js';
+import type { BufferRegion, ImageDescription, ImageFormat, Properties } from './types.js';
+import type { Flags, HostMemory, InfoValue, Size } from './values.js';
 
 /**
  * Creates a buffer. Calls clCreateBuffer.

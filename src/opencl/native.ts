@@ -1,4 +1,4 @@
-import type { InfoValue } from './types.js';
+import type { InfoValue } from './values.js';
 
 /** Function of the addon. It checks its arguments itself, so this type does not describe them. */
 export type NativeFunction = (...args: readonly unknown[]) => InfoValue;

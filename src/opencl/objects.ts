@@ -1,9 +1,11 @@
 import { type InspectOptions, inspect } from 'node:util';
-import { native } from './binding.js';
 import { contentsOf } from './contents.js';
-import type { KernelArgumentValue } from './kernel.js';
+import type { Native } from './native.js';
 import { type KernelParameter, readSignature } from './signature.js';
-import type { Size } from './types.js';
+import type { HostMemory, Size } from './values.js';
+
+/** The addon, which makes all handles. No handle exists before it is loaded. */
+let addon: Native;
 
 /**
  * Base class of the handles of OpenCL objects.
@@ -15,7 +17,7 @@ import type { Size } from './types.js';
 abstract class Handle {
   /** Whether no reference is left; also true for a handle that stands for an absent object. */
   get released(): boolean {
-    return native().isReleased(this);
+    return addon.isReleased(this);
   }
 
   /**
@@ -26,7 +28,7 @@ abstract class Handle {
    * @returns true for the same OpenCL object
    */
   equals(other: unknown): boolean {
-    return native().isSame(this, other);
+    return addon.isSame(this, other);
   }
 
   /**
@@ -34,7 +36,7 @@ abstract class Handle {
    * devices are not released.
    */
   [Symbol.dispose](): void {
-    if (!this.released) native().releaseAsync(this, true);
+    if (!this.released) addon.releaseAsync(this, true);
   }
 }
 
@@ -59,7 +61,7 @@ export abstract class MemObject extends Handle {
   declare readonly [kind]: 'memory';
 
   [inspect.custom](depth: number, options: InspectOptions): string {
-    return depth < 0 ? '[MemObject]' : `MemObject ${inspect(contentsOf(this), options)}`;
+    return depth < 0 ? '[MemObject]' : `MemObject ${inspect(contentsOf(addon, this), options)}`;
   }
 }
 export abstract class Sampler extends Handle {
@@ -68,6 +70,18 @@ export abstract class Sampler extends Handle {
 export abstract class Program extends Handle {
   declare readonly [kind]: 'program';
 }
+/** Values of a kernel argument; `setKernelArg` documents which types accept which values. */
+export type KernelArgumentValue =
+  | number
+  | bigint
+  | boolean
+  | readonly (number | bigint)[]
+  | HostMemory
+  | MemObject
+  | Sampler
+  | CommandQueue
+  | null;
+
 export abstract class Kernel extends Handle {
   declare readonly [kind]: 'kernel';
 
@@ -81,7 +95,7 @@ export abstract class Kernel extends Handle {
   get signature(): readonly KernelParameter[] {
     const known = signatures.get(this);
     if (known) return known;
-    const signature = readSignature(this);
+    const signature = readSignature(addon, this);
     signatures.set(this, signature);
     return signature;
   }
@@ -109,7 +123,7 @@ export abstract class Kernel extends Handle {
     ...args: readonly KernelArgumentValue[]
   ): Event {
     const dimensions = Array.isArray(global) ? global.length : 1;
-    return native().callKernel(queue, this, dimensions, sizes(global), sizes(local), args);
+    return addon.callKernel(queue, this, dimensions, sizes(global), sizes(local), args);
   }
 }
 /** Recorded commands of cl_khr_command_buffer. */
@@ -126,7 +140,7 @@ export abstract class Event extends Handle {
   get completed(): Promise<void> {
     const known = completions.get(this);
     if (known) return known;
-    const promise: Promise<void> = native().waitForEventsAsync([this]);
+    const promise: Promise<void> = addon.waitForEventsAsync([this]);
     promise.catch(() => undefined); // an unhandled rejection is not an error: callers need not await it
     completions.set(this, promise);
     return promise;
@@ -141,7 +155,7 @@ const sizes = (given: Size | readonly Size[] | null | undefined): unknown =>
   typeof given === 'bigint' ? [given] : given;
 
 /** The handle classes by the names under which the addon creates instances. */
-export const classes = {
+const classes = {
   Platform,
   Device,
   Context,
@@ -153,3 +167,12 @@ export const classes = {
   Event,
   CommandBuffer,
 } as const;
+
+/** @internal Makes the handles of the addon instances of these classes. */
+export function connectHandles(loaded: Native): void {
+  addon = loaded;
+  for (const [name, ours] of Object.entries(classes)) {
+    const theirs = loaded[name as keyof Native] as unknown as { prototype: object };
+    Object.setPrototypeOf(theirs.prototype, ours.prototype);
+  }
+}

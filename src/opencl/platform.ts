@@ -1,6 +1,6 @@
 import { native } from './binding.js';
 import type { Platform } from './objects.js';
-import type { InfoValue } from './types.js';
+import type { InfoValue } from './values.js';
 
 /**
  * Returns all platforms (drivers) that the OpenCL loader finds. Calls clGetPlatformIDs. Their order may differ between

@@ -1,6 +1,6 @@
 import { native } from './binding.js';
 import type { CommandQueue, Event, MemObject } from './objects.js';
-import type { HostMemory, Size } from './types.js';
+import type { HostMemory, Size } from './values.js';
 
 /**
  * Reads bytes of buffers after all commands of a queue, then polls until the reads are done. The single call of the

@@ -1,6 +1,6 @@
 import { native } from './binding.js';
 import type { Context, Device, Program } from './objects.js';
-import type { HostMemory, InfoValue, Size } from './types.js';
+import type { HostMemory, InfoValue, Size } from './values.js';
 
 type Devices = readonly Device[] | null | undefined;
 type Notify = ((userData: unknown, program: Program) => void) | null;

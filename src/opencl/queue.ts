@@ -1,6 +1,7 @@
 import { native } from './binding.js';
 import type { CommandQueue, Context, Device } from './objects.js';
-import type { Flags, InfoValue, Properties } from './types.js';
+import type { Properties } from './types.js';
+import type { Flags, InfoValue } from './values.js';
 
 /**
  * Creates a command queue. Calls clCreateCommandQueue.

@@ -1,6 +1,7 @@
 import { native } from './binding.js';
 import type { Context, Sampler } from './objects.js';
-import type { InfoValue, Properties } from './types.js';
+import type { Properties } from './types.js';
+import type { InfoValue } from './values.js';
 
 /**
  * Creates a sampler. Calls clCreateSampler.

@@ -1,6 +1,5 @@
-import { native } from './binding.js';
 import * as constants from './constants.js';
-import type { Kernel } from './objects.js';
+import type { Native } from './native.js';
 
 /** Declared parameter of a kernel. */
 export interface KernelParameter {
@@ -32,8 +31,8 @@ const QUALIFIERS = [
   [constants.KERNEL_ARG_TYPE_PIPE, 'pipe'],
 ] as const;
 
-function readParameter(kernel: Kernel, index: number): KernelParameter {
-  const ask = (what: number) => native().getKernelArgInfo(kernel, index, what);
+function readParameter(addon: Native, kernel: unknown, index: number): KernelParameter {
+  const ask = (what: number) => addon.getKernelArgInfo(kernel, index, what);
   const qualifiers: number = ask(constants.KERNEL_ARG_TYPE_QUALIFIER);
   return Object.freeze({
     name: ask(constants.KERNEL_ARG_NAME),
@@ -44,8 +43,8 @@ function readParameter(kernel: Kernel, index: number): KernelParameter {
   });
 }
 
-/** Queries all parameters of a kernel from the driver. */
-export function readSignature(kernel: Kernel): readonly KernelParameter[] {
-  const count: number = native().getKernelInfo(kernel, constants.KERNEL_NUM_ARGS);
-  return Object.freeze(Array.from({ length: count }, (_, index) => readParameter(kernel, index)));
+/** Queries all parameters of a kernel, a handle of the addon, from the driver. */
+export function readSignature(addon: Native, kernel: unknown): readonly KernelParameter[] {
+  const count: number = addon.getKernelInfo(kernel, constants.KERNEL_NUM_ARGS);
+  return Object.freeze(Array.from({ length: count }, (_, index) => readParameter(addon, kernel, index)));
 }

@@ -1,6 +1,6 @@
 import { native } from './binding.js';
 import type { CommandQueue, MemObject } from './objects.js';
-import type { HostMemory, Size } from './types.js';
+import type { HostMemory, Size } from './values.js';
 
 /**
  * Copies host memory to a buffer through staging memory that the device can access directly. Several threads copy

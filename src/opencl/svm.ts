@@ -1,6 +1,7 @@
 import { native } from './binding.js';
 import type { CommandQueue, Context } from './objects.js';
-import type { Enqueued, Flags, HostMemory, Size, WaitList } from './types.js';
+import type { Enqueued, WaitList } from './types.js';
+import type { Flags, HostMemory, Size } from './values.js';
 
 /**
  * Allocates shared virtual memory. Calls clSVMAlloc (OpenCL 2.0).

@@ -1,6 +1,7 @@
 import { native } from './binding.js';
 import type { CommandQueue, Event, MemObject } from './objects.js';
-import type { Enqueued, Flags, HostMemory, MappedMemory, Size, Triple, WaitList } from './types.js';
+import type { Enqueued, MappedMemory, Triple, WaitList } from './types.js';
+import type { Flags, HostMemory, Size } from './values.js';
 
 /**
  * Copies bytes from a buffer to host memory. Calls clEnqueueReadBuffer.

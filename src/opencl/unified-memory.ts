@@ -1,6 +1,7 @@
 import { native } from './binding.js';
 import type { CommandQueue, Context, Device, Kernel } from './objects.js';
-import type { Enqueued, HostMemory, InfoValue, Properties, Size, WaitList } from './types.js';
+import type { Enqueued, Properties, WaitList } from './types.js';
+import type { HostMemory, InfoValue, Size } from './values.js';
 
 // Unified shared memory of cl_intel_unified_shared_memory: host and device use the same addresses. As memory of
 // `SVMAlloc`, it lives until it is freed, `releaseAll` is called or this environment ends, and then until the commands
