@@ -10,7 +10,7 @@ const escaped = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 /**
  * Returns the page.
  *
- * @param specs as in src/cli/commands.ts
+ * @param specs as in src/cli/specs.ts
  * @param candidates src/cli/completion/candidates.ts
  * @param help returns the help text of a command
  */

@@ -44,7 +44,7 @@ export async function writeReference() {
   nameModules(join(reference, 'opencl'));
   const [commands, candidates, help, exits, manual, options, library, opencl] = await Promise.all(
     [
-      ...['cli/commands.js', 'cli/completion/candidates.js', 'cli/help.js', 'cli/exit-code.js', 'cli/man.js'],
+      ...['cli/specs.js', 'cli/completion/candidates.js', 'cli/help.js', 'cli/exit-code.js', 'cli/man.js'],
       ...['sort/model/options.js', 'index.js', 'opencl/index.js'],
     ].map(compiled),
   );

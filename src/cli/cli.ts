@@ -87,7 +87,7 @@ async function explain(error: unknown, name: string | undefined, console: Consol
   if (code === EXIT.closedPipe || console.signal.reason instanceof ClsortError) return code;
   say(console, `clsort: ${(error as ClsortError).message}`);
   if (error instanceof UsageError) {
-    const { COMMAND_NAMES } = await import('./commands.js');
+    const { COMMAND_NAMES } = await import('./specs.js');
     const verb = name !== undefined && COMMAND_NAMES.includes(name) ? `${name} ` : '';
     say(console, `See 'clsort ${verb}--help'.`);
   }

@@ -6,7 +6,7 @@ import { OTHERS_WRITE, ownershipProblem } from '../util/file-ownership.js';
 import { homeFolder } from '../util/home.js';
 import { invalidArgument } from '../util/invalid-argument.js';
 import { didYouMean } from '../util/suggest.js';
-import { COMMAND_NAMES } from './commands.js';
+import { COMMAND_NAMES } from './specs.js';
 
 /** Options by command name. */
 export interface Config {

@@ -1,8 +1,8 @@
 /** Builds the text of `--help`, laid out by yargs. */
 import yargs, { type Argv } from 'yargs';
-import { allSpecs, specNamed } from './commands.js';
 import { EXIT_CODES } from './exit-code.js';
 import { ABOUT_OPTIONS, type CommandSpec, GLOBAL_OPTIONS } from './spec.js';
+import { allSpecs, specNamed } from './specs.js';
 
 /** Columns of output that is not a terminal. */
 const WIDTH = 80;

@@ -1,10 +1,10 @@
 import { DtypeError, UsageError } from '../util/errors.js';
-import { commandNamed } from './commands.js';
+import { loadCommand } from './commands.js';
 import { type Console, say } from './console.js';
 import type { ExitCode } from './exit-code.js';
 import { type Arguments, parseArguments } from './parse.js';
 import { type Settings, settingsFor } from './settings.js';
-import { specOf } from './spec.js';
+import { specNamed } from './specs.js';
 
 /**
  * Runs a command with its words and the user's settings.
@@ -16,12 +16,11 @@ export async function runCommand(
   words: readonly string[],
   console: Console,
 ): Promise<ExitCode> {
-  const { options, load } = commandNamed(name);
-  const spec = specOf(await options());
+  const spec = await specNamed(name);
   const warn = (message: string) => say(console, `clsort: warning: ${message}`);
   const settings = settingsFor(spec, warn);
   const args = parseArguments(spec, words, valuesOf(settings));
-  const { run } = await load();
+  const { run } = await loadCommand(name);
   try {
     // The arguments have the type that the command's own options define.
     return await run(args as never, { ...console, quiet: args.quiet === true });

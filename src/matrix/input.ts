@@ -2,7 +2,7 @@
 import { type ArrayOf, newArray } from '../keys/array.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { Random } from '../util/random.js';
-import type { MatrixCase } from './case.js';
+import type { MatrixCase } from './matrix-case.js';
 import { Reference } from './reference.js';
 
 /** Number of distinct keys in the distribution `few`. */

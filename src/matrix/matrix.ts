@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { MatrixCase } from './case.js';
 import { type LostCase, rowsOfChildren } from './children.js';
+import type { MatrixCase } from './matrix-case.js';
 import type { MatrixRow } from './row.js';
 import { type RowDevice, rowOf } from './run-case.js';
 

@@ -1,4 +1,4 @@
-import type { MatrixCase } from './case.js';
+import type { MatrixCase } from './matrix-case.js';
 
 /**
  * Outcome of a case: `ok`; `skipped` when device, algorithm or operation does not support it; `wrong` for a wrong

@@ -3,8 +3,8 @@ import { algorithmNamed } from '../algorithms/registry.js';
 import type { DeviceInfo, Plan, Sorter, SortReport } from '../index.js';
 import { type ClsortError, MismatchError, UnsupportedError } from '../util/errors.js';
 import { AUTO, NONE } from './axes.js';
-import type { MatrixCase } from './case.js';
 import { Inputs } from './input.js';
+import type { MatrixCase } from './matrix-case.js';
 import { type CaseOptions, type MatrixOperation, OPERATIONS, startCase } from './operations.js';
 import { type MatrixRow, type Outcome, ROW_SCHEMA } from './row.js';
 

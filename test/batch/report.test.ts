@@ -1,10 +1,11 @@
 import test from 'ava';
 import type { BatchEvent, JobResult } from '../../src/batch/events.js';
+import type { BatchReport } from '../../src/batch/report/batch-report.js';
 import { BatchTimeline } from '../../src/batch/report/batch-timeline.js';
 import { htmlReport } from '../../src/batch/report/html.js';
 import { junitReport } from '../../src/batch/report/junit.js';
 import { markdownReport } from '../../src/batch/report/markdown.js';
-import { type BatchReport, reportFormat } from '../../src/batch/report/report.js';
+import { reportFormat } from '../../src/batch/report/report.js';
 import { UsageError } from '../../src/util/errors.js';
 import { testInBrowser } from '../browser.js';
 

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import test from 'ava';
 import type { Claim } from '../../src/bench/ladder/claims.js';
-import type { LadderRow } from '../../src/bench/ladder/ladder.js';
+import type { LadderRow } from '../../src/bench/ladder/ladder-row.js';
 import type { SortRow } from '../../src/bench/sorts.js';
 import { clsort, type Ran, scratchFolder } from '../cli/cli.js';
 import { LayerControl, layerEnvironment } from '../layer/layer.js';

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import ava from 'ava';
 import { ALGORITHMS } from '../../src/algorithms/registry.js';
-import { COMMAND_NAMES } from '../../src/cli/commands.js';
+import { COMMAND_NAMES } from '../../src/cli/specs.js';
 import { DTYPES } from '../../src/keys/dtype.js';
 import { where } from '../where.js';
 import { clsort, scratchFolder } from './cli.js';

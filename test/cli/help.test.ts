@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import test from 'ava';
-import { allSpecs } from '../../src/cli/commands.js';
 import * as candidates from '../../src/cli/completion/candidates.js';
 import { helpText } from '../../src/cli/help.js';
+import { allSpecs } from '../../src/cli/specs.js';
 import { packageRoot } from '../../src/util/paths.js';
 import { clsort } from './cli.js';
 

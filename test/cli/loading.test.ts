@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import ava from 'ava';
-import { COMMAND_NAMES } from '../../src/cli/commands.js';
+import { COMMAND_NAMES } from '../../src/cli/specs.js';
 import { referenceSort } from '../reference.js';
 import { scratchFolder } from './cli.js';
 import { loadedBy } from './loaded.js';

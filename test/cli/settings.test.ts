@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ava from 'ava';
-import { COMMAND_NAMES, specNamed } from '../../src/cli/commands.js';
 import { settingsFor, variableOf } from '../../src/cli/settings.js';
+import { COMMAND_NAMES, specNamed } from '../../src/cli/specs.js';
 import { packageRoot } from '../../src/util/paths.js';
 import { where } from '../where.js';
 import { clsort, scratchFolder } from './cli.js';

@@ -1,7 +1,7 @@
 /** Every operation of the matrix: correct results pass, and each kind of wrong result is detected. */
 import test from 'ava';
 import { DTYPES } from '../../src/keys/dtype.js';
-import type { MatrixCase } from '../../src/matrix/case.js';
+import type { MatrixCase } from '../../src/matrix/matrix-case.js';
 import { OPERATIONS } from '../../src/matrix/operations.js';
 import { CaseRunner } from '../../src/matrix/run-case.js';
 import { Sorter } from '../../src/sort/api/sorter.js';

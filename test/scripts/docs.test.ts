@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import test from 'ava';
 import { parse } from 'yaml';
-import { allSpecs } from '../../src/cli/commands.js';
+import { allSpecs } from '../../src/cli/specs.js';
 import * as library from '../../src/index.js';
 import { expectedOf } from '../../src/sort/model/options.js';
 import { packageRoot } from '../../src/util/paths.js';

@@ -2,8 +2,8 @@
 import type { ThreadSeconds } from '../../device/memory/staging.js';
 import { deviceName } from '../../util/device-name.js';
 import { escapeMarkup } from '../../util/markup.js';
+import { type BatchReport, byName, headline, type ReportRow } from './batch-report.js';
 import { KINDS, type Kind, type Span, type Track } from './batch-timeline.js';
-import { type BatchReport, byName, headline, type ReportRow } from './report.js';
 
 /** A palette for colour-blind readers. */
 const COLOURS: Readonly<Record<Kind, string>> = {

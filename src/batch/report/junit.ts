@@ -1,5 +1,5 @@
 import { escapeMarkup } from '../../util/markup.js';
-import type { BatchReport, ReportRow } from './report.js';
+import type { BatchReport, ReportRow } from './batch-report.js';
 
 /** Formats a batch report as JUnit XML for continuous integration: each job is a test case. */
 export function junitReport({ name, summary, rows }: BatchReport): string {

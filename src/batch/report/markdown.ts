@@ -1,6 +1,6 @@
 import { deviceName } from '../../util/device-name.js';
 import { markdownCell as cell } from '../../util/markup.js';
-import { type BatchReport, byName, headline } from './report.js';
+import { type BatchReport, byName, headline } from './batch-report.js';
 
 /** Formats a batch report as Markdown: failures first, then all jobs. */
 export function markdownReport(report: BatchReport): string {

@@ -1,5 +1,5 @@
 /** Decides whether the claims of the lectures about each step hold on a device. */
-import type { LadderRow } from './ladder.js';
+import type { LadderRow } from './ladder-row.js';
 import { LECTURE_CLAIMS } from './messages.js';
 import type { LadderName } from './task.js';
 

@@ -3,7 +3,8 @@ import { deviceName } from '../../util/device-name.js';
 import { htmlPage } from '../html.js';
 import { type Plot, plotsFile } from '../plot.js';
 import type { Claim } from './claims.js';
-import type { Ladder, LadderName, LadderRow } from './ladder.js';
+import type { Ladder, LadderName } from './ladder.js';
+import type { LadderRow } from './ladder-row.js';
 
 const milliseconds = (seconds: number | null): string =>
   seconds === null ? 'n/a' : (seconds * 1e3).toPrecision(4);

@@ -1,10 +1,10 @@
-import { allSpecs } from '../commands.js';
 import { bashScript } from '../completion/bash.js';
 import { fishScript } from '../completion/fish.js';
 import { zshScript } from '../completion/zsh.js';
 import { type Console, print } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import type { CompletionArguments } from '../options/completion.js';
+import { allSpecs } from '../specs.js';
 
 const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript };
 

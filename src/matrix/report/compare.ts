@@ -1,5 +1,5 @@
 /** Compares two reports cell by cell, such as before and after a driver update. */
-import type { MatrixCell } from '../case.js';
+import type { MatrixCell } from '../matrix-case.js';
 import { isBad, type Outcome } from '../row.js';
 import { type CellReport, type DeviceReport, type MatrixReport, nameOf } from './report.js';
 

@@ -5,8 +5,9 @@ import type { DeviceInfo } from '../../device/platform/platform.js';
 import { DTYPES } from '../../keys/dtype.js';
 import { VERSION } from '../../util/package.js';
 import { algorithmNames, type Keys, type Level, type Order } from '../axes.js';
-import type { MatrixCell, MatrixScope } from '../case.js';
+import type { MatrixScope } from '../case.js';
 import { filterText } from '../filter.js';
+import type { MatrixCell } from '../matrix-case.js';
 import { OPERATIONS } from '../operations.js';
 import { isBad, type MatrixRow, OUTCOMES, type Outcome, worstOf } from '../row.js';
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { claimsOf } from '../../../src/bench/ladder/claims.js';
 import { ladderHtml, ladderSvg } from '../../../src/bench/ladder/format.js';
-import type { LadderRow } from '../../../src/bench/ladder/ladder.js';
+import type { LadderRow } from '../../../src/bench/ladder/ladder-row.js';
 import { clsort, scratchFolder } from '../../cli/cli.js';
 
 const row = (step: string, seconds: number | null, more: Partial<LadderRow> = {}): LadderRow => ({

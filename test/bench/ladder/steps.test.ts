@@ -1,6 +1,7 @@
 /** Every step of every ladder, on devices. */
 import test from 'ava';
-import { type LadderRow, ladder } from '../../../src/bench/ladder/ladder.js';
+import { ladder } from '../../../src/bench/ladder/ladder.js';
+import type { LadderRow } from '../../../src/bench/ladder/ladder-row.js';
 import { forEachDevice } from '../../each-device.js';
 
 const STEPS: Readonly<Record<string, readonly string[]>> = {

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import test from 'ava';
-import { specNamed } from '../../../src/cli/commands.js';
 import { parseArguments } from '../../../src/cli/parse.js';
+import { specNamed } from '../../../src/cli/specs.js';
 import { readFilter } from '../../../src/matrix/filter.js';
 import { commandOf, deviceCommandOf } from '../../../src/matrix/report/command.js';
 import { compareReports, isWorse } from '../../../src/matrix/report/compare.js';

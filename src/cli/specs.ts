@@ -1,0 +1,57 @@
+import { invalidArgument } from '../util/invalid-argument.js';
+import { didYouMean } from '../util/suggest.js';
+import { type CommandSpec, type Described, specOf } from './spec.js';
+
+/** The options of each command. Help lists the commands in this order. */
+const OPTIONS = {
+  devices: () => import('./options/devices.js'),
+  sort: () => import('./options/sort.js'),
+  batch: () => import('./options/batch.js'),
+  bench: () => import('./options/bench.js'),
+  check: () => import('./options/check.js'),
+  info: () => import('./options/info.js'),
+  convert: () => import('./options/convert.js'),
+  concat: () => import('./options/concat.js'),
+  merge: () => import('./options/merge.js'),
+  topk: () => import('./options/topk.js'),
+  unique: () => import('./options/unique.js'),
+  reduce: () => import('./options/reduce.js'),
+  scan: () => import('./options/scan.js'),
+  histogram: () => import('./options/histogram.js'),
+  gen: () => import('./options/gen.js'),
+  demo: () => import('./options/demo.js'),
+  explain: () => import('./options/explain.js'),
+  matrix: () => import('./options/matrix.js'),
+  worker: () => import('./options/worker.js'),
+  status: () => import('./options/status.js'),
+  cancel: () => import('./options/cancel.js'),
+  plan: () => import('./options/plan.js'),
+  tune: () => import('./options/tune.js'),
+  completion: () => import('./options/completion.js'),
+  man: () => import('./options/man.js'),
+} as const satisfies Readonly<Record<string, () => Promise<Described>>>;
+
+export type CommandName = keyof typeof OPTIONS;
+
+export const COMMAND_NAMES: readonly string[] = Object.keys(OPTIONS);
+
+const isCommand = (name: string): name is CommandName => Object.hasOwn(OPTIONS, name);
+
+/** @throws UsageError when no command has the name */
+export function assertCommand(name: string): asserts name is CommandName {
+  if (isCommand(name)) return;
+  throw invalidArgument('clsort', 'a command', name, { advice: didYouMean(name, COMMAND_NAMES) });
+}
+
+/**
+ * Returns the specification of one command.
+ *
+ * @throws UsageError when the name is unknown
+ */
+export async function specNamed(name: string): Promise<CommandSpec> {
+  assertCommand(name);
+  return specOf(await OPTIONS[name]());
+}
+
+/** Returns the specifications of all commands. */
+export const allSpecs = (): Promise<CommandSpec[]> => Promise.all(COMMAND_NAMES.map(specNamed));
