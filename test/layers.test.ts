@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import test from 'ava';
 import { packageRoot } from '../src/util/paths.js';
 
@@ -23,6 +24,23 @@ const RANK = new Map(
 
 const src = join(packageRoot, 'src');
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+
+interface House {
+  readonly FOLDERS: Readonly<Record<string, readonly (string | readonly string[])[]>>;
+  importsOf(folder: string): Import[];
+  upwardImports(imports: readonly Import[], layer: string, order?: House['FOLDERS'][string]): Import[];
+  circlesIn(imports: readonly Import[]): string[][];
+}
+
+const house = (): Promise<House> =>
+  import(pathToFileURL(join(packageRoot, 'scripts/house/imports.mjs')).href);
+
+/** Returns made-up imports: 'FROM TO' each. */
+const graph = (...edges: readonly string[]): Import[] =>
+  edges.map((edge) => {
+    const [from = '', to = ''] = edge.split(' ');
+    return { from, to };
+  });
 
 const layerOf = (file: string): string => (file.includes('/') ? (file.split('/')[0] ?? '') : 'index');
 
@@ -59,21 +77,43 @@ test('a layer imports only from layers below it', (t) => {
   t.deepEqual(wrong, []);
 });
 
-test('the files of algorithms have no circular imports, not even of types', (t) => {
-  const next = (file: string) =>
-    imports.filter(({ from }) => from === file).map(({ to }) => to.replace(/\.js$/, '.ts'));
-  const circleAt = (file: string, path: readonly string[]): readonly string[] | undefined => {
-    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
-    if (layerOf(file) !== 'algorithms') return undefined;
-    for (const to of next(file)) {
-      const circle = circleAt(to, [...path, file]);
-      if (circle) return circle;
-    }
-    return undefined;
-  };
-  const algorithms = files.filter((file) => layerOf(file) === 'algorithms');
-  t.true(algorithms.some((file) => next(file).length > 3));
-  for (const file of algorithms) t.is(circleAt(file, [])?.join(' → '), undefined);
+test('a folder inside io, sort and device imports only from folders of its layer below it', async (t) => {
+  const { FOLDERS, importsOf, upwardImports } = await house();
+  const imports = importsOf(src);
+  t.true(imports.length > 1000);
+  t.deepEqual(Object.keys(FOLDERS).toSorted(), ['device', 'io', 'sort']);
+  for (const layer of Object.keys(FOLDERS)) t.deepEqual(upwardImports(imports, layer), []);
+});
+
+test('an import of a folder beside or above is found, and so is a folder without a place', async (t) => {
+  const { upwardImports } = await house();
+  const order = ['.', 'top', ['left', 'right'], 'bottom'];
+  const down = [
+    'a/a.ts a/top/b.ts',
+    'a/top/b.ts a/top/c.ts',
+    'a/top/b.ts a/bottom/c.ts',
+    'a/left/b.ts c/c.ts',
+  ];
+  t.deepEqual(upwardImports(graph(...down), 'a', order), []);
+  for (const up of ['a/top/b.ts a/a.ts', 'a/left/b.ts a/right/c.ts', 'a/bottom/b.ts a/left/c.ts']) {
+    t.deepEqual(upwardImports(graph(...down, up), 'a', order), graph(up));
+  }
+  t.throws(() => upwardImports(graph('a/new/b.ts a/top/c.ts'), 'a', order), { message: /a\/new\/b\.ts/ });
+});
+
+// Every import makes a circle, also one of types alone, which TypeScript erases, and one on demand.
+test('files of src do not import each other in circles', async (t) => {
+  const { circlesIn, importsOf } = await house();
+  t.deepEqual(circlesIn(importsOf(src)), []);
+});
+
+test('circles of files are found', async (t) => {
+  const { circlesIn } = await house();
+  const tree = graph('a b', 'a c', 'b d', 'c d', 'd e');
+  t.deepEqual(circlesIn(tree), []);
+  t.deepEqual(circlesIn([...tree, ...graph('e b')]), [['b', 'd', 'e']]);
+  t.deepEqual(circlesIn([...tree, ...graph('e a')]), [['a', 'b', 'c', 'd', 'e']]);
+  t.deepEqual(circlesIn([...tree, ...graph('c c', 'f g', 'g f')]).toSorted(), [['c'], ['f', 'g']]);
 });
 
 test('util and keys import only from util and keys', (t) => {
