@@ -529,13 +529,6 @@ export const LIBRARY = [
     tests: [forecast],
   },
   {
-    name: 'fit: the overhead of tasks is included in the cost of bytes',
-    file: 'src/engines/forecast/fit.ts',
-    find: 'cost: clampToZero(sum(spent(run, stage), subtracted(run), -1)),',
-    replace: 'cost: clampToZero(spent(run, stage)),',
-    tests: [tests('engines/forecast/fit')],
-  },
-  {
     name: 'shares: the last task is assigned to no share',
     file: 'src/engines/shares.ts',
     find: 'for (let index = share; index < count; index += shares, run++) {',

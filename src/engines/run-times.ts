@@ -1,4 +1,4 @@
-/** Times of a run by stage, for its report and for forecasts of other runs. */
+/** Times of a run by stage, for its report. */
 import { cpus } from 'node:os';
 import type { JobEvent } from './coordinator.js';
 

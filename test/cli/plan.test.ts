@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import test from 'ava';
 import { recordsOf } from '../engines/parts.js';
 import { clsort, scratchFolder } from './cli.js';
@@ -37,62 +37,23 @@ test('plan prints tables of sizes and nodes, the size that fits a time, and JSON
   t.regex(one.out, /\n100 partitions of 10 GB.*\nbest: --partitions \d+/s);
 });
 
-test('plan takes the rates of a run or of an earlier plan and refuses other files', async (t) => {
+test('the report of a sort with an engine has the times of its stages', async (t) => {
   const { path, remove } = scratchFolder();
   t.teardown(remove);
   writeFileSync(path('in.dat'), recordsOf(20_000));
-  const records = ['--record', '16', '--key', '0:4'];
-  const engine = ['--engine', 'local'];
-  const ran = await clsort([
-    'sort',
-    path('in.dat'),
-    '-o',
-    path('out'),
-    ...records,
-    ...engine,
-    '--device',
-    'host',
-    '--json',
-    '-q',
-  ]);
+  const options = ['--record', '16', '--key', '0:4', '--engine', 'local', '--device', 'host', '--json', '-q'];
+  const ran = await clsort(['sort', path('in.dat'), '-o', path('out'), ...options]);
   t.is(ran.code, 0, ran.err);
   const { run } = JSON.parse(ran.out);
   t.like(run, { engine: 'local', of: 'records', unit: 16, n: 20_000, workers: 1, devices: ['host'] });
   t.true(run.stages.every(({ busySeconds }: { busySeconds: number }) => busySeconds > 0));
-  writeFileSync(path('run.json'), ran.out);
-  const plan = (...more: string[]) => clsort(['plan', '--size', '1T', ...engine, ...records, ...more]);
-  const rateText = await plan('--rates', path('run.json'), '--json');
-  t.is(rateText.code, 0, rateText.err);
-  t.is(JSON.parse(rateText.out).rates.device, undefined);
-  writeFileSync(path('plan.json'), rateText.out);
-  const again = await plan('--rates', path('plan.json'), '--json');
-  t.deepEqual(JSON.parse(again.out).plans, JSON.parse(rateText.out).plans);
-  writeFileSync(path('none.json'), '{}');
-  for (const [more, message] of [
-    [['--rates', path('none.json')], /cannot read rates from .*none\.json/],
-    [
-      ['--rates', path('run.json'), '--record', '100'],
-      /cannot use the rates in .*run\.json: they are for records of 16 bytes/,
-    ],
-    [['--rates', path('run.json'), '--measure'], /cannot combine --measure and --rates/],
-    [['--rates', path('run.json'), '--device', 'gpu'], /cannot combine --device and --rates/],
-  ] as const) {
-    const refused = await plan(...more);
-    t.not(refused.code, 0);
-    t.regex(refused.err, message);
-  }
 });
 
-test('plan --measure measures rates on this machine and leaves no files', async (t) => {
-  const { folder, remove } = scratchFolder();
-  t.teardown(remove);
-  const args = ['plan', '--measure', '--tmp', folder, '--size', '1T', '--dtype', 'u32', '--device', 'host'];
-  const ran = await clsort([...args, '--bytes', '16Mi', '--json']);
+test('the rates of the nearest measured record size are used, which a note says', async (t) => {
+  const ran = await clsort(['plan', '--size', '1T', '--record', '16', '--key', '0:4', '--device', 'pthread']);
   t.is(ran.code, 0, ran.err);
-  const { rates } = JSON.parse(ran.out);
-  t.like(rates.host, { of: 'keys', unit: 4 });
-  t.true(rates.host.partition.seconds > 0 && rates.host.full > 0 && rates.host.full <= 1);
-  t.deepEqual(readdirSync(folder), []);
+  t.regex(ran.out, /device: pthread-skylake/);
+  t.regex(ran.out, /The rates are those of records of 100 bytes, the nearest measured size\./);
 });
 
 test('an invalid figure is refused with the name of its option', async (t) => {
@@ -116,7 +77,7 @@ test('an invalid figure is refused with the name of its option', async (t) => {
       /cannot estimate sorts on 'radeon': it was not measured, unlike NVIDIA H200/,
     ],
     [['--size', '1T', '--dtype', 'u33'], /u33/],
-    [['--size', '1T', '--tmp', '/'], /cannot use --tmp without --measure/],
+    [['--size', '1T', '--device', 'gpu,cpu'], /expected one kind of device for all nodes for --device/],
     [['--within', '0.001'], /cannot sort anything within 0\.001 s/],
   ] as const) {
     const ran = await clsort(['plan', ...args]);

@@ -1,3 +1,4 @@
+import { deviceSpecs } from '../../device/platform/select-device.js';
 import {
   bestForecast,
   type Cluster,
@@ -6,30 +7,37 @@ import {
   forecast,
   maxBytesWithin,
 } from '../../engines/forecast/forecast.js';
+import { DEVICE_RATES, HOST_RATES, RUNNER_RATES } from '../../engines/forecast/measured-rates.js';
 import { readByteRate, readBytes, readNetworkRate } from '../../engines/forecast/quantity.js';
-import type { Rates } from '../../engines/forecast/rates.js';
-import { FORECAST_SCHEMA } from '../../engines/forecast/report.js';
+import { deviceNamed, hostRatesFor, type Rates, type RecordKind } from '../../engines/forecast/rates.js';
 import { MAX_PARTITIONS } from '../../io/external/splitters.js';
 import { layoutOrdering } from '../../io/records/layout-ordering.js';
-import { keyText } from '../../io/records/record-keys.js';
-import { keyOrdering } from '../../io/records/record-ordering.js';
+import { keyOrdering, type RecordOrdering } from '../../io/records/record-ordering.js';
 import { dtypeInfo } from '../../keys/dtype.js';
 import { UsageError } from '../../util/errors.js';
+import { invalidArgument } from '../../util/invalid-argument.js';
+import { invalidName } from '../../util/suggest.js';
 import { assertWholeNumber } from '../../util/whole-number.js';
 import { listed, readSeconds } from '../arguments.js';
 import { type Console, print } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { cannotCombine, missingOption } from '../option-errors.js';
 import type { PlanArguments } from '../options/plan.js';
-import { type PlanRecords, ratesFor } from '../plan-rates.js';
 import { decimalText, forecastLines, forecastTable } from '../plan-text.js';
 import { readRecords } from '../record-options.js';
 
 /** Sizes of the Sort Benchmark: 10^8 to 10^10 records (JouleSort), and 100 TB (GraySort, CloudSort). */
 const BENCHMARK = ['10G', '100G', '1T', '100T'];
 
+const SCHEMA = 'clsort.plan/1';
+
 /** Default number of cores per device of a node. */
 const CORES_OF_DEVICE = 16;
+
+interface PlanRecords {
+  readonly kind: RecordKind;
+  readonly order: RecordOrdering;
+}
 
 export async function run(args: PlanArguments, console: Console): Promise<ExitCode> {
   const records = readRecordFormat(args);
@@ -37,7 +45,8 @@ export async function run(args: PlanArguments, console: Console): Promise<ExitCo
   const clusters = readNodes(args.nodes).map((nodes) => readCluster(args, nodes));
   assertWholeNumber('--partitions', args.partitions, { max: MAX_PARTITIONS });
   assertWholeNumber('--shards', args.shards);
-  const { rates, notes } = await ratesFor(args, records, console);
+  const rates = ratesFor(args, records.kind);
+  const notes = notesOf(rates, records.kind);
   const plans: (readonly [plan: Forecast, best: Forecast])[] = [];
   for (const cluster of clusters) {
     const common = {
@@ -53,7 +62,7 @@ export async function run(args: PlanArguments, console: Console): Promise<ExitCo
   if (args.json) {
     const rows = plans.map(([plan, best]) => ({ ...plan, best: best.partitions, bestSeconds: best.seconds }));
     const cluster = clusters.map(({ nodes: _, ...one }) => one)[0];
-    print(console, JSON.stringify({ schema: FORECAST_SCHEMA, cluster, plans: rows, rates, notes }, null, 2));
+    print(console, JSON.stringify({ schema: SCHEMA, cluster, plans: rows, rates, notes }, null, 2));
     return EXIT.ok;
   }
   const [cluster] = clusters as [Cluster];
@@ -69,21 +78,39 @@ function readRecordFormat(args: PlanArguments): PlanRecords {
   if (args.dtype !== undefined && args.record === undefined) {
     const { name: dtype, bytes: recordBytes, width } = dtypeInfo(args.dtype);
     const order = keyOrdering({ dtype, descending: false, nan: 'last', bits: [0, width] });
-    return { kind: { of: 'keys', unit: recordBytes }, order, request: { keys: { dtype } } };
+    return { kind: { of: 'keys', unit: recordBytes }, order };
   }
   const { record, key = record === undefined ? ['0:10'] : undefined } = args;
   const none = { descending: false, nan: 'last', bits: undefined };
   const layout = readRecords({ dtype: args.dtype, record: record ?? 100, key, ...none });
   if (!layout) throw missingOption('estimate', '--record', 'Pass its size'); // unreachable: it has a default
-  const { keys, ...rest } = layout;
+  return { kind: { of: 'records', unit: layout.record }, order: layoutOrdering(layout) };
+}
+
+/** @throws UsageError when the device or the kind of records was not measured */
+function ratesFor({ device, engine: name }: PlanArguments, kind: RecordKind): Rates {
+  const specs = deviceSpecs(device ?? ['gpu']);
+  if (specs.length > 1)
+    throw invalidArgument('--device', 'one kind of device for all nodes', specs.join(','));
+  const engine = RUNNER_RATES.find((one) => one.name === name);
+  if (!engine)
+    throw invalidName(
+      '--engine',
+      name,
+      RUNNER_RATES.map((one) => one.name),
+    ); // yargs checks it
   return {
-    kind: { of: 'records', unit: layout.record },
-    order: layoutOrdering(layout),
-    request: {
-      records: { ...rest, keys: keys.map((one) => (typeof one === 'string' ? one : keyText(one))) },
-    },
+    host: hostRatesFor(HOST_RATES, kind),
+    device: deviceNamed(DEVICE_RATES, specs[0] ?? 'gpu'),
+    engine,
   };
 }
+
+/** Returns remarks to print with the estimate. */
+const notesOf = ({ host }: Rates, { of, unit }: RecordKind): string[] =>
+  host.unit === unit
+    ? []
+    : [`The rates are those of ${of} of ${host.unit} bytes, the nearest measured size.`];
 
 /** Returns the sizes in bytes; undefined with `--within`, where the size is the unknown. */
 function readSizes({ size, within }: PlanArguments): number[] | undefined {
@@ -154,9 +181,7 @@ function sourceText(
   return [
     'Sources:',
     `  options: ${source.join(', ')};`,
-    device
-      ? `  device: ${device.name}, driver ${device.driver}, ${device.date} (${device.source});`
-      : '  device: included in the rates of the run;',
+    `  device: ${device.name}, driver ${device.driver}, ${device.date} (${device.source});`,
     `  host: ${host.of} of ${host.unit} bytes on ${host.name} with ${host.cores} cores, at ${Math.round(host.full * 100)} % of their speed when all are busy, ${host.date};`,
     `  engine: ${engine.name}, ${engine.source}.`,
   ];

@@ -20,15 +20,11 @@ export interface PlanArguments extends DeviceArguments, RecordArguments {
   readonly partitions: number | undefined;
   readonly shards: number | undefined;
   readonly dtype: string | undefined;
-  readonly rates: readonly string[] | undefined;
-  readonly measure: boolean;
-  readonly bytes: string | undefined;
-  readonly tmp: string | undefined;
   readonly json: boolean;
 }
 
 export const builder = (yargs: Argv) =>
-  withDevice(withRecords(yargs), { unnamed: 'the measured GPU, with --measure the best device' })
+  withDevice(withRecords(yargs), { unnamed: 'the measured GPU' })
     .option('engine', {
       type: 'string',
       choices: [...ENGINE_NAMES],
@@ -100,25 +96,6 @@ export const builder = (yargs: Argv) =>
       nargs: 1,
       describe: 'dtype of the keys; default records of 100 bytes',
     })
-    .option('rates', {
-      type: 'string',
-      array: true,
-      nargs: 1,
-      describe:
-        "JSON with rates, from 'clsort sort --engine … --json' or 'clsort plan --json'; may be repeated",
-    })
-    .option('measure', { type: 'boolean', default: false, describe: 'measure the rates of this machine' })
-    .option('bytes', {
-      type: 'string',
-      nargs: 1,
-      describe: 'with --measure, size of the test file; default 256MiB',
-    })
-    .option('tmp', {
-      alias: 'T',
-      type: 'string',
-      nargs: 1,
-      describe: 'with --measure, folder for the test file; default the current folder',
-    })
     .option('json', {
       type: 'boolean',
       default: false,
@@ -126,7 +103,6 @@ export const builder = (yargs: Argv) =>
     })
     .group(['size', 'within', 'dtype', 'partitions'], 'Sort:')
     .group(['nodes', 'gpus', 'network', 'disk', 'memory'], 'Cluster:')
-    .group(['measure', 'rates', 'json'], 'Rates:')
     .example(
       '$0 plan --size 100T --nodes 100 --gpus 8 --network 400G --disk 20G/s',
       'records of 100 bytes on 800 GPUs',
@@ -136,8 +112,6 @@ export const builder = (yargs: Argv) =>
       '$0 plan --within 60 --nodes 100 --gpus 8 --network 400G --disk 20G/s',
       'size sorted in a minute',
     )
-    .example('$0 plan --measure --size 1T --dtype u64 --json > rates.json', 'rates of this machine')
-    .example('$0 plan --rates rates.json --size 10T --nodes 16 --dtype u64', '16 such machines')
     .epilogue(
       'Rates of devices, buses and hosts are measured; rates of networks, disks and cores come from the options. ' +
         'The last lines list the sources. Pass the best number of partitions to clsort sort --engine … ' +

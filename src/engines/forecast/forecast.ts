@@ -112,7 +112,7 @@ function stageOf(
   const waves = Math.ceil(tasks / (nodes * gpus));
   /** Number of tasks on the node with the most tasks. */
   const maxTasks = Math.ceil(tasks / nodes);
-  const cpu = host.cpu + fixed.cpu + (rates.device?.cpu ?? 0) * device;
+  const cpu = host.cpu + fixed.cpu + rates.device.cpu * device;
   // Without separate storage, all data but a node's own share cross the network, in both directions.
   const remote = storage === undefined ? ((nodes - 1) / nodes) * (read + written) : Math.max(read, written);
   const alone: Record<Bound, number | undefined> = {

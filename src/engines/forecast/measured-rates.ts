@@ -1,7 +1,4 @@
-/**
- * Measured rates of devices, host cores and job runners, as data. `clsort plan --measure` produces such rows for the
- * machine it runs on, and `clsort sort --engine NAME --json` for a run.
- */
+/** Measured rates of devices, host cores and job runners, as data. */
 import type { DeviceRates, HostRates, RunnerRates } from './rates.js';
 
 export const DEVICE_RATES: readonly DeviceRates[] = [
@@ -21,7 +18,7 @@ export const DEVICE_RATES: readonly DeviceRates[] = [
     name: 'pthread-skylake-avx512-AMD EPYC',
     driver: '3.1+debian',
     date: '2026-11-23',
-    source: "PoCL on two cores; 'clsort plan --measure' of parts of 64 MiB",
+    source: 'PoCL on two cores, parts of 64 MiB',
     keys32: 4.2e-9,
     keys64: 1.19e-8,
     words: 1.94e-8,

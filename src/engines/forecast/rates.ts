@@ -69,70 +69,58 @@ export interface RunnerRates {
 /** All rates of a forecast. */
 export interface Rates {
   readonly host: HostRates;
-  /** Undefined when the host rates include the device. */
-  readonly device: DeviceRates | undefined;
+  readonly device: DeviceRates;
   readonly engine: RunnerRates;
 }
 
 /** Returns the name of the device rate for a kind of records. */
-export const deviceKind = ({ of, unit }: RecordKind): 'keys32' | 'keys64' | 'words' =>
+const deviceKind = ({ of, unit }: RecordKind): 'keys32' | 'keys64' | 'words' =>
   of === 'records' ? 'words' : unit <= 4 ? 'keys32' : 'keys64';
 
 /** Returns the bytes per record on the bus in both directions; a record uploads a word and downloads its position. */
-export const busBytes = ({ of, unit }: RecordKind): number => (of === 'records' ? 8 + 4 : 2 * unit);
+const busBytes = ({ of, unit }: RecordKind): number => (of === 'records' ? 8 + 4 : 2 * unit);
 
 /**
  * Returns the seconds per record on the device and on the bus.
  *
  * @throws UsageError when the device was not measured for this kind of records
  */
-export function deviceCost(
-  device: DeviceRates | undefined,
-  { of, unit }: RecordKind,
-): { device: number; bus: number } {
-  if (!device) return { device: 0, bus: 0 };
+export function deviceCost(device: DeviceRates, kind: RecordKind): { device: number; bus: number } {
   const { name, bus } = device;
-  const perRecord = device[deviceKind({ of, unit })];
+  const perRecord = device[deviceKind(kind)];
   if (perRecord === undefined) {
     throw new UsageError(
-      `cannot estimate sorts on ${name}: it was not measured with ${of} of ${unit} bytes. Pass --measure on a host with it`,
+      `cannot estimate sorts on ${name}: it was not measured with ${kind.of} of ${kind.unit} bytes`,
     );
   }
-  return { device: perRecord, bus: bus === undefined ? 0 : busBytes({ of, unit }) / bus };
+  return { device: perRecord, bus: bus === undefined ? 0 : busBytes(kind) / bus };
 }
 
 /**
  * Returns the row for a kind of records, or the one with the nearest record size.
  *
- * @returns the row, and a note when the record size differs
  * @throws UsageError when there is no row for the kind
  */
-export function hostRatesFor(
-  rows: readonly HostRates[],
-  { of, unit }: RecordKind,
-): { readonly row: HostRates; readonly note: string | undefined } {
+export function hostRatesFor(rows: readonly HostRates[], { of, unit }: RecordKind): HostRates {
   const distance = (row: HostRates): number => Math.abs(Math.log(row.unit / unit));
   const [row] = rows.filter((one) => one.of === of).toSorted((a, b) => distance(a) - distance(b));
-  if (!row) throw new UsageError(`cannot estimate sorts of ${of}: they were not measured. Pass --measure`);
-  const note =
-    row.unit === unit
-      ? undefined
-      : `The rates are those of ${of} of ${row.unit} bytes, the nearest measured size. Pass --measure for ${unit} bytes.`;
-  return { row, note };
+  if (!row) throw new UsageError(`cannot estimate sorts of ${of}: they were not measured`);
+  return row;
 }
 
 /**
- * Returns the device whose name contains a text.
+ * Returns the device whose name contains a text. The words `auto`, `gpu` and `cpu` select a device of that type.
  *
  * @throws UsageError when there is none
  */
 export function deviceNamed(rows: readonly DeviceRates[], text: string): DeviceRates {
-  const found = rows.find(({ name }) => name.toLowerCase().includes(text.toLowerCase()));
+  const ofType = { auto: 0, gpu: 0, cpu: 1 }[text];
+  const found = rows.find(({ name, cpu }) =>
+    ofType === undefined ? name.toLowerCase().includes(text.toLowerCase()) : Number(cpu > 0) === ofType,
+  );
   if (found) return found;
   const known = rows.map(({ name }) => name).join(', ');
-  throw new UsageError(
-    `cannot estimate sorts on '${text}': it was not measured, unlike ${known}. On a host with it, pass ` +
-      `--measure --device ${text}; elsewhere, pass the report of a run there with --rates`,
-    { details: { device: text, known } },
-  );
+  throw new UsageError(`cannot estimate sorts on '${text}': it was not measured, unlike ${known}`, {
+    details: { device: text, known },
+  });
 }
