@@ -56,6 +56,7 @@ async function setUp(results) {
   await results.check('lint', ['node_modules/.bin/biome', 'ci', '--colors=off', '.']);
   await results.check('layout of C++ and OpenCL C', node('scripts/format.mjs', '--check'));
   await results.check('prose', node('scripts/prose.mjs'));
+  await results.check('structure of src', node('scripts/house.mjs', '--check'));
   await results.check('types', node('node_modules/typescript/bin/tsc', '-p', '.', '--noEmit'));
   await results.check('the API of the binding is complete', node('scripts/check-opencl-api.mjs'));
 }
