@@ -116,6 +116,7 @@ NAN_MODULE_INIT(Init) {
   ExportFileTransfer(exports);
   ExportChecksum(exports);
   ExportHash(exports);
+  ExportHostSort(exports);
   ExportMultiset(exports);
   ExportPlacement(exports);
   ExportParallelCopy(exports);

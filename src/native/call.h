@@ -288,6 +288,7 @@ void ExportStaging(Exports& exports);
 void ExportFileTransfer(Exports& exports);
 void ExportChecksum(Exports& exports);
 void ExportHash(Exports& exports);
+void ExportHostSort(Exports& exports);
 void ExportMultiset(Exports& exports);
 void ExportPlacement(Exports& exports);
 void ExportParallelCopy(Exports& exports);

@@ -1,6 +1,7 @@
 #ifndef CLSORT_NATIVE_KEY_CODEC_H_
 #define CLSORT_NATIVE_KEY_CODEC_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -21,6 +22,14 @@ struct Codec {
         mask(static_cast<Key>(words[kMask])),
         descending(words[kDescending] != 0) {}
 
+  /** Returns the codec without the mask. */
+  static Codec Whole(const uint64_t* words) {
+    uint64_t whole[kCodecWords];
+    std::copy_n(words, kMask, whole);
+    whole[kMask] = ~uint64_t{0};
+    return Codec(whole);
+  }
+
   /** Branchless, because the signs of real data are hard to predict. */
   Key CodeOf(Key key) const {
     auto negative = static_cast<Key>(-static_cast<Key>(key >> (8 * sizeof(Key) - 1)));
@@ -29,8 +38,20 @@ struct Codec {
     return static_cast<Key>(code + nan_shift) & mask;
   }
 
+  /** Inverse of `CodeOf` without the mask. */
+  Key KeyOf(Key code) const {
+    auto bits = static_cast<Key>(code - nan_shift);
+    if (descending) bits = bits <= last ? static_cast<Key>(last - bits) : bits;
+    bits = static_cast<Key>(bits + rotate);
+    // The top bit of a signed or float key is the inverse of its code's; unsigned keys flip nothing.
+    auto positive_key = static_cast<Key>(-static_cast<Key>(bits >> (8 * sizeof(Key) - 1)));
+    return static_cast<Key>(bits ^ positive ^ (~positive_key & sign));
+  }
+
   const Key positive, sign, rotate, last, nan_shift, mask;
   const bool descending;
+  /** Whether each code is the key. */
+  const bool identity = !positive && !sign && !rotate && !nan_shift && !descending && mask == static_cast<Key>(-1);
 };
 
 }  // namespace clsort

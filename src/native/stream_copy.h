@@ -34,6 +34,17 @@ inline void StreamCopy(char* to, const char* from, size_t bytes) {
 #endif
 }
 
+/** Copies 64 bytes past the caches; both addresses are multiples of 64. */
+inline void StreamLine(void* to, const void* from) {
+#if CLSORT_STREAMS
+  for (size_t v = 0; v < 64 / sizeof(__m128i); v++) {
+    _mm_stream_si128(static_cast<__m128i*>(to) + v, static_cast<const __m128i*>(from)[v]);
+  }
+#else
+  std::memcpy(to, from, 64);
+#endif
+}
+
 /** Makes earlier copies visible to other threads before this thread signals them. */
 inline void EndStreamCopies() {
 #if CLSORT_STREAMS

@@ -119,6 +119,8 @@ export interface Native {
   getSupportedImageFormats: NativeFunction;
   hostMemAllocINTEL: NativeFunction;
   hashAsync: NativeFunction;
+  hostSort: NativeFunction;
+  hostSortAsync: NativeFunction;
   initialize: NativeFunction;
   isReleased: NativeFunction;
   isSame: NativeFunction;

@@ -1,8 +1,9 @@
 import { MismatchError, UnsupportedError } from '../../util/errors.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
-import { segmentSteps, verifySegmentSteps } from '../host/host-segments.js';
+import { assertOffsets, offsetsOf, segmentSteps, verifySegmentSteps } from '../host/host-segments.js';
 import { sortSteps } from '../host/host-sort.js';
 import { verifySteps } from '../host/host-verify.js';
+import { nativeProblem, nativeSort, threadsFor } from '../host/native-sort.js';
 import { runYielding } from '../host/steps.js';
 import { type HostJob, hostJob, type SortJob } from '../model/job.js';
 import type { SortSettings } from '../model/options.js';
@@ -110,17 +111,35 @@ export const completedSort = (outcome: Outcome): PendingSort => ({
  * @throws InputError when segment offsets are invalid
  */
 export async function sortOnHost(plan: Plan, job: HostJob): Promise<Outcome> {
-  const { settings } = job;
+  const { keys, settings, segments } = job;
   const started = performance.now();
-  const steps = job.segments ? segmentSteps(job, job.segments) : sortSteps(job.keys, settings, job);
-  await runYielding(steps, settings.signal);
+  const problem = nativeProblem();
+  if (problem) {
+    warnOfJavaScript(problem, settings);
+    const steps = segments ? segmentSteps(job, segments) : sortSteps(keys, settings, job);
+    await runYielding(steps, settings.signal);
+  } else {
+    if (segments) assertOffsets(offsetsOf(segments), keys.n);
+    await nativeSort(keys, settings, job, { segments, signal: settings.signal });
+  }
   const seconds = (performance.now() - started) / 1000;
   const verified = settings.verify ? await verifyOnHost(job, 'the host engine') : undefined;
+  const facts = problem ? { engine: 'JavaScript' } : { engine: 'addon', threads: threadsFor(keys.n) };
   return {
-    plan,
+    plan: { ...plan, facts },
     stages: [{ stage: 'host sort', seconds: settings.profile ? seconds : null }],
     ...(verified && { verified }),
   };
+}
+
+let warned = false;
+
+/** Warns once that sorts run in JavaScript on one thread, unless that was requested. */
+function warnOfJavaScript(problem: UnsupportedError, { onWarning }: SortSettings): void {
+  if (warned || process.env.CLSORT_HOST_ENGINE === 'javascript') return;
+  warned = true;
+  const message = 'sorting in JavaScript on one thread, because the faster host engine of the addon cannot be used';
+  onWarning?.(new UnsupportedError(`${message}: ${problem.message}`, { cause: problem }));
 }
 
 /**

@@ -50,7 +50,8 @@ export const offsetsError = (n: number, text: string, at: number): InputError =>
 export const ascendingOffsets = (n: number): string =>
   `ascending offsets from 0 to the number of keys (${n})`;
 
-const offsetsOf = ({ offsets }: HostSegments): Uint32Array => {
+/** Returns the offsets as numbers. */
+export const offsetsOf = ({ offsets }: HostSegments): Uint32Array => {
   const view = offsets.place as ArrayBufferView;
   return new Uint32Array(view.buffer, view.byteOffset, offsets.n);
 };

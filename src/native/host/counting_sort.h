@@ -1,0 +1,150 @@
+#ifndef CLSORT_NATIVE_HOST_COUNTING_SORT_H_
+#define CLSORT_NATIVE_HOST_COUNTING_SORT_H_
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "columns.h"
+#include "threads.h"
+
+namespace clsort::host {
+
+/** Keys that a thread counts or writes at a time. */
+constexpr size_t kCountedKeys = size_t{1} << 18;
+
+/** A key and the number of its copies. */
+template <typename Key>
+struct Copies {
+  Key key;
+  size_t count;
+};
+
+/** Writes copies of keys one after another; `stops` if it may end early, which leaves the result incomplete. */
+template <typename Key>
+void WriteCopies(const std::vector<Copies<Key>>& all, size_t n, char* sorted, bool stops, Threads& threads) {
+  std::vector<size_t> ends;
+  size_t end = 0;
+  for (const auto& copies : all) ends.push_back(end += copies.count);
+  threads.For((n + kCountedKeys - 1) / kCountedKeys, [&](size_t s) {
+    if (stops && threads.stopped()) return;
+    size_t at = s * kCountedKeys;
+    const size_t last = std::min(at + kCountedKeys, n);
+    size_t i = static_cast<size_t>(std::upper_bound(ends.begin(), ends.end(), at) - ends.begin());
+    Key block[kBlock];
+    for (; at < last; i++) {
+      const size_t to = std::min(last, ends[i]);
+      std::fill_n(block, std::min(kBlock, to - at), all[i].key);
+      for (; at < to; at += std::min(kBlock, to - at)) {
+        std::memcpy(sorted + at * sizeof(Key), block, std::min(kBlock, to - at) * sizeof(Key));
+      }
+    }
+  });
+}
+
+/**
+ * Sorts keys of 8 or 16 bits by counting each possible key. Keys with equal codes are identical, so counts suffice.
+ *
+ * @return whether there was enough memory
+ */
+template <typename Key>
+bool CountingSort(const char* keys, size_t n, const Codec<Key>& codec, char* sorted, Threads& threads) {
+  constexpr size_t kKeys = size_t{1} << (8 * sizeof(Key));
+  constexpr size_t kTables = sizeof(Key) == 1 ? 4 : 1;  // an increment of the same counter waits for the one before
+  const size_t tasks = std::min<size_t>(threads.count(), (n + kCountedKeys - 1) / kCountedKeys);
+  std::unique_ptr<size_t[]> counts(new (std::nothrow) size_t[tasks * kKeys]());
+  if (!counts) return false;
+  threads.For(tasks, [&](size_t task) {
+    std::vector<uint32_t> tables(kTables * kKeys);
+    for (size_t at = task * kCountedKeys; at < n && !threads.stopped(); at += tasks * kCountedKeys) {
+      const size_t count = std::min(kCountedKeys, n - at);
+      const char* from = keys + at * sizeof(Key);
+      for (size_t i = 0; i < count; i++) {
+        Key key;
+        std::memcpy(&key, from + i * sizeof(Key), sizeof key);
+        tables[i % kTables * kKeys + key]++;
+      }
+      for (size_t i = 0; i < tables.size(); i++) counts[task * kKeys + i % kKeys] += std::exchange(tables[i], 0);
+    }
+  });
+  if (threads.stopped()) return true;
+  std::vector<Copies<Key>> all;
+  for (size_t code = 0; code < kKeys; code++) {
+    const Key key = codec.KeyOf(static_cast<Key>(code));
+    size_t count = 0;
+    for (size_t task = 0; task < tasks; task++) count += counts[task * kKeys + key];
+    if (count) all.push_back({key, count});
+  }
+  WriteCopies(all, n, sorted, sorted != keys, threads);
+  return true;
+}
+
+/**
+ * Sorts keys that have few different values, by counting them: one read and one write.
+ *
+ * @param sample codes, in ascending order
+ * @return whether it did; if not, the sample has many values or the keys have others
+ */
+template <typename Key>
+bool SortFewValues(const char* keys, size_t n, const Codec<Key>& codec, const Key* sample, size_t sample_size,
+                   char* sorted, Threads& threads) {
+  constexpr size_t kMaxValues = 64, kSlots = 4096, kTries = 64;
+  constexpr unsigned kSlotBits = 12;
+  std::vector<Key> codes;
+  for (size_t i = 0; i < sample_size; i++) {
+    if (i > 0 && sample[i] == sample[i - 1]) continue;
+    if (codes.size() == kMaxValues) return false;
+    codes.push_back(sample[i]);
+  }
+  // A hash without collisions. Free slots hold a code that has another slot.
+  std::vector<Key> table(kSlots, codes[0]);
+  uint64_t factor = 0x9e3779b97f4a7c15;
+  const auto slot_of = [&factor](Key code) { return static_cast<size_t>((code * factor) >> (64 - kSlotBits)); };
+  std::vector<bool> used;
+  const auto collides = [&] {
+    used.assign(kSlots, false);
+    for (Key code : codes) {
+      if (used[slot_of(code)]) return true;
+      used[slot_of(code)] = true;
+    }
+    return false;
+  };
+  for (size_t tries = 0; collides(); tries++) {
+    if (tries == kTries) return false;
+    factor = factor * 0xd1342543de82ef95 + 2;  // a generator of odd numbers
+  }
+  for (Key code : codes) table[slot_of(code)] = code;
+  std::vector<std::atomic<size_t>> counts(kSlots);
+  std::atomic<bool> other{false};
+  threads.For((n + kCountedKeys - 1) / kCountedKeys, [&](size_t s) {
+    if (other || threads.stopped()) return;
+    uint32_t own[kSlots] = {};
+    Key block[kBlock];
+    const size_t end = std::min((s + 1) * kCountedKeys, n);
+    for (size_t at = s * kCountedKeys; at < end && !other; at += kBlock) {
+      const size_t count = std::min(kBlock, end - at);
+      Encode(codec, keys + at * sizeof(Key), count, block);
+      bool differs = false;
+      for (size_t i = 0; i < count; i++) {
+        const size_t slot = slot_of(block[i]);
+        differs |= table[slot] != block[i];
+        own[slot]++;
+      }
+      if (differs) other = true;
+    }
+    for (Key code : codes) counts[slot_of(code)] += own[slot_of(code)];
+  });
+  if (other) return false;
+  if (threads.stopped()) return true;
+  std::vector<Copies<Key>> all;
+  for (Key code : codes) all.push_back({codec.KeyOf(code), counts[slot_of(code)]});
+  WriteCopies(all, n, sorted, sorted != keys, threads);
+  return true;
+}
+
+}  // namespace clsort::host
+
+#endif  // CLSORT_NATIVE_HOST_COUNTING_SORT_H_

@@ -1,0 +1,642 @@
+#ifndef CLSORT_NATIVE_HOST_RADIX_SORT_H_
+#define CLSORT_NATIVE_HOST_RADIX_SORT_H_
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "../stream_copy.h"
+#include "columns.h"
+#include "counting_sort.h"
+#include "large_memory.h"
+#include "piece_sort.h"
+#include "threads.h"
+#include "workspace.h"
+
+namespace clsort::host {
+
+/** Payload type of keys that are sorted alone. */
+struct None {};
+
+/** Keys that a thread counts or moves at a time: a few milliseconds of work. */
+constexpr size_t kMinSlice = size_t{1} << 15, kMaxSlice = size_t{1} << 20;
+
+/** Keys of 16 bits for which counting each possible key is faster than passes. */
+constexpr size_t kMinCountedWords = size_t{1} << 16;
+
+/** Average keys of a bin after a partition. */
+constexpr size_t kKeysPerBin = size_t{1} << 14;
+
+/** Keys for each key of a sample, and bounds of its size. */
+constexpr size_t kKeysPerSample = 256, kMinSample = 512, kMaxSample = 16384;
+
+constexpr unsigned kMinPartitionBits = 4;
+
+/** Type in which a key and its payload are sorted in cache. */
+template <typename Key, typename Payload>
+struct RecordOf {
+  using Type = std::conditional_t<sizeof(Key) <= 4 && sizeof(Payload) == 4, Packed, Wide>;
+  static Type Make(Key code, Payload payload) {
+    if constexpr (std::is_same_v<Type, Packed>) {
+      return {uint64_t{code} << 32 | payload};
+    } else {
+      return {code, payload};
+    }
+  }
+  static Payload PayloadOf(const Type& record) {
+    if constexpr (std::is_same_v<Type, Packed>) {
+      return static_cast<Payload>(record.bits);
+    } else {
+      return static_cast<Payload>(record.payload);
+    }
+  }
+};
+template <typename Key>
+struct RecordOf<Key, None> {
+  using Type = Key;
+};
+
+/** Arguments of a sort. The memory of the results may be that of the keys and values. */
+struct SortArguments {
+  const char* keys;
+  size_t n;
+  /** Words of the codec; the mask is the window of adjacent bits that the codes are compared by. */
+  const uint64_t* codec;
+  /** Null if only the values are wanted. */
+  char* sorted;
+  Values values;
+  /** Destination of the values or positions; null to sort keys alone. */
+  char* moved;
+  size_t moved_bytes;
+  /** Starts of the segments that are sorted separately, and the end of the last one; null for one array. */
+  const uint32_t* offsets = nullptr;
+  size_t segments = 0;
+  /** Whether positions count from the start of each segment. */
+  bool from_segment = false;
+};
+
+/**
+ * Sorts keys, with or without values, stably.
+ *
+ * Arrays that fit the cache are sorted by least-significant digits. Larger ones are partitioned by their most
+ * significant varying bits into bins that fit the cache, which threads sort independently. A partition collects the
+ * elements of each bin in one cache line, so that memory is written by whole lines.
+ */
+template <typename Key, typename Payload>
+class RadixSort {
+ public:
+  RadixSort(const SortArguments& arguments, Threads& threads)
+      : arguments_(arguments),
+        codec_(Codec<Key>::Whole(arguments.codec)),
+        window_(static_cast<Key>(arguments.codec[kMask])),
+        threads_(threads) {}
+
+  /** @return whether there was enough memory; if not, no result has changed */
+  bool Run() {
+    if (arguments_.n == 0) return true;
+    if constexpr (!kHasPayload && sizeof(Key) <= 2) {
+      if (!arguments_.offsets && window_ == static_cast<Key>(-1) &&
+          (sizeof(Key) == 1 || arguments_.n >= kMinCountedWords)) {
+        return CountingSort(arguments_.keys, arguments_.n, codec_, arguments_.sorted, threads_);
+      }
+    }
+    own_ = BorrowWorkspace();
+    if (!own_) return false;
+    bool done = true;
+    if (arguments_.offsets) {
+      AddLargeSegments();
+    } else {
+      Add({0, arguments_.n, 0, kInput, window_});
+    }
+    while (done && !ranges_.empty()) {
+      Range range = ranges_.back();
+      ranges_.pop_back();
+      done = SortLarge(range);
+    }
+    if (done) SortPieces();
+    if (done && arguments_.offsets) SortSmallSegments();
+    ReturnWorkspace(std::move(own_));
+    return done;
+  }
+
+ private:
+  using Traits = RecordOf<Key, Payload>;
+  using Record = typename Traits::Type;
+  static constexpr bool kHasPayload = !std::is_same_v<Payload, None>;
+  static constexpr size_t kPiece = kPieceBytes / sizeof(Record);
+
+  /** Where elements lie: as the caller's keys, or as codes in one of two places. */
+  enum Place { kInput, kScratch, kOutput };
+
+  struct Range {
+    size_t first, n;
+    /** Element from which positions count. */
+    size_t origin;
+    Place place;
+    /** Bits in which codes of the range may differ. */
+    Key mask;
+    size_t end() const { return first + n; }
+  };
+
+  /** Codes and payloads. */
+  struct Columns {
+    Key* codes = nullptr;
+    Payload* payloads = nullptr;
+  };
+
+  /** Calls `work(i, workspace)` in parallel. Calls for which there is no memory come last, on this thread. */
+  template <typename Work>
+  void For(size_t count, const Work& work) {
+    if (count == 1) return work(0, *own_);
+    std::mutex guard;
+    std::vector<size_t> left;
+    threads_.For(count, [&](size_t i) {
+      auto workspace = BorrowWorkspace();
+      if (!workspace) {
+        std::lock_guard<std::mutex> lock(guard);
+        return left.push_back(i);
+      }
+      work(i, *workspace);
+      ReturnWorkspace(std::move(workspace));
+    });
+    for (size_t i : left) work(i, *own_);
+  }
+
+  /** Returns codes of a place: where they lie, if they lie there as codes, or in `block`. */
+  const Key* CodesAt(Place place, size_t first, size_t n, Key* block) const {
+    if (place != kInput) return places_[place].codes + first;
+    const char* keys = arguments_.keys + first * sizeof(Key);
+    if (codec_.identity && reinterpret_cast<uintptr_t>(keys) % sizeof(Key) == 0) return reinterpret_cast<const Key*>(keys);
+    Encode(codec_, keys, n, block);
+    return block;
+  }
+  /** Reads codes of a range. */
+  void ReadCodes(Place place, size_t first, size_t n, Key* codes) const {
+    if (place == kInput) {
+      Encode(codec_, arguments_.keys + first * sizeof(Key), n, codes);
+    } else {
+      std::memcpy(codes, places_[place].codes + first, n * sizeof(Key));
+    }
+  }
+  void ReadPayloads(const Range& range, size_t first, size_t n, Payload* payloads) const {
+    if constexpr (kHasPayload) {
+      if (range.place == kInput) {
+        arguments_.values.Read(first, n, range.origin, payloads);
+      } else {
+        std::memcpy(payloads, places_[range.place].payloads + first, n * sizeof(Payload));
+      }
+    }
+  }
+
+  /** Writes sorted elements as results. */
+  void WriteCodes(const Key* codes, size_t n, size_t first) const {
+    if (arguments_.sorted) Decode(codec_, codes, n, arguments_.sorted + first * sizeof(Key));
+  }
+  void WritePayloads(const Payload* payloads, size_t n, size_t first) const {
+    if constexpr (kHasPayload) WriteValues(payloads, n, arguments_.moved, arguments_.moved_bytes, first);
+  }
+
+  /** Writes a range whose elements are in order. */
+  void Finish(const Range& range) const {
+    Key codes[kBlock];
+    Payload payloads[kBlock];
+    for (size_t at = range.first; at < range.end(); at += kBlock) {
+      const size_t count = std::min(kBlock, range.end() - at);
+      ReadCodes(range.place, at, count, codes);
+      ReadPayloads(range, at, count, payloads);
+      WriteCodes(codes, count, at);
+      WritePayloads(payloads, count, at);
+    }
+  }
+
+  /** Sorts a range that fits the cache, and writes the result. */
+  void SortInCache(const Range& range, Workspace& workspace) const {
+    auto* records = workspace.records.template as<Record>();
+    auto* scratch = workspace.scratch.template as<Record>();
+    if constexpr (!kHasPayload) {
+      ReadCodes(range.place, range.first, range.n, records);
+      WriteCodes(SortPiece(records, scratch, range.n, range.mask, workspace.counters), range.n, range.first);
+    } else {
+      Key codes[kBlock];
+      Payload payloads[kBlock];
+      for (size_t at = 0; at < range.n; at += kBlock) {
+        const size_t count = std::min(kBlock, range.n - at);
+        ReadCodes(range.place, range.first + at, count, codes);
+        ReadPayloads(range, range.first + at, count, payloads);
+        for (size_t i = 0; i < count; i++) records[at + i] = Traits::Make(codes[i], payloads[i]);
+      }
+      const Record* sorted = SortPiece(records, scratch, range.n, range.mask, workspace.counters);
+      for (size_t at = 0; at < range.n; at += kBlock) {
+        const size_t count = std::min(kBlock, range.n - at);
+        for (size_t i = 0; i < count; i++) {
+          codes[i] = static_cast<Key>(CodeOf(sorted[at + i]));
+          payloads[i] = Traits::PayloadOf(sorted[at + i]);
+        }
+        WriteCodes(codes, count, range.first + at);
+        WritePayloads(payloads, count, range.first + at);
+      }
+    }
+  }
+
+  /** Facts about a range that one read finds. */
+  struct Facts {
+    Key varying = 0;
+    bool ascending = true, descending = true;
+  };
+
+  /**
+   * A digit: the bits of a code from `shift` on, less `first`. Codes below the first bin belong to it, those above the
+   * last one belong to that. A few outliers, such as the tiny numbers among random doubles, so leave most bins to the
+   * other keys.
+   */
+  struct Digit {
+    unsigned shift;
+    Key first;
+    size_t bins;
+    size_t Of(Key code) const {
+      const auto high = static_cast<Key>(code >> shift);
+      const auto bin = static_cast<Key>(high > first ? high - first : 0);
+      return std::min<size_t>(bin, bins - 1);
+    }
+  };
+
+  /** Calls `use(bin_of)` with a function that returns the bin of a code: the shortest one that is right for the range. */
+  template <typename Use>
+  static void WithBins(const Digit& digit, Key mask, const Use& use) {
+    if (digit.first == 0 && static_cast<size_t>(mask >> digit.shift) < digit.bins) {
+      use([shift = digit.shift, last = digit.bins - 1](Key code) { return static_cast<size_t>(code >> shift) & last; });
+    } else {
+      use([digit, mask](Key code) { return digit.Of(code & mask); });
+    }
+  }
+
+  /** Sorts codes of a sample into the workspace. @return the codes */
+  const Key* Sample(const Range& range, size_t size, Workspace& workspace) const {
+    auto* sample = workspace.records.template as<Key>();
+    for (size_t i = 0; i < size; i++) {
+      ReadCodes(range.place, range.first + range.n / size * i, 1, &sample[i]);
+      sample[i] &= range.mask;
+    }
+    return SortPiece(sample, workspace.scratch.template as<Key>(), size, static_cast<Key>(-1), workspace.counters);
+  }
+
+  /**
+   * Returns the digit that spans the codes from `low` to `high`.
+   *
+   * @param lowest first bit that may be a part of it
+   */
+  static Digit DigitOver(Key low, Key high, unsigned lowest, size_t bins) {
+    unsigned shift = lowest;
+    const auto span = [&] { return (uint64_t{high} >> shift) - (uint64_t{low} >> shift); };
+    while (span() >= bins) shift++;
+    const size_t spare = bins - 1 - span();
+    const auto first = static_cast<Key>(low >> shift);
+    return {shift, static_cast<Key>(first - std::min<uint64_t>(first, spare / 2)), bins};
+  }
+
+  /**
+   * Returns the digit by which most keys of a sample fall into bins that fit the cache. It spans the sample without some
+   * of its smallest and largest codes.
+   */
+  static Digit BestDigit(const Range& range, const Key* sample, size_t size) {
+    const size_t trims[] = {0, size / 128, size / 16, size / 4};
+    unsigned bits = std::clamp(HighestBit(range.n / kKeysPerBin | 1), kMinPartitionBits, kMaxPartitionBits);
+    const unsigned lowest = LowestBit(range.mask);
+    const size_t fits = kPiece * size / range.n;
+    Digit best{};
+    size_t least = SIZE_MAX;
+    for (; bits <= kMaxPartitionBits; bits++) {
+      for (size_t front : trims) {
+        for (size_t back : trims) {
+          const Digit digit = DigitOver(sample[front], sample[size - 1 - back], lowest, size_t{1} << bits);
+          size_t beyond = 0;  // keys in bins that do not fit
+          for (size_t i = 0, end; i < size; i = end) {
+            const size_t bin = digit.Of(sample[i]);
+            for (end = i + 1; end < size && digit.Of(sample[end]) == bin;) end++;
+            if (end - i > fits) beyond += end - i;
+          }
+          if (beyond >= least) continue;
+          least = beyond;
+          best = digit;
+          if (beyond <= size / 32) return best;
+        }
+      }
+    }
+    return best;
+  }
+
+  /** Partitions a range that does not fit the cache. @return whether there was enough memory */
+  bool SortLarge(const Range& range) {
+    if (range.mask == 0) return AddSorted(range);
+    const size_t sample_size = std::clamp(range.n / kKeysPerSample, kMinSample, kMaxSample);
+    const Key* sample = Sample(range, sample_size, *own_);
+    const bool is_whole = range.place == kInput && range.n == arguments_.n;
+    if constexpr (!kHasPayload) {
+      if (is_whole && window_ == static_cast<Key>(-1) &&
+          SortFewValues(arguments_.keys, range.n, codec_, sample, sample_size, arguments_.sorted, threads_)) {
+        return true;
+      }
+    }
+    const Digit digit = BestDigit(range, sample, sample_size);
+    const size_t bins = digit.bins;
+    const size_t slice =
+        std::clamp(range.n / (size_t{threads_.count()} * 4), kMinSlice, kMaxSlice) / kBlock * kBlock;
+    const size_t slices = (range.n + slice - 1) / slice;
+    std::unique_ptr<uint32_t[]> counts(new (std::nothrow) uint32_t[slices * bins]());
+    std::unique_ptr<size_t[]> starts(new (std::nothrow) size_t[slices * bins]);
+    if (!counts || !starts) return false;
+    const Facts facts = Count(range, slice, slices, digit, counts.get());
+    if (threads_.stopped()) return AddSorted(range);
+    if (facts.varying == 0 || facts.ascending) return AddSorted(range);
+    if (facts.descending && is_whole) return Reverse();
+    const Place to = range.place == kScratch ? kOutput : kScratch;
+    if (!Reserve(to)) return false;
+    const auto rest = static_cast<Key>(facts.varying & ((Key{1} << digit.shift) - 1));
+    size_t place = range.first;
+    for (size_t bin = 0; bin < bins; bin++) {
+      const size_t first = place;
+      for (size_t s = 0; s < slices; s++) {
+        starts[s * bins + bin] = place;
+        place += counts[s * bins + bin];
+      }
+      const bool outermost = bin == 0 || bin == bins - 1;
+      if (place > first) Add({first, place - first, range.origin, to, outermost ? facts.varying : rest});
+    }
+    For(slices, [&](size_t s, Workspace& workspace) {
+      const size_t first = range.first + s * slice;
+      Scatter(range, first, std::min(slice, range.end() - first), digit, &starts[s * bins], places_[to], workspace);
+    });
+    return true;
+  }
+
+  /** Adds a range to those that are left to sort. */
+  void Add(const Range& range) {
+    if (range.n > kPiece) {
+      ranges_.push_back(range);
+    } else {
+      pieces_.push_back(range);
+    }
+  }
+
+  /** Adds a range that is in order, in pieces: results are written when nothing can fail any more. */
+  bool AddSorted(Range range) {
+    for (size_t left = range.n; left > 0; left -= range.n, range.first += range.n) {
+      range.n = std::min(left, kPiece);
+      range.mask = 0;
+      pieces_.push_back(range);
+    }
+    return true;
+  }
+
+  /** Calls `use(range)` for the segments that start between two keys. */
+  template <typename Use>
+  void ForSegments(size_t from, size_t to, const Use& use) const {
+    const uint32_t* end = arguments_.offsets + arguments_.segments;
+    for (const uint32_t* at = std::lower_bound(arguments_.offsets, end, from); at < end && *at < to; at++) {
+      const size_t first = at[0], last = at[1];
+      // The program may change the offsets meanwhile: no access may leave the arrays.
+      if (last <= first || last > arguments_.n) continue;
+      use(Range{first, last - first, arguments_.from_segment ? first : 0, kInput, window_});
+    }
+  }
+
+  /** Adds the segments that do not fit the cache to the ranges to sort. */
+  void AddLargeSegments() {
+    ForSegments(0, arguments_.n, [&](const Range& range) {
+      if (range.n > kPiece) ranges_.push_back(range);
+    });
+  }
+
+  void SortSmallSegments() {
+    constexpr size_t kGroup = kPiece / 4;
+    For((arguments_.n + kGroup - 1) / kGroup, [&](size_t g, Workspace& workspace) {
+      ForSegments(g * kGroup, (g + 1) * kGroup, [&](const Range& range) {
+        if (range.n <= kPiece) SortOrFinish(range, workspace);
+      });
+    });
+  }
+
+  /** Counts the digits of each slice, and finds facts about the range. */
+  Facts Count(const Range& range, size_t slice, size_t slices, Digit digit, uint32_t* counts) {
+    std::atomic<Key> varying{0};
+    std::atomic<bool> ascending{true}, descending{true};
+    Key reference;
+    ReadCodes(range.place, range.first, 1, &reference);
+    const auto count = [&](size_t s, const auto& bin_of) {
+      uint32_t* own = counts + s * digit.bins;
+      Key block[kBlock], differs = 0;
+      size_t at = range.first + s * slice;
+      const size_t end = std::min(at + slice, range.end());
+      bool rises = ascending, falls = descending && range.place == kInput;
+      Key last = 0;
+      bool has_last = at > range.first;
+      if (has_last) ReadCodes(range.place, at - 1, 1, &last);
+      for (; at < end; at += kBlock) {
+        const size_t n = std::min(kBlock, end - at);
+        const Key* codes = CodesAt(range.place, at, n, block);
+        for (size_t i = 0; i < n; i++) differs |= codes[i] ^ reference;
+        for (size_t i = 0; i < n; i++) own[bin_of(codes[i])]++;
+        if (rises || falls) {
+          if (has_last) Compare(last, codes[0], range.mask, &rises, &falls);
+          for (size_t i = 1; i < n && (rises || falls); i++) Compare(codes[i - 1], codes[i], range.mask, &rises, &falls);
+          has_last = true;
+          last = codes[n - 1];
+        }
+      }
+      varying |= differs;
+      if (!rises) ascending = false;
+      if (!falls) descending = false;
+    };
+    threads_.For(slices, [&](size_t s) {
+      if (threads_.stopped()) return;
+      WithBins(digit, range.mask, [&](const auto& bin_of) { count(s, bin_of); });
+    });
+    return {static_cast<Key>(varying & range.mask), ascending, descending};
+  }
+
+  static void Compare(Key before, Key after, Key mask, bool* rises, bool* falls) {
+    if ((before & mask) > (after & mask)) *rises = false;
+    if ((before & mask) <= (after & mask)) *falls = false;
+  }
+
+  /** Elements of one type that collect in a cache line for each bin, and leave it as whole lines of the destination. */
+  template <typename T>
+  struct Lines {
+    static constexpr size_t kLength = kCacheLine / sizeof(T);
+    T* lines;
+    T* to;
+    /** Elements of the destination. */
+    size_t length;
+    /** Elements between the last border of a cache line and `to`. */
+    size_t shift;
+
+    Lines(T* lines, T* to, size_t length)
+        : lines(lines), to(to), length(length), shift(reinterpret_cast<uintptr_t>(to) % kCacheLine / sizeof(T)) {}
+
+    /** Returns the place of element `at` of the destination in its line. */
+    size_t SlotOf(size_t at) const { return (at + shift) % kLength; }
+    /** Adds element `at` of the destination to the line of its bin, which begins at element `starts[bin]`. */
+    void Put(size_t bin, size_t at, T element, const size_t* starts) {
+      const size_t slot = SlotOf(at);
+      lines[bin * kLength + slot] = element;
+      if (slot == kLength - 1) Flush(bin, at, starts[bin]);
+    }
+    /** Writes the line of a bin that ends after element `at`; elements before `begin` belong to others. */
+    void Flush(size_t bin, size_t at, size_t begin) {
+      if (at >= length) return;  // the program has changed the input since it was counted
+      const T* line = lines + bin * kLength;
+      const size_t count = SlotOf(at) + 1;
+      if (count == kLength && at + 1 >= begin + kLength) {
+        auto* target = to + (at + 1 - kLength);
+        StreamLine(target, line);
+        return;
+      }
+      const size_t own = std::min(count, at + 1 - begin);
+      std::memcpy(to + (at + 1 - own), line + (count - own), own * sizeof(T));
+    }
+  };
+
+  /** Moves a slice of a range to its bins. `starts` are the places of its first element in each bin. */
+  void Scatter(const Range& range, size_t first, size_t n, const Digit& digit, const size_t* starts,
+               const Columns& to, Workspace& workspace) {
+    size_t* next = workspace.next;
+    std::copy_n(starts, digit.bins, next);
+    Lines<Key> keys(workspace.key_lines.template as<Key>(), to.codes, arguments_.n);
+    Lines<Payload> values(workspace.payload_lines.template as<Payload>(), to.payloads, arguments_.n);
+    WithBins(digit, range.mask, [&](const auto& bin_of) {
+      Key block[kBlock];
+      Payload payloads[kBlock];
+      for (size_t at = first; at < first + n; at += kBlock) {
+        const size_t count = std::min(kBlock, first + n - at);
+        const Key* codes = CodesAt(range.place, at, count, block);
+        ReadPayloads(range, at, count, payloads);
+        for (size_t i = 0; i < count; i++) {
+          const size_t bin = bin_of(codes[i]), target = next[bin]++;
+          keys.Put(bin, target, codes[i], starts);
+          if constexpr (kHasPayload) values.Put(bin, target, payloads[i], starts);
+        }
+      }
+    });
+    FlushAll(keys, digit, starts, next);
+    if constexpr (kHasPayload) FlushAll(values, digit, starts, next);
+    EndStreamCopies();
+  }
+
+  template <typename T>
+  static void FlushAll(Lines<T>& lines, Digit digit, const size_t* starts, const size_t* next) {
+    for (size_t bin = 0; bin < digit.bins; bin++) {
+      if (next[bin] == starts[bin] || lines.SlotOf(next[bin]) == 0) continue;
+      lines.Flush(bin, next[bin] - 1, std::max(starts[bin], next[bin] - std::min(next[bin], lines.SlotOf(next[bin]))));
+    }
+  }
+
+  /** Makes a place writable. */
+  bool Reserve(Place place) {
+    Columns& columns = places_[place];
+    const size_t n = arguments_.n;
+    if (!columns.codes) {
+      char* sorted = arguments_.sorted;
+      if (place == kOutput && sorted && reinterpret_cast<uintptr_t>(sorted) % sizeof(Key) == 0) {
+        columns.codes = reinterpret_cast<Key*>(sorted);
+      } else {
+        LargeMemory& memory = key_memory_[place];
+        if (!memory.Allocate(n * sizeof(Key))) return false;
+        columns.codes = memory.as<Key>();
+      }
+    }
+    if constexpr (kHasPayload) {
+      if (!columns.payloads) {
+        char* moved = arguments_.moved;
+        if (place == kOutput && arguments_.moved_bytes == sizeof(Payload) &&
+            reinterpret_cast<uintptr_t>(moved) % sizeof(Payload) == 0) {
+          columns.payloads = reinterpret_cast<Payload*>(moved);
+        } else {
+          LargeMemory& memory = payload_memory_[place];
+          if (!memory.Allocate(n * sizeof(Payload))) return false;
+          columns.payloads = memory.as<Payload>();
+        }
+      }
+    }
+    return true;
+  }
+
+  /** Writes the input in reverse. Slices at both ends are exchanged, since input and result may be the same memory. */
+  bool Reverse() {
+    const size_t half = (arguments_.n + 1) / 2;
+    threads_.For((half + kMinSlice - 1) / kMinSlice, [&](size_t s) {
+      if (threads_.stopped() && !in_place()) return;
+      for (size_t at = s * kMinSlice; at < std::min((s + 1) * kMinSlice, half); at += kBlock) {
+        ReverseBlocks(at, std::min(kBlock, std::min((s + 1) * kMinSlice, half) - at));
+      }
+    });
+    return true;
+  }
+  void ReverseBlocks(size_t front, size_t n) const {
+    const size_t back = arguments_.n - front - n;
+    const Range whole{0, arguments_.n, 0, kInput, 0};
+    Key low[kBlock], high[kBlock];
+    Payload low_payloads[kBlock], high_payloads[kBlock];
+    ReadCodes(kInput, front, n, low);
+    ReadCodes(kInput, back, n, high);
+    ReadPayloads(whole, front, n, low_payloads);
+    ReadPayloads(whole, back, n, high_payloads);
+    std::reverse(low, low + n);
+    std::reverse(high, high + n);
+    std::reverse(low_payloads, low_payloads + n);
+    std::reverse(high_payloads, high_payloads + n);
+    WriteCodes(low, n, back);
+    WriteCodes(high, n, front);
+    WritePayloads(low_payloads, n, back);
+    WritePayloads(high_payloads, n, front);
+  }
+
+  /** Sorts all ranges that fit the cache, several small ones at a time. */
+  void SortPieces() {
+    std::vector<size_t> groups{0};
+    size_t keys = 0;
+    for (size_t i = 0; i < pieces_.size(); i++) {
+      keys += pieces_[i].n;
+      if (keys < kPiece / 4) continue;
+      groups.push_back(i + 1);
+      keys = 0;
+    }
+    if (groups.back() != pieces_.size()) groups.push_back(pieces_.size());
+    For(groups.size() - 1, [&](size_t g, Workspace& workspace) {
+      for (size_t i = groups[g]; i < groups[g + 1]; i++) SortOrFinish(pieces_[i], workspace);
+    });
+  }
+
+  /**
+   * Sorts a range that fits the cache. When the sort ends early, a result in the memory of the input stays a permutation
+   * of it.
+   */
+  void SortOrFinish(const Range& range, Workspace& workspace) const {
+    const bool stopped = threads_.stopped();
+    if (stopped && !in_place()) return;
+    if (range.mask == 0 || stopped) {
+      Finish(range);
+    } else {
+      SortInCache(range, workspace);
+    }
+  }
+
+  /** Whether a result has the memory of the input, which must then stay a permutation when the sort ends early. */
+  bool in_place() const {
+    return arguments_.sorted == arguments_.keys || (arguments_.moved && arguments_.moved == arguments_.values.data);
+  }
+
+  const SortArguments arguments_;
+  const Codec<Key> codec_;
+  /** Bits that the codes are compared by. */
+  const Key window_;
+  Threads& threads_;
+  Columns places_[3];
+  LargeMemory key_memory_[3], payload_memory_[3];
+  std::vector<Range> ranges_, pieces_;
+  std::unique_ptr<Workspace> own_;
+};
+
+}  // namespace clsort::host
+
+#endif  // CLSORT_NATIVE_HOST_RADIX_SORT_H_

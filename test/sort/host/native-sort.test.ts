@@ -1,0 +1,190 @@
+/** The host engine of the addon gives the bits that the reference engine gives. */
+import { setTimeout } from 'node:timers/promises';
+import test from 'ava';
+import { bytesOf, emptyLike, type HostColumn, keyColumn } from '../../../src/keys/array.js';
+import { DTYPES, type Dtype, type KeyArray } from '../../../src/keys/dtype.js';
+import { segmentSteps } from '../../../src/sort/host/host-segments.js';
+import { type HostOrder, type HostResult, hostSort } from '../../../src/sort/host/host-sort.js';
+import { nativeSort } from '../../../src/sort/host/native-sort.js';
+import { runSync } from '../../../src/sort/host/steps.js';
+import { AbortedError } from '../../../src/util/errors.js';
+import { bitWindows, DISTRIBUTIONS, keysOf, SEED } from '../../distributions.js';
+import { sameMultiset } from '../../reference.js';
+
+const ORDERS = [
+  { descending: false, nan: 'last' },
+  { descending: true, nan: 'first' },
+] as const;
+
+/**
+ * Sizes around the limits of insertion, of a piece that fits the cache (2^15, 2^16, 2^17 and more records), and of one
+ * partition.
+ */
+const SIZES = [0, 1, 2, 48, 49, 257, 4097, 2 ** 16, 2 ** 16 + 1, 2 ** 17 + 1, 2 ** 19 + 3];
+
+const same = (a: ArrayBufferView | undefined, b: ArrayBufferView | undefined): boolean =>
+  (a === undefined && b === undefined) || Buffer.compare(bytesOf(a as KeyArray), bytesOf(b as KeyArray)) === 0;
+
+const bytesFor = (n: number, bytes: number): Uint8Array => {
+  const view = new Uint8Array(n * bytes);
+  for (let i = 0; i < view.length; i++) view[i] = Math.imul(i, 0x9e3779b1) >>> 24;
+  return view;
+};
+
+/** Results to compute: keys, positions, or values of some bytes with their keys. */
+type Wanted = 'keys' | 'positions' | number;
+
+const resultFor = (keys: KeyArray, wanted: Wanted): HostResult => {
+  const n = keys.length;
+  if (wanted === 'keys') return { sorted: emptyLike(keys) };
+  if (wanted === 'positions') return { moved: new Uint32Array(n) };
+  const view = bytesFor(n, wanted);
+  return { sorted: emptyLike(keys), values: { view, bytes: wanted }, moved: new Uint8Array(view.length) };
+};
+
+/** Sorts with both engines. @returns whether all results are equal */
+async function agree(keys: KeyArray, dtype: Dtype, order: HostOrder, wanted: Wanted): Promise<boolean> {
+  const column = keyColumn(keys, dtype);
+  const [expected, got] = [resultFor(keys, wanted), resultFor(keys, wanted)];
+  hostSort(column, order, expected);
+  await nativeSort(column, order, got, {});
+  return same(expected.sorted, got.sorted) && same(expected.moved, got.moved);
+}
+
+for (const dtype of DTYPES) {
+  for (const order of ORDERS) {
+    const how = `${order.descending ? 'descending' : 'ascending'}, NaN ${order.nan}`;
+    test(`${dtype} ${how}: keys and positions of every distribution and size match`, async (t) => {
+      for (const [i, distribution] of DISTRIBUTIONS.entries()) {
+        for (const [j, n] of SIZES.entries()) {
+          // Each distribution with every third large size: the reference takes a second for a few million keys.
+          if (n > 2 ** 16 && (i + j) % 3 > 0) continue;
+          const keys = keysOf(dtype, distribution, n);
+          for (const wanted of ['keys', 'positions'] as const) {
+            t.true(await agree(keys, dtype, order, wanted), `${distribution} ${n} ${wanted} seed ${SEED}`);
+          }
+        }
+      }
+    });
+  }
+
+  test(`${dtype}: values of 1 to 16 bytes travel with their keys`, async (t) => {
+    for (let bytes = 1; bytes <= 16; bytes++) {
+      for (const n of [47, 3000, 2 ** 17 + 1]) {
+        const keys = keysOf(dtype, 'two', n);
+        t.true(await agree(keys, dtype, { descending: bytes % 2 === 0 }, bytes), `${bytes} bytes, ${n} keys`);
+      }
+    }
+  });
+
+  test(`${dtype}: every bit window, the empty one included`, async (t) => {
+    for (const n of [300, 2 ** 17 + 1]) {
+      const keys = keysOf(dtype, 'uniform', n);
+      for (const bits of bitWindows(dtype)) {
+        for (const wanted of ['keys', 'positions', 8] as const) {
+          t.true(await agree(keys, dtype, { bits, descending: n > 300 }, wanted), `${bits} ${n} ${wanted}`);
+        }
+      }
+    }
+  });
+}
+
+test('sorted and reversed arrays keep equal keys in order', async (t) => {
+  const n = 2 ** 18;
+  for (const make of [(i: number) => i >> 1, (i: number) => -i, (i: number) => -(i >> 1), (i: number) => i & 15]) {
+    const keys = Int32Array.from({ length: n }, (_, i) => make(i));
+    for (const wanted of ['keys', 'positions', 4] as const) {
+      t.true(await agree(keys, 'i32', {}, wanted), `${make} ${wanted}`);
+      t.true(await agree(keys, 'i32', { descending: true }, wanted), `${make} descending ${wanted}`);
+    }
+  }
+});
+
+test('results in the memory of the input', async (t) => {
+  for (const n of [5, 1000, 2 ** 18 + 1]) {
+    for (const make of [
+      () => keysOf('f64', 'uniform', n) as Float64Array,
+      () => Float64Array.from({ length: n }, (_, i) => -i),
+      () => Float64Array.from({ length: n }, (_, i) => i % 3),
+    ]) {
+      for (const bytes of [0, 4, 12]) {
+        const keys = make();
+        const expected = resultFor(keys, bytes || 'keys');
+        hostSort(keyColumn(keys), {}, expected);
+        const values = bytesFor(n, bytes);
+        const result = {
+          sorted: keys,
+          ...(bytes && { values: { view: values, bytes }, moved: values }),
+        };
+        await nativeSort(keyColumn(keys), {}, result, {});
+        t.true(same(expected.sorted, keys), `${n} keys`);
+        if (bytes) t.true(same(expected.moved, values), `${n} values of ${bytes} bytes`);
+      }
+    }
+  }
+});
+
+test('memory without alignment', async (t) => {
+  for (const n of [100, 2 ** 18 + 1]) {
+    const keys = keysOf('f64', 'uniform', n);
+    const column = keyColumn(keys);
+    const expected = resultFor(keys, 8);
+    hostSort(column, {}, expected);
+    const [sorted, moved] = [new Uint8Array(n * 8 + 3).subarray(3), new Uint8Array(n * 8 + 5).subarray(5)];
+    await nativeSort(column, {}, { ...expected, sorted, moved }, {});
+    t.true(same(expected.sorted, sorted) && same(expected.moved, moved), `${n} keys`);
+  }
+});
+
+test('segments of all lengths, with positions from their start or from the array', async (t) => {
+  const lengths = [0, 1, 2, 47, 48, 49, 300, 0, 5000, 2 ** 17 + 5, 0, 32, 2 ** 18];
+  const ends = lengths.map((_, i) => lengths.slice(0, i + 1).reduce((sum, length) => sum + length, 0));
+  const offsets = Uint32Array.of(0, ...ends);
+  const n = ends.at(-1) as number;
+  for (const dtype of ['u8', 'f32', 'i64'] as const) {
+    const keys = keysOf(dtype, 'two', n);
+    for (const fromSegment of [false, true]) {
+      for (const wanted of ['keys', 'positions', 4, 12] as const) {
+        const segments = { offsets: { n: offsets.length, place: offsets }, fromSegment };
+        const [expected, got] = [resultFor(keys, wanted), resultFor(keys, wanted)];
+        const column: HostColumn = keyColumn(keys, dtype);
+        runSync(segmentSteps({ keys: column, settings: {}, ...expected }, segments));
+        await nativeSort(column, {}, got, { segments });
+        const what = `${dtype} ${wanted} ${fromSegment}`;
+        t.true(same(expected.sorted, got.sorted) && same(expected.moved, got.moved), what);
+      }
+    }
+  }
+});
+
+test('an aborted sort rejects, and results in the memory of the input stay a permutation', async (t) => {
+  const n = 2 ** 22;
+  for (const delay of [0, 1, 3, 10]) {
+    const keys = keysOf('u64', 'uniform', n) as BigUint64Array;
+    const before = keys.slice();
+    const controller = new AbortController();
+    const sorting = nativeSort(keyColumn(keys), {}, { sorted: keys }, { signal: controller.signal });
+    await setTimeout(delay);
+    controller.abort();
+    await t.throwsAsync(sorting, { instanceOf: AbortedError });
+    t.true(sameMultiset(bytesOf(before), bytesOf(keys), 8), `after ${delay} ms`);
+  }
+});
+
+test('a program that changes the keys meanwhile gets some result, and no memory is damaged', async (t) => {
+  const n = 2 ** 20;
+  const keys = keysOf('u32', 'uniform', n) as Uint32Array;
+  const values = new Uint8Array(n * 12);
+  const moved = new Uint8Array(n * 12);
+  for (let round = 0; round < 5; round++) {
+    const sorting = nativeSort(
+      keyColumn(keys),
+      {},
+      { sorted: new Uint32Array(n), values: { view: values, bytes: 12 }, moved },
+      {},
+    );
+    for (let i = 0; i < n; i++) keys[i] = Math.imul(i, 0x85ebca6b + round) & (i % 2 ? 0xff : -1);
+    await sorting;
+  }
+  t.true(await agree(keys, 'u32', {}, 12));
+});
