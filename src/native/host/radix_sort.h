@@ -265,7 +265,8 @@ class RadixSort {
   template <typename Use>
   static void WithBins(const Digit& digit, Key mask, const Use& use) {
     if (digit.first == 0 && static_cast<size_t>(mask >> digit.shift) < digit.bins) {
-      use([shift = digit.shift, last = digit.bins - 1](Key code) { return static_cast<size_t>(code >> shift) & last; });
+      const auto bits = static_cast<size_t>(mask >> digit.shift);
+      use([shift = digit.shift, bits](Key code) { return static_cast<size_t>(code >> shift) & bits; });
     } else {
       use([digit, mask](Key code) { return digit.Of(code & mask); });
     }

@@ -10,9 +10,12 @@ const test = ava.serial; // they would wait for each other
 const N = 2 ** 20;
 const u32 = keysOf('u32', 'uniform', N) as Uint32Array;
 const f64 = keysOf('f64', 'uniform', N) as Float64Array;
-const u64 = keysOf('u64', 'uniform', N) as BigUint64Array;
 const positions = Uint32Array.from(u32, (key) => key % N);
-const offsets = Uint32Array.from({ length: 1025 }, (_, i) => i * (N / 1024));
+/** For the sorts of the addon, which are fast. */
+const largeU32 = keysOf('u32', 'uniform', 4 * N) as Uint32Array;
+const largeF64 = keysOf('f64', 'uniform', 4 * N) as Float64Array;
+const largeU64 = keysOf('u64', 'uniform', 4 * N) as BigUint64Array;
+const offsets = Uint32Array.from({ length: 1025 }, (_, i) => i * (largeU32.length / 1024));
 /** For operations that take almost no time per key. */
 const many = new Float64Array(2 ** 24);
 const manyWords = new BigUint64Array(many.buffer);
@@ -20,15 +23,15 @@ const manyWords = new BigUint64Array(many.buffer);
 type Signal = { signal?: AbortSignal };
 
 const OPERATIONS: Readonly<Record<string, (sorter: Sorter, options: Signal) => Promise<unknown>>> = {
-  sort: (sorter, options) => sorter.sort(f64, options),
+  sort: (sorter, options) => sorter.sort(largeF64, options),
   'sort u8': (sorter, options) => sorter.sort(new Uint8Array(many.buffer), options),
-  argsort: (sorter, options) => sorter.argsort(u64, options),
+  argsort: (sorter, options) => sorter.argsort(largeU64, options),
   'a verified argsort': (sorter, options) => sorter.argsort(u32, { ...options, verify: true }),
-  sortInPlace: (sorter, options) => sorter.sortInPlace(u32.slice(), options),
-  'pairs of 12 bytes': (sorter, options) => sorter.sortPairs(u32, new Uint32Array(3 * N), options),
+  sortInPlace: (sorter, options) => sorter.sortInPlace(largeU32.slice(), options),
+  'pairs of 12 bytes': (sorter, options) => sorter.sortPairs(largeU32, new Uint32Array(3 * largeU32.length), options),
   topK: (sorter, options) => sorter.topK(u32, 100_000, options),
   lexsort: (sorter, options) => sorter.lexsort([positions, u32], options),
-  segmentedSort: (sorter, options) => sorter.segmentedSort(u32, offsets, options),
+  segmentedSort: (sorter, options) => sorter.segmentedSort(largeU32, offsets, options),
   unique: (sorter, options) => sorter.unique(f64, options),
   'sum u64': (sorter, options) => sorter.reduce(manyWords, 'sum', options),
   'max u64': (sorter, options) => sorter.reduce(manyWords, 'max', options),
