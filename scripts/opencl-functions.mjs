@@ -69,6 +69,8 @@ export const INTERNAL = [
   'callKernel',
   'collectNow',
   'externalBytes',
+  'hostSort',
+  'hostSortAsync',
   'initialize',
   'isReleased',
   'isSame',

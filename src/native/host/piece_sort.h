@@ -43,7 +43,7 @@ constexpr unsigned kMinDigitBits = 8;
 constexpr size_t kBins = size_t{1} << kMaxDigitBits;
 constexpr unsigned kMaxDigits = 64 / kMinDigitBits;
 
-/** Returns the bits of a digit for n records: wider digits take fewer passes, but clearing their bins takes time too. */
+/** Returns the bits of a digit for n records: wider digits take fewer passes, but have more bins to clear. */
 inline unsigned DigitBits(size_t n) {
   return std::clamp(HighestBit(n) - 3, kMinDigitBits, kMaxDigitBits);
 }

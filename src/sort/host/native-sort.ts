@@ -55,7 +55,10 @@ export async function nativeSort(
   keys: HostColumn,
   order: HostOrder,
   { sorted, values, moved }: HostResult,
-  { segments, signal }: { readonly segments?: HostSegments | undefined; readonly signal?: AbortSignal | undefined },
+  {
+    segments,
+    signal,
+  }: { readonly segments?: HostSegments | undefined; readonly signal?: AbortSignal | undefined },
 ): Promise<void> {
   const { view, info, n } = keys;
   if (n === 0) return;

@@ -23,7 +23,8 @@ const ORDERS = [
 const SIZES = [0, 1, 2, 48, 49, 257, 4097, 2 ** 16, 2 ** 16 + 1, 2 ** 17 + 1, 2 ** 19 + 3];
 
 const same = (a: ArrayBufferView | undefined, b: ArrayBufferView | undefined): boolean =>
-  (a === undefined && b === undefined) || Buffer.compare(bytesOf(a as KeyArray), bytesOf(b as KeyArray)) === 0;
+  (a === undefined && b === undefined) ||
+  Buffer.compare(bytesOf(a as KeyArray), bytesOf(b as KeyArray)) === 0;
 
 const bytesFor = (n: number, bytes: number): Uint8Array => {
   const view = new Uint8Array(n * bytes);
@@ -91,7 +92,12 @@ for (const dtype of DTYPES) {
 
 test('sorted and reversed arrays keep equal keys in order', async (t) => {
   const n = 2 ** 18;
-  for (const make of [(i: number) => i >> 1, (i: number) => -i, (i: number) => -(i >> 1), (i: number) => i & 15]) {
+  for (const make of [
+    (i: number) => i >> 1,
+    (i: number) => -i,
+    (i: number) => -(i >> 1),
+    (i: number) => i & 15,
+  ]) {
     const keys = Int32Array.from({ length: n }, (_, i) => make(i));
     for (const wanted of ['keys', 'positions', 4] as const) {
       t.true(await agree(keys, 'i32', {}, wanted), `${make} ${wanted}`);

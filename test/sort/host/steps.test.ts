@@ -28,7 +28,8 @@ const OPERATIONS: Readonly<Record<string, (sorter: Sorter, options: Signal) => P
   argsort: (sorter, options) => sorter.argsort(largeU64, options),
   'a verified argsort': (sorter, options) => sorter.argsort(u32, { ...options, verify: true }),
   sortInPlace: (sorter, options) => sorter.sortInPlace(largeU32.slice(), options),
-  'pairs of 12 bytes': (sorter, options) => sorter.sortPairs(largeU32, new Uint32Array(3 * largeU32.length), options),
+  'pairs of 12 bytes': (sorter, options) =>
+    sorter.sortPairs(largeU32, new Uint32Array(3 * largeU32.length), options),
   topK: (sorter, options) => sorter.topK(u32, 100_000, options),
   lexsort: (sorter, options) => sorter.lexsort([positions, u32], options),
   segmentedSort: (sorter, options) => sorter.segmentedSort(largeU32, offsets, options),
