@@ -138,9 +138,12 @@ let warned = false;
 function warnOfJavaScript(problem: UnsupportedError, { onWarning }: SortSettings): void {
   if (warned || process.env.CLSORT_HOST_ENGINE === 'javascript') return;
   warned = true;
-  const message =
-    'sorting in JavaScript on one thread, because the faster host engine of the addon cannot be used';
-  onWarning?.(new UnsupportedError(`${message}: ${problem.message}`, { cause: problem }));
+  onWarning?.(
+    new UnsupportedError(
+      `cannot use the fast host engine, so JavaScript sorts on one thread: ${problem.message}`,
+      { cause: problem },
+    ),
+  );
 }
 
 /**

@@ -34,7 +34,7 @@ export function nativeProblem(): UnsupportedError | undefined {
 
 function findProblem(): UnsupportedError | undefined {
   if (process.env.CLSORT_HOST_ENGINE === 'javascript') {
-    return new UnsupportedError('CLSORT_HOST_ENGINE requests the JavaScript engine');
+    return new UnsupportedError('cannot use the addon: CLSORT_HOST_ENGINE requests the JavaScript engine');
   }
   try {
     native();
