@@ -11,7 +11,7 @@ export const hostIsFaster = (below: number): string => `the host is faster below
 
 /** Returns a Sorter on the host engine, as `Sorter.open({ device: 'host' })` does. */
 export const hostSorter = (onWarning: Warn): SorterOperations =>
-  new SorterOperations(new HostBackend(), onWarning);
+  new SorterOperations(new HostBackend('asked for', onWarning), onWarning);
 
 /**
  * Returns a Sorter on the host engine if it sorts up to `maxKeys` host keys faster than every known device, and faster
@@ -20,6 +20,6 @@ export const hostSorter = (onWarning: Warn): SorterOperations =>
 export function smallHostSorter(maxKeys: number, onWarning: Warn): SorterOperations | undefined {
   const minDeviceKeys = minKeysForDevices();
   return maxKeys < minDeviceKeys
-    ? new SorterOperations(new HostBackend(hostIsFaster(minDeviceKeys)), onWarning)
+    ? new SorterOperations(new HostBackend(hostIsFaster(minDeviceKeys), onWarning), onWarning)
     : undefined;
 }

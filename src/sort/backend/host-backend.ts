@@ -1,4 +1,4 @@
-import { MismatchError, UnsupportedError } from '../../util/errors.js';
+import { type ClsortError, MismatchError, UnsupportedError } from '../../util/errors.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
 import { assertOffsets, offsetsOf, segmentSteps, verifySegmentSteps } from '../host/host-segments.js';
 import { sortSteps } from '../host/host-sort.js';
@@ -23,10 +23,15 @@ export class HostBackend implements Backend, Session {
   readonly overlaps = false;
   readonly memory: ColumnMemory = new HostMemory();
   readonly #reason: string | Error;
+  #onWarning: ((warning: ClsortError) => void) | undefined;
 
-  /** @param reason reason to sort on the host; an error if no device could be opened */
-  constructor(reason: string | Error = 'asked for') {
+  /**
+   * @param reason reason to sort on the host; an error if no device could be opened
+   * @param onWarning receives one warning if sorts run in JavaScript, because the addon cannot be loaded
+   */
+  constructor(reason: string | Error = 'asked for', onWarning?: (warning: ClsortError) => void) {
     this.#reason = reason;
+    this.#onWarning = onWarning;
   }
 
   /**
@@ -67,7 +72,16 @@ export class HostBackend implements Backend, Session {
   async sort(plan: Plan, job: SortJob): Promise<PendingSort> {
     const host = hostJob(job);
     if (!host) throw new UnsupportedError('cannot sort on the host: the keys are a column of a device');
+    this.#warnOfJavaScript();
     return completedSort(await sortOnHost(plan, host));
+  }
+
+  #warnOfJavaScript(): void {
+    const cause = nativeProblem();
+    if (!cause || process.env.CLSORT_HOST_ENGINE === 'javascript') return;
+    const message = `cannot use the fast host engine, so JavaScript sorts on one thread: ${cause.message}`;
+    this.#onWarning?.(new UnsupportedError(message, { cause }));
+    this.#onWarning = undefined;
   }
 
   partCount(): number {
@@ -115,7 +129,6 @@ export async function sortOnHost(plan: Plan, job: HostJob): Promise<Outcome> {
   const started = performance.now();
   const problem = nativeProblem();
   if (problem) {
-    warnOfJavaScript(problem, settings);
     const steps = segments ? segmentSteps(job, segments) : sortSteps(keys, settings, job);
     await runYielding(steps, settings.signal);
   } else {
@@ -130,20 +143,6 @@ export async function sortOnHost(plan: Plan, job: HostJob): Promise<Outcome> {
     stages: [{ stage: 'host sort', seconds: settings.profile ? seconds : null }],
     ...(verified && { verified }),
   };
-}
-
-let warned = false;
-
-/** Warns once that sorts run in JavaScript on one thread, unless that was requested. */
-function warnOfJavaScript(problem: UnsupportedError, { onWarning }: SortSettings): void {
-  if (warned || process.env.CLSORT_HOST_ENGINE === 'javascript') return;
-  warned = true;
-  onWarning?.(
-    new UnsupportedError(
-      `cannot use the fast host engine, so JavaScript sorts on one thread: ${problem.message}`,
-      { cause: problem },
-    ),
-  );
 }
 
 /**

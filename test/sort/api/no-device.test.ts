@@ -28,3 +28,15 @@ test('a device algorithm rejects if the host engine was requested', async (t) =>
   t.regex(error?.message ?? '', /cannot use algorithm 'onesweep': it needs an OpenCL device\./);
   t.is(error?.cause, undefined);
 });
+
+test('without the addon, a Sorter on the host engine warns once that it sorts in JavaScript', async (t) => {
+  const warnings: Error[] = [];
+  await using sorter = await Sorter.open({ device: 'host', onWarning: (warning) => warnings.push(warning) });
+  t.deepEqual(await sorter.sort(keys), Uint32Array.of(1, 2, 3));
+  t.deepEqual(await sorter.sort(keys), Uint32Array.of(1, 2, 3));
+  t.is(warnings.length, 1);
+  t.regex(
+    warnings[0]?.message ?? '',
+    /^cannot use the fast host engine, so JavaScript sorts on one thread: cannot load/,
+  );
+});
