@@ -84,8 +84,8 @@ export interface SortOptions extends Order {
   readonly algorithm?: AlgorithmOption;
   /**
    * Whether to verify the result on the device. A sort is checked for order and permutation. Each element
-   * of a scan must be the element before it combined with one key. Keys that are selected, distinct or first must be
-   * keys of the input.
+   * of a scan must follow from the element before it and the next key. Keys that are selected, distinct or first must
+   * be keys of the input.
    *
    * @defaultValue `false`
    */
@@ -166,9 +166,9 @@ export type PrimitiveOptions = Pick<
 /** Options of operations that do not sort and whose results can be verified. */
 export type CheckedOptions = PrimitiveOptions & {
   /**
-   * Whether to verify the result by its definition, on any engine. In a scan, each result must follow from the one
-   * before. Selected keys must be those of the input, in input order. Sums and products of floats are compared with
-   * those of the host, within their error bounds.
+   * Whether to verify the result by its definition, on any engine. Each element of a scan must follow from the
+   * element before it and the next key. Sums and products of floats are compared with those of the host, within their
+   * error bounds. Selected keys must be those of the input, in input order.
    *
    * @defaultValue `false`
    * @throws MismatchError when the result is wrong
