@@ -1,5 +1,4 @@
-import { randomPoints } from '../io/checks/multiset.js';
-import { RecordMultiset } from '../io/checks/record-multiset.js';
+import { Multiset, randomPoints } from '../io/checks/multiset.js';
 import { layoutOrdering } from '../io/records/layout-ordering.js';
 import { openRecords } from '../io/records/record-file.js';
 import { keyText, type RecordLayout, recordKeys } from '../io/records/record-keys.js';
@@ -32,7 +31,7 @@ export async function checkRecords(
   const { stdin, signal } = console;
   const order = layoutOrdering(layout);
   const points = randomPoints();
-  const multiset = () => new RecordMultiset(order.recordBytes, points);
+  const multiset = () => new Multiset(order.recordBytes, points);
   const records = against === undefined ? undefined : multiset();
   const open = async (path: string) => openRecords(path, stdin, { format, signal });
   const check = new RecordOrderChecker(order);

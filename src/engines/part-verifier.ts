@@ -1,6 +1,6 @@
 /** Verifies a stream of records: their order, their multiset, and their first and last record. */
 
-import { RecordMultiset } from '../io/checks/record-multiset.js';
+import { Multiset } from '../io/checks/multiset.js';
 import type { RecordOrdering } from '../io/records/record-ordering.js';
 import { RecordOrderChecker } from '../io/records/scan-record-order.js';
 import { MismatchError } from '../util/errors.js';
@@ -11,14 +11,14 @@ const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base6
 export class PartVerifier {
   readonly #order: RecordOrdering;
   readonly #orderCheck: RecordOrderChecker;
-  readonly #multiset: RecordMultiset;
+  readonly #multiset: Multiset;
   #first: string | undefined;
   #last = '';
 
   constructor(order: RecordOrdering, points: BigUint64Array) {
     this.#order = order;
     this.#orderCheck = new RecordOrderChecker(order);
-    this.#multiset = new RecordMultiset(order.recordBytes, points);
+    this.#multiset = new Multiset(order.recordBytes, points);
   }
 
   /** @param piece whole records; must not change until the promise resolves */

@@ -4,7 +4,7 @@
  */
 import { mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { RecordMultiset } from '../io/checks/record-multiset.js';
+import { Multiset } from '../io/checks/multiset.js';
 import { Partitioner } from '../io/external/partition.js';
 import { MAX_PLACED_RECORDS } from '../io/external/place.js';
 import { SAMPLES_PER_PARTITION, takeSample } from '../io/external/sample.js';
@@ -143,7 +143,7 @@ export async function partition({ job, folder, context }: StageWork, shard: numb
   const stored = await folder.expect<SplittersRecord>('splitters', 0);
   const chosenSplitters = new Splitters(order, stored.splitters);
   const buffer = bufferFor(order, context.memory);
-  const multiset = new RecordMultiset(order.recordBytes, pointsOf(job));
+  const multiset = new Multiset(order.recordBytes, pointsOf(job));
   const reader = await openShard(job, shard, context.shared, signal);
   const temporaryFolder = folder.temporaryPath(`partition-${shard}`);
   await mkdir(temporaryFolder).catch((error) => {

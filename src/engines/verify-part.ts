@@ -1,7 +1,7 @@
 /** The stage that reads back a part of the result, and the end of a sort, which checks all parts together. */
 import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { RecordMultiset } from '../io/checks/record-multiset.js';
+import { Multiset } from '../io/checks/multiset.js';
 import { syncFolder } from '../io/streams/output.js';
 import { PARTS_SCHEMA, type PartsManifest, readParts, writeParts } from '../io/streams/parts.js';
 import { ioError } from '../io/streams/raw.js';
@@ -73,9 +73,9 @@ export interface PartsReport {
 export async function finish({ job, folder, context }: StageWork): Promise<PartsReport> {
   const order = orderOf(job.units);
   const { parts, bytes } = await layoutOf(job, folder);
-  const [before, after] = [0, 1].map(() => new RecordMultiset(order.recordBytes, pointsOf(job))) as [
-    RecordMultiset,
-    RecordMultiset,
+  const [before, after] = [0, 1].map(() => new Multiset(order.recordBytes, pointsOf(job))) as [
+    Multiset,
+    Multiset,
   ];
   for (const i of job.shards.keys()) {
     before.include((await folder.expect<PartitionRecord>('partition', i)).products);

@@ -46,7 +46,7 @@ export async function run(given: CheckArguments, console: Console): Promise<Exit
     const lines = linesOf(reader, args.axis);
     // One pass computes order and multiset, so a pipe of any length can be checked.
     const points = randomPoints();
-    const keys = against === undefined ? undefined : new Multiset(info, points);
+    const keys = against === undefined ? undefined : new Multiset(info.bytes, points);
     const wanted = { ...order, dtype, bits: bitWindow(order.bits, info) };
     const { n, descent } = await checkOrder(reader, wanted, { lines, multiset: keys });
     const permutation =
@@ -54,7 +54,7 @@ export async function run(given: CheckArguments, console: Console): Promise<Exit
         ? await withInputs(others?.paths ?? [], console, async (openOther) => {
             const other = await openOther(manifest && !others?.manifest ? readInput(given) : input);
             assertSameDtype(reader, other);
-            const multiset = new Multiset(info, points);
+            const multiset = new Multiset(info.bytes, points);
             await countKeys(other, multiset);
             return keys.equals(multiset);
           })

@@ -3,8 +3,7 @@
 import type { Sorter } from '../../sort/api/sorter.js';
 import type { SortReport } from '../../sort/model/report.js';
 import { MismatchError } from '../../util/errors.js';
-import { randomPoints } from '../checks/multiset.js';
-import { RecordMultiset } from '../checks/record-multiset.js';
+import { Multiset, randomPoints } from '../checks/multiset.js';
 import { assertNotAborted } from '../streams/raw.js';
 import { thisProcess } from '../streams/temporary-files.js';
 import type { InputReader } from './input-reader.js';
@@ -103,7 +102,7 @@ export class Pipeline {
 
   async #sortAll(
     leaves: readonly Leaf[],
-    { spill, output, after }: { spill: Spill; output: SortedOutput; after: RecordMultiset | undefined },
+    { spill, output, after }: { spill: Spill; output: SortedOutput; after: Multiset | undefined },
   ): Promise<void> {
     const { order, budget, options = {} } = this.#job;
     const { signal } = this.#context;
@@ -154,11 +153,7 @@ export class Pipeline {
     return splitters;
   }
 
-  async #partition(
-    work: StageWork,
-    splitters: Splitters,
-    checksum: RecordMultiset | undefined,
-  ): Promise<Leaf[]> {
+  async #partition(work: StageWork, splitters: Splitters, checksum: Multiset | undefined): Promise<Leaf[]> {
     const from = await lastShard(work.tasks);
     const { bytes } = this.#reading;
     const began = from.record?.end ?? 0;
@@ -176,8 +171,8 @@ export class Pipeline {
     return splitLarge(leavesOf({ sizes, ...splitters.facts }), { ...work, onSplit });
   }
 
-  #checksum(): RecordMultiset | undefined {
-    return this.#points && new RecordMultiset(this.#job.order.recordBytes, this.#points);
+  #checksum(): Multiset | undefined {
+    return this.#points && new Multiset(this.#job.order.recordBytes, this.#points);
   }
 
   /** Reports progress; every record counts twice, for partitioning and for sorting. */

@@ -2,8 +2,7 @@
 import type { Sorter } from '../../sort/api/sorter.js';
 import { runYielding } from '../../sort/host/steps.js';
 import { MismatchError } from '../../util/errors.js';
-import type { StoredProducts } from '../checks/multiset.js';
-import type { RecordMultiset } from '../checks/record-multiset.js';
+import type { Multiset, StoredProducts } from '../checks/multiset.js';
 import type { OrderingSortOptions, RecordOrdering } from '../records/record-ordering.js';
 import { findDescentSteps } from '../records/scan-record-order.js';
 import { assertNotAborted } from '../streams/raw.js';
@@ -43,9 +42,9 @@ export interface SortWork {
   readonly options: OrderingSortOptions;
   readonly signal: AbortSignal;
   /** Receives everything that is written, and enables the order check; undefined disables both. */
-  readonly checksum: RecordMultiset | undefined;
+  readonly checksum: Multiset | undefined;
   /** Returns an empty checksum with the same points. */
-  readonly fresh: () => RecordMultiset | undefined;
+  readonly fresh: () => Multiset | undefined;
   /** @param isOld whether an earlier run sorted it */
   onDone(bytes: number, isOld: boolean): void;
 }

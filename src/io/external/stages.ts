@@ -1,6 +1,6 @@
 /** The stages from the input to sortable partitions: sample, splitters, partition, split. */
 
-import type { RecordMultiset } from '../checks/record-multiset.js';
+import type { Multiset } from '../checks/multiset.js';
 import type { RecordOrdering } from '../records/record-ordering.js';
 import { assertNotAborted } from '../streams/raw.js';
 import { type Budget, partitionCount } from './budget.js';
@@ -91,11 +91,7 @@ export async function partitionInput(
   pieces: AsyncGenerator<Uint8Array>,
   splitters: Splitters,
   from: { readonly shards: number; readonly record: ShardRecord | undefined },
-  {
-    checksum,
-    onDone,
-    ...work
-  }: StageWork & { checksum: RecordMultiset | undefined; onDone(bytes: number): void },
+  { checksum, onDone, ...work }: StageWork & { checksum: Multiset | undefined; onDone(bytes: number): void },
 ): Promise<number[]> {
   const { order, spill, budget, tasks, signal } = work;
   const names = splitters.single.map((_, p) => partitionName(p));

@@ -3,8 +3,7 @@ import { bytesOf } from '../../keys/array.js';
 import type { Sorter } from '../../sort/api/sorter.js';
 import { runYielding } from '../../sort/host/steps.js';
 import type { SortReport } from '../../sort/model/report.js';
-import { randomPoints } from '../checks/multiset.js';
-import { RecordMultiset } from '../checks/record-multiset.js';
+import { Multiset, randomPoints } from '../checks/multiset.js';
 import { describeUnfinished } from '../external/session.js';
 import type { KeyWriter } from '../formats/key-file.js';
 import { gatherRecords } from '../records/gather-records.js';
@@ -298,14 +297,14 @@ async function writeRecords(
 /** Verifies that records are in order and are those of the input. */
 class RecordVerifier {
   readonly #check: RecordOrderChecker;
-  readonly #before: RecordMultiset;
-  readonly #after: RecordMultiset;
+  readonly #before: Multiset;
+  readonly #after: Multiset;
 
   constructor(order: LayoutOrdering) {
     const points = randomPoints();
     this.#check = new RecordOrderChecker(order);
-    this.#before = new RecordMultiset(order.recordBytes, points);
-    this.#after = new RecordMultiset(order.recordBytes, points);
+    this.#before = new Multiset(order.recordBytes, points);
+    this.#after = new Multiset(order.recordBytes, points);
   }
 
   /**

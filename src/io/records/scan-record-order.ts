@@ -1,6 +1,6 @@
 /** Order checks and multisets of record files. */
 import { runSync, type Steps } from '../../sort/host/steps.js';
-import type { RecordMultiset } from '../checks/record-multiset.js';
+import type { Multiset } from '../checks/multiset.js';
 import type { Source } from '../streams/raw.js';
 import type { RecordOrdering } from './record-ordering.js';
 
@@ -85,7 +85,7 @@ export class RecordOrderChecker {
 export async function scanRecordOrder(
   source: Source,
   order: RecordOrdering,
-  multiset?: RecordMultiset,
+  multiset?: Multiset,
   check = new RecordOrderChecker(order),
 ): Promise<Pick<RecordOrderChecker, 'n' | 'descent'>> {
   for await (const piece of source.pieces(order.recordBytes)) {
@@ -97,10 +97,6 @@ export async function scanRecordOrder(
 }
 
 /** Adds all records of a file to a multiset. */
-export async function countRecords(
-  source: Source,
-  recordBytes: number,
-  multiset: RecordMultiset,
-): Promise<void> {
+export async function countRecords(source: Source, recordBytes: number, multiset: Multiset): Promise<void> {
   for await (const piece of source.pieces(recordBytes)) await multiset.add(piece);
 }

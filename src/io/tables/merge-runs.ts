@@ -1,9 +1,9 @@
 /** K-way merge of runs with a binary heap. */
+import { ElementSum, type SumSeeds } from '../../sort/host/element-sum.js';
 import { MismatchError } from '../../util/errors.js';
 import { assertNotAborted } from '../streams/raw.js';
 import type { EntrySink } from './entry.js';
-import { EntrySum, type SumSeeds } from './entry-sum.js';
-import { type Run, RunReader } from './run-file.js';
+import { HEAD_BYTES, type Run, RunReader } from './run-file.js';
 
 export interface MergeOptions {
   /** Bytes that are read from a run at a time. */
@@ -69,26 +69,26 @@ function siftDown(heap: RunReader[], i: number): void {
 
 /** Verifies the order and the checksum of the merged entries. */
 class MergeVerifier {
-  readonly #sum: EntrySum;
+  readonly #sum: ElementSum;
   readonly #seeds: SumSeeds;
   #last = Buffer.alloc(0);
 
   constructor(seeds: SumSeeds) {
-    this.#sum = new EntrySum(seeds);
+    this.#sum = new ElementSum(seeds);
     this.#seeds = seeds;
   }
 
   take(entry: RunReader): void {
-    const { memory, keyAt, valueAt } = entry;
+    const { memory, keyAt, valueAt, end } = entry;
     if (this.#last.compare(memory, keyAt, valueAt) >= 0) {
       throw new MismatchError('cannot write the merged rows: they are not in order. The output is unchanged');
     }
     this.#last = Buffer.from(memory.subarray(keyAt, valueAt));
-    this.#sum.add(entry);
+    this.#sum.addBytes(memory, keyAt - HEAD_BYTES, end);
   }
 
   end(runs: readonly Run[]): void {
-    const wanted = new EntrySum(this.#seeds);
+    const wanted = new ElementSum(this.#seeds);
     for (const { sum } of runs) if (sum) wanted.include(sum);
     if (wanted.equals(this.#sum)) return;
     throw new MismatchError(

@@ -7,13 +7,13 @@
  */
 import { join } from 'node:path';
 import type { Sorter } from '../../sort/api/sorter.js';
+import { ElementSum, randomSeeds } from '../../sort/host/element-sum.js';
 import { runYielding } from '../../sort/host/steps.js';
 import type { SortOptions } from '../../sort/model/options.js';
 import { argsortCodes } from '../records/code-order.js';
 import type { ByteStrings } from './byte-strings.js';
 import { distinctStrings } from './distinct-strings.js';
 import type { EntrySink } from './entry.js';
-import { EntrySum, sumSeeds } from './entry-sum.js';
 import { FirstOfEqual } from './first-of-equal.js';
 import { mergeRuns } from './merge-runs.js';
 import { type Run, RunWriter } from './run-file.js';
@@ -52,7 +52,7 @@ const NO_BYTES = new Uint8Array(0);
 export class RowRuns {
   readonly #sorter: Sorter;
   readonly #how: RunsOptions;
-  readonly #seeds: ReturnType<typeof sumSeeds> | undefined;
+  readonly #seeds: ReturnType<typeof randomSeeds> | undefined;
   #runs: Run[] = [];
   #made = 0;
   #rows = 0;
@@ -65,7 +65,7 @@ export class RowRuns {
   constructor(sorter: Sorter, how: RunsOptions) {
     this.#sorter = sorter;
     this.#how = how;
-    this.#seeds = how.verify ? sumSeeds() : undefined;
+    this.#seeds = how.verify ? randomSeeds() : undefined;
   }
 
   /** Size of a run in bytes, including the memory for its sort. */
@@ -188,7 +188,7 @@ export class RowRuns {
 
   #create(): Promise<RunWriter> {
     const path = join(this.#how.folder, `run-${String(this.#made++).padStart(6, '0')}`);
-    return RunWriter.create(path, this.#seeds && new EntrySum(this.#seeds));
+    return RunWriter.create(path, this.#seeds && new ElementSum(this.#seeds));
   }
 
   #addRun(run: Run): Run {

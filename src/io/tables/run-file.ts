@@ -3,17 +3,17 @@
  * the key and the value. Keys are unique, prefix-free byte strings.
  */
 import { type FileHandle, open, rm } from 'node:fs/promises';
+import type { ElementSum } from '../../sort/host/element-sum.js';
 import { IoError } from '../../util/errors.js';
 import { lengthAt } from '../formats/tables/row-layout.js';
 import { ioError } from '../streams/raw.js';
 import type { Entry, EntrySink } from './entry.js';
-import type { EntrySum } from './entry-sum.js';
 
 /** Bytes at which the write buffer is flushed: enough for the full speed of a disk. */
 const WRITE_BYTES = 2 ** 22;
 
 /** Size of the two lengths. */
-const HEAD_BYTES = 8;
+export const HEAD_BYTES = 8;
 
 /** A run on disk. */
 export interface Run {
@@ -21,26 +21,26 @@ export interface Run {
   readonly entries: number;
   readonly bytes: number;
   /** Checksum of all entries; undefined without verification. */
-  readonly sum: EntrySum | undefined;
+  readonly sum: ElementSum | undefined;
 }
 
 export class RunWriter implements EntrySink {
   readonly #path: string;
   readonly #handle: FileHandle;
-  readonly #sum: EntrySum | undefined;
+  readonly #sum: ElementSum | undefined;
   #memory = Buffer.allocUnsafe(WRITE_BYTES + 2 ** 16);
   #used = 0;
   #entries = 0;
   #bytes = 0;
 
-  private constructor(path: string, handle: FileHandle, sum: EntrySum | undefined) {
+  private constructor(path: string, handle: FileHandle, sum: ElementSum | undefined) {
     this.#path = path;
     this.#handle = handle;
     this.#sum = sum;
   }
 
   /** @throws IoError when the file cannot be created */
-  static async create(path: string, sum: EntrySum | undefined): Promise<RunWriter> {
+  static async create(path: string, sum: ElementSum | undefined): Promise<RunWriter> {
     const handle = await open(path, 'wx', 0o600).catch((error) => {
       throw ioError('write', path, error);
     });
@@ -60,13 +60,13 @@ export class RunWriter implements EntrySink {
       this.#memory.set(part, at);
       at += part.length;
     }
-    return this.#ended(keyAt, keyAt + keyBytes, at);
+    return this.#ended(keyAt, at);
   }
 
   put({ memory, keyAt, valueAt, end }: Entry): boolean {
     const at = this.#begin(valueAt - keyAt, end - valueAt);
     memory.copy(this.#memory, at, keyAt, end);
-    return this.#ended(at, at + valueAt - keyAt, at + end - keyAt);
+    return this.#ended(at, at + end - keyAt);
   }
 
   #begin(keyBytes: number, valueBytes: number): number {
@@ -81,8 +81,8 @@ export class RunWriter implements EntrySink {
     return this.#used + HEAD_BYTES;
   }
 
-  #ended(keyAt: number, valueAt: number, end: number): boolean {
-    this.#sum?.add({ memory: this.#memory, keyAt, valueAt, end });
+  #ended(keyAt: number, end: number): boolean {
+    this.#sum?.addBytes(this.#memory, keyAt - HEAD_BYTES, end);
     this.#used = end;
     this.#entries++;
     return end >= WRITE_BYTES;

@@ -1,7 +1,8 @@
 import { codeWordsOf, encodeRecords } from '../../keys/codec-records.js';
 import { type KeyCodec, keyCodec } from '../../keys/key-codec.js';
 import type { ScanOp } from '../../primitives/possible.js';
-import { hashKeys, windowMask } from '../host/host-verify.js';
+import { ElementSum } from '../host/element-sum.js';
+import { windowMask } from '../host/host-verify.js';
 import { inSlices, runYielding, SLICE, type Steps } from '../host/steps.js';
 import { type Column, column } from '../model/column.js';
 import type { ColumnSelection } from './column-kernels.js';
@@ -302,9 +303,10 @@ function* findDistinctMismatch(
     }
   });
   if (wrong > 0) return wrongDistinctKeys(wrong, distinct.n);
-  const before = yield* hashKeys(wordsOf(keys), keys.info);
-  const after = yield* hashKeys(wordsOf(distinct), keys.info, times);
-  return before === after ? undefined : wrongCounts;
+  const [before, after] = [new ElementSum(), new ElementSum()];
+  yield* before.addKeys(wordsOf(keys), {});
+  yield* after.addKeys(wordsOf(distinct), { times });
+  return before.equals(after) ? undefined : wrongCounts;
 }
 
 function* findTopMismatch(

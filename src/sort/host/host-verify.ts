@@ -1,7 +1,7 @@
 import { bytesOf, emptyLike, type HostColumn, type KeyWords, keyWords } from '../../keys/array.js';
 import { codeWordsOf, encodeRecords } from '../../keys/codec-records.js';
-import type { DtypeInfo } from '../../keys/dtype.js';
 import { type KeyCodec, keyCodec } from '../../keys/key-codec.js';
+import { ElementSum } from './element-sum.js';
 import type { HostOrder, HostResult } from './host-sort.js';
 import { inSlices, runSync, SLICE, type Steps } from './steps.js';
 
@@ -39,9 +39,10 @@ export function* verifySteps(
   if (!sorted) return { order: true, permutation: true };
   const output = keyWords(sorted, keys.info);
   const width = values && moved ? values.bytes : 0;
-  const before = yield* hashSum(keys.view, keys.info, values?.view, width);
-  const after = yield* hashSum(output, keys.info, moved, width);
-  return { order: yield* isOrdered(output, codec, window), permutation: before === after };
+  const [before, after] = [new ElementSum(), new ElementSum()];
+  yield* before.addKeys(keys.view, { values: values?.view, width });
+  yield* after.addKeys(output, { values: moved, width });
+  return { order: yield* isOrdered(output, codec, window), permutation: before.equals(after) };
 }
 
 function* areAllPositions(positions: Uint32Array): Steps<boolean> {
@@ -143,81 +144,4 @@ function* descentSteps(
 export function windowMask(begin: number, end: number): number {
   const upTo = (bit: number) => (bit <= 0 ? 0 : bit >= 32 ? 0xffff_ffff : 2 ** bit - 1);
   return (upTo(end) & ~upTo(begin)) >>> 0;
-}
-
-const mixA = (hash: number, word: number): number => {
-  let h = Math.imul(hash ^ word, 0x9e3779b1);
-  h ^= h >>> 15;
-  return Math.imul(h, 0x85ebca6b) ^ (h >>> 13);
-};
-const mixB = (hash: number, word: number): number => {
-  let h = Math.imul(hash ^ word ^ (word >>> 16), 0xc2b2ae35);
-  h ^= h >>> 16;
-  return Math.imul(h, 0x27d4eb2f) ^ (h >>> 15);
-};
-
-/**
- * Returns the sum of two independent 32-bit hashes of every key, which does not depend on their order.
- *
- * @param times how often each key counts; default once
- */
-export function* hashKeys(words: KeyWords, { bytes: unit }: DtypeInfo, times?: Uint32Array): Steps<bigint> {
-  let [sumA, sumB] = [0, 0];
-  yield* inSlices(words.length, (start, end) => {
-    const [a, b] = hashSlice(words.subarray(start, end), unit, undefined, 0, times?.subarray(start, end));
-    sumA = (sumA + a) >>> 0;
-    sumB = (sumB + b) >>> 0;
-  });
-  return (BigInt(sumA) << 32n) | BigInt(sumB);
-}
-
-/** Returns the same sum for keys with their values. */
-function* hashSum(
-  words: KeyWords,
-  { bytes: unit }: DtypeInfo,
-  values: ArrayBufferView | undefined,
-  width: number,
-): Steps<bigint> {
-  let [sumA, sumB] = [0, 0];
-  yield* inSlices(words.length, (start, end) => {
-    const beside = values && bytesOf(values, start * width, end * width);
-    const [a, b] = hashSlice(words.subarray(start, end), unit, beside, width);
-    sumA = (sumA + a) >>> 0;
-    sumB = (sumB + b) >>> 0;
-  });
-  return (BigInt(sumA) << 32n) | BigInt(sumB);
-}
-
-function hashSlice(
-  words: KeyWords,
-  unit: number,
-  values: Uint8Array | undefined,
-  width: number,
-  times?: Uint32Array,
-): [sumA: number, sumB: number] {
-  const narrow = unit < 4;
-  const halves = narrow
-    ? (words as Uint8Array | Uint16Array)
-    : new Uint32Array(words.buffer, words.byteOffset, words.byteLength / 4);
-  const stride = unit === 8 ? 2 : 1;
-  let sumA = 0;
-  let sumB = 0;
-  for (let i = 0; i < words.length; i++) {
-    let a = 0x2545f491;
-    let b = 0x1b873593;
-    for (let j = i * stride; j < (i + 1) * stride; j++) {
-      a = mixA(a, halves[j] as number);
-      b = mixB(b, halves[j] as number);
-    }
-    if (values) {
-      for (let j = i * width; j < (i + 1) * width; j++) {
-        a = mixA(a, values[j] as number);
-        b = mixB(b, values[j] as number);
-      }
-    }
-    const count = times ? (times[i] as number) : 1;
-    sumA = (sumA + Math.imul(mixA(a, 1), count)) >>> 0;
-    sumB = (sumB + Math.imul(mixB(b, 2), count)) >>> 0;
-  }
-  return [sumA, sumB];
 }

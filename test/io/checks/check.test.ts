@@ -131,7 +131,7 @@ for (const [how, native] of [
     const points = randomPoints();
     const multiset = async (name: string) => {
       const source = await openSource(path(name), nothing);
-      const found = new Multiset(dtypeInfo('u64'), points, { native });
+      const found = new Multiset(dtypeInfo('u64').bytes, points, { native });
       await countKeys(await raw.open(source, { dtype: 'u64' }), found);
       await source.close();
       return found;

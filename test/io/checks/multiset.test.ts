@@ -41,7 +41,7 @@ for (const dtype of WIDTHS) {
           await cl.multisetAsync(words, bytes as 1, points, products, 2);
           t.deepEqual([...products], expected, `${n}`);
           const [own, plain] = [true, false].map(
-            (native) => new Multiset(dtypeInfo(dtype), points, { native }),
+            (native) => new Multiset(dtypeInfo(dtype).bytes, points, { native }),
           );
           await own?.add(bytesOf(words));
           const half = Math.floor(n / 2) * bytes;
@@ -57,7 +57,7 @@ for (const dtype of WIDTHS) {
 test('different multisets with equal sums, powers or products are distinguished', async (t) => {
   const equal = async (a: readonly bigint[], b: readonly bigint[]): Promise<boolean> => {
     const points = randomPoints();
-    const sets = [a, b].map(() => new Multiset(dtypeInfo('u64'), points));
+    const sets = [a, b].map(() => new Multiset(dtypeInfo('u64').bytes, points));
     await sets[0]?.add(bytesOf(BigUint64Array.from(a)));
     await sets[1]?.add(bytesOf(BigUint64Array.from(b)));
     return sets[1] !== undefined && sets[0]?.equals(sets[1]) === true;

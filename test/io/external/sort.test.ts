@@ -1,6 +1,5 @@
 import test from 'ava';
-import { randomPoints } from '../../../src/io/checks/multiset.js';
-import { RecordMultiset } from '../../../src/io/checks/record-multiset.js';
+import { Multiset, randomPoints } from '../../../src/io/checks/multiset.js';
 import { type SortWork, sortPartitions } from '../../../src/io/external/sort.js';
 import { MemorySpill } from '../../../src/io/external/spill.js';
 import type { SortedRecord } from '../../../src/io/external/state.js';
@@ -12,8 +11,8 @@ const host = Sorter.open({ device: 'host' });
 test.after.always(async () => (await host).close());
 
 const points = randomPoints();
-const sum = async (...bytes: number[]): Promise<RecordMultiset> => {
-  const checksum = new RecordMultiset(1, points);
+const sum = async (...bytes: number[]): Promise<Multiset> => {
+  const checksum = new Multiset(1, points);
   await checksum.add(Uint8Array.from(bytes));
   return checksum;
 };
@@ -37,7 +36,7 @@ async function workOn(partitions: Record<string, number[]>, records: Record<stri
     options: {},
     signal: new AbortController().signal,
     checksum: await sum(),
-    fresh: () => new RecordMultiset(1, points),
+    fresh: () => new Multiset(1, points),
     onDone: () => undefined,
   };
   return { work, written, done };

@@ -1,13 +1,12 @@
 import test from 'ava';
-import { randomPoints } from '../../../src/io/checks/multiset.js';
-import { RecordMultiset } from '../../../src/io/checks/record-multiset.js';
+import { Multiset, randomPoints } from '../../../src/io/checks/multiset.js';
 import { Random } from '../../../src/util/random.js';
 import { pick } from '../../reference.js';
 
 /** Whether two arrays have equal multisets. */
 async function same(recordBytes: number, a: Uint8Array, b: Uint8Array): Promise<boolean> {
   const points = randomPoints();
-  const [x, y] = [new RecordMultiset(recordBytes, points), new RecordMultiset(recordBytes, points)];
+  const [x, y] = [new Multiset(recordBytes, points), new Multiset(recordBytes, points)];
   const half = Math.floor(a.length / recordBytes / 2) * recordBytes;
   await x.add(a.subarray(half));
   await x.add(a.subarray(0, half)); // in any pieces, in any order
@@ -57,8 +56,8 @@ for (const recordBytes of [1, 2, 3, 4, 8, 12, 100]) {
   test(`records of ${recordBytes} bytes: a stored checksum ignores order and pieces, and detects a change`, async (t) => {
     const points = randomPoints();
     const bytes = new Random(2).bytes(recordBytes * 600);
-    const of = async (...pieces: Uint8Array[]): Promise<RecordMultiset> => {
-      const checksum = new RecordMultiset(recordBytes, points);
+    const of = async (...pieces: Uint8Array[]): Promise<Multiset> => {
+      const checksum = new Multiset(recordBytes, points);
       for (const piece of pieces) await checksum.add(piece);
       return checksum;
     };
