@@ -23,6 +23,7 @@ import { availableParallelism } from 'node:os';
 import { parseArgs, promisify } from 'node:util';
 import { deviceSpecs, rankDevices, selectDevices } from '../src/device/platform/select-device.js';
 import { type DeviceInfo, devices, type KeyArray, Sorter, type SortReport } from '../src/index.js';
+import { multisetAsync } from '../src/native-host/host-functions.js';
 import * as cl from '../src/opencl/index.js';
 
 type Way = 'host' | 'spread' | 'there';
@@ -89,7 +90,7 @@ const POINTS = BigUint64Array.of(
 /** Returns products that differ for different multisets of keys with high probability. */
 async function multisetOf(keys: Keys): Promise<string> {
   const products = BigUint64Array.of(1n, 1n);
-  await cl.multisetAsync(keys, keys instanceof Uint32Array ? 4 : 8, POINTS, products, threads);
+  await multisetAsync(keys, keys instanceof Uint32Array ? 4 : 8, POINTS, products, threads);
   return products.join();
 }
 

@@ -12,18 +12,12 @@ export const ADDED = [
   'allocateFileAsync',
   'allocateHostMemory',
   'buildProgramAsync',
-  'checksumAsync',
   'compileProgramAsync',
-  'copyAsync',
   'enqueueKernels',
   'finishAsync',
   'getExtensionFunctions',
-  'hashAsync',
-  'joinAsync',
   'lookAt',
-  'multisetAsync',
   'openclInfo',
-  'placeAsync',
   'prepareMappingAsync',
   'readAndLook',
   'readBufferAsync',
@@ -31,7 +25,6 @@ export const ADDED = [
   'releaseAll',
   'releaseAsync',
   'setSingleThreaded',
-  'splitAsync',
   'waitForEventsAsync',
   'writeBufferAsync',
   'writeBufferFromFileAsync',
@@ -64,18 +57,25 @@ export const EXTENSIONS = [
   'setKernelArgMemPointerINTEL',
   'sharedMemAllocINTEL',
 ];
-/** Functions that only src/opencl calls. */
+/** Functions that only src/opencl, src/native-host and the host engine call. */
 export const INTERNAL = [
   'callKernel',
+  'checksumAsync',
   'collectNow',
+  'copyAsync',
   'externalBytes',
+  'hashAsync',
   'hostSort',
   'hostSortAsync',
   'initialize',
   'isReleased',
   'isSame',
+  'joinAsync',
   'loaderInfo',
+  'multisetAsync',
+  'placeAsync',
   'setCopyMappings',
+  'splitAsync',
 ];
 
 /** Converts clCreateBuffer to createBuffer, and clSVMAlloc to SVMAlloc. */

@@ -14,6 +14,7 @@ const ORDER = [
   ['algorithms', 'primitives'],
   'device',
   'keys',
+  'native-host',
   'opencl',
   'util',
 ] as const;

@@ -1,4 +1,5 @@
 import test from 'ava';
+import * as host from '../../src/native-host/host-functions.js';
 import * as cl from '../../src/opencl/index.js';
 import { deviceNames } from './devices.js';
 import { CALLS } from './fuzz/calls.js';
@@ -22,7 +23,7 @@ const textOfProgram = ({ steps }: Program): string => steps.map(textOf).join('\n
 const hunt = (device: string, shape = SHAPE): Hunt => ({ device, env: {}, shape, patience: 120_000 });
 
 test('the fuzzer knows every exported function', (t) => {
-  const functions = Object.entries(cl).filter(
+  const functions = Object.entries({ ...cl, ...host }).filter(
     ([, of]) => typeof of === 'function' && !/^(abstract )?class\b/.test(String(of)),
   );
   t.deepEqual(

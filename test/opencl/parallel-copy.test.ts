@@ -1,6 +1,6 @@
 /** Host memory that threads copy to other host memory. */
 import test from 'ava';
-import * as cl from '../../src/opencl/index.js';
+import { copyAsync, joinAsync } from '../../src/native-host/host-functions.js';
 import { Random } from '../../src/util/random.js';
 import { rejected } from './devices.js';
 
@@ -25,7 +25,7 @@ test('copyAsync copies each piece to its destination and writes nothing else', a
       const from = each.map((bytes) => Uint8Array.from({ length: bytes }, () => random.below(256)));
       const margin = 3;
       const to = each.map((bytes) => new Uint8Array(bytes + 2 * margin).fill(7));
-      await cl.copyAsync(
+      await copyAsync(
         from,
         to.map((own) => own.subarray(margin)),
         threads,
@@ -43,7 +43,7 @@ test('copyAsync accepts any memory but resizable, and rejects wrong arguments', 
   const from = [Float64Array.of(1, 2), new DataView(new ArrayBuffer(5)), Uint16Array.of(3).buffer];
   const shared = new Uint8Array(new SharedArrayBuffer(16));
   const to = [shared, new ArrayBuffer(5), new Uint8Array(9).subarray(7)];
-  await cl.copyAsync(from, to, 2);
+  await copyAsync(from, to, 2);
   t.deepEqual([...new Float64Array(shared.buffer)], [1, 2]);
   t.deepEqual([...(to[2] as Uint8Array)], [3, 0]);
   const resizable = resizableBytes(8);
@@ -58,7 +58,7 @@ test('copyAsync accepts any memory but resizable, and rejects wrong arguments', 
     [[plain], [null], 1, /memory|Buffer/],
     [plain, null, 1, /list|array/i],
   ] as const) {
-    const error = await rejected(cl.copyAsync(a as never, b as never, threads));
+    const error = await rejected(copyAsync(a as never, b as never, threads));
     t.is(error.name, 'CL_INVALID_VALUE', String(message));
     t.regex(error.reason ?? '', message);
   }
@@ -84,7 +84,7 @@ test('joinAsync concatenates pieces of memory, and rejects wrong arguments', asy
       const all = Buffer.concat(from);
       const margin = 3;
       const to = new Uint8Array(all.length + 2 * margin).fill(7);
-      const joined = cl.joinAsync(from, to.subarray(margin, margin + all.length), threads);
+      const joined = joinAsync(from, to.subarray(margin, margin + all.length), threads);
       // Resizable pieces have been read by now.
       for (const { buffer } of from) {
         const { resizable, resize } = buffer as { resizable?: boolean; resize?(bytes: number): void };
@@ -96,7 +96,7 @@ test('joinAsync concatenates pieces of memory, and rejects wrong arguments', asy
     }
   }
   const shared = new Uint8Array(new SharedArrayBuffer(11));
-  await cl.joinAsync(
+  await joinAsync(
     [Uint16Array.of(3).buffer, new DataView(new ArrayBuffer(1)), Float64Array.of(1)],
     shared,
     1,
@@ -123,7 +123,7 @@ test('joinAsync concatenates pieces of memory, and rejects wrong arguments', asy
     [[plain], null, 1, /Buffer/],
     [plain, plain, 1, /list|array/i],
   ] as const) {
-    const error = await rejected(cl.joinAsync(from as never, to as never, threads));
+    const error = await rejected(joinAsync(from as never, to as never, threads));
     t.is(error.name, 'CL_INVALID_VALUE', String(message));
     t.regex(error.reason ?? '', message);
   }
@@ -132,13 +132,13 @@ test('joinAsync concatenates pieces of memory, and rejects wrong arguments', asy
 test('transferring memory during copyAsync or joinAsync does no harm', async (t) => {
   const from = Array.from({ length: 64 }, () => new Uint8Array(2 ** 18).fill(5));
   const to = from.map(({ length }) => new Uint8Array(length));
-  const copied = cl.copyAsync(from, to, 4);
+  const copied = copyAsync(from, to, 4);
   structuredClone(null, { transfer: from.slice(0, 32).map(({ buffer }) => buffer) });
   structuredClone(null, { transfer: to.slice(16, 48).map(({ buffer }) => buffer) });
   await copied;
   const again = from.slice(32);
   const all = new Uint8Array(again.length * 2 ** 18);
-  const joined = cl.joinAsync(again, all, 4);
+  const joined = joinAsync(again, all, 4);
   structuredClone(null, { transfer: [...again.map(({ buffer }) => buffer), all.buffer] });
   await joined;
   for (const [i, { length }] of to.entries()) t.is(length, i < 16 || i >= 48 ? 2 ** 18 : 0);

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { getSystemErrorMap } from 'node:util';
 import { clearBytes, copyEach, isResizable } from '../../keys/array.js';
+import { copyAsync, joinAsync } from '../../native-host/host-functions.js';
 import * as cl from '../../opencl/index.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
 import { typedError } from '../platform/status.js';
@@ -40,7 +41,7 @@ export function copyArrays(from: readonly Uint8Array[], to: readonly Uint8Array[
   if (bytes < MIN_PARALLEL_COPY_BYTES || ARRAY_THREADS < 2 || [...from, ...to].some(isResizable)) {
     return copyEach(from, to);
   }
-  return cl.copyAsync(from, to, ARRAY_THREADS).catch((error: unknown) => {
+  return copyAsync(from, to, ARRAY_THREADS).catch((error: unknown) => {
     throw typedError(error, `copy ${bytes} bytes`);
   });
 }
@@ -56,7 +57,7 @@ export async function concatenateArrays(
   to: ArrayBufferView,
 ): Promise<void> {
   try {
-    await cl.joinAsync(from, to, COPY_THREADS);
+    await joinAsync(from, to, COPY_THREADS);
   } catch (error) {
     throw typedError(error, `copy ${to.byteLength} bytes`);
   }

@@ -17,7 +17,7 @@ import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { bytesOf, keyWords } from '../../keys/array.js';
 import { type Dtype, type DtypeInfo, dtypeInfo } from '../../keys/dtype.js';
-import * as cl from '../../opencl/index.js';
+import { multisetAsync } from '../../native-host/host-functions.js';
 import { inSlices, runYielding } from '../../sort/host/steps.js';
 import { UnsupportedError } from '../../util/errors.js';
 import { RecordHash } from './record-hash.js';
@@ -92,7 +92,7 @@ export class Multiset {
     if (this.#native) {
       try {
         const { bytes: width } = this.#info;
-        return await cl.multisetAsync(keys, width as 1, this.#points, this.#products, availableParallelism());
+        return await multisetAsync(keys, width as 1, this.#points, this.#products, availableParallelism());
       } catch (error) {
         if (!(error instanceof UnsupportedError)) throw error;
         this.#native = false; // the addon is not available

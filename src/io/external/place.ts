@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { keyWords } from '../../keys/array.js';
 import { dtypeInfo } from '../../keys/dtype.js';
 import { codecWords } from '../../keys/key-codec.js';
-import * as cl from '../../opencl/index.js';
+import { placeAsync } from '../../native-host/host-functions.js';
 import { inSlices, runYielding } from '../../sort/host/steps.js';
 import { UnsupportedError } from '../../util/errors.js';
 import type { RecordOrdering } from '../records/record-ordering.js';
@@ -52,7 +52,7 @@ export class Placer {
       const width = this.#order.recordBytes as 1;
       const threads = availableParallelism();
       try {
-        await cl.placeAsync(piece, width, codec, firsts, before, shift, to, counts, threads);
+        await placeAsync(piece, width, codec, firsts, before, shift, to, counts, threads);
         return counts;
       } catch (error) {
         if (!(error instanceof UnsupportedError)) throw error;

@@ -1,7 +1,7 @@
 /** Checksums of files, computed from data that is read or written anyway. */
 import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
-import * as cl from '../../opencl/index.js';
+import { hashAsync } from '../../native-host/host-functions.js';
 import { UnsupportedError } from '../../util/errors.js';
 
 /** Bytes per read when a file is read for its checksum only. */
@@ -144,7 +144,7 @@ export class FileHash {
 async function updateHash(bytes: Uint8Array, state: HashState): Promise<void> {
   if (state.crc === undefined) {
     try {
-      return await cl.hashAsync(bytes, state.words);
+      return await hashAsync(bytes, state.words);
     } catch (error) {
       if (!(error instanceof UnsupportedError)) throw error;
     }

@@ -14,7 +14,7 @@ import {
   withFixedLength,
 } from '../../keys/array.js';
 import { codecWords, encode, keyCodec } from '../../keys/key-codec.js';
-import * as cl from '../../opencl/index.js';
+import { splitAsync } from '../../native-host/host-functions.js';
 import { Random } from '../../util/random.js';
 import { hostSort } from '../host/host-sort.js';
 import type { HostJob } from '../model/job.js';
@@ -115,7 +115,7 @@ export class Partitioner {
       const end = Math.min(start + step, keys.n);
       const buffers = await Promise.all(writers.map((writer) => writer?.reserve()));
       const counts = new Uint32Array(this.shardCount);
-      await cl.splitAsync(
+      await splitAsync(
         byteRange(keys.view, start * info.bytes, end * info.bytes),
         info.bytes,
         this.#codec,

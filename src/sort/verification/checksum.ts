@@ -3,7 +3,7 @@ import type { Buffer } from '../../device/memory/buffer.js';
 import { COPY_THREADS } from '../../device/memory/staging.js';
 import { typedError } from '../../device/platform/status.js';
 import { u64 } from '../../device/queue/queue.js';
-import * as cl from '../../opencl/index.js';
+import { checksumAsync } from '../../native-host/host-functions.js';
 import { GroupSums, total } from './group-sums.js';
 
 /** A buffer, and the host memory that it was copied from or is copied to. */
@@ -64,7 +64,7 @@ export class Checksums {
 export async function hostChecksum(view: ArrayBufferView): Promise<bigint> {
   const sum = new BigUint64Array(1);
   try {
-    await cl.checksumAsync(view, sum, COPY_THREADS);
+    await checksumAsync(view, sum, COPY_THREADS);
   } catch (error) {
     throw typedError(error, 'verify a transfer');
   }

@@ -5,6 +5,7 @@ import { Splitters } from '../../../src/io/external/splitters.js';
 import type { RecordOrdering } from '../../../src/io/records/record-ordering.js';
 import { bytesOf } from '../../../src/keys/array.js';
 import { DTYPES, dtypeInfo } from '../../../src/keys/dtype.js';
+import { placeAsync } from '../../../src/native-host/host-functions.js';
 import * as cl from '../../../src/opencl/index.js';
 import { Random } from '../../../src/util/random.js';
 import { bitWindows, DISTRIBUTIONS, keysOf } from '../../distributions.js';
@@ -111,7 +112,7 @@ test('tables with indices out of range and memory that is too small are rejected
   const place = async (changed: object) => {
     const all = { ...SOUND, keys, width: 4, to, counts, ...changed };
     const { codec, firsts, before, shift } = all;
-    await cl.placeAsync(all.keys, all.width as 4, codec, firsts, before, shift, all.to, all.counts, 2);
+    await placeAsync(all.keys, all.width as 4, codec, firsts, before, shift, all.to, all.counts, 2);
   };
   for (const changed of [
     { width: 3 },
@@ -138,7 +139,7 @@ test('changing keys and tables during placement causes no write out of bounds', 
   const keys = new Uint32Array(n);
   const [to, counts] = [new Uint32Array(n + 2).fill(7), new Uint32Array(3)];
   const [firsts, before] = [SOUND.firsts.slice(), SOUND.before.slice()];
-  const placing = cl.placeAsync(keys, 4, SOUND.codec, firsts, before, 1, to.subarray(1, n + 1), counts, 2);
+  const placing = placeAsync(keys, 4, SOUND.codec, firsts, before, 1, to.subarray(1, n + 1), counts, 2);
   before.fill(0xffff);
   firsts.fill(2n ** 64n - 1n);
   for (let i = 0; i < n; i++) keys[i] = i & 31;

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { markAsUntransferable } from 'node:worker_threads';
+import * as host from '../../../src/native-host/host-functions.js';
 import * as cl from '../../../src/opencl/index.js';
 import type { Argument, Program, Step, Trap } from './program.js';
 
@@ -24,7 +25,7 @@ const METHODS: Readonly<Record<string, Function>> = {
     args: number[],
   ) => (kernel instanceof cl.Kernel ? kernel.call(queue, global, local, ...args) : undefined),
 };
-const FUNCTIONS: ReadonlyMap<string, unknown> = new Map(Object.entries({ ...cl, ...METHODS }));
+const FUNCTIONS: ReadonlyMap<string, unknown> = new Map(Object.entries({ ...cl, ...host, ...METHODS }));
 
 /** Calls that wait for commands on this thread: with an open user event they wait for ever. */
 const WAITS = new Set(['finish', 'waitForEvents', 'releaseCommandQueue']);
