@@ -69,6 +69,8 @@ export const VARIABLES: readonly (readonly [name: string, what: string])[] = [
   ],
   ['CLSORT_TUNING', "'off' ignores the parameters saved by 'clsort tune'"],
   ['CLSORT_LOCAL_BYTES', 'limit of the local memory that kernels use, in bytes; default that of the device'],
+  ['CLSORT_THREADS', 'threads of the host engine, 1 to 64; default the processors that the process may use'],
+  ['CLSORT_HOST_ENGINE', "'javascript' sorts on the host without the addon, on one thread"],
   ['CLSORT_INLINE_PTX', "'off' compiles portable code on every device"],
   ['CLSORT_ROOT', 'folder of the package, for bundles'],
   ['CLSORT_ADDON', 'path of the native addon'],
