@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "../stream_copy.h"
@@ -103,21 +104,16 @@ class RadixSort {
     }
     own_ = BorrowWorkspace();
     if (!own_) return false;
-    bool done = true;
     if (arguments_.offsets) {
       AddLargeSegments();
     } else {
       Add({0, arguments_.n, 0, kInput, window_});
     }
-    while (done && !ranges_.empty()) {
-      Range range = ranges_.back();
-      ranges_.pop_back();
-      done = SortLarge(range);
-    }
-    if (done) SortPieces();
-    if (done && arguments_.offsets) SortSmallSegments();
+    while (!failed_ && !ranges_.empty()) PartitionRanges();
+    if (!failed_) SortPieces();
+    if (!failed_ && arguments_.offsets) SortSmallSegments();
     ReturnWorkspace(std::move(own_));
-    return done;
+    return !failed_;
   }
 
  private:
@@ -147,11 +143,11 @@ class RadixSort {
 
   /** Calls `work(i, workspace)` in parallel. Calls for which there is no memory come last, on this thread. */
   template <typename Work>
-  void For(size_t count, const Work& work) {
-    if (count == 1) return work(0, *own_);
+  static void For(Threads& threads, Workspace& own, size_t count, const Work& work) {
+    if (count == 1) return work(0, own);
     std::mutex guard;
     std::vector<size_t> left;
-    threads_.For(count, [&](size_t i) {
+    threads.For(count, [&](size_t i) {
       auto workspace = BorrowWorkspace();
       if (!workspace) {
         std::lock_guard<std::mutex> lock(guard);
@@ -160,7 +156,7 @@ class RadixSort {
       work(i, *workspace);
       ReturnWorkspace(std::move(workspace));
     });
-    for (size_t i : left) work(i, *own_);
+    for (size_t i : left) work(i, own);
   }
 
   /** Returns codes of a place: where they lie, if they lie there as codes, or in `block`. */
@@ -327,28 +323,45 @@ class RadixSort {
     return best;
   }
 
+  /** Partitions all ranges once: those with many keys by all threads, the others at the same time, each by one thread. */
+  void PartitionRanges() {
+    const std::vector<Range> ranges = std::exchange(ranges_, {});
+    std::vector<Range> others;
+    for (const Range& range : ranges) {
+      if (range.n < arguments_.n / (2 * threads_.count())) {
+        others.push_back(range);
+      } else if (!Partition(range, threads_, *own_)) {
+        failed_ = true;
+      }
+    }
+    For(threads_, *own_, others.size(), [&](size_t i, Workspace& workspace) {
+      OneThread one(threads_);
+      if (!failed_ && !Partition(others[i], one, workspace)) failed_ = true;
+    });
+  }
+
   /** Partitions a range that does not fit the cache. @return whether there was enough memory */
-  bool SortLarge(const Range& range) {
+  bool Partition(const Range& range, Threads& threads, Workspace& own) {
     if (range.mask == 0) return AddSorted(range);
     const size_t sample_size = std::clamp(range.n / kKeysPerSample, kMinSample, kMaxSample);
-    const Key* sample = Sample(range, sample_size, *own_);
+    const Key* sample = Sample(range, sample_size, own);
     const bool is_whole = range.place == kInput && range.n == arguments_.n;
     if constexpr (!kHasPayload) {
       if (is_whole && window_ == static_cast<Key>(-1) &&
-          SortFewValues(arguments_.keys, range.n, codec_, sample, sample_size, arguments_.sorted, threads_)) {
+          SortFewValues(arguments_.keys, range.n, codec_, sample, sample_size, arguments_.sorted, threads)) {
         return true;
       }
     }
     const Digit digit = BestDigit(range, sample, sample_size);
     const size_t bins = digit.bins;
     const size_t slice =
-        std::clamp(range.n / (size_t{threads_.count()} * 4), kMinSlice, kMaxSlice) / kBlock * kBlock;
+        std::clamp(range.n / (size_t{threads.count()} * 4), kMinSlice, kMaxSlice) / kBlock * kBlock;
     const size_t slices = (range.n + slice - 1) / slice;
     std::unique_ptr<uint32_t[]> counts(new (std::nothrow) uint32_t[slices * bins]());
     std::unique_ptr<size_t[]> starts(new (std::nothrow) size_t[slices * bins]);
     if (!counts || !starts) return false;
-    const Facts facts = Count(range, slice, slices, digit, counts.get());
-    if (threads_.stopped()) return AddSorted(range);
+    const Facts facts = Count(range, slice, slices, digit, counts.get(), threads);
+    if (threads.stopped()) return AddSorted(range);
     if (facts.varying == 0 || facts.ascending) return AddSorted(range);
     if (facts.descending && is_whole) return Reverse();
     const Place to = range.place == kScratch ? kOutput : kScratch;
@@ -364,7 +377,7 @@ class RadixSort {
       const bool outermost = bin == 0 || bin == bins - 1;
       if (place > first) Add({first, place - first, range.origin, to, outermost ? facts.varying : rest});
     }
-    For(slices, [&](size_t s, Workspace& workspace) {
+    For(threads, own, slices, [&](size_t s, Workspace& workspace) {
       const size_t first = range.first + s * slice;
       Scatter(range, first, std::min(slice, range.end() - first), digit, &starts[s * bins], places_[to], workspace);
     });
@@ -373,6 +386,7 @@ class RadixSort {
 
   /** Adds a range to those that are left to sort. */
   void Add(const Range& range) {
+    std::lock_guard<std::mutex> lock(guard_);
     if (range.n > kPiece) {
       ranges_.push_back(range);
     } else {
@@ -382,6 +396,7 @@ class RadixSort {
 
   /** Adds a range that is in order, in pieces: results are written when nothing can fail any more. */
   bool AddSorted(Range range) {
+    std::lock_guard<std::mutex> lock(guard_);
     for (size_t left = range.n; left > 0; left -= range.n, range.first += range.n) {
       range.n = std::min(left, kPiece);
       range.mask = 0;
@@ -411,7 +426,7 @@ class RadixSort {
 
   void SortSmallSegments() {
     constexpr size_t kGroup = kPiece / 4;
-    For((arguments_.n + kGroup - 1) / kGroup, [&](size_t g, Workspace& workspace) {
+    For(threads_, *own_, (arguments_.n + kGroup - 1) / kGroup, [&](size_t g, Workspace& workspace) {
       ForSegments(g * kGroup, (g + 1) * kGroup, [&](const Range& range) {
         if (range.n <= kPiece) SortOrFinish(range, workspace);
       });
@@ -419,7 +434,7 @@ class RadixSort {
   }
 
   /** Counts the digits of each slice, and finds facts about the range. */
-  Facts Count(const Range& range, size_t slice, size_t slices, Digit digit, uint32_t* counts) {
+  Facts Count(const Range& range, size_t slice, size_t slices, Digit digit, uint32_t* counts, Threads& threads) {
     std::atomic<Key> varying{0};
     std::atomic<bool> ascending{true}, descending{true};
     Key reference;
@@ -449,8 +464,8 @@ class RadixSort {
       if (!rises) ascending = false;
       if (!falls) descending = false;
     };
-    threads_.For(slices, [&](size_t s) {
-      if (threads_.stopped()) return;
+    threads.For(slices, [&](size_t s) {
+      if (threads.stopped()) return;
       WithBins(digit, range.mask, [&](const auto& bin_of) { count(s, bin_of); });
     });
     return {static_cast<Key>(varying & range.mask), ascending, descending};
@@ -534,6 +549,7 @@ class RadixSort {
 
   /** Makes a place writable. */
   bool Reserve(Place place) {
+    std::lock_guard<std::mutex> lock(guard_);
     Columns& columns = places_[place];
     const size_t n = arguments_.n;
     if (!columns.codes) {
@@ -603,7 +619,7 @@ class RadixSort {
       keys = 0;
     }
     if (groups.back() != pieces_.size()) groups.push_back(pieces_.size());
-    For(groups.size() - 1, [&](size_t g, Workspace& workspace) {
+    For(threads_, *own_, groups.size() - 1, [&](size_t g, Workspace& workspace) {
       for (size_t i = groups[g]; i < groups[g + 1]; i++) SortOrFinish(pieces_[i], workspace);
     });
   }
@@ -634,7 +650,11 @@ class RadixSort {
   Threads& threads_;
   Columns places_[3];
   LargeMemory key_memory_[3], payload_memory_[3];
+  /** Protects the ranges and pieces, and the places while they are reserved. */
+  std::mutex guard_;
   std::vector<Range> ranges_, pieces_;
+  /** Whether memory was exhausted. */
+  std::atomic<bool> failed_{false};
   std::unique_ptr<Workspace> own_;
 };
 

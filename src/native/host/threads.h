@@ -18,6 +18,20 @@ class Threads {
   virtual bool stopped() const = 0;
 };
 
+/** One of the threads of a computation. */
+class OneThread final : public Threads {
+ public:
+  explicit OneThread(const Threads& all) : all_(all) {}
+  unsigned count() const override { return 1; }
+  void For(size_t n, const std::function<void(size_t)>& work) override {
+    for (size_t i = 0; i < n; i++) work(i);
+  }
+  bool stopped() const override { return all_.stopped(); }
+
+ private:
+  const Threads& all_;
+};
+
 }  // namespace clsort::host
 
 #endif  // CLSORT_NATIVE_HOST_THREADS_H_
