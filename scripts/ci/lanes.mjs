@@ -353,6 +353,7 @@ function ROTATION() {
         { name: 'fuzz on Clover', command: node(...fuzz('clover', 25, ...AGAIN)) },
         { name: 'fuzz on Oclgrind', command: node(...fuzz('oclgrind', 20, ...AGAIN)) },
       ],
+      { name: 'the host engine under ThreadSanitizer', command: node('scripts/sanitize-threads.mjs') },
       // Sequential: the first step builds the addon if it is not cached.
       {
         name: 'fuzz on PoCL under ASan and UBSan',

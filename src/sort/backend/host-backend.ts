@@ -3,7 +3,7 @@ import type { MaybePromise } from '../../util/maybe-promise.js';
 import { assertOffsets, offsetsOf, segmentSteps, verifySegmentSteps } from '../host/host-segments.js';
 import { sortSteps } from '../host/host-sort.js';
 import { verifySteps } from '../host/host-verify.js';
-import { nativeProblem, nativeSort, threadsFor } from '../host/native-sort.js';
+import { nativeProblem, nativeSort, suitsNative, threadsFor } from '../host/native-sort.js';
 import { runYielding } from '../host/steps.js';
 import { type HostJob, hostJob, type SortJob } from '../model/job.js';
 import type { SortSettings } from '../model/options.js';
@@ -127,8 +127,8 @@ export const completedSort = (outcome: Outcome): PendingSort => ({
 export async function sortOnHost(plan: Plan, job: HostJob): Promise<Outcome> {
   const { keys, settings, segments } = job;
   const started = performance.now();
-  const problem = nativeProblem();
-  if (problem) {
+  const isNative = nativeProblem() === undefined && suitsNative(keys, job);
+  if (!isNative) {
     const steps = segments ? segmentSteps(job, segments) : sortSteps(keys, settings, job);
     await runYielding(steps, settings.signal);
   } else {
@@ -137,7 +137,7 @@ export async function sortOnHost(plan: Plan, job: HostJob): Promise<Outcome> {
   }
   const seconds = (performance.now() - started) / 1000;
   const verified = settings.verify ? await verifyOnHost(job, 'the host engine') : undefined;
-  const facts = problem ? { engine: 'JavaScript' } : { engine: 'addon', threads: threadsFor(keys.n) };
+  const facts = isNative ? { engine: 'addon', threads: threadsFor(keys.n) } : { engine: 'JavaScript' };
   return {
     plan: { ...plan, facts },
     stages: [{ stage: 'host sort', seconds: settings.profile ? seconds : null }],

@@ -15,6 +15,16 @@ import type { HostOrder, HostResult } from './host-sort.js';
  */
 const MAX_KEYS_AT_ONCE = 2 ** 16;
 
+/** Whether the memory of an array may shrink, so that no other thread may use it. */
+const isResizable = ({ buffer }: ArrayBufferView): boolean => {
+  const { resizable, growable } = buffer as { resizable?: boolean; growable?: boolean };
+  return resizable === true || growable === true;
+};
+
+/** Whether the addon can sort in this memory. */
+export const suitsNative = (keys: HostColumn, { sorted, values, moved }: HostResult): boolean =>
+  ![keys.view, sorted, values?.view, moved].some((view) => view !== undefined && isResizable(view));
+
 /** Returns the number of threads that sort n keys. */
 export const threadsFor = (n: number): number => (n <= MAX_KEYS_AT_ONCE ? 1 : hostThreads());
 

@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import test from 'ava';
 import { bytesOf, emptyLike, type HostColumn, keyColumn } from '../../../src/keys/array.js';
 import { DTYPES, type Dtype, type KeyArray } from '../../../src/keys/dtype.js';
+import { Sorter } from '../../../src/sort/api/sorter.js';
 import { segmentSteps } from '../../../src/sort/host/host-segments.js';
 import { type HostOrder, type HostResult, hostSort } from '../../../src/sort/host/host-sort.js';
 import { nativeSort } from '../../../src/sort/host/native-sort.js';
@@ -193,4 +194,24 @@ test('a program that changes the keys meanwhile gets some result, and no memory 
     await sorting;
   }
   t.true(await agree(keys, 'u32', {}, 12));
+});
+
+test('keys in memory that may shrink are sorted by the JavaScript engine', async (t) => {
+  const Resizable = ArrayBuffer as unknown as new (
+    bytes: number,
+    options: { maxByteLength: number },
+  ) => ArrayBuffer;
+  await using sorter = await Sorter.open({ device: 'host' });
+  for (const n of [1000, 2 ** 17]) {
+    const keys = new Uint32Array(new Resizable(4 * n, { maxByteLength: 8 * n }));
+    keys.set(keysOf('u32', 'uniform', n) as Uint32Array);
+    let facts: object | undefined;
+    const sorted = await sorter.sort(keys, {
+      onReport: (report) => {
+        facts = report.facts;
+      },
+    });
+    t.true(same(sorted, Uint32Array.from(keys).sort()));
+    t.like(facts, { engine: 'JavaScript' });
+  }
 });
