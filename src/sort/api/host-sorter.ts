@@ -11,15 +11,15 @@ export const hostIsFaster = (below: number): string => `the host is faster below
 
 /** Returns a Sorter on the host engine, as `Sorter.open({ device: 'host' })` does. */
 export const hostSorter = (onWarning: Warn): SorterOperations =>
-  new SorterOperations(new HostBackend('asked for', onWarning), onWarning);
+  new SorterOperations(new HostBackend('asked for', { onWarning }), onWarning);
 
 /**
  * Returns a Sorter on the host engine if it sorts up to `maxKeys` host keys faster than every known device, and faster
- * than a device is opened. Otherwise returns undefined.
+ * than a device is opened. It sorts in JavaScript, so that not even the addon is loaded. Otherwise returns undefined.
  */
 export function smallHostSorter(maxKeys: number, onWarning: Warn): SorterOperations | undefined {
   const minDeviceKeys = minKeysForDevices();
   return maxKeys < minDeviceKeys
-    ? new SorterOperations(new HostBackend(hostIsFaster(minDeviceKeys), onWarning), onWarning)
+    ? new SorterOperations(new HostBackend(hostIsFaster(minDeviceKeys), { inJavaScript: true }), onWarning)
     : undefined;
 }

@@ -74,7 +74,7 @@ export class Sorter extends SorterOperations {
     const [device = only.device] = devices ?? [];
     if (devices && !['auto', 'host'].includes(device))
       return Sorter.#openAll(devices, { poolBytes }, onWarning);
-    if (device === 'host') return new Sorter(new HostBackend('asked for', onWarning), onWarning);
+    if (device === 'host') return new Sorter(new HostBackend('asked for', { onWarning }), onWarning);
     try {
       const session = await DeviceSession.open(device, { poolBytes }, onWarning);
       if (device !== 'auto') return new Sorter(session, onWarning);

@@ -3,7 +3,6 @@ import type { MaybePromise } from '../../util/maybe-promise.js';
 import { assertOffsets, offsetsOf, segmentSteps, verifySegmentSteps } from '../host/host-segments.js';
 import { sortSteps } from '../host/host-sort.js';
 import { verifySteps } from '../host/host-verify.js';
-import { nativeProblem, nativeSort, suitsNative, threadsFor } from '../host/native-sort.js';
 import { runYielding } from '../host/steps.js';
 import { type HostJob, hostJob, type SortJob } from '../model/job.js';
 import type { SortSettings } from '../model/options.js';
@@ -15,6 +14,15 @@ import type { Backend, PendingSort, Session } from './backend.js';
 import type { Columns } from './columns.js';
 import { HostColumns } from './host-columns.js';
 
+/** The module that sorts in the addon. It is loaded by the first sort, because it loads the binding of OpenCL. */
+type NativeModule = typeof import('../host/native-sort.js');
+let native: NativeModule | undefined;
+
+async function nativeModule(): Promise<NativeModule> {
+  native ??= await import('../host/native-sort.js');
+  return native;
+}
+
 /** The host engine. It is its own session, since it cannot be lost. */
 export class HostBackend implements Backend, Session {
   readonly info = undefined;
@@ -23,15 +31,24 @@ export class HostBackend implements Backend, Session {
   readonly overlaps = false;
   readonly memory: ColumnMemory = new HostMemory();
   readonly #reason: string | Error;
+  readonly #inJavaScript: boolean;
   #onWarning: ((warning: ClsortError) => void) | undefined;
 
   /**
    * @param reason reason to sort on the host; an error if no device could be opened
-   * @param onWarning receives one warning if sorts run in JavaScript, because the addon cannot be loaded
+   * @param options `onWarning` receives one warning if sorts run in JavaScript, because the addon cannot be loaded.
+   *   `inJavaScript` sorts there without the addon, for a process that sorts few keys once; default false
    */
-  constructor(reason: string | Error = 'asked for', onWarning?: (warning: ClsortError) => void) {
+  constructor(
+    reason: string | Error = 'asked for',
+    {
+      onWarning,
+      inJavaScript = false,
+    }: { onWarning?: (warning: ClsortError) => void; inJavaScript?: boolean } = {},
+  ) {
     this.#reason = reason;
     this.#onWarning = onWarning;
+    this.#inJavaScript = inJavaScript;
   }
 
   /**
@@ -72,15 +89,18 @@ export class HostBackend implements Backend, Session {
   async sort(plan: Plan, job: SortJob): Promise<PendingSort> {
     const host = hostJob(job);
     if (!host) throw new UnsupportedError('cannot sort on the host: the keys are a column of a device');
-    this.#warnOfJavaScript();
+    if (this.#inJavaScript) return completedSort(await sortInJavaScript(plan, host));
+    await this.#warnOfJavaScript();
     return completedSort(await sortOnHost(plan, host));
   }
 
-  #warnOfJavaScript(): void {
+  async #warnOfJavaScript(): Promise<void> {
+    if (!this.#onWarning) return;
+    const { nativeProblem } = await nativeModule();
     const cause = nativeProblem();
     if (!cause || process.env.CLSORT_HOST_ENGINE === 'javascript') return;
     const message = `cannot use the fast host engine, so JavaScript sorts on one thread: ${cause.message}`;
-    this.#onWarning?.(new UnsupportedError(message, { cause }));
+    this.#onWarning(new UnsupportedError(message, { cause }));
     this.#onWarning = undefined;
   }
 
@@ -126,21 +146,30 @@ export const completedSort = (outcome: Outcome): PendingSort => ({
  */
 export async function sortOnHost(plan: Plan, job: HostJob): Promise<Outcome> {
   const { keys, settings, segments } = job;
+  const { nativeProblem, nativeSort, suitsNative, threadsFor } = native ?? (await nativeModule());
+  if (nativeProblem() !== undefined || !suitsNative(keys, job)) return sortInJavaScript(plan, job);
   const started = performance.now();
-  const isNative = nativeProblem() === undefined && suitsNative(keys, job);
-  if (!isNative) {
-    const steps = segments ? segmentSteps(job, segments) : sortSteps(keys, settings, job);
-    await runYielding(steps, settings.signal);
-  } else {
-    if (segments) assertOffsets(offsetsOf(segments), keys.n);
-    await nativeSort(keys, settings, job, { segments, signal: settings.signal });
-  }
+  if (segments) assertOffsets(offsetsOf(segments), keys.n);
+  await nativeSort(keys, settings, job, { segments, signal: settings.signal });
+  return outcomeOf({ ...plan, facts: { engine: 'addon', threads: threadsFor(keys.n) } }, job, started);
+}
+
+async function sortInJavaScript(plan: Plan, job: HostJob): Promise<Outcome> {
+  const { keys, settings, segments } = job;
+  const started = performance.now();
+  const steps = segments ? segmentSteps(job, segments) : sortSteps(keys, settings, job);
+  await runYielding(steps, settings.signal);
+  return outcomeOf({ ...plan, facts: { engine: 'JavaScript' } }, job, started);
+}
+
+/** Returns the outcome of a sort, which is verified if requested. @param started time when it began */
+async function outcomeOf(plan: Plan, job: HostJob, started: number): Promise<Outcome> {
+  const { profile, verify } = job.settings;
   const seconds = (performance.now() - started) / 1000;
-  const verified = settings.verify ? await verifyOnHost(job, 'the host engine') : undefined;
-  const facts = isNative ? { engine: 'addon', threads: threadsFor(keys.n) } : { engine: 'JavaScript' };
+  const verified = verify ? await verifyOnHost(job, 'the host engine') : undefined;
   return {
-    plan: { ...plan, facts },
-    stages: [{ stage: 'host sort', seconds: settings.profile ? seconds : null }],
+    plan,
+    stages: [{ stage: 'host sort', seconds: profile ? seconds : null }],
     ...(verified && { verified }),
   };
 }
