@@ -7,7 +7,7 @@
 #include "key_codec.clh"
 
 #if !defined(GROUP_SIZE) || !defined(PACKED_BITS)
-# error "GROUP_SIZE and PACKED_BITS: set by src/sort/operations/device-column-kernels.ts"
+# error "GROUP_SIZE and PACKED_BITS: set by src/sort/backend/device-column-kernels.ts"
 #endif
 #if PACKED_BITS == 32
 typedef uint packed_t;

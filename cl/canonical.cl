@@ -4,7 +4,7 @@
 #include "canonical_key.clh"
 
 #ifndef GROUP_SIZE
-# error "GROUP_SIZE: work-items of a work-group, set by src/sort/operations/device-column-kernels.ts"
+# error "GROUP_SIZE: work-items of a work-group, set by src/sort/backend/device-column-kernels.ts"
 #endif
 
 /* @post out[i] = in[i], but +0 for either zero, and one quiet NaN for every NaN */

@@ -1,7 +1,7 @@
 /* Segments of an array: [offsets[s], offsets[s + 1]) is segment s.
  */
 #ifndef GROUP_SIZE
-# error "GROUP_SIZE: work-items of a work-group, set by src/sort/operations/device-column-kernels.ts"
+# error "GROUP_SIZE: work-items of a work-group, set by src/sort/backend/device-column-kernels.ts"
 #endif
 
 /* @pre  offsets[0] = 0, non-decreasing, offsets[segments] = n

@@ -275,23 +275,23 @@ GROUP_KERNEL void segment_classes(__global const key_t *keys, __global key_t *ke
     }
 
     const uint front = fronts[row], back = backs[row];
-    uint most_front = front, most_back = back;
+    uint max_front = front, max_back = back;
 #if !HAS_ROWS
     for (uint other = 0; other < GROUP_ROWS; other++) {
-        most_front = max(most_front, fronts[other]);
-        most_back = max(most_back, backs[other]);
+        max_front = max(max_front, fronts[other]);
+        max_back = max(max_back, backs[other]);
     }
 #endif
     __local codes_t *own = codes + row * (SLOTS * LANES / CODES);
     __local const segment_t *listed_here = in_rows + row * LANES;
-    const uint front_turns = (most_front + SLOTS - 1) / SLOTS, back_turns = (most_back + SLOTS / 2 - 1) / (SLOTS / 2);
+    const uint front_passes = (max_front + SLOTS - 1) / SLOTS, back_passes = (max_back + SLOTS / 2 - 1) / (SLOTS / 2);
 #if ROW_NETWORK && !HAS_VALUES
     if (begin == 0 && mask == CODE_MAX) {
-        merge_in_row(keys, keys_out, listed_here, 1, front, front_turns, own, codec, flags);
-        merge_in_row(keys, keys_out, listed_here, 2, back, back_turns, own, codec, flags);
+        merge_in_row(keys, keys_out, listed_here, 1, front, front_passes, own, codec, flags);
+        merge_in_row(keys, keys_out, listed_here, 2, back, back_passes, own, codec, flags);
         return;
     }
 #endif
-    count_in_row(keys, keys_out, VALUE_ARGUMENTS listed_here, 1, front, front_turns, own, begin, mask, codec, flags);
-    count_in_row(keys, keys_out, VALUE_ARGUMENTS listed_here, 2, back, back_turns, own, begin, mask, codec, flags);
+    count_in_row(keys, keys_out, VALUE_ARGUMENTS listed_here, 1, front, front_passes, own, begin, mask, codec, flags);
+    count_in_row(keys, keys_out, VALUE_ARGUMENTS listed_here, 2, back, back_passes, own, begin, mask, codec, flags);
 }

@@ -15,7 +15,7 @@
 #include "work_group_scan.clh"
 
 #ifndef SELECT_BITS
-# error "SELECT_BITS: bits of a digit, set by src/sort/operations/device-column-kernels.ts"
+# error "SELECT_BITS: bits of a digit, set by src/sort/backend/device-column-kernels.ts"
 #endif
 #define SELECT_BINS (1u << SELECT_BITS)
 #define GROUP_KERNEL __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))

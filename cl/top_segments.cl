@@ -4,7 +4,7 @@
  *   (an exclusive scan of these gives their output positions)
  *   top_positions  their original positions */
 #ifndef GROUP_SIZE
-# error "GROUP_SIZE: work-items of a work-group, set by src/sort/operations/device-column-kernels.ts"
+# error "GROUP_SIZE: work-items of a work-group, set by src/sort/backend/device-column-kernels.ts"
 #endif
 #define GROUP_KERNEL __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 

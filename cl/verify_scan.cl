@@ -3,7 +3,7 @@
  * Together with the first result this defines a scan, if a combination does not round: for integers, minima and
  * maxima. One pass over keys and results, in any order.
  *
- * Set by src/sort/operations/device-column-verifier.ts: LOCAL_SIZE; OP, KIND and WIDE as in combine.clh.
+ * Set by src/sort/backend/device-column-verifier.ts: LOCAL_SIZE; OP, KIND and WIDE as in combine.clh.
  */
 #include "combine.clh"
 #include "group_sums.clh"

@@ -4,14 +4,14 @@
  * sequences is the hash of the first times BASE to the length of the second, plus that of the second. So work-items
  * may start anywhere, and input and result may be divided differently.
  *
- * Set by src/sort/operations/device-column-verifier.ts: LOCAL_SIZE; CHOOSE 0: mask bytes that are not 0; 1: keys
+ * Set by src/sort/backend/device-column-verifier.ts: LOCAL_SIZE; CHOOSE 0: mask bytes that are not 0; 1: keys
  * whose codes are in a range; 2: all keys.
  */
 #include "key_codec.clh"
 #include "group_sums.clh"
 
 #ifndef CHOOSE
-# error "CHOOSE: set by src/sort/operations/device-column-verifier.ts"
+# error "CHOOSE: set by src/sort/backend/device-column-verifier.ts"
 #endif
 
 #define BASE 0xd1342543de82ef95UL /* odd, so that no power of it is 0 */

@@ -4,7 +4,7 @@
  * Sorted keys with ascending positions among equal ones are distinct elements. If no other keys of the input come
  * before the last of them, they are the first. An array is one segment.
  *
- * Set by src/sort/operations/device-column-verifier.ts: LOCAL_SIZE.
+ * Set by src/sort/backend/device-column-verifier.ts: LOCAL_SIZE.
  */
 #include "key_codec.clh"
 #include "group_sums.clh"

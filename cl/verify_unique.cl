@@ -4,7 +4,7 @@
  * The sum of hashes over all keys of the input must equal the sum over the distinct keys of hash times count. Keys
  * are compared as numbers, so the canonical key is hashed.
  *
- * Set by src/sort/operations/device-column-verifier.ts: LOCAL_SIZE.
+ * Set by src/sort/backend/device-column-verifier.ts: LOCAL_SIZE.
  */
 #include "key_codec.clh"
 #include "canonical_key.clh"

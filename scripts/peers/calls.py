@@ -358,8 +358,8 @@ def measure(peer, operation, place):
 
     about = {"operation": operation, "place": place}
     try:
-        least_seconds = warm_up * TIMED_SHARE
-        seconds, result = timed(once, repeats, warm_up, least_seconds)
+        min_seconds = warm_up * TIMED_SHARE
+        seconds, result = timed(once, repeats, warm_up, min_seconds)
         answer = {**about, "seconds": seconds}
         ok = is_right(peer, operation, result)
         if place == "device":
@@ -367,7 +367,7 @@ def measure(peer, operation, place):
             fitting = min(CHAIN_SECONDS / sorted(seconds)[len(seconds) // 2], CHAIN_BYTES / size)
             length = min(most, max(SHORTEST_CHAIN, int(fitting)))
             chained = []
-            while len(chained) < repeats + 1 or sum(chained) * length < least_seconds:
+            while len(chained) < repeats + 1 or sum(chained) * length < min_seconds:
                 start = time.perf_counter()
                 results = [call(resident) for _ in range(length)]  # all there at the end, as those of clsort are
                 peer.synchronize()

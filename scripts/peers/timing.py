@@ -5,10 +5,10 @@ import time
 WARM_UP_SECONDS = 1
 
 
-def timed(sort, repeats, warm_up=WARM_UP_SECONDS, least_seconds=0):
+def timed(sort, repeats, warm_up=WARM_UP_SECONDS, min_seconds=0):
     """Sorts for a while, and once at least, which loads and compiles what it takes; then times `repeats` sorts.
 
-    Short ones are timed for `least_seconds` seconds, however many they are.
+    Short ones are timed for `min_seconds` seconds, however many they are.
 
     Returns their seconds and the last result.
     """
@@ -19,7 +19,7 @@ def timed(sort, repeats, warm_up=WARM_UP_SECONDS, least_seconds=0):
             break
     seconds = []
     sum_of_all = 0
-    while len(seconds) < repeats or sum_of_all < least_seconds:
+    while len(seconds) < repeats or sum_of_all < min_seconds:
         start = time.perf_counter()
         result = sort()
         seconds.append(time.perf_counter() - start)

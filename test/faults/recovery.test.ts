@@ -117,7 +117,7 @@ test('if one of two devices that share a sort fails, the other one completes it'
     at: number;
     outcome: unknown;
     next: unknown;
-  }>('spread', {
+  }>('sharded', {
     POCL_DEVICES: 'pthread pthread',
   });
   t.true(lines.length > 20);

@@ -82,7 +82,7 @@ struct Control {
   /**
    * Maximum local memory in bytes that a built or enqueued kernel declared, and how many kernels were refused for it.
    */
-  Word most_local_bytes, refused_local;
+  Word max_local_bytes, refused_local;
 };
 
 /** Offset of the function names in the file: text, one per line; the first has number 1. */
@@ -252,8 +252,8 @@ struct Profile {
   /** Records the local memory that a kernel declares. @return false when it exceeds the limit of a group */
   static bool Holds(cl_ulong local_bytes) {
     auto most = static_cast<uint32_t>(std::min<cl_ulong>(local_bytes, UINT32_MAX));
-    uint32_t before = control->most_local_bytes;
-    while (before < most && !control->most_local_bytes.compare_exchange_weak(before, most)) {
+    uint32_t before = control->max_local_bytes;
+    while (before < most && !control->max_local_bytes.compare_exchange_weak(before, most)) {
     }
     if (Get().local == 0 || local_bytes <= Get().local) return true;
     control->refused_local++;

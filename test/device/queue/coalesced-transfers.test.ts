@@ -85,7 +85,7 @@ forEachDevice((title, open) => {
           if (other.free !== undefined && other.free <= passedTo) continue;
           const [a, b] = [rangeOf(slot), rangeOf(other.slot)];
           const apart = a.in !== b.in || a.begin + a.size <= b.begin || b.begin + b.size <= a.begin;
-          if (!apart) t.fail('two berths in one place');
+          if (!apart) t.fail('two slots in one place');
         }
         transfers.enqueueSlot(slot);
         inUse.push({ slot, free: undefined });
