@@ -27,7 +27,7 @@ export interface RunFacts {
 }
 
 /** Returns CPU model and number of cores of this host. */
-export const hostFacts = (): RunFacts['host'] => {
+const hostFacts = (): RunFacts['host'] => {
   const all = cpus();
   return { name: all[0]?.model.trim() || 'unknown', cores: all.length };
 };

@@ -13,7 +13,7 @@ export type OrderingSortOptions = Omit<SortOptions, 'dtype' | 'descending' | 'na
   Into<Uint8Array>;
 
 /** The codec that encodes plain keys, and the mask of the bits that count. */
-export interface MaskedCodec {
+interface MaskedCodec {
   readonly codec: KeyCodec;
   readonly mask: bigint;
 }

@@ -97,8 +97,6 @@ export interface ColumnKernels {
   ): MaybePromise<void>;
   /** Computes the sum, minimum or maximum, as described in `Sorter.reduce`. */
   reduce(keys: Column, op: ReduceOp): MaybePromise<() => number | bigint>;
-  /** Writes `first` and the numbers that follow it, modulo 2^32. */
-  positions(to: Column, first: number): MaybePromise<void>;
   /** Computes a scan in the keys' dtype; `to` may be `from`. */
   scan(from: Column, to: Column, op: ScanOp, inclusive: boolean): MaybePromise<void>;
   /**

@@ -192,13 +192,6 @@ export class DeviceColumnKernels implements ColumnKernels {
     return enqueueReduceOnce(device, { keys: bufferOf(keys), n, dtype, op, tuning });
   }
 
-  positions(to: Column, first: number): MaybePromise<void> {
-    const { queue } = this.#device;
-    queue.fill(bufferOf(to), 1, { bytes: to.n * 4 });
-    queue.fill(bufferOf(to), first, { bytes: 4 });
-    return this.scan(to, to, 'sum', true);
-  }
-
   scan(from: Column, to: Column, op: ScanOp, inclusive: boolean): MaybePromise<void> {
     const { n, dtype } = from;
     const scanReady = PrefixScan.create(this.#device, { dtype, op, tuning: this.#tuning('scan', from) });

@@ -134,11 +134,6 @@ export class HostColumnKernels implements ColumnKernels {
     return () => value;
   }
 
-  positions(to: Column, first: number): void {
-    const places = u32Of(to);
-    for (let i = 0; i < places.length; i++) places[i] = first + i;
-  }
-
   scan(from: Column, to: Column, op: ScanOp, inclusive: boolean): Promise<void> {
     return this.#run(hostScanBy(hostColumn(from), wordsOf(to), op, inclusive));
   }

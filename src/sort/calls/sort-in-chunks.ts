@@ -74,7 +74,7 @@ export async function sortInChunks(
 }
 
 /** Compares keys by the sorted window of their code bits. */
-export class WindowOrder {
+class WindowOrder {
   readonly #codec: KeyCodec;
   readonly #begin: bigint;
   readonly #mask: bigint;
