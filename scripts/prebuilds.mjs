@@ -23,11 +23,14 @@ const hashOf = (files) => {
 /** Returns the inputs of an addon: the version of the package, the version of Node, and the hash of the sources. */
 function origin(root, { version }) {
   const native = join(root, 'src', 'native');
-  const sources = readdirSync(native).toSorted();
+  const sources = readdirSync(native, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
+    .toSorted();
   return {
     clsort: JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version,
     node: releaseOf(version).version,
-    sources: hashOf([join(root, 'binding.gyp'), ...sources.map((name) => join(native, name))]),
+    sources: hashOf([join(root, 'binding.gyp'), ...sources]),
   };
 }
 
