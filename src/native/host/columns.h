@@ -13,9 +13,12 @@ namespace clsort::host {
 /** Elements that are encoded or decoded at a time: they stay in the fastest cache. */
 constexpr size_t kBlock = 512;
 
+/** Keeps a function that handles whole blocks out of its callers, which would each have a copy of its vector code. */
+#define CLSORT_NOINLINE __attribute__((noinline))
+
 /** Encodes keys of an array without alignment. */
 template <typename Key>
-void Encode(const Codec<Key>& codec, const char* keys, size_t n, Key* codes) {
+CLSORT_NOINLINE void Encode(const Codec<Key>& codec, const char* keys, size_t n, Key* codes) {
   std::memcpy(codes, keys, n * sizeof(Key));
   if (codec.identity) return;
   for (size_t i = 0; i < n; i++) codes[i] = codec.CodeOf(codes[i]);
@@ -23,7 +26,7 @@ void Encode(const Codec<Key>& codec, const char* keys, size_t n, Key* codes) {
 
 /** Decodes codes to an array without alignment, which may be the memory of the codes. */
 template <typename Key>
-void Decode(const Codec<Key>& codec, const Key* codes, size_t n, char* keys) {
+CLSORT_NOINLINE void Decode(const Codec<Key>& codec, const Key* codes, size_t n, char* keys) {
   if (codec.identity) {
     std::memmove(keys, codes, n * sizeof(Key));
     return;
@@ -44,7 +47,7 @@ struct Values {
 
   /** Reads payloads `first` to `first + n`; positions count from `origin`. */
   template <typename Payload>
-  void Read(size_t first, size_t n, size_t origin, Payload* payloads) const {
+  CLSORT_NOINLINE void Read(size_t first, size_t n, size_t origin, Payload* payloads) const {
     if (!data) {
       for (size_t i = 0; i < n; i++) payloads[i] = static_cast<Payload>(first - origin + i);
       return;
@@ -62,7 +65,7 @@ struct Values {
 
 /** Writes payloads as values of `bytes` bytes to elements `first` to `first + n`. */
 template <typename Payload>
-void WriteValues(const Payload* payloads, size_t n, char* data, size_t bytes, size_t first) {
+CLSORT_NOINLINE void WriteValues(const Payload* payloads, size_t n, char* data, size_t bytes, size_t first) {
   if (bytes == sizeof(Payload)) {
     std::memmove(data + first * bytes, payloads, n * bytes);
     return;
