@@ -21,6 +21,8 @@
         'src/native/file_transfer.cc',
         'src/native/user_event_tracker.cc',
         'src/native/hash.cc',
+        'src/native/host/arithmetic.cc',
+        'src/native/host/kernels.cc',
         'src/native/host/sort.cc',
         'src/native/host/workspace.cc',
         'src/native/host_memory.cc',

@@ -117,6 +117,8 @@ NAN_MODULE_INIT(Init) {
   ExportChecksum(exports);
   ExportHash(exports);
   ExportHostSort(exports);
+  ExportHostKernels(exports);
+  ExportHostArithmetic(exports);
   ExportMultiset(exports);
   ExportPlacement(exports);
   ExportParallelCopy(exports);

@@ -289,6 +289,8 @@ void ExportFileTransfer(Exports& exports);
 void ExportChecksum(Exports& exports);
 void ExportHash(Exports& exports);
 void ExportHostSort(Exports& exports);
+void ExportHostKernels(Exports& exports);
+void ExportHostArithmetic(Exports& exports);
 void ExportMultiset(Exports& exports);
 void ExportPlacement(Exports& exports);
 void ExportParallelCopy(Exports& exports);

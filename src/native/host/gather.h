@@ -2,30 +2,43 @@
 #define CLSORT_NATIVE_HOST_GATHER_H_
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <type_traits>
 
-#include "threads.h"
+#include "slices.h"
 
 namespace clsort::host {
 
+/** Elements of `bytes` bytes. */
+struct Records {
+  const char* data;
+  size_t n, bytes;
+};
+
 /**
- * Copies element `positions[i]` of `from` to element i of `to`: `n` elements of `bytes` bytes. A position beyond the end
- * stands for the last element.
+ * Copies element `positions[i]` of `from` to element i of `to`, for n positions. A position beyond the end results in
+ * zero bytes.
+ *
+ * @param stops whether it may end early, which leaves the result incomplete
  */
-template <typename Position>
-void Gather(const char* from, size_t bytes, const Position* positions, size_t n, char* to, Threads& threads) {
-  constexpr size_t kGathered = size_t{1} << 16;
+inline void Gather(const Records& from, const uint32_t* positions, size_t n, char* to, bool stops, Threads& threads) {
   const auto copy = [&](size_t first, size_t last, auto constant) {
     constexpr size_t kBytes = decltype(constant)::value;
-    const size_t each = kBytes ? kBytes : bytes;
+    const size_t each = kBytes ? kBytes : from.bytes;
     for (size_t i = first; i < last; i++) {
-      std::memcpy(to + i * each, from + std::min<size_t>(positions[i], n - 1) * each, each);
+      const size_t position = positions[i];
+      if (position < from.n) {
+        std::memcpy(to + i * each, from.data + position * each, each);
+      } else {
+        std::memset(to + i * each, 0, each);
+      }
     }
   };
-  threads.For((n + kGathered - 1) / kGathered, [&](size_t s) {
-    const size_t first = s * kGathered, last = std::min(first + kGathered, n);
-    switch (bytes) {
+  threads.For(SlicesOf(n), [&](size_t slice) {
+    if (stops && threads.stopped()) return;
+    const size_t first = slice * kSlice, last = std::min(first + kSlice, n);
+    switch (from.bytes) {
       case 1: return copy(first, last, std::integral_constant<size_t, 1>{});
       case 2: return copy(first, last, std::integral_constant<size_t, 2>{});
       case 4: return copy(first, last, std::integral_constant<size_t, 4>{});

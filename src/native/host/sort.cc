@@ -2,9 +2,8 @@
 #include <type_traits>
 
 #include "../host_keys.h"
-#include "../thread_pool.h"
-#include "../wait.h"
 #include "gather.h"
+#include "job.h"
 #include "radix_sort.h"
 
 namespace clsort {
@@ -12,6 +11,7 @@ namespace clsort {
 namespace {
 
 using host::LargeMemory;
+using host::Memory;
 using host::None;
 using host::RadixSort;
 using host::SortArguments;
@@ -19,45 +19,13 @@ using host::SortArguments;
 /** Bytes of the longest value that moves with its key; longer ones are gathered by positions. */
 constexpr size_t kMaxPayload = sizeof(uint64_t);
 
-/** Threads of the environment's pool, and the word by which JavaScript ends a computation. */
-class PoolThreads final : public host::Threads {
- public:
-  PoolThreads(Environment& environment, unsigned count, const int32_t* stop)
-      : environment_(environment), count_(count), stop_(stop) {}
-  unsigned count() const override { return count_; }
-  void For(size_t n, const std::function<void(size_t)>& work) override { ParallelFor(environment_, count_, n, work); }
-  bool stopped() const override { return stop_ && __atomic_load_n(stop_, __ATOMIC_RELAXED) != 0; }
-
- private:
-  Environment& environment_;
-  const unsigned count_;
-  const int32_t* const stop_;
-};
-
-/** Memory of an optional argument, which lives as long as this. */
-struct Memory {
-  bool given = false;
-  char* data = nullptr;
-  size_t bytes = 0;
-  std::shared_ptr<v8::BackingStore> store;
-
-  void Read(Call& call, int i, size_t bytes_needed) {
-    if (!call.Has(i)) return;
-    HostMemory memory = call.LastingMemory(i, bytes_needed);
-    given = true;
-    data = static_cast<char*>(memory.data);
-    bytes = memory.bytes;
-    store = std::move(memory.store);
-  }
-};
-
 /** Memory and parameters of one sort. */
 struct Sort {
-  Memory keys, sorted, values, moved, offsets, stop;
+  static constexpr char kName[] = "hostSortAsync";
+  Memory keys, sorted, values, moved, offsets;
   size_t width = 0, value_bytes = 0;
   uint64_t codec[kCodecWords];
   bool from_segment = false;
-  unsigned threads = 1;
 
   /** Reads the arguments; throws if one is invalid. @return whether all are valid */
   bool Read(Call& call);
@@ -70,19 +38,17 @@ struct Sort {
 };
 
 bool Sort::Read(Call& call) {
-  keys.Read(call, 0, 0);
-  width = call.Size(1);
-  HostMemory words = call.Memory(2, sizeof codec);
+  keys.Read(call, 2, 0);
+  width = call.Size(3);
+  HostMemory words = call.Memory(4, sizeof codec);
   if (!call.ok() || !CheckKeys(call, keys.bytes, width)) return false;
   const size_t n = keys.bytes / width;
-  sorted.Read(call, 3, keys.bytes);
-  values.Read(call, 4, 0);
-  value_bytes = call.SizeOr0(5);
-  moved.Read(call, 6, 0);
-  offsets.Read(call, 7, 0);
-  from_segment = call.Bool(8);
-  threads = call.Threads(9);
-  stop.Read(call, 10, sizeof(int32_t));
+  sorted.Read(call, 5, keys.bytes);
+  values.Read(call, 6, 0);
+  value_bytes = call.SizeOr0(7);
+  moved.Read(call, 8, 0);
+  offsets.Read(call, 9, 0);
+  from_segment = call.Bool(10);
   if (!call.ok()) return false;
   std::memcpy(codec, words.data, sizeof codec);
   if (!moved.given && !sorted.given) return call.Fail(CL_INVALID_VALUE, "expected a destination but got none");
@@ -138,7 +104,7 @@ bool Sort::RunWith(host::Threads& threads) const {
   }
   if (!RadixSort<Key, uint32_t>(arguments, threads).Run()) return false;
   if (threads.stopped() && arguments.sorted != arguments.keys) return true;
-  host::Gather(from, value_bytes, positions.as<uint32_t>(), arguments.n, moved.data, threads);
+  host::Gather({from, arguments.n, value_bytes}, positions.as<uint32_t>(), arguments.n, moved.data, false, threads);
   return true;
 }
 
@@ -153,41 +119,19 @@ bool Sort::Run(host::Threads& threads) const {
   }
 }
 
-class SortJob final : public PromiseJob {
- public:
-  SortJob(Environment& environment, Sort sort)
-      : PromiseJob("hostSortAsync"), environment_(environment), sort_(std::move(sort)) {}
-
-  void Run() override {
-    PoolThreads threads(environment_, sort_.threads, reinterpret_cast<const int32_t*>(sort_.stop.data));
-    if (!sort_.Run(threads)) status_ = CL_OUT_OF_HOST_MEMORY;
-  }
-
- private:
-  Environment& environment_;  // waits for its jobs before it ends
-  const Sort sort_;
-};
-
-NAN_METHOD(HostSortAsync) {
-  Call call(info, "hostSortAsync");
-  Sort sort;
-  if (!sort.Read(call)) return;
-  StartPromise(call, std::make_unique<SortJob>(call.environment(), std::move(sort)), nullptr);
-}
-
 /** Sorts on the calling thread, which suits small arrays: a change of threads takes longer than their sort. */
 NAN_METHOD(HostSort) {
   Call call(info, "hostSort");
   Sort sort;
   if (!sort.Read(call)) return;
-  PoolThreads threads(call.environment(), 1, nullptr);
+  host::PoolThreads threads(call.environment(), 1, nullptr);
   call.Check(sort.Run(threads) ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY);
 }
 
 }  // namespace
 
 void ExportHostSort(Exports& exports) {
-  exports.Set<HostSortAsync>("hostSortAsync");
+  host::ExportJobs<Sort>(exports);
   exports.Set<HostSort>("hostSort");
 }
 

@@ -14,11 +14,11 @@ import type { ColumnKernels, ColumnSelection, Search } from './column-kernels.js
 
 /** Column kernels on the host, the specification of those on the device. They yield to the event loop. */
 export class HostColumnKernels implements ColumnKernels {
-  readonly #signal: AbortSignal | undefined;
+  protected readonly signal: AbortSignal | undefined;
 
   /** @param signal makes a kernel throw an AbortedError */
   constructor(signal: AbortSignal | undefined) {
-    this.#signal = signal;
+    this.signal = signal;
   }
 
   canonical(from: Column, to: Column): Promise<void> {
@@ -92,13 +92,7 @@ export class HostColumnKernels implements ColumnKernels {
     out: { readonly keys: Column; readonly places: Column },
     moved?: { readonly input: Column; readonly positions: Column },
   ): Promise<() => number> {
-    const keys = wordsOf(sorted);
-    const places = u32Of(out.places);
-    let distinct = 0;
-    const slices = inSlices(keys.length, (start, end) => {
-      distinct = placeHeads(keys, places, start, end, distinct);
-    });
-    await this.#run(slices);
+    const distinct = await this.placeHeads(sorted, out.places);
     const heads = { ...out.places, n: distinct };
     const found = { ...out.keys, n: distinct };
     if (!moved) {
@@ -109,6 +103,18 @@ export class HostColumnKernels implements ColumnKernels {
     await this.gather(moved.positions, heads, firsts);
     await this.gather(moved.input, firsts, found);
     return () => distinct;
+  }
+
+  /** Writes where the runs of equal keys begin. @returns the number of runs */
+  protected async placeHeads(sorted: Column, places: Column): Promise<number> {
+    const keys = wordsOf(sorted);
+    const begins = u32Of(places);
+    let distinct = 0;
+    const slices = inSlices(keys.length, (start, end) => {
+      distinct = placeHeads(keys, begins, start, end, distinct);
+    });
+    await this.#run(slices);
+    return distinct;
   }
 
   counts(places: Column, n: number, to: Column): Promise<void> {
@@ -214,7 +220,7 @@ export class HostColumnKernels implements ColumnKernels {
   }
 
   #run<T>(steps: Steps<T>): Promise<T> {
-    return runYielding(steps, this.#signal);
+    return runYielding(steps, this.signal);
   }
 }
 

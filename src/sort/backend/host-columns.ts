@@ -7,11 +7,11 @@ import type { SortSettings } from '../model/options.js';
 import type { ColumnKernels } from './column-kernels.js';
 import type { ColumnVerifier } from './column-verifier.js';
 import type { Columns, HostColumnAccess } from './columns.js';
-import { HostColumnKernels } from './host-column-kernels.js';
 import { HostColumnVerifier } from './host-column-verifier.js';
+import { NativeColumnKernels } from './native-column-kernels.js';
 
 /**
- * Number of keys above which the first keys are selected before they are sorted. The selection sorts
+ * Number of keys above which the first keys are selected before they are sorted. Without the addon, the selection sorts
  * positions.
  */
 const SELECT_ABOVE = 4096;
@@ -23,7 +23,7 @@ export class HostColumns implements Columns {
   readonly #selectAbove: number;
 
   constructor({ signal, tuning }: SortSettings) {
-    this.kernels = new HostColumnKernels(signal);
+    this.kernels = new NativeColumnKernels(signal);
     this.verifier = new HostColumnVerifier(signal);
     this.#selectAbove = tuning.select ?? SELECT_ABOVE;
   }

@@ -1,8 +1,9 @@
 /** The host engine of the addon: the sorts of host-sort.ts, with several threads beside JavaScript's. */
-import type { HostColumn } from '../../keys/array.js';
+import { type HostColumn, isResizable } from '../../keys/array.js';
 import { codecWords, keyCodec } from '../../keys/key-codec.js';
 import { native } from '../../opencl/binding.js';
 import { OpenCLError } from '../../opencl/errors.js';
+import type { Native } from '../../opencl/native.js';
 import { MemoryError, UnsupportedError } from '../../util/errors.js';
 import { hostThreads } from '../../util/threads.js';
 import { throwIfAborted } from '../model/options.js';
@@ -15,13 +16,7 @@ import type { HostOrder, HostResult } from './host-sort.js';
  */
 const MAX_KEYS_AT_ONCE = 2 ** 16;
 
-/** Whether the memory of an array may shrink, so that no other thread may use it. */
-const isResizable = ({ buffer }: ArrayBufferView): boolean => {
-  const { resizable, growable } = buffer as { resizable?: boolean; growable?: boolean };
-  return resizable === true || growable === true;
-};
-
-/** Whether the addon can sort in this memory. */
+/** Whether the addon can sort in this memory: no other thread may use memory that may shrink. */
 export const suitsNative = (keys: HostColumn, { sorted, values, moved }: HostResult): boolean =>
   ![keys.view, sorted, values?.view, moved].some((view) => view !== undefined && isResizable(view));
 
@@ -86,28 +81,57 @@ export async function nativeSort(
   ];
   try {
     if (n <= MAX_KEYS_AT_ONCE) {
-      native().hostSort(...parameters, 1);
+      native().hostSort(1, undefined, ...parameters);
+      throwIfAborted(signal);
       return;
     }
-    const stop = new Int32Array(1);
-    const onAbort = () => {
-      stop[0] = 1;
-    };
-    signal?.addEventListener('abort', onAbort);
-    try {
-      await native().hostSortAsync(...parameters, threadsFor(n), stop);
-    } finally {
-      signal?.removeEventListener('abort', onAbort);
-    }
+    await runJob((stop) => native().hostSortAsync(threadsFor(n), stop, ...parameters), signal);
   } catch (error) {
-    throw hostError(error, n);
+    throw hostError(error, `sort ${n} keys`, 'Sort them in parts');
+  }
+}
+
+/** Functions of the addon that process arrays on several threads. */
+type HostFunction = Extract<keyof Native, `host${string}Async`>;
+
+/**
+ * Runs one of the addon's other operations on n elements, on several threads.
+ *
+ * @throws AbortedError when the signal is aborted; the result is then undefined
+ * @throws MemoryError when the scratch memory cannot be allocated
+ */
+export async function runOnThreads(
+  name: HostFunction,
+  n: number,
+  parameters: readonly unknown[],
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  try {
+    await runJob((stop) => native()[name](threadsFor(n), stop, ...parameters), signal);
+  } catch (error) {
+    throw hostError(error, `process ${n} elements`, 'Use smaller arrays');
+  }
+}
+
+/** Starts a job and waits for its end. The word `stop` becomes 1 when the signal is aborted. */
+async function runJob(
+  start: (stop: Int32Array) => Promise<unknown>,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const stop = Int32Array.of(signal?.aborted ? 1 : 0);
+  const onAbort = () => {
+    stop[0] = 1;
+  };
+  signal?.addEventListener('abort', onAbort);
+  try {
+    await start(stop);
+  } finally {
+    signal?.removeEventListener('abort', onAbort);
   }
   throwIfAborted(signal);
 }
 
-function hostError(error: unknown, n: number): unknown {
+function hostError(error: unknown, task: string, advice: string): unknown {
   if (!(error instanceof OpenCLError) || error.code !== OUT_OF_HOST_MEMORY) return error;
-  return new MemoryError(`cannot sort ${n} keys on the host: memory is insufficient. Sort them in parts`, {
-    cause: error,
-  });
+  return new MemoryError(`cannot ${task} on the host: memory is insufficient. ${advice}`, { cause: error });
 }

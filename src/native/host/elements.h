@@ -1,0 +1,70 @@
+#ifndef CLSORT_NATIVE_HOST_ELEMENTS_H_
+#define CLSORT_NATIVE_HOST_ELEMENTS_H_
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "../host_keys.h"
+#include "../key_codec.h"
+#include "job.h"
+
+namespace clsort::host {
+
+/** An argument with elements of one width, aligned to it. */
+struct Elements {
+  Memory memory;
+  size_t n = 0;
+
+  /** Throws if the argument is invalid. @return whether it is valid */
+  bool Read(Call& call, int i, size_t width) {
+    memory.Read(call, i, 0);
+    if (!call.ok() || !CheckKeys(call, memory.bytes, width)) return false;
+    if (!memory.given || reinterpret_cast<uintptr_t>(memory.data) % width != 0)
+      return call.FailArgument(i, CL_INVALID_VALUE, "an array that is aligned to its elements");
+    n = memory.bytes / width;
+    return true;
+  }
+
+  /** Like `Read`, for at least `count` elements. */
+  bool Read(Call& call, int i, size_t width, size_t count) {
+    return Read(call, i, width) &&
+           (n >= count || call.FailArgument(i, CL_INVALID_VALUE, "at least " + std::to_string(count) + " elements",
+                                            std::to_string(n)));
+  }
+
+  template <typename Element>
+  Element* as() const {
+    return reinterpret_cast<Element*>(memory.data);
+  }
+};
+
+/** Keys and their width: two adjacent arguments. */
+struct Keys : Elements {
+  size_t width = 0;
+  bool Read(Call& call, int i) {
+    width = call.Size(i + 1);
+    return call.ok() && Elements::Read(call, i, width);
+  }
+};
+
+/** The words of a codec; those of the identity if they are not read. */
+struct CodecArgument {
+  uint64_t words[kCodecWords] = {0, 0, 0, 0, 0, 0, ~uint64_t{0}};
+
+  bool Read(Call& call, int i) {
+    const HostMemory memory = call.Memory(i, sizeof words);
+    if (!call.ok()) return false;
+    std::memcpy(words, memory.data, sizeof words);
+    return true;
+  }
+
+  template <typename Key>
+  Codec<Key> of(Key) const {
+    return Codec<Key>::Whole(words);
+  }
+};
+
+}  // namespace clsort::host
+
+#endif  // CLSORT_NATIVE_HOST_ELEMENTS_H_

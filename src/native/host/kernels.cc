@@ -1,0 +1,232 @@
+#include "canonical.h"
+#include "compact.h"
+#include "elements.h"
+#include "gather.h"
+#include "histogram.h"
+#include "search.h"
+#include "select.h"
+
+namespace clsort {
+
+namespace {
+
+using namespace host;
+
+constexpr size_t kWord = sizeof(uint32_t), kWide = sizeof(uint64_t);
+
+/** Arguments from 2: from, width, positions, to. */
+struct GatherWork {
+  static constexpr char kName[] = "hostGatherAsync";
+  Keys from;
+  Elements positions, to;
+
+  bool Read(Call& call) {
+    return from.Read(call, 2) && positions.Read(call, 4, kWord) && to.Read(call, 5, from.width, positions.n);
+  }
+  bool Run(Threads& threads) const {
+    AdviseHugePages(to.memory.data, to.memory.bytes);
+    Gather({from.memory.data, from.n, from.width}, positions.as<uint32_t>(), positions.n, to.memory.data, true, threads);
+    return true;
+  }
+};
+
+/** Arguments from 2: keys, width, codec, selected, positions. */
+struct SelectWork {
+  static constexpr char kName[] = "hostSelectAsync";
+  Keys keys;
+  CodecArgument codec;
+  Elements selected, positions;
+
+  bool Read(Call& call) {
+    if (!keys.Read(call, 2) || !codec.Read(call, 4) || !selected.Read(call, 5, keys.width)) return false;
+    if (selected.n > keys.n || keys.n > UINT32_MAX)
+      return call.Fail(CL_INVALID_VALUE, "expected at most as many results as keys, and fewer than 2^32 keys");
+    return positions.Read(call, 6, kWord, selected.n);
+  }
+  bool Run(Threads& threads) const {
+    return ByWidth(keys.width, [&](auto key) {
+      using Key = decltype(key);
+      return Selection<Key>(keys.as<Key>(), keys.n, codec.words, threads)
+          .Run(selected.n, selected.as<Key>(), positions.as<uint32_t>());
+    });
+  }
+};
+
+/** Arguments from 2: keys, width, codec, first bit of the digit, counts (a power of two). */
+struct CountDigitsWork {
+  static constexpr char kName[] = "hostCountDigitsAsync";
+  Keys keys;
+  CodecArgument codec;
+  unsigned begin = 0;
+  Elements counts;
+
+  bool Read(Call& call) {
+    if (!keys.Read(call, 2) || !codec.Read(call, 4)) return false;
+    begin = call.Uint(5);
+    if (!counts.Read(call, 6, kWord, 1)) return false;
+    return (begin < 8 * keys.width && (counts.n & (counts.n - 1)) == 0) ||
+           call.Fail(CL_INVALID_VALUE, "expected a digit of the code and a power of two of bins");
+  }
+  bool Run(Threads& threads) const {
+    return ByWidth(keys.width, [&](auto key) {
+      const auto digit_of = [&](auto code) { return static_cast<size_t>(code >> begin) & (counts.n - 1); };
+      return Histogram(keys.as<decltype(key)>(), keys.n, codec.of(key), counts.n, digit_of, counts.as<uint32_t>(),
+                       threads);
+    });
+  }
+};
+
+/** Arguments from 2: keys, width, codec, edges, counts. */
+struct CountBinsWork {
+  static constexpr char kName[] = "hostCountBinsAsync";
+  Keys keys;
+  CodecArgument codec;
+  Elements edges, counts;
+
+  bool Read(Call& call) {
+    return keys.Read(call, 2) && codec.Read(call, 4) && counts.Read(call, 6, kWord, 1) &&
+           edges.Read(call, 5, kWide, counts.n + 1);
+  }
+  bool Run(Threads& threads) const {
+    return ByWidth(keys.width, [&](auto key) {
+      return Histogram(keys.as<decltype(key)>(), keys.n, codec.of(key), counts.n,
+                       EdgeBins{edges.as<uint64_t>(), counts.n}, counts.as<uint32_t>(), threads);
+    });
+  }
+};
+
+/** Arguments from 2: keys, width, mask or null, codec, range (low, high), inverted, rest, to, count. */
+struct CompactWork {
+  static constexpr char kName[] = "hostCompactAsync";
+  Keys keys;
+  Memory mask;
+  CodecArgument codec;
+  Elements range, to, count;
+  bool inverted = false, rest = false;
+
+  bool Read(Call& call) {
+    if (!keys.Read(call, 2)) return false;
+    mask.Read(call, 4, keys.n);
+    inverted = call.Bool(7);
+    rest = call.Bool(8);
+    return codec.Read(call, 5) && range.Read(call, 6, kWide, 2) && to.Read(call, 9, keys.width) &&
+           count.Read(call, 10, kWide, 1);
+  }
+  bool Run(Threads& threads) const {
+    return ByWidth(keys.width, [&](auto key) {
+      using Key = decltype(key);
+      const auto compact = [&](const auto& selector) {
+        return Compact(keys.n, selector, [from = keys.as<Key>()](size_t i) { return from[i]; },
+                       Destination<Key>{to.as<Key>(), to.n}, rest, count.as<uint64_t>(), threads);
+      };
+      if (mask.given) return compact(MaskSelector{reinterpret_cast<const uint8_t*>(mask.data)});
+      const uint64_t* bounds = range.as<uint64_t>();
+      return compact(RangeSelector<Key>{keys.as<Key>(), codec.of(key), bounds[0], bounds[1], inverted});
+    });
+  }
+};
+
+/** Arguments from 2: sorted keys, width, places, count. */
+struct PlaceHeadsWork {
+  static constexpr char kName[] = "hostPlaceHeadsAsync";
+  Keys keys;
+  Elements places, count;
+
+  bool Read(Call& call) {
+    return keys.Read(call, 2) && places.Read(call, 4, kWord) && count.Read(call, 5, kWide, 1);
+  }
+  bool Run(Threads& threads) const {
+    return ByWidth(keys.width, [&](auto key) {
+      return Compact(keys.n, HeadSelector<decltype(key)>{keys.as<decltype(key)>()},
+                     [](size_t i) { return static_cast<uint32_t>(i); }, Destination<uint32_t>{places.as<uint32_t>(), places.n},
+                     false, count.as<uint64_t>(), threads);
+    });
+  }
+};
+
+/** Arguments from 2: begins, n, lengths. */
+struct RunLengthsWork {
+  static constexpr char kName[] = "hostRunLengthsAsync";
+  Elements begins, lengths;
+  size_t n = 0;
+
+  bool Read(Call& call) {
+    n = call.Size(3);
+    return lengths.Read(call, 4, kWord) && begins.Read(call, 2, kWord, lengths.n);
+  }
+  bool Run(Threads& threads) const {
+    RunLengths(begins.as<uint32_t>(), lengths.n, n, lengths.as<uint32_t>(), threads);
+    return true;
+  }
+};
+
+/** Arguments from 2: keys, width, codec, sorted keys, right, places. */
+struct SearchSortedWork {
+  static constexpr char kName[] = "hostSearchSortedAsync";
+  Keys keys;
+  CodecArgument codec;
+  Elements sorted, places;
+  bool right = false;
+
+  bool Read(Call& call) {
+    right = call.Bool(6);
+    return keys.Read(call, 2) && codec.Read(call, 4) && sorted.Read(call, 5, keys.width) &&
+           places.Read(call, 7, kWord, keys.n);
+  }
+  bool Run(Threads& threads) const {
+    ByWidth(keys.width, [&](auto key) {
+      using Key = decltype(key);
+      SearchSorted(Sorted<Key>{sorted.as<Key>(), sorted.n}, keys.as<Key>(), keys.n, codec.of(key), right,
+                   places.as<uint32_t>(), threads);
+    });
+    return true;
+  }
+};
+
+/** Arguments from 2: first keys, width, codec, second keys, to. */
+struct MergeWork {
+  static constexpr char kName[] = "hostMergeAsync";
+  Keys a;
+  CodecArgument codec;
+  Elements b, to;
+
+  bool Read(Call& call) {
+    return a.Read(call, 2) && codec.Read(call, 4) && b.Read(call, 5, a.width) && to.Read(call, 6, a.width, a.n + b.n);
+  }
+  bool Run(Threads& threads) const {
+    AdviseHugePages(to.memory.data, to.memory.bytes);
+    return ByWidth(a.width, [&](auto key) {
+      using Key = decltype(key);
+      return Merge(Sorted<Key>{a.as<Key>(), a.n}, Sorted<Key>{b.as<Key>(), b.n}, codec.of(key), to.as<Key>(), threads);
+    });
+  }
+};
+
+/** Arguments from 2: keys, width, bits of infinity, to. */
+struct CanonicalWork {
+  static constexpr char kName[] = "hostCanonicalAsync";
+  Keys keys;
+  uint64_t infinity = 0;
+  Elements to;
+
+  bool Read(Call& call) {
+    infinity = call.Unsigned(4, CL_INVALID_VALUE);
+    return keys.Read(call, 2) && to.Read(call, 5, keys.width, keys.n);
+  }
+  bool Run(Threads& threads) const {
+    ByWidth(keys.width, [&](auto key) {
+      using Key = decltype(key);
+      Canonical(keys.as<Key>(), keys.n, static_cast<Key>(infinity), to.as<Key>(), threads);
+    });
+    return true;
+  }
+};
+
+}  // namespace
+
+void ExportHostKernels(Exports& exports) {
+  ExportJobs<GatherWork, SelectWork, CountDigitsWork, CountBinsWork, CompactWork, PlaceHeadsWork, RunLengthsWork,
+             SearchSortedWork, MergeWork, CanonicalWork>(exports);
+}
+
+}  // namespace clsort

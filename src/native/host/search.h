@@ -1,0 +1,89 @@
+#ifndef CLSORT_NATIVE_HOST_SEARCH_H_
+#define CLSORT_NATIVE_HOST_SEARCH_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <new>
+
+#include "columns.h"
+#include "slices.h"
+
+namespace clsort::host {
+
+/** Sorted keys. */
+template <typename Key>
+struct Sorted {
+  const Key* keys;
+  size_t n;
+};
+
+/** Computes how many of `sorted` come before each key; with `right`, equal keys count as well. */
+template <typename Key>
+void SearchSorted(const Sorted<Key>& sorted, const Key* keys, size_t n, const Codec<Key>& codec, bool right,
+                  uint32_t* places, Threads& threads) {
+  ForSlices(n, threads, [&](size_t, size_t first, size_t last) {
+    for (size_t i = first; i < last; i++) {
+      const Key key = codec.CodeOf(keys[i]);
+      size_t low = 0, high = sorted.n;
+      while (low < high) {
+        const size_t middle = (low + high) / 2;
+        const Key code = codec.CodeOf(sorted.keys[middle]);
+        const bool before = right ? code <= key : code < key;
+        low = before ? middle + 1 : low;
+        high = before ? high : middle;
+      }
+      places[i] = static_cast<uint32_t>(low);
+    }
+  });
+}
+
+/** Returns how many of the first `count` merged keys are of `a`. */
+template <typename Key>
+size_t MergeRank(const Sorted<Key>& a, const Sorted<Key>& b, const Codec<Key>& codec, size_t count) {
+  size_t low = count - std::min(count, b.n), high = std::min(count, a.n);
+  while (low < high) {
+    const size_t middle = (low + high) / 2;
+    const bool before = codec.CodeOf(a.keys[middle]) <= codec.CodeOf(b.keys[count - 1 - middle]);
+    low = before ? middle + 1 : low;
+    high = before ? high : middle;
+  }
+  return low;
+}
+
+/**
+ * Merges sorted keys. Of equal keys those of `a` come first. Threads merge slices of the result.
+ *
+ * @param to holds as many keys as `a` and `b`
+ * @return whether there was enough memory
+ */
+template <typename Key>
+bool Merge(const Sorted<Key>& a, const Sorted<Key>& b, const Codec<Key>& codec, Key* to, Threads& threads) {
+  const size_t n = a.n + b.n, slices = SlicesOf(n);
+  std::unique_ptr<size_t[]> ranks(new (std::nothrow) size_t[slices + 1]());
+  if (!ranks) return false;
+  for (size_t slice = 0; slice < slices; slice++) {
+    // Keys that are not sorted still result in a permutation: no slice begins before its predecessor ends.
+    const size_t end = std::min((slice + 1) * kSlice, n), rank = MergeRank(a, b, codec, end);
+    ranks[slice + 1] = std::clamp(rank, ranks[slice], ranks[slice] + (end - slice * kSlice));
+  }
+  ForSlices(n, threads, [&](size_t slice, size_t first, size_t last) {
+    size_t i = ranks[slice], j = first - i;
+    const size_t end_a = ranks[slice + 1], end_b = last - end_a;
+    size_t at = first;
+    while (i < end_a && j < end_b) {
+      const Key left = a.keys[i], right = b.keys[j];
+      const bool takes_a = codec.CodeOf(left) <= codec.CodeOf(right);
+      to[at++] = takes_a ? left : right;
+      i += takes_a;
+      j += !takes_a;
+    }
+    std::copy(a.keys + i, a.keys + end_a, to + at);
+    std::copy(b.keys + j, b.keys + end_b, to + at + (end_a - i));
+  });
+  return true;
+}
+
+}  // namespace clsort::host
+
+#endif  // CLSORT_NATIVE_HOST_SEARCH_H_

@@ -1,0 +1,173 @@
+import { isResizable } from '../../keys/array.js';
+import { infinityBits } from '../../keys/dtype.js';
+import { codecWords, decode, type KeyCodec, keyCodec } from '../../keys/key-codec.js';
+import { keyValue } from '../../keys/value.js';
+import type { Binning } from '../../primitives/histogram.js';
+import {
+  assertReducible,
+  assertScannable,
+  KINDS,
+  type ReduceOp,
+  SCAN_OPS,
+  type ScanOp,
+} from '../../primitives/possible.js';
+import { type Column, viewOf } from '../model/column.js';
+import type { ColumnSelection, Search } from './column-kernels.js';
+import { HostColumnKernels, wordsOf } from './host-column-kernels.js';
+
+/**
+ * Minimum elements of an operation in the addon. Fewer take JavaScript less time than a change of threads: 20 to 50
+ * microseconds.
+ */
+const MIN_NATIVE_ELEMENTS = 2 ** 14;
+
+const ALL_BITS = 2n ** 64n - 1n;
+
+/**
+ * Column kernels of the host engine. Those of large columns run in the addon on several threads, if it can be loaded, with
+ * the results of `HostColumnKernels`.
+ */
+export class NativeColumnKernels extends HostColumnKernels {
+  override async canonical(from: Column, to: Column): Promise<void> {
+    const infinity = infinityBits(from.info);
+    if (infinity === 0n || !(await isNative(from.n, from, to))) return super.canonical(from, to);
+    return this.#run('hostCanonicalAsync', from.n, ...keysOf(from), infinity, wordsOf(to));
+  }
+
+  override async gather(from: Column, positions: Column, to: Column): Promise<void> {
+    if (!(await isNative(to.n, from, positions, to))) return super.gather(from, positions, to);
+    const indices = wordsOf(positions).subarray(0, to.n);
+    return this.#run('hostGatherAsync', to.n, ...keysOf(from), indices, wordsOf(to));
+  }
+
+  override async counts(places: Column, n: number, to: Column): Promise<void> {
+    if (!(await isNative(to.n, places, to))) return super.counts(places, n, to);
+    return this.#run('hostRunLengthsAsync', to.n, wordsOf(places), n, wordsOf(to));
+  }
+
+  override async select(
+    keys: Column,
+    codec: KeyCodec,
+    to: { readonly keys: Column; readonly positions: Column },
+  ): Promise<void> {
+    if (!(await isNative(keys.n, keys, to.keys, to.positions))) return super.select(keys, codec, to);
+    const results = [wordsOf(to.keys), wordsOf(to.positions)];
+    return this.#run('hostSelectAsync', keys.n, ...encodedKeysOf(keys, codec), ...results);
+  }
+
+  override async reduce(keys: Column, op: ReduceOp): Promise<() => number | bigint> {
+    const { n, dtype, info } = keys;
+    if (!(await isNative(n, keys))) return super.reduce(keys, op);
+    assertReducible(dtype, op, n);
+    const codec = extremeCodec(keys, op);
+    const result = new BigUint64Array(1);
+    await this.#run('hostReduceAsync', n, ...encodedKeysOf(keys, codec), ...operationOf(keys, op), result);
+    const bits = result[0] as bigint;
+    if (op !== 'sum') return () => keyValue(decode(codec, bits), info);
+    if (info.kind !== 'float') return () => (info.kind === 'signed' ? BigInt.asIntN(64, bits) : bits);
+    const sum = new Float64Array(result.buffer)[0] as number;
+    return () => (dtype === 'f32' ? Math.fround(sum) : sum);
+  }
+
+  override async scan(from: Column, to: Column, op: ScanOp, inclusive: boolean): Promise<void> {
+    if (!(await isNative(from.n, from, to))) return super.scan(from, to, op, inclusive);
+    assertScannable(from.dtype, op);
+    const keys = encodedKeysOf(from, extremeCodec(from, op));
+    await this.#run('hostScanAsync', from.n, ...keys, ...operationOf(from, op), inclusive, wordsOf(to));
+  }
+
+  override async compact(
+    keys: Column,
+    selection: ColumnSelection,
+    to: Column,
+    rest: boolean,
+  ): Promise<() => number> {
+    const masks = 'mask' in selection ? [selection.mask] : [];
+    if (!(await isNative(keys.n, keys, to, ...masks))) return super.compact(keys, selection, to, rest);
+    const { low, high, not } = 'mask' in selection ? { low: 0n, high: 0n, not: false } : selection;
+    const count = new BigUint64Array(1);
+    const codec = codecWords(keyCodec(keys.dtype), ALL_BITS);
+    const by = [masks[0] && wordsOf(masks[0]), codec, BigUint64Array.of(low, high), not];
+    await this.#run('hostCompactAsync', keys.n, ...keysOf(keys), ...by, rest, wordsOf(to), count);
+    return () => Number(count[0]);
+  }
+
+  override async searchSorted(sorted: Column, keys: Column, search: Search, places: Column): Promise<void> {
+    if (!(await isNative(keys.n, sorted, keys, places))) {
+      return super.searchSorted(sorted, keys, search, places);
+    }
+    const parameters = [...encodedKeysOf(keys, search.codec), wordsOf(sorted), search.right, wordsOf(places)];
+    return this.#run('hostSearchSortedAsync', keys.n, ...parameters);
+  }
+
+  override async merge(a: Column, b: Column, codec: KeyCodec, to: Column): Promise<void> {
+    const n = a.n + b.n;
+    if (!(await isNative(n, a, b, to))) return super.merge(a, b, codec, to);
+    return this.#run('hostMergeAsync', n, ...encodedKeysOf(a, codec), wordsOf(b), wordsOf(to));
+  }
+
+  override async reduceRuns(values: Column, places: Column, op: ReduceOp, to: Column): Promise<void> {
+    if (!(await isNative(values.n, values, places, to))) return super.reduceRuns(values, places, op, to);
+    assertReducible(values.dtype, op);
+    const begins = wordsOf(places).subarray(0, to.n);
+    const keys = [...encodedKeysOf(values, extremeCodec(values, op)), ...operationOf(values, op)];
+    await this.#run('hostReduceRunsAsync', values.n, ...keys, begins, wordsOf(to));
+  }
+
+  override async histogram(keys: Column, binning: Binning): Promise<() => Uint32Array> {
+    if (!(await isNative(keys.n, keys))) return super.histogram(keys, binning);
+    const encoded = encodedKeysOf(keys, keyCodec(keys.dtype));
+    if ('bits' in binning) {
+      const [begin, end] = binning.bits;
+      const counts = new Uint32Array(2 ** (end - begin));
+      await this.#run('hostCountDigitsAsync', keys.n, ...encoded, begin, counts);
+      return () => counts;
+    }
+    const edges = BigUint64Array.from(binning.edges);
+    const counts = new Uint32Array(edges.length - 1);
+    await this.#run('hostCountBinsAsync', keys.n, ...encoded, edges, counts);
+    return () => counts;
+  }
+
+  protected override async placeHeads(sorted: Column, places: Column): Promise<number> {
+    if (!(await isNative(sorted.n, sorted, places))) return super.placeHeads(sorted, places);
+    const count = new BigUint64Array(1);
+    await this.#run('hostPlaceHeadsAsync', sorted.n, ...keysOf(sorted), wordsOf(places), count);
+    return Number(count[0]);
+  }
+
+  /** Runs a function of the addon. Loads its module at the first call, because it loads the binding of OpenCL. */
+  async #run(
+    name: Parameters<NativeModule['runOnThreads']>[0],
+    n: number,
+    ...rest: unknown[]
+  ): Promise<void> {
+    const { runOnThreads } = await import('../host/native-sort.js');
+    await runOnThreads(name, n, rest, this.signal);
+  }
+}
+
+type NativeModule = typeof import('../host/native-sort.js');
+
+/** Whether the addon processes n elements of these columns. It cannot hold the memory of resizable buffers. */
+async function isNative(n: number, ...columns: readonly Column[]): Promise<boolean> {
+  if (n < MIN_NATIVE_ELEMENTS || columns.some((one) => isResizable(viewOf(one)))) return false;
+  const { nativeProblem } = await import('../host/native-sort.js');
+  return nativeProblem() === undefined;
+}
+
+const keysOf = (keys: Column): readonly unknown[] => [wordsOf(keys), keys.info.bytes];
+
+const encodedKeysOf = (keys: Column, codec: KeyCodec): readonly unknown[] => [
+  ...keysOf(keys),
+  codecWords(codec, ALL_BITS),
+];
+
+/** Returns the codec in whose order NaN wins a minimum or a maximum. */
+const extremeCodec = ({ dtype }: Column, op: ScanOp): KeyCodec =>
+  keyCodec(dtype, { nan: op === 'min' ? 'first' : 'last' });
+
+const operationOf = ({ info }: Column, op: ScanOp): readonly unknown[] => [
+  KINDS[info.kind],
+  SCAN_OPS.indexOf(op),
+];

@@ -1,0 +1,305 @@
+/** The column kernels of the addon give the bits that those of the reference engine give. */
+import { setTimeout } from 'node:timers/promises';
+import test from 'ava';
+import { bytesOf, emptyLike, newArray } from '../../../src/keys/array.js';
+import { DTYPES, type Dtype, dtypeInfo, type KeyArray } from '../../../src/keys/dtype.js';
+import { keyCodec } from '../../../src/keys/key-codec.js';
+import { REDUCE_OPS, type ReduceOp, runsDtype, SCAN_OPS } from '../../../src/primitives/possible.js';
+import type { ColumnKernels, ColumnSelection } from '../../../src/sort/backend/column-kernels.js';
+import { HostColumnKernels, wordsOf } from '../../../src/sort/backend/host-column-kernels.js';
+import { NativeColumnKernels } from '../../../src/sort/backend/native-column-kernels.js';
+import { hostSort } from '../../../src/sort/host/host-sort.js';
+import { type Column, column } from '../../../src/sort/model/column.js';
+import { AbortedError } from '../../../src/util/errors.js';
+import { type Distribution, keysOf } from '../../distributions.js';
+
+/** Around the smallest size of the addon and the sizes of one and several slices. */
+const SIZES = [2 ** 14 - 1, 2 ** 14, 2 ** 14 + 1, 2 ** 18 - 1, 2 ** 18, 2 ** 18 + 1];
+const LARGEST = 2 ** 18 + 1;
+
+const ORDERS = [
+  { descending: false, nan: 'last' },
+  { descending: true, nan: 'first' },
+] as const;
+
+/** All bit patterns, which include NaNs and −0; few keys; equal keys. */
+const INPUTS: readonly Distribution[] = ['random-bits', 'two', 'constant'];
+
+const columnOf = (keys: KeyArray, dtype: Dtype): Column => column(dtype, keys.length, keys);
+
+/** Keys with special values between them: −0, infinities and NaNs of several payloads. */
+function keysFor(dtype: Dtype, distribution: Distribution, n: number): Column {
+  const keys = columnOf(keysOf(dtype, distribution, n), dtype);
+  const { kind, width } = keys.info;
+  if (kind !== 'float' || distribution === 'constant') return keys;
+  const words = wordsOf(keys);
+  const top = 1n << BigInt(width - 1);
+  const infinity = top - 1n - keys.info.negativeNaNs;
+  const specials = [0n, top, infinity, top | infinity, infinity + 1n, top - 1n, 2n * top - 1n];
+  for (let i = 0; i < n; i += 101) {
+    const bits = specials[(i / 101) % specials.length] as bigint;
+    words[i] = (width === 64 ? bits : Number(bits)) as never;
+  }
+  return keys;
+}
+
+/** Makes new output columns. */
+type Make = (dtype: Dtype, n: number) => Column;
+
+/**
+ * Runs work with both kernels. It returns whatever should be equal beside the outputs.
+ *
+ * @returns whether all outputs and results are equal
+ */
+async function agree(work: (kernels: ColumnKernels, make: Make) => Promise<unknown>): Promise<boolean> {
+  const run = async (kernels: ColumnKernels) => {
+    const outputs: Column[] = [];
+    const make: Make = (dtype, n) => {
+      const output = column(dtype, n, newArray(dtype, n));
+      outputs.push(output);
+      return output;
+    };
+    return { result: await work(kernels, make), outputs };
+  };
+  const expected = await run(new HostColumnKernels(undefined));
+  const got = await run(new NativeColumnKernels(undefined));
+  const same = ({ place }: Column, i: number) =>
+    Buffer.compare(bytesOf(place as KeyArray), bytesOf(got.outputs[i]?.place as KeyArray)) === 0;
+  return Object.is(expected.result, got.result) && expected.outputs.every(same);
+}
+
+/** Replaces NaNs by one: JavaScript does not specify which NaN a sum or a product results in. */
+async function oneNaN(keys: Column): Promise<void> {
+  const copy = column(keys.dtype, keys.n, wordsOf(keys).slice());
+  await new HostColumnKernels(undefined).canonical(copy, copy);
+  const [words, canonical] = [wordsOf(keys), wordsOf(copy)];
+  for (let i = 0; i < keys.n; i++)
+    if (words[i] !== canonical[i] && canonical[i]) words[i] = canonical[i] as never;
+}
+
+/** Returns u32 numbers that look random. */
+const numbers = (n: number, below: number): Uint32Array =>
+  Uint32Array.from({ length: n }, (_, i) => (Math.imul(i + 1, 0x9e3779b1) >>> 7) % below);
+
+function sortedColumn(keys: Column, order: (typeof ORDERS)[number] = ORDERS[0]): Column {
+  const sorted = emptyLike(keys.place as KeyArray);
+  hostSort({ ...keys, view: wordsOf(keys) }, order, { sorted });
+  return { ...keys, place: sorted };
+}
+
+for (const dtype of DTYPES) {
+  const { kind, width } = dtypeInfo(dtype);
+
+  test(`${dtype}: gather, with positions out of range`, async (t) => {
+    for (const n of SIZES) {
+      const keys = keysFor(dtype, 'uniform', 1000);
+      const positions = column('u32', n, numbers(n, 1010));
+      t.true(await agree(async (kernels, make) => kernels.gather(keys, positions, make(dtype, n))), `${n}`);
+    }
+  });
+
+  test(`${dtype}: select the first keys of both orders`, async (t) => {
+    for (const [i, n] of SIZES.entries()) {
+      const keys = keysFor(dtype, INPUTS[i % 3] as Distribution, n);
+      for (const [j, order] of ORDERS.entries()) {
+        for (const [l, k] of [0, 1, 100, n >> 1, n].entries()) {
+          // Each size with every second k: the reference sorts all keys.
+          if ((i + j + l) % 2 > 0) continue;
+          const select = async (kernels: ColumnKernels, make: Make) =>
+            kernels.select(keys, keyCodec(dtype, order), { keys: make(dtype, k), positions: make('u32', k) });
+          t.true(await agree(select), `${k} of ${n} ${INPUTS[i % 3]} ${order.nan}`);
+        }
+      }
+    }
+  });
+
+  test(`${dtype}: reduce, scan and reduce by runs`, async (t) => {
+    for (const distribution of INPUTS) {
+      for (const n of [2 ** 14, LARGEST]) {
+        const keys = keysFor(dtype, distribution, n);
+        for (const op of SCAN_OPS) {
+          const rounds = kind === 'float' && (op === 'sum' || op === 'product');
+          if (dtype === 'f16' && rounds) continue;
+          const what = `${op} ${distribution} ${n}`;
+          for (const inclusive of [false, true]) {
+            const scan = async (kernels: ColumnKernels, make: Make) => {
+              const to = make(dtype, n);
+              await kernels.scan(keys, to, op, inclusive);
+              if (rounds) await oneNaN(to);
+            };
+            t.true(await agree(scan), `scan ${what} ${inclusive}`);
+          }
+          if (op === 'product') continue;
+          t.true(await agree(async (kernels) => (await kernels.reduce(keys, op))()), `reduce ${what}`);
+          t.true(await agree(runs(keys, op, 3)), `short runs ${what}`);
+          t.true(await agree(runs(keys, op, 70_000)), `long runs ${what}`);
+        }
+      }
+    }
+  });
+
+  test(`${dtype}: histograms by digit and by edges`, async (t) => {
+    for (const n of SIZES) {
+      const keys = keysFor(dtype, n % 2 ? 'uniform' : 'two', n);
+      const last = (1n << BigInt(width)) - 1n;
+      const bins = [
+        { bits: [0, 8] as const },
+        { bits: [width - 5, width] as const },
+        { bits: [3, Math.min(19, width)] as const },
+        { edges: [last / 4n, last / 2n, last / 2n, (last / 4n) * 3n] },
+        { edges: [0n, 5n, last] },
+      ];
+      for (const binning of bins) {
+        const count = async (kernels: ColumnKernels, make: Make) => {
+          const counts = (await kernels.histogram(keys, binning))();
+          wordsOf(make('u32', counts.length)).set(counts as never);
+        };
+        t.true(await agree(count), `${JSON.stringify(Object.values(binning)[0]?.map(String))} of ${n}`);
+      }
+    }
+  });
+
+  test(`${dtype}: filter and partition by masks and ranges`, async (t) => {
+    const last = (1n << BigInt(width)) - 1n;
+    for (const n of SIZES) {
+      const keys = keysFor(dtype, 'uniform', n);
+      const mask = (byte: (i: number) => number) => ({
+        mask: column(
+          'u8',
+          n,
+          Uint8Array.from({ length: n }, (_, i) => byte(i)),
+        ),
+      });
+      const selections: ColumnSelection[] = [
+        mask(() => 0),
+        mask(() => 255),
+        mask((i) => (Math.imul(i, 0x9e3779b1) >>> 20) & 2),
+        { low: last / 4n, high: last / 2n, not: false },
+        { low: last / 4n, high: last / 2n, not: true },
+        { low: 0n, high: last, not: false },
+        { low: 1n, high: 0n, not: false },
+      ];
+      for (const [i, selection] of selections.entries()) {
+        for (const rest of [false, true]) {
+          const compact = async (kernels: ColumnKernels, make: Make) =>
+            (await kernels.compact(keys, selection, make(dtype, n), rest))();
+          t.true(await agree(compact), `selection ${i} of ${n}, rest ${rest}`);
+        }
+      }
+    }
+  });
+
+  test(`${dtype}: distinct keys with counts, searches and merges of sorted keys`, async (t) => {
+    for (const order of ORDERS) {
+      const codec = keyCodec(dtype, order);
+      for (const [i, n] of SIZES.entries()) {
+        const sorted = sortedColumn(keysFor(dtype, INPUTS[i % 3] as Distribution, n), order);
+        const other = sortedColumn(keysFor(dtype, 'two', 5000), order);
+        const what = `${n} ${order.nan}`;
+        const distinct = async (kernels: ColumnKernels, make: Make) => {
+          const places = make('u32', n);
+          const count = (await kernels.distinct(sorted, { keys: make(dtype, n), places }))();
+          await kernels.counts(places, n, make('u32', count));
+          return count;
+        };
+        t.true(await agree(distinct), `distinct ${what}`);
+        const keys = keysFor(dtype, 'uniform', n);
+        for (const right of [false, true]) {
+          const search = async (kernels: ColumnKernels, make: Make) =>
+            kernels.searchSorted(other, keys, { codec, right }, make('u32', n));
+          t.true(await agree(search), `search ${what} ${right}`);
+        }
+        for (const [a, b] of [
+          [sorted, other],
+          [other, sorted],
+          [sorted, { ...other, n: 0 }],
+        ] as const) {
+          const merge = async (kernels: ColumnKernels, make: Make) =>
+            kernels.merge(a, b, codec, make(dtype, a.n + b.n));
+          t.true(await agree(merge), `merge ${a.n} and ${b.n} ${order.nan}`);
+        }
+      }
+    }
+  });
+
+  test(`${dtype}: canonical keys`, async (t) => {
+    for (const n of SIZES) {
+      const keys = keysFor(dtype, 'uniform', n);
+      t.true(await agree(async (kernels, make) => kernels.canonical(keys, make(dtype, n))), `${n}`);
+    }
+  });
+}
+
+/** Reduces runs of about `length` values. */
+function runs(values: Column, op: ReduceOp, length: number) {
+  const begins: number[] = [];
+  for (let at = 0; at < values.n; at += 1 + ((Math.imul(at + 1, 0x9e3779b1) >>> 8) % (2 * length)))
+    begins.push(at);
+  const places = column('u32', begins.length, Uint32Array.from(begins));
+  return async (kernels: ColumnKernels, make: Make) => {
+    const to = make(runsDtype(values.dtype, op), begins.length);
+    await kernels.reduceRuns(values, places, op, to);
+    if (values.info.kind === 'float' && op === 'sum') await oneNaN(to);
+  };
+}
+
+test('a scan into the memory of its keys', async (t) => {
+  for (const dtype of ['u32', 'f64'] as const) {
+    const inPlace = async (kernels: ColumnKernels, make: Make) => {
+      const keys = make(dtype, LARGEST);
+      bytesOf(keys.place as KeyArray).set(bytesOf(keysOf(dtype, 'two', LARGEST)));
+      await kernels.scan(keys, keys, 'sum', false);
+    };
+    t.true(await agree(inPlace), dtype);
+  }
+});
+
+test('memory of resizable buffers', async (t) => {
+  const Resizable = ArrayBuffer as unknown as new (
+    bytes: number,
+    options: { maxByteLength: number },
+  ) => ArrayBuffer;
+  const keys = new Uint32Array(new Resizable(4 * LARGEST, { maxByteLength: 8 * LARGEST }));
+  keys.set(numbers(LARGEST, 1000));
+  const sum = async (kernels: ColumnKernels) => (await kernels.reduce(columnOf(keys, 'u32'), 'sum'))();
+  t.true(await agree(sum));
+});
+
+test('an aborted operation rejects', async (t) => {
+  const n = 2 ** 24;
+  const keys = columnOf(keysOf('f64', 'uniform', n), 'f64');
+  const controller = new AbortController();
+  const kernels = new NativeColumnKernels(controller.signal);
+  const places = column('u32', n, new Uint32Array(n));
+  const searching = kernels.searchSorted(keys, keys, { codec: keyCodec('f64'), right: false }, places);
+  await setTimeout(5);
+  controller.abort();
+  await t.throwsAsync(searching, { instanceOf: AbortedError });
+  for (const op of REDUCE_OPS) await t.throwsAsync(kernels.reduce(keys, op), { instanceOf: AbortedError });
+});
+
+test('a program that changes the arrays meanwhile gets some result, and no memory is damaged', async (t) => {
+  const n = 2 ** 19;
+  const words = keysOf('u32', 'uniform', n) as Uint32Array;
+  const bytes = new Uint8Array(n);
+  const keys = columnOf(words, 'u32');
+  const kernels = new NativeColumnKernels(undefined);
+  const make = (size = n) => column('u32', size, new Uint32Array(size));
+  for (let round = 0; round < 5; round++) {
+    const all = [
+      kernels.gather(keys, keys, make()),
+      kernels.select(keys, keyCodec('u32'), { keys: make(n / 8), positions: make(n / 8) }),
+      kernels.compact(keys, { mask: columnOf(bytes, 'u8') }, make(), true),
+      kernels.distinct(keys, { keys: make(), places: make() }),
+      kernels.merge(keys, keys, keyCodec('u32'), make(2 * n)),
+      kernels.reduceRuns(keys, keys, 'sum', column('u64', n, new BigUint64Array(n))),
+      kernels.histogram(keys, { bits: [16, 32] }),
+    ];
+    for (let i = 0; i < n; i++) {
+      words[i] = Math.imul(i, 0x85ebca6b + round) & (i % 2 ? 0xff : -1);
+      bytes[i] = i & round;
+    }
+    await Promise.all(all);
+  }
+  t.true(await agree(async (same) => (await same.reduce(keys, 'sum'))()));
+});
