@@ -51,7 +51,7 @@ const files = () =>
     ['src/native', /\.(cc|h)$/],
     ['cl', /\.clh?$/],
   ].flatMap(([folder, kind]) =>
-    readdirSync(join(root, folder))
+    readdirSync(join(root, folder), { recursive: true })
       .filter((name) => kind.test(name))
       .sort()
       .map((name) => `${folder}/${name}`),

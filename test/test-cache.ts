@@ -14,7 +14,9 @@ const KEY = 'key';
 
 const shared = (): string | undefined => process.env.CLSORT_TEST_CACHE || undefined;
 
-const namesIn = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder) : []);
+/** Returns the names of the files that are complete. Others are being written, and will have another name. */
+const sealedIn = (folder: string): string[] =>
+  existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.sealed')) : [];
 
 /** Copies the files of `names` that `to` lacks. Readers never see a partial file. */
 function copyMissing(from: string, to: string, names: readonly string[]): void {
@@ -41,7 +43,7 @@ export function seededCache(folder: string): string {
   copyMissing(from, folder, [KEY]);
   // PoCL caches its programs itself, so that tests on PoCL alone need none of these.
   const needed = SHARED_FOLDERS.filter((name) => name !== 'programs' || process.env.CLSORT_TEST_DEVICES);
-  for (const name of needed) copyMissing(join(from, name), join(folder, name), namesIn(join(from, name)));
+  for (const name of needed) copyMissing(join(from, name), join(folder, name), sealedIn(join(from, name)));
   return folder;
 }
 
@@ -51,8 +53,7 @@ export function shareCache(folder: string): void {
   if (!to || !existsSync(join(folder, KEY))) return;
   copyMissing(folder, to, [KEY]);
   for (const subfolder of SHARED_FOLDERS) {
-    const whole = namesIn(join(folder, subfolder)).filter((name) => name.endsWith('.sealed'));
-    copyMissing(join(folder, subfolder), join(to, subfolder), whole);
+    copyMissing(join(folder, subfolder), join(to, subfolder), sealedIn(join(folder, subfolder)));
   }
 }
 

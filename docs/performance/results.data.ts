@@ -6,8 +6,12 @@ import { type Row, rowsOf } from '../.vitepress/theme/measurements.js';
 
 const folder = join(import.meta.dirname, '../../scripts/results');
 
-/** Those without times of operations: what was tried, what overlapping gains, whole files and batches, several devices, and the lab's ladders, which have a page of their own; less local memory; and a busy machine. */
-const WITHOUT_ROWS = /-(overlap|tune|ladder|files|batch|spread|divided|exchange|local-memory|busy)\.json$/;
+/**
+ * Files without times of operations on a device: trials, overlapping work, whole files and batches, several devices, less
+ * local memory, a busy machine, the host engine, and the ladders, which have a page of their own.
+ */
+const WITHOUT_ROWS =
+  /-(overlap|tune|ladder|files|batch|spread|divided|exchange|local-memory|busy|host-engine)\.json$/;
 
 /** Cores of the CPUs that were measured. */
 const CORES = 2;

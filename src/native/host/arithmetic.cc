@@ -139,8 +139,10 @@ struct ScanWork {
   }
   bool Run(Threads& threads) const {
     if (by.kind == kFloat && !by.extreme()) {
-      if (keys.width == kWord) ScanBy<float>(threads);
-      else ScanBy<double>(threads);
+      if (keys.width == kWord)
+        ScanBy<float>(threads);
+      else
+        ScanBy<double>(threads);
       return true;
     }
     return ByWidth(keys.width, [&](auto key) {
@@ -164,15 +166,15 @@ struct ScanWork {
     const auto scan = [&](auto running) {
       ScanFloats(keys.as<Float>(), keys.n, to.as<Float>(), inclusive, running, threads);
     };
-    if (by.operation == kSum) scan(RunningSum());
-    else scan(RunningProduct<Float>());
+    if (by.operation == kSum)
+      scan(RunningSum());
+    else
+      scan(RunningProduct<Float>());
   }
 };
 
 }  // namespace
 
-void ExportHostArithmetic(Exports& exports) {
-  ExportJobs<ReduceWork, ReduceRunsWork, ScanWork>(exports);
-}
+void ExportHostArithmetic(Exports& exports) { ExportJobs<ReduceWork, ReduceRunsWork, ScanWork>(exports); }
 
 }  // namespace clsort

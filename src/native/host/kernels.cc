@@ -25,7 +25,8 @@ struct GatherWork {
   }
   bool Run(Threads& threads) const {
     AdviseHugePages(to.memory.data, to.memory.bytes);
-    Gather({from.memory.data, from.n, from.width}, positions.as<uint32_t>(), positions.n, to.memory.data, true, threads);
+    Gather({from.memory.data, from.n, from.width}, positions.as<uint32_t>(), positions.n, to.memory.data, true,
+           threads);
     return true;
   }
 };
@@ -116,8 +117,9 @@ struct CompactWork {
     return ByWidth(keys.width, [&](auto key) {
       using Key = decltype(key);
       const auto compact = [&](const auto& selector) {
-        return Compact(keys.n, selector, [from = keys.as<Key>()](size_t i) { return from[i]; },
-                       Destination<Key>{to.as<Key>(), to.n}, rest, count.as<uint64_t>(), threads);
+        return Compact(
+            keys.n, selector, [from = keys.as<Key>()](size_t i) { return from[i]; },
+            Destination<Key>{to.as<Key>(), to.n}, rest, count.as<uint64_t>(), threads);
       };
       if (mask.given) return compact(MaskSelector{reinterpret_cast<const uint8_t*>(mask.data)});
       const uint64_t* bounds = range.as<uint64_t>();
@@ -132,14 +134,13 @@ struct PlaceHeadsWork {
   Keys keys;
   Elements places, count;
 
-  bool Read(Call& call) {
-    return keys.Read(call, 2) && places.Read(call, 4, kWord) && count.Read(call, 5, kWide, 1);
-  }
+  bool Read(Call& call) { return keys.Read(call, 2) && places.Read(call, 4, kWord) && count.Read(call, 5, kWide, 1); }
   bool Run(Threads& threads) const {
     return ByWidth(keys.width, [&](auto key) {
-      return Compact(keys.n, HeadSelector<decltype(key)>{keys.as<decltype(key)>()},
-                     [](size_t i) { return static_cast<uint32_t>(i); }, Destination<uint32_t>{places.as<uint32_t>(), places.n},
-                     false, count.as<uint64_t>(), threads);
+      return Compact(
+          keys.n, HeadSelector<decltype(key)>{keys.as<decltype(key)>()},
+          [](size_t i) { return static_cast<uint32_t>(i); }, Destination<uint32_t>{places.as<uint32_t>(), places.n},
+          false, count.as<uint64_t>(), threads);
     });
   }
 };

@@ -17,14 +17,11 @@ constexpr size_t kHugePage = size_t{1} << 21;
  * Lets the system back memory with huge pages. New memory costs one interrupt a page: with pages of 4 KiB, these take
  * as long as the sort of a large array.
  */
-inline void AdviseHugePages(void* data, size_t bytes) {
+inline void AdviseHugePages([[maybe_unused]] void* data, [[maybe_unused]] size_t bytes) {
 #if defined(__linux__)
   const auto begin = (reinterpret_cast<uintptr_t>(data) + kHugePage - 1) / kHugePage * kHugePage;
   const auto end = (reinterpret_cast<uintptr_t>(data) + bytes) / kHugePage * kHugePage;
   if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
-#else
-  static_cast<void>(data);
-  static_cast<void>(bytes);
 #endif
 }
 

@@ -44,9 +44,7 @@ constexpr size_t kBins = size_t{1} << kMaxDigitBits;
 constexpr unsigned kMaxDigits = 64 / kMinDigitBits;
 
 /** Returns the bits of a digit for n records: wider digits take fewer passes, but have more bins to clear. */
-inline unsigned DigitBits(size_t n) {
-  return std::clamp(HighestBit(n) - 3, kMinDigitBits, kMaxDigitBits);
-}
+inline unsigned DigitBits(size_t n) { return std::clamp(HighestBit(n) - 3, kMinDigitBits, kMaxDigitBits); }
 
 /**
  * Bits of the code, beyond those that number the records, after which hardly any two records of random data are equal.

@@ -163,7 +163,8 @@ class RadixSort {
   const Key* CodesAt(Place place, size_t first, size_t n, Key* block) const {
     if (place != kInput) return places_[place].codes + first;
     const char* keys = arguments_.keys + first * sizeof(Key);
-    if (codec_.identity && reinterpret_cast<uintptr_t>(keys) % sizeof(Key) == 0) return reinterpret_cast<const Key*>(keys);
+    if (codec_.identity && reinterpret_cast<uintptr_t>(keys) % sizeof(Key) == 0)
+      return reinterpret_cast<const Key*>(keys);
     Encode(codec_, keys, n, block);
     return block;
   }
@@ -354,8 +355,7 @@ class RadixSort {
     }
     const Digit digit = BestDigit(range, sample, sample_size);
     const size_t bins = digit.bins;
-    const size_t slice =
-        std::clamp(range.n / (size_t{threads.count()} * 4), kMinSlice, kMaxSlice) / kBlock * kBlock;
+    const size_t slice = std::clamp(range.n / (size_t{threads.count()} * 4), kMinSlice, kMaxSlice) / kBlock * kBlock;
     const size_t slices = (range.n + slice - 1) / slice;
     std::unique_ptr<uint32_t[]> counts(new (std::nothrow) uint32_t[slices * bins]());
     std::unique_ptr<size_t[]> starts(new (std::nothrow) size_t[slices * bins]);
@@ -455,7 +455,8 @@ class RadixSort {
         for (size_t i = 0; i < n; i++) own[bin_of(codes[i])]++;
         if (rises || falls) {
           if (has_last) Compare(last, codes[0], range.mask, &rises, &falls);
-          for (size_t i = 1; i < n && (rises || falls); i++) Compare(codes[i - 1], codes[i], range.mask, &rises, &falls);
+          for (size_t i = 1; i < n && (rises || falls); i++)
+            Compare(codes[i - 1], codes[i], range.mask, &rises, &falls);
           has_last = true;
           last = codes[n - 1];
         }
@@ -514,8 +515,8 @@ class RadixSort {
   };
 
   /** Moves a slice of a range to its bins. `starts` are the places of its first element in each bin. */
-  void Scatter(const Range& range, size_t first, size_t n, const Digit& digit, const size_t* starts,
-               const Columns& to, Workspace& workspace) {
+  void Scatter(const Range& range, size_t first, size_t n, const Digit& digit, const size_t* starts, const Columns& to,
+               Workspace& workspace) {
     size_t* next = workspace.next;
     std::copy_n(starts, digit.bins, next);
     Lines<Key> keys(workspace.key_lines.template as<Key>(), to.codes, arguments_.n);

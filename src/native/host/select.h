@@ -53,7 +53,9 @@ class Selection {
   };
 
   /** Returns the bits below bit `end`. */
-  static Key Below(unsigned end) { return end == kWidth ? static_cast<Key>(-1) : static_cast<Key>((Key{1} << end) - 1); }
+  static Key Below(unsigned end) {
+    return end == kWidth ? static_cast<Key>(-1) : static_cast<Key>((Key{1} << end) - 1);
+  }
 
   template <typename Use>
   void ForCodes(size_t first, size_t last, const Use& use) const {

@@ -64,8 +64,8 @@ bool Sort::Read(Call& call) {
       return call.Fail(CL_INVALID_VALUE, "expected fewer than 2^32 keys but got " + std::to_string(n));
     }
   }
-  if (offsets.given && (offsets.bytes < sizeof(uint32_t) ||
-                        reinterpret_cast<uintptr_t>(offsets.data) % alignof(uint32_t) != 0)) {
+  if (offsets.given &&
+      (offsets.bytes < sizeof(uint32_t) || reinterpret_cast<uintptr_t>(offsets.data) % alignof(uint32_t) != 0)) {
     return call.Fail(CL_INVALID_VALUE, "expected aligned 32-bit offsets");
   }
   return true;
