@@ -14,12 +14,12 @@
  * then also missed when another record of the streams collides with the one that differs: 2^-30 for 2^29 records.
  */
 import { randomBytes } from 'node:crypto';
-import { availableParallelism } from 'node:os';
 import { bytesOf, keyWords } from '../../keys/array.js';
 import { type Dtype, type DtypeInfo, dtypeInfo } from '../../keys/dtype.js';
 import { multisetAsync } from '../../native-host/host-functions.js';
 import { inSlices, runYielding } from '../../sort/host/steps.js';
 import { UnsupportedError } from '../../util/errors.js';
+import { hostThreads } from '../../util/threads.js';
 import { RecordHash } from './record-hash.js';
 
 /** Modulus of the hash: a Mersenne prime, which makes reductions cheap. */
@@ -92,7 +92,7 @@ export class Multiset {
     if (this.#native) {
       try {
         const { bytes: width } = this.#info;
-        return await multisetAsync(keys, width as 1, this.#points, this.#products, availableParallelism());
+        return await multisetAsync(keys, width as 1, this.#points, this.#products, hostThreads());
       } catch (error) {
         if (!(error instanceof UnsupportedError)) throw error;
         this.#native = false; // the addon is not available

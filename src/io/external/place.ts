@@ -1,11 +1,11 @@
 /** Placement: groups the records of a piece by partition, in input order within each. */
-import { availableParallelism } from 'node:os';
 import { keyWords } from '../../keys/array.js';
 import { dtypeInfo } from '../../keys/dtype.js';
 import { codecWords } from '../../keys/key-codec.js';
 import { placeAsync } from '../../native-host/host-functions.js';
 import { inSlices, runYielding } from '../../sort/host/steps.js';
 import { UnsupportedError } from '../../util/errors.js';
+import { hostThreads } from '../../util/threads.js';
 import type { RecordOrdering } from '../records/record-ordering.js';
 import type { Splitters, SplitterTable } from './splitters.js';
 
@@ -50,7 +50,7 @@ export class Placer {
     if (this.#native) {
       const { codec, firsts, before, shift } = this.#native;
       const width = this.#order.recordBytes as 1;
-      const threads = availableParallelism();
+      const threads = hostThreads();
       try {
         await placeAsync(piece, width, codec, firsts, before, shift, to, counts, threads);
         return counts;

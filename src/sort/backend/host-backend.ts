@@ -3,6 +3,7 @@ import type { MaybePromise } from '../../util/maybe-promise.js';
 import { assertOffsets, offsetsOf, segmentSteps, verifySegmentSteps } from '../host/host-segments.js';
 import { sortSteps } from '../host/host-sort.js';
 import { verifySteps } from '../host/host-verify.js';
+import { nativeModule } from '../host/native-module.js';
 import { runYielding } from '../host/steps.js';
 import { type HostJob, hostJob, type SortJob } from '../model/job.js';
 import type { SortSettings } from '../model/options.js';
@@ -13,15 +14,6 @@ import { HostMemory } from '../transfer/host-memory.js';
 import type { Backend, PendingSort, Session } from './backend.js';
 import type { Columns } from './columns.js';
 import { HostColumns } from './host-columns.js';
-
-/** The module that sorts in the addon. It is loaded by the first sort, because it loads the binding of OpenCL. */
-type NativeModule = typeof import('../host/native-sort.js');
-let native: NativeModule | undefined;
-
-async function nativeModule(): Promise<NativeModule> {
-  native ??= await import('../host/native-sort.js');
-  return native;
-}
 
 /** The host engine. It is its own session, since it cannot be lost. */
 export class HostBackend implements Backend, Session {
@@ -146,7 +138,7 @@ export const completedSort = (outcome: Outcome): PendingSort => ({
  */
 export async function sortOnHost(plan: Plan, job: HostJob): Promise<Outcome> {
   const { keys, settings, segments } = job;
-  const { nativeProblem, nativeSort, suitsNative, threadsFor } = native ?? (await nativeModule());
+  const { nativeProblem, nativeSort, suitsNative, threadsFor } = await nativeModule();
   if (nativeProblem() !== undefined || !suitsNative(keys, job)) return sortInJavaScript(plan, job);
   const started = performance.now();
   if (segments) assertOffsets(offsetsOf(segments), keys.n);

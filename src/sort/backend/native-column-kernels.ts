@@ -11,6 +11,7 @@ import {
   SCAN_OPS,
   type ScanOp,
 } from '../../primitives/possible.js';
+import { type NativeModule, nativeModule } from '../host/native-module.js';
 import { type Column, viewOf } from '../model/column.js';
 import type { ColumnSelection, Search } from './column-kernels.js';
 import { HostColumnKernels, wordsOf } from './host-column-kernels.js';
@@ -136,23 +137,20 @@ export class NativeColumnKernels extends HostColumnKernels {
     return Number(count[0]);
   }
 
-  /** Runs a function of the addon. Loads its module at the first call, because it loads the binding of OpenCL. */
   async #run(
     name: Parameters<NativeModule['runOnThreads']>[0],
     n: number,
     ...rest: unknown[]
   ): Promise<void> {
-    const { runOnThreads } = await import('../host/native-sort.js');
+    const { runOnThreads } = await nativeModule();
     await runOnThreads(name, n, rest, this.signal);
   }
 }
 
-type NativeModule = typeof import('../host/native-sort.js');
-
 /** Whether the addon processes n elements of these columns. It cannot hold the memory of resizable buffers. */
 async function isNative(n: number, ...columns: readonly Column[]): Promise<boolean> {
   if (n < MIN_NATIVE_ELEMENTS || columns.some((one) => isResizable(viewOf(one)))) return false;
-  const { nativeProblem } = await import('../host/native-sort.js');
+  const { nativeProblem } = await nativeModule();
   return nativeProblem() === undefined;
 }
 

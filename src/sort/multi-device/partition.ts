@@ -4,7 +4,6 @@
  * code and, among the keys with that code, a position. So equal keys may be in several shards, which keeps
  * shards even. Each shard keeps the order of the input, so the whole is stable.
  */
-import { availableParallelism } from 'node:os';
 import {
   byteRange,
   emptyLike,
@@ -16,6 +15,7 @@ import {
 import { codecWords, encode, keyCodec } from '../../keys/key-codec.js';
 import { splitAsync } from '../../native-host/host-functions.js';
 import { Random } from '../../util/random.js';
+import { hostThreads } from '../../util/threads.js';
 import { hostSort } from '../host/host-sort.js';
 import type { HostJob } from '../model/job.js';
 import { throwIfAborted } from '../model/options.js';
@@ -110,7 +110,7 @@ export class Partitioner {
     const valueBytes = carriedBytes(this.#job);
     const step = pieceKeys(this.#job);
     const totals = writers.map(() => 0);
-    const threads = Math.min(availableParallelism(), MAX_THREADS);
+    const threads = Math.min(hostThreads(), MAX_THREADS);
     const pieceFrom = async (start: number): Promise<Uint32Array> => {
       const end = Math.min(start + step, keys.n);
       const buffers = await Promise.all(writers.map((writer) => writer?.reserve()));
