@@ -140,14 +140,18 @@ async function ifPossible(build: () => unknown): Promise<void> {
 }
 
 /** Returns variants of every algorithm that tuning does not select: kinds of votes, and tunings for other devices. */
-function voteVariants(name: string, { subGroupBallot, quirks }: Capabilities): Tuning[] {
-  const khr = subGroupBallot
+function voteVariants(name: string, { votes }: Capabilities): Tuning[] {
+  const khr = votes.has('khr')
     ? [16, 32, 64].map((subGroupSize) => ({ rank: 'khr', subGroupSize, groupSize: 4 * subGroupSize }))
     : [];
-  const votes = [...(subGroupBallot ? ['khr'] : []), ...(quirks.inlinePtx ? ['ptx'] : [])];
   switch (name) {
     case 'row':
-      return [{}, { row: 32 }, { trace: true }, ...votes.map((vote) => ({ vote }))];
+      return [
+        {},
+        { row: 32 },
+        { trace: true },
+        ...[...votes].filter((vote) => vote !== 'masks').map((vote) => ({ vote })),
+      ];
     case 'serial':
       return [{}, { offsetBits: 64 }];
     case 'single-workgroup':
@@ -225,7 +229,7 @@ async function operations(noting: NotingDevice, device: Device): Promise<void> {
 
 /** Requests scans, compactions, reductions and histograms, and the verification of their results. */
 async function primitives(noting: NotingDevice, device: Device): Promise<void> {
-  const { inlinePtx } = device.capabilities.quirks;
+  const { hasAcquireRelease } = device.capabilities;
   for (const dtype of DTYPES) {
     noting.purpose = `primitives over ${dtype} keys`;
     const { kind, width } = dtypeInfo(dtype);
@@ -252,7 +256,7 @@ async function primitives(noting: NotingDevice, device: Device): Promise<void> {
     }
     for (const by of ['bits', 'even', 'edges'] as const) {
       for (const columns of [1, 32])
-        for (const handsOver of inlinePtx ? [false, true] : [false])
+        for (const handsOver of hasAcquireRelease ? [false, true] : [false])
           await buildHistogramColumns(device, { dtype, by, columns, handsOver, tuning: tuned });
     }
     for (const predicate of [0, 1, 2]) {

@@ -2,7 +2,12 @@
  * Devices for which vendors' compilers build without hardware: the compiler, the properties that determine plans and
  * programs, and the resource budget of kernels.
  */
-import { type Capabilities, localBudgetOf } from '../src/device/platform/capabilities.js';
+import {
+  type Capabilities,
+  localBudgetOf,
+  vendorInstructions,
+  votesOf,
+} from '../src/device/platform/capabilities.js';
 import type { DeviceInfo } from '../src/device/platform/platform.js';
 import { quirksOf } from '../src/device/platform/quirks.js';
 import type { Described } from './variants.js';
@@ -63,7 +68,8 @@ function described(
       globalBytes: 16 * GIB,
       maxAllocation: 4 * GIB,
       extensions: new Set(),
-      subGroupBallot: true,
+      votes: votesOf(quirks, true),
+      ...vendorInstructions(quirks),
       fp64: true,
       int64Atomics: true,
       unifiedMemory: false,
@@ -108,7 +114,7 @@ const nvidia = (target: string, name: string, localKib: number, unitKib: number)
       maxWorkGroup: 1024,
       localBytes: 48 * KIB,
       family: 'nvidia',
-      subGroupBallot: false,
+      votes: new Set(['masks', 'ptx']),
       architecture: target,
       groupLocalBytes: localKib * KIB,
       unit: { localBytes: unitKib * KIB, groupBytes: KIB, registers: 65_536, items: 2048 },

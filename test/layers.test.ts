@@ -151,6 +151,12 @@ test('only cli/ and batch/child.ts use stdout, stderr, signals and the exit code
   );
 });
 
+test('only device/ asks whether a compiler accepts inline PTX', (t) => {
+  for (const file of files.filter((name) => layerOf(name) !== 'device')) {
+    t.notRegex(readFileSync(join(src, file), 'utf8'), /inlinePtx/, file);
+  }
+});
+
 test('only device/ and tuning data name a vendor in code', (t) => {
   const code = (file: string) => codeOf(file).replaceAll(/\/\/.*$/gm, '');
   const named = files.filter((file) => /nvidia|radeon|\bmesa\b|rusticl|clover/i.test(code(file)));

@@ -2,6 +2,7 @@ import { codecArgument } from '../device/codec-argument.js';
 import type { Device, KnownDevice } from '../device/device.js';
 import type { Buffer } from '../device/memory/buffer.js';
 import type { Program } from '../device/programs/program.js';
+import { ballotDefine } from '../device/programs/program-source.js';
 import { type Queue, u32, u64 } from '../device/queue/queue.js';
 import { powerAtMost } from '../util/powers.js';
 import type {
@@ -356,7 +357,7 @@ export const hybridRadix: AlgorithmFactory = {
       FINISH_SIZE: finishSize,
       FINISH_KEYS: finishKeys,
       BUCKET: bucket,
-      INLINE_PTX: sweep.inlinePtx ? 1 : 0,
+      ...ballotDefine(sweep.hasBallot),
     });
     const restTile = { ...fitTile(device, shape, { ...REST_TILE, rank: sweep.rank }), radixBits: RADIX_BITS };
     const rest = await buildTile(device, 'hybrid_rest.cl', shape, restTile, ['hybrid_rest']);

@@ -262,16 +262,16 @@ export const onesweep: AlgorithmFactory = {
   },
 
   available(device, shape) {
-    const { quirks, int64Atomics } = device.capabilities;
+    const { quirks, int64Atomics, hasAcquireRelease } = device.capabilities;
     if (Number.isFinite(quirks.maxLoopIterations)) return NO_LONG_WAITS;
-    if (shape.tuning?.offsetBits === 64 && !quirks.inlinePtx && !int64Atomics) {
+    if (shape.tuning?.offsetBits === 64 && !hasAcquireRelease && !int64Atomics) {
       return '2^30 keys and more need 64-bit atomics';
     }
     return tileAvailable(device, shape);
   },
 
   modelled(device, shape, n) {
-    const { quirks, computeUnits } = device.capabilities;
+    const { hasBallot, computeUnits } = device.capabilities;
     const few = n <= FEW_KEYS ? FEW_KEYS / 2 : Number.POSITIVE_INFINITY;
     return {
       ...modelledTile(device, shape, {
@@ -280,7 +280,7 @@ export const onesweep: AlgorithmFactory = {
         score: ({ groupSize, keysPerItem }, { score }) =>
           score * Math.min(1, few / (groupSize * keysPerItem * computeUnits)),
       }),
-      ...(quirks.inlinePtx && { histogramSize: 1024, histogramColumns: 32 }),
+      ...(hasBallot && { histogramSize: 1024, histogramColumns: 32 }),
     };
   },
 

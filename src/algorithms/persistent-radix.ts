@@ -169,9 +169,9 @@ export const persistentRadix: AlgorithmFactory = {
   },
 
   modelled(device, shape, n) {
-    const { quirks, computeUnits } = device.capabilities;
+    const { hasBallot, computeUnits } = device.capabilities;
     // Whether groups are resident together depends on the vendor: see the rows for any device.
-    if (!quirks.inlinePtx) return {};
+    if (!hasBallot) return {};
     // The smallest tile that lets each compute unit have one, if these tiles hold all keys.
     const share = powerAtLeast(Math.max(1, Math.min(n, WIDE) / computeUnits));
     const tile = modelledTile(device, shape, {

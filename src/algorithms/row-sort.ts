@@ -107,9 +107,8 @@ export class RowSort implements Algorithm {
 }
 
 function voteOf({ capabilities }: Device, wanted: unknown): keyof typeof VOTES {
-  if (wanted === undefined || wanted === 'masks') return 'masks';
-  if (wanted === 'khr' && capabilities.subGroupBallot) return 'khr';
-  if (wanted === 'ptx' && capabilities.quirks.inlinePtx) return 'ptx';
+  if (wanted === undefined) return 'masks';
+  for (const vote of capabilities.votes) if (wanted === vote) return vote;
   throw invalidArgument('tuning.vote', 'one of masks, khr, ptx that the device supports', wanted);
 }
 

@@ -3,6 +3,7 @@ import type { Device, KnownDevice } from '../device/device.js';
 import { buildFittedProgram, type FittedProgram } from '../device/fitted-program.js';
 import type { Buffer } from '../device/memory/buffer.js';
 import type { Program } from '../device/programs/program.js';
+import { ballotDefine } from '../device/programs/program-source.js';
 import { type KernelArgument, type Queue, u32, vector } from '../device/queue/queue.js';
 import { UnsupportedError } from '../util/errors.js';
 import type { AlgorithmShape, Enqueued, ScratchOptions, ScratchSizes, SortWork } from './algorithm.js';
@@ -107,13 +108,13 @@ export class SegmentsInGroups {
 
   /** @throws BuildError, UnsupportedError */
   static async create(device: Device, shape: AlgorithmShape, tuning: Tuning): Promise<SegmentsInGroups> {
-    const { inlinePtx } = device.capabilities.quirks;
+    const { hasBallot } = device.capabilities;
     const rows = await buildFittedProgram(device, 'segment_rows.cl', [CLASSES], ROWS_GROUP, (groupSize) => ({
       KEY_BITS: shape.keyBits,
       VALUE_BYTES: shape.valueBytes,
       GROUP_SIZE: groupSize,
-      INLINE_PTX: inlinePtx ? 1 : 0,
-      ROW_NETWORK: (tuning.rows ?? (inlinePtx ? 'network' : 'counts')) === 'network' ? 1 : 0,
+      ...ballotDefine(hasBallot),
+      ROW_NETWORK: (tuning.rows ?? (hasBallot ? 'network' : 'counts')) === 'network' ? 1 : 0,
     }));
     const build = (tile: TileTuning) =>
       buildTile(device, 'segment_tiles.cl', shape, { ...tile, valuesAfter: false }, KERNELS);

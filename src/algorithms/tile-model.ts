@@ -6,7 +6,7 @@
  */
 
 import type { KnownDevice } from '../device/device.js';
-import type { Capabilities } from '../device/platform/capabilities.js';
+import type { Capabilities, Vote } from '../device/platform/capabilities.js';
 import type { AlgorithmShape } from './algorithm.js';
 import type { Tuning, Value } from './parameters.js';
 import { rowItems, TILE_PARAMETERS, type TileTuning, tileBytes } from './tile.js';
@@ -108,7 +108,7 @@ export interface TileChoice {
 }
 
 /** Returns the ranking method of the model's tiles on a device. */
-const modelledRank = ({ quirks }: Capabilities): 'ptx' | 'masks' => (quirks.inlinePtx ? 'ptx' : 'masks');
+const modelledRank = ({ hasBallot }: Capabilities): Vote => (hasBallot ? 'ptx' : 'masks');
 
 /** Cached choices: plans repeat them often. */
 const chosen = new WeakMap<Capabilities, Map<string, Tuning>>();
@@ -141,12 +141,12 @@ function bestTile(
     .filter((groupSize) => groupSize <= capabilities.maxWorkGroup)
     .flatMap((groupSize) =>
       (keysPerItem ?? numbers(TILE_PARAMETERS.keysPerItem?.axis))
-        .filter((count) => count <= (rank === 'ptx' ? costsOf(shape).mostKeys : MAX_MASKED))
+        .filter((count) => count <= (capabilities.hasBallot ? costsOf(shape).mostKeys : MAX_MASKED))
         .flatMap((count) =>
           (valuesAfter && shape.valueBytes > 0 ? [false, true] : [false]).map(
             (after): TileTuning => ({
               rank,
-              inlinePtx: rank === 'ptx',
+              hasBallot: capabilities.hasBallot,
               groupSize,
               keysPerItem: count,
               radixBits: 8,

@@ -1,8 +1,9 @@
 /** Host code of the programs that build on cl/radix_tile.clh: parameters, macros and local memory sizes. */
 
 import type { Device, KnownDevice } from '../device/device.js';
-import type { Capabilities } from '../device/platform/capabilities.js';
+import type { Capabilities, Vote } from '../device/platform/capabilities.js';
 import type { Program } from '../device/programs/program.js';
+import { ballotDefine } from '../device/programs/program-source.js';
 import { UnsupportedError } from '../util/errors.js';
 import { invalidArgument } from '../util/invalid-argument.js';
 import { powerBelow } from '../util/powers.js';
@@ -14,13 +15,13 @@ import { carriesValues } from './passes.js';
 const RANKS = { masks: 0, ptx: 1, khr: 2, lanes: 3 } as const;
 export type Rank = keyof typeof RANKS;
 /** Methods that keep the order of equal digits for certain; any sort may be tuned to them. */
-const CERTAIN: readonly string[] = ['masks', 'ptx', 'khr'];
+const CERTAIN: readonly Vote[] = ['masks', 'ptx', 'khr'];
 
 /** Parameters of a tile; all have a value when an algorithm is compiled. */
 export interface TileTuning {
   readonly rank: Rank;
-  /** The program may contain inline PTX. */
-  readonly inlinePtx: boolean;
+  /** Whether the program uses the vendor's ballots; see `Capabilities`. */
+  readonly hasBallot: boolean;
   readonly groupSize: number;
   readonly keysPerItem: number;
   readonly radixBits: number;
@@ -77,10 +78,10 @@ export function rowItems({ rank, subGroupSize }: TileTuning): number {
 
 /** Returns the bytes of local memory of a tile: TILE_WORDS of cl/radix_tile.clh. */
 export function tileBytes({ keyBits, valueBytes }: AlgorithmShape, tuning: TileTuning): number {
-  const { groupSize, keysPerItem, radixBits, offsetBits, inlinePtx, valuesAfter, rank } = tuning;
+  const { groupSize, keysPerItem, radixBits, offsetBits, hasBallot, valuesAfter, rank } = tuning;
   const bins = 2 ** radixBits;
   const up = (bytes: number, to: number) => Math.ceil(bytes / to) * to;
-  const scanWords = inlinePtx ? 32 : groupSize;
+  const scanWords = hasBallot ? 32 : groupSize;
   const flagWords = rank === 'lanes' ? 4 : 2;
   const codesAt = up(
     (groupSize / rowItems(tuning)) * bins * 4 + (bins * offsetBits) / 8 + (scanWords + flagWords) * 4,
@@ -118,23 +119,20 @@ export const fittedTuning = (
 
 /** Reads the parameters of a tile and shrinks it until it fits the device. */
 export function fitTile({ capabilities }: KnownDevice, shape: AlgorithmShape, tuning: Tuning): TileTuning {
-  const rank = String(tuning.rank);
-  if (!CERTAIN.includes(rank)) {
-    throw invalidArgument('tuning.rank', `one of ${CERTAIN.join(', ')}`, rank);
+  const rank = CERTAIN.find((one) => one === tuning.rank);
+  if (rank === undefined) {
+    throw invalidArgument('tuning.rank', `one of ${CERTAIN.join(', ')}`, tuning.rank);
   }
-  const { inlinePtx } = capabilities.quirks;
+  const { votes, hasBallot, limitsRegisters } = capabilities;
   let tile: TileTuning = {
     // Sub-group ballots are compiled for wave32 and wave64, but no tuning row selects them yet.
-    rank:
-      (rank === 'ptx' && !inlinePtx) || (rank === 'khr' && !capabilities.subGroupBallot)
-        ? 'masks'
-        : (rank as Rank),
-    inlinePtx: rank === 'ptx' && inlinePtx,
+    rank: votes.has(rank) ? rank : 'masks',
+    hasBallot: rank === 'ptx' && hasBallot,
     groupSize: numberOf(tuning, 'groupSize'),
     keysPerItem: numberOf(tuning, 'keysPerItem'),
     radixBits: numberOf(tuning, 'radixBits', 8),
     offsetBits: numberOf(tuning, 'offsetBits', 32) === 64 ? 64 : 32,
-    maxRegisters: inlinePtx ? numberOf(tuning, 'maxRegisters', 0) : 0,
+    maxRegisters: limitsRegisters ? numberOf(tuning, 'maxRegisters', 0) : 0,
     subGroupSize: numberOf(tuning, 'subGroupSize', 32),
     valuesAfter: tuning.valuesAfter === true && shape.valueBytes > 0,
   };
@@ -160,7 +158,7 @@ export const usesLanes = (
   { valueBytes }: AlgorithmShape,
   tile: TileTuning,
   { checkedLanes }: Tuning,
-): boolean => valueBytes === 0 && (checkedLanes === 'always' || (checkedLanes === true && tile.inlinePtx));
+): boolean => valueBytes === 0 && (checkedLanes === 'always' || (checkedLanes === true && tile.hasBallot));
 
 /** The programs of a sort that may rank by lanes. */
 export interface RankedPrograms {
@@ -208,7 +206,7 @@ export function tileDefines(
     RADIX_BITS: tile.radixBits,
     RANK: RANKS[tile.rank],
     OFFSET_BITS: tile.offsetBits,
-    INLINE_PTX: tile.inlinePtx ? 1 : 0,
+    ...ballotDefine(tile.hasBallot),
     VALUES_AFTER: tile.valuesAfter ? 1 : 0,
     FIXED_GROUP: tile.maxRegisters > 0 ? 0 : 1,
     ...(tile.rank === 'khr' && { SUB_GROUP_SIZE: tile.subGroupSize }),

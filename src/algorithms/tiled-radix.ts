@@ -163,10 +163,10 @@ export const tiledRadix: AlgorithmFactory = {
   available: tileAvailable,
 
   modelled(device, shape) {
-    const { inlinePtx } = device.capabilities.quirks;
+    const { hasBallot } = device.capabilities;
     return {
       ...modelledTile(device, shape, { name: 'tiled', valuesAfter: true }),
-      ...(inlinePtx && { countColumns: 32 }),
+      ...(hasBallot && { countColumns: 32 }),
     };
   },
 

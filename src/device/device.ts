@@ -67,7 +67,7 @@ export class Device {
       this.capabilities = capabilitiesOf(info, queryOf(handle));
       if (this.capabilities.quirks.singleThreaded) cl.setSingleThreaded(platform, true);
       context = cl.createContext([cl.CONTEXT_PLATFORM, platform], [handle], null, null);
-      const smallTransfers = this.hasDedicatedMemory ? this.#smallTransfers() : undefined;
+      const smallTransfers = this.overlaps ? this.#smallTransfers() : undefined;
       this.queue = createQueue(context, handle, this.capabilities, smallTransfers);
     } catch (error) {
       if (context) cl.releaseAsync(context);
@@ -125,10 +125,14 @@ export class Device {
     return this.#transferQueues;
   }
 
-  /** Whether the device has dedicated memory, so that transfers and sorts of different calls are worth overlapping. */
+  /** Whether the device has memory of its own, so that host arrays are transferred. */
   get hasDedicatedMemory(): boolean {
-    const { unifiedMemory, quirks } = this.capabilities;
-    return !unifiedMemory && !quirks.singleThreaded;
+    return !this.capabilities.unifiedMemory;
+  }
+
+  /** Whether transfers and sorts of different calls are worth overlapping. */
+  get overlaps(): boolean {
+    return this.hasDedicatedMemory && !this.capabilities.quirks.singleThreaded;
   }
 
   #smallTransfers(): SmallTransfers {
@@ -182,7 +186,7 @@ export class Device {
 
   /** Whether a transfer of this array is staged: copied through pinned memory by several threads. */
   needsStaging(view: ArrayBufferView): boolean {
-    return view.byteLength >= STAGED_BYTES && this.hasDedicatedMemory && !this.isPinned(view);
+    return view.byteLength >= STAGED_BYTES && this.overlaps && !this.isPinned(view);
   }
 
   /**
@@ -196,7 +200,7 @@ export class Device {
   hostMemory(bytes: number, { used: mayReuse = false } = {}): ArrayBuffer {
     if (bytes < (mayReuse ? LARGE_RESULT_BYTES : LARGE_BYTES)) return new ArrayBuffer(bytes);
     try {
-      return cl.allocateHostMemory(bytes, this.capabilities.unifiedMemory ? 0 : COPY_THREADS, mayReuse);
+      return cl.allocateHostMemory(bytes, this.hasDedicatedMemory ? COPY_THREADS : 0, mayReuse);
     } catch (error) {
       throw typedError(error, `allocate ${bytes} bytes of host memory`);
     }

@@ -2,6 +2,7 @@
 import { createRowSort, ROW_MAX } from '../algorithms/row-sort.js';
 import type { Device } from '../device/device.js';
 import type { Buffer } from '../device/memory/buffer.js';
+import type { Vote } from '../device/platform/capabilities.js';
 import { decode } from '../keys/key-codec.js';
 import { UnsupportedError } from '../util/errors.js';
 import { costOf, firstOf, sideBySide } from './cost.js';
@@ -27,10 +28,7 @@ const NOTES: Readonly<Record<string, string>> = {
  * @throws UnsupportedError when it does not
  */
 function assertVotes({ capabilities, info }: Device, vote: string): void {
-  const missing = { khr: !capabilities.subGroupBallot, ptx: !capabilities.quirks.inlinePtx, masks: false }[
-    vote
-  ];
-  if (!missing) return;
+  if (capabilities.votes.has(vote as Vote)) return;
   const lacks = vote === 'khr' ? 'ballots of sub-groups (cl_khr_subgroup_ballot)' : 'votes of PTX';
   throw new UnsupportedError(
     `cannot use --step ${vote} on ${info.name}: the device has no ${lacks}. Use --step masks`,

@@ -119,7 +119,7 @@ export function enqueueHistogramColumns(
   device: Device,
   work: HistogramColumnsWork,
 ): MaybePromise<() => Uint32Array> {
-  const handsOver = device.capabilities.quirks.inlinePtx && handsOverWell(device, work);
+  const handsOver = device.capabilities.hasAcquireRelease && handsOverWell(device, work);
   return chain(handsOver, (may) => enqueueAs(device, work, may));
 }
 

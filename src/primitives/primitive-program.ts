@@ -2,6 +2,7 @@
 import type { Device, KnownDevice } from '../device/device.js';
 import { buildFittedProgram } from '../device/fitted-program.js';
 import type { Program } from '../device/programs/program.js';
+import { ballotDefine } from '../device/programs/program-source.js';
 import type { Dtype } from '../keys/dtype.js';
 import { dtypeInfo } from '../keys/dtype.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
@@ -70,7 +71,7 @@ export function defaultTileTuning(
   dtype: Dtype,
 ): PrimitiveTuning {
   const tuning = defaultPrimitiveTuning(device, dtype);
-  if (!device.capabilities.quirks.inlinePtx) return tuning;
+  if (!device.capabilities.limitsRegisters) return tuning;
   // Narrower keys were not measured: a search may find better parameters.
   if (tuning.rounds < 4) return { ...tuning, held: false, maxRegisters: 0 };
   const rounds = primitive === 'unique' && dtypeInfo(dtype).bytes === 8 ? 8 : 6;
@@ -128,8 +129,8 @@ async function build(
   tuning: PrimitiveTuning,
 ): Promise<PrimitiveProgram> {
   const { bytes, width, kind } = dtypeInfo(dtype);
-  const { quirks, type, unifiedMemory } = device.capabilities;
-  const maxRegisters = quirks.inlinePtx ? (tuning.maxRegisters ?? 0) : 0;
+  const { hasBallot, limitsRegisters, reportsGroupLimit, type, unifiedMemory } = device.capabilities;
+  const maxRegisters = limitsRegisters ? (tuning.maxRegisters ?? 0) : 0;
   const lookBackOf = (groupSize: number): number => Math.min(tuning.lookBack, groupSize);
   const definesFor = (groupSize: number) => ({
     ...defines,
@@ -142,7 +143,7 @@ async function build(
     ROUNDS: tuning.rounds,
     // Only memory that the device allocated is guaranteed to be aligned.
     WIDE_LOADS: type === 'gpu' && !unifiedMemory ? 1 : 0,
-    INLINE_PTX: quirks.inlinePtx ? 1 : 0,
+    ...ballotDefine(hasBallot),
     IN_LANES: groupSize === 1 && hasVectorUnit(device) ? 1 : 0,
     LOOK_BACK: Math.max(1, lookBackOf(groupSize)),
     SPIN_LIMIT: tuning.spinLimit,
@@ -150,8 +151,6 @@ async function build(
     ...(tuning.mute && { MUTE: tuning.mute }),
   });
   const options = maxRegisters > 0 ? [`-cl-nv-maxrregcount=${maxRegisters}`] : [];
-  // NVIDIA's driver reports 256 for every kernel of variable group size.
-  const reportsGroupLimit = !quirks.inlinePtx;
   const { program, groupSize } = await buildFittedProgram(
     device,
     file,

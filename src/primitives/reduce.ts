@@ -23,12 +23,12 @@ export const PARTIALS_PER_ITEM = 8;
 /** Keys that a work-item of a step loads. */
 const LOADS: Readonly<Record<string, number>> = { two_loads: 2, unrolled: 2, subgroups: 2 };
 
-/** Work-items per sub-group if inline PTX is used. */
+/** Work-items of a row with ballots. */
 const WARP = 32;
 
-/** Returns how work-items of a sub-group exchange values: 1 by OpenCL functions, 2 by PTX. */
+/** Returns how work-items of a sub-group exchange values: 1 by OpenCL functions, 2 by the vendor's instructions. */
 function subGroupsOf({ capabilities, info }: Device): 1 | 2 {
-  if (capabilities.quirks.inlinePtx) return 2;
+  if (capabilities.hasBallot) return 2;
   if (capabilities.extensions.has('cl_khr_subgroups')) return 1;
   throw new UnsupportedError(
     `cannot run step '${SUBGROUPS}': ${info.name} does not support sub-groups (cl_khr_subgroups). Use another step`,

@@ -259,16 +259,16 @@ forEachDevice((title, device, small) => {
     );
   }
 
-  for (const vote of ['khr', 'ptx']) {
+  for (const vote of ['khr', 'ptx'] as const) {
     for (const rowLength of [32, 64]) {
       test.serial(
         title(
           `row sort of ${rowLength} keys votes by ${vote} if the device supports it and otherwise throws`,
         ),
         async (t) => {
-          const { subGroupBallot, quirks } = (await device()).capabilities;
+          const { votes } = (await device()).capabilities;
           const tuning = { vote };
-          if (vote === 'khr' ? subGroupBallot : quirks.inlinePtx) {
+          if (votes.has(vote)) {
             await expectRows(t, { rows, rowLength, tuning });
           } else {
             const created = createRowSort(await device(), { keyBits: 32, valueBytes: 0, tuning });

@@ -194,7 +194,7 @@ await forEachOpened((title, device, small) => {
       const claim = `${factory.name} ranks by ballots in sub-groups of ${subGroupSize}, or throws if there are none`;
       // On most devices a group of this size is one sub-group.
       const tuning = { rank: 'khr', subGroupSize, groupSize: subGroupSize, keysPerItem: 4 };
-      const able = device.capabilities.subGroupBallot
+      const able = device.capabilities.votes.has('khr')
         ? factory.available(device, { ...PAIRS, tuning })
         : 'the device has no ballots';
       testIf(able, title(claim), async (t) => {

@@ -339,7 +339,7 @@ async function probeOf(device: Device, { lookBack, spinLimit }: { lookBack: numb
       { keyBits: 32, valueBytes: 0 },
       {
         rank: 'masks',
-        inlinePtx: false,
+        hasBallot: false,
         groupSize: 16,
         keysPerItem: 1,
         radixBits: 8,

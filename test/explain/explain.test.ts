@@ -80,11 +80,10 @@ forEachDevice((title, device, small) => {
         const asked = explain(opened, words, { ...options, ...bits });
         const { capabilities } = opened;
         const lacks =
-          (step === 'khr' && !capabilities.subGroupBallot) ||
+          ((step === 'khr' || step === 'ptx') && !capabilities.votes.has(step)) ||
           (step === 'single_pass' && Number.isFinite(capabilities.quirks.maxLoopIterations)) ||
-          (step === 'ptx' && !capabilities.quirks.inlinePtx) ||
           (step === 'subgroups' &&
-            !capabilities.quirks.inlinePtx &&
+            !capabilities.hasBallot &&
             !capabilities.extensions.has('cl_khr_subgroups'));
         if (lacks) {
           await t.throwsAsync(asked, {

@@ -169,7 +169,7 @@ test('the programs of a device are listed without that device and cover the file
   for (const target of TARGETS.filter(({ target }) => ['skl', 'gfx906', 'sm_90'].includes(target))) {
     const variants = await variantsOf(target);
     const files = new Set(variants.map(({ file }) => file));
-    const hasSubGroups = target.capabilities.quirks.inlinePtx;
+    const hasSubGroups = target.capabilities.hasBallot;
     t.deepEqual(
       forGpus.filter((file) => !files.has(file)),
       hasSubGroups ? [] : ['reduce_lab.cl'],

@@ -151,11 +151,8 @@ function voteStep(vote: 'masks' | 'khr' | 'ptx', n: number, expected: Uint32Arra
   return {
     step: `votes_${vote}`,
     async make(device) {
-      const { capabilities } = device;
-      if (vote === 'khr' && !capabilities.subGroupBallot)
-        throw new UnsupportedError('cannot use ballots: the device has no cl_khr_subgroup_ballot');
-      if (vote === 'ptx' && !capabilities.quirks.inlinePtx)
-        throw new UnsupportedError('cannot use votes of PTX: the device has none');
+      if (!device.capabilities.votes.has(vote))
+        throw new UnsupportedError(`cannot vote by ${vote}: the device does not support it`);
       const sort = await createRowSort(device, {
         keyBits: 32,
         valueBytes: 0,

@@ -8,12 +8,25 @@ import { nvidiaHardware } from '../vendors/nvidia.js';
 import { type DeviceInfo, toNumber } from './platform.js';
 import { type Quirks, quirksOf } from './quirks.js';
 
+/** How work-items of a row vote: by masks in local memory, cl_khr_subgroup_ballot, or PTX in rows of 32 work-items. */
+export type Vote = 'masks' | 'khr' | 'ptx';
+
+/** Capabilities that no OpenCL extension announces: kernels have them by instructions of the vendor. */
+interface VendorInstructions {
+  /** Whether rows of 32 work-items vote, exchange values and synchronize by instructions of their own. */
+  readonly hasBallot: boolean;
+  /** Whether work-groups pass data to each other by acquire and release, also 64 bits at once. */
+  readonly hasAcquireRelease: boolean;
+  /** Whether the compiler can limit the registers of a work-item. */
+  readonly limitsRegisters: boolean;
+  /** Whether the driver reports the largest work-group of kernels without a fixed group size. */
+  readonly reportsGroupLimit: boolean;
+}
+
 /** Capabilities of a device that the kernels and the planner rely on. */
 export interface Capabilities
-  extends Pick<
-    Hardware,
-    'architecture' | 'computeUnits' | 'groupLocalBytes' | 'unit' | 'subGroupSizes' | 'ptx'
-  > {
+  extends VendorInstructions,
+    Pick<Hardware, 'architecture' | 'computeUnits' | 'groupLocalBytes' | 'unit' | 'subGroupSizes' | 'ptx'> {
   readonly type: DeviceInfo['type'];
   /** OpenCL version as a number: 1.1, 1.2, 3. */
   readonly version: number;
@@ -25,10 +38,10 @@ export interface Capabilities
   readonly globalBytes: number;
   readonly maxAllocation: number;
   readonly extensions: ReadonlySet<string>;
-  /** Whether sub-groups with cl_khr_subgroup_ballot are available. */
-  readonly subGroupBallot: boolean;
   readonly fp64: boolean;
   readonly int64Atomics: boolean;
+  /** The votes that kernels may use. */
+  readonly votes: ReadonlySet<Vote>;
   /** Whether device and host share memory, so that nothing needs to be transferred. */
   readonly unifiedMemory: boolean;
   /** Whether device-scope atomics of OpenCL C 2.0 and later work, with which work-groups pass data to each other. */
@@ -65,6 +78,26 @@ export function localBudgetOf({
   const exceedsReported = groupLocalBytes > localBytes * quirks.localBytesFactor;
   return exceedsReported || quirks.inlinePtx ? groupLocalBytes - COMPILER_BYTES : localBytes;
 }
+
+/** Returns the capabilities of a device whose compiler accepts inline PTX, or of one whose compiler does not. */
+export const vendorInstructions = ({ inlinePtx }: Pick<Quirks, 'inlinePtx'>): VendorInstructions => ({
+  hasBallot: inlinePtx,
+  hasAcquireRelease: inlinePtx,
+  limitsRegisters: inlinePtx,
+  // NVIDIA's driver reports 256 for every such kernel, but runs larger groups.
+  reportsGroupLimit: !inlinePtx,
+});
+
+/** Returns the votes of a device. */
+export const votesOf = (
+  { inlinePtx }: Pick<Quirks, 'inlinePtx'>,
+  hasSubGroupBallot: boolean,
+): ReadonlySet<Vote> =>
+  new Set<Vote>([
+    'masks',
+    ...(hasSubGroupBallot ? (['khr'] as const) : []),
+    ...(inlinePtx ? (['ptx'] as const) : []),
+  ]);
 
 /** Vendor queries, by the extension that announces them. */
 const VENDORS = [
@@ -113,7 +146,8 @@ export function capabilitiesOf(info: DeviceInfo, query: DeviceQuery): Capabiliti
     globalBytes: info.globalBytes,
     maxAllocation: info.maxAllocation,
     extensions,
-    subGroupBallot: extensions.has('cl_khr_subgroup_ballot'),
+    votes: votesOf(quirks, extensions.has('cl_khr_subgroup_ballot')),
+    ...vendorInstructions(quirks),
     fp64: extensions.has('cl_khr_fp64'),
     int64Atomics: extensions.has('cl_khr_int64_base_atomics'),
     unifiedMemory:

@@ -33,6 +33,9 @@ export function defineOptions(defines: Readonly<Record<string, string | number>>
     .map(([name, value]) => `-D${name}=${value}`);
 }
 
+/** Returns the macro that enables the vendor's instructions for votes, exchanges, and acquire and release. */
+export const ballotDefine = (hasBallot: boolean) => ({ INLINE_PTX: hasBallot ? 1 : 0 });
+
 /**
  * Returns all options of a program.
  *

@@ -379,10 +379,8 @@ export class Queue {
 
   #check(kernel: Kernel, args: readonly KernelArgument[], localSize: readonly number[] | null): void {
     const items = localSize === null ? 1 : product(localSize);
-    // NVIDIA's driver reports 256 for every kernel without a fixed group size, but runs larger groups.
-    const limit = this.#capabilities.quirks.inlinePtx
-      ? this.#capabilities.maxWorkGroup
-      : kernel.workGroupLimit;
+    const { reportsGroupLimit, maxWorkGroup } = this.#capabilities;
+    const limit = reportsGroupLimit ? kernel.workGroupLimit : maxWorkGroup;
     if (items > limit) {
       throw new UnsupportedError(
         `cannot launch kernel ${kernel.name}: its work-groups have ${items} work-items, and the device allows ${limit}`,

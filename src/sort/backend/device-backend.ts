@@ -69,7 +69,7 @@ export class DeviceBackend implements Backend {
   }
 
   get hasDedicatedMemory(): boolean {
-    return !this.device.capabilities.unifiedMemory;
+    return this.device.hasDedicatedMemory;
   }
 
   get lost(): boolean {
@@ -77,7 +77,7 @@ export class DeviceBackend implements Backend {
   }
 
   get overlaps(): boolean {
-    return this.device.hasDedicatedMemory;
+    return this.device.overlaps;
   }
 
   plans(request: PlanRequest): Iterable<Plan> {

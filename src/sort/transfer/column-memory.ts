@@ -145,7 +145,7 @@ export class DeviceMemory implements ColumnMemory {
   pinned<D extends Dtype>(dtype: D, n: number): ArrayOf<D> {
     const device = this.#device;
     // Nothing else would free an empty array, so it is left to V8.
-    const pin = !device.capabilities.unifiedMemory && n > 0;
+    const pin = device.hasDedicatedMemory && n > 0;
     return newArray(dtype, n, (bytes) => (pin ? device.staging.allocate(bytes) : device.hostMemory(bytes)));
   }
 

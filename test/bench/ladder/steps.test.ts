@@ -43,10 +43,10 @@ forEachDevice((title, device) => {
       }
     }
     const needs: Readonly<Record<string, boolean>> = {
-      subgroups: capabilities.extensions.has('cl_khr_subgroups') || capabilities.quirks.inlinePtx,
+      subgroups: capabilities.extensions.has('cl_khr_subgroups') || capabilities.hasBallot,
       single_pass: !Number.isFinite(capabilities.quirks.maxLoopIterations),
-      votes_khr: capabilities.subGroupBallot,
-      votes_ptx: capabilities.quirks.inlinePtx,
+      votes_khr: capabilities.votes.has('khr'),
+      votes_ptx: capabilities.votes.has('ptx'),
     };
     for (const row of rows) {
       const { step, n, reason = '' } = row;
