@@ -13,50 +13,7 @@ export type { ValueArray } from './keys/array.js';
 export { DTYPES, type Dtype, type KeyArray } from './keys/dtype.js';
 export type { Order } from './keys/key-codec.js';
 export type { ReduceOp, ScanOp } from './primitives/possible.js';
-/** @deprecated Use `Shardable`. */
-export type {
-  Awaitable,
-  Positions,
-  Reduced,
-  ReducedKeys,
-  ReducedValues,
-  Shardable,
-  Shardable as Spreadable,
-  TopOf,
-} from './sort/api/arguments.js';
-export {
-  argsort,
-  argsortMany,
-  close,
-  closeAll,
-  filter,
-  gather,
-  histogram,
-  lexsort,
-  merge,
-  partition,
-  reduce,
-  reduceByKey,
-  scan,
-  searchSorted,
-  segmentedArgsort,
-  segmentedSort,
-  segmentedSortPairs,
-  sort,
-  sortInPlace,
-  sortMany,
-  sortPairs,
-  topK,
-  topKSegments,
-  unique,
-} from './sort/api/default-sorter.js';
-export type {
-  SegmentedArgsortOptions,
-  SegmentOffsets,
-  TopKSegmentsOptions,
-  TopSegments,
-} from './sort/api/segment-operations.js';
-export type { Mask, MergeOptions, SearchSortedOptions } from './sort/api/select-operations.js';
+export { close } from './sort/api/default-sorter.js';
 export { Sorter } from './sort/api/sorter.js';
 export type { ExplainedPlan } from './sort/api/sorter-operations.js';
 export type { Keys } from './sort/calls/array-store.js';
@@ -81,8 +38,51 @@ export type {
 export type { Plan } from './sort/model/plan.js';
 export type { ReportDevice, ShareReport, SortReport, StageReport, Verified } from './sort/model/report.js';
 /** @deprecated Use `ShardedArray`. */
-export { ShardedArray, ShardedArray as SpreadArray } from './sort/multi-device/sharded-array.js';
-export type { Predicate } from './sort/operations/predicate.js';
-export type { Offsets } from './sort/operations/segmented-sort.js';
+export { ShardedArray, ShardedArray as SpreadArray } from './sort/model/sharded-array.js';
+/** @deprecated Use `Shardable`. */
+export type {
+  Awaitable,
+  Positions,
+  Reduced,
+  ReducedKeys,
+  ReducedValues,
+  Shardable,
+  Shardable as Spreadable,
+  TopOf,
+} from './sort/operations/arguments.js';
+export { closeAll } from './sort/operations/default-sorters.js';
+export { gather } from './sort/operations/gather/gather.js';
+export { histogram } from './sort/operations/histogram/histogram.js';
+export { lexsort } from './sort/operations/lexsort/lexsort.js';
+export { argsortMany } from './sort/operations/many/argsort-many.js';
+export { sortMany } from './sort/operations/many/sort-many.js';
+export { type MergeOptions, merge } from './sort/operations/merge/merge.js';
+export { reduce } from './sort/operations/reduce/reduce.js';
+export { reduceByKey } from './sort/operations/reduce-by-key/reduce-by-key.js';
+export { scan } from './sort/operations/scan/scan.js';
+export { type SearchSortedOptions, searchSorted } from './sort/operations/search-sorted/search-sorted.js';
+export type { Offsets } from './sort/operations/segments/segment-column.js';
+export {
+  type SegmentedArgsortOptions,
+  segmentedArgsort,
+} from './sort/operations/segments/segmented-argsort.js';
+export type { SegmentOffsets } from './sort/operations/segments/segmented-call.js';
+export { segmentedSort } from './sort/operations/segments/segmented-sort.js';
+export { segmentedSortPairs } from './sort/operations/segments/segmented-sort-pairs.js';
+export {
+  type TopKSegmentsOptions,
+  type TopSegments,
+  topKSegments,
+} from './sort/operations/segments/top-k-segments.js';
+export { filter } from './sort/operations/select/filter.js';
+export { partition } from './sort/operations/select/partition.js';
+export type { Predicate } from './sort/operations/select/predicate.js';
+export type { Mask } from './sort/operations/select/selection.js';
+export { argsort } from './sort/operations/sort/argsort.js';
+export { sort } from './sort/operations/sort/sort.js';
+export { sortInPlace } from './sort/operations/sort/sort-in-place.js';
+export { sortPairs } from './sort/operations/sort/sort-pairs.js';
+export { topK } from './sort/operations/top-k/top-k.js';
+export { unique } from './sort/operations/unique/unique.js';
 export type { MemoryUsage } from './sort/transfer/column-memory.js';
 export * from './util/errors.js';

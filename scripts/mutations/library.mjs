@@ -673,7 +673,7 @@ export const LIBRARY = [
   },
   {
     name: 'bins: bins of a wide range are uneven',
-    file: 'src/sort/operations/bin-edges.ts',
+    file: 'src/sort/operations/histogram/bin-edges.ts',
     find: 'Number.isFinite(width * bins)',
     replace: 'true',
     tests: [tests('sort/operations/column-primitives', '*bins are even*')],
@@ -729,14 +729,14 @@ export const LIBRARY = [
   },
   {
     name: 'segments: equal offsets except for the last segment count as rows',
-    file: 'src/sort/operations/segmented-sort.ts',
+    file: 'src/sort/operations/segments/segment-column.ts',
     find: 'longest * (words.length - 1) === n',
     replace: 'n - longest * (words.length - 2) <= longest',
     tests: [tests('sort/operations/segmented-sort', 'offsets of segments*')],
   },
   {
     name: 'topKSegments: rows shorter than k are counted with k keys',
-    file: 'src/sort/operations/top-segments.ts',
+    file: 'src/sort/operations/segments/top-segments.ts',
     find: '(offsets.n - 1) * Math.min(k, longest)',
     replace: '(offsets.n - 1) * k',
     tests: [tests('sort/operations/operations', 'pocl: rows of one length*')],
@@ -806,7 +806,7 @@ export const LIBRARY = [
   },
   {
     name: 'many: a buffer is given to the next part before this one is sorted',
-    file: 'src/sort/api/many.ts',
+    file: 'src/sort/operations/many/parts.ts',
     find: `        await into.sort(keys, part.offsets, start, end);
         if (buffer) pool.give(buffer);`,
     replace: `        if (buffer) pool.give(buffer);

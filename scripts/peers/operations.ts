@@ -11,7 +11,7 @@ import type { PrimitiveTuning } from '../../src/primitives/primitive-program.js'
 import type { Sorter } from '../../src/sort/api/sorter.js';
 import { DeviceColumnKernels } from '../../src/sort/backend/device-column-kernels.js';
 import { type Column, column } from '../../src/sort/model/column.js';
-import { segmentColumn } from '../../src/sort/operations/segmented-sort.js';
+import { segmentColumn } from '../../src/sort/operations/segments/segment-column.js';
 import { UnsupportedError } from '../../src/util/errors.js';
 import type { MaybePromise } from '../../src/util/maybe-promise.js';
 import { Random } from '../../src/util/random.js';

@@ -3,7 +3,7 @@ import { withInputs } from '../../io/formats/inputs.js';
 import { histogramFiles } from '../../io/operations/primitive-files.js';
 import { isStdin } from '../../io/streams/raw.js';
 import type { HistogramOptions } from '../../sort/model/options.js';
-import { BinEdges } from '../../sort/operations/bin-edges.js';
+import { BinEdges } from '../../sort/operations/histogram/bin-edges.js';
 import { InputError, UsageError } from '../../util/errors.js';
 import { invalidArgument } from '../../util/invalid-argument.js';
 import { assertWholeNumber } from '../../util/whole-number.js';

@@ -134,7 +134,8 @@ export async function sortFile(
     ...(onWarning && { onWarning }),
   };
   const opened =
-    sorter ?? (await sorterFor({ ...(device !== undefined && { device }), ...(onWarning && { onWarning }) }));
+    sorter ??
+    (await sorterFor<Sorter>({ ...(device !== undefined && { device }), ...(onWarning && { onWarning }) }));
   const { by } = job;
   if (by === undefined) {
     assertNoTable(job);

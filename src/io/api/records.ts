@@ -1,6 +1,7 @@
 /** Sorting of fixed-size binary records by keys inside them. */
 import { keyColumn } from '../../keys/array.js';
 import { withSorter } from '../../sort/api/default-sorter.js';
+import type { Sorter } from '../../sort/api/sorter.js';
 import type { Into, SortOptions } from '../../sort/model/options.js';
 import { UsageError } from '../../util/errors.js';
 import { layoutOrdering } from '../records/layout-ordering.js';
@@ -36,7 +37,9 @@ export async function sortRecords(
 ): Promise<Uint8Array> {
   const { order, ...rest } = parseLayout(options);
   const { view } = keyColumn(bytes, 'u8');
-  return withSorter(rest, (sorter, sortOptions) => order.sort(sorter, view as Uint8Array, sortOptions));
+  return withSorter(rest, (sorter: Sorter, sortOptions) =>
+    order.sort(sorter, view as Uint8Array, sortOptions),
+  );
 }
 
 /**
@@ -52,7 +55,9 @@ export async function sortRecords(
 export async function argsortRecords(bytes: Uint8Array, options: RecordSortOptions): Promise<Uint32Array> {
   const { order, ...rest } = parseLayout(options, 'into');
   const { view } = keyColumn(bytes, 'u8');
-  return withSorter(rest, (sorter, sortOptions) => order.positions(sorter, view as Uint8Array, sortOptions));
+  return withSorter(rest, (sorter: Sorter, sortOptions) =>
+    order.positions(sorter, view as Uint8Array, sortOptions),
+  );
 }
 
 /**

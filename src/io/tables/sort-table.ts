@@ -2,6 +2,7 @@
 import { bytesOf, dtypeOf } from '../../keys/array.js';
 import type { KeyArray } from '../../keys/dtype.js';
 import { withSorter } from '../../sort/api/default-sorter.js';
+import type { Sorter } from '../../sort/api/sorter.js';
 import { runSync } from '../../sort/host/steps.js';
 import type { SortOptions } from '../../sort/model/options.js';
 import { InputError, UsageError } from '../../util/errors.js';
@@ -84,7 +85,7 @@ export async function sortTable<T extends Readonly<Record<string, TableColumn>>>
       cells,
       rows,
     );
-  const positions = await withSorter({ ...rest, verify }, (sorter, how) =>
+  const positions = await withSorter({ ...rest, verify }, (sorter: Sorter, how) =>
     tablePositions(sorter, codes, { head, distinct }, how),
   );
   if (verify) verifyOrder(codes, positions);

@@ -8,8 +8,8 @@ import { type Column, column } from '../model/column.js';
 import { type HostJob, hostJob, type SortJob, sortJob } from '../model/job.js';
 import { type SortSettings, throwIfAborted } from '../model/options.js';
 import { type SortReport, sharedReport } from '../model/report.js';
-import { reduce } from '../operations/column-primitives.js';
-import { topK } from '../operations/top-k.js';
+import { enqueueReduce } from '../operations/reduce/reduce.js';
+import { enqueueTopK } from '../operations/top-k/top-k.js';
 import type { MemoryUsage } from '../transfer/column-memory.js';
 import type { DeviceWorker } from './device-worker.js';
 import { type Measurements, measure, sortWorkKind, type WorkKind } from './measurements.js';
@@ -268,7 +268,7 @@ export class DeviceGroup {
     const one = (worker: DeviceWorker, start: number, count: number) => {
       const slice = column(dtype, count, byteRange(place, start * info.bytes, (start + count) * info.bytes));
       return worker.operate({ n: count, settings, onHost: true, again: true }, (call) =>
-        reduce(call, slice, op),
+        enqueueReduce(call, slice, op),
       );
     };
     const kind: WorkKind = { name: `reduce ${dtype} ${op}`, probe: (worker, count) => one(worker, 0, count) };
@@ -296,7 +296,7 @@ export class DeviceGroup {
       const top = { keys: newBytes(few * info.bytes), positions: new Uint32Array(few) };
       const { onProgress: _, onReport: __, ...own } = settings;
       await worker.operate({ n: count, settings: own, onHost: true, again: true }, async (call) => {
-        await topK(call, slice, {
+        await enqueueTopK(call, slice, {
           keys: column(dtype, few, top.keys),
           positions: column('u32', few, top.positions),
         });

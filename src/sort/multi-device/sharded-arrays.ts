@@ -16,12 +16,12 @@ import { type Column, column, type Place } from '../model/column.js';
 import { DeviceArray } from '../model/device-array.js';
 import type { SortJob } from '../model/job.js';
 import { type SortSettings, throwIfAborted } from '../model/options.js';
-import { reduce } from '../operations/column-primitives.js';
-import { topK } from '../operations/top-k.js';
+import { ShardedArray, type ShardedArrayOwner } from '../model/sharded-array.js';
+import { enqueueReduce } from '../operations/reduce/reduce.js';
+import { enqueueTopK } from '../operations/top-k/top-k.js';
 import type { DeviceGroup } from './device-group.js';
 import type { DeviceWorker } from './device-worker.js';
 import { settleAll } from './settle-all.js';
-import { ShardedArray, type ShardedArrayOwner } from './sharded-array.js';
 
 /** Positions and samples of a part have 32 bits. */
 const MAX_PART_LENGTH = 2 ** 32;
@@ -165,7 +165,7 @@ export class ShardedArrays implements ShardedArrayOwner {
         // input.
         if (own.n === 0 && (some || m > 0)) return [];
         const task = { n: own.n, settings, onHost: false, again: false };
-        return [await worker.operate(task, (call) => reduce(call, own, op))];
+        return [await worker.operate(task, (call) => enqueueReduce(call, own, op))];
       });
       return combineResults(found.flat(), op, keys.dtype);
     });
@@ -188,7 +188,7 @@ export class ShardedArrays implements ShardedArrayOwner {
         const task = { n: own.n, settings, onHost: false, again: false };
         await worker.operate(task, async (call) => {
           const [first, at] = [call.columns.temporary(own.dtype, few), call.columns.temporary('u32', few)];
-          await topK(call, own, { keys: first, positions: at });
+          await enqueueTopK(call, own, { keys: first, positions: at });
           await call.copy(first, column(own.dtype, few, top.keys));
           await call.copy(at, column('u32', few, top.indices));
           return () => undefined;

@@ -1,4 +1,5 @@
 /** Verification of results on devices and on the host: correct results pass, and wrong ones are found. */
+
 import ava, { type ExecutionContext } from 'ava';
 import type { Device } from '../../../src/device/device.js';
 import { bytesOf, newArray } from '../../../src/keys/array.js';
@@ -13,12 +14,13 @@ import { HostColumnVerifier } from '../../../src/sort/backend/host-column-verifi
 import { type Call, startCall } from '../../../src/sort/calls/call.js';
 import { type Column, column, isOnDevice } from '../../../src/sort/model/column.js';
 import { parseSortOptions } from '../../../src/sort/model/options.js';
-import { scan } from '../../../src/sort/operations/column-primitives.js';
-import { segmentColumn } from '../../../src/sort/operations/segmented-sort.js';
-import { filter, partition } from '../../../src/sort/operations/select.js';
-import { topK } from '../../../src/sort/operations/top-k.js';
-import { topSegments } from '../../../src/sort/operations/top-segments.js';
-import { unique } from '../../../src/sort/operations/unique.js';
+import { enqueueScan } from '../../../src/sort/operations/scan/scan.js';
+import { segmentColumn } from '../../../src/sort/operations/segments/segment-column.js';
+import { enqueueTopSegments } from '../../../src/sort/operations/segments/top-segments.js';
+import { enqueueFilter } from '../../../src/sort/operations/select/filter.js';
+import { enqueuePartition } from '../../../src/sort/operations/select/partition.js';
+import { enqueueTopK } from '../../../src/sort/operations/top-k/top-k.js';
+import { enqueueUnique } from '../../../src/sort/operations/unique/unique.js';
 import { MismatchError } from '../../../src/util/errors.js';
 import type { MaybePromise } from '../../../src/util/maybe-promise.js';
 import { keysOf } from '../../distributions.js';
@@ -103,7 +105,7 @@ const scanned = (op: ScanOp, inclusive: boolean): Checked => ({
   what: `${inclusive ? 'inclusive' : 'exclusive'} scan by ${op}`,
   step: 'scan',
   result: (args) => args[1] as Column,
-  use: (call, keys) => scan(call, keys, newColumn(keys.dtype, keys.n), { op, inclusive }),
+  use: (call, keys) => enqueueScan(call, keys, newColumn(keys.dtype, keys.n), { op, inclusive }),
 });
 
 const results = (dtype: Dtype, n: number, second: 'counts' | 'positions') => ({
@@ -120,7 +122,7 @@ function checkedOf(dtype: Dtype): Checked[] {
       step: 'compact',
       result: (args) => args[2] as Column,
       use: (call, keys) =>
-        filter(call, keys, selection(dtype), (chosen) => ({ keys: newColumn(dtype, chosen) })),
+        enqueueFilter(call, keys, selection(dtype), (chosen) => ({ keys: newColumn(dtype, chosen) })),
     },
     {
       what: 'filter by mask',
@@ -132,51 +134,56 @@ function checkedOf(dtype: Dtype): Checked[] {
           keys.n,
           Uint8Array.from({ length: keys.n }, (_, i) => (i % 3 === 0 ? 0 : 7)),
         );
-        return filter(call, keys, { mask }, (chosen) => ({ keys: newColumn(dtype, chosen) }));
+        return enqueueFilter(call, keys, { mask }, (chosen) => ({ keys: newColumn(dtype, chosen) }));
       },
     },
     {
       what: 'partition',
       step: 'compact',
       result: (args) => args[2] as Column,
-      use: (call, keys) => partition(call, keys, selection(dtype), newColumn(dtype, keys.n)),
+      use: (call, keys) => enqueuePartition(call, keys, selection(dtype), newColumn(dtype, keys.n)),
     },
     {
       what: 'unique, its keys',
       step: 'distinct',
       result: (args) => (args[1] as { keys: Column }).keys,
       use: (call, keys) =>
-        unique(call, keys, (n) => results(dtype, n, 'counts') as { keys: Column; counts: Column }),
+        enqueueUnique(call, keys, (n) => results(dtype, n, 'counts') as { keys: Column; counts: Column }),
     },
     {
       what: 'unique, its counts',
       step: 'counts',
       result: (args) => args[2] as Column,
       use: (call, keys) =>
-        unique(call, keys, (n) => results(dtype, n, 'counts') as { keys: Column; counts: Column }),
+        enqueueUnique(call, keys, (n) => results(dtype, n, 'counts') as { keys: Column; counts: Column }),
     },
     {
       what: 'topK',
       step: 'select',
       result: (args) => (args[2] as { keys: Column }).keys,
       use: (call, keys) =>
-        topK(call, keys, results(dtype, 9, 'positions') as { keys: Column; positions: Column }),
+        enqueueTopK(call, keys, results(dtype, 9, 'positions') as { keys: Column; positions: Column }),
     },
     {
       what: 'topK, its positions',
       step: 'select',
       result: (args) => (args[2] as { positions: Column }).positions,
       use: (call, keys) =>
-        topK(call, keys, results(dtype, 9, 'positions') as { keys: Column; positions: Column }),
+        enqueueTopK(call, keys, results(dtype, 9, 'positions') as { keys: Column; positions: Column }),
     },
     ...[false, true].flatMap((fromSegment) => {
       const top = (share: number, isShort: boolean) => (call: Call, keys: Column) => {
         const { n } = keys;
         const where = segmentColumn([0, 0, 7, 7, isShort ? Math.floor(n / 2) : 8, n - 1, n, n], n);
-        return topSegments(call, keys, { ...where, k: Math.ceil(n * share), fromSegment }, (total) => ({
-          ...(results(dtype, total, 'positions') as { keys: Column; positions: Column }),
-          offsets: newColumn('u32', 8),
-        }));
+        return enqueueTopSegments(
+          call,
+          keys,
+          { ...where, k: Math.ceil(n * share), fromSegment },
+          (total) => ({
+            ...(results(dtype, total, 'positions') as { keys: Column; positions: Column }),
+            offsets: newColumn('u32', 8),
+          }),
+        );
       };
       const positions = `positions ${fromSegment ? 'of segments' : 'of all'}`;
       return [

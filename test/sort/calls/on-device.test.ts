@@ -2,6 +2,7 @@
  * Calls on a device: their overhead beside their commands (waits and events), and the handling of results on the
  * device.
  */
+
 import test from 'ava';
 import type { Buffer } from '../../../src/device/memory/buffer.js';
 import { Queue } from '../../../src/device/queue/queue.js';
@@ -10,11 +11,15 @@ import { DeviceBackend } from '../../../src/sort/backend/device-backend.js';
 import { type Call, startCall } from '../../../src/sort/calls/call.js';
 import { type Column, column } from '../../../src/sort/model/column.js';
 import { parseSortOptions, type SortOptions } from '../../../src/sort/model/options.js';
-import { digitHistogram, gather, reduce, scan } from '../../../src/sort/operations/column-primitives.js';
-import { lexsort } from '../../../src/sort/operations/lexsort.js';
-import { segmentColumn, segmentedSort } from '../../../src/sort/operations/segmented-sort.js';
-import { topK } from '../../../src/sort/operations/top-k.js';
-import { unique } from '../../../src/sort/operations/unique.js';
+import { enqueueGather } from '../../../src/sort/operations/gather/gather.js';
+import { enqueueDigitHistogram } from '../../../src/sort/operations/histogram/histogram.js';
+import { enqueueLexsort } from '../../../src/sort/operations/lexsort/lexsort.js';
+import { enqueueReduce } from '../../../src/sort/operations/reduce/reduce.js';
+import { enqueueScan } from '../../../src/sort/operations/scan/scan.js';
+import { segmentColumn } from '../../../src/sort/operations/segments/segment-column.js';
+import { enqueueSegmentedSort } from '../../../src/sort/operations/segments/sort-segments.js';
+import { enqueueTopK } from '../../../src/sort/operations/top-k/top-k.js';
+import { enqueueUnique } from '../../../src/sort/operations/unique/unique.js';
 import { forEachDevice } from '../../each-device.js';
 
 const random = (n: number): Uint32Array =>
@@ -71,15 +76,15 @@ forEachDevice((title, open, small) => {
         argsort: (call) => call.sort({ keys, moved: moved.place }),
         sortPairs: (call) =>
           call.sort({ keys, sorted: sorted.place, values: { ...values, bytes: 4 }, moved: moved.place }),
-        topK: (call) => topK(call, keys, few(10)),
-        lexsort: (call) => lexsort(call, [{ keys, order: { descending: false, nan: 'last' } }], moved),
+        topK: (call) => enqueueTopK(call, keys, few(10)),
+        lexsort: (call) => enqueueLexsort(call, [{ keys, order: { descending: false, nan: 'last' } }], moved),
         segmentedSort: (call) =>
-          segmentedSort(call, { keys, ...segmentColumn([0, 7, n], n), sorted: sorted.place }),
-        reduce: (call) => reduce(call, keys, 'sum'),
-        scan: (call) => scan(call, keys, sorted, { op: 'sum', inclusive: true }),
-        histogram: (call) => digitHistogram(call, keys, [0, 8]),
-        gather: (call) => gather(call, [keys], values, [sorted]),
-        unique: (call) => unique(call, keys, few),
+          enqueueSegmentedSort(call, { keys, ...segmentColumn([0, 7, n], n), sorted: sorted.place }),
+        reduce: (call) => enqueueReduce(call, keys, 'sum'),
+        scan: (call) => enqueueScan(call, keys, sorted, { op: 'sum', inclusive: true }),
+        histogram: (call) => enqueueDigitHistogram(call, keys, [0, 8]),
+        gather: (call) => enqueueGather(call, [keys], values, [sorted]),
+        unique: (call) => enqueueUnique(call, keys, few),
       };
       for (const [name, use] of Object.entries(calls)) {
         const run = async () => {

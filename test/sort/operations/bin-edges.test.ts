@@ -1,5 +1,5 @@
 import test from 'ava';
-import { BinEdges } from '../../../src/sort/operations/bin-edges.js';
+import { BinEdges } from '../../../src/sort/operations/histogram/bin-edges.js';
 import { UsageError } from '../../../src/util/errors.js';
 
 test('even bins are cached, separately for numbers and BigInts, and given edges are not', (t) => {

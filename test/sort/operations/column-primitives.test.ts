@@ -1,4 +1,5 @@
 /** reduce, scan, histogram and gather of Sorters, on the host and on devices, against plain loops. */
+
 import test from 'ava';
 import * as library from '../../../src/index.js';
 import { DTYPES, type Dtype, dtypeInfo, type KeyArray } from '../../../src/keys/dtype.js';
@@ -10,7 +11,8 @@ import type { CallContext } from '../../../src/sort/calls/call-context.js';
 import { type Column, column, type Place } from '../../../src/sort/model/column.js';
 import type { DeviceArray } from '../../../src/sort/model/device-array.js';
 import { parseSortOptions } from '../../../src/sort/model/options.js';
-import { reduce, scan } from '../../../src/sort/operations/column-primitives.js';
+import { enqueueReduce } from '../../../src/sort/operations/reduce/reduce.js';
+import { enqueueScan } from '../../../src/sort/operations/scan/scan.js';
 import { type ClsortError, InputError, UnsupportedError, UsageError } from '../../../src/util/errors.js';
 import { dtypesOn, keysOf, SEED } from '../../distributions.js';
 import { forEachDevice } from '../../each-device.js';
@@ -494,7 +496,7 @@ forEachDevice((title, open) => {
     };
     const run = async <T>(use: ExecutionBody<T>): Promise<T> => (await startCall(by, use)).complete();
     const scanned = async (call: Call, keys: Column, place: Place, inclusive: boolean) => {
-      await scan(call, keys, column('f64', 3, place), { op: 'sum', inclusive });
+      await enqueueScan(call, keys, column('f64', 3, place), { op: 'sum', inclusive });
       return () => undefined;
     };
     const onDevice = device.buffer(24);
@@ -504,8 +506,8 @@ forEachDevice((title, open) => {
       device.queue.write(onDevice, numbers);
       for (const place of [numbers, onDevice]) {
         const keys = column('f64', 3, place);
-        t.is(await run((call) => reduce(call, keys, 'sum')), 3);
-        t.is(await run((call) => reduce(call, keys, 'max')), 2.5); // by codes, which need none
+        t.is(await run((call) => enqueueReduce(call, keys, 'sum')), 3);
+        t.is(await run((call) => enqueueReduce(call, keys, 'max')), 2.5); // by codes, which need none
         const sums = new Float64Array(3);
         await run((call) => scanned(call, keys, sums, true));
         t.deepEqual(sums, Float64Array.of(1.5, 4, 3));

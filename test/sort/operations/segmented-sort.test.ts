@@ -1,7 +1,9 @@
 /** Which algorithms sort segments, and checks of segment offsets before a sort. */
+
 import test from 'ava';
 import { ALGORITHMS } from '../../../src/algorithms/registry.js';
-import { SEGMENT_ALGORITHMS, segmentColumn } from '../../../src/sort/operations/segmented-sort.js';
+import { segmentColumn } from '../../../src/sort/operations/segments/segment-column.js';
+import { SEGMENT_ALGORITHMS } from '../../../src/sort/operations/segments/sort-segments.js';
 import { InputError } from '../../../src/util/errors.js';
 
 test('the algorithms for segments are those that declare support for them', (t) => {

@@ -1,0 +1,127 @@
+import type { KeyArray } from '../../../keys/dtype.js';
+import { keyCodec, type Order } from '../../../keys/key-codec.js';
+import { chain, type MaybePromise } from '../../../util/maybe-promise.js';
+import type { Keys } from '../../calls/array-store.js';
+import type { Call } from '../../calls/call.js';
+import { assertIndexable } from '../../model/array-assertions.js';
+import { type Column, column } from '../../model/column.js';
+import { type Into, type PrimitiveOptions, requireOptionsObject } from '../../model/options.js';
+import {
+  type Awaitable,
+  assertOneOf,
+  assertSeparateOutput,
+  type Positions,
+  parseOrder,
+  parsePrimitive,
+  readMatching,
+  taskOf,
+} from '../arguments.js';
+import { bindInputs } from '../bind-columns.js';
+import { withSorter } from '../default-sorters.js';
+import type { Run } from '../operation.js';
+
+/** Options of `searchSorted`. */
+export type SearchSortedOptions = PrimitiveOptions &
+  Order & {
+    /**
+     * Position among equal keys: before all of them (`left`) or behind them (`right`).
+     *
+     * @defaultValue `'left'`
+     */
+    readonly side?: 'left' | 'right';
+  };
+
+export interface SearchSorted {
+  /**
+   * Returns the insertion point of each of `keys` in a sorted array: the number of keys of `sorted` that come before
+   * it.
+   *
+   * With `side: 'right'`, keys that are equal to it count as well. The order is that of `sort` with the same
+   * `descending` and `nan`, over bit patterns: −0 is before +0, and NaNs have their places. If `sorted` is in another
+   * order, the result is undefined. Complexity: one binary search for each key.
+   *
+   * @param sorted fewer than 2^32 keys in order, of the dtype of `keys` and in the same place
+   * @param keys keys to search for: typed array or device array, or a promise of one
+   * @param options `side` (default `'left'`), `descending` (default `false`), `nan` (default `'last'`), `into`,
+   *   `dtype`, `signal`, `timeout` and `onWarning`
+   * @returns positions as u32, where the keys are
+   * @throws InputError when the arrays differ in dtype or place
+   * @throws UnsupportedError for 2^32 sorted keys or more
+   * @throws the other errors of `sort`
+   * @example
+   * ```ts
+   * await sorter.searchSorted(Uint32Array.of(10, 20, 30), Uint32Array.of(20, 25)); // 1, 2
+   * ```
+   */
+  searchSorted<K extends Keys>(
+    sorted: Awaitable<K>,
+    keys: Awaitable<K>,
+    options?: SearchSortedOptions & Into<Positions<K>>,
+  ): Promise<Positions<K>>;
+}
+
+/**
+ * Returns the insertion point of each key in a sorted array: the number of keys of `sorted` that come before it. With
+ * `side: 'right'`, keys that are equal to it count as well.
+ *
+ * @param sorted fewer than 2^32 keys in the order of `sort`, of the dtype of `keys`
+ * @param keys typed array of keys to search for
+ * @param options `side` (default `'left'`), `descending` (default `false`), `nan` (default `'last'`), `into`, `device`
+ *   (default `'auto'`), `devices`, `dtype`, `signal`, `timeout` and `onWarning`
+ * @returns positions as 32-bit numbers
+ * @throws InputError when the arrays differ in dtype
+ * @throws UnsupportedError for 2^32 sorted keys or more
+ * @throws the other errors of `sort`
+ * @example
+ * ```ts
+ * await searchSorted(Uint32Array.of(10, 20, 30), Uint32Array.of(20, 25)); // 1, 2
+ * ```
+ */
+export function searchSorted<K extends KeyArray>(
+  sorted: K,
+  keys: K,
+  options?: SearchSortedOptions & Into<Uint32Array>,
+): Promise<Uint32Array> {
+  return withSorter(options, (sorter: SearchSorted, rest) =>
+    sorter.searchSorted<KeyArray>(sorted, keys, rest),
+  );
+}
+
+export const runSearchSorted: Run<SearchSorted> = ({ calls, arrays }, sorted, keys, options) =>
+  calls.runWithInputs([sorted, keys], (dependency) => {
+    const { side = 'left', into, descending, nan, ...rest } = requireOptionsObject(options);
+    assertOneOf('side', ['left', 'right'], side);
+    const [sortedArray, array] = [dependency.resolveInput(sorted), dependency.resolveInput(keys)];
+    const settings = parsePrimitive(rest);
+    const order = parseOrder({ descending, nan });
+    const [from, input] = readMatching(arrays, sortedArray, array, settings, 'sorted and keys');
+    assertIndexable(from.n);
+    for (const one of [sortedArray, array]) assertSeparateOutput(one, into);
+    return arrays.withResults((make) => {
+      const places = make.allocateBeside(array, 'u32', input.n, into);
+      dependency.setResult(places.result);
+      const to = column('u32', input.n, places.place);
+      const right = side === 'right';
+      const getResult = () => places.result as Positions<Keys>;
+      return calls.execute(taskOf(input, settings, array, dependency, into), (call) =>
+        chain(enqueue(call, from, input, { ...order, right }, to), () => getResult),
+      );
+    });
+  });
+
+/** Enqueues the search. `places` receives the insertion points. */
+function enqueue(
+  call: Call,
+  sorted: Column,
+  keys: Column,
+  { right, ...order }: Order & { readonly right: boolean },
+  places: Column,
+): MaybePromise<void> {
+  if (keys.n === 0) return undefined;
+  const search = { codec: keyCodec(keys.dtype, order), right };
+  return chain(bindInputs(call, [sorted, keys]), ([sortedInput, input]) =>
+    call.bindOutput(places, (out) =>
+      call.columns.kernels.searchSorted(sortedInput as Column, input as Column, search, out),
+    ),
+  );
+}
