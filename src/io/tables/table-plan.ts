@@ -3,6 +3,7 @@ import { InputError, UsageError } from '../../util/errors.js';
 import type { FileContext, FileReport } from '../file-sort/file-job.js';
 import type { FoundField, RowsMessage } from '../formats/subprocess/protocol.js';
 import type { SubprocessKind } from '../formats/subprocess/subprocess-kind.js';
+import type { TableFile } from '../formats/subprocess/table-file.js';
 import {
   columnIndexer,
   columnNames,
@@ -18,12 +19,12 @@ import { NdjsonTable } from '../formats/text/ndjson-table.js';
 import { type TextPlan, textPlan, valueFields } from '../formats/text/text-plan.js';
 import type { TextTable } from '../formats/text/text-table.js';
 import { noInput } from '../streams/raw.js';
-import { type AnyTable, isTextTable, supportedFields, type TableFile, tableTarget } from './table-file.js';
+import { type AnyTable, isTextTable, supportedFields, tableTarget } from './table-file.js';
 import type { TableJob } from './table-job.js';
 
 /** The columns to read from each table, and the columns to write. */
 export interface TablePlan {
-  readonly wanted: Omit<RowsMessage, 'is'>;
+  readonly wanted: RowsMessage;
   readonly fields: readonly TableField[];
   /** Key-value metadata of the first table. */
   readonly metadata: TableFile['metadata'];
@@ -77,7 +78,8 @@ async function planSubprocessTables(tables: readonly TableFile[], job: TableJob)
   const written = fieldsOf(kept);
   assertTypesSupported(written, { name: out, format: target.format, id: target.id });
   if (distinct) fieldsOf(distinct);
-  const wanted = {
+  const wanted: RowsMessage = {
+    is: 'rows',
     columns: kept,
     keys: found.map(({ kind: _, ...key }) => key),
     distinct,
@@ -145,7 +147,7 @@ async function planTexts(
       types: plan.keys.map(({ type }) => type.is),
     },
   };
-  const wanted = { columns: kept, keys: found, distinct: distinct ?? null };
+  const wanted = { is: 'rows', columns: kept, keys: found, distinct: distinct ?? null } as const;
   return { wanted, fields: values, metadata: undefined, target, text: { first, plan }, reportColumns };
 }
 

@@ -7,6 +7,7 @@ import { removeFolder, removeFolderNow, temporaryFolder } from '../external/temp
 import { type FileContext, type FileReport, sortOptions } from '../file-sort/file-job.js';
 import { onlyReport } from '../file-sort/sort-reports.js';
 import type { Batch } from '../formats/subprocess/protocol.js';
+import { TableWriter } from '../formats/subprocess/table-writer.js';
 import { textBatches } from '../formats/text/text-rows.js';
 import { TextWriter } from '../formats/text/text-writer.js';
 import type { Output } from '../streams/output.js';
@@ -15,7 +16,7 @@ import { measure } from '../streams/spans.js';
 import { ByteStrings } from './byte-strings.js';
 import { type GatheredRows, RowRuns } from './row-runs.js';
 import { assertFitsInBatch, BATCH_BYTES, BATCH_ROWS, type RowOutput, RowSink } from './row-sink.js';
-import { type AnyTable, isTextTable, TableWriter } from './table-file.js';
+import { type AnyTable, isTextTable } from './table-file.js';
 import type { TableJob } from './table-job.js';
 import { tablePositions, verifyOrder } from './table-order.js';
 import type { TablePlan } from './table-plan.js';
@@ -197,14 +198,18 @@ export class TableRows {
     };
   }
 
-  #writer(output: Output): Promise<TableWriter | TextWriter> {
+  async #writer(output: Output): Promise<RowOutput & { end(): Promise<void> }> {
     const { text, target, fields, metadata } = this.#plan;
     const { header, delimiter, out, verify = false } = this.#job;
     if (text && text.plan.to.as !== 'values') {
       return TextWriter.create(output, { out, table: text.first, plan: text.plan, header });
     }
     const options = { header, delimiter, verify, signal: this.#context.signal };
-    return TableWriter.create(target, output, { fields, metadata }, options);
+    const table = await TableWriter.create(target, output, { layout: 'rows', fields, metadata }, options);
+    return {
+      write: (rows, bytes) => table.write({ rows, buffers: [bytes] }),
+      end: () => table.end(),
+    };
   }
 
   async close(): Promise<void> {

@@ -5,26 +5,14 @@
 import { writeFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { ClsortError, FormatError } from '../../../util/errors.js';
-import { openArrow } from './arrow-reader.js';
-import { writeArrow } from './arrow-writer.js';
-import type { ColumnSource } from './column-reader.js';
 import { duckdbError } from './duckdb.js';
-import { writeDuckdb } from './duckdb-writer.js';
 import { readFrame, writeFrame } from './frames.js';
-import {
-  type Batch,
-  FD,
-  type Message,
-  type ReadMessage,
-  type ReadTableMessage,
-  type WriteMessage,
-  type WriteTableMessage,
-} from './protocol.js';
+import { type Batch, FD, type Message, type ReadMessage, type WriteMessage } from './protocol.js';
 import { openArrowTable } from './tables/arrow-table-reader.js';
 import { writeArrowTable } from './tables/arrow-table-writer.js';
 import { writeDuckdbTable } from './tables/duckdb-table-writer.js';
-import { openParquet, openParquetTable } from './tables/parquet-table.js';
-import { writeParquet, writeParquetTable } from './tables/parquet-writer.js';
+import { openParquetTable } from './tables/parquet-table.js';
+import { writeParquetTable } from './tables/parquet-writer.js';
 
 /** Exits immediately, even while a library is busy. */
 const end = (): void => void process.kill(process.pid, 'SIGKILL');
@@ -45,41 +33,21 @@ function message<Is extends Message['is']>(is: readonly Is[]): Extract<Message, 
   throw new Error(`expected ${is.join(' or ')} as the next message`);
 }
 
-async function read(request: ReadMessage): Promise<void> {
-  const { columns, rows, batches } = await READERS[request.format].columns();
-  send({ is: 'schema', columns, rows });
-  let sent = 0;
-  for await (const batch of batches(message(['columns']).columns)) {
-    writeFrame(FD.out, { batch });
-    sent += batch.rows;
-  }
-  send({ is: 'end', rows: sent });
-}
-
-const ARROW = { columns: openArrow, table: openArrowTable };
-
-const READERS = {
-  arrow: ARROW,
-  arrows: ARROW,
-  parquet: { columns: openParquet, table: openParquetTable },
-};
-
-const ARROW_WRITER = { columns: writeArrow, table: writeArrowTable };
-const TEXT_WRITER = { columns: writeDuckdb, table: writeDuckdbTable };
+const READERS = { arrow: openArrowTable, arrows: openArrowTable, parquet: openParquetTable };
 
 const WRITERS = {
-  arrow: ARROW_WRITER,
-  arrows: ARROW_WRITER,
-  parquet: { columns: writeParquet, table: writeParquetTable },
-  csv: TEXT_WRITER,
-  ndjson: TEXT_WRITER,
+  arrow: writeArrowTable,
+  arrows: writeArrowTable,
+  parquet: writeParquetTable,
+  csv: writeDuckdbTable,
+  ndjson: writeDuckdbTable,
 };
 
-async function readTable(request: ReadTableMessage): Promise<void> {
-  const { fields, rows, metadata, batches } = await READERS[request.format].table();
+async function read({ format }: ReadMessage): Promise<void> {
+  const { fields, rows, metadata, batches } = await READERS[format]();
   send({ is: 'table', fields, rows, metadata });
   let sent = 0;
-  for await (const batch of batches(message(['rows']))) {
+  for await (const batch of batches(message(['rows', 'columns']))) {
     writeFrame(FD.out, { batch });
     sent += batch.rows;
   }
@@ -92,14 +60,8 @@ function next(): Batch | undefined {
   return 'batch' in frame ? frame.batch : undefined;
 }
 
-async function writeTable(request: WriteTableMessage): Promise<void> {
-  send({ is: 'end', rows: await WRITERS[request.format].table(request, next) });
-}
-
 async function write(request: WriteMessage): Promise<void> {
-  const { columns } = request;
-  const source: ColumnSource = { ...request, columns, next };
-  send({ is: 'end', rows: await WRITERS[request.format].columns(request, source) });
+  send({ is: 'end', rows: await WRITERS[request.format](request, next) });
 }
 
 /** Converts an error to a ClsortError. Errors of a library become a FormatError, because the file caused them. */
@@ -120,10 +82,8 @@ async function main(): Promise<void> {
     // Not supported on every system.
   }
   try {
-    const request = message(['read', 'write', 'read-table', 'write-table']);
-    if (request.is === 'read') await read(request);
-    else if (request.is === 'write') await write(request);
-    else await (request.is === 'read-table' ? readTable(request) : writeTable(request));
+    const request = message(['read', 'write']);
+    await (request.is === 'read' ? read(request) : write(request));
   } catch (error) {
     const { code, message: what, details } = toClsortError(error);
     send({ is: 'error', code, message: what, details });

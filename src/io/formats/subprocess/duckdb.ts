@@ -1,7 +1,6 @@
 /** A restricted DuckDB instance that only writes one file. Runs in the subprocess. */
 import { availableParallelism } from 'node:os';
-import type { DuckDBConnection, DuckDBType } from '@duckdb/node-api';
-import type { Dtype } from '../../../keys/dtype.js';
+import type { DuckDBConnection } from '@duckdb/node-api';
 import { IoError, MemoryError } from '../../../util/errors.js';
 import { optionalPackage } from '../../../util/optional-package.js';
 import { FD } from './protocol.js';
@@ -21,21 +20,6 @@ export const literal = (text: string): string => `'${text.replaceAll("'", "''")}
 
 /** Returns a quoted SQL identifier. */
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
-
-/** DuckDB type of each dtype. f16 is converted to FLOAT. */
-export const SQL_TYPES: Readonly<Record<Dtype, string>> = {
-  u8: 'UTINYINT',
-  i8: 'TINYINT',
-  u16: 'USMALLINT',
-  i16: 'SMALLINT',
-  f16: 'FLOAT',
-  u32: 'UINTEGER',
-  i32: 'INTEGER',
-  f32: 'FLOAT',
-  u64: 'UBIGINT',
-  i64: 'BIGINT',
-  f64: 'DOUBLE',
-};
 
 /** @throws PackageError when the package is not installed */
 export const loadDuckdb = (): Promise<DuckDB> =>
@@ -77,25 +61,3 @@ export function duckdbError(cause: unknown): unknown {
   const isFull = kind === 'IO' && /No space left|File too large|Disk quota/i.test(text);
   return isFull ? new IoError(short, { cause }) : new Error(short, { cause });
 }
-
-/** Values of a numeric column in DuckDB's memory; valid only until the chunk is released. */
-export type Items = Uint8Array | Uint16Array | Uint32Array | BigUint64Array | Float32Array | Float64Array;
-
-/** A vector with its private fields: the values, and the validity bits, 64 per word. */
-interface OpenVector {
-  readonly items: Items;
-  readonly validity: { readonly data: BigUint64Array | null };
-}
-
-/** @throws Error when this version of the package has other private fields */
-export function openVector(vector: object): OpenVector {
-  const { items, validity } = vector as Partial<OpenVector>;
-  if (!ArrayBuffer.isView(items) || validity?.data === undefined) {
-    throw new Error('this version of @duckdb/node-api does not expose its vectors');
-  }
-  return { items, validity };
-}
-
-/** Returns the DuckDB type object of a dtype. */
-export const typeOf = (duckdb: DuckDB, dtype: Dtype): DuckDBType =>
-  (duckdb as unknown as Record<string, DuckDBType>)[SQL_TYPES[dtype]] as DuckDBType;

@@ -1,5 +1,4 @@
 /** Message protocol between this process and the subprocess that reads or writes a file. */
-import type { Dtype } from '../../../keys/dtype.js';
 import type { KeyOrder } from '../tables/key-codes.js';
 import type { TableField, TableType } from '../tables/table-type.js';
 
@@ -21,56 +20,9 @@ export interface TextOptions {
   readonly compression?: Compression | undefined;
 }
 
-/** A column of a file. */
-export interface FileColumn {
-  readonly name: string;
-  /** Type name in the format: 'DECIMAL(18,3)', 'Utf8', … */
-  readonly type: string;
-  /** Dtype of the values as keys; null if they cannot be keys. */
-  readonly dtype: Dtype | null;
-}
-
-/** A requested column. */
-export interface WantedColumn {
-  /** 0-based column index in the file. */
-  readonly index: number;
-  readonly dtype: Dtype;
-}
-
-export interface NamedColumn {
-  readonly name: string;
-  readonly dtype: Dtype;
-}
-
-/** Opens the file for reading. The reply is a `schema`. */
+/** Opens the file for reading. The reply is a `table`. */
 export interface ReadMessage {
   readonly is: 'read';
-  readonly format: BinaryFormat;
-}
-
-/** Requests columns. The reply consists of batches and an `end`. */
-export interface ColumnsMessage {
-  readonly is: 'columns';
-  readonly columns: readonly WantedColumn[];
-}
-
-/** Opens the file for writing. Batches and an `end` follow; the reply is an `end`. */
-export interface WriteMessage extends TextOptions {
-  readonly is: 'write';
-  readonly format: SubprocessFormat;
-  readonly columns: readonly NamedColumn[];
-}
-
-export interface SchemaMessage {
-  readonly is: 'schema';
-  readonly columns: readonly FileColumn[];
-  /** Total number of rows; null if unknown before the end. */
-  readonly rows: number | null;
-}
-
-/** Opens the file as a table. The reply is a `table`. */
-export interface ReadTableMessage {
-  readonly is: 'read-table';
   readonly format: BinaryFormat;
 }
 
@@ -112,10 +64,25 @@ export interface RowsMessage {
   readonly distinct: readonly number[] | null;
 }
 
-/** Opens the file for writing. Batches and an `end` follow; the reply is an `end`. Buffers of a batch: rows. */
-export interface WriteTableMessage extends TextOptions {
-  readonly is: 'write-table';
+/**
+ * Requests numeric columns, by their indices in the file. The reply consists of batches and an `end`. Buffers of a
+ * batch, per column: validity bits (empty if there are no nulls) and little-endian values.
+ */
+export interface ColumnsMessage {
+  readonly is: 'columns';
+  readonly columns: readonly number[];
+}
+
+export type WantedBatches = RowsMessage | ColumnsMessage;
+
+/**
+ * Opens the file for writing. Batches and an `end` follow; the reply is an `end`. Buffers of a batch: rows, or for
+ * numeric columns without nulls the same as those of a `columns` request.
+ */
+export interface WriteMessage extends TextOptions {
+  readonly is: 'write';
   readonly format: SubprocessFormat;
+  readonly layout: 'rows' | 'columns';
   readonly fields: readonly TableField[];
   /** Key-value metadata to write, in formats that support it. */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
@@ -137,24 +104,24 @@ export interface ErrorMessage {
 
 export type Message =
   | ReadMessage
-  | ColumnsMessage
-  | WriteMessage
-  | SchemaMessage
-  | ReadTableMessage
   | TableMessage
-  | RowsMessage
-  | WriteTableMessage
+  | WantedBatches
+  | WriteMessage
   | EndMessage
   | ErrorMessage;
 
-/**
- * Rows of some columns in Arrow layout. Each column has its validity bits (empty if it has no nulls), then the
- * buffers of its type: for numbers, the little-endian values.
- */
 export interface Batch {
   readonly rows: number;
   readonly buffers: readonly Uint8Array[];
 }
+
+/** An open table in the subprocess. */
+export interface TableSource extends Omit<TableMessage, 'is'> {
+  batches(wanted: WantedBatches): AsyncIterable<Batch> | Iterable<Batch>;
+}
+
+/** Returns the next batch to write; undefined after the last one. */
+export type NextBatch = () => Batch | undefined;
 
 /** Number of buffers per numeric column in a batch. */
 export const BUFFERS_PER_COLUMN = 2;

@@ -2,15 +2,13 @@
 import { createHash } from 'node:crypto';
 import { IoError } from '../../../util/errors.js';
 import { type TableField, typeText } from '../tables/table-type.js';
-import type { Batch, Message } from './protocol.js';
+import type { Batch, BinaryFormat, WantedBatches } from './protocol.js';
 import { ReaderProcess } from './reader-process.js';
 
-/** The data to read back: the key column, or the rows of a table. */
+/** The data to read back: the only column of a file, or the rows of a table. */
 export interface ReadBackRequest {
-  readonly open: Extract<Message, { is: 'read' | 'read-table' }>;
-  readonly ask: Extract<Message, { is: 'columns' | 'rows' }>;
-  /** Index of the batch buffer that holds the sent data. */
-  readonly buffer: number;
+  readonly format: BinaryFormat;
+  readonly ask: WantedBatches;
   /** Expected columns, for formats with typed columns. */
   readonly fields?: readonly TableField[];
 }
@@ -27,18 +25,18 @@ export class ReadBack {
     this.#request = request;
   }
 
-  /** Adds sent bytes to the hash. */
-  add(bytes: Uint8Array): void {
-    this.#sent.update(bytes);
+  /** Adds sent values or rows to the hash: the last buffer, as in the batches that are read. */
+  add({ buffers }: Batch): void {
+    this.#sent.update(buffers.at(-1) ?? new Uint8Array(0));
   }
 
   /** @throws IoError when the file differs from the sent data */
   async compare({ name, fd, signal }: { name: string; fd: number; signal: AbortSignal }): Promise<void> {
-    const { open, ask, buffer, fields } = this.#request;
+    const { format, ask, fields } = this.#request;
     const found = createHash('sha256');
     const child = new ReaderProcess({ name, what: 'read', fd, signal });
     try {
-      await child.send({ message: open });
+      await child.send({ message: { is: 'read', format } });
       const answer = await child.receive();
       if (fields && 'message' in answer && answer.message.is === 'table') {
         const [wanted, got] = [typeNames(fields), typeNames(answer.message.fields)];
@@ -48,7 +46,7 @@ export class ReadBack {
       for (;;) {
         const frame = await child.receive();
         if ('message' in frame) break;
-        found.update((frame.batch as Batch).buffers[buffer] ?? new Uint8Array(0));
+        found.update(frame.batch.buffers.at(-1) ?? new Uint8Array(0));
       }
     } finally {
       await child.close();

@@ -2,12 +2,26 @@ import type { Dtype } from '../../../keys/dtype.js';
 import { DtypeError, UsageError } from '../../../util/errors.js';
 import { withAdvice } from '../../../util/invalid-argument.js';
 import { didYouMean } from '../../../util/suggest.js';
-import type { FileColumn, WantedColumn } from './protocol.js';
 
 /** Maximum number of columns listed in a message, so that it fits on a screen. */
 const MAX_LISTED_COLUMNS = 20;
 
 const TEXT_ADVICE = 'Pass the dtype if they are numbers';
+
+/** A column of a file. */
+export interface FileColumn {
+  readonly name: string;
+  /** Type name in the format: 'DECIMAL(18,3)', 'Utf8', … */
+  readonly type: string;
+  /** Dtype of the values as keys; null if they cannot be keys. */
+  readonly dtype: Dtype | null;
+}
+
+/** The selected column: its 0-based index, and the dtype of its keys. */
+export interface SelectedColumn {
+  readonly index: number;
+  readonly dtype: Dtype;
+}
 
 /** Parameters of a column selection. */
 export interface ColumnSelection {
@@ -58,7 +72,7 @@ function listColumns(columns: readonly NamedColumn[]): string {
  * @throws UsageError when the column does not exist or the choice is ambiguous
  * @throws DtypeError when the column is not numeric or has another dtype than requested
  */
-export function selectColumn(selection: ColumnSelection): WantedColumn {
+export function selectColumn(selection: ColumnSelection): SelectedColumn {
   const { name, columns, dtype, isText } = selection;
   const index =
     selection.column === undefined ? onlyNumberColumn(selection) : indexOf(selection, selection.column);

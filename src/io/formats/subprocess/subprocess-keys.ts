@@ -5,19 +5,19 @@ import type { BinaryKind, SubprocessKind } from './subprocess-kind.js';
 /**
  * Returns the function that opens such key files.
  *
- * @throws the errors of `openInSubprocess` of subprocess-reader.ts
+ * @throws the errors of `openKeyColumn` of key-column.ts
  */
 export const openKeysBy =
   (kind: BinaryKind): KeyFormat['open'] =>
   async (source, request) =>
-    (await import('./subprocess-reader.js')).openInSubprocess(kind, source, request);
+    (await import('./key-column.js')).openKeyColumn(kind, source, request);
 
 /**
  * Returns the function that creates such key files.
  *
- * @throws the errors of `createInSubprocess` of subprocess-writer.ts
+ * @throws the errors of `createKeyColumn` of key-column.ts
  */
 export const createKeysBy =
   (kind: SubprocessKind): KeyFormat['create'] =>
   async (output, facts, options) =>
-    (await import('./subprocess-writer.js')).createInSubprocess(kind, output, facts, options);
+    (await import('./key-column.js')).createKeyColumn(kind, output, facts, options);

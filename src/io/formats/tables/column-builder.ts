@@ -38,12 +38,38 @@ class GrowingBytes {
   }
 }
 
-/** A column, or a nested part of one, that grows row by row. */
-export class ColumnBuilder {
+/** A column in the layout of Arrow, or a nested part of one. */
+export interface Column {
   readonly type: TableType;
   /** The item column of lists and maps. */
-  readonly item?: ColumnBuilder;
+  readonly item?: Column;
   /** The field columns of structs. */
+  readonly fields: readonly Column[];
+  readonly rows: number;
+  readonly nulls: number;
+  /** Validity bits, set for rows that are not null. */
+  readonly validity: Uint8Array;
+  /** The concatenated values. */
+  readonly data: Uint8Array;
+  /** For types of variable length: the start of each value in `data` or `item`, and the end of the last one. */
+  readonly offsets: readonly number[];
+  isNull(i: number): boolean;
+}
+
+/** Returns a column without nulls of rows `first` to `first + rows` of some numbers. */
+export function numberColumn(type: TableType, values: Uint8Array, first: number, rows: number): Column {
+  const width = fixedBytes(type) as number;
+  return {
+    ...{ type, rows, nulls: 0, offsets: [], fields: [], isNull: () => false },
+    validity: new Uint8Array(Math.ceil(rows / 8)).fill(0xff),
+    data: values.subarray(first * width, (first + rows) * width),
+  };
+}
+
+/** A column that grows row by row. */
+export class ColumnBuilder implements Column {
+  readonly type: TableType;
+  readonly item?: ColumnBuilder;
   readonly fields: readonly ColumnBuilder[];
   readonly #fixed: number | undefined;
   readonly #validity = new GrowingBytes();
@@ -107,7 +133,6 @@ export class ColumnBuilder {
     this.#ends.push(this.item ? this.item.rows : this.#data.length);
   }
 
-  /** Validity bits, set for rows that are not null. */
   get validity(): Uint8Array {
     return this.#validity.aligned;
   }
@@ -116,12 +141,10 @@ export class ColumnBuilder {
     return this.nulls > 0 && (((this.validity[i >> 3] as number) >> (i & 7)) & 1) === 0;
   }
 
-  /** The concatenated values. */
   get data(): Uint8Array {
     return this.#data.aligned;
   }
 
-  /** For types of variable length: the start of each value in `data` or `item`, and the end of the last one. */
   get offsets(): readonly number[] {
     return this.#ends;
   }

@@ -5,9 +5,8 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import type { KeyFacts, KeyFormat, ReadRequest, WriteOptions } from '../../../../src/io/formats/key-file.js';
 import type {
   BinaryFormat,
-  NamedColumn,
-  SchemaMessage,
   SubprocessFormat,
+  TableMessage,
   TextOptions,
 } from '../../../../src/io/formats/subprocess/protocol.js';
 import { ReaderProcess } from '../../../../src/io/formats/subprocess/reader-process.js';
@@ -103,7 +102,11 @@ export const columnsOf = (n: number, payloads: boolean, except: readonly Dtype[]
     keys: someKeys(dtype, n, { payloads }),
   }));
 
-export type Column = NamedColumn & { readonly keys: Uint8Array };
+export interface Column {
+  readonly name: string;
+  readonly dtype: Dtype;
+  readonly keys: Uint8Array;
+}
 
 /** Writes columns of any dtypes by one process. */
 export async function writeColumns(
@@ -115,7 +118,8 @@ export async function writeColumns(
   const fd = openSync(path, 'w+');
   const child = new ReaderProcess({ name: path, what: 'write', fd });
   try {
-    await child.send({ message: { is: 'write', format, columns, ...options } });
+    const fields = columns.map(({ name, dtype }) => ({ name, type: { is: dtype }, isRequired: true as const }));
+    await child.send({ message: { is: 'write', format, layout: 'columns', fields, ...options } });
     const [first] = columns;
     const rows = first ? first.keys.length / dtypeInfo(first.dtype).bytes : 0;
     await child.send({ batch: { rows, buffers: columns.flatMap(({ keys }) => [new Uint8Array(0), keys]) } });
@@ -127,30 +131,25 @@ export async function writeColumns(
   }
 }
 
-/** Reads all columns of a file by one process; `as` gives their dtypes where the file does not. */
+/** Reads all columns of a file by one process. */
 export async function readColumns(
   format: BinaryFormat,
   path: string,
-  as?: readonly Dtype[],
-): Promise<{ schema: SchemaMessage; columns: Buffer[] }> {
+): Promise<{ table: TableMessage; columns: Buffer[] }> {
   const fd = openSync(path, 'r');
   const child = new ReaderProcess({ name: path, what: 'read', fd });
   try {
     await child.send({ message: { is: 'read', format } });
-    const schema = ((await child.receive()) as { message: SchemaMessage }).message;
-    const wanted = schema.columns.map(({ dtype }, index) => ({
-      index,
-      dtype: as?.[index] ?? (dtype as Dtype),
-    }));
-    await child.send({ message: { is: 'columns', columns: wanted } });
-    const parts: Uint8Array[][] = wanted.map(() => []);
+    const table = ((await child.receive()) as { message: TableMessage }).message;
+    await child.send({ message: { is: 'columns', columns: [...table.fields.keys()] } });
+    const parts: Uint8Array[][] = table.fields.map(() => []);
     for (;;) {
       const frame = await child.receive();
       if ('message' in frame) break;
       for (const [i, column] of parts.entries())
         column.push(frame.batch.buffers[2 * i + 1] ?? new Uint8Array(0));
     }
-    return { schema, columns: parts.map((column) => Buffer.concat(column)) };
+    return { table, columns: parts.map((column) => Buffer.concat(column)) };
   } finally {
     await child.close();
     closeSync(fd);

@@ -3,7 +3,7 @@ import test from 'ava';
 import { encodeFrame, type Frame, framesOf } from '../../../../src/io/formats/subprocess/frames.js';
 
 const FRAMES: readonly Frame[] = [
-  { message: { is: 'schema', columns: [{ name: 'ä "k"', type: 'INTEGER', dtype: 'i32' }], rows: null } },
+  { message: { is: 'table', fields: [{ name: 'ä "k"', text: 'INTEGER', type: { is: 'i32' } }], rows: null } },
   { batch: { rows: 3, buffers: [Uint8Array.of(), Uint8Array.of(1, 2, 3), Uint8Array.of(4)] } },
   { batch: { rows: 0, buffers: [] } },
   { batch: { rows: 2, buffers: [new Uint8Array(100_000).fill(7)] } },

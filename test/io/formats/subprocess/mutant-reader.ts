@@ -3,11 +3,11 @@
  * descriptor 3.
  */
 import { fstatSync, ftruncateSync, readSync, writeSync } from 'node:fs';
-import { openArrow } from '../../../../src/io/formats/subprocess/arrow-reader.js';
 import { FD } from '../../../../src/io/formats/subprocess/protocol.js';
+import { openArrowTable } from '../../../../src/io/formats/subprocess/tables/arrow-table-reader.js';
 import { TRAP_MESSAGE } from '../../../../src/io/formats/subprocess/tables/parquet-file.js';
-import { openParquet } from '../../../../src/io/formats/subprocess/tables/parquet-table.js';
-import { type Dtype, dtypeInfo } from '../../../../src/keys/dtype.js';
+import { openParquetTable } from '../../../../src/io/formats/subprocess/tables/parquet-table.js';
+import { DTYPES, dtypeInfo } from '../../../../src/keys/dtype.js';
 import { FormatError } from '../../../../src/util/errors.js';
 import { Random } from '../../../../src/util/random.js';
 
@@ -35,11 +35,14 @@ function mutant(random: Random): Uint8Array {
 
 /** Number of rows read from all numeric columns. */
 async function read(): Promise<number> {
-  const { columns, batches } = await (format === 'parquet' ? openParquet() : openArrow());
-  const wanted = columns.flatMap(({ dtype }, index) => (dtype ? [{ index, dtype: dtype as Dtype }] : []));
+  const { fields, batches } = await (format === 'parquet' ? openParquetTable() : openArrowTable());
+  const wanted = fields.flatMap(({ type }, index) => {
+    const dtype = DTYPES.find((known) => known === type?.is);
+    return dtype ? [{ index, dtype }] : [];
+  });
   if (wanted.length === 0) return 0;
   let rows = 0;
-  for await (const batch of batches(wanted)) {
+  for await (const batch of batches({ is: 'columns', columns: wanted.map(({ index }) => index) })) {
     for (const [i, { dtype }] of wanted.entries()) {
       if (batch.buffers[2 * i + 1]?.length !== batch.rows * dtypeInfo(dtype).bytes)
         throw new TypeError('a short batch');

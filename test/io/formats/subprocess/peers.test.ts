@@ -50,8 +50,8 @@ test('files and streams of apache-arrow are read, in one batch and in several', 
   for (const format of ['file', 'stream'] as const) {
     const name = path(`theirs.${format}`);
     writeFileSync(name, peer.tableToIPC(table(columns, format === 'file' ? 7 : 1), format));
-    const { schema, columns: found } = await readColumns('arrow', name);
-    t.is(schema.rows, ROWS);
+    const { table: answer, columns: found } = await readColumns('arrow', name);
+    t.is(answer.rows, ROWS);
     for (const [i, { dtype, keys }] of columns.entries()) t.true(found[i]?.equals(keys), dtype);
   }
 });

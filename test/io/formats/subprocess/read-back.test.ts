@@ -18,10 +18,8 @@ for (const format of [arrow, parquet]) {
     const name = path(`keys.${format.id}`);
     await write(format, name, { dtype: 'u32', keys, options: { verify: true } });
     const compare = async (sent: Uint8Array): Promise<void> => {
-      const open = { is: 'read', format: format.id } as const;
-      const ask = { is: 'columns', columns: [{ index: 0, dtype: 'u32' }] } as const;
-      const readBack = new ReadBack({ open: open as never, ask, buffer: 1 });
-      readBack.add(sent);
+      const readBack = new ReadBack({ format: format.id as never, ask: { is: 'columns', columns: [0] } });
+      readBack.add({ rows: 1000, buffers: [sent] });
       const fd = openSync(name, 'r');
       try {
         await readBack.compare({ name, fd, signal });

@@ -24,10 +24,10 @@ for (const [format, except] of [
   test(`${format}: every dtype round-trips bit for bit, including NaN payloads`, async (t) => {
     const columns = columnsOf(ROWS, true, except);
     await writeColumns(format, path(`all.${format}`), columns);
-    const { schema, columns: found } = await readColumns(format, path(`all.${format}`));
-    t.is(schema.rows, ROWS);
+    const { table, columns: found } = await readColumns(format, path(`all.${format}`));
+    t.is(table.rows, ROWS);
     t.deepEqual(
-      schema.columns.map(({ name, dtype }) => ({ name, dtype })),
+      table.fields.map(({ name, type }) => ({ name, dtype: type?.is })),
       columns.map(({ name, dtype }) => ({ name, dtype })),
     );
     for (const [i, { dtype, keys }] of columns.entries()) t.true(found[i]?.equals(keys), dtype);

@@ -2,7 +2,7 @@
 import type { DataType, Dictionary, Field } from 'apache-arrow';
 import type { Cells } from '../../tables/row-layout.js';
 import { fixedBytes, type TableType } from '../../tables/table-type.js';
-import { type Contents, decompressBuffer } from '../arrow-column.js';
+import { type Contents, decompressBuffer } from '../arrow-buffer.js';
 import { type ArrowPackage, type Body, damagedFile, type RecordHeader } from '../arrow-file.js';
 import type { ColumnPosition } from '../arrow-layout.js';
 import { isShort } from './arrow-types.js';

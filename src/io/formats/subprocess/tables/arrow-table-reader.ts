@@ -4,12 +4,12 @@ import type { Cells } from '../../tables/row-layout.js';
 import type { TableType } from '../../tables/table-type.js';
 import { ArrowFile, type ArrowPackage, damagedFile, loadArrow } from '../arrow-file.js';
 import { columnBegin } from '../arrow-layout.js';
-import type { Batch, FoundField, RowsMessage } from '../protocol.js';
+import type { Batch, FoundField, RowsMessage, TableSource, WantedBatches } from '../protocol.js';
 import { ArrowBatch } from './arrow-cells.js';
+import { columnBatches } from './arrow-columns.js';
 import { ArrowTableDictionaries } from './arrow-dictionaries.js';
 import { tableField } from './arrow-types.js';
 import { rowBatches } from './row-batches.js';
-import type { TableSource } from './table-source.js';
 
 /** Maximum number of rows of a batch without data, as in all-null columns. */
 const MAX_BARE_ROWS = 2 ** 24;
@@ -29,7 +29,7 @@ export async function openArrowTable(): Promise<TableSource> {
   const { fields: columns, metadata } = schema;
   const fields = columns.map((field): FoundField => {
     const text = `${field.type}`;
-    return { name: field.name, ...tableField(arrow, field), text };
+    return { ...tableField(arrow, field), name: field.name ?? '', text }; // null for an unnamed field
   });
   return {
     fields,
@@ -39,7 +39,18 @@ export async function openArrowTable(): Promise<TableSource> {
   };
 }
 
-export function* batchesOf(
+export const batchesOf = (
+  arrow: ArrowPackage,
+  file: ArrowFile,
+  schema: readonly Field[],
+  fields: readonly FoundField[],
+  wanted: WantedBatches,
+): Generator<Batch> =>
+  wanted.is === 'columns'
+    ? columnBatches(arrow, file, schema, wanted.columns)
+    : rowBatchesOf(arrow, file, schema, fields, wanted);
+
+function* rowBatchesOf(
   arrow: ArrowPackage,
   file: ArrowFile,
   schema: readonly Field[],

@@ -1,23 +1,21 @@
 /** Writes tables as Arrow IPC files and streams. Runs in the subprocess. */
 import type { Data, DataType, RecordBatch, Schema } from 'apache-arrow';
-import { ColumnBuilder } from '../../tables/column-builder.js';
-import { fixedBytes, type TableField } from '../../tables/table-type.js';
+import type { Column } from '../../tables/column-builder.js';
+import { fixedBytes } from '../../tables/table-type.js';
 import { type ArrowPackage, loadArrow } from '../arrow-file.js';
 import { arrowWriter } from '../arrow-writer.js';
-import type { Batch, WriteTableMessage } from '../protocol.js';
+import type { Batch, NextBatch, WriteMessage } from '../protocol.js';
 import { arrowField, isShort } from './arrow-types.js';
+import { batchColumns } from './batch-columns.js';
 import { parquetIntervals, secondsAsMs } from './parquet-values.js';
-import type { NextBatch } from './table-source.js';
 
 /**
  * Writes all rows in order, one record batch per batch.
  *
  * @returns the number of rows written
  */
-export async function writeArrowTable(
-  { format, fields, metadata }: WriteTableMessage,
-  next: NextBatch,
-): Promise<number> {
+export async function writeArrowTable(message: WriteMessage, next: NextBatch): Promise<number> {
+  const { format, fields, metadata } = message;
   const arrow = await loadArrow();
   const schema = new arrow.Schema(
     fields.map((field) => arrowField(arrow, field)),
@@ -26,37 +24,35 @@ export async function writeArrowTable(
   const writer = arrowWriter(arrow, format, schema);
   let rows = 0;
   for (let batch = next(); batch; batch = next()) {
-    writer.write(recordBatch(arrow, schema, fields, batch));
+    writer.write(recordBatch(arrow, schema, message, batch));
     rows += batch.rows;
   }
   writer.finish();
   return rows;
 }
 
-/** Converts rows to a record batch. */
+/** Converts a batch to a record batch. */
 export function recordBatch(
   arrow: ArrowPackage,
   schema: Schema,
-  fields: readonly TableField[],
-  { rows: length, buffers }: Batch,
+  message: WriteMessage,
+  batch: Batch,
 ): RecordBatch {
-  const columns = fields.map(({ type }) => new ColumnBuilder(type));
-  const [bytes = new Uint8Array(0)] = buffers;
-  let at = 0;
-  for (let i = 0; i < length; i++) for (const column of columns) at = column.take(bytes, at);
-  const children = columns.map((column, k) => dataOf(arrow, schema.fields[k]?.type as DataType, column));
+  const children = batchColumns(message, batch).map((column, k) =>
+    dataOf(arrow, schema.fields[k]?.type as DataType, column),
+  );
   const type = new arrow.Struct(schema.fields);
-  const data = arrow.makeData({ type, length, nullCount: 0, children } as never);
+  const data = arrow.makeData({ type, length: batch.rows, nullCount: 0, children } as never);
   return new arrow.RecordBatch(schema, data as never);
 }
 
-function dataOf(arrow: ArrowPackage, type: DataType, column: ColumnBuilder): Data {
+function dataOf(arrow: ArrowPackage, type: DataType, column: Column): Data {
   const { rows: length, nulls: nullCount } = column;
   const common = { type, length, nullCount, ...(nullCount > 0 && { nullBitmap: column.validity }) };
   return arrow.makeData({ ...common, ...contentsOf(arrow, type, column) } as never) as Data;
 }
 
-function contentsOf(arrow: ArrowPackage, type: DataType, column: ColumnBuilder) {
+function contentsOf(arrow: ArrowPackage, type: DataType, column: Column) {
   const of = column.type;
   if (of.is === 'null') return {};
   if (of.is === 'struct') {
@@ -75,14 +71,14 @@ function contentsOf(arrow: ArrowPackage, type: DataType, column: ColumnBuilder) 
   return { data: valuesOf(arrow, type, column) };
 }
 
-const offsetsOf = ({ offsets, type }: ColumnBuilder): Int32Array | BigInt64Array =>
+const offsetsOf = ({ offsets, type }: Column): Int32Array | BigInt64Array =>
   'isLarge' in type && type.isLarge ? BigInt64Array.from(offsets, BigInt) : Int32Array.from(offsets);
 
 /** Converts values to their Arrow representation. */
 function valuesOf(
   { DataType: is }: ArrowPackage,
   type: DataType,
-  { type: of, data, rows }: ColumnBuilder,
+  { type: of, data, rows }: Column,
 ): ArrayBufferView {
   if (of.is === 'bool') {
     const bits = new Uint8Array(Math.ceil(rows / 8));

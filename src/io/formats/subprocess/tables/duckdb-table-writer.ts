@@ -1,33 +1,32 @@
 /** Writes tables as text with DuckDB. Runs in the subprocess. */
 import type { DuckDBDataChunk } from '@duckdb/node-api';
-import { ColumnBuilder } from '../../tables/column-builder.js';
-import { connect, FILE, loadDuckdb, quoted } from '../duckdb.js';
-import { CHUNK_ROWS, copyOptions } from '../duckdb-writer.js';
-import type { WriteTableMessage } from '../protocol.js';
+import { connect, FILE, literal, loadDuckdb, quoted } from '../duckdb.js';
+import type { NextBatch, WriteMessage } from '../protocol.js';
+import { columnChunks } from './batch-columns.js';
 import { duckdbType } from './duckdb-types.js';
 import { byteAccess, type Vector } from './duckdb-vector.js';
 import { fillVector } from './fill-vector.js';
-import type { NextBatch } from './table-source.js';
+
+/** Rows per chunk: the maximum size of a DuckDB vector. */
+const CHUNK_ROWS = 2048;
 
 /**
  * Writes all rows in order.
  *
  * @returns the number of rows written
  */
-export async function writeDuckdbTable(message: WriteTableMessage, next: NextBatch): Promise<number> {
+export async function writeDuckdbTable(message: WriteMessage, next: NextBatch): Promise<number> {
   const { fields } = message;
   const duckdb = await loadDuckdb();
   const connection = await connect(duckdb);
   const access = byteAccess(duckdb);
-  const batches = new Rows(next);
+  const chunks = columnChunks(message, next, CHUNK_ROWS);
   let rows = 0;
   const mainFunction = (_info: unknown, chunk: DuckDBDataChunk): void => {
-    const columns = fields.map(({ type }) => new ColumnBuilder(type));
-    let n = 0;
-    while (n < CHUNK_ROWS && batches.take(columns)) n++;
+    const { rows: n, columns } = chunks.next().value ?? { rows: 0, columns: [] };
     chunk.rowCount = n; // 0 ends the scan
     for (const [k, column] of columns.entries()) {
-      if (n > 0) fillVector(chunk.getColumnVector(k) as unknown as Vector, column, access);
+      fillVector(chunk.getColumnVector(k) as unknown as Vector, column, access);
     }
     rows += n;
   };
@@ -46,9 +45,9 @@ export async function writeDuckdbTable(message: WriteTableMessage, next: NextBat
 }
 
 /** Returns the SELECT statement. Table functions return JSON as VARCHAR, which needs a cast. */
-function selectOf({ format, fields }: WriteTableMessage): string {
+function selectOf({ format, fields, layout }: WriteMessage): string {
   const [only] = fields;
-  if (format === 'csv' && only && fields.length === 1) {
+  if (format === 'csv' && only && fields.length === 1 && layout === 'rows') {
     // A null is written as a quoted empty string, because an empty line is not a row.
     return `SELECT coalesce(CAST(#1 AS VARCHAR), '') AS ${quoted(only.name)} FROM incoming()`;
   }
@@ -59,32 +58,16 @@ function selectOf({ format, fields }: WriteTableMessage): string {
   return `SELECT ${columns.join()} FROM incoming()`;
 }
 
-/** Reads the rows of all batches one by one. */
-class Rows {
-  readonly #next: NextBatch;
-  #isOver = false;
-  #left = 0;
-  #at = 0;
-  #bytes: Uint8Array = new Uint8Array(0);
-
-  constructor(next: NextBatch) {
-    this.#next = next;
-  }
-
-  /** Appends a row to the columns; returns false at the end. */
-  take(columns: readonly ColumnBuilder[]): boolean {
-    while (this.#left === 0) {
-      const batch = this.#isOver ? undefined : this.#next();
-      if (!batch) {
-        this.#isOver = true; // the parent sends nothing more, so reading again would block
-        return false;
-      }
-      this.#left = batch.rows;
-      this.#at = 0;
-      this.#bytes = batch.buffers[0] ?? new Uint8Array(0);
-    }
-    for (const column of columns) this.#at = column.take(this.#bytes, this.#at);
-    this.#left--;
-    return true;
-  }
+/** Returns the COPY options for a format. */
+function copyOptions({
+  format,
+  header = true,
+  delimiter,
+  compression,
+}: WriteMessage): string[] {
+  // By default DuckDB writes to a temporary name and renames.
+  const options = ['USE_TMP_FILE false', `FORMAT ${format === 'ndjson' ? 'json' : format}`];
+  if (compression) options.push(`COMPRESSION ${compression}`);
+  if (format === 'csv') options.push(`HEADER ${header}`, `DELIMITER ${literal(delimiter ?? ',')}`);
+  return options;
 }

@@ -1,6 +1,6 @@
 /** Fills DuckDB vectors with columns. Runs in the subprocess. */
 
-import type { ColumnBuilder } from '../../tables/column-builder.js';
+import type { Column } from '../../tables/column-builder.js';
 import type { TableType } from '../../tables/table-type.js';
 import { halvesToSingles } from '../half-float.js';
 import { type ByteAccess, memoryOf, type Vector } from './duckdb-vector.js';
@@ -12,7 +12,7 @@ const WIDE = 16;
  *
  * @param vector  must have as many rows as the column
  */
-export function fillVector(vector: Vector, column: ColumnBuilder, access: ByteAccess): void {
+export function fillVector(vector: Vector, column: Column, access: ByteAccess): void {
   const { type } = column;
   if (vector.listVector) {
     fillVector(vector.listVector, column, access);
@@ -36,7 +36,7 @@ export function fillVector(vector: Vector, column: ColumnBuilder, access: ByteAc
 }
 
 /** Sets the validity of all rows, because item vectors may contain earlier values. */
-function setValidity(vector: Vector, { validity, rows }: ColumnBuilder): void {
+function setValidity(vector: Vector, { validity, rows }: Column): void {
   const words = new BigUint64Array(Math.ceil(rows / 64));
   new Uint8Array(words.buffer).set(validity.subarray(0, Math.ceil(rows / 8)));
   (vector.validity as { data: BigUint64Array }).data = words;
@@ -51,7 +51,7 @@ function flushOwn(vector: Vector): void {
   validity.flush(handle);
 }
 
-function fillBytes(vector: Vector, column: ColumnBuilder, access: ByteAccess): void {
+function fillBytes(vector: Vector, column: Column, access: ByteAccess): void {
   const { data, offsets, type } = column;
   const fixed = type.is === 'bytes of fixed length' ? type.bytes : undefined;
   for (let i = 0; i < column.rows; i++) {
@@ -67,7 +67,7 @@ function fillBytes(vector: Vector, column: ColumnBuilder, access: ByteAccess): v
  * Fills a list vector. Flushing lists of the right lengths, with any content, allocates the items, which are then
  * filled in.
  */
-function fillList(vector: Vector, column: ColumnBuilder, item: ColumnBuilder, access: ByteAccess): void {
+function fillList(vector: Vector, column: Column, item: Column, access: ByteAccess): void {
   const { itemCache } = vector;
   if (!itemCache) throw new Error('this version of @duckdb/node-api does not expose its lists');
   const { offsets } = column;
@@ -85,7 +85,7 @@ function fillList(vector: Vector, column: ColumnBuilder, item: ColumnBuilder, ac
  *
  * @param width  bytes per value in DuckDB
  */
-function valuesOf({ type, data, rows }: ColumnBuilder, width: number): Uint8Array {
+function valuesOf({ type, data, rows }: Column, width: number): Uint8Array {
   if (type.is === 'decimal') return narrowIntegers(data, width, rows);
   if (type.is === 'uuid') return hugeintsOf(data);
   if (type.is === 'f16') {

@@ -1,12 +1,7 @@
-/** Reads Parquet as a table, or as key columns. Runs in the subprocess. */
-
-import { DTYPES } from '../../../../keys/dtype.js';
-import { batchesOf as keyBatchesOf } from '../arrow-reader.js';
-import type { ColumnReader } from '../column-reader.js';
-import type { Batch, RowsMessage, WantedColumn } from '../protocol.js';
+/** Reads Parquet files. Runs in the subprocess. */
+import type { Batch, RowsMessage, TableSource, WantedBatches } from '../protocol.js';
 import { batchesOf } from './arrow-table-reader.js';
 import { ParquetTable } from './parquet-file.js';
-import type { TableSource } from './table-source.js';
 
 export async function openParquetTable(): Promise<TableSource> {
   const table = await ParquetTable.open();
@@ -15,39 +10,29 @@ export async function openParquetTable(): Promise<TableSource> {
     fields,
     rows,
     metadata,
-    async *batches(wanted: RowsMessage): AsyncGenerator<Batch> {
-      const { columns, keys, distinct } = wanted;
-      const all = [...columns, ...keys.map(({ index }) => index), ...(distinct ?? [])];
-      for await (const batch of table.batches(all)) {
-        const at = (index: number): number => batch.places.indexOf(index);
-        const here = {
-          ...wanted,
-          columns: columns.map(at),
-          keys: keys.map((key) => ({ ...key, index: at(key.index) })),
-          distinct: distinct?.map(at) ?? null,
-        };
-        const found = batch.places.map((i) => fields[i] as (typeof fields)[number]);
-        yield* batchesOf(arrow, batch.file, batch.schema, found, here);
+    async *batches(wanted: WantedBatches): AsyncGenerator<Batch> {
+      for await (const { file, schema, places } of table.batches(indicesOf(wanted))) {
+        const found = places.map((i) => fields[i] as (typeof fields)[number]);
+        yield* batchesOf(arrow, file, schema, found, selection(wanted, places));
       }
     },
   };
 }
 
-export async function openParquet(): Promise<ColumnReader> {
-  const table = await ParquetTable.open();
-  const { arrow, fields, rows } = table;
+/** Returns the indices in the file of all columns of a request. */
+const indicesOf = (wanted: WantedBatches): readonly number[] =>
+  wanted.is === 'columns'
+    ? wanted.columns
+    : [...wanted.columns, ...wanted.keys.map(({ index }) => index), ...(wanted.distinct ?? [])];
+
+/** Returns a request with the indices of the columns in a batch of columns `places`. */
+function selection(wanted: WantedBatches, places: readonly number[]): WantedBatches {
+  const at = (index: number): number => places.indexOf(index);
+  const columns = wanted.columns.map(at);
+  if (wanted.is === 'columns') return { ...wanted, columns };
+  const { keys, distinct }: RowsMessage = wanted;
   return {
-    columns: fields.map(({ name, text, type }) => ({
-      name,
-      type: text,
-      dtype: DTYPES.find((dtype) => dtype === type?.is) ?? null,
-    })),
-    rows,
-    async *batches(wanted: readonly WantedColumn[]): AsyncGenerator<Batch> {
-      for await (const { file, schema, places } of table.batches(wanted.map(({ index }) => index))) {
-        const here = wanted.map((column) => ({ ...column, index: places.indexOf(column.index) }));
-        yield* keyBatchesOf(arrow, file, schema, here);
-      }
-    },
+    ...{ ...wanted, columns, distinct: distinct?.map(at) ?? null },
+    keys: keys.map((key) => ({ ...key, index: at(key.index) })),
   };
 }

@@ -1,68 +1,29 @@
-/** Writes tables and keys as Parquet via parquet-wasm. Runs in the subprocess. */
+/** Writes tables as Parquet via parquet-wasm. Runs in the subprocess. */
 import { ftruncateSync, writeSync } from 'node:fs';
 import type { RecordBatch, Schema } from 'apache-arrow';
 import { leavesOf, type TableField } from '../../tables/table-type.js';
 import { type ArrowPackage, loadArrow } from '../arrow-file.js';
-import { keyBatches } from '../arrow-writer.js';
 import { fileSource } from '../byte-source.js';
-import type { ColumnSource } from '../column-reader.js';
-import { FD, type WriteMessage, type WriteTableMessage } from '../protocol.js';
+import { FD, type NextBatch, type WriteMessage } from '../protocol.js';
 import { recordBatch } from './arrow-table-writer.js';
 import { arrowField } from './arrow-types.js';
 import { ARROW_SCHEMA, loadParquet, type ParquetPackage, runDecoder } from './parquet-file.js';
 import { ParquetFooter } from './parquet-footer.js';
 import { annotateSchema, needsArrowSchema, storedField } from './parquet-schema.js';
-import type { NextBatch } from './table-source.js';
 
 /** Maximum number of rows per row group, which is held in memory until it is written. */
 const GROUP_ROWS = 2 ** 17;
-
-/** The content to write, except rows. */
-interface Contents {
-  readonly fields: readonly TableField[];
-  readonly metadata?: Readonly<Record<string, string>> | undefined;
-  readonly schema: Schema;
-}
 
 /**
  * Writes all rows in order.
  *
  * @returns the number of rows written
  */
-export async function writeParquetTable(
-  { fields, metadata }: WriteTableMessage,
-  next: NextBatch,
-): Promise<number> {
+export async function writeParquetTable(message: WriteMessage, next: NextBatch): Promise<number> {
   const arrow = await loadArrow();
+  const { fields } = message;
   const schema = new arrow.Schema(fields.map((field) => arrowField(arrow, storedField(field))));
-  return writeBatches(arrow, { fields, metadata, schema }, () => {
-    const batch = next();
-    return batch && recordBatch(arrow, schema, fields, batch);
-  });
-}
-
-/**
- * Writes all keys in order.
- *
- * @returns the number of rows written
- */
-export async function writeParquet(_: WriteMessage, source: ColumnSource): Promise<number> {
-  const arrow = await loadArrow();
-  const fields = source.columns.map(
-    ({ name, dtype }): TableField => ({ name, type: { is: dtype }, isRequired: true }),
-  );
-  const { schema, next } = keyBatches(arrow, source);
-  return writeBatches(arrow, { fields, schema }, next);
-}
-
-/** @param next  returns the next batch; undefined after the last one */
-async function writeBatches(
-  arrow: ArrowPackage,
-  contents: Contents,
-  next: () => RecordBatch | undefined,
-): Promise<number> {
   const parquet = await loadParquet();
-  const { schema, fields } = contents;
   let rows = 0;
   let failure: { readonly cause: unknown } | undefined;
   /** The first batch defines the schema, so an empty one is written if there are no rows. */
@@ -77,8 +38,9 @@ async function writeBatches(
         return;
       }
       isBegun = true;
-      rows += batch?.numRows ?? 0;
-      const bytes = streamOf(arrow, schema, batch ?? emptyBatch(arrow, schema));
+      rows += batch?.rows ?? 0;
+      const records = batch ? recordBatch(arrow, schema, message, batch) : emptyBatch(arrow, schema);
+      const bytes = streamOf(arrow, schema, records);
       for (const one of parquet.Table.fromIPCStream(bytes).recordBatches()) controller.enqueue(one);
     } catch (cause) {
       failure = { cause };
@@ -96,7 +58,7 @@ async function writeBatches(
   } catch (error) {
     throw failure ? failure.cause : error;
   }
-  finish(contents);
+  finish(message);
   return rows;
 }
 
@@ -135,7 +97,7 @@ function emptyBatch(arrow: ArrowPackage, schema: Schema): RecordBatch {
 }
 
 /** Adds logical types and key-value metadata to the footer that parquet-wasm has written. */
-function finish({ fields, metadata = {} }: Contents): void {
+function finish({ fields, metadata = {} }: WriteMessage): void {
   const { footer, begin } = ParquetFooter.read(fileSource());
   const { [ARROW_SCHEMA]: schema } = footer.metadata;
   annotateSchema(footer, fields);

@@ -1,8 +1,7 @@
-/** Reads the values of a numeric column from an Arrow record batch, piece by piece. Runs in the subprocess. */
+/** Reads the buffers of an Arrow record batch. Runs in the subprocess. */
 import zlib from 'node:zlib';
 import { FormatError } from '../../../util/errors.js';
 import { type Body, damagedFile, type RecordHeader } from './arrow-file.js';
-import type { ColumnPosition } from './arrow-layout.js';
 import { decompressLz4 } from './lz4-frame.js';
 
 /** A readable buffer: the body itself, or its decompressed content. */
@@ -25,44 +24,6 @@ type Decompress = (bytes: Uint8Array, options: { maxOutputLength: number }) => U
 
 /** Node before 22.15 has no zstd. */
 const { zstdDecompressSync } = zlib as unknown as { readonly zstdDecompressSync?: Decompress };
-
-/** A numeric column of one record batch, with `width` bytes per value. */
-export class ArrowColumn {
-  readonly rows: number;
-  readonly #width: number;
-  readonly #validity: Contents | undefined;
-  readonly #values: Contents;
-
-  /** @throws FormatError when the batch holds less than its header states */
-  constructor(record: RecordHeader, body: Body, { node, buffer }: ColumnPosition, width: number) {
-    const { length: rows = -1, nullCount = 0 } = record.nodes[node] ?? {};
-    if (rows !== record.length) throw damagedFile('a column and its batch differ in the number of rows');
-    const contents = (index: number, bytes: number): Contents => {
-      const { offset = -1, length = -1 } = record.buffers[index] ?? {};
-      const found = decompressBuffer(body.part(offset, length), record, bytes);
-      if (found.length < bytes) throw damagedFile(`a column of ${rows} rows has too few bytes`);
-      return found;
-    };
-    this.rows = rows;
-    this.#width = width;
-    this.#validity = nullCount === 0 ? undefined : contents(buffer, Math.ceil(rows / 8));
-    this.#values = contents(buffer + 1, rows * width);
-  }
-
-  /** @param begin  first row; a multiple of 8 */
-  values(begin: number, end: number): Uint8Array<ArrayBuffer> {
-    return this.#values.bytes(begin * this.#width, end * this.#width);
-  }
-
-  /**
-   * Returns the validity bits of rows `begin` to `end`; empty if the batch has no nulls.
-   *
-   * @param begin  a multiple of 8
-   */
-  validity(begin: number, end: number): Uint8Array<ArrayBuffer> {
-    return this.#validity?.bytes(begin / 8, Math.ceil(end / 8)) ?? new Uint8Array(0);
-  }
-}
 
 /**
  * Returns the content of a buffer, decompressed if necessary.
