@@ -1,7 +1,11 @@
 #!/usr/bin/env node
-// Bundles the compiled command, dist/src/cli/main.js, into a few files in dist/bin, which npm installs as `clsort`:
-// finding and reading two hundred modules takes Node longer than a small sort. Modules loaded on demand stay separate
-// chunks. Programs for child processes and worker threads stay in dist/src.
+// Bundles the compiled modules of dist/src into a few files: finding and reading hundreds of modules takes Node longer
+// than a small sort.
+//
+//   dist/bin/clsort.js   the command
+//   dist/lib             the library, and the programs of child processes and worker threads, by their paths in src
+//
+// Modules loaded on demand stay separate chunks. npm packs the bundles; of dist/src it packs the types only.
 //
 //   node scripts/bundle.mjs        (part of `npm run build`)
 
@@ -10,21 +14,37 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
-const outdir = join(root, 'dist', 'bin');
-rmSync(outdir, { recursive: true, force: true });
-buildSync({
-  entryPoints: { clsort: join(root, 'dist', 'src', 'cli', 'main.js') },
-  outdir,
-  chunkNames: 'part-[hash]',
-  bundle: true,
-  splitting: true,
-  format: 'esm',
-  platform: 'node',
-  target: 'node20.19',
-  packages: 'external',
-  // Names stay readable in stack traces.
-  minifyWhitespace: true,
-  minifySyntax: true,
-  logLevel: 'warning',
-});
+const dist = fileURLToPath(new URL('../dist/', import.meta.url));
+
+/** Bundles modules of dist/src into a folder of dist. */
+function bundle(folder, entryPoints) {
+  const outdir = join(dist, folder);
+  rmSync(outdir, { recursive: true, force: true });
+  buildSync({
+    absWorkingDir: join(dist, 'src'),
+    entryPoints,
+    outbase: join(dist, 'src'),
+    outdir,
+    chunkNames: 'part-[hash]',
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20.19',
+    packages: 'external',
+    // Names stay readable in stack traces.
+    minifyWhitespace: true,
+    minifySyntax: true,
+    logLevel: 'warning',
+  });
+}
+
+bundle('bin', { clsort: './cli/main.js' });
+bundle('lib', [
+  './index.js',
+  './opencl/index.js',
+  './opencl/prebuilt.js', // scripts/install.mjs
+  './io/formats/subprocess/child.js',
+  './batch/child.js',
+  './batch/worker.js',
+]);

@@ -20,8 +20,8 @@ function build() {
   return spawnSync(process.execPath, [gyp, 'rebuild'], { cwd: path('.'), stdio: 'inherit' }).status === 0;
 }
 
-if (!existsSync(path('.git')) && existsSync(path('dist/src'))) {
-  const { isMusl, platformName, prebuiltAddon } = await import('../dist/src/opencl/prebuilt.js');
+if (!existsSync(path('.git')) && existsSync(path('dist/lib'))) {
+  const { isMusl, platformName, prebuiltAddon } = await import('../dist/lib/opencl/prebuilt.js');
   if (!existsSync(prebuiltAddon()) && !build()) {
     process.stderr.write(
       `clsort: no prebuilt addon for Node ${process.versions.node} on ${platformName()}, and none could be built: ` +

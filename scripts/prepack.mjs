@@ -26,7 +26,7 @@ if (!existsSync(join(root, 'dist', 'bin', 'clsort.js'))) {
 
 // The manual page, which npm installs with the command.
 const page = spawnSync(process.execPath, [join(root, 'dist', 'src', 'cli', 'main.js'), 'man']);
-if (page.status === 0) writeFileSync(join(root, 'dist', 'src', 'clsort.1'), page.stdout);
+if (page.status === 0) writeFileSync(join(root, 'dist', 'bin', 'clsort.1'), page.stdout);
 else refusals.push(`the manual page cannot be made: 'clsort man' ended with ${page.status}.`);
 
 if (refusals.length > 0) {

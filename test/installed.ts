@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { prebuiltAddon } from '../src/opencl/prebuilt.js';
 import { packageRoot } from '../src/util/paths.js';
@@ -17,9 +17,13 @@ const addon = (): string =>
  */
 export function installInto(project: string, { withAddon = true } = {}): string {
   const folder = join(project, 'node_modules', 'clsort');
-  for (const path of ['package.json', 'cl', 'dist/src', 'docs/batch.schema.json', 'scripts/install.mjs']) {
+  for (const path of ['package.json', 'cl', 'dist/lib', 'docs/batch.schema.json', 'scripts/install.mjs']) {
     cpSync(join(packageRoot, path), join(folder, path), { recursive: true });
   }
+  cpSync(join(packageRoot, 'dist/src'), join(folder, 'dist/src'), {
+    recursive: true,
+    filter: (path) => statSync(path).isDirectory() || path.endsWith('.d.ts'),
+  });
   if (withAddon) {
     const place = join(folder, relative(packageRoot, prebuiltAddon()));
     mkdirSync(dirname(place), { recursive: true });

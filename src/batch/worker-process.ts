@@ -1,18 +1,18 @@
 /** The worker process of a device, as seen from the batch. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { TemporaryFiles } from '../io/streams/output.js';
 import { removeOrphans } from '../io/streams/temporary-files.js';
 import type { Progress } from '../sort/model/options.js';
 import { DeviceLostError } from '../util/errors.js';
 import { isOpenFilesError, OPEN_FILES_MESSAGE } from '../util/open-files.js';
-import { packageFolder } from '../util/package.js';
+import { programFile } from '../util/package.js';
 import type { Job } from './jobs.js';
 import { deserializeError, type FromChild, type JobCompletion, type ToChild } from './protocol.js';
 
-const PROGRAM = ['dist', 'src', 'batch', 'child.js'];
+const PROGRAM = 'batch/child.js';
 
 /** Bytes of stderr to keep for messages about crashes: some lines, since the cause is at the end. */
 const MAX_STDERR_BYTES = 2048;
@@ -81,7 +81,7 @@ export class WorkerProcess {
   private constructor({ device, parallel }: WorkerOptions, hooks: WorkerHooks) {
     this.device = device;
     this.#hooks = hooks;
-    this.#child = spawn(process.execPath, [join(packageFolder(), ...PROGRAM)], {
+    this.#child = spawn(process.execPath, [programFile(PROGRAM)], {
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       serialization: 'advanced',
       detached: true, // terminal signals go to this process only, which ends the worker

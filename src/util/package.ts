@@ -108,3 +108,14 @@ export function packageText(...path: readonly string[]): string {
     throw missingFilesError(`read ${file}`, (cause as Error).message, cause);
   }
 }
+
+/**
+ * Returns the file of a program for child processes: compiled in a checkout, bundled in an installed package.
+ *
+ * @param path of its module below dist/src
+ * @throws UnsupportedError when the package's folder cannot be found
+ */
+export function programFile(path: string): string {
+  const compiled = join(packageFolder(), 'dist', 'src', path);
+  return existsSync(compiled) ? compiled : join(packageFolder(), 'dist', 'lib', path);
+}

@@ -51,7 +51,7 @@ test('npm pack requires all promised addons, built from the current version and 
     }
     const packed = pack(tree);
     t.is(packed.status, 0, packed.stderr);
-    t.regex(packed.stderr, /dist\/src\/clsort\.1/);
+    t.regex(packed.stderr, /dist\/bin\/clsort\.1/);
     t.regex(packed.stderr, /prebuilds\/linux-arm64\/node-abi-147\/clsort\.node/);
 
     const [one = { platform: '', version: '' }] = PROMISED;

@@ -1,7 +1,6 @@
 /** The parent's side of the subprocess that reads or writes a file. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import {
   type ClsortError,
@@ -13,14 +12,14 @@ import {
   PackageError,
   UnsupportedError,
 } from '../../../util/errors.js';
-import { packageFolder } from '../../../util/package.js';
+import { programFile } from '../../../util/package.js';
 import { isPlugAndPlay } from '../../../util/runtime.js';
 import { assertNotAborted } from '../../streams/raw.js';
 import { encodeFrame, type Frame, framesOf } from './frames.js';
 import { type MemoryWatch, watchMemory } from './memory-watch.js';
 import { type ErrorMessage, FD } from './protocol.js';
 
-const PROGRAM = ['dist', 'src', 'io', 'formats', 'subprocess', 'child.js'];
+const PROGRAM = 'io/formats/subprocess/child.js';
 
 /** JavaScript heap limit in MiB; memory of native libraries is not included. */
 const HEAP_MIB = 256;
@@ -60,7 +59,7 @@ export class ReaderProcess {
   #stderr = '';
 
   constructor(file: ReaderProcessOptions) {
-    const program = join(packageFolder(), ...PROGRAM);
+    const program = programFile(PROGRAM);
     if (process.platform === 'win32' || !existsSync(program)) {
       throw new UnsupportedError(
         process.platform === 'win32'
