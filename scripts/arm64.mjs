@@ -12,11 +12,12 @@
 //
 // Emulation is slow: a run takes about an hour.
 
+import { execFileSync } from 'node:child_process';
 import { copyFileSync, cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inArm64Debian, inDebian, makeDebian } from './debian.mjs';
-import { proveInstalled, withPackage } from './installed.mjs';
+import { makeApp, proveSorts, withPackages } from './installed.mjs';
 import { fetchNode, VERSIONS } from './node-releases.mjs';
 import { prebuiltAddon } from './prebuilds.mjs';
 
@@ -91,15 +92,20 @@ const STEPS = {
     for (const folder of [bin, app]) rmSync(folder, { recursive: true, force: true });
     mkdirSync(bin, { recursive: true });
     await inArm64Debian(debian, ['ln', '-s', '/usr/bin/ld', '/opt/linker/ld']);
-    await withPackage((archive) =>
-      proveInstalled(archive, app, (command) =>
+    await withPackages(async ({ archive, addons }) => {
+      makeApp(app);
+      const addon = addons.find((one) => one.includes(`${platform}-node${version}`));
+      // By npm of this machine, which would take the addon for its own platform.
+      const npm = ['install', '--force', '--no-audit', '--no-fund', '--loglevel=error', archive, addon];
+      execFileSync('npm', npm, { cwd: app, stdio: 'inherit' });
+      await proveSorts((command) =>
         inArm64Debian(
           debian,
           ['env', '-C', '/opt/app', 'PATH=/opt/linker', '/usr/local/bin/node', ...command],
           { quiet: true },
         ),
-      ),
-    );
+      );
+    });
   },
 };
 

@@ -43,7 +43,6 @@ bundle('bin', { clsort: './cli/main.js' });
 bundle('lib', [
   './index.js',
   './opencl/index.js',
-  './opencl/prebuilt.js', // scripts/install.mjs
   './io/formats/subprocess/child.js',
   './batch/child.js',
   './batch/worker.js',

@@ -15,8 +15,11 @@ const pins = JSON.parse(readFileSync(new URL('node-releases.json', import.meta.u
 /** Versions of Node for which addons are built and tested. */
 export const VERSIONS = Object.keys(pins);
 
-/** Platforms for which addons are built. */
-export const PLATFORMS = Object.keys(pins[VERSIONS[0]].integrity);
+/** Platforms of these releases. */
+const PLATFORMS = Object.keys(pins[VERSIONS[0]].integrity);
+
+/** Platforms for which addons are built: with glibc, and with musl. */
+export const ADDON_PLATFORMS = [...PLATFORMS, ...PLATFORMS.map((platform) => `${platform}-musl`)];
 
 /**
  * Returns the pinned release of a version: `version`, `abi`, `integrity`.

@@ -1,28 +1,37 @@
 #!/usr/bin/env node
-// Builds the addons of the package, prebuilds/PLATFORM/node-abi-*, so that its installation needs no compiler:
+// Builds the addons that are published, prebuilds/PLATFORM/node-abi-*, so that an installation needs no compiler:
 //
 //   node scripts/prebuild.mjs [PLATFORM …] [VERSION …]
 //
-// (as root on Debian x64, with debootstrap and qemu-user-static; default: linux-x64 and linux-arm64, for 20 22 24 26)
+// (as root on Debian x64, with debootstrap and qemu-user-static; default: linux-x64, linux-arm64, linux-x64-musl and
+// linux-arm64-musl, for 20 22 24 26)
 //
 // An addon needs at least the library versions that it was built with. It is therefore built in a Debian 11 below
 // .setup: glibc 2.31 and the libstdc++ of GCC 10, older than those of any supported Debian or Ubuntu. The required
 // versions are read from the symbols of each addon, and it must load with those libraries and all symbols bound; the
-// arm64 addons load in an emulated Node.
+// arm64 addons load in an emulated Node. Those for musl load in musl's dynamic linker, with stubs for the functions of
+// Node: no Node for musl is at hand.
 
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inDebian, makeDebian } from './debian.mjs';
-import { fetchNode, PLATFORMS, releaseOf, run, VERSIONS } from './node-releases.mjs';
+import { addMusl, muslCompiler } from './musl.mjs';
+import { ADDON_PLATFORMS, fetchNode, releaseOf, run, VERSIONS } from './node-releases.mjs';
 import { prebuiltAddon, writeRecord } from './prebuilds.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const NEWEST = { GLIBC: '2.31', GLIBCXX: '3.4.28', CXXABI: '1.3.12' };
 
-/** Prefix of the tools for a platform, which also names the folder of its headers and libraries. */
-const TRIPLETS = { 'linux-x64': 'x86_64-linux-gnu', 'linux-arm64': 'aarch64-linux-gnu' };
+/** Names of the architectures in the tools, and in the folders of their headers and libraries. */
+const ARCHS = { x64: 'x86_64', arm64: 'aarch64' };
+
+/** Returns the parts of a platform's name: the release of Node that it runs, its architecture, and its C library. */
+function partsOf(platform) {
+  const [os, cpu, libc] = platform.split('-');
+  return { release: `${os}-${cpu}`, cpu, arch: ARCHS[cpu], isMusl: libc === 'musl' };
+}
 
 /**
  * The only header of the C++ library that Node 26 requires and GCC 10 lacks. It has the layout of GCC 11's, and the
@@ -45,10 +54,12 @@ struct source_location {
 `;
 
 const wanted = process.argv.slice(2);
-const named = PLATFORMS.filter((platform) => wanted.includes(platform));
-const platforms = named.length > 0 ? named : PLATFORMS;
+const named = ADDON_PLATFORMS.filter((platform) => wanted.includes(platform));
+const platforms = named.length > 0 ? named : ADDON_PLATFORMS;
 const versions = wanted.filter((name) => !named.includes(name));
-const buildsForArm = platforms.includes('linux-arm64');
+const parts = platforms.map(partsOf);
+const buildsForArm = parts.some(({ cpu }) => cpu === 'arm64');
+const muslArchs = [...new Set(parts.filter(({ isMusl }) => isMusl).map(({ arch }) => arch))];
 
 /** Debian 11 with the compilers. */
 const debian = await makeDebian('debian-11', {
@@ -62,6 +73,8 @@ const debian = await makeDebian('debian-11', {
     cpSync('/usr/include/CL', join(folder, 'usr/include/CL'), { recursive: true });
   },
 });
+
+if (muslArchs.length > 0) addMusl(debian, muslArchs);
 
 /** Copies the sources of the addon to /addon of the Debian installation. */
 function copySources() {
@@ -111,36 +124,85 @@ console.log('  loads in Node ' + version + ' for ' + arch);
  *
  * @throws Error when it does not load, or has another ABI
  */
-function assertLoads(addon, platform, home, abi) {
+function assertLoads(addon, { cpu, arch }, home, abi) {
   const env = { LD_BIND_NOW: '1' };
-  if (platform === 'linux-x64') {
+  if (cpu === 'x64') {
     inDebian(debian, ['/node/bin/node', '-e', LOAD, '/addon/build/Release/clsort.node', abi], env);
     return;
   }
-  const libraries = join(debian, 'usr', TRIPLETS[platform]);
+  const libraries = join(debian, 'usr', `${arch}-linux-gnu`);
   run('qemu-aarch64-static', ['-L', libraries, join(home, 'bin', 'node'), '-e', LOAD, addon, abi], { env });
+}
+
+/** Returns the symbols that a file exports, or with `--undefined-only` requires. */
+const symbolsOf = (file, which = '--defined-only') =>
+  execFileSync('nm', ['-D', '--format=posix', which, file], { encoding: 'utf8', maxBuffer: 2 ** 28 })
+    .split('\n')
+    .map((line) => line.split(/[ @]/))
+    .filter(([, type]) => type !== 'w')
+    .map(([name]) => name);
+
+const LOADER = `#include <dlfcn.h>
+#include <stdio.h>
+int main() {
+  if (dlopen("/opt/musl/node.so", RTLD_NOW | RTLD_GLOBAL) && dlopen("/addon/build/Release/clsort.node", RTLD_NOW)) return 0;
+  puts(dlerror());
+  return 1;
+}
+`;
+
+/**
+ * Loads the addon with musl, and stubs for the functions of Node.
+ *
+ * @throws Error when it requires a function that neither Node nor musl has
+ */
+function assertLoadsInMusl(addon, { arch }, home) {
+  const ofNode = new Set(symbolsOf(join(home, 'bin', 'node')));
+  const stubs = symbolsOf(addon, '--undefined-only').filter(
+    (name) => ofNode.has(name) && /^_Z|^node_|^uv_/.test(name),
+  );
+  writeFileSync(
+    join(debian, 'opt/musl/node.s'),
+    `${stubs.map((name) => `.globl ${name}\n${name}:\n`).join('')}ret\n`,
+  );
+  writeFileSync(join(debian, 'opt/musl/loader.c'), LOADER);
+  const libraries = `/usr/lib/${arch}-linux-musl`;
+  const gcc = (...args) =>
+    inDebian(debian, ['env', '-C', '/opt/musl', `${arch}-linux-gnu-gcc`, '-nostdlib', ...args]);
+  gcc('-shared', '-o', 'node.so', 'node.s');
+  const linker = `/lib/ld-musl-${arch}.so.1`;
+  const start = ['Scrt1.o', 'crti.o', 'crtn.o'].map((name) => join(libraries, name));
+  gcc(`-Wl,--dynamic-linker=${linker}`, `-L${libraries}`, '-o', 'loader', ...start, 'loader.c', '-lc');
+  if (arch === 'x86_64') inDebian(debian, ['/opt/musl/loader']);
+  console.log(arch === 'x86_64' ? '  loads with musl' : '  linked for musl');
 }
 
 function build(platform, version) {
   const { abi, version: release } = releaseOf(version);
   console.log(`${platform}: Node ${release}, ABI ${abi}`);
-  const home = fetchNode(version, platform);
+  const target = partsOf(platform);
+  const { arch, cpu, isMusl } = target;
+  const home = fetchNode(version, target.release);
   copyInto(fetchNode(version), 'node');
   copyInto(join(home, 'include'), 'headers/include');
-  const triplet = TRIPLETS[platform];
+  const triplet = `${arch}-linux-gnu`;
   const gyp = ['node_modules/node-gyp/bin/node-gyp.js', 'rebuild', '-C', '/addon', '--nodedir=/headers'];
-  const options = [`--arch=${platform.split('-')[1]}`, '--jobs=max', '--loglevel=error'];
+  const options = [`--arch=${cpu}`, '--jobs=max', '--loglevel=error'];
   inDebian(debian, ['env', '-C', '/addon', '/node/bin/node', ...gyp, ...options], {
     CC: `${triplet}-gcc`,
-    CXX: `${triplet}-g++`,
+    CXX: isMusl ? muslCompiler(arch) : `${triplet}-g++`,
     AR: `${triplet}-ar`,
     // binding.gyp asks the Node in PATH for the location of nan.
     PATH: '/node/bin:/usr/sbin:/usr/bin:/sbin:/bin',
   });
   inDebian(debian, [`${triplet}-strip`, '--strip-unneeded', '/addon/build/Release/clsort.node']);
   const built = join(debian, 'addon/build/Release/clsort.node');
-  assertOld(built);
-  assertLoads(built, platform, home, abi);
+  if (isMusl) {
+    assertLoadsInMusl(built, target, home);
+  } else {
+    assertOld(built);
+    assertLoads(built, target, home, abi);
+  }
   const addon = prebuiltAddon(root, { platform, version });
   mkdirSync(dirname(addon), { recursive: true });
   copyFileSync(built, addon);

@@ -3,14 +3,33 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { PLATFORMS, releaseOf, VERSIONS } from './node-releases.mjs';
+import { ADDON_PLATFORMS, releaseOf, VERSIONS } from './node-releases.mjs';
 
 /** All addons that the package must contain. */
-export const PROMISED = PLATFORMS.flatMap((platform) => VERSIONS.map((version) => ({ platform, version })));
+export const PROMISED = ADDON_PLATFORMS.flatMap((platform) =>
+  VERSIONS.map((version) => ({ platform, version })),
+);
 
 /** Returns the path of the addon for a platform and a version of Node, in the package folder `root`. */
 export const prebuiltAddon = (root, { platform, version }) =>
   join(root, 'prebuilds', platform, `node-abi-${releaseOf(version).abi}`, 'clsort.node');
+
+/** Returns the package.json of the package that holds an addon, which npm installs only where it loads. */
+export function addonManifest({ version: clsort, license, publishConfig }, { platform, version }) {
+  const [os, cpu, isMusl] = platform.split('-');
+  return {
+    name: `@clsort/${platform}-node${version}`,
+    version: clsort,
+    description: `Native addon of clsort for Node ${version} on ${platform}`,
+    license,
+    main: 'clsort.node',
+    os: [os],
+    cpu: [cpu],
+    libc: [isMusl ? 'musl' : 'glibc'],
+    engines: { node: `${version}.x` },
+    publishConfig,
+  };
+}
 
 const recordOf = (addon) => join(dirname(addon), 'clsort.json');
 

@@ -11,7 +11,7 @@
 // prebuilt addons require. --step NAME runs one step (repeatable).
 
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -126,12 +126,10 @@ const STEPS = {
     const size = measurePackage();
     const found = excesses(size);
     if (found.length > 0) throw new Error(found.join('\n'));
-    return `${Math.round((size.packedWithAddons ?? size.packed) / 1000)} kB packed, ${size.installed} packages installed`;
+    return `${Math.round(size.packed / 1000)} kB packed, ${size.installed} packages installed`;
   },
   pack({ folder }) {
-    rmSync(folder, { recursive: true, force: true });
-    mkdirSync(folder, { recursive: true });
-    run('npm', ['pack', '--silent', `--pack-destination=${folder}`]);
+    node('scripts/pack.mjs', folder);
     return folder;
   },
   install() {

@@ -133,8 +133,8 @@ test.serial('a bundle reports which package files are missing or from another ve
     const withoutKernels = run(bundle, ['cpu'], env);
     t.true(withoutKernels.includes(`${join(rest, 'cl')}/`), withoutKernels);
     t.regex(withoutKernels, /cannot read .*looks like a bundle/);
-    rmSync(join(rest, 'prebuilds'), { recursive: true });
-    t.regex(run(bundle, ['cpu'], env), /Prebuilt for: nothing/);
+    rmSync(join(rest, '../@clsort'), { recursive: true });
+    t.regex(run(bundle, ['cpu'], env), /install the prebuilt addon: npm install @clsort\//);
     const { version } = JSON.parse(readFileSync(join(rest, 'package.json'), 'utf8')) as { version: string };
     writeFileSync(join(rest, 'package.json'), '{ "name": "clsort", "version": "0.0.1" }');
     t.true(

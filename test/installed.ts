@@ -1,23 +1,23 @@
-import { cpSync, existsSync, mkdirSync, statSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
-import { prebuiltAddon } from '../src/opencl/prebuilt.js';
+import { cpSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { addonPackage } from '../src/opencl/prebuilt.js';
 import { packageRoot } from '../src/util/paths.js';
 
 /** The addon that these tests use. */
 const addon = (): string =>
   [process.env.CLSORT_ADDON, join(packageRoot, 'build/Release/clsort.node')].find(
     (file) => file !== undefined && existsSync(file),
-  ) ?? prebuiltAddon();
+  ) ?? 'no addon';
 
 /**
  * Copies the files that npm would install to `<project>/node_modules/clsort`.
  *
- * @param options whether the package includes an addon for this Node and system
+ * @param options whether the package of an addon is installed for this Node and system
  * @returns the package's folder
  */
 export function installInto(project: string, { withAddon = true } = {}): string {
   const folder = join(project, 'node_modules', 'clsort');
-  for (const path of ['package.json', 'cl', 'dist/lib', 'docs/batch.schema.json', 'scripts/install.mjs']) {
+  for (const path of ['package.json', 'cl', 'dist/lib', 'docs/batch.schema.json']) {
     cpSync(join(packageRoot, path), join(folder, path), { recursive: true });
   }
   cpSync(join(packageRoot, 'dist/src'), join(folder, 'dist/src'), {
@@ -25,9 +25,10 @@ export function installInto(project: string, { withAddon = true } = {}): string 
     filter: (path) => statSync(path).isDirectory() || path.endsWith('.d.ts'),
   });
   if (withAddon) {
-    const place = join(folder, relative(packageRoot, prebuiltAddon()));
-    mkdirSync(dirname(place), { recursive: true });
-    cpSync(addon(), place);
+    const place = join(project, 'node_modules', addonPackage() ?? 'no package');
+    mkdirSync(place, { recursive: true });
+    writeFileSync(join(place, 'package.json'), JSON.stringify({ name: addonPackage() }));
+    cpSync(addon(), join(place, 'clsort.node'));
   }
   return folder;
 }

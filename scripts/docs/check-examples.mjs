@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import { withPackage } from '../installed.mjs';
+import { withPackages } from '../installed.mjs';
 import { rootlessEnv } from '../rootless.mjs';
 import { blocksOf, readPage, root, runBy, writtenPages } from './pages.mjs';
 
@@ -42,17 +42,6 @@ function linkOptional(modules) {
   // Their own dependencies are resolved from their real location.
 }
 
-const prebuilt = () => {
-  const folder = join(
-    root,
-    'prebuilds',
-    `${process.platform}-${process.arch}`,
-    `node-abi-${process.versions.modules}`,
-    'clsort.node',
-  );
-  return existsSync(folder);
-};
-
 /** Returns the environment of the commands in a folder. */
 function environmentOf(folder, home) {
   const base = { ...process.env, ...rootlessEnv(join(root, '.setup')) };
@@ -62,10 +51,7 @@ function environmentOf(folder, home) {
     PATH: [join(folder, 'node_modules/.bin'), dirname(process.execPath), base.PATH].join(delimiter),
     CLSORT_CACHE_DIR: join(home, 'cache'),
     NO_COLOR: '1',
-    // Without prebuilt addons, the addon that setup compiled.
-    ...(prebuilt()
-      ? {}
-      : { CLSORT_ADDON: process.env.CLSORT_ADDON ?? join(root, 'build/Release/clsort.node') }),
+    CLSORT_ADDON: process.env.CLSORT_ADDON ?? join(root, 'build/Release/clsort.node'),
   };
 }
 
@@ -222,8 +208,8 @@ export async function check(pages = writtenPages()) {
     const [app, home] = ['app', 'home'].map((name) => join(folder, name));
     for (const path of [app, home]) mkdirSync(path);
     writeFileSync(join(app, 'package.json'), '{ "private": true }\n');
-    await withPackage((archive) => {
-      const npm = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', archive];
+    await withPackages(({ archive }) => {
+      const npm = ['install', '--omit=optional', '--no-audit', '--no-fund', '--loglevel=error', archive];
       execFileSync('npm', npm, { cwd: app, stdio: ['ignore', 'ignore', 'inherit'] });
     });
     linkOptional(join(app, 'node_modules'));

@@ -1,39 +1,35 @@
 import { AsyncResource } from 'node:async_hooks';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { markAsUntransferable } from 'node:worker_threads';
 import { UnsupportedError } from '../util/errors.js';
-import { packageFolder } from '../util/package.js';
+import { packageFolder, VERSION } from '../util/package.js';
 import { otherRuntime, runtime } from '../util/runtime.js';
 import { patchTransfer } from './array-buffer.js';
 import { errorOf } from './errors.js';
 import type { Native } from './native.js';
 import { connectHandles } from './objects.js';
-import { isMusl, platformName, prebuilds, prebuiltAddon } from './prebuilt.js';
+import {
+  addonPackage,
+  isMusl,
+  PREBUILT_NODES,
+  PREBUILT_PLATFORMS,
+  packagedAddon,
+  platformName,
+} from './prebuilt.js';
 import { rejectInsteadOfThrow } from './promises.js';
 
 let addon: Native | undefined;
 
-/** Paths of the addon in order of preference: a local build, then the prebuilt addon for this version of Node. */
+/** Paths of the addon in order of preference: a local build, then the package with the prebuilt addon. */
 function* candidates(): Generator<string> {
   const chosen = process.env.CLSORT_ADDON;
   if (chosen) return yield resolve(chosen);
   const root = packageFolder();
   yield join(root, 'build', 'Release', 'clsort.node');
   yield join(root, 'build', 'Debug', 'clsort.node');
-  yield prebuiltAddon();
-}
-
-/** Platforms that the package has prebuilt addons for. */
-const prebuiltFor = (): string[] => (existsSync(prebuilds()) ? readdirSync(prebuilds()) : []);
-
-/** Major versions of Node that every supported platform has a prebuilt addon for. */
-const PREBUILT_NODES = [20, 22, 24, 26];
-
-/** Whether another version of Node has a prebuilt addon on this platform and the running version has none. */
-function needsOtherNode(systems: readonly string[]): boolean {
-  const [major] = process.versions.node.split('.');
-  return systems.includes(platformName()) && !PREBUILT_NODES.includes(Number(major));
+  const packaged = packagedAddon();
+  if (packaged !== undefined) yield packaged;
 }
 
 /** Node loads no addons under its permission model and with --no-addons. */
@@ -61,25 +57,21 @@ function advice(): string[] {
     ];
   }
   const named = process.env.CLSORT_ADDON;
-  const musl = isMusl();
-  const systems = prebuiltFor();
+  const prebuilt = addonPackage();
+  const tools = isMusl() ? 'Alpine: apk add' : 'Debian, Ubuntu: apt install';
   return [
     named
       ? `Only the file that CLSORT_ADDON names is tried: ${named}`
-      : `Prebuilt for: ${systems.length > 0 ? systems.join(', ') : 'nothing'}.`,
-    ...(musl
-      ? [
-          'This Node is linked to musl, as on Alpine. The prebuilt addons are for glibc; musl is not supported.',
-        ]
-      : []),
+      : `Prebuilt for Node ${PREBUILT_NODES.join(', ')} on ${PREBUILT_PLATFORMS.join(', ')}.`,
     'Possible solutions:',
     ...(named ? ['  - name another file in CLSORT_ADDON, or unset it'] : []),
-    ...(musl ? ['  - use a Node for glibc: Debian, Ubuntu, Fedora; images of Node without -alpine'] : []),
-    ...(needsOtherNode(systems)
-      ? [`  - use a version of Node with a prebuilt addon: ${PREBUILT_NODES.join(', ')}`]
-      : []),
-    `  - build it here${musl ? ', untested' : ''}: npx node-gyp rebuild, in ${named ? 'the folder of clsort' : packageFolder()}`,
-    `    (needs a C++ compiler, Python 3 and the OpenCL headers; ${musl ? 'Alpine: apk add' : 'Debian, Ubuntu: apt install'} g++ make python3 opencl-headers)`,
+    ...(prebuilt
+      ? [`  - install the prebuilt addon: npm install ${prebuilt}@${VERSION}`]
+      : PREBUILT_PLATFORMS.includes(platformName())
+        ? [`  - use a version of Node with a prebuilt addon: ${PREBUILT_NODES.join(', ')}`]
+        : []),
+    '  - build it here: npx clsort build-addon',
+    `    (needs a C++ compiler, make, Python 3 and the OpenCL headers; ${tools} g++ make python3 opencl-headers)`,
     WITHOUT_ADDON,
   ];
 }

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { packageFolder } from '../util/package.js';
 
@@ -19,9 +20,26 @@ export function isMusl(): boolean {
 /** Name of the platform: linux-x64, linux-x64-musl, darwin-arm64, … */
 export const platformName = (): string => `${process.platform}-${process.arch}${isMusl() ? '-musl' : ''}`;
 
-/** Folder of the prebuilt addons, with one folder for each platform. */
-export const prebuilds = (): string => join(packageFolder(), 'prebuilds');
+/** Major version of the running Node. */
+const major = (): string => process.versions.node.split('.')[0] ?? '';
 
-/** Path of the prebuilt addon for the running Node on this platform; the file may not exist. */
-export const prebuiltAddon = (): string =>
-  join(prebuilds(), platformName(), `node-abi-${process.versions.modules}`, 'clsort.node');
+/** Platforms and major versions of Node that have a package with a prebuilt addon. */
+export const PREBUILT_PLATFORMS = ['linux-x64', 'linux-arm64', 'linux-x64-musl', 'linux-arm64-musl'];
+export const PREBUILT_NODES = ['20', '22', '24', '26'];
+
+/** Name of the package with the addon for the running Node on this platform; undefined if none is published. */
+export const addonPackage = (): string | undefined =>
+  PREBUILT_NODES.includes(major()) && PREBUILT_PLATFORMS.includes(platformName())
+    ? `@clsort/${platformName()}-node${major()}`
+    : undefined;
+
+/** Path of the addon in that package, where Node finds it from the folder of clsort; undefined if it is not installed. */
+export function packagedAddon(): string | undefined {
+  const name = addonPackage();
+  if (name === undefined) return undefined;
+  try {
+    return createRequire(join(packageFolder(), 'package.json')).resolve(`${name}/clsort.node`);
+  } catch {
+    return undefined;
+  }
+}

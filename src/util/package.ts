@@ -60,9 +60,9 @@ let foundFolder: string | undefined;
 function missingFilesError(action: string, why: string | undefined, cause?: unknown): UnsupportedError {
   const isBundle = !foundFolder || !currentFile().startsWith(foundFolder + sep);
   const chosen = process.env.CLSORT_ROOT;
-  const bundle = `this code runs from ${currentFile()}, which looks like a bundle without cl/ and prebuilds/ of clsort`;
+  const bundle = `this code runs from ${currentFile()}, which looks like a bundle without cl/ of clsort`;
   const advice = isBundle
-    ? 'Leave clsort out of the bundle, or copy package.json, cl/ and prebuilds/ to node_modules/clsort beside it or to ' +
+    ? 'Leave clsort out of the bundle, or copy package.json and cl/ to node_modules/clsort beside it or to ' +
       `the folder of CLSORT_ROOT (${chosen ?? 'not set'}), as docs/bundlers.md describes`
     : `Install the package again in ${foundFolder}`;
   const causes = [...(why === undefined ? [] : [why]), ...(isBundle ? [bundle] : [])];

@@ -1,0 +1,9 @@
+import type { Argv } from 'yargs';
+
+export const command = 'build-addon';
+export const describe = 'Compile the native addon for this Node, where no prebuilt one loads';
+
+export const builder = (yargs: Argv) =>
+  yargs
+    .example('npx $0 build-addon', 'after an installation without a prebuilt addon')
+    .epilogue('Needs a C++ compiler, make, Python 3, the OpenCL headers and, from npm, node-gyp.');
