@@ -325,6 +325,11 @@ function ROTATION() {
         command: node('scripts/pack-test.mjs', ...OLDEST_AND_NEWEST),
       },
       {
+        name: 'the packed package in Bun and Deno, and its types',
+        command: node('scripts/runtimes.mjs'),
+        minutes: 10,
+      },
+      {
         name: 'the binding on the newest Node',
         tests: ON_NODES,
         ava: node('scripts/node-versions.mjs', '--prebuilt', '26'),
