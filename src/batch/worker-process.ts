@@ -1,5 +1,5 @@
 /** The worker process of a device, as seen from the batch. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -9,6 +9,7 @@ import type { Progress } from '../sort/model/options.js';
 import { DeviceLostError } from '../util/errors.js';
 import { isOpenFilesError, OPEN_FILES_MESSAGE } from '../util/open-files.js';
 import { programFile } from '../util/package.js';
+import { permitted } from '../util/permission.js';
 import type { Job } from './jobs.js';
 import { deserializeError, type FromChild, type JobCompletion, type ToChild } from './protocol.js';
 
@@ -81,13 +82,14 @@ export class WorkerProcess {
   private constructor({ device, parallel }: WorkerOptions, hooks: WorkerHooks) {
     this.device = device;
     this.#hooks = hooks;
-    this.#child = spawn(process.execPath, [programFile(PROGRAM)], {
+    const options: SpawnOptions = {
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       serialization: 'advanced',
       detached: true, // terminal signals go to this process only, which ends the worker
       windowsHide: true,
       env: workerEnvironment(parallel),
-    });
+    };
+    this.#child = permitted(() => spawn(process.execPath, [programFile(PROGRAM)], options));
     const stderr = this.#child.stderr as Readable;
     stderr.on('data', (chunk: Buffer) => {
       this.#stderr = (this.#stderr + chunk.toString()).slice(-MAX_STDERR_BYTES);

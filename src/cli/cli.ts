@@ -2,6 +2,7 @@ import { ClsortError, UsageError } from '../util/errors.js';
 import { invalidArgument } from '../util/invalid-argument.js';
 import { isOpenFilesError, OPEN_FILES_MESSAGE } from '../util/open-files.js';
 import { VERSION } from '../util/package.js';
+import { permissionMessage } from '../util/permission.js';
 import { asked, beforeDashes } from './about.js';
 import { type Console, print, say, ThreadNeeded } from './console.js';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-code.js';
@@ -80,7 +81,11 @@ async function explain(error: unknown, name: string | undefined, console: Consol
     return EXIT.io;
   }
   if (code === undefined) {
-    say(console, `clsort: internal error: ${(error as Error)?.stack ?? String(error)}`);
+    const denied = permissionMessage(error);
+    say(
+      console,
+      denied ? `clsort: ${denied}` : `clsort: internal error: ${(error as Error)?.stack ?? String(error)}`,
+    );
     return EXIT.device;
   }
   // A closed pipe has no reader to inform; other stdout failures are reported at the end, by `work`.

@@ -3,6 +3,7 @@ import { constants } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { provideDriverCache } from '../util/driver-cache.js';
 import { endWithParent } from '../util/end-with-parent.js';
+import { permissionMessage } from '../util/permission.js';
 import { ThreadNeeded } from './console.js';
 import { isSmallSort } from './small-sort.js';
 import type { Interruption, Supervision, TemporaryFileMessage } from './supervision.js';
@@ -54,7 +55,12 @@ export function supervise(main: URL, argv: readonly string[]): void {
 
   function workOnThread(): void {
     provideDriverCache(); // drivers do not see variables that the other thread sets
-    const worker = new Worker(main, { argv: [...argv] });
+    let worker: Worker;
+    try {
+      worker = new Worker(main, { argv: [...argv] });
+    } catch (error) {
+      return reportDefect(error);
+    }
     interrupt = (interruption) => worker.postMessage(interruption);
     if (received) interrupt(received);
     worker.on('message', trackTemporaryFile);
@@ -95,7 +101,8 @@ export function supervise(main: URL, argv: readonly string[]): void {
   }
 
   function reportDefect(error: unknown): void {
-    process.stderr.write(`clsort: internal error: ${(error as Error)?.stack ?? String(error)}\n`);
+    const text = permissionMessage(error) ?? `internal error: ${(error as Error)?.stack ?? String(error)}`;
+    process.stderr.write(`clsort: ${text}\n`);
     process.exitCode = DEFECT;
   }
 

@@ -38,13 +38,6 @@ const isDisabled = (error: unknown): boolean =>
 
 const WITHOUT_ADDON = "  - sort without it: device 'host'";
 
-const PERMISSION = [
-  'Possible solutions:',
-  '  - start Node with --allow-addons, if it runs with --permission',
-  '  - start Node without --no-addons',
-  WITHOUT_ADDON,
-];
-
 /** Returns the lines of the error message that list the prebuilt addons and the possible solutions. */
 function advice(): string[] {
   const other = otherRuntime();
@@ -77,12 +70,18 @@ function advice(): string[] {
 }
 
 function explain(failures: readonly string[], disabled: boolean): string {
+  if (disabled) {
+    return (
+      "cannot load clsort's native addon: Node runs with --permission or --no-addons. Start it with --allow-addons, " +
+      "without --no-addons, or sort with device 'host'"
+    );
+  }
   return [
     `cannot load clsort's native addon for ${runtime()} on ${platformName()}:`,
     ...(failures.length > 0
       ? failures
       : ['  None of these files exists:', ...[...candidates()].map((file) => `    ${file}`)]),
-    ...(disabled ? PERMISSION : advice()),
+    ...advice(),
   ].join('\n');
 }
 

@@ -52,10 +52,7 @@ export async function openKeyColumn(
   }
 }
 
-async function* piecesOf(
-  table: TableFile,
-  { index, dtype }: SelectedColumn,
-): AsyncGenerator<Uint8Array> {
+async function* piecesOf(table: TableFile, { index, dtype }: SelectedColumn): AsyncGenerator<Uint8Array> {
   const nulls = new NullCounter(table.name);
   let n = 0;
   for await (const { rows, buffers } of table.batches({ is: 'columns', columns: [index] })) {

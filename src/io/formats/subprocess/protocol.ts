@@ -102,13 +102,7 @@ export interface ErrorMessage {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-export type Message =
-  | ReadMessage
-  | TableMessage
-  | WantedBatches
-  | WriteMessage
-  | EndMessage
-  | ErrorMessage;
+export type Message = ReadMessage | TableMessage | WantedBatches | WriteMessage | EndMessage | ErrorMessage;
 
 export interface Batch {
   readonly rows: number;

@@ -1,5 +1,5 @@
 /** The parent's side of the subprocess that reads or writes a file. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import {
@@ -13,6 +13,7 @@ import {
   UnsupportedError,
 } from '../../../util/errors.js';
 import { programFile } from '../../../util/package.js';
+import { permitted } from '../../../util/permission.js';
 import { isPlugAndPlay } from '../../../util/runtime.js';
 import { assertNotAborted } from '../../streams/raw.js';
 import { encodeFrame, type Frame, framesOf } from './frames.js';
@@ -73,13 +74,15 @@ export class ReaderProcess {
     const env = Object.fromEntries(
       names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
     );
-    this.#child = spawn(process.execPath, [`--max-old-space-size=${HEAP_MIB}`, program], {
+    const options: SpawnOptions = {
       stdio: ['pipe', 'pipe', 'pipe', file.fd, 'pipe'],
       cwd: '/',
       env,
       detached: true, // keeps it out of terminal signals; this process ends it
       windowsHide: true,
-    });
+    };
+    const args = [`--max-old-space-size=${HEAP_MIB}`, program];
+    this.#child = permitted(() => spawn(process.execPath, args, options));
     this.#in = this.#child.stdin as Writable;
     this.#in.on('error', () => undefined); // the failed write reports the error
     this.#frames = framesOf(this.#child.stdout as Readable);

@@ -3,7 +3,13 @@ import type { DataType, Dictionary, Field } from 'apache-arrow';
 import type { KeyWords } from '../../../../keys/array.js';
 import { dtypeInfo } from '../../../../keys/dtype.js';
 import { type Contents, decompressBuffer } from '../arrow-buffer.js';
-import { type ArrowFile, type ArrowPackage, type Body, damagedFile, type RecordHeader } from '../arrow-file.js';
+import {
+  type ArrowFile,
+  type ArrowPackage,
+  type Body,
+  damagedFile,
+  type RecordHeader,
+} from '../arrow-file.js';
 import { columnPosition, dtypeOfArrow } from '../arrow-layout.js';
 import { BATCH_ROWS, type Batch } from '../protocol.js';
 import { ArrowTableDictionaries, type DictionaryValues } from './arrow-dictionaries.js';
@@ -96,7 +102,8 @@ function gather(
     if (valid.length > 0 && !(((valid[i >> 3] ?? 0) >> (i & 7)) & 1)) continue;
     const place = Number(places[i]);
     const value = from[place];
-    if (value === undefined) throw damagedFile(`index ${places[i]} is outside a dictionary of ${count} values`);
+    if (value === undefined)
+      throw damagedFile(`index ${places[i]} is outside a dictionary of ${count} values`);
     if (isNull?.(place)) throw damagedFile('a dictionary contains nulls');
     values[i] = value;
   }

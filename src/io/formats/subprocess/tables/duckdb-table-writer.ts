@@ -59,12 +59,7 @@ function selectOf({ format, fields, layout }: WriteMessage): string {
 }
 
 /** Returns the COPY options for a format. */
-function copyOptions({
-  format,
-  header = true,
-  delimiter,
-  compression,
-}: WriteMessage): string[] {
+function copyOptions({ format, header = true, delimiter, compression }: WriteMessage): string[] {
   // By default DuckDB writes to a temporary name and renames.
   const options = ['USE_TMP_FILE false', `FORMAT ${format === 'ndjson' ? 'json' : format}`];
   if (compression) options.push(`COMPRESSION ${compression}`);
