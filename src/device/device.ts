@@ -1,8 +1,7 @@
 import * as cl from '../opencl/index.js';
-import { Buffer, type BufferOptions } from './memory/buffer.js';
-import { BufferPool } from './memory/buffer-pool.js';
+import { Buffer, type BufferOptions, BufferPool } from './memory/buffer.js';
 import { COPY_THREADS, STAGED_BYTES, Staging, type TransferQueues } from './memory/staging.js';
-import { StagingRing } from './memory/staging-ring.js';
+import type { StagingPair } from './memory/staging-arena.js';
 import { type Capabilities, capabilitiesOf } from './platform/capabilities.js';
 import { type DeviceInfo, type FoundDevice, findDevices, queryOf } from './platform/platform.js';
 import { type DeviceSpec, selectDevice } from './platform/select-device.js';
@@ -10,13 +9,10 @@ import { typedError } from './platform/status.js';
 import { Program } from './programs/program.js';
 import { ProgramCache } from './programs/program-cache.js';
 import { programOptions, programSource } from './programs/program-source.js';
-import { Queue, type SmallTransfers } from './queue/queue.js';
+import { Queue } from './queue/queue.js';
 
 /** Share of device memory that idle pooled buffers may hold. */
 const POOL_SHARE = 0.25;
-
-/** Bytes of pinned memory for small transfers. */
-const STAGING_RING_BYTES = 16 * 2 ** 20;
 
 /** Smaller host memory comes from V8. */
 const LARGE_BYTES = 2 ** 20;
@@ -27,12 +23,12 @@ const createQueue = (
   context: cl.Context,
   handle: cl.Device,
   capabilities: Capabilities,
-  smallTransfers?: SmallTransfers,
+  allocatePair?: (bytes: number) => StagingPair,
 ): Queue =>
   new Queue(
     (timed) => cl.createCommandQueue(context, handle, timed ? cl.QUEUE_PROFILING_ENABLE : 0),
     capabilities,
-    smallTransfers,
+    allocatePair,
   );
 
 /** The part of a device that plans and parameters depend on. The device need not be open. */
@@ -67,8 +63,9 @@ export class Device {
       this.capabilities = capabilitiesOf(info, queryOf(handle));
       if (this.capabilities.quirks.singleThreaded) cl.setSingleThreaded(platform, true);
       context = cl.createContext([cl.CONTEXT_PLATFORM, platform], [handle], null, null);
-      const smallTransfers = this.overlaps ? this.#smallTransfers() : undefined;
-      this.queue = createQueue(context, handle, this.capabilities, smallTransfers);
+      const allocatePair = (bytes: number) => this.#allocatePair(bytes);
+      const isStaged = this.overlaps;
+      this.queue = createQueue(context, handle, this.capabilities, isStaged ? allocatePair : undefined);
     } catch (error) {
       if (context) cl.releaseAsync(context);
       throw typedError(error, `open ${info.name}`);
@@ -135,20 +132,16 @@ export class Device {
     return this.hasDedicatedMemory && !this.capabilities.quirks.singleThreaded;
   }
 
-  #smallTransfers(): SmallTransfers {
-    return {
-      stagingRing: new StagingRing(() => this.staging.allocateStaging(STAGING_RING_BYTES)),
-      allocatePair: (bytes) => {
-        const device = this.buffer(bytes);
-        try {
-          const host = this.staging.allocateStaging(bytes);
-          return { host, device, beforeRelease: () => this.queue.trySubmit() };
-        } catch (error) {
-          device.release();
-          throw error;
-        }
-      },
-    };
+  /** Allocates memory for small transfers on both sides. */
+  #allocatePair(bytes: number): StagingPair {
+    const device = this.buffer(bytes);
+    try {
+      const host = this.staging.allocateStaging(bytes);
+      return { host, device, beforeRelease: () => this.queue.trySubmit() };
+    } catch (error) {
+      device.release();
+      throw error;
+    }
   }
 
   /** Runs `use` with a second queue, whose commands run beside those of `queue`. `use` waits for them. */

@@ -1,16 +1,13 @@
 import * as cl from '../../opencl/index.js';
 import { TimeoutError } from '../../util/errors.js';
+import { drainMicrotasks } from '../../util/microtasks.js';
 import { MAX_TIMER_MS } from '../../util/timer.js';
 import type { Buffer } from '../memory/buffer.js';
-import { HostWordArena } from '../memory/host-word-arena.js';
-import type { StagingSlot } from '../memory/staging-arena.js';
-import { completeCopy, type PendingCopy, type StagingRing } from '../memory/staging-ring.js';
+import type { StagingArena, StagingSlot } from '../memory/staging-arena.js';
 import type { Capabilities } from '../platform/capabilities.js';
 import { typedError } from '../platform/status.js';
-import type { CoalescedTransfers } from './coalesced-transfers.js';
-import { DeferredReadback } from './deferred-readback.js';
+import { DeferredReadback, HostWordArena } from './deferred-readback.js';
 import type { Timeline } from './timeline.js';
-import { WaitCoalescer } from './wait-coalescer.js';
 
 /**
  * How long this thread polls for completion in one turn of the event loop. After a quiet turn it polls as long as a
@@ -38,11 +35,12 @@ export interface PolledQueue {
   markFailed(from: number, to: number, cause: unknown): void;
 }
 
-/** Staging for small transfers, where there is any. */
-interface SmallReadPaths {
-  readonly stagingRing: StagingRing | undefined;
-  /** Transfers from the device to the host. */
-  readonly transfers: CoalescedTransfers | undefined;
+/** A copy out of a slot that is due once the data has arrived. */
+interface PendingCopy {
+  readonly slot: StagingSlot;
+  readonly to: ArrayBufferView;
+  /** Whether the slot is released afterwards. */
+  readonly releases: boolean;
 }
 
 /** A read that is enqueued with a wait. */
@@ -55,6 +53,8 @@ interface BufferRead {
 /** A read of words, and the readback that receives them. */
 interface DeferredRead extends BufferRead {
   readonly readback: DeferredReadback;
+  /** Slot of the view, if it has one. */
+  readonly slot: StagingSlot | undefined;
 }
 
 /** Waits for the commands of a queue, by polling or on another thread, and delivers the reads that are due. */
@@ -62,12 +62,12 @@ export class CompletionPoller {
   readonly #queue: PolledQueue;
   readonly #capabilities: Capabilities;
   readonly #timeline: Timeline;
-  readonly #stagingRing: StagingRing | undefined;
-  readonly #transfers: CoalescedTransfers | undefined;
+  /** Staging of transfers from the device to the host, where there is any. */
+  readonly #staging: StagingArena | undefined;
   readonly #waitCoalescer: WaitCoalescer;
   readonly #hostWords = new HostWordArena();
   #words: DeferredReadback[] = [];
-  /** Copies out of coalesced transfers that are due after the next wait. */
+  /** Copies out of staging slots that are due after the next wait. */
   #pendingCopies: PendingCopy[] = [];
   /** Queue position of the last wait. */
   #waitedAt = 0;
@@ -81,13 +81,12 @@ export class CompletionPoller {
     queue: PolledQueue,
     capabilities: Capabilities,
     timeline: Timeline,
-    { stagingRing, transfers }: SmallReadPaths,
+    staging: StagingArena | undefined,
   ) {
     this.#queue = queue;
     this.#capabilities = capabilities;
     this.#timeline = timeline;
-    this.#stagingRing = stagingRing;
-    this.#transfers = transfers;
+    this.#staging = staging;
     this.#waitCoalescer = new WaitCoalescer(
       (before) => this.#waitForAll(before),
       capabilities.quirks.pollSeconds > 0 ? MAX_START_DELAY_MILLISECONDS : undefined,
@@ -120,8 +119,13 @@ export class CompletionPoller {
 
   /** Copies the contents of a slot into `view` with the next wait. */
   readSlot(slot: StagingSlot, view: ArrayBufferView): void {
-    this.#transfers?.enqueueSlot(slot);
-    this.#pendingCopies.push({ from: slot.memory, to: view });
+    this.#staging?.enqueueSlot(slot);
+    this.copySlot(slot, view, false);
+  }
+
+  /** Copies a slot, whose read was enqueued, into `view` after the next wait. @param releases whether to release it */
+  copySlot(slot: StagingSlot, view: ArrayBufferView, releases = true): void {
+    this.#pendingCopies.push({ slot, to: view, releases });
   }
 
   /**
@@ -168,6 +172,7 @@ export class CompletionPoller {
       // Later waiters need the failure because the next wait may succeed.
       if (pendingCopies.length > 0)
         this.#queue.markFailed(from, to, typedError(error, 'download small arrays'));
+      for (const { slot, releases } of pendingCopies) if (releases) slot.release();
       throw error;
     }
     for (const pendingCopy of pendingCopies) completeCopy(pendingCopy);
@@ -179,44 +184,34 @@ export class CompletionPoller {
    */
   async #waitOnThread(): Promise<void> {
     const { finishIsReliable } = this.#capabilities.quirks;
-    const reads = this.#takeDeferredReads(undefined);
+    const reads = this.#takeDeferredReads();
     const last =
       this.#enqueueReads([...this.#takeTransfers(), ...reads]) ??
       (finishIsReliable ? undefined : this.mark());
-    const onPassed = this.#markPosition();
-    let succeeded = false;
+    const onPassed = this.#timeline.mark();
     try {
       await (last ? cl.waitForEventsAsync([last]) : cl.finishAsync(this.#queue.handle));
+      onPassed();
       deliver(reads);
-      succeeded = true;
     } finally {
       if (last) cl.releaseAsync(last);
-      onPassed(succeeded);
     }
   }
 
-  /**
-   * @param stagingRing memory for the words; a driver copies to ordinary memory on its own thread, which must be
-   *   woken
-   */
-  #takeDeferredReads(stagingRing: StagingRing | undefined): DeferredRead[] {
+  /** @param staging source of slots: a driver copies to ordinary memory on its own thread, which must be woken */
+  #takeDeferredReads(staging?: StagingArena): DeferredRead[] {
     return this.#words.splice(0).map((readback) => {
       const { buffer, offset, count } = readback;
-      return {
-        readback,
-        buffer,
-        offset,
-        view: stagingRing?.allocate(4 * count) ?? this.#hostWords.allocate(count),
-      };
+      const slot = staging?.allocateHost(4 * count);
+      return { readback, buffer, offset, slot, view: slot?.memory ?? this.#hostWords.allocate(count) };
     });
   }
 
   /** Returns the coalesced transfers that this wait reads into pinned memory. */
   #takeTransfers(): BufferRead[] {
     return (
-      this.#transfers
-        ?.takePending()
-        .map(({ buffer, offset, memory }) => ({ buffer, offset, view: memory })) ?? []
+      this.#staging?.takePending().map(({ buffer, offset, memory }) => ({ buffer, offset, view: memory })) ??
+      []
     );
   }
 
@@ -239,15 +234,14 @@ export class CompletionPoller {
    * may take longer than small work. After a long wait, the next one goes to another thread at once.
    */
   async #poll(before: Promise<void> | undefined): Promise<void> {
-    const deferredReads = this.#takeDeferredReads(this.#stagingRing);
+    const deferredReads = this.#takeDeferredReads(this.#staging);
     const reads: BufferRead[] = [...this.#takeTransfers(), ...deferredReads];
     this.#timeline.enqueue(Math.max(1, reads.length));
-    const onPassed = this.#markPosition();
+    const onPassed = this.#timeline.mark();
     let start = performance.now();
     const maxMilliseconds = this.#wasShort ? this.#capabilities.quirks.pollSeconds * 1e3 : 0;
     const mustYield = start - this.#yieldedAt > MAX_MILLISECONDS_BETWEEN_YIELDS;
     const pollsAtOnce = !mustYield && !before;
-    let succeeded = false;
     let event: cl.Event | undefined;
     try {
       const buffers = reads.map(({ buffer }) => buffer.handle);
@@ -257,7 +251,7 @@ export class CompletionPoller {
       try {
         event = cl.readAndLook(this.#queue.handle, buffers, offsets, views, first);
       } finally {
-        if (before) await before.catch(() => undefined); // the ring is emptied in order
+        if (before) await before.catch(() => undefined); // waits resolve in order
       }
       if (before) start = performance.now();
       else if (mustYield) await this.#yieldToEventLoop();
@@ -273,12 +267,12 @@ export class CompletionPoller {
           break;
         }
       }
-      deliver(deferredReads); // before the ring reuses their memory
-      succeeded = true;
+      onPassed();
+      deliver(deferredReads);
     } finally {
       if (event) cl.releaseAsync(event);
       this.#wasShort = performance.now() - start < 2e3 * this.#capabilities.quirks.pollSeconds;
-      onPassed(succeeded);
+      for (const { slot } of deferredReads) slot?.release();
     }
   }
 
@@ -294,20 +288,14 @@ export class CompletionPoller {
     this.#yieldedAt = performance.now();
     this.#isLoopIdle = this.#yieldedAt - yieldStart < BUSY_TURN_MILLISECONDS;
   }
+}
 
-  /**
-   * Marks the current queue position.
-   *
-   * @returns callback for when the queue has reached it or has failed to
-   */
-  #markPosition(): (succeeded: boolean) => void {
-    const onPassed = this.#timeline.mark();
-    const releaseRing = this.#stagingRing?.mark();
-    return (succeeded) => {
-      if (succeeded) onPassed();
-      releaseRing?.(succeeded);
-    };
-  }
+function completeCopy({ slot, to, releases }: PendingCopy): void {
+  const { buffer, byteOffset, byteLength } = to;
+  // If the memory was detached or resized meanwhile, the call that returns the result reports it.
+  const from = slot.memory;
+  if (byteLength === from.length) new Uint8Array(buffer, byteOffset, byteLength).set(from);
+  if (releases) slot.release();
 }
 
 function deliver(reads: readonly DeferredRead[]): void {
@@ -334,5 +322,96 @@ export async function withDeadline(done: Promise<void>, milliseconds: number): P
   } finally {
     clearTimeout(timer);
     done.catch(() => undefined); // a late failure of an abandoned device has no handler
+  }
+}
+
+/** A wait that the driver has not been asked for yet. */
+interface PendingWait {
+  readonly wait: Promise<void>;
+  /** Time of the first request, in milliseconds. */
+  readonly since: number;
+  /** Asks the driver, unless it has been asked. */
+  start(): void;
+}
+
+/**
+ * Merges the waits for a queue. The driver is asked for one wait at a time, after the current microtasks. All
+ * requests until then share that wait, which covers everything enqueued by then. So any number of waits costs few
+ * events.
+ *
+ * If enqueuing takes long, waits may start in between. The first waiters then continue before the device has reached
+ * the last command.
+ */
+export class WaitCoalescer {
+  readonly #startWait: (before: Promise<void> | undefined) => Promise<void>;
+  readonly #maxDelay: number;
+  readonly #now: () => number;
+  /** The last wait that the driver was asked for. */
+  #current: Promise<void> | undefined;
+  #next: PendingWait | undefined;
+
+  /**
+   * @param startWait waits until everything enqueued so far is done; resolves after the wait before, if one is in
+   *   progress
+   * @param maxDelay milliseconds after which a request does not wait for others any more; default: no limit
+   * @param now returns the time in milliseconds
+   */
+  constructor(
+    startWait: (before: Promise<void> | undefined) => Promise<void>,
+    maxDelay = Number.POSITIVE_INFINITY,
+    now = () => performance.now(),
+  ) {
+    this.#startWait = startWait;
+    this.#maxDelay = maxDelay;
+    this.#now = now;
+  }
+
+  /** Resolves when everything enqueued so far is done, and possibly later commands. */
+  wait(): Promise<void> {
+    this.#next ??= this.#createWait(this.#current);
+    const { wait, since, start } = this.#next;
+    if (this.#now() - since >= this.#maxDelay) start();
+    return wait;
+  }
+
+  /** Resolves when no wait is in progress. Failed waits do not reject it. */
+  async settled(): Promise<void> {
+    for (let last = this.#last; last; last = this.#last) await last.catch(() => undefined);
+  }
+
+  /** The last wait. */
+  get #last(): Promise<void> | undefined {
+    return this.#next?.wait ?? this.#current;
+  }
+
+  /** Creates a wait that starts when the current one has ended. */
+  #createWait(current: Promise<void> | undefined): PendingWait {
+    let resolveWait: (pending: Promise<void>) => void;
+    const wait = new Promise<void>((resolve) => {
+      resolveWait = resolve;
+    });
+    const start = (): void => {
+      if (this.#next !== pending) return;
+      this.#next = undefined;
+      resolveWait(this.#run());
+    };
+    const pending: PendingWait = { wait, since: this.#now(), start };
+    const startWhenIdle = async (): Promise<void> => {
+      await current?.catch(() => undefined); // its own waiters get the error
+      await drainMicrotasks();
+      start();
+    };
+    startWhenIdle();
+    return pending;
+  }
+
+  async #run(): Promise<void> {
+    const pending = this.#startWait(this.#current);
+    this.#current = pending;
+    try {
+      await pending;
+    } finally {
+      if (this.#current === pending) this.#current = undefined;
+    }
   }
 }

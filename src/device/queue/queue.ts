@@ -1,20 +1,16 @@
 import * as cl from '../../opencl/index.js';
 import { UnsupportedError } from '../../util/errors.js';
-import { toPromise } from '../../util/maybe-promise.js';
 import { drainMicrotasks } from '../../util/microtasks.js';
 import type { Buffer } from '../memory/buffer.js';
-import type { StagingPair, StagingSlot } from '../memory/staging-arena.js';
-import type { StagingRing } from '../memory/staging-ring.js';
+import { StagingArena, type StagingPair, type StagingSlot } from '../memory/staging-arena.js';
 import type { Capabilities } from '../platform/capabilities.js';
 import { typedError } from '../platform/status.js';
 import type { Kernel } from '../programs/program.js';
-import { CoalescedTransfers } from './coalesced-transfers.js';
 import { CompletionPoller } from './completion-poller.js';
 import type { DeferredReadback } from './deferred-readback.js';
-import { FailedRanges } from './failed-ranges.js';
 import { type KernelArgument, LaunchList } from './launch-list.js';
 import { endTimeOf, Profile, type StageName, type StageTime } from './profile.js';
-import { Timeline } from './timeline.js';
+import { FailedRanges, Timeline } from './timeline.js';
 
 export { f32, f64, i32, i64, type KernelArgument, local, u32, u64, vector } from './launch-list.js';
 
@@ -39,17 +35,6 @@ const MAX_COALESCED_LAUNCHES = 64;
 const MAX_COALESCED_BYTES = 2 ** 20;
 /** Sorts of more launches are too long to gain from a recording. */
 const MAX_RECORDED_LAUNCHES = 16;
-
-/** Staging of small transfers between the host and a device with dedicated memory. */
-export interface SmallTransfers {
-  readonly stagingRing: StagingRing;
-  /**
-   * Allocates `bytes` bytes on both sides for the transfers of one direction.
-   *
-   * @throws MemoryError when the device or the host is out of memory
-   */
-  allocatePair(bytes: number): StagingPair;
-}
 
 /** Launches that are deferred so that later ones can be merged with them. */
 export interface DeferredLaunches {
@@ -94,18 +79,17 @@ export class Queue {
   /** Whether a flush is scheduled for the end of the current microtasks. */
   #flushScheduled = false;
   /** Pinned memory for small transfers; undefined where they are not staged. */
-  readonly #stagingRing: StagingRing | undefined;
-  readonly #coalesced: { readonly up: CoalescedTransfers; readonly down: CoalescedTransfers } | undefined;
+  readonly #staging: { readonly up: StagingArena; readonly down: StagingArena } | undefined;
   readonly #poller: CompletionPoller;
 
   /**
    * @param open creates a queue of the driver, with or without profiling
-   * @param smallTransfers omitted where small transfers are not staged
+   * @param allocatePair allocates memory for small transfers on both sides; omitted where they are not staged
    */
   constructor(
     open: (timed: boolean) => cl.CommandQueue,
     capabilities: Capabilities,
-    smallTransfers?: SmallTransfers,
+    allocatePair?: (bytes: number) => StagingPair,
   ) {
     const timed = !capabilities.quirks.slowProfiling;
     this.#untimedQueue = open(timed);
@@ -113,16 +97,11 @@ export class Queue {
     this.#openTimedQueue = () => open(true);
     this.#handle = this.#untimedQueue;
     this.#capabilities = capabilities;
-    this.#stagingRing = smallTransfers?.stagingRing;
-    const transfers = (make: (bytes: number) => StagingPair) => new CoalescedTransfers(this.#timeline, make);
-    this.#coalesced = smallTransfers && {
-      up: transfers(smallTransfers.allocatePair),
-      down: transfers(smallTransfers.allocatePair),
+    this.#staging = allocatePair && {
+      up: new StagingArena(this.#timeline, allocatePair),
+      down: new StagingArena(this.#timeline, allocatePair),
     };
-    this.#poller = new CompletionPoller(this, capabilities, this.#timeline, {
-      stagingRing: smallTransfers?.stagingRing,
-      transfers: this.#coalesced?.down,
-    });
+    this.#poller = new CompletionPoller(this, capabilities, this.#timeline, this.#staging?.down);
   }
 
   /** Driver queue that currently receives the commands. */
@@ -132,8 +111,8 @@ export class Queue {
 
   /** Releases the driver's queues without waiting. */
   release(): void {
-    this.#coalesced?.up.release();
-    this.#coalesced?.down.release();
+    this.#staging?.up.release();
+    this.#staging?.down.release();
     for (const one of new Set([this.#untimedQueue, this.#timedQueue])) if (one) cl.releaseAsync(one);
   }
 
@@ -254,7 +233,7 @@ export class Queue {
   #enqueueUploads(from: number): void {
     if (!this.hasPendingUploads) return;
     try {
-      for (const { buffer, offset, memory } of this.#coalesced?.up.takePending() ?? []) {
+      for (const { buffer, offset, memory } of this.#staging?.up.takePending() ?? []) {
         this.#timeline.enqueue();
         const bytes = memory.length;
         cl.enqueueWriteBuffer(this.#handle, buffer.handle, false, offset, bytes, memory, null, false);
@@ -445,25 +424,37 @@ export class Queue {
   write(buffer: Buffer, view: ArrayBufferView, offset = 0): void {
     const bytes = view.byteLength;
     if (bytes === 0) return;
-    const from = this.#stagingRing?.stageCopy(view) ?? view;
-    this.#record('upload', (event) =>
-      cl.enqueueWriteBuffer(this.#handle, buffer.handle, false, offset, bytes, from, null, event),
-    );
+    const slot = this.#staging?.up.copyOnHost(view);
+    const from = slot?.memory ?? view;
+    try {
+      this.#record('upload', (event) =>
+        cl.enqueueWriteBuffer(this.#handle, buffer.handle, false, offset, bytes, from, null, event),
+      );
+    } finally {
+      slot?.release();
+    }
   }
 
   /** Copies device memory to the host. `view` holds the data after the next `finish()`. */
   read(buffer: Buffer, view: ArrayBufferView, offset = 0): void {
     const bytes = view.byteLength;
     if (bytes === 0) return;
-    const to = this.#stagingRing?.reserve(view) ?? view;
-    this.#record('download', (event) =>
-      cl.enqueueReadBuffer(this.#handle, buffer.handle, false, offset, bytes, to, null, event),
-    );
+    const slot = this.#staging?.down.allocateHost(bytes);
+    const to = slot?.memory ?? view;
+    try {
+      this.#record('download', (event) =>
+        cl.enqueueReadBuffer(this.#handle, buffer.handle, false, offset, bytes, to, null, event),
+      );
+    } catch (error) {
+      slot?.release();
+      throw error;
+    }
+    if (slot) this.#poller.copySlot(slot, view);
   }
 
   /** Whether coalesced uploads are pending, with the launches that read them. */
   get hasPendingUploads(): boolean {
-    return (this.#coalesced?.up.pendingBytes ?? 0) > 0;
+    return (this.#staging?.up.pendingBytes ?? 0) > 0;
   }
 
   /**
@@ -473,7 +464,7 @@ export class Queue {
    * @returns undefined if the array must be uploaded separately: without a free slot, or while a profile is recorded
    */
   coalesceUpload(view: ArrayBufferView): StagingSlot | undefined {
-    const up = this.#profile ? undefined : this.#coalesced?.up;
+    const up = this.#profile ? undefined : this.#staging?.up;
     if (!up) return undefined;
     // All launches that read the pending uploads are pending here. A failure belongs to earlier calls.
     if (up.pendingBytes >= MAX_COALESCED_BYTES) {
@@ -485,7 +476,7 @@ export class Queue {
 
   /** Returns a slot whose buffer receives a small result for `readSlot`; undefined as for `coalesceUpload`. */
   readbackSlot(bytes: number): StagingSlot | undefined {
-    return this.#profile ? undefined : this.#coalesced?.down.allocate(bytes);
+    return this.#profile ? undefined : this.#staging?.down.allocate(bytes);
   }
 
   /** Copies the result in a slot to `view`, coalesced with others. `view` holds it after the next `finish()`. */
@@ -506,23 +497,21 @@ export class Queue {
    * @throws TimeoutError when the deadline passes
    * @throws DeviceLostError or MemoryError once everything that the driver accepted is done
    */
-  finish(deadlineMs = Number.POSITIVE_INFINITY, since?: number): Promise<void> {
+  async finish(deadlineMs = Number.POSITIVE_INFINITY, since?: number): Promise<void> {
     this.flushSoon();
     const position = this.position;
+    try {
+      await this.#poller.wait(deadlineMs);
+    } catch (error) {
+      this.#takeFailure();
+      throw typedError(error, 'wait for the device');
+    }
     // Failures are reported after the wait: commands that the driver accepted still use memory that the caller reuses
     // then.
-    return this.#poller.wait(deadlineMs).then(
-      () => {
-        const failure = this.#takeFailure();
-        this.#assertNotFailed(since, position);
-        if (failure !== undefined && !(since !== undefined && this.#failedRanges.hasCause(failure)))
-          throw failure;
-      },
-      (error) => {
-        this.#takeFailure();
-        throw typedError(error, 'wait for the device');
-      },
-    );
+    const failure = this.#takeFailure();
+    this.#assertNotFailed(since, position);
+    if (failure !== undefined && !(since !== undefined && this.#failedRanges.hasCause(failure)))
+      throw failure;
   }
 
   #takeFailure(): unknown {
@@ -538,10 +527,10 @@ export class Queue {
   }
 
   /** Like `finish`, but does not query the driver if everything enqueued is known to be done. */
-  settle(deadlineMs?: number, since?: number): Promise<void> {
-    const known = this.#failure === undefined && this.#poller.hasNoReads && this.hasPassed(this.position);
-    if (!known) return this.finish(deadlineMs, since);
-    return toPromise(() => this.#assertNotFailed(since, this.position));
+  async settle(deadlineMs?: number, since?: number): Promise<void> {
+    const isDone = this.#failure === undefined && this.#poller.hasNoReads && this.hasPassed(this.position);
+    if (!isDone) return this.finish(deadlineMs, since);
+    this.#assertNotFailed(since, this.position);
   }
 
   /** Returns a mark behind everything enqueued, for a single `waitFor` of another queue of the device. */

@@ -1,6 +1,5 @@
 import test from 'ava';
-import type { Buffer } from '../../../src/device/memory/buffer.js';
-import { BufferPool } from '../../../src/device/memory/buffer-pool.js';
+import { type Buffer, BufferPool } from '../../../src/device/memory/buffer.js';
 import { MemoryError } from '../../../src/util/errors.js';
 
 /** A pool of buffers without memory, and a queue whose position the test sets. */

@@ -1,6 +1,6 @@
 /** Words that a driver writes, many in one allocation. */
 import test from 'ava';
-import { HostWordArena } from '../../../src/device/memory/host-word-arena.js';
+import { HostWordArena } from '../../../src/device/queue/deferred-readback.js';
 
 test('words are zero and never overlap, and many share one piece of memory', (t) => {
   const arena = new HostWordArena();

@@ -1,6 +1,5 @@
 import test from 'ava';
-import type { StagingSlot } from '../../../src/device/memory/staging-arena.js';
-import { StagingRing } from '../../../src/device/memory/staging-ring.js';
+import { StagingArena, type StagingSlot } from '../../../src/device/memory/staging-arena.js';
 import {
   CompletionPoller,
   type PolledQueue,
@@ -29,10 +28,7 @@ test('a later waiter rejects when the transfer failed', async (t) => {
     },
   };
   const capabilities = { version: 3, quirks: { pollSeconds: 0, finishIsReliable: true } };
-  const poller = new CompletionPoller(queue, capabilities as never, timeline, {
-    stagingRing: undefined,
-    transfers: transfers as never,
-  });
+  const poller = new CompletionPoller(queue, capabilities as never, timeline, transfers as never);
   timeline.enqueue(4);
   await t.throwsAsync(poller.wait(Number.POSITIVE_INFINITY), { message: 'does not cross' });
   t.deepEqual(failed, [], 'no transfer was pending');
@@ -62,10 +58,7 @@ forEachDevice((title, open) => {
       version: device.capabilities.version,
       quirks: { pollSeconds: 1, finishIsReliable: true },
     };
-    return new CompletionPoller(queue, capabilities as never, new Timeline(), {
-      stagingRing: undefined,
-      transfers: undefined,
-    });
+    return new CompletionPoller(queue, capabilities as never, new Timeline(), undefined);
   };
 
   test.serial(
@@ -78,13 +71,14 @@ forEachDevice((title, open) => {
         version: device.capabilities.version,
         quirks: { pollSeconds: 1, finishIsReliable: true },
       };
-      // Memory for the words of one wait, which the next wait reuses.
-      const stagingRing = new StagingRing(() => new ArrayBuffer(256));
       const timeline = new Timeline();
-      const poller = new CompletionPoller(queue, capabilities as never, timeline, {
-        stagingRing,
-        transfers: undefined,
-      });
+      // Memory for the words of one wait, which the next wait reuses.
+      const staging = new StagingArena(timeline, () => ({
+        host: new ArrayBuffer(4096),
+        device: device.buffer(4096),
+        beforeRelease: () => undefined,
+      }));
+      const poller = new CompletionPoller(queue, capabilities as never, timeline, staging);
       const calls = 60;
       const buffer = device.buffer(4 * calls);
       const settled: number[] = [];
@@ -116,6 +110,7 @@ forEachDevice((title, open) => {
       );
       t.true(waits > 1, `${waits} waits`);
       await device.queue.finish();
+      staging.release();
       buffer.release();
     },
   );

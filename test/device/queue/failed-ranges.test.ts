@@ -1,5 +1,5 @@
 import test from 'ava';
-import { FailedRanges } from '../../../src/device/queue/failed-ranges.js';
+import { FailedRanges } from '../../../src/device/queue/timeline.js';
 
 test('between returns the failure within a range of commands, and none outside it', (t) => {
   const failedRanges = new FailedRanges();

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { WaitCoalescer } from '../../../src/device/queue/wait-coalescer.js';
+import { WaitCoalescer } from '../../../src/device/queue/completion-poller.js';
 
 /** Waits for the driver that the test completes one by one. */
 function createCoalescer() {

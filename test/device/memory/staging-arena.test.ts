@@ -1,7 +1,11 @@
 import test from 'ava';
 import type { Device } from '../../../src/device/device.js';
-import type { StagingSlot } from '../../../src/device/memory/staging-arena.js';
-import { CoalescedTransfers, type TransferRange } from '../../../src/device/queue/coalesced-transfers.js';
+import type { Buffer } from '../../../src/device/memory/buffer.js';
+import {
+  StagingArena,
+  type StagingSlot,
+  type TransferRange,
+} from '../../../src/device/memory/staging-arena.js';
 import { Timeline } from '../../../src/device/queue/timeline.js';
 import { Random } from '../../../src/util/random.js';
 import { forEachDevice } from '../../each-device.js';
@@ -11,11 +15,11 @@ const BYTES = 2 ** 16;
 /** The smallest arena size. */
 const MIN_ARENA_BYTES = 4096;
 
-/** Coalesced transfers, and the number of allocations they made. */
+/** A staging arena, and the number of allocations they made. */
 function transfersOf(device: Device) {
   const timeline = new Timeline();
   const allocations = { times: 0 };
-  const transfers = new CoalescedTransfers(timeline, () => {
+  const transfers = new StagingArena(timeline, () => {
     allocations.times++;
     return { host: new ArrayBuffer(BYTES), device: device.buffer(BYTES), beforeRelease: () => undefined };
   });
@@ -147,7 +151,7 @@ forEachDevice((title, open) => {
       t.not(transfers.allocate(1), undefined, 'small slots are separate');
       transfers.release();
       let asked = 0;
-      const none = new CoalescedTransfers(new Timeline(), () => {
+      const none = new StagingArena(new Timeline(), () => {
         asked++;
         throw new Error('no memory');
       });
@@ -178,4 +182,56 @@ forEachDevice((title, open) => {
       transfers.release();
     },
   );
+});
+
+/** An arena without device memory, whose slots of 4 KiB are on the host. */
+function hostArena(slots: number) {
+  const timeline = new Timeline();
+  const host = new ArrayBuffer(slots * MIN_ARENA_BYTES);
+  const arena = new StagingArena(timeline, () => ({
+    host,
+    device: { release: () => undefined } as Buffer,
+    beforeRelease: () => undefined,
+  }));
+  return { timeline, host, arena };
+}
+
+test('a copy on the host keeps its bytes until the queue has passed its release', (t) => {
+  const { timeline, arena } = hostArena(8);
+  const random = new Random(5);
+  const pending: { readonly passed: () => void; readonly checks: (() => void)[] }[] = [];
+  let checks: (() => void)[] = [];
+  let refused = 0;
+  for (let i = 0; i < 2000; i++) {
+    const bytes = random.bytes(1 + random.below(700));
+    const slot = arena.copyOnHost(bytes);
+    timeline.enqueue();
+    slot?.release();
+    if (slot) checks.push(() => t.deepEqual(slot.memory, bytes));
+    else refused++;
+    if (i % 3 === 0) {
+      pending.push({ passed: timeline.mark(), checks });
+      checks = [];
+    }
+    if (pending.length > random.below(5)) {
+      const due = pending.shift();
+      for (const check of due?.checks ?? []) check();
+      due?.passed();
+    }
+  }
+  t.true(refused > 10 && refused < 1500, String(refused));
+});
+
+test('staging memory of an abandoned device has no free slot', (t) => {
+  const { host, arena } = hostArena(2);
+  t.truthy(arena.copyOnHost(new Uint8Array(64)));
+  structuredClone(host, { transfer: [host] });
+  t.is(arena.copyOnHost(new Uint8Array(64)), undefined);
+  t.is(arena.allocateHost(64), undefined);
+});
+
+test('a slot without device memory is free again', (t) => {
+  const { arena } = hostArena(1);
+  t.is(arena.allocate(4), undefined, 'the driver cannot create a part of this memory');
+  t.truthy(arena.allocateHost(4));
 });
