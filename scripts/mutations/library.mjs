@@ -6,7 +6,6 @@ const codec = tests('keys/key-codec');
 const hostSort = tests('sort/host/host-sort');
 const chunked = tests('sort/calls/sort-in-chunks');
 const sortBatcher = tests('sort/calls/sort-batcher');
-const stagingRing = tests('device/memory/staging-ring');
 const journal = tests('batch/journal');
 const forecast = tests('engines/forecast/forecast');
 const distributedSort = tests('engines/sort');
@@ -161,39 +160,25 @@ export const LIBRARY = [
     tests: [chunked],
   },
   {
-    name: 'staging ring: slots are freed before the queue has passed them',
-    file: 'src/device/memory/staging-ring.ts',
-    find: 'this.#allocator?.free(endPosition);',
-    replace: 'this.#allocator?.free(this.#allocator.endPosition);',
-    tests: [stagingRing],
-  },
-  {
-    name: 'staging ring: copied although the transfer failed',
-    file: 'src/device/memory/staging-ring.ts',
-    find: 'if (succeeded) for (const pendingCopy of pendingCopies) completeCopy(pendingCopy);',
-    replace: 'for (const pendingCopy of pendingCopies) completeCopy(pendingCopy);',
-    tests: [stagingRing],
-  },
-  {
     name: 'staging arena: slots are freed before the queue has passed them',
     file: 'src/device/memory/staging-arena.ts',
-    find: 'if (releasedAt === undefined || !this.#timeline.hasPassed(releasedAt)) break;',
-    replace: 'if (releasedAt === undefined) break;',
-    tests: [tests('device/queue/coalesced-transfers')],
+    find: 'return this.#releasedAt !== undefined && this.#timeline.hasPassed(this.#releasedAt);',
+    replace: 'return this.#releasedAt !== undefined;',
+    tests: [tests('device/memory/staging-arena')],
   },
   {
-    name: 'coalesced transfers: only the first of adjacent slots is transferred',
-    file: 'src/device/queue/coalesced-transfers.ts',
+    name: 'staging arena: only the first of adjacent slots is transferred',
+    file: 'src/device/memory/staging-arena.ts',
     find: 'slot.begin <= range.last.begin + slot.size;',
     replace: 'slot.begin <= range.last.begin;',
-    tests: [tests('device/queue/coalesced-transfers')],
+    tests: [tests('device/memory/staging-arena')],
   },
   {
     name: 'staging arena: the sub-buffer of a slot is not reused',
     file: 'src/device/memory/staging-arena.ts',
     find: 'if (known) return known;',
     replace: '',
-    tests: [tests('device/queue/coalesced-transfers')],
+    tests: [tests('device/memory/staging-arena')],
   },
   {
     name: 'sort batcher: sorts of both directions share a batch',
@@ -212,8 +197,8 @@ export const LIBRARY = [
   {
     name: 'sort batcher: memory of a lost device is read',
     file: 'src/sort/calls/sort-batcher.ts',
-    find: 'chain(step(), () => !backend.lost)',
-    replace: 'chain(step(), () => true)',
+    find: 'if (backend.lost) return false;\n      await batch.unload',
+    replace: 'await batch.unload',
     tests: [sortBatcher],
   },
   {
@@ -232,14 +217,14 @@ export const LIBRARY = [
   },
   {
     name: 'background compiler: a failed variant is compiled again and again',
-    file: 'src/sort/calls/background-compiler.ts',
+    file: 'src/sort/calls/sort-batcher.ts',
     find: 'started.add(variant);',
     replace: '',
     tests: [sortBatcher],
   },
   {
     name: 'failed ranges: reported only to later commands',
-    file: 'src/device/queue/failed-ranges.ts',
+    file: 'src/device/queue/timeline.ts',
     find: 'range.from < to && range.to > from',
     replace: 'range.to <= from',
     tests: [tests('device/queue/failed-ranges')],
@@ -274,35 +259,35 @@ export const LIBRARY = [
   },
   {
     name: 'call: a rejection is not recorded for dependent calls',
-    file: 'src/sort/calls/call.ts',
-    find: 'onFailure?.(final);',
-    replace: 'void onFailure;',
+    file: 'src/sort/calls/call-scheduler.ts',
+    find: 'this.failure = { error };',
+    replace: 'void error;',
     tests: [tests('sort/calls/dependency')],
   },
   {
     name: 'plan cache: the last plan of keys alone is used for keys with values',
-    file: 'src/sort/backend/plan-cache.ts',
+    file: 'src/sort/backend/planner.ts',
     find: 'a.valueBytes === b.valueBytes &&',
     replace: '',
-    tests: [tests('sort/backend/plan-cache')],
+    tests: [tests('sort/backend/planner')],
   },
   {
     name: 'plan cache: a variant that failed twice is tried again',
-    file: 'src/sort/backend/variant-trust.ts',
+    file: 'src/sort/backend/planner.ts',
     find: '?? 0) < MAX_FAILURES',
     replace: '?? 0) <= MAX_FAILURES',
     tests: [tests('sort/calls/distrust')],
   },
   {
     name: 'plan cache: a failure does not invalidate the last plan',
-    file: 'src/sort/backend/plan-cache.ts',
+    file: 'src/sort/backend/planner.ts',
     find: 'this.#last = undefined;',
     replace: '',
-    tests: [tests('sort/backend/plan-cache')],
+    tests: [tests('sort/backend/planner')],
   },
   {
     name: 'buffer pool: a buffer in use is given to another queue',
-    file: 'src/device/memory/buffer-pool.ts',
+    file: 'src/device/memory/buffer.ts',
     find: '(!requireIdle || isIdle(buffer))',
     replace: '(!requireIdle || buffer.bytes > 0)',
     tests: [tests('device/memory/buffer-pool')],
@@ -351,7 +336,7 @@ export const LIBRARY = [
   },
   {
     name: 'wait coalescer: a later wait is resolved too early',
-    file: 'src/device/queue/wait-coalescer.ts',
+    file: 'src/device/queue/completion-poller.ts',
     find: 'this.#next ??= this.#createWait(this.#current);',
     replace: `if (this.#current) return this.#current;
     this.#next ??= this.#createWait(undefined);`,
@@ -359,7 +344,7 @@ export const LIBRARY = [
   },
   {
     name: 'dependency: a repeated input is not noticed',
-    file: 'src/sort/calls/dependency.ts',
+    file: 'src/sort/calls/call-scheduler.ts',
     find: 'repeated ||= input.repeated;',
     replace: 'repeated &&= input.repeated;',
     tests: [tests('sort/calls/dependency')],
@@ -617,8 +602,8 @@ export const LIBRARY = [
   {
     name: 'call scheduler: a concurrent call starts while an exclusive one runs',
     file: 'src/sort/calls/call-scheduler.ts',
-    find: 'this.#queued > 0 ? this.#tail.then(begin)',
-    replace: 'this.#queued > 1 ? this.#tail.then(begin)',
+    find: 'if (this.#queued > 0) await this.#tail;',
+    replace: 'if (this.#queued > 1) await this.#tail;',
     tests: [tests('sort/calls/call-scheduler')],
   },
   {
@@ -631,7 +616,7 @@ export const LIBRARY = [
   {
     name: 'partition: threads receive resizable memory',
     file: 'src/sort/multi-device/partition.ts',
-    find: 'keys: { ...keys, view: keyWords(withFixedLength(keys.view), keys.info) },',
+    find: 'keys: { ...keys, place: withFixedLength(keys.place) },',
     replace: 'keys,',
     tests: [tests('sort/multi-device/device-group', '*resizable memory*')],
   },
@@ -640,21 +625,20 @@ export const LIBRARY = [
     file: 'src/sort/calls/array-store.ts',
     find: 'const to = isResizable(view) ? newBytes(view.byteLength) : view;',
     replace: 'const to = view;',
-    tests: [tests('sort/calls/assert-not-detached', '*resizable memory*')],
+    tests: [tests('sort/model/assert-not-detached', '*resizable memory*')],
   },
   {
     name: 'calls: a dependent call starts one turn late',
     file: 'src/sort/calls/calls.ts',
-    find: 'isResolved ? execute(dependency) : executeAfterInputs(unresolved, dependency, execute)',
-    replace:
-      'isResolved ? execute(dependency) : executeAfterInputs(unresolved, dependency, async () => dependency).then(execute)',
+    find: 'return await execute(dependency);',
+    replace: 'await undefined;\n    return await execute(dependency);',
     tests: [tests('sort/calls/dependency', '*as soon as it is available')],
   },
   {
     name: 'event loop yield: no call waits for a turn',
-    file: 'src/sort/calls/event-loop-yield.ts',
-    find: 'return this.#pendingTurn ? this.#pendingTurn.then(() => result) : result;',
-    replace: 'return result;',
+    file: 'src/sort/calls/array-store.ts',
+    find: 'return this.#pendingTurn;',
+    replace: 'return undefined;',
     tests: [tests('sort/calls/event-loop-yield')],
   },
   {
@@ -694,7 +678,7 @@ export const LIBRARY = [
   },
   {
     name: 'bound host memory: misaligned arrays are bound in place',
-    file: 'src/sort/transfer/bind-host-memory.ts',
+    file: 'src/sort/transfer/column-memory.ts',
     find: '  view.byteOffset % unit === 0;',
     replace: '  true;',
     tests: [tests('sort/api/alignment', '*multiples of their own size')],
@@ -743,7 +727,7 @@ export const LIBRARY = [
   },
   {
     name: 'GC pressure: no collection is ever triggered',
-    file: 'src/sort/calls/gc-pressure.ts',
+    file: 'src/sort/calls/array-store.ts',
     find: 'this.#collect();',
     replace: '',
     tests: [tests('sort/calls/gc-pressure')],
@@ -757,7 +741,7 @@ export const LIBRARY = [
   },
   {
     name: 'GC pressure: every round of disposed results triggers a collection',
-    file: 'src/sort/calls/gc-pressure.ts',
+    file: 'src/sort/calls/array-store.ts',
     find: 'this.#threshold = 4 * growth;',
     replace: '{}',
     tests: [tests('sort/calls/gc-pressure')],
@@ -771,14 +755,14 @@ export const LIBRARY = [
   },
   {
     name: 'wait coalescer: all waits count as ended before the next one',
-    file: 'src/device/queue/wait-coalescer.ts',
+    file: 'src/device/queue/completion-poller.ts',
     find: 'return this.#next?.wait ?? this.#current;',
     replace: 'return this.#current;',
     tests: [tests('device/queue/wait-coalescer')],
   },
   {
     name: 'wait coalescer: a long chain resolves only at its end',
-    file: 'src/device/queue/wait-coalescer.ts',
+    file: 'src/device/queue/completion-poller.ts',
     find: 'if (this.#now() - since >= this.#maxDelay) start();',
     replace: '',
     tests: [tests('device/queue/wait-coalescer')],
@@ -786,13 +770,13 @@ export const LIBRARY = [
   {
     name: 'completion poller: a wait ends before an earlier one',
     file: 'src/device/queue/completion-poller.ts',
-    find: 'if (before) await before.catch(() => undefined); // the ring is emptied in order',
+    find: 'if (before) await before.catch(() => undefined); // waits resolve in order',
     replace: '',
     tests: [tests('device/queue/completion-poller')],
   },
   {
     name: 'host word arena: two allocations share words',
-    file: 'src/device/memory/host-word-arena.ts',
+    file: 'src/device/queue/deferred-readback.ts',
     find: 'this.#used += count;',
     replace: 'this.#used += count >> 1;',
     tests: [tests('device/memory/host-word-arena')],

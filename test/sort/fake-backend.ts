@@ -3,7 +3,6 @@
  * a known device. Commands run in order when a call waits for them, so a command sees memory as earlier commands left it.
  */
 import test from 'ava';
-import type { KnownDevice } from '../../src/device/device.js';
 import { Buffer } from '../../src/device/memory/buffer.js';
 import { concatenateArrays } from '../../src/device/memory/staging.js';
 import type { DeviceInfo } from '../../src/device/platform/platform.js';
@@ -16,20 +15,11 @@ import type { Columns, HostColumnAccess } from '../../src/sort/backend/columns.j
 import { HostBackend, sortOnHost } from '../../src/sort/backend/host-backend.js';
 import { HostColumnKernels } from '../../src/sort/backend/host-column-kernels.js';
 import { HostColumnVerifier } from '../../src/sort/backend/host-column-verifier.js';
-import { PlanCache } from '../../src/sort/backend/plan-cache.js';
-import { chunkLimit } from '../../src/sort/backend/planner.js';
-import { VariantTrust } from '../../src/sort/backend/variant-trust.js';
+import { Planner } from '../../src/sort/backend/planner.js';
 import { byteLengthOf, type Column, column, isOnDevice, type Place } from '../../src/sort/model/column.js';
-import { type HostJob, hostJob, type SortJob } from '../../src/sort/model/job.js';
+import type { HostJob, SortJob } from '../../src/sort/model/job.js';
 import type { SortSettings } from '../../src/sort/model/options.js';
-import {
-  hostPlan,
-  hostPlans,
-  type Plan,
-  type PlanRequest,
-  requestOf,
-  variantOf,
-} from '../../src/sort/model/plan.js';
+import { hostPlan, type Plan, type PlanRequest, requestOf, variantOf } from '../../src/sort/model/plan.js';
 import type { Outcome } from '../../src/sort/model/report.js';
 import type { MemoryUsage } from '../../src/sort/transfer/column-memory.js';
 import { HostMemory } from '../../src/sort/transfer/host-memory.js';
@@ -272,33 +262,28 @@ export class FakeBackend implements Backend {
   readonly broken = new Map<string, ClsortError>();
   /** How the next sort goes wrong, if it does. */
   faultOf: (plan: Plan, job: SortJob) => Fault | undefined = () => undefined;
-  readonly #device: KnownDevice;
-  readonly #plans: PlanCache;
-  readonly #trust = new VariantTrust();
+  readonly #planner: Planner;
   readonly #ready = new Set<string>();
 
   constructor(device = knownDevice(profileNamed('a10'))) {
-    this.#device = device;
     this.info = device.info;
-    this.#plans = new PlanCache(device);
+    this.#planner = new Planner(device);
   }
 
   plans(request: PlanRequest): Iterable<Plan> {
-    if (request.n === 0) return [hostPlan(request, 'nothing to sort')];
-    if (request.algorithm === 'host') return hostPlans(request, 'asked for');
-    return this.#plans.plansFor(request);
+    return this.#planner.plans(request);
   }
 
   chunkLimit(request: PlanRequest): number {
-    return chunkLimit(this.#device.capabilities, request);
+    return this.#planner.chunkLimit(request);
   }
 
   trusts(plan: Plan): boolean {
-    return this.#trust.trusts(plan);
+    return this.#planner.trusts(plan);
   }
 
   distrust(plan: Plan): void {
-    this.#trust.distrust(plan);
+    this.#planner.distrust(plan);
   }
 
   async prepare(plan: Plan): Promise<void> {
@@ -313,7 +298,11 @@ export class FakeBackend implements Backend {
     return plan.engine === 'host' || this.#ready.has(variantOf(plan));
   }
 
-  sort(plan: Plan, job: SortJob): PendingSort {
+  async sort(plan: Plan, job: SortJob): Promise<PendingSort> {
+    return this.sortNow(plan, job);
+  }
+
+  sortNow(plan: Plan, job: SortJob): PendingSort {
     this.sorts.push({ plan, job });
     const { throws, fails, spoils, until } = this.faultOf(plan, job) ?? {};
     if (throws) throw throws;
@@ -322,7 +311,7 @@ export class FakeBackend implements Backend {
     this.queue.enqueue(async () => {
       try {
         if (fails) throw fails;
-        const hostCopy = hostJob(onHost(job)) as HostJob;
+        const hostCopy = onHost(job) as HostJob;
         const { verified } = await sortOnHost(hostPlan(requestOf(plan), plan.reason), hostCopy);
         if (spoils)
           for (const made of [hostCopy.sorted, hostCopy.moved]) if (made) bytesOf(made).fill(POISON);
@@ -366,11 +355,11 @@ export class FakeSession implements Session {
     this.backend = new FakeBackend();
   }
 
-  run<T>(use: (backend: Backend) => MaybePromise<T>): MaybePromise<T> {
+  run<T>(use: (backend: Backend) => Promise<T>): Promise<T> {
     return use(this.backend);
   }
 
-  complete<T>(_backend: Backend, use: () => MaybePromise<T>): MaybePromise<T> {
+  complete<T>(_backend: Backend, use: () => Promise<T>): Promise<T> {
     return use();
   }
 

@@ -7,9 +7,8 @@ import { inspectLine } from '../../util/inspect-line.js';
 import { defineRenamedMethods } from '../../util/renamed.js';
 import type { Backend, Session } from '../backend/backend.js';
 import { ArrayStore } from '../calls/array-store.js';
-import { CallScheduler } from '../calls/call-scheduler.js';
+import { CallScheduler, Dependency } from '../calls/call-scheduler.js';
 import { type BreakEvenHost, Calls } from '../calls/calls.js';
-import { Dependency } from '../calls/dependency.js';
 import type { DeviceArray } from '../model/device-array.js';
 import {
   bitWindow,
@@ -26,7 +25,7 @@ import { DeviceWorker } from '../multi-device/device-worker.js';
 import { ShardedArrays } from '../multi-device/sharded-arrays.js';
 import { assertCount, parse, readKeys } from '../operations/arguments.js';
 import { createPartPool } from '../operations/many/parts.js';
-import { defineOperations, type OperationContext } from '../operations/operation.js';
+import type { AnyMethod, OperationContext } from '../operations/operation.js';
 import { OPERATIONS, type OperationMethods } from '../operations/operations.js';
 import type { MemoryUsage } from '../transfer/column-memory.js';
 
@@ -54,7 +53,21 @@ export interface SorterOperations extends OperationMethods {}
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the static block defines the methods of the interface.
 export class SorterOperations implements AsyncDisposable {
   static {
-    defineOperations(SorterOperations.prototype, OPERATIONS, (sorter) => sorter.#context);
+    for (const [name, run] of Object.entries<AnyMethod>(OPERATIONS)) {
+      // No operation has more than four parameters. Listing them is faster than passing on a list.
+      const value = function (
+        this: SorterOperations,
+        a: unknown,
+        b: unknown,
+        c: unknown,
+        d: unknown,
+      ): unknown {
+        return run(this.#context, a, b, c, d);
+      };
+      Object.defineProperty(value, 'name', { value: name });
+      const property = { value, writable: true, configurable: true };
+      Object.defineProperty(SorterOperations.prototype, name, property);
+    }
     defineRenamedMethods(SorterOperations.prototype);
   }
 

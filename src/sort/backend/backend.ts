@@ -1,5 +1,5 @@
 import type { DeviceInfo } from '../../device/platform/platform.js';
-import type { MaybePromise } from '../../util/maybe-promise.js';
+import type { ClsortError } from '../../util/errors.js';
 import type { HostJob, SortJob } from '../model/job.js';
 import type { SortSettings } from '../model/options.js';
 import type { Plan, PlanRequest } from '../model/plan.js';
@@ -10,7 +10,7 @@ import type { Columns } from './columns.js';
 /** A sort whose commands are all enqueued. */
 export interface PendingSort {
   /** Returns the outcome of the sort, or the reason why its result must not be used. Call it after the wait. */
-  outcome(): MaybePromise<Outcome | string>;
+  outcome(): Promise<Outcome | string>;
   /** Releases the memory that the sort has borrowed. Can be called twice. */
   release(): void;
 }
@@ -65,7 +65,15 @@ export interface Backend {
    * @throws TimeoutError when the timeout passed
    * @throws AbortedError when the signal is aborted
    */
-  sort(plan: Plan, job: SortJob): MaybePromise<PendingSort>;
+  sort(plan: Plan, job: SortJob): Promise<PendingSort>;
+
+  /**
+   * Enqueues a sort by a plan that is ready, if nothing has to be waited for.
+   *
+   * @returns undefined if it must be enqueued by `sort`
+   * @throws MemoryError, DeviceLostError as `sort` does
+   */
+  sortNow(plan: Plan, job: SortJob): PendingSort | undefined;
 
   /** Returns the number of parts to sort a job in during its transfers; 1 to sort it as a whole. */
   partCount(job: HostJob): number;
@@ -80,6 +88,14 @@ export interface Backend {
 
   /** Returns the columns of one operation. */
   columns(settings: SortSettings): Columns;
+}
+
+/** Context in which a call runs. */
+export interface CallContext {
+  readonly backend: Backend;
+  readonly settings: SortSettings;
+  /** Receives warnings if the settings have no `onWarning`. */
+  readonly onWarning: (warning: ClsortError) => void;
 }
 
 /** Properties of a call that a session needs. */
@@ -105,10 +121,10 @@ export interface Session {
    * @throws the error of `use`
    * @throws DeviceLostError when the device cannot be reopened
    */
-  run<T>(use: (backend: Backend) => MaybePromise<T>, call: SessionCall): MaybePromise<T>;
+  run<T>(use: (backend: Backend) => Promise<T>, call: SessionCall): Promise<T>;
 
   /** Runs the second half of a call that `run` began on `backend`. */
-  complete<T>(backend: Backend, use: () => MaybePromise<T>, call: SessionCall): MaybePromise<T>;
+  complete<T>(backend: Backend, use: () => Promise<T>, call: SessionCall): Promise<T>;
 
   /** Registers a callback for when a device is abandoned: its memory is lost. */
   onGiveUp(callback: () => void): void;

@@ -4,9 +4,10 @@ import { byteRange, copyBytes, newArray } from '../../keys/array.js';
 import type { Dtype } from '../../keys/dtype.js';
 import { isShortTop } from '../../primitives/top-short.js';
 import { MismatchError } from '../../util/errors.js';
-import { chain, type MaybePromise } from '../../util/maybe-promise.js';
+import type { MaybePromise } from '../../util/maybe-promise.js';
 import { byteLengthOf, type Column, column, isOnDevice } from '../model/column.js';
 import type { SortSettings } from '../model/options.js';
+import type { CheckedTransfers } from '../transfer/checked-transfers.js';
 import {
   type BoundMemory,
   bindInput,
@@ -14,8 +15,7 @@ import {
   download,
   takeFromPool,
   upload,
-} from '../transfer/bind-host-memory.js';
-import type { CheckedTransfers } from '../transfer/checked-transfers.js';
+} from '../transfer/column-memory.js';
 import type { CopiedBuffer } from '../verification/checksum.js';
 import type { ColumnKernels } from './column-kernels.js';
 import type { ColumnVerifier } from './column-verifier.js';
@@ -56,35 +56,32 @@ export class DeviceColumns implements Columns {
   }
 
   bindInput(from: Column): MaybePromise<Column> {
-    if (!isOnDevice(from.place)) return this.#bindHostInput(from, from.place);
-    return from.origin === undefined ? from : column(from.dtype, from.n, from.place);
+    const { place: origin } = from;
+    if (!isOnDevice(origin)) return this.#bindHostInput(from, origin);
+    return from.origin === undefined ? from : column(from.dtype, from.n, origin);
   }
 
-  #bindHostInput(from: Column, origin: ArrayBufferView): MaybePromise<Column> {
-    return chain(bindInput(this.#device, origin, from.info.bytes), (bound) => {
-      const { buffer, copy } = this.#track(bound);
-      return chain(this.#watchTransfer(buffer, copy), () => ({ ...from, place: buffer, origin }));
-    });
+  async #bindHostInput(from: Column, origin: ArrayBufferView): Promise<Column> {
+    const { buffer, copy } = this.#track(await bindInput(this.#device, origin, from.info.bytes));
+    await this.#watchTransfer(buffer, copy);
+    return { ...from, place: buffer, origin };
   }
 
   bindOutput(to: Column, write: (to: Column) => MaybePromise<void>): MaybePromise<void> {
     return isOnDevice(to.place) ? write(to) : this.#bindHostOutput(to, to.place, write);
   }
 
-  #bindHostOutput(
+  async #bindHostOutput(
     to: Column,
     place: ArrayBufferView,
     write: (to: Column) => MaybePromise<void>,
-  ): MaybePromise<void> {
+  ): Promise<void> {
     const bound = this.#track(bindOutput(this.#device, place, to.info.bytes));
     const { buffer, copy } = bound;
     const copyBack = () => bound.copyBack(this.#settings.timeout);
-    const onWritten = () =>
-      chain(
-        this.#watchTransfer(buffer, copy, () => this.#retry(copyBack)),
-        copyBack,
-      );
-    return chain(write({ ...to, place: buffer }), onWritten);
+    await write({ ...to, place: buffer });
+    await this.#watchTransfer(buffer, copy, () => this.#retry(copyBack));
+    await copyBack();
   }
 
   /**
@@ -93,12 +90,12 @@ export class DeviceColumns implements Columns {
    * @param copy the data in host memory, if there is a copy
    * @param retry repeats the transfer and waits for it
    */
-  #watchTransfer(
+  async #watchTransfer(
     buffer: CopiedBuffer['buffer'],
     copy: CopiedBuffer['copy'] | undefined,
     retry?: () => Promise<void>,
-  ): MaybePromise<void> {
-    return copy && this.#settings.verify ? this.#transfers.watch([{ buffer, copy }], retry) : undefined;
+  ): Promise<void> {
+    if (copy && this.#settings.verify) await this.#transfers.watch([{ buffer, copy }], retry);
   }
 
   async copy(from: Column, to: Column): Promise<void> {

@@ -6,20 +6,22 @@ import type { StageTime } from '../../device/queue/profile.js';
 import { type StatusSlot, StatusWords } from '../../device/status-words.js';
 import { keyCodec } from '../../keys/key-codec.js';
 import { TimeoutError } from '../../util/errors.js';
-import { chain, type MaybePromise, recover } from '../../util/maybe-promise.js';
 import { offsetsError } from '../host/host-segments.js';
+import { assertNotDetached, spansOf } from '../model/array-assertions.js';
 import { byteLengthOf, isOnDevice, type Place } from '../model/column.js';
 import type { JobSegments, SortJob } from '../model/job.js';
 import type { Plan } from '../model/plan.js';
 import type { Outcome, Verified } from '../model/report.js';
+import type { CheckedTransfers } from '../transfer/checked-transfers.js';
 import {
   type BoundMemory,
   type BoundOutput,
   bindInput,
+  bindNow,
   bindOutput,
+  needsStaging,
   takeFromPool,
-} from '../transfer/bind-host-memory.js';
-import type { CheckedTransfers } from '../transfer/checked-transfers.js';
+} from '../transfer/column-memory.js';
 import type { CopiedBuffer } from '../verification/checksum.js';
 import { compareDigests, type Verifier } from '../verification/verify.js';
 import type { PendingSort } from './backend.js';
@@ -71,37 +73,86 @@ export class DeviceSort implements PendingSort {
    * @throws DeviceLostError when the device failed
    * @throws TimeoutError when the timeout passed
    */
-  static enqueue(
+  static async enqueue(
     device: Device,
     plan: Plan,
     job: SortJob,
     resources: SortResources,
-  ): MaybePromise<DeviceSort> {
+  ): Promise<DeviceSort> {
     const sort = new DeviceSort(device, plan, job, resources);
     const { settings } = job;
     if (settings.onReport) device.queue.startProfile(settings.profile);
-    return recover(
-      () => chain(sort.#bind(), (inputs) => chain(sort.#narrowBits(inputs), () => sort.#run(inputs))),
-      (error) => sort.#failed(error),
-    );
+    try {
+      const inputs = await sort.#bindInputs();
+      await sort.#narrowBits(inputs);
+      assertNotDetached(spansOf(job)); // the kernels would access memory beyond a shorter copy
+      const outputs = sort.#enqueueKernels(inputs);
+      if (settings.verify) {
+        const { keys, values, offsets } = inputs;
+        await resources.transfers.watch([keys, values, offsets, ...outputs].flatMap(copiesOf));
+      }
+      for (const output of outputs) await output.copyBack(settings.timeout);
+      sort.#endProfile();
+      return sort;
+    } catch (error) {
+      device.queue.endProfile();
+      // Commands in flight may still use borrowed memory. A device that hangs is abandoned instead.
+      if (!(error instanceof TimeoutError))
+        await device.queue.finish(settings.timeout).catch(() => undefined);
+      sort.release();
+      throw error;
+    }
   }
 
-  outcome(): MaybePromise<Outcome | string> {
+  /**
+   * Like `enqueue`, for a sort without verification.
+   *
+   * @returns undefined if the keys must be probed, or host memory is too large to be copied at once
+   */
+  static enqueueNow(
+    device: Device,
+    plan: Plan,
+    job: SortJob,
+    resources: SortResources,
+  ): DeviceSort | undefined {
+    const sort = new DeviceSort(device, plan, job, resources);
+    const { keys, values, sorted, moved, segments, settings } = job;
+    const places = [keys.place, values?.place, sorted, moved, segments?.offsets.place];
+    if (sort.#needsProbe || places.some((place) => place && needsStaging(device, place))) return undefined;
+    if (settings.onReport) device.queue.startProfile(settings.profile);
+    const bind = (place: Place, unit: number) => sort.#track(bindNow(device, place, unit));
+    try {
+      const outputs = sort.#enqueueKernels({
+        keys: bind(keys.place, keys.info.bytes),
+        values: values && bind(values.place, values.bytes),
+        offsets: sort.#needsOffsets(segments) ? bind(segments.offsets.place, POSITION_BYTES) : undefined,
+      });
+      for (const output of outputs) output.copyBack();
+      sort.#endProfile();
+      return sort;
+    } catch (error) {
+      device.queue.endProfile();
+      device.queue.finish().then(
+        () => sort.release(),
+        () => sort.release(),
+      );
+      throw error;
+    }
+  }
+
+  async outcome(): Promise<Outcome | string> {
     const { settings, segments } = this.#job;
     const { transfers } = this.#resources;
     const wrongAt = this.#slot?.word() ?? 0;
     if (segments && wrongAt !== 0) {
-      return transfers.same().then((same) => {
-        if (!same) return CHANGED;
-        const at = ~wrongAt >>> 0;
-        throw offsetsError(this.#job.keys.n, `another value at ${at} of ${segments.offsets.n}`, at);
-      });
+      if (!(await transfers.same())) return CHANGED;
+      const at = ~wrongAt >>> 0;
+      throw offsetsError(this.#job.keys.n, `another value at ${at} of ${segments.offsets.n}`, at);
     }
     const verified = this.#verdict?.();
     const wrong = this.#gaveUp?.() ?? (verified && verificationFailure(verified));
     if (wrong !== undefined) return wrong;
-    if (!settings.verify) return this.#made(verified);
-    return transfers.same().then((same) => (same ? this.#made(verified) : CHANGED));
+    return settings.verify && !(await transfers.same()) ? CHANGED : this.#made(verified);
   }
 
   release(): void {
@@ -117,23 +168,15 @@ export class DeviceSort implements PendingSort {
     return { plan: made, stages: this.#times?.() ?? [], ...(verified && { verified }) };
   }
 
-  /** Binds the inputs of the sort. */
-  #bind(): MaybePromise<Inputs> {
+  async #bindInputs(): Promise<Inputs> {
     const { keys, values, segments } = this.#job;
-    const bind = (place: Place, unit: number) =>
-      chain(bindInput(this.#device, place, unit), (one) => this.#track(one));
-    return chain(bind(keys.place, keys.info.bytes), (keys) =>
-      chain(values && bind(values.place, values.bytes), (values) =>
-        chain(
-          this.#needsOffsets(segments) ? bind(segments.offsets.place, POSITION_BYTES) : undefined,
-          (offsets) => ({
-            keys,
-            values,
-            offsets,
-          }),
-        ),
-      ),
-    );
+    const bind = async (place: Place, unit: number): Promise<BoundMemory> =>
+      this.#track(await bindInput(this.#device, place, unit));
+    return {
+      keys: await bind(keys.place, keys.info.bytes),
+      values: values && (await bind(values.place, values.bytes)),
+      offsets: this.#needsOffsets(segments) ? await bind(segments.offsets.place, POSITION_BYTES) : undefined,
+    };
   }
 
   /** Whether the algorithm or the verifier needs the segment offsets. */
@@ -145,33 +188,38 @@ export class DeviceSort implements PendingSort {
   /**
    * Narrows the bits to those that differ, if the host has to do that. Requested algorithms run as requested.
    */
-  #narrowBits(inputs: Inputs): MaybePromise<void> {
+  async #narrowBits({ keys: { buffer } }: Inputs): Promise<void> {
+    if (!this.#needsProbe) return;
     const { keys, settings } = this.#job;
-    const { bitRange: bits, algorithm, shape } = this.#plan;
-    const { byDigits, skipsConstantDigits } = algorithmNamed(algorithm);
-    if (settings.algorithm !== 'auto' || !byDigits || skipsConstantDigits) return undefined;
-    // The probe samples keys on the host first.
-    if (isOnDevice(keys.place) && keys.origin === undefined) return undefined;
+    const { bitRange: bits, shape } = this.#plan;
     const radixBits = Number(shape?.tuning?.radixBits ?? 8);
     const codec = keyCodec(keys.dtype, settings);
-    return chain(
-      this.#resources.probe.narrow(keys, inputs.keys.buffer, { bits, codec, radixBits }),
-      (left) => {
-        this.#bits = left;
-      },
-    );
+    this.#bits = await this.#resources.probe.narrow(keys, buffer, { bits, codec, radixBits });
   }
 
-  /** Enqueues the sort and the reads of its status and results. */
-  #run(inputs: Inputs): MaybePromise<this> {
+  /** Whether the host may find constant digits. Requested algorithms run as requested. */
+  get #needsProbe(): boolean {
+    const { keys, settings } = this.#job;
+    if (settings.algorithm !== 'auto' || (isOnDevice(keys.place) && keys.origin === undefined)) return false;
+    if (!this.#resources.probe.applies(keys)) return false;
+    const { byDigits, skipsConstantDigits } = algorithmNamed(this.#plan.algorithm);
+    return byDigits === true && !skipsConstantDigits;
+  }
+
+  /**
+   * Enqueues the sort and the read of its status. Does not wait.
+   *
+   * @returns the outputs, to be copied back
+   */
+  #enqueueKernels(inputs: Inputs): BoundOutput[] {
     const { keys, settings, values, moved, sorted, segments } = this.#job;
     const { algorithm, verifier } = this.#resources;
     const { queue } = this.#device;
     // An argsort also sorts its keys, but they stay on the device.
-    const output = this.#track<BoundOutput>(
+    const output = this.#track<BoundMemory>(
       sorted
         ? bindOutput(this.#device, sorted, keys.info.bytes)
-        : { ...takeFromPool(this.#device, byteLengthOf(keys)), copyBack: () => undefined },
+        : takeFromPool(this.#device, byteLengthOf(keys)),
     );
     const unit = values?.bytes ?? POSITION_BYTES;
     const outputValues = moved && this.#track(bindOutput(this.#device, moved, unit));
@@ -193,27 +241,11 @@ export class DeviceSort implements PendingSort {
     const sums = verification && verifier.output(elements(work.output, work.outputValues), verification);
     if (before && sums) this.#verdict = () => compareDigests(before, sums);
     this.#gaveUp = this.#statusOf(run);
-    return chain(
-      this.#watchTransfers([inputs.keys, inputs.values, inputs.offsets, output, outputValues]),
-      () =>
-        chain(this.#copyBack(output), () =>
-          chain(this.#copyBack(outputValues), () => {
-            if (settings.onReport) this.#times = queue.takeProfile();
-            return this;
-          }),
-        ),
-    );
+    return [output, outputValues].filter((one): one is BoundOutput => one !== undefined && 'copyBack' in one);
   }
 
-  /** Checks transfers if `verify` is set. */
-  #watchTransfers(acquired: readonly (BoundMemory | undefined)[]): MaybePromise<void> {
-    if (!this.#job.settings.verify) return undefined;
-    return this.#resources.transfers.watch(acquired.flatMap(copiesOf));
-  }
-
-  /** Starts the copy of a result to host memory; complete after the next wait. */
-  #copyBack(output: BoundOutput | undefined): MaybePromise<void> {
-    return output?.copy ? output.copyBack(this.#job.settings.timeout) : undefined;
+  #endProfile(): void {
+    if (this.#job.settings.onReport) this.#times = this.#device.queue.takeProfile();
   }
 
   /**
@@ -237,17 +269,6 @@ export class DeviceSort implements PendingSort {
       if (why !== undefined) queue.fill(status, 0, { offset: anyAt, bytes: 4 });
       return why;
     };
-  }
-
-  async #failed(error: unknown): Promise<never> {
-    const { queue } = this.#device;
-    queue.endProfile();
-    // Commands in flight may still use borrowed memory. A device that hangs is abandoned instead.
-    if (!(error instanceof TimeoutError)) {
-      await queue.finish(this.#job.settings.timeout).catch(() => undefined);
-    }
-    this.release();
-    throw error;
   }
 
   #track<L extends { release(): void }>(one: L): L {

@@ -1,11 +1,11 @@
 import { type ClsortError, MismatchError, UnsupportedError } from '../../util/errors.js';
-import type { MaybePromise } from '../../util/maybe-promise.js';
 import { assertOffsets, offsetsOf, segmentSteps, verifySegmentSteps } from '../host/host-segments.js';
 import { sortSteps } from '../host/host-sort.js';
 import { verifySteps } from '../host/host-verify.js';
 import { nativeModule } from '../host/native-module.js';
 import { runYielding } from '../host/steps.js';
-import { type HostJob, hostJob, type SortJob } from '../model/job.js';
+import { hostColumn } from '../model/column.js';
+import { type HostJob, isHostJob, type SortJob } from '../model/job.js';
 import type { SortSettings } from '../model/options.js';
 import { hostPlan, hostPlans, type Plan, type PlanRequest } from '../model/plan.js';
 import type { Outcome, Verified } from '../model/report.js';
@@ -79,12 +79,15 @@ export class HostBackend implements Backend, Session {
   }
 
   async sort(plan: Plan, job: SortJob): Promise<PendingSort> {
-    const host = hostJob(job);
-    if (!host) throw new UnsupportedError('cannot sort on the host: the keys are a column of a device');
-    if (this.#inJavaScript) return completedSort(await sortInJavaScript(plan, host));
+    if (!isHostJob(job)) {
+      throw new UnsupportedError('cannot sort on the host: the keys are a column of a device');
+    }
+    if (this.#inJavaScript) return completedSort(await sortInJavaScript(plan, job));
     await this.#warnOfJavaScript();
-    return completedSort(await sortOnHost(plan, host));
+    return completedSort(await sortOnHost(plan, job));
   }
+
+  sortNow(): undefined {}
 
   async #warnOfJavaScript(): Promise<void> {
     if (!this.#onWarning) return;
@@ -110,11 +113,11 @@ export class HostBackend implements Backend, Session {
     return this;
   }
 
-  run<T>(use: (backend: Backend) => MaybePromise<T>): MaybePromise<T> {
+  run<T>(use: (backend: Backend) => Promise<T>): Promise<T> {
     return use(this);
   }
 
-  complete<T>(_backend: Backend, use: () => MaybePromise<T>): MaybePromise<T> {
+  complete<T>(_backend: Backend, use: () => Promise<T>): Promise<T> {
     return use();
   }
 
@@ -125,7 +128,7 @@ export class HostBackend implements Backend, Session {
 
 /** Returns a pending sort that is already done. */
 export const completedSort = (outcome: Outcome): PendingSort => ({
-  outcome: () => outcome,
+  outcome: async () => outcome,
   release: () => undefined,
 });
 
@@ -137,7 +140,8 @@ export const completedSort = (outcome: Outcome): PendingSort => ({
  * @throws InputError when segment offsets are invalid
  */
 export async function sortOnHost(plan: Plan, job: HostJob): Promise<Outcome> {
-  const { keys, settings, segments } = job;
+  const { settings, segments } = job;
+  const keys = hostColumn(job.keys);
   const { nativeProblem, nativeSort, suitsNative, threadsFor } = await nativeModule();
   if (nativeProblem() !== undefined || !suitsNative(keys, job)) return sortInJavaScript(plan, job);
   const started = performance.now();
@@ -147,9 +151,10 @@ export async function sortOnHost(plan: Plan, job: HostJob): Promise<Outcome> {
 }
 
 async function sortInJavaScript(plan: Plan, job: HostJob): Promise<Outcome> {
-  const { keys, settings, segments } = job;
+  const { settings, segments } = job;
+  const keys = hostColumn(job.keys);
   const started = performance.now();
-  const steps = segments ? segmentSteps(job, segments) : sortSteps(keys, settings, job);
+  const steps = segments ? segmentSteps({ ...job, keys }, segments) : sortSteps(keys, settings, job);
   await runYielding(steps, settings.signal);
   return outcomeOf({ ...plan, facts: { engine: 'JavaScript' } }, job, started);
 }
@@ -174,8 +179,9 @@ async function outcomeOf(plan: Plan, job: HostJob, started: number): Promise<Out
  * @throws AbortedError when the signal is aborted
  */
 export async function verifyOnHost(job: HostJob, producer: string): Promise<Verified> {
-  const { keys, settings, segments } = job;
-  const steps = segments ? verifySegmentSteps(job, segments) : verifySteps(keys, settings, job);
+  const { settings, segments } = job;
+  const keys = hostColumn(job.keys);
+  const steps = segments ? verifySegmentSteps({ ...job, keys }, segments) : verifySteps(keys, settings, job);
   const verified = await runYielding(steps, settings.signal);
   if (verified.order && verified.permutation) return verified;
   throw new MismatchError(`cannot use the result: ${producer} computed it incorrectly. Please report this`, {

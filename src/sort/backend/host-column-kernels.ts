@@ -1,4 +1,4 @@
-import { byteRange, type HostColumn, type KeyWords, keyWords } from '../../keys/array.js';
+import { byteRange, type KeyWords } from '../../keys/array.js';
 import { encodeRecords } from '../../keys/codec-records.js';
 import { infinityBits } from '../../keys/dtype.js';
 import type { KeyCodec } from '../../keys/key-codec.js';
@@ -9,7 +9,7 @@ import { hostScanBy } from '../host/host-scan.js';
 import { hostCompact, hostMerge, hostReduceRuns, hostSearchSorted } from '../host/host-select.js';
 import { gatherSteps, sortSteps } from '../host/host-sort.js';
 import { copySteps, inSlices, runYielding, SLICE, type Steps } from '../host/steps.js';
-import { byteLengthOf, type Column, column, viewOf } from '../model/column.js';
+import { type Column, column, hostColumn, viewOf, wordsOf } from '../model/column.js';
 import type { ColumnKernels, ColumnSelection, Search } from './column-kernels.js';
 
 /** Column kernels on the host, the specification of those on the device. They yield to the event loop. */
@@ -278,13 +278,6 @@ function* selectSteps(
 function slice(of: Column, from: number, n: number): Column {
   const { bytes } = of.info;
   return { ...of, n, place: byteRange(viewOf(of), from * bytes, (from + n) * bytes) };
-}
-
-const hostColumn = (from: Column): HostColumn => ({ ...from, view: wordsOf(from) });
-
-/** Returns the bits of a column's keys. */
-export function wordsOf(column: Column): KeyWords {
-  return keyWords(byteRange(viewOf(column), 0, byteLengthOf(column)), column.info);
 }
 
 const u32Of = (column: Column): Uint32Array => wordsOf(column) as Uint32Array;

@@ -4,10 +4,10 @@ import type { ScanOp } from '../../primitives/possible.js';
 import { ElementSum } from '../host/element-sum.js';
 import { windowMask } from '../host/host-verify.js';
 import { inSlices, runYielding, SLICE, type Steps } from '../host/steps.js';
-import { type Column, column } from '../model/column.js';
+import { type Column, column, wordsOf } from '../model/column.js';
 import type { ColumnSelection } from './column-kernels.js';
 import type { ColumnVerifier, DeferredVerdict, TopResult } from './column-verifier.js';
-import { HostColumnKernels, wordsOf } from './host-column-kernels.js';
+import { HostColumnKernels } from './host-column-kernels.js';
 import {
   wrongCounts,
   wrongDistinctKeys,

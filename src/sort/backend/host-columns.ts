@@ -1,6 +1,6 @@
 import { byteRange, newArray } from '../../keys/array.js';
 import type { Dtype } from '../../keys/dtype.js';
-import { chain, type MaybePromise } from '../../util/maybe-promise.js';
+import type { MaybePromise } from '../../util/maybe-promise.js';
 import { copySteps, runYielding } from '../host/steps.js';
 import { byteLengthOf, type Column, column, viewOf } from '../model/column.js';
 import type { SortSettings } from '../model/options.js';
@@ -36,11 +36,12 @@ export class HostColumns implements Columns {
     return from;
   }
 
-  bindOutput(to: Column, write: (to: Column) => MaybePromise<void>): MaybePromise<void> {
+  async bindOutput(to: Column, write: (to: Column) => MaybePromise<void>): Promise<void> {
     if (viewOf(to).byteOffset % to.info.bytes === 0) return write(to);
     // Column kernels write whole words, which must be aligned to their size.
     const aligned = this.temporary(to.dtype, to.n);
-    return chain(write(aligned), () => this.copy(aligned, to));
+    await write(aligned);
+    await this.copy(aligned, to);
   }
 
   /** Copies without regard to the abort signal: half a copy would leave both arrays useless. */

@@ -7,7 +7,6 @@ import { u64 } from '../../device/queue/queue.js';
 import { bytesOf, keyWords } from '../../keys/array.js';
 import { encode, type KeyCodec } from '../../keys/key-codec.js';
 import { buildForGroups, gridStrideGroups } from '../../primitives/group.js';
-import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { type Column, isOnDevice } from '../model/column.js';
 
 /** Window of code bits that a sort compares. */
@@ -56,6 +55,9 @@ function differingBits(
   return differing;
 }
 
+const hostKeysOf = ({ place, origin }: Column): ArrayBufferView | undefined =>
+  isOnDevice(place) ? origin : place;
+
 /** Returns a few keys, sampled evenly from an array. */
 function sampleKeys(array: ArrayBufferView, { n, info }: Column): (number | bigint)[] {
   const step = Math.floor(n / SAMPLE_COUNT);
@@ -72,6 +74,12 @@ export class KeyRangeProbe {
     this.#device = device;
   }
 
+  /** Whether a probe of these keys may pay: there are enough of them, and some on the host to sample first. */
+  applies(keys: Column): boolean {
+    const { type } = this.#device.capabilities;
+    return hostKeysOf(keys) !== undefined && keys.n >= MIN_PROBE_KEYS[type === 'cpu' ? 'cpu' : 'other'];
+  }
+
   /**
    * Narrows the window by the constant bits at either end. Returns the given window if that saves no pass, or
    * if a sample shows that a probe is futile. Without host keys to sample, the window is also returned as it
@@ -80,20 +88,18 @@ export class KeyRangeProbe {
    * @param buffer the keys on the device
    * @param options.radixBits radix bits of the algorithm; default: 8
    */
-  narrow(
+  async narrow(
     keys: Column,
     buffer: Buffer,
     { bits, codec, radixBits = RADIX_BITS }: { bits: Bits; codec: KeyCodec; radixBits?: number },
-  ): MaybePromise<Bits> {
-    const { type } = this.#device.capabilities;
-    const hostKeys = isOnDevice(keys.place) ? keys.origin : keys.place;
-    if (!hostKeys || keys.n < MIN_PROBE_KEYS[type === 'cpu' ? 'cpu' : 'other']) return bits;
+  ): Promise<Bits> {
+    const hostKeys = hostKeysOf(keys);
+    if (!hostKeys || !this.applies(keys)) return bits;
     const allPasses = passCount(bits, radixBits);
     const savesNoPass = (differing: bigint) => passCount(narrowBits(bits, differing), radixBits) >= allPasses;
     if (savesNoPass(differingBits(sampleKeys(hostKeys, keys), codec, savesNoPass))) return bits;
-    return chain(this.#differing(keys, buffer, codec), (differing) =>
-      savesNoPass(differing) ? bits : narrowBits(bits, differing),
-    );
+    const differing = await this.#differing(keys, buffer, codec);
+    return savesNoPass(differing) ? bits : narrowBits(bits, differing);
   }
 
   /** Returns the bits in which any two codes differ. */

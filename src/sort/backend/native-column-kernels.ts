@@ -12,9 +12,9 @@ import {
   type ScanOp,
 } from '../../primitives/possible.js';
 import { type NativeModule, nativeModule } from '../host/native-module.js';
-import { type Column, viewOf } from '../model/column.js';
+import { type Column, viewOf, wordsOf } from '../model/column.js';
 import type { ColumnSelection, Search } from './column-kernels.js';
-import { HostColumnKernels, wordsOf } from './host-column-kernels.js';
+import { HostColumnKernels } from './host-column-kernels.js';
 
 /**
  * Minimum elements of an operation in the addon. Fewer take JavaScript less time than a change of threads: 20 to 50

@@ -5,8 +5,16 @@ import { basisFor, crossoversFor } from '../../algorithms/tuning.js';
 import type { KnownDevice } from '../../device/device.js';
 import type { Capabilities } from '../../device/platform/capabilities.js';
 import { dtypeInfo } from '../../keys/dtype.js';
-import { UnsupportedError, UsageError } from '../../util/errors.js';
-import type { Plan, PlanRequest } from '../model/plan.js';
+import {
+  BuildError,
+  type ClsortError,
+  MismatchError,
+  UnsupportedError,
+  UsageError,
+} from '../../util/errors.js';
+import type { SortSettings } from '../model/options.js';
+import { hostPlan, hostPlans, type Plan, type PlanRequest, variantOf } from '../model/plan.js';
+import type { CallContext } from './backend.js';
 
 /** Fraction of device memory that a sort may plan to use: drivers and displays need some as well. */
 const MEMORY_SHARE = 0.9;
@@ -109,4 +117,246 @@ export function* devicePlans(device: KnownDevice, request: PlanRequest): Generat
       reasons.join('; ') || 'no algorithm is available'
     }. Use algorithm 'auto' or device 'host'`,
   );
+}
+
+/**
+ * Failures after which a variant is not used again while the device is open, unless the user requests its algorithm.
+ */
+const MAX_FAILURES = 2;
+/** Most cached requests, so that programs with many sizes need little memory. */
+const MAX_REQUESTS = 256;
+
+function keyOf(request: PlanRequest): string {
+  const { n, dtype, bits, valueBytes, algorithm, segments, longest, parameters = {} } = request;
+  const words = [n, dtype, ...bits, valueBytes, algorithm, segments !== undefined, longest];
+  return `${words.join(' ')} ${Object.entries(parameters)}`;
+}
+
+/** Cheap comparison of two requests: parameters are compared by identity. */
+const isSameRequest = (a: PlanRequest, b: PlanRequest): boolean =>
+  a.n === b.n &&
+  a.dtype === b.dtype &&
+  a.bits[0] === b.bits[0] &&
+  a.bits[1] === b.bits[1] &&
+  a.valueBytes === b.valueBytes &&
+  a.algorithm === b.algorithm &&
+  (a.segments !== undefined) === (b.segments !== undefined) &&
+  a.longest === b.longest &&
+  a.parameters === b.parameters;
+
+/** Plans that were generated, and the generator of the remaining ones. */
+interface CachedPlans {
+  readonly request: PlanRequest;
+  readonly made: Plan[];
+  readonly rest: Generator<Plan, void, undefined>;
+}
+
+/**
+ * Plans the sorts of one device. It caches the plans, since planning would take a large part of the time of a small
+ * sort, and counts the wrong results of each variant.
+ */
+export class Planner {
+  readonly #device: KnownDevice;
+  readonly #entries = new Map<string, CachedPlans>();
+  /** The entry of the last request: consecutive calls are mostly alike. */
+  #last: CachedPlans | undefined;
+  /** Wrong results by variant. */
+  readonly #failures = new Map<string, number>();
+
+  constructor(device: KnownDevice) {
+    this.#device = device;
+  }
+
+  /**
+   * Returns the plans for a request, best first. Equal requests return identical plans, unless the cache was cleared
+   * in between.
+   *
+   * @throws UsageError, UnsupportedError as `devicePlans` does
+   */
+  plans(request: PlanRequest): Iterable<Plan> {
+    if (request.n === 0) return [hostPlan(request, 'nothing to sort')];
+    if (request.algorithm === 'host') return hostPlans(request, 'asked for');
+    return this.#devicePlans(request);
+  }
+
+  /** Returns the most keys that can be sorted at once. */
+  chunkLimit(request: PlanRequest): number {
+    if (request.algorithm === 'host') return Number.POSITIVE_INFINITY;
+    return chunkLimit(this.#device.capabilities, request);
+  }
+
+  /** Whether the variant of a plan has given fewer than `MAX_FAILURES` wrong results. */
+  trusts(plan: Plan): boolean {
+    return this.#failures.size === 0 || (this.#failures.get(variantOf(plan)) ?? 0) < MAX_FAILURES;
+  }
+
+  /** Counts a wrong result of the variant of a plan. */
+  distrust(plan: Plan): void {
+    const variant = variantOf(plan);
+    this.#failures.set(variant, (this.#failures.get(variant) ?? 0) + 1);
+  }
+
+  *#devicePlans(request: PlanRequest): Generator<Plan, void, undefined> {
+    const entry = this.#entryFor(request);
+    for (let i = 0; ; i++) {
+      if (i === entry.made.length) {
+        const next = this.#next(entry);
+        if (!next) return;
+        entry.made.push(next);
+      }
+      yield entry.made[i] as Plan;
+    }
+  }
+
+  #entryFor(request: PlanRequest): CachedPlans {
+    if (this.#last && isSameRequest(this.#last.request, request)) return this.#last;
+    const key = keyOf(request);
+    this.#last = this.#entries.get(key) ?? this.#add(key, request);
+    return this.#last;
+  }
+
+  #add(key: string, request: PlanRequest): CachedPlans {
+    if (this.#entries.size >= MAX_REQUESTS) this.#entries.clear();
+    const entry = { request, made: [], rest: devicePlans(this.#device, request) };
+    this.#entries.set(key, entry);
+    return entry;
+  }
+
+  #next({ request, rest }: CachedPlans): Plan | undefined {
+    try {
+      return rest.next().value ?? undefined;
+    } catch (error) {
+      this.#entries.delete(keyOf(request)); // the next call gets the error again
+      this.#last = undefined;
+      throw error;
+    }
+  }
+}
+
+/** Algorithms that are tried when results are rejected, before the call falls back to the host engine. */
+const MAX_DEVICE_ATTEMPTS = 2;
+
+/** Reason to skip a variant that failed in an earlier call. */
+const FAILED_BEFORE = 'failed before';
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** Thrown when a result must not be used; holds the plan and the reason. */
+export class Refusal {
+  readonly plan: Plan;
+  readonly reason: string;
+
+  constructor(plan: Plan, reason: string) {
+    this.plan = plan;
+    this.reason = reason;
+  }
+}
+
+/**
+ * Selects the plan of a sort: the best one left, or the host engine if none is. It remembers what a repeated
+ * call has tried; most calls have nothing to remember.
+ */
+export class PlanSelector {
+  readonly #context: CallContext;
+  /** Names of algorithms whose result was rejected. */
+  #refused = NONE;
+  /** Reasons why algorithms were not used. */
+  #failures = NONE;
+
+  constructor(context: CallContext) {
+    this.#context = context;
+  }
+
+  /** Whether a result was rejected. */
+  get hasRefused(): boolean {
+    return this.#refused.size > 0;
+  }
+
+  /**
+   * Selects a plan for a request.
+   *
+   * @throws UnsupportedError when no algorithm could be used at all
+   * @throws the compile error, unless the algorithm is `auto`
+   */
+  async plan(request: PlanRequest, settings: SortSettings): Promise<Plan> {
+    if (this.#refused.size >= MAX_DEVICE_ATTEMPTS) return this.#hostPlan(request);
+    return (await this.firstUsable(request, settings)) ?? this.#hostPlan(request);
+  }
+
+  /**
+   * Returns the first plan that was not rejected and that compiles. With `auto`, a failure is a warning and
+   * the next plan is tried.
+   */
+  async firstUsable(request: PlanRequest, settings: SortSettings): Promise<Plan | undefined> {
+    const { backend } = this.#context;
+    const auto = settings.algorithm === 'auto';
+    for (const plan of backend.plans(request)) {
+      if (this.#refused.has(plan.algorithm)) continue;
+      if (auto && !backend.trusts(plan)) {
+        this.#fail(`${plan.algorithm} ${FAILED_BEFORE}`); // reported when it failed
+        continue;
+      }
+      try {
+        await backend.prepare(plan);
+        return plan;
+      } catch (error) {
+        // An algorithm that does not support this size is normal; one that is broken is worth a warning.
+        const broken = error instanceof BuildError || error instanceof MismatchError;
+        if (!auto || !(broken || error instanceof UnsupportedError)) throw error;
+        if (broken && !this.#failures.has(error.message)) this.#warn(error);
+        this.#fail(error.message);
+      }
+    }
+    return undefined;
+  }
+
+  /**
+   * Excludes the plan of a refusal, so that the call is repeated with another one.
+   *
+   * @throws MismatchError when `onMismatch` is `throw`
+   */
+  refuse({ plan, reason }: Refusal): void {
+    const { backend, settings } = this.#context;
+    this.#refused = new Set([...this.#refused, plan.algorithm]);
+    this.#fail(`${plan.algorithm} ${reason}`);
+    backend.distrust(plan);
+    const message = `cannot use the result: ${plan.algorithm} on ${backend.info?.name} ${reason}`;
+    if (settings.onMismatch === 'throw') throw new MismatchError(message);
+    this.#warn(new MismatchError(`${message}; sorting again with another algorithm`));
+  }
+
+  /** Returns the first plan if it is trusted and compiled. */
+  readyPlan(request: PlanRequest): Plan | undefined {
+    const { backend } = this.#context;
+    if (this.hasRefused) return undefined;
+    for (const plan of backend.plans(request)) {
+      return backend.trusts(plan) && backend.isReady(plan) ? plan : undefined;
+    }
+    return undefined;
+  }
+
+  /**
+   * Returns the fallback plan when no algorithm is left.
+   *
+   * @throws UnsupportedError when none could be used at all
+   */
+  #hostPlan(request: PlanRequest): Plan {
+    const name = this.#context.backend.info?.name;
+    const failures = [...this.#failures];
+    const reason = failures.join('; ');
+    if (!this.hasRefused && !failures.some((failure) => failure.endsWith(FAILED_BEFORE))) {
+      throw new UnsupportedError(`cannot use any algorithm on ${name}: ${reason}`);
+    }
+    this.#warn(new MismatchError(`cannot use any algorithm on ${name}: ${reason}; falling back to the host`));
+    return hostPlan(request, reason);
+  }
+
+  #fail(reason: string): void {
+    this.#failures = new Set([...this.#failures, reason]);
+  }
+
+  #warn(warning: ClsortError): void {
+    const { settings, onWarning } = this.#context;
+    (settings.onWarning ?? onWarning)(warning);
+  }
 }

@@ -1,9 +1,7 @@
 import { ConcurrencyLimiter } from '../../util/concurrency-limiter.js';
-import { UsageError } from '../../util/errors.js';
-import { chain, type MaybePromise, toPromise } from '../../util/maybe-promise.js';
-
-/** The second half of a call, which waits for the commands that the first half enqueued. */
-export type Completion<T> = () => MaybePromise<T>;
+import { InputError, UsageError } from '../../util/errors.js';
+import type { MaybePromise } from '../../util/maybe-promise.js';
+import { DeviceArray } from '../model/device-array.js';
 
 /** Most concurrent calls, and most keys of all of them: beyond that, overlap gains nothing. */
 const MAX_CALLS = 256;
@@ -46,22 +44,28 @@ export class CallScheduler {
     const before = Promise.all(this.#active);
     const done = this.#tail.then(() => before).then(use);
     this.#occupy(done);
-    return this.#track(done);
+    return track(this.#active, done);
   }
 
   /**
    * Runs a call in two halves. Only the first half, `enqueue`, occupies the order; the next call does not
    * wait for the second one. In an in-order queue, commands of the next call still run later. If no call is
    * enqueuing, the first half runs at once.
+   *
+   * @param enqueue returns undefined if the first half is done
+   * @param complete waits for the commands that `enqueue` has enqueued
    */
-  runInOrder<T>(enqueue: () => MaybePromise<Completion<T>>): Promise<T> {
-    const begin = (): MaybePromise<T> => {
+  runInOrder<T>(enqueue: () => Promise<void> | undefined, complete: () => Promise<T>): Promise<T> {
+    const run = async (): Promise<T> => {
       this.assertOpen();
       const enqueued = this.#queued > 0 ? this.#tail.then(enqueue) : enqueue();
-      if (enqueued instanceof Promise) this.#occupy(enqueued);
-      return chain(enqueued, runCompletion);
+      if (enqueued) {
+        this.#occupy(enqueued);
+        await enqueued;
+      }
+      return complete();
     };
-    return this.#track(toPromise(begin));
+    return track(this.#active, run());
   }
 
   /**
@@ -69,13 +73,12 @@ export class CallScheduler {
    * runs at once if no call is enqueuing and the limits on concurrent calls and keys allow it.
    */
   runConcurrently<T>(n: number, use: () => MaybePromise<T>): Promise<T> {
-    const begin = (): MaybePromise<T> => this.#concurrent.run(n, use);
-    return this.#track(
-      toPromise(() => {
-        this.assertOpen();
-        return this.#queued > 0 ? this.#tail.then(begin) : begin();
-      }),
-    );
+    const run = async (): Promise<T> => {
+      this.assertOpen();
+      if (this.#queued > 0) await this.#tail;
+      return this.#concurrent.run(n, use);
+    };
+    return track(this.#active, run());
   }
 
   /** Runs `use` at once. It must use only memory that no call knows of, and no call waits for it. */
@@ -103,13 +106,7 @@ export class CallScheduler {
     };
     this.#tail = call.then(end, end);
   }
-
-  #track<T>(call: Promise<T>): Promise<T> {
-    return track(this.#active, call);
-  }
 }
-
-const runCompletion = <T>(complete: Completion<T>): MaybePromise<T> => complete();
 
 /** Keeps a call in a set until it settles. */
 function track<T>(active: Set<Promise<unknown>>, call: Promise<T>): Promise<T> {
@@ -119,4 +116,116 @@ function track<T>(active: Set<Promise<unknown>>, call: Promise<T>): Promise<T> {
   const done: Promise<unknown> = call.then(end, end);
   active.add(done);
   return call;
+}
+
+/** State of a call that other calls can use before it is done, when they take its result as an input. */
+export class Dependency {
+  /** Array that the promise of the call resolves to, if it is already known. */
+  result: DeviceArray | undefined;
+  /** Set when the call has failed. */
+  failure: { readonly error: unknown } | undefined;
+  /** Settles when the call is done. */
+  done: Promise<unknown> | undefined;
+
+  /** The started call, until it is done. */
+  #started: { readonly repeated: boolean } | undefined;
+  #wasRepeated = false;
+  #inputs: Dependency[] | undefined;
+  #arrays: Map<unknown, unknown> | undefined;
+
+  /** Registers a promise as an input: of a call whose result is known, or with the value it resolved to. */
+  addInput(promise: PromiseLike<unknown>, source: Dependency | unknown): void {
+    if (source instanceof Dependency) {
+      this.#inputs ??= [];
+      this.#inputs.push(source);
+    }
+    this.#arrays ??= new Map();
+    this.#arrays.set(promise, source instanceof Dependency ? source.result : source);
+  }
+
+  /** Records what the promise of the call will resolve to. */
+  setResult(result: unknown): void {
+    if (result instanceof DeviceArray) this.result = result;
+  }
+
+  /** Records that all commands of the call are enqueued. */
+  markEnqueued(started: { readonly repeated: boolean }): void {
+    this.#started = started;
+  }
+
+  /** Whether the call was repeated. Calls that had read its result by then have read invalid data. */
+  get repeated(): boolean {
+    return this.#started?.repeated ?? this.#wasRepeated;
+  }
+
+  /** Whether the call takes results of calls that may be pending. */
+  get hasInputs(): boolean {
+    return this.#inputs !== undefined;
+  }
+
+  /** Returns the array of an input: the input itself, or the result of its promise. */
+  resolveInput<K>(input: K | PromiseLike<K>): K {
+    return isPromise(input) ? (this.#arrays?.get(input) as K) : input;
+  }
+
+  /**
+   * Drops everything that other calls no longer need once this call is done: V8 keeps the values of a WeakMap
+   * until a full collection.
+   */
+  release(): void {
+    this.#wasRepeated = this.repeated;
+    this.#started = undefined;
+    this.done = undefined;
+    this.#inputs = undefined;
+    this.#arrays = undefined;
+  }
+
+  /** Runs one half of the call. A failure is recorded before other calls get their turn. */
+  async recordingFailure<T>(step: () => Promise<T>): Promise<T> {
+    try {
+      return await step();
+    } catch (error) {
+      throw this.recordFailure(error);
+    }
+  }
+
+  /** @returns the error */
+  recordFailure(error: unknown): unknown {
+    this.failure = { error };
+    return error;
+  }
+
+  /**
+   * Checks the calls whose results this call takes.
+   *
+   * @throws InputError when one of them has already failed
+   */
+  assertInputs(): void {
+    for (const { failure } of this.#inputs ?? []) if (failure) throw failedInputError(failure.error);
+  }
+
+  /**
+   * Waits for the calls whose results this call takes.
+   *
+   * @returns whether one of them was repeated
+   * @throws InputError when one of them has failed
+   */
+  async waitForInputs(): Promise<boolean> {
+    let repeated = false;
+    for (const input of this.#inputs ?? []) {
+      await input.done?.catch(() => undefined); // reported by `assertInputs` below
+      repeated ||= input.repeated;
+    }
+    this.assertInputs();
+    return repeated;
+  }
+}
+
+export const isPromise = (input: unknown): input is PromiseLike<unknown> =>
+  typeof (input as Partial<PromiseLike<unknown>> | null | undefined)?.then === 'function';
+
+/** Returns the error of a call whose input is a rejected promise. */
+export function failedInputError(cause: unknown): InputError {
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return new InputError(`cannot use an input: the call that computes it failed (${message})`, { cause });
 }

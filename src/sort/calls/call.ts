@@ -6,19 +6,18 @@ import {
   TimeoutError,
   UnsupportedError,
 } from '../../util/errors.js';
-import { chain, chainOrRecover, type MaybePromise, recover } from '../../util/maybe-promise.js';
-import type { PendingSort } from '../backend/backend.js';
+import type { MaybePromise } from '../../util/maybe-promise.js';
+import type { CallContext, PendingSort } from '../backend/backend.js';
 import type { ColumnVerifier, DeferredVerdict } from '../backend/column-verifier.js';
 import type { Columns } from '../backend/columns.js';
 import { verifyOnHost } from '../backend/host-backend.js';
+import { PlanSelector, Refusal } from '../backend/planner.js';
+import { addSpans, assertNotDetached, detachErrorOr, type Span } from '../model/array-assertions.js';
 import { byteLengthOf, type Column, isOnDevice } from '../model/column.js';
-import { type HostJob, hostJob, requestOf, type SortJob, sortJob } from '../model/job.js';
+import { type HostJob, isHostJob, requestOf, type SortJob } from '../model/job.js';
 import { type SortSettings, throwIfAborted } from '../model/options.js';
 import type { Plan, PlanRequest } from '../model/plan.js';
 import { type Outcome, reportOf } from '../model/report.js';
-import { addSpans, assertNotDetached, detachErrorOr, type Span } from './assert-not-detached.js';
-import type { CallContext } from './call-context.js';
-import { PlanSelector, Refusal } from './plan-selector.js';
 import { sortInChunks } from './sort-in-chunks.js';
 
 /** Smallest chunk after memory errors: a device that cannot sort even this many keys is broken. */
@@ -34,158 +33,119 @@ export type Sort = Omit<SortJob, 'settings'> & { readonly settings?: Partial<Sor
  */
 export type ExecutionBody<T> = (call: Call) => MaybePromise<() => T>;
 
-/** A call whose commands are all enqueued. */
-export interface StartedCall<T> {
-  /**
-   * Whether the call was repeated because a result was rejected. Calls that read its results must also be
-   * repeated.
-   */
-  readonly repeated: boolean;
-  /**
-   * Waits for the call and checks its results. If a result is rejected, repeats the call with another plan.
-   *
-   * @param inputs waits for the inputs; resolves to whether one was repeated after this call had read it
-   * @param onFailure called with a failure before any other handler; throws it
-   */
-  complete(inputs?: () => Promise<boolean>, onFailure?: (error: unknown) => never): MaybePromise<T>;
+/** A sort whose commands are enqueued. */
+interface EnqueuedSort {
+  readonly plan: Plan;
+  readonly pending: PendingSort;
 }
 
 /** Thrown when a call has read invalid data. */
 class StaleInput {}
 
-/**
- * Enqueues a call.
- *
- * @param releaseEarly flushes the queue and releases borrowed memory before the commands are done: for calls
- *   that use device memory only, which others reuse later in the queue
- * @throws the error of `body`
- */
-export function startCall<T>(
-  context: CallContext,
-  body: ExecutionBody<T>,
-  releaseEarly = false,
-): MaybePromise<StartedCall<T>> {
-  const selector = new PlanSelector(context);
-  return chain(
-    startAttempt(context, selector, body, releaseEarly),
-    (first) => new Execution(context, selector, body, releaseEarly, first),
-  );
-}
-
-/**
- * Enqueues a call and waits for it.
- *
- * @throws the error of `body`, or of `StartedCall.complete`
- */
-export function executeCall<T>(context: CallContext, body: ExecutionBody<T>): MaybePromise<T> {
-  const selector = new PlanSelector(context);
-  return chain(startAttempt(context, selector, body, false), (first) =>
-    new Execution(context, selector, body, false, first).complete(),
-  );
-}
-
-/** One attempt at a call, with all commands enqueued. */
-interface Attempt<T> {
-  readonly call: Call;
-  readonly result: () => T;
-}
-
-/**
- * Enqueues a call, and repeats that while a result is rejected during enqueueing: operations may wait in
- * between.
- */
-function startAttempt<T>(
-  context: CallContext,
-  selector: PlanSelector,
-  body: ExecutionBody<T>,
-  releaseEarly: boolean,
-): MaybePromise<Attempt<T>> {
-  const call = new Call(context, selector);
-  const onEnqueued = (result: () => T): Attempt<T> => {
-    call.assertNotDetached();
-    if (releaseEarly) call.flushAndRelease();
-    return { call, result };
-  };
-  const onFailure = async (cause: unknown): Promise<Attempt<T>> => {
-    const error = await call.failed(cause);
-    if (!(error instanceof Refusal)) throw error;
-    selector.refuse(error);
-    return startAttempt(context, selector, body, releaseEarly);
-  };
-  return chainOrRecover(() => body(call), onEnqueued, onFailure);
-}
-
-/** An enqueued call, which is repeated if necessary. */
-class Execution<T> implements StartedCall<T> {
+/** A call under way, which is repeated if necessary. */
+export class Execution<T> {
   readonly #context: CallContext;
   readonly #selector: PlanSelector;
   readonly #body: ExecutionBody<T>;
   readonly #releaseEarly: boolean;
-  #current: Attempt<T>;
+  /** The current attempt, with all commands enqueued. */
+  #attempt: { readonly call: Call; readonly result: () => T } | undefined;
   #stale = false;
 
-  constructor(
-    context: CallContext,
-    selector: PlanSelector,
-    body: ExecutionBody<T>,
-    releaseEarly: boolean,
-    first: Attempt<T>,
-  ) {
+  /**
+   * @param releaseEarly flushes the queue and releases borrowed memory before the commands are done: for calls
+   *   that use device memory only, which others reuse later in the queue
+   */
+  constructor(context: CallContext, body: ExecutionBody<T>, releaseEarly = false) {
     this.#context = context;
-    this.#selector = selector;
+    this.#selector = new PlanSelector(context);
     this.#body = body;
     this.#releaseEarly = releaseEarly;
-    this.#current = first;
   }
 
+  /**
+   * Enqueues a call and waits for it.
+   *
+   * @throws the error of `enqueue` or `complete`
+   */
+  static async run<T>(context: CallContext, body: ExecutionBody<T>): Promise<T> {
+    const execution = new Execution(context, body);
+    const enqueued = execution.enqueue();
+    if (enqueued) await enqueued;
+    return execution.complete();
+  }
+
+  /**
+   * Whether the call was repeated because a result was rejected. Calls that read its results must also be
+   * repeated.
+   */
   get repeated(): boolean {
     return this.#stale || this.#selector.hasRefused;
   }
 
-  complete(inputs?: () => Promise<boolean>, onFailure?: (error: unknown) => never): MaybePromise<T> {
-    const inputsDone = inputs?.();
-    inputsDone?.catch(() => undefined); // reported below, once nothing is in flight
-    return this.#finish(inputsDone && (async () => !this.#stale && (await inputsDone)), onFailure);
+  /**
+   * Enqueues the call. This is the synchronous path: if nothing has to be waited for, all commands are enqueued
+   * when it returns. Row `reduce` of `bench calls` for 2^8 keys, chained, on PoCL: 9 µs, with promises 19 µs.
+   *
+   * @returns settles when all commands are enqueued; undefined if they are
+   * @throws the error of the body, in the promise
+   */
+  enqueue(): Promise<void> | undefined {
+    const call = new Call(this.#context, this.#selector);
+    try {
+      const result = this.#body(call);
+      if (result instanceof Promise) return this.#enqueueAfter(call, result);
+      this.#finishEnqueuing(call, result);
+      return undefined;
+    } catch (error) {
+      return this.#enqueueAfter(call, Promise.reject(error));
+    }
   }
 
-  #finish(
-    isStale: (() => Promise<boolean>) | undefined,
-    onFailure?: (error: unknown) => never,
-  ): MaybePromise<T> {
-    const { call, result } = this.#current;
-    const onSettled = (): T => {
-      call.assertNotDetached();
-      call.release();
-      return result();
-    };
-    return chainOrRecover(
-      () => call.settle(isStale),
-      onSettled,
-      async (cause) => {
-        const error = await call.failed(cause);
-        try {
-          return await this.#retry(error, isStale);
-        } catch (final) {
-          onFailure?.(final);
-          throw final;
-        }
-      },
-    );
+  /** Waits for the body, and enqueues another attempt if a result was rejected: operations may wait in between. */
+  async #enqueueAfter(call: Call, body: Promise<() => T>): Promise<void> {
+    try {
+      this.#finishEnqueuing(call, await body);
+    } catch (cause) {
+      const error = await call.failed(cause);
+      if (!(error instanceof Refusal)) throw error;
+      this.#selector.refuse(error);
+      await this.enqueue();
+    }
+  }
+
+  #finishEnqueuing(call: Call, result: () => T): void {
+    call.assertNotDetached();
+    if (this.#releaseEarly) call.flushAndRelease();
+    this.#attempt = { call, result };
   }
 
   /**
-   * Repeats the call if the error is a refusal or a stale input.
+   * Waits for the call and checks its results. If a result is rejected, repeats the call with another plan.
    *
-   * @throws the error otherwise; MismatchError when `onMismatch` is `throw`
+   * @param inputs waits for the inputs; resolves to whether one was repeated after this call had read it
+   * @throws MismatchError when a result is rejected and `onMismatch` is `throw`
+   * @throws the error of the call
    */
-  #retry(error: unknown, isStale: (() => Promise<boolean>) | undefined): MaybePromise<T> {
-    if (error instanceof Refusal) this.#selector.refuse(error);
-    else if (error instanceof StaleInput) this.#stale = true;
-    else throw error;
-    return chain(startAttempt(this.#context, this.#selector, this.#body, this.#releaseEarly), (next) => {
-      this.#current = next;
-      return this.#finish(isStale);
-    });
+  async complete(inputs?: () => Promise<boolean>): Promise<T> {
+    const inputsDone = inputs?.();
+    inputsDone?.catch(() => undefined); // reported below, once nothing is in flight
+    const isStale = inputsDone && (async () => !this.#stale && (await inputsDone));
+    for (;;) {
+      const { call, result } = this.#attempt as { call: Call; result: () => T };
+      try {
+        await call.settle(isStale);
+        call.assertNotDetached();
+        call.release();
+        return result();
+      } catch (cause) {
+        const error = await call.failed(cause);
+        if (error instanceof Refusal) this.#selector.refuse(error);
+        else if (error instanceof StaleInput) this.#stale = true;
+        else throw error;
+      }
+      await this.enqueue();
+    }
   }
 }
 
@@ -198,8 +158,7 @@ export class Call {
   readonly settings: SortSettings;
   readonly #context: CallContext;
   readonly #selector: PlanSelector;
-  readonly #sorts: { readonly plan: Plan; readonly pending: PendingSort; report(outcome: Outcome): void }[] =
-    [];
+  readonly #sorts: (EnqueuedSort & { report(outcome: Outcome): void })[] = [];
   readonly #pendingSorts: PendingSort[] = [];
   /** Caller's memory that the call reads and writes. */
   readonly #spans: Span[] = [];
@@ -259,8 +218,10 @@ export class Call {
   /**
    * Sorts with the settings of the call, overridden by those of the sort. If all memory is host memory, the
    * sort is done when this settles; otherwise `settle` waits for it.
+   *
+   * @returns undefined if the sort is enqueued
    */
-  sort(sort: Sort): MaybePromise<void> {
+  sort(sort: Sort): Promise<void> | undefined {
     const job = this.#jobOf(sort);
     const { keys, settings } = job;
     const started = performance.now();
@@ -269,11 +230,16 @@ export class Call {
     const report = (outcome: Outcome): void => this.#report(job, started, outcome);
     addSpans(job, this.#spans);
     assertNotDetached(this.#spans);
-    const host = hostJob(job);
-    if (host) return chain(this.#sortFitting(job, host), report);
+    if (isHostJob(job)) return this.#sortFitting(job).then(report);
     this.#inFlight = true;
-    return chain(this.#enqueue(job, requestOf(job)), ({ plan, pending }) => {
-      this.#sorts.push({ plan, pending, report });
+    const request = requestOf(job);
+    const enqueued = this.#enqueueNow(job, request);
+    if (enqueued) {
+      this.#sorts.push({ ...enqueued, report });
+      return undefined;
+    }
+    return this.#enqueue(job, request).then((later) => {
+      this.#sorts.push({ ...later, report });
     });
   }
 
@@ -300,7 +266,7 @@ export class Call {
    *
    * @param make enqueues the verification of device memory, before that is copied elsewhere
    */
-  verify(make: (verifier: ColumnVerifier) => Promise<DeferredVerdict>): MaybePromise<void> {
+  verify(make: (verifier: ColumnVerifier) => Promise<DeferredVerdict>): Promise<void> | undefined {
     if (!this.settings.verify) return undefined;
     this.#inFlight = true;
     return make(this.columns.verifier).then((findings) => {
@@ -327,43 +293,18 @@ export class Call {
    * @throws StaleInput when the inputs were invalid
    * @throws MismatchError when a result other than that of a sort is wrong
    */
-  settle(isStale?: () => Promise<boolean>): MaybePromise<void> {
-    return chain(this.#inFlight ? this.columns.finish() : undefined, () => {
-      this.#inFlight = false;
-      const needsCheck = isStale !== undefined || this.settings.verify;
-      return needsCheck || this.#sorts.length > 0 || this.#findings.length > 0
-        ? this.#checkResults(isStale)
-        : undefined;
-    });
-  }
-
-  /** The part of `settle` after the wait. */
-  #checkResults(isStale?: () => Promise<boolean>): MaybePromise<void> {
-    return chain(isStale?.(), (stale) => {
-      if (stale) throw new StaleInput();
-      const reports: (() => void)[] = [];
-      return chain(this.#checkSorts(reports), () =>
-        chain(this.settings.verify ? this.columns.check() : undefined, () => {
-          this.#checkFindings();
-          for (const report of reports) report();
-        }),
-      );
-    });
-  }
-
-  /**
-   * Checks the outcome of each sort.
-   *
-   * @param reports receives the reports to send when all sorts are valid
-   * @throws Refusal when a result is rejected
-   */
-  #checkSorts(reports: (() => void)[]): MaybePromise<void> {
-    const next = this.#sorts.shift();
-    if (!next) return undefined;
-    return chain(acceptedOutcome(next.plan, next.pending), (outcome) => {
-      reports.push(() => next.report(outcome));
-      return this.#checkSorts(reports);
-    });
+  async settle(isStale?: () => Promise<boolean>): Promise<void> {
+    if (this.#inFlight) await this.columns.finish();
+    this.#inFlight = false;
+    if (await isStale?.()) throw new StaleInput();
+    const reports: (() => void)[] = [];
+    for (const { plan, pending, report } of this.#sorts.splice(0)) {
+      const outcome = await acceptedOutcome(plan, pending);
+      reports.push(() => report(outcome));
+    }
+    if (this.settings.verify) await this.columns.check();
+    this.#checkFindings();
+    for (const report of reports) report();
   }
 
   /**
@@ -416,36 +357,37 @@ export class Call {
   }
 
   /** Sorts as a whole, or in chunks that are halved after each memory error. */
-  #sortFitting(job: SortJob, host: HostJob): MaybePromise<Outcome> {
+  async #sortFitting(job: HostJob): Promise<Outcome> {
     const request = requestOf(job);
     if (job.segments) return this.#sortWhole(job, request); // chunks would cut segments
-    const limit = this.#context.backend.chunkLimit(request);
-    const chunk = Math.min(job.settings.tuning.chunk ?? Number.POSITIVE_INFINITY, limit);
-    return this.#sortChunked(job, host, request, chunk);
-  }
-
-  /** Sorts in chunks of `chunk` keys, halved after each memory error. */
-  #sortChunked(job: SortJob, host: HostJob, request: PlanRequest, chunk: number): MaybePromise<Outcome> {
     const { n } = job.keys;
-    return recover(
-      () => (chunk >= n ? this.#sortUnchunked(job, host, request) : this.#sortInChunks(host, chunk)),
-      async (error) => {
-        const next = Math.ceil(Math.min(chunk, n) / 2);
-        if (!(error instanceof MemoryError) || next < MIN_CHUNK_KEYS) throw error;
+    const limit = this.#context.backend.chunkLimit(request);
+    let chunk = Math.min(job.settings.tuning.chunk ?? Number.POSITIVE_INFINITY, limit);
+    for (;;) {
+      try {
+        return await (chunk >= n ? this.#sortUnchunked(job, request) : this.#sortInChunks(job, chunk));
+      } catch (error) {
+        chunk = Math.ceil(Math.min(chunk, n) / 2);
+        if (!(error instanceof MemoryError) || chunk < MIN_CHUNK_KEYS) throw error;
         await this.columns.finish().catch(() => undefined); // reported below
         this.#context.backend.memory.trim();
-        const message = `${error.message}; continuing with chunks of ${next} keys`;
+        const message = `${error.message}; continuing with chunks of ${chunk} keys`;
         this.#warn(new MemoryError(message, { cause: error }));
-        return this.#sortChunked(job, host, request, next);
-      },
-    );
+      }
+    }
   }
 
   /** Sorts as a whole, or in parts during the transfers if the backend prefers that. */
-  #sortUnchunked(job: SortJob, host: HostJob, request: PlanRequest): MaybePromise<Outcome> {
-    const parts = this.#context.backend.partCount(host);
-    if (parts < 2) return this.#sortWhole(job, request);
-    return this.#sortInParts(host, parts).then((made) => made ?? this.#sortWhole(job, request));
+  async #sortUnchunked(job: HostJob, request: PlanRequest): Promise<Outcome> {
+    const { backend } = this.#context;
+    const parts = backend.partCount(job);
+    if (parts > 1) {
+      const n = Math.ceil(job.keys.n / parts);
+      const plan = await this.#selector.firstUsable({ ...request, n }, job.settings);
+      const outcome = plan && (await backend.sortInParts(plan, job));
+      if (outcome) return outcome;
+    }
+    return this.#sortWhole(job, request);
   }
 
   /**
@@ -453,70 +395,64 @@ export class Call {
    *
    * @throws Refusal when the result is rejected
    */
-  #sortWhole(job: SortJob, request: PlanRequest): MaybePromise<Outcome> {
-    return chain(this.#enqueue(job, request), (enqueued) => this.#waitFor(enqueued));
+  async #sortWhole(job: SortJob, request: PlanRequest): Promise<Outcome> {
+    const { plan, pending } = this.#enqueueNow(job, request) ?? (await this.#enqueue(job, request));
+    try {
+      await this.columns.finish();
+      return await acceptedOutcome(plan, pending);
+    } catch (error) {
+      if (!(error instanceof TimeoutError)) await this.columns.finish().catch(() => undefined);
+      throw error;
+    } finally {
+      pending.release();
+    }
   }
 
-  #waitFor({ plan, pending }: { plan: Plan; pending: PendingSort }): MaybePromise<Outcome> {
-    return chainOrRecover(
-      () => this.columns.finish(),
-      () =>
-        chain(acceptedOutcome(plan, pending), (outcome) => {
-          pending.release();
-          return outcome;
-        }),
-      async (error) => {
-        if (!(error instanceof TimeoutError)) await this.columns.finish().catch(() => undefined);
-        pending.release();
-        throw error;
-      },
-    );
-  }
-
-  /** @returns undefined if it failed in a way in which a whole sort may succeed */
-  async #sortInParts(host: HostJob, parts: number): Promise<Outcome | undefined> {
-    const n = Math.ceil(host.keys.n / parts);
-    const plan = await this.#selector.firstUsable({ ...requestOf(sortJob(host)), n }, host.settings);
-    return plan && this.#context.backend.sortInParts(plan, host);
-  }
-
-  async #sortInChunks(host: HostJob, chunk: number): Promise<Outcome> {
-    const { keys, settings } = host;
+  async #sortInChunks(job: HostJob, chunk: number): Promise<Outcome> {
+    const { keys, settings } = job;
     const outcomes: Outcome[] = [];
     const chunks = Math.ceil(keys.n / chunk);
     // Verifying each chunk would not verify the merged result.
     const { onProgress: _, onReport, ...own } = { ...settings, verify: false };
-    await sortInChunks(host, chunk, async (part) => {
+    const context = {
+      ...this.#context,
+      settings: { ...own, ...(onReport && { onReport: () => undefined }) },
+    };
+    await sortInChunks(job, chunk, async (part) => {
       throwIfAborted(settings.signal);
-      const context = {
-        ...this.#context,
-        settings: { ...own, ...(onReport && { onReport: () => undefined }) },
-      };
-      const sort: ExecutionBody<Outcome> = async (call) => {
-        const piece = sortJob({ ...part, settings: context.settings });
-        const outcome = await call.#sortWhole(piece, requestOf(piece));
-        return () => outcome;
-      };
-      outcomes.push(await (await startCall(context, sort)).complete());
+      const piece = { ...part, settings: context.settings };
+      const outcome = await Execution.run(context, async (call) => {
+        const sorted = await call.#sortWhole(piece, requestOf(piece));
+        return () => sorted;
+      });
+      outcomes.push(outcome);
       const done = Math.floor((keys.n * outcomes.length) / (2 * chunks)); // each chunk is sorted once and merged once
       settings.onProgress?.({ phase: 'sort', done, total: keys.n });
     });
     const [first] = outcomes;
     if (!first) throw new UnsupportedError('cannot sort in chunks: there are no keys');
-    const verified = settings.verify ? await verifyOnHost(host, 'the sort in chunks') : undefined;
+    const verified = settings.verify ? await verifyOnHost(job, 'the sort in chunks') : undefined;
     const stages = outcomes.flatMap((outcome) => outcome.stages);
     return { plan: first.plan, stages, chunks, ...(verified && { verified }) };
   }
 
+  /** Enqueues a sort if its plan is compiled and nothing has to be waited for. */
+  #enqueueNow(job: SortJob, request: PlanRequest): EnqueuedSort | undefined {
+    this.#maxKeys = Math.max(this.#maxKeys, request.n);
+    const plan = this.#selector.readyPlan(request);
+    const pending = plan && this.#context.backend.sortNow(plan, job);
+    return pending && this.#track(plan, pending);
+  }
+
   /** Enqueues a sort with the best plan left, or on the host engine if there is none. */
-  #enqueue(job: SortJob, request: PlanRequest): MaybePromise<{ plan: Plan; pending: PendingSort }> {
-    return chain(this.#selector.plan(request, job.settings), (plan) => {
-      this.#maxKeys = Math.max(this.#maxKeys, request.n);
-      return chain(this.#context.backend.sort(plan, job), (pending) => {
-        this.#pendingSorts.push(pending);
-        return { plan, pending };
-      });
-    });
+  async #enqueue(job: SortJob, request: PlanRequest): Promise<EnqueuedSort> {
+    const plan = await this.#selector.plan(request, job.settings);
+    return this.#track(plan, await this.#context.backend.sort(plan, job));
+  }
+
+  #track(plan: Plan, pending: PendingSort): EnqueuedSort {
+    this.#pendingSorts.push(pending);
+    return { plan, pending };
   }
 
   #trackSpan(column: Column): void {
@@ -546,11 +482,11 @@ export class Call {
  *
  * @throws Refusal when the result is rejected
  */
-const acceptedOutcome = (plan: Plan, pending: PendingSort): MaybePromise<Outcome> =>
-  chain(pending.outcome(), (outcome) => {
-    if (typeof outcome === 'string') throw new Refusal(plan, outcome);
-    return outcome;
-  });
+async function acceptedOutcome(plan: Plan, pending: PendingSort): Promise<Outcome> {
+  const outcome = await pending.outcome();
+  if (typeof outcome === 'string') throw new Refusal(plan, outcome);
+  return outcome;
+}
 
 /** Returns the settings of a sort within a call. Its progress is not the progress of the call. */
 function settingsOf({ onProgress: _, ...shared }: SortSettings, own?: Partial<SortSettings>): SortSettings {

@@ -1,16 +1,13 @@
 import { type ClsortError, MemoryError } from '../../util/errors.js';
-import { chain, type MaybePromise, recover, toPromise } from '../../util/maybe-promise.js';
+import type { MaybePromise } from '../../util/maybe-promise.js';
 import type { Backend, Session } from '../backend/backend.js';
 import { HostBackend } from '../backend/host-backend.js';
-import { isOnDevice, lostArrayError } from '../model/column.js';
-import type { HostJob, SortJob } from '../model/job.js';
+import { lostArrayError } from '../model/column.js';
+import { type HostJob, isHostJob, type SortJob } from '../model/job.js';
 import type { SortSettings } from '../model/options.js';
-import { BackgroundCompiler } from './background-compiler.js';
-import { type ExecutionBody, executeCall, type StartedCall, startCall } from './call.js';
-import type { CallContext } from './call-context.js';
-import type { CallScheduler, Completion } from './call-scheduler.js';
-import { Dependency, failedInputError, isPromise } from './dependency.js';
-import { SortBatcher } from './sort-batcher.js';
+import { Execution, type ExecutionBody } from './call.js';
+import { type CallScheduler, Dependency, failedInputError, isPromise } from './call-scheduler.js';
+import { BackgroundCompiler, SortBatcher } from './sort-batcher.js';
 
 /** Session of the host engine, for host arrays of fewer keys than `below`. */
 export interface BreakEvenHost {
@@ -92,20 +89,26 @@ export class Calls {
    * @returns `made`
    */
   sort<T>(job: SortJob, dependency: Dependency, made: T, into?: unknown): Promise<T> {
-    const places = [job.keys.place, job.sorted, job.values?.place, job.moved];
-    const onHost = !places.some((place) => place && isOnDevice(place));
     const { keys, settings } = job;
-    const host = this.#multiDevice?.sharedJob(job);
-    const share = async (all: HostJob): Promise<T> => {
-      await this.#multiDevice?.sort(all);
-      return made;
-    };
-    const shared = host && (() => share(host));
-    const overwrites = into !== undefined;
-    const sort = { job, made };
-    const task = { n: keys.n, settings, dependency, onHost, again: onHost, overwrites, shared, sort };
-    const result = () => made;
-    return this.execute(task, (call) => chain(call.sort(job), () => result));
+    const onHost = isHostJob(job);
+    const group = this.#multiDevice;
+    const shared = group?.sharedJob(job);
+    return this.execute(
+      {
+        n: keys.n,
+        settings,
+        dependency,
+        onHost,
+        again: onHost,
+        overwrites: into !== undefined,
+        ...(shared && { shared: () => group?.sort(shared).then(() => made) as Promise<T> }),
+        sort: { job, made },
+      },
+      (call) => {
+        const result = () => made;
+        return call.sort(job)?.then(() => result) ?? result;
+      },
+    );
   }
 
   /**
@@ -128,64 +131,84 @@ export class Calls {
       if (source?.result && !source.failure) dependency.addInput(input, source);
       else unresolved.push(input);
     }
-    const isResolved = unresolved.length === 0;
-    const result = toPromise(() =>
-      isResolved ? execute(dependency) : executeAfterInputs(unresolved, dependency, execute),
-    ).then(
-      (made) => {
-        dependency.release();
-        return made;
-      },
-      (error) => {
-        dependency.release();
-        throw error;
-      },
-    );
-    if (!isResolved || dependency.result) this.#dependencies.set(result, dependency);
+    const result = executeAfterInputs(unresolved, dependency, execute);
+    if (unresolved.length > 0 || dependency.result) this.#dependencies.set(result, dependency);
     return result;
   }
 
   /** Runs a call when it is its turn, and waits for it. */
   execute<T>(task: Task, body: ExecutionBody<T>): Promise<T> {
-    const execution = this.#make(task, body);
-    task.dependency.done = execution;
+    const { n, settings, dependency, onHost } = task;
+    const session = this.sessionFor(n, settings, onHost);
+    const { backend } = session;
+    let execution: Promise<T>;
+    if (!onHost && canOverlap(task)) {
+      execution = this.#runInOrder(task, body, session, backend);
+    } else if (onHost && backend.overlaps && canOverlap(task)) {
+      // The first of several calls starts at once, so that awaiting each call adds no latency.
+      const batched = this.#scheduler.isIdle ? undefined : task.sort;
+      execution = this.#scheduler.runConcurrently(n, () => this.#run(task, body, session, backend, batched));
+    } else {
+      execution = this.#scheduler.runExclusive(() => this.#run(task, body, session, backend));
+    }
+    dependency.done = execution;
     return execution;
   }
 
-  #make<T>(task: Task, body: ExecutionBody<T>): Promise<T> {
-    const session = this.sessionFor(task.n, task.settings, task.onHost);
-    if (task.onHost || !canOverlap(task)) return this.#executeToCompletion(task, body, session);
-    const context = { settings: task.settings, onWarning: this.#onWarning };
-    const call = new OverlappedExecution(task, body, session, context);
-    return this.#scheduler.runInOrder(() => call.enqueue());
+  /**
+   * Runs a call on device arrays; the next call may begin before it is done.
+   *
+   * @param backend backend of the arrays
+   */
+  #runInOrder<T>(task: Task, body: ExecutionBody<T>, session: Session, backend: Backend): Promise<T> {
+    const { dependency, settings } = task;
+    const execution = new Execution({ settings, onWarning: this.#onWarning, backend }, body, true);
+    const watched = <R>(step: () => Promise<R>) =>
+      session.complete(backend, () => dependency.recordingFailure(step), task);
+    const enqueue = () => {
+      try {
+        dependency.assertInputs();
+        assertSameBackend(session, backend);
+      } catch (error) {
+        throw dependency.recordFailure(error);
+      }
+      const enqueued = execution.enqueue();
+      dependency.markEnqueued(execution);
+      return enqueued && watched(() => enqueued);
+    };
+    const inputs = () => dependency.waitForInputs();
+    return this.#scheduler.runInOrder(enqueue, () =>
+      watched(() => execution.complete(dependency.hasInputs ? inputs : undefined)),
+    );
   }
 
-  /** Runs a call that later calls must wait for, or whose order does not matter. */
-  #executeToCompletion<T>(task: Task, body: ExecutionBody<T>, session: Session): Promise<T> {
-    const { n, settings, dependency, onHost } = task;
-    const expectedBackend = session.backend;
+  /**
+   * Runs a call to its end, if it uses host memory or excludes others.
+   *
+   * @param batched the job of the call, to run together with similar ones
+   */
+  #run<T>(
+    task: Task,
+    body: ExecutionBody<T>,
+    session: Session,
+    expected: Backend,
+    batched?: Task['sort'],
+  ): Promise<T> {
+    const { dependency, settings, onHost } = task;
     const context = { settings, onWarning: this.#onWarning };
-    const whole = (backend: Backend) => executeCall({ ...context, backend }, body);
-    const isConcurrent = onHost && expectedBackend.overlaps && canOverlap(task);
-    // The first of several calls starts at once, so that awaiting each call adds no latency.
-    const batched = isConcurrent && !this.#scheduler.isIdle ? task.sort : undefined;
-    const alone = () => session.run(whole, task);
-    const run = (): MaybePromise<T> => {
-      dependency.assertInputs();
-      if (!onHost) assertSameBackend(session, expectedBackend);
-      if (task.shared) return task.shared() as Promise<T>;
-      return (batched && this.#batcher.join(batched.job, batched.made as T, alone)) ?? alone();
-    };
-    const onFailure = (error: unknown): MaybePromise<T> => {
-      const fallsBack =
-        task.again && !task.shared && this.#breakEvenHost && session !== this.#breakEvenHost.session;
-      if (!(error instanceof MemoryError) || !fallsBack) return dependency.recordFailure(error);
-      return dependency.runStep(() => this.#retryOnHost(error, settings, body));
-    };
-    const runRecordingFailure = () => recover(run, onFailure);
-    return isConcurrent
-      ? this.#scheduler.runConcurrently(n, runRecordingFailure)
-      : this.#scheduler.runExclusive(runRecordingFailure);
+    const alone = () => session.run((backend) => Execution.run({ ...context, backend }, body), task);
+    return dependency.recordingFailure(async () => {
+      try {
+        dependency.assertInputs();
+        if (!onHost) assertSameBackend(session, expected);
+        if (task.shared) return (await task.shared()) as T;
+        return await ((batched && this.#batcher.join(batched.job, batched.made as T, alone)) ?? alone());
+      } catch (error) {
+        const isOnFallback = !this.#breakEvenHost || session === this.#breakEvenHost.session;
+        if (!(error instanceof MemoryError) || !task.again || task.shared || isOnFallback) throw error;
+        return this.#retryOnHost(error, settings, body);
+      }
+    });
   }
 
   /** Runs a call on the host engine after the device ran out of memory, unless a device was requested. */
@@ -194,10 +217,8 @@ export class Calls {
     warn(new MemoryError(`${cause.message}; falling back to the host`, { cause }));
     this.#session.backend.memory.trim();
     const backend = new HostBackend('out of device memory');
-    return executeCall(
-      { backend, settings: { ...settings, algorithm: 'auto' }, onWarning: this.#onWarning },
-      body,
-    );
+    const context = { backend, settings: { ...settings, algorithm: 'auto' as const } };
+    return Execution.run({ ...context, onWarning: this.#onWarning }, body);
   }
 
   /**
@@ -209,50 +230,6 @@ export class Calls {
     return this.#breakEvenHost && onHost && open && n < this.#breakEvenHost.below
       ? this.#breakEvenHost.session
       : this.#session;
-  }
-}
-
-/** A call on device arrays; the next call may begin before it is done. */
-class OverlappedExecution<T> {
-  readonly #task: Task;
-  readonly #body: ExecutionBody<T>;
-  readonly #session: Session;
-  readonly #context: Omit<CallContext, 'backend'>;
-  /** Backend of the arrays, and then of the call. */
-  #backend: Backend;
-
-  constructor(task: Task, body: ExecutionBody<T>, session: Session, context: Omit<CallContext, 'backend'>) {
-    this.#task = task;
-    this.#body = body;
-    this.#session = session;
-    this.#context = context;
-    this.#backend = session.backend;
-  }
-
-  /** @returns the completion, which waits for the call */
-  enqueue(): MaybePromise<Completion<T>> {
-    const { dependency } = this.#task;
-    return dependency.runStep(() => {
-      dependency.assertInputs();
-      assertSameBackend(this.#session, this.#backend);
-      return chain(
-        this.#session.run((backend) => this.#start(backend), this.#task),
-        (started) => this.#completion(started),
-      );
-    });
-  }
-
-  #start(backend: Backend): MaybePromise<StartedCall<T>> {
-    this.#backend = backend;
-    return startCall({ ...this.#context, backend }, this.#body, true);
-  }
-
-  #completion(started: StartedCall<T>): Completion<T> {
-    const { dependency } = this.#task;
-    dependency.markEnqueued(started);
-    const inputs = dependency.hasInputs ? () => dependency.waitForInputs() : undefined;
-    const onFailure = (error: unknown) => dependency.recordFailure(error);
-    return () => this.#session.complete(this.#backend, () => started.complete(inputs, onFailure), this.#task);
   }
 }
 
@@ -277,12 +254,16 @@ async function executeAfterInputs<T>(
   dependency: Dependency,
   execute: (dependency: Dependency) => MaybePromise<T>,
 ): Promise<T> {
-  for (const promise of promises) {
-    try {
-      dependency.addInput(promise, await promise);
-    } catch (error) {
-      throw failedInputError(error);
+  try {
+    for (const promise of promises) {
+      try {
+        dependency.addInput(promise, await promise);
+      } catch (error) {
+        throw failedInputError(error);
+      }
     }
+    return await execute(dependency);
+  } finally {
+    dependency.release();
   }
-  return execute(dependency);
 }

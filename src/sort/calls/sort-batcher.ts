@@ -1,16 +1,16 @@
 import { bytesOf } from '../../keys/array.js';
 import { ConcurrencyLimiter } from '../../util/concurrency-limiter.js';
 import { BuildError, ClsortError, MismatchError } from '../../util/errors.js';
-import { chain, finallyDo, type MaybePromise, recover, toPromise } from '../../util/maybe-promise.js';
+import type { MaybePromise } from '../../util/maybe-promise.js';
 import { drainMicrotasks } from '../../util/microtasks.js';
 import type { Backend, Session } from '../backend/backend.js';
+import { assertNotDetached, spansOf } from '../model/array-assertions.js';
 import { byteLengthOf, column, isOnDevice, type Place } from '../model/column.js';
 import { requestOf, type SortJob } from '../model/job.js';
 import { type SortSettings, throwIfAborted } from '../model/options.js';
-import type { PlanRequest } from '../model/plan.js';
-import { assertNotDetached, spansOf } from './assert-not-detached.js';
-import type { BackgroundCompiler } from './background-compiler.js';
-import { executeCall } from './call.js';
+import { type Plan, type PlanRequest, variantOf } from '../model/plan.js';
+import { type Call, Execution } from './call.js';
+import type { CallScheduler } from './call-scheduler.js';
 
 /**
  * Largest array in bytes that is batched. For larger arrays, copying occupies this thread as long as a
@@ -194,6 +194,37 @@ class SortBatch {
 const alignToCacheLine = (bytes: number): number => Math.ceil(bytes / CACHE_LINE_BYTES) * CACHE_LINE_BYTES;
 
 /**
+ * Compiles plans in the background, while no call waits for them. Each variant is compiled once per backend,
+ * whether it succeeds or not.
+ */
+export class BackgroundCompiler {
+  readonly #session: Session;
+  readonly #scheduler: CallScheduler;
+  readonly #started = new WeakMap<Backend, Set<string>>();
+
+  constructor(session: Session, scheduler: CallScheduler) {
+    this.#session = session;
+    this.#scheduler = scheduler;
+  }
+
+  /**
+   * Starts to compile the variant of a plan, unless that was started before.
+   *
+   * @param onFailure called with the error of a failed compilation; default: ignored, since the error recurs
+   *   when the plan is used
+   */
+  prepare(backend: Backend, plan: Plan, onFailure: (error: unknown) => void = () => undefined): void {
+    const started = this.#started.get(backend) ?? new Set();
+    this.#started.set(backend, started);
+    const variant = variantOf(plan);
+    if (started.has(variant)) return;
+    started.add(variant);
+    const prepare = () => this.#session.run(() => backend.prepare(plan), { again: false });
+    this.#scheduler.runConcurrently(0, prepare).catch(onFailure);
+  }
+}
+
+/**
  * Runs concurrent small sorts of host arrays as segments of one sort, which share launches, transfers and the
  * wait. Compatible sorts are collected until the microtask queue is drained, or until a batch is full.
  */
@@ -225,7 +256,7 @@ export class SortBatcher {
    * @throws InputError when memory of the sort was detached or shrunk
    * @throws the error of `alone`
    */
-  join<T>(job: SortJob, made: T, alone: () => MaybePromise<T>): Promise<T> | undefined {
+  join<T>(job: SortJob, made: T, alone: () => Promise<T>): Promise<T> | undefined {
     if (job.keys.n === 0 || byteLengthOf(job.keys) > MAX_SORT_BYTES || !hasOnlyOrderOptions(job.settings))
       return undefined;
     const { signal } = job.settings;
@@ -258,45 +289,41 @@ export class SortBatcher {
   /** Runs a batch. Does nothing if it was dispatched before. */
   #dispatch(batch: SortBatch): void {
     if (!this.#open.delete(batch)) return;
-    batch.end(toPromise(() => this.#running.run(0, () => this.#sortBatch(batch))));
+    batch.end(this.#running.run(0, () => this.#sortBatch(batch)));
   }
 
   /** @returns whether the batch was sorted */
-  #sortBatch(batch: SortBatch): MaybePromise<boolean> {
-    return recover(
-      () => {
-        const staging = this.#isReady(batch) ? this.#staging() : undefined;
-        return staging !== undefined && this.#sortInStaging(staging, batch);
-      },
-      (error) => {
-        if (!(error instanceof ClsortError)) throw error;
-        this.#warn(error);
-        return false;
-      },
-    );
+  async #sortBatch(batch: SortBatch): Promise<boolean> {
+    try {
+      const staging = this.#isReady(batch) ? this.#staging() : undefined;
+      return staging !== undefined && (await this.#sortInStaging(staging, batch));
+    } catch (error) {
+      if (!(error instanceof ClsortError)) throw error;
+      this.#warn(error);
+      return false;
+    }
   }
 
-  #sortInStaging(staging: StagingMemory, batch: SortBatch): MaybePromise<boolean> {
+  async #sortInStaging(staging: StagingMemory, batch: SortBatch): Promise<boolean> {
     const { backend } = staging;
-    const sort = (): MaybePromise<unknown> => {
+    try {
+      const loaded = batch.load(staging);
+      if (loaded) await loaded;
+      // When a device is lost, its staging memory is lost as well and must not be used.
+      if (backend.lost) return false;
       const job = batch.combined(staging);
-      const by = { backend, settings: job.settings, onWarning: this.#onWarning };
-      const nothing = () => undefined;
-      return this.#session.run(
-        () => executeCall(by, (call) => chain(call.sort(job), () => nothing)),
-        NO_RETRY,
-      );
-    };
-    const steps = [() => batch.load(staging), sort, () => batch.unload(staging)];
-    // When a device is lost, its staging memory is lost as well and must not be used.
-    const runNext = (made: MaybePromise<boolean>, step: () => MaybePromise<unknown>): MaybePromise<boolean> =>
-      chain(made, (well) => well && chain(step(), () => !backend.lost));
-    return finallyDo(
-      () => steps.reduce(runNext, true),
-      () => {
-        if (backend === this.#backend) this.#idle.push(staging);
-      },
-    );
+      const context = { backend, settings: job.settings, onWarning: this.#onWarning };
+      const sort = async (call: Call) => {
+        await call.sort(job);
+        return () => undefined;
+      };
+      await this.#session.run(() => Execution.run(context, sort), NO_RETRY);
+      if (backend.lost) return false;
+      await batch.unload(staging);
+      return !backend.lost;
+    } finally {
+      if (backend === this.#backend) this.#idle.push(staging);
+    }
   }
 
   /**

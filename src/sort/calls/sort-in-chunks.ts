@@ -9,7 +9,8 @@
  */
 import { byteRange, copyBytes, emptyLike, type KeyWords, newBytes } from '../../keys/array.js';
 import { encode, type KeyCodec, keyCodec } from '../../keys/key-codec.js';
-import type { HostJob, HostValues } from '../model/job.js';
+import { type Values, wordsOf } from '../model/column.js';
+import type { HostJob } from '../model/job.js';
 
 /**
  * Sorts a job with `sortOne`, which can sort at most `chunk` keys at a time.
@@ -24,14 +25,15 @@ export async function sortInChunks(
   const { keys, settings, sorted, moved } = job;
   const { n, info } = keys;
   const values = moved && (job.values ?? positionsOf(n));
-  const runKeys = emptyLike(keys.view, n);
+  const words = wordsOf(keys);
+  const runKeys = emptyLike(words, n);
   const runValues = values && newBytes(n * values.bytes);
   const starts = Array.from({ length: Math.ceil(n / chunk) }, (_, i) => i * chunk);
 
   for (const start of starts) {
     const end = Math.min(start + chunk, n);
     await sortOne({
-      keys: { ...keys, n: end - start, view: keys.view.subarray(start, end) },
+      keys: { ...keys, n: end - start, place: words.subarray(start, end) },
       settings,
       sorted: runKeys.subarray(start, end),
       ...(values && { values: sliceOf(values, start, end) }),
@@ -41,7 +43,7 @@ export async function sortInChunks(
 
   const runs = starts.map((start) => runKeys.subarray(start, start + chunk));
   const order = new WindowOrder(keyCodec(keys.dtype, settings), settings.bits ?? [0, info.width]);
-  const partKeys = emptyLike(keys.view, Math.min(chunk, n));
+  const partKeys = emptyLike(words, Math.min(chunk, n));
   const partValues = values && newBytes(partKeys.length * values.bytes);
   let from = starts.map(() => 0);
   for (const start of starts) {
@@ -59,13 +61,13 @@ export async function sortInChunks(
       filled += last - first;
     });
     await sortOne({
-      keys: { ...keys, n: filled, view: partKeys.subarray(0, filled) },
+      keys: { ...keys, n: filled, place: partKeys.subarray(0, filled) },
       settings,
       ...(sorted && { sorted: elements(sorted, info.bytes, start, end) }),
       ...(values &&
         moved &&
         partValues && {
-          values: { view: elements(partValues, values.bytes, 0, filled), bytes: values.bytes },
+          values: { place: elements(partValues, values.bytes, 0, filled), bytes: values.bytes },
           moved: elements(moved, values.bytes, start, end),
         }),
     });
@@ -135,17 +137,17 @@ export function cutRuns(
   });
 }
 
-function positionsOf(n: number): HostValues {
-  const view = new Uint32Array(n);
-  for (let i = 0; i < n; i++) view[i] = i;
-  return { view, bytes: 4 };
+function positionsOf(n: number): Values<ArrayBufferView> {
+  const place = new Uint32Array(n);
+  for (let i = 0; i < n; i++) place[i] = i;
+  return { place, bytes: 4 };
 }
 
 const elements = (view: ArrayBufferView, unit: number, start: number, end: number): ArrayBufferView =>
   byteRange(view, start * unit, end * unit);
 
-const sliceOf = ({ view, bytes }: HostValues, start: number, end: number): HostValues => ({
-  view: elements(view, bytes, start, end),
+const sliceOf = ({ place, bytes }: Values<ArrayBufferView>, start: number, end: number) => ({
+  place: elements(place, bytes, start, end),
   bytes,
 });
 

@@ -121,7 +121,7 @@ function partOf(
     settings,
     {
       sorted: sorted && byteRange(sorted, first * unit, last * unit),
-      values: values && { ...values, view: byteRange(values.view, first * width, last * width) },
+      values: values && { ...values, place: byteRange(values.place, first * width, last * width) },
       moved: moved && byteRange(moved, first * width, last * width),
     },
   ];

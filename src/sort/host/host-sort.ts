@@ -10,7 +10,7 @@ import { type HostColumn, type KeyWords, keyWords } from '../../keys/array.js';
 import { codec32, codeWordsOf, decode32, decodeRecords, encodeRecords } from '../../keys/codec-records.js';
 import { type KeyCodec, keyCodec, type Order } from '../../keys/key-codec.js';
 import { InputError } from '../../util/errors.js';
-import type { HostValues } from '../model/job.js';
+import type { Values } from '../model/column.js';
 import { copySteps, inSlices, runSync, SLICE, type Steps } from './steps.js';
 
 /** Order of a sort, and the window of the code's bits that it compares. */
@@ -22,7 +22,7 @@ export interface HostOrder extends Order {
 export interface HostResult {
   /** Sorted keys; as many bytes as the input. */
   readonly sorted?: ArrayBufferView | undefined;
-  readonly values?: HostValues | undefined;
+  readonly values?: Values<ArrayBufferView> | undefined;
   /** Values in the order of their keys; without `values`, the positions as a Uint32Array. */
   readonly moved?: ArrayBufferView | undefined;
 }
@@ -104,7 +104,7 @@ function* sortByDigits(
   } else {
     const positions = new Uint32Array(n);
     yield* takeLastWords(records, stride, positions);
-    yield* gatherSteps(values.view, positions, values.bytes, moved);
+    yield* gatherSteps(values.place, positions, values.bytes, moved);
   }
 }
 
@@ -152,9 +152,9 @@ function unitsOver({ buffer, byteOffset, byteLength }: ArrayBufferView, unit: 1 
  * Returns the values as words if they can move in the records, as aligned 32-bit words can. Others are gathered by
  * position.
  */
-function carriedWords({ view, bytes }: HostValues, n: number): Uint32Array | undefined {
-  if (bytes !== 4 || view.byteOffset % 4 !== 0) return undefined;
-  return new Uint32Array(view.buffer, view.byteOffset, n);
+function carriedWords({ place, bytes }: Values<ArrayBufferView>, n: number): Uint32Array | undefined {
+  if (bytes !== 4 || place.byteOffset % 4 !== 0) return undefined;
+  return new Uint32Array(place.buffer, place.byteOffset, n);
 }
 
 /** A digit: its location in a record, and its bits. */

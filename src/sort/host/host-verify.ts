@@ -40,7 +40,7 @@ export function* verifySteps(
   const output = keyWords(sorted, keys.info);
   const width = values && moved ? values.bytes : 0;
   const [before, after] = [new ElementSum(), new ElementSum()];
-  yield* before.addKeys(keys.view, { values: values?.view, width });
+  yield* before.addKeys(keys.view, { values: values?.place, width });
   yield* after.addKeys(output, { values: moved, width });
   return { order: yield* isOrdered(output, codec, window), permutation: before.equals(after) };
 }

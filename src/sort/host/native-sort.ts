@@ -18,7 +18,7 @@ const MAX_KEYS_AT_ONCE = 2 ** 16;
 
 /** Whether the addon can sort in this memory: no other thread may use memory that may shrink. */
 export const suitsNative = (keys: HostColumn, { sorted, values, moved }: HostResult): boolean =>
-  ![keys.view, sorted, values?.view, moved].some((view) => view !== undefined && isResizable(view));
+  ![keys.view, sorted, values?.place, moved].some((view) => view !== undefined && isResizable(view));
 
 /** Returns the number of threads that sort n keys. */
 export const threadsFor = (n: number): number => (n <= MAX_KEYS_AT_ONCE ? 1 : hostThreads());
@@ -73,7 +73,7 @@ export async function nativeSort(
     info.bytes,
     codecWords(keyCodec(keys.dtype, order), (1n << BigInt(end)) - (1n << BigInt(begin))),
     sorted,
-    moved && values?.view,
+    moved && values?.place,
     moved ? (values?.bytes ?? moved.byteLength / n) : 0,
     moved,
     segments && offsetsOf(segments),

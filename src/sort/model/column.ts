@@ -1,4 +1,5 @@
 import type { Buffer } from '../../device/memory/buffer.js';
+import { byteRange, type HostColumn, type KeyWords, keyWords } from '../../keys/array.js';
 import { type Dtype, type DtypeInfo, dtypeInfo } from '../../keys/dtype.js';
 import { DeviceLostError, UnsupportedError } from '../../util/errors.js';
 
@@ -6,24 +7,24 @@ import { DeviceLostError, UnsupportedError } from '../../util/errors.js';
 export type Place = ArrayBufferView | Buffer;
 
 /** Keys of one dtype, on the host or on the device. */
-export interface Column {
+export interface Column<P extends Place = Place> {
   readonly dtype: Dtype;
   readonly info: DtypeInfo;
   /** Number of keys. */
   readonly n: number;
   /** Memory of at least n keys. */
-  readonly place: Place;
+  readonly place: P;
   /** Similar keys in host memory: the ones that these were copied or derived from. */
   readonly origin?: ArrayBufferView | undefined;
 }
 
 /** Values that travel with keys, `bytes` bytes each. */
-export interface Values {
-  readonly place: Place;
+export interface Values<P extends Place = Place> {
+  readonly place: P;
   readonly bytes: number;
 }
 
-export const column = (dtype: Dtype, n: number, place: Place): Column => ({
+export const column = <P extends Place>(dtype: Dtype, n: number, place: P): Column<P> => ({
   dtype,
   info: dtypeInfo(dtype),
   n,
@@ -39,6 +40,13 @@ export function viewOf({ place }: Pick<Column, 'place'>): ArrayBufferView {
   if (isOnDevice(place)) throw new UnsupportedError('cannot use a device column: expected host memory');
   return place;
 }
+
+/** Returns the bits of the keys of a host column. */
+export const wordsOf = (from: Column): KeyWords =>
+  keyWords(byteRange(viewOf(from), 0, byteLengthOf(from)), from.info);
+
+/** Returns a host column in the form for the host engine. */
+export const hostColumn = (from: Column): HostColumn => ({ ...from, view: wordsOf(from) });
 
 /** Returns the buffer of a device column. */
 export function bufferOf({ place }: Pick<Column, 'place'>): Buffer {

@@ -1,7 +1,5 @@
-import { byteRange, type HostColumn, type KeyWords, keyWords } from '../../keys/array.js';
-
 import { powerAtLeast } from '../../util/powers.js';
-import { byteLengthOf, type Column, column, isOnDevice, type Place, type Values } from './column.js';
+import { type Column, isOnDevice, type Place, type Values } from './column.js';
 import { bitWindow, chosenParameters, type SortSettings } from './options.js';
 import type { PlanRequest } from './plan.js';
 
@@ -30,66 +28,28 @@ const lengthBoundOf = ({ longest, forAnyLength }: JobSegments): Pick<PlanRequest
 /** Returns the number of segments. */
 const segmentCountOf = ({ offsets }: JobSegments): number => offsets.n - 1;
 
-/** One sort. Its arrays must not overlap. */
-export interface SortJob {
-  readonly keys: Column;
+/** One sort, of host arrays, device memory or both. Its arrays must not overlap. */
+export interface SortJob<P extends Place = Place> {
+  readonly keys: Column<P>;
   readonly settings: SortSettings;
   /** Destination of the sorted keys; omitted if only the values are wanted. */
-  readonly sorted?: Place;
+  readonly sorted?: P;
   /** Values that travel with the keys; by default, 32-bit positions do. */
-  readonly values?: Values;
+  readonly values?: Values<P>;
   /** Destination of the values or positions; omitted to sort keys alone. */
-  readonly moved?: Place;
+  readonly moved?: P;
   readonly segments?: JobSegments;
 }
 
-/** Values of the keys, `bytes` bytes each. */
-export interface HostValues {
-  readonly view: ArrayBufferView;
-  readonly bytes: number;
-}
+/** A sort whose arrays, including the offsets of its segments, are all in host memory. */
+export type HostJob = SortJob<ArrayBufferView>;
 
-/** A sort whose arrays are all in host memory. */
-export interface HostJob {
-  readonly keys: HostColumn;
-  readonly settings: SortSettings;
-  readonly sorted?: ArrayBufferView;
-  /** Without values but with `moved`, positions travel with the keys. */
-  readonly values?: HostValues;
-  readonly moved?: ArrayBufferView;
-  /** Their offsets are also in host memory. */
-  readonly segments?: JobSegments;
-}
-
-/** Returns the job for the host engine; undefined if any of its memory is on the device. */
-export function hostJob({ keys, settings, sorted, values, moved, segments }: SortJob): HostJob | undefined {
-  if (isOnDevice(keys.place)) return undefined;
-  if (values && isOnDevice(values.place)) return undefined;
-  if (sorted && isOnDevice(sorted)) return undefined;
-  if (moved && isOnDevice(moved)) return undefined;
-  if (segments && areOffsetsOnDevice(segments)) return undefined;
-  return {
-    keys: { ...keys, view: wordsOf(keys, keys.place) },
-    settings,
-    ...(sorted && { sorted }),
-    ...(values && { values: { view: values.place as ArrayBufferView, bytes: values.bytes } }),
-    ...(moved && { moved }),
-    ...(segments && { segments }),
-  };
-}
-
-/** Returns the keys of a column in host memory. */
-function wordsOf(keys: Column, place: ArrayBufferView): KeyWords {
-  const bytes = byteLengthOf(keys);
-  return keyWords(place.byteLength === bytes ? place : byteRange(place, 0, bytes), keys.info);
-}
-
-/** Returns the same job in the form for any backend. */
-export const sortJob = ({ keys, values, ...rest }: HostJob): SortJob => ({
-  ...rest,
-  keys: column(keys.dtype, keys.n, keys.view),
-  ...(values && { values: { place: values.view, bytes: values.bytes } }),
-});
+export const isHostJob = (job: SortJob): job is HostJob =>
+  !isOnDevice(job.keys.place) &&
+  !(job.values && isOnDevice(job.values.place)) &&
+  !(job.sorted && isOnDevice(job.sorted)) &&
+  !(job.moved && isOnDevice(job.moved)) &&
+  !(job.segments && areOffsetsOnDevice(job.segments));
 
 export const requestOf = ({ keys, settings, values, moved, segments }: SortJob): PlanRequest => ({
   n: keys.n,

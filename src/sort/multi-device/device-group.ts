@@ -2,10 +2,10 @@ import { byteRange, copyBytes, type HostColumn, newBytes } from '../../keys/arra
 import type { ReduceOp } from '../../primitives/possible.js';
 import { type ClsortError, errorOfCode } from '../../util/errors.js';
 import { verifyOnHost } from '../backend/host-backend.js';
-import { runWhileAttached, spansOf } from '../calls/assert-not-detached.js';
 import { combineExtremes } from '../host/host-primitives.js';
+import { runWhileAttached, spansOf } from '../model/array-assertions.js';
 import { type Column, column } from '../model/column.js';
-import { type HostJob, hostJob, type SortJob, sortJob } from '../model/job.js';
+import { type HostJob, isHostJob, type SortJob } from '../model/job.js';
 import { type SortSettings, throwIfAborted } from '../model/options.js';
 import { type SortReport, sharedReport } from '../model/report.js';
 import { enqueueReduce } from '../operations/reduce/reduce.js';
@@ -74,7 +74,7 @@ export class DeviceGroup {
   sharedJob(job: SortJob): HostJob | undefined {
     const { keys, values, moved, settings } = job;
     const bytes = keys.n * (keys.info.bytes + (moved ? (values?.bytes ?? 4) : 0));
-    return keys.n > 0 && this.isWorthSharing(bytes, settings) ? hostJob(job) : undefined;
+    return keys.n > 0 && this.isWorthSharing(bytes, settings) && isHostJob(job) ? job : undefined;
   }
 
   /**
@@ -83,7 +83,7 @@ export class DeviceGroup {
    * @throws the errors of `Sorter.sort`
    */
   sort(job: HostJob): Promise<void> {
-    return runWhileAttached(spansOf(sortJob(job)), () => this.#sort(job));
+    return runWhileAttached(spansOf(job), () => this.#sort(job));
   }
 
   async #sort(job: HostJob): Promise<void> {
@@ -126,7 +126,7 @@ export class DeviceGroup {
     const { keys, settings } = job;
     const [first] = workers;
     if (!first || workers.length === 1) {
-      const whole = { job: sortJob(job), kind, count: keys.n, alone: true };
+      const whole = { job, kind, count: keys.n, alone: true };
       const attempts = this.#candidateWorkers(first).map(
         (worker) => [worker, () => this.#sortOnWorker(worker, whole)] as const,
       );
@@ -450,7 +450,7 @@ export class DeviceGroup {
 
   /** Returns the fraction of such keys for each device if all take part, by their measured sort times. */
   async weigh(keys: HostColumn, settings: SortSettings): Promise<number[]> {
-    const job = { keys, settings, sorted: keys.view };
+    const job = { keys: { ...keys, place: keys.view }, settings, sorted: keys.view };
     const all = { ...settings, tuning: { deviceCount: this.workers.length } };
     const { workers, weights } = await this.#division(sortWorkKind(job, this.workers), keys.n, all);
     return this.workers.map((worker) => weights[workers.indexOf(worker)] ?? 0);

@@ -4,9 +4,8 @@ import type { ClsortError } from '../../util/errors.js';
 import type { Backend, Session } from '../backend/backend.js';
 import { ArrayStore } from '../calls/array-store.js';
 import type { ExecutionBody } from '../calls/call.js';
-import { CallScheduler } from '../calls/call-scheduler.js';
+import { CallScheduler, Dependency } from '../calls/call-scheduler.js';
 import { Calls, type Task } from '../calls/calls.js';
-import { Dependency } from '../calls/dependency.js';
 import type { SortJob } from '../model/job.js';
 
 /**

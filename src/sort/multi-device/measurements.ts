@@ -1,6 +1,6 @@
-import { byteRange, newBytes } from '../../keys/array.js';
+import { newBytes } from '../../keys/array.js';
 import { type ClsortError, errorOfCode } from '../../util/errors.js';
-import { type HostJob, sortJob } from '../model/job.js';
+import type { HostJob } from '../model/job.js';
 import { type SortSettings, throwIfAborted } from '../model/options.js';
 import type { DeviceWorker } from './device-worker.js';
 import { carriedBytes, Partitioner } from './partition.js';
@@ -85,10 +85,10 @@ export function sortWorkKind(job: HostJob, [firstWorker]: readonly DeviceWorker[
   const carried = carriedBytes(job);
   const { bytes } = keys.info;
   const makeJob = (n: number): HostJob => ({
-    keys: { ...keys, n, view: keys.view.subarray(0, n) },
+    keys: { ...keys, n },
     settings,
     ...(sorted && { sorted: newBytes(n * bytes) }),
-    ...(values && { values: { ...values, view: byteRange(values.view, 0, n * values.bytes) } }),
+    ...(values && { values }),
     ...(moved && { moved: newBytes(n * carried) }),
   });
   /** Outputs are reused: the page faults of new memory take several times as long as a device. */
@@ -101,7 +101,7 @@ export function sortWorkKind(job: HostJob, [firstWorker]: readonly DeviceWorker[
   };
   return {
     name: `sort ${bytes} ${carried} ${sorted ? 'keys' : ''} ${settings.algorithm}`,
-    probe: (worker, n) => worker.sort(sortJob(jobFor(worker, n))),
+    probe: (worker, n) => worker.sort(jobFor(worker, n)),
     partition: async (n) => {
       if (!firstWorker) return;
       const two = makeJob(n);

@@ -17,6 +17,7 @@ import { splitAsync } from '../../native-host/host-functions.js';
 import { Random } from '../../util/random.js';
 import { hostThreads } from '../../util/threads.js';
 import { hostSort } from '../host/host-sort.js';
+import { hostColumn } from '../model/column.js';
 import type { HostJob } from '../model/job.js';
 import { throwIfAborted } from '../model/options.js';
 import { MAX_CONCURRENT_PIECES } from './device-worker.js';
@@ -72,11 +73,11 @@ export class Partitioner {
     // Threads must not read memory that may shrink.
     this.#job = {
       ...job,
-      keys: { ...keys, view: keyWords(withFixedLength(keys.view), keys.info) },
-      ...(values && { values: { ...values, view: withFixedLength(values.view) } }),
+      keys: { ...keys, place: withFixedLength(keys.place) },
+      ...(values && { values: { ...values, place: withFixedLength(values.place) } }),
     };
     this.#codec = codecWords(codec, mask);
-    const sample = sampleOf(keys, SAMPLES * weights.length);
+    const sample = sampleOf(hostColumn(keys), SAMPLES * weights.length);
     const sorted = emptyLike(sample.column.view, sample.column.n);
     const order = new Uint32Array(sample.column.n);
     hostSort(sample.column, { ...settings, bits }, { sorted, moved: order });
@@ -116,13 +117,13 @@ export class Partitioner {
       const buffers = await Promise.all(writers.map((writer) => writer?.reserve()));
       const counts = new Uint32Array(this.shardCount);
       await splitAsync(
-        byteRange(keys.view, start * info.bytes, end * info.bytes),
+        byteRange(keys.place, start * info.bytes, end * info.bytes),
         info.bytes,
         this.#codec,
         this.#codes,
         this.#positions,
         start,
-        values && valueBytes > 0 ? byteRange(values.view, start * valueBytes, end * valueBytes) : null,
+        values && valueBytes > 0 ? byteRange(values.place, start * valueBytes, end * valueBytes) : null,
         valueBytes,
         buffers.map((buffer) => buffer?.keys ?? null),
         valueBytes > 0 ? buffers.map((buffer) => buffer?.values ?? null) : null,

@@ -7,11 +7,16 @@ import { type ArrayOf, byteRange, bytesOf, type HostColumn, keyWords, newArray }
 import { type Dtype, dtypeInfo } from '../../keys/dtype.js';
 import type { ReduceOp } from '../../primitives/possible.js';
 import { UnsupportedError } from '../../util/errors.js';
-import { runWhileAttached, spanOf } from '../calls/assert-not-detached.js';
 import type { CallScheduler } from '../calls/call-scheduler.js';
 import { combineExtremes } from '../host/host-primitives.js';
 import { hostSort } from '../host/host-sort.js';
-import { assertDistinct, assertIndexable, assertOnePerKey } from '../model/array-assertions.js';
+import {
+  assertDistinct,
+  assertIndexable,
+  assertOnePerKey,
+  runWhileAttached,
+  spanOf,
+} from '../model/array-assertions.js';
 import { type Column, column, type Place } from '../model/column.js';
 import { DeviceArray } from '../model/device-array.js';
 import type { SortJob } from '../model/job.js';
@@ -220,7 +225,7 @@ export class ShardedArrays implements ShardedArrayOwner {
     const sorted = newArray(dtype, n);
     const moved = new Uint32Array(n);
     const keys = { dtype, info, n, view: keyWords(place as ArrayBufferView, info) };
-    const values = { view: positions, bytes: 4 };
+    const values = { place: positions, bytes: 4 };
     hostSort(keys, { descending, nan, bits }, { sorted, values, moved });
     return { keys: sorted.slice(0, k) as ArrayOf<D>, indices: moved.slice(0, k) };
   }

@@ -1,15 +1,22 @@
 /** Validation of the arguments and options that callers pass. */
 
-import type { ArrayOf, DtypeOf } from '../../keys/array.js';
-import { assertDisjoint, dtypeOf, keyColumn, type ValueArray, valueColumn } from '../../keys/array.js';
+import {
+  type ArrayOf,
+  assertDisjoint,
+  type DtypeOf,
+  dtypeOf,
+  keyColumn,
+  type ValueArray,
+  valueColumn,
+} from '../../keys/array.js';
 import type { Dtype, KeyArray } from '../../keys/dtype.js';
 import type { Order } from '../../keys/key-codec.js';
 import type { ReduceOp } from '../../primitives/possible.js';
 import { InputError, UnsupportedError, UsageError } from '../../util/errors.js';
 import { invalidArgument } from '../../util/invalid-argument.js';
 import type { ArrayStore, Keys } from '../calls/array-store.js';
+import type { Dependency } from '../calls/call-scheduler.js';
 import type { Task } from '../calls/calls.js';
-import type { Dependency } from '../calls/dependency.js';
 import { assertDistinct, assertOnePerKey, assertSamePlace } from '../model/array-assertions.js';
 import { type Column, column, type Place } from '../model/column.js';
 import { DeviceArray } from '../model/device-array.js';

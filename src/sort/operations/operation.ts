@@ -53,7 +53,7 @@ export interface OperationContext {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: only `any` matches methods with every list of parameters.
-type AnyMethod = (...args: any) => unknown;
+export type AnyMethod = (...args: any) => unknown;
 
 /**
  * Implementation of an operation.
@@ -64,24 +64,3 @@ type AnyMethod = (...args: any) => unknown;
 export type Run<M> = M[keyof M] extends infer F extends AnyMethod
   ? (context: OperationContext, ...args: Parameters<F>) => ReturnType<F>
   : never;
-
-/**
- * Defines the methods of operations on a class.
- *
- * @param operations the implementations by the names of the methods
- * @param contextOf returns the context of an instance
- */
-export function defineOperations<S extends object>(
-  prototype: S,
-  operations: Readonly<Record<string, AnyMethod>>,
-  contextOf: (instance: S) => OperationContext,
-): void {
-  for (const [name, run] of Object.entries(operations)) {
-    // No operation has more than four parameters. Listing them is faster than passing on a list.
-    const value = function (this: S, a: unknown, b: unknown, c: unknown, d: unknown): unknown {
-      return run(contextOf(this), a, b, c, d);
-    };
-    Object.defineProperty(value, 'name', { value: name });
-    Object.defineProperty(prototype, name, { value, writable: true, configurable: true });
-  }
-}

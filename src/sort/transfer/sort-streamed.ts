@@ -71,8 +71,8 @@ export async function sortStreamed(sorter: PartSorter, job: HostJob): Promise<bo
   try {
     const { keys, sorted, values, moved } = job;
     const streams = [
-      ...(sorted ? [stream(keys.info.bytes, keys.view, sorted)] : []),
-      ...(values && moved ? [stream(values.bytes, values.view, moved)] : []),
+      ...(sorted ? [stream(keys.info.bytes, keys.place, sorted)] : []),
+      ...(values && moved ? [stream(values.bytes, values.place, moved)] : []),
     ];
     const statuses = take(4 * 2 * parts.length);
     const cuts = take(cutBytes({ n: keys.n, runKeys: plan.n }));

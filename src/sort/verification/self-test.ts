@@ -296,7 +296,7 @@ function enqueueCase(
     const result = {
       sorted: expected,
       ...(shape.valueBytes > 0 && {
-        values: { view: values, bytes: shape.valueBytes },
+        values: { place: values, bytes: shape.valueBytes },
         moved: expectedValues,
       }),
     };

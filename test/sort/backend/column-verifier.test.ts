@@ -8,10 +8,10 @@ import { keyCodec } from '../../../src/keys/key-codec.js';
 import { SCAN_OPS, type ScanOp } from '../../../src/primitives/possible.js';
 import type { Backend } from '../../../src/sort/backend/backend.js';
 import type { ColumnKernels, TopShort } from '../../../src/sort/backend/column-kernels.js';
-import { DeviceBackend } from '../../../src/sort/backend/device-backend.js';
+import { DeviceBackend } from '../../../src/sort/backend/device-session.js';
 import { HostBackend } from '../../../src/sort/backend/host-backend.js';
 import { HostColumnVerifier } from '../../../src/sort/backend/host-column-verifier.js';
-import { type Call, startCall } from '../../../src/sort/calls/call.js';
+import { type Call, Execution } from '../../../src/sort/calls/call.js';
 import { type Column, column, isOnDevice } from '../../../src/sort/model/column.js';
 import { parseSortOptions } from '../../../src/sort/model/options.js';
 import { enqueueScan } from '../../../src/sort/operations/scan/scan.js';
@@ -76,11 +76,10 @@ const SELECT = 100;
 async function run<T>(backend: Backend, use: (call: Call) => MaybePromise<T>, select = SELECT): Promise<T> {
   const onWarning = () => undefined;
   const settings = parseSortOptions({ verify: true, advanced: { tuning: { select } } });
-  const started = await startCall({ backend, settings, onWarning }, async (call) => {
+  return Execution.run({ backend, settings, onWarning }, async (call) => {
     const made = await use(call);
     return () => made;
   });
-  return started.complete();
 }
 
 const newColumn = (dtype: Dtype, n: number): Column => column(dtype, n, newArray(dtype, n));

@@ -1,8 +1,8 @@
 /** Variants that are compiled in the background. */
 import test from 'ava';
 import type { Backend, Session } from '../../../src/sort/backend/backend.js';
-import { BackgroundCompiler } from '../../../src/sort/calls/background-compiler.js';
 import { CallScheduler } from '../../../src/sort/calls/call-scheduler.js';
+import { BackgroundCompiler } from '../../../src/sort/calls/sort-batcher.js';
 import type { Plan } from '../../../src/sort/model/plan.js';
 import { BuildError } from '../../../src/util/errors.js';
 

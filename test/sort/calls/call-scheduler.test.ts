@@ -14,13 +14,15 @@ function loggedCalls(scheduler: CallScheduler) {
       log.push(`${name} done`);
     });
   const inOrder = (name: string) =>
-    scheduler.runInOrder(async () => {
-      log.push(name);
-      return async () => {
+    scheduler.runInOrder(
+      async () => {
+        log.push(name);
+      },
+      async () => {
         await end(name);
         log.push(`${name} done`);
-      };
-    });
+      },
+    );
   const finish = async (name: string) => {
     ends.get(name)?.();
     await nextTurn();
@@ -56,8 +58,9 @@ test('a call that fails in either half does not block later calls', async (t) =>
     throw new Error('no');
   };
   const calls = [
-    scheduler.runInOrder(fail),
-    scheduler.runInOrder(async () => fail),
+    scheduler.runInOrder(fail, async () => undefined),
+    scheduler.runInOrder(() => undefined, fail),
+    scheduler.runInOrder(async () => undefined, fail),
     scheduler.runExclusive(fail),
   ];
   const last = scheduler.runExclusive(async () => 'yes');

@@ -1,9 +1,8 @@
 /** Calls whose waits end in the same turn of the event loop, as on fast devices. */
 import test from 'ava';
 import type { Session } from '../../../src/sort/backend/backend.js';
-import { ArrayStore } from '../../../src/sort/calls/array-store.js';
+import { ArrayStore, EventLoopYield } from '../../../src/sort/calls/array-store.js';
 import { CallScheduler } from '../../../src/sort/calls/call-scheduler.js';
-import { EventLoopYield } from '../../../src/sort/calls/event-loop-yield.js';
 import { DeviceArray } from '../../../src/sort/model/device-array.js';
 
 const MIB = 2 ** 20;
@@ -47,7 +46,7 @@ function storeOf() {
 
 /** Allocates an array of 1 MiB in the memory of `like`. */
 const call = (store: ArrayStore, like: DeviceArray): Promise<DeviceArray> =>
-  Promise.resolve(store.withResults((make) => make.allocateLike(like, 'u8', MIB).result));
+  store.withResults((make) => make.allocateLike(like, 'u8', MIB).result);
 
 test('results resolve at once up to 4 MiB, then after a turn of the event loop', async (t) => {
   let turns = 0;
@@ -56,23 +55,23 @@ test('results resolve at once up to 4 MiB, then after a turn of the event loop',
   });
   for (let i = 0; i < 4; i++) {
     loop.grow(MIB);
-    t.is(loop.yieldIfDue(i), i);
+    t.is(loop.turnDue, undefined);
   }
   loop.grow(1);
-  const passed = loop.yieldIfDue('made');
-  t.true(passed instanceof Promise);
+  const turn = loop.turnDue;
+  t.true(turn instanceof Promise);
   await Promise.resolve();
   t.is(turns, 0);
-  t.is(await passed, 'made');
+  await turn;
   t.is(turns, 1);
   loop.grow(MIB);
-  t.is(loop.yieldIfDue('next'), 'next');
+  t.is(loop.turnDue, undefined);
 });
 
 test('a single large result resolves at once', (t) => {
   const loop = new EventLoopYield(() => undefined);
   loop.grow(1000 * MIB);
-  t.is(loop.yieldIfDue('large'), 'large');
+  t.is(loop.turnDue, undefined);
 });
 
 test('a program that awaits only calls yields to the event loop', async (t) => {

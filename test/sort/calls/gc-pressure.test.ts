@@ -1,5 +1,5 @@
 import test from 'ava';
-import { GcPressure } from '../../../src/sort/calls/gc-pressure.js';
+import { GcPressure } from '../../../src/sort/calls/array-store.js';
 
 const MIB = 2 ** 20;
 

@@ -7,8 +7,8 @@ import test from 'ava';
 import type { Buffer } from '../../../src/device/memory/buffer.js';
 import { Queue } from '../../../src/device/queue/queue.js';
 import { type ClsortError, type DeviceArray, Sorter, type SortReport } from '../../../src/index.js';
-import { DeviceBackend } from '../../../src/sort/backend/device-backend.js';
-import { type Call, startCall } from '../../../src/sort/calls/call.js';
+import { DeviceBackend } from '../../../src/sort/backend/device-session.js';
+import { type Call, Execution } from '../../../src/sort/calls/call.js';
 import { type Column, column } from '../../../src/sort/model/column.js';
 import { parseSortOptions, type SortOptions } from '../../../src/sort/model/options.js';
 import { enqueueGather } from '../../../src/sort/operations/gather/gather.js';
@@ -94,12 +94,10 @@ forEachDevice((title, open, small) => {
             settings: parseSortOptions({ advanced: { tuning: { select: 1 } } }),
             onWarning,
           };
-          await (
-            await startCall(by, async (call) => {
-              await use(call);
-              return () => undefined;
-            })
-          ).complete();
+          await Execution.run(by, async (call) => {
+            await use(call);
+            return () => undefined;
+          });
         };
         await run(); // self-tests have their own waits
         const { waits, reads } = await counted(queue, run);
@@ -155,11 +153,10 @@ forEachDevice((title, open, small) => {
     const keys = Uint32Array.from({ length: 400 }, (_, i) => Math.imul(i, 2654435761) >>> 12);
     const sorted = new Uint32Array(400);
     const run = async () => {
-      const started = await startCall({ backend, settings: parseSortOptions(), onWarning }, async (call) => {
+      await Execution.run({ backend, settings: parseSortOptions(), onWarning }, async (call) => {
         await call.sort({ keys: column('u32', 400, keys), sorted });
         return () => undefined;
       });
-      await started.complete();
     };
     await run();
     t.is((await counted(device.queue, run)).waits, 1);
@@ -173,11 +170,10 @@ forEachDevice((title, open, small) => {
     const reported = async (options: SortOptions): Promise<SortReport> => {
       const reports: SortReport[] = [];
       const settings = parseSortOptions({ ...options, onReport: (report) => reports.push(report) });
-      const started = await startCall({ backend, settings, onWarning: () => undefined }, async (call) => {
+      await Execution.run({ backend, settings, onWarning: () => undefined }, async (call) => {
         await call.sort({ keys: column('u32', 3000, keys), sorted: new Uint32Array(3000) });
         return () => undefined;
       });
-      await started.complete();
       return reports[0] as SortReport;
     };
     const [plain, profiled] = [await reported({}), await reported({ profile: true })];
@@ -214,11 +210,10 @@ forEachDevice((title, open, small) => {
       const onReport = ({ algorithm }: SortReport) => names.push(algorithm);
       const by = { backend, onWarning: ({ code }: ClsortError) => warnings.push(code) };
       const settings = parseSortOptions({ verify: true, onReport });
-      const started = await startCall({ ...by, settings }, async (call) => {
+      await Execution.run({ ...by, settings }, async (call) => {
         await call.sort({ keys: column('u32', 900, keys), sorted });
         return () => undefined;
       });
-      await started.complete();
       t.deepEqual(sorted, keys.toSorted());
     };
     await sort();

@@ -1,7 +1,7 @@
 /** Which of a backend's plans a call takes. */
 import test from 'ava';
 import type { Backend } from '../../../src/sort/backend/backend.js';
-import { PlanSelector } from '../../../src/sort/calls/plan-selector.js';
+import { PlanSelector } from '../../../src/sort/backend/planner.js';
 import type { SortSettings } from '../../../src/sort/model/options.js';
 import type { PlanRequest } from '../../../src/sort/model/plan.js';
 import { MismatchError } from '../../../src/util/errors.js';

@@ -10,13 +10,13 @@ import {
 import { newArray } from '../../../src/keys/array.js';
 import type { PendingSort } from '../../../src/sort/backend/backend.js';
 import { completedSort, HostBackend, sortOnHost } from '../../../src/sort/backend/host-backend.js';
-import { BackgroundCompiler } from '../../../src/sort/calls/background-compiler.js';
 import { CallScheduler } from '../../../src/sort/calls/call-scheduler.js';
-import { SortBatcher } from '../../../src/sort/calls/sort-batcher.js';
+import { BackgroundCompiler, SortBatcher } from '../../../src/sort/calls/sort-batcher.js';
 import { column } from '../../../src/sort/model/column.js';
-import { type HostJob, hostJob, type SortJob } from '../../../src/sort/model/job.js';
+import type { HostJob, SortJob } from '../../../src/sort/model/job.js';
 import { parseSortOptions, type SortOptions } from '../../../src/sort/model/options.js';
 import { hostPlan, type Plan, type PlanRequest } from '../../../src/sort/model/plan.js';
+import { drainMicrotasks } from '../../../src/util/microtasks.js';
 
 /** A fake device that sorts on the host and records its sorts. */
 class FakeDevice extends HostBackend {
@@ -44,7 +44,7 @@ class FakeDevice extends HostBackend {
   override async sort(plan: Plan, job: SortJob): Promise<PendingSort> {
     this.sorts.push((job.segments?.offsets.n ?? 1) - 1);
     if (this.instead) return this.instead();
-    return completedSort(await sortOnHost(plan, hostJob(job) as HostJob));
+    return completedSort(await sortOnHost(plan, job as HostJob));
   }
 }
 
@@ -63,7 +63,7 @@ function fakeBatcher() {
   /** Sorts that ran one by one. */
   const alone: SortJob[] = [];
   const join = (job: SortJob) =>
-    batcher.join(job, 'together', () => {
+    batcher.join(job, 'together', async () => {
       alone.push(job);
       return 'alone';
     });
@@ -177,7 +177,7 @@ test('sorts run one by one while the combined sort is compiled once in the backg
 test('a failed combined sort falls back to single sorts and warns', async (t) => {
   const { backend, join, alone, warnings } = fakeBatcher();
   const released: string[] = [];
-  backend.instead = async () => ({ outcome: () => 'gave up', release: () => released.push('yes') });
+  backend.instead = async () => ({ outcome: async () => 'gave up', release: () => released.push('yes') });
   t.deepEqual(new Set(await Promise.all(sorts(10).map(join))), new Set(['alone']));
   t.is(alone.length, 10);
   t.true(released.length > 0);
@@ -226,7 +226,7 @@ test('memory of a lost device is not read', async (t) => {
   backend.instead = async () => {
     Object.assign(backend, { lost: true });
     return {
-      outcome: () => ({ plan: hostPlan({} as PlanRequest, ''), stages: [] }),
+      outcome: async () => ({ plan: hostPlan({} as PlanRequest, ''), stages: [] }),
       release: () => undefined,
     };
   };
@@ -309,7 +309,7 @@ test('a combined sort holds at most 1023 tiny sorts', async (t) => {
   for (const { keys, sorted } of jobs) t.deepEqual(sorted, (keys.place as Uint32Array).toSorted());
 });
 
-test('combined sorts start before the last arrays are added, and at most 8 run at once', async (t) => {
+test('combined sorts start in the turn of their calls, and at most 8 run at once', async (t) => {
   const { backend, join } = fakeBatcher();
   let underWay = 0;
   let maxSorts = 0;
@@ -323,6 +323,7 @@ test('combined sorts start before the last arrays are added, and at most 8 run a
   };
   const jobs = Array.from({ length: 600 }, (_, i) => sortOf(words(2 ** 14 - (i % 7), i)));
   const made = jobs.map(join);
+  await drainMicrotasks();
   t.true(backend.sorts.length === 0 && maxSorts > 0, 'the first have started');
   t.deepEqual(new Set(await Promise.all(made)), new Set(['together']));
   t.is(maxSorts, 8);

@@ -105,7 +105,7 @@ for (const dtype of DTYPES) {
       // An odd offset, so that the values are not aligned to any multiple.
       const memory = new Uint8Array(values.length + 1);
       const moved = memory.subarray(1);
-      hostSort(keyColumn(keys, dtype), {}, { sorted, values: { view: values, bytes: width }, moved });
+      hostSort(keyColumn(keys, dtype), {}, { sorted, values: { place: values, bytes: width }, moved });
       const expected = referenceArgsort(bytesOf(keys), dtype);
       t.true(same(moved, pick(values, width, expected)));
       t.true(same(sorted, pick(bytesOf(keys), dtypeInfo(dtype).bytes, expected)));

@@ -38,7 +38,7 @@ test('positions must each appear once, and rise where keys are equal', (t) => {
 
 test('verification finds a value that moved with another key', (t) => {
   const keys = keyColumn(Uint32Array.of(2, 1, 3));
-  const values = { view: Float64Array.of(20, 10, 30), bytes: 8 };
+  const values = { place: Float64Array.of(20, 10, 30), bytes: 8 };
   const sorted = Uint32Array.of(1, 2, 3);
   t.true(hostVerify(keys, {}, { sorted, values, moved: Float64Array.of(10, 20, 30) }).permutation);
   t.false(hostVerify(keys, {}, { sorted, values, moved: Float64Array.of(20, 10, 30) }).permutation);

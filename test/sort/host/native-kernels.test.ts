@@ -6,10 +6,10 @@ import { DTYPES, type Dtype, dtypeInfo, type KeyArray } from '../../../src/keys/
 import { keyCodec } from '../../../src/keys/key-codec.js';
 import { REDUCE_OPS, type ReduceOp, runsDtype, SCAN_OPS } from '../../../src/primitives/possible.js';
 import type { ColumnKernels, ColumnSelection } from '../../../src/sort/backend/column-kernels.js';
-import { HostColumnKernels, wordsOf } from '../../../src/sort/backend/host-column-kernels.js';
+import { HostColumnKernels } from '../../../src/sort/backend/host-column-kernels.js';
 import { NativeColumnKernels } from '../../../src/sort/backend/native-column-kernels.js';
 import { hostSort } from '../../../src/sort/host/host-sort.js';
-import { type Column, column } from '../../../src/sort/model/column.js';
+import { type Column, column, wordsOf } from '../../../src/sort/model/column.js';
 import { AbortedError } from '../../../src/util/errors.js';
 import { type Distribution, keysOf } from '../../distributions.js';
 

@@ -41,7 +41,11 @@ const resultFor = (keys: KeyArray, wanted: Wanted): HostResult => {
   if (wanted === 'keys') return { sorted: emptyLike(keys) };
   if (wanted === 'positions') return { moved: new Uint32Array(n) };
   const view = bytesFor(n, wanted);
-  return { sorted: emptyLike(keys), values: { view, bytes: wanted }, moved: new Uint8Array(view.length) };
+  return {
+    sorted: emptyLike(keys),
+    values: { place: view, bytes: wanted },
+    moved: new Uint8Array(view.length),
+  };
 };
 
 /** Sorts with both engines. @returns whether all results are equal */
@@ -121,7 +125,7 @@ test('results in the memory of the input', async (t) => {
         const values = bytesFor(n, bytes);
         const result = {
           sorted: keys,
-          ...(bytes && { values: { view: values, bytes }, moved: values }),
+          ...(bytes && { values: { place: values, bytes }, moved: values }),
         };
         await nativeSort(keyColumn(keys), {}, result, {});
         t.true(same(expected.sorted, keys), `${n} keys`);
@@ -187,7 +191,7 @@ test('a program that changes the keys meanwhile gets some result, and no memory 
     const sorting = nativeSort(
       keyColumn(keys),
       {},
-      { sorted: new Uint32Array(n), values: { view: values, bytes: 12 }, moved },
+      { sorted: new Uint32Array(n), values: { place: values, bytes: 12 }, moved },
       {},
     );
     for (let i = 0; i < n; i++) keys[i] = Math.imul(i, 0x85ebca6b + round) & (i % 2 ? 0xff : -1);

@@ -7,7 +7,6 @@ import { DeviceSession } from '../../../src/sort/backend/device-session.js';
 import { DeviceGroup } from '../../../src/sort/multi-device/device-group.js';
 import { DeviceWorker } from '../../../src/sort/multi-device/device-worker.js';
 import { type ClsortError, DeviceLostError, MemoryError, TimeoutError } from '../../../src/util/errors.js';
-import type { MaybePromise } from '../../../src/util/maybe-promise.js';
 import { keysOf } from '../../distributions.js';
 
 /** A session whose device fails on demand. */
@@ -24,12 +23,12 @@ class FailingSession implements Session {
     return this.#session.backend;
   }
 
-  async run<T>(use: (backend: Backend) => MaybePromise<T>, call: SessionCall): Promise<T> {
+  async run<T>(use: (backend: Backend) => Promise<T>, call: SessionCall): Promise<T> {
     if (this.fault && this.fault.after-- <= 0) throw this.fault.error;
     return this.#session.run(use, call);
   }
 
-  complete<T>(backend: Backend, use: () => MaybePromise<T>, call: SessionCall): MaybePromise<T> {
+  complete<T>(backend: Backend, use: () => Promise<T>, call: SessionCall): Promise<T> {
     return this.#session.complete(backend, use, call);
   }
 

@@ -43,7 +43,7 @@ function jobOf(dtype: (typeof DTYPES)[number], array: ArrayBufferView, options: 
   const info = dtypeInfo(dtype);
   const view = keyWords(array, info);
   return {
-    keys: { dtype, info, n: view.length, view },
+    keys: { dtype, info, n: view.length, place: view },
     settings: parseSortOptions(options),
     moved: new Uint32Array(view.length),
   };

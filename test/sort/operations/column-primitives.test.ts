@@ -5,9 +5,9 @@ import * as library from '../../../src/index.js';
 import { DTYPES, type Dtype, dtypeInfo, type KeyArray } from '../../../src/keys/dtype.js';
 import { encode, keyCodec } from '../../../src/keys/key-codec.js';
 import { keyValue } from '../../../src/keys/value.js';
-import { DeviceBackend } from '../../../src/sort/backend/device-backend.js';
-import { type Call, type ExecutionBody, startCall } from '../../../src/sort/calls/call.js';
-import type { CallContext } from '../../../src/sort/calls/call-context.js';
+import type { CallContext } from '../../../src/sort/backend/backend.js';
+import { DeviceBackend } from '../../../src/sort/backend/device-session.js';
+import { type Call, Execution, type ExecutionBody } from '../../../src/sort/calls/call.js';
 import { type Column, column, type Place } from '../../../src/sort/model/column.js';
 import type { DeviceArray } from '../../../src/sort/model/device-array.js';
 import { parseSortOptions } from '../../../src/sort/model/options.js';
@@ -494,7 +494,7 @@ forEachDevice((title, open) => {
       settings: parseSortOptions(),
       onWarning: (warning) => warnings.push(warning),
     };
-    const run = async <T>(use: ExecutionBody<T>): Promise<T> => (await startCall(by, use)).complete();
+    const run = <T>(use: ExecutionBody<T>): Promise<T> => Execution.run(by, use);
     const scanned = async (call: Call, keys: Column, place: Place, inclusive: boolean) => {
       await enqueueScan(call, keys, column('f64', 3, place), { op: 'sum', inclusive });
       return () => undefined;

@@ -4,7 +4,7 @@ import { InputError } from '../../../util/errors.js';
 import { invalidArgument } from '../../../util/invalid-argument.js';
 import type { Keys } from '../../calls/array-store.js';
 import type { Call, Sort } from '../../calls/call.js';
-import { isPromise } from '../../calls/dependency.js';
+import { isPromise } from '../../calls/call-scheduler.js';
 import { assertIndexable, assertSameLengths } from '../../model/array-assertions.js';
 import { type Column, column } from '../../model/column.js';
 import { DeviceArray } from '../../model/device-array.js';

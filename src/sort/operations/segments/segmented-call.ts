@@ -1,7 +1,7 @@
 import { invalidArgument } from '../../../util/invalid-argument.js';
 import type { MaybePromise } from '../../../util/maybe-promise.js';
 import type { ArrayStore, Keys, ResultAllocator } from '../../calls/array-store.js';
-import type { Dependency } from '../../calls/dependency.js';
+import type { Dependency } from '../../calls/call-scheduler.js';
 import { offsetsError } from '../../host/host-segments.js';
 import { assertIndexable } from '../../model/array-assertions.js';
 import { DeviceArray } from '../../model/device-array.js';

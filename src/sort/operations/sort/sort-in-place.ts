@@ -1,7 +1,7 @@
 import { copyBytes, isResizable } from '../../../keys/array.js';
 import type { KeyArray } from '../../../keys/dtype.js';
 import type { Keys } from '../../calls/array-store.js';
-import { assertNotDetached } from '../../calls/assert-not-detached.js';
+import { assertNotDetached } from '../../model/array-assertions.js';
 import { DeviceArray } from '../../model/device-array.js';
 import type { SortOptions } from '../../model/options.js';
 import { type Awaitable, parse, readKeys } from '../arguments.js';

@@ -1,6 +1,5 @@
 import test from 'ava';
-import { PlanCache } from '../../../src/sort/backend/plan-cache.js';
-import { devicePlans } from '../../../src/sort/backend/planner.js';
+import { devicePlans, Planner } from '../../../src/sort/backend/planner.js';
 import type { PlanRequest } from '../../../src/sort/model/plan.js';
 import { UnsupportedError } from '../../../src/util/errors.js';
 import { knownDevice, profileNamed } from '../../device/profiles.js';
@@ -16,9 +15,9 @@ const REQUEST: PlanRequest = {
 const device = knownDevice(profileNamed('a10'));
 
 test('plans are computed once for each request, complete and in order', (t) => {
-  const cache = new PlanCache(device);
-  const [first] = cache.plansFor(REQUEST);
-  const all = [...cache.plansFor(REQUEST)];
+  const planner = new Planner(device);
+  const [first] = planner.plans(REQUEST);
+  const all = [...planner.plans(REQUEST)];
   t.is(all[0], first, 'left off after the first one before');
   t.deepEqual(all, [...devicePlans(device, REQUEST)]);
   for (const other of [
@@ -32,22 +31,22 @@ test('plans are computed once for each request, complete and in order', (t) => {
     { segments: 3 },
   ] as const) {
     const request = { ...REQUEST, ...other };
-    t.is([...cache.plansFor(REQUEST)][0], first, 'what was asked for last is another');
-    const [plan] = cache.plansFor(request);
+    t.is([...planner.plans(REQUEST)][0], first, 'what was asked for last is another');
+    const [plan] = planner.plans(request);
     t.deepEqual(plan, devicePlans(device, request).next().value ?? undefined);
   }
-  const [small] = cache.plansFor({ ...REQUEST, n: 1 });
-  for (let n = 2; n < 60; n++) [...cache.plansFor({ ...REQUEST, n })]; // the capacity of the cache
-  t.is([...cache.plansFor(REQUEST)][0], first);
-  t.is([...cache.plansFor({ ...REQUEST, n: 1 })][0], small, 'one that is known pushes no other out');
-  for (let n = 1; n < 200; n++) [...cache.plansFor({ ...REQUEST, n })];
-  t.deepEqual([...cache.plansFor(REQUEST)], all, 'forgotten and made again');
+  const [small] = planner.plans({ ...REQUEST, n: 1 });
+  for (let n = 2; n < 60; n++) [...planner.plans({ ...REQUEST, n })]; // the capacity of the cache
+  t.is([...planner.plans(REQUEST)][0], first);
+  t.is([...planner.plans({ ...REQUEST, n: 1 })][0], small, 'one that is known pushes no other out');
+  for (let n = 1; n < 200; n++) [...planner.plans({ ...REQUEST, n })];
+  t.deepEqual([...planner.plans(REQUEST)], all, 'forgotten and made again');
 });
 
 test('a request that cannot be planned throws every time', (t) => {
-  const cache = new PlanCache(device);
+  const planner = new Planner(device);
   for (let i = 0; i < 2; i++) {
-    t.throws(() => [...cache.plansFor({ ...REQUEST, algorithm: 'tiled', valueBytes: 3 })], {
+    t.throws(() => [...planner.plans({ ...REQUEST, algorithm: 'tiled', valueBytes: 3 })], {
       instanceOf: UnsupportedError,
     });
   }
