@@ -1,4 +1,4 @@
-import { finallyDo, type MaybePromise } from './maybe-promise.js';
+import type { MaybePromise } from './maybe-promise.js';
 
 /** Runs tasks in order of arrival as long as their total load is within a limit. A task above the limit runs alone. */
 export class ConcurrencyLimiter {
@@ -17,16 +17,15 @@ export class ConcurrencyLimiter {
     this.#maxRunning = maxRunning;
   }
 
-  /** Runs `task` when its turn comes and its load is within the limit: synchronously, if that is now. */
-  run<T>(load: number, task: () => MaybePromise<T>): MaybePromise<T> {
-    const release = () => this.#release(load);
-    if (this.#waiting.length > 0 || !this.#hasRoom(load)) {
-      return new Promise<void>((start) => this.#waiting.push({ load, start })).then(() =>
-        finallyDo(task, release),
-      );
+  /** Runs `task` when its turn comes and its load is within the limit: at once, if that is now. */
+  async run<T>(load: number, task: () => MaybePromise<T>): Promise<T> {
+    if (this.#waiting.length === 0 && this.#hasRoom(load)) this.#acquire(load);
+    else await new Promise<void>((start) => this.#waiting.push({ load, start }));
+    try {
+      return await task();
+    } finally {
+      this.#release(load);
     }
-    this.#acquire(load);
-    return finallyDo(task, release);
   }
 
   #release(load: number): void {

@@ -30,19 +30,13 @@ test('work starts in order within the load limit, and work above the limit runs 
   t.is(maxRunning, 4);
 });
 
-test('work within the limit starts synchronously, and synchronous work ends synchronously', async (t) => {
+test('work within the limit starts synchronously', async (t) => {
   const limiter = new ConcurrencyLimiter(2);
-  t.is(
-    limiter.run(2, () => 5),
-    5,
-  );
-  t.throws(
-    () =>
-      limiter.run(2, () => {
-        throw new Error('no');
-      }),
-    { message: 'no' },
-  );
+  t.is(await limiter.run(2, () => 5), 5);
+  const fails = (): never => {
+    throw new Error('no');
+  };
+  await t.throwsAsync(limiter.run(2, fails), { message: 'no' });
   let settle = (): void => undefined;
   const first = limiter.run(2, () => new Promise<void>((resolve) => (settle = resolve)));
   let ran = false;
