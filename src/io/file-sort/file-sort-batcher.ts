@@ -1,5 +1,4 @@
 /** Combines the small arrays of several files into one sort, to share the cost of a transfer to the device. */
-import { newArray } from '../../keys/array.js';
 import type { Dtype, KeyArray } from '../../keys/dtype.js';
 import type { SorterOperations } from '../../sort/api/sorter-operations.js';
 import type { SortOptions } from '../../sort/model/options.js';
@@ -10,7 +9,7 @@ const MAX_ARRAY_BYTES = 2 ** 18;
 /** Maximum total bytes of one combined sort. */
 const MAX_BATCH_BYTES = 2 ** 24;
 
-type BatchSorter = Pick<SorterOperations, 'sort' | 'segmentedSort'>;
+type BatchSorter = Pick<SorterOperations, 'sort' | 'sortMany'>;
 
 /** The sort options that arrays must share to be sorted together. */
 type Order = Pick<SortOptions, 'descending' | 'nan' | 'bitRange'> & { readonly dtype: Dtype };
@@ -26,29 +25,6 @@ const orderOf = ({
   nan,
   ...(bitRange && { bitRange }),
 });
-
-/**
- * Sorts several arrays of one dtype.
- *
- * @returns views of one new array, and the report of the combined sort
- */
-async function sortSegments(
-  sorter: BatchSorter,
-  arrays: readonly KeyArray[],
-  order: Order,
-): Promise<{ readonly sorted: readonly KeyArray[]; readonly report: SortReport | undefined }> {
-  const ends = [0];
-  for (const { length } of arrays) ends.push((ends.at(-1) ?? 0) + length);
-  const all = newArray(order.dtype, ends.at(-1) ?? 0);
-  for (const [i, array] of arrays.entries()) all.set(array as never, ends[i]);
-  const reports: SortReport[] = [];
-  const options = { ...order, onReport: (report: SortReport) => void reports.push(report) };
-  const sorted = await sorter.segmentedSort<KeyArray>(all, Uint32Array.from(ends), options);
-  return {
-    sorted: arrays.map((_, i) => sorted.subarray(ends[i], ends[i + 1])),
-    report: reports[0],
-  };
-}
 
 interface PendingArray {
   readonly keys: KeyArray;
@@ -117,9 +93,13 @@ export class FileSortBatcher {
     if (first && all.length > 1) {
       try {
         const arrays = all.map(({ keys }) => keys);
-        const { sorted, report } = await sortSegments(this.#sorter, arrays, orderOf(first.options));
+        let report: SortReport | undefined;
+        const onReport = (made: SortReport): void => {
+          report = made;
+        };
+        const sorted = await this.#sorter.sortMany(arrays, { ...orderOf(first.options), onReport });
         for (const [i, one] of all.entries()) {
-          if (report) one.options.onReport?.({ ...reportShare(report, one.keys.length, arrays) });
+          if (report) one.options.onReport?.(reportShare(report, one.keys.length, arrays));
           one.resolve(sorted[i] as KeyArray);
         }
         return;

@@ -25,11 +25,11 @@ forEachSorter((title, open, small) => {
           alone++;
           return sorter.sort(...args);
         },
-        segmentedSort: (...args: Parameters<Sorter['segmentedSort']>) => {
+        sortMany: (...args: Parameters<Sorter['sortMany']>) => {
           gathered++;
-          return sorter.segmentedSort(...args);
+          return sorter.sortMany(...args);
         },
-      } as Pick<Sorter, 'sort' | 'segmentedSort'>);
+      } as Pick<Sorter, 'sort' | 'sortMany'>);
       const length = small ? 40 : 700;
       const jobs = DTYPES.flatMap((dtype, d) =>
         [false, true].flatMap((descending) =>
@@ -79,12 +79,12 @@ forEachSorter((title, open, small) => {
 
 test('a failed batch falls back to single sorts, and only a sort that fails again rejects', async (t) => {
   const batcher = new FileSortBatcher({
-    segmentedSort: () => Promise.reject(new Error('all')),
+    sortMany: () => Promise.reject(new Error('all')),
     sort: async (keys: KeyArray) => {
       if (keys.length === 2) throw new Error('one');
       return keys.slice().sort();
     },
-  } as unknown as Pick<Sorter, 'sort' | 'segmentedSort'>);
+  } as unknown as Pick<Sorter, 'sort' | 'sortMany'>);
   const ran = await Promise.allSettled(
     [3, 2, 1].map((count) => batcher.sort(keysOf('u32', count, count), { dtype: 'u32' })),
   );
