@@ -145,7 +145,7 @@ const symbolsOf = (file, which = '--defined-only') =>
 const LOADER = `#include <dlfcn.h>
 #include <stdio.h>
 int main() {
-  if (dlopen("/opt/musl/node.so", RTLD_NOW | RTLD_GLOBAL) && dlopen("/addon/build/Release/clsort.node", RTLD_NOW)) return 0;
+  if (dlopen("/addon/build/Release/clsort.node", RTLD_NOW)) return 0;
   puts(dlerror());
   return 1;
 }
@@ -167,12 +167,18 @@ function assertLoadsInMusl(addon, { arch }, home) {
   );
   writeFileSync(join(debian, 'opt/musl/loader.c'), LOADER);
   const libraries = `/usr/lib/${arch}-linux-musl`;
-  const gcc = (...args) =>
-    inDebian(debian, ['env', '-C', '/opt/musl', `${arch}-linux-gnu-gcc`, '-nostdlib', ...args]);
-  gcc('-shared', '-o', 'node.so', 'node.s');
   const linker = `/lib/ld-musl-${arch}.so.1`;
   const start = ['Scrt1.o', 'crti.o', 'crtn.o'].map((name) => join(libraries, name));
-  gcc(`-Wl,--dynamic-linker=${linker}`, `-L${libraries}`, '-o', 'loader', ...start, 'loader.c', '-lc');
+  const options = [
+    '-nostdlib',
+    '-rdynamic',
+    `-Wl,--dynamic-linker=${linker}`,
+    `-L${libraries}`,
+    '-o',
+    'loader',
+  ];
+  const gcc = ['env', '-C', '/opt/musl', `${arch}-linux-gnu-gcc`, ...options];
+  inDebian(debian, [...gcc, ...start, 'loader.c', 'node.s', '-lc']);
   if (arch === 'x86_64') inDebian(debian, ['/opt/musl/loader']);
   console.log(arch === 'x86_64' ? '  loads with musl' : '  linked for musl');
 }
