@@ -134,7 +134,7 @@ const matching = (pattern: RegExp, except: (file: string) => boolean): string[] 
 
 test('only opencl/binding.ts loads the addon', (t) => {
   t.deepEqual(
-    matching(/createRequire|dlopen/, (file) => file === 'opencl/binding.ts'),
+    matching(/dlopen|createRequire\([^)]*\)\(/, (file) => file === 'opencl/binding.ts'),
     [],
   );
 });

@@ -13,7 +13,7 @@ export const FOLDERS = {
     'file-sort',
     'external',
     'records',
-    'checks',
+    ['checks', 'lines'],
     'formats',
     'streams',
   ],

@@ -17,7 +17,9 @@ export function asked(argv: readonly string[]): 'help' | 'version' | undefined {
   if (argv[0] === 'help') return 'help';
   const words = beforeDashes(argv);
   if (words.some((word) => /^(-h|--help(=.*)?)$/.test(word))) return 'help';
-  if (words.some((word) => word === '--version' || word === '-V')) return 'version';
+  // For sort(1), -V is natural order.
+  const version = argv[0] === 'sort' ? ['--version'] : ['--version', '-V'];
+  if (words.some((word) => version.includes(word))) return 'version';
   return undefined;
 }
 

@@ -13,15 +13,16 @@ export type Arguments = Readonly<Record<string, unknown>>;
 /**
  * Parses a command line.
  *
- * @param words the words after the command's name
+ * @param typed the words after the command's name
  * @param settings values of options that the command line does not give
  * @throws UsageError when an option is unknown, missing or malformed
  */
 export function parseArguments(
   spec: CommandSpec,
-  words: readonly string[],
+  typed: readonly string[],
   settings: Arguments = {},
 ): Arguments {
+  const words = separateLetters(spec, typed);
   // The parser's types lack this option.
   const options = { ...parserOptions(spec.options), configObjects: [settings] };
   const { argv, error } = Parser.detailed([...words], options);
@@ -31,6 +32,24 @@ export function parseArguments(
   const given = Object.fromEntries(spec.options.map((option) => [option.name, givenOf(option, argv)]));
   for (const option of spec.options) assertValue(spec.name, option, given[option.name]);
   return { ...given, ...argumentsOf(spec, argv._.map(String)) };
+}
+
+/** Separates options of one letter that share a word, and their values: `-rnk2,2` becomes `-r`, `-n`, `-k`, `2,2`. */
+function separateLetters({ options }: CommandSpec, words: readonly string[]): string[] {
+  const end = beforeDashes(words).length;
+  return words.flatMap((word, i) => {
+    if (i >= end || !/^-[A-Za-z]./.test(word)) return [word];
+    const separate: string[] = [];
+    for (let at = 1; at < word.length; at++) {
+      const option = options.find(({ alias }) => alias === word[at]);
+      if (!option || word[at + 1] === '=') return [word];
+      separate.push(`-${word[at]}`);
+      if (option.type === 'boolean') continue;
+      if (at + 1 < word.length) separate.push(word.slice(at + 1));
+      break;
+    }
+    return separate;
+  });
 }
 
 /** Returns the given value; the last one for an option that takes a single value. */

@@ -7,7 +7,7 @@ const SMALL_BYTES = 2 ** 16;
 
 /** Options that need no device, no process and no other file. */
 const HARMLESS =
-  /^(-[oqru]+|--(out|quiet|descending|unique|dtype|nan|bits|format|to|argsort|verify|report|json)(=.*)?)$/;
+  /^(-[bdfgnoqrsuzCRV]+|-[kt].*|--(out|quiet|descending|unique|dtype|nan|bits|format|to|argsort|verify|report|json)(=.*)?)$/;
 
 /**
  * Guesses from the words alone whether this is a sort of small files. The command line is not parsed and settings are

@@ -6,7 +6,7 @@ import { makeFolder } from '../io/streams/folder.js';
 import { isStdin } from '../io/streams/raw.js';
 import { UsageError } from '../util/errors.js';
 import { withAdvice } from '../util/invalid-argument.js';
-import { cannotCombine, missingOption } from './option-errors.js';
+import { cannotCombine } from './option-errors.js';
 import type { SortPaths } from './options/sort-paths.js';
 
 /** Inputs and output of one sort. */
@@ -18,7 +18,7 @@ export interface SortPath {
 /**
  * Returns the sorts that the paths define, and creates the output folder.
  *
- * @throws UsageError when there is no output, when `--out` and `--out-dir` are both given, or when outputs collide
+ * @throws UsageError when `--out` and `--out-dir` are both given, or when outputs collide
  * @throws IoError when the folder cannot be created
  */
 export async function sortFiles(
@@ -28,10 +28,7 @@ export async function sortFiles(
   if (out !== undefined && folder !== undefined) {
     throw cannotCombine('--out', '--out-dir', 'one sorts the files together, the other each alone');
   }
-  if (out !== undefined) return [{ in: inputs, out }];
-  if (folder === undefined) {
-    throw missingOption('sort', '--out', 'Pass a file, as in -o sorted.u32, or a folder with --out-dir');
-  }
+  if (folder === undefined) return [{ in: inputs, out: out ?? '-' }];
   const files: SortPath[] = [];
   for (const input of inputs) {
     if (isStdin(input))

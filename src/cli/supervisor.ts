@@ -59,7 +59,8 @@ export function supervise(main: URL, argv: readonly string[]): void {
     try {
       worker = new Worker(main, { argv: [...argv] });
     } catch (error) {
-      return reportDefect(error);
+      reportDefect(error);
+      return;
     }
     interrupt = (interruption) => worker.postMessage(interruption);
     if (received) interrupt(received);

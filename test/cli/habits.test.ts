@@ -20,6 +20,10 @@ const sort = ['sort', path('in.u32'), '-o', path('out.u32'), '--dtype', 'u32'];
 const SHORT: Readonly<Record<string, string>> = {
   ...{ o: 'out', q: 'quiet', r: 'descending', u: 'unique' },
   ...{ S: 'memory', T: 'tmp', t: 'delimiter' },
+  // Of sort(1), for lines.
+  ...{ n: 'numeric-sort', g: 'general-numeric-sort', V: 'version-sort', R: 'random-sort', f: 'ignore-case' },
+  ...{ d: 'dictionary-order', b: 'ignore-leading-blanks', k: 'line-key', s: 'stable', z: 'zero-terminated' },
+  ...{ c: 'check', C: 'check-quiet', m: 'merge' },
 };
 
 test('a short option means the same in every command', async (t) => {
@@ -104,7 +108,10 @@ for (const [line, message] of [
     'sort a -o b --dtype u32 --devcie=cpu',
     /expected a known option for clsort sort but got "--devcie"\. Did you mean "--device"/,
   ],
-  ['sort a -o b --dtype u32 -z', /for clsort sort but got "-z"/],
+  ['sort a -o b --dtype u32 -y', /for clsort sort but got "-y"/],
+  ['sort a -o b --dtype u32 -z', /cannot combine --dtype and --zero-terminated: .*lines/],
+  ['sort a -n -g', /cannot compare lines by -n and -g: /],
+  ['sort a -k 0', /expected a key such as 2,2n or 1\.3,1\.5 for -k but got "0"/],
   [
     'sort a -o b --dtype u32 --nan frist',
     /expected one of first, last for --nan but got "frist"\. Did you mean "first"/,
@@ -115,7 +122,7 @@ for (const [line, message] of [
   ['sort a -o b --dtype u32 --format rwa', /for format but got "rwa"\. Did you mean "raw"/],
   ['sort a -o b --dtype u32 --device cup', /cannot find OpenCL device 'cup'.*Did you mean "cpu"/],
   ['sort - -o b', /the dtype of its keys is unknown\. Pass --dtype/],
-  ['sort -o b --dtype u32', /cannot run clsort sort: <in> is missing/],
+  ['check --dtype u32', /cannot run clsort check: <file> is missing/],
   ['check a b --dtype u32', /expected at most one argument for clsort check but got \[".*","b"\]/],
   ['sort a --dtype u32 -o', /expected a value for -o but got none/],
   ['sort a -o b --dtype u32 --verify=perhaps', /expected true or false for --verify but got "perhaps"/],

@@ -2,12 +2,15 @@ import type { Job } from '../../batch/jobs.js';
 import { deviceSpecs } from '../../device/platform/select-device.js';
 import type { FileReport, LargeFileJob } from '../../io/file-sort/file-job.js';
 import { sortFile } from '../../io/file-sort/sort-file.js';
-import { maxKeyCount } from '../../io/formats/keys.js';
+import { nameFacts } from '../../io/formats/file-name.js';
+import { formatNamed, maxKeyCount } from '../../io/formats/keys.js';
 import { textOptionsOf } from '../../io/formats/text/text-options.js';
-import { isStdout } from '../../io/streams/raw.js';
+import { isLineFile, startsWithLines } from '../../io/lines/recognise.js';
+import { isStdin, isStdout } from '../../io/streams/raw.js';
 import type { TableOptions } from '../../io/tables/table-options.js';
 import type { Sorter } from '../../sort/api/sorter.js';
 import type { Progress } from '../../sort/model/options.js';
+import { UsageError } from '../../util/errors.js';
 import { readOrder } from '../arguments.js';
 import { type Console, print, say } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
@@ -22,7 +25,9 @@ import { type SortPath, sortFiles } from '../sort-paths.js';
 import { reportJson, reportText, verifiedText } from '../sort-report.js';
 import { sorterFor } from '../sorter-for.js';
 
-export async function run(args: SortArguments, console: Console): Promise<ExitCode> {
+export async function run(given: SortArguments, console: Console): Promise<ExitCode> {
+  const args = given.in.length === 0 ? { ...given, in: ['-'] } : given;
+  if (await sortsLines(args, console)) return (await import('../sort-lines.js')).runLines(args, console);
   if (args.engine !== undefined)
     return (await import('../distributed-sort.js')).sortDistributed(args, console);
   assertNoCluster(args);
@@ -37,6 +42,7 @@ export async function run(args: SortArguments, console: Console): Promise<ExitCo
   const records = table ? undefined : readRecords(args);
   const memory = readMemory(args);
   const keys = { ...readInput(args), ...readOrder(args), to: readTo(args), axis };
+  await assertNoTerminal(args, console);
   const files = await sortFiles(args, { argsort, to: args.to ?? 'auto' });
   if (algorithm !== 'auto' && algorithm !== 'host') {
     const { algorithmNamed } = await import('../../algorithms/registry.js'); // small sorts do not load it
@@ -127,6 +133,70 @@ export async function run(args: SortArguments, console: Console): Promise<ExitCo
   return EXIT.ok;
 }
 
+/** Options that only lines have. */
+const LINE_OPTIONS = [
+  ...['numeric-sort', 'general-numeric-sort', 'version-sort', 'random-sort', 'ignore-case'],
+  ...[
+    'dictionary-order',
+    'ignore-leading-blanks',
+    'stable',
+    'zero-terminated',
+    'check',
+    'check-quiet',
+    'merge',
+  ],
+] as const;
+
+/** Options that lines do not have. */
+const OTHER_OPTIONS = [
+  'dtype',
+  'by',
+  'column',
+  'record',
+  'key',
+  'values',
+  'out-dir',
+  'to',
+  'engine',
+  'bits',
+  'argsort',
+  'counts',
+  'verify',
+  'report',
+  'json',
+] as const;
+
+/** Returns whether the command line or the files are about lines of text. */
+async function sortsLines(args: SortArguments, { stdin }: Console): Promise<boolean> {
+  const isGiven = (name: keyof SortArguments) => args[name] !== undefined && args[name] !== false;
+  const other = OTHER_OPTIONS.find(isGiven);
+  const ofLines = [...LINE_OPTIONS, 'line-key' as const].find(isGiven);
+  if (ofLines !== undefined && other !== undefined)
+    throw cannotCombine(`--${other}`, `--${ofLines}`, 'the latter is for lines of text');
+  if (ofLines !== undefined || args.format === 'lines') return true;
+  if (args.format !== 'auto' || other !== undefined) return false;
+  for (const path of args.in) {
+    const isText = isStdin(path) ? await startsWithLines(stdin) : isLineFile(path);
+    if (!isText) return false;
+  }
+  return true;
+}
+
+/**
+ * Asserts that no binary keys go to a terminal.
+ *
+ * @throws UsageError when they would
+ */
+async function assertNoTerminal(args: SortArguments, { stdout }: Console): Promise<void> {
+  if (args['out-dir'] !== undefined || !isStdout(args.out ?? '-') || !stdout.isTTY) return;
+  const format = formatNamed(args.to ?? args.format) ?? (await nameFacts(args.in[0] ?? '-')).format;
+  if (format?.extensions.some((extension) => TEXT_EXTENSIONS.includes(extension))) return;
+  throw new UsageError(
+    'cannot write binary keys to stdout: it is a terminal. Pass -o FILE, a pipe, or --to csv for text',
+  );
+}
+const TEXT_EXTENSIONS = ['csv', 'tsv', 'ndjson'];
+
 /**
  * Rejects options of distributed sorts without `--engine`.
  *
@@ -178,12 +248,13 @@ const loadParts = async () => (await import('../../io/file-sort/partitioned-sort
 function printReports(
   report: FileReport,
   { out }: Pick<SortPath, 'out'>,
-  { report: wanted, 'out-dir': folder }: SortArguments,
+  { report: wanted, 'out-dir': folder, out: named }: SortArguments,
   console: Console,
 ): void {
+  const isNamed = named !== undefined || folder !== undefined; // like other tools, nothing is added to implied stdout
   const [write, { isTTY }] = isStdout(out) ? [say, console.stderr] : [print, console.stdout];
   const text =
-    wanted || (isTTY && !console.quiet)
+    wanted || (isTTY && !console.quiet && isNamed)
       ? reportText(report)
       : report.verified && verifiedText(report.verified);
   if (text === undefined) return;
@@ -195,10 +266,10 @@ function printReports(
 function printJson(
   reports: readonly FileReport[],
   warnings: readonly string[],
-  { out = '', 'out-dir': folder }: SortArguments,
+  { out = '-', 'out-dir': folder }: SortArguments,
   console: Console,
 ): void {
   const all = reports.map((report) => reportJson(report, warnings));
-  const write = isStdout(out) ? say : print;
+  const write = folder === undefined && isStdout(out) ? say : print;
   write(console, folder === undefined ? (all[0] ?? '') : `[${all.join(',\n')}]`);
 }

@@ -13,10 +13,9 @@ export const withPaths = <T>(yargs: Argv<T>) =>
     .positional('in', {
       type: 'string',
       array: true,
-      demandOption: true,
-      describe: "files of keys, '-' for stdin; several are sorted together, or each alone with --out-dir",
+      describe: "files, '-' or none for stdin; several are sorted together, or each alone with --out-dir",
     })
-    .option('out', { alias: 'o', type: 'string', nargs: 1, describe: "output file, '-' for stdout" })
+    .option('out', { alias: 'o', type: 'string', nargs: 1, describe: "output file; default '-' for stdout" })
     .option('out-dir', {
       type: 'string',
       nargs: 1,

@@ -4,14 +4,15 @@ import { type DeviceArguments, withDevice } from './device.js';
 import { type DistinctArguments, withUnique } from './distinct.js';
 import { type ClusterArguments, withCluster } from './engine.js';
 import { type InputArguments, type OutputArguments, withAxis, withInput, withTo } from './key-files.js';
+import { type LineArguments, withLines } from './lines.js';
 import { type MemoryArguments, withMemory } from './memory.js';
 import { type OrderArguments, withOrder } from './order.js';
 import { type RecordArguments, withRecords } from './records.js';
 import { type SortPaths, withPaths } from './sort-paths.js';
 import { type TableArguments, withTables } from './tables.js';
 
-export const command = 'sort <in..>';
-export const describe = 'Sort files of keys, files of records, and tables';
+export const command = 'sort [in..]';
+export const describe = 'Sort lines, files of keys, files of records, and tables';
 
 export interface SortArguments
   extends ClusterArguments,
@@ -19,6 +20,7 @@ export interface SortArguments
     DistinctArguments,
     OrderArguments,
     InputArguments,
+    LineArguments,
     MemoryArguments,
     OutputArguments,
     RecordArguments,
@@ -41,7 +43,9 @@ export const builder = (yargs: Argv) =>
   withDevice(
     withCluster(
       withTables(
-        withUnique(withPaths(withTo(withAxis(withInput(withRecords(withMemory(withOrder(yargs)))))))),
+        withUnique(
+          withPaths(withTo(withAxis(withInput(withRecords(withLines(withMemory(withOrder(yargs)))))))),
+        ),
       ),
     ),
   )
@@ -82,6 +86,8 @@ export const builder = (yargs: Argv) =>
     .group(['descending', 'by'], 'Order:')
     .group(['out', 'out-dir', 'unique', 'argsort'], 'Output:')
     .group(['device', 'memory', 'verify', 'json'], 'Execution:')
+    .example('$0 sort numbers.txt', 'numbers, one a line, to stdout')
+    .example('$0 sort -t, -k2,2n data.txt', 'lines by the number in their second field, as sort(1)')
     .example('$0 sort in.u32 -o out.u32', 'ascending, on the best device')
     .example('$0 sort *.f64 --out-dir sorted', 'each file alone')
     .example('$0 sort t.parquet -o t.arrow --by price:desc,time', 'rows of a table, by two columns')

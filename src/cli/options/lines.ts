@@ -1,0 +1,54 @@
+/** Options of sort(1), for lines of text. */
+import type { Argv } from 'yargs';
+
+export interface LineArguments {
+  readonly 'numeric-sort': boolean;
+  readonly 'general-numeric-sort': boolean;
+  readonly 'version-sort': boolean;
+  readonly 'random-sort': boolean;
+  readonly 'ignore-case': boolean;
+  readonly 'dictionary-order': boolean;
+  readonly 'ignore-leading-blanks': boolean;
+  readonly 'line-key': readonly string[] | undefined;
+  readonly stable: boolean;
+  readonly 'zero-terminated': boolean;
+  readonly check: boolean;
+  readonly 'check-quiet': boolean;
+  readonly merge: boolean;
+  readonly parallel: number | undefined;
+}
+
+const SWITCHES = {
+  'numeric-sort': ['n', 'by the number that they start with'],
+  'general-numeric-sort': ['g', 'by the number that they start with, with exponents, infinities and NaN'],
+  'version-sort': ['V', 'in natural order: file2 before file10'],
+  'random-sort': ['R', 'in random order, equal keys together'],
+  'ignore-case': ['f', 'lower case as upper case'],
+  'dictionary-order': ['d', 'by blanks, letters and digits only'],
+  'ignore-leading-blanks': ['b', 'without leading blanks of keys'],
+  stable: ['s', 'lines with equal keys keep their order'],
+  'zero-terminated': ['z', 'lines end with a zero byte'],
+  check: ['c', 'check whether the lines are sorted; exit code 1 if not'],
+  'check-quiet': ['C', 'like --check, without a message'],
+  merge: ['m', 'merge sorted files'],
+} as const;
+
+/** Adds the options of sort(1) that other options do not cover. */
+export function withLines<T>(yargs: Argv<T>): Argv<T> {
+  for (const [name, [alias, what]] of Object.entries(SWITCHES)) {
+    yargs.option(name, { alias, type: 'boolean', default: false, describe: `lines: ${what}` });
+  }
+  return yargs
+    .option('line-key', {
+      alias: 'k',
+      type: 'string',
+      array: true,
+      nargs: 1,
+      describe: 'lines: sort by fields, as in 2,2n or 1.3,1.5; may be repeated, most significant first',
+    })
+    .option('parallel', {
+      type: 'number',
+      nargs: 1,
+      describe: 'accepted for sort(1); the host engine chooses its threads',
+    });
+}
