@@ -80,6 +80,7 @@ export const INTERNAL = [
   'hostSelectAsync',
   'hostSort',
   'hostSortAsync',
+  'hostVerifyAsync',
   'initialize',
   'isReleased',
   'isSame',

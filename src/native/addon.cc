@@ -117,6 +117,7 @@ NAN_MODULE_INIT(Init) {
   ExportChecksum(exports);
   ExportHash(exports);
   ExportHostSort(exports);
+  ExportHostVerify(exports);
   ExportHostKernels(exports);
   ExportHostArithmetic(exports);
   ExportMultiset(exports);

@@ -289,6 +289,7 @@ void ExportFileTransfer(Exports& exports);
 void ExportChecksum(Exports& exports);
 void ExportHash(Exports& exports);
 void ExportHostSort(Exports& exports);
+void ExportHostVerify(Exports& exports);
 void ExportHostKernels(Exports& exports);
 void ExportHostArithmetic(Exports& exports);
 void ExportMultiset(Exports& exports);

@@ -134,6 +134,7 @@ export interface Native {
   hostSelectAsync: NativeFunction;
   hostSort: NativeFunction;
   hostSortAsync: NativeFunction;
+  hostVerifyAsync: NativeFunction;
   initialize: NativeFunction;
   isReleased: NativeFunction;
   isSame: NativeFunction;

@@ -51,8 +51,14 @@ struct EdgeBins {
   size_t bins;
   template <typename Key>
   size_t operator()(Key code) const {
-    if (code < edges[0] || code > edges[bins]) return kNoBin;
-    return static_cast<size_t>(std::upper_bound(edges + 1, edges + bins, uint64_t{code}) - edges) - 1;
+    // Without branches, which random keys would mispredict at each step.
+    size_t bin = 0;
+    for (size_t length = bins; length > 1;) {
+      const size_t half = length / 2;
+      bin = edges[bin + half] <= code ? bin + half : bin;
+      length -= half;
+    }
+    return code < edges[0] || code > edges[bins] ? kNoBin : bin;
   }
 };
 

@@ -56,16 +56,16 @@ double FloatSum(const Float* keys, size_t n, const Threads& threads) {
 /** Returns the smallest or largest code of at least one key. */
 template <typename Key>
 Key ExtremeCode(const Key* keys, size_t n, const Codec<Key>& codec, bool largest) {
-  Key codes[kBlock], low = static_cast<Key>(-1), high = 0;
+  Key codes[kBlock], extreme = largest ? 0 : static_cast<Key>(-1);
   for (size_t at = 0; at < n; at += kBlock) {
     const size_t count = std::min(kBlock, n - at);
     Encode(codec, reinterpret_cast<const char*>(keys + at), count, codes);
-    for (size_t i = 0; i < count; i++) {
-      low = std::min(low, codes[i]);
-      high = std::max(high, codes[i]);
-    }
+    if (largest)
+      for (size_t i = 0; i < count; i++) extreme = std::max(extreme, codes[i]);
+    else
+      for (size_t i = 0; i < count; i++) extreme = std::min(extreme, codes[i]);
   }
-  return largest ? high : low;
+  return extreme;
 }
 
 template <typename Key>

@@ -43,8 +43,12 @@ export interface Columns {
   /** Waits, and returns the keys in host memory with the kernels and the verifier for it. */
   copyToHost(keys: Column): Promise<HostColumnAccess>;
 
-  /** Whether it pays to select the first keys of n before they are sorted. */
-  prefersSelect(n: number): boolean;
+  /**
+   * Whether it pays to select the first keys of n before they are sorted.
+   *
+   * @param longest length of the longest segment that keys are selected from; default n
+   */
+  prefersSelect(n: number, longest?: number): boolean;
 
   /**
    * Whether one pass can select the first k keys of segments of at most `longest` keys, and whether that pays

@@ -15,6 +15,9 @@ import type { Backend, PendingSort, Session } from './backend.js';
 import type { Columns } from './columns.js';
 import { HostColumns } from './host-columns.js';
 
+/** Minimum keys that are verified in the addon. Fewer take JavaScript less time than a change of threads. */
+const MIN_NATIVE_VERIFIED = 2 ** 12;
+
 /** The host engine. It is its own session, since it cannot be lost. */
 export class HostBackend implements Backend, Session {
   readonly info = undefined;
@@ -22,17 +25,17 @@ export class HostBackend implements Backend, Session {
   readonly lost = false;
   readonly overlaps = false;
   readonly memory: ColumnMemory = new HostMemory();
-  readonly #reason: string | Error;
+  readonly #reason: string | Error | ((request: PlanRequest) => string);
   readonly #inJavaScript: boolean;
   #onWarning: ((warning: ClsortError) => void) | undefined;
 
   /**
-   * @param reason reason to sort on the host; an error if no device could be opened
+   * @param reason reason to sort on the host, or a function that returns it; an error if no device could be opened
    * @param options `onWarning` receives one warning if sorts run in JavaScript, because the addon cannot be loaded.
    *   `inJavaScript` sorts there without the addon, for a process that sorts few keys once; default false
    */
   constructor(
-    reason: string | Error = 'asked for',
+    reason: string | Error | ((request: PlanRequest) => string) = 'asked for',
     {
       onWarning,
       inJavaScript = false,
@@ -59,7 +62,8 @@ export class HostBackend implements Backend, Session {
     }
     if (n === 0) return [hostPlan(request, 'nothing to sort')];
     if (algorithm === 'host') return hostPlans(request, 'asked for');
-    return hostPlans(request, typeof this.#reason === 'string' ? this.#reason : 'no OpenCL device');
+    const reason = typeof this.#reason === 'function' ? this.#reason(request) : this.#reason;
+    return hostPlans(request, typeof reason === 'string' ? reason : 'no OpenCL device');
   }
 
   chunkLimit(): number {
@@ -171,6 +175,18 @@ async function outcomeOf(plan: Plan, job: HostJob, started: number): Promise<Out
   };
 }
 
+async function verificationOf(job: HostJob): Promise<{ order: boolean; permutation: boolean }> {
+  const { settings, segments } = job;
+  const keys = hostColumn(job.keys);
+  if (keys.n >= MIN_NATIVE_VERIFIED) {
+    const { nativeProblem, nativeVerify, suitsNative } = await nativeModule();
+    if (!nativeProblem() && suitsNative(keys, job))
+      return nativeVerify(keys, settings, job, { segments, signal: settings.signal });
+  }
+  const steps = segments ? verifySegmentSteps({ ...job, keys }, segments) : verifySteps(keys, settings, job);
+  return runYielding(steps, settings.signal);
+}
+
 /**
  * Verifies a result in host memory.
  *
@@ -179,10 +195,7 @@ async function outcomeOf(plan: Plan, job: HostJob, started: number): Promise<Out
  * @throws AbortedError when the signal is aborted
  */
 export async function verifyOnHost(job: HostJob, producer: string): Promise<Verified> {
-  const { settings, segments } = job;
-  const keys = hostColumn(job.keys);
-  const steps = segments ? verifySegmentSteps({ ...job, keys }, segments) : verifySteps(keys, settings, job);
-  const verified = await runYielding(steps, settings.signal);
+  const verified = await verificationOf(job);
   if (verified.order && verified.permutation) return verified;
   throw new MismatchError(`cannot use the result: ${producer} computed it incorrectly. Please report this`, {
     details: { verified },

@@ -1,6 +1,7 @@
 import { byteRange, newArray } from '../../keys/array.js';
 import type { Dtype } from '../../keys/dtype.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
+import { resultMemory } from '../host/native-module.js';
 import { copySteps, runYielding } from '../host/steps.js';
 import { byteLengthOf, type Column, column, viewOf } from '../model/column.js';
 import type { SortSettings } from '../model/options.js';
@@ -29,7 +30,7 @@ export class HostColumns implements Columns {
   }
 
   temporary(dtype: Dtype, n: number): Column {
-    return column(dtype, n, newArray(dtype, n));
+    return column(dtype, n, newArray(dtype, n, resultMemory));
   }
 
   bindInput(from: Column): Column {
@@ -57,8 +58,8 @@ export class HostColumns implements Columns {
     return { keys, kernels: this.kernels, verifier: this.verifier };
   }
 
-  prefersSelect(n: number): boolean {
-    return n > this.#selectAbove;
+  prefersSelect(n: number, longest: number = n): boolean {
+    return longest > this.#selectAbove;
   }
 
   prefersShortSelect(): boolean {

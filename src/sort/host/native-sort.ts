@@ -23,6 +23,23 @@ export const suitsNative = (keys: HostColumn, { sorted, values, moved }: HostRes
 /** Returns the number of threads that sort n keys. */
 export const threadsFor = (n: number): number => (n <= MAX_KEYS_AT_ONCE ? 1 : hostThreads());
 
+/** Smaller results come from V8. */
+const LARGE_RESULT_BYTES = 2 ** 15;
+
+/**
+ * Allocates memory for a result, which may hold old data; undefined if V8 should.
+ *
+ * @throws MemoryError when it cannot be allocated
+ */
+export function resultMemory(bytes: number): ArrayBuffer | undefined {
+  if (bytes < LARGE_RESULT_BYTES || nativeProblem()) return undefined;
+  try {
+    return native().allocateHostMemory(bytes, 0, true) as ArrayBuffer;
+  } catch (error) {
+    throw hostError(error, `allocate ${bytes} bytes`, 'Use smaller arrays');
+  }
+}
+
 /** OpenCL's status for exhausted host memory. */
 const OUT_OF_HOST_MEMORY = -6;
 
@@ -50,6 +67,12 @@ function findProblem(): UnsupportedError | undefined {
   }
 }
 
+/** Segments that are sorted separately, and the signal of a call. */
+interface SortContext {
+  readonly segments?: HostSegments | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /**
  * Sorts keys like `hostSort`, or each of their segments. Small arrays are sorted before it returns.
  *
@@ -59,26 +82,12 @@ function findProblem(): UnsupportedError | undefined {
 export async function nativeSort(
   keys: HostColumn,
   order: HostOrder,
-  { sorted, values, moved }: HostResult,
-  {
-    segments,
-    signal,
-  }: { readonly segments?: HostSegments | undefined; readonly signal?: AbortSignal | undefined },
+  result: HostResult,
+  { segments, signal }: SortContext,
 ): Promise<void> {
-  const { view, info, n } = keys;
+  const { n } = keys;
   if (n === 0) return;
-  const [begin, end] = order.bits ?? [0, info.width];
-  const parameters = [
-    view,
-    info.bytes,
-    codecWords(keyCodec(keys.dtype, order), (1n << BigInt(end)) - (1n << BigInt(begin))),
-    sorted,
-    moved && values?.place,
-    moved ? (values?.bytes ?? moved.byteLength / n) : 0,
-    moved,
-    segments && offsetsOf(segments),
-    segments?.fromSegment ?? false,
-  ];
+  const parameters = parametersOf(keys, order, result, segments);
   try {
     if (n <= MAX_KEYS_AT_ONCE) {
       native().hostSort(1, undefined, ...parameters);
@@ -89,6 +98,47 @@ export async function nativeSort(
   } catch (error) {
     throw hostError(error, `sort ${n} keys`, 'Sort them in parts');
   }
+}
+
+/**
+ * Verifies a result of `nativeSort` like `verifySteps`, or that of each segment, on several threads.
+ *
+ * @throws AbortedError when the signal is aborted
+ * @throws MemoryError when the scratch memory cannot be allocated
+ */
+export async function nativeVerify(
+  keys: HostColumn,
+  order: HostOrder,
+  result: HostResult,
+  { segments, signal }: SortContext,
+): Promise<{ order: boolean; permutation: boolean }> {
+  const findings = BigUint64Array.of(1n, 1n);
+  if (keys.n > 0) {
+    const parameters = [...parametersOf(keys, order, result, segments), findings];
+    await runOnThreads('hostVerifyAsync', keys.n, parameters, signal);
+  }
+  return { order: findings[0] === 1n, permutation: findings[1] === 1n };
+}
+
+/** Returns the arguments of the addon's functions that sort and verify. */
+function parametersOf(
+  { view, dtype, info, n }: HostColumn,
+  order: HostOrder,
+  { sorted, values, moved }: HostResult,
+  segments: HostSegments | undefined,
+): readonly unknown[] {
+  const [begin, end] = order.bits ?? [0, info.width];
+  return [
+    view,
+    info.bytes,
+    codecWords(keyCodec(dtype, order), (1n << BigInt(end)) - (1n << BigInt(begin))),
+    sorted,
+    moved && values?.place,
+    moved ? (values?.bytes ?? moved.byteLength / n) : 0,
+    moved,
+    segments && offsetsOf(segments),
+    segments?.fromSegment ?? false,
+  ];
 }
 
 /** Functions of the addon that process arrays on several threads. */

@@ -1,12 +1,13 @@
 import { type ArrayOf, byteRange, copyBytes, copyEach, newArray } from '../../keys/array.js';
 import type { Dtype } from '../../keys/dtype.js';
 import { UnsupportedError } from '../../util/errors.js';
+import { resultMemory } from '../host/native-module.js';
 import { type Column, type Place, viewOf } from '../model/column.js';
 import type { ColumnMemory, MemoryUsage } from './column-memory.js';
 
 /** Memory of the host engine: arrays. */
 export class HostMemory implements ColumnMemory {
-  readonly results = undefined;
+  readonly results = resultMemory;
   #used = 0;
   #peak = 0;
   readonly #collected = new FinalizationRegistry<number>((bytes) => {

@@ -7,6 +7,7 @@ import type { Buffer } from '../../../src/device/memory/buffer.js';
 import { keyColumn, keyWords } from '../../../src/keys/array.js';
 import { keyCodec } from '../../../src/keys/key-codec.js';
 import { verifySegmentSteps } from '../../../src/sort/host/host-segments.js';
+import { nativeVerify } from '../../../src/sort/host/native-sort.js';
 import { runSync } from '../../../src/sort/host/steps.js';
 import { compareDigests, Verifier } from '../../../src/sort/verification/verify.js';
 import { forEachDevice } from '../../each-device.js';
@@ -43,7 +44,7 @@ const RESULTS: Record<string, { sorted: Uint32Array; moved: Uint32Array; right: 
   },
 };
 
-test('the host finds errors within segments', (t) => {
+test('the host finds errors within segments', async (t) => {
   const { info } = keyColumn(KEYS);
   const keys = { dtype: 'u32', info, n: KEYS.length, view: keyWords(KEYS, info) } as const;
   const segments = { offsets: { n: OFFSETS.length, place: OFFSETS } };
@@ -51,8 +52,14 @@ test('the host finds errors within segments', (t) => {
     for (const fromSegment of [false, true]) {
       const own = fromSegment ? moved.map((at, i) => at - begin(i)) : moved;
       const job = { keys, settings: {}, sorted, moved: own };
-      const { order, permutation } = runSync(verifySegmentSteps(job, { ...segments, fromSegment }));
+      const where = { ...segments, fromSegment };
+      const { order, permutation } = runSync(verifySegmentSteps(job, where));
       t.is(order && permutation, right[0] && right[1], `${name} ${fromSegment}`);
+      const native = await nativeVerify(keys, {}, job, { segments: where });
+      t.is(native.order && native.permutation, right[0] && right[1], `addon: ${name} ${fromSegment}`);
+      const values = { place: moved.map((_, i) => i), bytes: 4 };
+      const pairs = { sorted, values, moved: moved.slice() };
+      t.is((await nativeVerify(keys, {}, pairs, { segments })).permutation, right[1], `pairs: ${name}`);
     }
   }
 });

@@ -61,7 +61,7 @@ export async function enqueueTopSegments<R extends TopSegmentsOutput>(
     total <= n * SELECT_SHARE &&
     longest <= MAX_SELECTED &&
     n >= MIN_SELECTED * (offsets.n - 1) &&
-    columns.prefersSelect(n) &&
+    columns.prefersSelect(n, longest) &&
     isKnown;
   // The segmented sort checks the offsets.
   const sorts = n > 0 && !selects && !short;
