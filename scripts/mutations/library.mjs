@@ -100,24 +100,8 @@ export const LIBRARY = [
   {
     name: 'host: equal keys in reverse',
     file: 'src/sort/host/host-sort.ts',
-    find: `const scatter2: Scatter = (from, to, word, shift, mask, next) => {
-  for (let i = 0; i < from.length; i += 2) {`,
-    replace: `const scatter2: Scatter = (from, to, word, shift, mask, next) => {
-  for (let i = from.length - 2; i >= 0; i -= 2) {`,
-    tests: [hostSort],
-  },
-  {
-    name: 'host: descents of the high words are ignored',
-    file: 'src/sort/host/host-sort.ts',
-    find: 'if (high < lastHigh || (high === lastHigh && low < lastLow)) return false;',
-    replace: 'if (high === lastHigh && low < lastLow) return false;',
-    tests: [hostSort],
-  },
-  {
-    name: 'host: inserted before equal keys',
-    file: 'src/sort/host/host-sort.ts',
-    find: '& lowMask) >>> 0 > low) place -= stride;',
-    replace: '& lowMask) >>> 0 >= low) place -= stride;',
+    find: 'for (let at = 0; at < from.length; at += stride) {',
+    replace: 'for (let at = from.length - stride; at >= 0; at -= stride) {',
     tests: [hostSort],
   },
   {
@@ -130,9 +114,9 @@ export const LIBRARY = [
     tests: [hostSort],
   },
   {
-    name: 'host: the second digit is not counted when there are two',
+    name: 'host: positions do not move with their keys',
     file: 'src/sort/host/host-sort.ts',
-    find: 'if (b && y) countOne(slice, word, stride, b, y);',
+    find: 'if (stride > 2) to[place + 2] = from[at + 2] as number;',
     replace: '',
     tests: [hostSort],
   },

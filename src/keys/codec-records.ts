@@ -90,7 +90,7 @@ export interface Codec32 {
   readonly descending: boolean;
 }
 
-export const codec32 = (codec: KeyCodec): Codec32 => ({
+const codec32 = (codec: KeyCodec): Codec32 => ({
   signShift: codec.dtype.width - 1,
   mask: 2 ** codec.dtype.width - 1,
   positiveFlip: Number(codec.positiveFlip),
@@ -110,7 +110,7 @@ const encode32 = (codec: Codec32, bits: number): number => {
 };
 
 /** Inverse of `encode32`. */
-export const decode32 = (codec: Codec32, code: number): number => {
+const decode32 = (codec: Codec32, code: number): number => {
   let bits = (code - codec.nanShift) & codec.mask;
   if (codec.descending && bits >>> 0 <= codec.lastNumber) bits = codec.lastNumber - (bits >>> 0);
   bits = ((bits + codec.rotate) & codec.mask) >>> 0;

@@ -64,9 +64,8 @@ for (const dtype of DTYPES) {
     }
   });
 
-  test(`${dtype}: keys are sorted at the sizes at which digits widen or counting begins`, (t) => {
-    const counted = dtypeInfo(dtype).width === 16 ? [65_536] : [];
-    for (const n of [2047, 2048, 16_383, 16_384, 20_000, ...counted]) {
+  test(`${dtype}: keys are sorted at the sizes at which digits widen`, (t) => {
+    for (const n of [2047, 2048, 16_383, 16_384, 20_000]) {
       for (const distribution of ['uniform', 'special', 'and3'] as const) {
         const keys = keysOf(dtype, distribution, n);
         t.true(same(sortKeys(keys, dtype), referenceSort(bytesOf(keys), dtype)), `${distribution} ${n}`);
@@ -74,7 +73,7 @@ for (const dtype of DTYPES) {
     }
   });
 
-  test(`${dtype}: thousands of keys that suit a comparison sort are sorted in any order and window, with positions`, (t) => {
+  test(`${dtype}: thousands of keys are sorted in any order and window, with positions`, (t) => {
     const { width } = dtypeInfo(dtype);
     const windows: [number, number][] = [
       [0, width],
@@ -220,24 +219,9 @@ test('a signal aborts a sort in turns', async (t) => {
   t.is(error?.cause, 'enough');
 });
 
-for (const [claim, share, high] of [
-  ['few equal high words', 200, 5000],
-  ['a long run of equal high words among others', 100, 1],
-  ['high words that differ in a sample but not in the rest', 2000, 3],
-] as const) {
-  test(`64-bit keys with ${claim} are sorted, with positions and windows`, (t) => {
-    const keys = keysOf('u64', 'uniform', 6000) as BigUint64Array;
-    // Between the positions that a sample reads.
-    for (let i = 0; i < share; i++) {
-      const at = (i * 2 + 1) % 6000;
-      keys[at] = (BigInt(i % high) << 32n) | ((keys[at] ?? 0n) & 0xff_ffffn);
-    }
-    for (const dtype of ['u64', 'i64', 'f64'] as const) {
-      for (const order of [{}, { descending: true }, { bits: [7, 61] }] as const) {
-        const expected = referenceArgsort(bytesOf(keys), dtype, order);
-        t.deepEqual([...positionsOf(keys, dtype, order)], expected, `${dtype} ${JSON.stringify(order)}`);
-        t.true(same(sortKeys(keys, dtype, order), pick(bytesOf(keys), 8, expected)));
-      }
-    }
-  });
-}
+test('values are sorted in their own memory', (t) => {
+  const keys = keysOf('u32', 'uniform', 3000);
+  const values = Float64Array.from({ length: 3000 }, (_, i) => i);
+  hostSort(keyColumn(keys), {}, { values: { place: values, bytes: 8 }, moved: values });
+  t.deepEqual([...values], [...positionsOf(keys, 'u32')]);
+});
