@@ -79,7 +79,7 @@ export function dtypeOf(array: unknown, name = 'keys'): Dtype {
     name,
     'a typed array or a Buffer',
     { text: describeValue(array) },
-    { advice: 'Use Uint32Array.from(numbers) for an array of numbers', type: InputError },
+    { advice: 'Use Float64Array.from(numbers) for an array of numbers', type: InputError },
   );
 }
 
