@@ -24,6 +24,24 @@ assert.equal(typeof createRequire(import.meta.url)('clsort/opencl').getPlatformI
 console.log(\`Node \${process.version} for \${process.arch}: sorted by \${report.algorithm} on \${report.device.name}\`);
 `;
 
+/** Sorts where no OpenCL loader is found, which the environment simulates. */
+const WITHOUT_OPENCL = `
+import assert from 'node:assert/strict';
+import { sort } from 'clsort';
+
+process.env.CLSORT_OPENCL_LIBRARY = '/nowhere/libOpenCL.so';
+const keys = Float64Array.from({ length: 100_000 }, (_, i) => Math.sin(i));
+let report;
+const warnings = [];
+const onWarning = (warning) => warnings.push(warning.code);
+const sorted = await sort(keys, { verify: true, onWarning, onReport: (it) => { report = it; } });
+assert.deepEqual(sorted, keys.toSorted());
+assert.equal(report.device.type, 'host');
+assert.equal(report.facts.engine, 'addon');
+assert.deepEqual(warnings, ['ERR_CLSORT_NO_DEVICE']);
+console.log(\`Node \${process.version} without OpenCL: sorted by \${report.facts.threads} threads of the \${report.facts.engine}\`);
+`;
+
 /** The npm of this machine, which any Node can run. */
 const NPM = execFileSync('sh', ['-c', 'readlink -f "$(command -v npm)"'], { encoding: 'utf8' }).trim();
 
@@ -79,6 +97,7 @@ export function makeApp(folder) {
   mkdirSync(folder);
   writeFileSync(join(folder, 'package.json'), '{ "private": true }\n');
   writeFileSync(join(folder, 'program.mjs'), PROGRAM);
+  writeFileSync(join(folder, 'without-opencl.mjs'), WITHOUT_OPENCL);
 }
 
 /**
@@ -99,5 +118,6 @@ export async function proveInstalled({ archive, registry }, folder, node) {
 /** Sorts in a folder where the package is installed. */
 export async function proveSorts(node) {
   process.stdout.write(await node(['program.mjs']));
+  process.stdout.write(await node(['without-opencl.mjs']));
   process.stdout.write(await node(['node_modules/clsort/dist/bin/clsort.js', 'devices']));
 }
