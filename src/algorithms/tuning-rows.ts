@@ -30,10 +30,39 @@ export interface TuningRow {
   readonly tuning: Tuning;
 }
 
-/** Break-even sizes in keys. */
+/** Operations on host arrays whose break-even sizes are measured. */
+export const BREAK_EVEN_OPERATIONS = [
+  'sort',
+  'argsort',
+  'sortPairs',
+  'segmentedSort',
+  'topK',
+  'unique',
+  'reduce',
+  'scan',
+  'histogram',
+  'gather',
+  'filter',
+  'searchSorted',
+  'merge',
+] as const;
+
+export type BreakEvenOperation = (typeof BREAK_EVEN_OPERATIONS)[number];
+
+/** Number of elements in host memory from which a device is faster than the host engine. */
+export interface BreakEven {
+  /** Omitted for all operations. */
+  readonly operation?: BreakEvenOperation;
+  /** Width of the keys in bits; omitted for all widths. */
+  readonly keyBits?: number;
+  /** Infinity if the device is never faster. */
+  readonly keys: number;
+}
+
+/** Sizes, in keys, from which another way is faster. */
 export interface Crossovers {
-  /** Below this number of keys in host memory, the host engine is faster than the device. */
-  readonly host: number;
+  /** Break-even sizes of the host engine and the device; the last one that applies wins. */
+  readonly host: readonly BreakEven[];
   /** Above this number of keys, one work-group is not the fastest way, even if it can hold them. */
   readonly singleWorkgroup: number;
   /** Above this number of device keys, the first few are selected and then sorted; up to it, all are sorted. */

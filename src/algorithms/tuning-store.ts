@@ -3,7 +3,13 @@ import type { DeviceInfo } from '../device/platform/platform.js';
 import { addToCache, cacheFolder, readCache } from '../util/cache.js';
 import { canonicalAlgorithm } from './algorithm-names.js';
 import type { Tuning } from './parameters.js';
-import type { Crossovers, TuningRow, Which } from './tuning-rows.js';
+import {
+  BREAK_EVEN_OPERATIONS,
+  type BreakEven,
+  type Crossovers,
+  type TuningRow,
+  type Which,
+} from './tuning-rows.js';
 
 const FILE = 'tuning.sealed';
 const SCHEMA = 'clsort.tuning/2';
@@ -38,14 +44,35 @@ const isRow = (value: unknown): value is TunedRow =>
   isRecord(value.which) &&
   Object.values(value.which).every(Number.isFinite);
 
+/** A break-even size in JSON, which has no infinity: `keys` is null for a device that is never faster. */
+interface StoredBreakEven extends Omit<BreakEven, 'keys'> {
+  readonly keys: number | null;
+}
+
+const isStoredBreakEven = (value: unknown): value is StoredBreakEven =>
+  isRecord(value) &&
+  (value.keys === null || Number.isFinite(value.keys)) &&
+  (value.keyBits === undefined || Number.isFinite(value.keyBits)) &&
+  (value.operation === undefined || BREAK_EVEN_OPERATIONS.some((name) => name === value.operation));
+
+/** Parses break-even sizes; earlier versions stored one number for all operations. */
+function parsedBreakEvens(host: unknown): BreakEven[] | undefined {
+  if (Number.isFinite(host)) return [{ keys: Number(host) }];
+  if (!Array.isArray(host)) return undefined;
+  return host
+    .filter(isStoredBreakEven)
+    .map((row) => ({ ...row, keys: row.keys ?? Number.POSITIVE_INFINITY }));
+}
+
 /** Parses the stored tuning of a device; returns no rows if the format is not that of `storeTuning`. */
 function parsed(value: unknown): StoredTuning {
   if (!isRecord(value) || value.schema !== SCHEMA || !Array.isArray(value.rows)) return { rows: [] };
-  const { host, singleWorkgroup, select } = isRecord(value.crossovers) ? value.crossovers : {};
+  const { host: stored, singleWorkgroup, select } = isRecord(value.crossovers) ? value.crossovers : {};
+  const host = parsedBreakEvens(stored);
   return {
     rows: value.rows.filter(isRow).map((row) => ({ ...row, algorithm: canonicalAlgorithm(row.algorithm) })),
     crossovers: {
-      ...(Number.isFinite(host) && { host: Number(host) }),
+      ...(host && { host }),
       ...(Number.isFinite(singleWorkgroup) && { singleWorkgroup: Number(singleWorkgroup) }),
       ...(Number.isFinite(select) && { select: Number(select) }),
     },

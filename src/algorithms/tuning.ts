@@ -1,7 +1,15 @@
 import type { KnownDevice } from '../device/device.js';
 import type { AlgorithmFactory, AlgorithmShape } from './algorithm.js';
 import { parameterError, type Tuning } from './parameters.js';
-import { type Crossovers, type DeviceTuning, isFor, type TuningRow, type Where } from './tuning-rows.js';
+import {
+  type BreakEven,
+  type BreakEvenOperation,
+  type Crossovers,
+  type DeviceTuning,
+  isFor,
+  type TuningRow,
+  type Where,
+} from './tuning-rows.js';
 import { storedCrossovers, storedTuning } from './tuning-store.js';
 import { TUNINGS } from './tunings/all.js';
 
@@ -102,14 +110,32 @@ export const knownTunings = (algorithm: string): Tuning[] =>
 
 /** Returns the crossovers of a device, including those that `clsort tune` stored for it. */
 export function crossoversFor(device: KnownDevice): Crossovers {
-  const measured = shipped(device).map(({ crossovers }) => crossovers);
-  return Object.assign({}, ...measured, storedTuning(device).crossovers);
+  const measured = [...shipped(device).map(({ crossovers }) => crossovers), storedTuning(device).crossovers];
+  const host = measured.flatMap((one) => one?.host ?? []);
+  return Object.assign({}, ...measured, { host });
 }
 
-/** Returns the number of keys in host memory below which the host engine is faster than every known device. */
+/** A kind of call; calls of an operation without a break-even size of its own count as sorts. */
+export interface BreakEvenCall {
+  readonly operation?: BreakEvenOperation | undefined;
+  readonly keyBits?: number | undefined;
+}
+
+const appliesTo = (row: BreakEven, { operation = 'sort', keyBits }: BreakEvenCall): boolean =>
+  (row.operation ?? operation) === operation && (row.keyBits ?? keyBits) === keyBits;
+
+/** Returns the number of elements in host memory from which a device is faster than the host engine, or infinity. */
+export const breakEvenOf = ({ host }: Pick<Crossovers, 'host'>, call: BreakEvenCall = {}): number =>
+  host.findLast((row) => appliesTo(row, call))?.keys ?? Number.POSITIVE_INFINITY;
+
+/** Whether a device sorts keys of some width and number in host memory faster than the host engine. */
+export const sortsFaster = (crossovers: Pick<Crossovers, 'host'>): boolean =>
+  [8, 16, 32, 64].some((keyBits) => Number.isFinite(breakEvenOf(crossovers, { keyBits })));
+
+/** Returns the number of keys in host memory below which the host engine sorts faster than every known device. */
 export function minKeysForDevices(): number {
   const shippedOnes = TUNINGS.map(({ crossovers }) => crossovers);
-  return Math.min(
-    ...[...shippedOnes, ...storedCrossovers()].map((one) => one?.host ?? Number.POSITIVE_INFINITY),
-  );
+  const rows = [...shippedOnes, ...storedCrossovers()].flatMap((one) => one?.host ?? []);
+  const ofSorts = rows.filter(({ operation = 'sort' }) => operation === 'sort');
+  return Math.min(...ofSorts.map(({ keys }) => keys));
 }

@@ -8,10 +8,10 @@ import type { Crossovers } from '../algorithms/tuning-rows.js';
 import type { Device } from '../device/device.js';
 import { type Distribution, generate } from '../io/operations/gen.js';
 import type { Dtype } from '../keys/dtype.js';
-import { Sorter } from '../sort/api/sorter.js';
 import { chunkLimit } from '../sort/backend/planner.js';
 import { selfTest } from '../sort/verification/self-test.js';
 import { BuildError, MemoryError, UnsupportedError } from '../util/errors.js';
+import { measureBreakEvens } from './break-even.js';
 import { BusyWork } from './busy-work.js';
 import { SortArrays } from './sort-arrays.js';
 import { SEED } from './sorts.js';
@@ -172,51 +172,20 @@ export class CaseBench {
   }
 }
 
-/** Exponents of two between which the crossover of host and device is searched. */
-const HOST_BITS = [4, 20] as const;
 /** Exponents of two between which the crossover of one and several work-groups is searched. */
 const SINGLE_WORKGROUP_BITS = [6, 14] as const;
 
-/** Minimum and maximum number of sorts per size and engine. The minimum is too few for V8 to compile small sorts. */
-const END_TO_END_ROUNDS = [20, 300] as const;
-
-/** Returns whether the first Sorter is faster than the second, from typed array to new typed array. They alternate. */
-async function isFaster(first: Sorter, second: Sorter, keys: Uint32Array): Promise<boolean> {
-  const [minRounds, maxRounds] = END_TO_END_ROUNDS;
-  const rounds = Math.max(minRounds, Math.min(maxRounds, Math.floor(2 ** 20 / keys.length)));
-  const seconds: [number[], number[]] = [[], []];
-  for (let round = 0; round < rounds; round++) {
-    for (const [i, sorter] of [first, second].entries()) {
-      const started = performance.now();
-      await sorter.sort(keys);
-      // The first half is the warm-up.
-      if (round >= rounds / 2) seconds[i]?.push((performance.now() - started) / 1000);
-    }
-  }
-  return timing(seconds[0]).median < timing(seconds[1]).median;
-}
-
 /**
- * Measures two crossovers for u32 keys, in powers of two: the size from which the device is faster than the host
- * engine, and the size up to which one work-group is the fastest on the device.
+ * Measures the crossovers of a device: the sizes from which it is faster than the host engine, and the number of u32
+ * keys up to which one work-group is the fastest on it, in powers of two.
  *
  * @param more returns false when the time is up
  * @returns the crossovers found in time
  */
 export async function measureCrossovers(device: Device, more: () => boolean): Promise<Partial<Crossovers>> {
   const singleWorkgroup = await singleWorkgroupCrossover(device, more);
-  await using sorter = await Sorter.open({ device: device.info.id, onWarning: () => undefined });
-  await using host = await Sorter.open({ device: 'host' });
-  const [first, last] = HOST_BITS;
-  let wins = 0;
-  for (let bits = first; bits <= last && more(); bits++) {
-    const bytes = generate({ dtype: 'u32', count: 2 ** bits, distribution: 'uniform', seed: SEED });
-    const keys = new Uint32Array(bytes.buffer as ArrayBuffer);
-    wins = (await isFaster(sorter, host, keys)) ? wins + 1 : 0;
-    // A single win may be chance.
-    if (wins === 2) return { host: 2 ** (bits - 1), ...singleWorkgroup };
-  }
-  return singleWorkgroup;
+  const host = await measureBreakEvens(device.info.id, more);
+  return { ...singleWorkgroup, ...(host.length > 0 && { host }) };
 }
 
 async function singleWorkgroupCrossover(device: Device, more: () => boolean): Promise<Partial<Crossovers>> {

@@ -36,7 +36,9 @@ export async function sorterFor(
   const specs = deviceSpecs(device ?? ['auto']);
   const [only] = specs.length === 1 ? specs : [];
   if (only === 'host') return hostSorter(onWarning);
-  if (only === 'auto' && algorithm === 'auto' && scan === 'auto' && radixBits === undefined) {
+  const ofDevice =
+    algorithm !== 'host' && (algorithm !== 'auto' || scan !== 'auto' || radixBits !== undefined);
+  if (only === 'auto' && !ofDevice) {
     const keyBytes = record ?? (dtype === undefined ? undefined : dtypeInfo(namedDtype(dtype).dtype).bytes);
     const maxKeys = await maxKeyCount(inputs, keyBytes);
     const sorter = maxKeys === undefined ? undefined : smallHostSorter(maxKeys, onWarning);
@@ -44,5 +46,9 @@ export async function sorterFor(
   }
   if (!mayBlock) throw new ThreadNeeded();
   const { Sorter } = await import('../sort/api/sorter.js');
-  return Sorter.open({ devices: specs, onWarning });
+  // An algorithm of devices opens the best device, even if the host engine is faster.
+  return Sorter.open({
+    ...(only === 'auto' && ofDevice ? { device: 'all' } : { devices: specs }),
+    onWarning,
+  });
 }

@@ -1,6 +1,7 @@
 import type { KnownDevice } from './device.js';
 import { capabilitiesOf } from './platform/capabilities.js';
-import { findDevices, queryOf } from './platform/platform.js';
+import { type FoundDevice, findDevices, queryOf } from './platform/platform.js';
+import { selectDevice } from './platform/select-device.js';
 import { typedError } from './platform/status.js';
 
 /**
@@ -11,11 +12,21 @@ import { typedError } from './platform/status.js';
  * @throws MemoryError or DeviceLostError when a driver fails
  */
 export function knownDevices(): KnownDevice[] {
-  return findDevices().map(({ info, handle }) => {
-    try {
-      return { info, capabilities: capabilitiesOf(info, queryOf(handle)) };
-    } catch (error) {
-      throw typedError(error, `query ${info.name}`);
-    }
-  });
+  return findDevices().map(known);
+}
+
+/**
+ * Returns the best device of this machine with its capabilities, without opening it.
+ *
+ * @throws NoDeviceError when there is no device
+ * @throws the errors of `knownDevices`
+ */
+export const bestKnownDevice = (): KnownDevice => known(selectDevice('auto', findDevices()));
+
+function known({ info, handle }: FoundDevice): KnownDevice {
+  try {
+    return { info, capabilities: capabilitiesOf(info, queryOf(handle)) };
+  } catch (error) {
+    throw typedError(error, `query ${info.name}`);
+  }
 }

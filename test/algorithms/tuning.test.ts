@@ -5,7 +5,7 @@ import ava from 'ava';
 import { type AlgorithmShape, tunedShape } from '../../src/algorithms/algorithm.js';
 import { hybridRadix } from '../../src/algorithms/hybrid-radix.js';
 import { serialRadix } from '../../src/algorithms/serial-radix.js';
-import { crossoversFor, tuningFor } from '../../src/algorithms/tuning.js';
+import { breakEvenOf, crossoversFor, tuningFor } from '../../src/algorithms/tuning.js';
 import { forgetTuning, type StoredTuning, storeTuning } from '../../src/algorithms/tuning-store.js';
 import { Device } from '../../src/device/device.js';
 import { devicePlans } from '../../src/sort/backend/planner.js';
@@ -51,7 +51,14 @@ const SLOW: StoredTuning = {
   rows: [
     { algorithm: 'serial', which: { keyBits: 32, over: 2 ** 16 }, tuning: { radixBits: 5, runsPerUnit: 3 } },
   ],
-  crossovers: { host: 77, singleWorkgroup: 8, select: 99 },
+  crossovers: {
+    host: [
+      { operation: 'topK', keys: 77 },
+      { keyBits: 64, keys: Number.POSITIVE_INFINITY },
+    ],
+    singleWorkgroup: 8,
+    select: 99,
+  },
 };
 
 test('stored parameters override shipped ones for the sorts that they match', async (t) => {
@@ -86,12 +93,41 @@ testIf(
 
 test('plans use stored parameters and crossovers', async (t) => {
   await opened(SLOW, (device) => {
-    t.deepEqual(crossoversFor(device), { host: 77, singleWorkgroup: 8, select: 99 });
+    const { host, ...others } = crossoversFor(device);
+    t.deepEqual(others, { singleWorkgroup: 8, select: 99 });
+    t.is(breakEvenOf({ host }, { operation: 'topK', keyBits: 32 }), 77);
+    t.is(
+      breakEvenOf({ host }, { operation: 'topK', keyBits: 64 }),
+      Number.POSITIVE_INFINITY,
+      'the last row wins',
+    );
     const request = { dtype: 'u32', bits: [0, 32], valueBytes: 0, algorithm: 'auto' } as const;
     const first = (n: number) => devicePlans(device, { ...request, n }).next().value;
     t.is(first(8)?.algorithm, 'single-workgroup');
     t.is(first(9)?.algorithm, 'serial');
     t.is(first(2 ** 20)?.shape?.tuning?.radixBits, 5);
+  });
+});
+
+test('a break-even size without an operation or a width applies to all of them', (t) => {
+  const host = [
+    { keys: 100 },
+    { operation: 'scan', keys: 200 },
+    { operation: 'scan', keyBits: 64, keys: 300 },
+  ] as const;
+  t.is(breakEvenOf({ host }), 100);
+  t.is(breakEvenOf({ host }, { operation: 'gather', keyBits: 64 }), 100);
+  t.is(breakEvenOf({ host }, { operation: 'scan', keyBits: 32 }), 200);
+  t.is(breakEvenOf({ host }, { operation: 'scan', keyBits: 64 }), 300);
+  t.is(breakEvenOf({ host: [] }), Number.POSITIVE_INFINITY);
+});
+
+test('one number that earlier versions stored applies to all operations', async (t) => {
+  const key = await opened(SLOW, () => Object.keys(readCache('tuning.sealed'))[0] ?? '');
+  const stored = { schema: 'clsort.tuning/2', rows: [], crossovers: { host: 88 } };
+  writeCacheFile('tuning.sealed', JSON.stringify({ [key]: stored }));
+  await opened(undefined, (device) => {
+    t.is(breakEvenOf(crossoversFor(device), { operation: 'topK', keyBits: 16 }), 88);
   });
 });
 
@@ -115,11 +151,18 @@ test('a damaged or malformed tuning file is ignored', async (t) => {
       [key]: { schema: 'clsort.tuning/2', rows: [{ ...row, tuning: { radixBits: {} } }, null] },
     }),
     JSON.stringify({ [key]: { schema: 'clsort.tuning/2', rows: [], crossovers: { host: 'many' } } }),
+    JSON.stringify({
+      [key]: {
+        schema: 'clsort.tuning/2',
+        rows: [],
+        crossovers: { host: [{ keys: 'many' }, { operation: 'x', keys: 1 }, 5] },
+      },
+    }),
   ]) {
     writeCacheFile('tuning.sealed', contents);
     await opened(undefined, (device) => {
       t.not(tuningFor(serialRadix, device, shape, 2 ** 20).radixBits, 5, contents);
-      t.is(crossoversFor(device).host, 2 ** 15, contents);
+      t.is(breakEvenOf(crossoversFor(device)), Number.POSITIVE_INFINITY, contents);
     });
   }
 });

@@ -17,7 +17,7 @@ const exported = (source: string): Promise<Record<string, DeviceTuning>> => {
 const ODD: DeviceTuning = {
   where: { device: "The \\ maker's device" },
   measured: 'on a "device" of the maker\'s, '.repeat(6),
-  crossovers: { host: 2 ** 15, select: Number.POSITIVE_INFINITY },
+  crossovers: { host: [{ operation: 'scan', keyBits: 32, keys: 2 ** 15 }], select: Number.POSITIVE_INFINITY },
   rows: [{ algorithm: 'serial', which: {}, tuning: { radixBits: 11, lines: false } }],
 };
 

@@ -3,12 +3,12 @@
  * a known device. Commands run in order when a call waits for them, so a command sees memory as earlier commands left it.
  */
 import test from 'ava';
+import type { BreakEvenCall } from '../../src/algorithms/tuning.js';
 import { Buffer } from '../../src/device/memory/buffer.js';
 import { concatenateArrays } from '../../src/device/memory/staging.js';
 import type { DeviceInfo } from '../../src/device/platform/platform.js';
 import { bytesOf, copyBytes, isResizable, newArray } from '../../src/keys/array.js';
 import type { Dtype } from '../../src/keys/dtype.js';
-import { hostIsFaster } from '../../src/sort/api/host-sorter.js';
 import { SorterOperations } from '../../src/sort/api/sorter-operations.js';
 import type { Backend, PendingSort, Session } from '../../src/sort/backend/backend.js';
 import type { Columns, HostColumnAccess } from '../../src/sort/backend/columns.js';
@@ -373,13 +373,18 @@ export class FakeSession implements Session {
 /**
  * A Sorter of a fake device, with its session and its warnings.
  *
- * @param below break-even size below which the host sorts; omitted for a device that the user requested
+ * @param below break-even size below which the host sorts, or a function that returns it; omitted for a device that the user requested
  */
-export function fakeSorter(below?: number) {
+export function fakeSorter(below?: number | ((call: BreakEvenCall) => number)) {
   const session = new FakeSession();
   const warnings: ClsortError[] = [];
   const breakEvenHost =
-    below === undefined ? undefined : { session: new HostBackend(hostIsFaster(below)), below };
+    below === undefined
+      ? undefined
+      : {
+          session: new HostBackend('the host is faster'),
+          below: typeof below === 'number' ? () => below : below,
+        };
   const sorter = new SorterOperations(session, (warning) => warnings.push(warning), breakEvenHost);
   return { sorter, session, warnings };
 }

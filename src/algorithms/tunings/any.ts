@@ -5,7 +5,7 @@ export const anywhere: DeviceTuning = {
   where: {},
   measured: 'first guesses, and what suits devices of several makers',
   // rusticl selects 1 and 100 of 2^12 to 2^16 keys in 0.4 to 0.9 of the time of a sort, except 2^12 of f64.
-  crossovers: { host: 2 ** 16, singleWorkgroup: Number.POSITIVE_INFINITY, select: 2 ** 12 },
+  crossovers: { host: [{ keys: 2 ** 16 }], singleWorkgroup: Number.POSITIVE_INFINITY, select: 2 ** 12 },
   rows: [
     {
       algorithm: 'onesweep',

@@ -3,9 +3,9 @@ import type { DeviceTuning } from '../tuning-rows.js';
 export const cpu: DeviceTuning = {
   where: { type: 'cpu' },
   measured: 'PoCL 3.1 on two cores of an Intel Xeon, 2026-11-21; before that of an AMD EPYC',
-  // End to end, typed array to new typed array. Host engine time over device time for u32 keys, EPYC: 0.4 for 2^12,
-  // 0.9 for 2^15, 1.2 for 2^16; Xeon: 0.5 for 2^14, 0.65 for 2^15, 0.95 for 2^16.
-  crossovers: { host: 2 ** 15 },
+  // Host engine time over that of PoCL on the EPYC, typed array to new typed array: 0.2 to 0.4 for 2^12 to 2^16 keys of
+  // most dtypes, 0.5 for 2^20, 1.0 to 1.3 for 2^24 4-byte keys and 0.5 for 8-byte keys (`epyc-2-break-even.json`).
+  crossovers: { host: [{ keys: Number.POSITIVE_INFINITY }] },
   rows: [
     {
       algorithm: 'onesweep',

@@ -5,7 +5,15 @@ export const hopper: DeviceTuning = {
   measured: 'NVIDIA H200, driver 580.159.04, 2026-11-21',
   // End to end: eight of nine runs of `clsort tune` give 2^14, one 2^13. `single-workgroup` takes less time than
   // one group of `persistent` for sizes that both hold.
-  crossovers: { host: 2 ** 14 },
+  // The host engine selects and reduces at memory speed, which copies to the device do not reach: `topK` of 100 keys
+  // takes 0.71 ms from host arrays of 2^18 keys, a sum 1.2 ms for 2^22 keys (`h200-calls.json`).
+  crossovers: {
+    host: [
+      { keys: 2 ** 14 },
+      { operation: 'topK', keys: 2 ** 18 },
+      { operation: 'reduce', keyBits: 32, keys: Number.POSITIVE_INFINITY },
+    ],
+  },
   rows: [
     {
       algorithm: 'onesweep',

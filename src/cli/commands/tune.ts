@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { canonicalAlgorithm } from '../../algorithms/algorithm-names.js';
 import type { Tuning } from '../../algorithms/parameters.js';
 import { knownTunings } from '../../algorithms/tuning.js';
-import type { Crossovers } from '../../algorithms/tuning-rows.js';
+import type { BreakEven, Crossovers } from '../../algorithms/tuning-rows.js';
 import {
   forgetTuning,
   type StoredTuning,
@@ -43,7 +43,7 @@ import { ProgressBar } from '../progress-bar.js';
 import { grouped, secondsText, table } from '../table.js';
 
 /** Share of the time budget reserved for the crossovers. */
-const CROSSOVER_SHARE = 0.15;
+const CROSSOVER_SHARE = 0.4;
 
 /** A case with the result of its search. */
 interface Row extends TuneCase, Omit<SearchResult, 'wrong'> {
@@ -182,7 +182,11 @@ function withFound(device: Device, found: readonly Row[], crossovers: Partial<Cr
   const ids = new Set(made.map(idOf));
   const stored = storedTuning(device);
   const rows = [...stored.rows.filter((row) => !ids.has(idOf(row))), ...made];
-  return { rows, crossovers: { ...stored.crossovers, ...crossovers } };
+  const of = ({ operation, keyBits }: BreakEven) => `${operation} ${keyBits}`;
+  const measured = new Set(crossovers.host?.map(of));
+  const kept = stored.crossovers?.host?.filter((row) => !measured.has(of(row))) ?? [];
+  const host = [...kept, ...(crossovers.host ?? [])];
+  return { rows, crossovers: { ...stored.crossovers, ...crossovers, ...(host.length > 0 && { host }) } };
 }
 
 function writeSource(file: string, device: Device, known: StoredTuning): void {
@@ -226,6 +230,12 @@ const tuningText = (tuning: Tuning): string =>
 
 const lineOf = (row: Row): string => cellsOf(row).join('\t');
 
+const breakEvenCells = ({ operation, keyBits, keys }: BreakEven): string[] => [
+  operation ?? 'all',
+  keyBits === undefined ? 'all' : `${keyBits} bits`,
+  Number.isFinite(keys) ? `from ${grouped(keys)} keys on` : 'never',
+];
+
 function summaryOf(
   { info }: Device,
   rows: readonly Row[],
@@ -235,7 +245,9 @@ function summaryOf(
   return [
     `\n${info.name} (${info.platform}, driver ${info.driver})`,
     ...(rows.length > 0 ? [table([HEADING, ...rows.map(cellsOf)])] : ['no case was measured']),
-    ...(host === undefined ? [] : [`below ${grouped(host)} keys, the host engine is faster`]),
+    ...(host === undefined
+      ? []
+      : [table([['operation', 'keys', 'faster than the host engine'], ...host.map(breakEvenCells)])]),
     ...(singleWorkgroup === undefined
       ? []
       : [`above ${grouped(singleWorkgroup)} keys, one work-group is slower than several`]),

@@ -314,7 +314,7 @@ export class SorterOperations implements AsyncDisposable {
     const { algorithm, tuning } = settings;
     const parameters = chosenParameters(settings);
     const request = { n, dtype: info.name, bits, valueBytes, algorithm, parameters };
-    const { backend } = this.#calls.sessionFor(n, settings, true);
+    const { backend } = this.#calls.sessionFor({ n, settings, onHost: true, keyBits: info.width });
     const plan = planOf(backend, request, tuning.chunk);
     // Plans are compared and printed as data, without the method.
     return Object.defineProperty({ ...plan }, 'explain', { value: () => explainPlan(plan) }) as ExplainedPlan;

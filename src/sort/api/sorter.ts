@@ -1,7 +1,9 @@
-import { crossoversFor } from '../../algorithms/tuning.js';
+import { type BreakEvenCall, breakEvenOf, crossoversFor, sortsFaster } from '../../algorithms/tuning.js';
 import type { DeviceOptions } from '../../device/device.js';
+import { bestKnownDevice } from '../../device/known-devices.js';
 import { findDevices } from '../../device/platform/platform.js';
 import { rankDevices, selectDevices } from '../../device/platform/select-device.js';
+import { dtypeInfo } from '../../keys/dtype.js';
 import {
   type ClsortError,
   NoDeviceError,
@@ -13,6 +15,7 @@ import { invalidArgument } from '../../util/invalid-argument.js';
 import { DeviceSession } from '../backend/device-session.js';
 import { HostBackend } from '../backend/host-backend.js';
 import { type OpenOptions, parseOpenOptions } from '../model/options.js';
+import type { PlanRequest } from '../model/plan.js';
 import { DeviceGroup } from '../multi-device/device-group.js';
 import { DeviceWorker } from '../multi-device/device-worker.js';
 import { hostIsFaster } from './host-sorter.js';
@@ -45,8 +48,9 @@ export class Sorter extends SorterOperations {
   /**
    * Opens a device, or several that work together.
    *
-   * Under `auto`, the host engine sorts if there is no OpenCL device, after a warning. It also handles host arrays
-   * below the break-even size of the device.
+   * Under `auto`, the best device is opened if it sorts faster than the host engine, as GPUs do. The host engine then
+   * handles host arrays below the break-even size of the operation. Otherwise, the host engine handles all calls; if
+   * there is no device, clsort warns.
    *
    * With `devices: ['gpu']`, all devices that match any of the names are opened. Device arrays are stored on the best
    * one, unless they are uploaded with `sharded`. The devices share large host arrays in `sort`, `topK` and `reduce`.
@@ -75,17 +79,34 @@ export class Sorter extends SorterOperations {
     if (devices && !['auto', 'host'].includes(device))
       return Sorter.#openAll(devices, { poolBytes }, onWarning);
     if (device === 'host') return new Sorter(new HostBackend('asked for', { onWarning }), onWarning);
+    if (device !== 'auto')
+      return new Sorter(await DeviceSession.open(device, { poolBytes }, onWarning), onWarning);
     try {
-      const session = await DeviceSession.open(device, { poolBytes }, onWarning);
-      if (device !== 'auto') return new Sorter(session, onWarning);
-      const below = crossoversFor(session.device).host;
-      const host = new HostBackend(hostIsFaster(below));
-      return new Sorter(session, onWarning, { session: host, below });
+      return await Sorter.#openFastest({ poolBytes }, onWarning);
     } catch (error) {
-      if (device !== 'auto' || !isNoDeviceError(error)) throw error;
+      if (!isNoDeviceError(error)) throw error;
       onWarning(new NoDeviceError(`falling back to the host engine: ${error.message}`, { cause: error }));
       return new Sorter(new HostBackend(error), onWarning);
     }
+  }
+
+  /** Opens the best device for the calls that it runs faster than the host engine, if it sorts faster at any size. */
+  static async #openFastest(
+    options: DeviceOptions,
+    onWarning: (warning: ClsortError) => void,
+  ): Promise<Sorter> {
+    const { info, capabilities } = bestKnownDevice();
+    const crossovers = crossoversFor({ info, capabilities });
+    if (!sortsFaster(crossovers)) {
+      return new Sorter(new HostBackend(`the host is faster than ${info.name}`, { onWarning }), onWarning);
+    }
+    const below = (call: BreakEvenCall) => breakEvenOf(crossovers, call);
+    const reason = ({ dtype }: PlanRequest) => hostIsFaster(below({ keyBits: dtypeInfo(dtype).width }));
+    const host = new HostBackend(reason, { onWarning });
+    return new Sorter(await DeviceSession.open(info.id, options, onWarning), onWarning, {
+      session: host,
+      below,
+    });
   }
 
   /** Opens all devices that match any of `specs`. */

@@ -1,18 +1,20 @@
+import type { BreakEvenCall } from '../../algorithms/tuning.js';
 import { type ClsortError, MemoryError } from '../../util/errors.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
 import type { Backend, Session } from '../backend/backend.js';
 import { HostBackend } from '../backend/host-backend.js';
 import { lostArrayError } from '../model/column.js';
 import { type HostJob, isHostJob, type SortJob } from '../model/job.js';
-import type { SortSettings } from '../model/options.js';
+import { needsDevice, type SortSettings } from '../model/options.js';
 import { Execution, type ExecutionBody } from './call.js';
 import { type CallScheduler, Dependency, failedInputError, isPromise } from './call-scheduler.js';
 import { BackgroundCompiler, SortBatcher } from './sort-batcher.js';
 
-/** Session of the host engine, for host arrays of fewer keys than `below`. */
+/** Session of the host engine, for host arrays that it processes faster than the device. */
 export interface BreakEvenHost {
   readonly session: Session;
-  readonly below: number;
+  /** Returns the number of elements below which the host engine is faster. */
+  readonly below: (call: BreakEvenCall) => number;
 }
 
 /** Several devices that sort host arrays together; uses as many of them as is fastest. */
@@ -25,7 +27,7 @@ export interface MultiDeviceSorter {
 }
 
 /** Properties of a call that decide which session runs it, and when. */
-export interface Task {
+export interface Task extends BreakEvenCall {
   readonly n: number;
   readonly settings: SortSettings;
   /** Links the call to the calls whose results it takes, and to those that take its result. */
@@ -95,6 +97,8 @@ export class Calls {
     const shared = group?.sharedJob(job);
     return this.execute(
       {
+        operation: job.moved ? (job.values ? 'sortPairs' : 'argsort') : 'sort',
+        keyBits: keys.info.width,
         n: keys.n,
         settings,
         dependency,
@@ -138,8 +142,8 @@ export class Calls {
 
   /** Runs a call when it is its turn, and waits for it. */
   execute<T>(task: Task, body: ExecutionBody<T>): Promise<T> {
-    const { n, settings, dependency, onHost } = task;
-    const session = this.sessionFor(n, settings, onHost);
+    const { n, dependency, onHost } = task;
+    const session = this.sessionFor(task);
     const { backend } = session;
     let execution: Promise<T>;
     if (!onHost && canOverlap(task)) {
@@ -225,10 +229,10 @@ export class Calls {
    * Selects the session of a call of n keys: the host engine below the break-even size, the device otherwise.
    * Options that only devices support keep the call on the device.
    */
-  sessionFor(n: number, { algorithm, scan, radixBits }: SortSettings, onHost: boolean): Session {
-    const open = algorithm === 'auto' && scan === 'auto' && radixBits === undefined;
-    return this.#breakEvenHost && onHost && open && n < this.#breakEvenHost.below
-      ? this.#breakEvenHost.session
+  sessionFor(task: BreakEvenCall & Pick<Task, 'n' | 'settings' | 'onHost'>): Session {
+    const host = this.#breakEvenHost;
+    return host && task.onHost && !needsDevice(task.settings) && task.n < host.below(task)
+      ? host.session
       : this.#session;
   }
 }

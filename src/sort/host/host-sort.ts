@@ -92,7 +92,12 @@ export function* sortSteps(
   });
   if (!values) return yield* copySteps(positions, moved);
   const isInPlace = values.place.buffer === moved.buffer;
-  yield* gatherSteps(isInPlace ? bytesOf(values.place).slice() : values.place, positions, values.bytes, moved);
+  yield* gatherSteps(
+    isInPlace ? bytesOf(values.place).slice() : values.place,
+    positions,
+    values.bytes,
+    moved,
+  );
 }
 
 const recordsOf = (records: Uint32Array, stride: number, first: number, last: number): Uint32Array =>

@@ -482,6 +482,14 @@ export function parseSortOptions(options?: SortOptions): SortSettings {
 
 const SORT_OPTIONS = Object.keys(SORT_CHECKS);
 
+/** Whether options select an algorithm or a parameter that only devices have. */
+export const needsDevice = ({
+  algorithm = 'auto',
+  scan = 'auto',
+  radixBits,
+}: Pick<SortOptions, 'algorithm'> & AdvancedOptions): boolean =>
+  !(algorithm === 'auto' || algorithm === 'host') || scan !== 'auto' || radixBits !== undefined;
+
 /** Shared by all calls without options. */
 const DEFAULTS: SortSettings = Object.freeze({
   descending: false,

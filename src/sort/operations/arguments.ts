@@ -1,5 +1,6 @@
 /** Validation of the arguments and options that callers pass. */
 
+import type { BreakEvenOperation } from '../../algorithms/tuning-rows.js';
 import {
   type ArrayOf,
   assertDisjoint,
@@ -149,14 +150,16 @@ export function readValues(
 }
 
 export const taskOf = (
-  { n }: Column,
+  operation: BreakEvenOperation,
+  { n, info }: Column,
   settings: SortSettings,
   keys: Keys,
   dependency: Dependency,
   into?: unknown,
 ): Task => {
   const onHost = !(keys instanceof DeviceArray);
-  return { n, settings, dependency: dependency, onHost, again: onHost, overwrites: into !== undefined };
+  const by = { operation, keyBits: info.width };
+  return { ...by, n, settings, dependency, onHost, again: onHost, overwrites: into !== undefined };
 };
 
 /** Validates options, and rejects those in `without`, which the operation does not support. */

@@ -1,5 +1,11 @@
 import { formatValue } from '../../util/format-value.js';
-import { assertOneOfDevices, type OpenOptions, requireOptionsObject } from '../model/options.js';
+import {
+  assertOneOfDevices,
+  needsDevice,
+  type OpenOptions,
+  requireOptionsObject,
+  type SortOptions,
+} from '../model/options.js';
 
 type Open = (options: OpenOptions) => Promise<{ close(): Promise<void> }>;
 
@@ -31,15 +37,21 @@ export function sorterFor<S>({ device = 'auto', devices, onWarning }: OpenOption
   return sorter as Promise<unknown> as Promise<S>;
 }
 
-/** Runs `use` with the Sorter that the options select. The Sorter validates all other options. */
+/**
+ * Runs `use` with the Sorter that the options select. The Sorter validates all other options. An algorithm of devices
+ * opens the best device if none is named, even if the host engine is faster.
+ */
 export async function withSorter<S, T, O extends OpenOptions>(
   options: O | undefined,
   use: (sorter: S, options: O) => Promise<T>,
 ): Promise<T> {
   const all = requireOptionsObject(options);
-  const { device: _, devices: __, ...rest } = all;
+  const { device = 'auto', devices, ...rest } = all;
   assertOneOfDevices(all);
-  return use(await sorterFor<S>(options), rest as O);
+  const { algorithm = 'auto', advanced } = all as SortOptions;
+  const best =
+    device === 'auto' && !devices && needsDevice({ algorithm, ...advanced }) ? { device: 'all' } : {};
+  return use(await sorterFor<S>({ ...options, ...best }), rest as O);
 }
 
 /**

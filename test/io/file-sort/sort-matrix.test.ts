@@ -13,7 +13,7 @@ import { nowhere } from '../context.js';
 
 const test = ava.serial;
 const { path, remove } = scratchFolder();
-const sorters = [await Sorter.open({ device: 'host' }), await Sorter.open({ device: 'auto' })];
+const sorters = [await Sorter.open({ device: 'host' }), await Sorter.open({ device: 'all' })];
 ava.after.always(async () => {
   for (const sorter of sorters) await sorter.close();
   remove();

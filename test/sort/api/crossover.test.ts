@@ -1,17 +1,27 @@
-import test from 'ava';
-import { minKeysForDevices } from '../../../src/algorithms/tuning.js';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import ava from 'ava';
+import {
+  type BreakEvenCall,
+  crossoversFor,
+  minKeysForDevices,
+  sortsFaster,
+} from '../../../src/algorithms/tuning.js';
+import { storeTuning } from '../../../src/algorithms/tuning-store.js';
+import { knownDevices } from '../../../src/device/known-devices.js';
+import { rankDevices } from '../../../src/device/platform/select-device.js';
+import { sort } from '../../../src/index.js';
 import { smallHostSorter } from '../../../src/sort/api/host-sorter.js';
 import { Sorter } from '../../../src/sort/api/sorter.js';
-import type { SorterOperations } from '../../../src/sort/api/sorter-operations.js';
+import type { SortOptions } from '../../../src/sort/model/options.js';
 import type { SortReport } from '../../../src/sort/model/report.js';
 import { fakeSorter } from '../fake-backend.js';
 
-/** The first number of keys that a Sorter's plan assigns to the device. */
-function crossover(sorter: SorterOperations): number {
-  let n = 1;
-  while (sorter.plan(n).engine === 'host') n *= 2;
-  return n;
-}
+const test = ava.serial; // the tests change the environment
+
+const folder = mkdtempSync(join(tmpdir(), 'clsort-crossover-'));
+test.after.always(() => rmSync(folder, { recursive: true }));
 
 const falling = (n: number) => Uint32Array.from({ length: n }, (_, i) => n - i);
 const rising = (n: number) => falling(n).reverse();
@@ -23,20 +33,53 @@ async function engineOf(call: (onReport: (report: SortReport) => void) => Promis
   return types[0] === 'host' ? 'host' : 'device';
 }
 
-test('without a requested device, the host sorts few keys and reports the reason', async (t) => {
-  await using sorter = await Sorter.open();
-  t.truthy(sorter.device);
-  const n = crossover(sorter);
-  t.true(n > 1);
+test('without a requested device, the host engine handles all calls if no device is faster', async (t) => {
+  const [device, ...others] = rankDevices(knownDevices());
+  if (!device || sortsFaster(crossoversFor(device))) return t.pass('a device is faster at some size');
+  await using sorter = await Sorter.open({ onWarning: (warning) => t.fail(warning.message) });
+  t.is(sorter.device, undefined);
   let report: SortReport | undefined;
-  const sorted = await sorter.sort(falling(n - 1), {
+  const sorted = await sorter.sort(falling(2 ** 18), {
     onReport: (made) => {
       report = made;
     },
   });
-  t.deepEqual(sorted, rising(n - 1));
+  t.deepEqual(sorted, rising(2 ** 18));
   t.is(report?.algorithm, 'host');
-  t.regex(report?.reason ?? '', new RegExp(`below ${n} keys`));
+  t.is(report?.reason, `the host is faster than ${device.info.name}`);
+  t.true(others.every(({ info }) => info.type !== 'gpu'));
+});
+
+test('without a requested device, the best device is opened if it is faster at some size', async (t) => {
+  const { info } = rankDevices(knownDevices())[0] ?? {};
+  if (!info) return t.pass('there is no device');
+  process.env.CLSORT_CACHE_DIR = folder;
+  process.env.CLSORT_TUNING = 'on';
+  storeTuning(info, { rows: [], crossovers: { host: [{ keyBits: 32, keys: 1000 }] } });
+  await using sorter = await Sorter.open();
+  t.is(sorter.device?.id, info.id);
+  const { engine, reason } = sorter.plan(999);
+  t.is(engine, 'host');
+  t.is(reason, 'the host is faster below 1000 keys');
+  t.is(sorter.plan(1000).engine, 'device');
+});
+
+test('each operation has its own break-even size', async (t) => {
+  const below = ({ operation, keyBits }: BreakEvenCall) =>
+    operation === 'argsort' && keyBits === 32 ? 100 : 10;
+  const { sorter } = fakeSorter(below);
+  const keys = falling(50);
+  t.is(await engineOf((onReport) => sorter.argsort(keys, { onReport })), 'host');
+  t.is(await engineOf((onReport) => sorter.sort(keys, { onReport })), 'device');
+  t.is(await engineOf((onReport) => sorter.argsort(Float64Array.from(keys), { onReport })), 'device');
+});
+
+test('an algorithm of devices opens the best device', async (t) => {
+  if (knownDevices().length === 0) return t.pass('there is no device');
+  const run = (options: SortOptions) => engineOf((onReport) => sort(falling(64), { ...options, onReport }));
+  t.is(await run({ algorithm: 'merge' }), 'device');
+  t.is(await run({ advanced: { radixBits: 4 }, algorithm: 'tiled' }), 'device');
+  t.is(await run({ algorithm: 'host' }), 'host');
 });
 
 test('no device is opened for fewer keys than any device would sort', async (t) => {
@@ -48,8 +91,6 @@ test('no device is opened for fewer keys than any device would sort', async (t) 
   t.deepEqual(await few?.sort(falling(1000)), rising(1000));
   t.regex(few?.plan(1000).reason ?? '', new RegExp(`below ${minDeviceKeys} keys`));
   t.is(smallHostSorter(minDeviceKeys, unwarned), undefined);
-  await using many = await Sorter.open();
-  t.true(minDeviceKeys <= crossover(many));
 });
 
 test('few keys are sorted on a device if the caller names a device, algorithm, digit width or scan, or if they are on it', async (t) => {
@@ -66,9 +107,7 @@ test('few keys are sorted on a device if the caller names a device, algorithm, d
   }
   const onDevice = await sorter.upload(keys);
   t.is(await engineOf((onReport) => sorter.sort(onDevice, { onReport })), 'device');
-  await using auto = await Sorter.open();
-  t.is(auto.plan(64).engine, 'host');
-  await using named = await Sorter.open({ device: auto.device?.id ?? '' });
+  await using named = await Sorter.open({ device: 'all' });
   t.is(named.plan(64).engine, 'device');
 });
 

@@ -120,7 +120,7 @@ export const runGather: Run<Gather> = ({ calls, arrays: store }, values, indices
       const gathered = (isList ? results : results[0]) as never;
       if (!first) return gathered;
       const to = outputs.map(({ place }, i) => column((inputs[i] as Column).dtype, by.n, place));
-      const task = taskOf(first, settings, arrays[0] as Keys, dependency, into);
+      const task = taskOf('gather', first, settings, arrays[0] as Keys, dependency, into);
       return calls.execute(task, (call) =>
         chain(enqueueGather(call, inputs, by, to), (assertInside) => () => {
           assertInside();

@@ -71,7 +71,7 @@ export const runHistogram: Run<Histogram> = ({ calls, arrays }, keys, options) =
     const all = bitRange === undefined ? BinEdges.of(requireOptionsObject(options)) : undefined;
     const digits = bitRange && parse({ bitRange }).bits;
     assertIndexable(input.n);
-    return calls.execute(taskOf(input, settings, array, dependency), (call) =>
+    return calls.execute(taskOf('histogram', input, settings, array, dependency), (call) =>
       all ? enqueueHistogram(call, input, all) : enqueueDigitHistogram(call, input, digits),
     );
   });

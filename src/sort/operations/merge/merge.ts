@@ -72,7 +72,7 @@ export const runMerge: Run<Merge> = ({ calls, arrays }, a, b, options) =>
       const merged = make.allocateLike(first, from.dtype, n, into);
       dependency.setResult(merged.result);
       const to = column(from.dtype, n, merged.place);
-      const task = { ...taskOf(from, settings, first, dependency, into), n };
+      const task = { ...taskOf('merge', from, settings, first, dependency, into), n };
       return calls.execute(task, async (call) => {
         if (n > 0) {
           const [one, two] = [await call.bindInput(from), await call.bindInput(other)];

@@ -92,7 +92,7 @@ export const runReduceByKey: Run<ReduceByKey> = ({ calls, arrays }, keys, values
         };
       };
       if (input.n === 0) return results(0).result;
-      return calls.execute(taskOf(input, settings, array, dependency), async (call) => {
+      return calls.execute(taskOf('unique', input, settings, array, dependency), async (call) => {
         const { result } = await enqueueReduceByKey(call, input, own, op, results);
         return () => result;
       });

@@ -95,7 +95,7 @@ export const runReduce: Run<Reduce> = ({ calls, arrays, group, shardedArrays }, 
       return shardedArrays().reduce(array, op, shardedSettings(settings, array));
     }
     const input = readKeys(arrays, array, settings);
-    const task = taskOf(input, settings, array, dependency);
+    const task = taskOf('reduce', input, settings, array, dependency);
     if (group) task.shared = group.reduce(input, op, settings);
     return calls.execute(task, (call) => enqueueReduce(call, input, op));
   });

@@ -96,7 +96,7 @@ export const runScan: Run<Scan> = ({ calls, arrays }, keys, options) =>
       dependency.setResult(sums.result);
       const to = column(input.dtype, input.n, sums.place);
       const getResult = () => sums.result;
-      return calls.execute(taskOf(input, settings, array, dependency, into), (call) =>
+      return calls.execute(taskOf('scan', input, settings, array, dependency, into), (call) =>
         chain(enqueueScan(call, input, to, { op, inclusive }), () => getResult),
       );
     });

@@ -103,7 +103,7 @@ export const runSearchSorted: Run<SearchSorted> = ({ calls, arrays }, sorted, ke
       const to = column('u32', input.n, places.place);
       const right = side === 'right';
       const getResult = () => places.result as Positions<Keys>;
-      return calls.execute(taskOf(input, settings, array, dependency, into), (call) =>
+      return calls.execute(taskOf('searchSorted', input, settings, array, dependency, into), (call) =>
         chain(enqueue(call, from, input, { ...order, right }, to), () => getResult),
       );
     });

@@ -47,7 +47,7 @@ export function callSegmented<R>(
   const segments = readOffsets(arrays, dependency.resolveInput(offsets), input.n, isOwn);
   return arrays.withResults((make) => {
     const { result, to } = prepare(make, input);
-    const task = taskOf(input, settings, array, dependency, isOwn ? undefined : into);
+    const task = taskOf('segmentedSort', input, settings, array, dependency, isOwn ? undefined : into);
     const onHost = task.onHost && !areOffsetsOnDevice(segments);
     return calls.execute({ ...task, onHost, again: onHost }, async (call) => {
       await enqueueSegmentedSort(call, { keys: input, ...segments, ...to });

@@ -116,7 +116,7 @@ export const runTopKSegments: Run<TopKSegments> = ({ calls, arrays }, keys, offs
           },
         };
       };
-      const task = taskOf(input, settings, array, dependency);
+      const task = taskOf('segmentedSort', input, settings, array, dependency);
       const onHost = task.onHost && !areOffsetsOnDevice(segments);
       return calls.execute({ ...task, onHost, again: onHost }, async (call) => {
         const { result } = await enqueueTopSegments(call, input, segments, results);

@@ -69,7 +69,7 @@ export const runFilter: Run<Filter> = ({ calls, arrays }, keys, by, options) =>
         return { keys: column(input.dtype, selected, found.place), result: found.result };
       };
       if (input.n === 0) return results(0).result;
-      return calls.execute(taskOf(input, settings, array, dependency), async (call) => {
+      return calls.execute(taskOf('filter', input, settings, array, dependency), async (call) => {
         const { result } = await enqueueFilter(call, input, selection, results);
         return () => result;
       });

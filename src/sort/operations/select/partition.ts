@@ -70,7 +70,7 @@ export const runPartition: Run<Partition> = ({ calls, arrays }, keys, by, option
     return arrays.withResults(async (make) => {
       const partitioned = make.allocateLike(array, input.dtype, input.n, into);
       const to = column(input.dtype, input.n, partitioned.place);
-      const task = taskOf(input, settings, array, dependency, into);
+      const task = taskOf('filter', input, settings, array, dependency, into);
       const count = await calls.execute(task, (call) => enqueuePartition(call, input, selection, to));
       return { keys: partitioned.result, count };
     });

@@ -103,7 +103,7 @@ export const runTopK: Run<TopK> = ({ calls, arrays, group, shardedArrays }, keys
         positions: column('u32', count, indices.place),
       };
       const shared = group?.topK(input, out, settings);
-      await calls.execute({ ...taskOf(input, settings, array, dependency), shared }, async (call) => {
+      await calls.execute({ ...taskOf('topK', input, settings, array, dependency), shared }, async (call) => {
         await enqueueTopK(call, input, out);
         return () => undefined;
       });

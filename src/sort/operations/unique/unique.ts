@@ -74,7 +74,7 @@ export const runUnique: Run<Unique> = ({ calls, arrays }, keys, options) =>
         };
       };
       if (input.n === 0) return results(0).result;
-      return calls.execute(taskOf(input, settings, array, dependency), async (call) => {
+      return calls.execute(taskOf('unique', input, settings, array, dependency), async (call) => {
         const { result } = await enqueueUnique(call, input, results);
         return () => result;
       });

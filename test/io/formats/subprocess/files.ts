@@ -118,7 +118,11 @@ export async function writeColumns(
   const fd = openSync(path, 'w+');
   const child = new ReaderProcess({ name: path, what: 'write', fd });
   try {
-    const fields = columns.map(({ name, dtype }) => ({ name, type: { is: dtype }, isRequired: true as const }));
+    const fields = columns.map(({ name, dtype }) => ({
+      name,
+      type: { is: dtype },
+      isRequired: true as const,
+    }));
     await child.send({ message: { is: 'write', format, layout: 'columns', fields, ...options } });
     const [first] = columns;
     const rows = first ? first.keys.length / dtypeInfo(first.dtype).bytes : 0;
