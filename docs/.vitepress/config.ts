@@ -71,6 +71,7 @@ const guides = [
     text: 'Files',
     items: [
       { text: 'The command', link: '/guides/command' },
+      { text: 'Coming from sort(1), NumPy, DuckDB, jq', link: '/guides/coming-from' },
       { text: 'Files and tables', link: '/guides/tables' },
       { text: 'Batches', link: '/guides/batches' },
       { text: 'Many machines', link: '/guides/many-machines' },

@@ -31,6 +31,7 @@ const RUNNERS: Readonly<Record<CommandName, () => Promise<Runner>>> = {
   cancel: () => import('./commands/cancel.js'),
   plan: () => import('./commands/plan.js'),
   tune: () => import('./commands/tune.js'),
+  doctor: () => import('./commands/doctor.js'),
   'build-addon': () => import('./commands/build-addon.js'),
   completion: () => import('./commands/completion.js'),
   man: () => import('./commands/man.js'),

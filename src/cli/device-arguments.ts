@@ -43,7 +43,7 @@ export function readDevices(given: Names): DeviceInfo[] {
     throw new NoDeviceError(
       withAdvice(
         'cannot list the devices: the OpenCL drivers of this machine have none',
-        driverCacheHint().trim() || undefined,
+        `${driverCacheHint().trim()} Run clsort doctor`.trim(),
       ),
     );
   return selectDevices(deviceSpecs(given ?? ['all']), all).map(({ info }) => info);
@@ -103,5 +103,5 @@ export const childName = ({ platform, name }: DeviceInfo): string => `${platform
 export function deviceOfChild(text: string): DeviceInfo {
   const device = devices().find((one) => childName(one) === text);
   if (device) return device;
-  throw new NoDeviceError(`cannot open '${text}': the device is no longer available`);
+  throw new NoDeviceError(`cannot open '${text}': the device is no longer available. Run clsort doctor`);
 }

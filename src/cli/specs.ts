@@ -27,6 +27,7 @@ const OPTIONS = {
   cancel: () => import('./options/cancel.js'),
   plan: () => import('./options/plan.js'),
   tune: () => import('./options/tune.js'),
+  doctor: () => import('./options/doctor.js'),
   'build-addon': () => import('./options/build-addon.js'),
   completion: () => import('./options/completion.js'),
   man: () => import('./options/man.js'),

@@ -93,13 +93,13 @@ function describe(code: number, call: string, reason: string, log: string): Erro
   const details = { call, reason };
   if (code === NO_LOADER) {
     return new NoLoaderError(
-      `cannot open an OpenCL loader: ${reason}. Install one: ${hint(LOADERS)}; and a driver: ${hint(DRIVERS)}`,
+      `cannot open an OpenCL loader: ${reason}. Install one: ${hint(LOADERS)}; and a driver: ${hint(DRIVERS)}. For more, run clsort doctor`,
       { details },
     );
   }
   if (code === PLATFORM_NOT_FOUND) {
     return new NoPlatformError(
-      `cannot find an OpenCL platform: no driver is installed. Install one: ${hint(DRIVERS)}`,
+      `cannot find an OpenCL platform: no driver is installed. Install one: ${hint(DRIVERS)}. For more, run clsort doctor`,
       { details: { ...details, status: code } },
     );
   }

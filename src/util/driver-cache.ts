@@ -15,7 +15,7 @@ function defaultFolder({ POCL_CACHE_DIR, XDG_CACHE_HOME, HOME }: NodeJS.ProcessE
 }
 
 /** Whether a folder is writable, or can be created. */
-function isWritable(folder: string): boolean {
+export function isWritable(folder: string): boolean {
   let at = folder;
   while (!statSync(at, { throwIfNoEntry: false }) && dirname(at) !== at) at = dirname(at);
   try {

@@ -68,9 +68,12 @@ export function matchingDevices<D extends { info: DeviceInfo }>(spec: DeviceSpec
   const meant = didYouMean(wanted, DEVICE_WORDS);
   const hint = list.length > 0 ? '' : driverCacheHint();
   const advice = `${meant === undefined ? '' : `${meant} `}${ADVICE}; 'host' sorts without OpenCL`;
-  throw new NoDeviceError(`cannot find OpenCL device '${wanted}': ${cause}. ${advice}${hint && `.${hint}`}`, {
-    details: { device: wanted, devices: found.map(({ info }) => info) },
-  });
+  throw new NoDeviceError(
+    `cannot find OpenCL device '${wanted}': ${cause}. ${advice}${hint && `.${hint}`}. For more, run clsort doctor`,
+    {
+      details: { device: wanted, devices: found.map(({ info }) => info) },
+    },
+  );
 }
 
 /**

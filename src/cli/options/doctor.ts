@@ -1,0 +1,17 @@
+import type { Argv } from 'yargs';
+
+export const command = 'doctor';
+export const describe = 'Check the installation: what is wrong, and what to type';
+
+export interface DoctorArguments {
+  readonly json: boolean;
+  /** The device that this process tests for its parent. */
+  readonly child: string | undefined;
+}
+
+export const builder = (yargs: Argv) =>
+  yargs
+    .option('json', { type: 'boolean', default: false, describe: 'print the findings as JSON' })
+    .option('child', { type: 'string', hidden: true, describe: '' })
+    .example('$0 doctor', 'drivers, devices, permissions, caches, and a self-test of each device')
+    .epilogue('Exit code 0: a device passed its self-test; 3: no device; 4: the addon or a device failed.');
