@@ -132,10 +132,8 @@ export class DeviceSort implements PendingSort {
       return sort;
     } catch (error) {
       device.queue.endProfile();
-      device.queue.finish().then(
-        () => sort.release(),
-        () => sort.release(),
-      );
+      const release = () => sort.release(); // commands in flight may still use borrowed memory
+      device.queue.settle(settings.timeout).then(release, release);
       throw error;
     }
   }
