@@ -17,7 +17,7 @@ import { Random } from '../dist/src/util/random.js';
 
 const { values } = parseArgs({
   options: {
-    device: { type: 'string', default: 'auto' },
+    device: { type: 'string', default: 'all' },
     log2: { type: 'string', default: '22' },
     calls: { type: 'string', default: '50' },
     rounds: { type: 'string', default: '25' },

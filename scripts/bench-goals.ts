@@ -28,7 +28,7 @@ import type { PeerCallRow } from './peers/calls.js';
 
 const { values: options } = parseArgs({
   options: {
-    device: { type: 'string', default: 'auto' },
+    device: { type: 'string', default: 'all' },
     out: { type: 'string', default: 'goals' },
     parts: { type: 'string', default: '' },
     seconds: { type: 'string', default: '300' },

@@ -15,7 +15,7 @@ import { Random } from '../dist/src/util/random.js';
 
 const { values } = parseArgs({
   options: {
-    device: { type: 'string', default: 'auto' },
+    device: { type: 'string', default: 'all' },
     arrays: { type: 'string', default: '10000' },
     length: { type: 'string', default: '1000' },
     dtype: { type: 'string', default: 'f32' },

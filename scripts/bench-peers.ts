@@ -32,7 +32,7 @@ import { benchPeerCalls, ratioTable } from './peers/calls.js';
 
 const { values: options } = parseArgs({
   options: {
-    device: { type: 'string', default: 'auto' },
+    device: { type: 'string', default: 'all' },
     sizes: { type: 'string', default: '16,20,24' },
     repeats: { type: 'string', default: '7' },
     python: { type: 'string', default: 'python3' },
