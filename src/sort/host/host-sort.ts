@@ -71,11 +71,8 @@ export function* sortSteps(
   });
   const areKeys = !moved && end - begin === info.width;
   const records =
-    areKeys && n <= MAX_BUILT_IN_KEYS
-      ? builtInSort(input, stride)
-      : areKeys && (yield* areInOrder(input, stride))
-        ? input
-        : yield* sortRecords(input, stride, digitsOf(begin, end, n));
+    (areKeys && (yield* sortPredictable(input, stride))) ||
+    (yield* sortRecords(input, stride, digitsOf(begin, end, n)));
   if (sorted) {
     const output = keyWords(sorted, info);
     yield* inSlices(n, (first, last) =>
@@ -161,28 +158,35 @@ function digitsOf(begin: number, end: number, n: number): Digit[] {
   });
 }
 
-/** Sorts codes in place; codes of two words have the low word first. */
-function builtInSort(records: Uint32Array, stride: number): Uint32Array {
-  const codes = stride === 1 ? records : new BigUint64Array(records.buffer);
-  codes.sort();
-  return records;
-}
-
-/** Whether codes are in order. Others are usually detected within the first few. */
-function* areInOrder(records: Uint32Array, stride: number): Steps<boolean> {
-  let inOrder = true;
-  yield* inSlices(records.length / stride, (first, last) => {
+/**
+ * Sorts codes alone in place if there are few, or if they are in order or in reverse order.
+ *
+ * @returns undefined if passes are faster
+ */
+function* sortPredictable(records: Uint32Array, stride: number): Steps<Uint32Array | undefined> {
+  const n = records.length / stride;
+  const codes = stride === 1 ? records : new BigUint64Array(records.buffer); // the low word is the first
+  if (n <= MAX_BUILT_IN_KEYS) {
+    codes.sort();
+    return records;
+  }
+  let [rises, falls] = [true, true];
+  yield* inSlices(n, (first, last) => {
     // Slices overlap by one code, so that each code is compared with its predecessor.
-    inOrder &&= isSliceInOrder(recordsOf(records, stride, Math.max(0, first - 1), last), stride);
+    const slice = recordsOf(records, stride, Math.max(0, first - 1), last);
+    rises &&= isMonotonic(slice, stride, 1);
+    falls &&= isMonotonic(slice, stride, -1);
   });
-  return inOrder;
+  if (falls && !rises) codes.reverse();
+  return rises || falls ? records : undefined;
 }
 
-function isSliceInOrder(records: Uint32Array, stride: number): boolean {
+/** Whether no code differs from its predecessor in the other direction than that of `sign`. */
+function isMonotonic(records: Uint32Array, stride: number, sign: 1 | -1): boolean {
   for (let at = stride; at < records.length; at += stride) {
     const high = (records[at + stride - 1] as number) - (records[at - 1] as number);
     const rise = high === 0 ? (records[at] as number) - (records[at - stride] as number) : high;
-    if (rise < 0) return false;
+    if (rise * sign < 0) return false;
   }
   return true;
 }
