@@ -16,6 +16,8 @@ export interface AlgorithmShape {
   readonly keyBits: 8 | 16 | 32 | 64;
   /** Bytes of the value that travels with each key; 0 for a sort of keys alone. */
   readonly valueBytes: number;
+  /** Whether it sorts on a part of the bits, so that keys which are equal there keep their order. Default: false */
+  readonly window?: boolean;
   /** Parameters of the algorithm. Parameters that are left out keep their tuned values. */
   readonly tuning?: Tuning;
 }

@@ -31,7 +31,7 @@ import {
 } from './onesweep.js';
 import { type Parameters, type Tuning, whole } from './parameters.js';
 import { FLAG_ENCODE, passBuffers, passFlags, passOutputs, scratchOf, valuesOf } from './passes.js';
-import { buildTile, fitTile, numberOf, type RankedPrograms, rankedFor } from './tile.js';
+import { buildTile, fitTile, numberOf, shapeProblem } from './tile.js';
 import { tuningFor } from './tuning.js';
 
 /** Fewer keys are sorted before the plan, which picks the digits to sort by, pays off. */
@@ -69,7 +69,7 @@ interface HybridRadixTuning {
 }
 
 interface Programs {
-  readonly passes: RankedPrograms;
+  readonly passes: Program;
   readonly hybrid: Program;
   readonly rest: Program;
 }
@@ -108,9 +108,8 @@ class HybridRadix implements Algorithm {
     this.#control = device.allocatePersistent(CONTROL_BYTES);
   }
 
-  supports({ n, valueBytes }: SortRequest): true | string {
-    if (valueBytes !== this.shape.valueBytes) return `compiled for values of ${this.shape.valueBytes} bytes`;
-    return n < WIDE || 'for fewer than 2^30 keys';
+  supports(request: SortRequest): true | string {
+    return shapeProblem(this.shape, request) ?? (request.n < WIDE || 'for fewer than 2^30 keys');
   }
 
   scratch(n: number, { bits }: { bits: readonly [number, number] }): ScratchSizes {
@@ -166,10 +165,9 @@ class HybridRadix implements Algorithm {
     });
     this.#plan(queue, work, { from, counts, plan, passes, groups, parity, firstFlags });
 
-    const program = rankedFor(this.#programs.passes, this.shape, bits);
     for (let pass = 0; pass < passes; pass++) {
       queue.run(
-        program.kernel('onesweep_pass'),
+        this.#programs.passes.kernel('onesweep_pass'),
         [
           ...[...elements, counts, state, control, plan, u64(n), u32(pass), u32(passes), u32(groups)],
           ...[codecWords, u32(firstFlags), u32(lastFlags)],
@@ -343,7 +341,7 @@ export const hybridRadix: AlgorithmFactory = {
 
   async create(device, shape) {
     const wanted = tuningOf(device, shape);
-    const { programs: passes, tuning: sweep } = await buildOnesweep(device, shape, wanted, true);
+    const { program: passes, tuning: sweep } = await buildOnesweep(device, shape, wanted, true);
     const planSize = Math.min(PLAN_SIZE, powerAtMost(device.capabilities.maxWorkGroup));
     const [sample, finishSize] = [numberOf(wanted, 'sample'), numberOf(wanted, 'finishSize')];
     const finishKeys = numberOf(wanted, 'finishKeys');

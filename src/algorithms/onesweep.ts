@@ -2,6 +2,7 @@ import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
 import type { Buffer } from '../device/memory/buffer.js';
 import { NO_LONG_WAITS } from '../device/platform/quirks.js';
+import type { Program } from '../device/programs/program.js';
 import { type Queue, u32, u64 } from '../device/queue/queue.js';
 import type {
   Algorithm,
@@ -23,7 +24,6 @@ import {
   scratchOf,
 } from './passes.js';
 import {
-  buildRanked,
   buildTile,
   CHECKED_LANES,
   fitColumns,
@@ -31,13 +31,13 @@ import {
   fittedTuning,
   numberOf,
   OFFSET_BITS,
-  type RankedPrograms,
-  rankedFor,
   SPIN_LIMIT,
+  shapeProblem,
   TILE_PARAMETERS,
   type TileTuning,
   tileAvailable,
   tileFits,
+  usesLanes,
   VALUES_AFTER,
 } from './tile.js';
 import { modelledTile } from './tile-model.js';
@@ -84,7 +84,7 @@ export const stateVectors = (tuning: OnesweepTuning, n: number, passes: number):
 /** Enqueues the histogram of all digits, which also clears the state that the passes use. */
 export function enqueueDigitHistogram(
   queue: Queue,
-  { certain }: RankedPrograms,
+  program: Program,
   tuning: OnesweepTuning,
   work: SortWork,
   made: {
@@ -100,7 +100,7 @@ export function enqueueDigitHistogram(
   const { from, control, groups, flags } = made;
   const [counts, state] = [scratchOf(work, 'counts'), scratchOf(work, 'state')];
   queue.run(
-    certain.kernel('onesweep_histogram'),
+    program.kernel('onesweep_histogram'),
     [
       ...[from, counts, state, control, u64(n), u32(bits[0]), u32(bits[1])],
       ...[u64(stateVectors(tuning, n, digitsOf(bits, RADIX_BITS).length)), codecArgument(codec)],
@@ -134,22 +134,23 @@ class Onesweep implements Algorithm {
   readonly name = 'onesweep';
   readonly device: Device;
   readonly shape: AlgorithmShape;
-  readonly #programs: RankedPrograms;
+  readonly #program: Program;
   readonly #tuning: OnesweepTuning;
   /** Persistent, so that its sticky word covers many sorts. */
   readonly #control: Buffer;
 
-  constructor(device: Device, shape: AlgorithmShape, programs: RankedPrograms, tuning: OnesweepTuning) {
+  constructor(device: Device, shape: AlgorithmShape, program: Program, tuning: OnesweepTuning) {
     this.device = device;
     this.shape = shape;
-    this.#programs = programs;
+    this.#program = program;
     this.#tuning = tuning;
     this.#control = device.allocatePersistent(CONTROL_BYTES);
   }
 
-  supports({ n, valueBytes }: SortRequest): true | string {
-    if (valueBytes !== this.shape.valueBytes) return `compiled for values of ${this.shape.valueBytes} bytes`;
-    if (this.#tuning.offsetBits === 32 && n >= WIDE)
+  supports(request: SortRequest): true | string {
+    const problem = shapeProblem(this.shape, request);
+    if (problem !== undefined) return problem;
+    if (this.#tuning.offsetBits === 32 && request.n >= WIDE)
       return 'compiled for fewer than 2^30 keys; offsetBits: 64 supports more';
     return true;
   }
@@ -178,13 +179,12 @@ class Onesweep implements Algorithm {
 
     const first = steps[0];
     if (!first) return {};
-    enqueueDigitHistogram(queue, this.#programs, this.#tuning, work, { ...first, control, groups });
+    enqueueDigitHistogram(queue, this.#program, this.#tuning, work, { ...first, control, groups });
 
-    const program = rankedFor(this.#programs, this.shape, bits);
     for (const [pass, step] of steps.entries()) {
       const { shift = 0, bits: width = 0 } = digits[pass] ?? {};
       queue.run(
-        program.kernel('onesweep_pass'),
+        this.#program.kernel('onesweep_pass'),
         [
           ...passBuffers(step),
           counts,
@@ -217,7 +217,7 @@ export async function buildOnesweep(
   shape: AlgorithmShape,
   wanted: Tuning,
   isPlanned = false,
-): Promise<{ programs: RankedPrograms; tuning: OnesweepTuning }> {
+): Promise<{ program: Program; tuning: OnesweepTuning }> {
   const lookBack = numberOf(wanted, 'lookBack');
   const histogramSize = numberOf(wanted, 'histogramSize');
   const histogramColumns = numberOf(wanted, 'histogramColumns');
@@ -229,10 +229,9 @@ export async function buildOnesweep(
     PLANNED: isPlanned ? 1 : 0,
   };
   const fitted = { ...fitTile(device, shape, wanted), radixBits: RADIX_BITS };
-  const build = (tile: TileTuning) =>
-    buildTile(device, 'onesweep.cl', shape, tile, ['onesweep_pass'], defines);
-  const { programs, tile } = await buildRanked(shape, fitted, wanted, build);
-  return { programs, tuning: { ...tile, histogramSize, histogramColumns, lookBack } };
+  const ranked: TileTuning = usesLanes(shape, fitted, wanted) ? { ...fitted, rank: 'lanes' } : fitted;
+  const { program, tile } = await buildTile(device, 'onesweep.cl', shape, ranked, ['onesweep_pass'], defines);
+  return { program, tuning: { ...tile, rank: fitted.rank, histogramSize, histogramColumns, lookBack } };
 }
 
 export const onesweep: AlgorithmFactory = {
@@ -302,7 +301,7 @@ export const onesweep: AlgorithmFactory = {
   },
 
   async create(device, shape) {
-    const { programs, tuning } = await buildOnesweep(device, shape, tuningFor(onesweep, device, shape));
-    return new Onesweep(device, shape, programs, tuning);
+    const { program, tuning } = await buildOnesweep(device, shape, tuningFor(onesweep, device, shape));
+    return new Onesweep(device, shape, program, tuning);
   },
 };

@@ -2,6 +2,7 @@ import { codecArgument } from '../device/codec-argument.js';
 import type { Device, KnownDevice } from '../device/device.js';
 import type { Buffer } from '../device/memory/buffer.js';
 import { NO_LONG_WAITS } from '../device/platform/quirks.js';
+import type { Program } from '../device/programs/program.js';
 import { type Queue, u32 } from '../device/queue/queue.js';
 import { powerAtLeast } from '../util/powers.js';
 import type {
@@ -16,19 +17,18 @@ import type {
 import { whole } from './parameters.js';
 import { onlyPass, passBuffers, passOutputs, scratchOf } from './passes.js';
 import {
-  buildRanked,
   buildTile,
   CHECKED_LANES,
   fitTile,
   fittedTuning,
   numberOf,
-  type RankedPrograms,
-  rankedFor,
   SPIN_LIMIT,
+  shapeProblem,
   TILE_PARAMETERS,
   type TileTuning,
   tileAvailable,
   tileFits,
+  usesLanes,
   VALUES_AFTER,
 } from './tile.js';
 import { modelledTile } from './tile-model.js';
@@ -82,23 +82,24 @@ class PersistentRadix implements Algorithm {
   readonly name = 'persistent';
   readonly device: Device;
   readonly shape: AlgorithmShape;
-  readonly #programs: RankedPrograms;
+  readonly #program: Program;
   readonly #tuning: PersistentTuning;
   readonly #control: Buffer;
 
-  constructor(device: Device, shape: AlgorithmShape, programs: RankedPrograms, tuning: PersistentTuning) {
+  constructor(device: Device, shape: AlgorithmShape, program: Program, tuning: PersistentTuning) {
     this.device = device;
     this.shape = shape;
-    this.#programs = programs;
+    this.#program = program;
     this.#tuning = tuning;
     // Each launch restores it, which saves a command that clears it.
     this.#control = device.allocatePersistent(CONTROL_BYTES);
   }
 
-  supports({ n, valueBytes }: SortRequest): true | string {
-    if (valueBytes !== this.shape.valueBytes) return `compiled for values of ${this.shape.valueBytes} bytes`;
+  supports(request: SortRequest): true | string {
+    const problem = shapeProblem(this.shape, request);
+    if (problem !== undefined) return problem;
     const maxKeys = capacity(this.device, this.#tuning);
-    return n <= maxKeys || `the groups that run at once hold at most ${maxKeys} keys`;
+    return request.n <= maxKeys || `the groups that run at once hold at most ${maxKeys} keys`;
   }
 
   scratch(n: number): ScratchSizes {
@@ -110,9 +111,8 @@ class PersistentRadix implements Algorithm {
     if (n === 0) return {};
     const { groupSize } = this.#tuning;
     const pass = onlyPass(this.shape, work);
-    const program = rankedFor(this.#programs, this.shape, bits);
     queue.run(
-      program.kernel(KERNEL),
+      this.#program.kernel(KERNEL),
       [
         ...passBuffers(pass),
         scratchOf(work, 'counts'),
@@ -202,20 +202,15 @@ export const persistentRadix: AlgorithmFactory = {
   async create(device, shape) {
     const { groupsPerUnit, ...fitted } = tuned(device, shape);
     const tuning = tuningFor(persistentRadix, device, shape);
-    const build = (tile: TileTuning) =>
-      buildTile(
-        device,
-        'persistent_radix.cl',
-        shape,
-        tile,
-        [KERNEL],
-        { SPIN_LIMIT: numberOf(tuning, 'spinLimit') },
-        [device.capabilities.version >= 3 ? '-cl-std=CL3.0' : '-cl-std=CL2.0'],
-      );
-    const { programs, tile } = await buildRanked(shape, fitted, tuning, build);
-    return new PersistentRadix(device, shape, programs, {
-      ...tile,
-      groupsPerUnit,
-    });
+    const { program, tile } = await buildTile(
+      device,
+      'persistent_radix.cl',
+      shape,
+      usesLanes(shape, fitted, tuning) ? { ...fitted, rank: 'lanes' } : fitted,
+      [KERNEL],
+      { SPIN_LIMIT: numberOf(tuning, 'spinLimit') },
+      [device.capabilities.version >= 3 ? '-cl-std=CL3.0' : '-cl-std=CL2.0'],
+    );
+    return new PersistentRadix(device, shape, program, { ...tile, groupsPerUnit });
   },
 };

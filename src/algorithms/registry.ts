@@ -16,6 +16,7 @@ import { segmentedSort } from './segmented.js';
 import { serialRadix } from './serial-radix.js';
 import { singleWorkgroupRadix } from './single-workgroup-radix.js';
 import { splitRadix } from './split-radix.js';
+import { shapeForBits } from './tile.js';
 import { tiledRadix } from './tiled-radix.js';
 
 /**
@@ -67,8 +68,8 @@ export async function untestedAlgorithm(
   tuning: Tuning = {},
 ): Promise<Algorithm | string> {
   const factory = algorithmNamed(name);
-  const { dtype, n, valueBytes } = request;
-  const shape = { keyBits: dtypeInfo(dtype).width, valueBytes, tuning };
+  const { dtype, n, valueBytes, bits } = request;
+  const shape = shapeForBits(factory, { keyBits: dtypeInfo(dtype).width, valueBytes, tuning }, bits);
   const tuned = tunedShape(factory, device, shape, n);
   if (typeof tuned === 'string') return tuned;
   const algorithm = await factory.create(device, tuned);

@@ -7,7 +7,7 @@ import { ballotDefine } from '../device/programs/program-source.js';
 import { UnsupportedError } from '../util/errors.js';
 import { invalidArgument } from '../util/invalid-argument.js';
 import { powerBelow } from '../util/powers.js';
-import type { AlgorithmShape } from './algorithm.js';
+import type { AlgorithmFactory, AlgorithmShape, SortRequest } from './algorithm.js';
 import { choice, onOff, type Parameters, type Tuning, whole } from './parameters.js';
 import { carriesValues } from './passes.js';
 
@@ -151,47 +151,36 @@ export function fitTile({ capabilities }: KnownDevice, shape: AlgorithmShape, tu
 }
 
 /**
- * Returns whether sorts of whole keys without values rank by `lanes`. Tuning `checkedLanes` selects it: `true` if
- * crowded tiles can be ranked by votes instead, `'always'` even if keys of few values serialize on their counters.
+ * Returns whether a sort ranks by `lanes`, which may exchange equal digits: only whole keys without values, which are
+ * indistinguishable then. Tuning `checkedLanes` selects it: `true` if crowded tiles can be ranked by votes instead,
+ * `'always'` even if keys of few values serialize on their counters.
  */
 export const usesLanes = (
-  { valueBytes }: AlgorithmShape,
+  { valueBytes, window }: AlgorithmShape,
   tile: TileTuning,
   { checkedLanes }: Tuning,
-): boolean => valueBytes === 0 && (checkedLanes === 'always' || (checkedLanes === true && tile.hasBallot));
+): boolean =>
+  valueBytes === 0 && !window && (checkedLanes === 'always' || (checkedLanes === true && tile.hasBallot));
 
-/** The programs of a sort that may rank by lanes. */
-export interface RankedPrograms {
-  /** Keeps the order of equal digits for certain. */
-  readonly certain: Program;
-  /** For whole keys without values: the order of equal digits is checked afterwards. */
-  readonly lanes?: Program;
-}
-
-/**
- * Builds both programs for the same tile. Leaves out the second one if the compiler only allows it smaller groups.
- *
- * @param build compiles for a tile, reduced to what the device can run
- * @throws BuildError, UnsupportedError
- */
-export async function buildRanked(
+/** Returns the shape of an algorithm for sorts on some bits of the keys. */
+export const shapeForBits = (
+  { parameters }: Pick<AlgorithmFactory, 'parameters'>,
   shape: AlgorithmShape,
-  fitted: TileTuning,
-  tuning: Tuning,
-  build: (tile: TileTuning) => ReturnType<typeof buildTile>,
-): Promise<{ programs: RankedPrograms; tile: TileTuning }> {
-  const { program: certain, tile } = await build(fitted);
-  const lanes = usesLanes(shape, tile, tuning) ? await build({ ...tile, rank: 'lanes' }) : undefined;
-  const same = lanes?.tile.groupSize === tile.groupSize;
-  return { programs: { certain, ...(same && { lanes: lanes.program }) }, tile };
-}
-
-/** Returns the program for a window: if all bits are sorted on, equal keys are indistinguishable. */
-export const rankedFor = (
-  { certain, lanes }: RankedPrograms,
-  { keyBits }: AlgorithmShape,
   [begin, end]: readonly [number, number],
-): Program => (lanes && begin === 0 && end === keyBits ? lanes : certain);
+): AlgorithmShape =>
+  'checkedLanes' in parameters && shape.valueBytes === 0 && (begin > 0 || end < shape.keyBits)
+    ? { ...shape, window: true }
+    : shape;
+
+/** Returns the reason why a sort that may rank by lanes does not support a request, or undefined. */
+export function shapeProblem(
+  { keyBits, valueBytes, window }: AlgorithmShape,
+  request: SortRequest,
+): string | undefined {
+  if (request.valueBytes !== valueBytes) return `compiled for values of ${valueBytes} bytes`;
+  const isWhole = request.bits[0] === 0 && request.bits[1] === keyBits;
+  return isWhole || window || valueBytes > 0 ? undefined : 'compiled for whole keys';
+}
 
 /** Returns the macros of a tile's program. */
 export function tileDefines(

@@ -27,8 +27,9 @@ export class Random {
   }
 
   /** Returns `length` random bytes. From the same seed, more bytes begin with the same ones. */
-  bytes(length: number): Uint8Array {
-    const words = Uint32Array.from({ length: Math.ceil(length / 4) }, () => this.u32());
+  bytes(length: number): Uint8Array<ArrayBuffer> {
+    const words = new Uint32Array(Math.ceil(length / 4));
+    for (let i = 0; i < words.length; i++) words[i] = this.u32();
     return new Uint8Array(words.buffer, 0, length);
   }
 

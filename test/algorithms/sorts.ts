@@ -1,11 +1,7 @@
 /** Runs one algorithm on raw bytes, with poisoned outputs and scratch. */
-import {
-  type AlgorithmFactory,
-  type AlgorithmShape,
-  type Stage,
-  tunedShape,
-} from '../../src/algorithms/algorithm.js';
+import { type AlgorithmFactory, type Stage, tunedShape } from '../../src/algorithms/algorithm.js';
 import type { Tuning } from '../../src/algorithms/parameters.js';
+import { shapeForBits } from '../../src/algorithms/tile.js';
 import type { Device } from '../../src/device/device.js';
 import { type Dtype, dtypeInfo } from '../../src/keys/dtype.js';
 import { keyCodec, type Order } from '../../src/keys/key-codec.js';
@@ -62,11 +58,11 @@ export async function sortBytes(
   const { width, bytes: unit } = dtypeInfo(dtype);
   const n = keys.byteLength / unit;
   const valueBytes = values?.width ?? indices ?? 0;
-  const shape: AlgorithmShape = { keyBits: width, valueBytes, ...(tuning && { tuning }) };
+  const window = bits ?? [0, width];
+  const shape = shapeForBits(factory, { keyBits: width, valueBytes, ...(tuning && { tuning }) }, window);
   const tuned = tunedShape(factory, device, shape, n);
   if (typeof tuned === 'string') throw new Error(tuned);
   const algorithm = await factory.create(device, tuned);
-  const window = bits ?? [0, width];
   const supported = algorithm.supports({ dtype, n, bits: window, valueBytes });
   if (supported !== true) throw new Error(supported);
 

@@ -1,6 +1,7 @@
 import { type AlgorithmFactory, type AlgorithmShape, tunedShape } from '../../algorithms/algorithm.js';
 import { parameterError, type Tuning } from '../../algorithms/parameters.js';
 import { ALGORITHMS, algorithmNamed, plannedOn } from '../../algorithms/registry.js';
+import { shapeForBits } from '../../algorithms/tile.js';
 import { basisFor, crossoversFor } from '../../algorithms/tuning.js';
 import type { KnownDevice } from '../../device/device.js';
 import type { Capabilities } from '../../device/platform/capabilities.js';
@@ -89,16 +90,14 @@ function planOf(
  * @throws UnsupportedError when no algorithm supports the request
  */
 export function* devicePlans(device: KnownDevice, request: PlanRequest): Generator<Plan, void, undefined> {
-  const { n, dtype, valueBytes, algorithm, longest, parameters = {} } = request;
-  const shape: AlgorithmShape = {
-    keyBits: dtypeInfo(dtype).width,
-    valueBytes,
-    tuning: parameters,
-  };
+  const { n, dtype, bits, valueBytes, algorithm, longest, parameters = {} } = request;
+  const keyBits = dtypeInfo(dtype).width;
+  const whole: AlgorithmShape = { keyBits, valueBytes, tuning: parameters };
   const reasons: string[] = [];
   let found = false;
   for (const factory of candidates(device, request)) {
     const error = requestError(factory, request, parameters);
+    const shape = shapeForBits(factory, whole, bits);
     if (error && algorithm !== 'auto') throw error;
     const tuned = error?.message ?? tunedShape(factory, device, shape, n, longest);
     if (typeof tuned === 'string') {

@@ -58,8 +58,8 @@ export function variantOf(plan: Plan): string {
   return variant;
 }
 
-const shapeKey = ({ keyBits, valueBytes, tuning = {} }: AlgorithmShape): string =>
-  `${keyBits} ${valueBytes} ${JSON.stringify(Object.entries(tuning).toSorted())}`;
+const shapeKey = ({ keyBits, valueBytes, window, tuning = {} }: AlgorithmShape): string =>
+  `${keyBits} ${valueBytes} ${window ? 'window ' : ''}${JSON.stringify(Object.entries(tuning).toSorted())}`;
 
 /** Returns the plan of the host engine. */
 export function hostPlan({ n, dtype, bits, valueBytes }: PlanRequest, reason: string): Plan {

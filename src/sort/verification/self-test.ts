@@ -1,10 +1,10 @@
-import type { Algorithm } from '../../algorithms/algorithm.js';
+import type { Algorithm, AlgorithmShape } from '../../algorithms/algorithm.js';
 import { algorithmNamed } from '../../algorithms/registry.js';
 import { enqueueTrial, type Trial } from '../../algorithms/trial.js';
 import type { Device } from '../../device/device.js';
 import type { Buffer as DeviceBuffer } from '../../device/memory/buffer.js';
 import type { Queue } from '../../device/queue/queue.js';
-import { keyColumn } from '../../keys/array.js';
+import { type HostColumn, keyColumn } from '../../keys/array.js';
 import { type Dtype, dtypeInfo } from '../../keys/dtype.js';
 import { keyCodec, type Order } from '../../keys/key-codec.js';
 import { ClsortError, DeviceLostError, MemoryError, TimeoutError } from '../../util/errors.js';
@@ -15,9 +15,7 @@ import {
   type SelfTestRecord,
   storeSelfTestRecord,
 } from '../../util/self-test-records.js';
-import { segmentSteps } from '../host/host-segments.js';
-import { hostSort } from '../host/host-sort.js';
-import { runSync } from '../host/steps.js';
+import { nativeSort } from '../host/native-sort.js';
 
 /** Numbers of keys in the order of the tests, which end when one is too large or the budget is used up. */
 const SIZES = [1, 2, 32, 64, 257, 1_000, 4_000, 8_192, 70_001, 300_007];
@@ -44,10 +42,15 @@ const NON_IDENTITY_CODEC = { 8: 'i8', 16: 'f16', 32: 'f32', 64: 'f64' } as const
   Dtype
 >;
 
+/** Bits that a variant for windows is tested on. */
+const windowOf = ({ window, keyBits }: AlgorithmShape): readonly [number, number] =>
+  window ? [1, keyBits - 2] : [0, keyBits];
+
 function partsOf({ name, shape, device }: Algorithm): SelfTestKey {
   const { platform, name: deviceName, driver } = device.info;
   const tuning = JSON.stringify(Object.entries(shape.tuning ?? {}).toSorted());
-  return [platform, deviceName, driver, name, shape.keyBits, shape.valueBytes, tuning];
+  const variant = [name, shape.keyBits, shape.valueBytes, tuning, ...(shape.window ? ['window'] : [])];
+  return [platform, deviceName, driver, ...variant];
 }
 
 /** Variants during whose self-test the device failed, in this process. */
@@ -121,7 +124,7 @@ async function runSelfTest(algorithm: Algorithm): Promise<string | undefined> {
   const plain = UNSIGNED[keyBits];
   const odd = NON_IDENTITY_CODEC[keyBits];
   const sizes = SIZES.filter(
-    (n) => algorithm.supports({ dtype: plain, n, bits: [0, keyBits], valueBytes }) === true,
+    (n) => algorithm.supports({ dtype: plain, n, bits: windowOf(algorithm.shape), valueBytes }) === true,
   );
   const cases: SortCase[] = sizes.flatMap((n): SortCase[] => [
     { dtype: odd, order: { descending: true, nan: 'first' }, n, pattern: 'random' },
@@ -177,7 +180,7 @@ async function testAlone(
 ): Promise<string | undefined> {
   const { device } = algorithm;
   const { queue } = device;
-  const trial = enqueueCase(algorithm, queue, testCase, seed);
+  const trial = enqueueCase(algorithm, queue, await prepareCase(algorithm, testCase, seed));
   try {
     await queue.finish(deadlineOf(device));
     return trial.gaveUp ?? trial.wrong();
@@ -205,10 +208,13 @@ async function testConcurrently(
         { algorithm, queue: device.queue },
         { algorithm: rival, queue: second },
       ];
+      const prepared = await Promise.all(
+        sides.map(({ algorithm: own }, side) => prepareCase(own, testCase, 1000 + 2 * i + side)),
+      );
       const trials: Trial[] = [];
       try {
         for (const [side, { algorithm: own, queue }] of sides.entries()) {
-          trials.push(enqueueCase(own, queue, testCase, 1000 + 2 * i + side));
+          trials.push(enqueueCase(own, queue, prepared[side] as PreparedCase));
           queue.submit(); // both queues set the arguments of the same kernels
         }
         await Promise.all(sides.map(({ queue }) => queue.finish(deadlineOf(device))));
@@ -259,28 +265,64 @@ type Pattern = 'random' | 'few' | 'constant' | 'runs';
 /** Consecutive equal bytes in pattern 'runs'. */
 const RUN_BYTES = 256;
 
+/** The longest random bytes so far: generating them takes longer than sorting them. */
+let randomBytes = new Uint8Array();
+
+/** Returns test data, aligned to 8 bytes; different for each seed up to 2^16. */
 function testBytes(length: number, pattern: Pattern, seed: number): Uint8Array {
   if (pattern === 'constant') return new Uint8Array(length).fill(0xff);
-  const bytes = new Random(seed).bytes(length);
-  if (pattern === 'runs') return bytes.map((_, i) => bytes[i - (i % RUN_BYTES)] ?? 0);
-  return pattern === 'few' ? bytes.map((byte) => byte & 1) : bytes;
+  const begin = 8 * seed;
+  const aligned = Math.ceil(length / 4) * 4;
+  if (randomBytes.length < begin + aligned) randomBytes = new Random(0).bytes(begin + aligned);
+  const bytes = randomBytes.slice(begin, begin + aligned);
+  if (pattern === 'few') {
+    const words = new Uint32Array(bytes.buffer);
+    for (let i = 0; i < words.length; i++) words[i] = (words[i] as number) & 0x01010101;
+  } else if (pattern === 'runs') {
+    for (let i = 0; i < length; i += RUN_BYTES) bytes.fill(bytes[i] as number, i, i + RUN_BYTES);
+  }
+  return bytes.subarray(0, length);
+}
+
+/** The data of a case, and what the host engine makes of them. */
+interface PreparedCase {
+  readonly testCase: SortCase;
+  readonly keys: HostColumn;
+  readonly values: Uint8Array;
+  readonly offsets: Uint32Array | undefined;
+  readonly expected: { readonly sorted: Uint8Array; readonly moved: Uint8Array };
+}
+
+async function prepareCase({ shape }: Algorithm, testCase: SortCase, seed: number): Promise<PreparedCase> {
+  const { valueBytes } = shape;
+  const { dtype, order, n, pattern, ends } = testCase;
+  const keys = keyColumn(testBytes(n * dtypeInfo(dtype).bytes, pattern, seed), dtype);
+  const values = testBytes(n * valueBytes, 'random', seed + 99);
+  const offsets = ends && Uint32Array.of(0, ...ends);
+  const expected = { sorted: new Uint8Array(n * keys.info.bytes), moved: new Uint8Array(values.length) };
+  const withValues = valueBytes > 0 && {
+    values: { place: values, bytes: valueBytes },
+    moved: expected.moved,
+  };
+  await nativeSort(
+    keys,
+    { ...order, bits: windowOf(shape) },
+    { sorted: expected.sorted, ...withValues },
+    { segments: offsets && { offsets: { n: offsets.length, place: offsets } } },
+  );
+  return { testCase, keys, values, offsets, expected };
 }
 
 /** Uploads, enqueues a sort, and returns a trial that compares with the host engine. */
 function enqueueCase(
   algorithm: Algorithm,
   queue: Queue,
-  { dtype, order, n, pattern, ends }: SortCase,
-  seed: number,
+  { testCase: { dtype, order, n, ends }, keys, values, offsets, expected }: PreparedCase,
 ): Trial {
   const { device, shape, longest } = algorithm;
-  const { bytes, width } = dtypeInfo(dtype);
   const { pool } = device;
-  const keys = keyColumn(testBytes(n * bytes, pattern, seed), dtype);
-  const values = testBytes(n * shape.valueBytes, 'random', seed + 99);
-  const sorted = new Uint8Array(n * bytes);
-  const moved = new Uint8Array(values.length);
-  const offsets = ends && Uint32Array.of(0, ...ends);
+  const sorted = new Uint8Array(expected.sorted.length);
+  const moved = new Uint8Array(expected.moved.length);
   const releases: (() => void)[] = [];
   const take = (view: ArrayBufferView): DeviceBuffer => {
     const buffer = pool.take(Math.max(4, view.byteLength));
@@ -291,28 +333,11 @@ function enqueueCase(
     for (const give of releases.splice(0)) give();
   };
   const wrong = () => {
-    const expected = new Uint8Array(sorted.length);
-    const expectedValues = new Uint8Array(moved.length);
-    const result = {
-      sorted: expected,
-      ...(shape.valueBytes > 0 && {
-        values: { place: values, bytes: shape.valueBytes },
-        moved: expectedValues,
-      }),
-    };
-    if (!offsets) hostSort(keys, order, result);
-    else
-      runSync(
-        segmentSteps(
-          { ...result, keys, settings: order },
-          { offsets: { n: offsets.length, place: offsets } },
-        ),
-      );
-    if (Buffer.compare(sorted, expected) !== 0) return 'keys are wrong';
+    if (Buffer.compare(sorted, expected.sorted) !== 0) return 'keys are wrong';
     const { stable } = algorithmNamed(algorithm.name);
     const same = stable
-      ? Buffer.compare(moved, expectedValues) === 0
-      : samePairs(n, [sorted, moved], [expected, expectedValues]);
+      ? Buffer.compare(moved, expected.moved) === 0
+      : samePairs(n, [sorted, moved], [expected.sorted, expected.moved]);
     return same ? undefined : 'values were separated from their keys';
   };
   try {
@@ -332,7 +357,7 @@ function enqueueCase(
       output,
       ...(shape.valueBytes > 0 && { inputValues, outputValues }),
       codec: keyCodec(dtype, order),
-      bits: [0, width] as const,
+      bits: windowOf(shape),
       ...(begins &&
         ends && { segments: { offsets: begins, count: ends.length, ...(longest && { longest }) } }),
     };
