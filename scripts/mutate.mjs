@@ -35,6 +35,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { OCLGRIND } from './drivers.mjs';
 import { ADDON } from './mutations/addon.mjs';
+import { HOST } from './mutations/host.mjs';
 import { KERNELS } from './mutations/kernels.mjs';
 import { LIBRARY } from './mutations/library.mjs';
 import { rootlessEnv } from './rootless.mjs';
@@ -43,7 +44,7 @@ import { nodeHeaders } from './setup.mjs';
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** All faults; names are unique. */
-export const MUTATIONS = [...KERNELS, ...LIBRARY, ...ADDON];
+export const MUTATIONS = [...KERNELS, ...LIBRARY, ...ADDON, ...HOST];
 
 /** Minutes after which hanging tests count as failed, so that the fault is detected. */
 const TEST_MINUTES = 6;

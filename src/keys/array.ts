@@ -1,4 +1,4 @@
-import { DtypeError, InputError } from '../util/errors.js';
+import { DtypeError, InputError, MemoryError } from '../util/errors.js';
 import { invalidArgument } from '../util/invalid-argument.js';
 import { type Dtype, type DtypeInfo, dtypeInfo, type HalfArray, type KeyArray } from './dtype.js';
 
@@ -211,7 +211,7 @@ const CONSTRUCTOR_NAMES: Readonly<Record<Dtype, string>> = {
  * Returns an array of `length` zeros.
  *
  * @param memory allocator; default: the one of Node
- * @throws InputError when an array cannot have that many elements here
+ * @throws MemoryError when memory is insufficient; InputError when an array cannot have that many elements here
  */
 export function newArray<D extends Dtype>(dtype: D, length: number, memory?: MemorySource): ArrayOf<D> {
   const name = CONSTRUCTOR_NAMES[dtype] as 'Uint8Array'; // stands for all types: their constructors are alike
@@ -219,8 +219,10 @@ export function newArray<D extends Dtype>(dtype: D, length: number, memory?: Mem
     const source = memory ? memory(length * dtypeInfo(dtype).bytes) : (length as never);
     return new globalThis[name](source) as unknown as ArrayOf<D>;
   } catch (cause) {
-    throw new InputError(
-      `cannot allocate an array of ${length} ${dtype} elements: ${(cause as Error).message}. Process the data in pieces`,
+    const { message } = cause as Error;
+    const Kind = message.includes('allocation failed') ? MemoryError : InputError;
+    throw new Kind(
+      `cannot allocate an array of ${length} ${dtype} elements: ${message}. Process the data in pieces`,
       { cause },
     );
   }

@@ -19,16 +19,22 @@ constexpr size_t kBlock = 512;
 /** Encodes keys of an array without alignment. */
 template <typename Key>
 CLSORT_NOINLINE void Encode(const Codec<Key>& codec, const char* keys, size_t n, Key* codes) {
-  std::memcpy(codes, keys, n * sizeof(Key));
-  if (codec.identity) return;
-  for (size_t i = 0; i < n; i++) codes[i] = codec.CodeOf(codes[i]);
+  if (codec.identity) {
+    std::memcpy(codes, keys, n * sizeof(Key));
+    return;
+  }
+  for (size_t i = 0; i < n; i++) {
+    Key key;
+    std::memcpy(&key, keys + i * sizeof(Key), sizeof key);
+    codes[i] = codec.CodeOf(key);
+  }
 }
 
 /** Decodes codes to an array without alignment, which may be the memory of the codes. */
 template <typename Key>
 CLSORT_NOINLINE void Decode(const Codec<Key>& codec, const Key* codes, size_t n, char* keys) {
   if (codec.identity) {
-    std::memmove(keys, codes, n * sizeof(Key));
+    if (keys != reinterpret_cast<const char*>(codes)) std::memcpy(keys, codes, n * sizeof(Key));
     return;
   }
   Key block[kBlock];

@@ -82,7 +82,8 @@ struct SortArguments {
  *
  * Arrays that fit the cache are sorted by least-significant digits. Larger ones are partitioned by their most
  * significant varying bits into bins that fit the cache, which threads sort independently. A partition collects the
- * elements of each bin in one cache line, so that memory is written by whole lines.
+ * elements of each bin in one cache line, so that memory is written by whole lines. The first one moves the codes to the
+ * memory of the results, so that only sorts in the memory of the input, and a second partition, need other memory.
  */
 template <typename Key, typename Payload>
 class RadixSort {
@@ -93,7 +94,7 @@ class RadixSort {
         window_(static_cast<Key>(arguments.codec[kMask])),
         threads_(threads) {}
 
-  /** @return whether there was enough memory; if not, no result has changed */
+  /** @return whether there was enough memory; if not, results outside the memory of the input are undefined */
   bool Run() {
     if (arguments_.n == 0) return true;
     if constexpr (!kHasPayload && sizeof(Key) <= 2) {
@@ -141,22 +142,26 @@ class RadixSort {
     Payload* payloads = nullptr;
   };
 
-  /** Calls `work(i, workspace)` in parallel. Calls for which there is no memory come last, on this thread. */
+  /**
+   * Calls `work(i, workspace)` in parallel. Each thread keeps one workspace, which stays in its core's cache; without
+   * memory for any, this thread does all work.
+   */
   template <typename Work>
   static void For(Threads& threads, Workspace& own, size_t count, const Work& work) {
-    if (count == 1) return work(0, own);
-    std::mutex guard;
-    std::vector<size_t> left;
-    threads.For(count, [&](size_t i) {
-      auto workspace = BorrowWorkspace();
-      if (!workspace) {
-        std::lock_guard<std::mutex> lock(guard);
-        return left.push_back(i);
-      }
-      work(i, *workspace);
-      ReturnWorkspace(std::move(workspace));
-    });
-    for (size_t i : left) work(i, own);
+    std::atomic<size_t> next{0};
+    const auto loop = [&](Workspace& workspace) {
+      for (size_t i; (i = next++) < count;) work(i, workspace);
+    };
+    const size_t tasks = std::min<size_t>(count, threads.count());
+    if (tasks > 1) {
+      threads.For(tasks, [&](size_t) {
+        auto workspace = BorrowWorkspace();
+        if (!workspace) return;
+        loop(*workspace);
+        ReturnWorkspace(std::move(workspace));
+      });
+    }
+    loop(own);
   }
 
   /** Returns codes of a place: where they lie, if they lie there as codes, or in `block`. */
@@ -212,7 +217,11 @@ class RadixSort {
     auto* records = workspace.records.template as<Record>();
     auto* scratch = workspace.scratch.template as<Record>();
     if constexpr (!kHasPayload) {
-      ReadCodes(range.place, range.first, range.n, records);
+      if (range.place == kInput) {
+        ReadCodes(kInput, range.first, range.n, records);
+      } else {
+        records = places_[range.place].codes + range.first;
+      }
       WriteCodes(SortPiece(records, scratch, range.n, range.mask, workspace.counters), range.n, range.first);
     } else {
       Key codes[kBlock];
@@ -364,7 +373,7 @@ class RadixSort {
     if (threads.stopped()) return AddSorted(range);
     if (facts.varying == 0 || facts.ascending) return AddSorted(range);
     if (facts.descending && is_whole) return Reverse();
-    const Place to = range.place == kScratch ? kOutput : kScratch;
+    const Place to = range.place == kOutput || (range.place == kInput && in_place()) ? kScratch : kOutput;
     if (!Reserve(to)) return false;
     const auto rest = static_cast<Key>(facts.varying & ((Key{1} << digit.shift) - 1));
     size_t place = range.first;
@@ -394,7 +403,7 @@ class RadixSort {
     }
   }
 
-  /** Adds a range that is in order, in pieces: results are written when nothing can fail any more. */
+  /** Adds a range that is in order, in pieces. */
   bool AddSorted(Range range) {
     std::lock_guard<std::mutex> lock(guard_);
     for (size_t left = range.n; left > 0; left -= range.n, range.first += range.n) {
@@ -528,10 +537,14 @@ class RadixSort {
         const size_t count = std::min(kBlock, first + n - at);
         const Key* codes = CodesAt(range.place, at, count, block);
         ReadPayloads(range, at, count, payloads);
+        // Copies that no store can change: the compiler keeps them in registers.
+        auto own_keys = keys;
+        auto own_values = values;
+        const auto own_bin_of = bin_of;
         for (size_t i = 0; i < count; i++) {
-          const size_t bin = bin_of(codes[i]), target = next[bin]++;
-          keys.Put(bin, target, codes[i], starts);
-          if constexpr (kHasPayload) values.Put(bin, target, payloads[i], starts);
+          const size_t bin = own_bin_of(codes[i]), target = next[bin]++;
+          own_keys.Put(bin, target, codes[i], starts);
+          if constexpr (kHasPayload) own_values.Put(bin, target, payloads[i], starts);
         }
       }
     });

@@ -77,7 +77,7 @@ interface SortContext {
  * Sorts keys like `hostSort`, or each of their segments. Small arrays are sorted before it returns.
  *
  * @throws AbortedError when the signal is aborted; results in the memory of the input are then a permutation of it
- * @throws MemoryError when the scratch memory cannot be allocated; no result has changed then
+ * @throws MemoryError when the scratch memory cannot be allocated; other results than the input are undefined then
  */
 export async function nativeSort(
   keys: HostColumn,

@@ -182,6 +182,48 @@ test('an aborted sort rejects, and results in the memory of the input stay a per
   }
 });
 
+test('slices in order that overlap are not taken for a sorted array', async (t) => {
+  const threads = process.env.CLSORT_THREADS;
+  process.env.CLSORT_THREADS = '4'; // slices of 2^15 keys
+  const keys = Uint32Array.from({ length: 2 ** 19 }, (_, i) => (i % 2 ** 15) * 16 + (i >> 15));
+  const agreed = agree(keys, 'u32', {}, 'keys');
+  if (threads === undefined) delete process.env.CLSORT_THREADS;
+  else process.env.CLSORT_THREADS = threads;
+  t.true(await agreed);
+});
+
+test('reversed arrays of odd length', async (t) => {
+  for (const n of [2 ** 17 + 1, 2 ** 18 + 3]) {
+    const keys = Uint32Array.from({ length: n }, (_, i) => n - i);
+    t.true(await agree(keys, 'u32', {}, 'keys'), `${n}`);
+  }
+});
+
+test('few values with rare others', async (t) => {
+  const keys = Uint32Array.from({ length: 2 ** 18 }, (_, i) => i & 3);
+  keys[1] = 17; // a sample takes keys at multiples of 256
+  t.true(await agree(keys, 'u32', {}, 'keys'));
+});
+
+test('segments beyond the keys are skipped', async (t) => {
+  const keys = keysOf('u32', 'uniform', 1000) as Uint32Array;
+  const sorted = new Uint32Array(1000);
+  const offsets = Uint32Array.of(0, 500, 2 ** 32 - 1);
+  await nativeSort(keyColumn(keys), {}, { sorted }, { segments: { offsets: { n: 3, place: offsets } } });
+  t.deepEqual(sorted.subarray(0, 500), keys.slice(0, 500).sort());
+  t.true(sorted.subarray(500).every((key) => key === 0));
+});
+
+test('an aborted sort stops before it writes a result', async (t) => {
+  const n = 2 ** 20;
+  const keys = keysOf('u64', 'uniform', n) as BigUint64Array;
+  for (const result of [{ sorted: keys.slice().fill(0n) }, { moved: new Uint32Array(n) }]) {
+    const sorting = nativeSort(keyColumn(keys), {}, result, { signal: AbortSignal.abort() });
+    await t.throwsAsync(sorting, { instanceOf: AbortedError });
+    t.true([...Object.values(result)].every((view) => bytesOf(view as KeyArray).every((byte) => byte === 0)));
+  }
+});
+
 test('a program that changes the keys meanwhile gets some result, and no memory is damaged', async (t) => {
   const n = 2 ** 20;
   const keys = keysOf('u32', 'uniform', n) as Uint32Array;

@@ -1,0 +1,50 @@
+/** The host engine of the addon shares threads and memory with the rest of the process. */
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import test from 'ava';
+import { bytesOf } from '../../../src/keys/array.js';
+import { Sorter } from '../../../src/sort/api/sorter.js';
+import { keysOf } from '../../distributions.js';
+
+const fixture = (name: string): string => fileURLToPath(new URL(`./fixtures/${name}.js`, import.meta.url));
+const printed = (...args: string[]): string =>
+  execFileSync(process.execPath, [fixture('host-memory'), ...args], { encoding: 'utf8' }).trim();
+
+/** Measurements, of which the best one counts: other processes may disturb one. */
+const TRIES = 3;
+
+test.serial('the JavaScript thread is idle while other threads sort', async (t) => {
+  await using sorter = await Sorter.open({ device: 'host' });
+  const keys = keysOf('u32', 'uniform', 2 ** 24) as Uint32Array;
+  const into = new Uint32Array(keys.length);
+  const shares: number[] = [];
+  for (let i = 0; i < TRIES; i++) {
+    const before = performance.eventLoopUtilization();
+    await sorter.sort(keys, { into }); // a new array for each result would occupy the garbage collector
+    shares.push(performance.eventLoopUtilization(before).utilization);
+  }
+  t.true(Math.min(...shares) < 0.1, `busy for ${shares} of the time`);
+});
+
+test.serial('a sort needs no memory beside its result', (t) => {
+  const share = Number(printed());
+  t.true(share > 0.9 && share < 1.3, `${share} times the input`);
+});
+
+test.serial('exhausted memory rejects, and the keys stay', (t) => {
+  t.is(printed('limited'), 'MemoryError\nMemoryError');
+});
+
+test('several Sorters and worker threads sort at once', async (t) => {
+  const workers = [1, 2].map(() => new Worker(new URL('./fixtures/sorting-worker.js', import.meta.url)));
+  const answers = workers.map((worker) => once(worker, 'message'));
+  const sorts = [1, 2, 3].map(async (factor) => {
+    await using sorter = await Sorter.open({ device: 'host' });
+    const keys = keysOf('f64', 'uniform', factor * 2 ** 17) as Float64Array;
+    return Buffer.compare(bytesOf(await sorter.sort(keys)), bytesOf(keys.toSorted())) === 0;
+  });
+  t.deepEqual(await Promise.all(sorts), [true, true, true]);
+  t.deepEqual((await Promise.all(answers)).flat(), [true, true]);
+});
