@@ -49,19 +49,22 @@ export const HOST = [
     '0, kInput',
     segments,
   ),
-  inRadixSort(
+  inFile(
+    'bin_lines.h',
     'a line that begins before its bin is written whole',
     'if (count == kLength && at + 1 >= begin + kLength)',
     'if (count == kLength && at + 1 >= kLength)',
     keys,
   ),
-  inRadixSort(
+  inFile(
+    'bin_lines.h',
     'the last line of a bin is not written',
-    'if (next[bin] == starts[bin] || lines.SlotOf(next[bin]) == 0) continue;',
-    'if (next[bin] == starts[bin] || lines.SlotOf(next[bin]) < 2) continue;',
+    'if (next[bin] == starts[bin] || SlotOf(next[bin]) == 0) continue;',
+    'if (next[bin] == starts[bin] || SlotOf(next[bin]) < 2) continue;',
     keys,
   ),
-  inRadixSort(
+  inFile(
+    'bin_lines.h',
     'writes beyond the end when the input changes',
     'if (at >= length) return;  // the program has changed the input since it was counted\n',
     '',

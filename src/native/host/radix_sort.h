@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "../stream_copy.h"
+#include "bin_lines.h"
 #include "columns.h"
 #include "counting_sort.h"
 #include "large_memory.h"
@@ -486,50 +486,13 @@ class RadixSort {
     if ((before & mask) <= (after & mask)) *falls = false;
   }
 
-  /** Elements of one type that collect in a cache line for each bin, and leave it as whole lines of the destination. */
-  template <typename T>
-  struct Lines {
-    static constexpr size_t kLength = kCacheLine / sizeof(T);
-    T* lines;
-    T* to;
-    /** Elements of the destination. */
-    size_t length;
-    /** Elements between the last border of a cache line and `to`. */
-    size_t shift;
-
-    Lines(T* lines, T* to, size_t length)
-        : lines(lines), to(to), length(length), shift(reinterpret_cast<uintptr_t>(to) % kCacheLine / sizeof(T)) {}
-
-    /** Returns the place of element `at` of the destination in its line. */
-    size_t SlotOf(size_t at) const { return (at + shift) % kLength; }
-    /** Adds element `at` of the destination to the line of its bin, which begins at element `starts[bin]`. */
-    void Put(size_t bin, size_t at, T element, const size_t* starts) {
-      const size_t slot = SlotOf(at);
-      lines[bin * kLength + slot] = element;
-      if (slot == kLength - 1) Flush(bin, at, starts[bin]);
-    }
-    /** Writes the line of a bin that ends after element `at`; elements before `begin` belong to others. */
-    void Flush(size_t bin, size_t at, size_t begin) {
-      if (at >= length) return;  // the program has changed the input since it was counted
-      const T* line = lines + bin * kLength;
-      const size_t count = SlotOf(at) + 1;
-      if (count == kLength && at + 1 >= begin + kLength) {
-        auto* target = to + (at + 1 - kLength);
-        StreamLine(target, line);
-        return;
-      }
-      const size_t own = std::min(count, at + 1 - begin);
-      std::memcpy(to + (at + 1 - own), line + (count - own), own * sizeof(T));
-    }
-  };
-
   /** Moves a slice of a range to its bins. `starts` are the places of its first element in each bin. */
   void Scatter(const Range& range, size_t first, size_t n, const Digit& digit, const size_t* starts, const Columns& to,
                Workspace& workspace) {
     size_t* next = workspace.next;
     std::copy_n(starts, digit.bins, next);
-    Lines<Key> keys(workspace.key_lines.template as<Key>(), to.codes, arguments_.n);
-    Lines<Payload> values(workspace.payload_lines.template as<Payload>(), to.payloads, arguments_.n);
+    BinLines<Key> keys(workspace.key_lines.template as<Key>(), to.codes, arguments_.n);
+    BinLines<Payload> values(workspace.payload_lines.template as<Payload>(), to.payloads, arguments_.n);
     WithBins(digit, range.mask, [&](const auto& bin_of) {
       Key block[kBlock];
       Payload payloads[kBlock];
@@ -548,17 +511,9 @@ class RadixSort {
         }
       }
     });
-    FlushAll(keys, digit, starts, next);
-    if constexpr (kHasPayload) FlushAll(values, digit, starts, next);
+    keys.FlushAll(digit.bins, starts, next);
+    if constexpr (kHasPayload) values.FlushAll(digit.bins, starts, next);
     EndStreamCopies();
-  }
-
-  template <typename T>
-  static void FlushAll(Lines<T>& lines, Digit digit, const size_t* starts, const size_t* next) {
-    for (size_t bin = 0; bin < digit.bins; bin++) {
-      if (next[bin] == starts[bin] || lines.SlotOf(next[bin]) == 0) continue;
-      lines.Flush(bin, next[bin] - 1, std::max(starts[bin], next[bin] - std::min(next[bin], lines.SlotOf(next[bin]))));
-    }
   }
 
   /** Makes a place writable. */
