@@ -82,6 +82,18 @@ interface Batch {
   }[];
 }
 
+/** Output of `bench-host.js --json`. */
+interface HostResults {
+  readonly cpu: string;
+  readonly cores: number;
+  readonly rows: readonly {
+    readonly dtype: string;
+    readonly n: number;
+    readonly sort: string;
+    readonly mkeys: number;
+  }[];
+}
+
 /** Reads a file of results, with the names of devices as people say them. */
 function read(file: string): unknown {
   const isName = (key: string, value: unknown): value is string =>
@@ -163,6 +175,33 @@ function overviewChart(): string {
       },
       { title: nameOf(cpu), subtitle: 'typed array to new typed array', bars: peerBars(cpu, 'end to end') },
     ],
+  });
+}
+
+/** Returns the chart of the host engine beside other sorts on the CPU. */
+function hostChart(): string {
+  const panels = ['epyc-2-host-engine.json', 'xeon-16-host-engine.json'].flatMap((file) => {
+    const { cpu, cores, rows } = read(file) as HostResults;
+    const large = rows.filter(({ n }) => n === 2 ** 24);
+    const ours = `clsort, ${cores} threads`;
+    return ['u32', 'f64'].map((dtype) => ({
+      title: `${deviceName(cpu, cores)}, ${cores} cores`,
+      subtitle: `${dtype}, typed array to new typed array`,
+      bars: large
+        .filter((row) => row.dtype === dtype && (row.sort === ours || !row.sort.startsWith('clsort')))
+        .map(({ sort, mkeys }) => ({
+          name: shortName(sort.replace(' without', ', no')),
+          value: mkeys,
+          highlighted: sort === ours,
+        }))
+        .toSorted((a, b) => b.value - a.value),
+    }));
+  });
+  return barChartFile({
+    title: 'Sorting 16.8 million random numbers on a CPU',
+    axis: 'million numbers per second',
+    legend: ['clsort', 'alternatives'],
+    panels,
   });
 }
 
@@ -255,6 +294,7 @@ const PLOTS: Readonly<Record<string, () => string>> = {
   'h200-device.svg': () => peersPlot('h200-peers.json', 'device', 'u32 keys on the device'),
   'h200-end-to-end.svg': () => peersPlot('h200-peers.json', 'end to end', 'u32 keys from array to array'),
   'h200-x4-spread.svg': () => multiDevicePlot('h200-x4-spread.json', 'h200-x4-batch.json'),
+  'host-engine.svg': hostChart,
   'overview.svg': overviewChart,
   'pocl.svg': () => svg([read('pocl.json') as SortBench]),
   'pocl-end-to-end.svg': () => peersPlot('pocl-peers.json', 'end to end', 'u32 keys from array to array'),
