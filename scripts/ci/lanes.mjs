@@ -330,6 +330,11 @@ function ROTATION() {
         minutes: 10,
       },
       {
+        name: 'the steps of the container, and what a new user types, on Debian 12 and 13',
+        command: node('scripts/container.mjs'),
+        minutes: 15,
+      },
+      {
         name: 'the binding on the newest Node',
         tests: ON_NODES,
         ava: node('scripts/node-versions.mjs', '--prebuilt', '26'),

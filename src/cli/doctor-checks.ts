@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { devices } from '../device/platform/platform.js';
 import type { DeviceInfo } from '../index.js';
 import { native } from '../opencl/binding.js';
-import { openclInfo } from '../opencl/info.js';
+import { type OpenCLInfo, openclInfo } from '../opencl/info.js';
 import { platformName } from '../opencl/prebuilt.js';
 import { cacheFolder } from '../util/cache.js';
 import { isWritable } from '../util/driver-cache.js';
@@ -107,8 +107,48 @@ function driverFiles(): string[] {
 const INSTALL_LOADER = 'apt install ocl-icd-libopencl1 (Debian, Ubuntu)';
 const INSTALL_DRIVER = 'apt install pocl-opencl-icd (CPU; docs/guides/drivers.md lists those of GPUs)';
 
-function checkOpenCL(): Finding[] {
-  const { loader, platforms, problems } = openclInfo();
+/** What another process finds, which a driver may end. */
+interface OpenCLFacts {
+  readonly info: OpenCLInfo;
+  readonly devices: readonly DeviceInfo[];
+}
+
+/** Lists platforms and devices in this process. */
+export function openclFacts(): OpenCLFacts {
+  const info = openclInfo();
+  try {
+    return { info, devices: devices() };
+  } catch {
+    return { info, devices: [] }; // openclInfo reports the cause
+  }
+}
+
+const TEST_SECONDS = 60;
+
+/** Runs `clsort doctor` for one check in another process. */
+const inChild = async (what: string): Promise<string> => {
+  const args = [...process.execArgv, process.argv[1] ?? '', 'doctor', '--child', what];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: TEST_SECONDS * 1000 });
+  return stdout;
+};
+
+/** Returns why another process failed. */
+function causeOf(error: unknown): string {
+  const {
+    killed,
+    stderr = '',
+    signal,
+    code,
+  } = error as Record<'stderr' | 'signal' | 'code', string> & { killed?: boolean };
+  if (killed) return `no result in ${TEST_SECONDS} s`;
+  const said = stderr.trim().split('\n').at(-1);
+  return `it ended with ${signal ?? code}${said ? `: ${said}` : ''}`;
+}
+
+/** Name of the check that lists platforms and devices. */
+export const LIST = 'list';
+
+function checkPlatforms({ info: { loader, platforms, problems } }: OpenCLFacts): Finding[] {
   const found = [
     loader === null
       ? problem('loader', `none: ${problems[0] ?? 'libOpenCL is not installed'}`, INSTALL_LOADER)
@@ -227,45 +267,38 @@ function checkCaches(): Finding[] {
   ];
 }
 
-const TEST_SECONDS = 60;
-
 /** Sorts on a device in another process, which its driver may crash. */
 async function checkDevice(device: DeviceInfo): Promise<Finding> {
-  const args = [...process.execArgv, process.argv[1] ?? '', 'doctor', '--child', childName(device)];
   try {
-    const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: TEST_SECONDS * 1000 });
-    return ok('self-test', `${device.name}: ${stdout.trim()}`);
+    return ok('self-test', `${device.name}: ${(await inChild(childName(device))).trim()}`);
   } catch (error) {
-    const { killed, stderr = '', signal } = error as { killed?: boolean; stderr?: string; signal?: string };
-    const why = killed
-      ? `no result in ${TEST_SECONDS} s`
-      : stderr.trim().split('\n')[0] || `ended with ${signal}`;
-    return problem(
-      'self-test',
-      `${device.name}: ${why}`,
-      `clsort devices --self-test --device '${device.name}'`,
-    );
+    const fix = `clsort devices --self-test --device '${device.name}'`;
+    return problem('self-test', `${device.name}: ${causeOf(error)}`, fix);
   }
+}
+
+/** Checks the loader, the platforms and each device. */
+async function checkOpenCL(): Promise<Finding[]> {
+  let facts: OpenCLFacts;
+  try {
+    facts = JSON.parse(await inChild(LIST)) as OpenCLFacts;
+  } catch (error) {
+    const fix = 'set OCL_ICD_VENDORS to one .icd file after another, and remove the driver that fails';
+    return [
+      ...driverFiles().map(checkDriver),
+      problem('platforms', `a driver ends the process that lists devices: ${causeOf(error)}`, fix),
+    ];
+  }
+  const found = checkPlatforms(facts);
+  if (facts.devices.length === 0) found.push(note('self-test', 'no OpenCL device: the host engine sorts'));
+  for (const device of facts.devices) found.push(await checkDevice(device));
+  return found;
 }
 
 /** Runs all checks. */
 export async function examine(): Promise<Finding[]> {
   const addon = checkAddon();
   const hasAddon = addon.every(({ state }) => state !== 'problem');
-  const found = [
-    ...addon,
-    ...(hasAddon ? checkOpenCL() : []),
-    ...checkNodes(),
-    ...checkNvidia(),
-    ...checkCaches(),
-  ];
-  let all: DeviceInfo[] = [];
-  try {
-    if (hasAddon) all = devices();
-  } catch {
-    // The loader or a driver is missing, which was found above.
-  }
-  if (all.length === 0) found.push(note('self-test', 'no OpenCL device: the host engine sorts'));
-  for (const device of all) found.push(await checkDevice(device));
-  return found;
+  const opencl = hasAddon ? await checkOpenCL() : [];
+  return [...addon, ...opencl, ...checkNodes(), ...checkNvidia(), ...checkCaches()];
 }

@@ -1,4 +1,5 @@
 /** `clsort sort` of lines of text, with the options of sort(1). */
+import { maxKeyCount } from '../io/formats/keys.js';
 import { LineOrder, type LineOrderOptions } from '../io/lines/line-order.js';
 import {
   findDisorder,
@@ -8,7 +9,7 @@ import {
   sortLines,
 } from '../io/lines/sort-lines.js';
 import { isStdin } from '../io/streams/raw.js';
-import { hostSorter } from '../sort/api/host-sorter.js';
+import { hostSorter, smallHostSorter } from '../sort/api/host-sorter.js';
 import { UsageError } from '../util/errors.js';
 import { invalidArgument } from '../util/invalid-argument.js';
 import { type Console, say } from './console.js';
@@ -88,7 +89,8 @@ export async function runLines(args: SortArguments, console: Console): Promise<E
     return EXIT.ok;
   }
   const onWarning = ({ message }: Error) => say(console, `clsort: warning: ${message}`);
-  const sorter = hostSorter(onWarning);
+  const maxKeys = await maxKeyCount(job.in, 1);
+  const sorter = (maxKeys !== undefined && smallHostSorter(maxKeys, onWarning)) || hostSorter(onWarning);
   try {
     await sortLines(job, sorter, context);
   } finally {

@@ -1,12 +1,16 @@
 import { Sorter } from '../../sort/api/sorter.js';
 import { type Console, print } from '../console.js';
 import { deviceOfChild } from '../device-arguments.js';
-import { examine, type Finding } from '../doctor-checks.js';
+import { examine, type Finding, LIST, openclFacts } from '../doctor-checks.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import type { DoctorArguments } from '../options/doctor.js';
 import { table } from '../table.js';
 
 export async function run(args: DoctorArguments, console: Console): Promise<ExitCode> {
+  if (args.child === LIST) {
+    print(console, JSON.stringify(openclFacts()));
+    return EXIT.ok;
+  }
   if (args.child !== undefined) return testDevice(args.child, console);
   const findings = await examine();
   print(

@@ -50,16 +50,20 @@ class LineWriter {
   }
 
   /** Adds a line; returns a promise when the buffer must be written first. */
-  add({ bytes, begin, end }: Text): Promise<void> | undefined {
-    const length = end - begin + 1;
-    if (this.#length + length > this.#buffer.length) return this.#addAfterFlush({ bytes, begin, end });
+  add(line: Text): Promise<void> | undefined {
+    return this.copy(line.bytes, line.begin, line.end) ? undefined : this.#addAfterFlush(line);
+  }
+
+  /** Adds a line if there is space for it, and returns whether there was. */
+  copy(bytes: Buffer, begin: number, end: number): boolean {
     const to = this.#buffer;
     let at = this.#length;
-    if (length <= 32) for (let i = begin; i < end; i++) to[at++] = bytes[i] as number;
+    if (at + end - begin >= to.length) return false;
+    if (end - begin <= 32) for (let i = begin; i < end; i++) to[at++] = bytes[i] as number;
     else at += bytes.copy(to, at, begin, end);
     to[at] = this.#terminator;
     this.#length = at + 1;
-    return undefined;
+    return true;
   }
 
   async #addAfterFlush(line: Text): Promise<void> {
@@ -137,25 +141,36 @@ const PART_OF_MERGE = 2 ** 20;
 /** The lines of one part. */
 class Lines {
   readonly #bytes: Buffer;
-  /** Begin of each line, and of the one after the last. */
-  readonly #begins: Uint32Array;
+  /** Begin and end of each line. */
+  readonly #spans: Uint32Array<ArrayBuffer>;
   readonly count: number;
 
   constructor(bytes: Buffer, terminator: number) {
+    let spans = new Uint32Array(2 ** 10);
     let count = 0;
-    for (let i = 0; i < bytes.length; i++) if (bytes[i] === terminator) count++;
-    const begins = new Uint32Array(count + 1);
-    for (let i = 0, line = 0; i < bytes.length; i++) if (bytes[i] === terminator) begins[++line] = i + 1;
+    let begin = 0;
+    for (let i = 0; i < bytes.length; i++) {
+      if (bytes[i] !== terminator) continue;
+      if (2 * count === spans.length) {
+        const larger = new Uint32Array(2 * spans.length);
+        larger.set(spans);
+        spans = larger;
+      }
+      spans[2 * count] = begin;
+      spans[2 * count + 1] = i;
+      count++;
+      begin = i + 1;
+    }
     this.#bytes = bytes;
-    this.#begins = begins;
+    this.#spans = spans.slice(0, 2 * count);
     this.count = count;
   }
 
   at(i: number): Text {
     return {
       bytes: this.#bytes,
-      begin: this.#begins[i] as number,
-      end: (this.#begins[i + 1] as number) - 1,
+      begin: this.#spans[2 * i] as number,
+      end: this.#spans[2 * i + 1] as number,
     };
   }
 
@@ -169,44 +184,113 @@ class Lines {
   /** Returns the number of each line; undefined when a line is no number. */
   numbers(): Float64Array | undefined {
     const numbers = new Float64Array(this.count);
+    const [bytes, spans] = [this.#bytes, this.#spans];
     for (let i = 0; i < this.count; i++) {
-      const number = numberAt(this.at(i), true, true);
+      const number =
+        shortDecimal(bytes, spans[2 * i] as number, spans[2 * i + 1] as number) ??
+        numberAt(this.at(i), true, true);
       if (number === undefined) return undefined;
       numbers[i] = number;
     }
     return numbers;
   }
-}
 
-/** Returns the positions of the lines of a part, by their codes. */
-async function positionsOf(
-  codes: Float64Array,
-  { isReverse: descending }: LineOrder,
-  sorter: SorterOperations,
-): Promise<Uint32Array | BigUint64Array> {
-  return sorter.argsort(codes, { descending, nan: descending ? 'last' : 'first' });
-}
-
-/** Yields the lines of a part in order. */
-function* sorted(
-  { lines, codes }: Part,
-  positions: Uint32Array | BigUint64Array,
-  order: LineOrder,
-): Generator<Text> {
-  const isSame = (a: number, b: number) => a === b || (Number.isNaN(a) && Number.isNaN(b));
-  for (let begin = 0; begin < positions.length; ) {
-    const code = codes[Number(positions[begin])] as number;
-    let end = begin + 1;
-    while (end < positions.length && isSame(codes[Number(positions[end])] as number, code)) end++;
-    if (end === begin + 1) {
-      yield lines.at(Number(positions[begin]));
-    } else {
-      const equal = Array.from({ length: end - begin }, (_, i) => lines.at(Number(positions[begin + i])));
-      yield* equal.sort((a, b) => order.compare(a, b));
-    }
-    begin = end;
+  /** Sorts the lines by their codes. The codes and the positions of the lines are used up. */
+  async sorted(codes: Float64Array, order: LineOrder, sorter: SorterOperations): Promise<SortedLines> {
+    const descending = order.isReverse;
+    // Begins and ends travel with the codes: looking them up afterwards would miss the processor's cache.
+    const spans = new BigUint64Array(this.#spans.buffer);
+    const nan = descending ? 'last' : 'first';
+    const { keys, values } = await sorter.sortPairs(codes, spans, { descending, nan });
+    return new SortedLines(
+      this.#bytes,
+      keys,
+      new Uint32Array(values.buffer, values.byteOffset, 2 * this.count),
+      order,
+    );
   }
 }
+
+/** The lines of one part, by their codes; those with equal codes are compared when they are visited. */
+class SortedLines {
+  readonly #bytes: Buffer;
+  readonly #codes: Float64Array;
+  readonly #spans: Uint32Array;
+  readonly #order: LineOrder;
+
+  constructor(bytes: Buffer, codes: Float64Array, spans: Uint32Array, order: LineOrder) {
+    this.#bytes = bytes;
+    this.#codes = codes;
+    this.#spans = spans;
+    this.#order = order;
+  }
+
+  #at(i: number): Text {
+    return { bytes: this.#bytes, begin: this.#spans[2 * i] as number, end: this.#spans[2 * i + 1] as number };
+  }
+
+  /** Yields the lines in order. */
+  *[Symbol.iterator](): Generator<Text> {
+    for (let begin = 0; begin < this.#codes.length; ) {
+      const end = this.#endOfEqual(begin);
+      if (end === begin + 1) yield this.#at(begin);
+      else yield* this.#equal(begin, end);
+      begin = end;
+    }
+  }
+
+  /** Writes the lines in order, without an object for each. */
+  async write(writer: LineWriter): Promise<void> {
+    const [bytes, spans] = [this.#bytes, this.#spans];
+    for (let begin = 0; begin < this.#codes.length; ) {
+      const end = this.#endOfEqual(begin);
+      if (end === begin + 1) {
+        if (!writer.copy(bytes, spans[2 * begin] as number, spans[2 * begin + 1] as number))
+          await writer.add(this.#at(begin));
+      } else {
+        for (const line of this.#equal(begin, end)) await writer.add(line);
+      }
+      begin = end;
+    }
+    await writer.flush();
+  }
+
+  #endOfEqual(begin: number): number {
+    const codes = this.#codes;
+    const code = codes[begin] as number;
+    let end = begin + 1;
+    // NaN is no number in either order.
+    while (end < codes.length && (codes[end] === code || (Number.isNaN(code) && Number.isNaN(codes[end]))))
+      end++;
+    return end;
+  }
+
+  #equal(begin: number, end: number): Text[] {
+    const lines = Array.from({ length: end - begin }, (_, i) => this.#at(begin + i));
+    return lines.sort((a, b) => this.#order.compare(a, b));
+  }
+}
+
+/** Parses a decimal of up to 15 digits and nothing else; undefined for everything else. */
+function shortDecimal(bytes: Uint8Array, begin: number, end: number): number | undefined {
+  const isNegative = bytes[begin] === 0x2d;
+  let mantissa = 0;
+  let digits = 0;
+  let point = end;
+  for (let at = isNegative ? begin + 1 : begin; at < end; at++) {
+    const digit = (bytes[at] as number) - 0x30;
+    if (digit >= 0 && digit <= 9) {
+      mantissa = mantissa * 10 + digit;
+      digits++;
+    } else if (digit === -2 && point === end) point = at;
+    else return undefined;
+  }
+  if (digits === 0 || digits > 15 || mantissa === 0) return undefined;
+  const value = point === end ? mantissa : mantissa / (POWERS[end - point - 1] as number);
+  return isNegative ? -value : value;
+}
+
+const POWERS = Array.from({ length: 16 }, (_, i) => 10 ** i);
 
 /** The next line of an input, and the position of the input among the others. */
 interface Head {
@@ -310,10 +394,12 @@ export async function sortLines(job: LineJob, sorter: SorterOperations, context:
     }
     await withOutput(job.out, context, async (out) => {
       if (!part) return out.write(new Uint8Array(0));
-      const last = sorted(part, await positionsOf(part.codes, order, sorter), order);
+      const last = await part.lines.sorted(part.codes, order, sorter);
+      if (runs.length === 0 && !job.unique) return last.write(new LineWriter(out, job.terminator));
       const runsOf = runs.map((run) => linesOf([run], job, context));
-      const all = runs.length === 0 ? last : merged(await headsOf([...runsOf, last]), order);
-      await writeLines(all, { ...job, order }, out);
+      const inputs = [...runsOf, last[Symbol.iterator]()];
+      const all = runs.length === 0 ? last : merged(await headsOf(inputs), order);
+      return writeLines(all, { ...job, order }, out);
     });
   } finally {
     for (const run of runs) await rm(run, { force: true });
@@ -328,9 +414,7 @@ export async function sortLines(job: LineJob, sorter: SorterOperations, context:
       throw ioError('write', path, error);
     }
     await withOutput(path, context, (out) =>
-      positionsOf(part.codes, order, sorter).then((positions) =>
-        writeLines(sorted(part, positions, order), { ...job, order }, out),
-      ),
+      part.lines.sorted(part.codes, order, sorter).then((lines) => writeLines(lines, { ...job, order }, out)),
     );
     return path;
   }
