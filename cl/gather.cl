@@ -5,12 +5,10 @@
  *
  *   UNIT_BYTES   1, 2, 4, 8 or 16
  *   UNITS        units of an element
- *   INDEX_BITS   32 or 64
- *   CHECKED      1: an index that is out of range is reported
  */
 
-#if !defined(UNIT_BYTES) || !defined(UNITS) || !defined(INDEX_BITS) || !defined(GROUP_SIZE) || !defined(CHECKED)
-# error "UNIT_BYTES, UNITS, INDEX_BITS, GROUP_SIZE and CHECKED: set by src/primitives/gather.ts and gathers.ts"
+#if !defined(UNIT_BYTES) || !defined(UNITS) || !defined(GROUP_SIZE)
+# error "UNIT_BYTES, UNITS and GROUP_SIZE: set by src/primitives/gather.ts"
 #endif
 #if UNIT_BYTES == 1
 typedef uchar unit_t;
@@ -22,17 +20,6 @@ typedef uint unit_t;
 typedef uint2 unit_t;
 #else
 typedef uint4 unit_t;
-#endif
-#if INDEX_BITS == 32
-typedef uint index_t;
-#else
-typedef ulong index_t;
-#endif
-
-#if CHECKED
-# define RESULT_PARAMETERS , __global uint *result_words, uint slot
-#else
-# define RESULT_PARAMETERS
 #endif
 
 /* Element i: zero if its index is out of range. */
@@ -47,26 +34,23 @@ typedef ulong index_t;
  * @post  an index of `length` or more leaves its element zero: no work-item reads outside of `in`; result_words[slot] = by
  *        how much the largest index exceeds length - 1, 0 if none does */
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
-void gather(__global const unit_t *in, __global const index_t *indices, __global unit_t *out, ulong n,
-            ulong length RESULT_PARAMETERS)
+void gather(__global const unit_t *in, __global const uint *indices, __global unit_t *out, ulong n, ulong length,
+            __global uint *result_words, uint slot)
 {
     const ulong i = get_global_id(0);
     if (i >= n)
         return;
     const ulong from = indices[i];
     GATHER(in, from, out, i, length)
-#if CHECKED
     REPORT_OUTSIDE(&result_words[slot], from, length)
-#endif
 }
 
-#if CHECKED
-# define ARRAY(number) \
-    __global const unit_t *in##number, __global const index_t *indices##number, __global unit_t *out##number
+#define ARRAY(number) \
+    __global const unit_t *in##number, __global const uint *indices##number, __global unit_t *out##number
 
 /* An element of an array whose groups start after `before`. Each array has its own code: selecting a parameter at
  * run time takes longer than an element. */
-# define GATHER_OF(number, before, count, length, slot)                       \
+#define GATHER_OF(number, before, count, length, slot)                       \
     {                                                                         \
         const uint i = (group - (before)) * GROUP_SIZE + item;                \
         if (i < (count)) {                                                    \
@@ -101,4 +85,3 @@ void gather_each(__global uint *result_words, uint16 first, uint16 second, ARRAY
     else
         GATHER_OF(7, second.sb, second.sc, second.sd, second.se)
 }
-#endif

@@ -1,5 +1,5 @@
 /* Layouts of private counters, tagged counters and merges, for comparison in clsort explain and clsort bench
- * ladder. The production histograms are in histogram.cl.
+ * ladder. The histograms of operations are in histogram_columns.cl and histogram.cl.
  *
  *   LAB_LAYOUT  order of the bytes of work-items and bins: 0 grouped by work-item, 1 grouped by bin, 2 grouped by bin
  *               with neighbours four bytes apart, so that each has its own bank */
@@ -7,8 +7,12 @@
 #include "trace.clh"
 
 #ifndef LAB_LAYOUT
-# error "LAB_LAYOUT: 0, 1 or 2, set by src/primitives/histogram-lab.ts"
+# error "LAB_LAYOUT: 0, 1 or 2, set by src/lab/histogram.ts"
 #endif
+
+#define PRIVATE_BINS 64u
+#define WAVE_BINS 256u
+#define WAVES ((GROUP_SIZE + 31) / 32)
 
 /* Neighbours of the permuted layout are 4 bytes, one bank, apart. @pre  GROUP_SIZE is a multiple of 4 */
 #define PERMUTED(item) ((item) % (GROUP_SIZE / 4u) * 4u + (item) / (GROUP_SIZE / 4u))
@@ -113,7 +117,7 @@ LAB_KERNEL(histogram_tagged, uint)
     }
 }
 
-/* A histogram for each row of 32 work-items, by atomics: histogram_waves with a trace. */
+/* A histogram for each row of 32 work-items, by atomics. */
 LAB_KERNEL(histogram_rows, uint)
 {
     __local uint waves[WAVES * WAVE_BINS];
@@ -137,6 +141,19 @@ LAB_KERNEL(histogram_rows, uint)
     }
 }
 
+/* Sums the histograms of groups. */
+__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+void histogram_merge(__global const uint *partials, __global uint *counts, uint bins, uint groups)
+{
+    const uint bin = (uint)get_global_id(0);
+    if (bin >= bins)
+        return;
+    uint sum = 0;
+    for (uint group = 0; group < groups; group++)
+        sum += partials[group * bins + bin];
+    counts[bin] = sum;
+}
+
 /* As histogram_merge with one group per bin: its work-items read neighbouring histograms and sum them in a tree. */
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 void histogram_merge_parallel(__global const uint *partials, __global uint *counts, uint bins, uint groups)
@@ -157,7 +174,7 @@ void histogram_merge_parallel(__global const uint *partials, __global uint *coun
 }
 
 #if KEY_BITS == 8
-/* Images of bytes: 16 of them in one load, counted as in histogram_waves. */
+/* Images of bytes: 16 of them in one load, counted as in histogram_rows. */
 LAB_KERNEL(histogram_bytes_vector, uint)
 {
     __local uint waves[WAVES * WAVE_BINS];

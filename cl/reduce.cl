@@ -1,4 +1,4 @@
-/* Reduction of n keys to one value: the five steps of the classic ladder, and the production kernel.
+/* Reduction of n keys to one value: the five steps of the classic ladder, and a grid-stride loop.
  *
  *   OP    0 sum, 1 minimum, 2 maximum
  *   KIND  0 unsigned, 1 signed, 2 float keys
@@ -11,10 +11,10 @@
 #include "trace.clh"
 
 #ifndef GROUP_SIZE
-# error "GROUP_SIZE: work-items of a work-group, a power of two, set by src/primitives/reduce.ts"
+# error "GROUP_SIZE: work-items of a work-group, a power of two, set by src/lab/reduce.ts"
 #endif
 #if !defined(OP) || !defined(KIND)
-# error "OP and KIND: set by src/primitives/reduce.ts"
+# error "OP and KIND: set by src/lab/reduce.ts"
 #endif
 
 #if OP != 0
@@ -175,7 +175,7 @@ LADDER(reduce_unrolled)
 # define ADD(value) sum = COMBINE(sum, value);
 #endif
 
-/* The production kernel: as many groups as fill the device process all keys in a grid-stride loop, four at a time. */
+/* As many groups as fill the device process all keys in a grid-stride loop, four at a time. */
 LADDER(reduce_grid)
 {
     __local sum_t sums[GROUP_SIZE];

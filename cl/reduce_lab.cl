@@ -1,5 +1,5 @@
 /* The step of the reduce ladder that requires sub-groups: the last levels without barriers. For clsort explain and
- * clsort bench ladder; the production kernels are in reduce.cl.
+ * clsort bench ladder; the other steps are in reduce.cl.
  *
  *   SUB_GROUPS  1: sub-groups of OpenCL, of any width; 2: warps of 32 by PTX */
 #include "reduce.cl"

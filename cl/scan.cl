@@ -6,10 +6,10 @@
 #include "trace.clh"
 
 #ifndef GROUP_SIZE
-# error "GROUP_SIZE: work-items of a work-group, a power of two, set by src/primitives/scan.ts"
+# error "GROUP_SIZE: work-items of a work-group, a power of two, set by src/lab/scan.ts"
 #endif
 #ifndef SCAN_TYPE
-# error "SCAN_TYPE: what is summed, set by src/primitives/scan.ts"
+# error "SCAN_TYPE: what is summed, set by src/lab/scan.ts"
 #endif
 #if SCAN_TYPE == 0
 typedef uint scan_t;
@@ -85,7 +85,7 @@ SCAN_KERNEL(scan_padded)
     SWEEP_BODY(PADDED)
 }
 
-/* The production kernel: each work-item sums VALUES_PER_ITEM values, and only these sums are scanned. */
+/* Each work-item sums VALUES_PER_ITEM values, and only these sums are scanned. */
 #define VALUES_PER_ITEM 8
 
 SCAN_KERNEL(scan_tile)

@@ -1,5 +1,5 @@
 /* Scans for teaching only: Hillis and Steele's, and a single pass over the values. For clsort explain and clsort
- * bench ladder; the production scans are in scan.cl. */
+ * bench ladder; the other steps are in scan.cl. */
 #include "scan.cl"
 
 /* Every value adds the one `distance` before it, with doubling distances: log n levels of n additions each. The

@@ -11,21 +11,19 @@ import type { Capabilities } from '../src/device/platform/capabilities.js';
 import type { DeviceInfo } from '../src/device/platform/platform.js';
 import { programOptions, programSource } from '../src/device/programs/program-source.js';
 import { DTYPES, dtypeInfo } from '../src/keys/dtype.js';
+import { HISTOGRAM_LAB_STEPS, HistogramLab } from '../src/lab/histogram.js';
+import { Reduction } from '../src/lab/reduce.js';
+import { SCAN_LAB_STEPS, SCAN_STEPS, Scan } from '../src/lab/scan.js';
 import { buildCompaction } from '../src/primitives/compact.js';
-import { createGather } from '../src/primitives/gather.js';
+import { Gathers } from '../src/primitives/gather.js';
 import { createGatherColumns } from '../src/primitives/gather-columns.js';
-import { Gathers } from '../src/primitives/gathers.js';
 import { buildForGroups } from '../src/primitives/group.js';
-import { HISTOGRAM_STEPS, Histogram } from '../src/primitives/histogram.js';
 import { buildHistogramColumns } from '../src/primitives/histogram-columns.js';
-import { HISTOGRAM_LAB_STEPS, HistogramLab } from '../src/primitives/histogram-lab.js';
 import { KINDS, REDUCE_OPS, SCAN_OPS } from '../src/primitives/possible.js';
 import { buildScan } from '../src/primitives/prefix-scan.js';
 import { defaultPrimitiveTuning } from '../src/primitives/primitive-program.js';
-import { Reduction } from '../src/primitives/reduce.js';
-import { buildReduceOnce } from '../src/primitives/reduce-once.js';
+import { buildReduceOnce } from '../src/primitives/reduce.js';
 import { buildReduceRuns } from '../src/primitives/reduce-runs.js';
-import { SCAN_LAB_STEPS, SCAN_STEPS, Scan } from '../src/primitives/scan.js';
 import { SELECT_BITS } from '../src/sort/backend/device-column-kernels.js';
 import { RunCutter } from '../src/sort/transfer/run-cutter.js';
 import { Checksums } from '../src/sort/verification/checksum.js';
@@ -214,14 +212,12 @@ async function operations(noting: NotingDevice, device: Device): Promise<void> {
   }
   await Checksums.create(device);
   for (const dtype of DTYPES) {
-    for (const op of REDUCE_OPS) await ifPossible(() => Reduction.create(device, { dtype, op }));
-    for (const step of HISTOGRAM_STEPS) await ifPossible(() => Histogram.create(device, { dtype, step }));
-    if (dtypeInfo(dtype).width >= 32) await ifPossible(() => Scan.create(device, { dtype }));
+    const shape = { KEY_BITS: dtypeInfo(dtype).width, VALUE_BYTES: 0 };
+    await buildForGroups(device, 'histogram.cl', ['histogram_global'], shape);
   }
   await primitives(noting, device);
   await labs(noting, device);
   for (let elementBytes = 1; elementBytes <= 16; elementBytes++) {
-    for (const indexBits of [32, 64] as const) await createGather(device, { elementBytes, indexBits });
     await Gathers.of(device, elementBytes);
   }
   await createGatherColumns(device);

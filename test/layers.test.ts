@@ -8,6 +8,7 @@ import { packageRoot } from '../src/util/paths.js';
 const ORDER = [
   'cli',
   ['explain', 'matrix', 'bench', 'engines'],
+  'lab',
   'batch',
   'io',
   'sort',

@@ -41,7 +41,7 @@ const filesBelow = (folder) =>
  */
 export function buildOptionSources(folder = join(root, 'src')) {
   const isBuilder = (file) => /\.program\(|\bbuildFittedProgram\(/.test(readFileSync(file, 'utf8'));
-  const layers = ['algorithms', 'device', 'keys', 'primitives'].map((name) => join(folder, name));
+  const layers = ['algorithms', 'device', 'keys', 'lab', 'primitives'].map((name) => join(folder, name));
   return filesBelow(folder)
     .filter((file) => file.endsWith('.ts'))
     .filter((file) => layers.some((layer) => file.startsWith(layer)) || isBuilder(file));

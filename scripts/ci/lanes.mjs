@@ -66,6 +66,7 @@ const COMPILING = [
     'explain',
     'full',
     'keys',
+    'lab',
     'matrix',
     'primitives',
     'sort',
@@ -96,7 +97,7 @@ const CALLS_OF_SORTS = [
 ];
 /** Test files that run on every driver, at small sizes, beside the calls of sorts. */
 const MATRIX = [
-  ...inFolders('algorithms', 'primitives', 'full'),
+  ...inFolders('algorithms', 'lab', 'primitives', 'full'),
   'dist/test/explain/explain.test.js',
   'dist/test/bench/ladder/steps.test.js',
 ];
@@ -105,6 +106,7 @@ const on = (device) => ({ ...MESA, CLSORT_TEST_DEVICES: device });
 /** With every check on, the simulator sorts a few hundred keys per second: few tests, all kernels. */
 const ON_OCLGRIND = [
   'dist/test/algorithms/*.test.js',
+  'dist/test/lab/*.test.js',
   'dist/test/primitives/*.test.js',
   'dist/test/explain/explain.test.js',
   '--concurrency=1',
@@ -131,6 +133,7 @@ const ON_OCLGRIND = [
  */
 const WITH_UNINITIALISED_READS = [
   'dist/test/algorithms/every-algorithm.test.js',
+  'dist/test/lab/*.test.js',
   'dist/test/primitives/*.test.js',
   'dist/test/explain/explain.test.js',
   '--concurrency=1',

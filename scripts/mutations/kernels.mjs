@@ -6,6 +6,7 @@ const amd = tests('algorithms/amd-radix');
 const plannedPasses = tests('algorithms/planned-passes');
 const several = (algorithm) => tests('algorithms/several-groups', `*${algorithm}*`);
 const primitives = (title) => tests('primitives/primitives', title);
+const labSteps = (title) => tests('lab/steps', title);
 const operations = (title) => tests('sort/operations/operations', title);
 const verify = tests('sort/verification/verify');
 const columnVerifiers = tests('sort/backend/column-verifier');
@@ -842,7 +843,7 @@ export const KERNELS = [
     file: 'cl/scan.cl',
     find: 'out[i] += sums[i / tile];',
     replace: 'out[i] += sums[i / tile + (i % tile == 0)];',
-    tests: [primitives('scan*')],
+    tests: [labSteps('scan*')],
   },
   {
     name: 'scan: no barrier between read and addition',
@@ -850,7 +851,7 @@ export const KERNELS = [
     find: `totals[item - distance] : (scan_t)0;
         ${BARRIER}`,
     replace: 'totals[item - distance] : (scan_t)0;',
-    tests: [racesIn('primitives/primitives', 'scan*')],
+    tests: [racesIn('lab/steps', 'scan*')],
   },
   {
     name: 'reduce: rounding errors are lost',
@@ -860,25 +861,18 @@ export const KERNELS = [
     tests: [tests('primitives/long-inputs', 'reduce*')],
   },
   {
-    name: 'histogram: bytes flushed a key too late',
-    file: 'cl/histogram.cl',
-    find: 'min(round + 255, rounds)',
-    replace: 'min(round + 256, rounds)',
-    tests: [tests('primitives/long-inputs', 'histogram*')],
-  },
-  {
     name: 'histogram: the last edge is in no bin',
     file: 'cl/histogram.cl',
     find: 'code > edges[bins])',
     replace: 'code >= edges[bins])',
-    tests: [primitives('histogram*')],
+    tests: [primitives('*histogram*')],
   },
   {
     name: 'histogram lab: a tagged counter is complete without a check of its tag',
     file: 'cl/histogram_lab.cl',
     find: 'if (pending && row[bin] == mine)',
     replace: 'if (pending)',
-    tests: [tests('primitives/histogram-lab', '*tagged*')],
+    tests: [tests('lab/histogram', '*tagged*')],
   },
   {
     name: 'scan lab: a tile does not wait for its predecessors',
@@ -892,7 +886,7 @@ export const KERNELS = [
     file: 'cl/scan_lab.cl',
     find: 'before += in[i];',
     replace: 'before += 0;',
-    tests: [tests('primitives/primitives', '*single pass*')],
+    tests: [labSteps('*single pass*')],
   },
   {
     name: 'gather: an index equal to the length is accepted',
@@ -903,7 +897,7 @@ export const KERNELS = [
   },
   {
     name: 'gathers: dependent gathers share a launch',
-    file: 'src/primitives/gathers.ts',
+    file: 'src/primitives/gather.ts',
     find: 'this.#works.some((other) => !areApart(other, work))',
     replace: 'false',
     tests: [tests('primitives/gathers')],

@@ -9,7 +9,7 @@ import { Compaction } from '../primitives/compact.js';
 import { enqueueHistogramColumns } from '../primitives/histogram-columns.js';
 import { PrefixScan } from '../primitives/prefix-scan.js';
 import type { PrimitiveTuning } from '../primitives/primitive-program.js';
-import { enqueueReduceOnce, reducesOnce } from '../primitives/reduce-once.js';
+import { enqueueReduce, reducesOnce } from '../primitives/reduce.js';
 import { HostColumnKernels } from '../sort/backend/host-column-kernels.js';
 import {
   isPrimitive,
@@ -163,7 +163,7 @@ export class PrimitiveBench {
         return () => this.#read(found());
       }
       case 'reduce': {
-        const readResult = await enqueueReduceOnce(device, { keys: input, n, dtype, op: 'sum', tuning });
+        const readResult = await enqueueReduce(device, { keys: input, n, dtype, op: 'sum', tuning });
         return async () => bytesOf(BigUint64Array.of(BigInt(readResult())));
       }
       case 'histogram': {

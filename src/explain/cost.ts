@@ -1,6 +1,6 @@
 /** The cost of a step on a device, computed from its active work-items and its memory accesses. */
 
-import { type Access, bankTurns, ROW, rowsOf, sectorsOf } from '../primitives/memory-model.js';
+import { type Access, bankTurns, ROW, rowsOf, sectorsOf } from '../lab/memory-model.js';
 
 export type { Access };
 

@@ -1,5 +1,5 @@
 /** The expected counters of a histogram. */
-import type { HistogramLab } from '../primitives/histogram-lab.js';
+import type { HistogramLab } from '../lab/histogram.js';
 
 export interface HistogramModel {
   /** Counters of each work-group before they are added up, in memory order. */

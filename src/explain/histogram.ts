@@ -1,7 +1,7 @@
 /** Explains histograms: the layout of the counters, its cost, and the merge of the work-groups' histograms. */
 import type { Device } from '../device/device.js';
 import { encode } from '../keys/key-codec.js';
-import { HistogramLab, type HistogramLabStep } from '../primitives/histogram-lab.js';
+import { HistogramLab, type HistogramLabStep } from '../lab/histogram.js';
 import { groupFor, timesOf, withBuffers } from './buffers.js';
 import { type Access, costOf, firstOf, sideBySide } from './cost.js';
 import { agree, type Grid, line, type Step } from './explanation.js';
@@ -152,7 +152,7 @@ export const explainHistogram: View = async (device, subject, { step: named = 'p
         ].map((access) => ({ access, bytes: 4 })),
         kernelSeconds: ran.seconds[1] ?? null,
       }),
-      source: { file: 'histogram.cl', name: 'histogram_merge', containing: ['partials['] },
+      source: { file: 'histogram_lab.cl', name: 'histogram_merge', containing: ['partials['] },
     });
   }
   return { steps, result: counts.map(String) };

@@ -1,5 +1,5 @@
 /** The expected contents of local memory after each level of a reduction, and the active work-items. */
-import type { ReduceStep } from '../primitives/reduce.js';
+import type { ReduceStep } from '../lab/reduce.js';
 import type { Arithmetic, Sum } from './arithmetic.js';
 
 /** One addition by a work-item: element `from` is added to element `into`. */

@@ -1,6 +1,6 @@
 /** Explains the reduce ladder level by level: additions, idle work-items and cost. */
 import type { Device } from '../device/device.js';
-import { PARTIALS_PER_ITEM, type ReduceStep, Reduction, SUBGROUPS } from '../primitives/reduce.js';
+import { PARTIALS_PER_ITEM, type ReduceStep, Reduction, SUBGROUPS } from '../lab/reduce.js';
 import { type Arithmetic, reduceArithmetic, type Sum } from './arithmetic.js';
 import { groupFor, timesOf, withBuffers } from './buffers.js';
 import { type Access, costOf } from './cost.js';

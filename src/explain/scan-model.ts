@@ -1,5 +1,5 @@
 /** The expected contents of local memory after each level of a scan. */
-import type { ScanStep } from '../primitives/scan.js';
+import type { ScanStep } from '../lab/scan.js';
 import type { Arithmetic, Sum } from './arithmetic.js';
 
 /**

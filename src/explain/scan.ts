@@ -3,7 +3,7 @@
  * distribution.
  */
 import type { Device } from '../device/device.js';
-import { Scan, type ScanStep } from '../primitives/scan.js';
+import { Scan, type ScanStep } from '../lab/scan.js';
 import { type Arithmetic, type Sum, scanArithmetic } from './arithmetic.js';
 import { groupFor, timesOf, withBuffers } from './buffers.js';
 import { type Access, costOf, firstOf, sideBySide } from './cost.js';

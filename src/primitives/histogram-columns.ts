@@ -8,7 +8,7 @@ import { keyCodec } from '../keys/key-codec.js';
 import { chain, type MaybePromise } from '../util/maybe-promise.js';
 import { Memo } from '../util/memo.js';
 import { powerAtMost } from '../util/powers.js';
-import { type Binning, codeWords, enqueueHistogram } from './histogram.js';
+import { codeWords, enqueueGlobalHistogram, type HistogramWork } from './histogram.js';
 import { passesSelfTest } from './look-back.js';
 import {
   buildPrimitive,
@@ -29,15 +29,8 @@ const MIN_VECTORS = 2;
 /** Words before the sums: CONTROL_MARGIN in cl/histogram_columns.cl. */
 const MARGIN = 32;
 
-/** A histogram of keys in device memory. */
-export interface HistogramColumnsWork {
-  readonly keys: DeviceBuffer;
-  /** Fewer than 2^32. */
-  readonly n: number;
-  readonly dtype: Dtype;
-  readonly binning: Binning;
-  readonly tuning?: PrimitiveTuning;
-}
+/** A histogram, and the parameters that replace those of the device. */
+export type HistogramColumnsWork = HistogramWork & { readonly tuning?: PrimitiveTuning };
 
 /** Bins that start at `low` and are 2^shift codes wide; the last one ends at `high`. */
 interface Even {
@@ -110,8 +103,8 @@ export function buildHistogramColumns(
  * Enqueues a histogram: groups count in private counters, in a grid-stride loop over all keys.
  *
  * Complexity: every key is read once. One launch; on NVIDIA devices the last group writes the result, elsewhere the
- * counters are zeroed first. If the counters exceed local memory (more than some thousand bins), `enqueueHistogram`
- * counts instead.
+ * counters are zeroed first. If the counters exceed local memory (more than some thousand bins), counters in global memory
+ * count instead.
  *
  * @returns a function that returns the counts; call it when the queue has finished
  */
@@ -171,7 +164,8 @@ function enqueueAs(
   const available = Math.min(COLUMN_BYTES, device.capabilities.localBytes - DECLARED_BYTES) - edgeBytes;
   const maxColumns = Math.floor(available / (bins * 4));
   const { quirks } = device.capabilities;
-  if (maxColumns < 1 || Number.isFinite(quirks.maxLoopIterations)) return enqueueHistogram(device, work);
+  if (maxColumns < 1 || Number.isFinite(quirks.maxLoopIterations))
+    return enqueueGlobalHistogram(device, work);
   const tuned = work.tuning ?? defaultPrimitiveTuning(device, dtype);
   // A work-item that counts alone uses enough columns for neighbouring updates not to depend on each other.
   const columns = Math.min(powerAtMost(maxColumns), tuned.groupSize === 1 ? 4 : MAX_COLUMNS);

@@ -1,5 +1,6 @@
 import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
+import type { FittedProgram } from '../device/fitted-program.js';
 import type { Buffer } from '../device/memory/buffer.js';
 import { u32, u64 } from '../device/queue/queue.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
@@ -41,8 +42,15 @@ export function buildReduceRuns(
  * on the lengths of the runs.
  */
 export async function enqueueReduceRuns(device: Device, work: ReduceRunsWork): Promise<void> {
-  const { values, n, dtype, op, places, runs, results } = work;
-  const { program, groupSize } = await buildReduceRuns(device, work);
+  runReduceRuns(device, await buildReduceRuns(device, work), work);
+}
+
+/** Enqueues a reduction of each run by a program of `buildReduceRuns`. */
+export function runReduceRuns(
+  device: Device,
+  { program, groupSize }: FittedProgram,
+  { values, n, dtype, op, places, runs, results }: ReduceRunsWork,
+): void {
   const tiles = Math.ceil(n / (groupSize * ITEMS));
   const codec = codecArgument(keyCodec(dtype, { nan: op === 'min' ? 'first' : 'last' }));
   const local = groupSize;

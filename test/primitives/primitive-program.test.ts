@@ -8,7 +8,7 @@ import { Compaction } from '../../src/primitives/compact.js';
 import { enqueueHistogramColumns } from '../../src/primitives/histogram-columns.js';
 import { enqueueMerge } from '../../src/primitives/merge-arrays.js';
 import { defaultPrimitiveTuning, type PrimitiveTuning } from '../../src/primitives/primitive-program.js';
-import { enqueueReduceOnce, reducesOnce } from '../../src/primitives/reduce-once.js';
+import { enqueueReduce, reducesOnce } from '../../src/primitives/reduce.js';
 import { PRIMITIVES, primitiveTuningFor } from '../../src/sort/backend/primitive-tuning.js';
 import { knownDevice, PROFILES } from '../device/profiles.js';
 import { keysOf, SEED } from '../distributions.js';
@@ -211,8 +211,8 @@ forEachDevice((title, device, small) => {
               t.deepEqual(await counted({ edges }), between(edges), `${edges} ${what}`);
             }
             if (!reducesOnce(opened) || dtype === 'f16' || dtype === 'f64') return;
-            const result = await enqueueReduceOnce(opened, { keys: input, n, dtype, op: 'sum', tuning });
-            const minimum = await enqueueReduceOnce(opened, { keys: input, n, dtype, op: 'min', tuning });
+            const result = await enqueueReduce(opened, { keys: input, n, dtype, op: 'sum', tuning });
+            const minimum = await enqueueReduce(opened, { keys: input, n, dtype, op: 'min', tuning });
             await opened.queue.finish();
             t.is(
               result(),

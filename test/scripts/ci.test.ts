@@ -161,7 +161,7 @@ test('the cache key changes with kernels, build options, drivers and processors'
   for (const name of [
     'algorithms/onesweep.ts',
     'device/programs/program.ts',
-    'primitives/scan.ts',
+    'primitives/prefix-scan.ts',
     'sort/transfer/run-cutter.ts',
   ]) {
     t.true(sources.includes(join(packageRoot, 'src', name)), name);

@@ -1,7 +1,7 @@
 import type { Device } from '../../device/device.js';
 import type { Buffer } from '../../device/memory/buffer.js';
 import type { Dtype } from '../../keys/dtype.js';
-import { HistogramLab, type HistogramLabStep, MERGES } from '../../primitives/histogram-lab.js';
+import { HistogramLab, type HistogramLabStep, MERGES } from '../../lab/histogram.js';
 import { type StepMaker, same, type Task } from './task.js';
 
 function hostHistogram(keys: Uint32Array | Uint8Array, bins: number): Uint32Array {

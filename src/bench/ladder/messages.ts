@@ -1,5 +1,5 @@
 /** The claims of the lectures about the steps of each ladder, and why they may fail on other devices. */
-import { type Access, bankTurns } from '../../primitives/memory-model.js';
+import { type Access, bankTurns } from '../../lab/memory-model.js';
 import type { LadderName } from './task.js';
 
 type DeviceType = 'cpu' | 'gpu';

@@ -1,4 +1,4 @@
-import { REDUCE_STEPS, type ReduceStep, Reduction, SUBGROUPS } from '../../primitives/reduce.js';
+import { REDUCE_STEPS, type ReduceStep, Reduction, SUBGROUPS } from '../../lab/reduce.js';
 import type { StepMaker, Task } from './task.js';
 
 function hostSum(keys: Uint32Array): bigint {

@@ -1,4 +1,4 @@
-import { SCAN_STEPS, Scan, type ScanStep } from '../../primitives/scan.js';
+import { SCAN_STEPS, Scan, type ScanStep } from '../../lab/scan.js';
 import { type StepMaker, same, type Task } from './task.js';
 
 function hostScan(keys: Uint32Array): Uint32Array {

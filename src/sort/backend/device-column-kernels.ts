@@ -7,9 +7,8 @@ import { type StatusSlot, StatusWords } from '../../device/status-words.js';
 import { infinityBits } from '../../keys/dtype.js';
 import type { KeyCodec } from '../../keys/key-codec.js';
 import { Compaction } from '../../primitives/compact.js';
-import { createGather } from '../../primitives/gather.js';
+import { Gathers } from '../../primitives/gather.js';
 import { createGatherColumns } from '../../primitives/gather-columns.js';
-import { Gathers } from '../../primitives/gathers.js';
 import { buildForGroups, gridStrideGroups } from '../../primitives/group.js';
 import type { Binning } from '../../primitives/histogram.js';
 import { enqueueHistogramColumns } from '../../primitives/histogram-columns.js';
@@ -18,9 +17,7 @@ import type { ReduceOp, ScanOp } from '../../primitives/possible.js';
 import { PrefixScan } from '../../primitives/prefix-scan.js';
 import type { PrimitiveTuning } from '../../primitives/primitive-program.js';
 import { enqueueReduce } from '../../primitives/reduce.js';
-import { enqueueReduceOnce, reducesOnce } from '../../primitives/reduce-once.js';
 import { enqueueReduceRuns } from '../../primitives/reduce-runs.js';
-import { Scan } from '../../primitives/scan.js';
 import { enqueueSearchSorted } from '../../primitives/search-sorted.js';
 import { enqueueTopShort } from '../../primitives/top-short.js';
 import { UnsupportedError } from '../../util/errors.js';
@@ -73,14 +70,7 @@ export class DeviceColumnKernels implements ColumnKernels {
   }
 
   async gather(from: Column, positions: Column, to: Column): Promise<void> {
-    const gather = await createGather(this.#device, { elementBytes: from.info.bytes });
-    gather({
-      input: bufferOf(from),
-      indices: bufferOf(positions),
-      output: bufferOf(to),
-      n: to.n,
-      length: from.n,
-    });
+    await this.gatherRows([from], positions, [to]);
   }
 
   gatherRows(
@@ -160,9 +150,9 @@ export class DeviceColumnKernels implements ColumnKernels {
     const groups = gridStrideGroups(this.#device, n, groupSize);
     const perGroup = Math.ceil(n / (groups * groupSize)) * groupSize;
     const launch = { global: groups * groupSize, local: groupSize };
-    const scan = await Scan.create(this.#device, { dtype: 'u32' });
-    const sizes = [16, 4 << SELECT_BITS, groups * 8, ...scan.sumBytes(groups * 2)];
-    await this.#withScratch(sizes, async ([state, counts, sums, ...scanSums]) => {
+    const scan = await PrefixScan.create(this.#device, { dtype: 'u32', op: 'sum' });
+    const sizes = [16, 4 << SELECT_BITS, groups * 8];
+    await this.#withScratch(sizes, async ([state, counts, sums]) => {
       if (!state || !counts || !sums)
         throw new UnsupportedError('cannot select keys: scratch memory is missing');
       const input = bufferOf(keys);
@@ -177,7 +167,7 @@ export class DeviceColumnKernels implements ColumnKernels {
         queue.run(program.kernel('select_digit'), [state, counts, u32(shift)], one);
       }
       queue.run(program.kernel('select_sums'), [input, state, sums, u64(n), u64(perGroup), code], launch);
-      scan.enqueue(queue, { input: sums, output: sums, n: groups * 2, sums: scanSums });
+      scan.enqueue({ input: sums, output: sums, n: groups * 2, inclusive: false });
       const selected = [bufferOf(to.keys), bufferOf(to.positions)];
       const args = [input, state, sums, ...selected, u64(n), u64(perGroup), code];
       queue.run(program.kernel('select_write'), args, launch);
@@ -185,11 +175,9 @@ export class DeviceColumnKernels implements ColumnKernels {
   }
 
   reduce(keys: Column, op: ReduceOp): MaybePromise<() => number | bigint> {
-    const device = this.#device;
     const { n, dtype } = keys;
-    if (!reducesOnce(device)) return enqueueReduce(device, { keys: bufferOf(keys), n, dtype, op });
     const tuning = this.#tuning('reduce', keys);
-    return enqueueReduceOnce(device, { keys: bufferOf(keys), n, dtype, op, tuning });
+    return enqueueReduce(this.#device, { keys: bufferOf(keys), n, dtype, op, tuning });
   }
 
   scan(from: Column, to: Column, op: ScanOp, inclusive: boolean): MaybePromise<void> {

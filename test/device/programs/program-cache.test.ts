@@ -16,7 +16,7 @@ import { Device } from '../../../src/device/device.js';
 import type { DeviceInfo } from '../../../src/device/platform/platform.js';
 import { quirksOf } from '../../../src/device/platform/quirks.js';
 import { MAX_FILES, ProgramCache } from '../../../src/device/programs/program-cache.js';
-import { histogram } from '../../../src/primitives/histogram.js';
+import { enqueueGlobalHistogram } from '../../../src/primitives/histogram.js';
 import { deviceNames, PLATFORMS } from '../../each-device.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'clsort-programs-'));
@@ -46,7 +46,10 @@ async function count(t: ExecutionContext, spec: string): Promise<string[]> {
     const buffer = device.buffer(keys.byteLength);
     device.queue.write(buffer, keys);
     const binning = { bits: [0, 2] } as const;
-    const counts = await histogram(device, { keys: buffer, n: keys.length, dtype: 'u32', binning });
+    const work = { keys: buffer, n: keys.length, dtype: 'u32', binning } as const;
+    const readCounts = await enqueueGlobalHistogram(device, work);
+    await device.queue.finish();
+    const counts = readCounts();
     buffer.release();
     t.deepEqual(counts, Uint32Array.of(250, 250, 250, 250));
     return [...new Set(origins)];

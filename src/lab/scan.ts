@@ -5,14 +5,14 @@ import { NO_LONG_WAITS } from '../device/platform/quirks.js';
 import type { Program } from '../device/programs/program.js';
 import { type Queue, u32, u64 } from '../device/queue/queue.js';
 import type { Dtype } from '../keys/dtype.js';
+import { buildForGroups, type LabOptions } from '../primitives/group.js';
+import { assertArithmetic, scanType } from '../primitives/possible.js';
 import { UnsupportedError } from '../util/errors.js';
 import { invalidArgument } from '../util/invalid-argument.js';
-import { buildForGroups, type LabOptions } from './group.js';
-import { assertArithmetic, scanType } from './possible.js';
 
-/** Up and down a tree; the same with padding against bank conflicts; the production kernel. */
+/** Up and down a tree; the same with padding against bank conflicts; tiles in registers. */
 export const SCAN_STEPS = ['sweep', 'padded', 'tile'] as const;
-/** For teaching only (cl/scan_lab.cl): Hillis and Steele's scan, and a single pass over the values. */
+/** In cl/scan_lab.cl: Hillis and Steele's scan, and a single pass over the values. */
 export const SCAN_LAB_STEPS = ['hillis_steele', 'single_pass'] as const;
 export type ScanStep = (typeof SCAN_STEPS)[number] | (typeof SCAN_LAB_STEPS)[number];
 
@@ -134,22 +134,4 @@ export class Scan {
     const global = roundUpToGroups(n, local);
     queue.run(this.#program.kernel('scan_add'), [output, own, u64(n), u32(this.#tile)], { global, local });
   }
-}
-
-/** A scan without its scratch buffers. */
-export type ScanRequest = Omit<ScanWork, 'sums' | 'traces'> & {
-  readonly dtype: Dtype;
-  readonly step?: ScanStep;
-};
-
-/** Enqueues a scan of values in device memory, with pool memory for the sums. */
-async function enqueueScan(device: Device, { dtype, step, ...work }: ScanRequest): Promise<void> {
-  const made = await Scan.create(device, { dtype, ...(step && { step }) });
-  device.pool.withBuffers(made.sumBytes(work.n), (...sums) => made.enqueue(device.queue, { ...work, sums }));
-}
-
-/** Runs `enqueueScan` and waits for the result. */
-export async function scan(device: Device, request: ScanRequest): Promise<void> {
-  await enqueueScan(device, request);
-  await device.queue.finish();
 }

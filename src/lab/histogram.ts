@@ -8,8 +8,8 @@ import type { Program } from '../device/programs/program.js';
 import { type Queue, u32, u64 } from '../device/queue/queue.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { type KeyCodec, keyCodec } from '../keys/key-codec.js';
+import { buildForGroups, type LabOptions } from '../primitives/group.js';
 import { UnsupportedError } from '../util/errors.js';
-import { buildForGroups, type LabOptions } from './group.js';
 
 /** Counters: global; bytes per work-item in three layouts; tagged words and atomics of rows of 32. */
 export const HISTOGRAM_LAB_STEPS = [
@@ -108,7 +108,7 @@ export class HistogramLab {
       throw new UnsupportedError(`cannot count ${dtype} keys: step 'bytes_vector' counts u8 keys`);
     }
     const kernels = [KERNELS[step], 'histogram_merge', 'histogram_merge_parallel'];
-    const defines = { KEY_BITS: width, VALUE_BYTES: 0, LAYOUT: 0, LAB_LAYOUT: LAYOUTS[step] ?? 0 };
+    const defines = { KEY_BITS: width, VALUE_BYTES: 0, LAB_LAYOUT: LAYOUTS[step] ?? 0 };
     const { program, groupSize } = await buildForGroups(device, 'histogram_lab.cl', kernels, defines, lab);
     if (step === 'permuted' && groupSize < 4) {
       throw new UnsupportedError(

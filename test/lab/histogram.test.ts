@@ -1,5 +1,5 @@
 import test from 'ava';
-import { HISTOGRAM_LAB_STEPS, HistogramLab } from '../../src/primitives/histogram-lab.js';
+import { HISTOGRAM_LAB_STEPS, HistogramLab } from '../../src/lab/histogram.js';
 import { UnsupportedError } from '../../src/util/errors.js';
 import { Random } from '../../src/util/random.js';
 import { forEachDevice } from '../each-device.js';

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { type Access, bankTurns, sectorsOf } from '../../src/primitives/memory-model.js';
+import { type Access, bankTurns, sectorsOf } from '../../src/lab/memory-model.js';
 
 const sideBySide = (items: number): Access => Array.from({ length: items }, (_, i) => i);
 const strided = (items: number, stride: number): Access =>
