@@ -26,6 +26,7 @@ export const FOLDERS = {
     'transfer',
     'verification',
     'host',
+    'cases',
     'model',
   ],
   device: ['.', 'queue', 'memory', 'programs', 'platform', 'vendors'],

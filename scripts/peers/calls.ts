@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { callOperations, zipfOffsets } from '../../src/bench/call-operations.js';
+import { callOperations } from '../../src/bench/call-operations.js';
 import {
   benchCalls,
   type CallBench,
@@ -14,6 +14,7 @@ import {
 } from '../../src/bench/calls.js';
 import { markdownOf, milliseconds } from '../../src/bench/format.js';
 import { type Timing, timing } from '../../src/bench/statistics.js';
+import { zipfOffsets } from '../../src/sort/cases/segments.js';
 import { packageRoot } from '../../src/util/paths.js';
 
 /** One call of a peer: its times, or 'wrong'. */

@@ -1,7 +1,6 @@
 /** Operations on keys in device memory, as calls enqueue them, with their expected results. */
 import { untestedAlgorithm } from '../../src/algorithms/registry.js';
 import { enqueueWithScratch } from '../../src/algorithms/run.js';
-import { equalOffsets, zipfOffsets } from '../../src/bench/call-operations.js';
 import type { Device } from '../../src/device/device.js';
 import type { Buffer } from '../../src/device/memory/buffer.js';
 import { generate } from '../../src/io/operations/gen.js';
@@ -10,6 +9,7 @@ import { keyCodec } from '../../src/keys/key-codec.js';
 import type { PrimitiveTuning } from '../../src/primitives/primitive-program.js';
 import type { Sorter } from '../../src/sort/api/sorter.js';
 import { DeviceColumnKernels } from '../../src/sort/backend/device-column-kernels.js';
+import { equalOffsets, zipfOffsets } from '../../src/sort/cases/segments.js';
 import { type Column, column } from '../../src/sort/model/column.js';
 import { segmentColumn } from '../../src/sort/operations/segments/segment-column.js';
 import { UnsupportedError } from '../../src/util/errors.js';

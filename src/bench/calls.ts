@@ -2,8 +2,9 @@
 import { loadavg } from 'node:os';
 import { DeviceArray, Sorter, type SortOptions, type SortReport, UnsupportedError } from '../index.js';
 import { bytesOf } from '../keys/array.js';
+import type { CallInputs, CallOperation, CallResult } from '../sort/operations/case.js';
 import { invalidName } from '../util/suggest.js';
-import { type CallInputs, type CallOperation, type CallResult, callInputs } from './call-operations.js';
+import { callInputs } from './call-operations.js';
 import { kernelSeconds } from './sorts.js';
 import { isSlower, type Timing, timing } from './statistics.js';
 

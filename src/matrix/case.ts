@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { ALGORITHMS } from '../algorithms/registry.js';
 import { DTYPES, type Dtype } from '../keys/dtype.js';
+import type { CheckedOperation } from '../sort/operations/case.js';
+import { CHECKED_OPERATIONS } from '../sort/operations/cases.js';
 import { AUTO, KEYS, type Keys, type Level, NONE, ORDERS, type Order } from './axes.js';
 import { type Filter, matches } from './filter.js';
 import type { MatrixCase } from './matrix-case.js';
-import { type MatrixOperation, OPERATIONS } from './operations.js';
 
 export interface MatrixScope {
   readonly level: Level;
@@ -30,7 +31,7 @@ const AXES: Readonly<Record<Level, Axes>> = {
   full: { sizes: [...SIZES, 2 ** 20 + 3], orders: ORDERS, keys: KEYS },
 };
 
-function algorithmsOf({ name, sorts }: MatrixOperation, level: Level): string[] {
+function algorithmsOf({ name, sorts }: CheckedOperation, level: Level): string[] {
   if (sorts === 'none') return [NONE];
   const onlySort = level === 'quick' && name !== 'sort';
   return sorts === 'auto' || onlySort ? [AUTO] : [AUTO, ...ALGORITHMS.map((algorithm) => algorithm.name)];
@@ -59,7 +60,7 @@ function casesOf({ level, seed, maxKeys }: Omit<MatrixScope, 'filters'>, filter:
   const sizes = [...new Set((filter.n?.map(Number) ?? axes.sizes).map((n) => Math.min(n, maxKeys)))];
   const orders = ORDERS.filter((order) => (filter.order ?? axes.orders).includes(order));
   const kinds = KEYS.filter((keys) => (filter.keys ?? axes.keys).includes(keys));
-  const sorts = OPERATIONS.flatMap((operation) =>
+  const sorts = CHECKED_OPERATIONS.flatMap((operation) =>
     algorithmsOf(operation, filter.algorithm ? 'full' : level).map((algorithm) => ({ operation, algorithm })),
   );
   const sorted = (dtype: Dtype, n: number, keys: Keys): MatrixCase[] =>
@@ -79,7 +80,7 @@ function casesOf({ level, seed, maxKeys }: Omit<MatrixScope, 'filters'>, filter:
 /**
  * Returns the orders in which an operation sorts keys of a dtype. An operation that does not sort gets the first one.
  */
-function ordersOf({ sorts }: MatrixOperation, dtype: Dtype, orders: readonly Order[]): readonly Order[] {
+function ordersOf({ sorts }: CheckedOperation, dtype: Dtype, orders: readonly Order[]): readonly Order[] {
   if (sorts === 'none') return orders.slice(0, 1);
   return dtype.startsWith('f') ? orders : orders.filter((order) => !order.endsWith('nan-first'));
 }

@@ -1,10 +1,10 @@
 /** Parser for the filters of `--only`. */
 import { canonicalAlgorithm } from '../algorithms/algorithm-names.js';
 import { DTYPES } from '../keys/dtype.js';
+import { CHECKED_OPERATIONS } from '../sort/operations/cases.js';
 import { invalidArgument } from '../util/invalid-argument.js';
 import { didYouMean, invalidName } from '../util/suggest.js';
 import { algorithmNames, KEYS, ORDERS } from './axes.js';
-import { OPERATIONS } from './operations.js';
 
 /** The axes that identify a case. */
 const AXIS_NAMES = ['operation', 'algorithm', 'dtype', 'n', 'order', 'keys'] as const;
@@ -16,7 +16,7 @@ export type Filter = { readonly [A in AxisName]?: readonly string[] };
 /** Returns the known values of an axis; `n` may be any number. */
 const valuesOf = (axis: Exclude<AxisName, 'n'>): readonly string[] =>
   ({
-    operation: OPERATIONS.map(({ name }) => name),
+    operation: CHECKED_OPERATIONS.map(({ name }) => name),
     algorithm: algorithmNames(),
     dtype: DTYPES,
     order: ORDERS,

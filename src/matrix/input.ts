@@ -1,34 +1,12 @@
 /** Inputs of a case, all derived from the case's seed. */
-import { type ArrayOf, newArray } from '../keys/array.js';
-import { type Dtype, dtypeInfo } from '../keys/dtype.js';
+import { dtypeInfo } from '../keys/dtype.js';
+import { bytesOf, type CaseInput, caseInput } from '../sort/cases/input.js';
+import { Reference } from '../sort/cases/reference.js';
 import { Random } from '../util/random.js';
 import type { MatrixCase } from './matrix-case.js';
-import { Reference } from './reference.js';
 
 /** Number of distinct keys in the distribution `few`. */
 const FEW = 17;
-
-export interface CaseInput {
-  readonly dtype: Dtype;
-  readonly n: number;
-  /** The keys, in a separate copy. */
-  readonly keys: ArrayOf<Dtype>;
-  readonly reference: Reference;
-  /** Numbers whose sums stay finite: the keys for integer dtypes, random numbers from -1 to 1 for floats. */
-  readonly summands: ArrayOf<Dtype>;
-  readonly summandsReference: Reference;
-  /** Restarted for each case. */
-  readonly random: Random;
-}
-
-const arrayOf = (dtype: Dtype, bytes: Uint8Array): ArrayOf<Dtype> => {
-  const array = newArray(dtype, bytes.length / dtypeInfo(dtype).bytes);
-  new Uint8Array(array.buffer).set(bytes);
-  return array;
-};
-
-export const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array =>
-  new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength);
 
 /** Returns random bit patterns, so that floats include NaNs, infinities and zeros. */
 function keyBytes({ dtype, n, keys, seed }: MatrixCase): Uint8Array {
@@ -65,16 +43,6 @@ export class Inputs {
       const other = summandBytes(one);
       this.#summands = other ? new Reference(dtype, other) : this.#keys;
     }
-    return {
-      ...{ dtype, n, reference: this.#keys, summandsReference: this.#summands },
-      keys: arrayOf(dtype, this.#keys.bytes),
-      summands: arrayOf(dtype, this.#summands.bytes),
-      random: new Random(seed + 1),
-    };
+    return caseInput(this.#keys, this.#summands, seed + 1);
   }
 }
-
-/** Returns whether the input arrays of an operation are unchanged. */
-export const isUntouched = ({ keys, reference, summands, summandsReference }: CaseInput): boolean =>
-  Buffer.compare(bytesOf(keys), reference.bytes) === 0 &&
-  Buffer.compare(bytesOf(summands), summandsReference.bytes) === 0;

@@ -1,11 +1,12 @@
 import type { AlgorithmOption } from '../algorithms/algorithm-names.js';
 import { algorithmNamed } from '../algorithms/registry.js';
 import type { DeviceInfo, Plan, Sorter, SortReport } from '../index.js';
+import { type CaseOptions, type CheckedOperation, startCase } from '../sort/operations/case.js';
+import { CHECKED_OPERATIONS } from '../sort/operations/cases.js';
 import { type ClsortError, MismatchError, UnsupportedError } from '../util/errors.js';
 import { AUTO, NONE } from './axes.js';
 import { Inputs } from './input.js';
 import type { MatrixCase } from './matrix-case.js';
-import { type CaseOptions, type MatrixOperation, OPERATIONS, startCase } from './operations.js';
 import { type MatrixRow, type Outcome, ROW_SCHEMA } from './row.js';
 
 /** The device fields of a row. */
@@ -19,8 +20,8 @@ export function rowOf(
   return { schema: ROW_SCHEMA, platform, device: name, driver, ...one, ...result };
 }
 
-const operationOf = ({ operation }: MatrixCase): MatrixOperation => {
-  const found = OPERATIONS.find(({ name }) => name === operation);
+const operationOf = ({ operation }: MatrixCase): CheckedOperation => {
+  const found = CHECKED_OPERATIONS.find(({ name }) => name === operation);
   if (!found) throw new RangeError(`cannot run the case: there is no operation '${operation}'`);
   return found;
 };
@@ -108,7 +109,7 @@ export class CaseRunner {
   /** Returns the seconds of the shortest repetition, or what is wrong with its result. */
   async #timed(
     one: MatrixCase,
-    operation: MatrixOperation,
+    operation: CheckedOperation,
     options: CaseOptions,
   ): Promise<number | string | undefined> {
     if (this.#again === 0 || one.order !== 'ascending' || one.keys !== 'uniform') return undefined;

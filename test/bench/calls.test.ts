@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import ava from 'ava';
-import { CALL_OPERATIONS, callInputs } from '../../src/bench/call-operations.js';
+import { callInputs } from '../../src/bench/call-operations.js';
 import {
   benchCalls,
   CALL_SCHEMA,
@@ -12,6 +12,7 @@ import {
 } from '../../src/bench/calls.js';
 import { type DeviceArray, Sorter, UnsupportedError } from '../../src/index.js';
 import { bytesOf } from '../../src/keys/array.js';
+import { TIMED_OPERATIONS } from '../../src/sort/operations/cases.js';
 import { clsort, scratchFolder } from '../cli/cli.js';
 
 const test = ava.serial; // timed calls run alone
@@ -139,7 +140,7 @@ test('each benchmarked operation computes the result that its name promises', as
   const inputs = callInputs(n);
   const { keys, values, few, indices } = inputs;
   const made = new Map<string, readonly unknown[]>();
-  for (const { name, prepare } of CALL_OPERATIONS) made.set(name, await prepare(n)(sorter, inputs));
+  for (const { name, prepare } of TIMED_OPERATIONS) made.set(name, await prepare(n)(sorter, inputs));
   const of = (name: string): Uint32Array[] => made.get(name) as Uint32Array[];
 
   t.deepEqual(
@@ -185,17 +186,17 @@ test('every operation is correct on device and host arrays, and callbacks get in
   const rows: CallRow[] = [];
   const seen: string[] = [];
   const bench = await benchCalls({
-    ...{ device: 'host', operations: CALL_OPERATIONS, counts: [1, 300], places: ['device', 'host'] },
+    ...{ device: 'host', operations: TIMED_OPERATIONS, counts: [1, 300], places: ['device', 'host'] },
     ...{ repeats: 1, chain: 2, warmUpSeconds: 0 },
     onRow: (row) => rows.push(row),
     onInputs: (n, { keys }) => seen.push(`${n} ${keys.length}`),
     onExpected: (operation, parts) => seen.push(`${operation} ${parts.length}`),
   });
   t.deepEqual(bench.rows, rows);
-  t.is(rows.length, 2 * 2 * CALL_OPERATIONS.length);
+  t.is(rows.length, 2 * 2 * TIMED_OPERATIONS.length);
   for (const row of rows) t.is(row.result, 'ok', `${row.operation} ${row.place} ${row.n}: ${row.reason}`);
   t.deepEqual(seen.slice(0, 2), ['1 1', 'sort 1']);
-  t.is(seen.length, 2 + 2 * CALL_OPERATIONS.length);
+  t.is(seen.length, 2 + 2 * TIMED_OPERATIONS.length);
 });
 
 test('a comparison with a baseline finds calls that are slower, awaited or in a chain, or broken', (t) => {

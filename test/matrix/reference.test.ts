@@ -1,9 +1,9 @@
 /** The matrix's reference against numbers written down by hand, and against the reference of the other tests. */
 import test from 'ava';
 import { DTYPES, type Dtype } from '../../src/keys/dtype.js';
-import { digitCounts, edgesFrom, valueCounts } from '../../src/matrix/histograms.js';
-import { ExactSum, Reference, referenceRows, widthOf } from '../../src/matrix/reference.js';
-import { checkScan, checkSum } from '../../src/matrix/sums.js';
+import { digitCounts, edgesFrom, valueCounts } from '../../src/sort/cases/histograms.js';
+import { ExactSum, Reference, referenceRows, widthOf } from '../../src/sort/cases/reference.js';
+import { checkScan, checkSum } from '../../src/sort/cases/sums.js';
 import { Random } from '../../src/util/random.js';
 import { referenceArgsort, referenceLexsort } from '../reference.js';
 

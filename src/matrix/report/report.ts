@@ -3,12 +3,12 @@
 import { deviceSpecOf, driverEnvironment } from '../../device/platform/device-spec.js';
 import type { DeviceInfo } from '../../device/platform/platform.js';
 import { DTYPES } from '../../keys/dtype.js';
+import { CHECKED_OPERATIONS } from '../../sort/operations/cases.js';
 import { VERSION } from '../../util/package.js';
 import { algorithmNames, type Keys, type Level, type Order } from '../axes.js';
 import type { MatrixScope } from '../case.js';
 import { filterText } from '../filter.js';
 import type { MatrixCell } from '../matrix-case.js';
-import { OPERATIONS } from '../operations.js';
 import { isBad, type MatrixRow, OUTCOMES, type Outcome, worstOf } from '../row.js';
 
 export const REPORT_SCHEMA = 'clsort.matrix-report/1';
@@ -122,7 +122,7 @@ export class DeviceRows {
 function placeOf({ operation, algorithm, dtype }: MatrixCell): number {
   const algorithms = algorithmNames();
   const row =
-    OPERATIONS.findIndex(({ name }) => name === operation) * algorithms.length +
+    CHECKED_OPERATIONS.findIndex(({ name }) => name === operation) * algorithms.length +
     algorithms.indexOf(algorithm);
   return row * DTYPES.length + DTYPES.indexOf(dtype);
 }

@@ -2,7 +2,7 @@
  * Reference implementation for the results of the matrix. It compares numbers and shares no code with devices or the
  * host engine: no key codecs, no digits, no order of summation.
  */
-import type { Dtype } from '../keys/dtype.js';
+import type { Dtype } from '../../keys/dtype.js';
 
 /** An order of keys, as in the options `descending` and `nan`. */
 export interface ReferenceOrder {
