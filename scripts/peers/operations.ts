@@ -11,7 +11,9 @@ import type { Sorter } from '../../src/sort/api/sorter.js';
 import { DeviceColumnKernels } from '../../src/sort/backend/device-column-kernels.js';
 import { equalOffsets, zipfOffsets } from '../../src/sort/cases/segments.js';
 import { type Column, column } from '../../src/sort/model/column.js';
+import { HISTOGRAM } from '../../src/sort/operations/histogram/histogram.js';
 import { segmentColumn } from '../../src/sort/operations/segments/segment-column.js';
+import { COMPACT } from '../../src/sort/operations/select/selection.js';
 import { UnsupportedError } from '../../src/util/errors.js';
 import type { MaybePromise } from '../../src/util/maybe-promise.js';
 import { Random } from '../../src/util/random.js';
@@ -216,7 +218,7 @@ const histogram: Operation = {
   prepare: (device, inputs, _, walk) =>
     prepared(device, inputs, walk, ({ steps, keys }) => {
       const bits = [bitsOf(inputs.dtype) - 8, bitsOf(inputs.dtype)] as const;
-      return numbers(() => steps.histogram(keys, { bits }));
+      return numbers(() => steps.run(HISTOGRAM, keys, { bits }));
     }),
 };
 
@@ -230,7 +232,7 @@ const filter: Operation = {
     prepared(device, inputs, walk, (with_) => {
       const to = with_.columns.room(inputs.dtype, inputs.keys.length);
       const predicate = { low: 0n, high: (1n << BigInt(bitsOf(inputs.dtype) - 1)) - 1n, not: false };
-      return oneColumn(with_, to, () => with_.steps.compact(with_.keys, predicate, to, false));
+      return oneColumn(with_, to, () => with_.steps.run(COMPACT, with_.keys, predicate, to, false));
     }),
 };
 

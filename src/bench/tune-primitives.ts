@@ -19,6 +19,8 @@ import {
   primitiveTuningFor,
 } from '../sort/backend/primitive-tuning.js';
 import { type Column, column } from '../sort/model/column.js';
+import { HISTOGRAM } from '../sort/operations/histogram/histogram.js';
+import { COMPACT } from '../sort/operations/select/selection.js';
 import { BuildError, MemoryError, UnsupportedError } from '../util/errors.js';
 import { invalidName } from '../util/suggest.js';
 import { BusyWork } from './busy-work.js';
@@ -225,7 +227,7 @@ async function expectedOf(primitive: Primitive, keys: Column): Promise<Uint8Arra
       await kernels.scan(keys, to, 'sum', false);
       return bytesOf(output);
     case 'compact': {
-      const readCount = await kernels.compact(keys, lowerHalfRange(dtype), to, false);
+      const readCount = await kernels.run(COMPACT, keys, lowerHalfRange(dtype), to, false);
       return bytesOf(output, 0, readCount() * keys.info.bytes);
     }
     case 'unique': {
@@ -238,7 +240,7 @@ async function expectedOf(primitive: Primitive, keys: Column): Promise<Uint8Arra
       return bytesOf(BigUint64Array.of(BigInt(sum())));
     }
     case 'histogram': {
-      const counts = await kernels.histogram(keys, { bits: topDigit(dtype) });
+      const counts = await kernels.run(HISTOGRAM, keys, { bits: topDigit(dtype) });
       return bytesOf(counts());
     }
   }

@@ -1,18 +1,12 @@
 import type { KeyCodec } from '../../keys/key-codec.js';
 import type { CodeRange } from '../../primitives/compact.js';
-import type { Binning } from '../../primitives/histogram.js';
 import type { ReduceOp, ScanOp } from '../../primitives/possible.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
 import type { Column } from '../model/column.js';
+import type { ColumnKernel } from './column-kernel.js';
 
 /** Selection of keys: by a mask, which selects the keys whose byte is not 0, or by a range of codes. */
 export type ColumnSelection = { readonly mask: Column } | CodeRange;
-
-/** Order of a search, and whether it returns the position behind equal keys. */
-export interface Search {
-  readonly codec: KeyCodec;
-  readonly right: boolean;
-}
 
 /** Request for the first keys of many short segments, in order. Offsets, begins and positions are u32. */
 export interface TopShort {
@@ -36,6 +30,8 @@ export interface TopShort {
  * numbers that they return are valid after the next wait. Columns have fewer than 2^32 elements.
  */
 export interface ColumnKernels {
+  /** Runs a kernel that one operation defines. */
+  run<A extends readonly unknown[], R>(kernel: ColumnKernel<A, R>, ...args: A): MaybePromise<R>;
   /** Replaces keys that are equal as numbers by equal bits: one NaN, and +0 for both zeros. */
   canonical(from: Column, to: Column): MaybePromise<void>;
   /**
@@ -100,28 +96,6 @@ export interface ColumnKernels {
   /** Computes a scan in the keys' dtype; `to` may be `from`. */
   scan(from: Column, to: Column, op: ScanOp, inclusive: boolean): MaybePromise<void>;
   /**
-   * Copies the selected keys in input order, followed with `rest` by the others.
-   *
-   * @param to column of as many keys as `keys`, and not the same
-   * @returns a function that returns the number of selected keys after the wait
-   */
-  compact(keys: Column, selection: ColumnSelection, to: Column, rest: boolean): MaybePromise<() => number>;
-  /**
-   * Computes how many of `sorted` come before each key; with `right`, equal keys count as well.
-   *
-   * @param places u32
-   */
-  searchSorted(sorted: Column, keys: Column, search: Search, places: Column): MaybePromise<void>;
-  /** Merges two columns that are in the codec's order. Of equal keys those of `a` come first. */
-  merge(a: Column, b: Column, codec: KeyCodec, to: Column): MaybePromise<void>;
-  /**
-   * Reduces each run of values.
-   *
-   * @param places where the runs begin, the first one at 0; u32
-   * @param to of `runsDtype`, as many as there are runs
-   */
-  reduceRuns(values: Column, places: Column, op: ReduceOp, to: Column): MaybePromise<void>;
-  /**
    * Computes min(k, length) of each segment, followed by a 0: `to` has as many entries as `offsets`. All u32.
    *
    * @returns a function that returns whether the offsets ascend from 0 to n, after the wait
@@ -149,10 +123,4 @@ export interface ColumnKernels {
    * and on. All u32.
    */
   topPositions(order: Column, offsets: Column, begins: Column, to: Column): MaybePromise<void>;
-  /**
-   * Counts keys by digit, or between codes in ascending order; the last bin includes its upper edge.
-   *
-   * @returns a function that returns the counts after the wait
-   */
-  histogram(keys: Column, binning: Binning): MaybePromise<() => Uint32Array>;
 }

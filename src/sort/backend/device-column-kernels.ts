@@ -10,20 +10,16 @@ import { Compaction } from '../../primitives/compact.js';
 import { Gathers } from '../../primitives/gather.js';
 import { createGatherColumns } from '../../primitives/gather-columns.js';
 import { buildForGroups, gridStrideGroups } from '../../primitives/group.js';
-import type { Binning } from '../../primitives/histogram.js';
-import { enqueueHistogramColumns } from '../../primitives/histogram-columns.js';
-import { enqueueMerge } from '../../primitives/merge-arrays.js';
 import type { ReduceOp, ScanOp } from '../../primitives/possible.js';
 import { PrefixScan } from '../../primitives/prefix-scan.js';
 import type { PrimitiveTuning } from '../../primitives/primitive-program.js';
 import { enqueueReduce } from '../../primitives/reduce.js';
-import { enqueueReduceRuns } from '../../primitives/reduce-runs.js';
-import { enqueueSearchSorted } from '../../primitives/search-sorted.js';
 import { enqueueTopShort } from '../../primitives/top-short.js';
 import { UnsupportedError } from '../../util/errors.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { bufferOf, type Column } from '../model/column.js';
-import type { ColumnKernels, ColumnSelection, Search, TopShort } from './column-kernels.js';
+import type { ColumnKernel, DeviceContext } from './column-kernel.js';
+import type { ColumnKernels, TopShort } from './column-kernels.js';
 import { type Primitive, primitiveTuningFor } from './primitive-tuning.js';
 
 /** Digit size of the radix select in bits; each digit takes one pass over the keys. */
@@ -44,16 +40,24 @@ const indexOutOfRange = (slot: StatusSlot, length: number): number | undefined =
  * Column kernels on the device: cl/canonical.cl, gather.cl, segment.cl, unique.cl, top_k.cl, top_segments.cl,
  * select_segments.cl and the kernels of primitives.
  */
-export class DeviceColumnKernels implements ColumnKernels {
-  readonly #device: Device;
+export class DeviceColumnKernels implements ColumnKernels, DeviceContext {
+  readonly device: Device;
   readonly #tuningOverrides: Partial<PrimitiveTuning>;
 
   /**
    * @param tuningOverrides for measurements: parameters of primitives that replace those of the device; default none
    */
   constructor(device: Device, tuningOverrides: Partial<PrimitiveTuning> = NO_OVERRIDES) {
-    this.#device = device;
+    this.device = device;
     this.#tuningOverrides = tuningOverrides;
+  }
+
+  run<A extends readonly unknown[], R>(kernel: ColumnKernel<A, R>, ...args: A): MaybePromise<R> {
+    if (kernel.device) return kernel.device(this, ...args);
+    return kernel.load().then((form) => {
+      kernel.device = form;
+      return form(this, ...args);
+    });
   }
 
   async canonical(from: Column, to: Column): Promise<void> {
@@ -81,13 +85,13 @@ export class DeviceColumnKernels implements ColumnKernels {
     const [first, out] = [from[0] as Column, to[0] as Column];
     const where = { indices: bufferOf(positions), n: out.n, length: first.n };
     const checked = (gather: (slot: StatusSlot) => void): (() => number | undefined) => {
-      const slot = StatusWords.zeroed(this.#device); // nothing may wait between this and the kernel that writes to it
+      const slot = StatusWords.zeroed(this.device); // nothing may wait between this and the kernel that writes to it
       gather(slot);
       return () => indexOutOfRange(slot, first.n);
     };
     if (from.length === 1) {
       // The program for one column compiles faster.
-      const gathersReady = Gathers.of(this.#device, first.info.bytes);
+      const gathersReady = Gathers.of(this.device, first.info.bytes);
       const [input, output] = [bufferOf(first), bufferOf(out)];
       return chain(gathersReady, (gathers) =>
         checked((slot) => gathers.enqueue({ input, output, ...where, slot })),
@@ -98,7 +102,7 @@ export class DeviceColumnKernels implements ColumnKernels {
       output: bufferOf(to[i] as Column),
       elementBytes: one.info.bytes,
     }));
-    return createGatherColumns(this.#device).then((gather) =>
+    return createGatherColumns(this.device).then((gather) =>
       checked((slot) => gather({ columns, ...where, slot })),
     );
   }
@@ -119,10 +123,10 @@ export class DeviceColumnKernels implements ColumnKernels {
     moved?: { readonly input: Column; readonly positions: Column },
   ): Promise<() => number> {
     const { n } = sorted;
-    const heads = await Compaction.create(this.#device, {
+    const heads = await Compaction.create(this.device, {
       dtype: sorted.dtype,
       by: moved ? 'moved heads' : 'heads',
-      tuning: this.#tuning('unique', sorted),
+      tuning: this.tuning('unique', sorted),
     });
     const to = {
       keys: bufferOf(keys),
@@ -143,14 +147,14 @@ export class DeviceColumnKernels implements ColumnKernels {
     to: { readonly keys: Column; readonly positions: Column },
   ): Promise<void> {
     const { n, info } = keys;
-    const { queue } = this.#device;
+    const { queue } = this.device;
     const kernels = ['select_count', 'select_digit', 'select_sums', 'select_write'];
     const shape = { KEY_BITS: info.width, VALUE_BYTES: 0, SELECT_BITS };
-    const { program, groupSize } = await buildForGroups(this.#device, 'top_k.cl', kernels, shape);
-    const groups = gridStrideGroups(this.#device, n, groupSize);
+    const { program, groupSize } = await buildForGroups(this.device, 'top_k.cl', kernels, shape);
+    const groups = gridStrideGroups(this.device, n, groupSize);
     const perGroup = Math.ceil(n / (groups * groupSize)) * groupSize;
     const launch = { global: groups * groupSize, local: groupSize };
-    const scan = await PrefixScan.create(this.#device, { dtype: 'u32', op: 'sum' });
+    const scan = await PrefixScan.create(this.device, { dtype: 'u32', op: 'sum' });
     const sizes = [16, 4 << SELECT_BITS, groups * 8];
     await this.#withScratch(sizes, async ([state, counts, sums]) => {
       if (!state || !counts || !sums)
@@ -176,62 +180,30 @@ export class DeviceColumnKernels implements ColumnKernels {
 
   reduce(keys: Column, op: ReduceOp): MaybePromise<() => number | bigint> {
     const { n, dtype } = keys;
-    const tuning = this.#tuning('reduce', keys);
-    return enqueueReduce(this.#device, { keys: bufferOf(keys), n, dtype, op, tuning });
+    const tuning = this.tuning('reduce', keys);
+    return enqueueReduce(this.device, { keys: bufferOf(keys), n, dtype, op, tuning });
   }
 
   scan(from: Column, to: Column, op: ScanOp, inclusive: boolean): MaybePromise<void> {
     const { n, dtype } = from;
-    const scanReady = PrefixScan.create(this.#device, { dtype, op, tuning: this.#tuning('scan', from) });
+    const scanReady = PrefixScan.create(this.device, { dtype, op, tuning: this.tuning('scan', from) });
     return chain(scanReady, (scan) =>
       scan.enqueue({ input: bufferOf(from), output: bufferOf(to), n, inclusive }),
     );
   }
 
-  compact(keys: Column, selection: ColumnSelection, to: Column, rest: boolean): MaybePromise<() => number> {
-    const { n, dtype } = keys;
-    const byMask = 'mask' in selection;
-    const tuning = this.#tuning('compact', keys);
-    const shape = { dtype, by: byMask ? 'mask' : 'range', tuning } as const;
-    const by = byMask ? { mask: bufferOf(selection.mask) } : selection;
-    const work = { keys: bufferOf(keys), n, choice: by, to: bufferOf(to), rest };
-    return chain(Compaction.create(this.#device, shape), (compaction) => compaction.enqueue(work));
-  }
-
-  searchSorted(sorted: Column, keys: Column, search: Search, places: Column): MaybePromise<void> {
-    return enqueueSearchSorted(this.#device, {
-      sorted: bufferOf(sorted),
-      length: sorted.n,
-      keys: bufferOf(keys),
-      n: keys.n,
-      ...search,
-      places: bufferOf(places),
-    });
-  }
-
-  merge(a: Column, b: Column, codec: KeyCodec, to: Column): Promise<void> {
-    const inputs = { a: bufferOf(a), aLength: a.n, b: bufferOf(b), bLength: b.n };
-    return enqueueMerge(this.#device, { ...inputs, output: bufferOf(to), codec });
-  }
-
-  reduceRuns(values: Column, places: Column, op: ReduceOp, to: Column): Promise<void> {
-    const { n, dtype } = values;
-    const runs = { places: bufferOf(places), runs: to.n, results: bufferOf(to) };
-    return enqueueReduceRuns(this.#device, { values: bufferOf(values), n, dtype, op, ...runs });
-  }
-
   async topCounts(offsets: Column, k: number, n: number, to: Column): Promise<() => boolean> {
     const { program, groupSize: local } = await buildForGroups(
-      this.#device,
+      this.device,
       'top_segments.cl',
       ['top_counts'],
       {},
     );
-    const slot = StatusWords.zeroed(this.#device); // nothing may wait between this and the kernel that writes to it
+    const slot = StatusWords.zeroed(this.device); // nothing may wait between this and the kernel that writes to it
     const how = [u64(offsets.n - 1), u32(Math.min(k, 2 ** 32 - 1)), u64(n), slot.buffer, u32(slot.firstWord)];
     const global = roundUpToGroups(offsets.n, local);
     const args = [bufferOf(offsets), bufferOf(to), ...how];
-    this.#device.queue.run(program.kernel('top_counts'), args, { global, local });
+    this.device.queue.run(program.kernel('top_counts'), args, { global, local });
     return () => slot.word() === 0;
   }
 
@@ -241,13 +213,13 @@ export class DeviceColumnKernels implements ColumnKernels {
     { offsets, begins }: { readonly offsets: Column; readonly begins: Column },
     to: { readonly keys: Column; readonly positions: Column },
   ): Promise<void> {
-    const { type, quirks } = this.#device.capabilities;
+    const { type, quirks } = this.device.capabilities;
     const segments = offsets.n - 1;
     // On a CPU, work-items are iterations of a loop. Long segments need the largest group.
     const isAlone = type === 'cpu' && !Number.isFinite(quirks.maxLoopIterations);
     const maxGroupSize = isAlone ? 1 : keys.n / segments < LONG_SEGMENT ? 256 : 1024;
     const { program, groupSize: local } = await buildForGroups(
-      this.#device,
+      this.device,
       'select_segments.cl',
       ['select_segments'],
       { KEY_BITS: keys.info.width, VALUE_BYTES: 0 },
@@ -255,7 +227,7 @@ export class DeviceColumnKernels implements ColumnKernels {
     );
     const buffers = [keys, offsets, begins, to.keys, to.positions].map(bufferOf);
     const args = [...buffers, u64(keys.n), codecArgument(codec)];
-    this.#device.queue.run(program.kernel('select_segments'), args, { global: segments * local, local });
+    this.device.queue.run(program.kernel('select_segments'), args, { global: segments * local, local });
   }
 
   topShort({ keys, codec, offsets, longest, k, begins, to, ...how }: TopShort): Promise<void> {
@@ -263,7 +235,7 @@ export class DeviceColumnKernels implements ColumnKernels {
     const where = offsets
       ? { offsets: bufferOf(offsets), begins: bufferOf(begins), segments, longest }
       : { row: longest, begins: bufferOf(begins), segments };
-    return enqueueTopShort(this.#device, {
+    return enqueueTopShort(this.device, {
       ...{ keys: bufferOf(keys), n: keys.n, width: keys.info.width, codec, segments: where, k },
       ...{ first: bufferOf(to.keys), positions: bufferOf(to.positions), ...how },
     });
@@ -275,14 +247,8 @@ export class DeviceColumnKernels implements ColumnKernels {
     await this.#runPerElement('top_segments.cl', 'top_positions', {}, to.n, args);
   }
 
-  histogram(keys: Column, binning: Binning): MaybePromise<() => Uint32Array> {
-    const { n, dtype } = keys;
-    const tuning = this.#tuning('histogram', keys);
-    return enqueueHistogramColumns(this.#device, { keys: bufferOf(keys), n, dtype, binning, tuning });
-  }
-
-  #tuning(primitive: Primitive, { dtype, n }: Pick<Column, 'dtype' | 'n'>): PrimitiveTuning {
-    const tuning = primitiveTuningFor(this.#device, primitive, dtype, n);
+  tuning(primitive: Primitive, { dtype, n }: Pick<Column, 'dtype' | 'n'>): PrimitiveTuning {
+    const tuning = primitiveTuningFor(this.device, primitive, dtype, n);
     return this.#tuningOverrides === NO_OVERRIDES ? tuning : { ...tuning, ...this.#tuningOverrides };
   }
 
@@ -294,9 +260,9 @@ export class DeviceColumnKernels implements ColumnKernels {
     n: number,
     args: readonly KernelArgument[],
   ): Promise<void> {
-    const { program, groupSize } = await buildForGroups(this.#device, file, [kernel], shape);
+    const { program, groupSize } = await buildForGroups(this.device, file, [kernel], shape);
     const global = roundUpToGroups(n, groupSize);
-    this.#device.queue.run(program.kernel(kernel), args, { global, local: groupSize });
+    this.device.queue.run(program.kernel(kernel), args, { global, local: groupSize });
   }
 
   /** Runs `use` with scratch buffers. The pool may reuse them while commands on them are in flight. */
@@ -304,7 +270,7 @@ export class DeviceColumnKernels implements ColumnKernels {
     sizes: readonly number[],
     use: (buffers: readonly Buffer[]) => Promise<T>,
   ): Promise<T> {
-    const { pool } = this.#device;
+    const { pool } = this.device;
     const taken: Buffer[] = [];
     try {
       for (const bytes of sizes) taken.push(pool.take(bytes));

@@ -2,15 +2,14 @@ import { byteRange, type KeyWords } from '../../keys/array.js';
 import { encodeRecords } from '../../keys/codec-records.js';
 import { infinityBits } from '../../keys/dtype.js';
 import type { KeyCodec } from '../../keys/key-codec.js';
-import type { Binning } from '../../primitives/histogram.js';
 import type { ReduceOp, ScanOp } from '../../primitives/possible.js';
-import { hostDigits, hostHistogram, hostReduce } from '../host/host-primitives.js';
+import { hostReduce } from '../host/host-primitives.js';
 import { hostScanBy } from '../host/host-scan.js';
-import { hostCompact, hostMerge, hostReduceRuns, hostSearchSorted } from '../host/host-select.js';
 import { gatherSteps, sortSteps } from '../host/host-sort.js';
 import { copySteps, inSlices, runYielding, SLICE, type Steps } from '../host/steps.js';
 import { type Column, column, hostColumn, viewOf, wordsOf } from '../model/column.js';
-import type { ColumnKernels, ColumnSelection, Search } from './column-kernels.js';
+import type { ColumnKernel } from './column-kernel.js';
+import type { ColumnKernels } from './column-kernels.js';
 
 /** Column kernels on the host, the specification of those on the device. They yield to the event loop. */
 export class HostColumnKernels implements ColumnKernels {
@@ -19,6 +18,10 @@ export class HostColumnKernels implements ColumnKernels {
   /** @param signal makes a kernel throw an AbortedError */
   constructor(signal: AbortSignal | undefined) {
     this.signal = signal;
+  }
+
+  run<A extends readonly unknown[], R>(kernel: ColumnKernel<A, R>, ...args: A): Promise<R> {
+    return this.#run(kernel.host(...args));
   }
 
   canonical(from: Column, to: Column): Promise<void> {
@@ -144,25 +147,6 @@ export class HostColumnKernels implements ColumnKernels {
     return this.#run(hostScanBy(hostColumn(from), wordsOf(to), op, inclusive));
   }
 
-  async compact(keys: Column, selection: ColumnSelection, to: Column, rest: boolean): Promise<() => number> {
-    const by = 'mask' in selection ? { mask: wordsOf(selection.mask) as Uint8Array } : selection;
-    const chosen = await this.#run(hostCompact(hostColumn(keys), by, wordsOf(to), rest));
-    return () => chosen;
-  }
-
-  searchSorted(sorted: Column, keys: Column, { codec, right }: Search, places: Column): Promise<void> {
-    return this.#run(hostSearchSorted(hostColumn(sorted), hostColumn(keys), codec, right, u32Of(places)));
-  }
-
-  merge(a: Column, b: Column, codec: KeyCodec, to: Column): Promise<void> {
-    return this.#run(hostMerge(hostColumn(a), hostColumn(b), codec, wordsOf(to)));
-  }
-
-  reduceRuns(values: Column, places: Column, op: ReduceOp, to: Column): Promise<void> {
-    const begins = u32Of(places).subarray(0, to.n);
-    return this.#run(hostReduceRuns(hostColumn(values), begins, op, wordsOf(to)));
-  }
-
   async topCounts(offsets: Column, k: number, n: number, to: Column): Promise<() => boolean> {
     const [begins, counts] = [u32Of(offsets), u32Of(to)];
     let rises = begins[0] === 0 && begins[begins.length - 1] === n;
@@ -209,14 +193,6 @@ export class HostColumnKernels implements ColumnKernels {
       }
     });
     return this.#run(slices);
-  }
-
-  async histogram(keys: Column, binning: Binning): Promise<() => Uint32Array> {
-    const words = { ...keys, view: wordsOf(keys) };
-    const counts = await this.#run(
-      'bits' in binning ? hostDigits(words, binning.bits) : hostHistogram(words, binning.edges),
-    );
-    return () => counts;
   }
 
   #run<T>(steps: Steps<T>): Promise<T> {
@@ -280,7 +256,7 @@ function slice(of: Column, from: number, n: number): Column {
   return { ...of, n, place: byteRange(viewOf(of), from * bytes, (from + n) * bytes) };
 }
 
-const u32Of = (column: Column): Uint32Array => wordsOf(column) as Uint32Array;
+export const u32Of = (column: Column): Uint32Array => wordsOf(column) as Uint32Array;
 
 function append32(codes: Uint32Array, to: Uint32Array, shift: number): void {
   for (let i = 0; i < to.length; i++) to[i] = (to[i] as number) | ((codes[i] as number) << shift);

@@ -2,7 +2,6 @@ import { isResizable } from '../../keys/array.js';
 import { infinityBits } from '../../keys/dtype.js';
 import { codecWords, decode, type KeyCodec, keyCodec } from '../../keys/key-codec.js';
 import { keyValue } from '../../keys/value.js';
-import type { Binning } from '../../primitives/histogram.js';
 import {
   assertReducible,
   assertScannable,
@@ -13,7 +12,7 @@ import {
 } from '../../primitives/possible.js';
 import { type NativeModule, nativeModule } from '../host/native-module.js';
 import { type Column, viewOf, wordsOf } from '../model/column.js';
-import type { ColumnSelection, Search } from './column-kernels.js';
+import type { ColumnKernel } from './column-kernel.js';
 import { HostColumnKernels } from './host-column-kernels.js';
 
 /**
@@ -29,6 +28,12 @@ const ALL_BITS = 2n ** 64n - 1n;
  * the results of `HostColumnKernels`.
  */
 export class NativeColumnKernels extends HostColumnKernels {
+  override async run<A extends readonly unknown[], R>(kernel: ColumnKernel<A, R>, ...args: A): Promise<R> {
+    const { native } = kernel;
+    if (!native || !(await isNative(...native.extent(...args)))) return super.run(kernel, ...args);
+    return native.run((name, n, ...parameters) => this.#run(name, n, ...parameters), ...args);
+  }
+
   override async canonical(from: Column, to: Column): Promise<void> {
     const infinity = infinityBits(from.info);
     if (infinity === 0n || !(await isNative(from.n, from, to))) return super.canonical(from, to);
@@ -77,59 +82,6 @@ export class NativeColumnKernels extends HostColumnKernels {
     await this.#run('hostScanAsync', from.n, ...keys, ...operationOf(from, op), inclusive, wordsOf(to));
   }
 
-  override async compact(
-    keys: Column,
-    selection: ColumnSelection,
-    to: Column,
-    rest: boolean,
-  ): Promise<() => number> {
-    const masks = 'mask' in selection ? [selection.mask] : [];
-    if (!(await isNative(keys.n, keys, to, ...masks))) return super.compact(keys, selection, to, rest);
-    const { low, high, not } = 'mask' in selection ? { low: 0n, high: 0n, not: false } : selection;
-    const count = new BigUint64Array(1);
-    const codec = codecWords(keyCodec(keys.dtype), ALL_BITS);
-    const by = [masks[0] && wordsOf(masks[0]), codec, BigUint64Array.of(low, high), not];
-    await this.#run('hostCompactAsync', keys.n, ...keysOf(keys), ...by, rest, wordsOf(to), count);
-    return () => Number(count[0]);
-  }
-
-  override async searchSorted(sorted: Column, keys: Column, search: Search, places: Column): Promise<void> {
-    if (!(await isNative(keys.n, sorted, keys, places))) {
-      return super.searchSorted(sorted, keys, search, places);
-    }
-    const parameters = [...encodedKeysOf(keys, search.codec), wordsOf(sorted), search.right, wordsOf(places)];
-    return this.#run('hostSearchSortedAsync', keys.n, ...parameters);
-  }
-
-  override async merge(a: Column, b: Column, codec: KeyCodec, to: Column): Promise<void> {
-    const n = a.n + b.n;
-    if (!(await isNative(n, a, b, to))) return super.merge(a, b, codec, to);
-    return this.#run('hostMergeAsync', n, ...encodedKeysOf(a, codec), wordsOf(b), wordsOf(to));
-  }
-
-  override async reduceRuns(values: Column, places: Column, op: ReduceOp, to: Column): Promise<void> {
-    if (!(await isNative(values.n, values, places, to))) return super.reduceRuns(values, places, op, to);
-    assertReducible(values.dtype, op);
-    const begins = wordsOf(places).subarray(0, to.n);
-    const keys = [...encodedKeysOf(values, extremeCodec(values, op)), ...operationOf(values, op)];
-    await this.#run('hostReduceRunsAsync', values.n, ...keys, begins, wordsOf(to));
-  }
-
-  override async histogram(keys: Column, binning: Binning): Promise<() => Uint32Array> {
-    if (!(await isNative(keys.n, keys))) return super.histogram(keys, binning);
-    const encoded = encodedKeysOf(keys, keyCodec(keys.dtype));
-    if ('bits' in binning) {
-      const [begin, end] = binning.bits;
-      const counts = new Uint32Array(2 ** (end - begin));
-      await this.#run('hostCountDigitsAsync', keys.n, ...encoded, begin, counts);
-      return () => counts;
-    }
-    const edges = BigUint64Array.from(binning.edges);
-    const counts = new Uint32Array(edges.length - 1);
-    await this.#run('hostCountBinsAsync', keys.n, ...encoded, edges, counts);
-    return () => counts;
-  }
-
   protected override async placeHeads(sorted: Column, places: Column): Promise<number> {
     if (!(await isNative(sorted.n, sorted, places))) return super.placeHeads(sorted, places);
     const count = new BigUint64Array(1);
@@ -154,18 +106,18 @@ async function isNative(n: number, ...columns: readonly Column[]): Promise<boole
   return nativeProblem() === undefined;
 }
 
-const keysOf = (keys: Column): readonly unknown[] => [wordsOf(keys), keys.info.bytes];
+export const keysOf = (keys: Column): readonly unknown[] => [wordsOf(keys), keys.info.bytes];
 
-const encodedKeysOf = (keys: Column, codec: KeyCodec): readonly unknown[] => [
+export const encodedKeysOf = (keys: Column, codec: KeyCodec): readonly unknown[] => [
   ...keysOf(keys),
   codecWords(codec, ALL_BITS),
 ];
 
 /** Returns the codec in whose order NaN wins a minimum or a maximum. */
-const extremeCodec = ({ dtype }: Column, op: ScanOp): KeyCodec =>
+export const extremeCodec = ({ dtype }: Column, op: ScanOp): KeyCodec =>
   keyCodec(dtype, { nan: op === 'min' ? 'first' : 'last' });
 
-const operationOf = ({ info }: Column, op: ScanOp): readonly unknown[] => [
+export const operationOf = ({ info }: Column, op: ScanOp): readonly unknown[] => [
   KINDS[info.kind],
   SCAN_OPS.indexOf(op),
 ];

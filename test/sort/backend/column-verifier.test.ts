@@ -118,15 +118,15 @@ function checkedOf(dtype: Dtype): Checked[] {
     ...SCAN_OPS.filter(isScanned).flatMap((op) => [scanned(op, false), scanned(op, true)]),
     {
       what: 'filter',
-      step: 'compact',
-      result: (args) => args[2] as Column,
+      step: 'run',
+      result: (args) => args[3] as Column,
       use: (call, keys) =>
         enqueueFilter(call, keys, selection(dtype), (chosen) => ({ keys: newColumn(dtype, chosen) })),
     },
     {
       what: 'filter by mask',
-      step: 'compact',
-      result: (args) => args[2] as Column,
+      step: 'run',
+      result: (args) => args[3] as Column,
       use: (call, keys) => {
         const mask = column(
           'u8',
@@ -138,8 +138,8 @@ function checkedOf(dtype: Dtype): Checked[] {
     },
     {
       what: 'partition',
-      step: 'compact',
-      result: (args) => args[2] as Column,
+      step: 'run',
+      result: (args) => args[3] as Column,
       use: (call, keys) => enqueuePartition(call, keys, selection(dtype), newColumn(dtype, keys.n)),
     },
     {

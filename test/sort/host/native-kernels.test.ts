@@ -10,6 +10,11 @@ import { HostColumnKernels } from '../../../src/sort/backend/host-column-kernels
 import { NativeColumnKernels } from '../../../src/sort/backend/native-column-kernels.js';
 import { hostSort } from '../../../src/sort/host/host-sort.js';
 import { type Column, column, wordsOf } from '../../../src/sort/model/column.js';
+import { HISTOGRAM } from '../../../src/sort/operations/histogram/histogram.js';
+import { MERGE } from '../../../src/sort/operations/merge/merge.js';
+import { REDUCE_RUNS } from '../../../src/sort/operations/reduce-by-key/reduce-by-key.js';
+import { SEARCH_SORTED } from '../../../src/sort/operations/search-sorted/search-sorted.js';
+import { COMPACT } from '../../../src/sort/operations/select/selection.js';
 import { AbortedError } from '../../../src/util/errors.js';
 import { type Distribution, keysOf } from '../../distributions.js';
 
@@ -151,7 +156,7 @@ for (const dtype of DTYPES) {
       ];
       for (const binning of bins) {
         const count = async (kernels: ColumnKernels, make: Make) => {
-          const counts = (await kernels.histogram(keys, binning))();
+          const counts = (await kernels.run(HISTOGRAM, keys, binning))();
           wordsOf(make('u32', counts.length)).set(counts as never);
         };
         t.true(await agree(count), `${JSON.stringify(Object.values(binning)[0]?.map(String))} of ${n}`);
@@ -182,7 +187,7 @@ for (const dtype of DTYPES) {
       for (const [i, selection] of selections.entries()) {
         for (const rest of [false, true]) {
           const compact = async (kernels: ColumnKernels, make: Make) =>
-            (await kernels.compact(keys, selection, make(dtype, n), rest))();
+            (await kernels.run(COMPACT, keys, selection, make(dtype, n), rest))();
           t.true(await agree(compact), `selection ${i} of ${n}, rest ${rest}`);
         }
       }
@@ -206,7 +211,7 @@ for (const dtype of DTYPES) {
         const keys = keysFor(dtype, 'uniform', n);
         for (const right of [false, true]) {
           const search = async (kernels: ColumnKernels, make: Make) =>
-            kernels.searchSorted(other, keys, { codec, right }, make('u32', n));
+            kernels.run(SEARCH_SORTED, other, keys, { codec, right }, make('u32', n));
           t.true(await agree(search), `search ${what} ${right}`);
         }
         for (const [a, b] of [
@@ -215,7 +220,7 @@ for (const dtype of DTYPES) {
           [sorted, { ...other, n: 0 }],
         ] as const) {
           const merge = async (kernels: ColumnKernels, make: Make) =>
-            kernels.merge(a, b, codec, make(dtype, a.n + b.n));
+            kernels.run(MERGE, a, b, codec, make(dtype, a.n + b.n));
           t.true(await agree(merge), `merge ${a.n} and ${b.n} ${order.nan}`);
         }
       }
@@ -238,7 +243,7 @@ function runs(values: Column, op: ReduceOp, length: number) {
   const places = column('u32', begins.length, Uint32Array.from(begins));
   return async (kernels: ColumnKernels, make: Make) => {
     const to = make(runsDtype(values.dtype, op), begins.length);
-    await kernels.reduceRuns(values, places, op, to);
+    await kernels.run(REDUCE_RUNS, values, places, op, to);
     if (values.info.kind === 'float' && op === 'sum') await oneNaN(to);
   };
 }
@@ -271,7 +276,7 @@ test('an aborted operation rejects', async (t) => {
   const controller = new AbortController();
   const kernels = new NativeColumnKernels(controller.signal);
   const places = column('u32', n, new Uint32Array(n));
-  const searching = kernels.searchSorted(keys, keys, { codec: keyCodec('f64'), right: false }, places);
+  const searching = kernels.run(SEARCH_SORTED, keys, keys, { codec: keyCodec('f64'), right: false }, places);
   await setTimeout(5);
   controller.abort();
   await t.throwsAsync(searching, { instanceOf: AbortedError });
@@ -289,11 +294,11 @@ test('a program that changes the arrays meanwhile gets some result, and no memor
     const all = [
       kernels.gather(keys, keys, make()),
       kernels.select(keys, keyCodec('u32'), { keys: make(n / 8), positions: make(n / 8) }),
-      kernels.compact(keys, { mask: columnOf(bytes, 'u8') }, make(), true),
+      kernels.run(COMPACT, keys, { mask: columnOf(bytes, 'u8') }, make(), true),
       kernels.distinct(keys, { keys: make(), places: make() }),
-      kernels.merge(keys, keys, keyCodec('u32'), make(2 * n)),
-      kernels.reduceRuns(keys, keys, 'sum', column('u64', n, new BigUint64Array(n))),
-      kernels.histogram(keys, { bits: [16, 32] }),
+      kernels.run(MERGE, keys, keys, keyCodec('u32'), make(2 * n)),
+      kernels.run(REDUCE_RUNS, keys, keys, 'sum', column('u64', n, new BigUint64Array(n))),
+      kernels.run(HISTOGRAM, keys, { bits: [16, 32] }),
     ];
     for (let i = 0; i < n; i++) {
       words[i] = Math.imul(i, 0x85ebca6b + round) & (i % 2 ? 0xff : -1);

@@ -1,10 +1,15 @@
 import type { KeyArray } from '../../../keys/dtype.js';
+import { keyCodec } from '../../../keys/key-codec.js';
+import type { Binning } from '../../../primitives/histogram.js';
 import { invalidArgument } from '../../../util/invalid-argument.js';
 import { chain, type MaybePromise } from '../../../util/maybe-promise.js';
+import { columnKernel } from '../../backend/column-kernel.js';
+import { encodedKeysOf } from '../../backend/native-column-kernels.js';
 import type { Keys } from '../../calls/array-store.js';
 import type { Call } from '../../calls/call.js';
+import { hostDigits, hostHistogram } from '../../host/host-primitives.js';
 import { assertIndexable } from '../../model/array-assertions.js';
-import type { Column } from '../../model/column.js';
+import { type Column, hostColumn } from '../../model/column.js';
 import {
   bitWindow,
   type HistogramBins,
@@ -90,7 +95,7 @@ export function enqueueHistogram(call: Call, keys: Column, bins: BinEdges): Mayb
   if (keys.n === 0 || !codes) return () => new Uint32Array(bins.bins);
   // Bins that start above every key are left out: their edges have no code.
   const counted = chain(call.bindInput(keys), (input) =>
-    call.columns.kernels.histogram(input, { edges: codes }),
+    call.columns.kernels.run(HISTOGRAM, input, { edges: codes }),
   );
   return chain(counted, (readCounts) => () => {
     const counts = new Uint32Array(bins.bins);
@@ -116,5 +121,37 @@ export function enqueueDigitHistogram(
     throw invalidArgument('bits', `1 to ${MAX_DIGIT_BITS} bits`, { text: `${width}` });
   }
   if (keys.n === 0) return () => new Uint32Array(2 ** width);
-  return chain(call.bindInput(keys), (input) => call.columns.kernels.histogram(input, { bits }));
+  return chain(call.bindInput(keys), (input) => call.columns.kernels.run(HISTOGRAM, input, { bits }));
 }
+
+/**
+ * Counts keys by digit, or between codes in ascending order; the last bin includes its upper edge.
+ *
+ * @returns a function that returns the counts after the wait
+ */
+export const HISTOGRAM = columnKernel({
+  *host(keys: Column, binning: Binning) {
+    const words = hostColumn(keys);
+    const counts = yield* 'bits' in binning
+      ? hostDigits(words, binning.bits)
+      : hostHistogram(words, binning.edges);
+    return () => counts;
+  },
+  native: {
+    extent: (keys) => [keys.n, keys],
+    run: async (onThreads, keys, binning) => {
+      const encoded = encodedKeysOf(keys, keyCodec(keys.dtype));
+      if ('bits' in binning) {
+        const [begin, end] = binning.bits;
+        const counts = new Uint32Array(2 ** (end - begin));
+        await onThreads('hostCountDigitsAsync', keys.n, ...encoded, begin, counts);
+        return () => counts;
+      }
+      const edges = BigUint64Array.from(binning.edges);
+      const counts = new Uint32Array(edges.length - 1);
+      await onThreads('hostCountBinsAsync', keys.n, ...encoded, edges, counts);
+      return () => counts;
+    },
+  },
+  load: async () => (await import('./device.js')).histogramOnDevice,
+});

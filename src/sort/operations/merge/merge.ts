@@ -1,7 +1,10 @@
 import type { KeyArray } from '../../../keys/dtype.js';
-import { keyCodec, type Order } from '../../../keys/key-codec.js';
+import { type KeyCodec, keyCodec, type Order } from '../../../keys/key-codec.js';
+import { columnKernel } from '../../backend/column-kernel.js';
+import { encodedKeysOf } from '../../backend/native-column-kernels.js';
 import type { Keys } from '../../calls/array-store.js';
-import { column } from '../../model/column.js';
+import { hostMerge } from '../../host/host-select.js';
+import { type Column, column, hostColumn, wordsOf } from '../../model/column.js';
 import { type Into, type PrimitiveOptions, requireOptionsObject } from '../../model/options.js';
 import {
   type Awaitable,
@@ -77,9 +80,21 @@ export const runMerge: Run<Merge> = ({ calls, arrays }, a, b, options) =>
         if (n > 0) {
           const [one, two] = [await call.bindInput(from), await call.bindInput(other)];
           const codec = keyCodec(from.dtype, order);
-          await call.bindOutput(to, (out) => call.columns.kernels.merge(one, two, codec, out));
+          await call.bindOutput(to, (out) => call.columns.kernels.run(MERGE, one, two, codec, out));
         }
         return () => merged.result;
       });
     });
   });
+
+/** Merges two columns that are in the codec's order. Of equal keys those of `a` come first. */
+export const MERGE = columnKernel({
+  host: (a: Column, b: Column, codec: KeyCodec, to: Column) =>
+    hostMerge(hostColumn(a), hostColumn(b), codec, wordsOf(to)),
+  native: {
+    extent: (a, b, _, to) => [a.n + b.n, a, b, to],
+    run: (onThreads, a, b, codec, to) =>
+      onThreads('hostMergeAsync', a.n + b.n, ...encodedKeysOf(a, codec), wordsOf(b), wordsOf(to)),
+  },
+  load: async () => (await import('./device.js')).mergeOnDevice,
+});

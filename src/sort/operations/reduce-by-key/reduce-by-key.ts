@@ -1,10 +1,14 @@
 import { newArray } from '../../../keys/array.js';
 import type { KeyArray } from '../../../keys/dtype.js';
 import { assertReducible, REDUCE_OPS, type ReduceOp, runsDtype } from '../../../primitives/possible.js';
+import { columnKernel } from '../../backend/column-kernel.js';
+import { u32Of } from '../../backend/host-column-kernels.js';
+import { encodedKeysOf, extremeCodec, operationOf } from '../../backend/native-column-kernels.js';
 import type { Keys } from '../../calls/array-store.js';
 import type { Call } from '../../calls/call.js';
+import { hostReduceRuns } from '../../host/host-select.js';
 import { assertIndexable, assertOnePerKey, assertSamePlace } from '../../model/array-assertions.js';
-import { type Column, column } from '../../model/column.js';
+import { type Column, column, hostColumn, wordsOf } from '../../model/column.js';
 import type { UniqueOptions } from '../../model/options.js';
 import { type Awaitable, assertOneOf, parse, type ReducedValues, readKeys, taskOf } from '../arguments.js';
 import { withSorter } from '../default-sorters.js';
@@ -125,7 +129,7 @@ export async function enqueueReduceByKey<R extends { readonly keys: Column; read
   if (op === 'sum' && columns.lacksDoubles(values.dtype)) {
     await reduceOnHost(call, inOrder, places, op, result.values);
   } else {
-    await call.bindOutput(result.values, (to) => kernels.reduceRuns(inOrder, places, op, to));
+    await call.bindOutput(result.values, (to) => kernels.run(REDUCE_RUNS, inOrder, places, op, to));
   }
   return result;
 }
@@ -142,6 +146,27 @@ async function reduceOnHost(
   await call.copy(places, begins);
   await call.settle();
   const reduced = column(to.dtype, to.n, newArray(to.dtype, to.n));
-  await host.kernels.reduceRuns(host.keys, begins, op, reduced);
+  await host.kernels.run(REDUCE_RUNS, host.keys, begins, op, reduced);
   await call.copy(reduced, to);
 }
+
+/**
+ * Reduces each run of values.
+ *
+ * @param places where the runs begin, the first one at 0; u32
+ * @param to of `runsDtype`, as many as there are runs
+ */
+export const REDUCE_RUNS = columnKernel({
+  host: (values: Column, places: Column, op: ReduceOp, to: Column) =>
+    hostReduceRuns(hostColumn(values), u32Of(places).subarray(0, to.n), op, wordsOf(to)),
+  native: {
+    extent: (values, places, _, to) => [values.n, values, places, to],
+    run: (onThreads, values, places, op, to) => {
+      assertReducible(values.dtype, op);
+      const begins = u32Of(places).subarray(0, to.n);
+      const keys = [...encodedKeysOf(values, extremeCodec(values, op)), ...operationOf(values, op)];
+      return onThreads('hostReduceRunsAsync', values.n, ...keys, begins, wordsOf(to));
+    },
+  },
+  load: async () => (await import('./device.js')).reduceRunsOnDevice,
+});

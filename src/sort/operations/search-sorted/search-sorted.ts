@@ -1,10 +1,14 @@
 import type { KeyArray } from '../../../keys/dtype.js';
 import { keyCodec, type Order } from '../../../keys/key-codec.js';
 import { chain, type MaybePromise } from '../../../util/maybe-promise.js';
+import { columnKernel } from '../../backend/column-kernel.js';
+import { u32Of } from '../../backend/host-column-kernels.js';
+import { encodedKeysOf } from '../../backend/native-column-kernels.js';
 import type { Keys } from '../../calls/array-store.js';
 import type { Call } from '../../calls/call.js';
+import { hostSearchSorted } from '../../host/host-select.js';
 import { assertIndexable } from '../../model/array-assertions.js';
-import { type Column, column } from '../../model/column.js';
+import { type Column, column, hostColumn, wordsOf } from '../../model/column.js';
 import { type Into, type PrimitiveOptions, requireOptionsObject } from '../../model/options.js';
 import {
   type Awaitable,
@@ -19,6 +23,7 @@ import {
 import { bindInputs } from '../bind-columns.js';
 import { withSorter } from '../default-sorters.js';
 import type { Run } from '../operation.js';
+import type { Search } from './device.js';
 
 /** Options of `searchSorted`. */
 export type SearchSortedOptions = PrimitiveOptions &
@@ -109,6 +114,24 @@ export const runSearchSorted: Run<SearchSorted> = ({ calls, arrays }, sorted, ke
     });
   });
 
+/**
+ * Computes how many of `sorted` come before each key; with `right`, equal keys count as well.
+ *
+ * @param places u32
+ */
+export const SEARCH_SORTED = columnKernel({
+  host: (sorted: Column, keys: Column, { codec, right }: Search, places: Column) =>
+    hostSearchSorted(hostColumn(sorted), hostColumn(keys), codec, right, u32Of(places)),
+  native: {
+    extent: (sorted, keys, _, places) => [keys.n, sorted, keys, places],
+    run: (onThreads, sorted, keys, { codec, right }, places) => {
+      const parameters = [...encodedKeysOf(keys, codec), wordsOf(sorted), right, wordsOf(places)];
+      return onThreads('hostSearchSortedAsync', keys.n, ...parameters);
+    },
+  },
+  load: async () => (await import('./device.js')).searchSortedOnDevice,
+});
+
 /** Enqueues the search. `places` receives the insertion points. */
 function enqueue(
   call: Call,
@@ -121,7 +144,7 @@ function enqueue(
   const search = { codec: keyCodec(keys.dtype, order), right };
   return chain(bindInputs(call, [sorted, keys]), ([sortedInput, input]) =>
     call.bindOutput(places, (out) =>
-      call.columns.kernels.searchSorted(sortedInput as Column, input as Column, search, out),
+      call.columns.kernels.run(SEARCH_SORTED, sortedInput as Column, input as Column, search, out),
     ),
   );
 }

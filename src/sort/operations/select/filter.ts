@@ -9,7 +9,7 @@ import { type Awaitable, parseChecked, readKeys, taskOf } from '../arguments.js'
 import { withSorter } from '../default-sorters.js';
 import type { Run } from '../operation.js';
 import type { Predicate } from './predicate.js';
-import { bindSelection, type Mask, readSelection } from './selection.js';
+import { bindSelection, COMPACT, type Mask, readSelection } from './selection.js';
 
 export interface Filter {
   /**
@@ -92,7 +92,7 @@ export async function enqueueFilter<R extends { readonly keys: Column }>(
   const by = await bindSelection(call, selection);
   const input = await call.bindInput(keys);
   const all = columns.temporary(keys.dtype, keys.n);
-  const selected = await columns.kernels.compact(input, by, all, false);
+  const selected = await columns.kernels.run(COMPACT, input, by, all, false);
   await call.settle();
   const result = make(selected());
   await call.verify((verifier) => verifier.compact(input, by, { ...all, n: result.keys.n }, false, selected));

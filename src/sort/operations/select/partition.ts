@@ -9,7 +9,7 @@ import { type Awaitable, assertSeparateOutput, parseChecked, readKeys, taskOf } 
 import { withSorter } from '../default-sorters.js';
 import type { Run } from '../operation.js';
 import type { Predicate } from './predicate.js';
-import { bindSelection, type Mask, readSelection } from './selection.js';
+import { bindSelection, COMPACT, type Mask, readSelection } from './selection.js';
 
 export interface Partition {
   /**
@@ -92,7 +92,7 @@ export async function enqueuePartition(
   const input = await call.bindInput(keys);
   let selected = () => 0;
   await call.bindOutput(to, async (out) => {
-    selected = await call.columns.kernels.compact(input, by, out, true);
+    selected = await call.columns.kernels.run(COMPACT, input, by, out, true);
     await call.verify((verifier) => verifier.compact(input, by, out, true, selected));
   });
   return () => selected();

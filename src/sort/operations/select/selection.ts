@@ -1,10 +1,14 @@
+import { codecWords, keyCodec } from '../../../keys/key-codec.js';
 import { InputError } from '../../../util/errors.js';
 import { invalidArgument } from '../../../util/invalid-argument.js';
+import { columnKernel } from '../../backend/column-kernel.js';
 import type { ColumnSelection } from '../../backend/column-kernels.js';
+import { keysOf } from '../../backend/native-column-kernels.js';
 import type { ArrayStore, Keys } from '../../calls/array-store.js';
 import type { Call } from '../../calls/call.js';
+import { hostCompact } from '../../host/host-select.js';
 import { assertOnePerKey, assertSamePlace } from '../../model/array-assertions.js';
-import type { Column } from '../../model/column.js';
+import { type Column, hostColumn, wordsOf } from '../../model/column.js';
 import { DeviceArray } from '../../model/device-array.js';
 import { readKeys } from '../arguments.js';
 import { type Predicate, rangeOf } from './predicate.js';
@@ -31,3 +35,32 @@ export function readSelection(
 export async function bindSelection(call: Call, selection: ColumnSelection): Promise<ColumnSelection> {
   return 'mask' in selection ? { mask: await call.bindInput(selection.mask) } : selection;
 }
+
+const ALL_BITS = 2n ** 64n - 1n;
+
+/**
+ * Copies the selected keys in input order, followed with `rest` by the others. `to` is a column of as many keys as
+ * `keys`, and not the same.
+ *
+ * @returns a function that returns the number of selected keys after the wait
+ */
+export const COMPACT = columnKernel({
+  *host(keys: Column, selection: ColumnSelection, to: Column, rest: boolean) {
+    const by = 'mask' in selection ? { mask: wordsOf(selection.mask) as Uint8Array } : selection;
+    const selected = yield* hostCompact(hostColumn(keys), by, wordsOf(to), rest);
+    return () => selected;
+  },
+  native: {
+    extent: (keys, selection, to) => [keys.n, keys, to, ...('mask' in selection ? [selection.mask] : [])],
+    run: async (onThreads, keys, selection, to, rest) => {
+      const mask = 'mask' in selection ? wordsOf(selection.mask) : undefined;
+      const { low, high, not } = 'mask' in selection ? { low: 0n, high: 0n, not: false } : selection;
+      const count = new BigUint64Array(1);
+      const codec = codecWords(keyCodec(keys.dtype), ALL_BITS);
+      const by = [mask, codec, BigUint64Array.of(low, high), not];
+      await onThreads('hostCompactAsync', keys.n, ...keysOf(keys), ...by, rest, wordsOf(to), count);
+      return () => Number(count[0]);
+    },
+  },
+  load: async () => (await import('./device.js')).compactOnDevice,
+});
