@@ -1,6 +1,7 @@
 /** The functions of the package behave like the methods of a Sorter. */
 import test from 'ava';
 import * as clsort from '../../../src/index.js';
+import type { OperationMethods } from '../../../src/sort/operations/operations.js';
 
 const keys = Uint32Array.of(5, 1, 4, 1, 3, 9, 2, 6);
 const others = Uint32Array.of(7, 7, 0, 1, 0, 0, 2, 2);
@@ -8,7 +9,7 @@ const [ordered, runs] = [keys.toSorted(), others.toSorted()];
 const offsets = Uint32Array.of(0, 3, 3, 8);
 
 /** Arguments, by the name of the function. */
-const ARGUMENTS: Readonly<Record<string, readonly unknown[]>> = {
+const ARGUMENTS: Readonly<Record<keyof OperationMethods, readonly unknown[]>> = {
   sort: [keys, { descending: true }],
   argsort: [keys],
   sortPairs: [keys, others],

@@ -3,6 +3,7 @@
 import test from 'ava';
 import { Sorter } from '../../../src/sort/api/sorter.js';
 import type { PrimitiveOptions, SortOptions } from '../../../src/sort/model/options.js';
+import type { OperationMethods } from '../../../src/sort/operations/operations.js';
 import { AbortedError, ClsortError, InputError, UsageError } from '../../../src/util/errors.js';
 import { forEachFakeSorter } from '../fake-backend.js';
 
@@ -13,7 +14,7 @@ const NONE = new Float32Array(0);
 
 type Operation = (sorter: Sorter, keys: never, options?: never) => Promise<unknown>;
 
-const OPERATIONS: Readonly<Record<string, Operation>> = {
+const OPERATIONS: Readonly<Record<keyof OperationMethods | 'gather of columns' | 'upload', Operation>> = {
   sort: (sorter, keys, options) => sorter.sort(keys, options),
   sortInPlace: (sorter, keys, options) => sorter.sortInPlace(keys, options),
   argsort: (sorter, keys, options) => sorter.argsort(keys, options),
@@ -159,7 +160,7 @@ forEachFakeSorter((title, open) => {
         Promise.resolve(KEYS),
         new DataView(KEYS.buffer),
       ]) {
-        const operation = OPERATIONS[name] as Operation;
+        const operation = OPERATIONS[name as keyof OperationMethods];
         const made = operation(sorter, KEYS as never, { into } as never);
         await t.throwsAsync(made, { instanceOf: InputError }, `${name}: ${String(into)}`);
       }
