@@ -45,6 +45,7 @@ export interface Gather {
     indices: Awaitable<Positions<V>>,
     options?: PrimitiveOptions & Into<V>,
   ): Promise<V>;
+  /** Gathers elements of several columns, which may have different dtypes. */
   gather<V extends readonly Keys[] | readonly []>(
     values: { readonly [I in keyof V]: Awaitable<V[I]> },
     indices: Awaitable<Positions<Keys>>,

@@ -43,6 +43,7 @@ export interface Lexsort {
    * ```
    */
   lexsort(columns: readonly RowColumn<KeyArray>[], options?: LexsortOptions): Promise<Uint32Array>;
+  /** Returns the positions of rows whose columns are device arrays, as a device array. */
   lexsort(columns: readonly RowColumn<DeviceArray>[], options?: LexsortOptions): Promise<DeviceArray<'u32'>>;
 }
 

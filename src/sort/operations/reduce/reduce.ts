@@ -47,11 +47,13 @@ export interface Reduce {
     op: O,
     options: PrimitiveOptions & { readonly dtype: D },
   ): Promise<Reduced<D, O>>;
+  /** Returns the sum, minimum or maximum of keys of the dtype of their array. */
   reduce<K extends Shardable, O extends ReduceOp>(
     keys: Awaitable<K>,
     op: O,
     options?: PrimitiveOptions & { readonly dtype?: undefined },
   ): Promise<ReducedKeys<K, O>>;
+  /** Returns the sum, minimum or maximum of keys whose dtype is only known at run time. */
   reduce(keys: Awaitable<Shardable>, op: ReduceOp, options?: PrimitiveOptions): Promise<number | bigint>;
 }
 

@@ -50,6 +50,7 @@ export interface Scan {
     keys: Awaitable<KeyArray>,
     options: ScanOptions & Into<ArrayOf<D>> & { readonly resultDtype: D },
   ): Promise<ArrayOf<D>>;
+  /** Returns prefix sums in the dtype of the keys. */
   scan<K extends Keys>(keys: Awaitable<K>, options?: ScanOptions & Into<K>): Promise<K>;
 }
 
