@@ -211,12 +211,16 @@ class Lines {
   }
 }
 
+/** Lines that are read ahead: they fit the first cache of a processor. */
+const TOUCHED = 128;
+
 /** The lines of one part, by their codes; those with equal codes are compared when they are visited. */
 class SortedLines {
   readonly #bytes: Buffer;
   readonly #codes: Float64Array;
   readonly #spans: Uint32Array;
   readonly #order: LineOrder;
+  #sum = 0;
 
   constructor(bytes: Buffer, codes: Float64Array, spans: Uint32Array, order: LineOrder) {
     this.#bytes = bytes;
@@ -241,18 +245,38 @@ class SortedLines {
 
   /** Writes the lines in order, without an object for each. */
   async write(writer: LineWriter): Promise<void> {
-    const [bytes, spans] = [this.#bytes, this.#spans];
-    for (let begin = 0; begin < this.#codes.length; ) {
-      const end = this.#endOfEqual(begin);
-      if (end === begin + 1) {
-        if (!writer.copy(bytes, spans[2 * begin] as number, spans[2 * begin + 1] as number))
-          await writer.add(this.#at(begin));
-      } else {
-        for (const line of this.#equal(begin, end)) await writer.add(line);
+    const [bytes, spans, codes] = [this.#bytes, this.#spans, this.#codes];
+    let touched = 0;
+    for (let begin = 0; begin < codes.length; ) {
+      if (begin >= touched) touched = this.#touch(begin);
+      // Mostly a code differs from the next one. NaN never equals itself, so it is looked at more closely.
+      const code = codes[begin] as number;
+      if (code < (codes[begin + 1] as number) || code > (codes[begin + 1] as number)) {
+        const isCopied = writer.copy(bytes, spans[2 * begin] as number, spans[2 * begin + 1] as number);
+        if (!isCopied) await writer.add(this.#at(begin));
+        begin++;
+        continue;
       }
+      const end = this.#endOfEqual(begin);
+      for (const line of this.#equal(begin, end)) await writer.add(line);
       begin = end;
     }
     await writer.flush();
+  }
+
+  /**
+   * Reads a byte of each of the next lines: the processor fetches them at the same time, and later copies them without
+   * waiting for memory.
+   *
+   * @returns the position after these lines
+   */
+  #touch(begin: number): number {
+    const [bytes, spans] = [this.#bytes, this.#spans];
+    const end = Math.min(begin + TOUCHED, this.#codes.length);
+    let sum = 0;
+    for (let i = begin; i < end; i++) sum += bytes[spans[2 * i] as number] as number;
+    this.#sum = (this.#sum + sum) & 0xff; // the reads must not be optimised away
+    return end;
   }
 
   #endOfEqual(begin: number): number {
