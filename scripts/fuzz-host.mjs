@@ -25,13 +25,18 @@ const { bytesOf, emptyLike, keyColumn, newArray } = await import('../dist/src/ke
 const { DTYPES, dtypeInfo } = await import('../dist/src/keys/dtype.js');
 const { keyCodec } = await import('../dist/src/keys/key-codec.js');
 const { runsDtype, SCAN_OPS } = await import('../dist/src/primitives/possible.js');
-const { HostColumnKernels, wordsOf } = await import('../dist/src/sort/backend/host-column-kernels.js');
+const { HostColumnKernels } = await import('../dist/src/sort/backend/host-column-kernels.js');
 const { NativeColumnKernels } = await import('../dist/src/sort/backend/native-column-kernels.js');
 const { segmentSteps } = await import('../dist/src/sort/host/host-segments.js');
 const { hostSort } = await import('../dist/src/sort/host/host-sort.js');
 const { nativeProblem, nativeSort } = await import('../dist/src/sort/host/native-sort.js');
 const { runSync } = await import('../dist/src/sort/host/steps.js');
-const { column } = await import('../dist/src/sort/model/column.js');
+const { column, wordsOf } = await import('../dist/src/sort/model/column.js');
+const { HISTOGRAM } = await import('../dist/src/sort/operations/histogram/histogram.js');
+const { MERGE } = await import('../dist/src/sort/operations/merge/merge.js');
+const { REDUCE_RUNS } = await import('../dist/src/sort/operations/reduce-by-key/reduce-by-key.js');
+const { SEARCH_SORTED } = await import('../dist/src/sort/operations/search-sorted/search-sorted.js');
+const { COMPACT } = await import('../dist/src/sort/operations/select/selection.js');
 const { DISTRIBUTIONS, keysOf } = await import('../dist/test/distributions.js');
 
 if (nativeProblem()) throw nativeProblem();
@@ -198,7 +203,7 @@ const OPERATIONS = {
     const selection = maybe(50) ? { mask } : { low, high, not: maybe(50) };
     const rest = maybe(50);
     return async (kernels, make) =>
-      (await kernels.compact(keys, selection, make(keys.dtype, keys.n), rest))();
+      (await kernels.run(COMPACT, keys, selection, make(keys.dtype, keys.n), rest))();
   },
   distinct(random, keys) {
     const input = sorted(keys, orderOf(random));
@@ -214,13 +219,14 @@ const OPERATIONS = {
     const other = keysFor(random, keys.dtype, sizeOf(random, 1));
     const table = sorted(column(keys.dtype, other.length, other), order);
     const search = { codec: keyCodec(keys.dtype, order), right: random.maybe(50) };
-    return (kernels, make) => kernels.searchSorted(table, keys, search, make('u32', keys.n));
+    return (kernels, make) => kernels.run(SEARCH_SORTED, table, keys, search, make('u32', keys.n));
   },
   merge(random, keys) {
     const order = orderOf(random);
     const other = keysFor(random, keys.dtype, sizeOf(random, 1));
     const [a, b] = [keys, column(keys.dtype, other.length, other)].map((one) => sorted(one, order));
-    return (kernels, make) => kernels.merge(a, b, keyCodec(keys.dtype, order), make(keys.dtype, a.n + b.n));
+    return (kernels, make) =>
+      kernels.run(MERGE, a, b, keyCodec(keys.dtype, order), make(keys.dtype, a.n + b.n));
   },
   reduceRuns(random, keys) {
     const op = random.one(keys.dtype === 'f16' ? ['min', 'max'] : ['sum', 'min', 'max']);
@@ -228,7 +234,7 @@ const OPERATIONS = {
     const places = column('u32', begins.length, Uint32Array.from(begins));
     return async (kernels, make) => {
       const to = make(runsDtype(keys.dtype, op), begins.length);
-      await kernels.reduceRuns(keys, places, op, to);
+      await kernels.run(REDUCE_RUNS, keys, places, op, to);
       if (keys.info.kind === 'float' && op === 'sum') await oneNaN(to);
     };
   },
@@ -243,7 +249,7 @@ const OPERATIONS = {
       ? { bits: [begin, Math.min(width, begin + 1 + below(16))] }
       : { edges: edges.sort((a, b) => (a < b ? -1 : 1)) };
     return async (kernels, make) => {
-      const counts = (await kernels.histogram(keys, binning))();
+      const counts = (await kernels.run(HISTOGRAM, keys, binning))();
       wordsOf(make('u32', counts.length)).set(counts);
     };
   },
