@@ -164,12 +164,9 @@ test('only device/ asks whether a compiler accepts inline PTX', (t) => {
 test('only device/ and tuning data name a vendor in code', (t) => {
   const code = (file: string) => codeOf(file).replaceAll(/\/\/.*$/gm, '');
   const named = files.filter((file) => /nvidia|radeon|\bmesa\b|rusticl|clover/i.test(code(file)));
-  // Rows of the tuning table and of measured rates are data, keyed by the names that device/ defines. The doctor gives
-  // advice by vendor.
+  // Rows of the tuning table are data, keyed by the names that device/ defines. The doctor gives advice by vendor.
   t.deepEqual(
-    named.filter(
-      (file) => !file.startsWith('device/') && !/tuning|forecast\/measured|cli\/doctor-checks/.test(file),
-    ),
+    named.filter((file) => !file.startsWith('device/') && !/tuning|cli\/doctor-checks/.test(file)),
     [],
   );
 });
