@@ -6,7 +6,7 @@ import type { CallInputs, CallOperation, CallResult } from '../sort/operations/c
 import { invalidName } from '../util/suggest.js';
 import { callInputs } from './call-operations.js';
 import { kernelSeconds } from './sorts.js';
-import { isSlower, type Timing, timing } from './statistics.js';
+import { slowerRows, type Timing, timing } from './statistics.js';
 
 /** Location of a call's arrays: device arrays, or typed arrays on the host. */
 export const PLACES = ['device', 'host'] as const;
@@ -317,18 +317,11 @@ export async function benchCalls(request: CallRequest): Promise<CallBench> {
   }
 }
 
-/**
- * Returns the rows of `now` that are slower than the same call in `before` beyond noise, awaited or in a chain, or that
- * are no longer correct.
- */
-export function callRegressions(before: Pick<CallBench, 'rows'>, now: Pick<CallBench, 'rows'>): CallRow[] {
-  const caseOf = ({ operation, place, n }: CallCase): string => [operation, place, n].join(' ');
-  const known = new Map(before.rows.map((row) => [caseOf(row), row]));
-  return now.rows.filter((row) => {
-    const old = known.get(caseOf(row));
-    if (old?.result !== 'ok') return false;
-    if (row.result !== 'ok') return true;
-    const slower = (a?: Timing, b?: Timing) => a !== undefined && b !== undefined && isSlower(a, b);
-    return slower(old.awaited, row.awaited) || slower(old.chained, row.chained);
-  });
-}
+/** Returns the rows of `now` that are slower than in `before`, awaited or in a chain, or no longer correct. */
+export const callRegressions = (before: Pick<CallBench, 'rows'>, now: Pick<CallBench, 'rows'>): CallRow[] =>
+  slowerRows(
+    before.rows,
+    now.rows,
+    ({ operation, place, n }) => [operation, place, n].join(' '),
+    ({ awaited, chained }) => [awaited, chained],
+  );

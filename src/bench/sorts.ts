@@ -11,7 +11,7 @@ import type { SortReport } from '../sort/model/report.js';
 import { hostChecksum } from '../sort/verification/checksum.js';
 import { MismatchError, UnsupportedError } from '../util/errors.js';
 import type { Mode } from './modes.js';
-import { isSlower, type Timing, timing } from './statistics.js';
+import { slowerRows, type Timing, timing } from './statistics.js';
 
 /** One combination of the axes. */
 export interface SortCase {
@@ -275,18 +275,11 @@ export async function benchDevices({
   return benches;
 }
 
-/**
- * Returns the rows of `now` that are slower than the same case in `before` beyond noise, or that are no longer correct.
- */
-export function regressions(before: SortBench, now: SortBench): SortRow[] {
-  const caseOf = ({ algorithm, dtype, mode, distribution, n }: SortCase): string =>
-    [algorithm, dtype, mode, distribution, n].join(' '); // both are of one device
-  const known = new Map(before.rows.map((row) => [caseOf(row), row]));
-  return now.rows.filter((row) => {
-    const old = known.get(caseOf(row));
-    if (old?.result !== 'ok') return false;
-    if (row.result !== 'ok') return true;
-    const slower = (a?: Timing, b?: Timing) => a !== undefined && b !== undefined && isSlower(a, b);
-    return slower(old.kernel, row.kernel) || slower(old.endToEnd, row.endToEnd);
-  });
-}
+/** Returns the rows of `now` that are slower than in `before`, or no longer correct. Both are of one device. */
+export const regressions = (before: SortBench, now: SortBench): SortRow[] =>
+  slowerRows(
+    before.rows,
+    now.rows,
+    ({ algorithm, dtype, mode, distribution, n }) => [algorithm, dtype, mode, distribution, n].join(' '),
+    ({ kernel, endToEnd }) => [kernel, endToEnd],
+  );

@@ -36,3 +36,25 @@ export function isSlower(before: Timing, now: Timing, minChange: number = MIN_CH
   const noise = Math.max(minChange * before.median, DEVIATIONS * Math.hypot(before.mad, now.mad));
   return now.median - before.median > noise;
 }
+
+/**
+ * Returns the rows of `now` that are slower than the same case in `before` beyond noise, or that are no longer correct.
+ *
+ * @param caseOf names the case of a row
+ * @param timesOf the times of a row that are compared, in a fixed order
+ */
+export function slowerRows<Row extends { readonly result: string }>(
+  before: readonly Row[],
+  now: readonly Row[],
+  caseOf: (row: Row) => string,
+  timesOf: (row: Row) => readonly (Timing | undefined)[],
+): Row[] {
+  const known = new Map(before.map((row) => [caseOf(row), row]));
+  return now.filter((row) => {
+    const old = known.get(caseOf(row));
+    if (old?.result !== 'ok') return false;
+    if (row.result !== 'ok') return true;
+    const times = timesOf(row);
+    return timesOf(old).some((was, i) => was !== undefined && times[i] !== undefined && isSlower(was, times[i]));
+  });
+}

@@ -1,10 +1,8 @@
+import { escapeMarkup, jsonInHtml } from '../util/markup.js';
 import type { Explanation } from './explanation.js';
 import { PAGE_SCRIPT } from './page-script.js';
 import { PAGE_STYLE } from './page-style.js';
 import { resultName } from './text.js';
-
-const escapeHtml = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
 /** Maximum number of keys in a paragraph. */
 const MAX_LISTED = 64;
@@ -18,20 +16,18 @@ function listText(values: readonly string[], n: number): string {
 export function explanationHtml(explanation: Explanation): string {
   const { algorithm, step, dtype, device, keys, result, n, steps } = explanation;
   const form = step === null ? algorithm : `${algorithm}, ${step.replaceAll('_', ' ')}`;
-  const heading = escapeHtml(`${form}: ${n} ${dtype} keys on ${device}`);
-  // Inside a script element, only "<" could end the data early.
-  const data = JSON.stringify(explanation).replaceAll('<', '\\u003c');
+  const heading = escapeMarkup(`${form}: ${n} ${dtype} keys on ${device}`);
   const name = resultName(explanation);
   const out = `${name[0]?.toUpperCase()}${name.slice(1)}`;
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>clsort explain ${escapeHtml(algorithm)}</title>
+<title>clsort explain ${escapeMarkup(algorithm)}</title>
 <style>${PAGE_STYLE}</style>
 <h1>${heading}</h1>
-<p class="soft">Input: ${escapeHtml(listText(keys, n))}</p>
-<p class="soft">${out}: ${escapeHtml(listText(result, explanation.sorted ? n : result.length))}</p>
+<p class="soft">Input: ${escapeMarkup(listText(keys, n))}</p>
+<p class="soft">${out}: ${escapeMarkup(listText(result, explanation.sorted ? n : result.length))}</p>
 <nav aria-label="Steps"><button id="back" aria-label="step back">←</button> <button id="play">▶ play</button> <button id="forth" aria-label="step forth">→</button>
 <input id="slider" type="range" min="0" max="${Math.max(0, steps.length - 1)}" value="0" aria-label="step">
 <span id="position" aria-live="polite"></span></nav>
@@ -48,7 +44,7 @@ export function explanationHtml(explanation: Explanation): string {
 <div class="scroll source" tabindex="0" role="region" aria-labelledby="source-title"><pre id="source"></pre></div></section></main>
 <p class="soft">Every number was read back from the device and agrees with a model. Turns at banks, idle work-items and sectors are
 computed from who reads and writes where; times are the device's own. Arrow keys, Home and End walk, too.</p>
-<script type="application/json" id="data">${data}</script>
+<script type="application/json" id="data">${jsonInHtml(explanation)}</script>
 <script>${PAGE_SCRIPT}</script>
 </html>
 `;
