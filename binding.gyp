@@ -44,6 +44,7 @@
         'src/native/pipe.cc',
         'src/native/placement.cc',
         'src/native/platform.cc',
+        'src/native/process_guard.cc',
         'src/native/program.cc',
         'src/native/program_binary.cc',
         'src/native/queue.cc',

@@ -40,10 +40,4 @@ function bundle(folder, entryPoints) {
 }
 
 bundle('bin', { clsort: './cli/main.js' });
-bundle('lib', [
-  './index.js',
-  './opencl/index.js',
-  './io/formats/subprocess/child.js',
-  './batch/child.js',
-  './batch/worker.js',
-]);
+bundle('lib', ['./index.js', './opencl/index.js', './io/formats/subprocess/child.js', './batch/worker.js']);

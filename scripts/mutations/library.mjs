@@ -7,7 +7,7 @@ const hostSort = tests('sort/host/host-sort');
 const chunked = tests('sort/calls/sort-in-chunks');
 const sortBatcher = tests('sort/calls/sort-batcher');
 const journal = tests('batch/journal');
-const forecast = tests('engines/forecast/forecast');
+const plan = tests('cli/plan');
 const distributedSort = tests('engines/sort');
 
 export const LIBRARY = [
@@ -484,18 +484,18 @@ export const LIBRARY = [
     tests: [tests('algorithms/tuning'), tests('algorithms/tile')],
   },
   {
-    name: 'forecast: a partial wave takes a fraction of the time',
-    file: 'src/engines/forecast/forecast.ts',
+    name: 'plan: a partial wave takes a fraction of the time',
+    file: 'src/engines/plan-model.ts',
     find: 'const waves = Math.ceil(tasks / (nodes * gpus));',
     replace: 'const waves = tasks / (nodes * gpus);',
-    tests: [forecast],
+    tests: [plan],
   },
   {
-    name: 'forecast: local data crosses the network',
-    file: 'src/engines/forecast/forecast.ts',
-    find: '((nodes - 1) / nodes) * (read + written)',
-    replace: '(read + written)',
-    tests: [forecast],
+    name: 'plan: local data crosses the network',
+    file: 'src/engines/plan-model.ts',
+    find: '((nodes - 1) / nodes) * bytes',
+    replace: 'bytes',
+    tests: [plan],
   },
   {
     name: 'shares: the last task is assigned to no share',
@@ -790,25 +790,18 @@ export const LIBRARY = [
     tests: [tests('device/queue/queue')],
   },
   {
-    name: 'small sort: any option is accepted',
-    file: 'src/cli/small-sort.ts',
-    find: 'HARMLESS.test(word)',
-    replace: "word !== ''",
-    tests: [tests('cli/loading', 'a small sort*')],
+    name: 'signals: a signal is not raised again',
+    file: 'src/cli/process.ts',
+    find: 'process.kill(process.pid, received.name);',
+    replace: '',
+    tests: [tests('cli/signals', 'SIGTERM ends*')],
   },
   {
-    name: 'small sort: a device is opened on the thread that handles signals',
-    file: 'src/cli/sorter-for.ts',
-    find: 'if (!mayBlock) throw new ThreadNeeded();',
+    name: 'signals: the addon does not know of temporary files',
+    file: 'src/cli/process.ts',
+    find: 'for (const path of this.#paths) addon.guardFile(path, true);',
     replace: '',
-    tests: [tests('cli/loading', 'a small sort*')],
-  },
-  {
-    name: 'small sort: the terminating signal is not reported',
-    file: 'src/cli/supervisor.ts',
-    find: 'process.exitCode = codeOfSignal() ?? process.exitCode;',
-    replace: '',
-    tests: [tests('cli/supervisor', 'a signal ends a sort on the main thread*')],
+    tests: [tests('cli/signals', 'a signal ends a driver call*')],
   },
   {
     name: 'state: the parent folder is created',

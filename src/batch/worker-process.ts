@@ -13,7 +13,7 @@ import { permitted } from '../util/permission.js';
 import type { Job } from './jobs.js';
 import { deserializeError, type FromChild, type JobCompletion, type ToChild } from './protocol.js';
 
-const PROGRAM = 'batch/child.js';
+const PROGRAM = 'batch/worker.js';
 
 /** Bytes of stderr to keep for messages about crashes: some lines, since the cause is at the end. */
 const MAX_STDERR_BYTES = 2048;

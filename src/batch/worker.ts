@@ -1,15 +1,15 @@
-/** The sorting thread of a worker process. The main thread stays responsive to the exit of the parent. */
+/** A worker process: sorts on one device for a batch, so that a crash or hang of its driver cannot end the batch. */
 import { Readable, Writable } from 'node:stream';
-import { parentPort } from 'node:worker_threads';
 import type { FileContext } from '../io/file-sort/file-job.js';
 import { FileSortBatcher } from '../io/file-sort/file-sort-batcher.js';
 import { ArrayPool } from '../io/streams/array-pool.js';
 import { Sorter } from '../sort/api/sorter.js';
+import { endWithParent } from '../util/end-with-parent.js';
 import { UsageError } from '../util/errors.js';
 import { type FromChild, serializeError, type ToChild } from './protocol.js';
 import { runJob } from './run-job.js';
 
-const send = (message: FromChild): void => parentPort?.postMessage(message);
+const send = (message: FromChild): void => void process.send?.(message);
 
 /** Minimum milliseconds between two progress messages of a job: the eye needs no more. */
 const PROGRESS_MS = 100;
@@ -74,9 +74,14 @@ async function run({ id, job, memory }: Extract<ToChild, { is: 'run' }>): Promis
   }
 }
 
-parentPort?.on('message', (message: ToChild) => {
+endWithParent();
+process.on('uncaughtException', (error) => {
+  process.stderr.write(`${error?.stack ?? String(error)}\n`, () => process.exit(1));
+});
+process.on('message', (message: ToChild) => {
   if (message.is === 'open') void open(message);
   else if (message.is === 'run') void run(message);
   else if (message.is === 'cancel') running.get(message.id)?.abort();
-  else void Promise.resolve(sorter?.close()).finally(() => parentPort?.close());
+  else void Promise.resolve(sorter?.close()).finally(() => process.exit());
 });
+process.channel?.ref(); // the process waits for messages

@@ -55,6 +55,8 @@ export function slowerRows<Row extends { readonly result: string }>(
     if (old?.result !== 'ok') return false;
     if (row.result !== 'ok') return true;
     const times = timesOf(row);
-    return timesOf(old).some((was, i) => was !== undefined && times[i] !== undefined && isSlower(was, times[i]));
+    return timesOf(old).some(
+      (was, i) => was !== undefined && times[i] !== undefined && isSlower(was, times[i]),
+    );
   });
 }

@@ -1,10 +1,4 @@
-/**
- * Recognises command lines about the command itself (help, version, `completion`, `man`). They open no file or device,
- * so they need no worker thread.
- */
-
-/** Verbs that print documentation about the other verbs. */
-const ABOUT_VERBS = ['completion', 'man'];
+/** Recognises command lines that ask for help or the version. */
 
 /** Returns the words before `--`; only these may be options. */
 export function beforeDashes(argv: readonly string[]): readonly string[] {
@@ -22,7 +16,3 @@ export function asked(argv: readonly string[]): 'help' | 'version' | undefined {
   if (words.some((word) => version.includes(word))) return 'version';
   return undefined;
 }
-
-/** Returns true for a command line that only asks about the command. */
-export const isAbout = (argv: readonly string[]): boolean =>
-  asked(argv) !== undefined || ABOUT_VERBS.includes(argv[0] ?? '');

@@ -4,7 +4,7 @@ import { isOpenFilesError, OPEN_FILES_MESSAGE } from '../util/open-files.js';
 import { VERSION } from '../util/package.js';
 import { permissionMessage } from '../util/permission.js';
 import { asked, beforeDashes } from './about.js';
-import { type Console, print, say, ThreadNeeded } from './console.js';
+import { type Console, print, say } from './console.js';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-code.js';
 
 /**
@@ -12,7 +12,6 @@ import { EXIT, type ExitCode, exitCodeOf } from './exit-code.js';
  *
  * @param argv the words after the program's name
  * @returns the exit code; all output went to the console
- * @throws ThreadNeeded when the command may block and must run on another thread
  */
 export async function runCli(argv: readonly string[], console: Console): Promise<ExitCode> {
   const [name, words] = commandOf(argv[0] === 'help' ? argv.slice(1) : argv);
@@ -31,7 +30,6 @@ export async function runCli(argv: readonly string[], console: Console): Promise
     const { runCommand } = await import('./run-command.js');
     return await runCommand(name, words, console);
   } catch (error) {
-    if (error instanceof ThreadNeeded) throw error;
     return explain(error, name, console);
   }
 }
@@ -88,7 +86,7 @@ async function explain(error: unknown, name: string | undefined, console: Consol
     );
     return EXIT.device;
   }
-  // A closed pipe has no reader to inform; other stdout failures are reported at the end, by `work`.
+  // A closed pipe has no reader to inform; other stdout failures are reported at the end, by process.ts.
   if (code === EXIT.closedPipe || console.signal.reason instanceof ClsortError) return code;
   say(console, `clsort: ${(error as ClsortError).message}`);
   if (error instanceof UsageError) {

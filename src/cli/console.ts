@@ -9,15 +9,8 @@ export interface Console extends OutputContext {
   readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number };
   /** Aborts when the user interrupts, or when stdout is closed. */
   readonly signal: AbortSignal;
-  /** Whether a driver may block this thread: false for the thread that handles signals. */
-  readonly mayBlock: boolean;
   /** Suppresses progress and reports. */
   readonly quiet?: boolean;
-}
-
-/** Thrown when a command would block a thread that must not block. */
-export class ThreadNeeded extends Error {
-  override readonly name = 'ThreadNeeded';
 }
 
 /** Prints a result line on stdout. */

@@ -1,40 +1,101 @@
-/** Shared parts of verbs that make one file with a Sorter: progress and result. */
-
+/** Shared parts of verbs that work on files with a Sorter: the sorter, progress, warnings and the result. */
+import { deviceSpecs } from '../device/platform/select-device.js';
 import type { FileContext } from '../io/file-sort/file-job.js';
+import { maxKeyCount } from '../io/formats/keys.js';
 import { isStdout } from '../io/streams/raw.js';
+import { dtypeInfo } from '../keys/dtype.js';
+import { namedDtype } from '../keys/dtype-name.js';
+import { hostSorter, smallHostSorter } from '../sort/api/host-sorter.js';
 import type { SorterOperations } from '../sort/api/sorter-operations.js';
-import type { Progress } from '../sort/model/options.js';
+import type { OpenOptions, Progress } from '../sort/model/options.js';
 import { type Console, print, say } from './console.js';
 import type { RunArguments } from './options/run.js';
+import type { SortArguments } from './options/sort.js';
 import { ProgressBar } from './progress-bar.js';
-import { sorterFor } from './sorter-for.js';
 
-/** Arguments of the verbs that open a Sorter. */
-type WorkArguments = Parameters<typeof sorterFor>[0];
+/** What a command shows of its work. */
+export interface ShownWork {
+  readonly bar: ProgressBar;
+  /** Prints a warning and adds it to `warnings`. */
+  readonly onWarning: (warning: Pick<Error, 'message'>) => void;
+  readonly warnings: readonly string[];
+  /** The context for functions of the library. */
+  readonly context: FileContext;
+}
 
-/** Runs `work` with a sorter, shows a progress bar, and prints warnings and notes. */
-export async function runWithSorter<T>(
-  args: WorkArguments,
-  console: Console,
-  work: (sorter: SorterOperations, context: FileContext) => Promise<T>,
-): Promise<T> {
+/** Shows warnings, notes and progress on stderr. */
+export function showFileWork(console: Console): ShownWork {
   const bar = new ProgressBar(console);
-  const sayBelowBar = (text: string): void => {
+  const warnings: string[] = [];
+  const onWarning = ({ message }: Pick<Error, 'message'>): void => {
     bar.clear();
-    say(console, `clsort: ${text}`);
+    warnings.push(message);
+    say(console, `clsort: warning: ${message}`);
   };
-  const onWarning = ({ message }: Error): void => sayBelowBar(`warning: ${message}`);
   const onNote = (text: string): void => {
-    if (!console.quiet) sayBelowBar(text);
+    bar.clear();
+    if (!console.quiet) say(console, `clsort: ${text}`);
   };
   const onProgress = ({ phase, done, total }: Progress) => bar.update(phase, done, total);
-  const sorter = await sorterFor(args, onWarning, console);
+  return { bar, onWarning, warnings, context: { ...console, onWarning, onNote, onProgress } };
+}
+
+/** Options that select the sorter. */
+type SorterArguments = Pick<SortArguments, 'in' | 'device'> & {
+  readonly dtype?: string | undefined;
+} & Partial<Pick<SortArguments, 'record' | 'algorithm' | 'scan' | 'radix-bits'>>;
+
+/** Runs `work` with a sorter, and shows progress, warnings and notes. */
+export async function runWithSorter<T>(
+  args: SorterArguments,
+  console: Console,
+  work: (sorter: SorterOperations, context: FileContext) => Promise<T>,
+  { bar, onWarning, context } = showFileWork(console),
+): Promise<T> {
+  const sorter = await openSorter(args, onWarning);
   try {
-    return await work(sorter, { ...console, onWarning, onNote, onProgress });
+    return await work(sorter, context);
   } finally {
     bar.clear();
     await sorter.close();
   }
+}
+
+/**
+ * Opens the sorter for files. When the host sorts, the device modules are not loaded: for small files, loading takes
+ * longer than the sort.
+ *
+ * @throws the errors of `Sorter.open`
+ */
+async function openSorter(
+  {
+    in: inputs,
+    dtype,
+    record,
+    device,
+    algorithm = 'auto',
+    scan = 'auto',
+    'radix-bits': radixBits,
+  }: SorterArguments,
+  onWarning: NonNullable<OpenOptions['onWarning']>,
+): Promise<SorterOperations> {
+  const specs = deviceSpecs(device ?? ['auto']);
+  const [only] = specs.length === 1 ? specs : [];
+  if (only === 'host') return hostSorter(onWarning);
+  const ofDevice =
+    algorithm !== 'host' && (algorithm !== 'auto' || scan !== 'auto' || radixBits !== undefined);
+  if (only === 'auto' && !ofDevice) {
+    const keyBytes = record ?? (dtype === undefined ? undefined : dtypeInfo(namedDtype(dtype).dtype).bytes);
+    const maxKeys = await maxKeyCount(inputs, keyBytes);
+    const sorter = maxKeys === undefined ? undefined : smallHostSorter(maxKeys, onWarning);
+    if (sorter) return sorter;
+  }
+  const { Sorter } = await import('../sort/api/sorter.js');
+  // An algorithm of devices opens the best device, even if the host engine is faster.
+  return Sorter.open({
+    ...(only === 'auto' && ofDevice ? { device: 'all' } : { devices: specs }),
+    onWarning,
+  });
 }
 
 /** Result for programs (JSON) and for people (text). */

@@ -7,17 +7,16 @@ import { defaultParallel } from '../batch/runner.js';
 import type { FileReport } from '../io/file-sort/file-job.js';
 import { AbortedError } from '../util/errors.js';
 import { type Console, say } from './console.js';
-import type { ProgressBar } from './progress-bar.js';
+import { readDeviceList } from './device-arguments.js';
+import { readBudget } from './memory-options.js';
+import type { SortArguments } from './options/sort.js';
+import type { ShownWork } from './run-with-sorter.js';
+import type { SortJob } from './sort-jobs.js';
 
-export interface SortEach {
-  /** Device specs, as for `--device`. */
-  readonly devices: readonly string[];
-  /** Total memory budget in bytes. */
-  readonly memory: number;
-  readonly bar: ProgressBar;
-  readonly onWarning: (warning: Pick<Error, 'message'>) => void;
-  /** Called for each sorted file, in the order of the jobs. */
-  readonly onDone: (report: FileReport, job: Job) => void;
+/** How progress is shown, and what to do with each report, in the order of the jobs. */
+interface SortEach {
+  readonly shown: ShownWork;
+  readonly done: (report: FileReport, out: string) => void;
 }
 
 /**
@@ -26,10 +25,14 @@ export interface SortEach {
  * @returns the first failure, after all files have ended; the other failures are printed
  */
 export async function sortEach(
-  jobs: readonly Job[],
-  { devices, memory, bar, onWarning, onDone }: SortEach,
+  sorts: readonly SortJob[],
+  args: Pick<SortArguments, 'device' | 'memory'>,
+  { shown: { bar, onWarning }, done }: SortEach,
   console: Console,
 ): Promise<unknown> {
+  const devices = readDeviceList(args.device ?? ['auto']);
+  const memory = readBudget(args);
+  const jobs = sorts.map(asJob);
   const { signal, temporaryFiles } = console;
   let ended = 0;
   const reports = new Map<Job, FileReport>();
@@ -51,7 +54,7 @@ export async function sortEach(
   bar.clear();
   const failures: unknown[] = [];
   for (const result of results) {
-    if (result.outcome === 'ok') onDone(reports.get(result.job) ?? result.report, result.job);
+    if (result.outcome === 'ok') done(reports.get(result.job) ?? result.report, result.job.out);
     else if (result.outcome === 'error') failures.push(result.error);
   }
   for (const failure of failures.slice(1)) say(console, `clsort: ${messageOf(failure)}`);
@@ -59,3 +62,9 @@ export async function sortEach(
     failures[0] ?? (signal.aborted ? new AbortedError('interrupted', { cause: signal.reason }) : undefined)
   );
 }
+
+/** Creates a batch job without its undefined fields. */
+const asJob = ({ in: inputs, job }: SortJob): Job =>
+  Object.fromEntries(
+    Object.entries({ ...job, name: [inputs].flat().join(', ') }).filter(([, value]) => value !== undefined),
+  ) as unknown as Job;

@@ -124,6 +124,7 @@ NAN_MODULE_INIT(Init) {
   ExportPlacement(exports);
   ExportParallelCopy(exports);
   ExportPartition(exports);
+  ExportProcessGuard(exports);
   ExportExtensions(exports);
   ExportCommandBuffer(exports);
   ExportExternalMemory(exports);

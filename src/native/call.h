@@ -296,6 +296,7 @@ void ExportMultiset(Exports& exports);
 void ExportPlacement(Exports& exports);
 void ExportParallelCopy(Exports& exports);
 void ExportPartition(Exports& exports);
+void ExportProcessGuard(Exports& exports);
 void ExportExtensions(Exports& exports);
 void ExportCommandBuffer(Exports& exports);
 void ExportExternalMemory(Exports& exports);

@@ -2,6 +2,7 @@ import { AsyncResource } from 'node:async_hooks';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { markAsUntransferable } from 'node:worker_threads';
+import { addonLoaded, type ProcessFunctions } from '../util/addon-load.js';
 import { UnsupportedError } from '../util/errors.js';
 import { packageFolder, VERSION } from '../util/package.js';
 import { otherRuntime, runtime } from '../util/runtime.js';
@@ -144,6 +145,7 @@ function connect(loaded: Native): Native {
     loaded[name] = rejectInsteadOfThrow(loaded[name]);
   }
   connectHandles(loaded);
+  addonLoaded(loaded as unknown as ProcessFunctions);
   return loaded;
 }
 

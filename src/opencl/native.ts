@@ -51,6 +51,7 @@ export interface Native {
   createSubDevices: NativeFunction;
   createUserEvent: NativeFunction;
   deviceMemAllocINTEL: NativeFunction;
+  endWithParent: NativeFunction;
   enqueueAcquireExternalMemObjectsKHR: NativeFunction;
   enqueueBarrier: NativeFunction;
   enqueueBarrierWithWaitList: NativeFunction;
@@ -118,6 +119,8 @@ export interface Native {
   getSamplerInfo: NativeFunction;
   getSupportedImageFormats: NativeFunction;
   hostMemAllocINTEL: NativeFunction;
+  guardFile: NativeFunction;
+  guardProcess: NativeFunction;
   hashAsync: NativeFunction;
   hostCanonicalAsync: NativeFunction;
   hostCompactAsync: NativeFunction;

@@ -6,7 +6,6 @@ const OPTIONS: Readonly<Record<string, readonly [option: string, what: string]>>
   ChildProcess: ['--allow-child-process', 'child processes'],
   FileSystemRead: ['--allow-fs-read', 'reading'],
   FileSystemWrite: ['--allow-fs-write', 'writing'],
-  WorkerThreads: ['--allow-worker', 'worker threads'],
 };
 
 /**

@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { packageRoot } from '../../src/util/paths.js';
 import { COMPILED, clsort, type Ran, type RunOptions } from './cli.js';
 
-/** Records every loaded module on every thread. */
+/** Records every loaded module. */
 const HOOKS = `
 import { appendFileSync } from 'node:fs';
 export async function load(url, context, next) {
@@ -17,14 +17,13 @@ export async function load(url, context, next) {
  * Runs the compiled command, or that of `main`.
  *
  * @param path names a file in a folder for scratch
- * @returns the result, the modules (files of src without their extension, names of packages and of Node's modules) and on
- * how many threads the command ran
+ * @returns the result and the modules: files of src without their extension, names of packages and of Node's modules
  */
 export async function loadedBy(
   args: readonly string[],
   path: (name: string) => string,
   { env, main = COMPILED, ...options }: RunOptions = {},
-): Promise<{ ran: Ran; modules: string[]; threads: number }> {
+): Promise<{ ran: Ran; modules: string[] }> {
   const list = path('loaded');
   writeFileSync(list, '');
   writeFileSync(path('hooks.mjs'), HOOKS);
@@ -34,7 +33,7 @@ export async function loadedBy(
   const ran = await clsort(args, { ...options, main, env: { ...env, NODE_OPTIONS, LOADED: list } });
   const loaded = readFileSync(list, 'utf8').split('\n').filter(Boolean).map(nameOf);
   const modules = [...new Set(loaded)].filter((name) => name !== 'register');
-  return { ran, modules, threads: loaded.filter((name) => name === 'cli/main').length };
+  return { ran, modules };
 }
 
 function nameOf(url: string): string {

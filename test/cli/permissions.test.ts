@@ -17,20 +17,10 @@ function run(allowed: readonly string[], args: readonly string[], input = '') {
 }
 const command = join(packageRoot, 'dist/src/cli/main.js');
 
-test('the command needs a worker thread: one line names the option, exit code 4', (t) => {
-  const { status, stderr } = run([], [command, 'devices']);
-  t.is(status, 4, stderr);
-  t.is(
-    stderr,
-    'clsort: cannot continue: the permission model of Node does not allow worker threads. ' +
-      'Start Node with --allow-worker\n',
-  );
-});
-
 test('the command needs the addon: one line names the option, exit code 4', (t) => {
   // Node 20 does not restrict addons.
   if (!process.allowedNodeEnvironmentFlags.has('--allow-addons')) return t.pass();
-  const { status, stderr } = run(['worker'], [command, 'devices']);
+  const { status, stderr } = run([], [command, 'devices']);
   t.is(status, 4, stderr);
   t.regex(stderr, /^clsort: cannot load clsort's native addon: .*--allow-addons.*\n$/);
 });
@@ -41,7 +31,7 @@ test('a format with a child process needs one: one line names the option, exit c
     const file = join(folder, 'keys.csv');
     writeFileSync(file, 'a,b\n2,1\n1,2\n');
     const { status, stderr } = run(
-      ['worker', 'addons', 'fs-write=*'],
+      ['addons', 'fs-write=*'],
       [command, 'sort', file, '--by', 'a', '--device', 'host', '-o', join(folder, 'out.parquet')],
     );
     t.is(status, 4, stderr);

@@ -12,6 +12,7 @@ import {
   selfTestDevice,
   VARIANTS,
 } from '../../matrix/self-tests.js';
+import { endWithParent } from '../../util/end-with-parent.js';
 import { readSeconds } from '../arguments.js';
 import { type Console, print } from '../console.js';
 import { childName, deviceOfChild, readAlgorithms, readDevices } from '../device-arguments.js';
@@ -21,7 +22,10 @@ import { ProgressBar } from '../progress-bar.js';
 import { bytesText, secondsText, table } from '../table.js';
 
 export async function run(args: DevicesArguments, console: Console): Promise<ExitCode> {
-  if (args.child !== undefined) return runChild(args, console);
+  if (args.child !== undefined) {
+    endWithParent();
+    return runChild(args, console);
+  }
   const found = readDevices(args.device);
   if (args['self-test'] || args.certify) return selfTestAll(found, args, console);
   if (args.json) {

@@ -24,6 +24,7 @@ import {
 } from '../../matrix/report/report.js';
 import { isBad } from '../../matrix/row.js';
 import { CaseRunner, planOf } from '../../matrix/run-case.js';
+import { endWithParent } from '../../util/end-with-parent.js';
 import { UsageError } from '../../util/errors.js';
 import { invalidArgument } from '../../util/invalid-argument.js';
 import { listed, readDtypes, readSeconds, readSeed } from '../arguments.js';
@@ -50,7 +51,10 @@ interface ChildTask {
 type MatrixSelection = Omit<MatrixScope, 'maxKeys'>;
 
 export async function run(args: MatrixArguments, console: Console): Promise<ExitCode> {
-  if (args.child !== undefined) return runChild(JSON.parse(args.child) as ChildTask, console);
+  if (args.child !== undefined) {
+    endWithParent();
+    return runChild(JSON.parse(args.child) as ChildTask, console);
+  }
   assertAtMostOne({ json: args.json, markdown: args.markdown }, ONE_FORMAT);
   if (args.compare) return compare(args.compare, args, console);
   await assertWritable([args.html, args.junit]);

@@ -9,7 +9,6 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { constants as system } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import ava, { type ExecutionContext } from 'ava';
 import { generate } from '../../src/io/operations/gen.js';
@@ -71,7 +70,7 @@ async function opened(pipe: string): Promise<number> {
   return writer as number;
 }
 
-/** Sends a signal when `blocked` has resolved; the command has to end soon, with the signal's code, and tidily. */
+/** Sends a signal when `blocked` has resolved; the signal has to end the command soon, without leftovers. */
 async function ends(
   t: ExecutionContext,
   args: readonly string[],
@@ -89,7 +88,7 @@ async function ends(
     },
   });
   const took = performance.now() - sent;
-  t.is(ran.code, 128 + system.signals[signal], `${args}: ${ran.err}`);
+  t.is(ran.signal, signal, `${args}: ${ran.code} ${ran.err}`);
   t.true(took < BOUND_MS, `${args}: ended after ${took} ms`);
   t.deepEqual(temporaryFiles(), []);
   t.notRegex(ran.err, /internal error|at .*:\d+:\d+/);
@@ -206,7 +205,7 @@ test('a signal ends a command during startup', async (t) => {
   }
 });
 
-test('a signal ends a sort on the main thread', async (t) => {
+test('a signal ends a sort that waits for a child process', async (t) => {
   writeFileSync(
     path('small.csv'),
     `x\n${Array.from({ length: 1000 }, (_, i) => (i * 7919) % 1009).join('\n')}\n`,
@@ -223,6 +222,43 @@ test('a signal ends a sort on the main thread', async (t) => {
     );
   }
   t.is((await clsort([...small, '-q'])).code, 0);
+});
+
+test('a shell sees 128 and the number of the signal', (t) => {
+  const command = [process.execPath, MAIN, ...sort, '-o', fifo('of a shell')].map((word) => `'${word}'`);
+  const { stdout } = spawnSync(
+    'sh',
+    ['-c', `${command.join(' ')} & sleep 2; kill -TERM $!; wait $!; echo $?`],
+    {
+      encoding: 'utf8',
+    },
+  );
+  t.is(stdout, '143\n');
+});
+
+test('a killed matrix ends its child process even if a driver blocks it', async (t) => {
+  writeFileSync(path('control'), '');
+  const control = new LayerControl(path('control'));
+  t.teardown(() => control.close());
+  const env = { ...layerEnvironment(path('control')), CLSORT_CACHE_DIR: seededCache(path('cache')) };
+  await clsort(['devices'], { env }); // the layer records the names of its functions
+  control.delay({ at: 1, function: 'clBuildProgram' }, 120_000);
+  let child = 0;
+  const { signal } = await clsort(['matrix', '--quick', '--device', 'portable'], {
+    env,
+    onStart: async (running) => {
+      await until(() => {
+        [child = 0] = childrenOf(running.pid);
+        return child !== 0;
+      });
+      await setTimeout(4000);
+      running.kill('SIGKILL');
+    },
+  });
+  t.is(signal, 'SIGKILL');
+  const isRunning = () => spawnSync('ps', ['-p', String(child)]).status === 0;
+  await until(() => !isRunning());
+  t.false(isRunning());
 });
 
 test('a second signal ends the command without waiting', async (t) => {
