@@ -3,7 +3,7 @@
 // than a small sort.
 //
 //   dist/bin/clsort.js   the command
-//   dist/lib             the library, and the programs of child processes and worker threads, by their paths in src
+//   dist/lib             the library, and the programs of child processes, by their paths in src
 //
 // Modules loaded on demand stay separate chunks. npm packs the bundles; of dist/src it packs the types only.
 //

@@ -1,9 +1,10 @@
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import { UnsupportedError } from '../../util/errors.js';
+import { AbortedError, UnsupportedError } from '../../util/errors.js';
 import { packageFolder } from '../../util/package.js';
 import { type Console, say } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
@@ -66,16 +67,25 @@ export async function run(_args: unknown, console: Console): Promise<ExitCode> {
     cpSync(join(root, 'src', 'native'), join(folder, 'src', 'native'), { recursive: true });
     const nan = dirname(dirname(createRequire(join(root, 'package.json')).resolve('nan/package.json')));
     const [command, ...args] = nodeGyp(root);
-    const { status, error } = spawnSync(
+    const child = spawn(
       command,
       [...args, 'rebuild', '-C', folder, '--jobs=max', '--loglevel=error', ...nodeHeaders()],
-      { cwd: folder, env: { ...process.env, NODE_PATH: nan }, stdio: ['ignore', 'inherit', 'inherit'] },
+      {
+        cwd: folder,
+        env: { ...process.env, NODE_PATH: nan },
+        stdio: ['ignore', 'inherit', 'inherit'],
+        signal: console.signal,
+      },
     );
-    if (status !== 0) {
+    const failure = await once(child, 'exit').then(
+      ([status]) => (status === 0 ? undefined : new Error(`node-gyp ended with ${status}, as shown above`)),
+      (error: Error) => error,
+    );
+    if (console.signal.aborted) throw new AbortedError('interrupted', { cause: console.signal.reason });
+    if (failure) {
       throw new UnsupportedError(
-        `cannot build the addon: ${error?.message ?? `node-gyp ended with ${status}, as shown above`}. ` +
-          "Sort without it: device 'host'",
-        { cause: error },
+        `cannot build the addon: ${failure.message}. Sort without it: device 'host'`,
+        { cause: failure },
       );
     }
     const place = join(root, 'build', 'Release', 'clsort.node');
