@@ -143,13 +143,13 @@ test('only opencl/binding.ts loads the addon', (t) => {
   );
 });
 
-test('only cli/ and batch/child.ts use stdout, stderr, signals and the exit code of the process', (t) => {
+test('only cli/ and batch/worker.ts use stdout, stderr, signals and the exit code of the process', (t) => {
   t.deepEqual(
     matching(
       /process\.(stdout|stderr|exit\b|exitCode|on\()|console\.(log|error|warn)\(/,
       (file) =>
-        // batch/child.ts is the main program of a process.
-        file.startsWith('cli/') || file === 'batch/child.ts',
+        // batch/worker.ts is the main program of a process.
+        file.startsWith('cli/') || file === 'batch/worker.ts',
     ),
     [],
   );

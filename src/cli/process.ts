@@ -88,7 +88,7 @@ export function openProcess(): {
     process.exit(EXIT.device);
   });
   onAddonLoad((addon) => {
-    addon.guardProcess(GRACE_MS + BLOCKED_MS);
+    addon.guardProcess(GRACE_MS + BLOCKED_MS, received ? constants.signals[received.name] : 0);
     temporaryFiles.guardWith(addon);
   });
   const { signal } = controller;

@@ -79,7 +79,19 @@ void Watch(std::chrono::milliseconds grace) {
   _exit(128 + signal);  // process 1 of a container ignores default actions
 }
 
-void Install(std::chrono::milliseconds grace) {
+/** Passes a signal to the guard if the event loop has caught it and not handled it yet. */
+void PassCaught(uv_handle_t* handle, void*) {
+  if (handle->type != UV_SIGNAL) return;
+  auto signal = reinterpret_cast<uv_signal_t*>(handle);
+  if (signal->caught_signals == signal->dispatched_signals) return;
+  for (int one : kSignals) {
+    auto byte = static_cast<char>(one);
+    if (one == signal->signum && write(TheGuard().pipe[1], &byte, 1) < 0) return;
+  }
+}
+
+/** @param received a signal that was received before, or 0 */
+void Install(std::chrono::milliseconds grace, int received) {
   Guard& guard = TheGuard();
   if (guard.pipe[0] >= 0 || ::pipe(guard.pipe) != 0) return;
   std::thread(Watch, grace).detach();
@@ -89,20 +101,25 @@ void Install(std::chrono::milliseconds grace) {
     action.sa_flags = SA_RESTART;
     sigaction(kSignals[i], &action, &guard.replaced[i]);
   }
+  uv_walk(Nan::GetCurrentEventLoop(), PassCaught, nullptr);
+  auto byte = static_cast<char>(received);
+  if (received != 0 && write(guard.pipe[1], &byte, 1) < 0) return;
 }
 
 #endif
 
 /**
  * Ends the process the given milliseconds after SIGINT, SIGTERM or SIGHUP even if its main thread is blocked: removes
- * the temporary files and raises the signal with its default action.
+ * the temporary files and raises the signal with its default action. The second argument is a signal that was received
+ * before, or 0.
  */
 NAN_METHOD(GuardProcess) {
   Call call(info, "guardProcess");
   auto grace = call.Unsigned(0, CL_INVALID_VALUE, UINT32_MAX);
+  auto received = static_cast<int>(call.Unsigned(1, CL_INVALID_VALUE, SIGTERM));
   if (!call.ok()) return;
 #ifndef _WIN32
-  Install(std::chrono::milliseconds(grace));
+  Install(std::chrono::milliseconds(grace), received);
 #endif
 }
 

@@ -2,8 +2,12 @@
 
 /** Functions of the addon about the process. */
 export interface ProcessFunctions {
-  /** Ends the process `milliseconds` after a signal even if the main thread is blocked. */
-  guardProcess(milliseconds: number): void;
+  /**
+   * Ends the process `milliseconds` after a signal even if the main thread is blocked.
+   *
+   * @param received number of a signal that was received before; 0 if there is none
+   */
+  guardProcess(milliseconds: number, received: number): void;
   /** Adds a temporary file or folder to those that `guardProcess` removes, or takes it out. */
   guardFile(path: string, add: boolean): void;
   /** Ends the process when its parent ends, where the system supports it. */
