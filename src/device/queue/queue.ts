@@ -527,9 +527,12 @@ export class Queue {
   }
 
   /** Like `finish`, but does not query the driver if everything enqueued is known to be done. */
-  async settle(deadlineMs?: number, since?: number): Promise<void> {
+  settle(deadlineMs?: number, since?: number): Promise<void> {
     const isDone = this.#failure === undefined && this.#poller.hasNoReads && this.hasPassed(this.position);
-    if (!isDone) return this.finish(deadlineMs, since);
+    return isDone ? this.#checkFailure(since) : this.finish(deadlineMs, since);
+  }
+
+  async #checkFailure(since: number | undefined): Promise<void> {
     this.#assertNotFailed(since, this.position);
   }
 

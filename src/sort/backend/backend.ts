@@ -123,7 +123,7 @@ export interface Session {
    */
   run<T>(use: (backend: Backend) => Promise<T>, call: SessionCall): Promise<T>;
 
-  /** Runs the second half of a call that `run` began on `backend`. */
+  /** Runs a half of a call on `backend`, without repeating it. */
   complete<T>(backend: Backend, use: () => Promise<T>, call: SessionCall): Promise<T>;
 
   /** Registers a callback for when a device is abandoned: its memory is lost. */

@@ -337,7 +337,7 @@ export class ArrayStore implements ArrayOwner {
   async #transfer<T>(columns: readonly Column[], transfer: (memory: ColumnMemory) => Promise<T>): Promise<T> {
     this.assertLive(columns, 'the memory of this transfer');
     const transferred = await this.#session.run(({ memory }) => transfer(memory), { again: false });
-    await this.#loopYield.turnDue;
+    if (this.#loopYield.turnDue) await this.#loopYield.turnDue;
     return transferred;
   }
 
@@ -348,7 +348,7 @@ export class ArrayStore implements ArrayOwner {
     try {
       const result = await use(results);
       results.copyStaged();
-      await this.#loopYield.turnDue;
+      if (this.#loopYield.turnDue) await this.#loopYield.turnDue;
       return result;
     } catch (error) {
       results.dispose();

@@ -56,16 +56,15 @@ export class CallScheduler {
    * @param complete waits for the commands that `enqueue` has enqueued
    */
   runInOrder<T>(enqueue: () => Promise<void> | undefined, complete: () => Promise<T>): Promise<T> {
-    const run = async (): Promise<T> => {
+    let enqueued: Promise<void> | undefined;
+    try {
       this.assertOpen();
-      const enqueued = this.#queued > 0 ? this.#tail.then(enqueue) : enqueue();
-      if (enqueued) {
-        this.#occupy(enqueued);
-        await enqueued;
-      }
-      return complete();
-    };
-    return track(this.#active, run());
+      enqueued = this.#queued > 0 ? this.#tail.then(enqueue) : enqueue();
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    if (enqueued) this.#occupy(enqueued);
+    return track(this.#active, enqueued ? enqueued.then(complete) : complete());
   }
 
   /**
@@ -76,7 +75,7 @@ export class CallScheduler {
     const run = async (): Promise<T> => {
       this.assertOpen();
       if (this.#queued > 0) await this.#tail;
-      return this.#concurrent.run(n, use);
+      return await this.#concurrent.run(n, use);
     };
     return track(this.#active, run());
   }
@@ -180,16 +179,7 @@ export class Dependency {
     this.#arrays = undefined;
   }
 
-  /** Runs one half of the call. A failure is recorded before other calls get their turn. */
-  async recordingFailure<T>(step: () => Promise<T>): Promise<T> {
-    try {
-      return await step();
-    } catch (error) {
-      throw this.recordFailure(error);
-    }
-  }
-
-  /** @returns the error */
+  /** Records that the call has failed, before other calls get their turn. @returns the error */
   recordFailure(error: unknown): unknown {
     this.failure = { error };
     return error;

@@ -166,9 +166,10 @@ export class Calls {
    */
   #runInOrder<T>(task: Task, body: ExecutionBody<T>, session: Session, backend: Backend): Promise<T> {
     const { dependency, settings } = task;
-    const execution = new Execution({ settings, onWarning: this.#onWarning, backend }, body, true);
-    const watched = <R>(step: () => Promise<R>) =>
-      session.complete(backend, () => dependency.recordingFailure(step), task);
+    const context = { settings, onWarning: this.#onWarning, backend };
+    const onFailure = (error: unknown) => void dependency.recordFailure(error);
+    const execution = new Execution(context, body, { releasesEarly: true, onFailure });
+    const watched = <R>(half: () => Promise<R>) => session.complete(backend, half, task);
     const enqueue = () => {
       try {
         dependency.assertInputs();
@@ -191,7 +192,7 @@ export class Calls {
    *
    * @param batched the job of the call, to run together with similar ones
    */
-  #run<T>(
+  async #run<T>(
     task: Task,
     body: ExecutionBody<T>,
     session: Session,
@@ -201,28 +202,36 @@ export class Calls {
     const { dependency, settings, onHost } = task;
     const context = { settings, onWarning: this.#onWarning };
     const alone = () => session.run((backend) => Execution.run({ ...context, backend }, body), task);
-    return dependency.recordingFailure(async () => {
-      try {
-        dependency.assertInputs();
-        if (!onHost) assertSameBackend(session, expected);
-        if (task.shared) return (await task.shared()) as T;
-        return await ((batched && this.#batcher.join(batched.job, batched.made as T, alone)) ?? alone());
-      } catch (error) {
-        const isOnFallback = !this.#breakEvenHost || session === this.#breakEvenHost.session;
-        if (!(error instanceof MemoryError) || !task.again || task.shared || isOnFallback) throw error;
-        return this.#retryOnHost(error, settings, body);
+    try {
+      dependency.assertInputs();
+      if (!onHost) assertSameBackend(session, expected);
+      if (task.shared) return (await task.shared()) as T;
+      return await ((batched && this.#batcher.join(batched.job, batched.made as T, alone)) ?? alone());
+    } catch (error) {
+      const isOnFallback = !this.#breakEvenHost || session === this.#breakEvenHost.session;
+      if (!(error instanceof MemoryError) || !task.again || task.shared || isOnFallback) {
+        throw dependency.recordFailure(error);
       }
-    });
+      return this.#retryOnHost(error, task, body);
+    }
   }
 
   /** Runs a call on the host engine after the device ran out of memory, unless a device was requested. */
-  async #retryOnHost<T>(cause: MemoryError, settings: SortSettings, body: ExecutionBody<T>): Promise<T> {
+  async #retryOnHost<T>(
+    cause: MemoryError,
+    { settings, dependency }: Task,
+    body: ExecutionBody<T>,
+  ): Promise<T> {
     const warn = settings.onWarning ?? this.#onWarning;
     warn(new MemoryError(`${cause.message}; falling back to the host`, { cause }));
     this.#session.backend.memory.trim();
     const backend = new HostBackend('out of device memory');
     const context = { backend, settings: { ...settings, algorithm: 'auto' as const } };
-    return Execution.run({ ...context, onWarning: this.#onWarning }, body);
+    try {
+      return await Execution.run({ ...context, onWarning: this.#onWarning }, body);
+    } catch (error) {
+      throw dependency.recordFailure(error);
+    }
   }
 
   /**
