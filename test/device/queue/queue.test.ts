@@ -1,25 +1,24 @@
 import test from 'ava';
-import { u64 } from '../../../src/device/queue/queue.js';
+import { u32, u64 } from '../../../src/device/queue/queue.js';
 import { forEachDevice } from '../../each-device.js';
 
 const N = 64;
 
 forEachDevice((title, open) => {
-  /** A kernel that moves 32-bit elements by index, and the arguments that all launches of these tests share. */
+  /** A kernel that moves 32-bit elements by index, and a word for indices that are out of range. */
   async function mover() {
     const device = await open();
     const program = await device.program('gather.cl', {
       UNIT_BYTES: 4,
       UNITS: 1,
-      INDEX_BITS: 32,
       GROUP_SIZE: 1,
-      CHECKED: 0,
     });
-    return { device, queue: device.queue, kernel: program.kernel('gather') };
+    const outside = device.allocatePersistent(4);
+    return { device, queue: device.queue, kernel: program.kernel('gather'), outside };
   }
 
   test.serial(title('pending launches are enqueued before any other command'), async (t) => {
-    const { device, queue, kernel } = await mover();
+    const { device, queue, kernel, outside } = await mover();
     const [a, b, indices] = [device.buffer(N * 4), device.buffer(N * 4), device.buffer(N * 4)];
     queue.write(
       indices,
@@ -29,9 +28,9 @@ forEachDevice((title, open) => {
       a,
       Uint32Array.from({ length: N }, (_, i) => i),
     );
-    queue.run(kernel, [a, indices, b, u64(N), u64(N)], { global: N, local: 1 });
+    queue.run(kernel, [a, indices, b, u64(N), u64(N), outside, u32(0)], { global: N, local: 1 });
     queue.fill(a, 7, { bytes: N * 4 });
-    queue.run(kernel, [b, indices, a, u64(N), u64(N)], { global: N / 2, local: 1 });
+    queue.run(kernel, [b, indices, a, u64(N), u64(N), outside, u32(0)], { global: N / 2, local: 1 });
     const [forward, back] = [new Uint32Array(N), new Uint32Array(N)];
     queue.read(b, forward);
     queue.read(a, back);
@@ -48,11 +47,11 @@ forEachDevice((title, open) => {
   });
 
   test.serial(title('a buffer may be released right after the launch that uses it'), async (t) => {
-    const { device, queue, kernel } = await mover();
+    const { device, queue, kernel, outside } = await mover();
     const [a, b, indices] = [device.buffer(N * 4), device.buffer(N * 4), device.buffer(N * 4)];
     queue.fill(indices, 3);
     queue.fill(a, 41);
-    queue.run(kernel, [a, indices, b, u64(N), u64(N)], { global: N, local: 1 });
+    queue.run(kernel, [a, indices, b, u64(N), u64(N), outside, u32(0)], { global: N, local: 1 });
     a.release();
     indices.release();
     const out = new Uint32Array(N);
@@ -65,7 +64,7 @@ forEachDevice((title, open) => {
   test.serial(
     title('a long list of launches with alternating arguments has one time for each launch'),
     async (t) => {
-      const { device, queue, kernel } = await mover();
+      const { device, queue, kernel, outside } = await mover();
       const [a, b, indices] = [device.buffer(N * 4), device.buffer(N * 4), device.buffer(N * 4)];
       queue.write(
         indices,
@@ -79,7 +78,7 @@ forEachDevice((title, open) => {
       const rounds = 50;
       for (let round = 0; round < rounds; round++) {
         const [from, to] = round % 2 === 0 ? [a, b] : [b, a];
-        queue.run(kernel, [from, indices, to, u64(N), u64(BigInt(N))], {
+        queue.run(kernel, [from, indices, to, u64(N), u64(BigInt(N)), outside, u32(0)], {
           global: N,
           local: 1,
           stage: 'turn',
@@ -109,14 +108,18 @@ forEachDevice((title, open) => {
   );
 
   test.serial(title('a wait whose last launch fails still waits for the commands before it'), async (t) => {
-    const { device, queue, kernel } = await mover();
+    const { device, queue, kernel, outside } = await mover();
     const [a, b] = [device.buffer(N * 4), device.buffer(N * 4)];
     queue.fill(b, 7);
     const out = new Uint32Array(N);
     queue.read(b, out);
     const { position } = queue;
     a.release();
-    queue.run(kernel, [a, b, b, u64(N), u64(N)], { global: N, local: 1, stage: 'the stage' });
+    queue.run(kernel, [a, b, b, u64(N), u64(N), outside, u32(0)], {
+      global: N,
+      local: 1,
+      stage: 'the stage',
+    });
     await t.throwsAsync(queue.finish(), { message: /the stage/ });
     t.true(queue.hasPassed(position), 'the caller may have its memory back');
     t.true(out.every((word) => word === 7));
@@ -127,7 +130,7 @@ forEachDevice((title, open) => {
   test.serial(
     title('flushSoon submits at once on an idle queue, and batches launches on a busy queue'),
     async (t) => {
-      const { device, queue, kernel } = await mover();
+      const { device, queue, kernel, outside } = await mover();
       const [a, b, indices] = [device.buffer(N * 4), device.buffer(N * 4), device.buffer(N * 4)];
       const one = Uint32Array.from({ length: N }, (_, i) => (i + 1) % N);
       queue.write(indices, one);
@@ -141,7 +144,7 @@ forEachDevice((title, open) => {
       };
       try {
         const launch = (from: typeof a, to: typeof a) => {
-          queue.run(kernel, [from, indices, to, u64(N), u64(N)], { global: N, local: 1 });
+          queue.run(kernel, [from, indices, to, u64(N), u64(N), outside, u32(0)], { global: N, local: 1 });
           queue.flushSoon();
         };
         launch(a, b);
@@ -168,12 +171,16 @@ forEachDevice((title, open) => {
   test.serial(
     title('a launch that the driver rejects throws a typed error that names the stage'),
     async (t) => {
-      const { device, queue, kernel } = await mover();
+      const { device, queue, kernel, outside } = await mover();
       const [a, indices] = [device.buffer(N * 4), device.buffer(N * 4)];
       queue.fill(a, 1);
       queue.fill(indices, 0);
       a.release();
-      queue.run(kernel, [a, indices, indices, u64(N), u64(N)], { global: N, local: 1, stage: 'the stage' });
+      queue.run(kernel, [a, indices, indices, u64(N), u64(N), outside, u32(0)], {
+        global: N,
+        local: 1,
+        stage: 'the stage',
+      });
       const error = t.throws(() => queue.submit());
       t.regex(error?.message ?? '', /the stage/);
       t.is((error as { code?: string }).code?.startsWith('ERR_CLSORT_'), true);
@@ -182,7 +189,7 @@ forEachDevice((title, open) => {
       const out = new Uint32Array(N);
       const again = device.buffer(N * 4);
       queue.fill(again, 5);
-      queue.run(kernel, [again, indices, b, u64(N), u64(N)], { global: N, local: 1 });
+      queue.run(kernel, [again, indices, b, u64(N), u64(N), outside, u32(0)], { global: N, local: 1 });
       queue.read(b, out);
       await queue.finish();
       t.true(out.every((word) => word === 5));
