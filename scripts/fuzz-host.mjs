@@ -128,13 +128,13 @@ async function sorts(random, dtype) {
   for (const engine of ['JavaScript', 'addon']) {
     const input = keys.slice();
     const [result, overwrites] = [{}, inPlace && engine === 'addon'];
-    const place = () => (engine === 'addon' ? bytesAt(random, bytesOf(keys).length) : emptyLike(keys));
-    if (wanted === 'keys' || wanted === 'values') result.sorted = overwrites ? input : place();
+    const destination = () => (engine === 'addon' ? bytesAt(random, bytesOf(keys).length) : emptyLike(keys));
+    if (wanted === 'keys' || wanted === 'values') result.sorted = overwrites ? input : destination();
     if (wanted === 'positions') result.moved = new Uint32Array(n);
     if (wanted.startsWith('values')) {
-      const view = bytesAt(random, n * bytes);
-      result.values = { view, bytes };
-      result.moved = overwrites ? view : new Uint8Array(view.length);
+      const place = bytesAt(random, n * bytes);
+      result.values = { place, bytes };
+      result.moved = overwrites ? place : new Uint8Array(place.length);
     }
     const source = keyColumn(input, dtype);
     if (engine === 'addon') await nativeSort(source, order, result, given);
