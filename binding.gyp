@@ -42,7 +42,6 @@
         'src/native/one_shot_callback.cc',
         'src/native/pattern.cc',
         'src/native/pipe.cc',
-        'src/native/placement.cc',
         'src/native/platform.cc',
         'src/native/process_guard.cc',
         'src/native/program.cc',

@@ -119,11 +119,8 @@ export function placeAsync(
 }
 
 /**
- * Partitions keys of host memory and their values into separate outputs: one stable counting pass, which allocates a byte
- * for each key.
- *
- * Keys without values that go into two partitions by all bits of their codes are written in any order, because equal
- * keys are indistinguishable; this takes less time and memory.
+ * Partitions keys of host memory and their values into separate outputs: one stable counting pass, which allocates two
+ * bytes for each key.
  *
  * @param keys host memory of keys
  * @param width bytes of a key: 1, 2, 4 or 8

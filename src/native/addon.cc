@@ -121,7 +121,6 @@ NAN_MODULE_INIT(Init) {
   ExportHostKernels(exports);
   ExportHostArithmetic(exports);
   ExportMultiset(exports);
-  ExportPlacement(exports);
   ExportParallelCopy(exports);
   ExportPartition(exports);
   ExportProcessGuard(exports);

@@ -293,7 +293,6 @@ void ExportHostVerify(Exports& exports);
 void ExportHostKernels(Exports& exports);
 void ExportHostArithmetic(Exports& exports);
 void ExportMultiset(Exports& exports);
-void ExportPlacement(Exports& exports);
 void ExportParallelCopy(Exports& exports);
 void ExportPartition(Exports& exports);
 void ExportProcessGuard(Exports& exports);
