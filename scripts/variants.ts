@@ -25,7 +25,6 @@ import { defaultPrimitiveTuning } from '../src/primitives/primitive-program.js';
 import { buildReduceOnce } from '../src/primitives/reduce.js';
 import { buildReduceRuns } from '../src/primitives/reduce-runs.js';
 import { SELECT_BITS } from '../src/sort/backend/device-column-kernels.js';
-import { RunCutter } from '../src/sort/transfer/run-cutter.js';
 import { Checksums } from '../src/sort/verification/checksum.js';
 import { GroupSums } from '../src/sort/verification/group-sums.js';
 import { Verifier } from '../src/sort/verification/verify.js';
@@ -200,7 +199,6 @@ async function operations(noting: NotingDevice, device: Device): Promise<void> {
     }
     for (const valueBytes of VALUE_BYTES) {
       await Verifier.create(device, { keyBits, valueBytes });
-      await RunCutter.create(device, { keyBits, valueBytes });
     }
   }
   noting.purpose = 'operations';

@@ -1103,20 +1103,4 @@ export const KERNELS = [
     replace: 'i + 1 < n; i += get_global_size(0)) {',
     tests: [tests('sort/backend/key-range-probe-kernel')],
   },
-  {
-    name: 'cuts: one key too few before the cut',
-    equivalent:
-      'where so many keys lie below a digit, those of the largest smaller digit are all taken: the cuts are the same',
-    file: 'cl/cut_runs.cl',
-    find: 'if (sum(counts, RUNS) <= rank) {',
-    replace: 'if (sum(counts, RUNS) < rank) {',
-    tests: [tests('sort/transfer/run-cutter')],
-  },
-  {
-    name: 'slices: one element of the next run is taken',
-    file: 'cl/take_slices.cl',
-    find: 'if (i - start < length) {',
-    replace: 'if (i - start <= length) {',
-    tests: [tests('sort/transfer/run-cutter')],
-  },
 ];

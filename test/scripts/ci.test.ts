@@ -162,7 +162,7 @@ test('the cache key changes with kernels, build options, drivers and processors'
     'algorithms/onesweep.ts',
     'device/programs/program.ts',
     'primitives/prefix-scan.ts',
-    'sort/transfer/run-cutter.ts',
+    'sort/verification/verify.ts',
   ]) {
     t.true(sources.includes(join(packageRoot, 'src', name)), name);
   }

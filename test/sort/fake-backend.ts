@@ -328,12 +328,6 @@ export class FakeBackend implements Backend {
     return { outcome: outcomeOf, release: () => undefined };
   }
 
-  partCount(): number {
-    return 1;
-  }
-
-  async sortInParts(): Promise<undefined> {}
-
   columns(settings: SortSettings): Columns {
     return new FakeColumns(this, settings);
   }

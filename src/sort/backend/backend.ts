@@ -1,6 +1,6 @@
 import type { DeviceInfo } from '../../device/platform/platform.js';
 import type { ClsortError } from '../../util/errors.js';
-import type { HostJob, SortJob } from '../model/job.js';
+import type { SortJob } from '../model/job.js';
 import type { SortSettings } from '../model/options.js';
 import type { Plan, PlanRequest } from '../model/plan.js';
 import type { Outcome } from '../model/report.js';
@@ -74,17 +74,6 @@ export interface Backend {
    * @throws MemoryError, DeviceLostError as `sort` does
    */
   sortNow(plan: Plan, job: SortJob): PendingSort | undefined;
-
-  /** Returns the number of parts to sort a job in during its transfers; 1 to sort it as a whole. */
-  partCount(job: HostJob): number;
-
-  /**
-   * Sorts in parts during the transfers, and waits for the result.
-   *
-   * @param plan plan of one part
-   * @returns undefined if it failed in a way in which a whole sort may succeed
-   */
-  sortInParts(plan: Plan, job: HostJob): Promise<Outcome | undefined>;
 
   /** Returns the columns of one operation. */
   columns(settings: SortSettings): Columns;

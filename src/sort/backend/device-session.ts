@@ -16,11 +16,8 @@ import { byteLengthOf, type Column, isOnDevice, type Place } from '../model/colu
 import { type HostJob, isHostJob, type SortJob, valueBytesOf } from '../model/job.js';
 import type { SortSettings } from '../model/options.js';
 import { type Plan, type PlanRequest, requestOf, variantOf } from '../model/plan.js';
-import type { Outcome } from '../model/report.js';
 import { CheckedTransfers } from '../transfer/checked-transfers.js';
 import { type ColumnMemory, DeviceMemory } from '../transfer/column-memory.js';
-import { MAX_RUNS, RunCutter } from '../transfer/run-cutter.js';
-import { sortStreamed } from '../transfer/sort-streamed.js';
 import { Checksums, type CopiedBuffer } from '../verification/checksum.js';
 import { selfTest } from '../verification/self-test.js';
 import { Verifier } from '../verification/verify.js';
@@ -32,14 +29,6 @@ import { DeviceSort } from './device-sort.js';
 import { completedSort, sortOnHost } from './host-backend.js';
 import { KeyRangeProbe } from './key-range-probe.js';
 import { Planner } from './planner.js';
-
-/**
- * Smallest sort in bytes that runs in parts: smaller ones arrive too soon for the second sort of each part to
- * pay. Measured on an H200 with u32 keys in pinned memory, as a whole and in 8 parts: 2^26 keys 11.6 and 11.7
- * ms, 2^27 22.3 and 21.5, 2^28 44.0 and 41.5, of which 38.7 are transfers. Through staging memory, parts are
- * slower.
- */
-const MIN_STREAMED_BYTES = 2 ** 29;
 
 /** Transfers of calls without verification: nothing is recorded. */
 const UNCHECKED = new CheckedTransfers();
@@ -57,7 +46,6 @@ export class DeviceBackend implements Backend {
   readonly #selfTested = new Map<string, Algorithm>();
   readonly #ready = new WeakMap<Plan, Algorithm>();
   readonly #verifiers = new Map<string, Promise<Verifier>>();
-  readonly #cutters = new Map<string, Promise<RunCutter>>();
   readonly #checksums = new Map<string, Promise<Checksums>>();
 
   constructor(device: Device) {
@@ -190,37 +178,6 @@ export class DeviceBackend implements Backend {
     throw new MismatchError('cannot use the data: they changed in a transfer between host and device');
   }
 
-  partCount({ keys, settings, sorted, values, moved }: HostJob): number {
-    const { verify, tuning, algorithm } = settings;
-    const { singleThreaded } = this.device.capabilities.quirks;
-    // Verification would cover each part but not the whole. Positions would be relative to a part.
-    if (verify || !sorted || (moved && !values) || singleThreaded || algorithm === 'host') return 1;
-    const maxParts = Math.min(MAX_RUNS, keys.n);
-    if (tuning.parts !== undefined) return Math.min(tuning.parts, maxParts);
-    const bytes = keys.n * (keys.info.bytes + (values?.bytes ?? 0));
-    if (algorithm !== 'auto' || bytes < MIN_STREAMED_BYTES) return 1;
-    const areReachable = [keys.place, sorted, values?.place, moved].every(
-      (one) => !one || this.device.isPinned(one),
-    );
-    return areReachable ? maxParts : 1;
-  }
-
-  async sortInParts(plan: Plan, job: HostJob): Promise<Outcome | undefined> {
-    const { n } = job.keys;
-    const algorithm = await this.#algorithm(plan);
-    const cutter = await this.#cutter(plan);
-    const { queue } = this.device;
-    if (job.settings.onReport) queue.startProfile(job.settings.profile);
-    try {
-      const sorted = await sortStreamed({ device: this.device, algorithm, cutter, plan }, job);
-      const stages = queue.endProfile();
-      const reason = `${plan.reason}, in parts while the data are on the way`;
-      return sorted ? { plan: { ...plan, n, reason }, stages, chunks: Math.ceil(n / plan.n) } : undefined;
-    } finally {
-      queue.endProfile();
-    }
-  }
-
   /** @throws the errors of `prepare` */
   async #algorithm(plan: Plan): Promise<Algorithm> {
     const { shape, algorithm: name } = plan;
@@ -250,14 +207,6 @@ export class DeviceBackend implements Backend {
     const keyBits = shape?.keyBits ?? 32;
     return memoized(this.#verifiers, `${keyBits} ${valueBytes} ${bySegments}`, () =>
       Verifier.create(this.device, { keyBits, valueBytes, bySegments }),
-    );
-  }
-
-  /** @throws BuildError when the kernels do not compile */
-  #cutter({ shape, valueBytes }: Plan): Promise<RunCutter> {
-    const keyBits = shape?.keyBits ?? 32;
-    return memoized(this.#cutters, `${keyBits} ${valueBytes}`, () =>
-      RunCutter.create(this.device, { keyBits, valueBytes }),
     );
   }
 

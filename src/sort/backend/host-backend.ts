@@ -103,12 +103,6 @@ export class HostBackend implements Backend, Session {
     this.#onWarning = undefined;
   }
 
-  partCount(): number {
-    return 1;
-  }
-
-  async sortInParts(): Promise<undefined> {}
-
   columns(settings: SortSettings): Columns {
     return new HostColumns(settings);
   }

@@ -391,7 +391,7 @@ export class Call {
     let chunk = Math.min(job.settings.tuning.chunk ?? Number.POSITIVE_INFINITY, limit);
     for (;;) {
       try {
-        return await (chunk >= n ? this.#sortUnchunked(job, request) : this.#sortInChunks(job, chunk));
+        return await (chunk >= n ? this.#sortWhole(job, request) : this.#sortInChunks(job, chunk));
       } catch (error) {
         chunk = Math.ceil(Math.min(chunk, n) / 2);
         if (!(error instanceof MemoryError) || chunk < MIN_CHUNK_KEYS) throw error;
@@ -401,19 +401,6 @@ export class Call {
         this.#warn(new MemoryError(message, { cause: error }));
       }
     }
-  }
-
-  /** Sorts as a whole, or in parts during the transfers if the backend prefers that. */
-  #sortUnchunked(job: HostJob, request: PlanRequest): Promise<Outcome> {
-    const parts = this.#context.backend.partCount(job);
-    return parts > 1 ? this.#sortInParts(job, request, parts) : this.#sortWhole(job, request);
-  }
-
-  async #sortInParts(job: HostJob, request: PlanRequest, parts: number): Promise<Outcome> {
-    const n = Math.ceil(job.keys.n / parts);
-    const plan = await this.#selector.firstUsable({ ...request, n }, job.settings);
-    const outcome = plan && (await this.#context.backend.sortInParts(plan, job));
-    return outcome ?? this.#sortWhole(job, request);
   }
 
   /**

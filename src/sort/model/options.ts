@@ -33,9 +33,9 @@ export interface AdvancedOptions {
    */
   readonly radixBits?: number;
   /**
-   * Constants for measurements and tests, all whole numbers. `chunk`: maximum number of keys sorted at a time. `parts`:
-   * number of parts, 1 to 8, in which a host array is sorted while it is transferred. `select`: maximum number of keys
-   * that `topK` sorts completely. `deviceCount`: number of devices that sort a host array.
+   * Constants for measurements and tests, all whole numbers. `chunk`: maximum number of keys sorted at a time.
+   * `select`: maximum number of keys that `topK` sorts completely. `deviceCount`: number of devices that sort a host
+   * array.
    *
    * @defaultValue `{}`
    * @throws UsageError for another name, and for a value out of range
@@ -444,14 +444,9 @@ function check(options: object, names: readonly string[], prefix = ''): void {
   }
 }
 
-/** Names that `tuning` accepts, with the bounds of their values. All values are whole numbers. */
-const TUNING_BOUNDS: Readonly<Record<string, readonly [least: number, most: number]>> = {
-  chunk: [1, Number.MAX_SAFE_INTEGER],
-  deviceCount: [1, Number.MAX_SAFE_INTEGER],
-  parts: [1, 8],
-  select: [0, Number.MAX_SAFE_INTEGER],
-};
-const TUNING_NAMES = Object.keys(TUNING_BOUNDS);
+/** Names that `tuning` accepts, with their smallest values. All values are whole numbers. */
+const TUNING_MINIMA: Readonly<Record<string, number>> = { chunk: 1, deviceCount: 1, select: 0 };
+const TUNING_NAMES = Object.keys(TUNING_MINIMA);
 
 function checkTuning(tuning: unknown): void {
   const unknown = Object.keys(tuning ?? {}).find((name) => !TUNING_NAMES.includes(name));
@@ -459,10 +454,9 @@ function checkTuning(tuning: unknown): void {
     throw renamedError('tuning', unknown) ?? invalidName('advanced.tuning', unknown, TUNING_NAMES);
   }
   for (const [name, value] of Object.entries(tuning ?? {})) {
-    const [min, max] = TUNING_BOUNDS[name] as readonly [number, number];
-    if (Number.isSafeInteger(value) && value >= min && value <= max) continue;
-    const bounds = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
-    throw invalidArgument(`advanced.tuning.${name}`, `a whole number ${bounds}`, value);
+    const min = TUNING_MINIMA[name] as number;
+    if (Number.isSafeInteger(value) && value >= min) continue;
+    throw invalidArgument(`advanced.tuning.${name}`, `a whole number of at least ${min}`, value);
   }
 }
 

@@ -32,7 +32,7 @@ test('an old option throws a UsageError with the new name', async (t) => {
     ['bits', [0, 4], 'bitRange'],
     ['radixBits', 4, 'advanced.radixBits'],
     ['scan', 3, 'advanced.scan'],
-    ['tuning', { parts: 2 }, 'advanced.tuning'],
+    ['tuning', { chunk: 2 }, 'advanced.tuning'],
   ] as const) {
     const options = { [old]: value } as object;
     const expected = {

@@ -137,7 +137,6 @@ forEachFakeSorter((title, open) => {
       [{ advanced: { tuning: { chunk: 0 } } }, /of at least 1/],
       [{ advanced: { tuning: { chunk: -1 } } }, /of at least 1/],
       [{ advanced: { tuning: { chunk: 2.5 } } }, /of at least 1/],
-      [{ advanced: { tuning: { parts: 9 } } }, /from 1 to 8/],
       [{ advanced: { tuning: { select: -1 } } }, /of at least 0/],
       [{ advanced: { tuning: { deviceCount: 0 } } }, /of at least 1/],
     ] as const) {

@@ -135,7 +135,7 @@ test('sorts with other options than the order, of large arrays and of empty arra
     { advanced: { scan: 3 } },
     { advanced: { radixBits: 4 } },
     { bitRange: [0, 8] },
-    { advanced: { tuning: { parts: 2 } } },
+    { advanced: { tuning: { chunk: 2 } } },
     { verify: true },
     { onMismatch: 'throw' },
     { timeout: 1 },
