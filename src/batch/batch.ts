@@ -10,6 +10,14 @@ import { fileState } from './file-state.js';
 import type { Entry } from './job-queue.js';
 import { inputsOf, type Job } from './jobs.js';
 import { Journal } from './journal.js';
+import {
+  MEMORY_PER_BYTE,
+  MEMORY_PER_COMPRESSED_BYTE,
+  MIN_MEMORY,
+  SMALL_BYTES,
+  SMALL_JOBS_PER_SLOT,
+  SMALL_MEMORY,
+} from './policy.js';
 import { Runner, type RunOptions } from './runner.js';
 import type { Incoming, WrongLine } from './stream.js';
 
@@ -201,17 +209,6 @@ function withoutDetails(result: JobResult): JobResult {
 
 /** Formats that hold keys as they are in memory. */
 const UNCOMPRESSED_FORMATS: readonly FileFormat[] = [raw, npy];
-/** Memory per file byte of a sort as a whole: keys, result, scratch, and read-ahead. */
-const MEMORY_PER_BYTE = 4.5;
-/** Memory per byte of a compressed file, which decompresses to more. */
-const MEMORY_PER_COMPRESSED_BYTE = 16;
-const MIN_MEMORY = 64 * 2 ** 20;
-
-/** Maximum size in bytes of a small file. */
-const SMALL_BYTES = 2 ** 18;
-/** Number of small jobs that count as one job, since system overhead dominates them. */
-const SMALL_JOBS_PER_SLOT = 16;
-const SMALL_MEMORY = 4 * 2 ** 20;
 
 /** Returns the memory of a job in bytes: as much as it needs, so that more jobs can run concurrently. */
 function jobMemory(bytes: number, isPlain: boolean, share: number): number {

@@ -8,18 +8,8 @@ import type { JobResult, Listener } from './events.js';
 import { isRetryable } from './failures.js';
 import { type Entry, JobQueue } from './job-queue.js';
 import { inputsOf, type Job } from './jobs.js';
+import { IDLE_MEMORY_SHARE, MAX_PARALLEL, MIN_PARALLEL } from './policy.js';
 import { type OpenWorker, WorkerLostError } from './worker-process.js';
-
-/**
- * Minimum of the default concurrency per device: one job sorts while one reads or writes. With two processors a third
- * job only delays the others and needs memory of its own.
- */
-const MIN_PARALLEL = 2;
-/**
- * Maximum of the default concurrency. More processors allow more jobs, since a device may sort faster than files are
- * read.
- */
-const MAX_PARALLEL = 8;
 
 /** Returns the default number of concurrent jobs per device: half the number of processors, plus one. */
 export const defaultParallel = (): number =>
@@ -42,9 +32,6 @@ export interface RunOptions {
   readonly openWorker?: OpenWorker | undefined;
   readonly onEvent: Listener;
 }
-
-/** Share of the memory that idle buffers may occupy; estimates of job memory leave this margin. */
-const IDLE_MEMORY_SHARE = 0.25;
 
 /** Milliseconds that a cancelled job may take to end before its process is killed: its driver may hang. */
 const CANCEL_MS = 1000;

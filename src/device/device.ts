@@ -1,23 +1,17 @@
 import * as cl from '../opencl/index.js';
 import { Buffer, type BufferOptions, BufferPool } from './memory/buffer.js';
-import { COPY_THREADS, STAGED_BYTES, Staging, type TransferQueues } from './memory/staging.js';
+import { STAGED_BYTES } from './memory/policy.js';
+import { COPY_THREADS, Staging, type TransferQueues } from './memory/staging.js';
 import type { StagingPair } from './memory/staging-arena.js';
 import { type Capabilities, capabilitiesOf } from './platform/capabilities.js';
 import { type DeviceInfo, type FoundDevice, findDevices, queryOf } from './platform/platform.js';
 import { type DeviceSpec, selectDevice } from './platform/select-device.js';
 import { typedError } from './platform/status.js';
+import { LARGE_BYTES, LARGE_RESULT_BYTES, POOL_SHARE } from './policy.js';
 import { Program } from './programs/program.js';
 import { ProgramCache } from './programs/program-cache.js';
 import { programOptions, programSource } from './programs/program-source.js';
 import { Queue } from './queue/queue.js';
-
-/** Share of device memory that idle pooled buffers may hold. */
-const POOL_SHARE = 0.25;
-
-/** Smaller host memory comes from V8. */
-const LARGE_BYTES = 2 ** 20;
-/** The same limit for a single result, which may reuse the memory of a collected result: its pages exist already. */
-const LARGE_RESULT_BYTES = 2 ** 15;
 
 const createQueue = (
   context: cl.Context,

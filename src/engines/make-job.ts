@@ -18,6 +18,16 @@ import { VERSION } from '../util/package.js';
 import { assertWholeNumber } from '../util/whole-number.js';
 import type { JobFolder } from './job-folder.js';
 import { orderOf } from './job-records.js';
+import {
+  MAX_SHARDS,
+  MIN_PARTITION_BYTES,
+  MIN_PARTITIONS,
+  MIN_SHARD_BYTES,
+  PARTITION_BYTES,
+  SHARD_BYTES,
+  TARGET_SHARDS,
+  UNKNOWN_PARTITIONS,
+} from './policy.js';
 import type { SharedFolder } from './shared-folder.js';
 import {
   type JobInput,
@@ -48,21 +58,6 @@ export interface SortRequest {
   readonly partitions?: number | undefined;
   readonly shards?: number | undefined;
 }
-
-/** Average partition size in bytes; sorting takes three to four times as much memory. */
-const PARTITION_BYTES = 384 * 2 ** 20;
-/** Minimum number of partitions, unless they would become smaller than `MIN_PARTITION_BYTES`. */
-const MIN_PARTITIONS = 16;
-const MIN_PARTITION_BYTES = 4 * 2 ** 20;
-/** Number of partitions of inputs of unknown size, enough for 24 GiB at the average size. */
-const UNKNOWN_PARTITIONS = 64;
-
-const MIN_SHARD_BYTES = 16 * 2 ** 20;
-const SHARD_BYTES = 256 * 2 ** 20;
-/** Each shard writes one file per partition, which limits their number. */
-const MAX_SHARDS = 1024;
-/** Target number of shards; larger inputs get larger shards up to `SHARD_BYTES`, and then more of them. */
-const TARGET_SHARDS = 64;
 
 /** Seed of the samples: with a fixed number, runs are repeatable. */
 const SEED = 0x5eed;

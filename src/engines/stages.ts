@@ -6,8 +6,8 @@ import { mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Multiset } from '../io/checks/multiset.js';
 import { Partitioner } from '../io/external/partition.js';
-import { MAX_PLACED_RECORDS } from '../io/external/place.js';
-import { SAMPLES_PER_PARTITION, takeSample } from '../io/external/sample.js';
+import { MAX_PLACED_RECORDS, SAMPLES_PER_PARTITION } from '../io/external/policy.js';
+import { takeSample } from '../io/external/sample.js';
 import { FileSpill } from '../io/external/spill.js';
 import { Splitters } from '../io/external/splitters.js';
 import type { RecordOrdering } from '../io/records/record-ordering.js';
@@ -18,6 +18,7 @@ import { Random } from '../util/random.js';
 import type { JobFolder } from './job-folder.js';
 import { openShard, orderOf, type RecordReader } from './job-records.js';
 import { type PartitionRecord, pieceName, type SampleRecord, type SplittersRecord } from './layout.js';
+import { MAX_SAMPLE_BYTES, OVERSAMPLING } from './policy.js';
 import type { SortJob } from './sort-job.js';
 import type { WorkerContext } from './worker-context.js';
 
@@ -27,14 +28,6 @@ export interface StageWork {
   readonly folder: JobFolder;
   readonly context: WorkerContext;
 }
-
-/**
- * Oversampling factor: shards differ in size, so small ones sample more than their share, and only some of it is used.
- */
-const OVERSAMPLING = 4;
-
-/** Maximum bytes of all samples, which one task holds; independent of a worker's memory, so that all workers agree. */
-const MAX_SAMPLE_BYTES = 128 * 2 ** 20;
 
 /** Maximum bytes of a piece; larger ones are not faster. */
 const MAX_PIECE_BYTES = 32 * 2 ** 20;

@@ -1,14 +1,7 @@
 import * as cl from '../../opencl/index.js';
 import { powerAtLeast } from '../../util/powers.js';
 import { Buffer } from './buffer.js';
-
-/** Larger arrays are transferred separately: the overhead of a transfer is small beside their bytes. */
-const MAX_BYTES = 2 ** 19;
-/** Smallest slot size. On every device, buffers may begin at its multiples. */
-const MIN_SLOT_BYTES = 2 ** 12;
-/** Maximum slots of one size, and bytes of all of them. */
-const MAX_SLOTS = 2 ** 10;
-const MAX_RING_BYTES = 2 ** 24;
+import { MAX_BYTES, MAX_RING_BYTES, MAX_SLOTS, MIN_SLOT_BYTES } from './policy.js';
 
 /** Memory of the same size on the host and on the device. */
 export interface StagingPair {

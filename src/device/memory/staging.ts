@@ -7,25 +7,23 @@ import type { MaybePromise } from '../../util/maybe-promise.js';
 import { typedError } from '../platform/status.js';
 import type { Buffer } from './buffer.js';
 import { type PinnedMemory, pin, pinAsync, unpin } from './pinned-memory.js';
-import { RING_BYTES, TransferRing } from './transfer-ring.js';
+import {
+  FILE_BYTES,
+  FILE_SLICES,
+  FILE_TRANSFERS,
+  MAX_PIECE_BYTES,
+  MAX_THREADS,
+  MIN_PARALLEL_COPY_BYTES,
+  MIN_PIECE_BYTES,
+  MIN_PIECES,
+  RING_BYTES,
+  UNCACHED_BYTES,
+} from './policy.js';
+import { TransferRing } from './transfer-ring.js';
 
-/** Smaller transfers are left to the driver, which takes one thread less. */
-export const STAGED_BYTES = 2 ** 20;
-
-/** Minimum number of pieces, so that copying one and transferring another overlap. */
-const MIN_PIECES = 4;
-/** Limits of a piece. Each piece costs the driver some time. */
-const MIN_PIECE_BYTES = 2 * 2 ** 20;
-const MAX_PIECE_BYTES = 8 * 2 ** 20;
-/** Data of this size is not in the caches when the copy ends, however it is written. */
-const UNCACHED_BYTES = 64 * 2 ** 20;
-/** More threads gain nothing: the memory is busy. */
-const MAX_THREADS = 16;
 /** Threads that copy at once. Computed once, since the query takes longer than a small allocation. */
 export const COPY_THREADS = Math.min(availableParallelism(), MAX_THREADS);
 
-/** Fewer bytes are copied by the calling thread: waking others takes as long. */
-const MIN_PARALLEL_COPY_BYTES = 2 ** 18;
 /** Threads that copy small arrays, so that others can copy other arrays meanwhile. */
 const ARRAY_THREADS = Math.min(COPY_THREADS, 4);
 
@@ -67,22 +65,6 @@ function pieceBytesFor(bytes: number): number {
   const piece = Math.ceil(bytes / MIN_PIECES / 4096) * 4096;
   return Math.min(Math.max(piece, MIN_PIECE_BYTES), MAX_PIECE_BYTES);
 }
-
-/** Concurrent file transfers per direction, and staging bytes of each. */
-const FILE_SLICES = 8;
-const FILE_BYTES = 4 * 2 ** 20;
-/** Bytes of one device transfer, and threads per file. */
-const FILE_TRANSFERS = {
-  /**
-   * Hashed files: one thread moves a piece while the other one hashes another, still cached piece, and further ones
-   * are in flight.
-   */
-  hashed: { piece: 2 ** 20, threads: 2 },
-  /** Uploads without a hash. */
-  up: { piece: 2 ** 20, threads: 4 },
-  /** Downloads: systems let one thread at a time write a file, and changing the thread takes some time. */
-  down: { piece: 2 ** 20, threads: 1 },
-};
 
 /** A range of an open file that is transferred to or from a buffer. */
 export interface FileRange {

@@ -1,15 +1,7 @@
 import { ConcurrencyLimiter } from '../../util/concurrency-limiter.js';
 import { DeviceLostError } from '../../util/errors.js';
 import type { PinnedMemory } from './pinned-memory.js';
-
-/** Bytes of staging memory for the transfers of one direction. */
-export const RING_BYTES = 64 * 2 ** 20;
-/** Parts of the memory. A small transfer takes one, so that several run at once; a large one takes all. */
-const SLICES = 8;
-/** Threads of a staged transfer. More threads would wait for each other's pieces. */
-const MAX_COPIERS = 8;
-/** Threads of all small transfers together. With more, the transfers would wait for each other. */
-const SLICE_COPIERS = 4;
+import { MAX_COPIERS, SLICE_COPIERS, SLICES } from './policy.js';
 
 /** Message for transfers of an abandoned device. */
 const DEVICE_ABANDONED = 'cannot transfer data: the device was abandoned';

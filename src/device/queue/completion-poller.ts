@@ -7,23 +7,13 @@ import type { StagingArena, StagingSlot } from '../memory/staging-arena.js';
 import type { Capabilities } from '../platform/capabilities.js';
 import { typedError } from '../platform/status.js';
 import { DeferredReadback, HostWordArena } from './deferred-readback.js';
+import {
+  BUSY_TURN_MILLISECONDS,
+  MAX_MILLISECONDS_BETWEEN_YIELDS,
+  MAX_START_DELAY_MILLISECONDS,
+  POLL_MICROSECONDS,
+} from './policy.js';
 import type { Timeline } from './timeline.js';
-
-/**
- * How long this thread polls for completion in one turn of the event loop. After a quiet turn it polls as long as a
- * small call takes, since another turn would take longer than the rest of the call.
- */
-const POLL_MICROSECONDS = { quiet: 200, busy: 50 };
-/** A longer turn included work of other code. */
-const BUSY_TURN_MILLISECONDS = 0.1;
-/** A program that awaits call after call still yields to the event loop at this interval. */
-const MAX_MILLISECONDS_BETWEEN_YIELDS = 1;
-
-/**
- * Where waits are cheap, a program that keeps enqueuing gets a wait at this interval. A long chain of calls then
- * completes piece by piece while the device works, instead of all at once at the end.
- */
-const MAX_START_DELAY_MILLISECONDS = 0.75;
 
 /** The part of a queue that the poller uses. */
 export interface PolledQueue {

@@ -1,4 +1,5 @@
 import type { Buffer } from '../memory/buffer.js';
+import { ARENA_WORDS, MAX_WORDS } from './policy.js';
 
 /** Value of a word that has not arrived: all bits are set. */
 const PENDING_WORD = 0xffffffff;
@@ -51,10 +52,6 @@ export class DeferredReadback {
     return true;
   }
 }
-
-/** Words of one piece of shared memory, and the maximum that one array gets of it. */
-const ARENA_WORDS = 1024;
-const MAX_WORDS = 128;
 
 /**
  * Allocates small word arrays for a driver to write, many in one piece of memory.

@@ -9,6 +9,12 @@ import type { Kernel } from '../programs/program.js';
 import { CompletionPoller } from './completion-poller.js';
 import type { DeferredReadback } from './deferred-readback.js';
 import { type KernelArgument, LaunchList } from './launch-list.js';
+import {
+  MAX_COALESCED_BYTES,
+  MAX_COALESCED_LAUNCHES,
+  MAX_LAUNCHES,
+  MAX_RECORDED_LAUNCHES,
+} from './policy.js';
 import { endTimeOf, Profile, type StageName, type StageTime } from './profile.js';
 import { FailedRanges, Timeline } from './timeline.js';
 
@@ -24,17 +30,6 @@ export interface Launch {
   /** Number of the pass that the launch belongs to. */
   readonly pass?: number;
 }
-
-/** Launches that are submitted together: enough to save time, few enough for the device not to idle. */
-const MAX_LAUNCHES = 8;
-/**
- * While small uploads are pending, more launches wait with them: this many, or until the uploads reach this many
- * bytes.
- */
-const MAX_COALESCED_LAUNCHES = 64;
-const MAX_COALESCED_BYTES = 2 ** 20;
-/** Sorts of more launches are too long to gain from a recording. */
-const MAX_RECORDED_LAUNCHES = 16;
 
 /** Launches that are deferred so that later ones can be merged with them. */
 export interface DeferredLaunches {

@@ -1,33 +1,18 @@
 /** Memory budgets of partitioned sorts. */
 import { UsageError } from '../../util/errors.js';
 import type { RecordOrdering } from '../records/record-ordering.js';
+import {
+  CACHE_PARTITION_BYTES,
+  DEFAULT_PARTITIONS,
+  FILL_FACTOR,
+  MAX_CACHE_SHARE,
+  MAX_PARTITION_BYTES,
+  MEMORY_PARTITIONS,
+  MIN_BYTES,
+  MIN_RECORDS,
+  SHARD_BYTES,
+} from './policy.js';
 import { MAX_PARTITIONS } from './splitters.js';
-
-/** Minimum memory of a sort in bytes: 1 MiB to gather partitions, the rest to sort them. */
-const MIN_BYTES = 16 * 2 ** 20;
-/** Minimum number of large records that the memory must hold. */
-const MIN_RECORDS = 64;
-
-/** Maximum partition size in bytes. Larger ones are not faster, and all buffers share one array. */
-const MAX_PARTITION_BYTES = 2 ** 29;
-
-/** Average fill of partitions, so that most of those above the average still fit. */
-const FILL_FACTOR = 0.75;
-
-/** Number of partitions of an input of unknown size: a quarter of the maximum. */
-const DEFAULT_PARTITIONS = 128;
-
-/** Number of partitions of a sort in memory; small ones need little additional memory. */
-const MEMORY_PARTITIONS = 24;
-
-/**
- * Partition size in bytes that CPU caches favour. Its use is limited to this share of the maximum number of partitions.
- */
-const CACHE_PARTITION_BYTES = 32 * 2 ** 20;
-const MAX_CACHE_SHARE = 0.5;
-
-/** Input bytes between two task records of the partitioning pass. */
-const SHARD_BYTES = 2 ** 28;
 
 export interface Budget {
   /** Memory limit in bytes. */

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { open, stat } from 'node:fs/promises';
 import { Random } from '../../util/random.js';
 import { assertNotAborted, ioError } from '../streams/raw.js';
+import { SAMPLE_BYTES, SAMPLE_PLACES } from './policy.js';
 import { readFully } from './spill.js';
 
 /** An input of records. */
@@ -28,10 +29,6 @@ export interface InputIdentity {
   /** Hash of sample bytes from the whole file. */
   readonly checksum: string;
 }
-
-/** Number of samples in the checksum, and bytes of each: reading them takes milliseconds. */
-const SAMPLE_PLACES = 64;
-const SAMPLE_BYTES = 4096;
 
 /**
  * Returns the identity of a file.

@@ -1,11 +1,9 @@
 /** The stage that distributes records to partitions, in input order. */
 import type { RecordOrdering } from '../records/record-ordering.js';
-import { MAX_PLACED_RECORDS, Placer } from './place.js';
+import { Placer } from './place.js';
+import { MAX_PLACED_RECORDS, MAX_WRITES } from './policy.js';
 import type { Spill } from './spill.js';
 import type { Splitters } from './splitters.js';
-
-/** Maximum concurrent writes; leaves a pool thread for reading. */
-const MAX_WRITES = 3;
 
 /** Distributes records to partitions: places each piece by partition, then writes the part of each partition. */
 export class Partitioner {

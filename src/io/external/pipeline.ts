@@ -8,6 +8,7 @@ import { assertNotAborted } from '../streams/raw.js';
 import { thisProcess } from '../streams/temporary-files.js';
 import type { InputReader } from './input-reader.js';
 import type { ExternalContext, ExternalJob, ExternalReport } from './job.js';
+import { HELD_SHARE } from './policy.js';
 import type { Session } from './session.js';
 import { type Leaf, type SortedOutput, sortPartitions } from './sort.js';
 import { FileSpill, type Spill } from './spill.js';
@@ -25,9 +26,6 @@ import {
 
 /** Seed of the sample when the job has none. */
 const DEFAULT_SEED = 0x5eed;
-
-/** Share of the memory that an input of unknown size may fill before it counts as large. */
-export const HELD_SHARE = 0.5;
 
 /** A session; `part` is the name of the unfinished result when that is kept. */
 export type ResumableSession = Omit<Session, 'folder'> & { readonly part: string | undefined };

@@ -7,14 +7,8 @@ import { inSlices, runYielding } from '../../sort/host/steps.js';
 import { UnsupportedError } from '../../util/errors.js';
 import { hostThreads } from '../../util/threads.js';
 import type { RecordOrdering } from '../records/record-ordering.js';
+import { MAX_SLICE_RECORDS, SLICE_BYTES } from './policy.js';
 import type { Splitters, SplitterTable } from './splitters.js';
-
-/** Bytes of records placed per step. */
-const SLICE_BYTES = 2 ** 19;
-const MAX_SLICE_RECORDS = 2 ** 15;
-
-/** Maximum number of records of a piece; each needs two additional bytes. */
-export const MAX_PLACED_RECORDS = 2 ** 22;
 
 export class Placer {
   readonly #order: RecordOrdering;

@@ -1,11 +1,6 @@
 /** Samples of an input, from which splitters are chosen. */
 import { Random } from '../../util/random.js';
-
-/** Sampled records per partition; most partitions then deviate from the mean size by less than a fifth. */
-export const SAMPLES_PER_PARTITION = 256;
-
-/** Maximum concurrent reads, which keep a disk busy. */
-const MAX_READS_IN_FLIGHT = 16;
+import { MAX_READS_IN_FLIGHT } from './policy.js';
 
 /** Reads bytes of an input at any position. */
 export type ReadAt = (into: Uint8Array, position: number) => Promise<void>;

@@ -7,11 +7,9 @@ import type { OrderingSortOptions, RecordOrdering } from '../records/record-orde
 import { findDescentSteps } from '../records/scan-record-order.js';
 import { assertNotAborted } from '../streams/raw.js';
 import { piecesOf } from './input.js';
+import { MAX_UNSETTLED } from './policy.js';
 import type { Spill } from './spill.js';
 import type { SortedRecord } from './state.js';
-
-/** Maximum number of written partitions that wait for a sync; their files stay until then. */
-export const MAX_UNSETTLED = 3;
 
 /** A partition to sort: one that fits in memory, or one of equal records, which needs no sort. */
 export interface Leaf {

@@ -6,15 +6,12 @@ import { assertNotAborted } from '../streams/raw.js';
 import { type Budget, partitionCount } from './budget.js';
 import { piecesOf } from './input.js';
 import { Partitioner } from './partition.js';
-import { MAX_PLACED_RECORDS } from './place.js';
-import { type ReadAt, SAMPLES_PER_PARTITION, takeSample } from './sample.js';
+import { MAX_PIECE_BYTES, MAX_PLACED_RECORDS, SAMPLES_PER_PARTITION } from './policy.js';
+import { type ReadAt, takeSample } from './sample.js';
 import type { Leaf } from './sort.js';
 import type { Spill } from './spill.js';
 import { Splitters } from './splitters.js';
 import type { ShardRecord, SplitRecord } from './state.js';
-
-/** Maximum bytes of a piece; larger ones are not faster. */
-const MAX_PIECE_BYTES = 32 * 2 ** 20;
 
 /** Storage of task records. */
 export interface Tasks {

@@ -5,7 +5,7 @@ import { runYielding } from '../../sort/host/steps.js';
 import type { KeyWriter } from '../formats/key-file.js';
 import { gatherRecords } from '../records/gather-records.js';
 import type { RecordOrdering } from '../records/record-ordering.js';
-import { PIECE_BYTES } from '../streams/raw.js';
+import { PIECE_BYTES } from '../streams/policy.js';
 
 /** Returns the positions of the records of a piece that differ from their predecessor, including 0. */
 export type FindFirsts = (piece: Uint8Array) => Uint32Array;

@@ -3,11 +3,7 @@ import type { Dtype, KeyArray } from '../../keys/dtype.js';
 import type { SorterOperations } from '../../sort/api/sorter-operations.js';
 import type { SortOptions } from '../../sort/model/options.js';
 import type { SortReport } from '../../sort/model/report.js';
-
-/** Maximum size of an array in bytes; larger arrays occupy a device on their own. */
-const MAX_ARRAY_BYTES = 2 ** 18;
-/** Maximum total bytes of one combined sort. */
-const MAX_BATCH_BYTES = 2 ** 24;
+import { MAX_ARRAY_BYTES, MAX_BATCH_BYTES } from './policy.js';
 
 type BatchSorter = Pick<SorterOperations, 'sort' | 'sortMany'>;
 

@@ -8,22 +8,13 @@ import { externalSort } from '../external/external-sort.js';
 import type { ExternalJob } from '../external/job.js';
 import type { Output } from '../streams/output.js';
 import type { FileContext, LargeReport } from './file-job.js';
-
-/** Memory of a sort as a whole, per input byte: keys, result and scratch. */
-const WHOLE_MEMORY = 3.2;
-/** The same for a pipe, whose bytes arrive in pieces. */
-const WHOLE_MEMORY_OF_PIPES = 4.2;
-/** The same for keys of a file and a device with dedicated memory: keys and result. */
-const WHOLE_MEMORY_DEDICATED = 2.1;
-
-/**
- * Maximum bytes sorted as a whole when that takes `WHOLE_MEMORY`. Partitions in memory take half as much, and sort
- * larger inputs as fast, since reading and writing overlap.
- */
-const MAX_WHOLE_BYTES = 64 * 2 ** 20;
-
-/** The same with pooled arrays, when other files are read and written during the sort. */
-const MAX_POOLED_BYTES = 2 ** 29;
+import {
+  MAX_POOLED_BYTES,
+  MAX_WHOLE_BYTES,
+  WHOLE_MEMORY,
+  WHOLE_MEMORY_DEDICATED,
+  WHOLE_MEMORY_OF_PIPES,
+} from './policy.js';
 
 interface Limits {
   readonly memory: number;

@@ -7,9 +7,7 @@ import type { Lines } from '../formats/axis.js';
 import { keyGroups, readKeys, writeKeys } from '../formats/key-array.js';
 import type { KeyReader, KeyWriter } from '../formats/key-file.js';
 import { readAhead } from '../streams/read-ahead.js';
-
-/** Keys per sort, unless one row has more; limits the additional memory. */
-const GROUP_KEYS = 2 ** 24;
+import { GROUP_KEYS } from './policy.js';
 
 /** How each row or column is sorted. */
 export interface MatrixSort {

@@ -17,19 +17,12 @@ import { assertNotAborted } from '../streams/raw.js';
 import { measure, measureMove, now } from '../streams/spans.js';
 import { type FileContext, type FileReport, inputsOf, sortOptions } from './file-job.js';
 import { type FileSort, factsOf, writeToOutput } from './file-sort-state.js';
+import { COPIES, MEMORY_SHARE, PIECE_BYTES, READ_AHEAD } from './policy.js';
 import { positionDtype } from './positions.js';
 import { onlyReport, reportSpans } from './sort-reports.js';
 
-/** Bytes per piece: enough to hide the cost of a transfer, and few enough to be copied from the cache. */
-const PIECE_BYTES = 8 * 2 ** 20;
-/** Pieces read concurrently, when they may arrive in any order. */
-const READ_AHEAD = 3;
 /** Whether threads of the addon read and write files; on Windows JavaScript does. */
 const BY_THREADS = process.platform !== 'win32';
-/** Number of copies on the device: input, output, and an alternate buffer. */
-const COPIES = 3;
-/** Maximum share of the device memory that a sort may use. */
-const MEMORY_SHARE = 0.9;
 
 /** For tests: bytes per transfer, and whether threads move them. */
 export interface PieceOptions {

@@ -1,7 +1,7 @@
 import { bytesOf, newArray } from '../../keys/array.js';
 import { dtypeInfo, type KeyArray } from '../../keys/dtype.js';
 import type { ArrayPool } from '../streams/array-pool.js';
-import { PIECE_BYTES } from '../streams/raw.js';
+import { PIECE_BYTES } from '../streams/policy.js';
 import type { KeyReader, KeyWriter } from './key-file.js';
 
 /** Bytes per read into an array. */

@@ -1,7 +1,8 @@
 /** Streamed matrices: extraction of single columns, and conversion from column-major to row-major order. */
 import { bytesOf, keyWords, newArray } from '../../keys/array.js';
 import type { DtypeInfo } from '../../keys/dtype.js';
-import { PIECE_BYTES, type Source } from '../streams/raw.js';
+import { PIECE_BYTES } from '../streams/policy.js';
+import type { Source } from '../streams/raw.js';
 
 /** Dimensions of a matrix. */
 export interface Matrix {

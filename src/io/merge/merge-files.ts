@@ -21,6 +21,7 @@ import { type Output, withOutput } from '../streams/output.js';
 import { assertNotAborted, assertOneStdin, type Source } from '../streams/raw.js';
 import { MergeInput, type OrderCheck, type SortedStream } from './merge-input.js';
 import { mergeSorted } from './merge-sorted.js';
+import { MIN_RECORDS, TARGET_BYTES, TARGET_WINDOW_BYTES } from './policy.js';
 
 /** A merge: inputs, output and options. */
 export interface MergeJob
@@ -52,13 +53,6 @@ export interface MergeReport {
   readonly recordCount: string;
   readonly formats: readonly [from: string, to: string];
 }
-
-/** Target for the total memory in bytes; less is slow, and more is not faster. */
-const TARGET_BYTES = 2 ** 28;
-/** Minimum window size in bytes for efficient reads; many inputs raise the total accordingly. */
-const TARGET_WINDOW_BYTES = 2 ** 20;
-/** Minimum number of records per window. */
-const MIN_RECORDS = 4;
 
 /** Memory per window byte: the window, the part taken from it, two results in alternation, and the sort. */
 const memoryFactor = ({ recordBytes, sortBytes }: RecordOrdering): number =>

@@ -14,9 +14,7 @@ import { type InputOptions, inputOptionsOf, keyTarget } from '../formats/keys.js
 import type { TextReadOptions } from '../formats/text/text-options.js';
 import { withOutput } from '../streams/output.js';
 import { assertNotAborted } from '../streams/raw.js';
-
-/** Maximum number of keys per call, which limits memory; the rest of a file is not in memory. */
-const GROUP_KEYS = 2 ** 24;
+import { GROUP_KEYS } from './policy.js';
 
 /** Input files, `-` for stdin; several files are concatenated. */
 export interface PrimitiveJob

@@ -17,6 +17,7 @@ import { inputOptionsOf, keyTarget } from '../formats/keys.js';
 import type { TextReadOptions } from '../formats/text/text-options.js';
 import { assertSeparate, withOutput } from '../streams/output.js';
 import { assertNotAborted } from '../streams/raw.js';
+import { MAX_KEYS, MEMORY_FACTOR } from './policy.js';
 
 /** A top-k selection: inputs, output and options. */
 export interface TopKJob
@@ -44,10 +45,6 @@ export interface TopKReport {
   readonly formats: readonly [from: string, to: string];
 }
 
-/** Maximum keys per call; more are not faster. */
-const MAX_KEYS = 2 ** 24;
-/** Memory per byte of a key: its pieces, the array, and twice as much when it is sorted. */
-const MEMORY_FACTOR = 6;
 /** Bytes of a position during the selection. */
 const POSITION_BYTES = 8;
 

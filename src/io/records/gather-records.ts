@@ -1,4 +1,5 @@
 import { inSlices, type Steps } from '../../sort/host/steps.js';
+import { CALL_BYTES, STEP_BYTES } from './policy.js';
 
 /** Records that are prefetched before they are copied, so that their cache misses overlap. */
 const PREFETCH_RECORDS = 32;
@@ -8,12 +9,6 @@ const LINE_BYTES = 64;
 
 /** Maximum bytes to prefetch per record; the hardware prefetcher handles the rest of a longer one. */
 const MAX_PREFETCH_BYTES = 4 * LINE_BYTES;
-
-/** Bytes to copy per step, which takes about a millisecond. */
-const STEP_BYTES = 2 ** 22;
-
-/** Records smaller than this are copied byte by byte when unaligned, since a call per record costs more. */
-const CALL_BYTES = 32;
 
 /**
  * Gathers records: record `i` of `to` becomes record `positions[i]` of `from`.

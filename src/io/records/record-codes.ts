@@ -9,10 +9,8 @@ import { type DtypeInfo, dtypeInfo } from '../../keys/dtype.js';
 import { type KeyCodec, keyCodec } from '../../keys/key-codec.js';
 import { inSlices, type Steps } from '../../sort/host/steps.js';
 import { type Span, WORD_BYTES } from './code-order.js';
+import { SLICE } from './policy.js';
 import { isNumberKey, keyBytes, type NumberKey, type RecordKey } from './record-keys.js';
-
-/** Records per slice, few enough to stay in the cache while the code is filled byte by byte. */
-const SLICE = 1024;
 
 /** The records of a piece: all in order, or those at the given positions. */
 export interface Records {

@@ -2,10 +2,8 @@
 import { runSync, type Steps } from '../../sort/host/steps.js';
 import type { Multiset } from '../checks/multiset.js';
 import type { Source } from '../streams/raw.js';
+import { SLICE_BYTES } from './policy.js';
 import type { RecordOrdering } from './record-ordering.js';
-
-/** Bytes of records compared at a time. */
-const SLICE_BYTES = 2 ** 18;
 
 /** Returns the first record of a piece that belongs before its predecessor; −1 when there is none. */
 export function* findDescentSteps(order: RecordOrdering, piece: Uint8Array): Steps<number> {

@@ -3,17 +3,7 @@ import { type Dtype, dtypeInfo, type KeyArray } from '../../keys/dtype.js';
 import type { SorterOperations } from '../../sort/api/sorter-operations.js';
 import { MemoryError } from '../../util/errors.js';
 import { powerAtMost } from '../../util/powers.js';
-
-/** Smaller arrays come from V8, which allocates them as fast. */
-const MIN_BYTES = 2 ** 19;
-/** Larger arrays are not pooled: pinning them takes long, and the size may never be requested again. */
-const MAX_BYTES = 2 ** 30;
-/** A pooled buffer that exceeds the requested size by more than this factor is not used. */
-const MAX_OVERSIZE = 2;
-/** An idle buffer is freed before the next allocation when this many arrays were taken since its release. */
-const MAX_AGE = 64;
-/** Number of buffer sizes between two powers of two; files of similar size then share buffers. */
-const SIZE_CLASSES = 8;
+import { MAX_AGE, MAX_BYTES, MAX_OVERSIZE, MIN_BYTES, SIZE_CLASSES } from './policy.js';
 
 /**
  * Pools key arrays for files that are sorted one after the other. The memory is directly accessible to the device: its

@@ -5,6 +5,7 @@ import { ClsortError, FormatError } from '../../util/errors.js';
 import { runtime } from '../../util/runtime.js';
 import { type Decompressor, decompressStream } from './decompress-stream.js';
 import type { Output } from './output.js';
+import { CHUNK_BYTES } from './policy.js';
 import { type Source, sourceOfChunks } from './raw.js';
 import { cutAtFrames } from './zstd-frames.js';
 
@@ -20,9 +21,6 @@ export interface Compression {
   /** Splits the compressed data at the positions where the decompressor requires it. */
   splitPieces?(pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>;
 }
-
-/** Bytes of an output chunk: larger than the default of zlib, so that fewer chunks pass through streams. */
-const CHUNK_BYTES = 2 ** 18;
 
 const gzip: Compression = {
   name: 'gzip',

@@ -3,11 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { hashAsync } from '../../native-host/host-functions.js';
 import { UnsupportedError } from '../../util/errors.js';
-
-/** Bytes per read when a file is read for its checksum only. */
-const SLICE_BYTES = 4 * 2 ** 20;
-/** Smaller pieces are collected first, since hashing runs on another thread. */
-const MIN_HASH_BYTES = 2 ** 16;
+import { MIN_HASH_BYTES, SLICE_BYTES } from './policy.js';
 
 /** Words of the addon's hash state; the first one is the hash of all bytes so far. */
 const HASH_WORDS = 10;

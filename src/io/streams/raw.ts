@@ -10,6 +10,7 @@ import { promisify } from 'node:util';
 import { AbortedError, ClsortError, IoError, UnsupportedError, UsageError } from '../../util/errors.js';
 import { invalidArgument } from '../../util/invalid-argument.js';
 import type { FileHash } from './file-hash.js';
+import { PIECE_BYTES } from './policy.js';
 import { inSlices } from './slices.js';
 import { readableOf } from './streams.js';
 
@@ -22,9 +23,6 @@ const STDOUT_NAMES = new Set([STDIO, '/dev/stdout', '/dev/fd/1', '/proc/self/fd/
 
 export const isStdin = (path: string): boolean => STDIN_NAMES.has(path);
 export const isStdout = (path: string): boolean => STDOUT_NAMES.has(path);
-
-/** Maximum bytes per read or write. */
-export const PIECE_BYTES = 16 * 2 ** 20;
 
 /** Opens a file descriptor; a stream over a FileHandle would close it twice. */
 export const openFd = promisify(openCallback);

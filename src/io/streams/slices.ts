@@ -1,8 +1,6 @@
 /** Transfers of bytes in slices. */
 import type { FileHash } from './file-hash.js';
-
-/** Bytes of a hashed slice, few enough to be in the cache after the transfer. */
-const HASHED_BYTES = 4 * 2 ** 20;
+import { HASHED_BYTES } from './policy.js';
 
 /**
  * Transfers bytes in slices, and hashes each slice while the next one is transferred.

@@ -16,17 +16,10 @@ import { distinctStrings } from './distinct-strings.js';
 import type { EntrySink } from './entry.js';
 import { FirstOfEqual } from './first-of-equal.js';
 import { mergeRuns } from './merge-runs.js';
+import { MAX_WINDOW, MIN_WINDOW, ROWS_PART, WINDOWS_PART } from './policy.js';
 import { type Run, RunWriter } from './run-file.js';
 import { shortlexCodes } from './shortlex.js';
 import { tablePositions, verifyOrder } from './table-order.js';
-
-/** Limits of the number of bytes that are read from a run at a time. */
-const MIN_WINDOW = 2 ** 16;
-const MAX_WINDOW = 2 ** 22;
-
-/** Shares of the memory: rows including their sort, and the read windows of a merge. */
-const ROWS_PART = 1 / 2;
-const WINDOWS_PART = 1 / 4;
 
 /** Rows in memory. */
 export interface GatheredRows {

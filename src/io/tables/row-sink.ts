@@ -1,10 +1,7 @@
 import { MemoryError } from '../../util/errors.js';
 import { MAX_BYTES } from '../formats/subprocess/frames.js';
 import type { Entry, EntrySink } from './entry.js';
-
-/** Limits of a batch of rows that is sent at once. */
-export const BATCH_ROWS = 2 ** 16;
-export const BATCH_BYTES = 2 ** 22;
+import { BATCH_BYTES, BATCH_ROWS } from './policy.js';
 
 /**
  * Checks the size of a batch. Only a single long row can exceed the limit.

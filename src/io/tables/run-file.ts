@@ -8,9 +8,7 @@ import { IoError } from '../../util/errors.js';
 import { lengthAt } from '../formats/tables/row-layout.js';
 import { ioError } from '../streams/raw.js';
 import type { Entry, EntrySink } from './entry.js';
-
-/** Bytes at which the write buffer is flushed: enough for the full speed of a disk. */
-const WRITE_BYTES = 2 ** 22;
+import { WRITE_BYTES } from './policy.js';
 
 /** Size of the two lengths. */
 export const HEAD_BYTES = 8;

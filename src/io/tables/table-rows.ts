@@ -14,8 +14,9 @@ import type { Output } from '../streams/output.js';
 import { assertNotAborted } from '../streams/raw.js';
 import { measure } from '../streams/spans.js';
 import { ByteStrings } from './byte-strings.js';
+import { BATCH_BYTES, BATCH_ROWS, MIN_BYTES } from './policy.js';
 import { type GatheredRows, RowRuns } from './row-runs.js';
-import { assertFitsInBatch, BATCH_BYTES, BATCH_ROWS, type RowOutput, RowSink } from './row-sink.js';
+import { assertFitsInBatch, type RowOutput, RowSink } from './row-sink.js';
 import { type AnyTable, isTextTable } from './table-file.js';
 import type { TableJob } from './table-job.js';
 import { tablePositions, verifyOrder } from './table-order.js';
@@ -23,9 +24,6 @@ import type { TablePlan } from './table-plan.js';
 
 /** Memory per row beside the row and its code: lengths, words, positions, and groups while ties are broken. */
 const ORDER_BYTES = 64;
-
-/** Minimum memory for sorting with temporary files. */
-const MIN_BYTES = 16 * 2 ** 20;
 
 /** Report of a sort, without the fields of its reading phase. */
 export type GatherReport = Omit<FileReport, 'descending' | 'argsort' | 'formats' | 'readSeconds' | 'table'>;

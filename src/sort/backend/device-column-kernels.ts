@@ -20,13 +20,11 @@ import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { bufferOf, type Column } from '../model/column.js';
 import type { ColumnKernel, DeviceContext } from './column-kernel.js';
 import type { ColumnKernels, TopShort } from './column-kernels.js';
+import { LONG_SEGMENT } from './policy.js';
 import { type Primitive, primitiveTuningFor } from './primitive-tuning.js';
 
 /** Digit size of the radix select in bits; each digit takes one pass over the keys. */
 export const SELECT_BITS = 11;
-
-/** Keys per segment from which a work-group of 1024 selects faster than one of 256. */
-const LONG_SEGMENT = 8192;
 
 const NO_OVERRIDES: Partial<PrimitiveTuning> = {};
 

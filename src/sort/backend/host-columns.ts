@@ -10,12 +10,7 @@ import type { ColumnVerifier } from './column-verifier.js';
 import type { Columns, HostColumnAccess } from './columns.js';
 import { HostColumnVerifier } from './host-column-verifier.js';
 import { NativeColumnKernels } from './native-column-kernels.js';
-
-/**
- * Number of keys above which the first keys are selected before they are sorted. Without the addon, the selection sorts
- * positions.
- */
-const SELECT_ABOVE = 4096;
+import { SELECT_ABOVE } from './policy.js';
 
 /** Columns in host memory, where every operation runs immediately. */
 export class HostColumns implements Columns {

@@ -8,6 +8,7 @@ import { bytesOf, keyWords } from '../../keys/array.js';
 import { encode, type KeyCodec } from '../../keys/key-codec.js';
 import { buildForGroups, gridStrideGroups } from '../../primitives/group.js';
 import { type Column, isOnDevice } from '../model/column.js';
+import { KEYS_PER_SAMPLE, SAMPLE_COUNT } from './policy.js';
 
 /** Window of code bits that a sort compares. */
 export type Bits = readonly [begin: number, end: number];
@@ -17,9 +18,6 @@ export type Bits = readonly [begin: number, end: number];
  * sorting is faster.
  */
 const MIN_PROBE_KEYS = { cpu: 2 ** 17, other: 2 ** 24 } as const;
-/** Number of places to sample, and keys of each. */
-const SAMPLE_COUNT = 16;
-const KEYS_PER_SAMPLE = 4;
 /** Radix bits if the algorithm has no such parameter. */
 const RADIX_BITS = 8;
 

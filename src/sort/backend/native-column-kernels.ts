@@ -14,12 +14,7 @@ import { type NativeModule, nativeModule } from '../host/native-module.js';
 import { type Column, viewOf, wordsOf } from '../model/column.js';
 import type { ColumnKernel } from './column-kernel.js';
 import { HostColumnKernels } from './host-column-kernels.js';
-
-/**
- * Minimum elements of an operation in the addon. Fewer take JavaScript less time than a change of threads: 20 to 50
- * microseconds.
- */
-const MIN_NATIVE_ELEMENTS = 2 ** 14;
+import { MIN_NATIVE_ELEMENTS } from './policy.js';
 
 const ALL_BITS = 2n ** 64n - 1n;
 

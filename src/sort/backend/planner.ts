@@ -16,9 +16,7 @@ import {
 import type { SortSettings } from '../model/options.js';
 import { hostPlan, hostPlans, type Plan, type PlanRequest, variantOf } from '../model/plan.js';
 import type { CallContext } from './backend.js';
-
-/** Fraction of device memory that a sort may plan to use: drivers and displays need some as well. */
-const MEMORY_SHARE = 0.9;
+import { MAX_DEVICE_ATTEMPTS, MAX_FAILURES, MAX_REQUESTS, MEMORY_SHARE } from './policy.js';
 
 /**
  * Returns the most keys that a device can sort at once. No buffer may exceed the largest allocation, and
@@ -117,13 +115,6 @@ export function* devicePlans(device: KnownDevice, request: PlanRequest): Generat
     }. Use algorithm 'auto' or device 'host'`,
   );
 }
-
-/**
- * Failures after which a variant is not used again while the device is open, unless the user requests its algorithm.
- */
-const MAX_FAILURES = 2;
-/** Most cached requests, so that programs with many sizes need little memory. */
-const MAX_REQUESTS = 256;
 
 function keyOf(request: PlanRequest): string {
   const { n, dtype, bits, valueBytes, algorithm, segments, longest, parameters = {} } = request;
@@ -231,9 +222,6 @@ export class Planner {
     }
   }
 }
-
-/** Algorithms that are tried when results are rejected, before the call falls back to the host engine. */
-const MAX_DEVICE_ATTEMPTS = 2;
 
 /** Reason to skip a variant that failed in an earlier call. */
 const FAILED_BEFORE = 'failed before';

@@ -26,6 +26,7 @@ import {
 import { type ArrayOwner, DeviceArray } from '../model/device-array.js';
 import type { ColumnMemory } from '../transfer/column-memory.js';
 import type { CallScheduler } from './call-scheduler.js';
+import { MAX_BYTES_PER_TURN, MAX_GROWTH_BYTES } from './policy.js';
 
 /** Keys that operations accept: a host array, or a {@link DeviceArray}, which stays on the device. */
 export type Keys = KeyArray | DeviceArray;
@@ -52,9 +53,6 @@ interface StagedResult {
   readonly from: ArrayBufferView;
   readonly to: ArrayBufferView;
 }
-
-/** Bytes by which device arrays, including those of the host engine, may grow in one turn of the event loop. */
-const MAX_BYTES_PER_TURN = 4 * 2 ** 20;
 
 /**
  * Yields to the event loop when device arrays have grown by more than 4 MiB since the last turn. V8 runs
@@ -104,9 +102,6 @@ export class EventLoopYield {
     });
   }
 }
-
-/** Bytes by which live memory may grow before a collection is triggered. V8 itself starts one at 64 MiB. */
-const MAX_GROWTH_BYTES = 72 * 2 ** 20;
 
 /**
  * Counts the bytes of live device arrays and triggers a collection when they have grown by 72 MiB and have

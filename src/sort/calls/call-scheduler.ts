@@ -2,10 +2,7 @@ import { ConcurrencyLimiter } from '../../util/concurrency-limiter.js';
 import { InputError, UsageError } from '../../util/errors.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
 import { DeviceArray } from '../model/device-array.js';
-
-/** Most concurrent calls, and most keys of all of them: beyond that, overlap gains nothing. */
-const MAX_CALLS = 256;
-const MAX_KEYS = 2 ** 24;
+import { MAX_CALLS, MAX_KEYS } from './policy.js';
 
 /** Orders calls: each one begins when the calls before it have enqueued all their commands, or are done. */
 export class CallScheduler {

@@ -18,10 +18,8 @@ import { type HostJob, isHostJob, requestOf, type SortJob } from '../model/job.j
 import { type SortSettings, throwIfAborted } from '../model/options.js';
 import type { Plan, PlanRequest } from '../model/plan.js';
 import { type Outcome, reportOf } from '../model/report.js';
+import { MIN_CHUNK_KEYS } from './policy.js';
 import { sortInChunks } from './sort-in-chunks.js';
-
-/** Smallest chunk after memory errors: a device that cannot sort even this many keys is broken. */
-const MIN_CHUNK_KEYS = 4096;
 
 /** A sort within a call, as an operation requests it. */
 export type Sort = Omit<SortJob, 'settings'> & { readonly settings?: Partial<SortSettings> };

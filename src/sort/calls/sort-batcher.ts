@@ -11,26 +11,11 @@ import { type SortSettings, throwIfAborted } from '../model/options.js';
 import { type Plan, type PlanRequest, variantOf } from '../model/plan.js';
 import { type Call, Execution } from './call.js';
 import type { CallScheduler } from './call-scheduler.js';
+import { MAX_BATCH_BYTES, MAX_BATCHES, MAX_SORT_BYTES, MAX_SORTS, MIN_SORTS } from './policy.js';
 
-/**
- * Largest array in bytes that is batched. For larger arrays, copying occupies this thread as long as a
- * separate sort does.
- */
-const MAX_SORT_BYTES = 2 ** 17;
-/** Fewest sorts of a batch: fewer sorts need fewer launches when they run separately. */
-const MIN_SORTS = 4;
-/**
- * Most bytes that the sorts of a batch read and write. The device sorts one batch while the next one is
- * copied.
- */
-const MAX_BATCH_BYTES = 2 ** 22;
-/** Most sorts of a batch. */
-const MAX_SORTS = 1023;
 /** Bytes of the segment offsets, which precede the data in staging memory. */
 const OFFSET_BYTES = (MAX_SORTS + 1) * 4;
 const STAGING_BYTES = OFFSET_BYTES + MAX_BATCH_BYTES;
-/** Most concurrent batches; each has its own staging memory. */
-const MAX_BATCHES = 8;
 /** Alignment in bytes of each column of a batch: a cache line. */
 const CACHE_LINE_BYTES = 64;
 

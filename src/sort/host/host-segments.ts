@@ -5,6 +5,7 @@ import { formatValue } from '../../util/format-value.js';
 import { invalidArgument } from '../../util/invalid-argument.js';
 import { type HostOrder, type HostResult, sortSteps } from './host-sort.js';
 import { verifySteps } from './host-verify.js';
+import { MIN_STEP_KEYS } from './policy.js';
 import { inSlices, type Steps } from './steps.js';
 
 /** A segmented sort. */
@@ -55,9 +56,6 @@ export const offsetsOf = ({ offsets }: HostSegments): Uint32Array => {
   const view = offsets.place as ArrayBufferView;
   return new Uint32Array(view.buffer, view.byteOffset, offsets.n);
 };
-
-/** Keys that are sorted before a yield, which would take longer than a short segment. */
-const MIN_STEP_KEYS = 2 ** 12;
 
 /**
  * Sorts each segment.

@@ -11,6 +11,7 @@ import { codeWordsOf, decodeRecords, encodeRecords } from '../../keys/codec-reco
 import { keyCodec, type Order } from '../../keys/key-codec.js';
 import { InputError } from '../../util/errors.js';
 import type { Values } from '../model/column.js';
+import { MAX_BUILT_IN_KEYS, MIN_WIDE_DIGIT_KEYS } from './policy.js';
 import { copySteps, inSlices, runSync, type Steps } from './steps.js';
 
 /** Order of a sort, and the window of the code's bits that it compares. */
@@ -29,11 +30,6 @@ export interface HostResult {
 
 /** Longest array of records that V8 supports in every Node version that clsort supports. */
 const MAX_WORDS = 2 ** 32 - 1;
-
-/** Below this number of keys, clearing and summing the bins of wide digits costs more than the saved passes. */
-const MIN_WIDE_DIGIT_KEYS = 2048;
-/** The built-in sort takes less time than passes for so few keys. */
-const MAX_BUILT_IN_KEYS = 2 ** 12;
 
 const NARROW_DIGIT = 8;
 const WIDE_DIGIT = 11;

@@ -3,10 +3,8 @@ import { codeWordsOf, encodeRecords } from '../../keys/codec-records.js';
 import { type KeyCodec, keyCodec } from '../../keys/key-codec.js';
 import { ElementSum } from './element-sum.js';
 import type { HostOrder, HostResult } from './host-sort.js';
-import { inSlices, runSync, SLICE, type Steps } from './steps.js';
-
-/** Bytes that one step compares, which takes about a millisecond. */
-const COMPARE_BYTES = 2 ** 22;
+import { COMPARE_BYTES, SLICE } from './policy.js';
+import { inSlices, runSync, type Steps } from './steps.js';
 
 /**
  * Verifies a result against its input on the host: its order, and that it holds the elements of the input. Elements are

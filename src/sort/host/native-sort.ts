@@ -9,12 +9,7 @@ import { hostThreads } from '../../util/threads.js';
 import { throwIfAborted } from '../model/options.js';
 import { type HostSegments, offsetsOf } from './host-segments.js';
 import type { HostOrder, HostResult } from './host-sort.js';
-
-/**
- * Maximum keys that are sorted on the JavaScript thread: at most about a millisecond of work. Below, a change of threads
- * takes longer than the second thread gains: 20 to 50 microseconds.
- */
-const MAX_KEYS_AT_ONCE = 2 ** 16;
+import { MAX_KEYS_AT_ONCE } from './policy.js';
 
 /** Whether the addon can sort in this memory: no other thread may use memory that may shrink. */
 export const suitsNative = (keys: HostColumn, { sorted, values, moved }: HostResult): boolean =>

@@ -1,18 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { bytesOf } from '../../keys/array.js';
 import { throwIfAborted } from '../model/options.js';
+import { COPY_BYTES, SLICE, YIELD_INTERVAL_MS } from './policy.js';
 
 /** Host work that can pause: each `yield` comes after a few milliseconds at most. */
 export type Steps<T = void> = Generator<void, T>;
-
-/** Elements of a step, which takes a millisecond or two for any work per element. */
-export const SLICE = 2 ** 16;
-
-/** Bytes that a step copies, which takes about a millisecond. */
-const COPY_BYTES = 2 ** 22;
-
-/** Milliseconds of work before the event loop runs. */
-const YIELD_INTERVAL_MS = 5;
 
 /** Calls `work` for the elements from 0 to n, slice by slice. */
 export function* inSlices(n: number, work: (start: number, end: number) => void, slice = SLICE): Steps {

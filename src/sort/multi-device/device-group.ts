@@ -14,30 +14,18 @@ import type { MemoryUsage } from '../transfer/column-memory.js';
 import type { DeviceWorker } from './device-worker.js';
 import { type Measurements, measure, sortWorkKind, type WorkKind } from './measurements.js';
 import { carriedBytes, Partitioner } from './partition.js';
-import { divideWork, PROBE_KEYS, STREAMED_PROBE_KEYS, type WorkDivision } from './rates.js';
+import {
+  MAX_SORTING_DEVICES,
+  MAX_TOP_FRACTION,
+  MIN_SHARED_BYTES,
+  PROBE_KEYS,
+  SHARD_SLACK,
+  STREAMED_PROBE_KEYS,
+} from './policy.js';
+import { divideWork, type WorkDivision } from './rates.js';
 import { isRetryableElsewhere } from './retryable-elsewhere.js';
 import { settleAll } from './settle-all.js';
 import { HostShardWriter, type Shard, type ShardWriter, shardWriterFor } from './shard-writer.js';
-
-/**
- * Smallest input, in bytes of keys and values, that is shared: a smaller one takes too little time to gain from a
- * second device.
- */
-const MIN_SHARED_BYTES = 2 ** 22;
-
-/** Fraction of all keys that a shard may have beyond its expected size. */
-const SHARD_SLACK = 0.02;
-
-/**
- * Most devices that sort an array by default: to split keys among more, the host moves each key separately. Four
- * H200s took 8 times as long as one.
- */
-const MAX_SORTING_DEVICES = 2;
-
-/**
- * Largest k, as a fraction of the keys per device, for which topK selects; for a larger k it sorts all keys.
- */
-const MAX_TOP_FRACTION = 1 / 4;
 
 /** Outputs of topK. */
 export interface TopKOutput {

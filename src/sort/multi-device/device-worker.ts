@@ -7,12 +7,7 @@ import type { ExecutionBody } from '../calls/call.js';
 import { CallScheduler, Dependency } from '../calls/call-scheduler.js';
 import { Calls, type Task } from '../calls/calls.js';
 import type { SortJob } from '../model/job.js';
-
-/**
- * Pieces that are partitioned at once if all writers can reserve ahead, so that threads need not idle between
- * pieces.
- */
-export const MAX_CONCURRENT_PIECES = 2;
+import { MAX_CONCURRENT_PIECES } from './policy.js';
 
 /** Number of slots: those being filled, one in transfer, and the next one. */
 export const SLOT_COUNT = MAX_CONCURRENT_PIECES + 2;

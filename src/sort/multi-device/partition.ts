@@ -20,19 +20,7 @@ import { hostSort } from '../host/host-sort.js';
 import { hostColumn } from '../model/column.js';
 import type { HostJob } from '../model/job.js';
 import { throwIfAborted } from '../model/options.js';
-import { MAX_CONCURRENT_PIECES } from './device-worker.js';
-
-/**
- * Sampled keys per shard. With these, shard boundaries are almost surely off by less than a hundredth of all
- * keys.
- */
-const SAMPLES = 2 ** 13;
-
-/** Bytes of keys, or of values, that are partitioned at a time. */
-const PIECE_BYTES = 2 ** 25;
-
-/** Most threads that partition a piece: half of those of the addon. */
-const MAX_THREADS = 32;
+import { MAX_CONCURRENT_PIECES, MAX_THREADS, PIECE_BYTES, SAMPLES } from './policy.js';
 
 /** Destination of a shard's keys and values. */
 export interface PieceBuffers {
@@ -97,8 +85,7 @@ export class Partitioner {
   }
 
   /**
-   * Writes each shard to its writer, in the order of the keys. Keys without values that are compared by all
-   * bits may arrive in any order.
+   * Writes each shard to its writer, in the order of the keys.
    *
    * @param writers writer of each shard; undefined to skip the shard
    * @returns the number of keys of each shard

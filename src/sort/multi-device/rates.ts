@@ -1,15 +1,5 @@
 /** Measured speed of devices, from which work is divided. */
-
-/** Most keys of a measurement, which takes milliseconds. */
-export const PROBE_KEYS = 2 ** 20;
-/**
- * The same if all devices have dedicated memory. The fixed cost of a call would make them look ten times as
- * slow as they are: H100s that sort 2^30 keys in 0.27 s were estimated at 2.7 s.
- */
-export const STREAMED_PROBE_KEYS = 2 ** 24;
-
-/** Weight of the latest measurement; earlier ones have the rest, so that one slow call changes little. */
-const LATEST_WEIGHT = 0.5;
+import { LATEST_WEIGHT, MIN_WEIGHT } from './policy.js';
 
 /** Measured seconds of one kind of work on one device, by its size. */
 export class Rates {
@@ -57,9 +47,6 @@ export interface WorkDivision<M> {
   /** Reason for this division. */
   readonly reason: string;
 }
-
-/** Smallest share of the keys for a device: a smaller one saves less time than its call takes. */
-const MIN_WEIGHT = 0.02;
 
 /** Formats seconds as milliseconds with two significant digits. */
 const formatMilliseconds = (seconds: number): string => `${Number((seconds * 1000).toPrecision(2))} ms`;

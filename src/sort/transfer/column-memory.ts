@@ -11,6 +11,7 @@ import type { Dtype } from '../../keys/dtype.js';
 import { adjustExternalBytes, collectNow } from '../../opencl/external-bytes.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
 import { bufferOf, byteLengthOf, type Column, isOnDevice, type Place, viewOf } from '../model/column.js';
+import { MIN_ZERO_COPY_BYTES } from './policy.js';
 
 /**
  * Memory usage in bytes: of device arrays and of the temporary memory of calls. With the host engine: of
@@ -186,12 +187,6 @@ export class DeviceMemory implements ColumnMemory {
     return this.#device.staging.readToFile(bufferOf({ place }), file, offset * info.bytes);
   }
 }
-
-/**
- * Smallest array in bytes that is bound in place. Below this size a copy is cheaper, and the 4-byte minimum
- * of a buffer would overrun the array.
- */
-const MIN_ZERO_COPY_BYTES = 4096;
 
 /** Memory that a sort can read or write on the device; call `release` after the wait. */
 export interface BoundMemory {

@@ -1,7 +1,5 @@
 import type { MemorySource } from '../../keys/array.js';
-
-/** Most idle buffers that are kept, which limits memory. */
-const MAX_IDLE = 4;
+import { MAX_IDLE } from './policy.js';
 
 /**
  * A pool of host buffers of one size, for temporary data. Reuse spares V8 the collection and the system the

@@ -3,12 +3,13 @@ import { keyWords } from '../../../src/keys/array.js';
 import { DTYPES, dtypeInfo } from '../../../src/keys/dtype.js';
 import type { HostJob } from '../../../src/sort/model/job.js';
 import { parseSortOptions, type SortOptions } from '../../../src/sort/model/options.js';
-import { type DeviceWorker, MAX_CONCURRENT_PIECES } from '../../../src/sort/multi-device/device-worker.js';
+import type { DeviceWorker } from '../../../src/sort/multi-device/device-worker.js';
 import {
   Partitioner,
   type PartitionWriter,
   type PieceBuffers,
 } from '../../../src/sort/multi-device/partition.js';
+import { MAX_CONCURRENT_PIECES } from '../../../src/sort/multi-device/policy.js';
 import { HostShardWriter } from '../../../src/sort/multi-device/shard-writer.js';
 import { MemoryError } from '../../../src/util/errors.js';
 import { keysOf } from '../../distributions.js';

@@ -3,7 +3,8 @@ import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Output } from '../../streams/output.js';
-import { assertNotAborted, ioError, PIECE_BYTES, type Source, writeFully } from '../../streams/raw.js';
+import { PIECE_BYTES } from '../../streams/policy.js';
+import { assertNotAborted, ioError, type Source, writeFully } from '../../streams/raw.js';
 import { temporaryName } from '../../streams/temporary-files.js';
 
 /**

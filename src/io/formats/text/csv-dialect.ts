@@ -3,6 +3,7 @@ import { FormatError } from '../../../util/errors.js';
 import { QUOTE, unquoteField } from './csv-field.js';
 import { CsvSplitter, type SplitOptions } from './csv-splitter.js';
 import { NumberScanner } from './number-style.js';
+import { FIRST_BYTES, MAX_SAMPLE_BYTES, SAMPLE_RECORDS } from './policy.js';
 import { formatDelimiter, type TextReadOptions } from './text-options.js';
 import { MAX_RECORD_BYTES, type TextSource } from './text-source.js';
 import { isoDate, isoTime, isoTimestamp } from './time-text.js';
@@ -24,13 +25,6 @@ export interface CsvDialect {
 }
 
 const DELIMITERS = [',', ';', '\t', '|'];
-
-/** Bytes of the first sample; in most files it contains that many records. */
-const FIRST_BYTES = 2 ** 20;
-/** Sample size from which a single record is enough. */
-const MAX_SAMPLE_BYTES = 2 ** 26;
-/** Number of records in a sample, which makes a detection by chance improbable. */
-const SAMPLE_RECORDS = 1000;
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 

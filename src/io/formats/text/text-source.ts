@@ -2,11 +2,11 @@
 import type { FileHandle } from 'node:fs/promises';
 import { FormatError, MemoryError } from '../../../util/errors.js';
 import { COMPRESSIONS, decompressedSource } from '../../streams/compression.js';
-import { assertNotAborted, ioError, PIECE_BYTES, type Source } from '../../streams/raw.js';
+import { PIECE_BYTES } from '../../streams/policy.js';
+import { assertNotAborted, ioError, type Source } from '../../streams/raw.js';
 import { spoolSource } from '../subprocess/spool.js';
+import { WINDOW_BYTES } from './policy.js';
 
-/** Size of the read window; it grows for longer records. */
-const WINDOW_BYTES = 2 ** 21;
 /** Maximum size of a record in bytes. */
 export const MAX_RECORD_BYTES = 2 ** 30;
 

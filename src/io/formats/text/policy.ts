@@ -1,0 +1,13 @@
+/** Policy of text formats: its heuristics, with their units and measurements. */
+
+/** Bytes of the first sample; in most files it contains that many records. */
+export const FIRST_BYTES = 2 ** 20;
+
+/** Sample size from which a single record is enough. */
+export const MAX_SAMPLE_BYTES = 2 ** 26;
+
+/** Number of records in a sample, which makes a detection by chance improbable. */
+export const SAMPLE_RECORDS = 1000;
+
+/** Size of the read window; it grows for longer records. */
+export const WINDOW_BYTES = 2 ** 21;

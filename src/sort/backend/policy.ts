@@ -1,0 +1,38 @@
+/** Policy of the backends: their heuristics, with their units and measurements. */
+import { policy } from '../../util/policy.js';
+
+/** Keys per segment from which a work-group of 1024 selects faster than one of 256. */
+export const LONG_SEGMENT = 8192;
+
+/**
+ * Number of keys above which the first keys are selected before they are sorted. Without the addon, the
+ * selection sorts positions.
+ */
+export const SELECT_ABOVE = policy('hostSelect', 4096, Number.POSITIVE_INFINITY);
+
+/** Places that are sampled for the range of the keys. */
+export const SAMPLE_COUNT = 16;
+
+/** Keys of each such place. */
+export const KEYS_PER_SAMPLE = 4;
+
+/**
+ * Minimum elements of an operation in the addon. Fewer take JavaScript less time than a change of threads: 20
+ * to 50 microseconds.
+ */
+export const MIN_NATIVE_ELEMENTS = 2 ** 14;
+
+/** Fraction of device memory that a sort may plan to use: drivers and displays need some as well. */
+export const MEMORY_SHARE = 0.9;
+
+/**
+ * Failures after which a variant is not used again while the device is open, unless the user requests its
+ * algorithm.
+ */
+export const MAX_FAILURES = 2;
+
+/** Most cached requests, so that programs with many sizes need little memory. */
+export const MAX_REQUESTS = 256;
+
+/** Algorithms that are tried when results are rejected, before the call falls back to the host engine. */
+export const MAX_DEVICE_ATTEMPTS = 2;
