@@ -1,15 +1,13 @@
 #include <atomic>
 #include <cstring>
 
+#include "policy.h"
 #include "thread_pool.h"
 #include "wait.h"
 
 namespace clsort {
 
 namespace {
-
-/** Words per work item of the thread pool. */
-constexpr size_t kPiece = size_t{1} << 20;
 
 /** Computes the checksum of cl/checksum.cl over whole words; `first` is the index of the first word. */
 uint64_t SumWords(const char* data, size_t words, size_t first) {
@@ -25,7 +23,7 @@ uint64_t SumWords(const char* data, size_t words, size_t first) {
 uint64_t Checksum(Environment& environment, const char* data, size_t bytes, unsigned threads) {
   size_t whole = bytes / 4;
   std::atomic<uint64_t> sum{0};
-  ParallelForRanges(environment, threads, whole, kPiece,
+  ParallelForRanges(environment, threads, whole, kChecksumWords,
                     [&](size_t first, size_t words) { sum += SumWords(data + 4 * first, words, first); });
   uint32_t rest = 0;
   if (bytes % 4) std::memcpy(&rest, data + 4 * whole, bytes % 4);

@@ -3,19 +3,10 @@
 #include <algorithm>
 #include <chrono>
 
+#include "policy.h"
 #include "queue.h"
 
 namespace clsort {
-
-namespace {
-
-/** Jobs that run concurrently: builds, releases and copies, many of which only wait for a driver. */
-constexpr size_t kMaxThreads = 64;
-
-/** Pause between two polls of commands that this thread waits for. */
-constexpr auto kMinPause = std::chrono::microseconds(16), kMaxPause = std::chrono::microseconds(4096);
-
-}  // namespace
 
 void Mailbox::Post(Message message) {
   std::lock_guard<std::mutex> lock(guard_);
@@ -164,14 +155,14 @@ cl_int Environment::Await(const Platform& platform, const std::vector<cl_event>&
     api.clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof queue, &queue, nullptr);
     if (queue) api.clFlush(queue);
   }
-  auto pause = kMinPause;
+  auto pause = kMinPollPause;
   while (!std::all_of(events.begin(), events.end(), Ended)) {
-    if (pause == kMaxPause && IsTerminating()) {
+    if (pause == kMaxPollPause && IsTerminating()) {
       *terminated = true;
       return CL_SUCCESS;
     }
     std::this_thread::sleep_for(pause);
-    pause = std::min(2 * pause, kMaxPause);
+    pause = std::min(2 * pause, kMaxPollPause);
   }
   return wait();
 }
@@ -200,7 +191,7 @@ void Environment::Start(std::unique_ptr<Job> job, const Platform* platform) {
       return;
     }
     queue_.push_back(std::move(job));
-    if (queue_.size() > idle_ && threads_.size() < kMaxThreads) {
+    if (queue_.size() > idle_ && threads_.size() < kMaxJobThreads) {
       threads_.emplace_back([this] { Work(); });
     }
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "object.h"
+#include "policy.h"
 
 namespace clsort {
 
@@ -114,8 +115,6 @@ class InFlight {
   void ReleaseOrphaned();
 
  private:
-  /** Number of entries below which no sweep is worthwhile. */
-  static constexpr size_t kMinSweepSize = 64;
   void SweepEnded();
 
   struct Entry {

@@ -3,15 +3,13 @@
 #include <vector>
 
 #include "host_keys.h"
+#include "policy.h"
 #include "thread_pool.h"
 #include "wait.h"
 
 namespace clsort {
 
 namespace {
-
-/** Keys per work item of the thread pool. */
-constexpr size_t kPiece = size_t{1} << 18;
 
 /** Prime modulus 2^61 - 1: the bits from 61 on are added to those below. */
 constexpr uint64_t kPrime = (uint64_t{1} << 61) - 1;
@@ -98,10 +96,10 @@ class MultisetJob final : public PromiseJob {
   }
 
   void Run() override {
-    std::vector<uint64_t> parts(CeilDivide(keys_, kPiece) * kPoints);
+    std::vector<uint64_t> parts(CeilDivide(keys_, kMultisetKeys) * kPoints);
     auto product = ByWidth(width_, [](auto key) { return Product<decltype(key)>; });
-    ParallelForRanges(environment_, threads_, keys_, kPiece, [&](size_t first, size_t keys) {
-      product(data_ + first * width_, keys, points_, &parts[first / kPiece * kPoints]);
+    ParallelForRanges(environment_, threads_, keys_, kMultisetKeys, [&](size_t first, size_t keys) {
+      product(data_ + first * width_, keys, points_, &parts[first / kMultisetKeys * kPoints]);
     });
     uint64_t products[kPoints];
     std::memcpy(products, products_, sizeof products);

@@ -2,15 +2,13 @@
 #include <cstring>
 #include <vector>
 
+#include "policy.h"
 #include "thread_pool.h"
 #include "wait.h"
 
 namespace clsort {
 
 namespace {
-
-/** Bytes per work item of the thread pool. */
-constexpr size_t kShare = size_t{64} << 10;
 
 /** Copy between host memories; if several have the same destination, one of them holds its store. */
 struct Copy {
@@ -31,7 +29,7 @@ class ParallelCopy final : public PromiseJob {
 
   void Run() override {
     const size_t all = ends_.empty() ? 0 : ends_.back();
-    ParallelForRanges(environment_, threads_, all, kShare,
+    ParallelForRanges(environment_, threads_, all, kCopyBytes,
                       [&](size_t first, size_t bytes) { Move(first, first + bytes); });
   }
 
@@ -72,7 +70,7 @@ NAN_METHOD(CopyAsync) {
     if (!call.ok()) return;
     if (source.bytes == 0) continue;  // its pointer may be null
     // The same memory may occur many times.
-    if (source.bytes > SIZE_MAX - kShare - all)
+    if (source.bytes > SIZE_MAX - kCopyBytes - all)
       return (void)call.Fail(CL_INVALID_VALUE, "expected fewer than 2^64 bytes but got more");
     all += source.bytes;
     copies.push_back({source.store, target.store, static_cast<const char*>(source.data),

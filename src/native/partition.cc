@@ -4,15 +4,13 @@
 
 #include "host_keys.h"
 #include "key_codec.h"
+#include "policy.h"
 #include "thread_pool.h"
 #include "wait.h"
 
 namespace clsort {
 
 namespace {
-
-/** Keys per work item of the thread pool. */
-constexpr size_t kPiece = size_t{1} << 16;
 
 /** Codes between partitions and their number before each cell of the codes, see src/io/external/splitters.ts. */
 struct Thresholds {
@@ -127,7 +125,7 @@ class PartitionJob final : public PromiseJob {
 
   void Run() override {
     size_t partitions = splitters_.partitions();
-    size_t pieces = CeilDivide(n_, kPiece);
+    size_t pieces = CeilDivide(n_, kPartitionKeys);
     partition_.reset(new uint16_t[n_]);
     next_.resize(pieces * partitions);
     ParallelFor(environment_, arguments_.threads, pieces,
@@ -150,13 +148,13 @@ class PartitionJob final : public PromiseJob {
   }
 
  private:
-  size_t In(size_t piece) const { return std::min(kPiece, n_ - piece * kPiece); }
+  size_t In(size_t piece) const { return std::min(kPartitionKeys, n_ - piece * kPartitionKeys); }
 
   template <typename Key>
   void CountPiece(size_t i) {
     const Codec<Key> codec(arguments_.codec);
     uint32_t* counts = &next_[i * splitters_.partitions()];
-    for (size_t k = i * kPiece, end = k + In(i); k < end; k++) {
+    for (size_t k = i * kPartitionKeys, end = k + In(i); k < end; k++) {
       uint64_t code = codec.CodeOf(KeyAt<Key>(arguments_.keys.data, k));
       size_t p = splitters_.PartitionOf(code, arguments_.position + k);
       partition_[k] = static_cast<uint16_t>(p);
@@ -178,7 +176,7 @@ class PartitionJob final : public PromiseJob {
   }
 
   void MovePiece(size_t i, const char* data, size_t bytes, const std::vector<char*>& to) const {
-    size_t first = i * kPiece, elements = In(i), partitions = splitters_.partitions();
+    size_t first = i * kPartitionKeys, elements = In(i), partitions = splitters_.partitions();
     std::vector<uint32_t> next(&next_[i * partitions], &next_[i * partitions] + partitions);
     const uint16_t* partition = &partition_[first];
     if (!data) return WritePositions(arguments_.position + first, elements, partition, next.data(), to.data());

@@ -11,6 +11,7 @@
 
 #include "bounds.h"
 #include "info.h"
+#include "policy.h"
 #include "ring_transfer.h"
 #include "stream_copy.h"
 #include "thread_pool.h"
@@ -36,7 +37,7 @@ class StagedTransfer final : public RingTransfer {
   }
 
   void Run() override {
-    MoveAll(kCopiedBytes, [&](size_t piece, size_t start, size_t length) { Copy(piece, start, length); });
+    MoveAll(kStagedBytes, [&](size_t piece, size_t start, size_t length) { Copy(piece, start, length); });
   }
 
   void Finish(Environment& environment) override {
@@ -125,9 +126,6 @@ class TouchJob final : public Job {
 };
 
 #if defined(__linux__)
-/** Number of huge pages below which reusable memory does not use them. */
-constexpr size_t kFewHugePages = 4;
-
 /** Memory mapping; `data` is usually aligned to a huge page, the mapping itself is not. */
 struct Mapped {
   void* start;
@@ -199,8 +197,7 @@ void GiveBack(void*, size_t, void* data) { page_pool.Give(static_cast<Mapped*>(d
 
 /**
  * Maps memory aligned to a huge page, with huge pages where possible; empty if memory is exhausted. Small reusable
- * memory has ordinary pages: faulting in a huge page takes longer than sorting the keys that fit into it (4 MiB on
- * PoCL: 9 ms, with the pages 20 ms).
+ * memory has ordinary pages.
  *
  * @param used whether memory of a collected array may be reused
  * @param touch set if the memory is new and its pages are not faulted in yet

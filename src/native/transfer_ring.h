@@ -13,9 +13,6 @@
 
 namespace clsort {
 
-/** Bytes that a thread copies at a time: a share of a piece. */
-constexpr size_t kCopiedBytes = size_t{256} << 10;
-
 /** Limit of pieces: each needs bookkeeping. */
 constexpr size_t kMaxPieces = size_t{1} << 20;
 

@@ -7,23 +7,16 @@
 #include <thread>
 
 #include "object.h"
+#include "policy.h"
 
 namespace clsort {
 
 namespace {
 
-constexpr size_t kMinSweepSize = 64;
-
 /** Maximum number of commands that fail recursively on an ordinary stack. */
 constexpr size_t kMaxNestedFailures = 1000;
 /** Stack per command beyond that: PoCL uses a quarter of it. */
 constexpr size_t kStackPerCommand = 1024;
-
-/** Consecutive polls without a running command before a user event fails. */
-constexpr int kIdlePolls = 3;
-constexpr auto kPollInterval = std::chrono::microseconds(100);
-/** Limit of polls: a command that runs this long hardly ends at the moment in which the user event fails. */
-constexpr int kMaxPolls = 500;
 
 struct Settling {
   cl_event user_event;

@@ -5,18 +5,11 @@
 
 #include "environment.h"
 #include "id_table.h"
+#include "policy.h"
 
 namespace clsort {
 
 namespace {
-
-/** Number of blocking waits. One or two are typical; some drivers spin in each of them. */
-constexpr size_t kBlockers = 4;
-
-/** Pause of the watcher: grows from the minimum to the maximum and is much longer than the queries take. */
-constexpr auto kMinPause = std::chrono::milliseconds(1);
-constexpr auto kMaxPause = std::chrono::milliseconds(32);
-constexpr int kPauseFactor = 50;
 
 /** Waits by the number that driver callbacks pass. Never destroyed: callbacks come at any time. */
 IdTable<std::weak_ptr<Waits>>& numbers = *new IdTable<std::weak_ptr<Waits>>;
@@ -147,7 +140,7 @@ void Waits::AskSoon() {
     std::lock_guard<std::mutex> lock(guard_);
     if (pending_.empty()) return;
     next_ = earliest_;
-    pause_ = kMinPause;
+    pause_ = kMinWatchPause;
   }
   to_watch_.notify_one();
 }
@@ -161,7 +154,7 @@ void Waits::Watch() {
       lock.unlock();
       Listen(fresh);
       lock.lock();
-      pause_ = kMinPause;
+      pause_ = kMinWatchPause;
       next_ = std::max(earliest_, std::min(next_, Clock::now() + pause_));
     } else if (pending_.empty()) {
       next_ = Clock::time_point::max();
@@ -174,9 +167,9 @@ void Waits::Watch() {
       AskNow();
       auto end = Clock::now();
       lock.lock();
-      earliest_ = end + kPauseFactor * (end - start);
+      earliest_ = end + kWatchPauseFactor * (end - start);
       next_ = std::max(earliest_, end + pause_);
-      pause_ = std::min<Clock::duration>(2 * pause_, kMaxPause);
+      pause_ = std::min<Clock::duration>(2 * pause_, kMaxWatchPause);
     }
   }
 }

@@ -33,9 +33,9 @@ test('an entry of CLSORT_POLICY with another form is an error', (t) => {
 
 test('the documentation lists every heuristic that can be switched off, with its file', (t) => {
   const found = readdirSync(src, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts') && file !== join('util', 'policy.ts'))
+    .filter((file) => /\.(?:ts|h)$/.test(file) && file !== join('util', 'policy.ts'))
     .flatMap((file) =>
-      [...readFileSync(join(src, file), 'utf8').matchAll(/\bpolicy\(\s*'(\w+)'/g)].map(
+      [...readFileSync(join(src, file), 'utf8').matchAll(/\bpolicy\(\s*['"](\w+)['"]/gi)].map(
         ([, name]) => `${name} src/${file.replaceAll('\\', '/')}`,
       ),
     );
@@ -44,5 +44,5 @@ test('the documentation lists every heuristic that can be switched off, with its
     ([, name, file]) => `${name} ${file}`,
   );
   t.deepEqual(listed.toSorted(), found.toSorted());
-  t.true(found.every((entry) => entry.endsWith('/policy.ts')));
+  t.true(found.every((entry) => /\/policy\.(?:ts|h)$/.test(entry)));
 });
