@@ -12,8 +12,10 @@ export * from './device.js';
 export { OpenCLError } from './errors.js';
 export * from './event.js';
 export * from './extensions.js';
+export * from './image-transfer.js';
 export * from './info.js';
 export * from './kernel.js';
+export * from './mapping.js';
 export * from './memory.js';
 export {
   CommandBuffer,
@@ -28,10 +30,12 @@ export {
   Program,
   Sampler,
 } from './objects.js';
+export * from './ordering.js';
 export * from './platform.js';
 export * from './poll.js';
 export * from './program.js';
 export * from './queue.js';
+export * from './recorded-commands.js';
 export * from './release.js';
 export * from './sampler.js';
 export type { KernelParameter } from './signature.js';
