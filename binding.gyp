@@ -36,6 +36,7 @@
         'src/native/launches.cc',
         'src/native/loader.cc',
         'src/native/poll.cc',
+        'src/native/mapping.cc',
         'src/native/memory.cc',
         'src/native/multiset.cc',
         'src/native/object.cc',

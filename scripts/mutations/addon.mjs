@@ -213,14 +213,14 @@ export const ADDON = [
   },
   {
     name: 'transfer: an unmap does not wait for a map without an event',
-    file: 'src/native/transfer.cc',
+    file: 'src/native/mapping.cc',
     find: 'if (command.lasting) {\n    HostMemory host;',
     replace: 'if (command.wanted) {\n    HostMemory host;',
     tests: [tests('opencl/mappings'), transfer],
   },
   {
     name: 'transfer: a mapping lasts as long as its environment',
-    file: 'src/native/transfer.cc',
+    file: 'src/native/mapping.cc',
     find: 'weak.SetWeak();',
     replace: '',
     tests: [tests('opencl/mappings', '*drops*')],

@@ -109,6 +109,7 @@ NAN_MODULE_INIT(Init) {
   ExportKernel(exports);
   ExportEvent(exports);
   ExportTransfer(exports);
+  ExportMapping(exports);
   ExportSvm(exports);
   ExportLaunches(exports);
   ExportPoll(exports);

@@ -281,6 +281,7 @@ void ExportProgram(Exports& exports);
 void ExportKernel(Exports& exports);
 void ExportEvent(Exports& exports);
 void ExportTransfer(Exports& exports);
+void ExportMapping(Exports& exports);
 void ExportSvm(Exports& exports);
 void ExportLaunches(Exports& exports);
 void ExportPoll(Exports& exports);
