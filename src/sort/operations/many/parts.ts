@@ -9,21 +9,15 @@ import { type SortOptions, throwIfAborted } from '../../model/options.js';
 import { HostBufferPool } from '../../transfer/host-buffer-pool.js';
 import { parse } from '../arguments.js';
 import type { OperationContext } from '../operation.js';
-
-/** Bytes copied, or arrays inspected, in one step; either takes about a millisecond. */
-const STEP_BYTES = 2 ** 21;
-const STEP_ARRAYS = 2 ** 12;
-
-/** Below this average size, this thread copies the arrays: describing them to other threads takes as long. */
-const MIN_THREADED_BYTES = 2 ** 10;
-
-/** Bytes of a pooled buffer, and approximate bytes of a part. One part is copied while the previous one is sorted. */
-const POOLED_BUFFER_BYTES = 2 ** 24;
-const PART_BYTES = (POOLED_BUFFER_BYTES / 8) * 7;
-/** Smaller parts allocate their own memory, which costs less than keeping a pooled buffer. */
-const MIN_POOLED_BYTES = 2 ** 20;
-/** Parts in flight at a time, each in its own memory. */
-const MAX_CONCURRENT_PARTS = 2;
+import {
+  MAX_CONCURRENT_PARTS,
+  MIN_POOLED_BYTES,
+  MIN_THREADED_BYTES,
+  PART_BYTES,
+  POOLED_BUFFER_BYTES,
+  STEP_ARRAYS,
+  STEP_BYTES,
+} from '../policy.js';
 
 /** Creates the pool of buffers that the parts are copied into. */
 export const createPartPool = (): HostBufferPool => new HostBufferPool(POOLED_BUFFER_BYTES);

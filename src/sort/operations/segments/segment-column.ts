@@ -3,6 +3,7 @@ import { InputError } from '../../../util/errors.js';
 import { invalidArgument } from '../../../util/invalid-argument.js';
 import { ascendingOffsets, assertOffsets } from '../../host/host-segments.js';
 import { type Column, column } from '../../model/column.js';
+import { LONG_SEGMENT_LIMITS } from '../policy.js';
 
 /** Start of each segment, then the end of the last one; or the number of keys of every segment. */
 export type Offsets = Uint32Array | readonly number[] | number;
@@ -19,11 +20,6 @@ export interface SegmentColumn {
 
 /** Maximum number of offsets that are checked here; the sort checks longer lists. */
 const MAX_CHECKED_OFFSETS = 2 ** 16;
-/**
- * The limit for segments of at least `keysEach` keys on average: the device saves more by tiles that fit the longest
- * segment than the check costs.
- */
-const LONG_SEGMENT_LIMITS = { maxOffsets: 2 ** 20, minKeysEach: 64 };
 
 /**
  * Returns the offsets of segments of n elements as a column, with their current contents.

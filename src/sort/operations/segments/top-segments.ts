@@ -3,15 +3,9 @@ import type { Call } from '../../calls/call.js';
 import type { Column } from '../../model/column.js';
 import { bitWindow } from '../../model/options.js';
 import { bindOutputs } from '../bind-columns.js';
+import { MAX_SELECTED, MIN_SELECTED, SELECT_SHARE } from '../policy.js';
 import type { SegmentColumn } from './segment-column.js';
 import { enqueueSegmentedSort } from './sort-segments.js';
-
-/** Maximum fraction of the keys that is selected before the sort; beyond it, sorting all keys is faster. */
-const SELECT_SHARE = 1 / 4;
-/** Average keys per segment below which a sort is faster than counting the digits of the keys. */
-const MIN_SELECTED = 512;
-/** Longest segment for a selection: one work-group selects from a segment, and would be busy too long. */
-const MAX_SELECTED = 2 ** 18;
 
 /** Result columns; positions and offsets are u32. */
 interface TopSegmentsOutput {

@@ -20,9 +20,7 @@ import {
 } from '../arguments.js';
 import { withSorter } from '../default-sorters.js';
 import type { Run, TopColumns } from '../operation.js';
-
-/** Maximum fraction of the keys that is selected before the sort; beyond it, sorting all keys is faster. */
-const SELECT_SHARE = 1 / 4;
+import { SELECT_SHARE } from '../policy.js';
 
 export interface TopK {
   /**

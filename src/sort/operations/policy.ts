@@ -1,0 +1,47 @@
+/** Policy of operations: their heuristics, with their units and measurements. */
+import { policy } from '../../util/policy.js';
+
+/**
+ * Maximum fraction of the keys that is selected before the sort; beyond it, sorting all keys is faster.
+ * scripts/results/NOTES.md, "Other kernels".
+ */
+export const SELECT_SHARE = policy('select', 1 / 4, 0);
+
+/** Average keys per segment below which a sort is faster than counting the digits of the keys. */
+export const MIN_SELECTED = 512;
+
+/** Longest segment for a selection: one work-group selects from a segment, and would be busy too long. */
+export const MAX_SELECTED = 2 ** 18;
+
+/**
+ * Maximum number of offsets that are checked for segments of at least `minKeysEach` keys on average: the
+ * device saves more by tiles that fit the longest segment than the check costs.
+ */
+export const LONG_SEGMENT_LIMITS = { maxOffsets: 2 ** 20, minKeysEach: 64 };
+
+/** Bytes copied in one step, which takes about a millisecond. */
+export const STEP_BYTES = 2 ** 21;
+
+/** Arrays inspected in one step, which takes about a millisecond. */
+export const STEP_ARRAYS = 2 ** 12;
+
+/**
+ * Below this average size, this thread copies the arrays: describing them to other threads takes as long.
+ * scripts/results/NOTES.md, "sortMany".
+ */
+export const MIN_THREADED_BYTES = 2 ** 10;
+
+/**
+ * Bytes of a pooled buffer. One part is copied while the previous one is sorted. scripts/results/NOTES.md,
+ * "sortMany".
+ */
+export const POOLED_BUFFER_BYTES = 2 ** 24;
+
+/** Approximate bytes of a part. */
+export const PART_BYTES = (POOLED_BUFFER_BYTES / 8) * 7;
+
+/** Smaller parts allocate their own memory, which costs less than keeping a pooled buffer. */
+export const MIN_POOLED_BYTES = 2 ** 20;
+
+/** Parts in flight at a time, each in its own memory. */
+export const MAX_CONCURRENT_PARTS = 2;
