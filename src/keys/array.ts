@@ -219,6 +219,7 @@ export function newArray<D extends Dtype>(dtype: D, length: number, memory?: Mem
     const source = memory ? memory(length * dtypeInfo(dtype).bytes) : (length as never);
     return new globalThis[name](source) as unknown as ArrayOf<D>;
   } catch (cause) {
+    if (cause instanceof MemoryError) throw cause;
     const { message } = cause as Error;
     const Kind = message.includes('allocation failed') ? MemoryError : InputError;
     throw new Kind(
