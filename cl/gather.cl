@@ -45,12 +45,11 @@ void gather(__global const unit_t *in, __global const uint *indices, __global un
     REPORT_OUTSIDE(&result_words[slot], from, length)
 }
 
-#define ARRAY(number) \
-    __global const unit_t *in##number, __global const uint *indices##number, __global unit_t *out##number
+#define ARRAY(number) __global const unit_t *in##number, __global const uint *indices##number, __global unit_t *out##number
 
 /* An element of an array whose groups start after `before`. Each array has its own code: selecting a parameter at
  * run time takes longer than an element. */
-#define GATHER_OF(number, before, count, length, slot)                       \
+#define GATHER_OF(number, before, count, length, slot)                        \
     {                                                                         \
         const uint i = (group - (before)) * GROUP_SIZE + item;                \
         if (i < (count)) {                                                    \

@@ -104,7 +104,7 @@ async function prove(suite, { archive, registry }) {
     CLSORT: `/${basename(archive)}`,
   };
   env.npm_config_registry = execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).trim();
-  // The certificates that this machine trusts, and not only those of Debian.
+  // Authorities that this machine trusts besides those of Debian.
   const { NODE_EXTRA_CA_CERTS } = process.env;
   if (NODE_EXTRA_CA_CERTS) {
     copyFileSync(NODE_EXTRA_CA_CERTS, join(debian, 'certificates.pem'));

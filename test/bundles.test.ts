@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { packageRoot } from '../src/util/paths.js';
 import { installInto } from './installed.js';
@@ -98,15 +98,19 @@ for (const bundler of ['esbuild', 'rollup']) {
           follow(t, place, `${bundler} ${format}`, 'copy');
           const out = join(place.elsewhere, 'out');
           renameSync(join(place.project, 'out'), out);
-          const rest = join(place.elsewhere, 'rest');
+          const modules = join(place.elsewhere, 'rest/node_modules');
+          mkdirSync(dirname(modules));
           t.regex(run(join(out, file)), /^true (cpu|gpu|accelerator)$/m);
-          renameSync(join(out, 'node_modules/clsort'), rest);
+          renameSync(join(out, 'node_modules'), modules);
           const without = run(join(out, file), ['cpu']);
           t.regex(without, /ERR_CLSORT_UNSUPPORTED/);
           t.true(without.includes(`runs from ${join(out, file)}, which looks like a bundle`), without);
           t.regex(without, /CLSORT_ROOT/);
           t.regex(without, /docs\/bundlers\.md/);
-          t.regex(run(join(out, file), [], { CLSORT_ROOT: rest }), /^true (cpu|gpu|accelerator)$/m);
+          t.regex(
+            run(join(out, file), [], { CLSORT_ROOT: join(modules, 'clsort') }),
+            /^true (cpu|gpu|accelerator)$/m,
+          );
         });
       },
     );
@@ -133,7 +137,9 @@ test.serial('a bundle reports which package files are missing or from another ve
     const withoutKernels = run(bundle, ['cpu'], env);
     t.true(withoutKernels.includes(`${join(rest, 'cl')}/`), withoutKernels);
     t.regex(withoutKernels, /cannot read .*looks like a bundle/);
-    rmSync(join(rest, '../@clsort'), { recursive: true });
+    for (const modules of [join(rest, '..'), join(place.project, 'node_modules')]) {
+      rmSync(join(modules, '@clsort'), { recursive: true });
+    }
     t.regex(run(bundle, ['cpu'], env), /install the prebuilt addon: npm install @clsort\//);
     const { version } = JSON.parse(readFileSync(join(rest, 'package.json'), 'utf8')) as { version: string };
     writeFileSync(join(rest, 'package.json'), '{ "name": "clsort", "version": "0.0.1" }');

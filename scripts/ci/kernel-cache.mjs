@@ -40,7 +40,8 @@ const filesBelow = (folder) =>
  * Returns the TypeScript files that determine the build options of programs: they, or their imports, define the macros.
  */
 export function buildOptionSources(folder = join(root, 'src')) {
-  const isBuilder = (file) => /\.program\(|\bbuildFittedProgram\(/.test(readFileSync(file, 'utf8'));
+  const isBuilder = (file) =>
+    /\.program\(|\b(?:buildFittedProgram|GroupSums\.create)\(/.test(readFileSync(file, 'utf8'));
   const layers = ['algorithms', 'device', 'keys', 'lab', 'primitives'].map((name) => join(folder, name));
   return filesBelow(folder)
     .filter((file) => file.endsWith('.ts'))

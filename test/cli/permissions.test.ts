@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { packageRoot } from '../../src/util/paths.js';
+import { testIf } from '../each-device.js';
 
 const MODEL = process.allowedNodeEnvironmentFlags.has('--permission')
   ? '--permission'
@@ -17,9 +18,9 @@ function run(allowed: readonly string[], args: readonly string[], input = '') {
 }
 const command = join(packageRoot, 'dist/src/cli/main.js');
 
-test('the command needs the addon: one line names the option, exit code 4', (t) => {
-  // Node 20 does not restrict addons.
-  if (!process.allowedNodeEnvironmentFlags.has('--allow-addons')) return t.pass();
+const restricts =
+  process.allowedNodeEnvironmentFlags.has('--allow-addons') || 'this Node does not restrict addons';
+testIf(restricts, 'the command needs the addon: one line names the option, exit code 4', (t) => {
   const { status, stderr } = run([], [command, 'devices']);
   t.is(status, 4, stderr);
   t.regex(stderr, /^clsort: cannot load clsort's native addon: .*--allow-addons.*\n$/);

@@ -78,7 +78,8 @@ export async function run(_args: unknown, console: Console): Promise<ExitCode> {
       },
     );
     const failure = await once(child, 'exit').then(
-      ([status]) => (status === 0 ? undefined : new Error(`node-gyp ended with ${status}, as shown above`)),
+      ([status]) =>
+        status === 0 ? undefined : new Error(`cannot compile: node-gyp ended with ${status}, as shown above`),
       (error: Error) => error,
     );
     if (console.signal.aborted) throw new AbortedError('interrupted', { cause: console.signal.reason });

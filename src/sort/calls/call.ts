@@ -11,13 +11,13 @@ import type { CallContext, PendingSort } from '../backend/backend.js';
 import type { ColumnVerifier, DeferredVerdict } from '../backend/column-verifier.js';
 import type { Columns } from '../backend/columns.js';
 import { verifyOnHost } from '../backend/host-backend.js';
-import { PlanSelector, Refusal } from '../backend/planner.js';
 import { addSpans, assertNotDetached, detachErrorOr, type Span } from '../model/array-assertions.js';
 import { byteLengthOf, type Column, isOnDevice } from '../model/column.js';
 import { type HostJob, isHostJob, requestOf, type SortJob } from '../model/job.js';
 import { type SortSettings, throwIfAborted } from '../model/options.js';
 import type { Plan, PlanRequest } from '../model/plan.js';
 import { type Outcome, reportOf } from '../model/report.js';
+import { PlanSelector, Refusal } from './plan-selector.js';
 import { MIN_CHUNK_KEYS } from './policy.js';
 import { sortInChunks } from './sort-in-chunks.js';
 
@@ -43,7 +43,7 @@ class StaleInput {}
 /** A call under way, which is repeated if necessary. */
 export class Execution<T> {
   readonly #context: CallContext;
-  readonly #selector: PlanSelector;
+  #madeSelector: PlanSelector | undefined;
   readonly #body: ExecutionBody<T>;
   readonly #releasesEarly: boolean;
   readonly #onFailure: ((error: unknown) => void) | undefined;
@@ -62,7 +62,6 @@ export class Execution<T> {
     options: { readonly releasesEarly?: boolean; readonly onFailure?: (error: unknown) => void } = {},
   ) {
     this.#context = context;
-    this.#selector = new PlanSelector(context);
     this.#body = body;
     this.#releasesEarly = options.releasesEarly ?? false;
     this.#onFailure = options.onFailure;
@@ -85,7 +84,18 @@ export class Execution<T> {
    * repeated.
    */
   get repeated(): boolean {
-    return this.#stale || this.#selector.hasRefused;
+    return this.#stale || this.hasRefused;
+  }
+
+  /** Whether a result was rejected. */
+  get hasRefused(): boolean {
+    return this.#madeSelector?.hasRefused ?? false;
+  }
+
+  /** Made at first use: most calls use the first plan. */
+  get selector(): PlanSelector {
+    this.#madeSelector ??= new PlanSelector(this.#context);
+    return this.#madeSelector;
   }
 
   /**
@@ -96,7 +106,7 @@ export class Execution<T> {
    * @throws the error of the body, in the promise
    */
   enqueue(): Promise<void> | undefined {
-    const call = new Call(this.#context, this.#selector);
+    const call = new Call(this.#context, this);
     try {
       const result = this.#body(call);
       if (result instanceof Promise) return this.#enqueueAfter(call, result);
@@ -125,7 +135,7 @@ export class Execution<T> {
   async #prepareRetry(call: Call, cause: unknown): Promise<void> {
     try {
       const error = await call.failed(cause);
-      if (error instanceof Refusal) this.#selector.refuse(error);
+      if (error instanceof Refusal) this.selector.refuse(error);
       else if (error instanceof StaleInput) this.#stale = true;
       else throw error;
     } catch (error) {
@@ -174,7 +184,7 @@ export class Call {
   readonly columns: Columns;
   readonly settings: SortSettings;
   readonly #context: CallContext;
-  readonly #selector: PlanSelector;
+  readonly #execution: Pick<Execution<unknown>, 'selector' | 'hasRefused'>;
   readonly #sorts: (EnqueuedSort & { report(outcome: Outcome): void })[] = [];
   readonly #pendingSorts: PendingSort[] = [];
   /** Caller's memory that the call reads and writes. */
@@ -186,9 +196,9 @@ export class Call {
   /** Whether commands were enqueued that have not been waited for. */
   #inFlight = false;
 
-  constructor(context: CallContext, selector: PlanSelector) {
+  constructor(context: CallContext, execution: Pick<Execution<unknown>, 'selector' | 'hasRefused'>) {
     this.#context = context;
-    this.#selector = selector;
+    this.#execution = execution;
     this.settings = context.settings;
     this.columns = context.backend.columns(context.settings);
   }
@@ -295,7 +305,9 @@ export class Call {
   async canSort({ settings: own, ...rest }: Sort): Promise<boolean> {
     const settings = { ...this.settings, ...own };
     try {
-      return (await this.#selector.firstUsable(requestOf({ ...rest, settings }), settings)) !== undefined;
+      return (
+        (await this.#execution.selector.firstUsable(requestOf({ ...rest, settings }), settings)) !== undefined
+      );
     } catch (error) {
       if (error instanceof UnsupportedError) return false;
       throw error;
@@ -450,14 +462,16 @@ export class Call {
   /** Enqueues a sort if its plan is compiled and nothing has to be waited for. */
   #enqueueNow(job: SortJob, request: PlanRequest): EnqueuedSort | undefined {
     this.#maxKeys = Math.max(this.#maxKeys, request.n);
-    const plan = this.#selector.readyPlan(request);
-    const pending = plan && this.#context.backend.sortNow(plan, job);
+    const { backend } = this.#context;
+    const [first] = this.#execution.hasRefused ? [] : backend.plans(request);
+    const plan = first && backend.trusts(first) && backend.isReady(first) ? first : undefined;
+    const pending = plan && backend.sortNow(plan, job);
     return pending && this.#track(plan, pending);
   }
 
   /** Enqueues a sort with the best plan left, or on the host engine if there is none. */
   async #enqueue(job: SortJob, request: PlanRequest): Promise<EnqueuedSort> {
-    const plan = await this.#selector.plan(request, job.settings);
+    const plan = await this.#execution.selector.plan(request, job.settings);
     return this.#track(plan, await this.#context.backend.sort(plan, job));
   }
 

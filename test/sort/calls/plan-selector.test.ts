@@ -1,24 +1,17 @@
 /** Which of a backend's plans a call takes. */
 import test from 'ava';
 import type { Backend } from '../../../src/sort/backend/backend.js';
-import { PlanSelector } from '../../../src/sort/backend/planner.js';
+import { PlanSelector } from '../../../src/sort/calls/plan-selector.js';
 import type { SortSettings } from '../../../src/sort/model/options.js';
 import type { PlanRequest } from '../../../src/sort/model/plan.js';
 import { MismatchError } from '../../../src/util/errors.js';
 
-/** Names of algorithms: those that are compiled, and those whose compilation would succeed. */
-interface Candidates {
-  readonly ready: readonly string[];
-  readonly good: readonly string[];
-}
-
 /** The chosen plan, and those that were compiled for it. */
-async function selectPlan({ ready, good }: Candidates) {
+async function selectPlan(good: readonly string[]) {
   const compiled: string[] = [];
   const backend = {
     plans: () => ['first', 'second', 'third'].map((algorithm) => ({ engine: 'device', algorithm, n: 5 })),
     trusts: () => true,
-    isReady: ({ algorithm }: { algorithm: string }) => ready.includes(algorithm),
     prepare: async ({ algorithm }: { algorithm: string }) => {
       compiled.push(algorithm);
       if (!good.includes(algorithm)) throw new MismatchError(`${algorithm} failed its self-test`);
@@ -34,14 +27,7 @@ async function selectPlan({ ready, good }: Candidates) {
   return { taken: plan.algorithm, compiled };
 }
 
-test('the first plan that works is taken, whether it is compiled or not', async (t) => {
-  t.deepEqual(await selectPlan({ ready: ['first'], good: [] }), { taken: 'first', compiled: [] });
-  t.deepEqual(await selectPlan({ ready: ['second'], good: ['first'] }), {
-    taken: 'first',
-    compiled: ['first'],
-  });
-  t.deepEqual(await selectPlan({ ready: [], good: ['second', 'third'] }), {
-    taken: 'second',
-    compiled: ['first', 'second'],
-  });
+test('the first plan that works is taken', async (t) => {
+  t.deepEqual(await selectPlan(['first']), { taken: 'first', compiled: ['first'] });
+  t.deepEqual(await selectPlan(['second', 'third']), { taken: 'second', compiled: ['first', 'second'] });
 });
