@@ -28,7 +28,7 @@ export const options: library.SortOptions = {
   algorithm: 'onesweep',
   bitRange: [0, 8],
   timeout: 1000,
-  advanced: { radixBits: 4, scan: 'auto', tuning: { parts: 2 } },
+  advanced: { radixBits: 4, scan: 'auto', tuning: { groupSize: 64 } },
 };
 export const algorithms: library.AlgorithmOption[] = ['auto', 'host', 'tiled', 'group', 'wide'];
 export const code: library.ErrorCode = new library.UsageError('wrong').code;

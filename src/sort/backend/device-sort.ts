@@ -117,7 +117,9 @@ export class DeviceSort implements PendingSort {
   ): DeviceSort | undefined {
     const sort = new DeviceSort(device, plan, job, resources);
     const { keys, values, sorted, moved, segments, settings } = job;
-    const places = [keys.place, values?.place, sorted, moved, segments?.offsets.place];
+    // Offsets of rows are computed on first access, and most algorithms do not need them.
+    const offsets = sort.#needsOffsets(segments) ? segments.offsets.place : undefined;
+    const places = [keys.place, values?.place, sorted, moved, offsets];
     if (sort.#needsProbe || places.some((place) => place && needsStaging(device, place))) return undefined;
     if (settings.onReport) device.queue.startProfile(settings.profile);
     const bind = (place: Place, unit: number) => sort.#track(bindNow(device, place, unit));
@@ -125,7 +127,7 @@ export class DeviceSort implements PendingSort {
       const outputs = sort.#enqueueKernels({
         keys: bind(keys.place, keys.info.bytes),
         values: values && bind(values.place, values.bytes),
-        offsets: sort.#needsOffsets(segments) ? bind(segments.offsets.place, POSITION_BYTES) : undefined,
+        offsets: offsets && bind(offsets, POSITION_BYTES),
       });
       for (const output of outputs) output.copyBack();
       sort.#endProfile();

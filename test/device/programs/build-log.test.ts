@@ -41,7 +41,6 @@ await device.close();
 const sorter = await Sorter.open({ device: spec });
 const keys = Float32Array.from({ length: 5000 }, (_, i) => (i * 7919) % 5000);
 await sorter.sortPairs(keys, keys.slice(), { algorithm: 'serial', verify: true });
-await sorter.sort(keys, { algorithm: 'serial', advanced: { tuning: { parts: 2 } } });
 await sorter.topK(keys, 5, { algorithm: 'serial', advanced: { tuning: { select: 0 } } });
 await sorter.topKSegments(keys, 100, 5, { advanced: { tuning: { select: 0 } } });
 await sorter.unique(keys, { algorithm: 'serial' });
