@@ -9,22 +9,9 @@ import { SCAN_STEPS, Scan, type ScanStep, type ScanWork } from '../../src/lab/sc
 import { UnsupportedError, UsageError } from '../../src/util/errors.js';
 import { keysOf } from '../distributions.js';
 import { forEachDevice } from '../each-device.js';
+import { withKeys } from '../with-keys.js';
 
 const bytesOf = (array: ArrayBufferView) => new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
-
-async function withKeys<T>(
-  device: Device,
-  keys: ArrayBufferView,
-  use: (buffer: ReturnType<Device['buffer']>) => Promise<T>,
-): Promise<T> {
-  const buffer = device.buffer(Math.max(4, keys.byteLength));
-  try {
-    device.queue.write(buffer, keys);
-    return await use(buffer);
-  } finally {
-    buffer.release();
-  }
-}
 
 async function reduce(
   device: Device,

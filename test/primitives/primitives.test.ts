@@ -12,22 +12,9 @@ import type { MaybePromise } from '../../src/util/maybe-promise.js';
 import { keysOf } from '../distributions.js';
 import { forEachDevice } from '../each-device.js';
 import { patterns } from '../reference.js';
+import { withKeys } from '../with-keys.js';
 
 const bytesOf = (array: ArrayBufferView) => new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
-
-async function withKeys<T>(
-  device: Device,
-  keys: ArrayBufferView,
-  use: (buffer: ReturnType<Device['buffer']>) => Promise<T>,
-): Promise<T> {
-  const buffer = device.buffer(Math.max(4, keys.byteLength));
-  try {
-    device.queue.write(buffer, keys);
-    return await use(buffer);
-  } finally {
-    buffer.release();
-  }
-}
 
 const finished = async <T>(device: Device, enqueued: MaybePromise<() => T>): Promise<T> => {
   const read = await enqueued;

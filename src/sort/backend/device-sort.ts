@@ -116,9 +116,8 @@ export class DeviceSort implements PendingSort {
     resources: SortResources,
   ): DeviceSort | undefined {
     const sort = new DeviceSort(device, plan, job, resources);
-    const { keys, values, sorted, moved, segments, settings } = job;
-    // Offsets of rows are computed on first access, and most algorithms do not need them.
-    const offsets = sort.#needsOffsets(segments) ? segments.offsets.place : undefined;
+    const { keys, values, sorted, moved, settings } = job;
+    const offsets = sort.#offsets;
     const places = [keys.place, values?.place, sorted, moved, offsets];
     if (sort.#needsProbe || places.some((place) => place && needsStaging(device, place))) return undefined;
     if (settings.onReport) device.queue.startProfile(settings.profile);
@@ -169,20 +168,27 @@ export class DeviceSort implements PendingSort {
   }
 
   async #bindInputs(): Promise<Inputs> {
-    const { keys, values, segments } = this.#job;
+    const { keys, values } = this.#job;
+    const offsets = this.#offsets;
     const bind = async (place: Place, unit: number): Promise<BoundMemory> =>
       this.#track(await bindInput(this.#device, place, unit));
     return {
       keys: await bind(keys.place, keys.info.bytes),
       values: values && (await bind(values.place, values.bytes)),
-      offsets: this.#needsOffsets(segments) ? await bind(segments.offsets.place, POSITION_BYTES) : undefined,
+      offsets: offsets && (await bind(offsets, POSITION_BYTES)),
     };
   }
 
-  /** Whether the algorithm or the verifier needs the segment offsets. */
-  #needsOffsets(segments: JobSegments | undefined): segments is JobSegments {
-    if (!segments?.isRows || !segments.longest || this.#resources.verifier) return segments !== undefined;
-    return !this.#resources.algorithm.sortsRows?.(this.#plan.n, segments.longest);
+  /**
+   * The segment offsets, if the algorithm or the verifier needs them. Offsets of rows are computed on first access, and
+   * most algorithms do not need them.
+   */
+  get #offsets(): Place | undefined {
+    const { segments } = this.#job;
+    const { algorithm, verifier } = this.#resources;
+    const isCounted = segments?.isRows && segments.longest && !verifier;
+    const needsNone = isCounted && algorithm.sortsRows?.(this.#plan.n, segments.longest);
+    return needsNone ? undefined : segments?.offsets.place;
   }
 
   /**

@@ -117,9 +117,6 @@ export interface TableSource extends Omit<TableMessage, 'is'> {
 /** Returns the next batch to write; undefined after the last one. */
 export type NextBatch = () => Batch | undefined;
 
-/** Number of buffers per numeric column in a batch. */
-export const BUFFERS_PER_COLUMN = 2;
-
 /** Maximum number of rows per batch: a megabyte of 64-bit keys. */
 export const BATCH_ROWS = 2 ** 17;
 
