@@ -77,17 +77,13 @@ export async function run(_args: unknown, console: Console): Promise<ExitCode> {
         signal: console.signal,
       },
     );
-    const failure = await once(child, 'exit').then(
-      ([status]) =>
-        status === 0 ? undefined : new Error(`cannot compile: node-gyp ended with ${status}, as shown above`),
-      (error: Error) => error,
+    const reason = await once(child, 'exit').then(
+      ([status]) => (status === 0 ? undefined : `node-gyp ended with ${status}, as shown above`),
+      (error: Error) => error.message,
     );
     if (console.signal.aborted) throw new AbortedError('interrupted', { cause: console.signal.reason });
-    if (failure) {
-      throw new UnsupportedError(
-        `cannot build the addon: ${failure.message}. Sort without it: device 'host'`,
-        { cause: failure },
-      );
+    if (reason) {
+      throw new UnsupportedError(`cannot build the addon: ${reason}. Sort without it: device 'host'`);
     }
     const place = join(root, 'build', 'Release', 'clsort.node');
     mkdirSync(dirname(place), { recursive: true });
